@@ -1,0 +1,138 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let strict: [SwiftSetting] = [
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("InternalImportsByDefault"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+  .strictMemorySafety(),
+  .treatAllWarnings(as: .error),
+]
+
+let package = Package(
+  name: "sidetone",
+  products: [
+    .library(name: "CallKit", targets: ["CallKit"]),
+    .library(name: "AVFAudio", targets: ["AVFAudio"]),
+    .library(name: "AVFoundation", targets: ["AVFoundation"]),
+    .library(name: "Sidetone", targets: ["Sidetone"]),
+    .library(name: "VoiceEngine", targets: ["VoiceEngine"]),
+    .executable(name: "sidetone", targets: ["sidetone"]),
+  ],
+  dependencies: [
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+    .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+  ],
+  targets: [
+    // Layer 0: system libraries.
+    .systemLibrary(
+      name: "CALSA",
+      pkgConfig: "alsa",
+      providers: [.apt(["libasound2-dev"])]
+    ),
+    .systemLibrary(
+      name: "COpus",
+      pkgConfig: "opus",
+      providers: [.apt(["libopus-dev"])]
+    ),
+    .systemLibrary(
+      name: "CSpeexDSP",
+      pkgConfig: "speexdsp",
+      providers: [.apt(["libspeexdsp-dev"])]
+    ),
+    .systemLibrary(
+      name: "CRe",
+      pkgConfig: "libre",
+      providers: [.apt(["libre-dev"])]
+    ),
+    .systemLibrary(name: "CRealTime"),
+
+    // Layer 1: values, and what a real-time thread stands on.
+    .target(name: "MediaTime", swiftSettings: strict),
+    .target(
+      name: "RealTime",
+      dependencies: ["MediaTime", "CRealTime"],
+      swiftSettings: strict
+    ),
+
+    // Layer 2: sans-I/O cores.
+    .target(name: "RTP", dependencies: ["MediaTime"], swiftSettings: strict),
+    .target(name: "G711", swiftSettings: strict),
+    .target(name: "Playout", dependencies: ["MediaTime"], swiftSettings: strict),
+    .target(name: "CallState", dependencies: ["MediaTime"], swiftSettings: strict),
+
+    // Layer 3: owners of C codecs and filters, and thin I/O.
+    .target(
+      name: "OpusCodec",
+      dependencies: ["MediaTime", "COpus"],
+      swiftSettings: strict
+    ),
+    .target(
+      name: "SpeechDSP",
+      dependencies: ["MediaTime", "CSpeexDSP"],
+      swiftSettings: strict
+    ),
+    .target(
+      name: "ALSAIO",
+      dependencies: ["MediaTime", "RealTime", "CALSA", "CRealTime"],
+      swiftSettings: strict
+    ),
+    .target(
+      name: "UDPTransport",
+      dependencies: ["MediaTime", "RealTime", "CRealTime"],
+      swiftSettings: strict
+    ),
+
+    // Layer 4: the voice thread, the audio session, the signalling.
+    .target(
+      name: "VoiceEngine",
+      dependencies: [
+        "MediaTime", "RealTime", "RTP", "G711", "Playout", "OpusCodec", "SpeechDSP", "CRealTime",
+      ],
+      swiftSettings: strict
+    ),
+    .target(
+      name: "AVFAudio",
+      dependencies: [
+        "MediaTime", "RealTime", "SpeechDSP", "ALSAIO", "UDPTransport", "VoiceEngine",
+      ],
+      swiftSettings: strict
+    ),
+    .target(
+      name: "SIPSignalling",
+      dependencies: ["MediaTime", "CRe"],
+      swiftSettings: strict
+    ),
+
+    // Layer 5: Apple's names.
+    .target(name: "AVFoundation", dependencies: ["AVFAudio"], swiftSettings: strict),
+    .target(
+      name: "CallKit",
+      dependencies: ["MediaTime", "RealTime", "CallState", "AVFAudio", "AVFoundation"],
+      swiftSettings: strict
+    ),
+
+    // Layer 6: one phone.
+    .target(
+      name: "Sidetone",
+      dependencies: [
+        "MediaTime", "RealTime", "CallKit", "AVFAudio", "SIPSignalling", "SpeechDSP",
+        "UDPTransport", "VoiceEngine",
+      ],
+      swiftSettings: strict
+    ),
+
+    // Layer 7: the command line.
+    .executableTarget(
+      name: "sidetone",
+      dependencies: [
+        "MediaTime", "RealTime", "ALSAIO", "AVFAudio", "CallKit", "Sidetone", "SIPSignalling",
+        "UDPTransport", "VoiceEngine",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        .product(name: "Logging", package: "swift-log"),
+      ],
+      swiftSettings: strict
+    ),
+  ],
+  swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,86 @@
+import CALSA
+
+/// A sound device that ALSA knows.
+public struct DeviceDescription: Equatable, Sendable {
+  /// The name to open it by.
+  public let name: String
+  /// What it is, in one line.
+  public let label: String
+  /// True if it has a microphone side.
+  public let isCapture: Bool
+  /// True if it has a loudspeaker side.
+  public let isPlayback: Bool
+
+  /// A description with the given fields.
+  public init(name: String, label: String, isCapture: Bool, isPlayback: Bool) {
+    self.name = name
+    self.label = label
+    self.isCapture = isCapture
+    self.isPlayback = isPlayback
+  }
+}
+
+/// The sound devices of this machine.
+public enum DeviceList {
+  /// All devices that a person would choose from: cards, the default, sound servers.
+  ///
+  /// ALSA's hints hold dozens of entries for each card (surround layouts, mixers of its own);
+  /// these are the ones that reach a headset.
+  public static func all() -> [DeviceDescription] {
+    alsa_silence_messages()
+    var hints: UnsafeMutablePointer<UnsafeMutableRawPointer?>?
+    guard unsafe snd_device_name_hint(-1, "pcm", &hints) == 0, let first = unsafe hints else {
+      return []
+    }
+    defer { _ = unsafe snd_device_name_free_hint(first) }
+    var found: [DeviceDescription] = []
+    var next = unsafe first
+    while let hint = unsafe next.pointee {
+      if let device = unsafe describe(hint) { found.append(device) }
+      unsafe next += 1
+    }
+    return found
+  }
+
+  /// The device that a call uses when none is named: a headset before other cards, a sound
+  /// server's default before both, nil if there is no device at all.
+  public static func preferred(
+    among devices: [DeviceDescription],
+    capture: Bool
+  ) -> DeviceDescription? {
+    let usable = devices.filter { capture ? $0.isCapture : $0.isPlayback }
+    return usable.min { rank($0) < rank($1) }
+  }
+
+  private static func rank(_ device: DeviceDescription) -> Int {
+    let words = (device.name + " " + device.label).lowercased()
+    if device.name == "default" { return 0 }
+    if words.contains("headset") { return 1 }
+    if words.contains("usb") { return 2 }
+    if device.name.hasPrefix("plughw:") { return 3 }
+    return 4
+  }
+
+  private static func describe(_ hint: UnsafeMutableRawPointer) -> DeviceDescription? {
+    guard let name = unsafe text("NAME", of: hint), isChoice(name) else { return nil }
+    let direction = unsafe text("IOID", of: hint)
+    let label = unsafe text("DESC", of: hint) ?? name
+    return DeviceDescription(
+      name: name,
+      label: label.split(separator: "\n").joined(separator: ", "),
+      isCapture: direction != "Output",
+      isPlayback: direction != "Input"
+    )
+  }
+
+  private static func isChoice(_ name: String) -> Bool {
+    ["default", "pipewire", "pulse", "jack"].contains(name)
+      || name.hasPrefix("hw:") || name.hasPrefix("plughw:") || name.hasPrefix("headset")
+  }
+
+  private static func text(_ key: String, of hint: UnsafeMutableRawPointer) -> String? {
+    guard let value = unsafe snd_device_name_get_hint(hint, key) else { return nil }
+    defer { unsafe free(value) }
+    return unsafe String(cString: value)
+  }
+}

@@ -1,0 +1,165 @@
+import CRealTime
+import MediaTime
+import RealTime
+
+/// The microphone half of a headset: a card or a virtual one.
+struct CaptureSide: ~Copyable {
+  let rate: SampleRate
+  let period: FrameCount
+  private let name: DeviceName
+  private var pcm: PCM?
+  private var microphone: VirtualMicrophone?
+
+  init(_ name: DeviceName, periodNanoseconds: Int64) throws(AudioDeviceError) {
+    switch name {
+    case .pcm(let card):
+      let pcm = try PCM(
+        opening: card,
+        direction: .capture,
+        periodNanoseconds: periodNanoseconds
+      )
+      self.init(name, pcm)
+    case .file(let path):
+      let microphone = try VirtualMicrophone(path: path)
+      self.init(name, microphone)
+    case .null:
+      let microphone = try VirtualMicrophone()
+      self.init(name, microphone)
+    }
+  }
+
+  private init(_ name: DeviceName, _ pcm: consuming PCM) {
+    self.name = name
+    rate = pcm.rate
+    period = pcm.period
+    self.pcm = consume pcm
+    microphone = nil
+  }
+
+  private init(_ name: DeviceName, _ microphone: consuming VirtualMicrophone) {
+    self.name = name
+    rate = microphone.rate
+    period = microphone.rate.frames(inNanoseconds: VirtualClock.periodNanoseconds)
+    pcm = nil
+    self.microphone = consume microphone
+  }
+
+  mutating func start() throws(AudioDeviceError) {
+    microphone?.clock.start(at: MonotonicClock.now())
+    try pcm?.start(fill: 0, name: name.description)
+  }
+
+  mutating func pollDescriptors(
+    _ descriptors: inout FixedArray<pollfd>,
+    from first: Int
+  ) -> Int {
+    if let count = pcm?.pollDescriptors(&descriptors, from: first) { return count }
+    return microphone?.clock.pollDescriptor(&descriptors, at: first) ?? 0
+  }
+
+  @_noAllocation @_noLocks
+  mutating func acknowledge(
+    _ descriptors: inout FixedArray<pollfd>,
+    from first: Int,
+    count: Int
+  ) {
+    pcm?.acknowledge(&descriptors, from: first, count: count)
+    microphone?.clock.acknowledge()
+  }
+
+  @_noAllocation @_noLocks
+  mutating func read(into block: inout SampleBuffer) -> DeviceTransfer {
+    if let transfer = pcm?.read(into: &block) { return transfer }
+    if let transfer = microphone?.read(into: &block) { return transfer }
+    return DeviceTransfer(frames: 0, isGone: true)
+  }
+
+  @_noAllocation @_noLocks
+  mutating func pendingFrames() -> FrameCount {
+    if let frames = pcm?.delayFrames() { return frames }
+    return microphone?.pendingFrames() ?? 0
+  }
+}
+
+/// The loudspeaker half of a headset: a card or a virtual one.
+struct PlaybackSide: ~Copyable {
+  let rate: SampleRate
+  let period: FrameCount
+  private let name: DeviceName
+  private var pcm: PCM?
+  private var speaker: VirtualSpeaker?
+
+  init(_ name: DeviceName, periodNanoseconds: Int64) throws(AudioDeviceError) {
+    switch name {
+    case .pcm(let card):
+      let pcm = try PCM(
+        opening: card,
+        direction: .playback,
+        periodNanoseconds: periodNanoseconds
+      )
+      self.init(name, pcm)
+    case .file(let path):
+      let speaker = try VirtualSpeaker(path: path)
+      self.init(name, speaker)
+    case .null:
+      let speaker = try VirtualSpeaker()
+      self.init(name, speaker)
+    }
+  }
+
+  private init(_ name: DeviceName, _ pcm: consuming PCM) {
+    self.name = name
+    rate = pcm.rate
+    period = pcm.period
+    self.pcm = consume pcm
+    speaker = nil
+  }
+
+  private init(_ name: DeviceName, _ speaker: consuming VirtualSpeaker) {
+    self.name = name
+    rate = speaker.rate
+    period = speaker.rate.frames(inNanoseconds: VirtualClock.periodNanoseconds)
+    pcm = nil
+    self.speaker = consume speaker
+  }
+
+  mutating func start(fill: FrameCount) throws(AudioDeviceError) {
+    speaker?.start(fill: fill, at: MonotonicClock.now())
+    try pcm?.start(fill: fill, name: name.description)
+  }
+
+  mutating func pollDescriptors(
+    _ descriptors: inout FixedArray<pollfd>,
+    from first: Int
+  ) -> Int {
+    if let count = pcm?.pollDescriptors(&descriptors, from: first) { return count }
+    return speaker?.clock.pollDescriptor(&descriptors, at: first) ?? 0
+  }
+
+  @_noAllocation @_noLocks
+  mutating func acknowledge(
+    _ descriptors: inout FixedArray<pollfd>,
+    from first: Int,
+    count: Int
+  ) {
+    pcm?.acknowledge(&descriptors, from: first, count: count)
+    speaker?.clock.acknowledge()
+  }
+
+  @_noAllocation @_noLocks
+  mutating func write(
+    _ block: borrowing SampleBuffer,
+    count: FrameCount,
+    fill: FrameCount
+  ) -> DeviceTransfer {
+    if let transfer = pcm?.write(block, count: count, fill: fill) { return transfer }
+    if let transfer = speaker?.write(block, count: count) { return transfer }
+    return DeviceTransfer(frames: 0, isGone: true)
+  }
+
+  @_noAllocation @_noLocks
+  mutating func queuedFrames() -> FrameCount {
+    if let frames = pcm?.delayFrames() { return frames }
+    return speaker?.queuedFrames() ?? 0
+  }
+}

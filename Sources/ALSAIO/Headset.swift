@@ -1,0 +1,103 @@
+public import CRealTime
+public import MediaTime
+public import RealTime
+
+/// A microphone and a loudspeaker: sound cards, sound-server plugins or files, in any combination.
+///
+/// **Life cycle:** opened by the initialiser, started once, released by `deinit`.
+/// **Thread safety:** opened on one thread, then used by the voice thread only.
+public struct Headset: AudioDevice, ~Copyable {
+  private var capture: CaptureSide
+  private var playback: PlaybackSide
+  private var captureDescriptors = 0
+  private var playbackDescriptors = 0
+  private var fill = 0
+
+  /// The rate of `read`.
+  public let captureRate: SampleRate
+  /// The rate of `write` and `queuedFrames`.
+  public let playbackRate: SampleRate
+  /// How many frames the microphone delivers at a time.
+  public let capturePeriod: FrameCount
+  /// How many frames the loudspeaker takes at a time.
+  public let playbackPeriod: FrameCount
+
+  /// Opens both directions.
+  ///
+  /// - Parameters:
+  ///   - capture: the microphone.
+  ///   - playback: the loudspeaker.
+  ///   - periodNanoseconds: the period to ask for; a card grants the nearest that it has.
+  public init(
+    capture: DeviceName,
+    playback: DeviceName,
+    periodNanoseconds: Int64
+  ) throws(AudioDeviceError) {
+    let microphone = try CaptureSide(capture, periodNanoseconds: periodNanoseconds)
+    let loudspeaker = try PlaybackSide(playback, periodNanoseconds: periodNanoseconds)
+    captureRate = microphone.rate
+    capturePeriod = microphone.period
+    playbackRate = loudspeaker.rate
+    playbackPeriod = loudspeaker.period
+    self.capture = microphone
+    self.playback = loudspeaker
+  }
+
+  /// Starts both directions with `fill` frames of silence queued for playback.
+  public mutating func start(fill: FrameCount) throws(AudioDeviceError) {
+    self.fill = fill
+    try playback.start(fill: fill)
+    try capture.start()
+  }
+
+  /// Writes the descriptors to poll from `descriptors[first]` on and returns how many (8 at most).
+  public mutating func pollDescriptors(
+    _ descriptors: inout FixedArray<pollfd>,
+    from first: Int
+  ) -> Int {
+    captureDescriptors = capture.pollDescriptors(&descriptors, from: first)
+    playbackDescriptors = playback.pollDescriptors(
+      &descriptors,
+      from: first + captureDescriptors
+    )
+    return captureDescriptors + playbackDescriptors
+  }
+
+  /// Translates what poll returned in the descriptors that `pollDescriptors` wrote.
+  @_noAllocation @_noLocks
+  public mutating func acknowledge(
+    _ descriptors: inout FixedArray<pollfd>,
+    from first: Int
+  ) {
+    capture.acknowledge(&descriptors, from: first, count: captureDescriptors)
+    playback.acknowledge(
+      &descriptors,
+      from: first + captureDescriptors,
+      count: playbackDescriptors
+    )
+  }
+
+  /// Reads what the microphone has, without waiting, into `block`.
+  @_noAllocation @_noLocks
+  public mutating func read(into block: inout SampleBuffer) -> DeviceTransfer {
+    capture.read(into: &block)
+  }
+
+  /// Queues the first `count` frames of `block` for the loudspeaker.
+  @_noAllocation @_noLocks
+  public mutating func write(_ block: borrowing SampleBuffer, count: FrameCount) -> DeviceTransfer {
+    playback.write(block, count: count, fill: fill)
+  }
+
+  /// Frames between the next sample written and the loudspeaker: the fill that is latency.
+  @_noAllocation @_noLocks
+  public mutating func queuedFrames() -> FrameCount {
+    playback.queuedFrames()
+  }
+
+  /// Frames between the microphone and the last sample read.
+  @_noAllocation @_noLocks
+  public mutating func pendingFrames() -> FrameCount {
+    capture.pendingFrames()
+  }
+}

@@ -1,0 +1,328 @@
+import CALSA
+import CRealTime
+import MediaTime
+import RealTime
+
+/// One open direction of a sound card: mono float outside, the card's own format inside.
+///
+/// **Life cycle:** opened and configured by the initialiser, closed by `deinit`.
+/// **Thread safety:** one thread at a time.
+@safe
+struct PCM: ~Copyable {
+  enum Direction: Sendable { case capture, playback }
+
+  let rate: SampleRate
+  let period: FrameCount
+
+  private let handle: OpaquePointer
+  private let direction: Direction
+  private let format: SampleFormat
+  private let channels: Int
+  private let bufferFrames: FrameCount
+  private var bytes: FixedBytes
+  private var lastTransfer: MonotonicInstant
+  private var isSuspended = false
+
+  /// The most that is moved in one call.
+  static var blockFrames: FrameCount { @_noAllocation @_noLocks get { 4_096 } }
+  /// The reservoir; how much of it is used is the fill control's matter.
+  private static let bufferNanoseconds: Int64 = 80_000_000
+
+  init(
+    opening name: String,
+    direction: Direction,
+    periodNanoseconds: Int64
+  ) throws(AudioDeviceError) {
+    alsa_silence_messages()
+    let stream = direction == .capture ? SND_PCM_STREAM_CAPTURE : SND_PCM_STREAM_PLAYBACK
+    var opened: OpaquePointer?
+    let code = unsafe snd_pcm_open(&opened, name, stream, CInt(SND_PCM_NONBLOCK))
+    guard code == 0, let handle = unsafe opened else {
+      throw Self.error(device: name, operation: "snd_pcm_open", code: code)
+    }
+    let setting: Setting
+    do throws(AudioDeviceError) {
+      setting = try unsafe Self.configure(
+        handle,
+        name: name,
+        periodNanoseconds: periodNanoseconds
+      )
+    } catch {
+      _ = unsafe snd_pcm_close(handle)
+      throw error
+    }
+    unsafe self.handle = handle
+    self.direction = direction
+    rate = setting.rate
+    period = setting.period
+    format = setting.format
+    channels = setting.channels
+    bufferFrames = setting.buffer
+    bytes = FixedBytes(
+      repeating: 0,
+      count: Self.blockFrames * setting.channels * setting.format.bytesPerSample
+    )
+    lastTransfer = MonotonicClock.now()
+  }
+
+  deinit {
+    // Drop, never drain: draining a device that is gone can hang.
+    _ = unsafe snd_pcm_drop(handle)
+    _ = unsafe snd_pcm_close(handle)
+  }
+
+  /// Starts the stream; playback begins with `fill` frames of silence.
+  mutating func start(fill: FrameCount, name: String) throws(AudioDeviceError) {
+    let code = restart(fill: fill)
+    guard code >= 0 else { throw Self.error(device: name, operation: "snd_pcm_start", code: code) }
+  }
+
+  func pollDescriptors(_ descriptors: inout FixedArray<pollfd>, from first: Int) -> Int {
+    let wanted = unsafe Int(snd_pcm_poll_descriptors_count(handle))
+    guard wanted > 0, first + wanted <= descriptors.count else { return 0 }
+    let written = unsafe snd_pcm_poll_descriptors(
+      handle,
+      descriptors.address + first,
+      UInt32(wanted)
+    )
+    return max(0, Int(written))
+  }
+
+  @_noAllocation @_noLocks
+  mutating func acknowledge(
+    _ descriptors: inout FixedArray<pollfd>,
+    from first: Int,
+    count: Int
+  ) {
+    guard count > 0, first + count <= descriptors.count else { return }
+    unsafe alsa_acknowledge(
+      handle,
+      descriptors.address + first,
+      UInt32(truncatingIfNeeded: count)
+    )
+  }
+
+  /// Frames between the program and the transducer: queued for playback, waiting for capture.
+  @_noAllocation @_noLocks
+  mutating func delayFrames() -> FrameCount {
+    let delay = unsafe alsa_delay(handle)
+    guard delay < 0 || delay > 4 * bufferFrames else { return delay }
+    let available = unsafe alsa_available(handle)
+    guard available >= 0 else { return 0 }
+    return direction == .capture ? available : max(0, bufferFrames - available)
+  }
+
+  @_noAllocation @_noLocks
+  mutating func read(into block: inout SampleBuffer) -> DeviceTransfer {
+    let now = MonotonicClock.now()
+    let wanted = min(block.count, Self.blockFrames)
+    let moved = unsafe alsa_read(handle, bytes.address, UInt(wanted))
+    if moved == -Int(EAGAIN) { return DeviceTransfer(frames: 0) }
+    guard moved >= 0 else {
+      return recover(from: CInt(truncatingIfNeeded: moved), fill: 0, at: now)
+    }
+    lastTransfer = now
+    let size = format.bytesPerSample
+    for frame in 0..<moved {
+      var sum: Float = 0
+      for channel in 0..<channels {
+        sum += format.load(bytes, at: (frame * channels + channel) * size)
+      }
+      block[frame] = sum / Float(channels)
+    }
+    return DeviceTransfer(frames: moved)
+  }
+
+  @_noAllocation @_noLocks
+  mutating func write(
+    _ block: borrowing SampleBuffer,
+    count: FrameCount,
+    fill: FrameCount
+  ) -> DeviceTransfer {
+    let now = MonotonicClock.now()
+    let wanted = min(count, Self.blockFrames)
+    let size = format.bytesPerSample
+    for frame in 0..<wanted {
+      for channel in 0..<channels {
+        format.store(block[frame], to: &bytes, at: (frame * channels + channel) * size)
+      }
+    }
+    let moved = unsafe alsa_write(handle, bytes.address, UInt(wanted))
+    if moved == -Int(EAGAIN) { return DeviceTransfer(frames: 0) }
+    guard moved >= 0 else {
+      return recover(from: CInt(truncatingIfNeeded: moved), fill: fill, at: now)
+    }
+    lastTransfer = now
+    return DeviceTransfer(frames: moved)
+  }
+
+  // After an overrun or underrun the stream starts anew; the time it stood still is the gap.
+  @_noAllocation @_noLocks
+  private mutating func recover(
+    from code: CInt,
+    fill: FrameCount,
+    at now: MonotonicInstant
+  ) -> DeviceTransfer {
+    switch -code {
+    case EPIPE, EBADFD:
+      guard restart(fill: fill) >= 0 else { return DeviceTransfer(frames: 0, isGone: true) }
+    case ESTRPIPE:
+      let resumed = unsafe alsa_resume(handle)
+      if resumed == -EAGAIN { return DeviceTransfer(frames: 0) }
+      guard restart(fill: fill) >= 0 else { return DeviceTransfer(frames: 0, isGone: true) }
+    case EINTR:
+      return DeviceTransfer(frames: 0)
+    default:
+      return DeviceTransfer(frames: 0, isGone: true)
+    }
+    let lost = rate.frames(inNanoseconds: max(0, now.nanoseconds(since: lastTransfer)))
+    lastTransfer = now
+    return DeviceTransfer(frames: 0, lost: max(1, lost))
+  }
+
+  @_noAllocation @_noLocks
+  private mutating func restart(fill: FrameCount) -> CInt {
+    var code = unsafe alsa_prepare(handle)
+    guard code >= 0 else { return code }
+    if direction == .playback {
+      let silent = min(fill, Self.blockFrames) * channels * format.bytesPerSample
+      for index in 0..<silent { bytes[index] = 0 }
+      let written = unsafe alsa_write(handle, bytes.address, UInt(min(fill, Self.blockFrames)))
+      guard written >= 0 else { return CInt(truncatingIfNeeded: written) }
+    }
+    code = unsafe alsa_start(handle)
+    lastTransfer = MonotonicClock.now()
+    return code
+  }
+}
+
+// SAFETY: alsa-lib lets one thread at a time use a PCM; ~Copyable makes that thread the only owner.
+extension PCM: @unchecked Sendable {}
+
+extension PCM {
+  private struct Setting {
+    var format: SampleFormat
+    var channels: Int
+    var rate: SampleRate
+    var period: FrameCount
+    var buffer: FrameCount
+  }
+
+  private static func configure(
+    _ handle: OpaquePointer,
+    name: String,
+    periodNanoseconds: Int64
+  ) throws(AudioDeviceError) -> Setting {
+    func check(_ code: CInt, _ operation: String) throws(AudioDeviceError) {
+      guard code < 0 else { return }
+      throw error(device: name, operation: operation, code: code)
+    }
+
+    var hardware: OpaquePointer?
+    try unsafe check(snd_pcm_hw_params_malloc(&hardware), "snd_pcm_hw_params_malloc")
+    defer { unsafe snd_pcm_hw_params_free(hardware) }
+    try unsafe check(snd_pcm_hw_params_any(handle, hardware), "snd_pcm_hw_params_any")
+    // alsa-lib's own rate converter is poor: take the native rate and convert ourselves.
+    _ = unsafe snd_pcm_hw_params_set_rate_resample(handle, hardware, 0)
+    try unsafe check(
+      snd_pcm_hw_params_set_access(handle, hardware, SND_PCM_ACCESS_RW_INTERLEAVED),
+      "snd_pcm_hw_params_set_access"
+    )
+
+    let format = SampleFormat.allCases.first { format in
+      unsafe snd_pcm_hw_params_test_format(handle, hardware, format.alsa) == 0
+    }
+    guard let format else {
+      throw AudioDeviceError(
+        kind: .unsupportedFormat,
+        device: name,
+        operation: "snd_pcm_hw_params_test_format",
+        reason: "it offers none of the sample formats S16, S24, S32 and float"
+      )
+    }
+    try unsafe check(
+      snd_pcm_hw_params_set_format(handle, hardware, format.alsa),
+      "snd_pcm_hw_params_set_format"
+    )
+
+    var channels: UInt32 = 1
+    try unsafe check(
+      snd_pcm_hw_params_set_channels_near(handle, hardware, &channels),
+      "snd_pcm_hw_params_set_channels_near"
+    )
+    var rate: UInt32 = 48_000
+    try unsafe check(
+      snd_pcm_hw_params_set_rate_near(handle, hardware, &rate, nil),
+      "snd_pcm_hw_params_set_rate_near"
+    )
+    guard rate > 0 else { throw error(device: name, operation: "rate", code: -EINVAL) }
+    let granted = SampleRate(hertz: Int(rate))
+
+    var period = UInt(max(16, granted.frames(inNanoseconds: periodNanoseconds)))
+    try unsafe check(
+      snd_pcm_hw_params_set_period_size_near(handle, hardware, &period, nil),
+      "snd_pcm_hw_params_set_period_size_near"
+    )
+    var buffer = max(4 * period, UInt(granted.frames(inNanoseconds: bufferNanoseconds)))
+    try unsafe check(
+      snd_pcm_hw_params_set_buffer_size_near(handle, hardware, &buffer),
+      "snd_pcm_hw_params_set_buffer_size_near"
+    )
+    try unsafe check(snd_pcm_hw_params(handle, hardware), "snd_pcm_hw_params")
+
+    try unsafe configureSoftware(handle, period: period, buffer: buffer, check: check)
+    return Setting(
+      format: format,
+      channels: Int(channels),
+      rate: granted,
+      period: Int(period),
+      buffer: Int(buffer)
+    )
+  }
+
+  private static func configureSoftware(
+    _ handle: OpaquePointer,
+    period: UInt,
+    buffer: UInt,
+    check: (CInt, String) throws(AudioDeviceError) -> Void
+  ) throws(AudioDeviceError) {
+    var software: OpaquePointer?
+    try unsafe check(snd_pcm_sw_params_malloc(&software), "snd_pcm_sw_params_malloc")
+    defer { unsafe snd_pcm_sw_params_free(software) }
+    try unsafe check(snd_pcm_sw_params_current(handle, software), "snd_pcm_sw_params_current")
+    // Started by us, after the silence is queued; stopped when it runs dry, so that we learn of it.
+    try unsafe check(
+      snd_pcm_sw_params_set_start_threshold(handle, software, 4 * buffer),
+      "snd_pcm_sw_params_set_start_threshold"
+    )
+    try unsafe check(
+      snd_pcm_sw_params_set_avail_min(handle, software, period),
+      "snd_pcm_sw_params_set_avail_min"
+    )
+    try unsafe check(snd_pcm_sw_params(handle, software), "snd_pcm_sw_params")
+  }
+
+  static func error(device: String, operation: String, code: CInt) -> AudioDeviceError {
+    let kind: AudioDeviceError.Kind
+    let reason: String
+    switch -code {
+    case ENOENT, ENXIO:
+      kind = .notFound
+      reason = "there is no such device; \"sidetone devices\" lists those there are"
+    case EBUSY, EAGAIN:
+      kind = .busy
+      reason = "another program is using it; close that program or choose another device"
+    case ENODEV:
+      kind = .lost
+      reason = "it is not connected"
+    case EINVAL:
+      kind = .unsupportedFormat
+      reason = "it does not take the format that was asked for"
+    default:
+      kind = .other
+      let text = unsafe snd_strerror(code)
+      reason = unsafe text.map { unsafe String(cString: $0) } ?? "error \(code)"
+    }
+    return AudioDeviceError(kind: kind, device: device, operation: operation, reason: reason)
+  }
+}

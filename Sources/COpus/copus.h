@@ -1,0 +1,53 @@
+/* libopus, with its variadic controls made plain. RT_SAFE marks calls that were read and neither
+   allocate nor lock: encoder and decoder work in the memory they got at creation and on the stack. */
+#ifndef COPUS_H
+#define COPUS_H
+
+#include <opus/opus.h>
+
+#define RT_SAFE __attribute__((swift_attr("@_noAllocation"), swift_attr("@_noLocks")))
+
+RT_SAFE static inline int opus_voice_encode(OpusEncoder *encoder, const float *samples, int frames,
+                                            unsigned char *packet, int capacity) {
+  return opus_encode_float(encoder, samples, frames, packet, capacity);
+}
+
+RT_SAFE static inline int opus_voice_decode(OpusDecoder *decoder, const unsigned char *packet,
+                                            int length, float *samples, int frames,
+                                            int redundancy) {
+  return opus_decode_float(decoder, packet, length, samples, frames, redundancy);
+}
+
+RT_SAFE static inline int opus_voice_packet_frames(const unsigned char *packet, int length) {
+  return opus_packet_get_nb_samples(packet, length, 48000);
+}
+
+RT_SAFE static inline int opus_voice_set_bitrate(OpusEncoder *encoder, int value) {
+  return opus_encoder_ctl(encoder, OPUS_SET_BITRATE(value));
+}
+
+RT_SAFE static inline int opus_voice_set_redundancy(OpusEncoder *encoder, int value) {
+  return opus_encoder_ctl(encoder, OPUS_SET_INBAND_FEC(value));
+}
+
+RT_SAFE static inline int opus_voice_set_loss(OpusEncoder *encoder, int percent) {
+  return opus_encoder_ctl(encoder, OPUS_SET_PACKET_LOSS_PERC(percent));
+}
+
+RT_SAFE static inline int opus_voice_set_dtx(OpusEncoder *encoder, int value) {
+  return opus_encoder_ctl(encoder, OPUS_SET_DTX(value));
+}
+
+static inline int opus_voice_configure(OpusEncoder *encoder, int complexity) {
+  int code = opus_encoder_ctl(encoder, OPUS_SET_COMPLEXITY(complexity));
+  if (code == OPUS_OK) code = opus_encoder_ctl(encoder, OPUS_SET_SIGNAL(OPUS_SIGNAL_VOICE));
+  return code;
+}
+
+static inline int opus_voice_lookahead(OpusEncoder *encoder) {
+  opus_int32 frames = 0;
+  opus_encoder_ctl(encoder, OPUS_GET_LOOKAHEAD(&frames));
+  return (int)frames;
+}
+
+#endif

@@ -1,0 +1,192 @@
+/* libre (SIP, SDP, event loop). Variadic functions and unions that Swift cannot import are made plain
+   here, and every difference between releases of libre stays in this file. Built against 1.1.0. */
+#ifndef CRE_H
+#define CRE_H
+
+#define HAVE_INTTYPES_H 1
+#define HAVE_STDBOOL_H 1
+#define HAVE_INET6 1
+#include <errno.h>
+#include <re.h>
+#define DEBUG_MODULE "sidetone"
+#define DEBUG_LEVEL 0
+#include <re_dbg.h>
+
+/* Copies a counted string; always terminated. */
+static inline void re_copy_pl(const struct pl *text, char *buffer, size_t capacity) {
+  size_t length = text && text->p ? text->l : 0;
+  if (length >= capacity) length = capacity - 1;
+  for (size_t i = 0; i < length; i++) buffer[i] = text->p[i];
+  buffer[length] = 0;
+}
+
+/* The numeric host and the port of an address; 0 or an errno. */
+static inline int re_address_text(const struct sa *address, char *buffer, size_t capacity,
+                                  uint16_t *port) {
+  *port = sa_port(address);
+  return sa_ntop(address, buffer, (int)capacity);
+}
+
+static inline int re_transport_add(struct sip *sip, int is_tcp, const char *host, uint16_t port) {
+  struct sa address;
+  int code = sa_set_str(&address, host, port);
+  if (code) return code;
+  return sip_transp_add(sip, is_tcp ? SIP_TRANSP_TCP : SIP_TRANSP_UDP, &address);
+}
+
+/* The port that the transport for destinations of this family is bound to, 0 if there is none. */
+static inline uint16_t re_transport_port(struct sip *sip, int is_tcp, const char *host) {
+  struct sa destination, local;
+  if (sa_set_str(&destination, host, 5060)) return 0;
+  if (sip_transp_laddr(sip, &local, is_tcp ? SIP_TRANSP_TCP : SIP_TRANSP_UDP, &destination))
+    return 0;
+  return sa_port(&local);
+}
+
+static inline int re_refuse_credentials(char **user, char **password, const char *realm,
+                                        void *arg) {
+  (void)user, (void)password, (void)realm, (void)arg;
+  return EACCES;
+}
+
+static inline int re_invite(struct sipsess **session, struct sipsess_sock *socket, const char *to,
+                            const char *from_name, const char *from, const char *contact_user,
+                            struct mbuf *offer, sipsess_offer_h *offer_handler,
+                            sipsess_answer_h *answer_handler, sipsess_progr_h *progress_handler,
+                            sipsess_estab_h *established_handler, sipsess_close_h *close_handler,
+                            void *arg) {
+  return sipsess_connect(session, socket, to, from_name, from, contact_user, NULL, 0,
+                         "application/sdp", offer, re_refuse_credentials, NULL, false,
+                         offer_handler, answer_handler, progress_handler, established_handler,
+                         NULL, NULL, close_handler, arg, "Allow: INVITE,ACK,BYE,CANCEL,OPTIONS\r\n");
+}
+
+static inline int re_ring(struct sipsess **session, struct sipsess_sock *socket,
+                          const struct sip_msg *message, const char *contact_user,
+                          sipsess_offer_h *offer_handler, sipsess_answer_h *answer_handler,
+                          sipsess_estab_h *established_handler, sipsess_close_h *close_handler,
+                          void *arg) {
+  return sipsess_accept(session, socket, message, 180, "Ringing", contact_user, "application/sdp",
+                        NULL, re_refuse_credentials, NULL, false, offer_handler, answer_handler,
+                        established_handler, NULL, NULL, close_handler, arg, NULL);
+}
+
+static inline int re_answer(struct sipsess *session, struct mbuf *description) {
+  return sipsess_answer(session, 200, "OK", description,
+                        "Allow: INVITE,ACK,BYE,CANCEL,OPTIONS\r\n");
+}
+
+static inline int re_reject(struct sipsess *session, uint16_t code, const char *reason) {
+  return sipsess_reject(session, code, reason, NULL);
+}
+
+static inline int re_reply_options(struct sip *sip, const struct sip_msg *message) {
+  return sip_replyf(sip, message, 200, "OK",
+                    "Allow: INVITE,ACK,BYE,CANCEL,OPTIONS\r\n"
+                    "Accept: application/sdp\r\n"
+                    "Content-Length: 0\r\n\r\n");
+}
+
+static inline int re_reply(struct sip *sip, const struct sip_msg *message, uint16_t code,
+                           const char *reason) {
+  return sip_treply(NULL, sip, message, code, reason);
+}
+
+static inline int re_is_method(const struct sip_msg *message, const char *method) {
+  return pl_strcmp(&message->met, method) == 0;
+}
+
+/* A session description with one audio stream at host:port. */
+static inline int re_description_alloc(struct sdp_session **session, struct sdp_media **media,
+                                       const char *host, uint16_t port) {
+  struct sa address;
+  int code = sa_set_str(&address, host, port);
+  if (!code) code = sdp_session_alloc(session, &address);
+  if (!code) code = sdp_media_add(media, *session, "audio", port, "RTP/AVP");
+  if (!code) code = sdp_media_set_lattr(*media, true, "rtcp-mux", "");
+  return code;
+}
+
+static inline int re_description_set_packet_time(struct sdp_media *media, unsigned milliseconds) {
+  return sdp_media_set_lattr(media, true, "ptime", "%u", milliseconds);
+}
+
+static inline int re_description_add_format(struct sdp_media *media, const char *id,
+                                            const char *name, uint32_t rate, uint8_t channels,
+                                            const char *parameters) {
+  if (parameters)
+    return sdp_format_add(NULL, media, false, id, name, rate, channels, NULL, NULL, NULL, false,
+                          "%s", parameters);
+  return sdp_format_add(NULL, media, false, id, name, rate, channels, NULL, NULL, NULL, false,
+                        NULL);
+}
+
+/* The format that both sides have and that the far side prefers; the others leave our description,
+   so that an answer names one. NULL if there is none. */
+static inline const struct sdp_format *re_description_agree(struct sdp_media *media,
+                                                            int *local_payload_type) {
+  const struct sdp_format *remote = sdp_media_rformat(media, NULL);
+  if (!remote || !remote->name) return NULL;
+  const struct sdp_format *local = sdp_media_format(media, true, NULL, -1, remote->name,
+                                                    (int32_t)remote->srate, (int8_t)remote->ch);
+  if (!local) return NULL;
+  *local_payload_type = local->pt;
+  return remote;
+}
+
+static inline void re_description_keep_only(struct sdp_media *media, int local_payload_type) {
+  const struct list *formats = sdp_media_format_lst(media, true);
+  for (struct le *entry = list_head(formats); entry; entry = entry->next) {
+    struct sdp_format *format = (struct sdp_format *)entry->data;
+    if (format->pt != local_payload_type) format->sup = false;
+  }
+}
+
+static inline int re_remote_address(const struct sdp_media *media, char *buffer, size_t capacity,
+                                    uint16_t *port) {
+  const struct sa *address = sdp_media_raddr(media);
+  if (!sa_isset(address, SA_ALL)) return EADDRNOTAVAIL;
+  return re_address_text(address, buffer, capacity, port);
+}
+
+static inline int re_remote_control_address(const struct sdp_media *media, char *buffer,
+                                            size_t capacity, uint16_t *port) {
+  struct sa address;
+  sdp_media_raddr_rtcp(media, &address);
+  if (!sa_isset(&address, SA_ALL)) return EADDRNOTAVAIL;
+  return re_address_text(&address, buffer, capacity, port);
+}
+
+static inline struct mbuf *re_buffer_from(const uint8_t *bytes, size_t length) {
+  struct mbuf *buffer = mbuf_alloc(length ? length : 1);
+  if (!buffer) return NULL;
+  if (mbuf_write_mem(buffer, bytes, length)) return (struct mbuf *)mem_deref(buffer);
+  buffer->pos = 0;
+  return buffer;
+}
+
+typedef bool(re_address_handler)(const char *host, int is_loopback, void *arg);
+
+struct re_address_visit {
+  re_address_handler *handler;
+  void *arg;
+};
+
+static inline bool re_visit_address(const char *interface, const struct sa *address, void *arg) {
+  struct re_address_visit *visit = (struct re_address_visit *)arg;
+  char text[64];
+  (void)interface;
+  if (sa_is_linklocal(address) || sa_ntop(address, text, sizeof text)) return false;
+  return visit->handler(text, sa_is_loopback(address), visit->arg);
+}
+
+/* Calls the handler with each address of this machine that is not link-local. */
+static inline int re_each_local_address(re_address_handler *handler, void *arg) {
+  struct re_address_visit visit = {handler, arg};
+  return net_if_apply(re_visit_address, &visit);
+}
+
+/* libre writes warnings to standard error; ours are typed errors instead. */
+static inline void re_silence_debug(void) { dbg_init(DBG_EMERG, DBG_NONE); }
+
+#endif

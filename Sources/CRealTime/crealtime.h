@@ -1,0 +1,186 @@
+/* What the voice thread may call. Each function below was read and neither allocates nor takes a
+   lock that another thread holds while it waits; RT_SAFE tells the Swift compiler so. */
+#ifndef CREALTIME_H
+#define CREALTIME_H
+
+#include <errno.h>
+#include <time.h>
+
+#include <linux/errqueue.h>
+#include <netinet/in.h>
+#include <netinet/ip.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#define RT_SAFE __attribute__((swift_attr("@_noAllocation"), swift_attr("@_noLocks")))
+
+RT_SAFE static inline int64_t realtime_monotonic_nanoseconds(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+RT_SAFE static inline int64_t realtime_wall_nanoseconds(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_REALTIME, &now);
+  return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+/* Waits up to timeout_ns (rounded to the clock, -1 for ever); returns poll's result or -errno. */
+RT_SAFE static inline int realtime_poll(struct pollfd *descriptors, unsigned count,
+                                        int64_t timeout_ns) {
+  struct timespec timeout = {timeout_ns / 1000000000, timeout_ns % 1000000000};
+  extern int ppoll(struct pollfd *, nfds_t, const struct timespec *, const sigset_t *);
+  int ready = ppoll(descriptors, count, timeout_ns < 0 ? NULL : &timeout, NULL);
+  return ready < 0 ? -errno : ready;
+}
+
+/* A new eventfd, or -errno. */
+static inline int realtime_event_open(void) {
+  int descriptor = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+  return descriptor < 0 ? -errno : descriptor;
+}
+
+/* Adds one to an eventfd. */
+RT_SAFE static inline void realtime_event_signal(int descriptor) {
+  uint64_t one = 1;
+  ssize_t written = write(descriptor, &one, sizeof one);
+  (void)written;
+}
+
+/* Empties an eventfd or timerfd and returns its count, 0 if there was nothing. */
+RT_SAFE static inline uint64_t realtime_event_take(int descriptor) {
+  uint64_t count = 0;
+  return read(descriptor, &count, sizeof count) == sizeof count ? count : 0;
+}
+
+/* A timerfd that fires each period_ns from now on; the descriptor or -errno. */
+static inline int realtime_timer_open(int64_t period_ns) {
+  int descriptor = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
+  if (descriptor < 0) return -errno;
+  struct timespec period = {period_ns / 1000000000, period_ns % 1000000000};
+  struct itimerspec setting = {period, period};
+  if (timerfd_settime(descriptor, 0, &setting, NULL) < 0) {
+    int code = errno;
+    close(descriptor);
+    return -code;
+  }
+  return descriptor;
+}
+
+typedef struct {
+  struct sockaddr_storage source;
+  int64_t wall_nanoseconds; /* kernel arrival time (SO_TIMESTAMPNS), 0 if there is none */
+  uint32_t overflow;        /* datagrams the kernel dropped so far (SO_RXQ_OVFL) */
+} realtime_arrival;
+
+/* Receives one datagram without waiting: its length, or -errno. */
+RT_SAFE static inline ssize_t realtime_receive(int descriptor, void *buffer, size_t capacity,
+                                               realtime_arrival *arrival) {
+  union {
+    char bytes[256];
+    struct cmsghdr aligned;
+  } control;
+  struct iovec part = {buffer, capacity};
+  struct msghdr message = {0};
+  message.msg_name = &arrival->source;
+  message.msg_namelen = sizeof arrival->source;
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  message.msg_control = control.bytes;
+  message.msg_controllen = sizeof control.bytes;
+  arrival->wall_nanoseconds = 0;
+  ssize_t length = recvmsg(descriptor, &message, MSG_DONTWAIT);
+  if (length < 0) return -errno;
+  for (struct cmsghdr *item = CMSG_FIRSTHDR(&message); item; item = CMSG_NXTHDR(&message, item)) {
+    if (item->cmsg_level != SOL_SOCKET) continue;
+    if (item->cmsg_type == SO_TIMESTAMPNS) {
+      struct timespec stamp;
+      memcpy(&stamp, CMSG_DATA(item), sizeof stamp);
+      arrival->wall_nanoseconds = (int64_t)stamp.tv_sec * 1000000000 + stamp.tv_nsec;
+    } else if (item->cmsg_type == SO_RXQ_OVFL) {
+      memcpy(&arrival->overflow, CMSG_DATA(item), sizeof arrival->overflow);
+    }
+  }
+  return length;
+}
+
+/* True if two addresses have the same host; the port counts only if with_port is set. */
+RT_SAFE static inline int realtime_same_address(const struct sockaddr_storage *left,
+                                                const struct sockaddr_storage *right,
+                                                int with_port) {
+  if (left->ss_family != right->ss_family) return 0;
+  if (left->ss_family == AF_INET6) {
+    const struct sockaddr_in6 *a = (const struct sockaddr_in6 *)left;
+    const struct sockaddr_in6 *b = (const struct sockaddr_in6 *)right;
+    return memcmp(&a->sin6_addr, &b->sin6_addr, sizeof a->sin6_addr) == 0 &&
+           (!with_port || a->sin6_port == b->sin6_port);
+  }
+  const struct sockaddr_in *a = (const struct sockaddr_in *)left;
+  const struct sockaddr_in *b = (const struct sockaddr_in *)right;
+  return a->sin_addr.s_addr == b->sin_addr.s_addr && (!with_port || a->sin_port == b->sin_port);
+}
+
+/* Takes one queued ICMP error (IP_RECVERR): its errno, or 0 if there is none. */
+RT_SAFE static inline int realtime_take_error(int descriptor) {
+  union {
+    char bytes[512];
+    struct cmsghdr aligned;
+  } control;
+  char payload[64];
+  struct sockaddr_storage peer;
+  struct iovec part = {payload, sizeof payload};
+  struct msghdr message = {0};
+  message.msg_name = &peer;
+  message.msg_namelen = sizeof peer;
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  message.msg_control = control.bytes;
+  message.msg_controllen = sizeof control.bytes;
+  if (recvmsg(descriptor, &message, MSG_ERRQUEUE | MSG_DONTWAIT) < 0) return 0;
+  for (struct cmsghdr *item = CMSG_FIRSTHDR(&message); item; item = CMSG_NXTHDR(&message, item)) {
+    if ((item->cmsg_level == IPPROTO_IP && item->cmsg_type == IP_RECVERR) ||
+        (item->cmsg_level == IPPROTO_IPV6 && item->cmsg_type == IPV6_RECVERR)) {
+      struct sock_extended_err error;
+      memcpy(&error, CMSG_DATA(item), sizeof error);
+      return (int)error.ee_errno;
+    }
+  }
+  return EIO;
+}
+
+/* Sends one datagram without waiting: its length, or -errno. */
+RT_SAFE static inline ssize_t realtime_send(int descriptor, const void *bytes, size_t length,
+                                            const struct sockaddr_storage *destination) {
+  socklen_t size = destination->ss_family == AF_INET6 ? sizeof(struct sockaddr_in6)
+                                                      : sizeof(struct sockaddr_in);
+  ssize_t sent = sendto(descriptor, bytes, length, MSG_DONTWAIT | MSG_NOSIGNAL,
+                        (const struct sockaddr *)destination, size);
+  return sent < 0 ? -errno : sent;
+}
+
+/* Names the calling thread, as debuggers and ps show it (15 characters). */
+static inline void realtime_name_thread(const char *name) { prctl(PR_SET_NAME, name, 0, 0, 0); }
+
+/* Keeps in memory what is mapped, and later pages from their first touch on; 0 or an errno. */
+static inline int realtime_lock_memory(void) {
+  return mlockall(MCL_CURRENT | MCL_FUTURE | MCL_ONFAULT) < 0 ? errno : 0;
+}
+
+/* Asks for SCHED_FIFO on the calling thread; 0 or an errno. A child of fork() does not inherit it. */
+static inline int realtime_request_fifo(int priority) {
+  struct sched_param parameter = {0};
+  parameter.sched_priority = priority;
+  return pthread_setschedparam(pthread_self(), SCHED_FIFO | 0x40000000 /* SCHED_RESET_ON_FORK */, &parameter);
+}
+
+#endif

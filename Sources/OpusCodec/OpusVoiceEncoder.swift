@@ -1,0 +1,94 @@
+import COpus
+public import MediaTime
+
+/// An Opus encoder for one voice: mono, 48 kHz (RFC 6716).
+///
+/// **Thread safety:** one thread at a time. **Cost:** look-ahead is 2.5 ms for `.lowDelay` and
+/// 6.5 ms for `.speech`, whatever the frame.
+@safe
+public struct OpusVoiceEncoder: ~Copyable {
+  /// What the encoder is tuned for; it cannot be changed later.
+  public enum Application: Sendable {
+    /// SILK, hybrid and CELT, with in-band redundancy and DTX.
+    case speech
+    /// CELT only: 4 ms less look-ahead, no in-band redundancy.
+    case lowDelay
+  }
+
+  /// The largest payload that is ever produced (RFC 6716 section 3.2.1: one frame is at most 1275).
+  @inlinable public static var maximumPayload: Int { 1_276 }
+
+  /// Frames of delay between what goes in and what comes out.
+  public let lookAhead: FrameCount
+  private let encoder: OpaquePointer
+
+  /// An encoder at `bitrate` bits per second, 6000 to 510000, complexity 0 to 10.
+  public init(
+    application: Application,
+    bitrate: Int,
+    complexity: Int = 9
+  ) throws(OpusCodecError) {
+    var code: CInt = 0
+    let mode = application == .speech ? OPUS_APPLICATION_VOIP : OPUS_APPLICATION_RESTRICTED_LOWDELAY
+    let created = unsafe opus_encoder_create(48_000, 1, mode, &code)
+    guard let created = unsafe created, code == OPUS_OK else {
+      throw OpusCodecError(operation: "opus_encoder_create", code: code)
+    }
+    code = unsafe opus_voice_configure(created, CInt(complexity))
+    if code == OPUS_OK { code = unsafe opus_voice_set_bitrate(created, CInt(clamping: bitrate)) }
+    guard code == OPUS_OK else {
+      unsafe opus_encoder_destroy(created)
+      throw OpusCodecError(operation: "opus_encoder_ctl", code: code)
+    }
+    unsafe encoder = created
+    lookAhead = unsafe Int(opus_voice_lookahead(created))
+  }
+
+  deinit {
+    unsafe opus_encoder_destroy(encoder)
+  }
+
+  /// Encodes the first `frames` of `samples`: 120, 240, 480, 960, 1920 or 2880.
+  ///
+  /// The payload goes to `packet` from `offset` on, where `maximumPayload` bytes are needed.
+  /// Returns its length, 2 or less when DTX found silence, 0 if `frames` is no legal length.
+  @_noAllocation @_noLocks
+  public mutating func encode(
+    _ samples: borrowing SampleBuffer,
+    frames: FrameCount,
+    into packet: inout ByteBuffer,
+    at offset: Int
+  ) -> Int {
+    precondition(frames <= samples.count && offset < packet.count, "buffer too small")
+    let length = unsafe opus_voice_encode(
+      encoder,
+      samples.address,
+      CInt(truncatingIfNeeded: frames),
+      packet.address + offset,
+      CInt(truncatingIfNeeded: packet.count - offset)
+    )
+    return Int(max(0, length))
+  }
+
+  /// Changes the bit rate from the next frame on.
+  @_noAllocation @_noLocks
+  public mutating func setBitrate(_ bitsPerSecond: Int) {
+    _ = unsafe opus_voice_set_bitrate(encoder, CInt(truncatingIfNeeded: bitsPerSecond))
+  }
+
+  /// Sets in-band redundancy and the loss it is made for, 0 to 100 %.
+  @_noAllocation @_noLocks
+  public mutating func setRedundancy(enabled: Bool, expectedLossPercent: Int) {
+    _ = unsafe opus_voice_set_redundancy(encoder, enabled ? 1 : 0)
+    _ = unsafe opus_voice_set_loss(encoder, CInt(truncatingIfNeeded: expectedLossPercent))
+  }
+
+  /// Lets the encoder fall silent when nobody speaks.
+  @_noAllocation @_noLocks
+  public mutating func setDiscontinuousTransmission(enabled: Bool) {
+    _ = unsafe opus_voice_set_dtx(encoder, enabled ? 1 : 0)
+  }
+}
+
+// SAFETY: libopus keeps all state behind the pointer, which has this one owner.
+extension OpusVoiceEncoder: @unchecked Sendable {}

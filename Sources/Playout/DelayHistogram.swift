@@ -1,0 +1,62 @@
+import MediaTime
+
+/// How late packets come, forgetting slowly: the quantile of it is what the playout must wait for.
+///
+/// Buckets of half a millisecond up to 512 ms; what is later counts in the last one. Each new
+/// packet weighs more than the one before, which forgets without touching every bucket.
+struct DelayHistogram: ~Copyable {
+  static var bucketNanoseconds: Int64 { 500_000 }
+  private static var bucketCount: Int { 1_024 }
+  /// After this many nanoseconds of stream an observation counts 1/e of a new one.
+  private static var memoryNanoseconds: Double { 8e9 }
+
+  private var weights = FixedArray<Float>(repeating: 0, count: 1_024)
+  private var total: Float = 0
+  private var nextWeight: Float = 1
+
+  init() {}
+
+  /// Adds one packet that came `delay` nanoseconds behind the fastest and lasts `duration`.
+  @_noAllocation @_noLocks
+  mutating func add(delay: Int64, duration: Int64) {
+    let bucket = min(Int(max(0, delay) / Self.bucketNanoseconds), Self.bucketCount - 1)
+    weights[bucket] += nextWeight
+    total += nextWeight
+    nextWeight *= Float(1 + Double(duration) / Self.memoryNanoseconds)
+    if nextWeight > 1e6 { rescale() }
+  }
+
+  /// The upper edge of the bucket in which the given share of the packets is reached.
+  @_noAllocation @_noLocks
+  func quantile(_ share: Float) -> Int64 {
+    guard total > 0 else { return 0 }
+    // Counted from the top: the tail is short, and small sums keep their precision.
+    var above: Float = 0
+    let allowed = total * (1 - share)
+    var bucket = Self.bucketCount
+    while bucket > 0 {
+      above += weights[bucket - 1]
+      if above > allowed { return Int64(bucket) * Self.bucketNanoseconds }
+      bucket -= 1
+    }
+    return Self.bucketNanoseconds
+  }
+
+  @_noAllocation @_noLocks
+  mutating func reset() {
+    for bucket in 0..<Self.bucketCount { weights[bucket] = 0 }
+    total = 0
+    nextWeight = 1
+  }
+
+  @_noAllocation @_noLocks
+  private mutating func rescale() {
+    total = 0
+    for bucket in 0..<Self.bucketCount {
+      weights[bucket] /= nextWeight
+      if weights[bucket] < 1e-6 { weights[bucket] = 0 }
+      total += weights[bucket]
+    }
+    nextWeight = 1
+  }
+}

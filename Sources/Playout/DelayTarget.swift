@@ -1,0 +1,78 @@
+public import MediaTime
+
+/// How long the playout should hold packets back, from when they arrive.
+///
+/// The delay of a packet is its arrival against the arrival that the fastest packet of the last two
+/// seconds implies (voicepath.md a.0, question 1), in nanoseconds. The target is the 99 % quantile
+/// of it plus a guard for the moment at which the player asks. When the fastest path itself becomes
+/// slower for good (a route change), the reference moves up after two seconds and the history,
+/// which was measured against the old one, is dropped.
+public struct DelayTarget: ~Copyable {
+  private static var quantileShare: Float { 0.99 }
+  /// Until this much was heard, the target is not below `youngTarget`.
+  private static var youngNanoseconds: Int64 { 1_000_000_000 }
+  private static var youngTarget: Int64 { 8_000_000 }
+  private static var rebaseStep: Int64 { 20_000_000 }
+  private static var maximumTarget: Int64 { 1_000_000_000 }
+
+  /// What the playout should hold back beyond the fastest packet, in nanoseconds.
+  public private(set) var nanoseconds: Int64
+
+  private let guardNanoseconds: Int64
+  private var fastest = WindowedMinimum()
+  private var reference: Int64?
+  private var histogram = DelayHistogram()
+  private var heard: Int64 = 0
+
+  /// A target that knows nothing yet.
+  ///
+  /// - Parameter guardNanoseconds: the grain in which the player asks, plus a reserve.
+  public init(guardNanoseconds: Int64) {
+    self.guardNanoseconds = guardNanoseconds
+    nanoseconds = Self.youngTarget + guardNanoseconds
+  }
+
+  /// Takes in one packet: the media time of its first frame, its duration, when it came.
+  @_noAllocation @_noLocks
+  public mutating func update(
+    mediaFrame: Int64,
+    frames: FrameCount,
+    arrival: MonotonicInstant
+  ) {
+    let transit = arrival.nanoseconds - Self.nanoseconds(ofFrames: mediaFrame)
+    let minimum = fastest.update(transit, at: arrival)
+    if let reference, minimum - reference > Self.rebaseStep {
+      histogram.reset()
+      heard = 0
+    }
+    reference = minimum
+
+    let duration = SampleRate.voice.nanoseconds(of: frames)
+    histogram.add(delay: transit - minimum, duration: duration)
+    heard += duration
+    var wanted = histogram.quantile(Self.quantileShare)
+    if heard < Self.youngNanoseconds { wanted = max(wanted, Self.youngTarget) }
+    nanoseconds = min(wanted + guardNanoseconds, Self.maximumTarget)
+  }
+
+  /// How long the frame at `mediaFrame` will have been held back at `instant`, against the fastest
+  /// packet; nil before the first packet.
+  @_noAllocation @_noLocks
+  public func delay(ofFrame mediaFrame: Int64, at instant: MonotonicInstant) -> Int64? {
+    guard let reference else { return nil }
+    return instant.nanoseconds - Self.nanoseconds(ofFrames: mediaFrame) - reference
+  }
+
+  /// Forgets the time base, as when the stream begins anew; the experience of jitter is kept.
+  @_noAllocation @_noLocks
+  public mutating func rebase() {
+    fastest.reset()
+    reference = nil
+  }
+
+  // Exact for any length of call: 10^9 / 48000 = 62500 / 3.
+  @_noAllocation @_noLocks
+  private static func nanoseconds(ofFrames frames: Int64) -> Int64 {
+    frames &* 62_500 / 3
+  }
+}

@@ -1,0 +1,307 @@
+public import MediaTime
+
+/// Orders packets by sequence number and decides what to play next.
+///
+/// Feed every packet of the stream to `insert`; ask `next` each time the decoder's output has run
+/// out, then do what it says; `correction` tells afterwards how far the delay is from its target.
+/// All positions are frames at 48 kHz on the sender's media clock. Time never goes backwards.
+///
+/// | Waiting | Present | What `next` says |
+/// |---|---|---|
+/// | nothing yet | – | `silence` |
+/// | first packet, or after silence or a long gap | not yet due | `comfort` until its delay reaches the target |
+/// | the expected packet | yes | `decode` |
+/// | the expected packet | only a later one | `recover` if it carries the redundancy, else `conceal` for the missing span |
+/// | the expected packet | nothing | `conceal`, time standing still, so that a late packet still plays |
+/// | the expected packet | all of a stall at once | packets far beyond the target are skipped |
+public struct JitterBuffer: ~Copyable {
+  /// What became of an inserted packet.
+  public enum Insertion: Equatable, Sendable, BitwiseCopyable {
+    /// Copy the payload to this slot, and keep it there until `decode` or `recover` names it.
+    case stored(slot: Int)
+    /// The same sequence number is waiting already.
+    case duplicate
+    /// Its moment has passed: something was played in its place.
+    case late
+  }
+
+  /// What to append to the output next. Each names a number of frames at 48 kHz.
+  public enum Step: Equatable, Sendable, BitwiseCopyable {
+    /// Decode the payload in `slot`.
+    case decode(slot: Int, frames: FrameCount)
+    /// Decode the in-band redundancy in `slot`'s payload, which stands for the packet before it.
+    case recover(slot: Int, frames: FrameCount)
+    /// Let the decoder conceal a loss.
+    case conceal(frames: FrameCount)
+    /// Let the decoder continue its background noise: the sender is silent.
+    case comfort(frames: FrameCount)
+    /// Nothing was received yet.
+    case silence(frames: FrameCount)
+  }
+
+  /// How the delay should change now.
+  public enum Correction: Equatable, Sendable, BitwiseCopyable {
+    /// Play at this ratio of input to output frames, within 0.2 % of 1.
+    case resample(ratio: Double)
+    /// Take out up to this many frames by time-stretching; `isUrgent` relaxes the sound criterion.
+    case shorten(frames: FrameCount, isUrgent: Bool)
+    /// Put in up to this many frames by time-stretching.
+    case lengthen(frames: FrameCount)
+  }
+
+  /// Counters since the beginning, in frames at 48 kHz or packets.
+  public struct Counters: Equatable, Sendable, BitwiseCopyable {
+    /// Frames decoded from packets.
+    public var decodedFrames: Int64 = 0
+    /// Frames invented for packets that had not come.
+    public var concealedFrames: Int64 = 0
+    /// Frames decoded from in-band redundancy.
+    public var recoveredFrames: Int64 = 0
+    /// Packets that came after their moment.
+    public var latePackets: Int64 = 0
+    /// Packets that came twice.
+    public var duplicatePackets: Int64 = 0
+    /// Packets dropped to catch up after a stall.
+    public var skippedPackets: Int64 = 0
+  }
+
+  /// Slots for payloads that the owner must provide.
+  public static var capacity: Int { @_noAllocation @_noLocks get { 512 } }
+
+  private static var concealmentChunk: FrameCount { 480 }
+  /// After this much concealment the output has faded and the delay may change freely.
+  private static var fadedFrames: FrameCount { 4_800 }
+  private static var skipAhead: Int64 { 20_000_000 }
+  private static var hopelessExcess: Int64 { 500_000_000 }
+  private static var stretchThreshold: Int64 { 5_000_000 }
+  private static var urgentThreshold: Int64 { 60_000_000 }
+  /// A timestamp that runs this far ahead of the clock is a jump of the sender's time base.
+  private static var timestampJump: Int64 { 1_000_000_000 }
+
+  /// Counters since the beginning.
+  public private(set) var counters = Counters()
+  /// The hold-back beyond the fastest packet, smoothed, in nanoseconds.
+  public private(set) var delayNanoseconds: Int64 = 0
+
+  private var store = PacketStore(capacity: 512)
+  private var target: DelayTarget
+  private var newestArrival: (mediaFrame: Int64, sequence: Int64, instant: MonotonicInstant)?
+  private var expected: (sequence: Int64, mediaFrame: Int64)?
+  private var packetFrames: FrameCount = 960
+  private var concealedSinceExpected: FrameCount = 0
+  private var isResuming = true
+  private var hasPlayed = false
+  private var isInSilence = false
+
+  /// A buffer that has received nothing.
+  ///
+  /// - Parameter pullFrames: how many frames the player takes at a time.
+  public init(pullFrames: FrameCount) {
+    target = DelayTarget(
+      guardNanoseconds: SampleRate.voice.nanoseconds(of: pullFrames) + 1_000_000
+    )
+  }
+
+  /// The hold-back that is aimed at, in nanoseconds beyond the fastest packet.
+  public var targetNanoseconds: Int64 {
+    @_noAllocation @_noLocks get { target.nanoseconds }
+  }
+
+  /// Takes in a packet of the stream.
+  ///
+  /// - Parameters:
+  ///   - sequence: its extended sequence number, positive.
+  ///   - mediaFrame: its extended timestamp, in frames at 48 kHz.
+  ///   - frames: its duration, 120 to 5760 frames.
+  ///   - isSilence: true if it only says that the sender fell silent (DTX).
+  ///   - arrival: when the kernel received it.
+  @_noAllocation @_noLocks
+  public mutating func insert(
+    sequence: Int64,
+    mediaFrame: Int64,
+    frames: FrameCount,
+    isSilence: Bool,
+    at arrival: MonotonicInstant
+  ) -> Insertion {
+    if isJump(sequence: sequence, mediaFrame: mediaFrame, at: arrival) { restart() }
+    if let expected, sequence < expected.sequence {
+      target.update(mediaFrame: mediaFrame, frames: frames, arrival: arrival)
+      counters.latePackets += 1
+      return .late
+    }
+    guard !store.contains(sequence) else {
+      counters.duplicatePackets += 1
+      return .duplicate
+    }
+    target.update(mediaFrame: mediaFrame, frames: frames, arrival: arrival)
+    if let newest = newestArrival, newest.sequence > sequence {
+      // Reordered: the newest stays the reference for jumps.
+    } else {
+      newestArrival = (mediaFrame, sequence, arrival)
+    }
+    let slot = store.insert(
+      StoredPacket(
+        sequence: sequence,
+        mediaFrame: mediaFrame,
+        frames: frames,
+        isSilence: isSilence
+      )
+    )
+    return .stored(slot: slot)
+  }
+
+  /// Forgets all packets and the time base, as when another source takes over.
+  @_noAllocation @_noLocks
+  public mutating func restart() {
+    store.removeAll()
+    target.rebase()
+    newestArrival = nil
+    expected = nil
+    isResuming = true
+    concealedSinceExpected = Self.fadedFrames
+  }
+
+  /// Decides what to append to the output, of which `queuedFrames` are still unplayed, at `now`.
+  @_noAllocation @_noLocks
+  public mutating func next(at now: MonotonicInstant, queuedFrames: FrameCount) -> Step {
+    guard let front = store.first(from: expected?.sequence ?? 0) else { return starve() }
+    let playTime = now.advanced(byNanoseconds: SampleRate.voice.nanoseconds(of: queuedFrames))
+    var packet = front
+    let held = target.delay(ofFrame: packet.mediaFrame, at: playTime) ?? 0
+    if held - target.nanoseconds > Self.hopelessExcess {
+      packet = skip(from: packet, playTime: playTime)
+    }
+
+    guard let expected else { return playWhenDue(packet, at: playTime) }
+    if isResuming { return playWhenDue(packet, at: playTime) }
+
+    let gap = Int(clamping: packet.mediaFrame - expected.mediaFrame)
+    let missing = gap - concealedSinceExpected
+    let isNext = packet.sequence == expected.sequence
+    // Consecutive numbers with a jump in time: the sender was silent (RFC 7587 section 3.1.3).
+    if isNext && gap > 0 && (isInSilence || gap > packetFrames) {
+      isResuming = true
+      return playWhenDue(packet, at: playTime)
+    }
+    if missing <= 0 || held - target.nanoseconds > Self.skipAhead {
+      return play(packet)
+    }
+    if missing >= packet.frames, missing < 2 * packet.frames, !isNext {
+      counters.recoveredFrames += Int64(packet.frames)
+      concealedSinceExpected += packet.frames
+      return .recover(slot: store.slot(of: packet.sequence), frames: packet.frames)
+    }
+    return conceal(min(missing, concealmentFrames))
+  }
+
+  /// Tells how the delay should change, of an output with `queuedFrames` unplayed at `now`.
+  ///
+  /// Ask once after each decoded packet.
+  @_noAllocation @_noLocks
+  public mutating func correction(
+    at now: MonotonicInstant,
+    queuedFrames: FrameCount
+  ) -> Correction {
+    guard let expected, !isResuming,
+      let held = target.delay(
+        ofFrame: expected.mediaFrame,
+        at: now.advanced(byNanoseconds: SampleRate.voice.nanoseconds(of: queuedFrames))
+      )
+    else { return .resample(ratio: 1) }
+
+    // One sixteenth per packet smooths the grain of the player's requests; a step is taken at once.
+    let difference = held - delayNanoseconds
+    delayNanoseconds += abs(difference) > 10_000_000 ? difference : difference / 16
+
+    let excess = delayNanoseconds - target.nanoseconds
+    if excess > Self.stretchThreshold {
+      return .shorten(
+        frames: SampleRate.voice.frames(inNanoseconds: excess),
+        isUrgent: excess > Self.urgentThreshold
+      )
+    }
+    if excess < -Self.stretchThreshold {
+      return .lengthen(frames: SampleRate.voice.frames(inNanoseconds: -excess))
+    }
+    // A millisecond off asks for 0.05 %: inaudible, and it settles within seconds.
+    let ratio = Double(excess) / 1e6 * 0.000_5
+    return .resample(ratio: 1 + max(-0.002, min(0.002, ratio)))
+  }
+
+  /// Tells the buffer that time-stretching removed `frames` (added, if negative).
+  @_noAllocation @_noLocks
+  public mutating func noteStretch(removedFrames frames: FrameCount) {
+    delayNanoseconds -= SampleRate.voice.nanoseconds(of: frames)
+  }
+
+  // A time base that jumps: backwards with a newer number, or ahead of the clock by a second.
+  @_noAllocation @_noLocks
+  private func isJump(sequence: Int64, mediaFrame: Int64, at arrival: MonotonicInstant) -> Bool {
+    guard let newest = newestArrival, sequence > newest.sequence else { return false }
+    if mediaFrame < newest.mediaFrame { return true }
+    let mediaStep = SampleRate.voice.nanoseconds(of: Int(mediaFrame - newest.mediaFrame))
+    return mediaStep - arrival.nanoseconds(since: newest.instant) > Self.timestampJump
+  }
+
+  private var concealmentFrames: FrameCount {
+    @_noAllocation @_noLocks get { min(packetFrames, Self.concealmentChunk) }
+  }
+
+  @_noAllocation @_noLocks
+  private mutating func starve() -> Step {
+    guard hasPlayed else { return .silence(frames: concealmentFrames) }
+    if isInSilence {
+      isResuming = true
+      return .comfort(frames: concealmentFrames)
+    }
+    if concealedSinceExpected >= Self.fadedFrames { isResuming = true }
+    return conceal(concealmentFrames)
+  }
+
+  @_noAllocation @_noLocks
+  private mutating func conceal(_ frames: FrameCount) -> Step {
+    counters.concealedFrames += Int64(frames)
+    concealedSinceExpected += frames
+    return .conceal(frames: frames)
+  }
+
+  @_noAllocation @_noLocks
+  private mutating func playWhenDue(_ packet: StoredPacket, at playTime: MonotonicInstant) -> Step {
+    let held = target.delay(ofFrame: packet.mediaFrame, at: playTime) ?? 0
+    let wait = SampleRate.voice.frames(inNanoseconds: target.nanoseconds - held)
+    // Half of the finest step a decoder can conceal is as near as waiting gets.
+    guard wait > 60 else { return play(packet) }
+    let frames = min(max(120, wait / 120 * 120), concealmentFrames)
+    guard hasPlayed else { return .silence(frames: frames) }
+    return isInSilence ? .comfort(frames: frames) : conceal(frames)
+  }
+
+  @_noAllocation @_noLocks
+  private mutating func play(_ packet: StoredPacket) -> Step {
+    _ = store.removeAll(before: packet.sequence)
+    store.remove(packet.sequence)
+    expected = (packet.sequence + 1, packet.mediaFrame + Int64(packet.frames))
+    packetFrames = packet.frames
+    concealedSinceExpected = 0
+    isResuming = false
+    hasPlayed = true
+    isInSilence = packet.isSilence
+    counters.decodedFrames += Int64(packet.frames)
+    return .decode(slot: store.slot(of: packet.sequence), frames: packet.frames)
+  }
+
+  // Drops what has waited far too long, up to the first packet near the target.
+  @_noAllocation @_noLocks
+  private mutating func skip(from front: StoredPacket, playTime: MonotonicInstant) -> StoredPacket {
+    var packet = front
+    while let following = store.first(from: packet.sequence + 1),
+      let held = target.delay(ofFrame: packet.mediaFrame, at: playTime),
+      held - target.nanoseconds > Self.skipAhead
+    {
+      store.remove(packet.sequence)
+      counters.skippedPackets += 1
+      packet = following
+    }
+    return packet
+  }
+}

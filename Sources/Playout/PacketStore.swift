@@ -1,0 +1,100 @@
+import MediaTime
+
+/// What the playout keeps of a packet; its payload lies in the owner's slot of the same number.
+struct StoredPacket: BitwiseCopyable, Sendable {
+  var sequence: Int64
+  var mediaFrame: Int64
+  var frames: FrameCount
+  var isSilence: Bool
+
+  @_noAllocation @_noLocks
+  init(sequence: Int64, mediaFrame: Int64, frames: FrameCount, isSilence: Bool) {
+    self.sequence = sequence
+    self.mediaFrame = mediaFrame
+    self.frames = frames
+    self.isSilence = isSilence
+  }
+}
+
+/// Packets waiting to be played, ordered by extended sequence number.
+struct PacketStore: ~Copyable {
+  private static var vacant: StoredPacket {
+    StoredPacket(sequence: -1, mediaFrame: 0, frames: 0, isSilence: false)
+  }
+
+  let capacity: Int
+  private(set) var count = 0
+  private var packets: FixedArray<StoredPacket>
+  private var newest: Int64 = -1
+
+  init(capacity: Int) {
+    self.capacity = capacity
+    packets = FixedArray(
+      repeating: StoredPacket(sequence: -1, mediaFrame: 0, frames: 0, isSilence: false),
+      count: capacity
+    )
+  }
+
+  @_noAllocation @_noLocks
+  func slot(of sequence: Int64) -> Int {
+    Int(sequence % Int64(capacity))
+  }
+
+  @_noAllocation @_noLocks
+  func contains(_ sequence: Int64) -> Bool {
+    packets[slot(of: sequence)].sequence == sequence
+  }
+
+  /// Stores a packet and returns its slot, displacing whatever lies a whole capacity behind.
+  @_noAllocation @_noLocks
+  mutating func insert(_ packet: StoredPacket) -> Int {
+    let slot = slot(of: packet.sequence)
+    if packets[slot].sequence < 0 { count += 1 }
+    packets[slot] = packet
+    newest = max(newest, packet.sequence)
+    return slot
+  }
+
+  /// The earliest packet at or after `sequence`.
+  @_noAllocation @_noLocks
+  func first(from sequence: Int64) -> StoredPacket? {
+    guard count > 0 else { return nil }
+    var candidate = max(sequence, newest - Int64(capacity) + 1)
+    while candidate <= newest {
+      if contains(candidate) { return packets[slot(of: candidate)] }
+      candidate += 1
+    }
+    return nil
+  }
+
+  @_noAllocation @_noLocks
+  mutating func remove(_ sequence: Int64) {
+    let slot = slot(of: sequence)
+    guard packets[slot].sequence == sequence else { return }
+    packets[slot] = Self.vacant
+    count -= 1
+  }
+
+  /// Removes every packet before `sequence` and returns how many there were.
+  @_noAllocation @_noLocks
+  mutating func removeAll(before sequence: Int64) -> Int {
+    guard count > 0 else { return 0 }
+    var removed = 0
+    for slot in 0..<capacity {
+      let stored = packets[slot].sequence
+      if stored >= 0, stored < sequence {
+        packets[slot] = Self.vacant
+        count -= 1
+        removed += 1
+      }
+    }
+    return removed
+  }
+
+  @_noAllocation @_noLocks
+  mutating func removeAll() {
+    for slot in 0..<capacity { packets[slot] = Self.vacant }
+    count = 0
+    newest = -1
+  }
+}

@@ -1,0 +1,72 @@
+public import MediaTime
+
+/// How full to keep the playback buffer: latency is the fill when a sample is written
+/// (voicepath.md b.1).
+///
+/// The goal is raised by a period when the buffer ran dry or nearly so, and lowered by half a
+/// period after ten quiet seconds, unless it was raised from there within the last minute.
+public struct PlaybackFill: Sendable {
+  private static var quietNanoseconds: Int64 { 10_000_000_000 }
+  private static var relapseNanoseconds: Int64 { 60_000_000_000 }
+
+  /// Frames to have queued right after writing.
+  public private(set) var goal: FrameCount
+  /// How often the buffer ran dry.
+  public private(set) var underruns = 0
+
+  private let period: FrameCount
+  private let floor: FrameCount
+  private let ceiling: FrameCount
+  private var quietSince: MonotonicInstant?
+  private var raised: (from: FrameCount, at: MonotonicInstant)?
+
+  /// Fill control of a device with the given period: from two periods up to sixteen or 100 ms.
+  public init(period: FrameCount, rate: SampleRate) {
+    self.period = period
+    floor = 2 * period
+    ceiling = max(4 * period, min(16 * period, rate.hertz / 10))
+    goal = floor
+  }
+
+  /// How many frames to write now that `queued` are left.
+  @_noAllocation @_noLocks
+  public mutating func framesToWrite(queued: FrameCount, at now: MonotonicInstant) -> FrameCount {
+    guard let since = quietSince else {
+      quietSince = now
+      return max(0, goal - queued)
+    }
+    // A quarter period left when we come to write is a near miss.
+    if queued < period / 4 {
+      raise(at: now)
+    } else if now.nanoseconds(since: since) > Self.quietNanoseconds, goal > floor {
+      quietSince = now
+      lower(at: now)
+    }
+    return max(0, goal - queued)
+  }
+
+  /// Notes that the buffer ran dry.
+  @_noAllocation @_noLocks
+  public mutating func noteUnderrun(at now: MonotonicInstant) {
+    underruns += 1
+    raise(at: now)
+  }
+
+  @_noAllocation @_noLocks
+  private mutating func raise(at now: MonotonicInstant) {
+    raised = (goal, now)
+    goal = min(ceiling, goal + period)
+    quietSince = now
+  }
+
+  @_noAllocation @_noLocks
+  private mutating func lower(at now: MonotonicInstant) {
+    let lowered = max(floor, goal - period / 2)
+    if let raised, lowered <= raised.from,
+      now.nanoseconds(since: raised.at) < Self.relapseNanoseconds
+    {
+      return
+    }
+    goal = lowered
+  }
+}

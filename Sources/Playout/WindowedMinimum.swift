@@ -1,0 +1,47 @@
+import MediaTime
+
+/// The smallest value of the last two seconds, to a tenth of a second.
+///
+/// Twenty slots hold a minimum each: constant memory and work, whatever the packet rate.
+struct WindowedMinimum: ~Copyable {
+  private static var slotCount: Int { 20 }
+  private static var slotNanoseconds: Int64 { 100_000_000 }
+
+  private var slots = FixedArray<Int64>(repeating: .max, count: 20)
+  private var currentSlot: Int64 = .min
+
+  init() {}
+
+  /// Takes in `value` observed at `now` and returns the minimum of the window.
+  @_noAllocation @_noLocks
+  mutating func update(_ value: Int64, at now: MonotonicInstant) -> Int64 {
+    let slot = now.nanoseconds / Self.slotNanoseconds
+    if slot > currentSlot {
+      let passed = currentSlot == .min ? Int64(Self.slotCount) : slot - currentSlot
+      for step in 0..<min(passed, Int64(Self.slotCount)) {
+        slots[index(of: slot - step)] = .max
+      }
+      currentSlot = slot
+    }
+    let here = index(of: currentSlot)
+    if value < slots[here] { slots[here] = value }
+
+    var minimum = Int64.max
+    for position in 0..<Self.slotCount where slots[position] < minimum {
+      minimum = slots[position]
+    }
+    return minimum
+  }
+
+  @_noAllocation @_noLocks
+  mutating func reset() {
+    for position in 0..<Self.slotCount { slots[position] = .max }
+    currentSlot = .min
+  }
+
+  @_noAllocation @_noLocks
+  private func index(of slot: Int64) -> Int {
+    let remainder = Int(slot % Int64(Self.slotCount))
+    return remainder < 0 ? remainder + Self.slotCount : remainder
+  }
+}

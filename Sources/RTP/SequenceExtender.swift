@@ -1,0 +1,32 @@
+/// Turns 16-bit sequence numbers into ones that never wrap (RFC 3550 appendix A.1).
+///
+/// The extended number is the one nearest to the newest seen. `extend` only looks; `accept` moves
+/// the reference forward. Numbers start one cycle up, so that reordering before the first packet
+/// stays positive.
+public struct SequenceExtender: Sendable {
+  /// The newest extended number accepted, nil before the first.
+  public private(set) var newest: Int64?
+
+  /// An extender that has seen nothing.
+  public init() {}
+
+  /// The extended number of `sequenceNumber`.
+  @_noAllocation @_noLocks
+  public func extend(_ sequenceNumber: UInt16) -> Int64 {
+    guard let newest else { return 65_536 + Int64(sequenceNumber) }
+    let step = Int16(bitPattern: sequenceNumber &- UInt16(truncatingIfNeeded: newest))
+    return newest + Int64(step)
+  }
+
+  /// Notes that the packet with this extended number belongs to the stream.
+  @_noAllocation @_noLocks
+  public mutating func accept(_ extended: Int64) {
+    newest = max(newest ?? extended, extended)
+  }
+
+  /// Forgets the stream.
+  @_noAllocation @_noLocks
+  public mutating func reset() {
+    newest = nil
+  }
+}

@@ -1,0 +1,32 @@
+import CRealTime
+
+/// An event that ends another thread's `poll` (`eventfd`).
+///
+/// **Thread safety:** any thread may signal; one thread waits on `descriptor` and acknowledges.
+public final class WakeUp: Sendable {
+  /// The descriptor to poll for reading.
+  public let descriptor: CInt
+
+  /// A new event, not signalled. Throws if the process is out of descriptors.
+  public init() throws(SystemError) {
+    let descriptor = realtime_event_open()
+    guard descriptor >= 0 else { throw SystemError(operation: "eventfd", code: -descriptor) }
+    self.descriptor = descriptor
+  }
+
+  deinit {
+    close(descriptor)
+  }
+
+  /// Wakes the waiting thread. Never blocks.
+  @_noAllocation @_noLocks
+  public func signal() {
+    realtime_event_signal(descriptor)
+  }
+
+  /// Clears the event.
+  @_noAllocation @_noLocks
+  public func acknowledge() {
+    _ = realtime_event_take(descriptor)
+  }
+}

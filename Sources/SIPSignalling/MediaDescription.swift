@@ -1,0 +1,70 @@
+/// A voice codec as SDP names it.
+public enum OfferedCodec: Equatable, Sendable, CaseIterable {
+  /// Opus (RFC 7587).
+  case opus
+  /// G.711 mu-law (RFC 3551).
+  case pcmu
+  /// G.711 A-law (RFC 3551).
+  case pcma
+
+  var encodingName: String {
+    switch self {
+    case .opus: "opus"
+    case .pcmu: "PCMU"
+    case .pcma: "PCMA"
+    }
+  }
+}
+
+/// What this side offers for the voice of a call.
+public struct MediaOffer: Equatable, Sendable {
+  /// The numeric address to receive RTP at.
+  public var host: String
+  /// The port to receive RTP at.
+  public var port: UInt16
+  /// The packet time to announce, in milliseconds, 1 at least.
+  public var packetMilliseconds: Int
+  /// The codecs, best first.
+  public var codecs: [OfferedCodec]
+  /// True to announce discontinuous transmission.
+  public var usesDiscontinuousTransmission: Bool
+
+  /// An offer of every codec at the given address.
+  public init(
+    host: String,
+    port: UInt16,
+    packetMilliseconds: Int,
+    codecs: [OfferedCodec] = [.opus, .pcmu, .pcma],
+    usesDiscontinuousTransmission: Bool = false
+  ) {
+    self.host = host
+    self.port = port
+    self.packetMilliseconds = packetMilliseconds
+    self.codecs = codecs
+    self.usesDiscontinuousTransmission = usesDiscontinuousTransmission
+  }
+}
+
+/// What both sides agreed on (RFC 3264).
+public struct NegotiatedMedia: Equatable, Sendable {
+  /// The codec of both directions.
+  public let codec: OfferedCodec
+  /// The payload type that the far side expects.
+  public let sendPayloadType: UInt8
+  /// The payload type that it sends.
+  public let receivePayloadType: UInt8
+  /// Where to send RTP.
+  public let host: String
+  /// Where to send RTP.
+  public let port: UInt16
+  /// Where to send RTCP.
+  public let controlHost: String
+  /// Where to send RTCP: the RTP port with rtcp-mux (RFC 5761), else the one after it.
+  public let controlPort: UInt16
+  /// The packet time that the far side wishes, in milliseconds, nil if it has none.
+  public let packetMilliseconds: Int?
+  /// True if the far side decodes in-band redundancy (RFC 7587 `useinbandfec`).
+  public let usesRedundancy: Bool
+  /// False while the far side holds the call or only sends.
+  public let maySend: Bool
+}

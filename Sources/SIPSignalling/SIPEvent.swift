@@ -1,0 +1,58 @@
+/// Names a call of one user agent.
+public struct SIPCallID: Hashable, Sendable {
+  let rawValue: Int
+}
+
+/// Why a call ended.
+public enum SIPEndReason: Equatable, Sendable, CustomStringConvertible {
+  /// The far side hung up, or gave up calling.
+  case remoteHangUp
+  /// A final response refused the call (RFC 3261 section 21).
+  case refused(code: Int, phrase: String)
+  /// No answer from the far side's signalling.
+  case timeout
+  /// The two sides have no codec in common, or a description made no sense.
+  case noCommonCodec
+  /// The connection failed.
+  case failed(String)
+
+  /// The reason in words.
+  public var description: String {
+    switch self {
+    case .remoteHangUp: "the far side hung up"
+    case .refused(486, _), .refused(600, _): "busy"
+    case .refused(603, _): "declined"
+    case .refused(480, _): "not available"
+    case .refused(404, _): "no such user"
+    case .refused(487, _): "cancelled"
+    case .refused(488, _): "no common codec"
+    case .refused(let code, let phrase): "refused: \(code) \(phrase)"
+    case .timeout: "no answer from the far side"
+    case .noCommonCodec: "no common codec"
+    case .failed(let reason): reason
+    }
+  }
+}
+
+/// Something that happened to a call.
+public enum SIPEvent: Equatable, Sendable {
+  /// Somebody calls from the numeric address `source`; 180 Ringing has been sent.
+  case incoming(SIPCallID, from: String, displayName: String?, source: String)
+  /// The far side rings.
+  case ringing(SIPCallID)
+  /// The call stands.
+  case established(SIPCallID)
+  /// What the sides agreed on, at first and after each re-INVITE.
+  case media(SIPCallID, NegotiatedMedia)
+  /// The call is over.
+  case ended(SIPCallID, SIPEndReason)
+}
+
+/// A user agent that could not start or place a call.
+public struct SIPError: Error, Equatable, Sendable, CustomStringConvertible {
+  /// What failed, in words.
+  public let reason: String
+
+  /// What failed, in words.
+  public var description: String { reason }
+}

@@ -1,0 +1,119 @@
+import CRe
+import Glibc
+
+/// The local and remote session description of one call, in libre's keeping.
+///
+/// **Thread safety:** the event loop's thread only.
+@safe
+final class SessionDescription {
+  private let session: OpaquePointer
+  private let media: OpaquePointer
+
+  /// The payload type for Opus that this side offers: the first dynamic one (RFC 3551).
+  private static let opusPayloadType = "96"
+
+  init?(_ offer: MediaOffer) {
+    var session: OpaquePointer?
+    var media: OpaquePointer?
+    let code = unsafe re_description_alloc(&session, &media, offer.host, offer.port)
+    guard code == 0, let session = unsafe session, let media = unsafe media else { return nil }
+    unsafe self.session = session
+    unsafe self.media = media
+    _ = unsafe re_description_set_packet_time(media, UInt32(max(1, offer.packetMilliseconds)))
+    for codec in offer.codecs { add(codec, offer) }
+  }
+
+  deinit {
+    _ = unsafe mem_deref(UnsafeMutableRawPointer(session))
+  }
+
+  private func add(_ codec: OfferedCodec, _ offer: MediaOffer) {
+    switch codec {
+    case .opus:
+      let parameters =
+        "useinbandfec=1;minptime=3" + (offer.usesDiscontinuousTransmission ? ";usedtx=1" : "")
+      _ = unsafe re_description_add_format(
+        media,
+        Self.opusPayloadType,
+        codec.encodingName,
+        48_000,
+        2,
+        parameters
+      )
+    case .pcmu:
+      _ = unsafe re_description_add_format(media, "0", codec.encodingName, 8_000, 1, nil)
+    case .pcma:
+      _ = unsafe re_description_add_format(media, "8", codec.encodingName, 8_000, 1, nil)
+    }
+  }
+
+  /// The description as an offer or an answer; nil if memory is out. The caller owns the buffer.
+  func encode(asOffer isOffer: Bool) -> UnsafeMutablePointer<mbuf>? {
+    var buffer: UnsafeMutablePointer<mbuf>?
+    guard unsafe sdp_encode(&buffer, session, isOffer) == 0 else { return nil }
+    return unsafe buffer
+  }
+
+  /// Takes in the far side's description; nil if the two have no codec in common.
+  func agree(with body: UnsafeMutablePointer<mbuf>, isOffer: Bool) -> NegotiatedMedia? {
+    guard unsafe sdp_decode(session, body, isOffer) == 0 else { return nil }
+    var localPayloadType: CInt = 0
+    guard let format = unsafe re_description_agree(media, &localPayloadType),
+      let name = unsafe format.pointee.name
+    else { return nil }
+    let encoding = unsafe String(cString: name).lowercased()
+    let codec = OfferedCodec.allCases.first { $0.encodingName.lowercased() == encoding }
+    guard let codec, let address = remoteAddress(isControl: false) else { return nil }
+    unsafe re_description_keep_only(media, localPayloadType)
+
+    let parameters = unsafe format.pointee.params.map { unsafe String(cString: $0) } ?? ""
+    let isMultiplexed = attribute("rtcp-mux") != nil
+    let control = isMultiplexed ? address : remoteAddress(isControl: true) ?? address
+    let direction = unsafe sdp_media_dir(media)
+    return NegotiatedMedia(
+      codec: codec,
+      sendPayloadType: UInt8(truncatingIfNeeded: unsafe format.pointee.pt),
+      receivePayloadType: UInt8(truncatingIfNeeded: localPayloadType),
+      host: address.host,
+      port: address.port,
+      controlHost: control.host,
+      controlPort: control.port,
+      packetMilliseconds: attribute("ptime").flatMap { Int($0) },
+      usesRedundancy: parameters.contains("useinbandfec=1"),
+      maySend: direction == SDP_SENDRECV || direction == SDP_SENDONLY
+    )
+  }
+
+  private func attribute(_ name: String) -> String? {
+    unsafe sdp_media_rattr(media, name).map { unsafe String(cString: $0) }
+  }
+
+  private func remoteAddress(isControl: Bool) -> (host: String, port: UInt16)? {
+    var text = [CChar](repeating: 0, count: 64)
+    var port: UInt16 = 0
+    let code =
+      isControl
+      ? unsafe re_remote_control_address(media, &text, text.count, &port)
+      : unsafe re_remote_address(media, &text, text.count, &port)
+    guard code == 0, port != 0 else { return nil }
+    return (String(cStringBytes: text), port)
+  }
+}
+
+extension String {
+  /// The text before the first zero.
+  init(cStringBytes bytes: [CChar]) {
+    self.init(decoding: bytes.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  }
+
+  /// A counted string of libre's.
+  @unsafe
+  init(_ text: pl) {
+    guard let start = unsafe text.p else {
+      self = ""
+      return
+    }
+    let bytes = unsafe UnsafeBufferPointer(start: start, count: text.l)
+    self.init(decoding: unsafe bytes.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  }
+}

@@ -1,0 +1,482 @@
+import AVFAudio
+import CallKit
+public import Foundation
+import MediaTime
+import RealTime
+import SIPSignalling
+import UDPTransport
+public import VoiceEngine
+
+/// A telephone: call states, signalling, audio session and voice path joined.
+///
+/// ```swift
+/// var configuration = PhoneConfiguration()
+/// configuration.user = "alice"
+/// let phone = Phone(configuration)
+/// try await phone.start()
+/// try await phone.call("sip:bob@192.168.1.20")
+/// for await event in phone.events {
+///   print(event)
+///   if case .ended = event { break }
+/// }
+/// await phone.stop()
+/// ```
+///
+/// **Life cycle:** `start` listens, `stop` hangs up and closes; one phone at a time in a process,
+/// since the process has one audio session. **Thread safety:** an actor.
+public actor Phone {
+  /// What happens, in order; for one reader.
+  public nonisolated let events: AsyncStream<PhoneEvent>
+
+  private enum Input: Sendable {
+    case system(CallSystemInput)
+    case sip(SIPEvent)
+    case refused(UUID, String)
+  }
+
+  /// No sign of life for so long, with the far host saying that the port is closed, ends a call.
+  private static let refusalNanoseconds: Int64 = 2_000_000_000
+  private static let refusalsBeforeEnd = 8
+  /// No sign of life at all for so long ends a call: a network may be away for a while.
+  private static let silenceNanoseconds: Int64 = 30_000_000_000
+
+  private let configuration: PhoneConfiguration
+  private let continuation: AsyncStream<PhoneEvent>.Continuation
+  private let inbox: AsyncStream<Input>
+  private let inboxContinuation: AsyncStream<Input>.Continuation
+  private let agent: UserAgent
+  private let provider: CXProvider
+  private let controller = CXCallController()
+  private let delegate: PhoneDelegate
+  private var calls: [PhoneCall] = []
+  private var workers: [Task<Void, Never>] = []
+  private var hasWarnedOfScheduling = false
+
+  /// A phone that is not listening yet.
+  public init(_ configuration: PhoneConfiguration) {
+    self.configuration = configuration
+    (events, continuation) = AsyncStream.makeStream()
+    let (inbox, inboxContinuation) = AsyncStream<Input>.makeStream()
+    self.inbox = inbox
+    self.inboxContinuation = inboxContinuation
+    agent = UserAgent(
+      .init(
+        hosts: configuration.hosts,
+        port: configuration.port,
+        user: configuration.user,
+        displayName: configuration.displayName
+      )
+    )
+    let settings = CXProviderConfiguration(localizedName: "Sidetone")
+    settings.maximumCallGroups = 1
+    settings.supportedHandleTypes = [.generic]
+    provider = CXProvider(configuration: settings)
+    delegate = PhoneDelegate { inboxContinuation.yield(.system($0)) }
+  }
+
+  // MARK: Verbs
+
+  /// Listens for calls. Throws a `SIPError` if an address or port cannot be had.
+  public func start() async throws {
+    let session = AVAudioSession.sharedInstance()
+    session.devices = configuration.devices
+    session.speechFilters = configuration.filters
+    try session.setCategory(.playAndRecord, mode: .voiceChat)
+    let addresses = try await agent.start()
+    provider.setDelegate(delegate, queue: DispatchQueue(label: "sidetone.phone"))
+    workers = [
+      Task { for await input in inbox { await handle(input) } },
+      Task { [agent] in for await event in agent.events { inboxContinuation.yield(.sip(event)) } },
+      Task {
+        while !Task.isCancelled {
+          try? await Task.sleep(for: .milliseconds(500))
+          watch()
+        }
+      },
+    ]
+    continuation.yield(.registered(addresses: addresses))
+  }
+
+  /// Calls a SIP URI, for example `sip:bob@192.168.1.20`, and returns the call's name.
+  @discardableResult
+  public func call(_ text: String) async throws -> UUID {
+    guard let address = SIPAddress(text) else {
+      throw PhoneError("\"\(text)\" is not a SIP address; write sip:NAME@HOST")
+    }
+    guard let host = await Self.resolve(address.host) else {
+      throw PhoneError("unknown host \"\(address.host)\"")
+    }
+    guard let remote = SocketAddress(host: host, port: address.port),
+      let localHost = MediaSocket.localAddress(towards: remote)
+    else {
+      throw PhoneError("no route to \(host)")
+    }
+    let call = PhoneCall(uuid: UUID(), isOutgoing: true, remote: text, localHost: localHost)
+    call.socket = try openSocket(at: localHost)
+    calls.append(call)
+    let uri = address.uri(atNumericHost: host)
+    do {
+      try await controller.request(
+        CXTransaction(
+          action: CXStartCallAction(
+            call: call.uuid,
+            handle: CXHandle(type: .generic, value: uri)
+          )
+        )
+      )
+    } catch {
+      calls.removeAll { $0 === call }
+      throw PhoneError("another call is in progress")
+    }
+    continuation.yield(.calling(call.uuid, to: text))
+    if !address.usesTCP { probe(remote, for: call.uuid) }
+    return call.uuid
+  }
+
+  /// Takes an incoming call.
+  public func answer(_ uuid: UUID) async throws {
+    try await controller.request(CXTransaction(action: CXAnswerCallAction(call: uuid)))
+  }
+
+  /// Declines, cancels or hangs up a call.
+  public func end(_ uuid: UUID) async throws {
+    try await controller.request(CXTransaction(action: CXEndCallAction(call: uuid)))
+  }
+
+  /// Sends silence instead of the microphone, or the microphone again.
+  public func setMuted(_ uuid: UUID, _ state: MuteState) async throws {
+    try await controller.request(
+      CXTransaction(action: CXSetMutedCallAction(call: uuid, muted: state == .muted))
+    )
+  }
+
+  /// The figures of the call that stands, nil without one.
+  public func statistics() -> CallStatistics? {
+    guard let engine = AVAudioSession.sharedInstance().voiceEngine,
+      let device = engine.statistics(),
+      let call = calls.first(where: { $0.stream != nil }), let id = call.stream,
+      let stream = engine.statistics(of: id)
+    else { return nil }
+    let start = call.connectedAt ?? MonotonicClock.now()
+    return CallStatistics(
+      call: call.uuid,
+      seconds: Double(MonotonicClock.now().nanoseconds(since: start)) / 1e9,
+      isMuted: call.isMuted,
+      stream: stream,
+      engine: device,
+      isRealTime: engine.scheduling == .realTime
+    )
+  }
+
+  /// Hangs up, releases the devices and stops listening.
+  public func stop() async {
+    for call in calls {
+      finish(call, reason: "hung up", isClean: true)
+      provider.reportCall(with: call.uuid, endedAt: nil, reason: .remoteEnded)
+    }
+    calls.removeAll()
+    await agent.stop()
+    provider.invalidate()
+    for worker in workers { worker.cancel() }
+    inboxContinuation.finish()
+    continuation.finish()
+  }
+
+  // MARK: Inputs
+
+  private func handle(_ input: Input) async {
+    switch input {
+    case .system(let input):
+      await handle(input)
+    case .sip(let event):
+      await handle(event)
+    case .refused(let uuid, let reason):
+      guard let call = calls.first(where: { $0.uuid == uuid }), call.media == nil else { return }
+      await hangUp(call)
+      conclude(call, reason: reason, as: .failed, isClean: false)
+    }
+  }
+
+  private func handle(_ input: CallSystemInput) async {
+    switch input {
+    case .start(let delivered):
+      await start(delivered.action)
+    case .answer(let delivered):
+      await answer(delivered.action)
+    case .end(let delivered):
+      await end(delivered.action)
+    case .setMuted(let delivered):
+      setMuted(delivered.action)
+    case .didActivate:
+      continuation.yield(.audioActivated)
+      warnOfScheduling()
+      for call in calls { attachIfPossible(call) }
+    case .didDeactivate:
+      continuation.yield(.audioDeactivated)
+    case .failedToActivate(let reason):
+      continuation.yield(.error(reason))
+      for call in calls where call.endReason == nil { call.endReason = (reason, false) }
+    case .didReset:
+      for call in calls {
+        await hangUp(call)
+        finish(call, reason: "the call system was reset", isClean: false)
+      }
+      calls.removeAll()
+    }
+  }
+
+  private func handle(_ event: SIPEvent) async {
+    switch event {
+    case .incoming(let id, let from, let displayName, let source):
+      await incoming(id, from: displayName.map { "\($0) <\(from)>" } ?? from, source: source)
+    case .ringing(let id):
+      guard let call = call(of: id) else { return }
+      provider.reportOutgoingCall(with: call.uuid, startedConnectingAt: nil)
+      continuation.yield(.ringing(call.uuid))
+    case .media(let id, let media):
+      guard let call = call(of: id) else { return }
+      call.media = media
+      attachIfPossible(call)
+    case .established(let id):
+      guard let call = call(of: id), call.connectedAt == nil else { return }
+      call.connectedAt = MonotonicClock.now()
+      if call.isOutgoing { provider.reportOutgoingCall(with: call.uuid, connectedAt: nil) }
+      continuation.yield(.connected(call.uuid, to: call.remote))
+    case .ended(let id, let reason):
+      guard let call = call(of: id) else { return }
+      let hadStood = call.connectedAt != nil
+      let isClean = hadStood && reason == .remoteHangUp
+      conclude(
+        call,
+        reason: "\(reason)",
+        as: hadStood ? .remoteEnded : .unanswered,
+        isClean: isClean
+      )
+    }
+  }
+
+  // MARK: Actions
+
+  private func start(_ action: CXStartCallAction) async {
+    guard let call = calls.first(where: { $0.uuid == action.callUUID }), let offer = offer(call)
+    else {
+      action.fail()
+      return
+    }
+    do {
+      call.sip = try await agent.invite(action.handle.value, offer: offer)
+      action.fulfill()
+    } catch {
+      action.fail()
+      finish(call, reason: "\(error)", isClean: false)
+      calls.removeAll { $0 === call }
+    }
+  }
+
+  private func answer(_ action: CXAnswerCallAction) async {
+    guard let call = calls.first(where: { $0.uuid == action.callUUID }), let sip = call.sip else {
+      action.fail()
+      return
+    }
+    do {
+      call.socket = try openSocket(at: call.localHost)
+    } catch {
+      continuation.yield(.error("\(error)"))
+      call.endReason = ("\(error)", false)
+      action.fail()
+      return
+    }
+    guard let offer = offer(call) else {
+      action.fail()
+      return
+    }
+    await agent.answer(sip, offer: offer)
+    action.fulfill()
+  }
+
+  private func end(_ action: CXEndCallAction) async {
+    if let call = calls.first(where: { $0.uuid == action.callUUID }) {
+      await hangUp(call)
+      let reason = call.endReason ?? ("hung up", call.connectedAt != nil)
+      finish(call, reason: reason.text, isClean: reason.isClean)
+      calls.removeAll { $0 === call }
+    }
+    action.fulfill()
+  }
+
+  private func setMuted(_ action: CXSetMutedCallAction) {
+    guard let call = calls.first(where: { $0.uuid == action.callUUID }) else {
+      action.fail()
+      return
+    }
+    call.isMuted = action.isMuted
+    if let stream = call.stream, let engine = AVAudioSession.sharedInstance().voiceEngine {
+      engine.setMuted(stream, action.isMuted ? .muted : .unmuted)
+    }
+    action.fulfill()
+  }
+
+  // MARK: Calls
+
+  private func incoming(_ id: SIPCallID, from: String, source: String) async {
+    guard calls.isEmpty,
+      let remote = SocketAddress(host: source, port: 9),
+      let localHost = MediaSocket.localAddress(towards: remote)
+    else {
+      await agent.reject(id, code: 486, phrase: "Busy Here")
+      return
+    }
+    let call = PhoneCall(uuid: UUID(), isOutgoing: false, remote: from, localHost: localHost)
+    call.sip = id
+    calls.append(call)
+    let update = CXCallUpdate()
+    update.remoteHandle = CXHandle(type: .generic, value: from)
+    do {
+      try await provider.reportNewIncomingCall(with: call.uuid, update: update)
+      continuation.yield(.incoming(call.uuid, from: from))
+    } catch {
+      calls.removeAll { $0 === call }
+      await agent.reject(id, code: 480, phrase: "Temporarily Unavailable")
+    }
+  }
+
+  private func call(of id: SIPCallID) -> PhoneCall? {
+    calls.first { $0.sip == id }
+  }
+
+  private func hangUp(_ call: PhoneCall) async {
+    if let sip = call.sip { await agent.hangUp(sip) }
+    call.sip = nil
+  }
+
+  // The far side or the network ended it: the call system is told, no action comes.
+  private func conclude(
+    _ call: PhoneCall,
+    reason: String,
+    as kind: CXCallEndedReason,
+    isClean: Bool
+  ) {
+    provider.reportCall(with: call.uuid, endedAt: nil, reason: kind)
+    finish(call, reason: reason, isClean: isClean)
+    calls.removeAll { $0 === call }
+  }
+
+  private func finish(_ call: PhoneCall, reason: String, isClean: Bool) {
+    if let stream = call.stream {
+      AVAudioSession.sharedInstance().voiceEngine?.detach(stream)
+      call.stream = nil
+    }
+    call.socket = nil
+    continuation.yield(.ended(call.uuid, reason: reason, isClean: isClean))
+  }
+
+  private func watch() {
+    guard let engine = AVAudioSession.sharedInstance().voiceEngine else { return }
+    for call in calls {
+      guard let id = call.stream, let statistics = engine.statistics(of: id) else { continue }
+      let silence = statistics.silenceNanoseconds
+      let isRefused =
+        statistics.refusals >= Self.refusalsBeforeEnd && silence > Self.refusalNanoseconds
+      guard isRefused || silence > Self.silenceNanoseconds else { continue }
+      let reason =
+        isRefused
+        ? "the far side is gone: its host refuses our packets"
+        : "nothing was heard from the far side for \(silence / 1_000_000_000) s"
+      let uuid = call.uuid
+      Task {
+        guard let call = calls.first(where: { $0.uuid == uuid }) else { return }
+        await hangUp(call)
+        guard calls.contains(where: { $0 === call }) else { return }
+        conclude(call, reason: reason, as: .failed, isClean: false)
+      }
+    }
+  }
+
+  private func warnOfScheduling() {
+    guard let engine = AVAudioSession.sharedInstance().voiceEngine,
+      engine.scheduling == .ordinary, !hasWarnedOfScheduling
+    else { return }
+    hasWarnedOfScheduling = true
+    continuation.yield(
+      .error("real-time scheduling is not permitted; sound may break up when the machine is busy")
+    )
+  }
+
+  // MARK: Media
+
+  private func openSocket(at host: String) throws -> MediaSocket {
+    guard let address = SocketAddress(host: host, port: configuration.mediaPort) else {
+      throw PhoneError("no local address")
+    }
+    do {
+      return try MediaSocket(bindingTo: address)
+    } catch {
+      throw PhoneError("cannot open the RTP port: \(error)")
+    }
+  }
+
+  private func offer(_ call: PhoneCall) -> MediaOffer? {
+    guard let port = call.socket?.localPort else { return nil }
+    return MediaOffer(
+      host: call.localHost,
+      port: port,
+      packetMilliseconds: max(1, configuration.packetFrames / 48),
+      codecs: configuration.codecs,
+      usesDiscontinuousTransmission: configuration.usesDiscontinuousTransmission
+    )
+  }
+
+  // The voice starts when both are there: the agreement of the sides and the active session.
+  private func attachIfPossible(_ call: PhoneCall) {
+    guard call.stream == nil, let media = call.media,
+      let engine = AVAudioSession.sharedInstance().voiceEngine,
+      let remote = SocketAddress(host: media.host, port: media.port),
+      let control = SocketAddress(host: media.controlHost, port: media.controlPort),
+      var socket = call.socket.take()
+    else { return }
+    socket.connect(to: remote, control: control)
+    do {
+      let stream = try engine.attach(streamConfiguration(media), over: socket)
+      call.stream = stream
+      if call.isMuted { engine.setMuted(stream, .muted) }
+    } catch {
+      continuation.yield(.error("\(error)"))
+    }
+  }
+
+  private func streamConfiguration(_ media: NegotiatedMedia) -> StreamConfiguration {
+    var configuration = StreamConfiguration(
+      codec: media.codec == .opus ? .opus : media.codec == .pcmu ? .pcmu : .pcma,
+      sendPayloadType: media.sendPayloadType,
+      receivePayloadType: media.receivePayloadType,
+      ssrc: .random(in: 1...UInt32.max),
+      seed: .random(in: 1...UInt64.max)
+    )
+    if media.codec == .opus {
+      configuration.packetFrames = self.configuration.packetFrames
+      configuration.bitrate = self.configuration.bitrate
+      configuration.usesRedundancy = self.configuration.usesRedundancy && media.usesRedundancy
+      configuration.usesDiscontinuousTransmission =
+        self.configuration.usesDiscontinuousTransmission
+    }
+    return configuration
+  }
+
+  // MARK: Blocking work, on threads that may block
+
+  private static func resolve(_ host: String) async -> String? {
+    await withCheckedContinuation { continuation in
+      DispatchQueue.global().async {
+        continuation.resume(returning: MediaSocket.resolve(host))
+      }
+    }
+  }
+
+  private nonisolated func probe(_ address: SocketAddress, for uuid: UUID) {
+    let inbox = inboxContinuation
+    DispatchQueue.global().async {
+      guard ReachabilityProbe.isRefused(address, milliseconds: 1_000) else { return }
+      inbox.yield(.refused(uuid, "connection refused: nobody listens at \(address)"))
+    }
+  }
+}

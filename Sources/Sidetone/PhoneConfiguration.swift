@@ -1,0 +1,34 @@
+public import AVFAudio
+public import SIPSignalling
+public import SpeechDSP
+
+/// Who a phone is, where it listens and how it speaks.
+public struct PhoneConfiguration: Equatable, Sendable {
+  /// The user part of this side's address.
+  public var user = "sidetone"
+  /// The name to show to others.
+  public var displayName: String?
+  /// Numeric addresses for SIP; empty for every address of the machine.
+  public var hosts: [String] = []
+  /// The port for SIP over UDP and TCP; 0 for one that the system chooses.
+  public var port: UInt16 = 5_060
+  /// The port for RTP; 0 for one that the system chooses.
+  public var mediaPort: UInt16 = 0
+  /// The codecs to offer, best first.
+  public var codecs: [OfferedCodec] = OfferedCodec.allCases
+  /// Frames per packet at 48 kHz: 120, 240, 480, 960, 1920 or 2880.
+  public var packetFrames = 480
+  /// Opus bits per second.
+  public var bitrate = 48_000
+  /// True to let Opus send in-band redundancy under loss.
+  public var usesRedundancy = true
+  /// True to let Opus fall silent when nobody speaks.
+  public var usesDiscontinuousTransmission = false
+  /// The sound devices.
+  public var devices = AVAudioSession.Devices.systemDefault
+  /// The filters between microphone and encoder.
+  public var filters = SpeechFilterSettings()
+
+  /// The configuration of a headset call on the default devices.
+  public init() {}
+}

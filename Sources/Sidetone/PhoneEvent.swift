@@ -1,0 +1,50 @@
+public import Foundation
+public import VoiceEngine
+
+/// Something that a phone's user wants to know.
+public enum PhoneEvent: Equatable, Sendable {
+  /// The phone listens at these addresses.
+  case registered(addresses: [String])
+  /// Somebody calls.
+  case incoming(UUID, from: String)
+  /// A call is being placed.
+  case calling(UUID, to: String)
+  /// The far side rings.
+  case ringing(UUID)
+  /// Both sides can talk.
+  case connected(UUID, to: String)
+  /// A call is over; `isClean` is false if it never stood or broke.
+  case ended(UUID, reason: String, isClean: Bool)
+  /// The audio session is active: devices are taken.
+  case audioActivated
+  /// The audio session is inactive: devices are released.
+  case audioDeactivated
+  /// Something went wrong that the user should know of.
+  case error(String)
+}
+
+/// The figures of the call that stands.
+public struct CallStatistics: Equatable, Sendable {
+  /// The call.
+  public let call: UUID
+  /// Seconds since it was connected.
+  public let seconds: Double
+  /// True while silence is sent.
+  public let isMuted: Bool
+  /// The stream's figures.
+  public let stream: StreamStatistics
+  /// The device's figures.
+  public let engine: EngineStatistics
+  /// False if the system denied real-time scheduling.
+  public let isRealTime: Bool
+}
+
+/// A wish that a phone cannot grant.
+public struct PhoneError: Error, Equatable, Sendable, CustomStringConvertible {
+  /// Why, in words.
+  public let description: String
+
+  init(_ description: String) {
+    self.description = description
+  }
+}

@@ -1,0 +1,79 @@
+import CSpeexDSP
+public import MediaTime
+
+/// Converts mono audio between two fixed rates.
+///
+/// SpeexDSP's windowed-sinc converter at quality 5: 80 taps, 0.83 ms of delay at 48 kHz
+/// (voicepath.md d.3). **Thread safety:** one thread at a time.
+@safe
+public struct FixedRateResampler: ~Copyable {
+  /// The rate of what goes in.
+  public let inputRate: SampleRate
+  /// The rate of what comes out.
+  public let outputRate: SampleRate
+
+  private let state: OpaquePointer
+
+  /// A converter from one rate to the other, filled with silence.
+  public init(from inputRate: SampleRate, to outputRate: SampleRate) throws(SpeechDSPError) {
+    var code: CInt = 0
+    let created = unsafe speex_resampler_init(
+      1,
+      UInt32(inputRate.hertz),
+      UInt32(outputRate.hertz),
+      5,
+      &code
+    )
+    guard let created = unsafe created, code == 0 else {
+      throw SpeechDSPError(operation: "speex_resampler_init")
+    }
+    unsafe state = created
+    // Drops the filter's leading zeros, so that the delay is only the look-ahead.
+    unsafe speex_resampler_skip_zeros(created)
+    self.inputRate = inputRate
+    self.outputRate = outputRate
+  }
+
+  deinit {
+    unsafe speex_resampler_destroy(state)
+  }
+
+  /// What one call of `convert` did.
+  @frozen
+  public struct Conversion: Equatable, Sendable, BitwiseCopyable {
+    /// Input frames used up.
+    public var consumed: FrameCount
+    /// Output frames written.
+    public var produced: FrameCount
+
+    @_noAllocation @_noLocks
+    init(consumed: FrameCount, produced: FrameCount) {
+      self.consumed = consumed
+      self.produced = produced
+    }
+  }
+
+  /// Converts as much of the first `count` frames of `input` as fits into `output` from `offset` on.
+  @_noAllocation @_noLocks
+  public mutating func convert(
+    _ input: borrowing SampleBuffer,
+    count: FrameCount,
+    into output: inout SampleBuffer,
+    at offset: Int
+  ) -> Conversion {
+    precondition(count <= input.count && offset <= output.count, "buffer too small")
+    var consumed = UInt32(truncatingIfNeeded: count)
+    var produced = UInt32(truncatingIfNeeded: output.count - offset)
+    _ = unsafe speexdsp_resample(
+      state,
+      input.address,
+      &consumed,
+      output.address + offset,
+      &produced
+    )
+    return Conversion(consumed: Int(consumed), produced: Int(produced))
+  }
+}
+
+// SAFETY: SpeexDSP keeps all state behind the pointer, which has this one owner.
+extension FixedRateResampler: @unchecked Sendable {}

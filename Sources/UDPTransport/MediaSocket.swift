@@ -1,0 +1,207 @@
+import CRealTime
+import Glibc
+public import MediaTime
+public import RealTime
+
+/// The UDP socket of one RTP stream: RTP and RTCP of both directions (RFC 4961, RFC 5761).
+///
+/// Kernel arrival times, DSCP EF, ICMP errors instead of silence. Datagrams from another host than
+/// the one that is being sent to are marked as foreign.
+///
+/// **Life cycle:** bound by the initialiser (so that its port can be offered), given a destination
+/// by `connect`, closed by `deinit`. **Thread safety:** one thread at a time; the session makes and
+/// connects it, then the voice thread owns it.
+public struct MediaSocket: PacketTransport, ~Copyable {
+  /// The descriptor to poll for reading.
+  public let descriptor: CInt
+  /// The port that it is bound to.
+  public let localPort: UInt16
+
+  private var remote = AddressStorage(raw: sockaddr_storage())
+  private var remoteControl = AddressStorage(raw: sockaddr_storage())
+  private var isConnected = false
+
+  /// Expedited forwarding (RFC 3246), in the upper six bits of the traffic class.
+  private static let expeditedForwarding: CInt = 46 << 2
+  /// 400 ms of 2.5 ms packets and more survive a stalled voice thread.
+  private static let receiveBufferBytes: CInt = 1 << 20
+
+  /// Binds a socket to `address`; port 0 lets the system choose.
+  public init(bindingTo address: SocketAddress) throws(SystemError) {
+    let family = CInt(address.storage.raw.ss_family)
+    let kind =
+      CInt(SOCK_DGRAM.rawValue) | CInt(SOCK_CLOEXEC.rawValue) | CInt(SOCK_NONBLOCK.rawValue)
+    let descriptor = socket(family, kind, 0)
+    guard descriptor >= 0 else { throw SystemError(operation: "socket", code: errno) }
+    do throws(SystemError) {
+      localPort = try Self.bind(descriptor, to: address)
+    } catch {
+      close(descriptor)
+      throw error
+    }
+    self.descriptor = descriptor
+    Self.configure(descriptor, family: family)
+  }
+
+  deinit {
+    close(descriptor)
+  }
+
+  /// Sends to `address` from now on, and RTCP to `control` (the same address with rtcp-mux).
+  public mutating func connect(to address: SocketAddress, control: SocketAddress) {
+    remote = address.storage
+    remoteControl = control.storage
+    isConnected = true
+  }
+
+  /// Receives one datagram without waiting.
+  @_noAllocation @_noLocks
+  public mutating func receive(into buffer: inout ByteBuffer) -> TransportOutcome {
+    var arrival = realtime_arrival()
+    let length = unsafe realtime_receive(descriptor, buffer.address, buffer.count, &arrival)
+    guard length >= 0 else {
+      if length == -Int(EAGAIN) || length == -Int(EINTR) { return takeError() }
+      return isRefusal(CInt(truncatingIfNeeded: -length)) ? .refused : .empty
+    }
+    let isFromRemote =
+      unsafe isConnected
+      && realtime_same_address(&arrival.source, &remote.raw, 0) != 0
+    return .received(
+      Arrival(
+        length: length,
+        instant: MonotonicClock.instant(ofWallNanoseconds: arrival.wall_nanoseconds),
+        isFromRemote: isFromRemote
+      )
+    )
+  }
+
+  /// Sends the first `length` bytes of `datagram` without waiting; a full socket buffer drops it. False: refused by the peer.
+  @_noAllocation @_noLocks
+  public mutating func send(
+    _ datagram: borrowing ByteBuffer,
+    length: Int,
+    isControl: Bool
+  ) -> Bool {
+    guard isConnected, length <= datagram.count else { return true }
+    let sent =
+      isControl
+      ? unsafe realtime_send(descriptor, datagram.address, length, &remoteControl.raw)
+      : unsafe realtime_send(descriptor, datagram.address, length, &remote.raw)
+    guard sent < 0 else { return true }
+    return !isRefusal(CInt(truncatingIfNeeded: -sent))
+  }
+
+  @_noAllocation @_noLocks
+  private func takeError() -> TransportOutcome {
+    let code = realtime_take_error(descriptor)
+    return code != 0 && isRefusal(code) ? .refused : .empty
+  }
+
+  @_noAllocation @_noLocks
+  private func isRefusal(_ code: CInt) -> Bool {
+    code == ECONNREFUSED || code == EHOSTUNREACH || code == ENETUNREACH
+  }
+
+  private static func bind(
+    _ descriptor: CInt,
+    to address: SocketAddress
+  ) throws(SystemError) -> UInt16 {
+    var storage = address.storage.raw
+    var length = address.storage.length
+    let code = unsafe withUnsafeMutablePointer(to: &storage) { storage in
+      unsafe storage.withMemoryRebound(to: sockaddr.self, capacity: 1) { name in
+        unsafe Glibc.bind(descriptor, name, length) == 0
+          ? unsafe getsockname(descriptor, name, &length) : -1
+      }
+    }
+    guard code == 0 else { throw SystemError(operation: "bind \(address)", code: errno) }
+    return AddressStorage(raw: storage).port
+  }
+
+  // Each of these improves the call; none is a reason not to hold it.
+  private static func configure(_ descriptor: CInt, family: CInt) {
+    func set(_ level: CInt, _ option: CInt, _ value: CInt) {
+      var value = value
+      _ = unsafe setsockopt(
+        descriptor,
+        level,
+        option,
+        &value,
+        socklen_t(MemoryLayout<CInt>.size)
+      )
+    }
+    set(SOL_SOCKET, SO_TIMESTAMPNS, 1)
+    set(SOL_SOCKET, SO_RXQ_OVFL, 1)
+    set(SOL_SOCKET, SO_RCVBUF, receiveBufferBytes)
+    if family == AF_INET6 {
+      set(CInt(IPPROTO_IPV6), IPV6_TCLASS, expeditedForwarding)
+      set(CInt(IPPROTO_IPV6), IPV6_RECVERR, 1)
+    } else {
+      set(CInt(IPPROTO_IP), IP_TOS, expeditedForwarding)
+      set(CInt(IPPROTO_IP), IP_RECVERR, 1)
+    }
+    // The voice class of Linux Wi-Fi; needs no privilege up to 6 (voicepath.md e.5).
+    set(SOL_SOCKET, SO_PRIORITY, 6)
+  }
+}
+
+extension MediaSocket {
+  /// The local address that packets to `remote` leave from, nil if there is no route.
+  public static func localAddress(towards remote: SocketAddress) -> String? {
+    let family = CInt(remote.storage.raw.ss_family)
+    let probe = socket(family, CInt(SOCK_DGRAM.rawValue) | CInt(SOCK_CLOEXEC.rawValue), 0)
+    guard probe >= 0 else { return nil }
+    defer { close(probe) }
+    var storage = remote.storage.raw
+    var length = remote.storage.length
+    // Connecting a UDP socket sends nothing; it only asks the routing table.
+    let code = unsafe withUnsafeMutablePointer(to: &storage) { storage in
+      unsafe storage.withMemoryRebound(to: sockaddr.self, capacity: 1) { name in
+        unsafe Glibc.connect(probe, name, length) == 0
+          ? unsafe getsockname(probe, name, &length) : -1
+      }
+    }
+    guard code == 0 else { return nil }
+    var text = [CChar](repeating: 0, count: 64)
+    let found = unsafe withUnsafeMutablePointer(to: &storage) { storage in
+      unsafe storage.withMemoryRebound(to: sockaddr.self, capacity: 1) { name in
+        unsafe getnameinfo(name, length, &text, socklen_t(text.count), nil, 0, NI_NUMERICHOST)
+      }
+    }
+    guard found == 0 else { return nil }
+    return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  }
+
+  /// The first numeric address of a host name, IPv4 before IPv6; nil if it has none.
+  ///
+  /// Blocks for as long as name resolution takes: not for an actor or the voice thread.
+  public static func resolve(_ host: String) -> String? {
+    for family in [AF_INET, AF_INET6] {
+      var hints = unsafe addrinfo()
+      unsafe hints.ai_family = family
+      unsafe hints.ai_socktype = CInt(SOCK_DGRAM.rawValue)
+      var list: UnsafeMutablePointer<addrinfo>?
+      guard unsafe getaddrinfo(host, nil, &hints, &list) == 0, let first = unsafe list else {
+        continue
+      }
+      defer { unsafe freeaddrinfo(first) }
+      var text = [CChar](repeating: 0, count: 64)
+      let code = unsafe getnameinfo(
+        first.pointee.ai_addr,
+        first.pointee.ai_addrlen,
+        &text,
+        socklen_t(text.count),
+        nil,
+        0,
+        NI_NUMERICHOST
+      )
+      if code == 0 {
+        return String(
+          decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) },
+          as: UTF8.self
+        )
+      }
+    }
+    return nil
+  }
+}

@@ -1,0 +1,91 @@
+import MediaTime
+import SpeechDSP
+
+/// From the microphone's samples to clean ones at 48 kHz: rate conversion, then the filters.
+struct CaptureChain: ~Copyable {
+  /// Frames at 48 kHz that came out of the last `process`.
+  private(set) var outputFrames = 0
+  /// The clean frames.
+  private(set) var output = SampleBuffer(repeating: 0, count: 32_768)
+  /// Frames at 48 kHz captured so far.
+  private(set) var captured: Int64 = 0
+
+  private let rate: SampleRate
+  private var resampler: FixedRateResampler?
+  private var filter: SpeechFilter?
+  private let blockFrames: FrameCount
+  private var block: SampleBuffer
+  private var far: SampleBuffer
+  private var blockFill = 0
+  private var converted = SampleBuffer(repeating: 0, count: 32_768)
+
+  /// A chain for a microphone at `rate`.
+  init(rate: SampleRate, filters: SpeechFilterSettings) throws {
+    // Blocks of 5 ms: the preprocessor delays by one block, and 2.5 ms is too coarse in frequency.
+    let blockFrames = 240
+    let resampler: FixedRateResampler? =
+      rate == .voice ? nil : try FixedRateResampler(from: rate, to: .voice)
+    let filter: SpeechFilter? =
+      filters.isEmpty ? nil : try SpeechFilter(filters, blockFrames: blockFrames)
+    self.rate = rate
+    self.blockFrames = blockFrames
+    block = SampleBuffer(repeating: 0, count: blockFrames)
+    far = SampleBuffer(repeating: 0, count: blockFrames)
+    self.resampler = consume resampler
+    self.filter = consume filter
+  }
+
+  /// Takes in `count` frames at the microphone's rate; the result is in `output`.
+  @_noAllocation @_noLocks
+  mutating func process(
+    _ samples: borrowing SampleBuffer,
+    count: FrameCount,
+    reference: borrowing EchoReference
+  ) {
+    outputFrames = 0
+    var frames = count
+    if let conversion = resampler?.convert(samples, count: count, into: &converted, at: 0) {
+      frames = conversion.produced
+    } else {
+      for index in 0..<count { converted[index] = samples[index] }
+    }
+    guard filter != nil else {
+      for index in 0..<frames { output[index] = converted[index] }
+      captured += Int64(frames)
+      outputFrames = frames
+      return
+    }
+    for index in 0..<frames {
+      block[blockFill] = converted[index]
+      blockFill += 1
+      captured += 1
+      if blockFill == blockFrames { processBlock(reference: reference) }
+    }
+  }
+
+  @_noAllocation @_noLocks
+  private mutating func processBlock(reference: borrowing EchoReference) {
+    reference.copy(
+      from: captured - Int64(blockFrames),
+      count: blockFrames,
+      into: &far
+    )
+    filter?.process(&block, far: far)
+    for index in 0..<blockFrames { output[outputFrames + index] = block[index] }
+    outputFrames += blockFrames
+    blockFill = 0
+  }
+
+  /// Moves on over `frames` at the microphone's rate that a fault swallowed; returns them at 48 kHz.
+  @_noAllocation @_noLocks
+  mutating func skip(_ frames: FrameCount) -> FrameCount {
+    let lost = SampleRate.voice.frames(inNanoseconds: rate.nanoseconds(of: frames))
+    captured += Int64(lost)
+    return lost
+  }
+
+  @_noAllocation @_noLocks
+  mutating func resetEchoPath() {
+    filter?.resetEchoPath()
+  }
+}

@@ -1,0 +1,71 @@
+import MediaTime
+import RealTime
+
+/// Names a stream of one engine.
+public struct StreamID: Hashable, Sendable, BitwiseCopyable {
+  let rawValue: Int
+}
+
+/// A stream with its transport, as the voice loop holds it.
+///
+/// **Ownership:** the engine keeps the reference; the loop borrows it between `attach` and the
+/// moment it has set `isReleased`, so that the last reference never ends on the voice thread.
+final class StreamBox<Transport: PacketTransport & ~Copyable> {
+  var stream: VoiceStream
+  var transport: Transport
+  var isMuted = false
+  var reports: RingProducer<StreamStatistics>
+
+  init(
+    stream: consuming VoiceStream,
+    transport: consuming Transport,
+    reports: consuming RingProducer<StreamStatistics>
+  ) {
+    self.stream = stream
+    self.transport = transport
+    self.reports = reports
+  }
+
+  /// Sends every packet that is whole.
+  func send(_ datagram: inout ByteBuffer) {
+    while let length = stream.nextPacket(into: &datagram) {
+      if !transport.send(datagram, length: length, isControl: false) { stream.noteRefusal() }
+    }
+  }
+
+  /// Sends a report if one is due, or the last one.
+  func report(_ datagram: inout ByteBuffer, at now: MonotonicInstant, wall: Int64, isLast: Bool) {
+    let length = stream.nextReport(
+      into: &datagram,
+      at: now,
+      wallNanoseconds: wall,
+      isGoodbye: isLast
+    )
+    guard let length else { return }
+    if !transport.send(datagram, length: length, isControl: true) { stream.noteRefusal() }
+  }
+
+  /// Takes in what has arrived, up to a second's worth in one go.
+  func receive(_ datagram: inout ByteBuffer, wall: Int64) {
+    for _ in 0..<512 {
+      switch transport.receive(into: &datagram) {
+      case .received(let arrival):
+        guard arrival.isFromRemote else { continue }
+        stream.receive(
+          datagram,
+          length: arrival.length,
+          at: arrival.instant,
+          wallNanoseconds: wall
+        )
+      case .refused:
+        stream.noteRefusal()
+      case .empty:
+        return
+      }
+    }
+  }
+}
+
+// SAFETY: made by the engine and handed over through the command ring; from then on only the voice
+// loop touches it, until it has announced the release.
+extension StreamBox: @unchecked Sendable {}

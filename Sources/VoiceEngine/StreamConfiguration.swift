@@ -1,0 +1,57 @@
+public import MediaTime
+
+/// How one stream speaks and hears: codec, framing and identity, as signalling agreed them.
+public struct StreamConfiguration: Equatable, Sendable {
+  /// A payload format.
+  public enum Codec: Equatable, Sendable {
+    /// Opus at a 48 kHz RTP clock (RFC 7587).
+    case opus
+    /// G.711 mu-law at 8 kHz, payload type 0.
+    case pcmu
+    /// G.711 A-law at 8 kHz, payload type 8.
+    case pcma
+  }
+
+  /// The payload format of both directions.
+  public var codec: Codec
+  /// The payload type to send.
+  public var sendPayloadType: UInt8
+  /// The payload type to expect.
+  public var receivePayloadType: UInt8
+  /// Frames per packet at 48 kHz: 120, 240, 480, 960, 1920 or 2880.
+  public var packetFrames: FrameCount
+  /// Opus bits per second, 6000 to 510000.
+  public var bitrate: Int
+  /// True to let Opus send in-band redundancy when the far side reports loss.
+  public var usesRedundancy: Bool
+  /// True to let Opus fall silent when nobody speaks.
+  public var usesDiscontinuousTransmission: Bool
+  /// The synchronisation source of what is sent.
+  public var ssrc: UInt32
+  /// What randomises the first sequence number and timestamp, and names the sender in RTCP.
+  public var seed: UInt64
+
+  /// A configuration with the given codec and payload types and the defaults of a headset call.
+  public init(
+    codec: Codec,
+    sendPayloadType: UInt8,
+    receivePayloadType: UInt8,
+    ssrc: UInt32,
+    seed: UInt64
+  ) {
+    self.codec = codec
+    self.sendPayloadType = sendPayloadType
+    self.receivePayloadType = receivePayloadType
+    self.ssrc = ssrc
+    self.seed = seed
+    packetFrames = codec == .opus ? 480 : 960
+    bitrate = 48_000
+    usesRedundancy = true
+    usesDiscontinuousTransmission = false
+  }
+
+  /// The rate at which RTP timestamps count.
+  public var clockRate: SampleRate {
+    SampleRate(hertz: codec == .opus ? 48_000 : 8_000)
+  }
+}

@@ -1,0 +1,216 @@
+import MediaTime
+public import RealTime
+import Synchronization
+
+/// A device and the streams that talk through it, on one voice thread.
+///
+/// **Life cycle:** the initialiser starts the device and the thread; `stop` ends both and releases
+/// the device, streams and sockets, and is called at the latest by `deinit`.
+/// **Thread safety:** every method may be called from any thread except the voice thread.
+/// **Ownership:** device and transports are consumed and belong to the voice thread.
+public final class VoiceEngine<
+  Device: AudioDevice & ~Copyable,
+  Transport: PacketTransport & ~Copyable
+>: Sendable {
+  /// What was captured and played at 48 kHz since the last call of `takeMonitor`.
+  public struct Monitor: Equatable, Sendable {
+    /// Samples after the capture filters.
+    public var captured: [Float]
+    /// Samples of the far side before the loudspeaker.
+    public var played: [Float]
+  }
+
+  private struct Control: ~Copyable {
+    var commands: RingProducer<LoopCommand>
+    var released: RingConsumer<Int>
+    var reports: RingConsumer<EngineStatistics>
+    var monitorCapture: RingConsumer<Float>?
+    var monitorPlayback: RingConsumer<Float>?
+    var streams: [Int: Attached] = [:]
+    var nextID = 1
+    var newest: EngineStatistics?
+    var thread: RealTimeThread?
+  }
+
+  // SAFETY: reached only through `control`, under its lock; the loop knows the box alone.
+  private final class Attached: @unchecked Sendable {
+    let box: StreamBox<Transport>
+    var reports: RingConsumer<StreamStatistics>
+    var newest: StreamStatistics?
+
+    init(box: StreamBox<Transport>, reports: consuming RingConsumer<StreamStatistics>) {
+      self.box = box
+      self.reports = reports
+    }
+  }
+
+  private let control: Mutex<Control>
+  private let wakeUp: WakeUp
+  private let stopping: VoiceLoop<Device, Transport>.StopFlag
+  private let pullFrames: Int
+
+  /// Starts `device` and a voice thread without streams.
+  ///
+  /// Throws the device's error if it does not start, or a codec's or the system's.
+  public init(device: consuming Device, settings: EngineSettings) throws {
+    let wakeUp = try WakeUp()
+    let stopping = VoiceLoop<Device, Transport>.StopFlag()
+    pullFrames = SampleRate.voice.frames(
+      inNanoseconds: device.playbackRate.nanoseconds(of: device.playbackPeriod)
+    )
+
+    var commands = RingProducer<LoopCommand>(capacity: 256)
+    var released = RingProducer<Int>(capacity: 64)
+    var reports = RingProducer<EngineStatistics>(capacity: 256)
+    var monitorCapture: RingProducer<Float>?
+    var monitorPlayback: RingProducer<Float>?
+    if settings.measurement != .off {
+      monitorCapture = RingProducer(capacity: 480_000)
+      monitorPlayback = RingProducer(capacity: 480_000)
+    }
+    let commandReader = commands.makeConsumer()
+    let control = Control(
+      commands: commands,
+      released: released.makeConsumer(),
+      reports: reports.makeConsumer(),
+      monitorCapture: monitorCapture?.makeConsumer(),
+      monitorPlayback: monitorPlayback?.makeConsumer()
+    )
+    let loop = try VoiceLoop<Device, Transport>(
+      device: device,
+      settings: settings,
+      wakeUp: wakeUp,
+      stopping: stopping,
+      commands: commandReader,
+      released: released,
+      reports: reports,
+      monitorCapture: monitorCapture,
+      monitorPlayback: monitorPlayback
+    )
+    self.control = Mutex(control)
+    self.wakeUp = wakeUp
+    self.stopping = stopping
+
+    try loop.startDevice()
+    let thread = try RealTimeThread(name: "voice", policy: .realTime) { loop.run() }
+    self.control.withLock { $0.thread = thread }
+  }
+
+  deinit {
+    stop()
+  }
+
+  /// What the system granted the voice thread; `pending` until it has begun and after `stop`.
+  public var scheduling: RealTimeThread.Scheduling {
+    control.withLock { $0.thread?.scheduling ?? .pending }
+  }
+
+  /// Ends the voice thread, which says goodbye on every stream, and releases device and sockets.
+  ///
+  /// Blocks for a few milliseconds. Later calls do nothing.
+  public func stop() {
+    let thread = control.withLock { control in
+      let thread = control.thread
+      control.thread = nil
+      return thread
+    }
+    guard let thread else { return }
+    stopping.isSet.store(true, ordering: .releasing)
+    wakeUp.signal()
+    thread.join()
+    control.withLock { $0.streams.removeAll() }
+  }
+
+  /// Starts talking and hearing over `transport`.
+  public func attach(
+    _ configuration: StreamConfiguration,
+    over transport: consuming Transport
+  ) throws -> StreamID {
+    let stream = try VoiceStream(configuration, pullFrames: pullFrames)
+    var reports = RingProducer<StreamStatistics>(capacity: 64)
+    let reader = reports.makeConsumer()
+    let box = StreamBox(stream: stream, transport: transport, reports: reports)
+    let attached = Attached(box: box, reports: reader)
+    return control.withLock { control in
+      let id = control.nextID
+      control.nextID += 1
+      control.streams[id] = attached
+      let address = unsafe Int(bitPattern: Unmanaged.passUnretained(box).toOpaque())
+      control.commands.write(.attach(id: id, address: address))
+      wakeUp.signal()
+      return StreamID(rawValue: id)
+    }
+  }
+
+  /// Says goodbye on a stream and lets it go; its socket closes within the next statistics call.
+  public func detach(_ stream: StreamID) {
+    send(.detach(id: stream.rawValue))
+  }
+
+  /// Sends silence instead of the microphone, or the microphone again.
+  public func setMuted(_ stream: StreamID, _ state: MuteState) {
+    send(.mute(id: stream.rawValue, isMuted: state == .muted))
+  }
+
+  /// Changes a stream's Opus bit rate, 6000 to 510000 bits per second.
+  public func setBitrate(_ stream: StreamID, bitsPerSecond: Int) {
+    send(.setBitrate(id: stream.rawValue, bitsPerSecond: bitsPerSecond))
+  }
+
+  private func send(_ command: LoopCommand) {
+    control.withLock { control in
+      _ = control.commands.write(command)
+      wakeUp.signal()
+    }
+  }
+
+  /// The newest statistics of the device side, nil before the first tenth of a second.
+  ///
+  /// The levels in it are the highest since the last call.
+  public func statistics() -> EngineStatistics? {
+    control.withLock { control in
+      while let id = control.released.read() { control.streams[id] = nil }
+      var peak: Float = 0
+      while let report = control.reports.read() {
+        peak = max(peak, report.inputPeak)
+        control.newest = report
+      }
+      control.newest?.inputPeak = peak
+      return control.newest
+    }
+  }
+
+  /// The newest statistics of a stream, nil before the first tenth of a second and after its end.
+  ///
+  /// The levels in it are the highest since the last call.
+  public func statistics(of stream: StreamID) -> StreamStatistics? {
+    control.withLock { control in
+      guard let attached = control.streams[stream.rawValue] else { return nil }
+      var peak: Float = 0
+      while let report = attached.reports.read() {
+        peak = max(peak, report.outputPeak)
+        attached.newest = report
+      }
+      attached.newest?.outputPeak = peak
+      return attached.newest
+    }
+  }
+
+  /// Fetches what was captured and played since the last call; empty unless settings ask for it.
+  public func takeMonitor() -> Monitor {
+    control.withLock { control in
+      var monitor = Monitor(captured: [], played: [])
+      while let sample = control.monitorCapture?.read() { monitor.captured.append(sample) }
+      while let sample = control.monitorPlayback?.read() { monitor.played.append(sample) }
+      return monitor
+    }
+  }
+}
+
+/// Whether a stream sends the microphone.
+public enum MuteState: Equatable, Sendable {
+  /// Silence is sent.
+  case muted
+  /// The microphone is sent.
+  case unmuted
+}

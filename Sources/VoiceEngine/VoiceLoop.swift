@@ -1,0 +1,273 @@
+import CRealTime
+import MediaTime
+import Playout
+import RealTime
+import Synchronization
+
+/// What the engine asks of its voice loop.
+enum LoopCommand: BitwiseCopyable, Sendable {
+  /// Take over the stream box at this address.
+  case attach(id: Int, address: Int)
+  /// Say goodbye on this stream and let it go.
+  case detach(id: Int)
+  case mute(id: Int, isMuted: Bool)
+  case setBitrate(id: Int, bitsPerSecond: Int)
+}
+
+/// The voice thread's loop: one poll over the device and the control event, then capture, send,
+/// receive, render and play, in this order.
+///
+/// Sockets are not polled: a datagram matters when the loudspeaker wants frames, and the kernel has
+/// noted when it came. What the loop calls is marked free of allocation and locks; the loop itself
+/// is generic over device and transport and therefore cannot be marked, so its allocations are
+/// counted by a test instead.
+final class VoiceLoop<
+  Device: AudioDevice & ~Copyable,
+  Transport: PacketTransport & ~Copyable
+> {
+  static var streamCapacity: Int { 8 }
+
+  private var device: Device
+  private let wakeUp: WakeUp
+  private let stopping: StopFlag
+  private var commands: RingConsumer<LoopCommand>
+  private var released: RingProducer<Int>
+  private var reports: RingProducer<EngineStatistics>
+  private var monitorCapture: RingProducer<Float>?
+  private var monitorPlayback: RingProducer<Float>?
+  private let isProbing: Bool
+
+  private var capture: CaptureChain
+  private var playback: PlaybackChain
+  private var reference = EchoReference()
+  private var fill: PlaybackFill
+  private var statistics = EngineStatistics()
+  private var nextReport: MonotonicInstant
+  private var isCaptureGone = false
+  private var isPlaybackGone = false
+
+  private var streamAddresses = FixedArray<Int>(repeating: 0, count: 8)
+  private var streamIDs = FixedArray<Int>(repeating: 0, count: 8)
+  private var descriptors = FixedArray<pollfd>(repeating: pollfd(), count: 24)
+  private var block = SampleBuffer(repeating: 0, count: 4_096)
+  private var mix = SampleBuffer(repeating: 0, count: 16_384)
+  private var datagram = ByteBuffer(repeating: 0, count: VoiceStream.maximumDatagram)
+  private var chirp = SampleBuffer(ProbeSignal.chirp())
+
+  /// Between two reports to the engine.
+  private static var reportNanoseconds: Int64 { 100_000_000 }
+  /// The longest wait: a device that stands still must not keep reports from going out.
+  private static var idleNanoseconds: Int64 { 5_000_000 }
+
+  final class StopFlag: Sendable {
+    let isSet = Atomic<Bool>(false)
+  }
+
+  init(
+    device: consuming Device,
+    settings: EngineSettings,
+    wakeUp: WakeUp,
+    stopping: StopFlag,
+    commands: consuming RingConsumer<LoopCommand>,
+    released: consuming RingProducer<Int>,
+    reports: consuming RingProducer<EngineStatistics>,
+    monitorCapture: consuming RingProducer<Float>?,
+    monitorPlayback: consuming RingProducer<Float>?
+  ) throws {
+    capture = try CaptureChain(rate: device.captureRate, filters: settings.filters)
+    playback = try PlaybackChain(rate: device.playbackRate)
+    fill = PlaybackFill(period: device.playbackPeriod, rate: device.playbackRate)
+    statistics.capturePeriodNanoseconds = device.captureRate.nanoseconds(of: device.capturePeriod)
+    isProbing = settings.measurement == .probe
+    self.device = device
+    self.wakeUp = wakeUp
+    self.stopping = stopping
+    self.commands = commands
+    self.released = released
+    self.reports = reports
+    nextReport = MonotonicClock.now()
+    self.monitorCapture = monitorCapture
+    self.monitorPlayback = monitorPlayback
+  }
+
+  /// Runs until the stop flag is set, then says goodbye on every stream.
+  func run() {
+    while !stopping.isSet.load(ordering: .acquiring) {
+      descriptors[0] = pollfd(fd: wakeUp.descriptor, events: Int16(POLLIN), revents: 0)
+      var count = 1
+      if !(isCaptureGone && isPlaybackGone) {
+        count += device.pollDescriptors(&descriptors, from: 1)
+      }
+      _ = unsafe realtime_poll(
+        descriptors.address,
+        UInt32(truncatingIfNeeded: count),
+        Self.idleNanoseconds
+      )
+      if count > 1 { device.acknowledge(&descriptors, from: 1) }
+      if descriptors[0].revents != 0 {
+        wakeUp.acknowledge()
+        obey()
+      }
+      turn()
+    }
+    for slot in 0..<Self.streamCapacity where streamAddresses[slot] != 0 { release(slot) }
+  }
+
+  private func turn() {
+    let now = MonotonicClock.now()
+    statistics.turns += 1
+    captureAndSend()
+    receiveAndPlay(at: now)
+    if now >= nextReport { publish(at: now) }
+  }
+
+  // MARK: Streams
+
+  private func obey() {
+    while let command = commands.read() {
+      switch command {
+      case .attach(let id, let address):
+        for slot in 0..<Self.streamCapacity where streamAddresses[slot] == 0 {
+          streamAddresses[slot] = address
+          streamIDs[slot] = id
+          break
+        }
+      case .detach(let id):
+        for slot in 0..<Self.streamCapacity
+        where streamAddresses[slot] != 0 && streamIDs[slot] == id {
+          release(slot)
+        }
+      case .mute(let id, let isMuted):
+        forEachStream { if $1 == id { $0.isMuted = isMuted } }
+      case .setBitrate(let id, let bitsPerSecond):
+        forEachStream { if $1 == id { $0.stream.setBitrate(bitsPerSecond) } }
+      }
+    }
+  }
+
+  // SAFETY: the address came from a retained box, which the engine keeps until it reads the release.
+  private func forEachStream(_ body: (StreamBox<Transport>, Int) -> Void) {
+    for slot in 0..<Self.streamCapacity {
+      guard let pointer = unsafe UnsafeRawPointer(bitPattern: streamAddresses[slot]) else {
+        continue
+      }
+      let box = unsafe Unmanaged<StreamBox<Transport>>.fromOpaque(pointer)
+      unsafe box._withUnsafeGuaranteedRef { body($0, streamIDs[slot]) }
+    }
+  }
+
+  private func release(_ slot: Int) {
+    let now = MonotonicClock.now()
+    let id = streamIDs[slot]
+    forEachStream {
+      if $1 == id { $0.report(&datagram, at: now, wall: realtime_wall_nanoseconds(), isLast: true) }
+    }
+    streamAddresses[slot] = 0
+    released.write(id)
+  }
+
+  // MARK: The two directions
+
+  private func captureAndSend() {
+    guard !isCaptureGone else { return }
+    for _ in 0..<16 {
+      let transfer = device.read(into: &block)
+      if transfer.isGone {
+        isCaptureGone = true
+        return
+      }
+      if transfer.lost > 0 {
+        statistics.overruns += 1
+        statistics.lostFrames += Int64(transfer.lost)
+        let lost = capture.skip(transfer.lost)
+        forEachStream { box, _ in box.stream.skip(lost) }
+      }
+      guard transfer.frames > 0 else { return }
+      capture.process(block, count: transfer.frames, reference: reference)
+      noteCapture()
+      forEachStream { box, _ in
+        box.stream.push(capture.output, count: capture.outputFrames, isMuted: box.isMuted)
+        box.send(&datagram)
+      }
+    }
+  }
+
+  private func noteCapture() {
+    let frames = capture.outputFrames
+    for index in 0..<frames {
+      let level = abs(capture.output[index])
+      if level > statistics.inputPeak { statistics.inputPeak = level }
+      monitorCapture?.write(capture.output[index])
+    }
+    statistics.capturedFrames += Int64(frames)
+    let now = MonotonicClock.now().nanoseconds
+    let pending = device.captureRate.nanoseconds(of: device.pendingFrames())
+    let origin = now - pending - SampleRate.voice.nanoseconds(of: Int(statistics.capturedFrames))
+    statistics.captureOrigin = min(statistics.captureOrigin, origin)
+  }
+
+  private func receiveAndPlay(at now: MonotonicInstant) {
+    let wall = realtime_wall_nanoseconds()
+    forEachStream { box, _ in box.receive(&datagram, wall: wall) }
+    guard !isPlaybackGone else { return }
+
+    let queued = device.queuedFrames()
+    let wanted = fill.framesToWrite(queued: queued, at: now)
+    guard wanted > 0 else { return }
+    let frames = min(playback.inputFrames(for: wanted), 4_096)
+    for index in 0..<frames { mix[index] = 0 }
+    forEachStream { box, _ in box.stream.render(addingTo: &mix, count: frames, at: now) }
+    notePlayback(frames, queued: queued, at: now)
+    playback.process(mix, count: frames)
+    let transfer = device.write(playback.output, count: playback.outputFrames)
+    if transfer.isGone { isPlaybackGone = true }
+    if transfer.lost > 0 {
+      statistics.underruns += 1
+      statistics.lostFrames += Int64(transfer.lost)
+      fill.noteUnderrun(at: now)
+    }
+  }
+
+  private func notePlayback(_ frames: FrameCount, queued: FrameCount, at now: MonotonicInstant) {
+    let ahead = device.playbackRate.nanoseconds(of: queued)
+    let origin =
+      now.nanoseconds + ahead - SampleRate.voice.nanoseconds(of: Int(statistics.playedFrames))
+    statistics.playbackOrigin = min(statistics.playbackOrigin, origin)
+    for index in 0..<frames {
+      monitorPlayback?.write(mix[index])
+      guard isProbing else { continue }
+      let position = Int(statistics.playedFrames + Int64(index)) % ProbeSignal.intervalFrames
+      mix[index] = position < ProbeSignal.chirpFrames ? chirp[position] : 0
+    }
+    statistics.playedFrames += Int64(frames)
+    reference.append(mix, count: frames)
+    let delay =
+      SampleRate.voice.frames(inNanoseconds: ahead) + frames
+      + SampleRate.voice.frames(
+        inNanoseconds: device.captureRate.nanoseconds(of: device.pendingFrames())
+      )
+    if reference.align(captured: capture.captured, delay: delay) { capture.resetEchoPath() }
+  }
+
+  private func publish(at now: MonotonicInstant) {
+    nextReport = now.advanced(byNanoseconds: Self.reportNanoseconds)
+    statistics.playbackFillNanoseconds = device.playbackRate.nanoseconds(of: fill.goal)
+    statistics.isDeviceGone = isCaptureGone || isPlaybackGone
+    reports.write(statistics)
+    statistics.inputPeak = 0
+    let wall = realtime_wall_nanoseconds()
+    forEachStream { box, _ in
+      box.report(&datagram, at: now, wall: wall, isLast: false)
+      box.reports.write(box.stream.takeStatistics(at: now))
+    }
+  }
+
+  /// Starts the device; called once before `run`, on the engine's thread.
+  func startDevice() throws(AudioDeviceError) {
+    try device.start(fill: fill.goal)
+  }
+}
+
+// SAFETY: made by the engine and handed to the voice thread before it starts; only that thread
+// touches it until it has been joined.
+extension VoiceLoop: @unchecked Sendable {}

@@ -1,0 +1,417 @@
+public import MediaTime
+import Playout
+import RTP
+
+/// One RTP stream in both directions, without any I/O: samples and datagrams in, datagrams and
+/// samples out, time as an argument.
+///
+/// | Verb | When |
+/// |---|---|
+/// | `push`, then `nextPacket` until nil | the microphone delivered |
+/// | `receive` | a datagram arrived |
+/// | `render` | the loudspeaker wants frames |
+/// | `nextReport` | now and then; it knows when one is due |
+///
+/// **Thread safety:** one thread at a time. Nothing here allocates after the initialiser.
+public struct VoiceStream: ~Copyable {
+  /// The largest datagram that is taken or made.
+  public static var maximumDatagram: Int { @_noAllocation @_noLocks get { 1_500 } }
+
+  private static var payloadCapacity: Int { @_noAllocation @_noLocks get { 1_488 } }
+
+  /// Counters and measurements.
+  public private(set) var statistics = StreamStatistics()
+
+  private let configuration: StreamConfiguration
+  private let clockRate: SampleRate
+  private let framesPerTick: Int
+
+  // Sending.
+  private var encoder: PayloadEncoder
+  private var pending = SampleBuffer(repeating: 0, count: 16_384)
+  private var pendingFrames = 0
+  private var sequenceNumber: UInt16
+  private var timestamp: RTPTimestamp
+  private var isSilenceAnnounced = false
+  private var marksNextPacket = true
+  private var packetsAtLastReport: Int64 = 0
+  private var expectedLossPercent = 0
+
+  // Receiving.
+  private var decoder: PayloadDecoder
+  private var admission = SourceAdmission()
+  private var reception: ReceptionStatistics
+  private var control: RTCPSession
+  private var jitterBuffer: JitterBuffer
+  private var payloads: ByteBuffer
+  private var payloadLengths: FixedArray<Int>
+  private var newestTimestamp: (raw: RTPTimestamp, frame: Int64)?
+  private var lastHeard: MonotonicInstant?
+
+  // Playing.
+  private var scratch = SampleBuffer(repeating: 0, count: 5_760)
+  private var queue = SpeechQueue()
+  private var ratio = 1.0
+
+  /// A stream that has sent and received nothing.
+  ///
+  /// - Parameters:
+  ///   - configuration: what signalling agreed.
+  ///   - pullFrames: how many frames at 48 kHz the loudspeaker takes at a time.
+  public init(_ configuration: StreamConfiguration, pullFrames: FrameCount) throws {
+    let encoder = try PayloadEncoder(configuration)
+    let decoder = try PayloadDecoder(configuration)
+    self.configuration = configuration
+    clockRate = configuration.clockRate
+    framesPerTick = SampleRate.voice.hertz / configuration.clockRate.hertz
+    sequenceNumber = UInt16(truncatingIfNeeded: configuration.seed)
+    timestamp = RTPTimestamp(rawValue: UInt32(truncatingIfNeeded: configuration.seed &>> 16))
+    reception = ReceptionStatistics(clockRate: configuration.clockRate)
+    control = RTCPSession(localSSRC: configuration.ssrc, seed: configuration.seed)
+    jitterBuffer = JitterBuffer(pullFrames: pullFrames)
+    payloads = FixedArray(
+      repeating: 0,
+      count: JitterBuffer.capacity * Self.payloadCapacity
+    )
+    payloadLengths = FixedArray(repeating: 0, count: JitterBuffer.capacity)
+    self.encoder = encoder
+    self.decoder = decoder
+  }
+
+  /// Frames of delay between the microphone and a packet: the encoder's look-ahead.
+  public var lookAhead: FrameCount { encoder.lookAhead }
+
+  // MARK: Sending
+
+  /// Takes in the first `count` captured frames of `samples`, at 48 kHz; `isMuted` sends silence in their place.
+  @_noAllocation @_noLocks
+  public mutating func push(
+    _ samples: borrowing SampleBuffer,
+    count pushed: FrameCount,
+    isMuted: Bool
+  ) {
+    let count = min(pushed, pending.count - pendingFrames)
+    for index in 0..<count {
+      pending[pendingFrames + index] = isMuted ? 0 : samples[index]
+    }
+    pendingFrames += count
+  }
+
+  /// Moves the media time on over `frames` at 48 kHz that a capture fault swallowed.
+  @_noAllocation @_noLocks
+  public mutating func skip(_ frames: FrameCount) {
+    timestamp = timestamp.advanced(by: frames / framesPerTick)
+    marksNextPacket = true
+  }
+
+  /// Writes the next RTP packet to `datagram`, of which `maximumDatagram` bytes are needed, and
+  /// returns its length; nil when no whole packet is pending.
+  @_noAllocation @_noLocks
+  public mutating func nextPacket(into datagram: inout ByteBuffer) -> Int? {
+    while pendingFrames >= configuration.packetFrames {
+      let payloadLength = encodePending(into: &datagram)
+      let packetTimestamp = timestamp
+      timestamp = timestamp.advanced(by: configuration.packetFrames / framesPerTick)
+      if payloadLength == 0 { continue }
+      // The first packet of a silence tells of it, the rest of it is not sent (RFC 7587 3.1.3).
+      let isSilence = framesPerTick == 1 && payloadLength <= 2
+      if isSilence && isSilenceAnnounced { continue }
+
+      let header = RTPHeader(
+        marker: marksNextPacket,
+        payloadType: configuration.sendPayloadType,
+        sequenceNumber: sequenceNumber,
+        timestamp: packetTimestamp,
+        ssrc: configuration.ssrc
+      )
+      header.write(to: &datagram)
+      sequenceNumber &+= 1
+      isSilenceAnnounced = isSilence
+      marksNextPacket = isSilence
+      statistics.packetsSent += 1
+      statistics.bytesSent += Int64(payloadLength)
+      return RTPHeader.minimumLength + payloadLength
+    }
+    return nil
+  }
+
+  @_noAllocation @_noLocks
+  private mutating func encodePending(into datagram: inout ByteBuffer) -> Int {
+    let frames = configuration.packetFrames
+    let length = encoder.encode(
+      pending,
+      frames: frames,
+      into: &datagram,
+      at: RTPHeader.minimumLength
+    )
+    pending.move(from: frames, to: 0, count: pendingFrames - frames)
+    pendingFrames -= frames
+    return length
+  }
+
+  /// Changes the Opus bit rate from the next packet on.
+  @_noAllocation @_noLocks
+  public mutating func setBitrate(_ bitsPerSecond: Int) {
+    encoder.setBitrate(bitsPerSecond)
+  }
+
+  /// Writes a compound RTCP packet to `datagram` if one is due, or a last one with a goodbye.
+  @_noAllocation @_noLocks
+  public mutating func nextReport(
+    into datagram: inout ByteBuffer,
+    at now: MonotonicInstant,
+    wallNanoseconds: Int64,
+    isGoodbye: Bool
+  ) -> Int? {
+    guard control.takeReportDue(at: now) || isGoodbye else { return nil }
+    var sender: RTCPSenderInformation?
+    if statistics.packetsSent > packetsAtLastReport {
+      packetsAtLastReport = statistics.packetsSent
+      sender = RTCPSenderInformation(
+        ntpTime: RTCPSession.ntpTime(wallNanoseconds: wallNanoseconds),
+        timestamp: timestamp.advanced(by: pendingFrames / framesPerTick),
+        packetCount: UInt32(truncatingIfNeeded: statistics.packetsSent),
+        octetCount: UInt32(truncatingIfNeeded: statistics.bytesSent)
+      )
+    }
+    var block: RTCPReportBlock?
+    if let ssrc = admission.ssrc {
+      block = control.reportBlock(on: ssrc, statistics: &reception, at: now)
+    }
+    return RTCPWriter.write(
+      to: &datagram,
+      ssrc: configuration.ssrc,
+      sender: sender,
+      block: block,
+      canonicalName: configuration.seed,
+      isGoodbye: isGoodbye
+    )
+  }
+
+  // MARK: Receiving
+
+  /// Takes in the first `length` bytes of `datagram`, RTP or RTCP, which the kernel received at
+  /// `instant`; `wallNanoseconds` is the wall clock of this moment.
+  @_noAllocation @_noLocks
+  public mutating func receive(
+    _ datagram: borrowing ByteBuffer,
+    length: Int,
+    at instant: MonotonicInstant,
+    wallNanoseconds: Int64
+  ) {
+    guard length >= 2, length <= datagram.count else { return }
+    if RTCPPacketType.isRTCP(secondByte: datagram[1]) {
+      receiveControl(datagram, length: length, at: instant, wallNanoseconds: wallNanoseconds)
+    } else {
+      receiveMedia(datagram, length: length, at: instant)
+    }
+  }
+
+  @_noAllocation @_noLocks
+  private mutating func receiveControl(
+    _ datagram: borrowing ByteBuffer,
+    length: Int,
+    at instant: MonotonicInstant,
+    wallNanoseconds: Int64
+  ) {
+    var reader = RTCPReader()
+    while let item = reader.next(in: datagram, length: length) {
+      control.receive(item, at: instant, wallNanoseconds: wallNanoseconds)
+      heard(at: instant)
+      if case .report(_, let block) = item, block.ssrc == configuration.ssrc {
+        adapt(toFractionLost: Int(block.fractionLost))
+      }
+    }
+  }
+
+  // In-band redundancy is paid for in quality, so it follows the loss that the far side sees.
+  @_noAllocation @_noLocks
+  private mutating func adapt(toFractionLost fraction: Int) {
+    statistics.farFractionLost = fraction
+    guard configuration.usesRedundancy else { return }
+    let percent = min(25, (fraction * 100 + 255) / 256)
+    let smoothed = percent > expectedLossPercent ? percent : (expectedLossPercent + percent) / 2
+    guard smoothed != expectedLossPercent else { return }
+    expectedLossPercent = smoothed
+    encoder.setExpectedLoss(percent: smoothed)
+  }
+
+  @_noAllocation @_noLocks
+  private mutating func receiveMedia(
+    _ datagram: borrowing ByteBuffer,
+    length: Int,
+    at instant: MonotonicInstant
+  ) {
+    guard let packet = RTPPacket(parsing: datagram, length: length),
+      packet.header.payloadType == configuration.receivePayloadType,
+      packet.payloadLength > 0, packet.payloadLength <= Self.payloadCapacity
+    else { return }
+    let payload = packet.payloadOffset..<packet.payloadOffset + packet.payloadLength
+    guard let frames = decoder.frames(of: datagram, in: payload) else { return }
+    let isSilence = decoder.isSilence(byteCount: packet.payloadLength)
+
+    let header = packet.header
+    let sequence: Int64
+    switch admission.judge(ssrc: header.ssrc, sequenceNumber: header.sequenceNumber) {
+    case .refuse:
+      return
+    case .restart(let first):
+      sequence = first
+      reception.begin(at: first)
+      jitterBuffer.restart()
+      newestTimestamp = nil
+    case .member(let extended):
+      sequence = extended
+    }
+    reception.receive(sequence: sequence, timestamp: header.timestamp, at: instant)
+    heard(at: instant)
+
+    let insertion = jitterBuffer.insert(
+      sequence: sequence,
+      mediaFrame: extend(header.timestamp),
+      frames: frames,
+      isSilence: isSilence,
+      at: instant
+    )
+    guard case .stored(let slot) = insertion else { return }
+    payloadLengths[slot] = payload.count
+    let base = slot * Self.payloadCapacity
+    for index in 0..<payload.count {
+      payloads[base + index] = datagram[payload.lowerBound + index]
+    }
+  }
+
+  @_noAllocation @_noLocks
+  private mutating func heard(at instant: MonotonicInstant) {
+    lastHeard = instant
+    statistics.refusals = 0
+  }
+
+  // Timestamps in frames at 48 kHz that never wrap: nearest to the newest so far.
+  @_noAllocation @_noLocks
+  private mutating func extend(_ raw: RTPTimestamp) -> Int64 {
+    guard let newest = newestTimestamp else {
+      let first: Int64 = 1 &<< 40
+      newestTimestamp = (raw, first)
+      return first
+    }
+    let frame = newest.frame + Int64(raw.ticks(since: newest.raw) * framesPerTick)
+    newestTimestamp = (raw, frame)
+    return frame
+  }
+
+  /// Notes that sending or receiving was refused by the far side's host.
+  @_noAllocation @_noLocks
+  public mutating func noteRefusal() {
+    statistics.refusals += 1
+  }
+
+  // MARK: Playing
+
+  /// Adds what the far side said to the first `count` frames of `output`, at 48 kHz, which will
+  /// sound next.
+  @_noAllocation @_noLocks
+  public mutating func render(
+    addingTo output: inout SampleBuffer,
+    count: FrameCount,
+    at now: MonotonicInstant
+  ) {
+    var produced = queue.read(addingTo: &output, in: 0..<count, ratio: ratio)
+    var steps = 0
+    while produced < count, steps < 256 {
+      steps += 1
+      let step = jitterBuffer.next(at: now, queuedFrames: queue.count)
+      perform(step)
+      if case .decode = step { correct(at: now) }
+      produced += queue.read(addingTo: &output, in: produced..<count, ratio: ratio)
+    }
+    for index in 0..<count {
+      let level = abs(output[index])
+      if level > statistics.outputPeak { statistics.outputPeak = level }
+    }
+  }
+
+  @_noAllocation @_noLocks
+  private mutating func perform(_ step: JitterBuffer.Step) {
+    var decoded = 0
+    switch step {
+    case .decode(let slot, let frames):
+      let base = slot * Self.payloadCapacity
+      let payload = base..<base + payloadLengths[slot]
+      decoded = decoder.decode(payloads, in: payload, into: &scratch)
+      if decoded == 0 { decoded = conceal(frames) }
+    case .recover(let slot, let frames):
+      let base = slot * Self.payloadCapacity
+      let payload = base..<base + payloadLengths[slot]
+      decoded = decoder.recover(payloads, in: payload, into: &scratch, frames: frames)
+      if decoded == 0 { decoded = conceal(frames) }
+    case .conceal(let frames), .comfort(let frames):
+      decoded = conceal(frames)
+    case .silence(let frames):
+      for index in 0..<frames { scratch[index] = 0 }
+      decoded = frames
+    }
+    queue.append(scratch, count: decoded)
+  }
+
+  // Decoders conceal in steps of 2.5 ms; what they refuse becomes silence.
+  @_noAllocation @_noLocks
+  private mutating func conceal(_ frames: FrameCount) -> FrameCount {
+    let whole = max(120, frames / 120 * 120)
+    var decoded = decoder.conceal(into: &scratch, frames: whole)
+    if decoded == 0 {
+      for index in 0..<whole { scratch[index] = 0 }
+      decoded = whole
+    }
+    return decoded
+  }
+
+  @_noAllocation @_noLocks
+  private mutating func correct(at now: MonotonicInstant) {
+    switch jitterBuffer.correction(at: now, queuedFrames: queue.count) {
+    case .resample(let ratio):
+      self.ratio = ratio
+    case .shorten(let frames, let isUrgent):
+      ratio = 1.002
+      note(stretch: queue.shorten(limit: frames, isUrgent: isUrgent))
+    case .lengthen(let frames):
+      ratio = 0.998
+      note(stretch: -queue.lengthen(limit: frames))
+    }
+  }
+
+  @_noAllocation @_noLocks
+  private mutating func note(stretch frames: FrameCount) {
+    jitterBuffer.noteStretch(removedFrames: frames)
+    statistics.stretchedFrames += Int64(frames)
+  }
+
+  // MARK: Reporting
+
+  /// Brings `statistics` up to `now`, returns them and starts the next interval of the levels.
+  @_noAllocation @_noLocks
+  public mutating func takeStatistics(at now: MonotonicInstant) -> StreamStatistics {
+    let counters = jitterBuffer.counters
+    statistics.packetsReceived = reception.received
+    statistics.packetsLost = max(0, reception.cumulativeLost)
+    statistics.packetsLate = counters.latePackets
+    statistics.jitterNanoseconds = Int64(
+      reception.jitterTicks * 1e9 / Double(clockRate.hertz)
+    )
+    statistics.playoutDelayNanoseconds = jitterBuffer.delayNanoseconds
+    statistics.playoutTargetNanoseconds = jitterBuffer.targetNanoseconds
+    statistics.roundTripNanoseconds = control.roundTripNanoseconds ?? -1
+    statistics.decodedFrames = counters.decodedFrames
+    statistics.concealedFrames = counters.concealedFrames
+    statistics.recoveredFrames = counters.recoveredFrames
+    statistics.isFarGone = control.isFarGone
+    if let lastHeard {
+      statistics.silenceNanoseconds = max(0, now.nanoseconds(since: lastHeard))
+    } else {
+      lastHeard = now
+    }
+    let taken = statistics
+    statistics.outputPeak = 0
+    return taken
+  }
+}

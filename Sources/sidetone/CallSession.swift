@@ -1,0 +1,236 @@
+import ArgumentParser
+import Foundation
+import Sidetone
+import VoiceEngine
+
+/// What `listen` and `call` have in common: a phone, keys, signals, a live line and an exit status.
+struct CallSession {
+  private let configuration: PhoneConfiguration
+  private let duration: Double?
+  private let isJSON: Bool
+
+  private enum Input: Sendable {
+    case phone(PhoneEvent)
+    case key(UInt8)
+    case interrupt
+    case tick
+    case timeIsUp
+  }
+
+  init(
+    call: CallOptions,
+    voice: VoiceOptions,
+    device: DeviceOptions,
+    defaultPort: UInt16
+  ) throws {
+    try Self.orFail { try device.checkDevices() }
+    var configuration = PhoneConfiguration()
+    let listen = call.listen.flatMap { CallOptions.split($0) }
+    configuration.hosts = listen?.host.map { [$0] } ?? []
+    configuration.port = listen?.port ?? defaultPort
+    configuration.mediaPort = call.rtpPort
+    configuration.user = call.user
+    configuration.displayName = call.name
+    configuration.codecs = voice.offeredCodecs
+    configuration.packetFrames = voice.packetFrames
+    configuration.bitrate = voice.bitrate
+    configuration.usesRedundancy = voice.fec
+    configuration.usesDiscontinuousTransmission = voice.dtx
+    configuration.devices = device.devices
+    configuration.filters = device.filters
+    self.configuration = configuration
+    duration = call.duration
+    isJSON = call.json
+  }
+
+  private static func orFail<Result>(_ work: () throws -> Result) throws -> Result {
+    do {
+      return try work()
+    } catch {
+      throw CommandFailure("\(error)")
+    }
+  }
+
+  /// Runs until the call has ended, or until interrupted. Throws the exit status.
+  func run(answersAtOnce: Bool, endsAfterFirst: Bool, calling address: String?) async throws {
+    let terminal = Terminal()
+    let printer = EventPrinter(isJSON: isJSON, terminal: terminal)
+    let phone = Phone(configuration)
+    do {
+      try await phone.start()
+    } catch {
+      throw CommandFailure("\(error)")
+    }
+    terminal.begin()
+    defer { terminal.end() }
+
+    let (inputs, continuation) = AsyncStream<Input>.makeStream()
+    let sources = Self.sources(of: continuation, phone: phone)
+    defer { for source in sources { source.cancel() } }
+
+    if let address {
+      do {
+        try await phone.call(address)
+      } catch {
+        await phone.stop()
+        throw CommandFailure("\(error)")
+      }
+    }
+
+    var state = State(terminal: terminal, printer: printer, phone: phone)
+    for await input in inputs {
+      await state.handle(input, answersAtOnce: answersAtOnce, duration: duration, continuation)
+      let isOver = endsAfterFirst && state.outcome != nil && !state.isAudioActive
+      if state.isInterrupted || isOver { break }
+    }
+    await phone.stop()
+    terminal.end()
+    let isFailure = state.outcome == false || (address != nil && state.outcome == nil)
+    if isFailure { throw ExitCode.failure }
+  }
+
+  private struct State {
+    let terminal: Terminal
+    let printer: EventPrinter
+    let phone: Phone
+    var call: UUID?
+    var isRinging = false
+    var isMuted = false
+    var isConnected = false
+    var isInterrupted = false
+    var isAudioActive = false
+    /// True if the last call ended well, false if not, nil before the first has ended.
+    var outcome: Bool?
+
+    mutating func handle(
+      _ input: Input,
+      answersAtOnce: Bool,
+      duration: Double?,
+      _ continuation: AsyncStream<Input>.Continuation
+    ) async {
+      switch input {
+      case .phone(let event):
+        await handle(
+          event,
+          answersAtOnce: answersAtOnce,
+          duration: duration,
+          continuation
+        )
+      case .key(let key):
+        await handle(key)
+      case .tick:
+        if isConnected, let statistics = await phone.statistics() { printer.print(statistics) }
+      case .timeIsUp:
+        if let call { try? await phone.end(call) }
+      case .interrupt:
+        // A second interrupt while hanging up ends the program at once.
+        isInterrupted = call == nil || !isConnected
+        if isConnected { outcome = true }
+        if let call, (try? await phone.end(call)) == nil { isInterrupted = true }
+      }
+    }
+
+    private mutating func handle(
+      _ event: PhoneEvent,
+      answersAtOnce: Bool,
+      duration: Double?,
+      _ continuation: AsyncStream<Input>.Continuation
+    ) async {
+      printer.print(event)
+      switch event {
+      case .incoming(let uuid, _):
+        call = uuid
+        isRinging = true
+        if answersAtOnce { try? await phone.answer(uuid) }
+      case .calling(let uuid, _):
+        call = uuid
+      case .connected:
+        isRinging = false
+        isConnected = true
+        guard let duration else { return }
+        Task {
+          try? await Task.sleep(for: .seconds(duration))
+          continuation.yield(.timeIsUp)
+        }
+      case .ended(_, _, let isClean):
+        call = nil
+        isRinging = false
+        isMuted = false
+        isConnected = false
+        outcome = isClean
+      case .audioActivated:
+        isAudioActive = true
+      case .audioDeactivated:
+        isAudioActive = false
+      case .registered, .ringing, .error:
+        break
+      }
+    }
+
+    // Errors of these wishes (the call has just ended) need no word: the event says so.
+    private mutating func handle(_ key: UInt8) async {
+      guard let call else { return }
+      switch Character(UnicodeScalar(key)) {
+      case "a" where isRinging:
+        try? await phone.answer(call)
+      case "d" where isRinging:
+        try? await phone.end(call)
+      case "m" where isConnected:
+        isMuted.toggle()
+        try? await phone.setMuted(call, isMuted ? .muted : .unmuted)
+      case "h", "q":
+        try? await phone.end(call)
+      default:
+        break
+      }
+    }
+  }
+
+  // MARK: Where inputs come from
+
+  private struct Source {
+    let cancel: () -> Void
+  }
+
+  private static func sources(
+    of continuation: AsyncStream<Input>.Continuation,
+    phone: Phone
+  ) -> [Source] {
+    let events = Task {
+      for await event in phone.events { continuation.yield(.phone(event)) }
+    }
+    let ticks = Task {
+      while !Task.isCancelled {
+        try? await Task.sleep(for: .seconds(1))
+        continuation.yield(.tick)
+      }
+    }
+    let signals = [SIGINT, SIGTERM].map { number in
+      signal(number, SIG_IGN)
+      let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
+      source.setEventHandler { continuation.yield(.interrupt) }
+      source.resume()
+      return source
+    }
+    let keys = keySource { continuation.yield(.key($0)) }
+    return [
+      Source { events.cancel() },
+      Source { ticks.cancel() },
+      Source { for source in signals { source.cancel() } },
+      Source { keys?.cancel() },
+    ]
+  }
+
+  private static func keySource(
+    _ pressed: @escaping @Sendable (UInt8) -> Void
+  ) -> (any DispatchSourceRead)? {
+    guard isatty(STDIN_FILENO) == 1 else { return nil }
+    let source = DispatchSource.makeReadSource(fileDescriptor: STDIN_FILENO, queue: .global())
+    source.setEventHandler {
+      var key: UInt8 = 0
+      if unsafe read(STDIN_FILENO, &key, 1) == 1 { pressed(key) }
+    }
+    source.resume()
+    return source
+  }
+}

@@ -1,0 +1,147 @@
+import Foundation
+import Sidetone
+import VoiceEngine
+
+/// Prints what happens, for people or as JSON.
+///
+/// JSON: one object per line with `event` and the fields named here; names do not change.
+struct EventPrinter {
+  let isJSON: Bool
+  let terminal: Terminal
+
+  func print(_ event: PhoneEvent) {
+    if isJSON { printJSON(Self.fields(of: event)) } else { printText(event) }
+  }
+
+  func print(_ statistics: CallStatistics) {
+    if isJSON {
+      printJSON(Self.fields(of: statistics))
+    } else {
+      terminal.refresh(Self.line(statistics))
+    }
+  }
+
+  private func printJSON(_ fields: [String: Any]) {
+    let options: JSONSerialization.WritingOptions = [.sortedKeys, .withoutEscapingSlashes]
+    guard let data = try? JSONSerialization.data(withJSONObject: fields, options: options) else {
+      return
+    }
+    Swift.print(String(decoding: data, as: UTF8.self))
+    fflush(nil)
+  }
+
+  private static func fields(of event: PhoneEvent) -> [String: Any] {
+    switch event {
+    case .registered(let addresses): ["event": "registered", "addresses": addresses]
+    case .incoming(let call, let from): ["event": "incoming", "call": "\(call)", "from": from]
+    case .calling(let call, let to): ["event": "calling", "call": "\(call)", "to": to]
+    case .ringing(let call): ["event": "ringing", "call": "\(call)"]
+    case .connected(let call, let to): ["event": "connected", "call": "\(call)", "with": to]
+    case .ended(let call, let reason, let isClean):
+      ["event": "ended", "call": "\(call)", "reason": reason, "clean": isClean]
+    case .audioActivated: ["event": "audioActivated"]
+    case .audioDeactivated: ["event": "audioDeactivated"]
+    case .error(let text): ["event": "error", "message": text]
+    }
+  }
+
+  private static func fields(of statistics: CallStatistics) -> [String: Any] {
+    let stream = statistics.stream
+    return [
+      "event": "stats",
+      "call": "\(statistics.call)",
+      "seconds": rounded(statistics.seconds, 2),
+      "muted": statistics.isMuted,
+      "packetsSent": stream.packetsSent,
+      "packetsReceived": stream.packetsReceived,
+      "packetsLost": stream.packetsLost,
+      "packetsLate": stream.packetsLate,
+      "jitterMs": milliseconds(stream.jitterNanoseconds),
+      "playoutDelayMs": milliseconds(stream.playoutDelayNanoseconds),
+      "playoutTargetMs": milliseconds(stream.playoutTargetNanoseconds),
+      "roundTripMs": stream.roundTripNanoseconds < 0
+        ? NSNull() : milliseconds(stream.roundTripNanoseconds) as Any,
+      "farLossPercent": rounded(Double(stream.farFractionLost) / 2.56, 1),
+      "concealedPercent": rounded(concealedShare(statistics) * 100, 2),
+      "inputPeakDB": decibels(statistics.engine.inputPeak),
+      "outputPeakDB": decibels(stream.outputPeak),
+      "playbackFillMs": milliseconds(statistics.engine.playbackFillNanoseconds),
+      "overruns": statistics.engine.overruns,
+      "underruns": statistics.engine.underruns,
+      "realTime": statistics.isRealTime,
+    ]
+  }
+
+  private func printText(_ event: PhoneEvent) {
+    switch event {
+    case .registered(let addresses):
+      terminal.say("Listening at \(addresses.map { "sip:\($0)" }.joined(separator: ", "))")
+    case .incoming(_, let from):
+      let keys = terminal.isInteractive ? " a to answer, d to decline." : ""
+      terminal.say("\u{7}Incoming call from \(from).\(keys)")
+    case .calling(_, let to):
+      let keys = terminal.isInteractive ? " h to hang up." : ""
+      terminal.say("Calling \(to) ...\(keys)")
+    case .ringing:
+      terminal.say("Ringing ...")
+    case .connected(_, let to):
+      let keys = terminal.isInteractive ? " m to mute, h to hang up." : ""
+      terminal.say("Connected with \(to).\(keys)")
+    case .ended(_, let reason, _):
+      terminal.say("Call ended: \(reason).")
+    case .audioActivated, .audioDeactivated:
+      break
+    case .error(let text):
+      terminal.say("sidetone: \(text)")
+    }
+  }
+
+  // MARK: Figures
+
+  private static func line(_ statistics: CallStatistics) -> String {
+    let stream = statistics.stream
+    let seconds = Int(statistics.seconds)
+    let time = String(format: "%d:%02d", seconds / 60, seconds % 60)
+    let roundTrip =
+      stream.roundTripNanoseconds < 0
+      ? "-" : String(format: "%.1f", Double(stream.roundTripNanoseconds) / 1e6)
+    let expected = max(1, stream.packetsReceived + stream.packetsLost)
+    return String(
+      format: "%@ %@  mic %@  ear %@  loss %.1f %%  jitter %.1f  delay %.1f  rtt %@ ms",
+      statistics.isMuted ? "muted" : "live",
+      time,
+      meter(statistics.engine.inputPeak),
+      meter(stream.outputPeak),
+      Double(stream.packetsLost) * 100 / Double(expected),
+      Double(stream.jitterNanoseconds) / 1e6,
+      Double(stream.playoutDelayNanoseconds) / 1e6,
+      roundTrip
+    )
+  }
+
+  // Eight steps of 6 dB.
+  private static func meter(_ peak: Float) -> String {
+    let steps = max(0, min(8, Int((decibels(peak) + 48) / 6)))
+    return "[" + String(repeating: "#", count: steps) + String(repeating: ".", count: 8 - steps)
+      + "]"
+  }
+
+  private static func decibels(_ peak: Float) -> Double {
+    rounded(peak < 1e-5 ? -100 : 20 * log10(Double(peak)), 1)
+  }
+
+  private static func concealedShare(_ statistics: CallStatistics) -> Double {
+    let stream = statistics.stream
+    let total = stream.decodedFrames + stream.concealedFrames + stream.recoveredFrames
+    return total == 0 ? 0 : Double(stream.concealedFrames) / Double(total)
+  }
+
+  private static func milliseconds(_ nanoseconds: Int64) -> Double {
+    rounded(Double(nanoseconds) / 1e6, 2)
+  }
+
+  private static func rounded(_ value: Double, _ digits: Int) -> Double {
+    let factor = pow(10, Double(digits))
+    return (value * factor).rounded() / factor
+  }
+}

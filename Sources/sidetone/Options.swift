@@ -1,0 +1,193 @@
+import ALSAIO
+import AVFAudio
+import ArgumentParser
+import Foundation
+import SIPSignalling
+import Sidetone
+import SpeechDSP
+
+/// Which microphone and loudspeaker to use.
+struct DeviceOptions: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
+      "Microphone and loudspeaker: an ALSA PCM (hw:1,0, default, ...), or null.",
+      valueName: "name"
+    )
+  )
+  var headset: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "Microphone: an ALSA PCM, file:PATH.wav to play a file as the microphone, or null.",
+      valueName: "name"
+    )
+  )
+  var capture: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "Loudspeaker: an ALSA PCM, file:PATH.wav to record what would sound, or null.",
+      valueName: "name"
+    )
+  )
+  var playback: String?
+
+  @Flag(inversion: .prefixedNo, help: "Take the loudspeaker's sound out of the microphone's.")
+  var echoCancellation = false
+
+  @Flag(inversion: .prefixedNo, help: "Lower steady noise; costs 5 ms.")
+  var noiseSuppression = false
+
+  @Flag(inversion: .prefixedNo, help: "Bring speech to an even level; costs 5 ms.")
+  var gainControl = false
+
+  func validate() throws {
+    if let headset, case .file = DeviceName(headset) {
+      throw ValidationError(
+        "a file is one side only; use --capture file:... or --playback file:..."
+      )
+    }
+  }
+
+  var devices: AVAudioSession.Devices {
+    AVAudioSession.Devices(
+      capture: DeviceName(capture ?? headset ?? "default"),
+      playback: DeviceName(playback ?? headset ?? "default")
+    )
+  }
+
+  var filters: SpeechFilterSettings {
+    SpeechFilterSettings(
+      echoCancellation: echoCancellation,
+      noiseSuppression: noiseSuppression,
+      gainControl: gainControl
+    )
+  }
+
+  /// Opens and closes the devices, so that a wrong name is known before anybody is called.
+  func checkDevices() throws {
+    _ = try Headset(
+      capture: checkable(devices.capture),
+      playback: checkablePlayback(devices.playback),
+      periodNanoseconds: 2_500_000
+    )
+  }
+
+  private func checkable(_ name: DeviceName) -> DeviceName { name }
+
+  // A recording is not begun for a check; its folder is looked at instead.
+  private func checkablePlayback(_ name: DeviceName) throws -> DeviceName {
+    guard case .file(let path) = name else { return name }
+    let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
+    guard FileManager.default.isWritableFile(atPath: folder) else {
+      throw CommandFailure("cannot record to \"\(path)\": the folder cannot be written")
+    }
+    return .null
+  }
+}
+
+/// How the voice is encoded.
+struct VoiceOptions: ParsableArguments {
+  @Option(
+    help: ArgumentHelp("Packet duration in ms: 2.5, 5, 10, 20, 40 or 60.", valueName: "ms")
+  )
+  var frame = 10.0
+
+  @Option(help: ArgumentHelp("Opus bit rate in bit/s, 6000 to 510000.", valueName: "bit/s"))
+  var bitrate = 48_000
+
+  @Flag(inversion: .prefixedNo, help: "Let Opus send in-band redundancy when packets are lost.")
+  var fec = true
+
+  @Flag(inversion: .prefixedNo, help: "Send nothing while nobody speaks.")
+  var dtx = false
+
+  @Option(help: "Codecs to offer, best first: opus, pcmu, pcma.")
+  var codecs = "opus,pcmu,pcma"
+
+  func validate() throws {
+    guard [2.5, 5, 10, 20, 40, 60].contains(frame) else {
+      throw ValidationError("--frame is 2.5, 5, 10, 20, 40 or 60")
+    }
+    guard (6_000...510_000).contains(bitrate) else {
+      throw ValidationError("--bitrate is between 6000 and 510000")
+    }
+    guard !offeredCodecs.isEmpty, offeredCodecs.count == codecs.split(separator: ",").count else {
+      throw ValidationError("--codecs is a list of opus, pcmu and pcma")
+    }
+  }
+
+  var offeredCodecs: [OfferedCodec] {
+    codecs.split(separator: ",").compactMap { name in
+      switch name.lowercased() {
+      case "opus": .opus
+      case "pcmu": .pcmu
+      case "pcma": .pcma
+      default: nil
+      }
+    }
+  }
+
+  var packetFrames: Int { Int(frame * 48) }
+}
+
+/// Where to listen, how long, what to print.
+struct CallOptions: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
+      "SIP address to listen at; port 0 for any. Default: every address, port 5060 (call: any).",
+      valueName: "host:port"
+    )
+  )
+  var listen: String?
+
+  @Option(help: ArgumentHelp("Port for RTP; 0 for any.", valueName: "n"))
+  var rtpPort: UInt16 = 0
+
+  @Option(help: ArgumentHelp("Hang up after so long.", valueName: "seconds"))
+  var duration: Double?
+
+  @Option(help: ArgumentHelp("The user part of this side's address.", valueName: "name"))
+  var user = "sidetone"
+
+  @Option(help: ArgumentHelp("The name to show to others.", valueName: "text"))
+  var name: String?
+
+  @Flag(help: "Print events as JSON, one per line.")
+  var json = false
+
+  @Option(help: "Log to standard error: trace, debug, info, warning or error.")
+  var logLevel = "warning"
+
+  func validate() throws {
+    if let duration, !(duration > 0 && duration < 1e9) {
+      throw ValidationError("--duration is a positive number of seconds")
+    }
+    guard ["trace", "debug", "info", "warning", "error"].contains(logLevel) else {
+      throw ValidationError("--log-level is trace, debug, info, warning or error")
+    }
+    if let listen, Self.split(listen) == nil {
+      throw ValidationError("--listen is HOST:PORT with a numeric host, for example 0.0.0.0:5060")
+    }
+  }
+
+  /// Host (nil for every address) and port of `--listen`.
+  static func split(_ text: String) -> (host: String?, port: UInt16)? {
+    guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...])
+    else { return nil }
+    var host = String(text[..<colon])
+    if host.hasPrefix("["), host.hasSuffix("]") { host = String(host.dropFirst().dropLast()) }
+    if host.isEmpty || host == "0.0.0.0" || host == "::" { return (nil, port) }
+    let isNumeric = host.contains(":") || host.allSatisfy { $0.isNumber || $0 == "." }
+    return isNumeric ? (host, port) : nil
+  }
+}
+
+/// An error that ends the program with status 1 and one line.
+struct CommandFailure: Error, CustomStringConvertible {
+  let description: String
+
+  init(_ description: String) {
+    self.description = description
+  }
+}

@@ -1,0 +1,61 @@
+import Foundation
+
+/// The terminal that the program runs on: one live line, single keys, no echo.
+///
+/// **Life cycle:** `begin` changes the terminal's settings, `end` restores them; both do nothing if
+/// standard input or output is no terminal.
+final class Terminal {
+  let isInteractive = isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1
+  let showsLiveLine = isatty(STDOUT_FILENO) == 1
+  private var saved: termios?
+  private var hasLiveLine = false
+
+  /// Writes one line to standard error.
+  static func printError(_ text: String) {
+    FileHandle.standardError.write(Data((text + "\n").utf8))
+  }
+
+  /// Makes keys arrive one by one.
+  func begin() {
+    guard isInteractive else { return }
+    var settings = termios()
+    guard unsafe tcgetattr(STDIN_FILENO, &settings) == 0 else { return }
+    saved = settings
+    settings.c_lflag &= ~tcflag_t(ICANON | ECHO)
+    _ = unsafe tcsetattr(STDIN_FILENO, TCSANOW, &settings)
+  }
+
+  /// Restores the terminal.
+  func end() {
+    clearLiveLine()
+    guard var settings = saved else { return }
+    _ = unsafe tcsetattr(STDIN_FILENO, TCSANOW, &settings)
+    saved = nil
+  }
+
+  /// Prints a line of its own, above the live line.
+  func say(_ text: String) {
+    clearLiveLine()
+    print(text)
+    flush()
+  }
+
+  /// Shows `text` in place of the last live line.
+  func refresh(_ text: String) {
+    guard showsLiveLine else { return }
+    print("\r\u{1B}[K" + text, terminator: "")
+    flush()
+    hasLiveLine = true
+  }
+
+  private func clearLiveLine() {
+    guard hasLiveLine else { return }
+    print("\r\u{1B}[K", terminator: "")
+    hasLiveLine = false
+    flush()
+  }
+
+  private func flush() {
+    fflush(nil)
+  }
+}
