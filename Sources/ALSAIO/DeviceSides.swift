@@ -8,6 +8,8 @@ struct CaptureSide: ~Copyable {
   let period: FrameCount
   private let name: DeviceName
   private var pcm: PCM?
+  /// True once the card is gone: its descriptor would end every poll at once.
+  private var isGone = false
   private var microphone: VirtualMicrophone?
 
   init(_ name: DeviceName, periodNanoseconds: Int64) throws(AudioDeviceError) {
@@ -53,6 +55,7 @@ struct CaptureSide: ~Copyable {
     _ descriptors: inout FixedArray<pollfd>,
     from first: Int
   ) -> Int {
+    guard !isGone else { return 0 }
     if let count = pcm?.pollDescriptors(&descriptors, from: first) { return count }
     return microphone?.clock.pollDescriptor(&descriptors, at: first) ?? 0
   }
@@ -69,7 +72,10 @@ struct CaptureSide: ~Copyable {
 
   @_noAllocation @_noLocks
   mutating func read(into block: inout SampleBuffer) -> DeviceTransfer {
-    if let transfer = pcm?.read(into: &block) { return transfer }
+    if let transfer = pcm?.read(into: &block) {
+      isGone = transfer.isGone
+      return transfer
+    }
     if let transfer = microphone?.read(into: &block) { return transfer }
     return DeviceTransfer(frames: 0, isGone: true)
   }
@@ -85,8 +91,12 @@ struct CaptureSide: ~Copyable {
 struct PlaybackSide: ~Copyable {
   let rate: SampleRate
   let period: FrameCount
+  /// The most that can be queued.
+  let capacity: FrameCount
   private let name: DeviceName
   private var pcm: PCM?
+  /// True once the card is gone: its descriptor would end every poll at once.
+  private var isGone = false
   private var speaker: VirtualSpeaker?
 
   init(_ name: DeviceName, periodNanoseconds: Int64) throws(AudioDeviceError) {
@@ -111,6 +121,7 @@ struct PlaybackSide: ~Copyable {
     self.name = name
     rate = pcm.rate
     period = pcm.period
+    capacity = pcm.bufferFrames
     self.pcm = consume pcm
     speaker = nil
   }
@@ -118,6 +129,7 @@ struct PlaybackSide: ~Copyable {
   private init(_ name: DeviceName, _ speaker: consuming VirtualSpeaker) {
     self.name = name
     rate = speaker.rate
+    capacity = speaker.rate.hertz
     period = speaker.rate.frames(inNanoseconds: VirtualClock.periodNanoseconds)
     pcm = nil
     self.speaker = consume speaker
@@ -132,6 +144,7 @@ struct PlaybackSide: ~Copyable {
     _ descriptors: inout FixedArray<pollfd>,
     from first: Int
   ) -> Int {
+    guard !isGone else { return 0 }
     if let count = pcm?.pollDescriptors(&descriptors, from: first) { return count }
     return speaker?.clock.pollDescriptor(&descriptors, at: first) ?? 0
   }
@@ -152,13 +165,22 @@ struct PlaybackSide: ~Copyable {
     count: FrameCount,
     fill: FrameCount
   ) -> DeviceTransfer {
-    if let transfer = pcm?.write(block, count: count, fill: fill) { return transfer }
+    if let transfer = pcm?.write(block, count: count, fill: fill) {
+      isGone = transfer.isGone
+      return transfer
+    }
     if let transfer = speaker?.write(block, count: count) { return transfer }
     return DeviceTransfer(frames: 0, isGone: true)
   }
 
   @_noAllocation @_noLocks
   mutating func queuedFrames() -> FrameCount {
+    if let frames = pcm?.ringFrames() { return frames }
+    return speaker?.queuedFrames() ?? 0
+  }
+
+  @_noAllocation @_noLocks
+  mutating func delayFrames() -> FrameCount {
     if let frames = pcm?.delayFrames() { return frames }
     return speaker?.queuedFrames() ?? 0
   }

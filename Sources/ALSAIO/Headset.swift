@@ -22,12 +22,16 @@ public struct Headset: AudioDevice, ~Copyable {
   /// How many frames the loudspeaker takes at a time.
   public let playbackPeriod: FrameCount
 
+  /// The most frames that the loudspeaker can have queued.
+  public let playbackCapacity: FrameCount
+
   /// Opens both directions.
   ///
   /// - Parameters:
   ///   - capture: the microphone.
   ///   - playback: the loudspeaker.
   ///   - periodNanoseconds: the period to ask for; a card grants the nearest that it has.
+  /// - Throws: what is wrong with the device or file.
   public init(
     capture: DeviceName,
     playback: DeviceName,
@@ -39,6 +43,7 @@ public struct Headset: AudioDevice, ~Copyable {
     capturePeriod = microphone.period
     playbackRate = loudspeaker.rate
     playbackPeriod = loudspeaker.period
+    playbackCapacity = loudspeaker.capacity
     self.capture = microphone
     self.playback = loudspeaker
   }
@@ -46,8 +51,9 @@ public struct Headset: AudioDevice, ~Copyable {
   /// Starts both directions with `fill` frames of silence queued for playback.
   public mutating func start(fill: FrameCount) throws(AudioDeviceError) {
     self.fill = fill
-    try playback.start(fill: fill)
+    // The loudspeaker last: from its start on, its queue runs dry.
     try capture.start()
+    try playback.start(fill: fill)
   }
 
   /// Writes the descriptors to poll from `descriptors[first]` on and returns how many (8 at most).
@@ -89,10 +95,16 @@ public struct Headset: AudioDevice, ~Copyable {
     playback.write(block, count: count, fill: fill)
   }
 
-  /// Frames between the next sample written and the loudspeaker: the fill that is latency.
+  /// Frames written and not yet taken by the device: the fill that the program controls.
   @_noAllocation @_noLocks
   public mutating func queuedFrames() -> FrameCount {
     playback.queuedFrames()
+  }
+
+  /// Frames between the next sample written and the loudspeaker, what lies beyond the ring included.
+  @_noAllocation @_noLocks
+  public mutating func playbackDelayFrames() -> FrameCount {
+    playback.delayFrames()
   }
 
   /// Frames between the microphone and the last sample read.

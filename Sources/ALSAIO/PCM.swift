@@ -18,10 +18,9 @@ struct PCM: ~Copyable {
   private let direction: Direction
   private let format: SampleFormat
   private let channels: Int
-  private let bufferFrames: FrameCount
+  let bufferFrames: FrameCount
   private var bytes: FixedBytes
   private var lastTransfer: MonotonicInstant
-  private var isSuspended = false
 
   /// The most that is moved in one call.
   static var blockFrames: FrameCount { @_noAllocation @_noLocks get { 4_096 } }
@@ -45,6 +44,7 @@ struct PCM: ~Copyable {
       setting = try unsafe Self.configure(
         handle,
         name: name,
+        direction: direction,
         periodNanoseconds: periodNanoseconds
       )
     } catch {
@@ -102,14 +102,24 @@ struct PCM: ~Copyable {
     )
   }
 
-  /// Frames between the program and the transducer: queued for playback, waiting for capture.
+  /// Frames that lie in the ring: queued for playback, waiting for capture.
+  ///
+  /// Asked before anything else: it moves the hardware pointer and tells of an xrun, in which some
+  /// plugins go on answering the old delay. The next transfer then recovers.
   @_noAllocation @_noLocks
-  mutating func delayFrames() -> FrameCount {
-    let delay = unsafe alsa_delay(handle)
-    guard delay < 0 || delay > 4 * bufferFrames else { return delay }
+  mutating func ringFrames() -> FrameCount {
     let available = unsafe alsa_available(handle)
     guard available >= 0 else { return 0 }
     return direction == .capture ? available : max(0, bufferFrames - available)
+  }
+
+  /// Frames between the program and the transducer, what lies beyond the ring included.
+  @_noAllocation @_noLocks
+  mutating func delayFrames() -> FrameCount {
+    let ring = ringFrames()
+    let delay = unsafe alsa_delay(handle)
+    // A second is more than any server keeps; some plugins answer nonsense.
+    return delay < ring || delay > rate.hertz ? ring : delay
   }
 
   @_noAllocation @_noLocks
@@ -169,6 +179,7 @@ struct PCM: ~Copyable {
     case ESTRPIPE:
       let resumed = unsafe alsa_resume(handle)
       if resumed == -EAGAIN { return DeviceTransfer(frames: 0) }
+      if resumed == 0 { break }
       guard restart(fill: fill) >= 0 else { return DeviceTransfer(frames: 0, isGone: true) }
     case EINTR:
       return DeviceTransfer(frames: 0)
@@ -211,6 +222,7 @@ extension PCM {
   private static func configure(
     _ handle: OpaquePointer,
     name: String,
+    direction: Direction,
     periodNanoseconds: Int64
   ) throws(AudioDeviceError) -> Setting {
     func check(_ code: CInt, _ operation: String) throws(AudioDeviceError) {
@@ -270,7 +282,8 @@ extension PCM {
     )
     try unsafe check(snd_pcm_hw_params(handle, hardware), "snd_pcm_hw_params")
 
-    try unsafe configureSoftware(handle, period: period, buffer: buffer, check: check)
+    try unsafe configureSoftware(
+      handle, direction: direction, period: period, buffer: buffer, check: check)
     return Setting(
       format: format,
       channels: Int(channels),
@@ -282,6 +295,7 @@ extension PCM {
 
   private static func configureSoftware(
     _ handle: OpaquePointer,
+    direction: Direction,
     period: UInt,
     buffer: UInt,
     check: (CInt, String) throws(AudioDeviceError) -> Void
@@ -295,8 +309,11 @@ extension PCM {
       snd_pcm_sw_params_set_start_threshold(handle, software, 4 * buffer),
       "snd_pcm_sw_params_set_start_threshold"
     )
+    // Playback wakes us when one period is left of a buffer that is never filled; with a period of
+    // room as the wake-up the poll would never sleep.
+    let wakeUp = direction == .playback ? buffer - period : period
     try unsafe check(
-      snd_pcm_sw_params_set_avail_min(handle, software, period),
+      snd_pcm_sw_params_set_avail_min(handle, software, wakeUp),
       "snd_pcm_sw_params_set_avail_min"
     )
     try unsafe check(snd_pcm_sw_params(handle, software), "snd_pcm_sw_params")

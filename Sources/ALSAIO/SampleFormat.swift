@@ -4,7 +4,9 @@ import MediaTime
 /// The bytes of interleaved frames on their way to or from a card.
 typealias FixedBytes = FixedArray<UInt8>
 
-/// How a sound card lays out one sample. The hardware's own formats, least conversion first.
+/// How a sound card lays out one sample.
+///
+/// The hardware's own formats, least conversion first.
 enum SampleFormat: CaseIterable, Sendable {
   case int16, int32, float32, int24Packed, int24
 

@@ -52,7 +52,7 @@ public struct WaveFile: Equatable, Sendable {
 
   /// The 44-byte header of a 16-bit mono file with the given number of samples.
   public static func header(rateHertz: Int, sampleCount: Int) -> [UInt8] {
-    let size = UInt32(clamping: sampleCount * 2)
+    let size = UInt32(clamping: min(sampleCount * 2, Int(UInt32.max) - 36))
     let rate = UInt32(clamping: rateHertz)
     return Array("RIFF".utf8) + bytes(size + 36) + Array("WAVEfmt ".utf8) + bytes(16)
       + [1, 0, 1, 0] + bytes(rate) + bytes(rate * 2) + [2, 0, 16, 0] + Array("data".utf8)

@@ -93,7 +93,9 @@ open class AVAudioSession: NSObject, @unchecked Sendable {
     try setCategory(category, mode: .default, options: options)
   }
 
-  /// Sets category, mode and options. Throws `badParam`, changing nothing, if they do not fit.
+  /// Sets category, mode and options.
+  ///
+  /// Throws `badParam`, changing nothing, if they do not fit.
   open func setCategory(
     _ category: Category,
     mode: Mode,
@@ -114,7 +116,9 @@ open class AVAudioSession: NSObject, @unchecked Sendable {
     }
   }
 
-  /// Sets the mode. Throws `badParam` if it does not fit the category.
+  /// Sets the mode.
+  ///
+  /// Throws `badParam` if it does not fit the category.
   open func setMode(_ mode: Mode) throws {
     try setCategory(category, mode: mode, options: [])
   }
@@ -194,7 +198,9 @@ open class AVAudioSession: NSObject, @unchecked Sendable {
     }
   }
 
-  /// Takes the devices for a call. Only the call layer calls this, after a fulfilled action.
+  /// Takes the devices for a call.
+  ///
+  /// Only the call layer calls this, after a fulfilled action.
   package func activateForCall() throws {
     try state.withLock { state in
       switch state.activation {

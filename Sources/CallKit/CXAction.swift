@@ -31,12 +31,16 @@ open class CXAction: NSObject {
   /// When it times out: from creation, then anew from delivery.
   open var timeoutDate: Date { state.withLock { $0.timeoutDate } }
 
-  /// Reports that the app has done it. Does nothing unless a provider is performing the action.
+  /// Reports that the app has done it.
+  ///
+  /// Does nothing unless a provider is performing the action.
   open func fulfill() {
     answer(isFulfilled: true)
   }
 
-  /// Reports that the app could not do it. Does nothing unless a provider is performing the action.
+  /// Reports that the app could not do it.
+  ///
+  /// Does nothing unless a provider is performing the action.
   open func fail() {
     answer(isFulfilled: false)
   }

@@ -1,7 +1,9 @@
 import CallState
 public import Foundation
 
-/// A call as an observer sees it: a value at one moment. Equal if the UUIDs are.
+/// A call as an observer sees it: a value at one moment.
+///
+/// Equal if the UUIDs are.
 open class CXCall: NSObject {
   /// The call's identity.
   public let uuid: UUID

@@ -18,8 +18,10 @@ open class CXCallController: NSObject {
     super.init()
   }
 
-  /// Asks for a transaction: accepted (nil) and delivered to the provider's delegate, or refused
-  /// as a whole with a `CXErrorCodeRequestTransactionError`. Never performs synchronously.
+  /// Asks for a transaction: accepted (nil) and delivered to the provider's delegate, or refused as
+  /// a whole with a `CXErrorCodeRequestTransactionError`.
+  ///
+  /// Never performs synchronously.
   open func request(
     _ transaction: CXTransaction,
     completion: @escaping @Sendable ((any Error)?) -> Void

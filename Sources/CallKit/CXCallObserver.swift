@@ -14,7 +14,9 @@ open class CXCallObserver: NSObject {
   /// The calls that live.
   open var calls: [CXCall] { CallSystem.shared.calls }
 
-  /// Sets who is told of changes, on `queue` or else the main queue. The delegate is held weakly.
+  /// Sets who is told of changes, on `queue` or else the main queue.
+  ///
+  /// The delegate is held weakly.
   open func setDelegate(_ delegate: (any CXCallObserverDelegate)?, queue: DispatchQueue?) {
     let crossing = Crossing(value: (self, delegate))
     CallSystem.shared.perform {

@@ -4,7 +4,9 @@ public import Foundation
 open class CXProvider: NSObject {
   private let stored: CXProviderConfiguration
 
-  /// A provider with the given configuration, which is copied. The newest one in a process counts.
+  /// A provider with the given configuration, which is copied.
+  ///
+  /// The newest one in a process counts.
   public init(configuration: CXProviderConfiguration) {
     stored = configuration.copy() as? CXProviderConfiguration ?? configuration
     super.init()
@@ -14,7 +16,9 @@ open class CXProvider: NSObject {
   /// How calls look and how many there may be.
   open var configuration: CXProviderConfiguration { stored }
 
-  /// Sets who performs actions, on `queue` or else the main queue. The delegate is held weakly.
+  /// Sets who performs actions, on `queue` or else the main queue.
+  ///
+  /// The delegate is held weakly.
   open func setDelegate(_ delegate: (any CXProviderDelegate)?, queue: DispatchQueue?) {
     CallSystem.shared.setDelegate(delegate, of: self, queue: queue)
   }
@@ -43,7 +47,9 @@ open class CXProvider: NSObject {
     }
   }
 
-  /// Reports that a call ended, at `endedAt` or now. No action is sent.
+  /// Reports that a call ended, at `endedAt` or now.
+  ///
+  /// No action is sent.
   open func reportCall(with UUID: UUID, endedAt: Date?, reason: CXCallEndedReason) {
     CallSystem.shared.reportEnded(UUID)
   }

@@ -1,7 +1,9 @@
 public import AVFAudio
 public import Foundation
 
-/// Performs what the user and the system want. Every method runs on the queue given with the delegate.
+/// Performs what the user and the system want.
+///
+/// Every method runs on the queue given with the delegate.
 public protocol CXProviderDelegate: NSObjectProtocol {
   /// Every call and pending action is void: stop the voice and forget them.
   func providerDidReset(_ provider: CXProvider)

@@ -20,7 +20,9 @@ public struct MonotonicInstant: Comparable, Hashable, Sendable, BitwiseCopyable 
     return MonotonicInstant(nanoseconds: overflow ? (nanoseconds > 0 ? .max : .min) : sum)
   }
 
-  /// The instant `duration` later. Not for the voice thread: `Duration` is 128 bits wide.
+  /// The instant `duration` later.
+  ///
+  /// Not for the voice thread: `Duration` is 128 bits wide.
   public func advanced(by duration: Duration) -> MonotonicInstant {
     let parts = duration.components
     return advanced(

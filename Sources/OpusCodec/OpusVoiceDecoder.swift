@@ -38,7 +38,9 @@ public struct OpusVoiceDecoder: ~Copyable {
   }
 
   /// Decodes the payload in `range` of `bytes` and returns the frames written to `samples`, 0 if it
-  /// is damaged. `samples` needs `maximumFrames`.
+  /// is damaged.
+  ///
+  /// `samples` needs `maximumFrames`.
   @_noAllocation @_noLocks
   public mutating func decode(
     _ bytes: borrowing ByteBuffer,
@@ -50,7 +52,9 @@ public struct OpusVoiceDecoder: ~Copyable {
   }
 
   /// Decodes the in-band redundancy of the payload in `range` of `bytes`, which stands for the
-  /// `frames` before it. Without redundancy the decoder conceals.
+  /// `frames` before it.
+  ///
+  /// Without redundancy the decoder conceals.
   @_noAllocation @_noLocks
   public mutating func recover(
     _ bytes: borrowing ByteBuffer,

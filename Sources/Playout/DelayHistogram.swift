@@ -42,11 +42,23 @@ struct DelayHistogram: ~Copyable {
     return Self.bucketNanoseconds
   }
 
+  /// Takes `step` nanoseconds off every delay that is at least as large.
+  ///
+  /// What is smaller came before the step and is right as it is.
   @_noAllocation @_noLocks
-  mutating func reset() {
-    for bucket in 0..<Self.bucketCount { weights[bucket] = 0 }
-    total = 0
-    nextWeight = 1
+  mutating func shift(by step: Int64) {
+    let buckets = min(Int(step / Self.bucketNanoseconds), Self.bucketCount)
+    guard buckets > 0 else { return }
+    guard buckets < Self.bucketCount else {
+      // Beyond the range: what was clamped into the last bucket was the step itself.
+      weights[0] += weights[Self.bucketCount - 1]
+      weights[Self.bucketCount - 1] = 0
+      return
+    }
+    for bucket in buckets..<Self.bucketCount {
+      weights[bucket - buckets] += weights[bucket]
+      weights[bucket] = 0
+    }
   }
 
   @_noAllocation @_noLocks

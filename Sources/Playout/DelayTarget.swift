@@ -5,14 +5,18 @@ public import MediaTime
 /// The delay of a packet is its arrival against the arrival that the fastest packet of the last two
 /// seconds implies (voicepath.md a.0, question 1), in nanoseconds. The target is the 99 % quantile
 /// of it plus a guard for the moment at which the player asks. When the fastest path itself becomes
-/// slower for good (a route change), the reference moves up after two seconds and the history,
-/// which was measured against the old one, is dropped.
+/// slower for good (a route change), the reference moves up after two seconds, and what was measured
+/// meanwhile moves down with it.
 public struct DelayTarget: ~Copyable {
   private static var quantileShare: Float { 0.99 }
   /// Until this much was heard, the target is not below `youngTarget`.
   private static var youngNanoseconds: Int64 { 1_000_000_000 }
   private static var youngTarget: Int64 { 8_000_000 }
   private static var rebaseStep: Int64 { 20_000_000 }
+  /// Packets closer than this follow one another.
+  private static var continuity: Int64 { 200_000_000 }
+  /// A slower path is believed after so long without a pause.
+  private static var rebaseKnowledge: Int64 { 1_000_000_000 }
   private static var maximumTarget: Int64 { 1_000_000_000 }
 
   /// What the playout should hold back beyond the fastest packet, in nanoseconds.
@@ -23,6 +27,8 @@ public struct DelayTarget: ~Copyable {
   private var reference: Int64?
   private var histogram = DelayHistogram()
   private var heard: Int64 = 0
+  private var lastArrival: MonotonicInstant?
+  private var continuousSince: MonotonicInstant?
 
   /// A target that knows nothing yet.
   ///
@@ -41,9 +47,19 @@ public struct DelayTarget: ~Copyable {
   ) {
     let transit = arrival.nanoseconds - Self.nanoseconds(ofFrames: mediaFrame)
     let minimum = fastest.update(transit, at: arrival)
+    let isContinuous =
+      lastArrival.map { arrival.nanoseconds(since: $0) < Self.continuity } ?? false
+    continuousSince = isContinuous ? continuousSince ?? arrival : arrival
+    lastArrival = arrival
     if let reference, minimum - reference > Self.rebaseStep {
-      histogram.reset()
-      heard = 0
+      // After a pause the window knows the newest packet only, which may be a late one.
+      let known = arrival.nanoseconds(since: continuousSince ?? arrival)
+      guard known > Self.rebaseKnowledge else {
+        histogram.add(
+          delay: transit - reference, duration: SampleRate.voice.nanoseconds(of: frames))
+        return
+      }
+      histogram.shift(by: minimum - reference)
     }
     reference = minimum
 

@@ -25,7 +25,9 @@ public struct JitterBuffer: ~Copyable {
     case late
   }
 
-  /// What to append to the output next. Each names a number of frames at 48 kHz.
+  /// What to append to the output next.
+  ///
+  /// Each names a number of frames at 48 kHz.
   public enum Step: Equatable, Sendable, BitwiseCopyable {
     /// Decode the payload in `slot`.
     case decode(slot: Int, frames: FrameCount)
@@ -87,6 +89,9 @@ public struct JitterBuffer: ~Copyable {
   private var target: DelayTarget
   private var newestArrival: (mediaFrame: Int64, sequence: Int64, instant: MonotonicInstant)?
   private var expected: (sequence: Int64, mediaFrame: Int64)?
+  /// Packets before this number belong to a time base that was left.
+  private var firstSequence: Int64 = 0
+  private var played = RecentSequences()
   private var packetFrames: FrameCount = 960
   private var concealedSinceExpected: FrameCount = 0
   private var isResuming = true
@@ -115,6 +120,7 @@ public struct JitterBuffer: ~Copyable {
   ///   - frames: its duration, 120 to 5760 frames.
   ///   - isSilence: true if it only says that the sender fell silent (DTX).
   ///   - arrival: when the kernel received it.
+  /// - Returns: what became of it, with the slot for its payload.
   @_noAllocation @_noLocks
   public mutating func insert(
     sequence: Int64,
@@ -123,8 +129,20 @@ public struct JitterBuffer: ~Copyable {
     isSilence: Bool,
     at arrival: MonotonicInstant
   ) -> Insertion {
-    if isJump(sequence: sequence, mediaFrame: mediaFrame, at: arrival) { restart() }
+    if isJump(sequence: sequence, mediaFrame: mediaFrame, at: arrival) {
+      restart()
+      firstSequence = sequence
+    }
+    guard sequence >= firstSequence else {
+      counters.latePackets += 1
+      return .late
+    }
     if let expected, sequence < expected.sequence {
+      guard !played.contains(sequence) else {
+        counters.duplicatePackets += 1
+        return .duplicate
+      }
+      played.insert(sequence)
       target.update(mediaFrame: mediaFrame, frames: frames, arrival: arrival)
       counters.latePackets += 1
       return .late
@@ -157,6 +175,8 @@ public struct JitterBuffer: ~Copyable {
     target.rebase()
     newestArrival = nil
     expected = nil
+    firstSequence = 0
+    played.reset()
     isResuming = true
     concealedSinceExpected = Self.fadedFrames
   }
@@ -168,8 +188,11 @@ public struct JitterBuffer: ~Copyable {
     let playTime = now.advanced(byNanoseconds: SampleRate.voice.nanoseconds(of: queuedFrames))
     var packet = front
     let held = target.delay(ofFrame: packet.mediaFrame, at: playTime) ?? 0
-    if held - target.nanoseconds > Self.hopelessExcess {
-      packet = skip(from: packet, playTime: playTime)
+    // What waited before the first sound is not worth playing late.
+    if !hasPlayed {
+      packet = skip(from: packet, playTime: playTime, leaving: 0)
+    } else if held - target.nanoseconds > Self.hopelessExcess {
+      packet = skip(from: packet, playTime: playTime, leaving: Self.skipAhead)
     }
 
     guard let expected else { return playWhenDue(packet, at: playTime) }
@@ -186,12 +209,27 @@ public struct JitterBuffer: ~Copyable {
     if missing <= 0 || held - target.nanoseconds > Self.skipAhead {
       return play(packet)
     }
-    if missing >= packet.frames, missing < 2 * packet.frames, !isNext {
+    // What lies further back than the redundancy reaches is concealed first, so that the recovered
+    // span sounds in its place and the decoder's state stays in step.
+    let beforeRecovery = missing - packet.frames
+    if !isNext, beforeRecovery >= 120 { return conceal(min(beforeRecovery, concealmentFrames)) }
+    if !isNext, beforeRecovery >= 0 {
       counters.recoveredFrames += Int64(packet.frames)
       concealedSinceExpected += packet.frames
       return .recover(slot: store.slot(of: packet.sequence), frames: packet.frames)
     }
     return conceal(min(missing, concealmentFrames))
+  }
+
+  /// True if the packet that `next` would decode is here and follows without a gap: more output can
+  /// be made early, for a time-stretch that needs it.
+  public var canDecodeAhead: Bool {
+    @_noAllocation @_noLocks get {
+      guard let expected, !isResuming, let front = store.first(from: expected.sequence) else {
+        return false
+      }
+      return front.sequence == expected.sequence && front.mediaFrame == expected.mediaFrame
+    }
   }
 
   /// Tells how the delay should change, of an output with `queuedFrames` unplayed at `now`.
@@ -271,7 +309,10 @@ public struct JitterBuffer: ~Copyable {
     let wait = SampleRate.voice.frames(inNanoseconds: target.nanoseconds - held)
     // Half of the finest step a decoder can conceal is as near as waiting gets.
     guard wait > 60 else { return play(packet) }
-    let frames = min(max(120, wait / 120 * 120), concealmentFrames)
+    // SILK conceals 10 ms at a time: for its packets a shorter wait is no wait.
+    let grain = packetFrames >= Self.concealmentChunk ? Self.concealmentChunk : 120
+    guard wait > grain / 2 || !hasPlayed else { return play(packet) }
+    let frames = min(max(grain, wait / grain * grain), concealmentFrames)
     guard hasPlayed else { return .silence(frames: frames) }
     return isInSilence ? .comfort(frames: frames) : conceal(frames)
   }
@@ -279,6 +320,7 @@ public struct JitterBuffer: ~Copyable {
   @_noAllocation @_noLocks
   private mutating func play(_ packet: StoredPacket) -> Step {
     _ = store.removeAll(before: packet.sequence)
+    played.insert(packet.sequence)
     store.remove(packet.sequence)
     expected = (packet.sequence + 1, packet.mediaFrame + Int64(packet.frames))
     packetFrames = packet.frames
@@ -290,13 +332,15 @@ public struct JitterBuffer: ~Copyable {
     return .decode(slot: store.slot(of: packet.sequence), frames: packet.frames)
   }
 
-  // Drops what has waited far too long, up to the first packet near the target.
+  // Drops what has waited too long, up to the first packet within `excess` of the target.
   @_noAllocation @_noLocks
-  private mutating func skip(from front: StoredPacket, playTime: MonotonicInstant) -> StoredPacket {
+  private mutating func skip(
+    from front: StoredPacket, playTime: MonotonicInstant, leaving excess: Int64
+  ) -> StoredPacket {
     var packet = front
     while let following = store.first(from: packet.sequence + 1),
       let held = target.delay(ofFrame: packet.mediaFrame, at: playTime),
-      held - target.nanoseconds > Self.skipAhead
+      held - target.nanoseconds > excess
     {
       store.remove(packet.sequence)
       counters.skippedPackets += 1

@@ -20,11 +20,13 @@ public struct PlaybackFill: Sendable {
   private var quietSince: MonotonicInstant?
   private var raised: (from: FrameCount, at: MonotonicInstant)?
 
-  /// Fill control of a device with the given period: from two periods up to sixteen or 100 ms.
-  public init(period: FrameCount, rate: SampleRate) {
+  /// Fill control of a device with the given period and buffer: from two periods up to sixteen, but
+  /// not over 100 ms and always a period less than the buffer.
+  public init(period: FrameCount, capacity: FrameCount, rate: SampleRate) {
     self.period = period
-    floor = 2 * period
-    ceiling = max(4 * period, min(16 * period, rate.hertz / 10))
+    let room = max(period, capacity - period)
+    floor = min(2 * period, room)
+    ceiling = min(room, max(4 * period, min(16 * period, rate.hertz / 10)))
     goal = floor
   }
 

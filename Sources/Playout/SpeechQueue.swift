@@ -1,7 +1,9 @@
 public import MediaTime
 
 /// Decoded speech on its way to the loudspeaker: a queue that can be read at a slightly different
-/// rate and shortened or lengthened by whole pitch periods. Mono at 48 kHz.
+/// rate and shortened or lengthened by whole pitch periods.
+///
+/// Mono at 48 kHz.
 ///
 /// Append through `append`, play through `read`. A ratio other than 1 interpolates between samples
 /// (third order), which costs two frames of look-ahead and steers clock drift away.

@@ -1,6 +1,8 @@
 import MediaTime
 
-/// Integers in network byte order. The caller has checked that the bytes are there.
+/// Integers in network byte order.
+///
+/// The caller has checked that the bytes are there.
 enum BigEndian {
   @_noAllocation @_noLocks
   static func readUInt16(_ bytes: borrowing ByteBuffer, at offset: Int) -> UInt16 {

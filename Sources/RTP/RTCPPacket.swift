@@ -117,7 +117,9 @@ public enum RTCPItem: Equatable, Sendable, BitwiseCopyable {
   case goodbye(ssrc: UInt32)
 }
 
-/// Walks over a compound RTCP packet without allocating. Damaged parts end the walk.
+/// Walks over a compound RTCP packet without allocating.
+///
+/// Damaged parts end the walk.
 public struct RTCPReader: Sendable {
   private var packetOffset = 0
   private var blocksLeft = 0
@@ -186,7 +188,7 @@ public enum RTCPWriter {
   /// Enough room for any packet written here.
   @inlinable public static var maximumLength: Int { 128 }
 
-  /// Writes a compound packet and returns its length.
+  /// Writes a compound packet.
   ///
   /// - Parameters:
   ///   - packet: at least `maximumLength` bytes.
@@ -195,6 +197,7 @@ public enum RTCPWriter {
   ///   - block: what was received, nil if nothing was.
   ///   - canonicalName: the CNAME, taken as sixteen hexadecimal digits of this number (RFC 7022).
   ///   - isGoodbye: true to append a BYE.
+  /// - Returns: its length in bytes.
   @_noAllocation @_noLocks
   public static func write(
     to packet: inout ByteBuffer,

@@ -37,15 +37,17 @@ public struct RTCPSession: Sendable {
     return seconds &<< 32 | fraction
   }
 
-  /// Takes in one item that arrived at `instant`, when the wall clock showed `wallNanoseconds`.
+  /// Takes in one item of a stream whose source is `remoteSSRC`, if it is known, that arrived at `instant`, when the wall clock showed `wallNanoseconds`.
   @_noAllocation @_noLocks
   public mutating func receive(
     _ item: RTCPItem,
+    from remoteSSRC: UInt32?,
     at instant: MonotonicInstant,
     wallNanoseconds: Int64
   ) {
     switch item {
-    case .senderInformation(_, let information):
+    case .senderInformation(let ssrc, let information):
+      guard ssrc == remoteSSRC || remoteSSRC == nil else { return }
       lastSenderReport = (information.middleOfNTPTime, instant)
       isFarGone = false
     case .report(_, let block):
@@ -57,8 +59,8 @@ public struct RTCPSession: Sendable {
       // A negative result (clock step, coarse delay) wraps to a huge one.
       guard ticks < 60 &<< 16 else { return }
       roundTripNanoseconds = Int64(ticks) * 1_000_000_000 / 65_536
-    case .goodbye:
-      isFarGone = true
+    case .goodbye(let ssrc):
+      if ssrc == remoteSSRC { isFarGone = true }
     }
   }
 

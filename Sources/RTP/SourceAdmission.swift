@@ -3,7 +3,7 @@
 ///
 /// A new source plays from its second packet in sequence on, so that one stray or forged datagram
 /// cannot take the stream over; the very first source of a call is taken at once, since waiting
-/// would cost its first word. Packets of the source before the present one are refused.
+/// would cost its first word. The source before the present one needs ten packets to come back.
 public struct SourceAdmission: Sendable {
   /// A sequence jump up to this is loss; beyond it is a restart (RFC 3550 appendix A.1).
   @inlinable public static var maximumDropout: Int64 { 3_000 }
@@ -24,7 +24,7 @@ public struct SourceAdmission: Sendable {
   public private(set) var ssrc: UInt32?
   private var extender = SequenceExtender()
   private var previousSSRC: UInt32?
-  private var candidate: (ssrc: UInt32, next: UInt16)?
+  private var candidate: (ssrc: UInt32, next: UInt16, seen: Int)?
   private var expectedAfterJump: UInt16?
 
   /// An admission that has seen nothing.
@@ -58,11 +58,16 @@ public struct SourceAdmission: Sendable {
 
   @_noAllocation @_noLocks
   private mutating func judgeForeign(_ packetSSRC: UInt32, sequenceNumber: UInt16) -> Verdict {
-    if packetSSRC == previousSSRC { return .refuse }
+    var seen = 1
     if let candidate, candidate.ssrc == packetSSRC, candidate.next == sequenceNumber {
+      seen = candidate.seen + 1
+    }
+    // The source before the present one may have packets on their way still: only a run of them
+    // without any of the present source means that it is back.
+    if seen >= (packetSSRC == previousSSRC ? 10 : 2) {
       return restart(ssrc: packetSSRC, sequenceNumber: sequenceNumber)
     }
-    candidate = (packetSSRC, sequenceNumber &+ 1)
+    candidate = (packetSSRC, sequenceNumber &+ 1, seen)
     return .refuse
   }
 

@@ -60,9 +60,16 @@ public protocol AudioDevice: ~Copyable, SendableMetatype {
   @_noAllocation @_noLocks
   mutating func write(_ block: borrowing SampleBuffer, count: FrameCount) -> DeviceTransfer
 
-  /// Frames between the next sample written and the loudspeaker: the fill that is latency.
+  /// The most frames that the loudspeaker can have queued.
+  var playbackCapacity: FrameCount { get }
+
+  /// Frames written and not yet taken by the device: the fill that the program controls.
   @_noAllocation @_noLocks
   mutating func queuedFrames() -> FrameCount
+
+  /// Frames between the next sample written and the loudspeaker, what lies beyond the ring included.
+  @_noAllocation @_noLocks
+  mutating func playbackDelayFrames() -> FrameCount
 
   /// Frames between the microphone and the last sample read.
   @_noAllocation @_noLocks

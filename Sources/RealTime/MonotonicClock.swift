@@ -1,9 +1,13 @@
 import CRealTime
 public import MediaTime
 
-/// The machine's monotonic clock (`CLOCK_MONOTONIC`). Shells read it; cores are handed its instants.
+/// The machine's monotonic clock (`CLOCK_MONOTONIC`).
+///
+/// Shells read it; cores are handed its instants.
 public enum MonotonicClock {
-  /// The present instant. Safe on the voice thread: the kernel maps this clock into the process.
+  /// The present instant.
+  ///
+  /// Safe on the voice thread: the kernel maps this clock into the process.
   @_noAllocation @_noLocks
   public static func now() -> MonotonicInstant {
     MonotonicInstant(nanoseconds: realtime_monotonic_nanoseconds())

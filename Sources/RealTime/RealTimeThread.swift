@@ -56,7 +56,9 @@ public final class RealTimeThread: Sendable {
   private let thread: pthread_t
   private let start: Start
 
-  /// Starts a thread that runs `body`. `name` is cut to the 15 characters that Linux keeps.
+  /// Starts a thread that runs `body`.
+  ///
+  /// `name` is cut to the 15 characters that Linux keeps.
   public init(
     name: String,
     policy: Policy,

@@ -27,7 +27,9 @@ final class RingStorage<Element: BitwiseCopyable> {
 // acquiring that counter, and neither half can be copied; no element is ever touched by both.
 extension RingStorage: @unchecked Sendable {}
 
-/// The writing half of a single-producer, single-consumer queue of plain values. Wait-free.
+/// The writing half of a single-producer, single-consumer queue of plain values.
+///
+/// Wait-free.
 ///
 /// Rings and atomics are the only channels between a voice thread and the rest.
 ///
@@ -40,7 +42,9 @@ public struct RingProducer<Element: BitwiseCopyable & Sendable>: ~Copyable, Send
     storage = RingStorage(capacity: capacity)
   }
 
-  /// The reading half. A ring has one: call this once.
+  /// The reading half.
+  ///
+  /// A ring has one: call this once.
   public mutating func makeConsumer() -> RingConsumer<Element> {
     let isFirst = storage.hasConsumer.compareExchange(
       expected: false,
@@ -63,7 +67,9 @@ public struct RingProducer<Element: BitwiseCopyable & Sendable>: ~Copyable, Send
   }
 }
 
-/// The reading half of a ring. Wait-free.
+/// The reading half of a ring.
+///
+/// Wait-free.
 ///
 /// **Thread safety:** move it to one thread; it cannot be shared.
 public struct RingConsumer<Element: BitwiseCopyable & Sendable>: ~Copyable, Sendable {

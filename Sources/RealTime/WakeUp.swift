@@ -7,7 +7,9 @@ public final class WakeUp: Sendable {
   /// The descriptor to poll for reading.
   public let descriptor: CInt
 
-  /// A new event, not signalled. Throws if the process is out of descriptors.
+  /// A new event, not signalled.
+  ///
+  /// Throws if the process is out of descriptors.
   public init() throws(SystemError) {
     let descriptor = realtime_event_open()
     guard descriptor >= 0 else { throw SystemError(operation: "eventfd", code: -descriptor) }
@@ -18,7 +20,9 @@ public final class WakeUp: Sendable {
     close(descriptor)
   }
 
-  /// Wakes the waiting thread. Never blocks.
+  /// Wakes the waiting thread.
+  ///
+  /// Never blocks.
   @_noAllocation @_noLocks
   public func signal() {
     realtime_event_signal(descriptor)

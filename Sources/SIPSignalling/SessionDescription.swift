@@ -47,7 +47,9 @@ final class SessionDescription {
     }
   }
 
-  /// The description as an offer or an answer; nil if memory is out. The caller owns the buffer.
+  /// The description as an offer or an answer; nil if memory is out.
+  ///
+  /// The caller owns the buffer.
   func encode(asOffer isOffer: Bool) -> UnsafeMutablePointer<mbuf>? {
     var buffer: UnsafeMutablePointer<mbuf>?
     guard unsafe sdp_encode(&buffer, session, isOffer) == 0 else { return nil }

@@ -76,7 +76,9 @@ public actor Phone {
 
   // MARK: Verbs
 
-  /// Listens for calls. Throws a `SIPError` if an address or port cannot be had.
+  /// Listens for calls.
+  ///
+  /// Throws a `SIPError` if an address or port cannot be had.
   public func start() async throws {
     let session = AVAudioSession.sharedInstance()
     session.devices = configuration.devices

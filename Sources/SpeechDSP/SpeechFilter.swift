@@ -3,11 +3,17 @@ public import MediaTime
 
 /// Which filters stand between the microphone and the encoder.
 public struct SpeechFilterSettings: Equatable, Sendable {
-  /// Takes the loudspeaker's sound out of the microphone's. Costs no delay.
+  /// Takes the loudspeaker's sound out of the microphone's.
+  ///
+  /// Costs no delay.
   public var echoCancellation: Bool
-  /// Lowers steady noise by 15 dB. Costs one block of delay.
+  /// Lowers steady noise by 15 dB.
+  ///
+  /// Costs one block of delay.
   public var noiseSuppression: Bool
-  /// Brings speech to an even level. Costs one block of delay (shared with noise suppression).
+  /// Brings speech to an even level.
+  ///
+  /// Costs one block of delay (shared with noise suppression).
   public var gainControl: Bool
 
   /// Settings with the given filters.

@@ -75,7 +75,9 @@ public struct MediaSocket: PacketTransport, ~Copyable {
     )
   }
 
-  /// Sends the first `length` bytes of `datagram` without waiting; a full socket buffer drops it. False: refused by the peer.
+  /// Sends the first `length` bytes of `datagram` without waiting; a full socket buffer drops it.
+  ///
+  /// False: refused by the peer.
   @_noAllocation @_noLocks
   public mutating func send(
     _ datagram: borrowing ByteBuffer,

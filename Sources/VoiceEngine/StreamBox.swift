@@ -46,16 +46,17 @@ final class StreamBox<Transport: PacketTransport & ~Copyable> {
   }
 
   /// Takes in what has arrived, up to a second's worth in one go.
-  func receive(_ datagram: inout ByteBuffer, wall: Int64) {
+  func receive(_ datagram: inout ByteBuffer, at now: MonotonicInstant, wall: Int64) {
     for _ in 0..<512 {
       switch transport.receive(into: &datagram) {
       case .received(let arrival):
         guard arrival.isFromRemote else { continue }
+        let age = max(0, now.nanoseconds(since: arrival.instant))
         stream.receive(
           datagram,
           length: arrival.length,
           at: arrival.instant,
-          wallNanoseconds: wall
+          wallNanoseconds: wall - age
         )
       case .refused:
         stream.noteRefusal()

@@ -1,4 +1,6 @@
-/// What a stream has done so far. Written by the voice thread ten times a second.
+/// What a stream has done so far.
+///
+/// Written by the voice thread ten times a second.
 public struct StreamStatistics: Equatable, Sendable, BitwiseCopyable {
   /// RTP packets sent.
   public var packetsSent: Int64 = 0

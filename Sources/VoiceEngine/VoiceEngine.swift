@@ -131,7 +131,11 @@ public final class VoiceEngine<
     let reader = reports.makeConsumer()
     let box = StreamBox(stream: stream, transport: transport, reports: reports)
     let attached = Attached(box: box, reports: reader)
-    return control.withLock { control in
+    return try control.withLock { control in
+      while let id = control.released.read() { control.streams[id] = nil }
+      guard control.streams.count < VoiceLoop<Device, Transport>.streamCapacity else {
+        throw EngineError.tooManyStreams
+      }
       let id = control.nextID
       control.nextID += 1
       control.streams[id] = attached
@@ -185,6 +189,7 @@ public final class VoiceEngine<
   /// The levels in it are the highest since the last call.
   public func statistics(of stream: StreamID) -> StreamStatistics? {
     control.withLock { control in
+      while let id = control.released.read() { control.streams[id] = nil }
       guard let attached = control.streams[stream.rawValue] else { return nil }
       var peak: Float = 0
       while let report = attached.reports.read() {
@@ -205,6 +210,12 @@ public final class VoiceEngine<
       return monitor
     }
   }
+}
+
+/// What an engine cannot do.
+public enum EngineError: Error, Equatable, Sendable {
+  /// It carries eight streams already.
+  case tooManyStreams
 }
 
 /// Whether a stream sends the microphone.

@@ -76,7 +76,11 @@ final class VoiceLoop<
   ) throws {
     capture = try CaptureChain(rate: device.captureRate, filters: settings.filters)
     playback = try PlaybackChain(rate: device.playbackRate)
-    fill = PlaybackFill(period: device.playbackPeriod, rate: device.playbackRate)
+    fill = PlaybackFill(
+      period: device.playbackPeriod,
+      capacity: device.playbackCapacity,
+      rate: device.playbackRate
+    )
     statistics.capturePeriodNanoseconds = device.captureRate.nanoseconds(of: device.capturePeriod)
     isProbing = settings.measurement == .probe
     self.device = device
@@ -92,6 +96,7 @@ final class VoiceLoop<
 
   /// Runs until the stop flag is set, then says goodbye on every stream.
   func run() {
+    discardStaleCapture()
     while !stopping.isSet.load(ordering: .acquiring) {
       descriptors[0] = pollfd(fd: wakeUp.descriptor, events: Int16(POLLIN), revents: 0)
       var count = 1
@@ -111,6 +116,15 @@ final class VoiceLoop<
       turn()
     }
     for slot in 0..<Self.streamCapacity where streamAddresses[slot] != 0 { release(slot) }
+  }
+
+  // What was captured while the device was starting is old: sending it would be a burst that the far
+  // side takes for jitter.
+  private func discardStaleCapture() {
+    for _ in 0..<64 {
+      let transfer = device.read(into: &block)
+      guard transfer.frames > 0 || transfer.lost > 0, !transfer.isGone else { return }
+    }
   }
 
   private func turn() {
@@ -208,7 +222,7 @@ final class VoiceLoop<
 
   private func receiveAndPlay(at now: MonotonicInstant) {
     let wall = realtime_wall_nanoseconds()
-    forEachStream { box, _ in box.receive(&datagram, wall: wall) }
+    forEachStream { box, _ in box.receive(&datagram, at: now, wall: wall) }
     guard !isPlaybackGone else { return }
 
     let queued = device.queuedFrames()
@@ -229,7 +243,7 @@ final class VoiceLoop<
   }
 
   private func notePlayback(_ frames: FrameCount, queued: FrameCount, at now: MonotonicInstant) {
-    let ahead = device.playbackRate.nanoseconds(of: queued)
+    let ahead = device.playbackRate.nanoseconds(of: max(queued, device.playbackDelayFrames()))
     let origin =
       now.nanoseconds + ahead - SampleRate.voice.nanoseconds(of: Int(statistics.playedFrames))
     statistics.playbackOrigin = min(statistics.playbackOrigin, origin)

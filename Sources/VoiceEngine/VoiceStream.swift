@@ -17,6 +17,8 @@ public struct VoiceStream: ~Copyable {
   /// The largest datagram that is taken or made.
   public static var maximumDatagram: Int { @_noAllocation @_noLocks get { 1_500 } }
 
+  /// Two pitch periods of a low voice.
+  private static var stretchFrames: FrameCount { @_noAllocation @_noLocks get { 960 } }
   private static var payloadCapacity: Int { @_noAllocation @_noLocks get { 1_488 } }
 
   /// Counters and measurements.
@@ -58,6 +60,7 @@ public struct VoiceStream: ~Copyable {
   /// - Parameters:
   ///   - configuration: what signalling agreed.
   ///   - pullFrames: how many frames at 48 kHz the loudspeaker takes at a time.
+  /// - Throws: the codec's or the resampler's error.
   public init(_ configuration: StreamConfiguration, pullFrames: FrameCount) throws {
     let encoder = try PayloadEncoder(configuration)
     let decoder = try PayloadDecoder(configuration)
@@ -95,6 +98,8 @@ public struct VoiceStream: ~Copyable {
       pending[pendingFrames + index] = isMuted ? 0 : samples[index]
     }
     pendingFrames += count
+    // More than a third of a second at once: what does not fit is a gap of known length.
+    if count < pushed { skip(pushed - count) }
   }
 
   /// Moves the media time on over `frames` at 48 kHz that a capture fault swallowed.
@@ -191,7 +196,7 @@ public struct VoiceStream: ~Copyable {
   // MARK: Receiving
 
   /// Takes in the first `length` bytes of `datagram`, RTP or RTCP, which the kernel received at
-  /// `instant`; `wallNanoseconds` is the wall clock of this moment.
+  /// `instant`, when the wall clock showed `wallNanoseconds`.
   @_noAllocation @_noLocks
   public mutating func receive(
     _ datagram: borrowing ByteBuffer,
@@ -216,7 +221,12 @@ public struct VoiceStream: ~Copyable {
   ) {
     var reader = RTCPReader()
     while let item = reader.next(in: datagram, length: length) {
-      control.receive(item, at: instant, wallNanoseconds: wallNanoseconds)
+      control.receive(
+        item,
+        from: admission.ssrc,
+        at: instant,
+        wallNanoseconds: wallNanoseconds
+      )
       heard(at: instant)
       if case .report(_, let block) = item, block.ssrc == configuration.ssrc {
         adapt(toFractionLost: Int(block.fractionLost))
@@ -242,15 +252,12 @@ public struct VoiceStream: ~Copyable {
     length: Int,
     at instant: MonotonicInstant
   ) {
-    guard let packet = RTPPacket(parsing: datagram, length: length),
-      packet.header.payloadType == configuration.receivePayloadType,
-      packet.payloadLength > 0, packet.payloadLength <= Self.payloadCapacity
-    else { return }
-    let payload = packet.payloadOffset..<packet.payloadOffset + packet.payloadLength
-    guard let frames = decoder.frames(of: datagram, in: payload) else { return }
-    let isSilence = decoder.isSilence(byteCount: packet.payloadLength)
-
+    guard let packet = RTPPacket(parsing: datagram, length: length) else { return }
     let header = packet.header
+    let isOurs = header.payloadType == configuration.receivePayloadType
+    // Comfort noise, events and keep-alives of the source count as heard, but start nothing.
+    guard isOurs || header.ssrc == admission.ssrc else { return }
+
     let sequence: Int64
     switch admission.judge(ssrc: header.ssrc, sequenceNumber: header.sequenceNumber) {
     case .refuse:
@@ -266,6 +273,11 @@ public struct VoiceStream: ~Copyable {
     reception.receive(sequence: sequence, timestamp: header.timestamp, at: instant)
     heard(at: instant)
 
+    let payload = packet.payloadOffset..<packet.payloadOffset + packet.payloadLength
+    guard isOurs, packet.payloadLength > 0, packet.payloadLength <= Self.payloadCapacity,
+      let frames = decoder.frames(of: datagram, in: payload)
+    else { return }
+    let isSilence = decoder.isSilence(byteCount: packet.payloadLength)
     let insertion = jitterBuffer.insert(
       sequence: sequence,
       mediaFrame: extend(header.timestamp),
@@ -320,9 +332,9 @@ public struct VoiceStream: ~Copyable {
     var steps = 0
     while produced < count, steps < 256 {
       steps += 1
-      let step = jitterBuffer.next(at: now, queuedFrames: queue.count)
+      let step = jitterBuffer.next(at: now, queuedFrames: queue.count + produced)
       perform(step)
-      if case .decode = step { correct(at: now) }
+      if case .decode = step { correct(at: now, produced: produced) }
       produced += queue.read(addingTo: &output, in: produced..<count, ratio: ratio)
     }
     for index in 0..<count {
@@ -367,16 +379,27 @@ public struct VoiceStream: ~Copyable {
   }
 
   @_noAllocation @_noLocks
-  private mutating func correct(at now: MonotonicInstant) {
-    switch jitterBuffer.correction(at: now, queuedFrames: queue.count) {
+  private mutating func correct(at now: MonotonicInstant, produced: FrameCount) {
+    let unplayed = queue.count + produced
+    switch jitterBuffer.correction(at: now, queuedFrames: unplayed) {
     case .resample(let ratio):
       self.ratio = ratio
     case .shorten(let frames, let isUrgent):
       ratio = 1.002
+      decodeAhead(at: now, produced: produced)
       note(stretch: queue.shorten(limit: frames, isUrgent: isUrgent))
     case .lengthen(let frames):
       ratio = 0.998
+      decodeAhead(at: now, produced: produced)
       note(stretch: -queue.lengthen(limit: frames))
+    }
+  }
+
+  // A pitch period can only be cut out of two: with short packets that takes several.
+  @_noAllocation @_noLocks
+  private mutating func decodeAhead(at now: MonotonicInstant, produced: FrameCount) {
+    while queue.count < Self.stretchFrames, jitterBuffer.canDecodeAhead {
+      perform(jitterBuffer.next(at: now, queuedFrames: queue.count + produced))
     }
   }
 

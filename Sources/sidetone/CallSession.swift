@@ -51,7 +51,9 @@ struct CallSession {
     }
   }
 
-  /// Runs until the call has ended, or until interrupted. Throws the exit status.
+  /// Runs until the call has ended, or until interrupted.
+  ///
+  /// Throws the exit status.
   func run(answersAtOnce: Bool, endsAfterFirst: Bool, calling address: String?) async throws {
     let terminal = Terminal()
     let printer = EventPrinter(isJSON: isJSON, terminal: terminal)

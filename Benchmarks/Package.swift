@@ -1,0 +1,25 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// A package of its own, so that users of Sidetone never resolve what only the benchmarks need.
+let strict: [SwiftSetting] = [
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("InternalImportsByDefault"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+  .strictMemorySafety(),
+  .treatAllWarnings(as: .error),
+]
+
+let package = Package(
+  name: "benchmarks",
+  dependencies: [.package(name: "sidetone", path: "..")],
+  targets: [
+    .systemLibrary(
+      name: "CJack", pkgConfig: "jack", providers: [.apt(["libjack-jackd2-dev"])]),
+    .executableTarget(
+      name: "headset-rig",
+      dependencies: ["CJack", .product(name: "VoiceEngine", package: "sidetone")],
+      swiftSettings: strict),
+  ],
+  swiftLanguageModes: [.v6]
+)
