@@ -133,6 +133,18 @@ let package = Package(
       ],
       swiftSettings: strict
     ),
+
+    // Tests mirror the modules.
+    .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),
+    .testTarget(
+      name: "RTPTests", dependencies: ["RTP", "MediaTime", "TestSupport"], swiftSettings: strict),
+    .testTarget(name: "G711Tests", dependencies: ["G711"], swiftSettings: strict),
+    .testTarget(
+      name: "PlayoutTests", dependencies: ["Playout", "MediaTime", "TestSupport"],
+      swiftSettings: strict),
+    .testTarget(
+      name: "CallStateTests", dependencies: ["CallState", "MediaTime", "TestSupport"],
+      swiftSettings: strict),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -104,6 +104,8 @@ static inline int re_description_alloc(struct sdp_session **session, struct sdp_
   if (!code) code = sdp_session_alloc(session, &address);
   if (!code) code = sdp_media_add(media, *session, "audio", port, "RTP/AVP");
   if (!code) code = sdp_media_set_lattr(*media, true, "rtcp-mux", "");
+  /* Without multiplexing the far side's RTCP still comes to the one port that is open. */
+  if (!code) sdp_media_set_lport_rtcp(*media, port);
   return code;
 }
 
@@ -124,13 +126,18 @@ static inline int re_description_add_format(struct sdp_media *media, const char 
 /* The format that both sides have and that the far side prefers; the others leave our description,
    so that an answer names one. NULL if there is none. */
 static inline const struct sdp_format *re_description_agree(struct sdp_media *media,
-                                                            int *local_payload_type) {
+                                                            int *local_payload_type,
+                                                            const char **name) {
   const struct sdp_format *remote = sdp_media_rformat(media, NULL);
-  if (!remote || !remote->name) return NULL;
-  const struct sdp_format *local = sdp_media_format(media, true, NULL, -1, remote->name,
-                                                    (int32_t)remote->srate, (int8_t)remote->ch);
+  if (!remote) return NULL;
+  /* A static payload type (RFC 3551) needs no name in the description. */
+  const struct sdp_format *local =
+      remote->name ? sdp_media_format(media, true, NULL, -1, remote->name,
+                                      (int32_t)remote->srate, (int8_t)remote->ch)
+                   : sdp_media_format(media, true, remote->id, -1, NULL, -1, -1);
   if (!local) return NULL;
   *local_payload_type = local->pt;
+  *name = local->name;
   return remote;
 }
 
@@ -145,7 +152,7 @@ static inline void re_description_keep_only(struct sdp_media *media, int local_p
 static inline int re_remote_address(const struct sdp_media *media, char *buffer, size_t capacity,
                                     uint16_t *port) {
   const struct sa *address = sdp_media_raddr(media);
-  if (!sa_isset(address, SA_ALL)) return EADDRNOTAVAIL;
+  if (!sa_isset(address, SA_PORT)) return EADDRNOTAVAIL;
   return re_address_text(address, buffer, capacity, port);
 }
 
@@ -184,6 +191,11 @@ static inline bool re_visit_address(const char *interface, const struct sa *addr
 static inline int re_each_local_address(re_address_handler *handler, void *arg) {
   struct re_address_visit visit = {handler, arg};
   return net_if_apply(re_visit_address, &visit);
+}
+
+/* An answer has rtcp-mux only if the offer had it (RFC 5761 section 5.1.1). */
+static inline void re_description_forbid_multiplexing(struct sdp_media *media) {
+  sdp_media_del_lattr(media, "rtcp-mux");
 }
 
 /* libre writes warnings to standard error; ours are typed errors instead. */

@@ -55,7 +55,8 @@ final class CallSystem: @unchecked Sendable {
         control.invalidate()
         drain()
       }
-      control = CallControl()
+      undelivered.removeAll()
+      control = CallControl(numberingActionsAfter: control)
       control.maximumCallGroups = maximumCallGroups
       self.provider = crossing.value
       delegate = nil
@@ -127,6 +128,7 @@ final class CallSystem: @unchecked Sendable {
   }
 
   private func accept(_ transaction: CXTransaction) -> CXErrorCodeRequestTransactionError? {
+    guard !transaction.actions.isEmpty else { return .init(.emptyTransaction) }
     guard provider != nil else { return .init(.unknownCallProvider) }
     let requests = transaction.actions.compactMap(\.request)
     guard requests.count == transaction.actions.count else { return .init(.invalidAction) }
@@ -200,6 +202,7 @@ final class CallSystem: @unchecked Sendable {
       delegate = nil
       control.invalidate()
       drain()
+      undelivered.removeAll()
       self.provider = nil
     }
   }

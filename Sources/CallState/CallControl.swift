@@ -70,6 +70,11 @@ public struct CallControl: Sendable {
   /// A control without calls.
   public init() {}
 
+  /// A control without calls whose actions never bear a name that `former` gave.
+  public init(numberingActionsAfter former: CallControl) {
+    nextActionNumber = former.nextActionNumber
+  }
+
   // MARK: Queries
 
   /// The calls that live, oldest first.
@@ -101,11 +106,15 @@ public struct CallControl: Sendable {
   ) throws(TransactionRefusal) -> [CallAction] {
     guard !requests.isEmpty else { throw .emptyTransaction }
     guard !isInvalid else { throw .unknownCallProvider }
-    var newCalls = 0
+    var started: Set<CallID> = []
+    var ended: Set<CallID> = []
     for request in requests {
-      try check(request, alreadyStarting: newCalls)
-      if request.kind == .start { newCalls += 1 }
+      guard !ended.contains(request.call) else { throw .unknownCallUUID }
+      try check(request, alreadyStarting: started)
+      if request.kind == .start { started.insert(request.call) }
+      if request.kind == .end { ended.insert(request.call) }
     }
+    endAudibleCalls(before: requests, at: now)
     let actions = deliver(requests, at: now)
     applyInOrder(at: now)
     return actions
@@ -113,13 +122,13 @@ public struct CallControl: Sendable {
 
   private func check(
     _ request: ActionRequest,
-    alreadyStarting: Int
+    alreadyStarting started: Set<CallID>
   ) throws(TransactionRefusal) {
     let call = calls.first { $0.id == request.call }
     switch request.kind {
     case .start:
-      guard call == nil else { throw .callUUIDAlreadyExists }
-      guard calls.count + alreadyStarting < maximumCallGroups else {
+      guard call == nil, !started.contains(request.call) else { throw .callUUIDAlreadyExists }
+      guard calls.count + started.count < maximumCallGroups else {
         throw .maximumCallGroupsReached
       }
     case .answer:
@@ -127,6 +136,15 @@ public struct CallControl: Sendable {
       guard call.phase == .ringing else { throw .invalidAction }
     case .end, .setMuted:
       guard call != nil else { throw .unknownCallUUID }
+    }
+  }
+
+  // A call that cannot be held ends when another wants the hardware (R69, R73).
+  private mutating func endAudibleCalls(before requests: [ActionRequest], at now: MonotonicInstant) {
+    guard requests.contains(where: { $0.kind == .start || $0.kind == .answer }) else { return }
+    let named = Set(requests.map(\.call))
+    for call in calls where call.isAudible && !named.contains(call.id) {
+      deliverEnd(call.id, at: now)
     }
   }
 
@@ -304,8 +322,14 @@ public struct CallControl: Sendable {
   }
 
   /// The audio session could not be activated: every audible call is asked to end.
+  ///
+  /// Nothing was activated, so nothing will be deactivated.
   public mutating func audioActivationFailed(at now: MonotonicInstant) {
-    for call in calls where call.isAudible { deliverEnd(call.id, at: now) }
+    isAudioActive = false
+    for index in calls.indices where calls[index].isAudible {
+      calls[index].isAudible = false
+      deliverEnd(calls[index].id, at: now)
+    }
     applyInOrder(at: now)
   }
 

@@ -12,7 +12,8 @@ public struct DelayTarget: ~Copyable {
   /// Until this much was heard, the target is not below `youngTarget`.
   private static var youngNanoseconds: Int64 { 1_000_000_000 }
   private static var youngTarget: Int64 { 8_000_000 }
-  private static var rebaseStep: Int64 { 20_000_000 }
+  /// A reference that moves by less than this, or than twice the usual delay, is jitter.
+  private static var rebaseStep: Int64 { 3_000_000 }
   /// Packets closer than this follow one another.
   private static var continuity: Int64 { 200_000_000 }
   /// A slower path is believed after so long without a pause.
@@ -28,6 +29,7 @@ public struct DelayTarget: ~Copyable {
   private var histogram = DelayHistogram()
   private var heard: Int64 = 0
   private var lastArrival: MonotonicInstant?
+  private var lastDelay: Int64 = 0
   private var continuousSince: MonotonicInstant?
 
   /// A target that knows nothing yet.
@@ -50,8 +52,11 @@ public struct DelayTarget: ~Copyable {
     let isContinuous =
       lastArrival.map { arrival.nanoseconds(since: $0) < Self.continuity } ?? false
     continuousSince = isContinuous ? continuousSince ?? arrival : arrival
+    let previousArrival = lastArrival
     lastArrival = arrival
-    if let reference, minimum - reference > Self.rebaseStep {
+    if let reference,
+      minimum - reference > max(Self.rebaseStep, 2 * histogram.quantile(0.5))
+    {
       // After a pause the window knows the newest packet only, which may be a late one.
       let known = arrival.nanoseconds(since: continuousSince ?? arrival)
       guard known > Self.rebaseKnowledge else {
@@ -64,11 +69,25 @@ public struct DelayTarget: ~Copyable {
     reference = minimum
 
     let duration = SampleRate.voice.nanoseconds(of: frames)
-    histogram.add(delay: transit - minimum, duration: duration)
+    let delay = transit - minimum
+    if !isCatchingUp(delay: delay, duration: duration, since: previousArrival, at: arrival) {
+      histogram.add(delay: delay, duration: duration)
+    }
+    lastDelay = delay
     heard += duration
     var wanted = histogram.quantile(Self.quantileShare)
     if heard < Self.youngNanoseconds { wanted = max(wanted, Self.youngTarget) }
     nanoseconds = min(wanted + guardNanoseconds, Self.maximumTarget)
+  }
+
+  // What a stall held back comes all at once, each packet less late than the one before: one event,
+  // for which its first packet speaks.
+  @_noAllocation @_noLocks
+  private func isCatchingUp(
+    delay: Int64, duration: Int64, since previous: MonotonicInstant?, at arrival: MonotonicInstant
+  ) -> Bool {
+    guard let previous else { return false }
+    return arrival.nanoseconds(since: previous) < duration / 4 && delay < lastDelay
   }
 
   /// How long the frame at `mediaFrame` will have been held back at `instant`, against the fastest

@@ -190,7 +190,11 @@ public struct JitterBuffer: ~Copyable {
     let held = target.delay(ofFrame: packet.mediaFrame, at: playTime) ?? 0
     // What waited before the first sound is not worth playing late.
     if !hasPlayed {
-      packet = skip(from: packet, playTime: playTime, leaving: 0)
+      packet = skip(
+        from: packet,
+        playTime: playTime,
+        leaving: SampleRate.voice.nanoseconds(of: packet.frames)
+      )
     } else if held - target.nanoseconds > Self.hopelessExcess {
       packet = skip(from: packet, playTime: playTime, leaving: Self.skipAhead)
     }

@@ -67,4 +67,6 @@ public struct NegotiatedMedia: Equatable, Sendable {
   public let usesRedundancy: Bool
   /// False while the far side holds the call or only sends.
   public let maySend: Bool
+  /// False while the far side holds the call: nothing is to be expected from it.
+  public let mayReceive: Bool
 }

@@ -86,23 +86,26 @@ final class SIPCall {
     )
   }
 
-  func answer(_ offer: MediaOffer) {
-    guard !isAnswered, let description = SessionDescription(offer) else { return }
-    isAnswered = true
+  func answer(_ offer: MediaOffer) -> Bool {
+    guard !isAnswered, let description = SessionDescription(offer) else { return false }
     self.description = description
     var isOffer = true
     if let remote = unsafe remoteOffer {
       guard let media = unsafe description.agree(with: remote, isOffer: true) else {
         reject(code: 488, phrase: "Not Acceptable Here")
         report(.ended(id, .noCommonCodec))
-        return
+        return false
       }
       isOffer = false
       report(.media(id, media))
     }
-    guard let body = unsafe description.encode(asOffer: isOffer) else { return }
+    guard let body = unsafe description.encode(asOffer: isOffer) else {
+      reject(code: 500, phrase: "Server Internal Error")
+      return false
+    }
     defer { _ = unsafe mem_deref(body) }
-    _ = unsafe re_answer(session, body)
+    isAnswered = true
+    return unsafe re_answer(session, body) == 0
   }
 
   func reject(code: UInt16, phrase: String) {

@@ -60,8 +60,9 @@ final class SessionDescription {
   func agree(with body: UnsafeMutablePointer<mbuf>, isOffer: Bool) -> NegotiatedMedia? {
     guard unsafe sdp_decode(session, body, isOffer) == 0 else { return nil }
     var localPayloadType: CInt = 0
-    guard let format = unsafe re_description_agree(media, &localPayloadType),
-      let name = unsafe format.pointee.name
+    var name: UnsafePointer<CChar>?
+    guard let format = unsafe re_description_agree(media, &localPayloadType, &name),
+      let name = unsafe name
     else { return nil }
     let encoding = unsafe String(cString: name).lowercased()
     let codec = OfferedCodec.allCases.first { $0.encodingName.lowercased() == encoding }
@@ -70,11 +71,14 @@ final class SessionDescription {
 
     let parameters = unsafe format.pointee.params.map { unsafe String(cString: $0) } ?? ""
     let isMultiplexed = attribute("rtcp-mux") != nil
+    if isOffer && !isMultiplexed { unsafe re_description_forbid_multiplexing(media) }
     let control = isMultiplexed ? address : remoteAddress(isControl: true) ?? address
     let direction = unsafe sdp_media_dir(media)
+    // An address of zeros is the older way to hold (RFC 3264 section 8.4).
+    let isHeld = address.host == "0.0.0.0" || address.host == "::"
     return NegotiatedMedia(
       codec: codec,
-      sendPayloadType: UInt8(truncatingIfNeeded: unsafe format.pointee.pt),
+      sendPayloadType: unsafe UInt8(truncatingIfNeeded: format.pointee.pt),
       receivePayloadType: UInt8(truncatingIfNeeded: localPayloadType),
       host: address.host,
       port: address.port,
@@ -82,7 +86,8 @@ final class SessionDescription {
       controlPort: control.port,
       packetMilliseconds: attribute("ptime").flatMap { Int($0) },
       usesRedundancy: parameters.contains("useinbandfec=1"),
-      maySend: direction == SDP_SENDRECV || direction == SDP_SENDONLY
+      maySend: !isHeld && (direction == SDP_SENDRECV || direction == SDP_SENDONLY),
+      mayReceive: !isHeld && (direction == SDP_SENDRECV || direction == SDP_RECVONLY)
     )
   }
 

@@ -36,10 +36,11 @@ public actor UserAgent {
   private let continuation: AsyncStream<SIPEvent>.Continuation
   private var sip: OpaquePointer?
   private var sessionSocket: OpaquePointer?
-  private var listener: OpaquePointer?
   private var calls: [Int: SIPCall] = [:]
   private var nextCallNumber = 1
-  private var stopWaiter: CheckedContinuation<Void, Never>?
+  private var stopWaiters: [CheckedContinuation<Void, Never>] = []
+  private var isStopping = false
+  private var isClosed = false
 
   /// libre's event loop.
   public nonisolated var unownedExecutor: UnownedSerialExecutor {
@@ -95,7 +96,7 @@ public actor UserAgent {
       context
     )
     unsafe sip_listen(
-      &listener,
+      nil,
       sip,
       true,
       { unsafe UserAgent.from($1)?.answerOptions($0) ?? false },
@@ -106,28 +107,32 @@ public actor UserAgent {
 
   /// Hangs up every call, waits up to a second for the far sides to confirm, and closes.
   public func stop() async {
-    guard let sip = unsafe sip else { return }
+    guard let sip = unsafe sip, !isStopping else { return }
+    isStopping = true
     for call in calls.values { call.hangUp() }
     calls.removeAll()
-    unsafe sipsess_close_all(sessionSocket)
+    // Sessions that are being ended hold libre's stack; the last of them closes it.
     unsafe sip_close(sip, false)
     let deadline = Task {
       try? await Task.sleep(for: .seconds(1))
       self.didClose()
     }
-    await withCheckedContinuation { stopWaiter = $0 }
+    if !isClosed { await withCheckedContinuation { stopWaiters.append($0) } }
     deadline.cancel()
     release()
     continuation.finish()
   }
 
   private func didClose() {
-    stopWaiter?.resume()
-    stopWaiter = nil
+    isClosed = true
+    for waiter in stopWaiters { waiter.resume() }
+    stopWaiters.removeAll()
   }
 
   private func release() {
-    unsafe listener = OpaquePointer(mem_deref(UnsafeMutableRawPointer(listener)))
+    for call in calls.values { call.hangUp() }
+    calls.removeAll()
+    if let socket = unsafe sessionSocket { unsafe sipsess_close_all(socket) }
     unsafe sessionSocket = OpaquePointer(mem_deref(UnsafeMutableRawPointer(sessionSocket)))
     if let sip = unsafe sip { unsafe sip_close(sip, true) }
     unsafe sip = OpaquePointer(mem_deref(UnsafeMutableRawPointer(sip)))
@@ -157,8 +162,10 @@ public actor UserAgent {
   }
 
   /// Takes an incoming call: 200 OK with an answer to its offer, or with an offer if it had none.
-  public func answer(_ id: SIPCallID, offer: MediaOffer) {
-    calls[id.rawValue]?.answer(offer)
+  ///
+  /// Returns false if the caller has gone meanwhile or has no codec in common; it is refused then.
+  public func answer(_ id: SIPCallID, offer: MediaOffer) -> Bool {
+    calls[id.rawValue]?.answer(offer) ?? false
   }
 
   /// Refuses an incoming call: 486 busy, 603 declined, 480 not available.
@@ -223,9 +230,14 @@ public actor UserAgent {
 
   private func received(_ message: Message) {
     guard let pointer = unsafe message.pointer else { return }
+    guard !isStopping else {
+      _ = unsafe re_reply(sip, pointer, 503, "Service Unavailable")
+      return
+    }
     let call = makeCall(nil)
     guard unsafe call.ring(pointer, user: configuration.user, socket: sessionSocket) == 0 else {
       calls[call.id.rawValue] = nil
+      _ = unsafe re_reply(sip, pointer, 400, "Bad Request")
       return
     }
     let from = unsafe pointer.pointee.from

@@ -51,6 +51,7 @@ public actor Phone {
   private var calls: [PhoneCall] = []
   private var workers: [Task<Void, Never>] = []
   private var hasWarnedOfScheduling = false
+  private var hasWarnedOfDevice = false
 
   /// A phone that is not listening yet.
   public init(_ configuration: PhoneConfiguration) {
@@ -173,10 +174,9 @@ public actor Phone {
   /// Hangs up, releases the devices and stops listening.
   public func stop() async {
     for call in calls {
-      finish(call, reason: "hung up", isClean: true)
+      finish(call, reason: "hung up", isClean: call.connectedAt != nil)
       provider.reportCall(with: call.uuid, endedAt: nil, reason: .remoteEnded)
     }
-    calls.removeAll()
     await agent.stop()
     provider.invalidate()
     for worker in workers { worker.cancel() }
@@ -223,7 +223,6 @@ public actor Phone {
         await hangUp(call)
         finish(call, reason: "the call system was reset", isClean: false)
       }
-      calls.removeAll()
     }
   }
 
@@ -271,7 +270,6 @@ public actor Phone {
     } catch {
       action.fail()
       finish(call, reason: "\(error)", isClean: false)
-      calls.removeAll { $0 === call }
     }
   }
 
@@ -292,7 +290,11 @@ public actor Phone {
       action.fail()
       return
     }
-    await agent.answer(sip, offer: offer)
+    guard await agent.answer(sip, offer: offer) else {
+      call.endReason = call.endReason ?? ("the caller has gone", false)
+      action.fail()
+      return
+    }
     action.fulfill()
   }
 
@@ -301,7 +303,6 @@ public actor Phone {
       await hangUp(call)
       let reason = call.endReason ?? ("hung up", call.connectedAt != nil)
       finish(call, reason: reason.text, isClean: reason.isClean)
-      calls.removeAll { $0 === call }
     }
     action.fulfill()
   }
@@ -360,10 +361,11 @@ public actor Phone {
   ) {
     provider.reportCall(with: call.uuid, endedAt: nil, reason: kind)
     finish(call, reason: reason, isClean: isClean)
-    calls.removeAll { $0 === call }
   }
 
   private func finish(_ call: PhoneCall, reason: String, isClean: Bool) {
+    guard calls.contains(where: { $0 === call }) else { return }
+    calls.removeAll { $0 === call }
     if let stream = call.stream {
       AVAudioSession.sharedInstance().voiceEngine?.detach(stream)
       call.stream = nil
@@ -374,24 +376,31 @@ public actor Phone {
 
   private func watch() {
     guard let engine = AVAudioSession.sharedInstance().voiceEngine else { return }
+    if engine.statistics()?.isDeviceGone == true, !hasWarnedOfDevice {
+      hasWarnedOfDevice = true
+      continuation.yield(.error("a sound device is gone; the call goes on without it"))
+    }
     for call in calls {
       guard let id = call.stream, let statistics = engine.statistics(of: id) else { continue }
       let silence = statistics.silenceNanoseconds
       let isRefused =
         statistics.refusals >= Self.refusalsBeforeEnd && silence > Self.refusalNanoseconds
-      guard isRefused || silence > Self.silenceNanoseconds else { continue }
-      let reason =
-        isRefused
-        ? "the far side is gone: its host refuses our packets"
-        : "nothing was heard from the far side for \(silence / 1_000_000_000) s"
-      let uuid = call.uuid
-      Task {
-        guard let call = calls.first(where: { $0.uuid == uuid }) else { return }
-        await hangUp(call)
-        guard calls.contains(where: { $0 === call }) else { return }
-        conclude(call, reason: reason, as: .failed, isClean: false)
-      }
+      let isSilent = call.media?.mayReceive == true && silence > Self.silenceNanoseconds
+      guard isRefused || isSilent else { continue }
+      abandon(
+        call,
+        reason: isRefused
+          ? "the far side is gone: its host refuses our packets"
+          : "nothing was heard from the far side for \(silence / 1_000_000_000) s"
+      )
     }
+  }
+
+  // The voice of a call has failed for good: both the far side and the call system are told.
+  private func abandon(_ call: PhoneCall, reason: String) {
+    if let sip = call.sip { Task { [agent] in await agent.hangUp(sip) } }
+    call.sip = nil
+    conclude(call, reason: reason, as: .failed, isClean: false)
   }
 
   private func warnOfScheduling() {
@@ -428,21 +437,28 @@ public actor Phone {
     )
   }
 
-  // The voice starts when both are there: the agreement of the sides and the active session.
+  // The voice starts when both are there: the agreement of the sides and the active session. After a
+  // re-INVITE that changed the agreement it starts anew, over the same port.
   private func attachIfPossible(_ call: PhoneCall) {
-    guard call.stream == nil, let media = call.media,
-      let engine = AVAudioSession.sharedInstance().voiceEngine,
-      let remote = SocketAddress(host: media.host, port: media.port),
-      let control = SocketAddress(host: media.controlHost, port: media.controlPort),
-      var socket = call.socket.take()
+    guard let media = call.media, media != call.streamMedia,
+      let engine = AVAudioSession.sharedInstance().voiceEngine, call.socket != nil
     else { return }
-    socket.connect(to: remote, control: control)
+    if let stream = call.stream { engine.detach(stream) }
+    call.stream = nil
+    call.streamMedia = media
+    // While the far side holds the call there is nobody to talk to.
+    guard media.maySend || media.mayReceive,
+      let remote = SocketAddress(host: media.host, port: media.port),
+      let control = SocketAddress(host: media.controlHost, port: media.controlPort)
+    else { return }
     do {
+      guard var socket = try call.socket?.duplicate() else { return }
+      socket.connect(to: remote, control: control)
       let stream = try engine.attach(streamConfiguration(media), over: socket)
       call.stream = stream
-      if call.isMuted { engine.setMuted(stream, .muted) }
+      if call.isMuted || !media.maySend { engine.setMuted(stream, .muted) }
     } catch {
-      continuation.yield(.error("\(error)"))
+      abandon(call, reason: "the voice cannot start: \(error)")
     }
   }
 

@@ -11,9 +11,12 @@ final class PhoneCall {
   let isOutgoing: Bool
   let remote: String
   var sip: SIPCallID?
+  /// Keeps the port open for as long as the call lives; streams own duplicates.
   var socket: MediaSocket?
   var localHost: String
   var media: NegotiatedMedia?
+  /// What the stream was made for; differs from `media` after a re-INVITE.
+  var streamMedia: NegotiatedMedia?
   var stream: StreamID?
   var isMuted = false
   var connectedAt: MonotonicInstant?

@@ -43,6 +43,20 @@ public struct MediaSocket: PacketTransport, ~Copyable {
     Self.configure(descriptor, family: family)
   }
 
+  private init(descriptor: CInt, localPort: UInt16) {
+    self.descriptor = descriptor
+    self.localPort = localPort
+  }
+
+  /// Another owner of the same socket, with a destination of its own.
+  ///
+  /// A re-INVITE that moves the media is met by a new stream over the same port.
+  public func duplicate() throws(SystemError) -> MediaSocket {
+    let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
+    guard copy >= 0 else { throw SystemError(operation: "dup", code: errno) }
+    return MediaSocket(descriptor: copy, localPort: localPort)
+  }
+
   deinit {
     close(descriptor)
   }

@@ -14,7 +14,8 @@ struct CallSession {
     case key(UInt8)
     case interrupt
     case tick
-    case timeIsUp
+    case timeIsUp(UUID)
+    case callFailed(String)
   }
 
   init(
@@ -71,24 +72,29 @@ struct CallSession {
     defer { for source in sources { source.cancel() } }
 
     if let address {
-      do {
-        try await phone.call(address)
-      } catch {
-        await phone.stop()
-        throw CommandFailure("\(error)")
+      Task {
+        do {
+          try await phone.call(address)
+        } catch {
+          continuation.yield(.callFailed("\(error)"))
+        }
       }
     }
 
     var state = State(terminal: terminal, printer: printer, phone: phone)
     for await input in inputs {
       await state.handle(input, answersAtOnce: answersAtOnce, duration: duration, continuation)
-      let isOver = endsAfterFirst && state.outcome != nil && !state.isAudioActive
-      if state.isInterrupted || isOver { break }
+      let isIdle = state.call == nil && !state.isAudioActive
+      let isOver = endsAfterFirst && state.outcome != nil
+      if isIdle && (isOver || state.interrupts > 0) || state.interrupts > 1 { break }
     }
     await phone.stop()
     terminal.end()
-    let isFailure = state.outcome == false || (address != nil && state.outcome == nil)
-    if isFailure { throw ExitCode.failure }
+    if let failure = state.failure { throw CommandFailure(failure) }
+    if state.outcome == false {
+      throw CommandFailure("the call did not end well: \(state.lastReason)")
+    }
+    if endsAfterFirst && state.outcome == nil { throw CommandFailure("interrupted before a call") }
   }
 
   private struct State {
@@ -99,7 +105,9 @@ struct CallSession {
     var isRinging = false
     var isMuted = false
     var isConnected = false
-    var isInterrupted = false
+    var interrupts = 0
+    var failure: String?
+    var lastReason = ""
     var isAudioActive = false
     /// True if the last call ended well, false if not, nil before the first has ended.
     var outcome: Bool?
@@ -122,13 +130,15 @@ struct CallSession {
         await handle(key)
       case .tick:
         if isConnected, let statistics = await phone.statistics() { printer.print(statistics) }
-      case .timeIsUp:
-        if let call { try? await phone.end(call) }
+      case .timeIsUp(let timed):
+        if call == timed { try? await phone.end(timed) }
+      case .callFailed(let reason):
+        failure = reason
+        interrupts = 2
       case .interrupt:
-        // A second interrupt while hanging up ends the program at once.
-        isInterrupted = call == nil || !isConnected
-        if isConnected { outcome = true }
-        if let call, (try? await phone.end(call)) == nil { isInterrupted = true }
+        // The first hangs up, a second one does not wait for that.
+        interrupts += 1
+        if let call { try? await phone.end(call) }
       }
     }
 
@@ -149,13 +159,14 @@ struct CallSession {
       case .connected:
         isRinging = false
         isConnected = true
-        guard let duration else { return }
+        guard let duration, let timed = call else { return }
         Task {
           try? await Task.sleep(for: .seconds(duration))
-          continuation.yield(.timeIsUp)
+          continuation.yield(.timeIsUp(timed))
         }
-      case .ended(_, _, let isClean):
+      case .ended(_, let reason, let isClean):
         call = nil
+        lastReason = reason
         isRinging = false
         isMuted = false
         isConnected = false
@@ -207,7 +218,7 @@ struct CallSession {
         continuation.yield(.tick)
       }
     }
-    let signals = [SIGINT, SIGTERM].map { number in
+    let signals = [SIGINT, SIGTERM, SIGHUP].map { number in
       signal(number, SIG_IGN)
       let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
       source.setEventHandler { continuation.yield(.interrupt) }

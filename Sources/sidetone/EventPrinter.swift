@@ -78,7 +78,7 @@ struct EventPrinter {
       terminal.say("Listening at \(addresses.map { "sip:\($0)" }.joined(separator: ", "))")
     case .incoming(_, let from):
       let keys = terminal.isInteractive ? " a to answer, d to decline." : ""
-      terminal.say("\u{7}Incoming call from \(from).\(keys)")
+      terminal.say("\u{7}Incoming call from \(Self.plain(from)).\(keys)")
     case .calling(_, let to):
       let keys = terminal.isInteractive ? " h to hang up." : ""
       terminal.say("Calling \(to) ...\(keys)")
@@ -86,7 +86,7 @@ struct EventPrinter {
       terminal.say("Ringing ...")
     case .connected(_, let to):
       let keys = terminal.isInteractive ? " m to mute, h to hang up." : ""
-      terminal.say("Connected with \(to).\(keys)")
+      terminal.say("Connected with \(Self.plain(to)).\(keys)")
     case .ended(_, let reason, _):
       terminal.say("Call ended: \(reason).")
     case .audioActivated, .audioDeactivated:
@@ -94,6 +94,11 @@ struct EventPrinter {
     case .error(let text):
       terminal.say("sidetone: \(text)")
     }
+  }
+
+  // A caller chooses this text: it must not steer the terminal.
+  private static func plain(_ text: String) -> String {
+    String(text.unicodeScalars.map { $0.properties.generalCategory == .control ? " " : Character($0) })
   }
 
   // MARK: Figures

@@ -31,7 +31,7 @@ struct SidetoneCommand: AsyncParsableCommand {
         print(message)
         exit(withError: ExitCode.success)
       }
-      Terminal.printError(message)
+      Terminal.printError(code == .validationFailure ? message : "sidetone: \(error)")
       exit(withError: code == .validationFailure ? ExitCode(2) : ExitCode.failure)
     }
   }

@@ -17,7 +17,8 @@ final class Terminal {
 
   /// Makes keys arrive one by one.
   func begin() {
-    guard isInteractive else { return }
+    // A program in the background that touches the settings would be stopped.
+    guard isInteractive, tcgetpgrp(STDIN_FILENO) == getpgrp() else { return }
     var settings = termios()
     guard unsafe tcgetattr(STDIN_FILENO, &settings) == 0 else { return }
     saved = settings

@@ -1,0 +1,326 @@
+import MediaTime
+import TestSupport
+import Testing
+
+@testable import Playout
+
+/// A stream in virtual time: packets of one duration, a player that pulls 2.5 ms at a time.
+///
+/// `send` puts packet `index` on the wire, to arrive after `delay`; `run` lets time pass, feeds what
+/// has arrived and pulls, and notes what was played.
+struct VirtualStream: ~Copyable {
+  var buffer = JitterBuffer(pullFrames: 120)
+  let packetFrames: Int
+  var now = MonotonicInstant(nanoseconds: 1_000_000_000)
+  var queued = 0
+  var decoded: [Int64] = []
+  var steps: [JitterBuffer.Step] = []
+  private var slots: [Int: Int64] = [:]
+  private var wire: [(arrival: Int64, sequence: Int64, mediaFrame: Int64, frames: Int, isSilence: Bool)] = []
+
+  init(packetFrames: Int = 480) {
+    self.packetFrames = packetFrames
+  }
+
+  mutating func send(
+    sequence: Int64, mediaFrame: Int64, at departure: Double, delay: Double,
+    frames: Int? = nil, isSilence: Bool = false
+  ) {
+    let arrival = 1_000_000_000 + Int64((departure + delay) * 1e6)
+    wire.append((arrival, sequence, mediaFrame, frames ?? packetFrames, isSilence))
+  }
+
+  /// Sends packets `range`, one each packet time, all after `delay` milliseconds.
+  mutating func send(_ range: Range<Int>, delay: (Int) -> Double? = { _ in 5 }) {
+    let milliseconds = Double(packetFrames) / 48
+    for index in range {
+      guard let delay = delay(index) else { continue }
+      send(
+        sequence: 70_000 + Int64(index), mediaFrame: 1 << 40 + Int64(index * packetFrames),
+        at: Double(index) * milliseconds, delay: delay)
+    }
+  }
+
+  mutating func run(milliseconds: Double) {
+    wire.sort { $0.arrival < $1.arrival }
+    let end = now.nanoseconds + Int64(milliseconds * 1e6)
+    while now.nanoseconds < end {
+      while let packet = wire.first, packet.arrival <= now.nanoseconds {
+        wire.removeFirst()
+        let insertion = buffer.insert(
+          sequence: packet.sequence, mediaFrame: packet.mediaFrame, frames: packet.frames,
+          isSilence: packet.isSilence, at: MonotonicInstant(nanoseconds: packet.arrival))
+        if case .stored(let slot) = insertion { slots[slot] = packet.sequence }
+      }
+      pull()
+      now = now.advanced(byNanoseconds: 2_500_000)
+    }
+  }
+
+  private mutating func pull() {
+    var guardCount = 0
+    while queued < 120 {
+      guardCount += 1
+      #expect(guardCount < 100)
+      let step = buffer.next(at: now, queuedFrames: queued)
+      steps.append(step)
+      switch step {
+      case .decode(let slot, let frames):
+        decoded.append(slots[slot] ?? -1)
+        queued += frames
+        switch buffer.correction(at: now, queuedFrames: queued) {
+        case .resample:
+          break
+        case .shorten(let limit, _):
+          // An ideal stretcher, for a player without sound.
+          while queued < 960, buffer.canDecodeAhead,
+            case .decode(let slot, let frames) = buffer.next(at: now, queuedFrames: queued)
+          {
+            decoded.append(slots[slot] ?? -1)
+            queued += frames
+          }
+          let removed = min(limit, max(0, queued - 120))
+          queued -= removed
+          buffer.noteStretch(removedFrames: removed)
+        case .lengthen(let limit):
+          queued += limit
+          buffer.noteStretch(removedFrames: -limit)
+        }
+      case .recover(_, let frames), .conceal(let frames), .comfort(let frames), .silence(let frames):
+        queued += frames
+      }
+    }
+    queued -= 120
+  }
+
+  var concealedMilliseconds: Double { Double(buffer.counters.concealedFrames) / 48 }
+  var delayMilliseconds: Double { Double(buffer.delayNanoseconds) / 1e6 }
+}
+
+struct JitterBufferTests {
+  static let first: Int64 = 70_000
+
+  @Test func steadyStreamIsPlayedInOrderWithoutConcealment() {
+    var stream = VirtualStream()
+    stream.send(0..<500)
+    stream.run(milliseconds: 4_900)
+    #expect(stream.decoded == (0..<Int64(stream.decoded.count)).map { Self.first + $0 })
+    #expect(stream.decoded.count > 480)
+    #expect(stream.buffer.counters.concealedFrames == 0)
+  }
+
+  @Test(arguments: [120, 240, 480, 960, 1_920, 2_880])
+  func steadyStreamSettlesWithinAFewMillisecondsOfTheFastestPacket(packetFrames: Int) {
+    var stream = VirtualStream(packetFrames: packetFrames)
+    stream.send(0..<(240_000 / packetFrames))
+    stream.run(milliseconds: 4_800)
+    #expect(stream.buffer.counters.concealedFrames == 0)
+    #expect(stream.delayMilliseconds < 10)
+  }
+
+  @Test func reorderedPacketsArePlayedInOrder() {
+    var stream = VirtualStream()
+    // Every tenth packet overtakes the one before.
+    stream.send(0..<400) { $0 % 10 == 3 ? 18 : 5 }
+    stream.run(milliseconds: 3_900)
+    #expect(stream.decoded == stream.decoded.sorted())
+    #expect(stream.concealedMilliseconds < 60)
+  }
+
+  @Test func duplicatesArePlayedOnceAndCounted() {
+    var stream = VirtualStream()
+    stream.send(0..<200)
+    stream.send(0..<200) { _ in 6 }
+    stream.run(milliseconds: 1_900)
+    #expect(Set(stream.decoded).count == stream.decoded.count)
+    #expect(stream.buffer.counters.duplicatePackets > 150)
+    #expect(stream.buffer.counters.latePackets == 0)
+  }
+
+  @Test func lostPacketIsRecoveredFromTheNextWhenThatIsThere() {
+    var stream = VirtualStream()
+    // Jitter has taught the buffer to hold more than a packet back.
+    stream.send(0..<300) { $0 == 250 ? nil : $0 % 5 == 0 ? 25 : 5 }
+    stream.run(milliseconds: 2_900)
+    #expect(stream.buffer.counters.recoveredFrames == 480)
+    #expect(!stream.decoded.contains(Self.first + 250))
+    #expect(stream.decoded.contains(Self.first + 251))
+  }
+
+  @Test func lossOfTwoIsConcealedFirstAndThenRecovered() {
+    var stream = VirtualStream(packetFrames: 960)
+    stream.send(0..<300) { $0 == 250 || $0 == 251 ? nil : $0 % 5 == 0 ? 70 : 5 }
+    stream.run(milliseconds: 5_800)
+    let played = stream.steps.suffix(200).filter {
+      if case .decode = $0 { false } else { true }
+    }
+    #expect(stream.buffer.counters.recoveredFrames == 960)
+    guard case .recover = played.last(where: { if case .recover = $0 { true } else { false } })
+    else {
+      Issue.record("no recovery")
+      return
+    }
+    #expect(stream.decoded.contains(Self.first + 252))
+  }
+
+  @Test func singleLossOnACleanNetworkCostsItsOwnLengthAndNoDelay() {
+    var stream = VirtualStream()
+    stream.send(0..<400) { $0 == 200 ? nil : 5 }
+    stream.run(milliseconds: 3_900)
+    #expect(stream.concealedMilliseconds <= 12)
+    #expect(stream.delayMilliseconds < 10)
+  }
+
+  @Test func packetLateByLessThanTheGapStillPlays() {
+    var stream = VirtualStream()
+    stream.send(0..<300) { $0 == 200 ? 40 : 5 }
+    stream.run(milliseconds: 2_900)
+    #expect(stream.concealedMilliseconds > 5)
+    #expect(stream.buffer.counters.latePackets <= 1)
+  }
+
+  @Test func stallIsCaughtUpWithinThreeSeconds() {
+    var stream = VirtualStream()
+    // 400 ms in which nothing comes, then everything at once (Wi-Fi).
+    stream.send(0..<900) { index in
+      (300..<340).contains(index) ? Double(340 - index) * 10 + 5 : 5
+    }
+    stream.run(milliseconds: 2_900)
+    let before = stream.delayMilliseconds
+    stream.run(milliseconds: 3_500)
+    #expect(stream.delayMilliseconds < before + 10)
+  }
+
+  @Test func secondOfBacklogIsSkippedAndNotPlayedLate() {
+    var stream = VirtualStream()
+    stream.send(0..<900) { index in
+      (300..<420).contains(index) ? Double(420 - index) * 10 + 5 : 5
+    }
+    stream.run(milliseconds: 5_500)
+    #expect(stream.buffer.counters.skippedPackets > 20)
+    #expect(stream.delayMilliseconds < 100)
+  }
+
+  @Test func routeChangeIsRebasedInsteadOfHeldAsDepth() {
+    var stream = VirtualStream()
+    stream.send(0..<1_500) { $0 < 400 ? 5 : 205 }
+    stream.run(milliseconds: 14_000)
+    #expect(stream.delayMilliseconds < 15)
+    #expect(stream.buffer.targetNanoseconds < 15_000_000)
+  }
+
+  @Test func tenSecondsOfOutageEndWithTheDelayOfBefore() {
+    var stream = VirtualStream()
+    stream.send(0..<300)
+    stream.send(1_300..<1_700)
+    stream.run(milliseconds: 2_900)
+    let before = stream.delayMilliseconds
+    stream.run(milliseconds: 13_500)
+    #expect(stream.decoded.last.map { $0 > Self.first + 1_600 } == true)
+    #expect(stream.delayMilliseconds < before + 10)
+  }
+
+  @Test func silenceOfASenderIsNotConcealed() {
+    var stream = VirtualStream()
+    stream.send(0..<200)
+    stream.send(
+      sequence: Self.first + 200, mediaFrame: 1 << 40 + 200 * 480, at: 2_000, delay: 5,
+      isSilence: true)
+    stream.run(milliseconds: 2_100)
+    let concealed = stream.buffer.counters.concealedFrames
+    stream.run(milliseconds: 60_000)
+    #expect(stream.buffer.counters.concealedFrames == concealed)
+    // Speech again a minute later: consecutive numbers, a leap in time.
+    for index in 0..<100 {
+      let at = 62_000 + Double(index) * 10
+      stream.send(
+        sequence: Self.first + 201 + Int64(index),
+        mediaFrame: 1 << 40 + Int64(at * 48), at: at, delay: 5)
+    }
+    stream.run(milliseconds: 900)
+    #expect(stream.decoded.last.map { $0 >= Self.first + 280 } == true)
+    #expect(stream.buffer.counters.concealedFrames == concealed)
+  }
+
+  @Test(arguments: [48_000 * 3, -48_000 * 3])
+  func timestampJumpOfTheSenderRestartsTheTimeBase(jump: Int64) {
+    var stream = VirtualStream()
+    stream.send(0..<200)
+    for index in 200..<600 {
+      stream.send(
+        sequence: Self.first + Int64(index), mediaFrame: 1 << 40 + Int64(index * 480) + jump,
+        at: Double(index) * 10, delay: 5)
+    }
+    stream.run(milliseconds: 5_800)
+    #expect(stream.decoded.last.map { $0 > Self.first + 550 } == true)
+    #expect(stream.delayMilliseconds < 20)
+    #expect(stream.concealedMilliseconds < 100)
+  }
+
+  @Test func packetsOfTheOldTimeBaseAreDroppedAfterAJump() {
+    var stream = VirtualStream()
+    stream.send(0..<200)
+    stream.send(
+      sequence: Self.first + 201, mediaFrame: 1 << 40 - 480_000, at: 2_010, delay: 5)
+    stream.send(sequence: Self.first + 200, mediaFrame: 1 << 40 + 96_000, at: 2_000, delay: 20)
+    stream.run(milliseconds: 2_050)
+    #expect(!stream.decoded.contains(Self.first + 200))
+  }
+
+  @Test func frameSizeChangeIsPlayedWithoutAGap() {
+    var stream = VirtualStream()
+    stream.send(0..<200)
+    var frame: Int64 = 1 << 40 + 200 * 480
+    var at = 2_000.0
+    for (index, frames) in [960, 960, 480, 2_880, 120, 120, 120, 480, 480, 480].enumerated() {
+      // A packet leaves when its last sample is there.
+      at += Double(frames) / 48
+      stream.send(
+        sequence: Self.first + 200 + Int64(index), mediaFrame: frame, at: at - 10, delay: 5,
+        frames: frames)
+      frame += Int64(frames)
+    }
+    stream.run(milliseconds: at + 20)
+    #expect(stream.decoded.suffix(10) == (200..<210).map { Self.first + $0 })
+  }
+
+  @Test func packetAfterItsMomentIsLate() {
+    var stream = VirtualStream()
+    stream.send(0..<300) { $0 == 200 ? 300 : 5 }
+    stream.run(milliseconds: 2_900)
+    #expect(stream.buffer.counters.latePackets == 1)
+    #expect(!stream.decoded.contains(Self.first + 200))
+  }
+
+  @Test func clockDriftIsAskedAwayByResampling() {
+    // The sender's clock is 300 ppm fast for a minute: packets come 0.3 us earlier each ms.
+    var stream = VirtualStream()
+    for index in 0..<6_000 {
+      stream.send(
+        sequence: Self.first + Int64(index), mediaFrame: 1 << 40 + Int64(index * 480),
+        at: Double(index) * 10 * (1 - 300e-6), delay: 5)
+    }
+    stream.run(milliseconds: 20_000)
+    if case .resample(let ratio) = stream.buffer.correction(at: stream.now, queuedFrames: 0) {
+      #expect(ratio > 0.997 && ratio < 1.003)
+    }
+    #expect(stream.buffer.counters.concealedFrames == 0)
+  }
+
+  @Test(arguments: UInt64(1)...16)
+  func anyNetworkLeavesTheBufferInOrderAndBounded(seed: UInt64) {
+    var random = SeededGenerator(seed: seed)
+    var stream = VirtualStream(packetFrames: [120, 480, 960, 2_880][Int(seed % 4)])
+    let count = 600_000 / stream.packetFrames / 2
+    stream.send(0..<count) { _ in
+      Int.random(in: 0..<10, using: &random) == 0
+        ? nil : Double.random(in: 0..<1, using: &random) < 0.02
+          ? Double.random(in: 5..<500, using: &random)
+          : Double.random(in: 5..<30, using: &random)
+    }
+    stream.run(milliseconds: 6_000)
+    #expect(stream.decoded == stream.decoded.sorted())
+    #expect(Set(stream.decoded).count == stream.decoded.count)
+    #expect(stream.delayMilliseconds < 700)
+  }
+}

@@ -1,0 +1,39 @@
+import MediaTime
+import Testing
+
+@testable import Playout
+
+struct PlaybackFillTests {
+  private func instant(_ milliseconds: Int) -> MonotonicInstant {
+    MonotonicInstant(nanoseconds: Int64(milliseconds) * 1_000_000)
+  }
+
+  @Test func fillStartsAtTwoPeriods() {
+    var fill = PlaybackFill(period: 128, capacity: 4_096, rate: .voice)
+    let verdict1 = fill.framesToWrite(queued: 128, at: instant(0))
+    #expect(verdict1 == 128)
+    #expect(fill.goal == 256)
+  }
+
+  @Test func nearMissRaisesTheGoalAndQuietLowersIt() {
+    var fill = PlaybackFill(period: 128, capacity: 4_096, rate: .voice)
+    _ = fill.framesToWrite(queued: 128, at: instant(0))
+    _ = fill.framesToWrite(queued: 10, at: instant(3))
+    #expect(fill.goal == 384)
+    for step in 1...80 { _ = fill.framesToWrite(queued: 256, at: instant(3 + step * 1_000)) }
+    #expect(fill.goal == 256)
+  }
+
+  @Test func underrunIsCountedAndRaisesTheGoal() {
+    var fill = PlaybackFill(period: 128, capacity: 4_096, rate: .voice)
+    fill.noteUnderrun(at: instant(0))
+    #expect(fill.underruns == 1)
+    #expect(fill.goal == 384)
+  }
+
+  @Test func goalStaysBelowTheBuffer() {
+    var fill = PlaybackFill(period: 480, capacity: 960, rate: .voice)
+    for step in 0..<20 { fill.noteUnderrun(at: instant(step)) }
+    #expect(fill.goal <= 480)
+  }
+}

@@ -1,0 +1,81 @@
+import Foundation
+import MediaTime
+import TestSupport
+import Testing
+
+@testable import Playout
+
+struct SpeechQueueTests {
+  private static func tone(_ frames: Int, hertz: Double, from start: Int = 0) -> [Float] {
+    (start..<start + frames).map { Float(0.5 * sin(2 * Double.pi * hertz * Double($0) / 48_000)) }
+  }
+
+  private static func read(_ queue: inout SpeechQueue, _ frames: Int, ratio: Double = 1) -> [Float]
+  {
+    var output = SampleBuffer(repeating: 0, count: frames)
+    let count = queue.read(addingTo: &output, in: 0..<frames, ratio: ratio)
+    return (0..<count).map { output[$0] }
+  }
+
+  @Test func whatGoesInComesOutUnchangedAtRatioOne() {
+    var queue = SpeechQueue()
+    let tone = Self.tone(4_800, hertz: 300)
+    queue.append(SampleBuffer(tone), count: tone.count)
+    #expect(Self.read(&queue, 4_000) == Array(tone.prefix(4_000)))
+  }
+
+  @Test func manyPacketsPassThroughTheSameMemory() {
+    var queue = SpeechQueue()
+    for packet in 0..<400 {
+      let tone = Self.tone(960, hertz: 300, from: packet * 960)
+      queue.append(SampleBuffer(tone), count: 960)
+      _ = Self.read(&queue, 960)
+    }
+    #expect(queue.count <= 960)
+  }
+
+  @Test func shorteningRemovesAWholePeriodWithoutAStep() {
+    var queue = SpeechQueue()
+    let tone = Self.tone(1_920, hertz: 200)
+    queue.append(SampleBuffer(tone), count: tone.count)
+    let before = queue.count
+    let removed = queue.shorten(limit: 720, isUrgent: false)
+    #expect(removed > 0 && removed % 240 <= 4 || removed % 240 >= 236)
+    #expect(queue.count == before - removed)
+    let played = Self.read(&queue, queue.count)
+    let steepest = zip(played, played.dropFirst()).map { abs($0 - $1) }.max() ?? 1
+    // A 200 Hz tone of 0.5 never moves more than 0.0131 a sample.
+    #expect(steepest < 0.02)
+  }
+
+  @Test func lengtheningRepeatsAWholePeriodWithoutAStep() {
+    var queue = SpeechQueue()
+    let tone = Self.tone(1_920, hertz: 200)
+    queue.append(SampleBuffer(tone), count: tone.count)
+    let before = queue.count
+    let added = queue.lengthen(limit: 720)
+    #expect(added > 0)
+    #expect(queue.count == before + added)
+    let played = Self.read(&queue, queue.count)
+    let steepest = zip(played, played.dropFirst()).map { abs($0 - $1) }.max() ?? 1
+    #expect(steepest < 0.02)
+  }
+
+  @Test func noiseIsNotCutUnlessUrgent() {
+    var random = SeededGenerator(seed: 7)
+    let noise = (0..<1_920).map { _ in Float.random(in: -0.5...0.5, using: &random) }
+    var queue = SpeechQueue()
+    queue.append(SampleBuffer(noise), count: noise.count)
+    let verdict1 = queue.shorten(limit: 720, isUrgent: false)
+    #expect(verdict1 == 0)
+  }
+
+  @Test func ratioStretchesTimeByThatMuch() {
+    var queue = SpeechQueue()
+    let tone = Self.tone(9_600, hertz: 300)
+    queue.append(SampleBuffer(tone), count: tone.count)
+    let before = queue.count
+    _ = Self.read(&queue, 5_000, ratio: 1.002)
+    #expect(abs(before - queue.count - 5_010) <= 1)
+  }
+}
