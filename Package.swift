@@ -137,14 +137,22 @@ let package = Package(
     // Tests mirror the modules.
     .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),
     .testTarget(
-      name: "RTPTests", dependencies: ["RTP", "MediaTime", "TestSupport"], swiftSettings: strict),
+      name: "RTPTests",
+      dependencies: ["RTP", "MediaTime", "TestSupport"],
+      swiftSettings: strict
+    ),
     .testTarget(name: "G711Tests", dependencies: ["G711"], swiftSettings: strict),
     .testTarget(
-      name: "PlayoutTests", dependencies: ["Playout", "MediaTime", "TestSupport"],
-      swiftSettings: strict),
+      name: "PlayoutTests",
+      dependencies: ["Playout", "MediaTime", "TestSupport"],
+      swiftSettings: strict
+    ),
     .testTarget(
-      name: "CallStateTests", dependencies: ["CallState", "MediaTime", "TestSupport"],
-      swiftSettings: strict),
+      name: "CallStateTests",
+      dependencies: ["CallState", "MediaTime", "TestSupport"],
+      swiftSettings: strict
+    ),
+    .testTarget(name: "InteropTests", dependencies: ["TestSupport"], swiftSettings: strict),
   ],
   swiftLanguageModes: [.v6]
 )

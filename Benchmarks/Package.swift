@@ -15,11 +15,15 @@ let package = Package(
   dependencies: [.package(name: "sidetone", path: "..")],
   targets: [
     .systemLibrary(
-      name: "CJack", pkgConfig: "jack", providers: [.apt(["libjack-jackd2-dev"])]),
+      name: "CJack",
+      pkgConfig: "jack",
+      providers: [.apt(["libjack-jackd2-dev"])]
+    ),
     .executableTarget(
       name: "headset-rig",
       dependencies: ["CJack", .product(name: "VoiceEngine", package: "sidetone")],
-      swiftSettings: strict),
+      swiftSettings: strict
+    ),
   ],
   swiftLanguageModes: [.v6]
 )

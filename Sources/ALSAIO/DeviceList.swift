@@ -58,7 +58,8 @@ public enum DeviceList {
     if words.contains("headset") { return 1 }
     if words.contains("usb") { return 2 }
     if device.name.hasPrefix("plughw:") { return 3 }
-    return 4
+    if device.name.hasPrefix("hw:") { return 4 }
+    return ["pipewire", "pulse"].contains(device.name) ? 5 : 6
   }
 
   private static func describe(_ hint: UnsafeMutableRawPointer) -> DeviceDescription? {

@@ -283,7 +283,12 @@ extension PCM {
     try unsafe check(snd_pcm_hw_params(handle, hardware), "snd_pcm_hw_params")
 
     try unsafe configureSoftware(
-      handle, direction: direction, period: period, buffer: buffer, check: check)
+      handle,
+      direction: direction,
+      period: period,
+      buffer: buffer,
+      check: check
+    )
     return Setting(
       format: format,
       channels: Int(channels),

@@ -140,7 +140,8 @@ public struct CallControl: Sendable {
   }
 
   // A call that cannot be held ends when another wants the hardware (R69, R73).
-  private mutating func endAudibleCalls(before requests: [ActionRequest], at now: MonotonicInstant) {
+  private mutating func endAudibleCalls(before requests: [ActionRequest], at now: MonotonicInstant)
+  {
     guard requests.contains(where: { $0.kind == .start || $0.kind == .answer }) else { return }
     let named = Set(requests.map(\.call))
     for call in calls where call.isAudible && !named.contains(call.id) {

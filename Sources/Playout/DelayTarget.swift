@@ -61,7 +61,9 @@ public struct DelayTarget: ~Copyable {
       let known = arrival.nanoseconds(since: continuousSince ?? arrival)
       guard known > Self.rebaseKnowledge else {
         histogram.add(
-          delay: transit - reference, duration: SampleRate.voice.nanoseconds(of: frames))
+          delay: transit - reference,
+          duration: SampleRate.voice.nanoseconds(of: frames)
+        )
         return
       }
       histogram.shift(by: minimum - reference)
@@ -84,7 +86,10 @@ public struct DelayTarget: ~Copyable {
   // for which its first packet speaks.
   @_noAllocation @_noLocks
   private func isCatchingUp(
-    delay: Int64, duration: Int64, since previous: MonotonicInstant?, at arrival: MonotonicInstant
+    delay: Int64,
+    duration: Int64,
+    since previous: MonotonicInstant?,
+    at arrival: MonotonicInstant
   ) -> Bool {
     guard let previous else { return false }
     return arrival.nanoseconds(since: previous) < duration / 4 && delay < lastDelay

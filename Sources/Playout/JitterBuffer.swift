@@ -339,7 +339,9 @@ public struct JitterBuffer: ~Copyable {
   // Drops what has waited too long, up to the first packet within `excess` of the target.
   @_noAllocation @_noLocks
   private mutating func skip(
-    from front: StoredPacket, playTime: MonotonicInstant, leaving excess: Int64
+    from front: StoredPacket,
+    playTime: MonotonicInstant,
+    leaving excess: Int64
   ) -> StoredPacket {
     var packet = front
     while let following = store.first(from: packet.sequence + 1),

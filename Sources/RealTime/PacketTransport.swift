@@ -7,7 +7,7 @@ public struct Arrival: Equatable, Sendable, BitwiseCopyable {
   public var length: Int
   /// When the kernel took it from the network.
   public var instant: MonotonicInstant
-  /// True if it came from the address that is being sent to.
+  /// True if it came from the host that is being sent to, or one that was admitted.
   public var isFromRemote: Bool
 
   /// A datagram of `length` bytes.
@@ -40,6 +40,10 @@ public protocol PacketTransport: ~Copyable, SendableMetatype {
   /// Receives one datagram without waiting.
   @_noAllocation @_noLocks
   mutating func receive(into buffer: inout ByteBuffer) -> TransportOutcome
+
+  /// Takes the host that the last datagram came from for the far side's as well.
+  @_noAllocation @_noLocks
+  mutating func admitLastSource()
 
   /// Sends the first `length` bytes of `datagram` without waiting; a full socket buffer drops it. False: refused by the peer.
   @_noAllocation @_noLocks

@@ -19,6 +19,8 @@ public struct MediaSocket: PacketTransport, ~Copyable {
 
   private var remote = AddressStorage(raw: sockaddr_storage())
   private var remoteControl = AddressStorage(raw: sockaddr_storage())
+  private var admitted = AddressStorage(raw: sockaddr_storage())
+  private var lastSource = AddressStorage(raw: sockaddr_storage())
   private var isConnected = false
 
   /// Expedited forwarding (RFC 3246), in the upper six bits of the traffic class.
@@ -77,9 +79,11 @@ public struct MediaSocket: PacketTransport, ~Copyable {
       if length == -Int(EAGAIN) || length == -Int(EINTR) { return takeError() }
       return isRefusal(CInt(truncatingIfNeeded: -length)) ? .refused : .empty
     }
+    lastSource.raw = arrival.source
     let isFromRemote =
       unsafe isConnected
-      && realtime_same_address(&arrival.source, &remote.raw, 0) != 0
+      && (realtime_same_address(&arrival.source, &remote.raw, 0) != 0
+        || realtime_same_address(&arrival.source, &admitted.raw, 0) != 0)
     return .received(
       Arrival(
         length: length,
@@ -105,6 +109,12 @@ public struct MediaSocket: PacketTransport, ~Copyable {
       : unsafe realtime_send(descriptor, datagram.address, length, &remote.raw)
     guard sent < 0 else { return true }
     return !isRefusal(CInt(truncatingIfNeeded: -sent))
+  }
+
+  /// Takes the host that the last datagram came from for the far side's as well.
+  @_noAllocation @_noLocks
+  public mutating func admitLastSource() {
+    admitted = lastSource
   }
 
   @_noAllocation @_noLocks

@@ -50,7 +50,11 @@ final class StreamBox<Transport: PacketTransport & ~Copyable> {
     for _ in 0..<512 {
       switch transport.receive(into: &datagram) {
       case .received(let arrival):
-        guard arrival.isFromRemote else { continue }
+        if !arrival.isFromRemote {
+          // A far side with several addresses may send from another than it described.
+          guard stream.wouldBegin(with: datagram, length: arrival.length) else { continue }
+          transport.admitLastSource()
+        }
         let age = max(0, now.nanoseconds(since: arrival.instant))
         stream.receive(
           datagram,

@@ -38,6 +38,8 @@ public struct StreamStatistics: Equatable, Sendable, BitwiseCopyable {
   public var silenceNanoseconds: Int64 = 0
   /// True after the far side's RTCP BYE.
   public var isFarGone = false
+  /// The encoder's look-ahead in nanoseconds.
+  public var lookAheadNanoseconds: Int64 = 0
 
   @_noAllocation @_noLocks
   init() {}

@@ -77,12 +77,10 @@ public struct VoiceStream: ~Copyable {
       count: JitterBuffer.capacity * Self.payloadCapacity
     )
     payloadLengths = FixedArray(repeating: 0, count: JitterBuffer.capacity)
+    statistics.lookAheadNanoseconds = SampleRate.voice.nanoseconds(of: encoder.lookAhead)
     self.encoder = encoder
     self.decoder = decoder
   }
-
-  /// Frames of delay between the microphone and a packet: the encoder's look-ahead.
-  public var lookAhead: FrameCount { encoder.lookAhead }
 
   // MARK: Sending
 
@@ -210,6 +208,14 @@ public struct VoiceStream: ~Copyable {
     } else {
       receiveMedia(datagram, length: length, at: instant)
     }
+  }
+
+  /// True if nothing was received yet and the datagram is RTP of the agreed payload type.
+  @_noAllocation @_noLocks
+  public func wouldBegin(with datagram: borrowing ByteBuffer, length: Int) -> Bool {
+    if admission.ssrc != nil { return false }
+    guard let packet = RTPPacket(parsing: datagram, length: length) else { return false }
+    return packet.header.payloadType == configuration.receivePayloadType && packet.payloadLength > 0
   }
 
   @_noAllocation @_noLocks

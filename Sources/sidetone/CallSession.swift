@@ -57,7 +57,11 @@ struct CallSession {
   /// Throws the exit status.
   func run(answersAtOnce: Bool, endsAfterFirst: Bool, calling address: String?) async throws {
     let terminal = Terminal()
-    let printer = EventPrinter(isJSON: isJSON, terminal: terminal)
+    let printer = EventPrinter(
+      isJSON: isJSON,
+      terminal: terminal,
+      announcesAddresses: address == nil
+    )
     let phone = Phone(configuration)
     do {
       try await phone.start()
@@ -107,6 +111,7 @@ struct CallSession {
     var isConnected = false
     var interrupts = 0
     var failure: String?
+    var statistics: CallStatistics?
     var lastReason = ""
     var isAudioActive = false
     /// True if the last call ended well, false if not, nil before the first has ended.
@@ -129,7 +134,9 @@ struct CallSession {
       case .key(let key):
         await handle(key)
       case .tick:
-        if isConnected, let statistics = await phone.statistics() { printer.print(statistics) }
+        guard isConnected, let statistics = await phone.statistics() else { return }
+        self.statistics = statistics
+        printer.print(statistics)
       case .timeIsUp(let timed):
         if call == timed { try? await phone.end(timed) }
       case .callFailed(let reason):
@@ -165,6 +172,8 @@ struct CallSession {
           continuation.yield(.timeIsUp(timed))
         }
       case .ended(_, let reason, let isClean):
+        if let statistics { printer.printSummary(statistics) }
+        statistics = nil
         call = nil
         lastReason = reason
         isRinging = false

@@ -8,6 +8,8 @@ import VoiceEngine
 struct EventPrinter {
   let isJSON: Bool
   let terminal: Terminal
+  /// False for a caller, whom nobody is to call.
+  let announcesAddresses: Bool
 
   func print(_ event: PhoneEvent) {
     if isJSON { printJSON(Self.fields(of: event)) } else { printText(event) }
@@ -19,6 +21,12 @@ struct EventPrinter {
     } else {
       terminal.refresh(Self.line(statistics))
     }
+  }
+
+  /// Sums up a call that has ended.
+  func printSummary(_ statistics: CallStatistics) {
+    guard !isJSON else { return }
+    terminal.say("  " + Self.line(statistics))
   }
 
   private func printJSON(_ fields: [String: Any]) {
@@ -75,6 +83,7 @@ struct EventPrinter {
   private func printText(_ event: PhoneEvent) {
     switch event {
     case .registered(let addresses):
+      guard announcesAddresses else { return }
       terminal.say("Listening at \(addresses.map { "sip:\($0)" }.joined(separator: ", "))")
     case .incoming(_, let from):
       let keys = terminal.isInteractive ? " a to answer, d to decline." : ""
@@ -98,7 +107,9 @@ struct EventPrinter {
 
   // A caller chooses this text: it must not steer the terminal.
   private static func plain(_ text: String) -> String {
-    String(text.unicodeScalars.map { $0.properties.generalCategory == .control ? " " : Character($0) })
+    String(
+      text.unicodeScalars.map { $0.properties.generalCategory == .control ? " " : Character($0) }
+    )
   }
 
   // MARK: Figures

@@ -1,10 +1,189 @@
+import ALSAIO
+import AVFAudio
 import ArgumentParser
+import Foundation
+import MediaTime
+import UDPTransport
+import VoiceEngine
 
 struct LoopbackCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "loopback",
-    abstract: "A call to oneself over UDP loopback; measures mouth-to-ear latency."
+    abstract: "A call to oneself over UDP loopback; measures mouth-to-ear latency.",
+    discussion: """
+      Without --headset a virtual microphone hears the probe. With a real one the loudspeaker \
+      sounds the probe and the microphone has to hear it: hold them together. Measured is from the \
+      microphone's converter to the loudspeaker's, without the air between them.
+      """
   )
 
-  func run() async throws {}
+  @Option(help: ArgumentHelp("How long to measure.", valueName: "seconds"))
+  var duration = 15
+
+  @Flag(help: "Print the result as JSON.")
+  var json = false
+
+  @OptionGroup var voiceOptions: VoiceOptions
+  @OptionGroup var deviceOptions: DeviceOptions
+
+  func validate() throws {
+    guard (3...3_600).contains(duration) else {
+      throw ValidationError("--duration is between 3 and 3600")
+    }
+  }
+
+  func run() async throws {
+    do {
+      let measurement = try await measure()
+      guard let report = LoopbackReport(measurement, packetFrames: voiceOptions.packetFrames)
+      else {
+        throw CommandFailure(
+          "the probe was not heard; bring the microphone to the loudspeaker and turn both up"
+        )
+      }
+      print(json ? report.json : report.text)
+    } catch let failure as CommandFailure {
+      throw failure
+    } catch {
+      throw CommandFailure("\(error)")
+    }
+  }
+
+  private func measure() async throws -> LoopbackMeasurement {
+    let isVirtual =
+      deviceOptions.headset == nil && deviceOptions.capture == nil && deviceOptions.playback == nil
+    let probe = FileManager.default.temporaryDirectory
+      .appendingPathComponent("sidetone-probe-\(ProcessInfo.processInfo.processIdentifier).wav")
+    defer { try? FileManager.default.removeItem(at: probe) }
+    var devices = deviceOptions.devices
+    if isVirtual {
+      let samples = ProbeSignal.samples(seconds: duration + 2)
+      let file =
+        WaveFile.header(rateHertz: 48_000, sampleCount: samples.count) + WaveFile.encode(samples)
+      try Data(file).write(to: probe)
+      devices = AVAudioSession.Devices(capture: .file(probe.path), playback: .null)
+    }
+
+    let headset = try Headset(
+      capture: devices.capture,
+      playback: devices.playback,
+      periodNanoseconds: 2_500_000
+    )
+    let hearsFile = if case .file = devices.capture { true } else { false }
+    let engine = try CallEngine(
+      device: headset,
+      settings: EngineSettings(
+        filters: deviceOptions.filters,
+        measurement: hearsFile ? .observe : .probe
+      )
+    )
+    defer { engine.stop() }
+    let stream = try attach(to: engine)
+
+    var measurement = LoopbackMeasurement()
+    for _ in 0..<duration * 2 {
+      try await Task.sleep(for: .milliseconds(500))
+      measurement.add(engine.takeMonitor())
+    }
+    measurement.device = engine.statistics()
+    measurement.stream = engine.statistics(of: stream)
+    return measurement
+  }
+
+  private func attach(to engine: CallEngine) throws -> StreamID {
+    guard let any = SocketAddress(host: "127.0.0.1", port: 0) else {
+      throw CommandFailure("no loopback address")
+    }
+    var socket = try MediaSocket(bindingTo: any)
+    guard let own = SocketAddress(host: "127.0.0.1", port: socket.localPort) else {
+      throw CommandFailure("no loopback address")
+    }
+    socket.connect(to: own, control: own)
+    var configuration = StreamConfiguration(
+      codec: .opus,
+      sendPayloadType: 96,
+      receivePayloadType: 96,
+      ssrc: .random(in: 1...UInt32.max),
+      seed: .random(in: 1...UInt64.max)
+    )
+    configuration.packetFrames = voiceOptions.packetFrames
+    configuration.bitrate = voiceOptions.bitrate
+    configuration.usesRedundancy = voiceOptions.fec
+    configuration.usesDiscontinuousTransmission = voiceOptions.dtx
+    return try engine.attach(configuration, over: socket)
+  }
+}
+
+/// What a loopback call recorded.
+struct LoopbackMeasurement {
+  var captured: [Float] = []
+  var played: [Float] = []
+  var device: EngineStatistics?
+  var stream: StreamStatistics?
+
+  mutating func add(_ monitor: CallEngine.Monitor) {
+    captured += monitor.captured
+    played += monitor.played
+  }
+}
+
+/// The mouth-to-ear delay of each probe, and where it goes.
+struct LoopbackReport {
+  private let delays: [Double]
+  private let stages: [(name: String, milliseconds: Double)]
+
+  /// The first second is left out: the playout is still finding its delay.
+  init?(_ measurement: LoopbackMeasurement, packetFrames: Int) {
+    guard let device = measurement.device, let stream = measurement.stream else { return nil }
+    let origin = Double(device.playbackOrigin - device.captureOrigin) / 1e6
+    var delays: [Double] = []
+    for second in 1..<max(2, measurement.captured.count / 48_000) {
+      let window = second * 48_000..<(second + 1) * 48_000
+      guard let said = ProbeSignal.find(in: measurement.captured, range: window) else { continue }
+      let expected = Int(said - origin * 48)
+      guard
+        let heard = ProbeSignal.find(in: measurement.played, range: expected..<expected + 24_000)
+      else { continue }
+      delays.append(origin + (heard - said) / 48)
+    }
+    guard !delays.isEmpty else { return nil }
+    self.delays = delays.sorted()
+    let roundTrip = max(0, stream.roundTripNanoseconds)
+    stages = [
+      ("capture period", Double(device.capturePeriodNanoseconds) / 1e6),
+      ("frame", Double(packetFrames) / 48),
+      ("look-ahead", Double(stream.lookAheadNanoseconds) / 1e6),
+      ("network (half the round trip)", Double(roundTrip) / 2e6),
+      ("playout beyond the fastest packet", Double(stream.playoutDelayNanoseconds) / 1e6),
+      ("playback fill", Double(device.playbackFillNanoseconds) / 1e6),
+    ]
+  }
+
+  private func percentile(_ share: Double) -> Double {
+    delays[min(delays.count - 1, Int(share * Double(delays.count)))]
+  }
+
+  var text: String {
+    let head = String(
+      format: "mouth to ear: median %.1f ms, 95th percentile %.1f ms, of %d probes",
+      percentile(0.5),
+      percentile(0.95),
+      delays.count
+    )
+    let rows = stages.map { stage in
+      "  " + stage.name.padding(toLength: 36, withPad: " ", startingAt: 0)
+        + String(format: "%6.1f ms", stage.milliseconds)
+    }
+    return ([head, "where it goes (upper bounds; a stage may overlap the one before):"] + rows)
+      .joined(separator: "\n")
+  }
+
+  var json: String {
+    var fields: [String: Any] = [
+      "medianMs": percentile(0.5), "percentile95Ms": percentile(0.95), "probes": delays.count,
+    ]
+    fields["stagesMs"] = Dictionary(uniqueKeysWithValues: stages.map { ($0.name, $0.milliseconds) })
+    let data = try? JSONSerialization.data(withJSONObject: fields, options: [.sortedKeys])
+    return String(decoding: data ?? Data(), as: UTF8.self)
+  }
 }

@@ -51,9 +51,17 @@ struct DeviceOptions: ParsableArguments {
 
   var devices: AVAudioSession.Devices {
     AVAudioSession.Devices(
-      capture: DeviceName(capture ?? headset ?? "default"),
-      playback: DeviceName(playback ?? headset ?? "default")
+      capture: DeviceName(capture ?? headset ?? Self.preferred(.capture)),
+      playback: DeviceName(playback ?? headset ?? Self.preferred(.playback))
     )
+  }
+
+  private enum Side {
+    case capture, playback
+  }
+
+  private static func preferred(_ side: Side) -> String {
+    DeviceList.preferred(among: DeviceList.all(), capture: side == .capture)?.name ?? "default"
   }
 
   var filters: SpeechFilterSettings {

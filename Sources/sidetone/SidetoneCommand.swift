@@ -10,7 +10,10 @@ struct SidetoneCommand: AsyncParsableCommand {
       Exit status: 0 the call happened and ended well; 2 wrong usage; 1 anything else, with one \
       line that says what to do.
       """,
-    subcommands: [DevicesCommand.self, ListenCommand.self, CallCommand.self, LoopbackCommand.self]
+    subcommands: [
+      DevicesCommand.self, ListenCommand.self, CallCommand.self, LoopbackCommand.self,
+      CompareCommand.self,
+    ]
   )
 
   /// Wrong usage exits with 2; ArgumentParser's own code for it is 64.

@@ -24,7 +24,9 @@ struct CallControlPropertyTests {
     var activationFails = false
 
     mutating func perform(
-      _ effect: CallControl.Effect, _ control: inout CallControl, at now: MonotonicInstant
+      _ effect: CallControl.Effect,
+      _ control: inout CallControl,
+      at now: MonotonicInstant
     ) {
       switch effect {
       case .perform(let action):
@@ -91,14 +93,18 @@ struct CallControlPropertyTests {
           [
             .init(call: call, kind: .setMuted(.random(using: &random))),
             .init(call: names[0], kind: .end), .init(call: call, kind: .answer),
-          ], at: now)
+          ],
+          at: now
+        )
       case 5, 6, 7:
         // Old, unknown and pending actions alike are answered, some of them twice.
         let id = Int.random(in: 0...max(1, world.finished.count + 3), using: &random)
         let pending = control.pendingActions.randomElement(using: &random)?.id
         control.answer(
           Bool.random(using: &random) ? pending ?? ActionID(rawValue: id) : ActionID(rawValue: id),
-          isFulfilled: Int.random(in: 0..<4, using: &random) > 0, at: now)
+          isFulfilled: Int.random(in: 0..<4, using: &random) > 0,
+          at: now
+        )
       case 8:
         control.reportConnecting(call)
       case 9:

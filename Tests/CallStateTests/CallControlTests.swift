@@ -206,7 +206,8 @@ struct CallControlTests {
     try control.reportIncoming(Self.bob, at: start)
     let actions = try control.request(
       [.init(call: Self.bob, kind: .setMuted(true)), .init(call: Self.bob, kind: .answer)],
-      at: start)
+      at: start
+    )
     control.answer(actions[1].id, isFulfilled: true, at: start)
     #expect(!control.isAudioActive)
     control.answer(actions[0].id, isFulfilled: true, at: start)

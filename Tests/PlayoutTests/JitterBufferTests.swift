@@ -16,15 +16,20 @@ struct VirtualStream: ~Copyable {
   var decoded: [Int64] = []
   var steps: [JitterBuffer.Step] = []
   private var slots: [Int: Int64] = [:]
-  private var wire: [(arrival: Int64, sequence: Int64, mediaFrame: Int64, frames: Int, isSilence: Bool)] = []
+  private var wire:
+    [(arrival: Int64, sequence: Int64, mediaFrame: Int64, frames: Int, isSilence: Bool)] = []
 
   init(packetFrames: Int = 480) {
     self.packetFrames = packetFrames
   }
 
   mutating func send(
-    sequence: Int64, mediaFrame: Int64, at departure: Double, delay: Double,
-    frames: Int? = nil, isSilence: Bool = false
+    sequence: Int64,
+    mediaFrame: Int64,
+    at departure: Double,
+    delay: Double,
+    frames: Int? = nil,
+    isSilence: Bool = false
   ) {
     let arrival = 1_000_000_000 + Int64((departure + delay) * 1e6)
     wire.append((arrival, sequence, mediaFrame, frames ?? packetFrames, isSilence))
@@ -36,8 +41,11 @@ struct VirtualStream: ~Copyable {
     for index in range {
       guard let delay = delay(index) else { continue }
       send(
-        sequence: 70_000 + Int64(index), mediaFrame: 1 << 40 + Int64(index * packetFrames),
-        at: Double(index) * milliseconds, delay: delay)
+        sequence: 70_000 + Int64(index),
+        mediaFrame: 1 << 40 + Int64(index * packetFrames),
+        at: Double(index) * milliseconds,
+        delay: delay
+      )
     }
   }
 
@@ -48,8 +56,12 @@ struct VirtualStream: ~Copyable {
       while let packet = wire.first, packet.arrival <= now.nanoseconds {
         wire.removeFirst()
         let insertion = buffer.insert(
-          sequence: packet.sequence, mediaFrame: packet.mediaFrame, frames: packet.frames,
-          isSilence: packet.isSilence, at: MonotonicInstant(nanoseconds: packet.arrival))
+          sequence: packet.sequence,
+          mediaFrame: packet.mediaFrame,
+          frames: packet.frames,
+          isSilence: packet.isSilence,
+          at: MonotonicInstant(nanoseconds: packet.arrival)
+        )
         if case .stored(let slot) = insertion { slots[slot] = packet.sequence }
       }
       pull()
@@ -86,7 +98,8 @@ struct VirtualStream: ~Copyable {
           queued += limit
           buffer.noteStretch(removedFrames: -limit)
         }
-      case .recover(_, let frames), .conceal(let frames), .comfort(let frames), .silence(let frames):
+      case .recover(_, let frames), .conceal(let frames), .comfort(let frames),
+        .silence(let frames):
         queued += frames
       }
     }
@@ -224,8 +237,12 @@ struct JitterBufferTests {
     var stream = VirtualStream()
     stream.send(0..<200)
     stream.send(
-      sequence: Self.first + 200, mediaFrame: 1 << 40 + 200 * 480, at: 2_000, delay: 5,
-      isSilence: true)
+      sequence: Self.first + 200,
+      mediaFrame: 1 << 40 + 200 * 480,
+      at: 2_000,
+      delay: 5,
+      isSilence: true
+    )
     stream.run(milliseconds: 2_100)
     let concealed = stream.buffer.counters.concealedFrames
     stream.run(milliseconds: 60_000)
@@ -235,7 +252,10 @@ struct JitterBufferTests {
       let at = 62_000 + Double(index) * 10
       stream.send(
         sequence: Self.first + 201 + Int64(index),
-        mediaFrame: 1 << 40 + Int64(at * 48), at: at, delay: 5)
+        mediaFrame: 1 << 40 + Int64(at * 48),
+        at: at,
+        delay: 5
+      )
     }
     stream.run(milliseconds: 900)
     #expect(stream.decoded.last.map { $0 >= Self.first + 280 } == true)
@@ -248,8 +268,11 @@ struct JitterBufferTests {
     stream.send(0..<200)
     for index in 200..<600 {
       stream.send(
-        sequence: Self.first + Int64(index), mediaFrame: 1 << 40 + Int64(index * 480) + jump,
-        at: Double(index) * 10, delay: 5)
+        sequence: Self.first + Int64(index),
+        mediaFrame: 1 << 40 + Int64(index * 480) + jump,
+        at: Double(index) * 10,
+        delay: 5
+      )
     }
     stream.run(milliseconds: 5_800)
     #expect(stream.decoded.last.map { $0 > Self.first + 550 } == true)
@@ -261,7 +284,11 @@ struct JitterBufferTests {
     var stream = VirtualStream()
     stream.send(0..<200)
     stream.send(
-      sequence: Self.first + 201, mediaFrame: 1 << 40 - 480_000, at: 2_010, delay: 5)
+      sequence: Self.first + 201,
+      mediaFrame: 1 << 40 - 480_000,
+      at: 2_010,
+      delay: 5
+    )
     stream.send(sequence: Self.first + 200, mediaFrame: 1 << 40 + 96_000, at: 2_000, delay: 20)
     stream.run(milliseconds: 2_050)
     #expect(!stream.decoded.contains(Self.first + 200))
@@ -276,8 +303,12 @@ struct JitterBufferTests {
       // A packet leaves when its last sample is there.
       at += Double(frames) / 48
       stream.send(
-        sequence: Self.first + 200 + Int64(index), mediaFrame: frame, at: at - 10, delay: 5,
-        frames: frames)
+        sequence: Self.first + 200 + Int64(index),
+        mediaFrame: frame,
+        at: at - 10,
+        delay: 5,
+        frames: frames
+      )
       frame += Int64(frames)
     }
     stream.run(milliseconds: at + 20)
@@ -297,8 +328,11 @@ struct JitterBufferTests {
     var stream = VirtualStream()
     for index in 0..<6_000 {
       stream.send(
-        sequence: Self.first + Int64(index), mediaFrame: 1 << 40 + Int64(index * 480),
-        at: Double(index) * 10 * (1 - 300e-6), delay: 5)
+        sequence: Self.first + Int64(index),
+        mediaFrame: 1 << 40 + Int64(index * 480),
+        at: Double(index) * 10 * (1 - 300e-6),
+        delay: 5
+      )
     }
     stream.run(milliseconds: 20_000)
     if case .resample(let ratio) = stream.buffer.correction(at: stream.now, queuedFrames: 0) {
@@ -314,7 +348,8 @@ struct JitterBufferTests {
     let count = 600_000 / stream.packetFrames / 2
     stream.send(0..<count) { _ in
       Int.random(in: 0..<10, using: &random) == 0
-        ? nil : Double.random(in: 0..<1, using: &random) < 0.02
+        ? nil
+        : Double.random(in: 0..<1, using: &random) < 0.02
           ? Double.random(in: 5..<500, using: &random)
           : Double.random(in: 5..<30, using: &random)
     }

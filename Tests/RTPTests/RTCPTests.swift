@@ -18,24 +18,46 @@ struct RTCPTests {
   @Test func compoundPacketRoundTrips() {
     var packet = ByteBuffer(repeating: 0, count: RTCPWriter.maximumLength)
     let sender = RTCPSenderInformation(
-      ntpTime: 0x0123_4567_89AB_CDEF, timestamp: RTPTimestamp(rawValue: 77), packetCount: 5,
-      octetCount: 600)
+      ntpTime: 0x0123_4567_89AB_CDEF,
+      timestamp: RTPTimestamp(rawValue: 77),
+      packetCount: 5,
+      octetCount: 600
+    )
     let block = RTCPReportBlock(
-      ssrc: 9, fractionLost: 128, cumulativeLost: -3, highestSequence: 70_000, jitter: 42,
-      lastSenderReport: 1, delaySinceLastSenderReport: 2)
+      ssrc: 9,
+      fractionLost: 128,
+      cumulativeLost: -3,
+      highestSequence: 70_000,
+      jitter: 42,
+      lastSenderReport: 1,
+      delaySinceLastSenderReport: 2
+    )
     let length = RTCPWriter.write(
-      to: &packet, ssrc: 4, sender: sender, block: block, canonicalName: 0xABCD, isGoodbye: true)
+      to: &packet,
+      ssrc: 4,
+      sender: sender,
+      block: block,
+      canonicalName: 0xABCD,
+      isGoodbye: true
+    )
     #expect(length % 4 == 0)
     #expect(
       items(packet, length) == [
         .senderInformation(ssrc: 4, sender), .report(reporter: 4, block), .goodbye(ssrc: 4),
-      ])
+      ]
+    )
   }
 
   @Test func receiverReportWithoutBlockIsLegal() {
     var packet = ByteBuffer(repeating: 0, count: RTCPWriter.maximumLength)
     let length = RTCPWriter.write(
-      to: &packet, ssrc: 4, sender: nil, block: nil, canonicalName: 1, isGoodbye: false)
+      to: &packet,
+      ssrc: 4,
+      sender: nil,
+      block: nil,
+      canonicalName: 1,
+      isGoodbye: false
+    )
     #expect(packet[1] == 201 && packet[0] == 0x80)
     #expect(items(packet, length).isEmpty)
   }
@@ -45,11 +67,20 @@ struct RTCPTests {
     var near = RTCPSession(localSSRC: 1, seed: 5)
     let sent = RTCPSession.ntpTime(wallNanoseconds: wall)
     let block = RTCPReportBlock(
-      ssrc: 1, fractionLost: 0, cumulativeLost: 0, highestSequence: 0, jitter: 0,
+      ssrc: 1,
+      fractionLost: 0,
+      cumulativeLost: 0,
+      highestSequence: 0,
+      jitter: 0,
       lastSenderReport: UInt32(truncatingIfNeeded: sent >> 16),
-      delaySinceLastSenderReport: 65_536 / 2)
+      delaySinceLastSenderReport: 65_536 / 2
+    )
     near.receive(
-      .report(reporter: 2, block), from: 2, at: instant(0), wallNanoseconds: wall + 580_000_000)
+      .report(reporter: 2, block),
+      from: 2,
+      at: instant(0),
+      wallNanoseconds: wall + 580_000_000
+    )
     let roundTrip = try #require(near.roundTripNanoseconds)
     #expect(abs(roundTrip - 80_000_000) < 100_000)
   }
@@ -75,7 +106,10 @@ struct RTCPTests {
     statistics.begin(at: 65_536)
     for sequence in 0..<100 where sequence % 4 != 0 || sequence == 0 {
       statistics.receive(
-        sequence: 65_536 + Int64(sequence), timestamp: RTPTimestamp(rawValue: 0), at: instant(0))
+        sequence: 65_536 + Int64(sequence),
+        timestamp: RTPTimestamp(rawValue: 0),
+        at: instant(0)
+      )
     }
     #expect(statistics.expected == 100)
     #expect(statistics.cumulativeLost == 24)
@@ -94,7 +128,10 @@ struct RTCPTests {
       let stamp = RTPTimestamp(rawValue: UInt32(index * 480))
       even.receive(sequence: Int64(index), timestamp: stamp, at: instant(Int64(index) * 10))
       uneven.receive(
-        sequence: Int64(index), timestamp: stamp, at: instant(Int64(index) * 10 + Int64(index % 2) * 4))
+        sequence: Int64(index),
+        timestamp: stamp,
+        at: instant(Int64(index) * 10 + Int64(index % 2) * 4)
+      )
     }
     #expect(even.jitterTicks < 1)
     // |D| is 4 ms each time: the estimate converges to 192 ticks.

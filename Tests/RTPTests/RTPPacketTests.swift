@@ -16,8 +16,12 @@ struct RTPPacketTests {
 
   @Test func headerRoundTrips() throws {
     let header = RTPHeader(
-      marker: true, payloadType: 96, sequenceNumber: 65_535,
-      timestamp: RTPTimestamp(rawValue: .max), ssrc: 0xDEAD_BEEF)
+      marker: true,
+      payloadType: 96,
+      sequenceNumber: 65_535,
+      timestamp: RTPTimestamp(rawValue: .max),
+      ssrc: 0xDEAD_BEEF
+    )
     var packet = ByteBuffer(repeating: 7, count: 20)
     header.write(to: &packet)
     let result = RTPPacket(parsing: packet, length: 20)

@@ -46,16 +46,25 @@ final class HeadsetRig: @unchecked Sendable {
         unsafe Unmanaged<HeadsetRig>.fromOpaque(context).takeUnretainedValue()
           .process(Int(frames))
         return 0
-      }, context)
+      },
+      context
+    )
     guard unsafe jack_activate(client) == 0 else { throw RigError("JACK refused the client") }
   }
 
   private static func port(
-    of client: OpaquePointer, _ name: String, _ direction: JackPortFlags
+    of client: OpaquePointer,
+    _ name: String,
+    _ direction: JackPortFlags
   ) -> OpaquePointer {
     guard
       let port = unsafe jack_port_register(
-        client, name, JACK_DEFAULT_AUDIO_TYPE, UInt(direction.rawValue), 0)
+        client,
+        name,
+        JACK_DEFAULT_AUDIO_TYPE,
+        UInt(direction.rawValue),
+        0
+      )
     else { preconditionFailure("a port of a fresh client can be made") }
     return unsafe port
   }
@@ -89,7 +98,8 @@ final class HeadsetRig: @unchecked Sendable {
   func delays(from source: Int, to listener: Int, skipping: Int) -> [Double] {
     _ = unsafe jack_deactivate(client)
     let heard = unsafe Array(
-      UnsafeBufferPointer(start: recordings[listener], count: min(position, capacity)))
+      UnsafeBufferPointer(start: recordings[listener], count: min(position, capacity))
+    )
     let offset = source * ProbeSignal.intervalFrames / Self.sides
     var delays: [Double] = []
     var emitted = skipping * ProbeSignal.intervalFrames - offset

@@ -1,0 +1,120 @@
+import Foundation
+import Testing
+
+/// Calls with baresip (Debian's baresip-core).
+///
+/// When we call, its audio bridge sends back what it hears: what we hear of ourselves has been decoded
+/// and encoded by the other program. When it calls, its bridge stays silent (a fault of release 1.0.0),
+/// so it plays a file to us, and its own meter tells that it receives our audio.
+@Suite(.serialized)
+struct BaresipTests {
+  private struct Peer {
+    let run: ProgramRun
+    let port: Int
+    let folder: URL
+  }
+
+  private func start(
+    _ baresip: String,
+    source: String = "aubridge,echo",
+    commands: [String] = [],
+    seconds: Int = 25
+  ) throws -> Peer {
+    let folder = try Bench.folder()
+    let port = Bench.port()
+    let modules = ["opus", "g711", "aubridge", "aufile"].map { "module \($0).so" }
+    let configuration =
+      [
+        "poll_method epoll", "sip_listen 127.0.0.1:\(port)", "audio_player aubridge,echo",
+        "audio_source \(source)", "ausrc_srate 48000", "auplay_srate 48000",
+        "module_path /usr/lib/baresip/modules",
+      ] + modules + ["module_tmp account.so", "module_app menu.so"]
+    try configuration.joined(separator: "\n").write(
+      to: folder.appendingPathComponent("config"),
+      atomically: true,
+      encoding: .utf8
+    )
+    try "<sip:bob@127.0.0.1:\(port)>;regint=0;answermode=auto\n".write(
+      to: folder.appendingPathComponent("accounts"),
+      atomically: true,
+      encoding: .utf8
+    )
+    try "".write(to: folder.appendingPathComponent("contacts"), atomically: true, encoding: .utf8)
+    let run = try ProgramRun(
+      baresip,
+      ["-f", folder.path, "-t", "\(seconds)"] + commands.flatMap { ["-e", $0] }
+    )
+    #expect(run.wait(for: "baresip is ready"))
+    return Peer(run: run, port: port, folder: folder)
+  }
+
+  private func voice(_ folder: URL) throws -> (said: URL, heard: URL) {
+    let said = folder.appendingPathComponent("said.wav")
+    try Bench.speak(Bench.aliceText, voice: "en", to: said)
+    return (said, folder.appendingPathComponent("heard.wav"))
+  }
+
+  @Test(arguments: [["--codecs", "opus"], ["--codecs", "pcma"]])
+  func weCallAndHangUp(codecs: [String]) throws {
+    guard let baresip = Bench.baresip else { return Bench.skip("baresip-core") }
+    let peer = try start(baresip)
+    let files = try voice(peer.folder)
+    let caller = try Bench.run(
+      [
+        "call", "sip:bob@127.0.0.1:\(peer.port)", "--duration", "7", "--json",
+        "--capture", "file:\(files.said.path)", "--playback", "file:\(files.heard.path)",
+      ] + codecs
+    )
+    #expect(caller.waitForExit() == 0)
+    #expect(peer.run.wait(for: "terminated"))
+    #expect(try Bench.carries(files.said, in: files.heard))
+    peer.run.signal(SIGKILL)
+  }
+
+  @Test func weCallAndTheyHangUp() throws {
+    guard let baresip = Bench.baresip else { return Bench.skip("baresip-core") }
+    // When its time is up baresip says goodbye to its calls.
+    let peer = try start(baresip, seconds: 6)
+    let caller = try Bench.run(
+      ["call", "sip:bob@127.0.0.1:\(peer.port)", "--headset", "null", "--json"])
+    #expect(caller.wait(for: "\"stats\""))
+    #expect(caller.waitForExit() == 0)
+    #expect(caller.printed("the far side hung up"))
+  }
+
+  @Test(arguments: [true, false])
+  func theyCall(weHangUp: Bool) throws {
+    guard let baresip = Bench.baresip else { return Bench.skip("baresip-core") }
+    let port = Bench.port()
+    let folder = try Bench.folder()
+    let theySaid = folder.appendingPathComponent("they-said.wav")
+    let heard = folder.appendingPathComponent("heard.wav")
+    let mono = folder.appendingPathComponent("mono.wav")
+    try Bench.speak(Bench.bobText + " " + Bench.aliceText, voice: "en", to: mono)
+    let sox = try #require(Bench.find("sox"), "install sox")
+    let widened = try ProgramRun(sox, [mono.path, "-r", "48000", "-c", "2", theySaid.path])
+    #expect(widened.waitForExit() == 0)
+    let listener = try Bench.run(
+      [
+        "listen", "--answer", "--once", "--json", "--listen", "127.0.0.1:\(port)",
+        "--capture", "file:\(mono.path)", "--playback", "file:\(heard.path)",
+      ] + (weHangUp ? ["--duration", "9"] : [])
+    )
+    #expect(listener.wait(for: "registered"))
+    let peer = try start(
+      baresip,
+      source: "aufile,\(theySaid.path)",
+      commands: ["/dial sip:us@127.0.0.1:\(port)"],
+      seconds: weHangUp ? 25 : 11
+    )
+    #expect(listener.wait(for: "connected"))
+    #expect(listener.waitForExit() == 0)
+    #expect(peer.run.wait(for: "terminated"))
+    if !weHangUp { #expect(listener.printed("the far side hung up")) }
+    #expect(try Bench.carries(theySaid, in: heard))
+    // Its meter: bits per second sent and received.
+    let meter = peer.run.output.matches(of: /audio=\d+\/(\d+)/).compactMap { Int($0.1) }.max()
+    #expect((meter ?? 0) > 20_000)
+    peer.run.signal(SIGKILL)
+  }
+}

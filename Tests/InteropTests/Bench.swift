@@ -1,0 +1,115 @@
+import Foundation
+import Testing
+
+/// The programs and voices that the tests use, and where they are.
+enum Bench {
+  /// The program under test: SIDETONE_PROGRAM, or what `swift build` left in this package.
+  static let program: String? = {
+    if let path = ProcessInfo.processInfo.environment["SIDETONE_PROGRAM"] { return path }
+    let package = URL(fileURLWithPath: #filePath)
+      .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+    return ["release", "debug"].map { package.appendingPathComponent(".build/\($0)/sidetone").path }
+      .first { FileManager.default.isExecutableFile(atPath: $0) }
+  }()
+
+  static let baresip = find("baresip")
+  static let espeak = find("espeak-ng")
+  static let ip = geteuid() == 0 ? find("ip") : nil
+
+  /// True where a missing program is a failure and not a reason to skip.
+  static let isCI = ProcessInfo.processInfo.environment["CI"] != nil
+
+  static func find(_ name: String) -> String? {
+    ["/usr/bin/", "/usr/sbin/", "/sbin/", "/bin/"].map { $0 + name }.first {
+      FileManager.default.isExecutableFile(atPath: $0)
+    }
+  }
+
+  /// Says what is missing; in CI that is a failure.
+  static func skip(_ reason: String) {
+    if isCI { Issue.record("needed in CI: \(reason)") } else { print("skipped: \(reason)") }
+  }
+
+  static func run(_ arguments: [String]) throws -> ProgramRun {
+    try ProgramRun(try #require(program, "build the program first: swift build"), arguments)
+  }
+
+  /// A folder of the test's own.
+  static func folder() throws -> URL {
+    let folder = FileManager.default.temporaryDirectory
+      .appendingPathComponent("sidetone-test-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    return folder
+  }
+
+  /// A spoken text as a WAV file.
+  static func speak(_ text: String, voice: String, to file: URL) throws {
+    let espeak = try #require(espeak, "install espeak-ng")
+    let run = try ProgramRun(espeak, ["-v", voice, "-s", "150", "-w", file.path, text])
+    #expect(run.waitForExit() == 0)
+  }
+
+  /// True if `heard` carries the speech of `said`.
+  static func carries(_ said: URL, in heard: URL) throws -> Bool {
+    let run = try run(["compare", said.path, heard.path])
+    let status = run.waitForExit(seconds: 60)
+    print(run.output.trimmingCharacters(in: .whitespacesAndNewlines))
+    return status == 0
+  }
+
+  static func port() -> Int {
+    Int.random(in: 20_000..<30_000)
+  }
+
+  static let aliceText = "Hello Bob, this is Alice. Can you hear every word that I say to you now?"
+  static let bobText =
+    "Good morning Alice, this is Bob. Your voice is clear, and so should mine be."
+}
+
+/// Two sidetone processes on this machine with virtual headsets.
+struct Pair {
+  let folder: URL
+  let listener: ProgramRun
+  let caller: ProgramRun
+  let port: Int
+
+  var aliceSaid: URL { folder.appendingPathComponent("alice-said.wav") }
+  var aliceHeard: URL { folder.appendingPathComponent("alice-heard.wav") }
+  var bobSaid: URL { folder.appendingPathComponent("bob-said.wav") }
+  var bobHeard: URL { folder.appendingPathComponent("bob-heard.wav") }
+
+  init(
+    duration: Double?,
+    listenerOptions: [String] = [],
+    callerOptions: [String] = [],
+    suffix: String = ""
+  ) throws {
+    folder = try Bench.folder()
+    port = Bench.port()
+    let aliceSaid = folder.appendingPathComponent("alice-said.wav")
+    let bobSaid = folder.appendingPathComponent("bob-said.wav")
+    try Bench.speak(Bench.aliceText, voice: "en", to: aliceSaid)
+    try Bench.speak(Bench.bobText, voice: "en+f3", to: bobSaid)
+    listener = try Bench.run(
+      [
+        "listen", "--answer", "--once", "--json", "--listen", "127.0.0.1:\(port)",
+        "--capture", "file:\(bobSaid.path)",
+        "--playback", "file:\(folder.appendingPathComponent("bob-heard.wav").path)",
+      ] + listenerOptions
+    )
+    #expect(listener.wait(for: "registered"))
+    caller = try Bench.run(
+      [
+        "call", "sip:bob@127.0.0.1:\(port)\(suffix)", "--json",
+        "--capture", "file:\(aliceSaid.path)",
+        "--playback", "file:\(folder.appendingPathComponent("alice-heard.wav").path)",
+      ] + (duration.map { ["--duration", "\($0)"] } ?? []) + callerOptions
+    )
+  }
+
+  func bothHeardEachOther() throws -> Bool {
+    let bob = try Bench.carries(aliceSaid, in: bobHeard)
+    let alice = try Bench.carries(bobSaid, in: aliceHeard)
+    return bob && alice
+  }
+}

@@ -1,0 +1,96 @@
+import Foundation
+import Testing
+
+/// Whole calls between processes, in real time, as a user makes them.
+@Suite(.serialized)
+struct CallTests {
+  @Test func callCarriesSpeechBothWaysAndEndsCleanly() throws {
+    let pair = try Pair(duration: 6)
+    #expect(pair.caller.waitForExit() == 0)
+    #expect(pair.listener.waitForExit() == 0)
+    #expect(try pair.bothHeardEachOther())
+    for name in ["ringing", "audioActivated", "connected", "stats", "ended", "audioDeactivated"] {
+      #expect(pair.caller.printed("\"event\":\"\(name)\""), "\(name)")
+    }
+    #expect(pair.listener.printed("the far side hung up"))
+  }
+
+  @Test(arguments: ["2.5", "5", "20", "60"])
+  func everyFrameSizeCarriesSpeech(frame: String) throws {
+    let options = ["--frame", frame, "--bitrate", "64000"]
+    let pair = try Pair(duration: 6, listenerOptions: options, callerOptions: options)
+    #expect(pair.caller.waitForExit() == 0)
+    #expect(pair.listener.waitForExit() == 0)
+    #expect(try pair.bothHeardEachOther())
+  }
+
+  @Test(arguments: [
+    ["--codecs", "pcmu"], ["--codecs", "pcma"], ["--dtx"], ["--noise-suppression"],
+  ])
+  func optionsCarrySpeech(options: [String]) throws {
+    let pair = try Pair(duration: 6, callerOptions: options)
+    #expect(pair.caller.waitForExit() == 0)
+    #expect(pair.listener.waitForExit() == 0)
+    #expect(try pair.bothHeardEachOther())
+  }
+
+  @Test func callOverTCPCarriesSpeech() throws {
+    let pair = try Pair(duration: 6, suffix: ";transport=tcp")
+    #expect(pair.caller.waitForExit() == 0)
+    #expect(pair.listener.waitForExit() == 0)
+    #expect(try pair.bothHeardEachOther())
+  }
+
+  @Test func interruptHangsUpProperly() throws {
+    let pair = try Pair(duration: nil)
+    #expect(pair.caller.wait(for: "\"stats\""))
+    pair.caller.signal(SIGINT)
+    #expect(pair.caller.waitForExit() == 0)
+    #expect(pair.listener.waitForExit() == 0)
+    #expect(pair.listener.printed("the far side hung up"))
+  }
+
+  @Test func killedFarSideEndsTheCallWithAClearReason() throws {
+    let pair = try Pair(duration: nil)
+    #expect(pair.listener.wait(for: "\"stats\""))
+    pair.caller.signal(SIGKILL)
+    #expect(pair.listener.waitForExit(seconds: 10) == 1)
+    #expect(pair.listener.printed("the far side is gone"))
+  }
+
+  @Test func secondCallerIsBusy() throws {
+    let pair = try Pair(duration: nil)
+    #expect(pair.caller.wait(for: "connected"))
+    let second = try Bench.run(
+      ["call", "sip:bob@127.0.0.1:\(pair.port)", "--headset", "null", "--json"])
+    #expect(second.waitForExit() == 1)
+    #expect(second.printed("\"reason\":\"busy\""))
+    pair.caller.signal(SIGINT)
+    #expect(pair.caller.waitForExit() == 0)
+  }
+
+  @Test func unansweredCallIsCancelledByInterrupt() throws {
+    let port = Bench.port()
+    let listener = try Bench.run(
+      ["listen", "--once", "--json", "--listen", "127.0.0.1:\(port)", "--headset", "null"])
+    #expect(listener.wait(for: "registered"))
+    let caller = try Bench.run(["call", "sip:bob@127.0.0.1:\(port)", "--headset", "null", "--json"])
+    #expect(listener.wait(for: "incoming"))
+    #expect(caller.wait(for: "ringing"))
+    caller.signal(SIGINT)
+    #expect(caller.waitForExit() == 1)
+    #expect(listener.waitForExit() == 1)
+    #expect(!listener.printed("audioActivated"))
+  }
+
+  @Test func tenThousandHostileDatagramsChangeNothing() throws {
+    let mediaPort = Bench.port()
+    let pair = try Pair(duration: 12, listenerOptions: ["--rtp-port", "\(mediaPort)"])
+    #expect(pair.caller.wait(for: "\"stats\""))
+    let sent = HostileDatagrams.send(10_000, to: [UInt16(mediaPort), UInt16(pair.port)], seed: 7)
+    #expect(sent > 9_000)
+    #expect(pair.caller.waitForExit() == 0)
+    #expect(pair.listener.waitForExit() == 0)
+    #expect(try pair.bothHeardEachOther())
+  }
+}

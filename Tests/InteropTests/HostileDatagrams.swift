@@ -1,0 +1,54 @@
+import Glibc
+import TestSupport
+
+/// Random and mutated datagrams: noise, damaged RTP and RTCP, damaged SIP.
+enum HostileDatagrams {
+  private static let templates: [[UInt8]] = [
+    [0x80, 0x60, 0, 1, 0, 0, 0, 1, 1, 2, 3, 4, 0xFC, 0xFF, 0xFE],
+    [0x81, 0xC8, 0, 12, 1, 2, 3, 4] + [UInt8](repeating: 9, count: 44),
+    [0x81, 0xCB, 0, 1, 1, 2, 3, 4],
+    Array(
+      "INVITE sip:bob@127.0.0.1 SIP/2.0\r\nVia: SIP/2.0/UDP 127.0.0.1:9;branch=z9hG4bKx\r\nFrom: <sip:a@b>;tag=1\r\nTo: <sip:bob@127.0.0.1>\r\nCall-ID: x\r\nCSeq: 1 INVITE\r\nContact: <sip:a@127.0.0.1:9>\r\nMax-Forwards: 70\r\nContent-Type: application/sdp\r\nContent-Length: 5\r\n\r\nv=0\r\n"
+        .utf8
+    ),
+    Array("BYE sip:bob@127.0.0.1 SIP/2.0\r\nVia: SIP/2.0/UDP 1:9\r\n\r\n".utf8),
+    Array("SIP/2.0 200 OK\r\nVia: SIP/2.0/UDP 127.0.0.1:5060\r\nCSeq: 1 INVITE\r\n\r\n".utf8),
+  ]
+
+  /// Sends `count` of them to the given ports of this machine and returns how many left.
+  static func send(_ count: Int, to ports: [UInt16], seed: UInt64) -> Int {
+    var random = SeededGenerator(seed: seed)
+    let descriptor = socket(AF_INET, Int32(SOCK_DGRAM.rawValue), 0)
+    guard descriptor >= 0 else { return 0 }
+    defer { close(descriptor) }
+    var sent = 0
+    for _ in 0..<count {
+      var bytes = templates.randomElement(using: &random) ?? []
+      switch Int.random(in: 0..<3, using: &random) {
+      case 0:
+        bytes = (0..<Int.random(in: 0...1_400, using: &random)).map { _ in
+          UInt8.random(in: 0...255, using: &random)
+        }
+      case 1:
+        for _ in 0..<Int.random(in: 1...8, using: &random) where !bytes.isEmpty {
+          bytes[Int.random(in: 0..<bytes.count, using: &random)] =
+            UInt8.random(in: 0...255, using: &random)
+        }
+      default:
+        bytes = Array(bytes.prefix(Int.random(in: 0...bytes.count, using: &random)))
+      }
+      var address = sockaddr_in()
+      address.sin_family = sa_family_t(AF_INET)
+      address.sin_port = (ports.randomElement(using: &random) ?? 9).bigEndian
+      address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+      let length = socklen_t(MemoryLayout<sockaddr_in>.size)
+      let result = unsafe withUnsafePointer(to: &address) { pointer in
+        unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { name in
+          unsafe sendto(descriptor, bytes, bytes.count, 0, name, length)
+        }
+      }
+      if result >= 0 { sent += 1 }
+    }
+    return sent
+  }
+}

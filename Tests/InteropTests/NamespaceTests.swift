@@ -1,0 +1,80 @@
+import Foundation
+import Testing
+
+/// Two network namespaces joined by a virtual cable are two hosts.
+@Suite(.serialized)
+struct NamespaceTests {
+  /// Makes the hosts, and takes them away again.
+  private final class Hosts {
+    let ip: String
+    let names: [String]
+
+    init?(_ ip: String) throws {
+      self.ip = ip
+      let tag = String(UUID().uuidString.prefix(4)).lowercased()
+      names = ["st\(tag)a", "st\(tag)b"]
+      for name in names where try !run(["netns", "add", name]) { return nil }
+      guard
+        try run(["link", "add", "v\(tag)a", "type", "veth", "peer", "name", "v\(tag)b"])
+      else { return nil }
+      for (index, name) in names.enumerated() {
+        let cable = "v\(tag)" + (index == 0 ? "a" : "b")
+        guard try run(["link", "set", cable, "netns", name]),
+          try run(["-n", name, "addr", "add", "10.77.0.\(index + 1)/24", "dev", cable]),
+          try run(["-n", name, "link", "set", cable, "up"]),
+          try run(["-n", name, "link", "set", "lo", "up"])
+        else { return nil }
+      }
+    }
+
+    deinit {
+      for name in names { _ = try? run(["netns", "delete", name]) }
+    }
+
+    private func run(_ arguments: [String]) throws -> Bool {
+      try ProgramRun(ip, arguments).waitForExit() == 0
+    }
+
+    func start(on host: Int, _ arguments: [String]) throws -> ProgramRun {
+      let program = try #require(Bench.program)
+      return try ProgramRun(ip, ["netns", "exec", names[host], program] + arguments)
+    }
+  }
+
+  @Test func callByAddressWorksAndAKilledPeerIsNoticed() throws {
+    guard let ip = Bench.ip, let hosts = try Hosts(ip) else {
+      return Bench.skip("iproute2, run as root")
+    }
+    let folder = try Bench.folder()
+    let said = folder.appendingPathComponent("said.wav")
+    let heard = folder.appendingPathComponent("heard.wav")
+    try Bench.speak(Bench.aliceText, voice: "en", to: said)
+    let listener = try hosts.start(
+      on: 1,
+      ["listen", "--answer", "--json", "--capture", "null", "--playback", "file:\(heard.path)"]
+    )
+    #expect(listener.wait(for: "10.77.0.2:5060"))
+    let caller = try hosts.start(
+      on: 0,
+      [
+        "call", "sip:bob@10.77.0.2", "--json", "--duration", "6", "--capture", "file:\(said.path)",
+        "--playback", "null",
+      ]
+    )
+    #expect(caller.waitForExit() == 0)
+    #expect(listener.wait(for: "the far side hung up"))
+    #expect(listener.wait(for: "audioDeactivated"))
+    #expect(try Bench.carries(said, in: heard))
+
+    let second = try hosts.start(
+      on: 0,
+      ["call", "sip:bob@10.77.0.2", "--json", "--headset", "null"]
+    )
+    #expect(second.wait(for: "\"stats\""))
+    // `ip netns exec` replaces itself by the program, so the signal reaches that.
+    second.signal(SIGKILL)
+    #expect(listener.wait(for: "the far side is gone", seconds: 10))
+    listener.signal(SIGTERM)
+    _ = listener.waitForExit()
+  }
+}

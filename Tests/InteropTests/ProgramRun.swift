@@ -1,0 +1,81 @@
+import Foundation
+import Synchronization
+
+/// A program that runs beside the test, with its output as lines.
+///
+/// `wait(for:)` blocks the test until a line with the given text has come or the time is up; there
+/// are no sleeps. **Life cycle:** started by the initialiser, killed at the latest by `deinit`.
+final class ProgramRun: @unchecked Sendable {
+  // SAFETY: the lines are guarded by `condition`; Process is used by the test's thread only.
+
+  private let process = Process()
+  private let condition = NSCondition()
+  private var text = ""
+  private var hasExited = false
+
+  init(_ path: String, _ arguments: [String]) throws {
+    process.executableURL = URL(fileURLWithPath: path)
+    process.arguments = arguments
+    let output = Pipe()
+    process.standardOutput = output
+    process.standardError = output
+    process.standardInput = FileHandle.nullDevice
+    output.fileHandleForReading.readabilityHandler = { [weak self] handle in
+      let data = handle.availableData
+      if data.isEmpty { handle.readabilityHandler = nil }
+      self?.append(String(decoding: data, as: UTF8.self))
+    }
+    process.terminationHandler = { [weak self] _ in self?.noteExit() }
+    try process.run()
+  }
+
+  deinit {
+    if process.isRunning { kill(process.processIdentifier, SIGKILL) }
+  }
+
+  private func append(_ more: String) {
+    condition.withLock {
+      text += more
+      condition.broadcast()
+    }
+  }
+
+  private func noteExit() {
+    condition.withLock {
+      hasExited = true
+      condition.broadcast()
+    }
+  }
+
+  /// Everything that was printed so far.
+  var output: String { condition.withLock { text } }
+
+  /// True if `expected` has been printed.
+  func printed(_ expected: String) -> Bool { output.contains(expected) }
+
+  /// True if `expected` is printed within `seconds`.
+  func wait(for expected: String, seconds: Double = 15) -> Bool {
+    wait(seconds: seconds) { text.contains(expected) }
+  }
+
+  /// The exit status, nil if the program still runs after `seconds`.
+  func waitForExit(seconds: Double = 20) -> Int32? {
+    guard wait(seconds: seconds, until: { hasExited }) else { return nil }
+    return process.terminationStatus
+  }
+
+  private func wait(seconds: Double, until isTrue: () -> Bool) -> Bool {
+    let end = Date(timeIntervalSinceNow: seconds)
+    return condition.withLock {
+      while !isTrue() {
+        guard condition.wait(until: end) else { return isTrue() }
+      }
+      return true
+    }
+  }
+
+  /// Sends a signal.
+  func signal(_ number: Int32) {
+    kill(process.processIdentifier, number)
+  }
+}
