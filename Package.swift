@@ -153,6 +153,26 @@ let package = Package(
       swiftSettings: strict
     ),
     .testTarget(name: "InteropTests", dependencies: ["TestSupport"], swiftSettings: strict),
+    .testTarget(
+      name: "VoiceEngineTests",
+      dependencies: [
+        "VoiceEngine", "MediaTime", "RealTime", "ALSAIO", "UDPTransport", "TestSupport",
+      ],
+      swiftSettings: strict
+    ),
+    .testTarget(
+      name: "ALSAIOTests",
+      dependencies: ["ALSAIO", "MediaTime", "RealTime", "TestSupport"],
+      swiftSettings: strict
+    ),
+    .testTarget(
+      name: "SIPSignallingTests", dependencies: ["SIPSignalling"], swiftSettings: strict),
+    .testTarget(
+      name: "CallKitTests",
+      dependencies: ["CallKit", "AVFAudio", "ALSAIO"],
+      swiftSettings: strict
+    ),
+    .testTarget(name: "RepositoryTests", swiftSettings: strict),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import Logging
 import Sidetone
 import VoiceEngine
 
@@ -8,6 +9,7 @@ struct CallSession {
   private let configuration: PhoneConfiguration
   private let duration: Double?
   private let isJSON: Bool
+  private let logger: Logger
 
   private enum Input: Sendable {
     case phone(PhoneEvent)
@@ -42,6 +44,9 @@ struct CallSession {
     self.configuration = configuration
     duration = call.duration
     isJSON = call.json
+    var logger = Logger(label: "sidetone", factory: StreamLogHandler.standardError(label:))
+    logger.logLevel = Logger.Level(rawValue: call.logLevel) ?? .warning
+    self.logger = logger
   }
 
   private static func orFail<Result>(_ work: () throws -> Result) throws -> Result {
@@ -85,7 +90,7 @@ struct CallSession {
       }
     }
 
-    var state = State(terminal: terminal, printer: printer, phone: phone)
+    var state = State(terminal: terminal, printer: printer, phone: phone, logger: logger)
     for await input in inputs {
       await state.handle(input, answersAtOnce: answersAtOnce, duration: duration, continuation)
       let isIdle = state.call == nil && !state.isAudioActive
@@ -105,6 +110,7 @@ struct CallSession {
     let terminal: Terminal
     let printer: EventPrinter
     let phone: Phone
+    let logger: Logger
     var call: UUID?
     var isRinging = false
     var isMuted = false
@@ -136,6 +142,7 @@ struct CallSession {
       case .tick:
         guard isConnected, let statistics = await phone.statistics() else { return }
         self.statistics = statistics
+        logger.trace("\(statistics)")
         printer.print(statistics)
       case .timeIsUp(let timed):
         if call == timed { try? await phone.end(timed) }
@@ -155,6 +162,7 @@ struct CallSession {
       duration: Double?,
       _ continuation: AsyncStream<Input>.Continuation
     ) async {
+      logger.debug("\(event)")
       printer.print(event)
       switch event {
       case .incoming(let uuid, _):

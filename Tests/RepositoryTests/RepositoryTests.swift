@@ -1,0 +1,91 @@
+import Foundation
+import Testing
+
+/// The rules of the house that neither compiler nor formatter checks.
+struct RepositoryTests {
+  private struct SourceFile {
+    let path: String
+    let lines: [String]
+  }
+
+  private static let root = URL(fileURLWithPath: #filePath)
+    .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+
+  private static func files(under folder: String) -> [SourceFile] {
+    let base = root.appendingPathComponent(folder)
+    let paths = FileManager.default.enumerator(atPath: base.path)?.compactMap { $0 as? String } ?? []
+    return paths.filter { $0.hasSuffix(".swift") && !$0.contains(".build") }.compactMap { path in
+      let url = base.appendingPathComponent(path)
+      guard let text = try? String(contentsOf: url, encoding: .utf8) else { return nil }
+      return SourceFile(
+        path: "\(folder)/\(path)",
+        lines: text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init))
+    }
+  }
+
+  private static let sources = files(under: "Sources")
+  private static let tests = files(under: "Tests")
+
+  @Test func thereAreSources() {
+    #expect(Self.sources.count > 50)
+  }
+
+  @Test func filesStopAtFiveHundredLines() {
+    for file in Self.sources + Self.tests { #expect(file.lines.count <= 500, "\(file.path)") }
+  }
+
+  @Test func layerTwoImportsMediaTimeAlone() {
+    for module in ["RTP", "G711", "Playout", "CallState"] {
+      for file in Self.files(under: "Sources/\(module)") {
+        for line in file.lines where line.contains("import ") && !line.hasPrefix("//") {
+          let imported = line.split(separator: " ").last ?? ""
+          #expect(imported == "MediaTime", "\(file.path): \(line)")
+        }
+      }
+    }
+  }
+
+  @Test func eachCShimHasOneImporter() {
+    for shim in ["CALSA", "COpus", "CSpeexDSP", "CRe"] {
+      let importers = Self.sources.filter { $0.lines.contains("import \(shim)") }
+        .map { $0.path.split(separator: "/")[1] }
+      #expect(Set(importers).count == 1, "\(shim)")
+    }
+  }
+
+  @Test func uncheckedSendableSaysWhyItHolds() {
+    for file in Self.sources {
+      for (index, line) in file.lines.enumerated()
+      where line.contains("@unchecked Sendable") && !line.hasPrefix("//") {
+        let nearby = file.lines[max(0, index - 4)...min(file.lines.count - 1, index + 2)]
+        #expect(nearby.contains { $0.contains("SAFETY:") }, "\(file.path):\(index + 1)")
+      }
+    }
+  }
+
+  @Test func sourcesHaveNoForcedUnwrapsAndNoLeftovers() {
+    let banned = ["try!", "as!", "fatalError(", "FIXME", "TODO", "print(\"DEBUG"]
+    for file in Self.sources {
+      for (index, line) in file.lines.enumerated() {
+        for word in banned { #expect(!line.contains(word), "\(file.path):\(index + 1)") }
+      }
+    }
+  }
+
+  @Test func testsDoNotSleep() {
+    let banned = ["Task.sl" + "eep", "usl" + "eep(", "Thread.sl" + "eep"]
+    for file in Self.tests {
+      for (index, line) in file.lines.enumerated() {
+        for word in banned { #expect(!line.contains(word), "\(file.path):\(index + 1)") }
+      }
+    }
+  }
+
+  @Test func namesAreNouns() throws {
+    let banned = try Regex(
+      "(class|struct|enum|actor|protocol) [A-Za-z]*(Manager|Helper|Helpers|Utils|Common|Base)\\b")
+    for file in Self.sources {
+      for line in file.lines { #expect(line.firstMatch(of: banned) == nil, "\(file.path): \(line)") }
+    }
+  }
+}

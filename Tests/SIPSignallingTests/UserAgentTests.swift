@@ -1,0 +1,106 @@
+import Testing
+
+@testable import SIPSignalling
+
+/// Two user agents on this machine, over real sockets.
+@Suite(.serialized)
+struct UserAgentTests {
+  private func agent(_ user: String) async throws -> (UserAgent, String) {
+    let agent = UserAgent(.init(hosts: ["127.0.0.1"], port: 0, user: user))
+    let addresses = try await agent.start()
+    return (agent, try #require(addresses.first))
+  }
+
+  private static let offer = MediaOffer(host: "127.0.0.1", port: 4_000, packetMilliseconds: 10)
+
+  @Test func callIsNegotiatedRenegotiatedAndEnded() async throws {
+    let (alice, _) = try await agent("alice")
+    let (bob, address) = try await agent("bob")
+    var aliceEvents = alice.events.makeAsyncIterator()
+    var bobEvents = bob.events.makeAsyncIterator()
+
+    let outgoing = try await alice.invite("sip:bob@\(address)", offer: Self.offer)
+    guard case .incoming(let incoming, _, _, let source) = await bobEvents.next() else {
+      Issue.record("no call came")
+      return
+    }
+    #expect(source == "127.0.0.1")
+    #expect(await aliceEvents.next() == .ringing(outgoing))
+    let answer = MediaOffer(
+      host: "127.0.0.1", port: 5_000, packetMilliseconds: 20, codecs: [.pcma])
+    #expect(await bob.answer(incoming, offer: answer))
+    guard case .media(_, let media) = await aliceEvents.next() else {
+      Issue.record("no agreement")
+      return
+    }
+    #expect(media.codec == .pcma && media.port == 5_000 && media.sendPayloadType == 8)
+    #expect(media.controlPort == 5_000)
+    #expect(await aliceEvents.next() == .established(outgoing))
+    guard case .media(_, let theirs) = await bobEvents.next() else {
+      Issue.record("no agreement at the far side")
+      return
+    }
+    #expect(theirs.codec == .pcma && theirs.port == 4_000 && theirs.packetMilliseconds == 10)
+    #expect(await bobEvents.next() == .established(incoming))
+
+    await alice.renegotiate(outgoing)
+    guard case .media(_, let again) = await bobEvents.next() else {
+      Issue.record("no re-INVITE")
+      return
+    }
+    #expect(again == theirs)
+
+    await alice.hangUp(outgoing)
+    #expect(await bobEvents.next() == .ended(incoming, .remoteHangUp))
+    await alice.stop()
+    await bob.stop()
+  }
+
+  @Test func withoutACommonCodecTheCallIsRefused() async throws {
+    let (alice, _) = try await agent("alice")
+    let (bob, address) = try await agent("bob")
+    var aliceEvents = alice.events.makeAsyncIterator()
+    var bobEvents = bob.events.makeAsyncIterator()
+    var offer = Self.offer
+    offer.codecs = [.opus]
+    let outgoing = try await alice.invite("sip:bob@\(address)", offer: offer)
+    guard case .incoming(let incoming, _, _, _) = await bobEvents.next() else {
+      Issue.record("no call came")
+      return
+    }
+    var answer = Self.offer
+    answer.codecs = [.pcmu]
+    #expect(await !bob.answer(incoming, offer: answer))
+    #expect(await aliceEvents.next() == .ringing(outgoing))
+    guard case .ended(_, .refused(488, _)) = await aliceEvents.next() else {
+      Issue.record("not refused")
+      return
+    }
+    await alice.stop()
+    await bob.stop()
+  }
+
+  @Test func declinedAndCancelledCallsEnd() async throws {
+    let (alice, _) = try await agent("alice")
+    let (bob, address) = try await agent("bob")
+    var aliceEvents = alice.events.makeAsyncIterator()
+    var bobEvents = bob.events.makeAsyncIterator()
+
+    let first = try await alice.invite("sip:bob@\(address)", offer: Self.offer)
+    guard case .incoming(let incoming, _, _, _) = await bobEvents.next() else { return }
+    #expect(await aliceEvents.next() == .ringing(first))
+    await bob.hangUp(incoming)
+    guard case .ended(first, .refused(603, _)) = await aliceEvents.next() else {
+      Issue.record("not declined")
+      return
+    }
+
+    let second = try await alice.invite("sip:bob@\(address)", offer: Self.offer)
+    guard case .incoming(let cancelled, _, _, _) = await bobEvents.next() else { return }
+    #expect(await aliceEvents.next() == .ringing(second))
+    await alice.hangUp(second)
+    #expect(await bobEvents.next() == .ended(cancelled, .remoteHangUp))
+    await alice.stop()
+    await bob.stop()
+  }
+}
