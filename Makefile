@@ -8,7 +8,7 @@ SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
 LIBRARIES := libasound2-dev libopus-dev libspeexdsp-dev libre-dev pkg-config
 VOICES := espeak-ng sox
-RIGS := libasound2-plugins jackd2 libjack-jackd2-dev baresip-core iproute2 procps
+RIGS := libasound2-plugins jackd2 libjack-jackd2-dev baresip-core iproute2 procps python3
 
 .PHONY: build demo test lint bench setup-build setup-demo setup-test clean
 
@@ -29,6 +29,7 @@ lint:
 bench: setup-test
 	swift build -c release --product sidetone
 	swift build --package-path Benchmarks -c release
+	Benchmarks/.build/release/voice-allocations
 	Benchmarks/latency.sh .build/release/sidetone
 
 setup-build:

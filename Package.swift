@@ -166,7 +166,10 @@ let package = Package(
       swiftSettings: strict
     ),
     .testTarget(
-      name: "SIPSignallingTests", dependencies: ["SIPSignalling"], swiftSettings: strict),
+      name: "SIPSignallingTests",
+      dependencies: ["SIPSignalling"],
+      swiftSettings: strict
+    ),
     .testTarget(
       name: "CallKitTests",
       dependencies: ["CallKit", "AVFAudio", "ALSAIO"],

@@ -24,6 +24,16 @@ let package = Package(
       dependencies: ["CJack", .product(name: "VoiceEngine", package: "sidetone")],
       swiftSettings: strict
     ),
+    .target(name: "CAllocationCounter"),
+    .executableTarget(
+      name: "voice-allocations",
+      dependencies: [
+        "CAllocationCounter",
+        .product(name: "VoiceEngine", package: "sidetone"),
+        .product(name: "AVFAudio", package: "sidetone"),
+      ],
+      swiftSettings: strict
+    ),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -44,7 +44,7 @@ struct Call: Equatable, Sendable {
   var isMuted = false
   /// True from the fulfilment of start or answer to the end: the session is active for it.
   var isAudible = false
-  /// Progress reported before the start was fulfilled; applied then (callkit.md R56).
+  /// Progress reported before the start was fulfilled; applied then (R56).
   var reportedProgress: CallPhase?
   /// When ringing ends by itself.
   var ringDeadline: MonotonicInstant?

@@ -11,7 +11,7 @@ public enum ActionKind: Equatable, Sendable {
   /// Send silence, or the microphone again.
   case setMuted(Bool)
 
-  /// How long the app may take: 600 s to start, 60 s to answer, 5 s for the rest (callkit.md R1).
+  /// How long the app may take: 600 s to start, 60 s to answer, 5 s for the rest (R1).
   public var timeout: Duration {
     switch self {
     case .start: .seconds(600)
@@ -59,7 +59,7 @@ public struct ActionRequest: Equatable, Sendable {
   }
 }
 
-/// Why a transaction is refused, in the order in which the checks are made (callkit.md R21).
+/// Why a transaction is refused, in the order in which the checks are made (R21).
 public enum TransactionRefusal: Error, Equatable, Sendable {
   /// It has no actions.
   case emptyTransaction

@@ -4,7 +4,8 @@ public import MediaTime
 ///
 /// Every verb may leave effects; take them with `nextEffect` until nil, in order, after each verb.
 /// `nextDeadline` says when `advance` has to be called. Nothing here reads a clock, starts a timer
-/// or does I/O. Rules are numbered as in Apple's behaviour: callkit.md R1 to R99.
+/// or does I/O. R numbers are our numbering of CallKit's
+/// behaviour; each is a test of that name.
 ///
 /// Transitions of a call:
 ///

@@ -3,7 +3,7 @@ public import MediaTime
 /// How long the playout should hold packets back, from when they arrive.
 ///
 /// The delay of a packet is its arrival against the arrival that the fastest packet of the last two
-/// seconds implies (voicepath.md a.0, question 1), in nanoseconds. The target is the 99 % quantile
+/// seconds implies, in nanoseconds. The target is the 99 % quantile
 /// of it plus a guard for the moment at which the player asks. When the fastest path itself becomes
 /// slower for good (a route change), the reference moves up after two seconds, and what was measured
 /// meanwhile moves down with it.

@@ -1,7 +1,6 @@
 public import MediaTime
 
-/// How full to keep the playback buffer: latency is the fill when a sample is written
-/// (voicepath.md b.1).
+/// How full to keep the playback buffer: latency is the fill when a sample is written.
 ///
 /// The goal is raised by a period when the buffer ran dry or nearly so, and lowered by half a
 /// period after ten quiet seconds, unless it was raised from there within the last minute.

@@ -1,7 +1,7 @@
 public import MediaTime
 
 /// Time-stretching of the queued speech: whole pitch periods leave or are repeated, with a
-/// cross-fade of one period (WSOLA family; voicepath.md a.1, accelerate and pre-emptive expand).
+/// cross-fade of one period (WSOLA family).
 extension SpeechQueue {
   private static var shortestPeriod: Int { 120 }
   private static var longestPeriod: Int { 720 }

@@ -25,7 +25,7 @@ public final class RealTimeThread: Sendable {
     case ordinary
   }
 
-  /// Below interrupt threads (50), above everything else (voicepath.md b.10).
+  /// Below interrupt threads (50), above everything else.
   public static let priority: CInt = 20
 
   private final class Start: Sendable {

@@ -103,21 +103,11 @@ public actor Phone {
   /// Calls a SIP URI, for example `sip:bob@192.168.1.20`, and returns the call's name.
   @discardableResult
   public func call(_ text: String) async throws -> UUID {
-    guard let address = SIPAddress(text) else {
-      throw PhoneError("\"\(text)\" is not a SIP address; write sip:NAME@HOST")
-    }
-    guard let host = await Self.resolve(address.host) else {
-      throw PhoneError("unknown host \"\(address.host)\"")
-    }
-    guard let remote = SocketAddress(host: host, port: address.port),
-      let localHost = MediaSocket.localAddress(towards: remote)
-    else {
-      throw PhoneError("no route to \(host)")
-    }
+    let (address, remote, localHost) = try await Self.route(to: text)
     let call = PhoneCall(uuid: UUID(), isOutgoing: true, remote: text, localHost: localHost)
-    call.socket = try openSocket(at: localHost)
+    call.socket = try configuration.openSocket(at: localHost)
     calls.append(call)
-    let uri = address.uri(atNumericHost: host)
+    let uri = address.uri(atNumericHost: remote.host)
     do {
       try await controller.request(
         CXTransaction(
@@ -134,6 +124,31 @@ public actor Phone {
     continuation.yield(.calling(call.uuid, to: text))
     if !address.usesTCP { probe(remote, for: call.uuid) }
     return call.uuid
+  }
+
+  /// The numeric address of this machine from which a call to `text` would leave.
+  ///
+  /// A caller with several networks binds to it alone: SIP then names the right address to the far
+  /// side. Throws a `PhoneError` if `text` is no SIP address or its host is unknown.
+  public static func localHost(towards text: String) async throws -> String {
+    try await route(to: text).localHost
+  }
+
+  private static func route(
+    to text: String
+  ) async throws -> (address: SIPAddress, remote: SocketAddress, localHost: String) {
+    guard let address = SIPAddress(text) else {
+      throw PhoneError("\"\(text)\" is not a SIP address; write sip:NAME@HOST")
+    }
+    guard let host = await resolve(address.host) else {
+      throw PhoneError("unknown host \"\(address.host)\"")
+    }
+    guard let remote = SocketAddress(host: host, port: address.port),
+      let localHost = MediaSocket.localAddress(towards: remote)
+    else {
+      throw PhoneError("no route to \(host)")
+    }
+    return (address, remote, localHost)
   }
 
   /// Takes an incoming call.
@@ -259,7 +274,8 @@ public actor Phone {
   // MARK: Actions
 
   private func start(_ action: CXStartCallAction) async {
-    guard let call = calls.first(where: { $0.uuid == action.callUUID }), let offer = offer(call)
+    guard let call = calls.first(where: { $0.uuid == action.callUUID }),
+      let offer = configuration.offer(for: call)
     else {
       action.fail()
       return
@@ -279,14 +295,14 @@ public actor Phone {
       return
     }
     do {
-      call.socket = try openSocket(at: call.localHost)
+      call.socket = try configuration.openSocket(at: call.localHost)
     } catch {
       continuation.yield(.error("\(error)"))
       call.endReason = ("\(error)", false)
       action.fail()
       return
     }
-    guard let offer = offer(call) else {
+    guard let offer = configuration.offer(for: call) else {
       action.fail()
       return
     }
@@ -415,28 +431,6 @@ public actor Phone {
 
   // MARK: Media
 
-  private func openSocket(at host: String) throws -> MediaSocket {
-    guard let address = SocketAddress(host: host, port: configuration.mediaPort) else {
-      throw PhoneError("no local address")
-    }
-    do {
-      return try MediaSocket(bindingTo: address)
-    } catch {
-      throw PhoneError("cannot open the RTP port: \(error)")
-    }
-  }
-
-  private func offer(_ call: PhoneCall) -> MediaOffer? {
-    guard let port = call.socket?.localPort else { return nil }
-    return MediaOffer(
-      host: call.localHost,
-      port: port,
-      packetMilliseconds: max(1, configuration.packetFrames / 48),
-      codecs: configuration.codecs,
-      usesDiscontinuousTransmission: configuration.usesDiscontinuousTransmission
-    )
-  }
-
   // The voice starts when both are there: the agreement of the sides and the active session. After a
   // re-INVITE that changed the agreement it starts anew, over the same port.
   private func attachIfPossible(_ call: PhoneCall) {
@@ -454,30 +448,12 @@ public actor Phone {
     do {
       guard var socket = try call.socket?.duplicate() else { return }
       socket.connect(to: remote, control: control)
-      let stream = try engine.attach(streamConfiguration(media), over: socket)
+      let stream = try engine.attach(configuration.stream(for: media), over: socket)
       call.stream = stream
       if call.isMuted || !media.maySend { engine.setMuted(stream, .muted) }
     } catch {
       abandon(call, reason: "the voice cannot start: \(error)")
     }
-  }
-
-  private func streamConfiguration(_ media: NegotiatedMedia) -> StreamConfiguration {
-    var configuration = StreamConfiguration(
-      codec: media.codec == .opus ? .opus : media.codec == .pcmu ? .pcmu : .pcma,
-      sendPayloadType: media.sendPayloadType,
-      receivePayloadType: media.receivePayloadType,
-      ssrc: .random(in: 1...UInt32.max),
-      seed: .random(in: 1...UInt64.max)
-    )
-    if media.codec == .opus {
-      configuration.packetFrames = self.configuration.packetFrames
-      configuration.bitrate = self.configuration.bitrate
-      configuration.usesRedundancy = self.configuration.usesRedundancy && media.usesRedundancy
-      configuration.usesDiscontinuousTransmission =
-        self.configuration.usesDiscontinuousTransmission
-    }
-    return configuration
   }
 
   // MARK: Blocking work, on threads that may block

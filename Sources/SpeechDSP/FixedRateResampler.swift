@@ -3,8 +3,8 @@ public import MediaTime
 
 /// Converts mono audio between two fixed rates.
 ///
-/// SpeexDSP's windowed-sinc converter at quality 5: 80 taps, 0.83 ms of delay at 48 kHz
-/// (voicepath.md d.3). **Thread safety:** one thread at a time.
+/// SpeexDSP's windowed-sinc converter at quality 5: 80 taps, 0.83 ms of delay at 48 kHz.
+/// **Thread safety:** one thread at a time.
 @safe
 public struct FixedRateResampler: ~Copyable {
   /// The rate of what goes in.

@@ -36,7 +36,7 @@ public struct SpeechFilterSettings: Equatable, Sendable {
 /// **Thread safety:** one thread at a time.
 @safe
 public struct SpeechFilter: ~Copyable {
-  /// A headset with coupling echoes within 50 ms (voicepath.md d.1).
+  /// A headset with coupling echoes within 50 ms.
   private static var echoTailFrames: Int { 2_400 }
 
   /// Frames of one block.
@@ -68,10 +68,14 @@ public struct SpeechFilter: ~Copyable {
       unsafe preprocessor = speex_preprocess_state_init(CInt(blockFrames), rate)
       var denoise: CInt = settings.noiseSuppression ? 1 : 0
       var gain: CInt = settings.gainControl ? 1 : 0
-      var voiceDetection: CInt = settings.gainControl ? 1 : 0
       _ = unsafe speex_preprocess_ctl(preprocessor, SPEEX_PREPROCESS_SET_DENOISE, &denoise)
       _ = unsafe speex_preprocess_ctl(preprocessor, SPEEX_PREPROCESS_SET_AGC, &gain)
-      _ = unsafe speex_preprocess_ctl(preprocessor, SPEEX_PREPROCESS_SET_VAD, &voiceDetection)
+      // Gain control follows the loudness of speech only with the detector on. SpeexDSP remarks on
+      // standard error that its detector is a simple one.
+      if settings.gainControl {
+        var detection: CInt = 1
+        _ = unsafe speex_preprocess_ctl(preprocessor, SPEEX_PREPROCESS_SET_VAD, &detection)
+      }
       if unsafe echo != nil {
         _ = unsafe speex_preprocess_ctl(
           preprocessor,

@@ -22,6 +22,7 @@ public struct MediaSocket: PacketTransport, ~Copyable {
   private var admitted = AddressStorage(raw: sockaddr_storage())
   private var lastSource = AddressStorage(raw: sockaddr_storage())
   private var isConnected = false
+  private var lastEmpty = MonotonicInstant(nanoseconds: 0)
 
   /// Expedited forwarding (RFC 3246), in the upper six bits of the traffic class.
   private static let expeditedForwarding: CInt = 46 << 2
@@ -76,10 +77,18 @@ public struct MediaSocket: PacketTransport, ~Copyable {
     var arrival = realtime_arrival()
     let length = unsafe realtime_receive(descriptor, buffer.address, buffer.count, &arrival)
     guard length >= 0 else {
-      if length == -Int(EAGAIN) || length == -Int(EINTR) { return takeError() }
+      if length == -Int(EAGAIN) || length == -Int(EINTR) {
+        lastEmpty = MonotonicClock.now()
+        return takeError()
+      }
       return isRefusal(CInt(truncatingIfNeeded: -length)) ? .refused : .empty
     }
     lastSource.raw = arrival.source
+    // What was not there at the last look came later, whatever a stepped wall clock says.
+    let instant = max(
+      MonotonicClock.instant(ofWallNanoseconds: arrival.wall_nanoseconds),
+      lastEmpty
+    )
     let isFromRemote =
       unsafe isConnected
       && (realtime_same_address(&arrival.source, &remote.raw, 0) != 0
@@ -87,7 +96,7 @@ public struct MediaSocket: PacketTransport, ~Copyable {
     return .received(
       Arrival(
         length: length,
-        instant: MonotonicClock.instant(ofWallNanoseconds: arrival.wall_nanoseconds),
+        instant: instant,
         isFromRemote: isFromRemote
       )
     )
@@ -166,7 +175,7 @@ public struct MediaSocket: PacketTransport, ~Copyable {
       set(CInt(IPPROTO_IP), IP_TOS, expeditedForwarding)
       set(CInt(IPPROTO_IP), IP_RECVERR, 1)
     }
-    // The voice class of Linux Wi-Fi; needs no privilege up to 6 (voicepath.md e.5).
+    // The voice class of Linux Wi-Fi; needs no privilege up to 6.
     set(SOL_SOCKET, SO_PRIORITY, 6)
   }
 }

@@ -67,8 +67,13 @@ struct CallSession {
       terminal: terminal,
       announcesAddresses: address == nil
     )
-    let phone = Phone(configuration)
+    var configuration = configuration
+    let phone: Phone
     do {
+      if let address, configuration.hosts.isEmpty {
+        configuration.hosts = [try await Phone.localHost(towards: address)]
+      }
+      phone = Phone(configuration)
       try await phone.start()
     } catch {
       throw CommandFailure("\(error)")

@@ -1,6 +1,8 @@
 import ArgumentParser
 
-/// The command line: see design section 5, which is its contract.
+/// The command line.
+///
+/// Names, options and exit statuses are a contract (README.md).
 @main
 struct SidetoneCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(

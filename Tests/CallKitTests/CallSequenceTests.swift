@@ -47,13 +47,15 @@ private final class ScriptedDelegate: NSObject, CXProviderDelegate {
   }
 
   func provider(
-    _ provider: CXProvider, failedToActivate audioSession: AVAudioSession, error: any Error
+    _ provider: CXProvider,
+    failedToActivate audioSession: AVAudioSession,
+    error: any Error
   ) {
     note("failedToActivate")
   }
 }
 
-/// Apple's classes end to end over the null device: what an app sees, in order (callkit.md 5).
+/// Apple's classes end to end over the null device: what an app sees, in order.
 @Suite(.serialized)
 struct CallSequenceTests {
   private func provider(_ delegate: ScriptedDelegate, device: DeviceName = .null) -> CXProvider {
@@ -75,7 +77,9 @@ struct CallSequenceTests {
     let call = UUID()
     try await controller.request(
       CXTransaction(
-        action: CXStartCallAction(call: call, handle: CXHandle(type: .generic, value: "bob"))))
+        action: CXStartCallAction(call: call, handle: CXHandle(type: .generic, value: "bob"))
+      )
+    )
     await expect(["begin", "start", "didActivate (devices open)"], from: delegate.log)
     provider.reportOutgoingCall(with: call, connectedAt: nil)
     try await controller.request(CXTransaction(action: CXEndCallAction(call: call)))
@@ -104,13 +108,19 @@ struct CallSequenceTests {
     let controller = CXCallController()
     try await controller.request(
       CXTransaction(
-        action: CXStartCallAction(call: UUID(), handle: CXHandle(type: .generic, value: "fails"))))
+        action: CXStartCallAction(call: UUID(), handle: CXHandle(type: .generic, value: "fails"))
+      )
+    )
     let second = UUID()
     try await controller.request(
       CXTransaction(
-        action: CXStartCallAction(call: second, handle: CXHandle(type: .generic, value: "bob"))))
+        action: CXStartCallAction(call: second, handle: CXHandle(type: .generic, value: "bob"))
+      )
+    )
     await expect(
-      ["begin", "start", "start", "didActivate (devices open)"], from: delegate.log)
+      ["begin", "start", "start", "didActivate (devices open)"],
+      from: delegate.log
+    )
     provider.reportCall(with: second, endedAt: nil, reason: .failed)
     await expect(["didDeactivate"], from: delegate.log)
     provider.invalidate()
@@ -122,7 +132,9 @@ struct CallSequenceTests {
     let controller = CXCallController()
     try await controller.request(
       CXTransaction(
-        action: CXStartCallAction(call: UUID(), handle: CXHandle(type: .generic, value: "bob"))))
+        action: CXStartCallAction(call: UUID(), handle: CXHandle(type: .generic, value: "bob"))
+      )
+    )
     await expect(["begin", "start", "failedToActivate", "end"], from: delegate.log)
     provider.invalidate()
   }

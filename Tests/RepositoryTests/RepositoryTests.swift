@@ -13,13 +13,15 @@ struct RepositoryTests {
 
   private static func files(under folder: String) -> [SourceFile] {
     let base = root.appendingPathComponent(folder)
-    let paths = FileManager.default.enumerator(atPath: base.path)?.compactMap { $0 as? String } ?? []
+    let paths =
+      FileManager.default.enumerator(atPath: base.path)?.compactMap { $0 as? String } ?? []
     return paths.filter { $0.hasSuffix(".swift") && !$0.contains(".build") }.compactMap { path in
       let url = base.appendingPathComponent(path)
       guard let text = try? String(contentsOf: url, encoding: .utf8) else { return nil }
       return SourceFile(
         path: "\(folder)/\(path)",
-        lines: text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init))
+        lines: text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+      )
     }
   }
 
@@ -83,9 +85,12 @@ struct RepositoryTests {
 
   @Test func namesAreNouns() throws {
     let banned = try Regex(
-      "(class|struct|enum|actor|protocol) [A-Za-z]*(Manager|Helper|Helpers|Utils|Common|Base)\\b")
+      "(class|struct|enum|actor|protocol) [A-Za-z]*(Manager|Helper|Helpers|Utils|Common|Base)\\b"
+    )
     for file in Self.sources {
-      for line in file.lines { #expect(line.firstMatch(of: banned) == nil, "\(file.path): \(line)") }
+      for line in file.lines {
+        #expect(line.firstMatch(of: banned) == nil, "\(file.path): \(line)")
+      }
     }
   }
 }

@@ -27,7 +27,11 @@ struct UserAgentTests {
     #expect(source == "127.0.0.1")
     #expect(await aliceEvents.next() == .ringing(outgoing))
     let answer = MediaOffer(
-      host: "127.0.0.1", port: 5_000, packetMilliseconds: 20, codecs: [.pcma])
+      host: "127.0.0.1",
+      port: 5_000,
+      packetMilliseconds: 20,
+      codecs: [.pcma]
+    )
     #expect(await bob.answer(incoming, offer: answer))
     guard case .media(_, let media) = await aliceEvents.next() else {
       Issue.record("no agreement")

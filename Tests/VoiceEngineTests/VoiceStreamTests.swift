@@ -24,11 +24,13 @@ struct VirtualCall: ~Copyable {
   private var frame = 0
 
   init(_ configuration: StreamConfiguration) throws {
-    near = try VoiceStream(configuration, pullFrames: 120)
     var other = configuration
     other.ssrc = configuration.ssrc &+ 1
     other.seed = configuration.seed &+ 99
-    far = try VoiceStream(other, pullFrames: 120)
+    let here = try VoiceStream(configuration, pullFrames: 120)
+    let there = try VoiceStream(other, pullFrames: 120)
+    near = here
+    far = there
   }
 
   /// A voice-like sound: three harmonics of 150 Hz, swelling four times a second.
@@ -40,7 +42,9 @@ struct VirtualCall: ~Copyable {
   }
 
   mutating func run(
-    milliseconds: Int, network: (Int) -> Double? = { _ in 5 }, isMuted: Bool = false
+    milliseconds: Int,
+    network: (Int) -> Double? = { _ in 5 },
+    isMuted: Bool = false
   ) {
     for _ in 0..<milliseconds * 2 / 5 {
       for index in 0..<120 { samples[index] = Self.voice(at: frame + index) }
@@ -65,13 +69,19 @@ struct VirtualCall: ~Copyable {
     }
     let wall = 1_700_000_000_000_000_000 + now.nanoseconds
     if let length = near.nextReport(
-      into: &datagram, at: now, wallNanoseconds: wall, isGoodbye: false)
-    {
+      into: &datagram,
+      at: now,
+      wallNanoseconds: wall,
+      isGoodbye: false
+    ) {
       towardsFar.append((arrival(5), copy(length)))
     }
     if let length = far.nextReport(
-      into: &datagram, at: now, wallNanoseconds: wall, isGoodbye: false)
-    {
+      into: &datagram,
+      at: now,
+      wallNanoseconds: wall,
+      isGoodbye: false
+    ) {
       towardsNear.append((arrival(5), copy(length)))
     }
   }
@@ -105,10 +115,16 @@ struct VirtualCall: ~Copyable {
 
 struct VoiceStreamTests {
   static func configuration(
-    _ codec: StreamConfiguration.Codec = .opus, frames: Int = 480
+    _ codec: StreamConfiguration.Codec = .opus,
+    frames: Int = 480
   ) -> StreamConfiguration {
     var configuration = StreamConfiguration(
-      codec: codec, sendPayloadType: 96, receivePayloadType: 96, ssrc: 1_000, seed: 0xFFFF_FFF0)
+      codec: codec,
+      sendPayloadType: 96,
+      receivePayloadType: 96,
+      ssrc: 1_000,
+      seed: 0xFFFF_FFF0
+    )
     configuration.packetFrames = frames
     configuration.bitrate = 64_000
     return configuration
@@ -205,7 +221,11 @@ struct VoiceStreamTests {
         bytes[1] = 96
       }
       call.near.receive(
-        ByteBuffer(bytes), length: bytes.count, at: call.now, wallNanoseconds: 1)
+        ByteBuffer(bytes),
+        length: bytes.count,
+        at: call.now,
+        wallNanoseconds: 1
+      )
       if Int.random(in: 0..<10, using: &random) == 0 { call.run(milliseconds: 3) }
     }
     call.run(milliseconds: 2_000)

@@ -1,0 +1,58 @@
+import ALSAIO
+import AVFAudio
+import CAllocationCounter
+import Foundation
+import SpeechDSP
+import UDPTransport
+import VoiceEngine
+
+// voice-allocations [SECONDS]: a call to itself over UDP with every filter on, and how often the
+// voice thread allocated once it was running. Exit status 1 if it did at all.
+
+let seconds = CommandLine.arguments.dropFirst().first.flatMap { Double($0) } ?? 5
+
+func measure() throws -> (voice: Int, turns: Int64, packets: Int64) {
+  let headset = try Headset(capture: .null, playback: .null, periodNanoseconds: 2_500_000)
+  let filters = SpeechFilterSettings(
+    echoCancellation: true,
+    noiseSuppression: true,
+    gainControl: true
+  )
+  let engine = try CallEngine(device: headset, settings: EngineSettings(filters: filters))
+  defer { engine.stop() }
+  guard let any = SocketAddress(host: "127.0.0.1", port: 0) else { return (-1, 0, 0) }
+  var socket = try MediaSocket(bindingTo: any)
+  guard let own = SocketAddress(host: "127.0.0.1", port: socket.localPort) else {
+    return (-1, 0, 0)
+  }
+  socket.connect(to: own, control: own)
+  let configuration = StreamConfiguration(
+    codec: .opus,
+    sendPayloadType: 96,
+    receivePayloadType: 96,
+    ssrc: 1,
+    seed: 2
+  )
+  let stream = try engine.attach(configuration, over: socket)
+  Thread.sleep(forTimeInterval: 1)
+  let before = allocation_counter_voice()
+  Thread.sleep(forTimeInterval: seconds)
+  let after = allocation_counter_voice()
+  return (
+    Int(after - before), engine.statistics()?.turns ?? 0,
+    engine.statistics(of: stream)?.packetsReceived ?? 0
+  )
+}
+
+do {
+  let result = try measure()
+  print(
+    "voice thread: \(result.voice) allocations in \(seconds) s "
+      + "(\(result.turns) turns, \(result.packets) packets; "
+      + "\(allocation_counter_all()) allocations in the whole program)"
+  )
+  exit(result.voice == 0 && result.packets > 0 && allocation_counter_all() > 0 ? 0 : 1)
+} catch {
+  FileHandle.standardError.write(Data("voice-allocations: \(error)\n".utf8))
+  exit(1)
+}

@@ -1,0 +1,48 @@
+import SIPSignalling
+import UDPTransport
+import VoiceEngine
+
+/// What a configuration means for the media of one call.
+extension PhoneConfiguration {
+  /// A socket for RTP at the given numeric address.
+  func openSocket(at host: String) throws -> MediaSocket {
+    guard let address = SocketAddress(host: host, port: mediaPort) else {
+      throw PhoneError("no local address")
+    }
+    do {
+      return try MediaSocket(bindingTo: address)
+    } catch {
+      throw PhoneError("cannot open the RTP port: \(error)")
+    }
+  }
+
+  /// What to offer or answer for a call; nil while it has no socket.
+  func offer(for call: PhoneCall) -> MediaOffer? {
+    guard let port = call.socket?.localPort else { return nil }
+    return MediaOffer(
+      host: call.localHost,
+      port: port,
+      packetMilliseconds: max(1, packetFrames / 48),
+      codecs: codecs,
+      usesDiscontinuousTransmission: usesDiscontinuousTransmission
+    )
+  }
+
+  /// The stream that an agreement asks for.
+  func stream(for media: NegotiatedMedia) -> StreamConfiguration {
+    var stream = StreamConfiguration(
+      codec: media.codec == .opus ? .opus : media.codec == .pcmu ? .pcmu : .pcma,
+      sendPayloadType: media.sendPayloadType,
+      receivePayloadType: media.receivePayloadType,
+      ssrc: .random(in: 1...UInt32.max),
+      seed: .random(in: 1...UInt64.max)
+    )
+    if media.codec == .opus {
+      stream.packetFrames = packetFrames
+      stream.bitrate = bitrate
+      stream.usesRedundancy = usesRedundancy && media.usesRedundancy
+      stream.usesDiscontinuousTransmission = usesDiscontinuousTransmission
+    }
+    return stream
+  }
+}
