@@ -137,6 +137,7 @@ struct PlaybackSide: ~Copyable {
 
   mutating func start(fill: FrameCount) throws(AudioDeviceError) {
     speaker?.start(fill: fill, at: MonotonicClock.now())
+    pcm?.leaveUnwaited()
     try pcm?.start(fill: fill, name: name.description)
   }
 
@@ -144,18 +145,12 @@ struct PlaybackSide: ~Copyable {
     _ descriptors: inout FixedArray<pollfd>,
     from first: Int
   ) -> Int {
-    guard !isGone else { return 0 }
-    if let count = pcm?.pollDescriptors(&descriptors, from: first) { return count }
-    return speaker?.clock.pollDescriptor(&descriptors, at: first) ?? 0
+    speaker?.clock.pollDescriptor(&descriptors, at: first) ?? 0
   }
 
   @_noAllocation @_noLocks
-  mutating func acknowledge(
-    _ descriptors: inout FixedArray<pollfd>,
-    from first: Int,
-    count: Int
-  ) {
-    pcm?.acknowledge(&descriptors, from: first, count: count)
+  mutating func acknowledge() {
+    if !isGone { pcm?.acknowledgeUnwaited() }
     speaker?.clock.acknowledge()
   }
 

@@ -10,7 +10,6 @@ public struct Headset: AudioDevice, ~Copyable {
   private var capture: CaptureSide
   private var playback: PlaybackSide
   private var captureDescriptors = 0
-  private var playbackDescriptors = 0
   private var fill = 0
 
   /// The rate of `read`.
@@ -56,17 +55,14 @@ public struct Headset: AudioDevice, ~Copyable {
     try playback.start(fill: fill)
   }
 
-  /// Writes the descriptors to poll from `descriptors[first]` on and returns how many (8 at most).
+  /// Writes the descriptors to wait for from `descriptors[first]` on and returns how many (8 at most).
   public mutating func pollDescriptors(
     _ descriptors: inout FixedArray<pollfd>,
     from first: Int
   ) -> Int {
     captureDescriptors = capture.pollDescriptors(&descriptors, from: first)
-    playbackDescriptors = playback.pollDescriptors(
-      &descriptors,
-      from: first + captureDescriptors
-    )
-    return captureDescriptors + playbackDescriptors
+    return captureDescriptors
+      + playback.pollDescriptors(&descriptors, from: first + captureDescriptors)
   }
 
   /// Translates what poll returned in the descriptors that `pollDescriptors` wrote.
@@ -76,11 +72,7 @@ public struct Headset: AudioDevice, ~Copyable {
     from first: Int
   ) {
     capture.acknowledge(&descriptors, from: first, count: captureDescriptors)
-    playback.acknowledge(
-      &descriptors,
-      from: first + captureDescriptors,
-      count: playbackDescriptors
-    )
+    playback.acknowledge()
   }
 
   /// Reads what the microphone has, without waiting, into `block`.

@@ -21,6 +21,8 @@ struct PCM: ~Copyable {
   let bufferFrames: FrameCount
   private var bytes: FixedBytes
   private var lastTransfer: MonotonicInstant
+  private var unwaited = FixedArray<pollfd>(repeating: pollfd(), count: 8)
+  private var unwaitedCount = 0
 
   /// The most that is moved in one call.
   static var blockFrames: FrameCount { @_noAllocation @_noLocks get { 4_096 } }
@@ -44,7 +46,6 @@ struct PCM: ~Copyable {
       setting = try unsafe Self.configure(
         handle,
         name: name,
-        direction: direction,
         periodNanoseconds: periodNanoseconds
       )
     } catch {
@@ -69,6 +70,16 @@ struct PCM: ~Copyable {
     // Drop, never drain: draining a device that is gone can hang.
     _ = unsafe snd_pcm_drop(handle)
     _ = unsafe snd_pcm_close(handle)
+  }
+
+  /// Prepares `acknowledgeUnwaited`.
+  mutating func leaveUnwaited() {
+    let wanted = unsafe Int(snd_pcm_poll_descriptors_count(handle))
+    guard wanted > 0, wanted <= unwaited.count else { return }
+    unwaitedCount = max(
+      0,
+      unsafe Int(snd_pcm_poll_descriptors(handle, unwaited.address, UInt32(wanted)))
+    )
   }
 
   /// Starts the stream; playback begins with `fill` frames of silence.
@@ -100,6 +111,17 @@ struct PCM: ~Copyable {
       descriptors.address + first,
       UInt32(truncatingIfNeeded: count)
     )
+  }
+
+  /// Lets a plugin take note of what its descriptors have to tell, without waiting for them.
+  ///
+  /// A loudspeaker is never waited for: its buffer is always far from full, so a poll for room would
+  /// not sleep.
+  @_noAllocation @_noLocks
+  mutating func acknowledgeUnwaited() {
+    guard unwaitedCount > 0 else { return }
+    _ = unsafe realtime_poll(unwaited.address, UInt32(truncatingIfNeeded: unwaitedCount), 0)
+    unsafe alsa_acknowledge(handle, unwaited.address, UInt32(truncatingIfNeeded: unwaitedCount))
   }
 
   /// Frames that lie in the ring: queued for playback, waiting for capture.
@@ -203,7 +225,8 @@ struct PCM: ~Copyable {
     }
     code = unsafe alsa_start(handle)
     lastTransfer = MonotonicClock.now()
-    return code
+    // The write has started it already.
+    return code == -EBADFD && direction == .playback ? 0 : code
   }
 }
 
@@ -222,7 +245,6 @@ extension PCM {
   private static func configure(
     _ handle: OpaquePointer,
     name: String,
-    direction: Direction,
     periodNanoseconds: Int64
   ) throws(AudioDeviceError) -> Setting {
     func check(_ code: CInt, _ operation: String) throws(AudioDeviceError) {
@@ -282,13 +304,7 @@ extension PCM {
     )
     try unsafe check(snd_pcm_hw_params(handle, hardware), "snd_pcm_hw_params")
 
-    try unsafe configureSoftware(
-      handle,
-      direction: direction,
-      period: period,
-      buffer: buffer,
-      check: check
-    )
+    try unsafe configureSoftware(handle, period: period, check: check)
     return Setting(
       format: format,
       channels: Int(channels),
@@ -300,25 +316,21 @@ extension PCM {
 
   private static func configureSoftware(
     _ handle: OpaquePointer,
-    direction: Direction,
     period: UInt,
-    buffer: UInt,
     check: (CInt, String) throws(AudioDeviceError) -> Void
   ) throws(AudioDeviceError) {
     var software: OpaquePointer?
     try unsafe check(snd_pcm_sw_params_malloc(&software), "snd_pcm_sw_params_malloc")
     defer { unsafe snd_pcm_sw_params_free(software) }
     try unsafe check(snd_pcm_sw_params_current(handle, software), "snd_pcm_sw_params_current")
-    // Started by us, after the silence is queued; stopped when it runs dry, so that we learn of it.
+    // Started by the one write that queues the silence, since PulseAudio's plugin makes the server
+    // wait for as much as the threshold; stopped when it runs dry, so that we learn of it.
     try unsafe check(
-      snd_pcm_sw_params_set_start_threshold(handle, software, 4 * buffer),
+      snd_pcm_sw_params_set_start_threshold(handle, software, 1),
       "snd_pcm_sw_params_set_start_threshold"
     )
-    // Playback wakes us when one period is left of a buffer that is never filled; with a period of
-    // room as the wake-up the poll would never sleep.
-    let wakeUp = direction == .playback ? buffer - period : period
     try unsafe check(
-      snd_pcm_sw_params_set_avail_min(handle, software, wakeUp),
+      snd_pcm_sw_params_set_avail_min(handle, software, period),
       "snd_pcm_sw_params_set_avail_min"
     )
     try unsafe check(snd_pcm_sw_params(handle, software), "snd_pcm_sw_params")

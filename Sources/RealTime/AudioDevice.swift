@@ -42,7 +42,7 @@ public protocol AudioDevice: ~Copyable, SendableMetatype {
   /// Starts both directions with `fill` frames of silence queued for playback.
   mutating func start(fill: FrameCount) throws(AudioDeviceError)
 
-  /// Writes the descriptors to poll from `descriptors[first]` on and returns how many (8 at most).
+  /// Writes the descriptors to wait for from `descriptors[first]` on and returns how many (8 at most).
   mutating func pollDescriptors(
     _ descriptors: inout FixedArray<pollfd>,
     from first: Int

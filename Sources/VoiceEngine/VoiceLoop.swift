@@ -56,8 +56,10 @@ final class VoiceLoop<
 
   /// Between two reports to the engine.
   private static var reportNanoseconds: Int64 { 100_000_000 }
-  /// The longest wait: a device that stands still must not keep reports from going out.
+  /// A device that stands still must not keep reports from going out.
   private static var idleNanoseconds: Int64 { 5_000_000 }
+  /// The microphone wakes the loop; without one the loudspeaker still wants its frames in time.
+  private let longestWait: Int64
 
   final class StopFlag: Sendable {
     let isSet = Atomic<Bool>(false)
@@ -83,6 +85,10 @@ final class VoiceLoop<
     )
     statistics.capturePeriodNanoseconds = device.captureRate.nanoseconds(of: device.capturePeriod)
     isProbing = settings.measurement == .probe
+    longestWait = min(
+      Self.idleNanoseconds,
+      max(1_000_000, device.playbackRate.nanoseconds(of: device.playbackPeriod))
+    )
     self.device = device
     self.wakeUp = wakeUp
     self.stopping = stopping
@@ -106,9 +112,9 @@ final class VoiceLoop<
       _ = unsafe realtime_poll(
         descriptors.address,
         UInt32(truncatingIfNeeded: count),
-        Self.idleNanoseconds
+        longestWait
       )
-      if count > 1 { device.acknowledge(&descriptors, from: 1) }
+      device.acknowledge(&descriptors, from: 1)
       if descriptors[0].revents != 0 {
         wakeUp.acknowledge()
         obey()
@@ -194,6 +200,8 @@ final class VoiceLoop<
         statistics.overruns += 1
         statistics.lostFrames += Int64(transfer.lost)
         let lost = capture.skip(transfer.lost)
+        statistics.capturedFrames += Int64(lost)
+        for _ in 0..<lost { monitorCapture?.write(0) }
         forEachStream { box, _ in box.stream.skip(lost) }
       }
       guard transfer.frames > 0 else { return }
@@ -239,6 +247,12 @@ final class VoiceLoop<
       statistics.underruns += 1
       statistics.lostFrames += Int64(transfer.lost)
       fill.noteUnderrun(at: now)
+      // The loudspeaker was silent for so long: positions go on with its time.
+      let silent = SampleRate.voice.frames(
+        inNanoseconds: device.playbackRate.nanoseconds(of: transfer.lost)
+      )
+      statistics.playedFrames += Int64(silent)
+      for _ in 0..<silent { monitorPlayback?.write(0) }
     }
   }
 
