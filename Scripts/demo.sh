@@ -23,7 +23,7 @@ bob=$!
 for _ in $(seq 50); do grep -q Listening "$folder/bob.log" && break || sleep 0.1; done
 "$program" call "sip:bob@127.0.0.1:$port" --user alice --duration 12 \
   --capture "file:$folder/alice-said.wav" --playback "file:$folder/alice-heard.wav" \
-  ${SIDETONE_DEMO_OPTIONS:-} | tee "$folder/alice.log"
+  ${SIDETONE_DEMO_OPTIONS:-}
 wait "$bob"
 
 echo
