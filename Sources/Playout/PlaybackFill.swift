@@ -2,11 +2,13 @@ public import MediaTime
 
 /// How full to keep the playback buffer: latency is the fill when a sample is written.
 ///
-/// The goal is raised by a period when the buffer ran dry or nearly so, and lowered by half a
-/// period after ten quiet seconds, unless it was raised from there within the last minute.
+/// The goal is raised by a period when the buffer ran dry or nearly so, and lowered by half a period
+/// after ten quiet seconds, unless it was raised from there within the last minute. It is also raised,
+/// and then kept, when the device takes nothing for 50 ms.
 public struct PlaybackFill: Sendable {
   private static var quietNanoseconds: Int64 { 10_000_000_000 }
   private static var relapseNanoseconds: Int64 { 60_000_000_000 }
+  private static var stuckNanoseconds: Int64 { 50_000_000 }
 
   /// Frames to have queued right after writing.
   public private(set) var goal: FrameCount
@@ -18,6 +20,8 @@ public struct PlaybackFill: Sendable {
   private let ceiling: FrameCount
   private var quietSince: MonotonicInstant?
   private var raised: (from: FrameCount, at: MonotonicInstant)?
+  private var lastTaken: MonotonicInstant?
+  private var floorAfterStart: FrameCount = 0
 
   /// Fill control of a device with the given period and buffer: from two periods up to sixteen, but
   /// not over 100 ms and always a period less than the buffer.
@@ -34,7 +38,16 @@ public struct PlaybackFill: Sendable {
   public mutating func framesToWrite(queued: FrameCount, at now: MonotonicInstant) -> FrameCount {
     guard let since = quietSince else {
       quietSince = now
+      lastTaken = now
       return max(0, goal - queued)
+    }
+    if queued < goal {
+      lastTaken = now
+    } else if let taken = lastTaken, now.nanoseconds(since: taken) > Self.stuckNanoseconds {
+      // Some sound servers take nothing until more is queued than a card would want.
+      lastTaken = now
+      goal = min(ceiling, goal + period)
+      floorAfterStart = goal
     }
     // A quarter period left when we come to write is a near miss.
     if queued < period / 4 {
@@ -62,7 +75,7 @@ public struct PlaybackFill: Sendable {
 
   @_noAllocation @_noLocks
   private mutating func lower(at now: MonotonicInstant) {
-    let lowered = max(floor, goal - period / 2)
+    let lowered = max(max(floor, floorAfterStart), goal - period / 2)
     if let raised, lowered <= raised.from,
       now.nanoseconds(since: raised.at) < Self.relapseNanoseconds
     {

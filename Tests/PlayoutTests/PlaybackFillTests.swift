@@ -24,6 +24,15 @@ struct PlaybackFillTests {
     #expect(fill.goal == 256)
   }
 
+  @Test func deviceThatTakesNothingIsGivenMore() {
+    var fill = PlaybackFill(period: 120, capacity: 3_840, rate: .voice)
+    _ = fill.framesToWrite(queued: 240, at: instant(0))
+    _ = fill.framesToWrite(queued: 240, at: instant(40))
+    #expect(fill.goal == 240)
+    let more = fill.framesToWrite(queued: 240, at: instant(60))
+    #expect(more == 120 && fill.goal == 360)
+  }
+
   @Test func underrunIsCountedAndRaisesTheGoal() {
     var fill = PlaybackFill(period: 128, capacity: 4_096, rate: .voice)
     fill.noteUnderrun(at: instant(0))
