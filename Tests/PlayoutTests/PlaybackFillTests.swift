@@ -20,7 +20,7 @@ struct PlaybackFillTests {
     _ = fill.framesToWrite(queued: 128, at: instant(0))
     _ = fill.framesToWrite(queued: 10, at: instant(3))
     #expect(fill.goal == 384)
-    for step in 1...80 { _ = fill.framesToWrite(queued: 256, at: instant(3 + step * 1_000)) }
+    for step in 1...80 { _ = fill.framesToWrite(queued: 200, at: instant(3 + step * 1_000)) }
     #expect(fill.goal == 256)
   }
 
