@@ -51,7 +51,7 @@ for name, d in (("A to B", result["aToB"]), ("B to A", result["bToA"])):
           f'95 % {d["percentile95"]:6.2f}  chirps {d["heard"]} missed {d["missed"]}')
 print(f'{"":28} overruns {stats["overruns"]} underruns {stats["underruns"]} '
       f'concealed {stats["concealedPercent"]} %')
-bad = [d for d in result.values() if d["heard"] < 0.7 * (d["heard"] + d["missed"]) or d["heard"] == 0]
+bad = [d for d in result.values() if d["heard"] < 0.9 * (d["heard"] + d["missed"]) or d["heard"] == 0]
 sys.exit(1 if bad else 0)
 PY
 }

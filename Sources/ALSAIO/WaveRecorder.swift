@@ -66,8 +66,8 @@ struct WaveRecorder: ~Copyable {
     producer.write(sample)
   }
 
+  // SAFETY: made on one thread and handed to the draining thread, which alone uses it.
   private final class Drain: @unchecked Sendable {
-    // SAFETY: made on one thread and handed to the draining thread, which alone uses it.
     private let descriptor: CInt
     private let rate: SampleRate
     private var consumer: RingConsumer<Float>

@@ -14,7 +14,7 @@ public import VoiceEngine
 /// **Thread safety:** every member may be used from any thread. Activation blocks for as long as
 /// the device takes to open.
 ///
-/// Differs from Apple's: `devices`, `speechFilters`, `measurement` and `voiceEngine` are additions for
+/// Differs from Apple's: `devices`, `speechFilters` and `voiceEngine` are additions for
 /// Linux, where an app chooses its sound devices by name and runs its voice through the engine.
 open class AVAudioSession: NSObject, @unchecked Sendable {
   // SAFETY: all state is in a mutex.
@@ -57,7 +57,6 @@ open class AVAudioSession: NSObject, @unchecked Sendable {
     var preferredIOBufferDuration = 0.0
     var devices = Devices.systemDefault
     var speechFilters: SpeechFilterSettings?
-    var measurement = EngineSettings.Measurement.off
     var activation = Activation.inactive
     var grantedSampleRate = 48_000.0
     var grantedBufferDuration = 0.0025
@@ -167,12 +166,6 @@ open class AVAudioSession: NSObject, @unchecked Sendable {
     set { state.withLock { $0.speechFilters = newValue } }
   }
 
-  /// What the next activation measures.
-  public var measurement: EngineSettings.Measurement {
-    get { state.withLock { $0.measurement } }
-    set { state.withLock { $0.measurement = newValue } }
-  }
-
   /// The engine that runs while the session is active, nil otherwise.
   public var voiceEngine: CallEngine? { state.withLock { $0.activation.engine } }
 
@@ -237,7 +230,7 @@ open class AVAudioSession: NSObject, @unchecked Sendable {
     let filters = state.speechFilters ?? Self.filters(for: state.mode)
     return try CallEngine(
       device: headset,
-      settings: EngineSettings(filters: filters, measurement: state.measurement)
+      settings: EngineSettings(filters: filters)
     )
   }
 

@@ -54,8 +54,8 @@ public struct DelayTarget: ~Copyable {
     continuousSince = isContinuous ? continuousSince ?? arrival : arrival
     let previousArrival = lastArrival
     lastArrival = arrival
-    if let reference,
-      minimum - reference > max(Self.rebaseStep, 2 * histogram.quantile(0.5))
+    if let reference, minimum - reference > Self.rebaseStep,
+      minimum - reference > 2 * histogram.quantile(0.5)
     {
       // After a pause the window knows the newest packet only, which may be a late one.
       let known = arrival.nanoseconds(since: continuousSince ?? arrival)

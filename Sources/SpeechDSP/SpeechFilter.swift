@@ -41,8 +41,6 @@ public struct SpeechFilter: ~Copyable {
 
   /// Frames of one block.
   public let blockFrames: FrameCount
-  /// Frames by which the output lags the input: the preprocessor overlaps one block.
-  public let delayFrames: FrameCount
 
   private let echo: OpaquePointer?
   private let preprocessor: OpaquePointer?
@@ -86,7 +84,6 @@ public struct SpeechFilter: ~Copyable {
     }
     unsafe self.echo = echo
     unsafe self.preprocessor = preprocessor
-    delayFrames = unsafe preprocessor == nil ? 0 : blockFrames
     let lacksEcho = unsafe settings.echoCancellation && echo == nil
     let needsPreprocessor = settings.noiseSuppression || settings.gainControl
     let lacksPreprocessor = unsafe needsPreprocessor && preprocessor == nil

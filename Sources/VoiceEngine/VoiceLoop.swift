@@ -45,6 +45,7 @@ final class VoiceLoop<
   private var nextReport: MonotonicInstant
   private var isCaptureGone = false
   private var isPlaybackGone = false
+  private var waitedCount = 1
 
   private var streamAddresses = FixedArray<Int>(repeating: 0, count: 8)
   private var streamIDs = FixedArray<Int>(repeating: 0, count: 8)
@@ -103,15 +104,12 @@ final class VoiceLoop<
   /// Runs until the stop flag is set, then says goodbye on every stream.
   func run() {
     discardStaleCapture()
+    descriptors[0] = pollfd(fd: wakeUp.descriptor, events: Int16(POLLIN), revents: 0)
+    waitedCount = 1 + device.pollDescriptors(&descriptors, from: 1)
     while !stopping.isSet.load(ordering: .acquiring) {
-      descriptors[0] = pollfd(fd: wakeUp.descriptor, events: Int16(POLLIN), revents: 0)
-      var count = 1
-      if !(isCaptureGone && isPlaybackGone) {
-        count += device.pollDescriptors(&descriptors, from: 1)
-      }
       _ = unsafe realtime_poll(
         descriptors.address,
-        UInt32(truncatingIfNeeded: count),
+        UInt32(truncatingIfNeeded: waitedCount),
         longestWait
       )
       device.acknowledge(&descriptors, from: 1)
@@ -194,6 +192,8 @@ final class VoiceLoop<
       let transfer = device.read(into: &block)
       if transfer.isGone {
         isCaptureGone = true
+        // Its descriptor would end every wait at once.
+        waitedCount = 1 + device.pollDescriptors(&descriptors, from: 1)
         return
       }
       if transfer.lost > 0 {

@@ -75,13 +75,11 @@ struct DeviceOptions: ParsableArguments {
   /// Opens and closes the devices, so that a wrong name is known before anybody is called.
   func checkDevices() throws {
     _ = try Headset(
-      capture: checkable(devices.capture),
+      capture: devices.capture,
       playback: checkablePlayback(devices.playback),
       periodNanoseconds: 2_500_000
     )
   }
-
-  private func checkable(_ name: DeviceName) -> DeviceName { name }
 
   // A recording is not begun for a check; its folder is looked at instead.
   private func checkablePlayback(_ name: DeviceName) throws -> DeviceName {

@@ -1,6 +1,6 @@
 import ALSAIO
 import AVFAudio
-import CallKit
+@testable import CallKit
 import Foundation
 import Synchronization
 import Testing
@@ -136,6 +136,26 @@ struct CallSequenceTests {
       )
     )
     await expect(["begin", "start", "failedToActivate", "end"], from: delegate.log)
+    provider.invalidate()
+  }
+
+  @Test func resetVoidsTheCallAndReleasesTheDevices() async throws {
+    let delegate = ScriptedDelegate()
+    let provider = provider(delegate)
+    let controller = CXCallController()
+    try await controller.request(
+      CXTransaction(
+        action: CXStartCallAction(call: UUID(), handle: CXHandle(type: .generic, value: "bob"))
+      )
+    )
+    await expect(["begin", "start", "didActivate (devices open)"], from: delegate.log)
+    CallSystem.shared.reset()
+    var told: Set<String> = []
+    var log = delegate.log.makeAsyncIterator()
+    for _ in 0..<2 { told.insert(await log.next() ?? "") }
+    #expect(told.contains("didDeactivate"))
+    #expect(told.contains { $0.hasPrefix("reset") })
+    #expect(controller.callObserver.calls.isEmpty && provider.pendingTransactions.isEmpty)
     provider.invalidate()
   }
 

@@ -94,8 +94,8 @@ final class HeadsetRig: @unchecked Sendable {
   }
 
   /// Mouth-to-ear delays in milliseconds of each chirp from `source` that `listener` heard, the
-  /// first `skipping` seconds left out.
-  func delays(from source: Int, to listener: Int, skipping: Int) -> [Double] {
+  /// first `skipping` seconds left out, `count` chirps at most; NaN for one that was not heard.
+  func delays(from source: Int, to listener: Int, skipping: Int, count: Int) -> [Double] {
     _ = unsafe jack_deactivate(client)
     let heard = unsafe Array(
       UnsafeBufferPointer(start: recordings[listener], count: min(position, capacity))
@@ -103,7 +103,7 @@ final class HeadsetRig: @unchecked Sendable {
     let offset = source * ProbeSignal.intervalFrames / Self.sides
     var delays: [Double] = []
     var emitted = skipping * ProbeSignal.intervalFrames - offset
-    while emitted + ProbeSignal.intervalFrames < heard.count {
+    while emitted + ProbeSignal.intervalFrames < heard.count, delays.count < count {
       let window = emitted..<emitted + ProbeSignal.intervalFrames - 2 * ProbeSignal.chirpFrames
       if emitted >= 0, let found = ProbeSignal.find(in: heard, range: window) {
         delays.append((found - Double(emitted)) / 48)

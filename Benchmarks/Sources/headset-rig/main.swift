@@ -1,11 +1,14 @@
 import Foundation
 
 // headset-rig SECONDS [SKIP]: plays and records for SECONDS, then prints the delays of both
-// directions as one line of JSON. Start it before the programs that use the headsets.
+// directions as one line of JSON. Start it before the programs that use the headsets. The first SKIP
+// seconds and the last two are not judged: the call begins in the one and may end in the other.
+// RIG_VERBOSE=1 prints each delay on standard error.
 
 let arguments = CommandLine.arguments.dropFirst().compactMap { Int($0) }
 let seconds = arguments.first ?? 20
 let skipped = arguments.dropFirst().first ?? 5
+let judged = max(1, seconds - skipped - 2)
 
 struct Direction: Encodable {
   let median: Double
@@ -37,8 +40,8 @@ do {
   let encoder = JSONEncoder()
   encoder.outputFormatting = .sortedKeys
   let result = [
-    "aToB": Direction(rig.delays(from: 0, to: 1, skipping: skipped)),
-    "bToA": Direction(rig.delays(from: 1, to: 0, skipping: skipped)),
+    "aToB": Direction(rig.delays(from: 0, to: 1, skipping: skipped, count: judged)),
+    "bToA": Direction(rig.delays(from: 1, to: 0, skipping: skipped, count: judged)),
   ]
   print(String(decoding: try encoder.encode(result), as: UTF8.self))
 } catch {
