@@ -15,6 +15,8 @@ let package = Package(
     .library(name: "CallKit", targets: ["CallKit"]),
     .library(name: "AVFAudio", targets: ["AVFAudio"]),
     .library(name: "AVFoundation", targets: ["AVFoundation"]),
+    .library(name: "Intents", targets: ["Intents"]),
+    .library(name: "PushKit", targets: ["PushKit"]),
     .library(name: "Sidetone", targets: ["Sidetone"]),
     .library(name: "VoiceEngine", targets: ["VoiceEngine"]),
     .executable(name: "sidetone", targets: ["sidetone"]),
@@ -54,6 +56,8 @@ let package = Package(
       dependencies: ["MediaTime", "CRealTime"],
       swiftSettings: strict
     ),
+
+    .target(name: "FoundationAdditions", swiftSettings: strict),
 
     // Layer 2: sans-I/O cores.
     .target(name: "RTP", dependencies: ["MediaTime"], swiftSettings: strict),
@@ -108,9 +112,13 @@ let package = Package(
     .target(name: "AVFoundation", dependencies: ["AVFAudio"], swiftSettings: strict),
     .target(
       name: "CallKit",
-      dependencies: ["MediaTime", "RealTime", "CallState", "AVFAudio", "AVFoundation"],
+      dependencies: [
+        "FoundationAdditions", "MediaTime", "RealTime", "CallState", "AVFAudio", "AVFoundation",
+      ],
       swiftSettings: strict
     ),
+    .target(name: "Intents", dependencies: ["FoundationAdditions"], swiftSettings: strict),
+    .target(name: "PushKit", swiftSettings: strict),
 
     // Layer 6: one phone.
     .target(

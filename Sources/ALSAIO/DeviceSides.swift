@@ -12,13 +12,13 @@ struct CaptureSide: ~Copyable {
   private var isGone = false
   private var microphone: VirtualMicrophone?
 
-  init(_ name: DeviceName, periodNanoseconds: Int64) throws(AudioDeviceError) {
+  init(_ name: DeviceName, wishes: DeviceWishes) throws(AudioDeviceError) {
     switch name {
     case .pcm(let card):
       let pcm = try PCM(
         opening: card,
         direction: .capture,
-        periodNanoseconds: periodNanoseconds
+        wishes: wishes
       )
       self.init(name, pcm)
     case .file(let path):
@@ -99,13 +99,13 @@ struct PlaybackSide: ~Copyable {
   private var isGone = false
   private var speaker: VirtualSpeaker?
 
-  init(_ name: DeviceName, periodNanoseconds: Int64) throws(AudioDeviceError) {
+  init(_ name: DeviceName, wishes: DeviceWishes) throws(AudioDeviceError) {
     switch name {
     case .pcm(let card):
       let pcm = try PCM(
         opening: card,
         direction: .playback,
-        periodNanoseconds: periodNanoseconds
+        wishes: wishes
       )
       self.init(name, pcm)
     case .file(let path):

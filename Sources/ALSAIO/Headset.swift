@@ -2,6 +2,20 @@ public import CRealTime
 public import MediaTime
 public import RealTime
 
+/// What to ask a sound card for; it grants the nearest that it has.
+public struct DeviceWishes: Equatable, Sendable {
+  /// How often the card moves sound, in nanoseconds.
+  public var periodNanoseconds: Int64
+  /// Its rate.
+  public var rate: SampleRate
+
+  /// The shortest Opus frame, at the codec's rate, unless told otherwise.
+  public init(periodNanoseconds: Int64 = 2_500_000, rate: SampleRate = .voice) {
+    self.periodNanoseconds = periodNanoseconds
+    self.rate = rate
+  }
+}
+
 /// A microphone and a loudspeaker: sound cards, sound-server plugins or files, in any combination.
 ///
 /// **Life cycle:** opened by the initialiser, started once, released by `deinit`.
@@ -29,15 +43,15 @@ public struct Headset: AudioDevice, ~Copyable {
   /// - Parameters:
   ///   - capture: the microphone.
   ///   - playback: the loudspeaker.
-  ///   - periodNanoseconds: the period to ask for; a card grants the nearest that it has.
+  ///   - wishes: the rate and period to ask for; a card grants the nearest that it has.
   /// - Throws: what is wrong with the device or file.
   public init(
     capture: DeviceName,
     playback: DeviceName,
-    periodNanoseconds: Int64
+    wishes: DeviceWishes = DeviceWishes()
   ) throws(AudioDeviceError) {
-    let microphone = try CaptureSide(capture, periodNanoseconds: periodNanoseconds)
-    let loudspeaker = try PlaybackSide(playback, periodNanoseconds: periodNanoseconds)
+    let microphone = try CaptureSide(capture, wishes: wishes)
+    let loudspeaker = try PlaybackSide(playback, wishes: wishes)
     captureRate = microphone.rate
     capturePeriod = microphone.period
     playbackRate = loudspeaker.rate

@@ -32,7 +32,7 @@ struct PCM: ~Copyable {
   init(
     opening name: String,
     direction: Direction,
-    periodNanoseconds: Int64
+    wishes: DeviceWishes
   ) throws(AudioDeviceError) {
     alsa_silence_messages()
     let stream = direction == .capture ? SND_PCM_STREAM_CAPTURE : SND_PCM_STREAM_PLAYBACK
@@ -46,7 +46,7 @@ struct PCM: ~Copyable {
       setting = try unsafe Self.configure(
         handle,
         name: name,
-        periodNanoseconds: periodNanoseconds
+        wishes: wishes
       )
     } catch {
       _ = unsafe snd_pcm_close(handle)
@@ -245,7 +245,7 @@ extension PCM {
   private static func configure(
     _ handle: OpaquePointer,
     name: String,
-    periodNanoseconds: Int64
+    wishes: DeviceWishes
   ) throws(AudioDeviceError) -> Setting {
     func check(_ code: CInt, _ operation: String) throws(AudioDeviceError) {
       guard code < 0 else { return }
@@ -284,7 +284,7 @@ extension PCM {
       snd_pcm_hw_params_set_channels_near(handle, hardware, &channels),
       "snd_pcm_hw_params_set_channels_near"
     )
-    var rate: UInt32 = 48_000
+    var rate = UInt32(clamping: wishes.rate.hertz)
     try unsafe check(
       snd_pcm_hw_params_set_rate_near(handle, hardware, &rate, nil),
       "snd_pcm_hw_params_set_rate_near"
@@ -292,7 +292,7 @@ extension PCM {
     guard rate > 0 else { throw error(device: name, operation: "rate", code: -EINVAL) }
     let granted = SampleRate(hertz: Int(rate))
 
-    var period = UInt(max(16, granted.frames(inNanoseconds: periodNanoseconds)))
+    var period = UInt(max(16, granted.frames(inNanoseconds: wishes.periodNanoseconds)))
     try unsafe check(
       snd_pcm_hw_params_set_period_size_near(handle, hardware, &period, nil),
       "snd_pcm_hw_params_set_period_size_near"

@@ -7,17 +7,20 @@ public import VoiceEngine
 
 /// The audio session: what the process does with sound, and whether it may at this moment.
 ///
-/// In a call the system activates it at call priority, exactly when a start or answer action has
-/// been fulfilled, and deactivates it when the last audible call has ended. Activation takes the
-/// sound devices and starts the real-time voice thread; deactivation releases both.
+/// In a call the system activates it at call priority, exactly when a start, answer or un-hold action
+/// has been fulfilled, and deactivates it when the last audible call has ended or is held. Activation
+/// takes the sound devices and starts the real-time voice thread; deactivation releases both.
 ///
 /// **Thread safety:** every member may be used from any thread. Activation blocks for as long as
 /// the device takes to open.
 ///
-/// Differs from Apple's: `devices`, `speechFilters` and `voiceEngine` are additions for
-/// Linux, where an app chooses its sound devices by name and runs its voice through the engine.
+/// Differs from Apple's: `devices`, `speechFilters` and `voiceEngine` are additions for Linux, where
+/// an app chooses its sound devices by name and runs its voice through the engine.
 open class AVAudioSession: NSObject, @unchecked Sendable {
   // SAFETY: all state is in a mutex.
+  let state = Mutex(SessionState())
+  /// Notifications are posted here, never on the main thread.
+  let notifications = DispatchQueue(label: "avfaudio.notifications")
 
   /// The devices that the next activation opens.
   public struct Devices: Equatable, Sendable {
@@ -36,37 +39,7 @@ open class AVAudioSession: NSObject, @unchecked Sendable {
     public static let systemDefault = Devices(capture: .pcm("default"), playback: .pcm("default"))
   }
 
-  private enum Activation: Sendable {
-    case inactive
-    case byApp(CallEngine)
-    case byCall(CallEngine)
-
-    var engine: CallEngine? {
-      switch self {
-      case .inactive: nil
-      case .byApp(let engine), .byCall(let engine): engine
-      }
-    }
-  }
-
-  private struct State: Sendable {
-    var category = Category.soloAmbient
-    var mode = Mode.default
-    var options: CategoryOptions = []
-    var preferredSampleRate = 0.0
-    var preferredIOBufferDuration = 0.0
-    var devices = Devices.systemDefault
-    var speechFilters: SpeechFilterSettings?
-    var activation = Activation.inactive
-    var grantedSampleRate = 48_000.0
-    var grantedBufferDuration = 0.0025
-  }
-
   private static let shared = AVAudioSession()
-  private let state = Mutex(State())
-
-  /// The period that is asked for when the app has no wish: 2.5 ms, the shortest Opus frame.
-  private static let defaultPeriodNanoseconds: Int64 = 2_500_000
 
   /// The session of this process.
   open class func sharedInstance() -> AVAudioSession {
@@ -79,20 +52,35 @@ open class AVAudioSession: NSObject, @unchecked Sendable {
   open var category: Category { state.withLock { $0.category } }
   /// How it uses the category; `default` at first.
   open var mode: Mode { state.withLock { $0.mode } }
-  /// The refinements that were set with the category.
-  open var categoryOptions: CategoryOptions { state.withLock { $0.options } }
+  /// The refinements that were set with the category, and those that they and the mode imply.
+  open var categoryOptions: CategoryOptions { state.withLock { $0.effectiveOptions } }
+  /// How routes are shared.
+  open var routeSharingPolicy: RouteSharingPolicy { state.withLock { $0.policy } }
+  /// The categories that can be set.
+  open var availableCategories: [Category] {
+    [.ambient, .soloAmbient, .playback, .record, .playAndRecord, .multiRoute]
+  }
+  /// The modes that go with the category.
+  open var availableModes: [Mode] {
+    let all: [Mode] = [
+      .default, .voiceChat, .videoChat, .gameChat, .videoRecording, .measurement, .moviePlayback,
+      .spokenAudio, .voicePrompt,
+    ]
+    return all.filter { SessionState.fits($0, category) }
+  }
 
-  /// Sets the category and clears the options.
+  /// Sets the category, clears options and override, and keeps the mode if it fits.
   open func setCategory(_ category: Category) throws {
-    try setCategory(category, mode: .default, options: [])
+    try setCategory(category, options: [])
   }
 
-  /// Sets category and options.
+  /// Sets category and options, clears the override, and keeps the mode if it fits.
   open func setCategory(_ category: Category, options: CategoryOptions) throws {
-    try setCategory(category, mode: .default, options: options)
+    let mode = SessionState.fits(mode, category) ? mode : .default
+    try setCategory(category, mode: mode, options: options)
   }
 
-  /// Sets category, mode and options.
+  /// Sets category, mode and options, and clears the override.
   ///
   /// Throws `badParam`, changing nothing, if they do not fit.
   open func setCategory(
@@ -100,56 +88,35 @@ open class AVAudioSession: NSObject, @unchecked Sendable {
     mode: Mode,
     options: CategoryOptions = []
   ) throws {
-    let isTwoWay = category == .playAndRecord
-    guard isTwoWay || (mode != .voiceChat && mode != .videoChat),
-      isTwoWay || !options.contains(.defaultToSpeaker)
-    else {
-      throw ErrorCode.badParam.error(
-        reason: "voice modes and defaultToSpeaker need the category playAndRecord"
-      )
+    try setCategory(category, mode: mode, policy: routeSharingPolicy, options: options)
+  }
+
+  /// Sets category, mode, policy and options, and clears the override.
+  ///
+  /// Throws `badParam`, changing nothing, if they do not fit.
+  open func setCategory(
+    _ category: Category,
+    mode: Mode,
+    policy: RouteSharingPolicy,
+    options: CategoryOptions = []
+  ) throws {
+    if let objection = SessionState.objection(to: category, mode, options) {
+      throw ErrorCode.badParam.error(reason: objection)
     }
-    state.withLock { state in
+    changeRoute(because: .categoryChange) { state in
       state.category = category
       state.mode = mode
+      state.policy = policy
       state.options = options
+      state.override = .none
     }
   }
 
-  /// Sets the mode.
+  /// Sets the mode, and clears options and override.
   ///
   /// Throws `badParam` if it does not fit the category.
   open func setMode(_ mode: Mode) throws {
     try setCategory(category, mode: mode, options: [])
-  }
-
-  // MARK: Preferences
-
-  /// The wish of `setPreferredSampleRate`, 0 if there is none.
-  open var preferredSampleRate: Double { state.withLock { $0.preferredSampleRate } }
-  /// The wish of `setPreferredIOBufferDuration` in seconds, 0 if there is none.
-  open var preferredIOBufferDuration: Double { state.withLock { $0.preferredIOBufferDuration } }
-  /// The microphone's rate in use, or 48000 while inactive.
-  open var sampleRate: Double { state.withLock { $0.grantedSampleRate } }
-  /// The device period in use in seconds, or the last one while inactive.
-  open var ioBufferDuration: TimeInterval { state.withLock { $0.grantedBufferDuration } }
-
-  /// Wishes for a rate in hertz.
-  ///
-  /// Differs from Apple's: a card runs at the rate that it has nearest to 48 kHz, which the codec
-  /// needs; the wish is kept and read back only.
-  open func setPreferredSampleRate(_ sampleRate: Double) throws {
-    guard sampleRate > 0, sampleRate.isFinite else {
-      throw ErrorCode.badParam.error(reason: "a sample rate is positive")
-    }
-    state.withLock { $0.preferredSampleRate = sampleRate }
-  }
-
-  /// Wishes for a device period in seconds; the next activation asks the card for it.
-  open func setPreferredIOBufferDuration(_ duration: TimeInterval) throws {
-    guard duration > 0, duration <= 1 else {
-      throw ErrorCode.badParam.error(reason: "a buffer duration is between 0 and 1 s")
-    }
-    state.withLock { $0.preferredIOBufferDuration = duration }
   }
 
   // MARK: Additions for Linux
@@ -167,14 +134,14 @@ open class AVAudioSession: NSObject, @unchecked Sendable {
   }
 
   /// The engine that runs while the session is active, nil otherwise.
-  public var voiceEngine: CallEngine? { state.withLock { $0.activation.engine } }
+  public var voiceEngine: CallEngine? { state.withLock { $0.activation.running?.engine } }
 
   // MARK: Activation
 
   /// Activates or deactivates the session outside calls.
   ///
   /// During a call the system owns the activation: activating changes nothing, deactivating throws
-  /// `isBusy`.
+  /// `isBusy`. While calls are held and none is heard, activating throws `insufficientPriority`.
   open func setActive(_ active: Bool, options: SetActiveOptions = []) throws {
     try state.withLock { state in
       switch (state.activation, active) {
@@ -183,9 +150,12 @@ open class AVAudioSession: NSObject, @unchecked Sendable {
       case (.byCall, false):
         throw ErrorCode.isBusy.error(reason: "a call holds the session")
       case (.inactive, true):
-        state.activation = .byApp(try Self.open(&state))
-      case (.byApp(let engine), false):
-        engine.stop()
+        guard !state.isWithheldByCalls else {
+          throw ErrorCode.insufficientPriority.error(reason: "calls are on hold")
+        }
+        state.activation = .byApp(try Self.run(&state))
+      case (.byApp(let running), false):
+        running.engine.stop()
         state.activation = .inactive
       }
     }
@@ -199,42 +169,71 @@ open class AVAudioSession: NSObject, @unchecked Sendable {
       switch state.activation {
       case .byCall:
         break
-      case .byApp(let engine):
-        state.activation = .byCall(engine)
+      case .byApp(let running):
+        state.activation = .byCall(running)
       case .inactive:
-        state.activation = .byCall(try Self.open(&state))
+        state.activation = .byCall(try Self.run(&state))
       }
     }
   }
 
-  /// Releases the devices after the last audible call.
-  package func deactivateForCall() {
-    let engine = state.withLock { state in
-      let engine = state.activation.engine
+  /// How long devices stay open when another call may want them.
+  private static let graceTime = DispatchTimeInterval.milliseconds(500)
+
+  /// Deactivates the session after the last audible call, and releases the devices: at once, or after
+  /// half a second if another call lives that may want them (a swap must not click).
+  package func deactivateForCall(keepingDevices: Bool) {
+    let leaving = state.withLock { state -> SessionState.Lingering? in
+      guard let running = state.activation.running else { return nil }
       state.activation = .inactive
-      return engine
+      let lingering = SessionState.Lingering(running: running, number: state.nextLingering)
+      state.nextLingering += 1
+      state.lingering = lingering
+      return lingering
+    }
+    guard let leaving else { return }
+    leaving.running.engine.detachAll()
+    guard keepingDevices else { return release(leaving.number) }
+    notifications.asyncAfter(deadline: .now() + Self.graceTime) { [self] in
+      release(leaving.number)
+    }
+  }
+
+  private func release(_ number: Int) {
+    let engine = state.withLock { state -> CallEngine? in
+      guard let lingering = state.lingering, lingering.number == number else { return nil }
+      state.lingering = nil
+      return lingering.running.engine
     }
     engine?.stop()
   }
 
-  private static func open(_ state: inout State) throws -> CallEngine {
-    let wish = state.preferredIOBufferDuration
+  /// Whether calls live of which none is heard; then nobody else may take the session.
+  package func setWithheldByCalls(_ isWithheld: Bool) {
+    state.withLock { $0.isWithheldByCalls = isWithheld }
+  }
+
+  // The engine that lingers if it is as wished, else a new one.
+  private static func run(_ state: inout SessionState) throws -> SessionState.Running {
+    let setup = state.setup
+    if let lingering = state.lingering?.running {
+      state.lingering = nil
+      if lingering.setup == setup { return lingering }
+      lingering.engine.stop()
+    }
     let headset = try Headset(
-      capture: state.devices.capture,
-      playback: state.devices.playback,
-      periodNanoseconds: wish > 0 ? Int64(wish * 1e9) : defaultPeriodNanoseconds
+      capture: setup.devices.capture,
+      playback: setup.devices.playback,
+      wishes: setup.wishes
     )
     state.grantedSampleRate = Double(headset.captureRate.hertz)
     state.grantedBufferDuration =
       Double(headset.playbackPeriod) / Double(headset.playbackRate.hertz)
-    let filters = state.speechFilters ?? Self.filters(for: state.mode)
-    return try CallEngine(
+    let engine = try CallEngine(
       device: headset,
-      settings: EngineSettings(filters: filters)
+      settings: EngineSettings(filters: setup.filters)
     )
-  }
-
-  private static func filters(for mode: Mode) -> SpeechFilterSettings {
-    SpeechFilterSettings(echoCancellation: mode == .voiceChat || mode == .videoChat)
+    if state.isInputMuted { engine.setInputMuted(.muted) }
+    return SessionState.Running(engine: engine, setup: setup)
   }
 }

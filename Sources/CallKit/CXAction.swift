@@ -6,24 +6,46 @@ import Synchronization
 ///
 /// The app requests actions in a `CXTransaction`; they come back through the provider's delegate,
 /// where each must be fulfilled or failed exactly once. Further answers are ignored.
-open class CXAction: NSObject {
+///
+/// **Thread safety:** an action may be answered from any thread, inside `perform` or long after.
+///
+/// Differs from Apple's: answering twice or too late is ignored there only by good fortune, here by
+/// rule.
+open class CXAction: NSObject, NSCopying, NSSecureCoding {
   private struct State: Sendable {
-    var timeoutDate: Date
+    var uuid = UUID()
+    var timeoutDate = Date()
     var isComplete = false
     var delivered: ActionID?
   }
 
-  /// The action's identity.
-  public let uuid: UUID
-  private let state: Mutex<State>
+  private let state = Mutex(State())
 
   /// An action of no kind, which no provider performs.
   public override init() {
-    uuid = UUID()
-    state = Mutex(State(timeoutDate: Date(timeIntervalSinceNow: 5)))
     super.init()
-    state.withLock { $0.timeoutDate = Date(timeIntervalSinceNow: Self.timeoutSeconds(of: self)) }
+    state.withLock { $0.timeoutDate = Date(timeIntervalSinceNow: timeoutInterval) }
   }
+
+  /// An action from an archive; nil if it holds none.
+  public required init?(coder: NSCoder) {
+    super.init()
+    guard let uuid = coder.decodeUUID(forKey: Key.uuid) else { return nil }
+    state.withLock { state in
+      state.uuid = uuid
+      state.timeoutDate = Date(timeIntervalSince1970: coder.decodeDouble(forKey: Key.timeoutDate))
+      state.isComplete = coder.decodeBool(forKey: Key.isComplete)
+    }
+  }
+
+  private enum Key {
+    static let uuid = "uuid"
+    static let timeoutDate = "timeoutDate"
+    static let isComplete = "complete"
+  }
+
+  /// The action's identity, which survives copying and archiving.
+  open var uuid: UUID { state.withLock { $0.uuid } }
 
   /// True once it was answered, timed out or became void.
   open var isComplete: Bool { state.withLock { $0.isComplete } }
@@ -45,30 +67,55 @@ open class CXAction: NSObject {
     answer(isFulfilled: false)
   }
 
-  /// What the call layer does when the action is accepted, nil if it cannot be.
-  var request: ActionRequest? { nil }
+  // MARK: Copying and archiving
 
-  private static func timeoutSeconds(of action: CXAction) -> Double {
-    switch action {
-    case is CXStartCallAction: 600
-    case is CXAnswerCallAction: 60
-    default: 5
-    }
+  /// True: actions can be archived securely.
+  open class var supportsSecureCoding: Bool { true }
+
+  /// Archives the action's identity and properties.
+  open func encode(with coder: NSCoder) {
+    let state = state.withLock { $0 }
+    coder.encode(state.uuid, forKey: Key.uuid)
+    coder.encode(state.timeoutDate.timeIntervalSince1970, forKey: Key.timeoutDate)
+    coder.encode(state.isComplete, forKey: Key.isComplete)
   }
 
-  private func answer(isFulfilled: Bool) {
+  /// A new object with the same identity and properties, which no provider performs.
+  open func copy(with zone: NSZone? = nil) -> Any {
+    let twin = duplicate()
+    let original = state.withLock { $0 }
+    twin.state.withLock { copy in
+      copy = original
+      copy.delivered = nil
+    }
+    return twin
+  }
+
+  /// A new object of the same kind with the same properties.
+  func duplicate() -> CXAction { CXAction() }
+
+  // MARK: The call layer
+
+  /// What the call layer checks when the action is requested.
+  var request: ActionRequest { ActionRequest(call: nil, kind: .unsupported) }
+
+  /// How long the app may take, in seconds.
+  var timeoutInterval: TimeInterval { 5 }
+
+  func answer(isFulfilled: Bool, date: Date? = nil) {
     let delivered = state.withLock { state -> ActionID? in
       guard let delivered = state.delivered, !state.isComplete else { return nil }
       state.isComplete = true
       return delivered
     }
-    if let delivered { CallSystem.shared.answer(delivered, isFulfilled: isFulfilled) }
+    guard let delivered else { return }
+    CallSystem.shared.answer(delivered, isFulfilled: isFulfilled, date: date)
   }
 
   func markDelivered(as id: ActionID) {
     state.withLock { state in
       state.delivered = id
-      state.timeoutDate = Date(timeIntervalSinceNow: Self.timeoutSeconds(of: self))
+      state.timeoutDate = Date(timeIntervalSinceNow: timeoutInterval)
     }
   }
 

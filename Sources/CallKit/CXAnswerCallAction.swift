@@ -5,8 +5,10 @@ public import Foundation
 open class CXAnswerCallAction: CXCallAction {
   /// Reports that both sides could talk at `dateConnected`.
   open func fulfill(withDateConnected dateConnected: Date) {
-    fulfill()
+    answer(isFulfilled: true, date: dateConnected)
   }
 
-  override var kind: ActionKind? { .answer }
+  override func duplicate() -> CXAction { CXAnswerCallAction(call: callUUID) }
+
+  override var kind: ActionKind { .answer }
 }

@@ -5,25 +5,23 @@ public import Foundation
 ///
 /// Equal if the UUIDs are.
 open class CXCall: NSObject {
-  /// The call's identity.
-  public let uuid: UUID
-  /// True if this side placed it.
-  public let isOutgoing: Bool
-  /// True while it is held.
-  public let isOnHold: Bool
-  /// True once both sides could talk.
-  public let hasConnected: Bool
-  /// True when it is over.
-  public let hasEnded: Bool
+  private let snapshot: CallSnapshot
 
   init(_ snapshot: CallSnapshot) {
-    uuid = snapshot.id.uuid
-    isOutgoing = snapshot.isOutgoing
-    isOnHold = false
-    hasConnected = snapshot.hasConnected
-    hasEnded = snapshot.hasEnded
+    self.snapshot = snapshot
     super.init()
   }
+
+  /// The call's identity.
+  open var uuid: UUID { snapshot.id.uuid }
+  /// True if this side placed it.
+  open var isOutgoing: Bool { snapshot.isOutgoing }
+  /// True while it is held.
+  open var isOnHold: Bool { snapshot.isOnHold }
+  /// True once both sides could talk.
+  open var hasConnected: Bool { snapshot.hasConnected }
+  /// True when it is over.
+  open var hasEnded: Bool { snapshot.hasEnded }
 
   /// True if it is the same call.
   open func isEqual(to call: CXCall) -> Bool { uuid == call.uuid }

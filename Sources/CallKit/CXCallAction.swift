@@ -3,48 +3,36 @@ public import Foundation
 
 /// An action on one call.
 open class CXCallAction: CXAction {
-  /// The call.
-  public let callUUID: UUID
+  private let call: UUID
 
   /// An action on the given call.
   public init(call callUUID: UUID) {
-    self.callUUID = callUUID
+    call = callUUID
     super.init()
   }
 
-  /// The kind of a concrete action, nil for a bare one.
-  var kind: ActionKind? { nil }
-
-  override var request: ActionRequest? {
-    kind.map { ActionRequest(call: CallID(callUUID), kind: $0) }
-  }
-}
-
-extension CallID {
-  init(_ uuid: UUID) {
-    let bytes = uuid.uuid
-    func word(_ parts: [UInt8]) -> UInt64 { parts.reduce(0) { $0 << 8 | UInt64($1) } }
-    self.init(
-      high: word([
-        bytes.0, bytes.1, bytes.2, bytes.3, bytes.4, bytes.5, bytes.6, bytes.7,
-      ]),
-      low: word([
-        bytes.8, bytes.9, bytes.10, bytes.11, bytes.12, bytes.13, bytes.14, bytes.15,
-      ])
-    )
+  /// An action from an archive; nil if it holds none.
+  public required init?(coder: NSCoder) {
+    guard let call = coder.decodeUUID(forKey: "callUUID") else { return nil }
+    self.call = call
+    super.init(coder: coder)
   }
 
-  var uuid: UUID {
-    func byte(_ word: UInt64, _ index: UInt64) -> UInt8 {
-      UInt8(truncatingIfNeeded: word >> (56 - 8 * index))
-    }
-    return UUID(
-      uuid: (
-        byte(high, 0), byte(high, 1), byte(high, 2), byte(high, 3),
-        byte(high, 4), byte(high, 5), byte(high, 6), byte(high, 7),
-        byte(low, 0), byte(low, 1), byte(low, 2), byte(low, 3),
-        byte(low, 4), byte(low, 5), byte(low, 6), byte(low, 7)
-      )
-    )
+  /// The call.
+  open var callUUID: UUID { call }
+
+  /// Archives the action's identity and properties.
+  open override func encode(with coder: NSCoder) {
+    super.encode(with: coder)
+    coder.encode(call, forKey: "callUUID")
   }
+
+  override func duplicate() -> CXAction { CXCallAction(call: call) }
+
+  /// The kind of a concrete action.
+  var kind: ActionKind { .unsupported }
+
+  override var request: ActionRequest { ActionRequest(call: CallID(callUUID), kind: kind) }
+
+  override var timeoutInterval: TimeInterval { kind.timeout / .seconds(1) }
 }

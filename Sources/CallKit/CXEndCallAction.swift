@@ -1,12 +1,14 @@
 import CallState
 public import Foundation
 
-/// Ends a call, in whatever phase it is.
+/// Ends a call, whatever its state.
 open class CXEndCallAction: CXCallAction {
   /// Reports that the call ended at `dateEnded`.
   open func fulfill(withDateEnded dateEnded: Date) {
-    fulfill()
+    answer(isFulfilled: true, date: dateEnded)
   }
 
-  override var kind: ActionKind? { .end }
+  override func duplicate() -> CXAction { CXEndCallAction(call: callUUID) }
+
+  override var kind: ActionKind { .end }
 }

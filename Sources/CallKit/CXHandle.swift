@@ -1,7 +1,8 @@
+import CallState
 public import Foundation
 
 /// An address to call: a number, a mail address or something of the app's own.
-open class CXHandle: NSObject, NSCopying {
+open class CXHandle: NSObject, NSCopying, NSSecureCoding {
   /// What kind of address it is.
   public enum HandleType: Int, Sendable {
     /// Something of the app's own, for example a SIP address.
@@ -12,21 +13,43 @@ open class CXHandle: NSObject, NSCopying {
     case emailAddress = 3
   }
 
-  /// What kind of address it is.
-  public let type: HandleType
-  /// The address, verbatim.
-  public let value: String
+  private let kind: HandleType
+  private let address: String
 
   /// An address of the given kind.
   public init(type: HandleType, value: String) {
-    self.type = type
-    self.value = value
+    kind = type
+    address = value
     super.init()
+  }
+
+  /// An address from an archive; nil if it holds none.
+  public required init?(coder: NSCoder) {
+    guard let kind = HandleType(rawValue: coder.decodeInteger(forKey: "type")),
+      let address = coder.decodeText(forKey: "value")
+    else { return nil }
+    self.kind = kind
+    self.address = address
+    super.init()
+  }
+
+  /// What kind of address it is.
+  open var type: HandleType { kind }
+  /// The address, verbatim.
+  open var value: String { address }
+
+  /// True: handles can be archived securely.
+  open class var supportsSecureCoding: Bool { true }
+
+  /// Archives kind and value.
+  open func encode(with coder: NSCoder) {
+    coder.encode(kind.rawValue, forKey: "type")
+    coder.encode(address, forKey: "value")
   }
 
   /// A handle of the same kind and value.
   open func copy(with zone: NSZone? = nil) -> Any {
-    CXHandle(type: type, value: value)
+    CXHandle(type: kind, value: address)
   }
 
   /// True if kind and value are the same.
@@ -41,4 +64,16 @@ open class CXHandle: NSObject, NSCopying {
 
   /// Agrees with `isEqual`.
   open override var hash: Int { value.hashValue ^ type.rawValue }
+}
+
+extension CallHandle {
+  init(_ handle: CXHandle) {
+    self.init(kind: Kind(rawValue: handle.type.rawValue) ?? .generic, value: handle.value)
+  }
+}
+
+extension CXHandle {
+  convenience init(_ handle: CallHandle) {
+    self.init(type: HandleType(rawValue: handle.kind.rawValue) ?? .generic, value: handle.value)
+  }
 }

@@ -1,47 +1,106 @@
+import CallState
 public import Foundation
+import Synchronization
 
 /// How a provider's calls look and how many there may be.
+///
+/// **Thread safety:** the provider's own configuration may be changed, as a whole or through
+/// `provider.configuration`, while calls go on.
 open class CXProviderConfiguration: NSObject, NSCopying {
-  /// The app's name on the call screen.
-  public let localizedName: String?
-  /// How many calls are shown separately; 2 at first.
-  open var maximumCallGroups = 2
-  /// The size of a conference; 5 at first.
-  open var maximumCallsPerCallGroup = 5
-  /// True to keep ended calls in the list of recent ones.
-  open var includesCallsInRecents = true
-  /// True to offer video.
-  open var supportsVideo = false
-  /// The kinds of address that the app can dial.
-  open var supportedHandleTypes: Set<CXHandle.HandleType> = []
-  /// The ringtone's file in the app's resources; nil for the system's.
-  open var ringtoneSound: String?
-  /// A template image for the call screen.
-  open var iconTemplateImageData: Data?
+  private struct Values: Sendable {
+    var localizedName: String?
+    var ringtoneSound: String?
+    var iconTemplateImageData: Data?
+    var maximumCallGroups = 2
+    var maximumCallsPerCallGroup = 5
+    var includesCallsInRecents = true
+    var supportsVideo = false
+    var supportedHandleTypes: Set<CXHandle.HandleType> = []
+    var supportsAudioTranslation = false
+  }
+
+  private let values = Mutex(Values())
 
   /// A configuration with the defaults.
   public override init() {
-    localizedName = nil
     super.init()
   }
 
   /// A configuration with a name.
   public init(localizedName: String) {
-    self.localizedName = localizedName
     super.init()
+    values.withLock { $0.localizedName = localizedName }
+  }
+
+  /// The app's name on the call screen.
+  open var localizedName: String? { values.withLock { $0.localizedName } }
+
+  /// The ringtone's file in the app's resources; nil for the system's.
+  open var ringtoneSound: String? {
+    get { values.withLock { $0.ringtoneSound } }
+    set { values.withLock { $0.ringtoneSound = newValue } }
+  }
+
+  /// A template image for the call screen: a square PNG whose alpha channel counts.
+  open var iconTemplateImageData: Data? {
+    get { values.withLock { $0.iconTemplateImageData } }
+    set { values.withLock { $0.iconTemplateImageData = newValue } }
+  }
+
+  /// How many calls or groups are shown separately; 2 at first, and 0 refuses every start.
+  open var maximumCallGroups: Int {
+    get { values.withLock { $0.maximumCallGroups } }
+    set { values.withLock { $0.maximumCallGroups = newValue } }
+  }
+
+  /// The size of a conference; 5 at first.
+  open var maximumCallsPerCallGroup: Int {
+    get { values.withLock { $0.maximumCallsPerCallGroup } }
+    set { values.withLock { $0.maximumCallsPerCallGroup = newValue } }
+  }
+
+  /// True, as at first, to keep calls in the list of recent ones; decided when a call ends.
+  open var includesCallsInRecents: Bool {
+    get { values.withLock { $0.includesCallsInRecents } }
+    set { values.withLock { $0.includesCallsInRecents = newValue } }
+  }
+
+  /// True to offer video.
+  open var supportsVideo: Bool {
+    get { values.withLock { $0.supportsVideo } }
+    set { values.withLock { $0.supportsVideo = newValue } }
+  }
+
+  /// The kinds of address that the app can dial from the list of recent calls.
+  open var supportedHandleTypes: Set<CXHandle.HandleType> {
+    get { values.withLock { $0.supportedHandleTypes } }
+    set { values.withLock { $0.supportedHandleTypes = newValue } }
+  }
+
+  /// True if the app can translate speech; nothing here asks for it.
+  open var supportsAudioTranslation: Bool {
+    get { values.withLock { $0.supportsAudioTranslation } }
+    set { values.withLock { $0.supportsAudioTranslation = newValue } }
   }
 
   /// A configuration with the same values.
-  open func copy(with zone: NSZone? = nil) -> Any {
-    let copy = localizedName.map { CXProviderConfiguration(localizedName: $0) }
-    let result = copy ?? CXProviderConfiguration()
-    result.maximumCallGroups = maximumCallGroups
-    result.maximumCallsPerCallGroup = maximumCallsPerCallGroup
-    result.includesCallsInRecents = includesCallsInRecents
-    result.supportsVideo = supportsVideo
-    result.supportedHandleTypes = supportedHandleTypes
-    result.ringtoneSound = ringtoneSound
-    result.iconTemplateImageData = iconTemplateImageData
-    return result
+  open func copy(with zone: NSZone? = nil) -> Any { duplicate() }
+
+  func duplicate() -> CXProviderConfiguration {
+    let twin = CXProviderConfiguration()
+    let values = values.withLock { $0 }
+    twin.values.withLock { $0 = values }
+    return twin
+  }
+
+  /// What the call layer goes by.
+  var settings: ProviderSettings {
+    values.withLock { values in
+      ProviderSettings(
+        maximumCallGroups: values.maximumCallGroups,
+        maximumCallsPerCallGroup: values.maximumCallsPerCallGroup,
+        includesCallsInRecents: values.includesCallsInRecents
+      )
+    }
   }
 }

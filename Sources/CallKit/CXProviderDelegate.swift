@@ -3,7 +3,8 @@ public import Foundation
 
 /// Performs what the user and the system want.
 ///
-/// Every method runs on the queue given with the delegate.
+/// Every method runs on the queue given with the delegate. All but `providerDidReset` are optional: they
+/// have default implementations, of which those that perform an action fail it.
 public protocol CXProviderDelegate: NSObjectProtocol {
   /// Every call and pending action is void: stop the voice and forget them.
   func providerDidReset(_ provider: CXProvider)
@@ -17,8 +18,16 @@ public protocol CXProviderDelegate: NSObjectProtocol {
   func provider(_ provider: CXProvider, perform action: CXAnswerCallAction)
   /// End the call.
   func provider(_ provider: CXProvider, perform action: CXEndCallAction)
+  /// Hold or resume the call.
+  func provider(_ provider: CXProvider, perform action: CXSetHeldCallAction)
   /// Mute or unmute the call.
   func provider(_ provider: CXProvider, perform action: CXSetMutedCallAction)
+  /// Join the call with another, or take it out of its group.
+  func provider(_ provider: CXProvider, perform action: CXSetGroupCallAction)
+  /// Send tones.
+  func provider(_ provider: CXProvider, perform action: CXPlayDTMFCallAction)
+  /// Translate the call; never asked here.
+  func provider(_ provider: CXProvider, perform action: CXSetTranslatingCallAction)
   /// The app did not answer the action in time; do not answer it now.
   func provider(_ provider: CXProvider, timedOutPerforming action: CXAction)
   /// The session is active: the voice may start.
@@ -47,7 +56,23 @@ extension CXProviderDelegate {
   /// Fails the action.
   public func provider(_ provider: CXProvider, perform action: CXEndCallAction) { action.fail() }
   /// Fails the action.
+  public func provider(_ provider: CXProvider, perform action: CXSetHeldCallAction) {
+    action.fail()
+  }
+  /// Fails the action.
   public func provider(_ provider: CXProvider, perform action: CXSetMutedCallAction) {
+    action.fail()
+  }
+  /// Fails the action.
+  public func provider(_ provider: CXProvider, perform action: CXSetGroupCallAction) {
+    action.fail()
+  }
+  /// Fails the action.
+  public func provider(_ provider: CXProvider, perform action: CXPlayDTMFCallAction) {
+    action.fail()
+  }
+  /// Fails the action.
+  public func provider(_ provider: CXProvider, perform action: CXSetTranslatingCallAction) {
     action.fail()
   }
   /// Does nothing.

@@ -1,9 +1,9 @@
 import CallState
 public import Foundation
 
-/// Mutes a call, or unmutes it.
+/// Sends silence instead of the microphone, or the microphone again.
 open class CXSetMutedCallAction: CXCallAction {
-  /// True to send silence.
+  /// True to mute.
   open var isMuted: Bool
 
   /// Mutes or unmutes the given call.
@@ -12,5 +12,19 @@ open class CXSetMutedCallAction: CXCallAction {
     super.init(call: callUUID)
   }
 
-  override var kind: ActionKind? { .setMuted(isMuted) }
+  /// An action from an archive; nil if it holds none.
+  public required init?(coder: NSCoder) {
+    isMuted = coder.decodeBool(forKey: "muted")
+    super.init(coder: coder)
+  }
+
+  /// Archives the action's identity and properties.
+  open override func encode(with coder: NSCoder) {
+    super.encode(with: coder)
+    coder.encode(isMuted, forKey: "muted")
+  }
+
+  override func duplicate() -> CXAction { CXSetMutedCallAction(call: callUUID, muted: isMuted) }
+
+  override var kind: ActionKind { .setMuted(isMuted) }
 }

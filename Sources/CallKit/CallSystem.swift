@@ -19,14 +19,10 @@ final class CallSystem: @unchecked Sendable {
   private let isOnQueue = DispatchSpecificKey<Bool>()
 
   private var control = CallControl()
-  private var provider: CXProvider?
-  private weak var delegate: (any CXProviderDelegate)?
-  private var delegateQueue = DispatchQueue.main
-  private var givenQueue: DispatchQueue?
-  private var hasBegun = false
+  private var mailboxes: [ProviderMailbox] = []
   private var observers: [WeakObserver] = []
   private var delivered: [ActionID: (action: CXAction, transaction: CXTransaction)] = [:]
-  private var undelivered: [@Sendable () -> Void] = []
+  private var nextCompletion = 1
   private var timer: (any DispatchSourceTimer)?
 
   private struct WeakObserver {
@@ -46,21 +42,18 @@ final class CallSystem: @unchecked Sendable {
     DispatchQueue.getSpecific(key: isOnQueue) == true ? work() : queue.sync(execute: work)
   }
 
+  private var now: Moment {
+    Moment(instant: MonotonicClock.now(), date: CallDate(Date()))
+  }
+
   // MARK: Providers and observers
 
-  func register(_ provider: CXProvider, maximumCallGroups: Int) {
+  func register(_ provider: CXProvider) {
     let crossing = Crossing(value: provider)
     perform { [self] in
-      if self.provider != nil, !control.isInvalid {
-        control.invalidate()
-        drain()
-      }
-      undelivered.removeAll()
-      control = CallControl(numberingActionsAfter: control)
-      control.maximumCallGroups = maximumCallGroups
-      self.provider = crossing.value
-      delegate = nil
-      hasBegun = false
+      let provider = crossing.value
+      let id = control.addProvider(provider.configuration.settings)
+      mailboxes.append(ProviderMailbox(provider: provider, id: id))
     }
   }
 
@@ -71,18 +64,8 @@ final class CallSystem: @unchecked Sendable {
   ) {
     let crossing = Crossing(value: (provider, delegate))
     perform { [self] in
-      guard self.provider === crossing.value.0 else { return }
-      self.delegate = crossing.value.1
-      delegateQueue = queue ?? .main
-      givenQueue = queue
-      guard self.delegate != nil else { return }
-      if !hasBegun {
-        hasBegun = true
-        tellDelegate { $1.providerDidBegin($0) }
-      }
-      let waiting = undelivered
-      undelivered.removeAll()
-      for work in waiting { work() }
+      guard let mailbox = mailbox(of: crossing.value.0) else { return }
+      mailbox.setDelegate(crossing.value.1, queue: queue)
     }
   }
 
@@ -98,10 +81,12 @@ final class CallSystem: @unchecked Sendable {
     read { Crossing(value: control.snapshots.map { CXCall($0) }) }.value
   }
 
-  var pendingTransactions: [CXTransaction] {
-    read {
+  func pendingTransactions(of provider: CXProvider) -> [CXTransaction] {
+    let crossing = Crossing(value: provider)
+    return read {
       var seen: [CXTransaction] = []
-      for action in control.pendingActions {
+      guard let id = mailbox(of: crossing.value)?.id else { return Crossing(value: seen) }
+      for action in control.pendingActions where action.provider == id {
         guard let transaction = delivered[action.id]?.transaction,
           !seen.contains(where: { $0 === transaction })
         else { continue }
@@ -109,6 +94,10 @@ final class CallSystem: @unchecked Sendable {
       }
       return Crossing(value: seen)
     }.value
+  }
+
+  private func mailbox(of provider: CXProvider) -> ProviderMailbox? {
+    mailboxes.first { $0.provider === provider }
   }
 
   // MARK: Verbs
@@ -119,21 +108,15 @@ final class CallSystem: @unchecked Sendable {
     completion: @escaping @Sendable ((any Error)?) -> Void
   ) {
     let crossing = Crossing(value: transaction)
-    perform { [self] in
-      let transaction = crossing.value
-      let refusal = accept(transaction)
-      completionQueue.async { completion(refusal) }
-      drain()
+    verb { [self] in
+      let refusal = accept(crossing.value)
+      complete(on: completionQueue, completion, with: refusal)
     }
   }
 
   private func accept(_ transaction: CXTransaction) -> CXErrorCodeRequestTransactionError? {
-    guard !transaction.actions.isEmpty else { return .init(.emptyTransaction) }
-    guard provider != nil else { return .init(.unknownCallProvider) }
-    let requests = transaction.actions.compactMap(\.request)
-    guard requests.count == transaction.actions.count else { return .init(.invalidAction) }
     do throws(TransactionRefusal) {
-      let actions = try control.request(requests, at: MonotonicClock.now())
+      let actions = try control.request(transaction.actions.map(\.request), at: now)
       for (action, object) in zip(actions, transaction.actions) {
         object.markDelivered(as: action.id)
         delivered[action.id] = (object, transaction)
@@ -144,163 +127,188 @@ final class CallSystem: @unchecked Sendable {
     }
   }
 
-  func answer(_ action: ActionID, isFulfilled: Bool) {
-    perform { [self] in
-      control.answer(action, isFulfilled: isFulfilled, at: MonotonicClock.now())
-      drain()
+  // Delegates hear of what follows from a success only after the completion has run (R19).
+  private func complete(
+    on completionQueue: DispatchQueue,
+    _ completion: @escaping @Sendable ((any Error)?) -> Void,
+    with error: (any Error)?
+  ) {
+    let number = nextCompletion
+    nextCompletion += 1
+    if error == nil { for mailbox in mailboxes { mailbox.hold(until: number) } }
+    completionQueue.async { [self] in
+      completion(error)
+      perform { [self] in for mailbox in mailboxes { mailbox.lift(number) } }
+    }
+  }
+
+  func answer(_ action: ActionID, isFulfilled: Bool, date: Date?) {
+    verb { [self] in
+      control.answer(action, isFulfilled: isFulfilled, date: date.map { CallDate($0) }, at: now)
     }
   }
 
   func reportIncoming(
     _ uuid: UUID,
-    to provider: CXProvider,
+    _ update: CXCallUpdate,
+    of provider: CXProvider,
     completion: @escaping @Sendable ((any Error)?) -> Void
   ) {
     let crossing = Crossing(value: provider)
-    perform { [self] in
+    let settings = update.settings
+    verb { [self] in
+      let mailbox = mailbox(of: crossing.value)
       var refusal: CXErrorCodeIncomingCallError?
-      if self.provider === crossing.value {
-        do throws(IncomingRefusal) {
-          try control.reportIncoming(CallID(uuid), at: MonotonicClock.now())
-        } catch {
-          refusal = .init(refusal: error)
-        }
-      } else {
-        refusal = .init(.unknown)
+      do throws(IncomingRefusal) {
+        guard let mailbox else { throw .unknownCallProvider }
+        try control.reportIncoming(CallID(uuid), settings, of: mailbox.id, at: now)
+      } catch {
+        refusal = .init(refusal: error)
       }
-      let answer = refusal
-      (givenQueue ?? completions).async { completion(answer) }
-      drain()
+      complete(on: mailbox?.givenQueue ?? completions, completion, with: refusal)
     }
   }
 
-  func reportConnecting(_ uuid: UUID) {
-    perform { [self] in
-      control.reportConnecting(CallID(uuid))
-      drain()
+  func reportUpdated(_ uuid: UUID, _ update: CXCallUpdate, of provider: CXProvider) {
+    let settings = update.settings
+    report(of: provider) { control, id, _ in control.update(CallID(uuid), settings, of: id) }
+  }
+
+  func reportConnecting(_ uuid: UUID, of provider: CXProvider, at date: Date?) {
+    report(of: provider) { control, id, now in
+      control.reportConnecting(CallID(uuid), of: id, at: date.map { CallDate($0) } ?? now.date)
     }
   }
 
-  func reportConnected(_ uuid: UUID) {
-    perform { [self] in
-      control.reportConnected(CallID(uuid))
-      drain()
+  func reportConnected(_ uuid: UUID, of provider: CXProvider, at date: Date?) {
+    report(of: provider) { control, id, now in
+      control.reportConnected(CallID(uuid), of: id, at: date.map { CallDate($0) } ?? now.date)
     }
   }
 
-  func reportEnded(_ uuid: UUID) {
-    perform { [self] in
-      control.reportEnded(CallID(uuid), at: MonotonicClock.now())
-      drain()
+  func reportEnded(
+    _ uuid: UUID,
+    of provider: CXProvider,
+    at date: Date?,
+    reason: CXCallEndedReason
+  ) {
+    report(of: provider) { control, id, now in
+      control.reportEnded(
+        CallID(uuid),
+        of: id,
+        reason: EndedReason(rawValue: reason.rawValue) ?? .failed,
+        date: date.map { CallDate($0) },
+        at: now
+      )
+    }
+  }
+
+  private func report(
+    of provider: CXProvider,
+    _ body: @escaping @Sendable (inout CallControl, ProviderID, Moment) -> Void
+  ) {
+    let crossing = Crossing(value: provider)
+    verb { [self] in
+      if let id = mailbox(of: crossing.value)?.id { body(&control, id, now) }
     }
   }
 
   func invalidate(_ provider: CXProvider) {
     let crossing = Crossing(value: provider)
-    perform { [self] in
-      guard self.provider === crossing.value else { return }
-      delegate = nil
-      control.invalidate()
-      drain()
-      undelivered.removeAll()
-      self.provider = nil
+    verb { [self] in
+      guard let mailbox = mailbox(of: crossing.value) else { return }
+      mailboxes.removeAll { $0 === mailbox }
+      control.invalidate(mailbox.id, at: now)
     }
   }
 
   /// Voids every call and action, as when the system's own state is lost (R32).
   func reset() {
-    perform { [self] in
-      control.reset()
-      drain()
-    }
+    verb { [self] in control.reset(at: now) }
+  }
+
+  /// Carries out what the user decided on the call screen.
+  func decide(_ decision: UserDecision) {
+    verb { [self] in control.decide(decision, at: now) }
   }
 
   // MARK: Effects
 
-  private func drain() {
-    while let effect = control.nextEffect() {
-      switch effect {
-      case .perform(let action):
-        deliver(action)
-      case .timedOut(let action):
-        guard let object = delivered[action.id]?.action else { continue }
-        let crossing = Crossing(value: object)
-        tellDelegate { $1.provider($0, timedOutPerforming: crossing.value) }
-      case .finished(let action, _):
-        delivered.removeValue(forKey: action.id)?.action.markComplete()
-      case .callChanged(let snapshot):
-        for entry in observers { entry.observer?.notify(CXCall(snapshot)) }
-      case .activateAudio:
-        activateAudio()
-      case .deactivateAudio:
-        AVAudioSession.sharedInstance().deactivateForCall()
-        tellDelegate { $1.provider($0, didDeactivate: .sharedInstance()) }
-      case .didReset:
-        tellDelegate { $1.providerDidReset($0) }
+  // Every change goes this way: what the app changed meanwhile is taken in, and the effects are
+  // performed.
+  private func verb(_ body: @escaping @Sendable () -> Void) {
+    perform { [self] in
+      for mailbox in mailboxes {
+        control.configure(mailbox.id, mailbox.provider.configuration.settings)
+        control.setHasDelegate(mailbox.id, mailbox.hasDelegate)
       }
+      body()
+      drain()
     }
+  }
+
+  private func drain() {
+    while let effect = control.nextEffect() { perform(effect) }
+    AVAudioSession.sharedInstance().setWithheldByCalls(control.isSessionWithheld)
     schedule()
   }
 
-  // A transaction is delivered when its first action is; the system's own actions get one each.
-  private func deliver(_ action: CallAction) {
-    if delivered[action.id] == nil {
-      let object = Self.object(for: action)
+  private func perform(_ effect: CallControl.Effect) {
+    switch effect {
+    case .deliver(let actions):
+      deliver(actions)
+    case .timedOut(let action):
+      guard let object = delivered[action.id]?.action else { return }
+      let crossing = Crossing(value: object)
+      tell(action.provider) { $1.provider($0, timedOutPerforming: crossing.value) }
+    case .finished(let action, _):
+      delivered.removeValue(forKey: action.id)?.action.markComplete()
+    case .callChanged(let snapshot):
+      for entry in observers { entry.observer?.notify(CXCall(snapshot)) }
+    case .activateAudio(let provider):
+      activateAudio(for: provider)
+    case .deactivateAudio(let provider, let release):
+      AVAudioSession.sharedInstance().deactivateForCall(keepingDevices: release == .afterGraceTime)
+      tell(provider) { $1.provider($0, didDeactivate: .sharedInstance()) }
+    case .didReset(let provider):
+      tell(provider) { $1.providerDidReset($0) }
+    case .recorded:
+      break
+    }
+  }
+
+  private func deliver(_ actions: [CallAction]) {
+    guard let first = actions.first else { return }
+    let objects = actions.map { delivered[$0.id]?.action ?? CXAction.object(for: $0) }
+    let requested = delivered[first.id]?.transaction
+    let isWhole = requested?.actions.elementsEqual(objects, by: ===) ?? false
+    let transaction = isWhole ? requested ?? CXTransaction() : CXTransaction(actions: objects)
+    for (action, object) in zip(actions, objects) {
       object.markDelivered(as: action.id)
-      delivered[action.id] = (object, CXTransaction(action: object))
+      delivered[action.id] = (object, transaction)
     }
-    guard let (object, transaction) = delivered[action.id], transaction.actions.first === object
-    else { return }
     let crossing = Crossing(value: transaction)
-    tellDelegate { provider, delegate in
+    tell(first.provider) { provider, delegate in
       guard !delegate.provider(provider, execute: crossing.value) else { return }
-      for action in crossing.value.actions {
-        switch action {
-        case let action as CXStartCallAction: delegate.provider(provider, perform: action)
-        case let action as CXAnswerCallAction: delegate.provider(provider, perform: action)
-        case let action as CXEndCallAction: delegate.provider(provider, perform: action)
-        case let action as CXSetMutedCallAction: delegate.provider(provider, perform: action)
-        default: action.fail()
-        }
-      }
+      for action in crossing.value.actions { delegate.perform(action, for: provider) }
     }
   }
 
-  private static func object(for action: CallAction) -> CXAction {
-    let uuid = action.call.uuid
-    switch action.kind {
-    case .start: return CXStartCallAction(call: uuid, handle: CXHandle(type: .generic, value: ""))
-    case .answer: return CXAnswerCallAction(call: uuid)
-    case .end: return CXEndCallAction(call: uuid)
-    case .setMuted(let isMuted): return CXSetMutedCallAction(call: uuid, muted: isMuted)
-    }
-  }
-
-  private func activateAudio() {
-    let session = AVAudioSession.sharedInstance()
+  private func activateAudio(for provider: ProviderID) {
     do {
-      try session.activateForCall()
-      tellDelegate { $1.provider($0, didActivate: .sharedInstance()) }
+      try AVAudioSession.sharedInstance().activateForCall()
+      tell(provider) { $1.provider($0, didActivate: .sharedInstance()) }
     } catch {
       let crossing = Crossing(value: error)
-      tellDelegate {
+      tell(provider) {
         $1.provider($0, failedToActivate: .sharedInstance(), error: crossing.value)
       }
-      control.audioActivationFailed(at: MonotonicClock.now())
+      control.audioActivationFailed(at: now)
     }
   }
 
-  // What comes before there is a delegate waits for it (R28).
-  private func tellDelegate(
-    _ work: @escaping @Sendable (CXProvider, any CXProviderDelegate) -> Void
-  ) {
-    guard let provider else { return }
-    guard let delegate else {
-      undelivered.append { [self] in tellDelegate(work) }
-      return
-    }
-    let crossing = Crossing(value: (provider, delegate))
-    delegateQueue.async { work(crossing.value.0, crossing.value.1) }
+  private func tell(_ provider: ProviderID, _ message: @escaping ProviderMailbox.Message) {
+    mailboxes.first { $0.id == provider }?.post(message)
   }
 
   private func schedule() {
@@ -310,10 +318,7 @@ final class CallSystem: @unchecked Sendable {
     let wait = max(0, deadline.nanoseconds(since: MonotonicClock.now()))
     let timer = DispatchSource.makeTimerSource(queue: queue)
     timer.schedule(deadline: .now() + .nanoseconds(Int(clamping: wait)))
-    timer.setEventHandler { [self] in
-      control.advance(to: MonotonicClock.now())
-      drain()
-    }
+    timer.setEventHandler { [self] in verb { [self] in control.advance(to: now) } }
     timer.resume()
     self.timer = timer
   }

@@ -1,2 +1,3 @@
 @_exported import AVFoundation
 @_exported import Foundation
+@_exported import FoundationAdditions

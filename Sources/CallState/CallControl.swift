@@ -1,199 +1,223 @@
 public import MediaTime
 
-/// All calls of one provider and the rules between them, as a pure value with explicit time.
+/// All calls of all providers and the rules between them, as a pure value with explicit time.
 ///
 /// Every verb may leave effects; take them with `nextEffect` until nil, in order, after each verb.
 /// `nextDeadline` says when `advance` has to be called. Nothing here reads a clock, starts a timer
-/// or does I/O. R numbers are our numbering of CallKit's
-/// behaviour; each is a test of that name.
+/// or does I/O. R numbers are our numbering of CallKit's behaviour; each is a test of that name.
 ///
-/// Transitions of a call:
+/// The transitions of a call are in `Call`, those of an action in `ActionLedger`; what calls owe each
+/// other (one is heard at a time) is in `CallControl+Rivals`. Verbs, by who speaks:
 ///
-/// | Phase | Event | New phase |
-/// |---|---|---|
-/// | – | start accepted | starting |
-/// | – | incoming reported | ringing |
-/// | starting | start fulfilled | started (or what was reported meanwhile); audible |
-/// | starting | start failed or timed out | ended |
-/// | started, connecting | connecting, connected reported | connecting, connected |
-/// | ringing | answer delivered | answering |
-/// | answering | answer fulfilled | connected; audible |
-/// | answering | answer failed or timed out | answering, and an end is delivered |
-/// | ringing | 60 s pass | ringing, and an end is delivered |
-/// | any | end fulfilled, failed or timed out | ended |
-/// | any | end reported, reset, invalidate | ended |
+/// - the shell: `addProvider`, `configure`, `setHasDelegate`, `advance`, `audioActivationFailed`
+/// - an app, wishing: `request`; answering: `answer`; telling: `reportIncoming`, `update`,
+///   `reportConnecting`, `reportConnected`, `reportEnded`, `invalidate`
+/// - the user: `decide`
 ///
-/// The audio session belongs to the calls that are audible: it is activated when the first becomes
-/// so, and deactivated when the last ceases to be.
+/// The audio session belongs to the provider whose call is audible: it is activated when one becomes
+/// so, and deactivated when none is (R88, R90).
 public struct CallControl: Sendable {
   /// What the shell has to do.
   public enum Effect: Equatable, Sendable {
-    /// Deliver the action to the app.
-    case perform(CallAction)
-    /// Tell the app that it did not answer in time.
+    /// Deliver the actions of one transaction to their provider.
+    case deliver([CallAction])
+    /// Tell the provider that it did not answer in time.
     case timedOut(CallAction)
     /// The action has ended and will never be heard of again.
     case finished(CallAction, ActionOutcome)
     /// Tell the observers.
     case callChanged(CallSnapshot)
-    /// Activate the audio session, then tell the app.
-    case activateAudio
-    /// Deactivate the audio session, then tell the app.
-    case deactivateAudio
-    /// Tell the app that every call is void.
-    case didReset
+    /// Activate the audio session, then tell the provider.
+    case activateAudio(ProviderID)
+    /// Deactivate the audio session, then tell the provider; another call may want the devices soon.
+    case deactivateAudio(ProviderID, DeviceRelease)
+    /// Tell the provider that every call is void.
+    case didReset(ProviderID)
+    /// A call is over and belongs into the list of recent calls.
+    case recorded(CallRecord)
+  }
+
+  /// What becomes of the devices when the session is deactivated (R91).
+  public enum DeviceRelease: Equatable, Sendable {
+    /// Nobody wants them.
+    case atOnce
+    /// Another call lives that may.
+    case afterGraceTime
+  }
+
+  struct Provider: Sendable {
+    let id: ProviderID
+    var settings: ProviderSettings
+    var hasDelegate = false
   }
 
   /// How long a call rings before it ends by itself (R47).
   public var ringTimeout: Duration = .seconds(60)
-  /// How many calls there may be before a start is refused.
-  public var maximumCallGroups = 2
 
-  /// True while the audio session is to be active.
-  public private(set) var isAudioActive = false
-  /// True after `invalidate`.
-  public private(set) var isInvalid = false
+  /// The provider for which the audio session is to be active.
+  public internal(set) var audioOwner: ProviderID?
 
-  private var calls: [Call] = []
-  private var transactions: [Transaction] = []
-  private var effects: [Effect] = []
-  private var nextActionNumber = 1
+  var providers: [Provider] = []
+  var calls: [Call] = []
+  var ledger = ActionLedger()
+  var effects: [Effect] = []
+  private var nextProviderNumber = 1
+  var nextGroupNumber = 1
+  private var nextHoldNumber = 1
 
-  private struct Transaction: Sendable {
-    struct Entry: Sendable {
-      let action: CallAction
-      var outcome: ActionOutcome?
-      var isApplied = false
-    }
-    var entries: [Entry]
-  }
-
-  /// A control without calls.
+  /// A control without providers and calls.
   public init() {}
-
-  /// A control without calls whose actions never bear a name that `former` gave.
-  public init(numberingActionsAfter former: CallControl) {
-    nextActionNumber = former.nextActionNumber
-  }
 
   // MARK: Queries
 
-  /// The calls that live, oldest first.
+  /// The calls that live, oldest first, as observers see them.
   public var snapshots: [CallSnapshot] { calls.map(\.snapshot) }
 
-  /// The actions that the app has not answered, in order of delivery.
-  public var pendingActions: [CallAction] {
-    transactions.flatMap { $0.entries.filter { $0.outcome == nil }.map(\.action) }
-  }
+  /// The actions that no app has answered, in order of delivery.
+  public var pendingActions: [CallAction] { ledger.pending }
 
   /// When `advance` has to be called next, nil if there is nothing to wait for.
   public var nextDeadline: MonotonicInstant? {
     (pendingActions.map(\.deadline) + calls.compactMap(\.ringDeadline)).min()
   }
 
+  /// True while calls live and none of them is or is about to be heard: nobody else may take the
+  /// session (R76).
+  public var isSessionWithheld: Bool {
+    !calls.isEmpty && calls.contains(where: \.isOnHold) && !calls.contains(where: \.isActive)
+  }
+
+  /// The group of a call, nil if it is alone.
+  public func group(of id: CallID) -> GroupID? { calls.first { $0.id == id }?.group }
+
   /// Takes the next effect.
   public mutating func nextEffect() -> Effect? {
     effects.isEmpty ? nil : effects.removeFirst()
   }
 
-  // MARK: Wishes of the app and the user
+  // MARK: Providers
 
-  /// Accepts or refuses a transaction as a whole (R20); accepted actions are delivered in order.
+  /// A provider comes; it is the newest.
+  public mutating func addProvider(_ settings: ProviderSettings) -> ProviderID {
+    defer { nextProviderNumber += 1 }
+    let id = ProviderID(rawValue: nextProviderNumber)
+    providers.append(Provider(id: id, settings: settings))
+    return id
+  }
+
+  /// A provider's configuration is now this (R29).
+  public mutating func configure(_ id: ProviderID, _ settings: ProviderSettings) {
+    guard let index = providers.firstIndex(where: { $0.id == id }) else { return }
+    providers[index].settings = settings
+  }
+
+  /// Whether a provider has somebody to perform its actions.
+  public mutating func setHasDelegate(_ id: ProviderID, _ hasDelegate: Bool) {
+    guard let index = providers.firstIndex(where: { $0.id == id }) else { return }
+    providers[index].hasDelegate = hasDelegate
+  }
+
+  /// A provider goes: its calls end as failed, later requests and reports are refused (R30).
+  public mutating func invalidate(_ id: ProviderID, at now: Moment) {
+    for call in calls where call.provider == id { end(call.id, .reported(.failed), at: now.date) }
+    updateAudio()
+    applyDue(at: now)
+    providers.removeAll { $0.id == id }
+  }
+
+  /// The system lost its state: every call and pending action of every provider is void (R32).
+  public mutating func reset(at now: Moment) {
+    for call in calls { end(call.id, .reported(.failed), at: now.date) }
+    for provider in providers { effects.append(.didReset(provider.id)) }
+    updateAudio()
+  }
+
+  // MARK: Wishes
+
+  /// Accepts or refuses an app's transaction as a whole (R20); accepted actions are delivered in
+  /// order, after whatever makes way for them.
   ///
   /// Returns the actions, in the order of the requests.
   public mutating func request(
     _ requests: [ActionRequest],
-    at now: MonotonicInstant
+    at now: Moment
   ) throws(TransactionRefusal) -> [CallAction] {
-    guard !requests.isEmpty else { throw .emptyTransaction }
-    guard !isInvalid else { throw .unknownCallProvider }
-    var started: Set<CallID> = []
-    var ended: Set<CallID> = []
-    for request in requests {
-      guard !ended.contains(request.call) else { throw .unknownCallUUID }
-      try check(request, alreadyStarting: started)
-      if request.kind == .start { started.insert(request.call) }
-      if request.kind == .end { ended.insert(request.call) }
-    }
-    endAudibleCalls(before: requests, at: now)
-    let actions = deliver(requests, at: now)
-    applyInOrder(at: now)
+    try request(requests, origin: .app, at: now)
+  }
+
+  mutating func request(
+    _ requests: [ActionRequest],
+    origin: ActionOrigin,
+    at now: Moment
+  ) throws(TransactionRefusal) -> [CallAction] {
+    let checked = try TransactionCheck(self).accept(requests)
+    makeWay(for: checked, at: now)
+    let actions = deliver(checked, origin: origin, at: now)
+    holdWholeGroups(of: checked, at: now)
+    applyDue(at: now)
     return actions
   }
 
-  private func check(
-    _ request: ActionRequest,
-    alreadyStarting started: Set<CallID>
-  ) throws(TransactionRefusal) {
-    let call = calls.first { $0.id == request.call }
-    switch request.kind {
-    case .start:
-      guard call == nil, !started.contains(request.call) else { throw .callUUIDAlreadyExists }
-      guard calls.count + started.count < maximumCallGroups else {
-        throw .maximumCallGroupsReached
-      }
-    case .answer:
-      guard let call else { throw .unknownCallUUID }
-      guard call.phase == .ringing else { throw .invalidAction }
-    case .end, .setMuted:
-      guard call != nil else { throw .unknownCallUUID }
-    }
-  }
-
-  // A call that cannot be held ends when another wants the hardware (R69, R73).
-  private mutating func endAudibleCalls(before requests: [ActionRequest], at now: MonotonicInstant)
-  {
-    guard requests.contains(where: { $0.kind == .start || $0.kind == .answer }) else { return }
-    let named = Set(requests.map(\.call))
-    for call in calls where call.isAudible && !named.contains(call.id) {
-      deliverEnd(call.id, at: now)
-    }
-  }
-
-  private mutating func deliver(
-    _ requests: [ActionRequest],
-    at now: MonotonicInstant
+  /// Delivers actions, a transaction for each provider that they concern; returns them in order.
+  @discardableResult
+  mutating func deliver(
+    _ requests: [CheckedRequest],
+    origin: ActionOrigin,
+    at now: Moment
   ) -> [CallAction] {
-    let actions = requests.map { request in
-      defer { nextActionNumber += 1 }
-      return CallAction(
-        id: ActionID(rawValue: nextActionNumber),
-        call: request.call,
-        kind: request.kind,
-        deadline: now.advanced(by: request.kind.timeout)
+    var providers: [ProviderID] = []
+    for request in requests where !providers.contains(request.provider) {
+      providers.append(request.provider)
+    }
+    let transactions = providers.map { provider in
+      ledger.open(
+        requests.filter { $0.provider == provider }.map { ($0.call, $0.kind) },
+        of: provider,
+        origin: origin,
+        at: now.instant
       )
     }
-    transactions.append(Transaction(entries: actions.map { .init(action: $0) }))
-    for action in actions {
-      prepare(action)
-      effects.append(.perform(action))
+    for action in transactions.joined() { appear(action, at: now) }
+    for actions in transactions { effects.append(.deliver(actions)) }
+    for action in transactions.joined() where action.kind == .end { supersede(action) }
+    var queues = transactions.map { ArraySlice($0) }
+    return requests.compactMap { request in
+      providers.firstIndex(of: request.provider).flatMap { queues[$0].popFirst() }
     }
-    return actions
   }
 
-  // What acceptance alone changes: calls appear (R54), superseded actions go (R67).
-  private mutating func prepare(_ action: CallAction) {
+  // What acceptance alone changes: calls appear (R54), and are being answered.
+  private mutating func appear(_ action: CallAction, at now: Moment) {
     switch action.kind {
-    case .start:
-      let call = Call(id: action.call, isOutgoing: true, phase: .starting)
+    case .start(let request):
+      var details = CallDetails()
+      details.remoteHandle = request.handle
+      details.contactIdentifier = request.contactIdentifier
+      details.hasVideo = request.isVideo
+      let call = Call(
+        outgoing: action.call,
+        provider: action.provider,
+        details: details,
+        at: now.date
+      )
       calls.append(call)
       effects.append(.callChanged(call.snapshot))
     case .answer:
-      update(action.call) { call in
-        call.phase = .answering
-        call.ringDeadline = nil
-      }
-    case .end:
-      update(action.call) { $0.ringDeadline = nil }
-      voidActions { $0.call == action.call && $0.id != action.id }
-    case .setMuted:
+      update(action.call) { $0.answerDelivered() }
+    default:
       break
     }
   }
 
-  // MARK: Answers of the app
+  // An end stops the ringing, and nobody waits for the start or the answer any more (R67).
+  private mutating func supersede(_ end: CallAction) {
+    update(end.call) { $0.endDelivered() }
+    void { $0.call == end.call && ($0.kind.isStart || $0.kind == .answer) }
+  }
 
-  /// Takes in the app's answer to a delivered action.
+  // MARK: Answers
+
+  /// Takes in the app's answer to a delivered action; `date` is the one that the app gave, if any.
   ///
   /// Returns false, and changes nothing, if the action is not pending: answered before, timed out,
   /// voided (R5, R6).
@@ -201,78 +225,59 @@ public struct CallControl: Sendable {
   public mutating func answer(
     _ action: ActionID,
     isFulfilled: Bool,
-    at now: MonotonicInstant
+    date: CallDate? = nil,
+    at now: Moment
   ) -> Bool {
-    settle(action, isFulfilled ? .fulfilled : .failed, at: now)
+    settle(action, isFulfilled ? .fulfilled : .failed, date: date ?? now.date, at: now)
   }
 
   private mutating func settle(
     _ id: ActionID,
     _ outcome: ActionOutcome,
-    at now: MonotonicInstant
+    date: CallDate,
+    at now: Moment
   ) -> Bool {
-    for transaction in transactions.indices {
-      for entry in transactions[transaction].entries.indices {
-        let found = transactions[transaction].entries[entry]
-        guard found.action.id == id, found.outcome == nil else { continue }
-        transactions[transaction].entries[entry].outcome = outcome
-        effects.append(.finished(found.action, outcome))
-        applyInOrder(at: now)
-        return true
-      }
-    }
-    return false
+    guard let action = ledger.answer(id, .init(outcome: outcome, date: date)) else { return false }
+    effects.append(.finished(action, outcome))
+    applyDue(at: now)
+    return true
   }
 
-  // An answered action takes effect once all before it in its transaction have (R23). Applying one
-  // may void others and append transactions, but removes none: indices stay valid until the end.
-  private mutating func applyInOrder(at now: MonotonicInstant) {
-    var index = 0
-    while index < transactions.count {
-      var entry = 0
-      while entry < transactions[index].entries.count,
-        let outcome = transactions[index].entries[entry].outcome
-      {
-        if !transactions[index].entries[entry].isApplied {
-          transactions[index].entries[entry].isApplied = true
-          apply(transactions[index].entries[entry].action, outcome, at: now)
-        }
-        entry += 1
+  // Lets every answered action take effect whose turn it is, until none is left that may.
+  mutating func applyDue(at now: Moment) {
+    repeat {
+      while let (action, answer) = ledger.nextDue(isGated: { [self] in isGated($0, $1) }) {
+        apply(action, answer, at: now)
       }
-      index += 1
-    }
-    transactions.removeAll { $0.entries.allSatisfy(\.isApplied) }
+    } while clearTheWay(at: now)
   }
 
-  private mutating func apply(
-    _ action: CallAction,
-    _ outcome: ActionOutcome,
-    at now: MonotonicInstant
-  ) {
-    switch (action.kind, outcome) {
-    case (_, .voided):
-      break
-    case (.start, .fulfilled):
-      update(action.call) { call in
-        call.phase = call.reportedProgress ?? .started
-        call.hasConnected = call.phase == .connected
-        call.isAudible = true
-      }
-    case (.start, .failed), (.start, .timedOut):
-      end(action.call)
-    case (.answer, .fulfilled):
-      update(action.call) { call in
-        call.phase = .connected
-        call.hasConnected = true
-        call.isAudible = true
-      }
-    case (.answer, .failed), (.answer, .timedOut):
+  private mutating func apply(_ action: CallAction, _ answer: ActionLedger.Answer, at now: Moment)
+  {
+    let isFulfilled = answer.outcome == .fulfilled
+    switch action.kind {
+    case .start where isFulfilled:
+      update(action.call) { $0.startFulfilled(at: answer.date) }
+    case .start:
+      end(action.call, .failedAction, at: now.date)
+    case .answer where isFulfilled:
+      update(action.call) { $0.answerFulfilled(at: answer.date) }
+    case .answer:
       deliverEnd(action.call, at: now)
-    case (.end, .fulfilled), (.end, .failed), (.end, .timedOut):
-      end(action.call)
-    case (.setMuted(let isMuted), .fulfilled):
-      update(action.call) { $0.isMuted = isMuted }
-    case (.setMuted, .failed), (.setMuted, .timedOut):
+    case .end:
+      let wasActive = calls.contains { $0.id == action.call && $0.isActive }
+      end(action.call, .action(action.origin), at: answer.date)
+      updateAudio()
+      if wasActive, action.origin != .system { resumeLatestHeld(at: now) }
+    case .setHeld(let isOnHold) where isFulfilled:
+      let number = nextHoldNumber
+      nextHoldNumber += 1
+      update(action.call) { $0.setHeld(isOnHold, number: number) }
+    case .setMuted(let isMuted) where isFulfilled:
+      update(action.call) { $0.setMuted(isMuted) }
+    case .setGroup(let other) where isFulfilled:
+      regroup(action.call, with: other, at: now)
+    default:
       break
     }
     updateAudio()
@@ -280,128 +285,172 @@ public struct CallControl: Sendable {
 
   // MARK: Facts from the network
 
-  /// An incoming call rings from now on (R35).
+  /// An incoming call rings from now on (R35), unless it is filtered (R40).
   public mutating func reportIncoming(
     _ id: CallID,
-    at now: MonotonicInstant
+    _ update: CallUpdate,
+    of provider: ProviderID,
+    screening: CallerScreening = CallerScreening(),
+    at now: Moment
   ) throws(IncomingRefusal) {
-    guard !isInvalid else { throw .unknownCallProvider }
+    guard providers.contains(where: { $0.id == provider }) else { throw .unknownCallProvider }
     guard !calls.contains(where: { $0.id == id }) else { throw .callUUIDAlreadyExists }
-    var call = Call(id: id, isOutgoing: false, phase: .ringing)
-    call.ringDeadline = now.advanced(by: ringTimeout)
+    guard !screening.isBlocked else { throw .filteredByBlockList }
+    guard !screening.isSilenced else { throw .filteredByDoNotDisturb }
+    var details = CallDetails()
+    details.apply(update)
+    details.directoryLabel = screening.label
+    var call = Call(
+      incoming: id,
+      provider: provider,
+      details: details,
+      at: now.date,
+      ringsUntil: now.instant.advanced(by: ringTimeout)
+    )
+    for index in calls.indices where calls[index].phase == .ringing {
+      calls[index].isRingtoneSilenced = true
+    }
+    call.isRingtoneSilenced = calls.contains { $0.isActive }
     calls.append(call)
     effects.append(.callChanged(call.snapshot))
   }
 
+  /// The app knows more of a call (R49); ignored for a call that does not live (R52).
+  public mutating func update(_ id: CallID, _ change: CallUpdate, of provider: ProviderID) {
+    update(owned: id, by: provider) { $0.details.apply(change) }
+  }
+
   /// An outgoing call found the far side; ignored for other calls (R59).
-  public mutating func reportConnecting(_ id: CallID) {
-    report(.connecting, of: id)
+  public mutating func reportConnecting(_ id: CallID, of provider: ProviderID, at date: CallDate) {
+    update(owned: id, by: provider) { $0.progressed(to: .connecting, at: date) }
   }
 
   /// An outgoing call was taken; ignored for other calls (R56, R59).
-  public mutating func reportConnected(_ id: CallID) {
-    report(.connected, of: id)
+  public mutating func reportConnected(_ id: CallID, of provider: ProviderID, at date: CallDate) {
+    update(owned: id, by: provider) { $0.progressed(to: .connected, at: date) }
   }
 
-  private mutating func report(_ progress: CallPhase, of id: CallID) {
-    update(id) { call in
-      guard call.isOutgoing, !call.hasConnected else { return }
-      guard call.phase != .starting else {
-        if call.reportedProgress != .connected { call.reportedProgress = progress }
-        return
-      }
-      call.phase = progress
-      call.hasConnected = progress == .connected
-    }
-  }
-
-  /// A call is over; no action is sent, and pending ones are voided (R48, R64, R66).
-  public mutating func reportEnded(_ id: CallID, at now: MonotonicInstant) {
-    guard calls.contains(where: { $0.id == id }) else { return }
-    end(id)
+  /// A call is over, since `date` if given; no action is sent, and pending ones are voided (R48, R64,
+  /// R66).
+  public mutating func reportEnded(
+    _ id: CallID,
+    of provider: ProviderID,
+    reason: EndedReason,
+    date: CallDate? = nil,
+    at now: Moment
+  ) {
+    guard calls.contains(where: { $0.id == id && $0.provider == provider }) else { return }
+    end(id, .reported(reason), at: date ?? now.date)
     updateAudio()
-    applyInOrder(at: now)
+    applyDue(at: now)
   }
 
   /// The audio session could not be activated: every audible call is asked to end.
   ///
   /// Nothing was activated, so nothing will be deactivated.
-  public mutating func audioActivationFailed(at now: MonotonicInstant) {
-    isAudioActive = false
-    for index in calls.indices where calls[index].isAudible {
-      calls[index].isAudible = false
-      deliverEnd(calls[index].id, at: now)
+  public mutating func audioActivationFailed(at now: Moment) {
+    let deactivation = effects.firstIndex {
+      if case .deactivateAudio = $0 { true } else { false }
     }
-    applyInOrder(at: now)
+    if let deactivation {
+      // The call is not heard any more: all that is left is to keep the pair away.
+      effects.remove(at: deactivation)
+      return
+    }
+    audioOwner = nil
+    for call in calls where call.isAudible {
+      update(call.id) { $0.audioFailed() }
+      deliverEnd(call.id, at: now)
+    }
+    applyDue(at: now)
   }
 
   // MARK: Time
 
   /// Lets time pass: actions time out (R8), unanswered calls stop ringing (R47).
-  public mutating func advance(to now: MonotonicInstant) {
-    for action in pendingActions where action.deadline <= now {
+  public mutating func advance(to now: Moment) {
+    for action in pendingActions where action.deadline <= now.instant {
       // An earlier time-out of this turn may have voided it.
       guard pendingActions.contains(action) else { continue }
       effects.append(.timedOut(action))
-      _ = settle(action.id, .timedOut, at: now)
+      _ = settle(action.id, .timedOut, date: now.date, at: now)
     }
     for call in calls {
-      guard let deadline = call.ringDeadline, deadline <= now else { continue }
+      guard let deadline = call.ringDeadline, deadline <= now.instant else { continue }
       deliverEnd(call.id, at: now)
     }
-    applyInOrder(at: now)
-  }
-
-  // MARK: The end of everything
-
-  /// The system lost its state: every call and pending action is void (R32).
-  public mutating func reset() {
-    endAll()
-    effects.append(.didReset)
-    updateAudio()
-  }
-
-  /// The provider goes: its calls end, later requests and reports are refused (R30).
-  public mutating func invalidate() {
-    endAll()
-    updateAudio()
-    isInvalid = true
-  }
-
-  private mutating func endAll() {
-    for call in calls { end(call.id) }
-    transactions.removeAll()
+    applyDue(at: now)
   }
 
   // MARK: Parts
 
-  private mutating func deliverEnd(_ id: CallID, at now: MonotonicInstant) {
+  mutating func deliverEnd(_ id: CallID, at now: Moment) {
     let isAsked = pendingActions.contains { $0.call == id && $0.kind == .end }
-    guard calls.contains(where: { $0.id == id }), !isAsked else { return }
-    _ = deliver([ActionRequest(call: id, kind: .end)], at: now)
+    guard let call = calls.first(where: { $0.id == id }), !isAsked else { return }
+    deliver([.init(call: id, provider: call.provider, kind: .end)], origin: .system, at: now)
   }
 
-  private mutating func end(_ id: CallID) {
+  /// What ended a call.
+  enum EndCause: Equatable {
+    case action(ActionOrigin)
+    case failedAction
+    case reported(EndedReason)
+  }
+
+  mutating func end(_ id: CallID, _ cause: EndCause, at date: CallDate) {
     guard let index = calls.firstIndex(where: { $0.id == id }) else { return }
-    var call = calls.remove(at: index)
-    call.phase = .ended
-    voidActions { $0.call == id }
+    let before = calls.remove(at: index)
+    var call = before
+    call.ended()
+    if let group = call.group { dissolveIfSingle(group) }
+    void { $0.call == id }
     effects.append(.callChanged(call.snapshot))
+    guard let provider = providers.first(where: { $0.id == call.provider }),
+      provider.settings.includesCallsInRecents
+    else { return }
+    effects.append(
+      .recorded(
+        CallRecord(
+          id: id,
+          provider: call.provider,
+          isOutgoing: call.isOutgoing,
+          details: call.details,
+          started: call.started,
+          connected: call.connected,
+          ended: date,
+          result: Self.result(of: before, cause)
+        )
+      )
+    )
   }
 
-  private mutating func voidActions(where isVoided: (CallAction) -> Bool) {
-    for transaction in transactions.indices {
-      for entry in transactions[transaction].entries.indices {
-        let found = transactions[transaction].entries[entry]
-        guard found.outcome == nil, isVoided(found.action) else { continue }
-        transactions[transaction].entries[entry].outcome = .voided
-        transactions[transaction].entries[entry].isApplied = true
-        effects.append(.finished(found.action, .voided))
-      }
+  private static func result(of call: Call, _ cause: EndCause) -> CallResult {
+    switch cause {
+    case .reported(.failed), .failedAction: .failed
+    case _ where call.hasConnected: .talked
+    case .reported(.answeredElsewhere): .answeredElsewhere
+    case .reported(.declinedElsewhere): .declinedElsewhere
+    case .reported: call.isOutgoing ? .unanswered : .missed
+    case .action(.system) where call.phase == .answering: .failed
+    case .action(.system): call.isOutgoing ? .cancelled : .missed
+    case .action: call.isOutgoing ? .cancelled : .declined
     }
   }
 
-  private mutating func update(_ id: CallID, _ change: (inout Call) -> Void) {
+  mutating func void(where isVoided: (CallAction) -> Bool) {
+    for action in ledger.void(where: isVoided) { effects.append(.finished(action, .voided)) }
+  }
+
+  private mutating func update(
+    owned id: CallID,
+    by provider: ProviderID,
+    _ change: (inout Call) -> Void
+  ) {
+    guard calls.contains(where: { $0.id == id && $0.provider == provider }) else { return }
+    update(id, change)
+  }
+
+  mutating func update(_ id: CallID, _ change: (inout Call) -> Void) {
     guard let index = calls.firstIndex(where: { $0.id == id }) else { return }
     let before = calls[index].snapshot
     change(&calls[index])
@@ -411,9 +460,12 @@ public struct CallControl: Sendable {
 
   // R88, R90, R92.
   private mutating func updateAudio() {
-    let shouldBeActive = calls.contains { $0.isAudible }
-    guard shouldBeActive != isAudioActive else { return }
-    isAudioActive = shouldBeActive
-    effects.append(shouldBeActive ? .activateAudio : .deactivateAudio)
+    let owner = calls.first { $0.isAudible }?.provider
+    guard owner != audioOwner else { return }
+    if let former = audioOwner {
+      effects.append(.deactivateAudio(former, calls.isEmpty ? .atOnce : .afterGraceTime))
+    }
+    if let owner { effects.append(.activateAudio(owner)) }
+    audioOwner = owner
   }
 }

@@ -22,3 +22,19 @@ public struct ActionID: Hashable, Sendable {
     self.rawValue = rawValue
   }
 }
+
+/// Names a provider; never used twice.
+public struct ProviderID: Hashable, Sendable {
+  /// A number, growing with each provider.
+  public let rawValue: Int
+
+  /// A name of the given number.
+  public init(rawValue: Int) {
+    self.rawValue = rawValue
+  }
+}
+
+/// Names a group of calls that are talked to together; never used twice.
+public struct GroupID: Hashable, Sendable {
+  let rawValue: Int
+}

@@ -151,6 +151,16 @@ public final class VoiceEngine<
     send(.detach(id: stream.rawValue))
   }
 
+  /// Lets every stream go, as `detach` does.
+  public func detachAll() {
+    for id in control.withLock({ Array($0.streams.keys) }) { send(.detach(id: id)) }
+  }
+
+  /// Sends silence instead of the microphone on every stream, or the microphone again.
+  public func setInputMuted(_ state: MuteState) {
+    send(.muteInput(state == .muted))
+  }
+
   /// Sends silence instead of the microphone, or the microphone again.
   public func setMuted(_ stream: StreamID, _ state: MuteState) {
     send(.mute(id: stream.rawValue, isMuted: state == .muted))

@@ -11,6 +11,8 @@ enum LoopCommand: BitwiseCopyable, Sendable {
   /// Say goodbye on this stream and let it go.
   case detach(id: Int)
   case mute(id: Int, isMuted: Bool)
+  /// Mute the microphone itself.
+  case muteInput(Bool)
   case setBitrate(id: Int, bitsPerSecond: Int)
 }
 
@@ -45,6 +47,7 @@ final class VoiceLoop<
   private var nextReport: MonotonicInstant
   private var isCaptureGone = false
   private var isPlaybackGone = false
+  private var isInputMuted = false
   private var waitedCount = 1
 
   private var streamAddresses = FixedArray<Int>(repeating: 0, count: 8)
@@ -157,6 +160,8 @@ final class VoiceLoop<
         }
       case .mute(let id, let isMuted):
         forEachStream { if $1 == id { $0.isMuted = isMuted } }
+      case .muteInput(let isMuted):
+        isInputMuted = isMuted
       case .setBitrate(let id, let bitsPerSecond):
         forEachStream { if $1 == id { $0.stream.setBitrate(bitsPerSecond) } }
       }
@@ -208,7 +213,7 @@ final class VoiceLoop<
       capture.process(block, count: transfer.frames, reference: reference)
       noteCapture()
       forEachStream { box, _ in
-        box.stream.push(capture.output, count: capture.outputFrames, isMuted: box.isMuted)
+        box.stream.push(capture.output, count: capture.outputFrames, isMuted: box.isMuted || isInputMuted)
         box.send(&datagram)
       }
     }

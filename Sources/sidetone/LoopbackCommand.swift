@@ -66,8 +66,7 @@ struct LoopbackCommand: AsyncParsableCommand {
 
     let headset = try Headset(
       capture: devices.capture,
-      playback: devices.playback,
-      periodNanoseconds: 2_500_000
+      playback: devices.playback
     )
     let hearsFile = if case .file = devices.capture { true } else { false }
     let engine = try CallEngine(

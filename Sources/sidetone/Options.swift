@@ -76,8 +76,7 @@ struct DeviceOptions: ParsableArguments {
   func checkDevices() throws {
     _ = try Headset(
       capture: devices.capture,
-      playback: checkablePlayback(devices.playback),
-      periodNanoseconds: 2_500_000
+      playback: checkablePlayback(devices.playback)
     )
   }
 

@@ -4,7 +4,8 @@ import Testing
 
 @testable import CallState
 
-/// Drives the machine with random events and checks after each what must always hold.
+/// Drives the machine with random events of several providers, calls and users, and checks after each
+/// what must always hold.
 ///
 /// A scripted device stands for the sound hardware: activation opens it, deactivation closes it. The
 /// seed is the argument; with it alone a failure repeats.
@@ -13,122 +14,224 @@ struct CallControlPropertyTests {
 
   /// The world outside the machine, built from its effects alone.
   private struct World {
-    var isDeviceOpen = false
+    var owner: ProviderID?
     var activations = 0
     var deactivations = 0
     var open: [ActionID: CallAction] = [:]
-    var finished: Set<ActionID> = []
+    var newest = ActionID(rawValue: 0)
     var fulfilled: Set<CallID> = []
     var live: Set<CallID> = []
-    var timedOut: Set<ActionID> = []
-    var activationFails = false
+    var faults: [String] = []
+    var records = 0
+    var ends = 0
 
-    mutating func perform(
-      _ effect: CallControl.Effect,
-      _ control: inout CallControl,
-      at now: MonotonicInstant
-    ) {
+    mutating func expect(_ condition: Bool, _ fault: String) {
+      if !condition { faults.append(fault) }
+    }
+
+    mutating func perform(_ effect: CallControl.Effect) {
       switch effect {
-      case .perform(let action):
-        #expect(open[action.id] == nil && !finished.contains(action.id))
-        open[action.id] = action
-      case .timedOut(let action):
-        #expect(timedOut.insert(action.id).inserted)
-      case .finished(let action, let outcome):
-        #expect(finished.insert(action.id).inserted, "an action ended twice")
-        open[action.id] = nil
-        if outcome == .fulfilled, action.kind == .start || action.kind == .answer {
-          fulfilled.insert(action.call)
+      case .deliver(let actions):
+        expect(Set(actions.map(\.provider)).count == 1, "a transaction of several providers")
+        for action in actions {
+          expect(action.id.rawValue > newest.rawValue, "an action was delivered twice")
+          expect(live.contains(action.call), "an action on a call that nobody saw")
+          newest = action.id
+          open[action.id] = action
         }
+      case .timedOut(let action):
+        expect(open[action.id] != nil, "a time-out of what was not delivered")
+      case .finished(let action, let outcome):
+        expect(open.removeValue(forKey: action.id) != nil, "an action ended twice")
+        if outcome == .fulfilled, action.kind.opensAudio { fulfilled.insert(action.call) }
       case .callChanged(let call):
         if call.hasEnded {
-          #expect(live.remove(call.id) != nil, "a call ended twice")
+          expect(live.remove(call.id) != nil, "a call ended twice")
           fulfilled.remove(call.id)
+          ends += 1
         } else {
           live.insert(call.id)
         }
-      case .activateAudio:
-        #expect(!isDeviceOpen, "activated twice")
-        #expect(!fulfilled.isEmpty, "activated without a fulfilled start or answer")
+      case .activateAudio(let provider):
+        expect(owner == nil, "activated twice")
+        expect(!fulfilled.isEmpty, "activated without a fulfilled start, answer or resume")
         activations += 1
-        if activationFails {
-          deactivations += 1
-          control.audioActivationFailed(at: now)
-        } else {
-          isDeviceOpen = true
-        }
-      case .deactivateAudio:
-        #expect(isDeviceOpen, "deactivated without activation")
-        isDeviceOpen = false
+        owner = provider
+      case .deactivateAudio(let provider, _):
+        expect(owner == provider, "deactivated without activation")
+        owner = nil
         deactivations += 1
       case .didReset:
-        #expect(open.isEmpty)
+        expect(open.isEmpty, "an action outlived the reset")
+      case .recorded:
+        records += 1
       }
     }
   }
 
-  @Test(arguments: UInt64(1)...12)
-  func invariantsHoldUnderRandomEvents(seed: UInt64) {
-    var random = SeededGenerator(seed: seed)
+  /// The machine, the world and the dice.
+  private struct Game {
     var control = CallControl()
-    control.maximumCallGroups = 3
     var world = World()
-    var now = MonotonicInstant(nanoseconds: 0)
-    let names = (0..<5).map { CallID(high: 0, low: $0) }
+    var random: SeededGenerator
+    var seconds = 0.0
+    var providers: [ProviderID] = []
+    let names = (0..<6).map { CallID(high: 0, low: $0) }
 
-    for step in 0..<Self.stepsPerSeed {
-      let call = names.randomElement(using: &random) ?? names[0]
-      world.activationFails = Int.random(in: 0..<20, using: &random) == 0
-      switch Int.random(in: 0..<13, using: &random) {
-      case 0:
-        _ = try? control.request([.init(call: call, kind: .start)], at: now)
-      case 1:
-        try? control.reportIncoming(call, at: now)
-      case 2:
-        _ = try? control.request([.init(call: call, kind: .answer)], at: now)
-      case 3:
-        _ = try? control.request([.init(call: call, kind: .end)], at: now)
-      case 4:
-        _ = try? control.request(
-          [
-            .init(call: call, kind: .setMuted(.random(using: &random))),
-            .init(call: names[0], kind: .end), .init(call: call, kind: .answer),
-          ],
-          at: now
-        )
-      case 5, 6, 7:
-        // Old, unknown and pending actions alike are answered, some of them twice.
-        let id = Int.random(in: 0...max(1, world.finished.count + 3), using: &random)
-        let pending = control.pendingActions.randomElement(using: &random)?.id
-        control.answer(
-          Bool.random(using: &random) ? pending ?? ActionID(rawValue: id) : ActionID(rawValue: id),
-          isFulfilled: Int.random(in: 0..<4, using: &random) > 0,
-          at: now
-        )
-      case 8:
-        control.reportConnecting(call)
-      case 9:
-        control.reportConnected(call)
-      case 10:
-        control.reportEnded(call, at: now)
-      case 11:
-        now = now.advanced(by: .milliseconds(Int.random(in: 0..<20_000, using: &random)))
-        control.advance(to: now)
-      default:
-        if Int.random(in: 0..<50, using: &random) == 0 { control.reset() }
-      }
-      while let effect = control.nextEffect() { world.perform(effect, &control, at: now) }
-
-      #expect(world.isDeviceOpen == control.isAudioActive, "seed \(seed) step \(step)")
-      #expect(world.live == Set(control.snapshots.map(\.id)))
-      #expect(Set(world.open.keys) == Set(control.pendingActions.map(\.id)))
+    init(seed: UInt64) {
+      random = SeededGenerator(seed: seed)
+      for _ in 0..<3 { addProvider() }
     }
 
-    control.invalidate()
-    while let effect = control.nextEffect() { world.perform(effect, &control, at: now) }
-    #expect(!world.isDeviceOpen && world.open.isEmpty && world.live.isEmpty)
-    #expect(world.activations == world.deactivations)
-    #expect(world.activations > 100)
-    #expect(control.nextDeadline == nil)
+    var now: Moment {
+      Moment(
+        instant: MonotonicInstant(nanoseconds: Int64(seconds * 1e9)),
+        date: CallDate(secondsSince1970: seconds)
+      )
+    }
+
+    mutating func chance(_ one: Int) -> Bool { Int.random(in: 0..<one, using: &random) == 0 }
+
+    mutating func any<Element>(_ elements: [Element]) -> Element {
+      elements[Int.random(in: 0..<elements.count, using: &random)]
+    }
+
+    mutating func addProvider() {
+      let id = control.addProvider(
+        ProviderSettings(
+          maximumCallGroups: Int.random(in: 1...3, using: &random),
+          maximumCallsPerCallGroup: Int.random(in: 1...3, using: &random)
+        )
+      )
+      control.setHasDelegate(id, !chance(4))
+      providers.append(id)
+      if providers.count > 3 { control.invalidate(providers.removeFirst(), at: now) }
+    }
+
+    mutating func wish() -> ActionRequest {
+      let start = StartRequest(handle: CallHandle(kind: .generic, value: "bob"))
+      let kinds: [ActionKind] = [
+        .start(start), .start(start), .answer, .answer, .end, .setHeld(chance(2)),
+        .setHeld(chance(2)), .setMuted(chance(2)), .setGroup(chance(3) ? nil : any(names)),
+        .playDTMF(digits: "5", .singleTone), .unsupported,
+      ]
+      return ActionRequest(call: any(names), kind: any(kinds))
+    }
+
+    mutating func decision() -> UserDecision {
+      let call = any(names)
+      let choices: [AnswerChoice] = [
+        .answer, .holdAndAnswer, .endAndAnswer, .endHeldAndAnswer, .decline,
+      ]
+      let decisions: [UserDecision] = [
+        .incoming(call, any(choices)), .incoming(call, any(choices)), .end(call),
+        .setHeld(call, chance(2)), .swap(to: call), .setMuted(call, chance(2)),
+        .merge(call, any(names)), .separate(call), .press(call, digits: "12"),
+      ]
+      return any(decisions)
+    }
+
+    mutating func report() {
+      let call = any(names)
+      let provider = any(providers)
+      switch Int.random(in: 0..<6, using: &random) {
+      case 0, 1:
+        let screening = CallerScreening(isBlocked: chance(10), isSilenced: chance(10))
+        try? control.reportIncoming(
+          call,
+          CallUpdate(),
+          of: provider,
+          screening: screening,
+          at: now
+        )
+      case 2: control.reportConnecting(call, of: provider, at: now.date)
+      case 3: control.reportConnected(call, of: provider, at: now.date)
+      case 4: control.reportEnded(call, of: provider, reason: .remoteEnded, at: now)
+      default:
+        var update = CallUpdate()
+        update.supportsHolding = .set(!chance(3))
+        update.supportsGrouping = .set(!chance(3))
+        control.update(call, update, of: provider)
+      }
+    }
+
+    mutating func step() {
+      switch Int.random(in: 0..<20, using: &random) {
+      case 0, 1, 2: _ = try? control.request([wish()], at: now)
+      case 3: _ = try? control.request([wish(), wish(), wish()], at: now)
+      case 4, 5, 6: control.decide(decision(), at: now)
+      case 7, 8, 9, 10: report()
+      case 11, 12, 13, 14, 15, 16:
+        // Pending actions, and old and unknown ones, some of them twice.
+        let pending = control.pendingActions
+        let isOld = pending.isEmpty || chance(3)
+        let old = Int.random(in: 0...max(1, world.newest.rawValue + 2), using: &random)
+        let id = isOld ? ActionID(rawValue: old) : any(pending).id
+        let isFulfilled = !chance(5)
+        control.answer(id, isFulfilled: isFulfilled, at: now)
+        if chance(10) { control.answer(id, isFulfilled: !isFulfilled, at: now) }
+      case 17, 18:
+        seconds += Double.random(in: 0..<(chance(10) ? 700 : 8), using: &random)
+        control.advance(to: now)
+      default:
+        if chance(40) { control.reset(at: now) }
+        if chance(20) { addProvider() }
+      }
+      drain()
+    }
+
+    mutating func drain() {
+      while let effect = control.nextEffect() {
+        if case .activateAudio = effect, chance(30) {
+          // The sound device is not to be had.
+          world.perform(effect)
+          world.owner = nil
+          world.deactivations += 1
+          control.audioActivationFailed(at: now)
+        } else {
+          world.perform(effect)
+        }
+      }
+      check()
+    }
+
+    mutating func check() {
+      let audible = control.calls.filter(\.isAudible)
+      let groups = Set(audible.map { $0.group.map { "\($0.rawValue)" } ?? "\($0.id)" })
+      world.expect(groups.count <= 1, "several calls are heard: \(groups)")
+      world.expect(world.owner == control.audioOwner, "the device and the machine disagree")
+      world.expect(world.owner == audible.first?.provider, "heard without a device, or the reverse")
+      world.expect(world.live == Set(control.snapshots.map(\.id)), "observers see other calls")
+      world.expect(
+        Set(world.open.keys) == Set(control.pendingActions.map(\.id)),
+        "other actions are pending"
+      )
+      world.expect(
+        control.calls.allSatisfy { $0.group == nil || control.members(of: $0.group).count > 1 },
+        "a group of one"
+      )
+      for action in control.pendingActions where action.deadline <= now.instant {
+        world.expect(false, "an action outlived its deadline")
+      }
+    }
+  }
+
+  @Test(arguments: UInt64(1)...100)
+  func invariantsHoldUnderRandomEvents(seed: UInt64) {
+    var game = Game(seed: seed)
+    for step in 0..<Self.stepsPerSeed {
+      game.step()
+      guard game.world.faults.isEmpty else {
+        Issue.record("seed \(seed), step \(step): \(game.world.faults)")
+        return
+      }
+    }
+    for provider in game.providers { game.control.invalidate(provider, at: game.now) }
+    game.drain()
+    #expect(game.world.faults.isEmpty && game.world.open.isEmpty && game.world.live.isEmpty)
+    #expect(game.world.activations == game.world.deactivations)
+    #expect(game.world.activations > 100 && game.world.records == game.world.ends)
+    #expect(game.control.nextDeadline == nil)
+    #expect(game.control.ledger.outstanding.isEmpty, "answered actions never took effect")
   }
 }

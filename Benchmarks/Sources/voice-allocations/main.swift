@@ -12,7 +12,7 @@ import VoiceEngine
 let seconds = CommandLine.arguments.dropFirst().first.flatMap { Double($0) } ?? 5
 
 func measure() throws -> (voice: Int, turns: Int64, packets: Int64) {
-  let headset = try Headset(capture: .null, playback: .null, periodNanoseconds: 2_500_000)
+  let headset = try Headset(capture: .null, playback: .null)
   let filters = SpeechFilterSettings(
     echoCancellation: true,
     noiseSuppression: true,

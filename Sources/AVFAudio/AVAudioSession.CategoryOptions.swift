@@ -1,0 +1,31 @@
+extension AVAudioSession {
+  /// Refinements of a category.
+  public struct CategoryOptions: OptionSet, Hashable, Sendable {
+    /// Apple's bits.
+    public let rawValue: UInt
+
+    /// Options of Apple's bits.
+    public init(rawValue: UInt) {
+      self.rawValue = rawValue
+    }
+
+    /// Other sound goes on.
+    public static let mixWithOthers = CategoryOptions(rawValue: 1)
+    /// Other sound becomes quieter; implies mixing.
+    public static let duckOthers = CategoryOptions(rawValue: 2)
+    /// Bluetooth headsets may be used.
+    public static let allowBluetooth = CategoryOptions(rawValue: 4)
+    /// Bluetooth headsets may be used: the newer name.
+    public static let allowBluetoothHFP = CategoryOptions(rawValue: 4)
+    /// The loudspeaker rather than the earpiece.
+    public static let defaultToSpeaker = CategoryOptions(rawValue: 8)
+    /// Other spoken sound is interrupted; implies mixing.
+    public static let interruptSpokenAudioAndMixWithOthers = CategoryOptions(rawValue: 17)
+    /// Bluetooth loudspeakers may be used.
+    public static let allowBluetoothA2DP = CategoryOptions(rawValue: 32)
+    /// Network loudspeakers may be used.
+    public static let allowAirPlay = CategoryOptions(rawValue: 64)
+    /// A muted microphone does not interrupt.
+    public static let overrideMutedMicrophoneInterruption = CategoryOptions(rawValue: 128)
+  }
+}

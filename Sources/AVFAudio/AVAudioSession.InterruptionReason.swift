@@ -1,0 +1,13 @@
+extension AVAudioSession {
+  /// Why the session was interrupted.
+  public enum InterruptionReason: UInt, Sendable {
+    /// Somebody else took the device.
+    case `default` = 0
+    /// The app was suspended.
+    case appWasSuspended = 1
+    /// The microphone was muted.
+    case builtInMicMuted = 2
+    /// The device went away.
+    case routeDisconnected = 4
+  }
+}

@@ -1,0 +1,31 @@
+extension AVAudioSession {
+  /// How the app uses its category.
+  public struct Mode: RawRepresentable, Hashable, Sendable {
+    /// Apple's constant.
+    public let rawValue: String
+
+    /// A value of Apple's name.
+    public init(rawValue: String) {
+      self.rawValue = rawValue
+    }
+
+    /// No particular use.
+    public static let `default` = Mode(rawValue: "AVAudioSessionModeDefault")
+    /// Two-way voice: turns echo cancellation on.
+    public static let voiceChat = Mode(rawValue: "AVAudioSessionModeVoiceChat")
+    /// Two-way video: turns echo cancellation on.
+    public static let videoChat = Mode(rawValue: "AVAudioSessionModeVideoChat")
+    /// Voice in games: turns echo cancellation on.
+    public static let gameChat = Mode(rawValue: "AVAudioSessionModeGameChat")
+    /// Recording a film.
+    public static let videoRecording = Mode(rawValue: "AVAudioSessionModeVideoRecording")
+    /// Turns all processing off.
+    public static let measurement = Mode(rawValue: "AVAudioSessionModeMeasurement")
+    /// Showing a film.
+    public static let moviePlayback = Mode(rawValue: "AVAudioSessionModeMoviePlayback")
+    /// Books and talks.
+    public static let spokenAudio = Mode(rawValue: "AVAudioSessionModeSpokenAudio")
+    /// Spoken instructions.
+    public static let voicePrompt = Mode(rawValue: "AVAudioSessionModeVoicePrompt")
+  }
+}

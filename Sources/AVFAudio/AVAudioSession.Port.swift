@@ -1,0 +1,41 @@
+extension AVAudioSession {
+  /// What kind of device a port is.
+  public struct Port: RawRepresentable, Hashable, Sendable {
+    /// Apple's constant.
+    public let rawValue: String
+
+    /// A value of Apple's name.
+    public init(rawValue: String) {
+      self.rawValue = rawValue
+    }
+
+    /// The machine's loudspeaker; also what nothing else is known of.
+    public static let builtInSpeaker = Port(rawValue: "Speaker")
+    /// A telephone's earpiece.
+    public static let builtInReceiver = Port(rawValue: "Receiver")
+    /// The machine's microphone; also what nothing else is known of.
+    public static let builtInMic = Port(rawValue: "MicrophoneBuiltIn")
+    /// Headphones in a socket.
+    public static let headphones = Port(rawValue: "Headphones")
+    /// A headset's microphone in a socket.
+    public static let headsetMic = Port(rawValue: "MicrophoneWired")
+    /// A Bluetooth headset.
+    public static let bluetoothHFP = Port(rawValue: "BluetoothHFP")
+    /// A Bluetooth loudspeaker.
+    public static let bluetoothA2DP = Port(rawValue: "BluetoothA2DPOutput")
+    /// A Bluetooth LE device.
+    public static let bluetoothLE = Port(rawValue: "BluetoothLE")
+    /// A line input.
+    public static let lineIn = Port(rawValue: "LineIn")
+    /// A line output.
+    public static let lineOut = Port(rawValue: "LineOut")
+    /// A screen's loudspeaker.
+    public static let HDMI = Port(rawValue: "HDMIOutput")
+    /// A network loudspeaker.
+    public static let airPlay = Port(rawValue: "AirPlay")
+    /// A USB device.
+    public static let usbAudio = Port(rawValue: "USBAudio")
+    /// A car.
+    public static let carAudio = Port(rawValue: "CarAudio")
+  }
+}

@@ -1,0 +1,11 @@
+extension AVAudioSession {
+  /// Whether the user lets the app record.
+  public enum RecordPermission: UInt, Sendable {
+    /// Not asked yet.
+    case undetermined = 1_970_168_948
+    /// The user refused.
+    case denied = 1_684_369_017
+    /// The user agreed.
+    case granted = 1_735_552_628
+  }
+}

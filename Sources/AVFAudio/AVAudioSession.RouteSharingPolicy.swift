@@ -1,0 +1,11 @@
+extension AVAudioSession {
+  /// How routes are shared with other apps.
+  public enum RouteSharingPolicy: UInt, Sendable {
+    /// The usual way.
+    case `default` = 0
+    /// As players of long pieces do.
+    case longFormAudio = 1
+    /// Not at all.
+    case independent = 2
+  }
+}

@@ -1,0 +1,15 @@
+extension AVAudioSession {
+  /// Refinements of `setActive`.
+  public struct SetActiveOptions: OptionSet, Hashable, Sendable {
+    /// Apple's bits.
+    public let rawValue: UInt
+
+    /// Options of Apple's bits.
+    public init(rawValue: UInt) {
+      self.rawValue = rawValue
+    }
+
+    /// Interrupted programs are told that they may go on.
+    public static let notifyOthersOnDeactivation = SetActiveOptions(rawValue: 1)
+  }
+}

@@ -1,0 +1,19 @@
+public import Foundation
+
+/// One of several microphones or loudspeakers of a port; none is told apart here.
+open class AVAudioSessionDataSourceDescription: NSObject, @unchecked Sendable {
+  // SAFETY: immutable.
+  private let identifier: NSNumber
+  private let name: String
+
+  init(dataSourceID: NSNumber, dataSourceName: String) {
+    identifier = dataSourceID
+    name = dataSourceName
+    super.init()
+  }
+
+  /// Its number.
+  open var dataSourceID: NSNumber { identifier }
+  /// What people call it.
+  open var dataSourceName: String { name }
+}

@@ -1,0 +1,51 @@
+import ALSAIO
+
+/// How ALSA's devices appear as ports.
+enum SessionPort {
+  enum Direction { case input, output }
+
+  /// The port for a device, described as ALSA describes it.
+  static func description(
+    of name: DeviceName,
+    _ direction: Direction
+  ) -> AVAudioSessionPortDescription {
+    let device: DeviceDescription? =
+      if case .pcm(let pcm) = name { DeviceList.all().first { $0.name == pcm } } else { nil }
+    return description(
+      name: name.description,
+      label: device?.label ?? name.description,
+      direction
+    )
+  }
+
+  /// Every microphone, or every loudspeaker.
+  static func all(_ direction: Direction) -> [AVAudioSessionPortDescription] {
+    DeviceList.all().filter { direction == .input ? $0.isCapture : $0.isPlayback }
+      .map { description(name: $0.name, label: $0.label, direction) }
+  }
+
+  private static func description(
+    name: String,
+    label: String,
+    _ direction: Direction
+  ) -> AVAudioSessionPortDescription {
+    AVAudioSessionPortDescription(
+      portType: type(of: (name + " " + label).lowercased(), direction),
+      portName: label,
+      uid: name
+    )
+  }
+
+  // What a card calls itself is all that ALSA tells of its kind.
+  private static func type(of words: String, _ direction: Direction) -> AVAudioSession.Port {
+    if words.contains("bluez") || words.contains("bluetooth") {
+      return direction == .output && words.contains("a2dp") ? .bluetoothA2DP : .bluetoothHFP
+    }
+    if words.contains("usb") { return .usbAudio }
+    if words.contains("hdmi") || words.contains("displayport") { return .HDMI }
+    if words.contains("headphone") || words.contains("headset") {
+      return direction == .output ? .headphones : .headsetMic
+    }
+    return direction == .output ? .builtInSpeaker : .builtInMic
+  }
+}

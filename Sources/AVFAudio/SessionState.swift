@@ -1,0 +1,133 @@
+import ALSAIO
+import MediaTime
+import SpeechDSP
+
+/// What the session knows, and the rules between category, mode and options.
+struct SessionState: Sendable {
+  enum Activation: Sendable {
+    case inactive
+    case byApp(Running)
+    case byCall(Running)
+
+    var running: Running? {
+      switch self {
+      case .inactive: nil
+      case .byApp(let running), .byCall(let running): running
+      }
+    }
+  }
+
+  /// What an engine is made with.
+  struct Setup: Equatable, Sendable {
+    let devices: AVAudioSession.Devices
+    let wishes: DeviceWishes
+    let filters: SpeechFilterSettings
+  }
+
+  /// An engine, and what it was made with.
+  struct Running: Sendable {
+    let engine: CallEngine
+    let setup: Setup
+  }
+
+  /// An engine whose devices stay open for a moment after a deactivation.
+  struct Lingering: Sendable {
+    let running: Running
+    let number: Int
+  }
+
+  var category = AVAudioSession.Category.soloAmbient
+  var mode = AVAudioSession.Mode.default
+  var options: AVAudioSession.CategoryOptions = []
+  var policy = AVAudioSession.RouteSharingPolicy.default
+  var override = AVAudioSession.PortOverride.none
+  var preferredSampleRate = 0.0
+  var preferredIOBufferDuration = 0.0
+  var preferredInputChannels = 0
+  var preferredOutputChannels = 0
+  var devices = AVAudioSession.Devices.systemDefault
+  var preferredInput: AVAudioSessionPortDescription?
+  var speechFilters: SpeechFilterSettings?
+  var isInputMuted = false
+  var allowsHapticsDuringRecording = false
+  var prefersNoInterruptionsFromSystemAlerts = false
+  var activation = Activation.inactive
+  var lingering: Lingering?
+  var nextLingering = 1
+  var isWithheldByCalls = false
+  var grantedSampleRate = 48_000.0
+  var grantedBufferDuration = 0.0025
+
+  /// Options as they take effect: some imply others.
+  var effectiveOptions: AVAudioSession.CategoryOptions {
+    var effective = options
+    if options.contains(.duckOthers) { effective.insert(.mixWithOthers) }
+    if mode == .voiceChat || mode == .videoChat { effective.insert(.allowBluetooth) }
+    if mode == .videoChat { effective.insert(.defaultToSpeaker) }
+    return effective
+  }
+
+  /// The category that counts: during a call always the two-way one.
+  var effectiveCategory: AVAudioSession.Category {
+    if case .byCall = activation { .playAndRecord } else { category }
+  }
+
+  /// The filters for the mode, unless the app has chosen its own.
+  var filters: SpeechFilterSettings {
+    if let speechFilters { return speechFilters }
+    let isTwoWay = mode == .voiceChat || mode == .videoChat || mode == .gameChat
+    return SpeechFilterSettings(echoCancellation: isTwoWay)
+  }
+
+  /// The devices, with the loudspeaker that an override asks for.
+  var devicesAsRouted: AVAudioSession.Devices {
+    guard override == .speaker, let speaker = AVAudioSession.speaker(besides: devices) else {
+      return devices
+    }
+    return AVAudioSession.Devices(capture: devices.capture, playback: DeviceName(speaker.uid))
+  }
+
+  /// What the next engine is made with.
+  var setup: Setup {
+    var wishes = DeviceWishes()
+    if preferredIOBufferDuration > 0 {
+      wishes.periodNanoseconds = Int64(preferredIOBufferDuration * 1e9)
+    }
+    if preferredSampleRate >= 1 { wishes.rate = SampleRate(hertz: Int(preferredSampleRate)) }
+    return Setup(devices: devicesAsRouted, wishes: wishes, filters: filters)
+  }
+
+  /// Why the three do not go together, nil if they do.
+  static func objection(
+    to category: AVAudioSession.Category,
+    _ mode: AVAudioSession.Mode,
+    _ options: AVAudioSession.CategoryOptions
+  ) -> String? {
+    let isTwoWay = category == .playAndRecord
+    if !fits(mode, category) {
+      return "the mode \(mode.rawValue) does not go with the category \(category.rawValue)"
+    }
+    if options.contains(.defaultToSpeaker), !isTwoWay {
+      return "defaultToSpeaker needs the category playAndRecord"
+    }
+    if options.contains(.allowBluetooth), !isTwoWay, category != .record {
+      return "allowBluetooth needs a category that records"
+    }
+    let mixing: AVAudioSession.CategoryOptions = [.mixWithOthers, .duckOthers]
+    let mayMix: [AVAudioSession.Category] = [.playAndRecord, .playback, .multiRoute, .ambient]
+    if !options.isDisjoint(with: mixing), !mayMix.contains(category) {
+      return "mixing does not go with the category \(category.rawValue)"
+    }
+    return nil
+  }
+
+  /// True if the mode can be used with the category.
+  static func fits(_ mode: AVAudioSession.Mode, _ category: AVAudioSession.Category) -> Bool {
+    switch mode {
+    case .voiceChat, .videoChat, .gameChat: category == .playAndRecord
+    case .videoRecording: category == .playAndRecord || category == .record
+    case .moviePlayback: category == .playback
+    default: true
+    }
+  }
+}

@@ -1,0 +1,19 @@
+import Foundation
+
+extension NSCoder {
+  func encode(_ uuid: UUID, forKey key: String) {
+    encode(NSString(string: uuid.uuidString), forKey: key)
+  }
+
+  func encode(_ text: String?, forKey key: String) {
+    if let text { encode(NSString(string: text), forKey: key) }
+  }
+
+  func decodeText(forKey key: String) -> String? {
+    decodeObject(of: NSString.self, forKey: key).map { "\($0)" }
+  }
+
+  func decodeUUID(forKey key: String) -> UUID? {
+    decodeText(forKey: key).flatMap { UUID(uuidString: $0) }
+  }
+}

@@ -1,0 +1,32 @@
+import CallState
+public import Foundation
+
+/// Joins a call with another into a group that is talked to together, or takes it out of its group.
+open class CXSetGroupCallAction: CXCallAction {
+  /// The call to join, nil to leave the group.
+  open var callUUIDToGroupWith: UUID?
+
+  /// Joins the given call with another, or takes it out of its group.
+  public init(call callUUID: UUID, callUUIDToGroupWith: UUID?) {
+    self.callUUIDToGroupWith = callUUIDToGroupWith
+    super.init(call: callUUID)
+  }
+
+  /// An action from an archive; nil if it holds none.
+  public required init?(coder: NSCoder) {
+    callUUIDToGroupWith = coder.decodeUUID(forKey: "callUUIDToGroupWith")
+    super.init(coder: coder)
+  }
+
+  /// Archives the action's identity and properties.
+  open override func encode(with coder: NSCoder) {
+    super.encode(with: coder)
+    coder.encode(callUUIDToGroupWith?.uuidString, forKey: "callUUIDToGroupWith")
+  }
+
+  override func duplicate() -> CXAction {
+    CXSetGroupCallAction(call: callUUID, callUUIDToGroupWith: callUUIDToGroupWith)
+  }
+
+  override var kind: ActionKind { .setGroup(callUUIDToGroupWith.map { CallID($0) }) }
+}

@@ -1,0 +1,164 @@
+/// What calls owe each other: at most one call, or one group, is heard at a time (R69).
+///
+/// A *rival* of an action is an audible call that must fall silent before the action takes effect.
+/// Rivals are asked to hold, or to end where they cannot, when the action is accepted; and the effect
+/// of the action waits for them. Every wait ends: a hold has 5 s, and a rival that did not hold is
+/// ended (R77).
+extension CallControl {
+  // MARK: Groups
+
+  /// The newest valid provider that has a delegate, else the newest valid one (R33).
+  var providerForStarts: Provider? {
+    providers.last(where: \.hasDelegate) ?? providers.last
+  }
+
+  func members(of group: GroupID?) -> [Call] {
+    guard let group else { return [] }
+    return calls.filter { $0.group == group }
+  }
+
+  /// How many calls and groups a provider has; a group counts once (R80).
+  func groupCount(of provider: ProviderID, without ended: Set<CallID> = []) -> Int {
+    let mine = calls.filter { $0.provider == provider && !ended.contains($0.id) }
+    return mine.count { $0.group == nil } + Set(mine.compactMap(\.group)).count
+  }
+
+  mutating func regroup(_ id: CallID, with other: CallID?, at now: Moment) {
+    guard let call = calls.first(where: { $0.id == id }) else { return }
+    let former = call.group
+    guard let other else {
+      update(id) { $0.group = nil }
+      if let former { dissolveIfSingle(former) }
+      return
+    }
+    guard let partner = calls.first(where: { $0.id == other }) else { return }
+    guard partner.group == nil || partner.group != former else { return }
+    let group = partner.group ?? GroupID(rawValue: nextGroupNumber)
+    if partner.group == nil { nextGroupNumber += 1 }
+    update(other) { $0.group = group }
+    update(id) { $0.group = group }
+    if let former { dissolveIfSingle(former) }
+    resumeHeldMembers(of: group, at: now)
+  }
+
+  mutating func dissolveIfSingle(_ group: GroupID) {
+    let members = members(of: group)
+    guard members.count == 1 else { return }
+    update(members[0].id) { $0.group = nil }
+  }
+
+  // Who talks in a group that is heard is heard.
+  private mutating func resumeHeldMembers(of group: GroupID, at now: Moment) {
+    let members = members(of: group)
+    guard members.contains(where: \.isActive) else { return }
+    resume(members.filter(\.isOnHold), at: now)
+  }
+
+  /// A hold or resume of one grouped call concerns every member (R80).
+  mutating func holdWholeGroups(of requests: [CheckedRequest], at now: Moment) {
+    var others: [CheckedRequest] = []
+    for request in requests {
+      guard case .setHeld(let isOnHold) = request.kind,
+        let group = calls.first(where: { $0.id == request.call })?.group
+      else { continue }
+      for member in members(of: group)
+      where member.isOnHold != isOnHold
+        && !(requests + others).contains(where: { $0.call == member.id })
+      {
+        others.append(.init(call: member.id, provider: member.provider, kind: request.kind))
+      }
+    }
+    if !others.isEmpty { deliver(others, origin: .system, at: now) }
+  }
+
+  // MARK: Making way
+
+  /// Asks the calls that are heard to hold, or else to end, before others are heard (R70, R73).
+  mutating func makeWay(for requests: [CheckedRequest], at now: Moment) {
+    for request in requests {
+      for rival in rivals(of: request.call, request.kind, among: calls.filter(\.isActive)) {
+        guard !requests.contains(where: { Self.silences($0.kind, $0.call, rival.id) }),
+          !pendingActions.contains(where: { Self.silences($0.kind, $0.call, rival.id) })
+        else { continue }
+        let kind: ActionKind = canBeHeld(rival, for: request) ? .setHeld(true) : .end
+        deliver(
+          [.init(call: rival.id, provider: rival.provider, kind: kind)],
+          origin: .system,
+          at: now
+        )
+      }
+    }
+  }
+
+  /// Both conditions of R72: the call can be held, and the limit of groups allows it.
+  func canBeHeld(_ rival: Call, for request: CheckedRequest) -> Bool {
+    guard rival.details.supportsHolding else { return false }
+    guard rival.provider == request.provider, request.kind == .answer else { return true }
+    let limit = providers.first { $0.id == rival.provider }?.settings.maximumCallGroups ?? 0
+    return groupCount(of: rival.provider) <= limit
+  }
+
+  private static func silences(_ kind: ActionKind, _ call: CallID, _ rival: CallID) -> Bool {
+    call == rival && (kind == .setHeld(true) || kind == .end)
+  }
+
+  /// The calls among `others` that cannot be heard beside the call once the action is in effect.
+  private func rivals(of id: CallID, _ kind: ActionKind, among others: [Call]) -> [Call] {
+    let call = calls.first { $0.id == id }
+    switch kind {
+    case _ where kind.opensAudio:
+      return others.filter { $0.id != id && ($0.group == nil || $0.group != call?.group) }
+    case .setGroup(let partner?):
+      let group = calls.first { $0.id == partner }?.group
+      let team = Set(members(of: group).map(\.id) + [id, partner])
+      guard others.contains(where: { team.contains($0.id) }) else { return [] }
+      return others.filter { !team.contains($0.id) }
+    case .setGroup(nil):
+      guard others.contains(where: { $0.id == id }), call?.group != nil else { return [] }
+      return others.filter { $0.id != id }
+    default:
+      return []
+    }
+  }
+
+  func isGated(_ action: CallAction, _ outcome: ActionOutcome) -> Bool {
+    outcome == .fulfilled && !audibleRivals(of: action).isEmpty
+  }
+
+  private func audibleRivals(of action: CallAction) -> [Call] {
+    rivals(of: action.call, action.kind, among: calls.filter(\.isAudible))
+  }
+
+  /// Ends the rivals of held-back actions that nobody silences (R77); true if anything was asked.
+  mutating func clearTheWay(at now: Moment) -> Bool {
+    let pending = pendingActions
+    let waiting = ledger.outstanding.filter { !pending.contains($0) }
+    for action in waiting {
+      for rival in audibleRivals(of: action)
+      where !ledger.outstanding.contains(where: { Self.silences($0.kind, $0.call, rival.id) }) {
+        deliverEnd(rival.id, at: now)
+        return true
+      }
+    }
+    return false
+  }
+
+  // MARK: Resuming
+
+  /// The user ended the call that was heard: the latest held one is resumed (R75).
+  mutating func resumeLatestHeld(at now: Moment) {
+    guard !calls.contains(where: \.isActive),
+      !ledger.outstanding.contains(where: \.kind.opensAudio),
+      let latest = calls.filter(\.isOnHold).max(by: { $0.holdNumber < $1.holdNumber })
+    else { return }
+    let group = members(of: latest.group).filter(\.isOnHold)
+    resume(group.isEmpty ? [latest] : group, at: now)
+  }
+
+  private mutating func resume(_ held: [Call], at now: Moment) {
+    let requests = held.filter { call in
+      !pendingActions.contains { $0.call == call.id && $0.kind == .setHeld(false) }
+    }.map { CheckedRequest(call: $0.id, provider: $0.provider, kind: .setHeld(false)) }
+    if !requests.isEmpty { deliver(requests, origin: .system, at: now) }
+  }
+}

@@ -1,0 +1,74 @@
+/// What the system's call screen shows: every call, and which of them asks for the user's choice.
+///
+/// A value; two that are equal look the same.
+public struct CallPresentation: Equatable, Sendable {
+  /// A call on the screen.
+  public struct Entry: Equatable, Sendable {
+    /// The call.
+    public let id: CallID
+    /// Whose call it is.
+    public let provider: ProviderID
+    /// True if this side placed it.
+    public let isOutgoing: Bool
+    /// Where it stands; an incoming one says *answering* until the app has answered (R45).
+    public let phase: CallPhase
+    /// True while it is held.
+    public let isOnHold: Bool
+    /// True while silence is sent.
+    public let isMuted: Bool
+    /// Those with the same group are talked to together.
+    public let group: GroupID?
+    /// Since when both sides can talk.
+    public let connected: CallDate?
+    /// Who it is, and what can be done with it (R53).
+    public let details: CallDetails
+  }
+
+  /// Every call that lives, oldest first.
+  public let calls: [Entry]
+  /// The incoming call that has the screen: the first that rings (R43).
+  public let incoming: CallID?
+  /// What the user can choose for it (R42, R71, R72).
+  public let choices: [AnswerChoice]
+  /// True while the ringtone sounds.
+  public let isRinging: Bool
+}
+
+extension CallControl {
+  /// What the system's call screen shows now.
+  public var presentation: CallPresentation {
+    let incoming = calls.first { $0.phase == .ringing && $0.ringDeadline != nil }
+    return CallPresentation(
+      calls: calls.map { call in
+        CallPresentation.Entry(
+          id: call.id,
+          provider: call.provider,
+          isOutgoing: call.isOutgoing,
+          phase: call.phase,
+          isOnHold: call.isOnHold,
+          isMuted: call.isMuted,
+          group: call.group,
+          connected: call.connected,
+          details: call.details
+        )
+      },
+      incoming: incoming?.id,
+      choices: incoming.map { choices(for: $0) } ?? [],
+      isRinging: incoming.map { !$0.isRingtoneSilenced && !calls.contains(where: \.isActive) }
+        ?? false
+    )
+  }
+
+  private func choices(for call: Call) -> [AnswerChoice] {
+    let active = calls.filter { $0.isActive }
+    let held = calls.filter { $0.isOnHold }
+    guard !active.isEmpty else { return [.answer, .decline] }
+    let request = CheckedRequest(call: call.id, provider: call.provider, kind: .answer)
+    let canHold = active.allSatisfy { canBeHeld($0, for: request) }
+    var choices: [AnswerChoice] = canHold ? [.holdAndAnswer] : []
+    if !canHold, !held.isEmpty, active.allSatisfy(\.details.supportsHolding) {
+      choices.append(.endHeldAndAnswer)
+    }
+    return choices + [.endAndAnswer, .decline]
+  }
+}

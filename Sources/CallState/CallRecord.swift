@@ -1,0 +1,53 @@
+/// How a call came out, for the list of recent calls (R57, R65).
+public enum CallResult: String, Equatable, Sendable, CaseIterable {
+  /// Both sides could talk.
+  case talked
+  /// Incoming, nobody took it.
+  case missed
+  /// Incoming, the user declined it.
+  case declined
+  /// Incoming, taken on another device.
+  case answeredElsewhere
+  /// Incoming, declined on another device.
+  case declinedElsewhere
+  /// Outgoing, nobody took it.
+  case unanswered
+  /// Outgoing, given up by the user.
+  case cancelled
+  /// An error ended it.
+  case failed
+}
+
+/// Why an app says that a call ended; numbers as Apple gives them.
+public enum EndedReason: Int, Equatable, Sendable {
+  /// An error.
+  case failed = 1
+  /// The far side ended it.
+  case remoteEnded = 2
+  /// Nobody took it.
+  case unanswered = 3
+  /// Taken on another device.
+  case answeredElsewhere = 4
+  /// Declined on another device.
+  case declinedElsewhere = 5
+}
+
+/// A call that is over, as the list of recent calls keeps it (R104).
+public struct CallRecord: Equatable, Sendable {
+  /// The call.
+  public let id: CallID
+  /// Whose call it was.
+  public let provider: ProviderID
+  /// True if this side placed it.
+  public let isOutgoing: Bool
+  /// Who, and what it could do.
+  public let details: CallDetails
+  /// When it appeared, or when the invitation was sent.
+  public let started: CallDate
+  /// When both sides could talk, nil if never.
+  public let connected: CallDate?
+  /// When it ended.
+  public let ended: CallDate
+  /// How it came out.
+  public let result: CallResult
+}

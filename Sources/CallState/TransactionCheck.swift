@@ -1,0 +1,107 @@
+/// A request whose call and provider are known.
+struct CheckedRequest: Equatable, Sendable {
+  let call: CallID
+  let provider: ProviderID
+  let kind: ActionKind
+}
+
+/// The checks that a transaction must pass, in their order (R20, R21).
+///
+/// Each action is checked against the calls as the actions before it would leave them.
+struct TransactionCheck {
+  private let control: CallControl
+  private var started: [CallID: ProviderID] = [:]
+  private var answered: Set<CallID> = []
+  private var ended: Set<CallID> = []
+
+  init(_ control: CallControl) {
+    self.control = control
+  }
+
+  /// Accepts all requests, or throws the refusal of the first that offends.
+  func accept(_ requests: [ActionRequest]) throws(TransactionRefusal) -> [CheckedRequest] {
+    guard !requests.isEmpty else { throw .emptyTransaction }
+    guard let newest = control.providerForStarts else { throw .unknownCallProvider }
+    var check = self
+    var checked: [CheckedRequest] = []
+    for request in requests {
+      guard let call = request.call else { throw .invalidAction }
+      let provider =
+        request.kind.isStart
+        ? try check.acceptStart(call, of: newest)
+        : try check.accept(request.kind, on: call)
+      checked.append(CheckedRequest(call: call, provider: provider, kind: request.kind))
+    }
+    return checked
+  }
+
+  private mutating func acceptStart(
+    _ id: CallID,
+    of provider: CallControl.Provider
+  ) throws(TransactionRefusal) -> ProviderID {
+    guard !control.calls.contains(where: { $0.id == id }), started[id] == nil else {
+      throw .callUUIDAlreadyExists
+    }
+    let groups = control.groupCount(of: provider.id, without: ended)
+    guard groups + started.count < provider.settings.maximumCallGroups else {
+      throw .maximumCallGroupsReached
+    }
+    started[id] = provider.id
+    return provider.id
+  }
+
+  private mutating func accept(
+    _ kind: ActionKind,
+    on id: CallID
+  ) throws(TransactionRefusal) -> ProviderID {
+    guard !ended.contains(id) else { throw .unknownCallUUID }
+    if let provider = started[id] {
+      // The call does not exist yet: it can do what an outgoing call can.
+      switch kind {
+      case .answer, .setGroup, .unsupported: throw .invalidAction
+      case .end: ended.insert(id)
+      default: break
+      }
+      return provider
+    }
+    guard let call = control.calls.first(where: { $0.id == id }) else { throw .unknownCallUUID }
+    guard try isAllowed(kind, on: call) else { throw .invalidAction }
+    if kind == .answer { answered.insert(id) }
+    if kind == .end { ended.insert(id) }
+    return call.provider
+  }
+
+  private func isAllowed(
+    _ kind: ActionKind,
+    on call: Call
+  ) throws(TransactionRefusal) -> Bool {
+    let isRinging = call.phase == .ringing && !answered.contains(call.id)
+    switch kind {
+    case .answer: return isRinging
+    case .end, .setMuted: return true
+    case .setHeld(let isOnHold): return !isRinging && (!isOnHold || call.details.supportsHolding)
+    case .playDTMF: return !isRinging && call.details.supportsDTMF
+    case .setGroup(let other?): return try mayJoin(call, other) && !isRinging
+    case .setGroup(nil): return mayLeave(call)
+    case .start, .unsupported: return false
+    }
+  }
+
+  private func mayJoin(_ call: Call, _ other: CallID) throws(TransactionRefusal) -> Bool {
+    guard !ended.contains(other),
+      let partner = control.calls.first(where: { $0.id == other }),
+      let provider = control.providers.first(where: { $0.id == call.provider })
+    else { throw .unknownCallUUID }
+    let team = control.members(of: partner.group).map(\.id) + [other]
+    return partner.provider == call.provider && other != call.id
+      && call.details.supportsGrouping && partner.details.supportsGrouping
+      && partner.phase != .ringing
+      && Set(team + [call.id]).count <= provider.settings.maximumCallsPerCallGroup
+  }
+
+  // The others are held when one is talked to in private: they must be able to.
+  private func mayLeave(_ call: Call) -> Bool {
+    let others = control.members(of: call.group).filter { $0.id != call.id }
+    return call.details.supportsUngrouping && others.allSatisfy(\.details.supportsHolding)
+  }
+}

@@ -1,0 +1,242 @@
+import Testing
+
+@testable import CallState
+
+/// Several calls, groups, mute and tones: R69 to R86.
+struct HoldRulesTests {
+  @Test func R70_startHoldsTheCallThatIsHeardFirst() throws {
+    let script = CallScript()
+    try script.talk("A")
+    try script.start("B")
+    #expect(
+      script.take() == [
+        "execute 1", "perform hold A", "(o) B new, outgoing", "execute 1", "perform start B",
+      ]
+    )
+    try script.fulfil("B")
+    #expect(script.take().isEmpty)
+    try script.fulfil("A")
+    #expect(script.take() == ["(o) A held", "didDeactivate", "didActivate"])
+  }
+
+  @Test func R70_holdAndAcceptIsOneTransaction() throws {
+    let script = CallScript()
+    try script.talk("A")
+    try script.incoming("B")
+    script.take()
+    script.decide(.incoming(CallScript.id("B"), .holdAndAnswer))
+    #expect(script.take() == ["execute 2", "perform hold A", "perform answer B"])
+  }
+
+  @Test func R71_endHeldAndAcceptKeepsTheOneThatWasHeard() throws {
+    let script = CallScript()
+    try script.talk("A")
+    try script.talk2("B")
+    try script.incoming("C")
+    script.take()
+    #expect(
+      script.control.presentation.choices == [.endHeldAndAnswer, .endAndAnswer, .decline]
+    )
+    script.decide(.incoming(CallScript.id("C"), .endHeldAndAnswer))
+    #expect(
+      script.take() == ["execute 3", "perform end A", "perform hold B", "perform answer C"]
+    )
+  }
+
+  @Test func R73_callThatCannotBeHeldIsEndedInstead() throws {
+    let script = CallScript()
+    try script.talk("A")
+    var update = CallUpdate()
+    update.supportsHolding = .set(false)
+    script.update("A", update)
+    try script.incoming("B")
+    script.take()
+    try script.request(("B", .answer))
+    #expect(script.take() == ["execute 1", "perform end A", "execute 1", "perform answer B"])
+    script.decide(.swap(to: CallScript.id("B")))
+  }
+
+  @Test func R74_swapHoldsOneAndResumesTheOther() throws {
+    let script = CallScript()
+    try script.talk("A")
+    try script.talk2("B")
+    script.decide(.swap(to: CallScript.id("A")))
+    #expect(script.take() == ["execute 2", "perform hold B", "perform resume A"])
+  }
+
+  @Test func R75_heldCallIsResumedWhenTheUserEndsTheOther() throws {
+    let script = CallScript()
+    try script.talk("A")
+    try script.talk2("B")
+    try script.request(("B", .end))
+    script.take()
+    try script.fulfil("B")
+    #expect(
+      script.take() == [
+        "(o) B ended", "recorded B talked", "didDeactivate", "execute 1", "perform resume A",
+      ]
+    )
+    try script.fulfil("A")
+    #expect(script.take() == ["(o) A resumed", "didActivate"])
+  }
+
+  @Test func R75_theLatestHeldCallIsResumed() throws {
+    let script = CallScript(groups: 3)
+    try script.talk("A")
+    try script.talk2("B")
+    try script.talk2("C")
+    try script.request(("C", .end))
+    script.take()
+    try script.fulfil("C")
+    #expect(script.take().last == "perform resume B")
+  }
+
+  @Test func R75_decliningAnotherCallerResumesNothing() throws {
+    let script = CallScript()
+    try script.talk("A")
+    try script.request(("A", .setHeld(true)))
+    try script.fulfil("A")
+    try script.incoming("B")
+    script.decide(.incoming(CallScript.id("B"), .decline))
+    script.take()
+    try script.fulfil("B")
+    #expect(script.take() == ["(o) B ended", "recorded B declined"])
+  }
+
+  @Test func R76_heldCallStaysHeldWhenTheFarSideEndsTheOther() throws {
+    let script = CallScript()
+    try script.talk("A")
+    try script.talk2("B")
+    script.ended("B")
+    #expect(script.take() == ["(o) B ended", "recorded B talked", "didDeactivate"])
+    #expect(script.entry("A")?.isOnHold == true)
+  }
+
+  @Test(arguments: [true, false])
+  func R77_callThatDoesNotHoldInTimeIsEnded(isTimedOut: Bool) throws {
+    let script = CallScript()
+    try script.talk("A")
+    try script.incoming("B")
+    try script.request(("B", .answer))
+    try script.fulfil("B")
+    script.take()
+    if isTimedOut { script.wait(5) } else { try script.fail("A") }
+    #expect(
+      script.take()
+        == (isTimedOut ? ["timedOut hold A"] : []) + ["execute 1", "perform end A"]
+    )
+    try script.fulfil("A")
+    #expect(
+      script.take()
+        == [
+          "(o) A ended", "recorded A talked", "didDeactivate", "(o) B connected", "didActivate",
+        ]
+    )
+  }
+
+  @Test func R78_unchangedHoldIsNoEvent() throws {
+    let script = CallScript()
+    try script.talk("A")
+    try script.request(("A", .setHeld(false)))
+    script.take()
+    try script.fulfil("A")
+    #expect(script.take().isEmpty)
+  }
+
+  @Test func R79_holdOfTheAppGoesTheSameWay() throws {
+    let script = CallScript()
+    try script.talk("A")
+    try script.request(("A", .setHeld(true)))
+    #expect(script.take() == ["execute 1", "perform hold A"])
+    try script.fulfil("A")
+    #expect(script.take() == ["(o) A held", "didDeactivate"])
+  }
+
+  @Test func R80_groupIsHeardTogetherAndCountsOnce() throws {
+    let script = CallScript(groups: 2)
+    try script.talk("A")
+    try script.talk2("B")
+    try script.request(("A", .setGroup(CallScript.id("B"))))
+    script.take()
+    try script.fulfil("A")
+    #expect(script.take() == ["execute 1", "perform resume A"])
+    try script.fulfil("A")
+    #expect(script.take() == ["(o) A resumed"])
+    #expect(script.entry("A")?.group != nil && script.entry("A")?.group == script.entry("B")?.group)
+    // One group: there is room for another call, which holds both.
+    try script.start("C")
+    #expect(
+      script.take() == [
+        "execute 1", "perform hold A", "execute 1", "perform hold B",
+        "(o) C new, outgoing", "execute 1", "perform start C",
+      ]
+    )
+  }
+
+  @Test func R80_holdOfOneMemberConcernsAll() throws {
+    let script = CallScript()
+    try script.talk("A")
+    try script.talk2("B")
+    try script.request(("A", .setGroup(CallScript.id("B"))))
+    while let action = script.control.pendingActions.first { script.answer(action) }
+    script.take()
+    try script.request(("A", .setHeld(true)))
+    #expect(script.take() == ["execute 1", "perform hold A", "execute 1", "perform hold B"])
+    try script.fulfil("A")
+    #expect(script.take() == ["(o) A held"])
+    try script.fulfil("B")
+    #expect(script.take() == ["(o) B held", "didDeactivate"])
+  }
+
+  @Test func R80_leavingAGroupHoldsTheRest() throws {
+    let script = CallScript()
+    try script.talk("A")
+    try script.talk2("B")
+    try script.request(("A", .setGroup(CallScript.id("B"))))
+    while let action = script.control.pendingActions.first { script.answer(action) }
+    script.take()
+    script.decide(.separate(CallScript.id("A")))
+    #expect(script.take() == ["execute 1", "perform hold B", "execute 1", "perform ungroup A"])
+    try script.fulfil("A")
+    try script.fulfil("B")
+    #expect(script.take() == ["(o) B held"])
+    #expect(script.entry("A")?.group == nil && script.entry("B")?.group == nil)
+    #expect(script.entry("A")?.isOnHold == false)
+  }
+
+  @Test func R80_groupHasALimit() throws {
+    let script = CallScript(callsPerGroup: 1)
+    try script.talk("A")
+    try script.talk2("B")
+    #expect(throws: TransactionRefusal.invalidAction) {
+      try script.request(("A", .setGroup(CallScript.id("B"))))
+    }
+    #expect(throws: TransactionRefusal.unknownCallUUID) {
+      try script.request(("A", .setGroup(CallScript.id("Z"))))
+    }
+    #expect(throws: TransactionRefusal.invalidAction) {
+      try script.request(("A", .setGroup(CallScript.id("A"))))
+    }
+  }
+
+  @Test func R82_R84_muteIsOneCallsAndSurvivesAHold() throws {
+    let script = CallScript()
+    try script.talk("A")
+    try script.request(("A", .setMuted(true)))
+    #expect(script.entry("A")?.isMuted == false)
+    script.take()
+    try script.fulfil("A")
+    #expect(script.take().isEmpty)
+    try script.talk2("B")
+    #expect(script.entry("A")?.isMuted == true && script.entry("B")?.isMuted == false)
+  }
+
+  @Test func R85_eachKeyIsAnAction() throws {
+    let script = CallScript()
+    try script.talk("A")
+    script.decide(.press(CallScript.id("A"), digits: "4*"))
+    #expect(script.take() == ["execute 2", "perform press 4 A", "perform press * A"])
+    let keys = script.control.pendingActions.map(\.kind)
+    #expect(keys == [.playDTMF(digits: "4", .singleTone), .playDTMF(digits: "*", .singleTone)])
+  }
+}
