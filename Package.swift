@@ -180,7 +180,7 @@ let package = Package(
     ),
     .testTarget(
       name: "CallKitTests",
-      dependencies: ["CallKit", "AVFAudio", "ALSAIO"],
+      dependencies: ["CallKit", "CallState", "AVFAudio", "ALSAIO"],
       swiftSettings: strict
     ),
     .testTarget(name: "RepositoryTests", swiftSettings: strict),

@@ -10,7 +10,9 @@ extension NSCoder {
   }
 
   func decodeText(forKey key: String) -> String? {
-    decodeObject(of: NSString.self, forKey: key).map { "\($0)" }
+    // Asking for what is not there counts as damage on Linux.
+    guard containsValue(forKey: key) else { return nil }
+    return decodeObject(of: NSString.self, forKey: key).map { "\($0)" }
   }
 
   func decodeUUID(forKey key: String) -> UUID? {

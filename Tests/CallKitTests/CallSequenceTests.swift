@@ -2,181 +2,120 @@ import ALSAIO
 import AVFAudio
 @testable import CallKit
 import Foundation
-import Synchronization
 import Testing
 
-/// Notes what a provider's delegate is told, and answers actions as an app does.
-private final class ScriptedDelegate: NSObject, CXProviderDelegate {
-  let log: AsyncStream<String>
-  private let continuation: AsyncStream<String>.Continuation
-
-  override init() {
-    (log, continuation) = AsyncStream.makeStream()
-  }
-
-  private func note(_ text: String) {
-    let isOpen = AVAudioSession.sharedInstance().voiceEngine != nil
-    continuation.yield(text + (isOpen ? " (devices open)" : ""))
-  }
-
-  func providerDidReset(_ provider: CXProvider) { note("reset") }
-  func providerDidBegin(_ provider: CXProvider) { note("begin") }
-
-  func provider(_ provider: CXProvider, perform action: CXStartCallAction) {
-    note("start")
-    if action.handle.value == "fails" { action.fail() } else { action.fulfill() }
-  }
-
-  func provider(_ provider: CXProvider, perform action: CXAnswerCallAction) {
-    note("answer")
-    action.fulfill()
-    action.fulfill()
-  }
-
-  func provider(_ provider: CXProvider, perform action: CXEndCallAction) {
-    note("end")
-    action.fulfill()
-  }
-
-  func provider(_ provider: CXProvider, didActivate audioSession: AVAudioSession) {
-    note("didActivate")
-  }
-
-  func provider(_ provider: CXProvider, didDeactivate audioSession: AVAudioSession) {
-    note("didDeactivate")
-  }
-
-  func provider(
-    _ provider: CXProvider,
-    failedToActivate audioSession: AVAudioSession,
-    error: any Error
-  ) {
-    note("failedToActivate")
-  }
-}
-
-/// Apple's classes end to end over the null device: what an app sees, in order.
-@Suite(.serialized)
-struct CallSequenceTests {
-  private func provider(_ delegate: ScriptedDelegate, device: DeviceName = .null) -> CXProvider {
-    AVAudioSession.sharedInstance().devices = .init(capture: device, playback: device)
-    let provider = CXProvider(configuration: CXProviderConfiguration(localizedName: "test"))
-    provider.setDelegate(delegate, queue: DispatchQueue(label: "test"))
-    return provider
-  }
-
-  private func expect(_ expected: [String], from log: AsyncStream<String>) async {
-    var iterator = log.makeAsyncIterator()
-    for line in expected { #expect(await iterator.next() == line) }
-  }
-
-  @Test func outgoingCallActivatesAfterItsFulfilmentAndReleasesAtItsEnd() async throws {
-    let delegate = ScriptedDelegate()
-    let provider = provider(delegate)
-    let controller = CXCallController()
-    let call = UUID()
-    try await controller.request(
-      CXTransaction(
-        action: CXStartCallAction(call: call, handle: CXHandle(type: .generic, value: "bob"))
-      )
-    )
-    await expect(["begin", "start", "didActivate (devices open)"], from: delegate.log)
-    provider.reportOutgoingCall(with: call, connectedAt: nil)
-    try await controller.request(CXTransaction(action: CXEndCallAction(call: call)))
-    await expect(["end (devices open)", "didDeactivate"], from: delegate.log)
-    #expect(controller.callObserver.calls.isEmpty)
-    provider.invalidate()
-  }
-
-  @Test func incomingCallActivatesAfterTheAnswer() async throws {
-    let delegate = ScriptedDelegate()
-    let provider = provider(delegate)
-    let controller = CXCallController()
-    let call = UUID()
-    try await provider.reportNewIncomingCall(with: call, update: CXCallUpdate())
-    #expect(controller.callObserver.calls.map(\.uuid) == [call])
-    try await controller.request(CXTransaction(action: CXAnswerCallAction(call: call)))
-    await expect(["begin", "answer", "didActivate (devices open)"], from: delegate.log)
-    provider.reportCall(with: call, endedAt: nil, reason: .remoteEnded)
-    await expect(["didDeactivate"], from: delegate.log)
-    provider.invalidate()
-  }
-
-  @Test func failedStartActivatesNothing() async throws {
-    let delegate = ScriptedDelegate()
-    let provider = provider(delegate)
-    let controller = CXCallController()
-    try await controller.request(
-      CXTransaction(
-        action: CXStartCallAction(call: UUID(), handle: CXHandle(type: .generic, value: "fails"))
-      )
-    )
-    let second = UUID()
-    try await controller.request(
-      CXTransaction(
-        action: CXStartCallAction(call: second, handle: CXHandle(type: .generic, value: "bob"))
-      )
-    )
-    await expect(
-      ["begin", "start", "start", "didActivate (devices open)"],
-      from: delegate.log
-    )
-    provider.reportCall(with: second, endedAt: nil, reason: .failed)
-    await expect(["didDeactivate"], from: delegate.log)
-    provider.invalidate()
-  }
-
-  @Test func unavailableDeviceEndsTheCall() async throws {
-    let delegate = ScriptedDelegate()
-    let provider = provider(delegate, device: .pcm("no-such-card"))
-    let controller = CXCallController()
-    try await controller.request(
-      CXTransaction(
-        action: CXStartCallAction(call: UUID(), handle: CXHandle(type: .generic, value: "bob"))
-      )
-    )
-    await expect(["begin", "start", "failedToActivate", "end"], from: delegate.log)
-    provider.invalidate()
-  }
-
-  @Test func resetVoidsTheCallAndReleasesTheDevices() async throws {
-    let delegate = ScriptedDelegate()
-    let provider = provider(delegate)
-    let controller = CXCallController()
-    try await controller.request(
-      CXTransaction(
-        action: CXStartCallAction(call: UUID(), handle: CXHandle(type: .generic, value: "bob"))
-      )
-    )
-    await expect(["begin", "start", "didActivate (devices open)"], from: delegate.log)
-    CallSystem.shared.reset()
-    var told: Set<String> = []
-    var log = delegate.log.makeAsyncIterator()
-    for _ in 0..<2 { told.insert(await log.next() ?? "") }
-    #expect(told.contains("didDeactivate"))
-    #expect(told.contains { $0.hasPrefix("reset") })
-    #expect(controller.callObserver.calls.isEmpty && provider.pendingTransactions.isEmpty)
-    provider.invalidate()
-  }
-
-  @Test func refusalsAreTypedErrors() async throws {
-    let delegate = ScriptedDelegate()
-    let provider = provider(delegate)
-    let controller = CXCallController()
-    await #expect(throws: CXErrorCodeRequestTransactionError(.unknownCallUUID)) {
-      try await controller.request(CXTransaction(action: CXEndCallAction(call: UUID())))
+extension ProcessWideTests {
+  /// Apple's classes end to end over the null device: what an app sees, in order.
+  @Suite struct CallSequenceTests {
+    @Test func outgoingCallActivatesAfterItsFulfilmentAndReleasesAtItsEnd() async throws {
+      let stage = Stage()
+      let call = UUID()
+      try await stage.start(call)
+      await stage.expect("begin", "start", "didActivate (devices open)")
+      stage.provider.reportOutgoingCall(with: call, connectedAt: nil)
+      try await stage.request(CXEndCallAction(call: call))
+      await stage.expect("end (devices open)", "didDeactivate")
+      #expect(stage.controller.callObserver.calls.isEmpty)
+      stage.provider.invalidate()
     }
-    await #expect(throws: CXErrorCodeRequestTransactionError(.emptyTransaction)) {
-      try await controller.request(CXTransaction())
+
+    @Test func incomingCallActivatesAfterTheAnswer() async throws {
+      let stage = Stage(answering: .twice)
+      let call = UUID()
+      try await stage.provider.reportNewIncomingCall(with: call, update: CXCallUpdate())
+      #expect(stage.controller.callObserver.calls.map(\.uuid) == [call])
+      try await stage.request(CXAnswerCallAction(call: call))
+      await stage.expect("begin", "answer", "didActivate (devices open)")
+      stage.provider.reportCall(with: call, endedAt: nil, reason: .remoteEnded)
+      await stage.expect("didDeactivate")
+      stage.provider.invalidate()
     }
-    let call = UUID()
-    try await provider.reportNewIncomingCall(with: call, update: CXCallUpdate())
-    await #expect(throws: CXErrorCodeIncomingCallError(.callUUIDAlreadyExists)) {
-      try await provider.reportNewIncomingCall(with: call, update: CXCallUpdate())
+
+    @Test func failedStartActivatesNothing() async throws {
+      let stage = Stage(answering: .never)
+      try await stage.start(UUID())
+      await stage.expect("begin", "start")
+      stage.delegate.actions[0].fail()
+      let second = UUID()
+      try await stage.start(second)
+      await stage.expect("start")
+      stage.delegate.actions[1].fulfill()
+      await stage.expect("didActivate (devices open)")
+      stage.provider.reportCall(with: second, endedAt: nil, reason: .failed)
+      await stage.expect("didDeactivate")
+      stage.provider.invalidate()
     }
-    provider.invalidate()
-    await #expect(throws: CXErrorCodeRequestTransactionError(.unknownCallProvider)) {
-      try await controller.request(CXTransaction(action: CXEndCallAction(call: call)))
+
+    @Test func unavailableDeviceEndsTheCall() async throws {
+      let stage = Stage(device: .pcm("no-such-card"))
+      try await stage.start(UUID())
+      await stage.expect("begin", "start", "failedToActivate", "end")
+      stage.provider.invalidate()
+    }
+
+    @Test func R70_R75_secondCallHoldsTheFirstWhichIsResumedAfterIt() async throws {
+      let stage = Stage()
+      let first = UUID()
+      let second = UUID()
+      try await stage.start(first)
+      await stage.expect("begin", "start", "didActivate (devices open)")
+      try await stage.start(second)
+      await stage.expect("hold (devices open)")
+      // The start follows at once, the session changes hands with the hold.
+      var told: [String] = []
+      var log = stage.delegate.log.makeAsyncIterator()
+      while told.last?.hasPrefix("didActivate") != true { told.append(await log.next() ?? "") }
+      #expect(told.map { $0.prefix(9) }.contains("didDeacti"))
+      #expect(stage.controller.callObserver.calls.map(\.isOnHold) == [true, false])
+      try await stage.request(CXEndCallAction(call: second))
+      await stage.expect("end (devices open)", "didDeactivate", "resume")
+      await stage.expect("didActivate (devices open)")
+      #expect(stage.controller.callObserver.calls.map(\.isOnHold) == [false])
+      stage.provider.invalidate()
+    }
+
+    @Test func R32_resetVoidsTheCallAndReleasesTheDevices() async throws {
+      let stage = Stage()
+      try await stage.start(UUID())
+      await stage.expect("begin", "start", "didActivate (devices open)")
+      CallSystem.shared.reset()
+      var told: Set<String> = []
+      var log = stage.delegate.log.makeAsyncIterator()
+      for _ in 0..<2 { told.insert(await log.next() ?? "") }
+      #expect(told.contains("didDeactivate"))
+      #expect(told.contains { $0.hasPrefix("reset") })
+      #expect(stage.controller.callObserver.calls.isEmpty)
+      #expect(stage.provider.pendingTransactions.isEmpty)
+      stage.provider.invalidate()
+    }
+
+    @Test func R21_R37_refusalsAreTypedErrors() async throws {
+      let stage = Stage()
+      await #expect(throws: CXErrorCodeRequestTransactionError(.unknownCallUUID)) {
+        try await stage.request(CXEndCallAction(call: UUID()))
+      }
+      await #expect(throws: CXErrorCodeRequestTransactionError(.emptyTransaction)) {
+        try await stage.request()
+      }
+      await #expect(throws: CXErrorCodeRequestTransactionError(.invalidAction)) {
+        try await stage.request(CXAction())
+      }
+      let call = UUID()
+      try await stage.provider.reportNewIncomingCall(with: call, update: CXCallUpdate())
+      do {
+        try await stage.provider.reportNewIncomingCall(with: call, update: CXCallUpdate())
+        Issue.record("the second report was accepted")
+      } catch CXErrorCodeIncomingCallError.callUUIDAlreadyExists {
+        // As it should be.
+      }
+      stage.provider.invalidate()
+      do {
+        try await stage.request(CXEndCallAction(call: call))
+        Issue.record("the request was accepted")
+      } catch {
+        #expect((error as NSError).domain == CXErrorDomainRequestTransaction)
+        #expect((error as NSError).code == 2 && (error as NSError).userInfo.isEmpty)
+      }
     }
   }
 }
