@@ -124,7 +124,7 @@ let package = Package(
     .target(
       name: "Sidetone",
       dependencies: [
-        "MediaTime", "RealTime", "CallKit", "AVFAudio", "SIPSignalling", "SpeechDSP",
+        "MediaTime", "RealTime", "RTP", "CallKit", "AVFAudio", "SIPSignalling", "SpeechDSP",
         "UDPTransport", "VoiceEngine",
       ],
       swiftSettings: strict

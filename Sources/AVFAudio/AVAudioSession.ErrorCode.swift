@@ -1,13 +1,10 @@
 import Foundation
 
 
-/// The domain of the session's errors.
-public let NSOSStatusErrorDomain = "NSOSStatusErrorDomain"
-
 extension AVAudioSession {
   /// Why a session call fails: codes in the domain `NSOSStatusErrorDomain`.
   ///
-  /// The session throws `NSError`; a code can be caught as a pattern.
+  /// The session throws `NSError`; compare its `code` with a raw value.
   public enum ErrorCode: Int, Sendable {
     /// No error.
     case none = 0
@@ -47,12 +44,6 @@ extension AVAudioSession {
         code: rawValue,
         userInfo: [NSLocalizedDescriptionKey: reason]
       )
-    }
-
-    /// Matches an error of this code, as in `catch AVAudioSession.ErrorCode.isBusy`.
-    public static func ~= (code: ErrorCode, error: any Error) -> Bool {
-      let error = error as NSError
-      return error.domain == NSOSStatusErrorDomain && error.code == code.rawValue
     }
   }
 }

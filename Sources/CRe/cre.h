@@ -123,29 +123,51 @@ static inline int re_description_add_format(struct sdp_media *media, const char 
                         NULL);
 }
 
-/* The format that both sides have and that the far side prefers; the others leave our description,
-   so that an answer names one. NULL if there is none. */
+static inline bool re_is_event(const struct sdp_format *format) {
+  return format->name && !str_casecmp(format->name, "telephone-event");
+}
+
+/* The voice format that both sides have and that the far side prefers. NULL if there is none. */
 static inline const struct sdp_format *re_description_agree(struct sdp_media *media,
                                                             int *local_payload_type,
                                                             const char **name) {
-  const struct sdp_format *remote = sdp_media_rformat(media, NULL);
-  if (!remote) return NULL;
-  /* A static payload type (RFC 3551) needs no name in the description. */
-  const struct sdp_format *local =
-      remote->name ? sdp_media_format(media, true, NULL, -1, remote->name,
-                                      (int32_t)remote->srate, (int8_t)remote->ch)
-                   : sdp_media_format(media, true, remote->id, -1, NULL, -1, -1);
-  if (!local) return NULL;
-  *local_payload_type = local->pt;
-  *name = local->name;
-  return remote;
+  const struct list *formats = sdp_media_format_lst(media, false);
+  for (struct le *entry = list_head(formats); entry; entry = entry->next) {
+    const struct sdp_format *remote = (const struct sdp_format *)entry->data;
+    if (!remote->sup || re_is_event(remote)) continue;
+    /* A static payload type (RFC 3551) needs no name in the description. */
+    const struct sdp_format *local =
+        remote->name ? sdp_media_format(media, true, NULL, -1, remote->name,
+                                        (int32_t)remote->srate, (int8_t)remote->ch)
+                     : sdp_media_format(media, true, remote->id, -1, NULL, -1, -1);
+    if (!local) continue;
+    *local_payload_type = local->pt;
+    *name = local->name;
+    return remote;
+  }
+  return NULL;
 }
 
-static inline void re_description_keep_only(struct sdp_media *media, int local_payload_type) {
+/* The payload types of telephone events (RFC 4733) at a clock rate, false if a side has none. */
+static inline bool re_description_agree_event(struct sdp_media *media, uint32_t rate,
+                                              int *local_payload_type, int *remote_payload_type) {
+  const struct sdp_format *local =
+      sdp_media_format(media, true, NULL, -1, "telephone-event", (int32_t)rate, -1);
+  const struct sdp_format *remote =
+      sdp_media_format(media, false, NULL, -1, "telephone-event", (int32_t)rate, -1);
+  if (!local || !remote) return false;
+  *local_payload_type = local->pt;
+  *remote_payload_type = remote->pt;
+  return true;
+}
+
+/* All other formats leave our description, so that an answer names one voice format; a payload type
+   below zero stands for none. */
+static inline void re_description_keep_only(struct sdp_media *media, int voice, int event) {
   const struct list *formats = sdp_media_format_lst(media, true);
   for (struct le *entry = list_head(formats); entry; entry = entry->next) {
     struct sdp_format *format = (struct sdp_format *)entry->data;
-    if (format->pt != local_payload_type) format->sup = false;
+    if (format->pt != voice && format->pt != event) format->sup = false;
   }
 }
 

@@ -14,6 +14,9 @@ public enum OfferedCodec: Equatable, Sendable, CaseIterable {
     case .pcma: "PCMA"
     }
   }
+
+  /// The rate of its RTP clock in hertz.
+  var clockRate: UInt32 { self == .opus ? 48_000 : 8_000 }
 }
 
 /// What this side offers for the voice of a call.
@@ -63,6 +66,10 @@ public struct NegotiatedMedia: Equatable, Sendable {
   public let controlPort: UInt16
   /// The packet time that the far side wishes, in milliseconds, nil if it has none.
   public let packetMilliseconds: Int?
+  /// The payload type of telephone events that the far side expects, nil if it takes none.
+  public let sendEventPayloadType: UInt8?
+  /// The payload type of telephone events that it sends, nil if it sends none.
+  public let receiveEventPayloadType: UInt8?
   /// True if the far side decodes in-band redundancy (RFC 7587 `useinbandfec`).
   public let usesRedundancy: Bool
   /// False while the far side holds the call or only sends.

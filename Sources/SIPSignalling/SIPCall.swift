@@ -121,6 +121,13 @@ final class SIPCall {
     }
   }
 
+  /// Holds the call or resumes it by a re-INVITE (RFC 3264 section 8.4); libre sends it when the one
+  /// before is through.
+  func setHeld(_ isHeld: Bool) {
+    description?.setHeld(isHeld)
+    renegotiate()
+  }
+
   func renegotiate() {
     guard isEstablished, let body = unsafe description?.encode(asOffer: true) else { return }
     defer { _ = unsafe mem_deref(body) }

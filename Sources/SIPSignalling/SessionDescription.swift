@@ -11,6 +11,10 @@ final class SessionDescription {
 
   /// The payload type for Opus that this side offers: the first dynamic one (RFC 3551).
   private static let opusPayloadType = "96"
+  /// The payload types for telephone events, by clock rate: an event's rate is its voice's (RFC 4733).
+  private static let eventPayloadTypes: [(rate: UInt32, payloadType: String)] = [
+    (48_000, "101"), (8_000, "102"),
+  ]
 
   init?(_ offer: MediaOffer) {
     var session: OpaquePointer?
@@ -21,6 +25,17 @@ final class SessionDescription {
     unsafe self.media = media
     _ = unsafe re_description_set_packet_time(media, UInt32(max(1, offer.packetMilliseconds)))
     for codec in offer.codecs { add(codec, offer) }
+    for event in Self.eventPayloadTypes
+    where offer.codecs.contains(where: { $0.clockRate == event.rate }) {
+      _ = unsafe re_description_add_format(
+        media,
+        event.payloadType,
+        "telephone-event",
+        event.rate,
+        1,
+        "0-15"
+      )
+    }
   }
 
   deinit {
@@ -47,6 +62,12 @@ final class SessionDescription {
     }
   }
 
+  /// Whether this side talks and hears from the next description on, or holds the call (RFC 3264
+  /// section 8.4).
+  func setHeld(_ isHeld: Bool) {
+    unsafe sdp_media_set_ldir(media, isHeld ? SDP_INACTIVE : SDP_SENDRECV)
+  }
+
   /// The description as an offer or an answer; nil if memory is out.
   ///
   /// The caller owns the buffer.
@@ -67,7 +88,15 @@ final class SessionDescription {
     let encoding = unsafe String(cString: name).lowercased()
     let codec = OfferedCodec.allCases.first { $0.encodingName.lowercased() == encoding }
     guard let codec, let address = remoteAddress(isControl: false) else { return nil }
-    unsafe re_description_keep_only(media, localPayloadType)
+    var localEvent: CInt = -1
+    var remoteEvent: CInt = -1
+    let hasEvents = unsafe re_description_agree_event(
+      media,
+      codec.clockRate,
+      &localEvent,
+      &remoteEvent
+    )
+    unsafe re_description_keep_only(media, localPayloadType, localEvent)
 
     let parameters = unsafe format.pointee.params.map { unsafe String(cString: $0) } ?? ""
     let isMultiplexed = attribute("rtcp-mux") != nil
@@ -85,6 +114,8 @@ final class SessionDescription {
       controlHost: control.host,
       controlPort: control.port,
       packetMilliseconds: attribute("ptime").flatMap { Int($0) },
+      sendEventPayloadType: hasEvents ? UInt8(truncatingIfNeeded: remoteEvent) : nil,
+      receiveEventPayloadType: hasEvents ? UInt8(truncatingIfNeeded: localEvent) : nil,
       usesRedundancy: parameters.contains("useinbandfec=1"),
       maySend: !isHeld && (direction == SDP_SENDRECV || direction == SDP_SENDONLY),
       mayReceive: !isHeld && (direction == SDP_SENDRECV || direction == SDP_RECVONLY)

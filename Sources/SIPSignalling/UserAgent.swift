@@ -178,6 +178,11 @@ public actor UserAgent {
     calls.removeValue(forKey: id.rawValue)?.hangUp()
   }
 
+  /// Holds a call or resumes it: the far side is told that nothing will be sent or heard.
+  public func setHeld(_ id: SIPCallID, _ isHeld: Bool) {
+    calls[id.rawValue]?.setHeld(isHeld)
+  }
+
   /// Sends a re-INVITE with the present description.
   public func renegotiate(_ id: SIPCallID) {
     calls[id.rawValue]?.renegotiate()

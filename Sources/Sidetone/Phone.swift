@@ -34,24 +34,18 @@ public actor Phone {
     case refused(UUID, String)
   }
 
-  /// No sign of life for so long, with the far host saying that the port is closed, ends a call.
-  private static let refusalNanoseconds: Int64 = 2_000_000_000
-  private static let refusalsBeforeEnd = 8
-  /// No sign of life at all for so long ends a call: a network may be away for a while.
-  private static let silenceNanoseconds: Int64 = 30_000_000_000
-
-  private let configuration: PhoneConfiguration
-  private let continuation: AsyncStream<PhoneEvent>.Continuation
+  let configuration: PhoneConfiguration
+  let continuation: AsyncStream<PhoneEvent>.Continuation
   private let inbox: AsyncStream<Input>
   private let inboxContinuation: AsyncStream<Input>.Continuation
-  private let agent: UserAgent
-  private let provider: CXProvider
+  let agent: UserAgent
+  let provider: CXProvider
   private let controller = CXCallController()
   private let delegate: PhoneDelegate
-  private var calls: [PhoneCall] = []
+  var calls: [PhoneCall] = []
   private var workers: [Task<Void, Never>] = []
-  private var hasWarnedOfScheduling = false
-  private var hasWarnedOfDevice = false
+  var hasWarnedOfScheduling = false
+  var hasWarnedOfDevice = false
 
   /// A phone that is not listening yet.
   public init(_ configuration: PhoneConfiguration) {
@@ -69,7 +63,7 @@ public actor Phone {
       )
     )
     let settings = CXProviderConfiguration(localizedName: "Sidetone")
-    settings.maximumCallGroups = 1
+    settings.maximumCallGroups = configuration.maximumCalls
     settings.supportedHandleTypes = [.generic]
     provider = CXProvider(configuration: settings)
     delegate = PhoneDelegate { inboxContinuation.yield(.system($0)) }
@@ -92,7 +86,7 @@ public actor Phone {
       Task { [agent] in for await event in agent.events { inboxContinuation.yield(.sip(event)) } },
       Task {
         while !Task.isCancelled {
-          try? await Task.sleep(for: .milliseconds(500))
+          try? await Task.sleep(for: .milliseconds(100))
           watch()
         }
       },
@@ -105,7 +99,7 @@ public actor Phone {
   public func call(_ text: String) async throws -> UUID {
     let (address, remote, localHost) = try await Self.route(to: text)
     let call = PhoneCall(uuid: UUID(), isOutgoing: true, remote: text, localHost: localHost)
-    call.socket = try configuration.openSocket(at: localHost)
+    call.socket = try configuration.openSocket(at: localHost, isFirst: calls.isEmpty)
     calls.append(call)
     let uri = address.uri(atNumericHost: remote.host)
     do {
@@ -119,7 +113,7 @@ public actor Phone {
       )
     } catch {
       calls.removeAll { $0 === call }
-      throw PhoneError("another call is in progress")
+      throw PhoneError("too many calls are in progress")
     }
     continuation.yield(.calling(call.uuid, to: text))
     if !address.usesTCP { probe(remote, for: call.uuid) }
@@ -159,6 +153,41 @@ public actor Phone {
   /// Declines, cancels or hangs up a call.
   public func end(_ uuid: UUID) async throws {
     try await controller.request(CXTransaction(action: CXEndCallAction(call: uuid)))
+  }
+
+  /// Ends the calls that stand and takes an incoming one.
+  public func endAndAnswer(_ uuid: UUID) async throws {
+    let ends = calls.filter { $0.uuid != uuid && !$0.isHeld }.map { CXEndCallAction(call: $0.uuid) }
+    try await controller.request(CXTransaction(actions: ends + [CXAnswerCallAction(call: uuid)]))
+  }
+
+  /// Holds a call: neither side hears the other, and the sound devices are free unless another call
+  /// has them; or resumes it, whereupon the call that stands is held.
+  public func setHeld(_ uuid: UUID, _ isHeld: Bool) async throws {
+    try await controller.request(
+      CXTransaction(action: CXSetHeldCallAction(call: uuid, onHold: isHeld))
+    )
+  }
+
+  /// Joins two calls: all three hear each other.
+  public func join(_ uuid: UUID, with other: UUID) async throws {
+    try await controller.request(
+      CXTransaction(action: CXSetGroupCallAction(call: uuid, callUUIDToGroupWith: other))
+    )
+  }
+
+  /// Takes a call out of a conference; the others are held.
+  public func separate(_ uuid: UUID) async throws {
+    try await controller.request(
+      CXTransaction(action: CXSetGroupCallAction(call: uuid, callUUIDToGroupWith: nil))
+    )
+  }
+
+  /// Sends keys of the telephone's pad: 0 to 9, `*`, `#`, A to D (RFC 4733).
+  public func press(_ uuid: UUID, _ keys: String) async throws {
+    try await controller.request(
+      CXTransaction(action: CXPlayDTMFCallAction(call: uuid, digits: keys, type: .singleTone))
+    )
   }
 
   /// Sends silence instead of the microphone, or the microphone again.
@@ -224,6 +253,12 @@ public actor Phone {
       await end(delivered.action)
     case .setMuted(let delivered):
       setMuted(delivered.action)
+    case .setHeld(let delivered):
+      await setHeld(delivered.action)
+    case .setGroup(let delivered):
+      setGroup(delivered.action)
+    case .playDTMF(let delivered):
+      playDTMF(delivered.action)
     case .didActivate:
       continuation.yield(.audioActivated)
       warnOfScheduling()
@@ -251,6 +286,7 @@ public actor Phone {
       continuation.yield(.ringing(call.uuid))
     case .media(let id, let media):
       guard let call = call(of: id) else { return }
+      noteFarHold(call, media)
       call.media = media
       attachIfPossible(call)
     case .established(let id):
@@ -271,74 +307,10 @@ public actor Phone {
     }
   }
 
-  // MARK: Actions
-
-  private func start(_ action: CXStartCallAction) async {
-    guard let call = calls.first(where: { $0.uuid == action.callUUID }),
-      let offer = configuration.offer(for: call)
-    else {
-      action.fail()
-      return
-    }
-    do {
-      call.sip = try await agent.invite(action.handle.value, offer: offer)
-      action.fulfill()
-    } catch {
-      action.fail()
-      finish(call, reason: "\(error)", isClean: false)
-    }
-  }
-
-  private func answer(_ action: CXAnswerCallAction) async {
-    guard let call = calls.first(where: { $0.uuid == action.callUUID }), let sip = call.sip else {
-      action.fail()
-      return
-    }
-    do {
-      call.socket = try configuration.openSocket(at: call.localHost)
-    } catch {
-      continuation.yield(.error("\(error)"))
-      call.endReason = ("\(error)", false)
-      action.fail()
-      return
-    }
-    guard let offer = configuration.offer(for: call) else {
-      action.fail()
-      return
-    }
-    guard await agent.answer(sip, offer: offer) else {
-      call.endReason = call.endReason ?? ("the caller has gone", false)
-      action.fail()
-      return
-    }
-    action.fulfill()
-  }
-
-  private func end(_ action: CXEndCallAction) async {
-    if let call = calls.first(where: { $0.uuid == action.callUUID }) {
-      await hangUp(call)
-      let reason = call.endReason ?? ("hung up", call.connectedAt != nil)
-      finish(call, reason: reason.text, isClean: reason.isClean)
-    }
-    action.fulfill()
-  }
-
-  private func setMuted(_ action: CXSetMutedCallAction) {
-    guard let call = calls.first(where: { $0.uuid == action.callUUID }) else {
-      action.fail()
-      return
-    }
-    call.isMuted = action.isMuted
-    if let stream = call.stream, let engine = AVAudioSession.sharedInstance().voiceEngine {
-      engine.setMuted(stream, action.isMuted ? .muted : .unmuted)
-    }
-    action.fulfill()
-  }
-
   // MARK: Calls
 
   private func incoming(_ id: SIPCallID, from: String, source: String) async {
-    guard calls.isEmpty,
+    guard calls.count < configuration.maximumCalls,
       let remote = SocketAddress(host: source, port: 9),
       let localHost = MediaSocket.localAddress(towards: remote)
     else {
@@ -359,17 +331,17 @@ public actor Phone {
     }
   }
 
-  private func call(of id: SIPCallID) -> PhoneCall? {
+  func call(of id: SIPCallID) -> PhoneCall? {
     calls.first { $0.sip == id }
   }
 
-  private func hangUp(_ call: PhoneCall) async {
+  func hangUp(_ call: PhoneCall) async {
     if let sip = call.sip { await agent.hangUp(sip) }
     call.sip = nil
   }
 
   // The far side or the network ended it: the call system is told, no action comes.
-  private func conclude(
+  func conclude(
     _ call: PhoneCall,
     reason: String,
     as kind: CXCallEndedReason,
@@ -379,81 +351,17 @@ public actor Phone {
     finish(call, reason: reason, isClean: isClean)
   }
 
-  private func finish(_ call: PhoneCall, reason: String, isClean: Bool) {
+  func finish(_ call: PhoneCall, reason: String, isClean: Bool) {
     guard calls.contains(where: { $0 === call }) else { return }
     calls.removeAll { $0 === call }
     if let stream = call.stream {
       AVAudioSession.sharedInstance().voiceEngine?.detach(stream)
       call.stream = nil
     }
+    let others = calls.filter { $0.conference == call.conference }
+    if call.conference != 0, others.count == 1 { setConference(others[0], 0) }
     call.socket = nil
     continuation.yield(.ended(call.uuid, reason: reason, isClean: isClean))
-  }
-
-  private func watch() {
-    guard let engine = AVAudioSession.sharedInstance().voiceEngine else { return }
-    if engine.statistics()?.isDeviceGone == true, !hasWarnedOfDevice {
-      hasWarnedOfDevice = true
-      continuation.yield(.error("a sound device is gone; the call goes on without it"))
-    }
-    for call in calls {
-      guard let id = call.stream, let statistics = engine.statistics(of: id) else { continue }
-      let silence = statistics.silenceNanoseconds
-      let isRefused =
-        statistics.refusals >= Self.refusalsBeforeEnd && silence > Self.refusalNanoseconds
-      let isSilent = call.media?.mayReceive == true && silence > Self.silenceNanoseconds
-      guard isRefused || isSilent else { continue }
-      abandon(
-        call,
-        reason: isRefused
-          ? "the far side is gone: its host refuses our packets"
-          : "nothing was heard from the far side for \(silence / 1_000_000_000) s"
-      )
-    }
-  }
-
-  // The voice of a call has failed for good: both the far side and the call system are told.
-  private func abandon(_ call: PhoneCall, reason: String) {
-    if let sip = call.sip { Task { [agent] in await agent.hangUp(sip) } }
-    call.sip = nil
-    conclude(call, reason: reason, as: .failed, isClean: false)
-  }
-
-  private func warnOfScheduling() {
-    guard let engine = AVAudioSession.sharedInstance().voiceEngine,
-      engine.scheduling == .ordinary, !hasWarnedOfScheduling
-    else { return }
-    hasWarnedOfScheduling = true
-    continuation.yield(
-      .error("real-time scheduling is not permitted; sound may break up when the machine is busy")
-    )
-  }
-
-  // MARK: Media
-
-  // The voice starts when both are there: the agreement of the sides and the active session. After a
-  // re-INVITE that changed the agreement it starts anew, over the same port.
-  private func attachIfPossible(_ call: PhoneCall) {
-    guard let media = call.media, media != call.streamMedia,
-      let engine = AVAudioSession.sharedInstance().voiceEngine, call.socket != nil
-    else { return }
-    if let stream = call.stream { engine.detach(stream) }
-    call.stream = nil
-    call.streamMedia = media
-    // While the far side holds the call there is nobody to talk to.
-    guard media.maySend || media.mayReceive,
-      let remote = SocketAddress(host: media.host, port: media.port),
-      let control = SocketAddress(host: media.controlHost, port: media.controlPort)
-    else { return }
-    do {
-      guard var socket = try call.socket?.duplicate() else { return }
-      socket.connect(to: remote, control: control)
-      let stream = try engine.attach(configuration.stream(for: media), over: socket)
-      call.stream = stream
-      if call.isMuted || !media.maySend { engine.setMuted(stream, .muted) }
-    } catch {
-      abandon(call, reason: "the voice cannot start: \(error)")
-    }
   }
 
   // MARK: Blocking work, on threads that may block

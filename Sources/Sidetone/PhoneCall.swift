@@ -19,6 +19,14 @@ final class PhoneCall {
   var streamMedia: NegotiatedMedia?
   var stream: StreamID?
   var isMuted = false
+  /// True while this side holds it.
+  var isHeld = false
+  /// True while the far side holds it.
+  var isHeldByFarSide = false
+  /// Keys that were pressed before there was a stream, coded as in RFC 4733.
+  var waitingKeys: [UInt8] = []
+  /// Calls of one conference hear each other; 0 stands for none.
+  var conference = 0
   var connectedAt: MonotonicInstant?
   /// The reason to tell when the call system says that the call is over.
   var endReason: (text: String, isClean: Bool)?

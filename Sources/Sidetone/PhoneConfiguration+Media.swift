@@ -4,9 +4,9 @@ import VoiceEngine
 
 /// What a configuration means for the media of one call.
 extension PhoneConfiguration {
-  /// A socket for RTP at the given numeric address.
-  func openSocket(at host: String) throws -> MediaSocket {
-    guard let address = SocketAddress(host: host, port: mediaPort) else {
+  /// A socket for RTP at the given numeric address; only the first call has the configured port.
+  func openSocket(at host: String, isFirst: Bool) throws -> MediaSocket {
+    guard let address = SocketAddress(host: host, port: isFirst ? mediaPort : 0) else {
       throw PhoneError("no local address")
     }
     do {
@@ -37,6 +37,8 @@ extension PhoneConfiguration {
       ssrc: .random(in: 1...UInt32.max),
       seed: .random(in: 1...UInt64.max)
     )
+    stream.sendEventPayloadType = media.sendEventPayloadType
+    stream.receiveEventPayloadType = media.receiveEventPayloadType
     if media.codec == .opus {
       stream.packetFrames = packetFrames
       stream.bitrate = bitrate

@@ -24,6 +24,8 @@ public struct PhoneConfiguration: Equatable, Sendable {
   public var usesRedundancy = true
   /// True to let Opus fall silent when nobody speaks.
   public var usesDiscontinuousTransmission = false
+  /// How many calls there may be at a time; further callers are told that the line is busy.
+  public var maximumCalls = 2
   /// The sound devices.
   public var devices = AVAudioSession.Devices.systemDefault
   /// The filters between microphone and encoder.

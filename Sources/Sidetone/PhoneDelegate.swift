@@ -8,6 +8,9 @@ enum CallSystemInput: Sendable {
   case answer(Delivered<CXAnswerCallAction>)
   case end(Delivered<CXEndCallAction>)
   case setMuted(Delivered<CXSetMutedCallAction>)
+  case setHeld(Delivered<CXSetHeldCallAction>)
+  case setGroup(Delivered<CXSetGroupCallAction>)
+  case playDTMF(Delivered<CXPlayDTMFCallAction>)
   case didActivate
   case didDeactivate
   case failedToActivate(String)
@@ -46,6 +49,18 @@ final class PhoneDelegate: NSObject, CXProviderDelegate {
 
   func provider(_ provider: CXProvider, perform action: CXSetMutedCallAction) {
     forward(.setMuted(Delivered(action: action)))
+  }
+
+  func provider(_ provider: CXProvider, perform action: CXSetHeldCallAction) {
+    forward(.setHeld(Delivered(action: action)))
+  }
+
+  func provider(_ provider: CXProvider, perform action: CXSetGroupCallAction) {
+    forward(.setGroup(Delivered(action: action)))
+  }
+
+  func provider(_ provider: CXProvider, perform action: CXPlayDTMFCallAction) {
+    forward(.playDTMF(Delivered(action: action)))
   }
 
   func provider(_ provider: CXProvider, didActivate audioSession: AVAudioSession) {

@@ -13,6 +13,20 @@ public enum PhoneEvent: Equatable, Sendable {
   case ringing(UUID)
   /// Both sides can talk.
   case connected(UUID, to: String)
+  /// This side holds a call.
+  case held(UUID)
+  /// This side has resumed a call.
+  case resumed(UUID)
+  /// The far side holds a call.
+  case heldByFarSide(UUID)
+  /// The far side has resumed a call.
+  case resumedByFarSide(UUID)
+  /// A call is in a conference with another.
+  case joined(UUID, with: UUID)
+  /// A call has left its conference.
+  case separated(UUID)
+  /// The far side pressed a key.
+  case pressed(UUID, key: String)
   /// A call is over; `isClean` is false if it never stood or broke.
   case ended(UUID, reason: String, isClean: Bool)
   /// The audio session is active: devices are taken.

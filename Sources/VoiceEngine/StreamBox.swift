@@ -15,15 +15,21 @@ final class StreamBox<Transport: PacketTransport & ~Copyable> {
   var transport: Transport
   var isMuted = false
   var reports: RingProducer<StreamStatistics>
+  var keys: RingProducer<UInt8>
+  /// Streams of one conference hear each other; 0 stands for none.
+  var conference = 0
+  var bridge = ConferenceBridge()
 
   init(
     stream: consuming VoiceStream,
     transport: consuming Transport,
-    reports: consuming RingProducer<StreamStatistics>
+    reports: consuming RingProducer<StreamStatistics>,
+    keys: consuming RingProducer<UInt8>
   ) {
     self.stream = stream
     self.transport = transport
     self.reports = reports
+    self.keys = keys
   }
 
   /// Sends every packet that is whole.
@@ -62,6 +68,7 @@ final class StreamBox<Transport: PacketTransport & ~Copyable> {
           at: arrival.instant,
           wallNanoseconds: wall - age
         )
+        while let key = stream.takeKey() { keys.write(key) }
       case .refused:
         stream.noteRefusal()
       case .empty:

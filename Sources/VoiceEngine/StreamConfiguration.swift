@@ -18,6 +18,10 @@ public struct StreamConfiguration: Equatable, Sendable {
   public var sendPayloadType: UInt8
   /// The payload type to expect.
   public var receivePayloadType: UInt8
+  /// The payload type of telephone events to send (RFC 4733), nil if the far side takes none.
+  public var sendEventPayloadType: UInt8?
+  /// The payload type of telephone events to expect.
+  public var receiveEventPayloadType: UInt8?
   /// Frames per packet at 48 kHz: 120, 240, 480, 960, 1920 or 2880.
   public var packetFrames: FrameCount
   /// Opus bits per second, 6000 to 510000.

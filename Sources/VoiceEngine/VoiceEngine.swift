@@ -36,11 +36,17 @@ public final class VoiceEngine<
   private final class Attached: @unchecked Sendable {
     let box: StreamBox<Transport>
     var reports: RingConsumer<StreamStatistics>
+    var keys: RingConsumer<UInt8>
     var newest: StreamStatistics?
 
-    init(box: StreamBox<Transport>, reports: consuming RingConsumer<StreamStatistics>) {
+    init(
+      box: StreamBox<Transport>,
+      reports: consuming RingConsumer<StreamStatistics>,
+      keys: consuming RingConsumer<UInt8>
+    ) {
       self.box = box
       self.reports = reports
+      self.keys = keys
     }
   }
 
@@ -129,8 +135,10 @@ public final class VoiceEngine<
     let stream = try VoiceStream(configuration, pullFrames: pullFrames)
     var reports = RingProducer<StreamStatistics>(capacity: 64)
     let reader = reports.makeConsumer()
-    let box = StreamBox(stream: stream, transport: transport, reports: reports)
-    let attached = Attached(box: box, reports: reader)
+    var keys = RingProducer<UInt8>(capacity: 64)
+    let keyReader = keys.makeConsumer()
+    let box = StreamBox(stream: stream, transport: transport, reports: reports, keys: keys)
+    let attached = Attached(box: box, reports: reader, keys: keyReader)
     return try control.withLock { control in
       while let id = control.released.read() { control.streams[id] = nil }
       guard control.streams.count < VoiceLoop<Device, Transport>.streamCapacity else {
@@ -169,6 +177,25 @@ public final class VoiceEngine<
   /// Changes a stream's Opus bit rate, 6000 to 510000 bits per second.
   public func setBitrate(_ stream: StreamID, bitsPerSecond: Int) {
     send(.setBitrate(id: stream.rawValue, bitsPerSecond: bitsPerSecond))
+  }
+
+  /// Sends a key of the telephone's pad, coded as in RFC 4733, in place of the voice for 100 ms.
+  public func press(_ stream: StreamID, code: UInt8) {
+    send(.press(id: stream.rawValue, code: code))
+  }
+
+  /// Fetches the codes of the keys that the far side has pressed since the last call.
+  public func takeKeys(of stream: StreamID) -> [UInt8] {
+    control.withLock { control in
+      var codes: [UInt8] = []
+      while let code = control.streams[stream.rawValue]?.keys.read() { codes.append(code) }
+      return codes
+    }
+  }
+
+  /// Lets the streams of one conference hear each other, mixed here; 0 takes a stream out of its one.
+  public func setConference(_ stream: StreamID, _ conference: Int) {
+    send(.setConference(id: stream.rawValue, conference: conference))
   }
 
   private func send(_ command: LoopCommand) {

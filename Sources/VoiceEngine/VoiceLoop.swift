@@ -14,6 +14,10 @@ enum LoopCommand: BitwiseCopyable, Sendable {
   /// Mute the microphone itself.
   case muteInput(Bool)
   case setBitrate(id: Int, bitsPerSecond: Int)
+  /// Send a key of the telephone's pad.
+  case press(id: Int, code: UInt8)
+  /// Hear the others of this conference, and be heard by them.
+  case setConference(id: Int, conference: Int)
 }
 
 /// The voice thread's loop: one poll over the device and the control event, then capture, send,
@@ -55,6 +59,7 @@ final class VoiceLoop<
   private var descriptors = FixedArray<pollfd>(repeating: pollfd(), count: 24)
   private var block = SampleBuffer(repeating: 0, count: 4_096)
   private var mix = SampleBuffer(repeating: 0, count: 16_384)
+  private var bridged = SampleBuffer(repeating: 0, count: 16_384)
   private var datagram = ByteBuffer(repeating: 0, count: VoiceStream.maximumDatagram)
   private var chirp = SampleBuffer(ProbeSignal.chirp())
 
@@ -164,6 +169,10 @@ final class VoiceLoop<
         isInputMuted = isMuted
       case .setBitrate(let id, let bitsPerSecond):
         forEachStream { if $1 == id { $0.stream.setBitrate(bitsPerSecond) } }
+      case .press(let id, let code):
+        forEachStream { if $1 == id { _ = $0.stream.press(code) } }
+      case .setConference(let id, let conference):
+        forEachStream { if $1 == id { $0.conference = conference } }
       }
     }
   }
@@ -212,11 +221,31 @@ final class VoiceLoop<
       guard transfer.frames > 0 else { return }
       capture.process(block, count: transfer.frames, reference: reference)
       noteCapture()
+      takeFromBridges(capture.outputFrames)
       forEachStream { box, _ in
-        box.stream.push(capture.output, count: capture.outputFrames, isMuted: box.isMuted || isInputMuted)
+        sendCaptured(on: box)
         box.send(&datagram)
       }
     }
+  }
+
+  private func takeFromBridges(_ frames: FrameCount) {
+    forEachStream { box, _ in if box.conference != 0 { box.bridge.take(frames) } }
+  }
+
+  // The microphone, and in a conference what the others said.
+  private func sendCaptured(on box: StreamBox<Transport>) {
+    let frames = capture.outputFrames
+    let isMuted = box.isMuted || isInputMuted
+    guard box.conference != 0, frames <= ConferenceBridge.capacity else {
+      return box.stream.push(capture.output, count: frames, isMuted: isMuted)
+    }
+    for index in 0..<frames { bridged[index] = isMuted ? 0 : capture.output[index] }
+    forEachStream { other, _ in
+      guard other !== box, other.conference == box.conference else { return }
+      for index in 0..<frames { bridged[index] += other.bridge.taken[index] }
+    }
+    box.stream.push(bridged, count: frames, isMuted: false)
   }
 
   private func noteCapture() {
@@ -243,7 +272,7 @@ final class VoiceLoop<
     guard wanted > 0 else { return }
     let frames = min(playback.inputFrames(for: wanted), 4_096)
     for index in 0..<frames { mix[index] = 0 }
-    forEachStream { box, _ in box.stream.render(addingTo: &mix, count: frames, at: now) }
+    forEachStream { box, _ in render(box, frames, at: now) }
     notePlayback(frames, queued: queued, at: now)
     playback.process(mix, count: frames)
     let transfer = device.write(playback.output, count: playback.outputFrames)
@@ -259,6 +288,17 @@ final class VoiceLoop<
       statistics.playedFrames += Int64(silent)
       for _ in 0..<silent { monitorPlayback?.write(0) }
     }
+  }
+
+  private func render(_ box: StreamBox<Transport>, _ frames: FrameCount, at now: MonotonicInstant)
+  {
+    guard box.conference != 0 else {
+      return box.stream.render(addingTo: &mix, count: frames, at: now)
+    }
+    for index in 0..<frames { bridged[index] = 0 }
+    box.stream.render(addingTo: &bridged, count: frames, at: now)
+    box.bridge.append(bridged, count: frames)
+    for index in 0..<frames { mix[index] += bridged[index] }
   }
 
   private func notePlayback(_ frames: FrameCount, queued: FrameCount, at now: MonotonicInstant) {

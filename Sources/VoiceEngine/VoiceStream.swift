@@ -38,6 +38,7 @@ public struct VoiceStream: ~Copyable {
   private var marksNextPacket = true
   private var packetsAtLastReport: Int64 = 0
   private var expectedLossPercent = 0
+  private var keys = TelephoneEventSender()
 
   // Receiving.
   private var decoder: PayloadDecoder
@@ -49,6 +50,9 @@ public struct VoiceStream: ~Copyable {
   private var payloadLengths: FixedArray<Int>
   private var newestTimestamp: (raw: RTPTimestamp, frame: Int64)?
   private var lastHeard: MonotonicInstant?
+  private var keyReceiver = TelephoneEventReceiver()
+  private var heardKeys = FixedArray<UInt8>(repeating: 0, count: 16)
+  private var heardKeyCount = 0
 
   // Playing.
   private var scratch = SampleBuffer(repeating: 0, count: 5_760)
@@ -112,6 +116,20 @@ public struct VoiceStream: ~Copyable {
   @_noAllocation @_noLocks
   public mutating func nextPacket(into datagram: inout ByteBuffer) -> Int? {
     while pendingFrames >= configuration.packetFrames {
+      switch keys.next(
+        frames: configuration.packetFrames,
+        at: timestamp,
+        framesPerTick: framesPerTick
+      ) {
+      case .voice:
+        break
+      case .nothing:
+        dropPending()
+        continue
+      case .event(let event, let began, let isFirst):
+        dropPending()
+        return write(event, began: began, isFirst: isFirst, to: &datagram)
+      }
       let payloadLength = encodePending(into: &datagram)
       let packetTimestamp = timestamp
       timestamp = timestamp.advanced(by: configuration.packetFrames / framesPerTick)
@@ -150,6 +168,45 @@ public struct VoiceStream: ~Copyable {
     pending.move(from: frames, to: 0, count: pendingFrames - frames)
     pendingFrames -= frames
     return length
+  }
+
+  // A key sounds in place of the voice (RFC 4733 section 2.2).
+  @_noAllocation @_noLocks
+  private mutating func dropPending() {
+    let frames = configuration.packetFrames
+    pending.move(from: frames, to: 0, count: pendingFrames - frames)
+    pendingFrames -= frames
+    timestamp = timestamp.advanced(by: frames / framesPerTick)
+    marksNextPacket = true
+  }
+
+  @_noAllocation @_noLocks
+  private mutating func write(
+    _ event: TelephoneEvent,
+    began: RTPTimestamp,
+    isFirst: Bool,
+    to datagram: inout ByteBuffer
+  ) -> Int {
+    let header = RTPHeader(
+      marker: isFirst,
+      payloadType: configuration.sendEventPayloadType ?? 0,
+      sequenceNumber: sequenceNumber,
+      timestamp: began,
+      ssrc: configuration.ssrc
+    )
+    header.write(to: &datagram)
+    event.write(to: &datagram, at: RTPHeader.minimumLength)
+    sequenceNumber &+= 1
+    statistics.packetsSent += 1
+    statistics.bytesSent += Int64(TelephoneEvent.length)
+    return RTPHeader.minimumLength + TelephoneEvent.length
+  }
+
+  /// Sends a key, coded as in RFC 4733, after those that wait; false if the far side takes none, or too
+  /// many wait.
+  @_noAllocation @_noLocks
+  public mutating func press(_ code: UInt8) -> Bool {
+    configuration.sendEventPayloadType != nil && keys.press(code)
   }
 
   /// Changes the Opus bit rate from the next packet on.
@@ -261,8 +318,9 @@ public struct VoiceStream: ~Copyable {
     guard let packet = RTPPacket(parsing: datagram, length: length) else { return }
     let header = packet.header
     let isOurs = header.payloadType == configuration.receivePayloadType
-    // Comfort noise, events and keep-alives of the source count as heard, but start nothing.
-    guard isOurs || header.ssrc == admission.ssrc else { return }
+    let isKey = configuration.receiveEventPayloadType.map { $0 == header.payloadType } ?? false
+    // Comfort noise and keep-alives of the source count as heard, but start nothing.
+    guard isOurs || isKey || header.ssrc == admission.ssrc else { return }
 
     let sequence: Int64
     switch admission.judge(ssrc: header.ssrc, sequenceNumber: header.sequenceNumber) {
@@ -279,6 +337,7 @@ public struct VoiceStream: ~Copyable {
     reception.receive(sequence: sequence, timestamp: header.timestamp, at: instant)
     heard(at: instant)
 
+    if isKey { return hear(packet, in: datagram) }
     let payload = packet.payloadOffset..<packet.payloadOffset + packet.payloadLength
     guard isOurs, packet.payloadLength > 0, packet.payloadLength <= Self.payloadCapacity,
       let frames = decoder.frames(of: datagram, in: payload)
@@ -297,6 +356,30 @@ public struct VoiceStream: ~Copyable {
     for index in 0..<payload.count {
       payloads[base + index] = datagram[payload.lowerBound + index]
     }
+  }
+
+  @_noAllocation @_noLocks
+  private mutating func hear(_ packet: RTPPacket, in datagram: borrowing ByteBuffer) {
+    let event = TelephoneEvent(
+      parsing: datagram,
+      at: packet.payloadOffset,
+      length: packet.payloadLength
+    )
+    guard let event, heardKeyCount < heardKeys.count,
+      let code = keyReceiver.receive(event, began: packet.header.timestamp)
+    else { return }
+    heardKeys[heardKeyCount] = code
+    heardKeyCount += 1
+  }
+
+  /// Takes the code of the next key that the far side pressed, nil when there is none.
+  @_noAllocation @_noLocks
+  public mutating func takeKey() -> UInt8? {
+    guard heardKeyCount > 0 else { return nil }
+    let code = heardKeys[0]
+    heardKeyCount -= 1
+    for index in 0..<heardKeyCount { heardKeys[index] = heardKeys[index + 1] }
+    return code
   }
 
   @_noAllocation @_noLocks

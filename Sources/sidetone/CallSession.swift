@@ -9,9 +9,10 @@ struct CallSession {
   private let configuration: PhoneConfiguration
   private let duration: Double?
   private let isJSON: Bool
+  private let readsKeys: Bool
   private let logger: Logger
 
-  private enum Input: Sendable {
+  enum Input: Sendable {
     case phone(PhoneEvent)
     case key(UInt8)
     case interrupt
@@ -41,9 +42,11 @@ struct CallSession {
     configuration.usesDiscontinuousTransmission = voice.dtx
     configuration.devices = device.devices
     configuration.filters = device.filters
+    configuration.maximumCalls = call.calls
     self.configuration = configuration
     duration = call.duration
     isJSON = call.json
+    readsKeys = call.keys
     var logger = Logger(label: "sidetone", factory: StreamLogHandler.standardError(label:))
     logger.logLevel = Logger.Level(rawValue: call.logLevel) ?? .warning
     self.logger = logger
@@ -82,7 +85,7 @@ struct CallSession {
     defer { terminal.end() }
 
     let (inputs, continuation) = AsyncStream<Input>.makeStream()
-    let sources = Self.sources(of: continuation, phone: phone)
+    let sources = sources(of: continuation, phone: phone)
     defer { for source in sources { source.cancel() } }
 
     if let address {
@@ -95,10 +98,10 @@ struct CallSession {
       }
     }
 
-    var state = State(terminal: terminal, printer: printer, phone: phone, logger: logger)
+    var state = CallSessionState(terminal: terminal, printer: printer, phone: phone, logger: logger)
     for await input in inputs {
       await state.handle(input, answersAtOnce: answersAtOnce, duration: duration, continuation)
-      let isIdle = state.call == nil && !state.isAudioActive
+      let isIdle = state.lines.isEmpty && !state.isAudioActive
       let isOver = endsAfterFirst && state.outcome != nil
       if isIdle && (isOver || state.interrupts > 0) || state.interrupts > 1 { break }
     }
@@ -111,123 +114,13 @@ struct CallSession {
     if endsAfterFirst && state.outcome == nil { throw CommandFailure("interrupted before a call") }
   }
 
-  private struct State {
-    let terminal: Terminal
-    let printer: EventPrinter
-    let phone: Phone
-    let logger: Logger
-    var call: UUID?
-    var isRinging = false
-    var isMuted = false
-    var isConnected = false
-    var interrupts = 0
-    var failure: String?
-    var statistics: CallStatistics?
-    var lastReason = ""
-    var isAudioActive = false
-    /// True if the last call ended well, false if not, nil before the first has ended.
-    var outcome: Bool?
-
-    mutating func handle(
-      _ input: Input,
-      answersAtOnce: Bool,
-      duration: Double?,
-      _ continuation: AsyncStream<Input>.Continuation
-    ) async {
-      switch input {
-      case .phone(let event):
-        await handle(
-          event,
-          answersAtOnce: answersAtOnce,
-          duration: duration,
-          continuation
-        )
-      case .key(let key):
-        await handle(key)
-      case .tick:
-        guard isConnected, let statistics = await phone.statistics() else { return }
-        self.statistics = statistics
-        logger.trace("\(statistics)")
-        printer.print(statistics)
-      case .timeIsUp(let timed):
-        if call == timed { try? await phone.end(timed) }
-      case .callFailed(let reason):
-        failure = reason
-        interrupts = 2
-      case .interrupt:
-        // The first hangs up, a second one does not wait for that.
-        interrupts += 1
-        if let call { try? await phone.end(call) }
-      }
-    }
-
-    private mutating func handle(
-      _ event: PhoneEvent,
-      answersAtOnce: Bool,
-      duration: Double?,
-      _ continuation: AsyncStream<Input>.Continuation
-    ) async {
-      logger.debug("\(event)")
-      printer.print(event)
-      switch event {
-      case .incoming(let uuid, _):
-        call = uuid
-        isRinging = true
-        if answersAtOnce { try? await phone.answer(uuid) }
-      case .calling(let uuid, _):
-        call = uuid
-      case .connected:
-        isRinging = false
-        isConnected = true
-        guard let duration, let timed = call else { return }
-        Task {
-          try? await Task.sleep(for: .seconds(duration))
-          continuation.yield(.timeIsUp(timed))
-        }
-      case .ended(_, let reason, let isClean):
-        if let statistics { printer.printSummary(statistics) }
-        statistics = nil
-        call = nil
-        lastReason = reason
-        isRinging = false
-        isMuted = false
-        isConnected = false
-        outcome = isClean
-      case .audioActivated:
-        isAudioActive = true
-      case .audioDeactivated:
-        isAudioActive = false
-      case .registered, .ringing, .error:
-        break
-      }
-    }
-
-    // Errors of these wishes (the call has just ended) need no word: the event says so.
-    private mutating func handle(_ key: UInt8) async {
-      guard let call else { return }
-      switch Character(UnicodeScalar(key)) {
-      case "a" where isRinging:
-        try? await phone.answer(call)
-      case "d" where isRinging:
-        try? await phone.end(call)
-      case "m" where isConnected:
-        isMuted.toggle()
-        try? await phone.setMuted(call, isMuted ? .muted : .unmuted)
-      case "h", "q":
-        try? await phone.end(call)
-      default:
-        break
-      }
-    }
-  }
-
   // MARK: Where inputs come from
 
   private struct Source {
     let cancel: () -> Void
   }
 
-  private static func sources(
+  private func sources(
     of continuation: AsyncStream<Input>.Continuation,
     phone: Phone
   ) -> [Source] {
@@ -247,7 +140,7 @@ struct CallSession {
       source.resume()
       return source
     }
-    let keys = keySource { continuation.yield(.key($0)) }
+    let keys = Self.keySource(isWanted: readsKeys) { continuation.yield(.key($0)) }
     return [
       Source { events.cancel() },
       Source { ticks.cancel() },
@@ -257,13 +150,14 @@ struct CallSession {
   }
 
   private static func keySource(
+    isWanted: Bool,
     _ pressed: @escaping @Sendable (UInt8) -> Void
   ) -> (any DispatchSourceRead)? {
-    guard isatty(STDIN_FILENO) == 1 else { return nil }
+    guard isWanted || isatty(STDIN_FILENO) == 1 else { return nil }
     let source = DispatchSource.makeReadSource(fileDescriptor: STDIN_FILENO, queue: .global())
     source.setEventHandler {
       var key: UInt8 = 0
-      if unsafe read(STDIN_FILENO, &key, 1) == 1 { pressed(key) }
+      if unsafe read(STDIN_FILENO, &key, 1) == 1 { pressed(key) } else { source.cancel() }
     }
     source.resume()
     return source

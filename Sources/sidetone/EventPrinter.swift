@@ -45,6 +45,14 @@ struct EventPrinter {
     case .calling(let call, let to): ["event": "calling", "call": "\(call)", "to": to]
     case .ringing(let call): ["event": "ringing", "call": "\(call)"]
     case .connected(let call, let to): ["event": "connected", "call": "\(call)", "with": to]
+    case .held(let call): ["event": "held", "call": "\(call)"]
+    case .resumed(let call): ["event": "resumed", "call": "\(call)"]
+    case .heldByFarSide(let call): ["event": "heldByFarSide", "call": "\(call)"]
+    case .resumedByFarSide(let call): ["event": "resumedByFarSide", "call": "\(call)"]
+    case .joined(let call, let other):
+      ["event": "joined", "call": "\(call)", "with": "\(other)"]
+    case .separated(let call): ["event": "separated", "call": "\(call)"]
+    case .pressed(let call, let key): ["event": "key", "call": "\(call)", "key": key]
     case .ended(let call, let reason, let isClean):
       ["event": "ended", "call": "\(call)", "reason": reason, "clean": isClean]
     case .audioActivated: ["event": "audioActivated"]
@@ -86,7 +94,7 @@ struct EventPrinter {
       guard announcesAddresses else { return }
       terminal.say("Listening at \(addresses.map { "sip:\($0)" }.joined(separator: ", "))")
     case .incoming(_, let from):
-      let keys = terminal.isInteractive ? " a to answer, d to decline." : ""
+      let keys = terminal.isInteractive ? " a to answer, e to end the other call and answer, d to decline." : ""
       terminal.say("\u{7}Incoming call from \(Self.plain(from)).\(keys)")
     case .calling(_, let to):
       let keys = terminal.isInteractive ? " h to hang up." : ""
@@ -94,8 +102,22 @@ struct EventPrinter {
     case .ringing:
       terminal.say("Ringing ...")
     case .connected(_, let to):
-      let keys = terminal.isInteractive ? " m to mute, h to hang up." : ""
+      let keys = terminal.isInteractive ? " m to mute, o to hold, h to hang up." : ""
       terminal.say("Connected with \(Self.plain(to)).\(keys)")
+    case .held:
+      terminal.say("On hold.\(terminal.isInteractive ? " o to resume." : "")")
+    case .resumed:
+      terminal.say("Resumed.")
+    case .heldByFarSide:
+      terminal.say("The far side holds the call.")
+    case .resumedByFarSide:
+      terminal.say("The far side is back.")
+    case .joined:
+      terminal.say("All calls are in one conference.")
+    case .separated:
+      terminal.say("The conference is over.")
+    case .pressed(_, let key):
+      terminal.say("The far side pressed \(key).")
     case .ended(_, let reason, _):
       terminal.say("Call ended: \(reason).")
     case .audioActivated, .audioDeactivated:

@@ -158,6 +158,12 @@ struct CallOptions: ParsableArguments {
   @Option(help: ArgumentHelp("The name to show to others.", valueName: "text"))
   var name: String?
 
+  @Option(help: ArgumentHelp("How many calls at a time; others hear busy.", valueName: "n"))
+  var calls = 2
+
+  @Flag(help: "Read keys from standard input even if it is no terminal.")
+  var keys = false
+
   @Flag(help: "Print events as JSON, one per line.")
   var json = false
 
@@ -168,6 +174,7 @@ struct CallOptions: ParsableArguments {
     if let duration, !(duration > 0 && duration < 1e9) {
       throw ValidationError("--duration is a positive number of seconds")
     }
+    guard (1...8).contains(calls) else { throw ValidationError("--calls is between 1 and 8") }
     guard ["trace", "debug", "info", "warning", "error"].contains(logLevel) else {
       throw ValidationError("--log-level is trace, debug, info, warning or error")
     }

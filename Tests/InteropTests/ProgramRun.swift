@@ -9,17 +9,19 @@ final class ProgramRun: @unchecked Sendable {
   // SAFETY: the lines are guarded by `condition`; Process is used by the test's thread only.
 
   private let process = Process()
+  private let input = Pipe()
   private let condition = NSCondition()
   private var text = ""
   private var hasExited = false
 
   init(_ path: String, _ arguments: [String]) throws {
+    Foundation.signal(SIGPIPE, SIG_IGN)
     process.executableURL = URL(fileURLWithPath: path)
     process.arguments = arguments
     let output = Pipe()
     process.standardOutput = output
     process.standardError = output
-    process.standardInput = FileHandle.nullDevice
+    process.standardInput = input
     output.fileHandleForReading.readabilityHandler = { [weak self] handle in
       let data = handle.availableData
       if data.isEmpty { handle.readabilityHandler = nil }
@@ -53,6 +55,11 @@ final class ProgramRun: @unchecked Sendable {
   /// True if `expected` has been printed.
   func printed(_ expected: String) -> Bool { output.contains(expected) }
 
+  /// True if `expected` is printed `count` times in all, within `seconds`.
+  func wait(for expected: String, times count: Int, seconds: Double = 15) -> Bool {
+    wait(seconds: seconds) { text.components(separatedBy: expected).count > count }
+  }
+
   /// True if `expected` is printed within `seconds`.
   func wait(for expected: String, seconds: Double = 15) -> Bool {
     wait(seconds: seconds) { text.contains(expected) }
@@ -72,6 +79,17 @@ final class ProgramRun: @unchecked Sendable {
       }
       return true
     }
+  }
+
+  /// Presses keys, which the program reads with `--keys`.
+  func press(_ keys: String) {
+    // A program that has ended reads no keys.
+    try? input.fileHandleForWriting.write(contentsOf: Data(keys.utf8))
+  }
+
+  /// Lets the program go on by itself.
+  func letRun(seconds: Double) {
+    _ = wait(seconds: seconds) { false }
   }
 
   /// Sends a signal.

@@ -1,0 +1,123 @@
+import AVFAudio
+import CallKit
+import Foundation
+import RTP
+import SIPSignalling
+import UDPTransport
+import VoiceEngine
+
+/// How a phone performs what the call system asks of it.
+extension Phone {
+  func start(_ action: CXStartCallAction) async {
+    guard let call = calls.first(where: { $0.uuid == action.callUUID }),
+      let offer = configuration.offer(for: call)
+    else {
+      action.fail()
+      return
+    }
+    do {
+      call.sip = try await agent.invite(action.handle.value, offer: offer)
+      action.fulfill()
+    } catch {
+      action.fail()
+      finish(call, reason: "\(error)", isClean: false)
+    }
+  }
+
+  func answer(_ action: CXAnswerCallAction) async {
+    guard let call = calls.first(where: { $0.uuid == action.callUUID }), let sip = call.sip else {
+      action.fail()
+      return
+    }
+    do {
+      call.socket = try configuration.openSocket(at: call.localHost, isFirst: calls.count == 1)
+    } catch {
+      continuation.yield(.error("\(error)"))
+      call.endReason = ("\(error)", false)
+      action.fail()
+      return
+    }
+    guard let offer = configuration.offer(for: call) else {
+      action.fail()
+      return
+    }
+    guard await agent.answer(sip, offer: offer) else {
+      call.endReason = call.endReason ?? ("the caller has gone", false)
+      action.fail()
+      return
+    }
+    action.fulfill()
+  }
+
+  func end(_ action: CXEndCallAction) async {
+    if let call = calls.first(where: { $0.uuid == action.callUUID }) {
+      await hangUp(call)
+      let reason = call.endReason ?? ("hung up", call.connectedAt != nil)
+      finish(call, reason: reason.text, isClean: reason.isClean)
+    }
+    action.fulfill()
+  }
+
+  func setMuted(_ action: CXSetMutedCallAction) {
+    guard let call = calls.first(where: { $0.uuid == action.callUUID }) else {
+      action.fail()
+      return
+    }
+    call.isMuted = action.isMuted
+    if let stream = call.stream, let engine = AVAudioSession.sharedInstance().voiceEngine {
+      engine.setMuted(stream, action.isMuted ? .muted : .unmuted)
+    }
+    action.fulfill()
+  }
+
+  // The far side is told first; the voice of a resumed call starts when it has agreed.
+  func setHeld(_ action: CXSetHeldCallAction) async {
+    guard let call = calls.first(where: { $0.uuid == action.callUUID }) else {
+      action.fail()
+      return
+    }
+    call.isHeld = action.isOnHold
+    // What was agreed counts no more: the voice waits for what is agreed next.
+    detach(call)
+    call.media = nil
+    if let sip = call.sip { await agent.setHeld(sip, action.isOnHold) }
+    continuation.yield(action.isOnHold ? .held(call.uuid) : .resumed(call.uuid))
+    action.fulfill()
+  }
+
+  func setGroup(_ action: CXSetGroupCallAction) {
+    guard let call = calls.first(where: { $0.uuid == action.callUUID }) else {
+      action.fail()
+      return
+    }
+    if let other = action.callUUIDToGroupWith {
+      guard let partner = calls.first(where: { $0.uuid == other }) else {
+        action.fail()
+        return
+      }
+      if partner.conference == 0 {
+        setConference(partner, (calls.map(\.conference).max() ?? 0) + 1)
+      }
+      setConference(call, partner.conference)
+      continuation.yield(.joined(call.uuid, with: other))
+    } else {
+      let others = calls.filter { $0.conference == call.conference && $0 !== call }
+      setConference(call, 0)
+      if others.count == 1 { setConference(others[0], 0) }
+      continuation.yield(.separated(call.uuid))
+    }
+    action.fulfill()
+  }
+
+  func playDTMF(_ action: CXPlayDTMFCallAction) {
+    guard let call = calls.first(where: { $0.uuid == action.callUUID }), !call.isHeld,
+      call.media == nil || call.media?.sendEventPayloadType != nil
+    else {
+      action.fail()
+      return
+    }
+    call.waitingKeys += action.digits.compactMap { TelephoneEvent.code(of: $0) }
+    sendWaitingKeys(of: call)
+    action.fulfill()
+  }
+}

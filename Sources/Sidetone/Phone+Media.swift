@@ -1,0 +1,118 @@
+import AVFAudio
+import CallKit
+import Foundation
+import RTP
+import RealTime
+import SIPSignalling
+import UDPTransport
+import VoiceEngine
+
+/// The voice of a phone's calls: streams over the session's engine, and whether they live.
+extension Phone {
+  /// No sign of life for so long, with the far host saying that the port is closed, ends a call.
+  private static let refusalNanoseconds: Int64 = 2_000_000_000
+  private static let refusalsBeforeEnd = 8
+  /// No sign of life at all for so long ends a call: a network may be away for a while.
+  private static let silenceNanoseconds: Int64 = 30_000_000_000
+
+  // The voice starts when both are there: the agreement of the sides and the active session. After a
+  // re-INVITE that changed the agreement it starts anew, over the same port.
+  func attachIfPossible(_ call: PhoneCall) {
+    guard !call.isHeld, let media = call.media, media != call.streamMedia,
+      let engine = AVAudioSession.sharedInstance().voiceEngine, call.socket != nil
+    else { return }
+    detach(call)
+    call.streamMedia = media
+    // While the far side holds the call there is nobody to talk to.
+    guard media.maySend || media.mayReceive,
+      let remote = SocketAddress(host: media.host, port: media.port),
+      let control = SocketAddress(host: media.controlHost, port: media.controlPort)
+    else { return }
+    do {
+      guard var socket = try call.socket?.duplicate() else { return }
+      socket.connect(to: remote, control: control)
+      let stream = try engine.attach(configuration.stream(for: media), over: socket)
+      call.stream = stream
+      if call.isMuted || !media.maySend { engine.setMuted(stream, .muted) }
+      if call.conference != 0 { engine.setConference(stream, call.conference) }
+      sendWaitingKeys(of: call)
+    } catch {
+      abandon(call, reason: "the voice cannot start: \(error)")
+    }
+  }
+
+  /// Sends the keys that were pressed, once there is a stream to send them on.
+  func sendWaitingKeys(of call: PhoneCall) {
+    guard let stream = call.stream, let engine = AVAudioSession.sharedInstance().voiceEngine else {
+      return
+    }
+    for code in call.waitingKeys { engine.press(stream, code: code) }
+    call.waitingKeys = []
+  }
+
+  /// Lets a call's stream go; the port stays open.
+  func detach(_ call: PhoneCall) {
+    if let stream = call.stream { AVAudioSession.sharedInstance().voiceEngine?.detach(stream) }
+    call.stream = nil
+    call.streamMedia = nil
+  }
+
+  func setConference(_ call: PhoneCall, _ conference: Int) {
+    call.conference = conference
+    guard let stream = call.stream else { return }
+    AVAudioSession.sharedInstance().voiceEngine?.setConference(stream, conference)
+  }
+
+  /// Tells the user when the far side holds the call or resumes it.
+  func noteFarHold(_ call: PhoneCall, _ media: NegotiatedMedia) {
+    // While this side holds it, or has just resumed it, the agreement says nothing of the far side.
+    guard !call.isHeld, call.media != nil, call.isHeldByFarSide == media.maySend else { return }
+    call.isHeldByFarSide.toggle()
+    continuation.yield(
+      call.isHeldByFarSide ? .heldByFarSide(call.uuid) : .resumedByFarSide(call.uuid)
+    )
+  }
+
+  func watch() {
+    guard let engine = AVAudioSession.sharedInstance().voiceEngine else { return }
+    if engine.statistics()?.isDeviceGone == true, !hasWarnedOfDevice {
+      hasWarnedOfDevice = true
+      continuation.yield(.error("a sound device is gone; the call goes on without it"))
+    }
+    for call in calls {
+      guard let id = call.stream else { continue }
+      for key in engine.takeKeys(of: id).compactMap({ TelephoneEvent.key(of: $0) }) {
+        continuation.yield(.pressed(call.uuid, key: String(key)))
+      }
+      guard let statistics = engine.statistics(of: id) else { continue }
+      let silence = statistics.silenceNanoseconds
+      let isRefused =
+        statistics.refusals >= Self.refusalsBeforeEnd && silence > Self.refusalNanoseconds
+      let isSilent = call.media?.mayReceive == true && silence > Self.silenceNanoseconds
+      guard isRefused || isSilent else { continue }
+      abandon(
+        call,
+        reason: isRefused
+          ? "the far side is gone: its host refuses our packets"
+          : "nothing was heard from the far side for \(silence / 1_000_000_000) s"
+      )
+    }
+  }
+
+  // The voice of a call has failed for good: both the far side and the call system are told.
+  func abandon(_ call: PhoneCall, reason: String) {
+    if let sip = call.sip { Task { [agent] in await agent.hangUp(sip) } }
+    call.sip = nil
+    conclude(call, reason: reason, as: .failed, isClean: false)
+  }
+
+  func warnOfScheduling() {
+    guard let engine = AVAudioSession.sharedInstance().voiceEngine,
+      engine.scheduling == .ordinary, !hasWarnedOfScheduling
+    else { return }
+    hasWarnedOfScheduling = true
+    continuation.yield(
+      .error("real-time scheduling is not permitted; sound may break up when the machine is busy")
+    )
+  }
+}

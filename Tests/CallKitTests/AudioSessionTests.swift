@@ -1,0 +1,173 @@
+import ALSAIO
+import AVFAudio
+import CallKit
+import Foundation
+import Synchronization
+import Testing
+
+extension ProcessWideTests {
+  /// The audio session's own rules, and those between it and calls.
+  @Suite struct AudioSessionTests {
+    private let session = AVAudioSession.sharedInstance()
+
+    init() throws {
+      session.devices = .init(capture: .null, playback: .null)
+      try session.setCategory(.soloAmbient)
+    }
+
+    @Test func S1_S2_settingCategoryOrModeDiscardsOptions() throws {
+      #expect(session.category == .soloAmbient && session.mode == .default)
+      #expect(session.categoryOptions.isEmpty)
+      try session.setCategory(.playAndRecord, mode: .default, options: [.allowBluetooth])
+      #expect(session.categoryOptions == .allowBluetooth)
+      try session.setMode(.measurement)
+      #expect(session.categoryOptions.isEmpty && session.category == .playAndRecord)
+      try session.setCategory(.playAndRecord, options: .defaultToSpeaker)
+      #expect(session.categoryOptions == .defaultToSpeaker && session.mode == .measurement)
+    }
+
+    @Test func S3_someOptionsAndModesImplyOthers() throws {
+      try session.setCategory(.playAndRecord, mode: .videoChat, options: [.duckOthers])
+      #expect(
+        session.categoryOptions
+          == [.duckOthers, .mixWithOthers, .allowBluetooth, .defaultToSpeaker]
+      )
+      #expect(
+        AVAudioSession.CategoryOptions.interruptSpokenAudioAndMixWithOthers.contains(.mixWithOthers)
+      )
+    }
+
+    @Test func S4_whatDoesNotFitThrowsAndChangesNothing() throws {
+      try session.setCategory(.playAndRecord, mode: .voiceChat)
+      for attempt: () throws -> Void in [
+        { try session.setCategory(.playback, mode: .voiceChat) },
+        { try session.setCategory(.playback, options: .defaultToSpeaker) },
+        { try session.setCategory(.soloAmbient, options: .mixWithOthers) },
+      ] {
+        do {
+          try attempt()
+          Issue.record("accepted")
+        } catch let error as NSError {
+          #expect(error.domain == NSOSStatusErrorDomain && error.code == -50)
+        }
+      }
+      #expect(session.category == .playAndRecord && session.mode == .voiceChat)
+    }
+
+    @Test func S5_wishesAreKeptAndWhatWasGrantedIsRead() throws {
+      try session.setPreferredSampleRate(44_100)
+      try session.setPreferredIOBufferDuration(0.005)
+      #expect(session.preferredSampleRate == 44_100 && session.preferredIOBufferDuration == 0.005)
+      try session.setActive(true)
+      #expect(session.sampleRate == 48_000, "the virtual device has one rate")
+      #expect(session.ioBufferDuration > 0 && session.ioBufferDuration < 0.02)
+      try session.setActive(false)
+      #expect(throws: (any Error).self) { try session.setPreferredSampleRate(0) }
+      #expect(throws: (any Error).self) { try session.setPreferredIOBufferDuration(-1) }
+      try session.setPreferredSampleRate(48_000)
+      try session.setPreferredIOBufferDuration(0.0025)
+    }
+
+    @Test func S6_overrideNeedsPlayAndRecordAndEndsWithTheCategory() throws {
+      #expect(throws: (any Error).self) { try session.overrideOutputAudioPort(.speaker) }
+      try session.setCategory(.playAndRecord)
+      try session.overrideOutputAudioPort(.speaker)
+      #expect(session.currentRoute.outputs.first?.portType == .builtInSpeaker)
+    }
+
+    @Test func S7_routeChangeIsToldOnceOffTheMainThreadWithReasonAndFormerRoute() async throws {
+      let changes = AsyncStream<String>.makeStream()
+      let token = NotificationCenter.default.addObserver(
+        forName: AVAudioSession.routeChangeNotification,
+        object: session,
+        queue: nil
+      ) { note in
+        let reason = note.userInfo?[AVAudioSessionRouteChangeReasonKey] as? UInt
+        let previous = note.userInfo?[AVAudioSessionRouteChangePreviousRouteKey]
+        let inputs = (previous as? AVAudioSessionRouteDescription)?.inputs.count
+        changes.continuation.yield(
+          "\(reason ?? 0), \(inputs ?? -1) inputs before, main \(Thread.isMainThread)"
+        )
+      }
+      defer { NotificationCenter.default.removeObserver(token) }
+      try session.setCategory(.playAndRecord)
+      // The same route, hence no notification.
+      try session.setCategory(.playAndRecord, mode: .voiceChat)
+      try session.setCategory(.playback)
+      var iterator = changes.stream.makeAsyncIterator()
+      #expect(await iterator.next() == "3, 0 inputs before, main false")
+      #expect(await iterator.next() == "3, 1 inputs before, main false")
+    }
+
+    @Test func S12_preferredInputMustExist() throws {
+      try session.setCategory(.playAndRecord)
+      let inputs = try #require(session.availableInputs)
+      try session.setPreferredInput(inputs.first)
+      #expect(session.preferredInput == inputs.first)
+      #expect(session.currentRoute.inputs == [inputs[0]])
+      try session.setPreferredInput(nil)
+      #expect(session.preferredInput == nil)
+    }
+
+    @Test func currentRouteNamesTheDevices() throws {
+      session.devices = .init(capture: .pcm("hw:CARD=Headset"), playback: .pcm("plughw:1,0"))
+      try session.setCategory(.playAndRecord)
+      #expect(session.currentRoute.inputs.map(\.uid) == ["hw:CARD=Headset"])
+      #expect(session.currentRoute.inputs.map(\.portType) == [.headsetMic])
+      #expect(session.currentRoute.outputs.map(\.uid) == ["plughw:1,0"])
+      try session.setCategory(.playback)
+      #expect(session.currentRoute.inputs.isEmpty && session.availableInputs == nil)
+    }
+
+    @Test func R95_R96_R97_callOwnsTheSession() async throws {
+      let stage = Stage()
+      let call = UUID()
+      try await stage.start(call)
+      await stage.expect("begin", "start", "didActivate (devices open)")
+      try session.setActive(true)
+      do {
+        try session.setActive(false)
+        Issue.record("the call's session was taken away")
+      } catch let error as NSError {
+        #expect(error.code == AVAudioSession.ErrorCode.isBusy.rawValue)
+        #expect(session.voiceEngine != nil)
+      }
+      #expect(!session.currentRoute.inputs.isEmpty, "a call records whatever was set")
+      try await stage.request(CXSetHeldCallAction(call: call, onHold: true))
+      await stage.expect("hold (devices open)", "didDeactivate")
+      do {
+        try session.setActive(true)
+        Issue.record("taken while a call is held")
+      } catch let error as NSError {
+        #expect(error.code == 561_017_449)
+      }
+      stage.provider.reportCall(with: call, endedAt: nil, reason: .remoteEnded)
+      _ = stage.controller.callObserver.calls
+      try session.setActive(false, options: .notifyOthersOnDeactivation)
+      try session.setActive(true)
+      try session.setActive(false)
+      stage.provider.invalidate()
+    }
+
+    @Test func S13_permissionIsGranted() async {
+      let isGranted = await withCheckedContinuation { continuation in
+        session.requestRecordPermission { continuation.resume(returning: $0) }
+      }
+      #expect(isGranted && session.recordPermission == .granted)
+      #expect(AVAudioApplication.shared.recordPermission == .granted)
+    }
+
+    @Test func valuesAreApples() {
+      #expect(AVAudioSession.Category.playAndRecord.rawValue == "AVAudioSessionCategoryPlayAndRecord")
+      #expect(AVAudioSession.Mode.default.rawValue == "AVAudioSessionModeDefault")
+      #expect(AVAudioSession.PortOverride.speaker.rawValue == 1_936_747_378)
+      #expect(AVAudioSession.InterruptionType.began.rawValue == 1)
+      #expect(AVAudioSession.RouteChangeReason.routeConfigurationChange.rawValue == 8)
+      #expect(AVAudioSession.Port.bluetoothA2DP.rawValue == "BluetoothA2DPOutput")
+      #expect(AVAudioSession.ErrorCode.insufficientPriority.rawValue == 561_017_449)
+      #expect(
+        AVAudioSession.interruptionNotification.rawValue == "AVAudioSessionInterruptionNotification"
+      )
+    }
+  }
+}

@@ -1,0 +1,142 @@
+import Foundation
+import Testing
+
+/// Hold, a second call, a conference and keys, between processes, on the wire and in the sound.
+@Suite(.serialized)
+struct SeveralCallsTests {
+  /// Somebody with a tone for a voice.
+  private struct Party {
+    let hertz: Double
+    let heard: URL
+    let run: ProgramRun
+
+    init(_ name: String, hertz: Double, in folder: URL, _ arguments: [String]) throws {
+      let said = folder.appendingPathComponent("\(name)-said.wav")
+      heard = folder.appendingPathComponent("\(name)-heard.wav")
+      try Tones.write(hertz: hertz, seconds: 40, to: said)
+      self.hertz = hertz
+      run = try Bench.run(
+        arguments + [
+          "--json", "--keys", "--capture", "file:\(said.path)", "--playback", "file:\(heard.path)",
+        ]
+      )
+    }
+
+    /// For each tenth of a second, whether `other` was heard.
+    func hears(_ other: Party) throws -> [Bool] {
+      try Tones.presence(of: other.hertz, in: heard)
+    }
+
+    func event(_ name: String, times: Int = 1) -> Bool {
+      run.wait(for: "\"event\":\"\(name)\"", times: times)
+    }
+  }
+
+  private static func count(_ tenths: [Bool]) -> Int { tenths.count { $0 } }
+
+  private func pair() throws -> (alice: Party, bob: Party, port: Int, folder: URL) {
+    let folder = try Bench.folder()
+    let port = Bench.port()
+    let bob = try Party(
+      "bob",
+      hertz: 800,
+      in: folder,
+      ["listen", "--listen", "127.0.0.1:\(port)"]
+    )
+    #expect(bob.event("registered"))
+    let alice = try Party("alice", hertz: 500, in: folder, ["call", "sip:bob@127.0.0.1:\(port)"])
+    #expect(bob.event("incoming"))
+    bob.run.press("a")
+    #expect(alice.event("connected") && bob.event("connected"))
+    return (alice, bob, port, folder)
+  }
+
+  @Test func heldCallIsSilentBothWaysAndTheVoiceComesBack() throws {
+    let (alice, bob, _, _) = try pair()
+    alice.run.letRun(seconds: 2)
+    alice.run.press("o")
+    #expect(alice.event("held") && bob.event("heldByFarSide"))
+    #expect(alice.event("audioDeactivated"))
+    alice.run.letRun(seconds: 2)
+    alice.run.press("o")
+    #expect(alice.event("audioActivated", times: 2))
+    #expect(alice.event("resumed") && bob.event("resumedByFarSide"))
+    alice.run.letRun(seconds: 2)
+    alice.run.press("h")
+    #expect(alice.run.waitForExit() == 0)
+    bob.run.signal(SIGINT)
+    #expect(bob.run.waitForExit() != nil)
+    // Bob's devices were open all the time: his recording shows the gap.
+    let heard = try bob.hears(alice)
+    let first = try #require(heard.firstIndex(of: true))
+    let last = try #require(heard.lastIndex(of: true))
+    let gap = heard[first...last].split(separator: true).map(\.count).max() ?? 0
+    #expect(gap >= 17 && gap <= 30, "\(gap) tenths of silence")
+    #expect(Self.count(heard) >= 30)
+  }
+
+  @Test func keysArriveAsTelephoneEvents() throws {
+    let (alice, bob, _, _) = try pair()
+    alice.run.press("5#")
+    #expect(bob.run.wait(for: "\"key\":\"5\"") && bob.run.wait(for: "\"key\":\"#\""))
+    bob.run.press("0")
+    #expect(alice.run.wait(for: "\"key\":\"0\""))
+    #expect(bob.run.output.components(separatedBy: "\"event\":\"key\"").count == 3)
+    alice.run.press("h")
+    #expect(alice.run.waitForExit() == 0)
+  }
+
+  @Test func secondCallHoldsTheFirstAndAConferenceJoinsAllThree() throws {
+    let (alice, bob, port, folder) = try pair()
+    let carol = try Party("carol", hertz: 1_250, in: folder, ["call", "sip:bob@127.0.0.1:\(port)"])
+    #expect(bob.event("incoming", times: 2))
+    bob.run.press("a")
+    #expect(carol.event("connected") && alice.event("heldByFarSide"))
+    bob.run.letRun(seconds: 2)
+    // Back to Alice, and to Carol again.
+    bob.run.press("s")
+    #expect(alice.event("resumedByFarSide") && carol.event("heldByFarSide"))
+    bob.run.letRun(seconds: 1)
+    bob.run.press("c")
+    #expect(bob.event("joined") && carol.event("resumedByFarSide"))
+    bob.run.letRun(seconds: 3)
+    bob.run.press("h")
+    #expect(alice.run.waitForExit() != nil || carol.run.waitForExit() != nil)
+    bob.run.signal(SIGINT)
+    #expect(bob.run.waitForExit() != nil && alice.run.waitForExit() != nil)
+    #expect(carol.run.waitForExit() != nil)
+
+    #expect(Self.count(try alice.hears(carol)) >= 20, "Alice hears Carol through Bob")
+    #expect(Self.count(try carol.hears(alice)) >= 20, "Carol hears Alice through Bob")
+    let both = zip(try alice.hears(carol), try alice.hears(bob)).count { $0 && $1 }
+    #expect(both >= 15, "Alice hears both at once")
+    let together = zip(try bob.hears(alice), try bob.hears(carol)).count { $0 && $1 }
+    #expect(together >= 15, "Bob hears both at once")
+    #expect(Self.count(try bob.hears(carol)) >= 30)
+  }
+
+  @Test func userEndingTheSecondCallBringsBackTheFirst() throws {
+    let (alice, bob, port, folder) = try pair()
+    let carol = try Party("carol", hertz: 1_250, in: folder, ["call", "sip:bob@127.0.0.1:\(port)"])
+    #expect(bob.event("incoming", times: 2))
+    bob.run.press("a")
+    #expect(carol.event("connected") && bob.event("held"))
+    bob.run.press("h")
+    #expect(carol.run.waitForExit() == 0)
+    #expect(bob.event("resumed") && alice.event("resumedByFarSide"))
+    #expect(bob.event("audioActivated", times: 3))
+    alice.run.press("h")
+    #expect(alice.run.waitForExit() == 0)
+  }
+
+  @Test func endAndAnswerEndsTheFirst() throws {
+    let (alice, bob, port, folder) = try pair()
+    let carol = try Party("carol", hertz: 1_250, in: folder, ["call", "sip:bob@127.0.0.1:\(port)"])
+    #expect(bob.event("incoming", times: 2))
+    bob.run.press("e")
+    #expect(alice.run.waitForExit() == 0)
+    #expect(carol.event("connected"))
+    carol.run.press("h")
+    #expect(carol.run.waitForExit() == 0)
+  }
+}
