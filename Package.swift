@@ -24,6 +24,7 @@ let package = Package(
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+    .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
   ],
   targets: [
     // Layer 0: system libraries.
@@ -87,6 +88,12 @@ let package = Package(
       swiftSettings: strict
     ),
 
+    .target(
+      name: "CallStore",
+      dependencies: [.product(name: "GRDB", package: "GRDB.swift")],
+      swiftSettings: strict
+    ),
+
     // Layer 4: the voice thread, the audio session, the signalling.
     .target(
       name: "VoiceEngine",
@@ -113,7 +120,8 @@ let package = Package(
     .target(
       name: "CallKit",
       dependencies: [
-        "FoundationAdditions", "MediaTime", "RealTime", "CallState", "AVFAudio", "AVFoundation",
+        "FoundationAdditions", "MediaTime", "RealTime", "CallState", "CallStore", "AVFAudio",
+        "AVFoundation",
       ],
       swiftSettings: strict
     ),
@@ -134,8 +142,8 @@ let package = Package(
     .executableTarget(
       name: "sidetone",
       dependencies: [
-        "MediaTime", "RealTime", "ALSAIO", "AVFAudio", "CallKit", "Sidetone", "SIPSignalling",
-        "UDPTransport", "VoiceEngine",
+        "MediaTime", "RealTime", "ALSAIO", "AVFAudio", "CallKit", "CallStore", "Sidetone",
+        "SIPSignalling", "UDPTransport", "VoiceEngine",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Logging", package: "swift-log"),
       ],
@@ -176,6 +184,11 @@ let package = Package(
     .testTarget(
       name: "SIPSignallingTests",
       dependencies: ["SIPSignalling"],
+      swiftSettings: strict
+    ),
+    .testTarget(
+      name: "CallStoreTests",
+      dependencies: ["CallStore", .product(name: "GRDB", package: "GRDB.swift")],
       swiftSettings: strict
     ),
     .testTarget(

@@ -111,6 +111,12 @@ open class CXProvider: NSObject {
     throw CXErrorCodeNotificationServiceExtensionError(.missingNotificationFilteringEntitlement)
   }
 
+  /// What the call screen shows for a call: the name that the app gave, the call directory's label, or
+  /// the handle; nil if the call does not live.
+  package func displayName(of UUID: UUID) -> String? {
+    CallSystem.shared.displayName(of: UUID)
+  }
+
   // MARK: Life
 
   /// Ends every call as failed and takes the provider out of use.

@@ -24,6 +24,7 @@ final class CallSystem: @unchecked Sendable {
   private var delivered: [ActionID: (action: CXAction, transaction: CXTransaction)] = [:]
   private var nextCompletion = 1
   private var timer: (any DispatchSourceTimer)?
+  private lazy var book = CallBook()
 
   private struct WeakObserver {
     weak var observer: CXCallObserver?
@@ -79,6 +80,10 @@ final class CallSystem: @unchecked Sendable {
 
   var calls: [CXCall] {
     read { Crossing(value: control.snapshots.map { CXCall($0) }) }.value
+  }
+
+  func displayName(of uuid: UUID) -> String? {
+    read { control.presentation.calls.first { $0.id == CallID(uuid) }?.details.displayName }
   }
 
   func pendingTransactions(of provider: CXProvider) -> [CXTransaction] {
@@ -161,7 +166,13 @@ final class CallSystem: @unchecked Sendable {
       var refusal: CXErrorCodeIncomingCallError?
       do throws(IncomingRefusal) {
         guard let mailbox else { throw .unknownCallProvider }
-        try control.reportIncoming(CallID(uuid), settings, of: mailbox.id, at: now)
+        try control.reportIncoming(
+          CallID(uuid),
+          settings,
+          of: mailbox.id,
+          screening: book.screening(of: settings.remoteHandle.value.flatMap { $0 }),
+          at: now
+        )
       } catch {
         refusal = .init(refusal: error)
       }
@@ -272,8 +283,9 @@ final class CallSystem: @unchecked Sendable {
       tell(provider) { $1.provider($0, didDeactivate: .sharedInstance()) }
     case .didReset(let provider):
       tell(provider) { $1.providerDidReset($0) }
-    case .recorded:
-      break
+    case .recorded(let record):
+      let provider = mailboxes.first { $0.id == record.provider }?.provider
+      book.add(record, app: provider?.configuration.localizedName)
     }
   }
 

@@ -279,7 +279,7 @@ public actor Phone {
   private func handle(_ event: SIPEvent) async {
     switch event {
     case .incoming(let id, let from, let displayName, let source):
-      await incoming(id, from: displayName.map { "\($0) <\(from)>" } ?? from, source: source)
+      await incoming(id, from: from, name: displayName, source: source)
     case .ringing(let id):
       guard let call = call(of: id) else { return }
       provider.reportOutgoingCall(with: call.uuid, startedConnectingAt: nil)
@@ -309,7 +309,12 @@ public actor Phone {
 
   // MARK: Calls
 
-  private func incoming(_ id: SIPCallID, from: String, source: String) async {
+  private func incoming(
+    _ id: SIPCallID,
+    from address: String,
+    name: String?,
+    source: String
+  ) async {
     guard calls.count < configuration.maximumCalls,
       let remote = SocketAddress(host: source, port: 9),
       let localHost = MediaSocket.localAddress(towards: remote)
@@ -317,17 +322,27 @@ public actor Phone {
       await agent.reject(id, code: 486, phrase: "Busy Here")
       return
     }
-    let call = PhoneCall(uuid: UUID(), isOutgoing: false, remote: from, localHost: localHost)
+    let call = PhoneCall(uuid: UUID(), isOutgoing: false, remote: address, localHost: localHost)
     call.sip = id
     calls.append(call)
     let update = CXCallUpdate()
-    update.remoteHandle = CXHandle(type: .generic, value: from)
+    update.remoteHandle = CXHandle(type: .generic, value: address)
+    if let name { update.localizedCallerName = name }
     do {
       try await provider.reportNewIncomingCall(with: call.uuid, update: update)
+      let shown = provider.displayName(of: call.uuid) ?? address
+      let from = shown == address ? address : "\(shown) <\(address)>"
+      call.remote = from
       continuation.yield(.incoming(call.uuid, from: from))
     } catch {
       calls.removeAll { $0 === call }
-      await agent.reject(id, code: 480, phrase: "Temporarily Unavailable")
+      let isBlocked =
+        (error as? CXErrorCodeIncomingCallError)?.code == .filteredByBlockList
+      await agent.reject(
+        id,
+        code: isBlocked ? 603 : 480,
+        phrase: isBlocked ? "Decline" : "Temporarily Unavailable"
+      )
     }
   }
 

@@ -9,7 +9,7 @@ import VoiceEngine
 final class PhoneCall {
   let uuid: UUID
   let isOutgoing: Bool
-  let remote: String
+  var remote: String
   var sip: SIPCallID?
   /// Keeps the port open for as long as the call lives; streams own duplicates.
   var socket: MediaSocket?

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CallStore
 
 struct CallCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
@@ -7,13 +8,31 @@ struct CallCommand: AsyncParsableCommand {
   )
 
   @Argument(help: "Whom to call, for example sip:bob@192.168.1.20.")
-  var address: String
+  var address: String?
+
+  @Flag(help: "Call whom this user called last.")
+  var redial = false
 
   @OptionGroup var callOptions: CallOptions
   @OptionGroup var voiceOptions: VoiceOptions
   @OptionGroup var deviceOptions: DeviceOptions
 
+  func validate() throws {
+    guard (address == nil) == redial else {
+      throw ValidationError("name whom to call, or --redial")
+    }
+  }
+
+  private func whom() throws -> String {
+    if let address { return address }
+    guard let last = try CallStore.ofUser().recents().first(where: \.isOutgoing) else {
+      throw CommandFailure("nobody was called yet; name whom to call")
+    }
+    return last.handle
+  }
+
   func run() async throws {
+    let address = try whom()
     let session = try CallSession(
       call: callOptions,
       voice: voiceOptions,

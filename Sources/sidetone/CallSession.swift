@@ -19,6 +19,8 @@ struct CallSession {
     case tick
     case timeIsUp(UUID)
     case callFailed(String)
+    /// Another sidetone was asked to call, and leaves it to this one.
+    case open(String)
   }
 
   init(
@@ -97,6 +99,8 @@ struct CallSession {
         }
       }
     }
+    let instance = RunningInstance { continuation.yield(.open($0)) }
+    defer { instance?.close() }
 
     var state = CallSessionState(terminal: terminal, printer: printer, phone: phone, logger: logger)
     for await input in inputs {

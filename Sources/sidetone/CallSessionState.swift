@@ -72,6 +72,12 @@ struct CallSessionState {
     case .callFailed(let reason):
       failure = reason
       interrupts = 2
+    case .open(let address):
+      do {
+        try await phone.call(address)
+      } catch {
+        terminal.say("sidetone: \(error)")
+      }
     case .interrupt:
       // The first hangs up, a second one does not wait for that.
       interrupts += 1

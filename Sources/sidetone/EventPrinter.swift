@@ -128,7 +128,7 @@ struct EventPrinter {
   }
 
   // A caller chooses this text: it must not steer the terminal.
-  private static func plain(_ text: String) -> String {
+  static func plain(_ text: String) -> String {
     String(
       text.unicodeScalars.map { $0.properties.generalCategory == .control ? " " : Character($0) }
     )

@@ -14,7 +14,8 @@ struct SidetoneCommand: AsyncParsableCommand {
       """,
     subcommands: [
       DevicesCommand.self, ListenCommand.self, CallCommand.self, LoopbackCommand.self,
-      CompareCommand.self,
+      OpenCommand.self, RecentsCommand.self, FavouritesCommand.self, BlockCommand.self,
+      DoNotDisturbCommand.self, DirectoryCommand.self, CompareCommand.self,
     ]
   )
 

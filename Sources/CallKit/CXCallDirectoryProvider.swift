@@ -1,0 +1,49 @@
+public import Foundation
+public import FoundationAdditions
+
+/// A telephone number in a call directory: country code and national digits as one integer.
+public typealias CXCallDirectoryPhoneNumber = Int64
+
+/// The greatest number that a call directory takes.
+public let CXCallDirectoryPhoneNumberMax: CXCallDirectoryPhoneNumber = .max - 1
+
+/// A call directory extension: tells whom to block and how to label callers.
+///
+/// It runs only to load its data, never for a call. An app subclasses it and overrides `beginRequest`.
+///
+/// Differs from Apple's: an extension is a program of its own whose main file calls
+/// `CallDirectoryHandler.main()`; a manifest (`Extensions/NAME.json` beside the app's program, or in
+/// the user's data folder) names it.
+open class CXCallDirectoryProvider: NSObject, NSExtensionRequestHandling {
+  /// A provider; the system makes one for each request.
+  public required override init() {
+    super.init()
+  }
+
+  /// A request has come: add entries, then complete it.
+  open func beginRequest(with context: CXCallDirectoryExtensionContext) {
+    context.cancelRequest(withError: CXErrorCodeCallDirectoryManagerError(.unknown))
+  }
+
+  /// A request has come from any host.
+  open func beginRequest(with context: NSExtensionContext) {
+    guard let context = context as? CXCallDirectoryExtensionContext else {
+      context.cancelRequest(withError: CXErrorCodeCallDirectoryManagerError(.unknown))
+      return
+    }
+    beginRequest(with: context)
+  }
+
+  /// Serves the one request for which the system started this program, and exits.
+  public class func main() -> Never {
+    guard let channel = DirectoryChannel() else {
+      FileHandle.standardError.write(
+        Data("this program is a call directory extension; the call system starts it\n".utf8)
+      )
+      exit(2)
+    }
+    Self().beginRequest(with: CXCallDirectoryExtensionContext(channel: channel))
+    // The request may be completed on another thread.
+    channel.waitForTheEnd()
+  }
+}

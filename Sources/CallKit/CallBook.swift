@@ -1,0 +1,59 @@
+import CallState
+import CallStore
+import Foundation
+
+/// The user's lists as the call system needs them; without a store, nobody is blocked and nothing kept.
+///
+/// Confined to the call system's queue.
+struct CallBook {
+  private let store: CallStore?
+
+  /// The book of this user.
+  init() {
+    do {
+      store = try CallStore(in: CallStore.defaultFolder)
+    } catch {
+      store = nil
+      let text = "callkit: recent calls and block lists cannot be used: \(error)\n"
+      FileHandle.standardError.write(Data(text.utf8))
+    }
+  }
+
+  /// What the lists say of a caller (R40, R51).
+  func screening(of handle: CallHandle?) -> CallerScreening {
+    guard let standing = try? store?.standing(of: handle?.value ?? "") else {
+      return CallerScreening()
+    }
+    return CallerScreening(
+      isBlocked: standing.isBlocked,
+      isSilenced: standing.isSilenced,
+      label: standing.label
+    )
+  }
+
+  /// Keeps a call that is over (R104).
+  func add(_ record: CallRecord, app: String?) {
+    let details = record.details
+    try? store?.add(
+      RecentCall(
+        call: record.id.uuid,
+        app: app ?? ProcessInfo.processInfo.processName,
+        handleKind: details.remoteHandle?.kind.rawValue ?? CallHandle.Kind.generic.rawValue,
+        handle: details.remoteHandle?.value ?? "",
+        name: details.displayName,
+        isOutgoing: record.isOutgoing,
+        hasVideo: details.hasVideo,
+        started: Date(record.started),
+        connected: record.connected.map { Date($0) },
+        ended: Date(record.ended),
+        result: record.result.rawValue
+      )
+    )
+  }
+}
+
+extension Date {
+  init(_ date: CallDate) {
+    self.init(timeIntervalSince1970: date.secondsSince1970)
+  }
+}

@@ -1,0 +1,110 @@
+import CallStore
+import Foundation
+
+/// Runs an extension and loads what it says into the store, all or nothing.
+struct DirectoryLoader {
+  /// An extension that takes longer is stopped.
+  private static let timeLimit: TimeInterval = 300
+  private static let chunkBytes = 65_536
+
+  let store: CallStore
+  let source: DirectoryExtension
+  /// Told now and then how many entries came.
+  let progress: (Int) -> Void
+
+  /// Blocks until the extension has ended.
+  func run() -> (any Error)? {
+    let process = Process()
+    let input = Pipe()
+    let output = Pipe()
+    process.executableURL = URL(fileURLWithPath: source.executable)
+    process.standardInput = input
+    process.standardOutput = output
+    var environment = ProcessInfo.processInfo.environment
+    let isLoaded = (try? store.isExtensionLoaded(source.identifier)) ?? false
+    environment[DirectoryChannel.environmentKey] = isLoaded ? "incremental" : "full"
+    process.environment = environment
+    do {
+      try process.run()
+    } catch {
+      return CXErrorCodeCallDirectoryManagerError(.noExtensionFound)
+    }
+    let watchdog = DispatchWorkItem { [pid = process.processIdentifier] in kill(pid, SIGKILL) }
+    DispatchQueue.global().asyncAfter(deadline: .now() + Self.timeLimit, execute: watchdog)
+    defer { watchdog.cancel() }
+
+    let failure = load(from: output.fileHandleForReading)
+    let verdict = (failure as? CXErrorCodeCallDirectoryManagerError).map { "\($0.code.rawValue)" }
+    let answer = failure == nil ? "ok" : verdict ?? "0"
+    try? input.fileHandleForWriting.write(contentsOf: Data((answer + "\n").utf8))
+    try? input.fileHandleForWriting.close()
+    // One that broke a rule may still be writing: nobody reads any more, which ends it.
+    try? output.fileHandleForReading.close()
+    process.waitUntilExit()
+    return failure
+  }
+
+  private func load(from handle: FileHandle) -> (any Error)? {
+    var reader = LineReader(handle: handle, chunkBytes: Self.chunkBytes)
+    var count = 0
+    do {
+      try store.load(source.identifier) {
+        guard let line = reader.next(), let message = DirectoryLine(line) else {
+          throw CXErrorCodeCallDirectoryManagerError(.loadingInterrupted)
+        }
+        switch message {
+        case .entry(let entry):
+          count += 1
+          if count % 100_000 == 0 { progress(count) }
+          return entry
+        case .complete:
+          return nil
+        case .cancel(let domain, let code, let text):
+          let information = [NSLocalizedDescriptionKey: text]
+          throw NSError(domain: domain, code: code, userInfo: information)
+        }
+      }
+      progress(count)
+      return nil
+    } catch let fault as DirectoryFault {
+      return CXErrorCodeCallDirectoryManagerError(fault: fault)
+    } catch {
+      return error
+    }
+  }
+}
+
+/// The lines of a pipe.
+private struct LineReader {
+  let handle: FileHandle
+  let chunkBytes: Int
+  private var bytes: ArraySlice<UInt8> = []
+
+  init(handle: FileHandle, chunkBytes: Int) {
+    self.handle = handle
+    self.chunkBytes = chunkBytes
+  }
+
+  mutating func next() -> Substring? {
+    var end = bytes.firstIndex(of: UInt8(ascii: "\n"))
+    while end == nil {
+      guard let data = try? handle.read(upToCount: chunkBytes), !data.isEmpty else { return nil }
+      bytes = ArraySlice(bytes + data)
+      end = bytes.firstIndex(of: UInt8(ascii: "\n"))
+    }
+    guard let end else { return nil }
+    defer { bytes = bytes[(end + 1)...] }
+    return Substring(String(decoding: bytes[..<end], as: UTF8.self))
+  }
+}
+
+extension CXErrorCodeCallDirectoryManagerError {
+  init(fault: DirectoryFault) {
+    switch fault {
+    case .entriesOutOfOrder: self.init(.entriesOutOfOrder)
+    case .duplicateEntries: self.init(.duplicateEntries)
+    case .maximumEntriesExceeded: self.init(.maximumEntriesExceeded)
+    case .unexpectedIncrementalRemoval: self.init(.unexpectedIncrementalRemoval)
+    }
+  }
+}

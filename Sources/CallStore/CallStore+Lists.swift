@@ -1,0 +1,145 @@
+import GRDB
+
+/// Somebody whom the user calls often; such a caller may disturb.
+public struct Favourite: Equatable, Sendable {
+  /// Whom to call.
+  public var handle: String
+  /// What to show.
+  public var name: String
+
+  /// A favourite with the given handle and name.
+  public init(handle: String, name: String) {
+    self.handle = handle
+    self.name = name
+  }
+}
+
+/// What the lists say of a caller.
+public struct CallerStanding: Equatable, Sendable {
+  /// On the user's block list or on an enabled extension's.
+  public var isBlocked: Bool
+  /// Do not disturb is on, and the caller is no favourite.
+  public var isSilenced: Bool
+  /// The label of an enabled extension.
+  public var label: String?
+}
+
+extension CallStore {
+  // MARK: Favourites
+
+  /// The favourites by name.
+  public func favourites() throws -> [Favourite] {
+    try database.read { database in
+      try Row.fetchAll(database, sql: "SELECT * FROM favourite ORDER BY name, handle")
+        .map { Favourite(handle: $0["handle"], name: $0["name"]) }
+    }
+  }
+
+  /// Adds a favourite, or renames it.
+  public func add(_ favourite: Favourite) throws {
+    try database.write { database in
+      try database.execute(
+        sql: "INSERT OR REPLACE INTO favourite (handle, name) VALUES (?, ?)",
+        arguments: [favourite.handle, favourite.name]
+      )
+    }
+  }
+
+  /// Removes a favourite; false if it was none.
+  public func removeFavourite(_ handle: String) throws -> Bool {
+    try delete(from: "favourite", handle)
+  }
+
+  // MARK: The block list
+
+  /// Whom the user blocks, as normal forms of handles.
+  public func blocked() throws -> [String] {
+    try database.read { database in
+      try String.fetchAll(database, sql: "SELECT handle FROM blocked ORDER BY handle")
+    }
+  }
+
+  /// Blocks a caller, however the handle is spelled.
+  public func block(_ handle: String) throws {
+    try database.write { database in
+      try database.execute(
+        sql: "INSERT OR REPLACE INTO blocked (handle) VALUES (?)",
+        arguments: [CallerNumber.key(handle)]
+      )
+    }
+  }
+
+  /// Unblocks a caller; false if it was not blocked.
+  public func unblock(_ handle: String) throws -> Bool {
+    try delete(from: "blocked", CallerNumber.key(handle))
+  }
+
+  private func delete(from table: String, _ handle: String) throws -> Bool {
+    try database.write { database in
+      try database.execute(sql: "DELETE FROM \(table) WHERE handle = ?", arguments: [handle])
+      return database.changesCount > 0
+    }
+  }
+
+  // MARK: Do not disturb
+
+  /// Whether the user wants to be left alone.
+  public func doesNotDisturb() throws -> Bool {
+    try database.read { database in
+      try String.fetchOne(database, sql: "SELECT value FROM setting WHERE name = 'dnd'") == "on"
+    }
+  }
+
+  /// Turns do not disturb on or off.
+  public func setDoesNotDisturb(_ isOn: Bool) throws {
+    try database.write { database in
+      try database.execute(
+        sql: "INSERT OR REPLACE INTO setting (name, value) VALUES ('dnd', ?)",
+        arguments: [isOn ? "on" : "off"]
+      )
+    }
+  }
+
+  // MARK: Callers
+
+  /// What the lists and the call directory say of a caller.
+  public func standing(of handle: String) throws -> CallerStanding {
+    let key = CallerNumber.key(handle)
+    let number = CallerNumber.normalized(handle)
+    return try database.read { database in
+      func exists(_ sql: String, _ arguments: StatementArguments) throws -> Bool {
+        try Bool.fetchOne(database, sql: "SELECT EXISTS (\(sql))", arguments: arguments) ?? false
+      }
+      var isBlocked = try exists("SELECT 1 FROM blocked WHERE handle = ?", [key])
+      if !isBlocked, let number {
+        isBlocked = try exists(
+          """
+          SELECT 1 FROM blocking JOIN extension ON extension.id = extension
+          WHERE number = ? AND is_enabled
+          """,
+          [number]
+        )
+      }
+      let isFavourite = try String.fetchAll(database, sql: "SELECT handle FROM favourite")
+        .contains { CallerNumber.key($0) == key }
+      let doesNotDisturb =
+        try String.fetchOne(database, sql: "SELECT value FROM setting WHERE name = 'dnd'") == "on"
+      return CallerStanding(
+        isBlocked: isBlocked,
+        isSilenced: doesNotDisturb && !isFavourite,
+        label: try number.flatMap { try Self.label(of: $0, in: database) }
+      )
+    }
+  }
+
+  private static func label(of number: Int64, in database: Database) throws -> String? {
+    try String.fetchOne(
+      database,
+      sql: """
+        SELECT text FROM identification JOIN extension ON extension.id = extension
+        JOIN label ON label.id = label WHERE number = ? AND is_enabled LIMIT 1
+        """,
+      arguments: [number]
+    )
+  }
+}

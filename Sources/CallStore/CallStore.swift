@@ -1,0 +1,87 @@
+public import Foundation
+import GRDB
+
+/// What is kept about calls from one start of a program to the next: recent calls, favourites, whom the
+/// user blocks, whether the user wants to be disturbed, and the call directory's entries.
+///
+/// One SQLite file for each user, which every program of the user shares. **Thread safety:** every
+/// member may be called from any thread; reading goes on while a directory is being loaded.
+public final class CallStore: Sendable {
+  let database: DatabasePool
+
+  /// Opens the store in `folder`, and makes both if they are not there; only the user may read them.
+  public init(in folder: URL) throws {
+    let manager = FileManager.default
+    try manager.createDirectory(
+      at: folder,
+      withIntermediateDirectories: true,
+      attributes: [.posixPermissions: 0o700]
+    )
+    let file = folder.appendingPathComponent("calls.sqlite")
+    if !manager.fileExists(atPath: file.path) {
+      _ = manager.createFile(
+        atPath: file.path,
+        contents: nil,
+        attributes: [.posixPermissions: 0o600]
+      )
+    }
+    var configuration = Configuration()
+    configuration.busyMode = .timeout(5)
+    configuration.maximumReaderCount = 2
+    database = try DatabasePool(path: file.path, configuration: configuration)
+    try Self.migrator.migrate(database)
+  }
+
+  /// The user's own folder: `sidetone` under XDG_DATA_HOME, or else under `~/.local/share`.
+  public static var defaultFolder: URL {
+    let home = ProcessInfo.processInfo.environment["XDG_DATA_HOME"].flatMap {
+      $0.hasPrefix("/") ? URL(fileURLWithPath: $0) : nil
+    }
+    let fallback = FileManager.default.homeDirectoryForCurrentUser
+      .appendingPathComponent(".local/share")
+    return (home ?? fallback).appendingPathComponent("sidetone")
+  }
+
+  private static var migrator: DatabaseMigrator {
+    var migrator = DatabaseMigrator()
+    migrator.registerMigration("1") { database in
+      try database.execute(
+        sql: """
+          CREATE TABLE recent (
+            id INTEGER PRIMARY KEY,
+            call TEXT NOT NULL,
+            app TEXT NOT NULL,
+            handle_kind INTEGER NOT NULL,
+            handle TEXT NOT NULL,
+            name TEXT NOT NULL,
+            is_outgoing INTEGER NOT NULL,
+            has_video INTEGER NOT NULL,
+            started REAL NOT NULL,
+            connected REAL,
+            ended REAL NOT NULL,
+            result TEXT NOT NULL
+          );
+          CREATE TABLE favourite (handle TEXT PRIMARY KEY, name TEXT NOT NULL);
+          CREATE TABLE blocked (handle TEXT PRIMARY KEY);
+          CREATE TABLE setting (name TEXT PRIMARY KEY, value TEXT NOT NULL);
+          CREATE TABLE extension (
+            id INTEGER PRIMARY KEY,
+            identifier TEXT NOT NULL UNIQUE,
+            is_enabled INTEGER NOT NULL DEFAULT 0,
+            is_loaded INTEGER NOT NULL DEFAULT 0
+          );
+          CREATE TABLE blocking (
+            number INTEGER NOT NULL, extension INTEGER NOT NULL,
+            PRIMARY KEY (number, extension)
+          ) WITHOUT ROWID;
+          CREATE TABLE label (id INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE);
+          CREATE TABLE identification (
+            number INTEGER NOT NULL, extension INTEGER NOT NULL, label INTEGER NOT NULL,
+            PRIMARY KEY (number, extension, label)
+          ) WITHOUT ROWID;
+          """
+      )
+    }
+    return migrator
+  }
+}

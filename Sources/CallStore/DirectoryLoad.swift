@@ -1,0 +1,236 @@
+import GRDB
+
+/// A rule of the call directory that an extension's load broke.
+public enum DirectoryFault: Error, Equatable, Sendable {
+  /// Numbers of a list did not ascend.
+  case entriesOutOfOrder
+  /// A number came twice in the blocking list, or with the same label.
+  case duplicateEntries
+  /// There were more entries than fit.
+  case maximumEntriesExceeded
+  /// An entry was removed in a load that replaces everything.
+  case unexpectedIncrementalRemoval
+}
+
+/// One thing that an extension says while it loads.
+public enum DirectoryEntry: Equatable, Sendable {
+  /// The extension has asked whether the load is incremental: now it is, if it may be.
+  case readsIncremental
+  /// Block a number.
+  case block(Int64)
+  /// Block it no more.
+  case unblock(Int64)
+  /// Block none of the extension's numbers.
+  case unblockAll
+  /// Give a number a label.
+  case identify(Int64, String)
+  /// Take every label off a number.
+  case unidentify(Int64)
+  /// Take every label of the extension off.
+  case unidentifyAll
+}
+
+/// The checks of one load, entry by entry: order, duplicates, number, removals.
+public struct DirectoryLoadCheck: Sendable {
+  /// How many entries one extension may have in one load.
+  public static let maximumEntries = 4_000_000
+
+  /// True once the extension has learnt that only changes are wanted.
+  public private(set) var isIncremental = false
+  private let mayBeIncremental: Bool
+  private var hasBegun = false
+  private var lastBlocked: Int64?
+  private var lastIdentified: Int64?
+  private var labelsOfLast: Set<String> = []
+  private var count = 0
+
+  /// A check for a load that may be incremental if the extension was loaded before.
+  public init(mayBeIncremental: Bool) {
+    self.mayBeIncremental = mayBeIncremental
+  }
+
+  /// Takes in the next entry.
+  public mutating func accept(_ entry: DirectoryEntry) throws(DirectoryFault) {
+    if case .readsIncremental = entry {
+      // Read after the first entry it is too late (R110).
+      if !hasBegun, mayBeIncremental { isIncremental = true }
+      return
+    }
+    hasBegun = true
+    count += 1
+    guard count <= Self.maximumEntries else { throw .maximumEntriesExceeded }
+    switch entry {
+    case .readsIncremental:
+      break
+    case .block(let number):
+      if let lastBlocked {
+        guard number != lastBlocked else { throw .duplicateEntries }
+        guard number > lastBlocked else { throw .entriesOutOfOrder }
+      }
+      lastBlocked = number
+    case .identify(let number, let label):
+      if let lastIdentified, number < lastIdentified { throw .entriesOutOfOrder }
+      if number != lastIdentified { labelsOfLast = [] }
+      guard labelsOfLast.insert(label).inserted else { throw .duplicateEntries }
+      lastIdentified = number
+    case .unblock, .unblockAll, .unidentify, .unidentifyAll:
+      guard isIncremental else { throw .unexpectedIncrementalRemoval }
+    }
+  }
+}
+
+extension CallStore {
+  /// Whether an extension is enabled; nil if the user has never said.
+  public func isExtensionEnabled(_ identifier: String) throws -> Bool? {
+    try database.read { database in
+      try Bool.fetchOne(
+        database,
+        sql: "SELECT is_enabled FROM extension WHERE identifier = ?",
+        arguments: [identifier]
+      )
+    }
+  }
+
+  /// Enables or disables an extension; its entries are kept, and count while it is enabled.
+  public func setExtension(_ identifier: String, isEnabled: Bool) throws {
+    try database.write { database in
+      try database.execute(
+        sql: """
+          INSERT INTO extension (identifier, is_enabled) VALUES (?, ?)
+          ON CONFLICT (identifier) DO UPDATE SET is_enabled = excluded.is_enabled
+          """,
+        arguments: [identifier, isEnabled]
+      )
+    }
+  }
+
+  /// Whether an extension was loaded before, so that changes are enough.
+  public func isExtensionLoaded(_ identifier: String) throws -> Bool {
+    try database.read { database in
+      try Bool.fetchOne(
+        database,
+        sql: "SELECT is_loaded FROM extension WHERE identifier = ?",
+        arguments: [identifier]
+      ) ?? false
+    }
+  }
+
+  /// Loads an extension's entries, all or none: what `next` throws leaves the old data.
+  ///
+  /// - Parameters:
+  ///   - identifier: the extension, which must have been enabled once.
+  ///   - next: gives the next entry, and nil after the last.
+  public func load(
+    _ identifier: String,
+    entries next: () throws -> DirectoryEntry?
+  ) throws {
+    let mayBeIncremental = try isExtensionLoaded(identifier)
+    try database.write { database in
+      let id = try Int64.fetchOne(
+        database,
+        sql: "SELECT id FROM extension WHERE identifier = ?",
+        arguments: [identifier]
+      )
+      guard let id else { return }
+      var check = DirectoryLoadCheck(mayBeIncremental: mayBeIncremental)
+      var writer = try DirectoryWriter(database, extension: id)
+      var hasCleared = false
+      while let entry = try next() {
+        try check.accept(entry)
+        if entry == .readsIncremental { continue }
+        if !hasCleared {
+          hasCleared = true
+          if !check.isIncremental { try writer.clear() }
+        }
+        try writer.write(entry)
+      }
+      // A load without entries empties the list, unless only changes were wanted.
+      if !hasCleared, !check.isIncremental { try writer.clear() }
+      try database.execute(
+        sql: "UPDATE extension SET is_loaded = 1 WHERE id = ?",
+        arguments: [id]
+      )
+    }
+  }
+
+  /// How many numbers an extension blocks and labels.
+  public func entryCounts(of identifier: String) throws -> (blocked: Int, identified: Int) {
+    try database.read { database in
+      func count(_ table: String) throws -> Int {
+        try Int.fetchOne(
+          database,
+          sql: """
+            SELECT count(*) FROM \(table) WHERE extension =
+            (SELECT id FROM extension WHERE identifier = ?)
+            """,
+          arguments: [identifier]
+        ) ?? 0
+      }
+      return (try count("blocking"), try count("identification"))
+    }
+  }
+}
+
+/// The statements of one load.
+private struct DirectoryWriter {
+  private let database: Database
+  private let id: Int64
+  private let block: Statement
+  private let identify: Statement
+  private let addLabel: Statement
+  private var labels: [String: Int64] = [:]
+
+  init(_ database: Database, extension id: Int64) throws {
+    self.database = database
+    self.id = id
+    block = try database.makeStatement(
+      sql: "INSERT OR IGNORE INTO blocking (number, extension) VALUES (?, ?)"
+    )
+    identify = try database.makeStatement(
+      sql: "INSERT OR IGNORE INTO identification (number, extension, label) VALUES (?, ?, ?)"
+    )
+    addLabel = try database.makeStatement(sql: "INSERT OR IGNORE INTO label (text) VALUES (?)")
+  }
+
+  mutating func clear() throws {
+    try write(.unblockAll)
+    try write(.unidentifyAll)
+  }
+
+  mutating func write(_ entry: DirectoryEntry) throws {
+    switch entry {
+    case .readsIncremental:
+      break
+    case .block(let number):
+      try block.execute(arguments: [number, id])
+    case .unblock(let number):
+      try delete("blocking WHERE number = ? AND extension = ?", [number, id])
+    case .unblockAll:
+      try delete("blocking WHERE extension = ?", [id])
+    case .identify(let number, let label):
+      try identify.execute(arguments: [number, id, try labelID(label)])
+    case .unidentify(let number):
+      try delete("identification WHERE number = ? AND extension = ?", [number, id])
+    case .unidentifyAll:
+      try delete("identification WHERE extension = ?", [id])
+    }
+  }
+
+  private func delete(_ condition: String, _ arguments: StatementArguments) throws {
+    try database.execute(sql: "DELETE FROM \(condition)", arguments: arguments)
+  }
+
+  // Labels repeat; those of the last few thousand are remembered.
+  private mutating func labelID(_ text: String) throws -> Int64 {
+    if let id = labels[text] { return id }
+    try addLabel.execute(arguments: [text])
+    let id = try Int64.fetchOne(
+      database,
+      sql: "SELECT id FROM label WHERE text = ?",
+      arguments: [text]
+    )
+    if labels.count > 4_096 { labels = [:] }
+    labels[text] = id
+    return id ?? 0
+  }
+}

@@ -1,0 +1,115 @@
+public import Foundation
+import GRDB
+
+/// A call that is over.
+public struct RecentCall: Equatable, Sendable {
+  /// The call.
+  public var call: UUID
+  /// The app whose call it was.
+  public var app: String
+  /// What kind of address the handle is, numbered as Apple numbers them.
+  public var handleKind: Int
+  /// Whom to call back.
+  public var handle: String
+  /// What to show.
+  public var name: String
+  /// True if this side placed it.
+  public var isOutgoing: Bool
+  /// True if it had pictures.
+  public var hasVideo: Bool
+  /// When it appeared.
+  public var started: Date
+  /// When both sides could talk, nil if never.
+  public var connected: Date?
+  /// When it ended.
+  public var ended: Date
+  /// How it came out: `talked`, `missed`, `declined`, `unanswered`, `cancelled`, `failed`,
+  /// `answeredElsewhere`, `declinedElsewhere`.
+  public var result: String
+
+  /// A call with the given facts.
+  public init(
+    call: UUID,
+    app: String,
+    handleKind: Int,
+    handle: String,
+    name: String,
+    isOutgoing: Bool,
+    hasVideo: Bool = false,
+    started: Date,
+    connected: Date?,
+    ended: Date,
+    result: String
+  ) {
+    self.call = call
+    self.app = app
+    self.handleKind = handleKind
+    self.handle = handle
+    self.name = name
+    self.isOutgoing = isOutgoing
+    self.hasVideo = hasVideo
+    self.started = started
+    self.connected = connected
+    self.ended = ended
+    self.result = result
+  }
+}
+
+extension CallStore {
+  /// How many recent calls are kept.
+  public static let recentLimit = 1_000
+
+  /// Adds a call to the list, and drops the oldest beyond the limit.
+  public func add(_ recent: RecentCall) throws {
+    try database.write { database in
+      try database.execute(
+        sql: """
+          INSERT INTO recent (
+            call, app, handle_kind, handle, name, is_outgoing, has_video, started, connected, ended,
+            result
+          ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+          """,
+        arguments: [
+          recent.call.uuidString, recent.app, recent.handleKind, recent.handle, recent.name,
+          recent.isOutgoing, recent.hasVideo, recent.started.timeIntervalSince1970,
+          recent.connected?.timeIntervalSince1970, recent.ended.timeIntervalSince1970,
+          recent.result,
+        ]
+      )
+      try database.execute(
+        sql: "DELETE FROM recent WHERE id <= (SELECT max(id) FROM recent) - ?",
+        arguments: [Self.recentLimit]
+      )
+    }
+  }
+
+  /// The newest calls first.
+  public func recents(limit: Int = CallStore.recentLimit) throws -> [RecentCall] {
+    try database.read { database in
+      try Row.fetchAll(
+        database,
+        sql: "SELECT * FROM recent ORDER BY id DESC LIMIT ?",
+        arguments: [limit]
+      ).map { row in
+        RecentCall(
+          call: UUID(uuidString: row["call"]) ?? UUID(),
+          app: row["app"],
+          handleKind: row["handle_kind"],
+          handle: row["handle"],
+          name: row["name"],
+          isOutgoing: row["is_outgoing"],
+          hasVideo: row["has_video"],
+          started: Date(timeIntervalSince1970: row["started"]),
+          connected: (row["connected"] as Double?).map { Date(timeIntervalSince1970: $0) },
+          ended: Date(timeIntervalSince1970: row["ended"]),
+          result: row["result"]
+        )
+      }
+    }
+  }
+
+  /// Empties the list.
+  public func clearRecents() throws {
+    try database.write { try $0.execute(sql: "DELETE FROM recent") }
+  }
+}

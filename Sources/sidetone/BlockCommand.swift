@@ -1,0 +1,57 @@
+import ArgumentParser
+import CallStore
+import Foundation
+
+/// Whom the user does not want to hear of.
+struct BlockCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "block",
+    abstract: "Block callers, by SIP address or telephone number.",
+    subcommands: [Add.self, Remove.self, List.self]
+  )
+
+  struct Add: ParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "Block a caller.")
+
+    @Argument(help: "A SIP address or a telephone number with its country code.")
+    var handle: String
+
+    func run() throws {
+      try CallStore.ofUser().block(handle)
+    }
+  }
+
+  struct Remove: ParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "Block a caller no more.")
+
+    @Argument(help: "As it was given, or in any other spelling.")
+    var handle: String
+
+    func run() throws {
+      guard try CallStore.ofUser().unblock(handle) else {
+        throw CommandFailure("\"\(handle)\" was not blocked; \"sidetone block list\" lists who is")
+      }
+    }
+  }
+
+  struct List: ParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "List blocked callers.")
+
+    func run() throws {
+      for handle in try CallStore.ofUser().blocked() { print(handle) }
+    }
+  }
+}
+
+extension CallStore {
+  /// The store of the user, or a failure that says what to do.
+  static func ofUser() throws -> CallStore {
+    do {
+      return try CallStore(in: defaultFolder)
+    } catch {
+      throw CommandFailure(
+        "cannot open \(defaultFolder.path): \(error); set XDG_DATA_HOME to a folder of yours"
+      )
+    }
+  }
+}

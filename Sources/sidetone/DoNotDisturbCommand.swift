@@ -1,0 +1,22 @@
+import ArgumentParser
+import CallStore
+
+struct DoNotDisturbCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "dnd",
+    abstract: "Be left alone by all callers but favourites."
+  )
+
+  enum State: String, ExpressibleByArgument, CaseIterable {
+    case on, off
+  }
+
+  @Argument(help: "on or off; without it, tell which.")
+  var state: State?
+
+  func run() throws {
+    let store = try CallStore.ofUser()
+    if let state { try store.setDoesNotDisturb(state == .on) }
+    print("Do not disturb is \(try store.doesNotDisturb() ? "on" : "off").")
+  }
+}

@@ -1,0 +1,105 @@
+import ArgumentParser
+import CallStore
+import Foundation
+
+struct OpenCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "open",
+    abstract: "Call what a link names; a sidetone that runs already takes the call over.",
+    discussion: "Links are sip:, tel: (through a gateway) and sidetone: (for example sidetone://bob@host)."
+  )
+
+  @Argument(help: "The link.")
+  var link: String?
+
+  @Option(help: "The SIP host that takes telephone numbers; or set SIDETONE_GATEWAY.")
+  var gateway: String?
+
+  @Flag(help: "Make this program the one that the desktop opens such links with.")
+  var register = false
+
+  @OptionGroup var callOptions: CallOptions
+  @OptionGroup var voiceOptions: VoiceOptions
+  @OptionGroup var deviceOptions: DeviceOptions
+
+  func validate() throws {
+    guard register || link != nil else { throw ValidationError("name a link, or --register") }
+  }
+
+  func run() async throws {
+    if register { try DesktopEntry.install() }
+    guard let link else { return }
+    let gateway = gateway ?? ProcessInfo.processInfo.environment["SIDETONE_GATEWAY"]
+    let address = try CallLink(link).address(gateway: gateway)
+    if RunningInstance.handOver(address) {
+      print("The sidetone that runs already calls \(address).")
+      return
+    }
+    let session = try CallSession(
+      call: callOptions,
+      voice: voiceOptions,
+      device: deviceOptions,
+      defaultPort: 0
+    )
+    try await session.run(answersAtOnce: false, endsAfterFirst: true, calling: address)
+  }
+}
+
+/// A link that names somebody to call.
+struct CallLink {
+  private let scheme: String
+  private let rest: String
+
+  /// Takes a link apart; throws if its scheme is none of ours.
+  init(_ link: String) throws {
+    let parts = link.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+    scheme = parts.count == 2 ? parts[0].lowercased() : ""
+    guard ["sip", "tel", "sidetone"].contains(scheme) else {
+      throw CommandFailure("\"\(link)\" is no link to call; use sip:, tel: or sidetone:")
+    }
+    let body = parts.count == 2 ? String(parts[1]) : ""
+    let path = body.hasPrefix("//") ? String(body.dropFirst(2)) : body
+    rest = path.hasSuffix("/") ? String(path.dropLast()) : path
+  }
+
+  /// The SIP address to call.
+  func address(gateway: String?) throws -> String {
+    guard scheme == "tel" else { return "sip:" + (rest.removingPercentEncoding ?? rest) }
+    guard let gateway else {
+      throw CommandFailure("a telephone number needs a gateway: --gateway HOST")
+    }
+    guard let number = CallerNumber.normalized(rest) else {
+      throw CommandFailure("\"\(rest)\" is no telephone number")
+    }
+    return "sip:\(rest.hasPrefix("+") ? "+" : "")\(number)@\(gateway)"
+  }
+}
+
+/// What tells the desktop which links this program opens.
+enum DesktopEntry {
+  /// Writes the entry to the user's applications.
+  static func install() throws {
+    let folder = CallStore.defaultFolder.deletingLastPathComponent()
+      .appendingPathComponent("applications")
+    let program = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().path
+    let text = """
+      [Desktop Entry]
+      Type=Application
+      Name=Sidetone
+      Comment=Headset calls between Linux machines
+      Exec="\(program)" open %u
+      Terminal=true
+      Categories=Network;Telephony;
+      MimeType=x-scheme-handler/sip;x-scheme-handler/tel;x-scheme-handler/sidetone;
+
+      """
+    do {
+      try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+      let file = folder.appendingPathComponent("sidetone.desktop")
+      try text.write(to: file, atomically: true, encoding: .utf8)
+      print("Wrote \(file.path).")
+    } catch {
+      throw CommandFailure("cannot write to \(folder.path): \(error.localizedDescription)")
+    }
+  }
+}
