@@ -20,6 +20,8 @@ let package = Package(
     .library(name: "Sidetone", targets: ["Sidetone"]),
     .library(name: "VoiceEngine", targets: ["VoiceEngine"]),
     .executable(name: "sidetone", targets: ["sidetone"]),
+    .executable(name: "MonkeyCall", targets: ["MonkeyCall"]),
+    .executable(name: "MonkeyCallDirectory", targets: ["MonkeyCallDirectory"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -147,6 +149,21 @@ let package = Package(
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Logging", package: "swift-log"),
       ],
+      swiftSettings: strict
+    ),
+
+    // The documentation's worked example, and its call directory extension.
+    .executableTarget(
+      name: "MonkeyCall",
+      dependencies: [
+        "ALSAIO", "AVFoundation", "CallKit", "Intents", "SIPSignalling", "Sidetone", "UDPTransport",
+        "VoiceEngine", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ],
+      swiftSettings: strict
+    ),
+    .executableTarget(
+      name: "MonkeyCallDirectory",
+      dependencies: ["CallKit"],
       swiftSettings: strict
     ),
 

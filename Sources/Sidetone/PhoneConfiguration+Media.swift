@@ -1,6 +1,6 @@
-import SIPSignalling
+public import SIPSignalling
 import UDPTransport
-import VoiceEngine
+public import VoiceEngine
 
 /// What a configuration means for the media of one call.
 extension PhoneConfiguration {
@@ -29,7 +29,7 @@ extension PhoneConfiguration {
   }
 
   /// The stream that an agreement asks for.
-  func stream(for media: NegotiatedMedia) -> StreamConfiguration {
+  public func stream(for media: NegotiatedMedia) -> StreamConfiguration {
     var stream = StreamConfiguration(
       codec: media.codec == .opus ? .opus : media.codec == .pcmu ? .pcmu : .pcma,
       sendPayloadType: media.sendPayloadType,

@@ -1,0 +1,3 @@
+import CallKit
+
+CallDirectoryHandler.main()
