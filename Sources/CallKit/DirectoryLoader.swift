@@ -76,20 +76,23 @@ struct DirectoryLoader {
 
 /// The lines of a pipe.
 private struct LineReader {
-  let handle: FileHandle
-  let chunkBytes: Int
+  private let handle: FileHandle
+  private var chunk: [UInt8]
   private var bytes: ArraySlice<UInt8> = []
 
   init(handle: FileHandle, chunkBytes: Int) {
     self.handle = handle
-    self.chunkBytes = chunkBytes
+    chunk = Array(repeating: 0, count: chunkBytes)
   }
 
   mutating func next() -> Substring? {
     var end = bytes.firstIndex(of: UInt8(ascii: "\n"))
     while end == nil {
-      guard let data = try? handle.read(upToCount: chunkBytes), !data.isEmpty else { return nil }
-      bytes = ArraySlice(bytes + data)
+      // FileHandle would wait for a whole chunk, and the extension for its verdict.
+      let count = unsafe read(handle.fileDescriptor, &chunk, chunk.count)
+      if count < 0, errno == EINTR { continue }
+      guard count > 0 else { return nil }
+      bytes = ArraySlice(bytes + chunk[..<count])
       end = bytes.firstIndex(of: UInt8(ascii: "\n"))
     }
     guard let end else { return nil }

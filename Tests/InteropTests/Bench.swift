@@ -30,8 +30,19 @@ enum Bench {
     if isCI { Issue.record("needed in CI: \(reason)") } else { print("skipped: \(reason)") }
   }
 
-  static func run(_ arguments: [String]) throws -> ProgramRun {
-    try ProgramRun(try #require(program, "build the program first: swift build"), arguments)
+  static func run(
+    _ arguments: [String],
+    environment: [String: String] = [:]
+  ) throws -> ProgramRun {
+    let program = try #require(program, "build the program first: swift build")
+    return try ProgramRun(program, arguments, environment: environment)
+  }
+
+  /// Another program of this package.
+  static func sibling(_ name: String) throws -> String {
+    let program = try #require(program, "build the program first: swift build")
+    return URL(fileURLWithPath: program).deletingLastPathComponent().appendingPathComponent(name)
+      .path
   }
 
   /// A folder of the test's own.

@@ -14,7 +14,9 @@ final class ProgramRun: @unchecked Sendable {
   private var text = ""
   private var hasExited = false
 
-  init(_ path: String, _ arguments: [String]) throws {
+  /// Starts a program, with `environment` added to that of the tests.
+  init(_ path: String, _ arguments: [String], environment: [String: String] = [:]) throws {
+    process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
     Foundation.signal(SIGPIPE, SIG_IGN)
     process.executableURL = URL(fileURLWithPath: path)
     process.arguments = arguments

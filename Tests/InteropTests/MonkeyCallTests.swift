@@ -1,0 +1,49 @@
+import Foundation
+import Testing
+
+/// The documentation's example, run as its reader would run it.
+@Suite(.serialized)
+struct MonkeyCallTests {
+  @Test func twoMonkeysTalkAndHold() throws {
+    let folder = try Bench.folder()
+    let home = ["XDG_DATA_HOME": folder.path]
+    let program = try Bench.sibling("MonkeyCall")
+    let port = Bench.port()
+    func party(_ name: String, hertz: Double, _ arguments: [String]) throws -> ProgramRun {
+      let said = folder.appendingPathComponent("\(name).wav")
+      try Tones.write(hertz: hertz, seconds: 30, to: said)
+      let heard = folder.appendingPathComponent("\(name)-heard.wav").path
+      return try ProgramRun(
+        program,
+        arguments + ["--capture", "file:\(said.path)", "--playback", "file:\(heard)"],
+        environment: home
+      )
+    }
+    let bob = try party("bob", hertz: 800, ["--port", "\(port)", "--answer"])
+    #expect(bob.wait(for: "MonkeyCall is at"))
+    let alice = try party("alice", hertz: 500, ["monkeycall://bob@127.0.0.1:\(port)"])
+    #expect(alice.wait(for: ": connected") && bob.wait(for: ": connected"))
+    alice.letRun(seconds: 2)
+    alice.press("o\n")
+    #expect(alice.wait(for: ": held"))
+    alice.letRun(seconds: 2)
+    alice.press("o\n")
+    alice.letRun(seconds: 2)
+    alice.press("h\n")
+    #expect(alice.waitForExit() == 0 && bob.waitForExit() == 0)
+
+    let heard = try Tones.presence(
+      of: 500,
+      in: folder.appendingPathComponent("bob-heard.wav")
+    )
+    let first = try #require(heard.firstIndex(of: true))
+    let last = try #require(heard.lastIndex(of: true))
+    let gap = heard[first...last].split(separator: true).map(\.count).max() ?? 0
+    #expect(gap >= 15 && gap <= 30, "\(gap) tenths of silence")
+    // Her recording began anew when she took her devices again.
+    #expect(
+      try Tones.presence(of: 800, in: folder.appendingPathComponent("alice-heard.wav"))
+        .count { $0 } >= 12
+    )
+  }
+}
