@@ -17,6 +17,7 @@ let package = Package(
     .library(name: "AVFoundation", targets: ["AVFoundation"]),
     .library(name: "Intents", targets: ["Intents"]),
     .library(name: "PushKit", targets: ["PushKit"]),
+    .library(name: "CallStore", targets: ["CallStore"]),
     .library(name: "Sidetone", targets: ["Sidetone"]),
     .library(name: "VoiceEngine", targets: ["VoiceEngine"]),
     .executable(name: "sidetone", targets: ["sidetone"]),

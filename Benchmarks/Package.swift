@@ -25,12 +25,30 @@ let package = Package(
       swiftSettings: strict
     ),
     .target(name: "CAllocationCounter"),
+    .target(name: "CRawALSA", linkerSettings: [.linkedLibrary("asound")]),
     .executableTarget(
       name: "voice-allocations",
       dependencies: [
         "CAllocationCounter",
         .product(name: "VoiceEngine", package: "sidetone"),
         .product(name: "AVFAudio", package: "sidetone"),
+      ],
+      swiftSettings: strict
+    ),
+    .executableTarget(
+      name: "call-activation",
+      dependencies: [
+        "CRawALSA",
+        .product(name: "CallKit", package: "sidetone"),
+        .product(name: "AVFAudio", package: "sidetone"),
+      ],
+      swiftSettings: strict
+    ),
+    .executableTarget(
+      name: "directory-load",
+      dependencies: [
+        .product(name: "CallKit", package: "sidetone"),
+        .product(name: "CallStore", package: "sidetone"),
       ],
       swiftSettings: strict
     ),

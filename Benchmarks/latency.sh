@@ -7,31 +7,15 @@
 set -euo pipefail
 program=$(realpath "$1")
 here=$(cd "$(dirname "$0")" && pwd)
-rig=$here/.build/release/headset-rig
 seconds=${SIDETONE_BENCH_SECONDS:-60}
 skip=5
-work=$(mktemp -d)
-export JACK_DEFAULT_SERVER=sidetone-$$
-export JACK_NO_AUDIO_RESERVATION=1
-trap 'kill $(jobs -p) 2>/dev/null || true; rm -rf "$work"' EXIT
-
-cat >"$work/asound.conf" <<CONF
-</usr/share/alsa/alsa.conf>
-pcm.headsetA { type jack playback_ports { 0 rig:spk0 } capture_ports { 0 rig:mic0 } }
-pcm.headsetB { type jack playback_ports { 0 rig:spk1 } capture_ports { 0 rig:mic1 } }
-CONF
-export ALSA_CONFIG_PATH=$work/asound.conf
+. "$here/jack-rig.sh"
 
 # Prints one row. Usage: measure TITLE OPTION...
 measure() {
   local title=$1 port=$((20000 + RANDOM % 20000))
   shift
-  jackd -n "$JACK_DEFAULT_SERVER" -R -P70 -S -d dummy -r 48000 -p 128 >"$work/jackd.log" 2>&1 &
-  local server=$!
-  sleep 1.5
-  "$rig" $((seconds + skip + 2)) "$skip" >"$work/rig.log" 2>&1 &
-  local recorder=$!
-  for _ in $(seq 50); do grep -q ready "$work/rig.log" && break || sleep 0.1; done
+  start_rig $((seconds + skip + 2)) "$skip"
   "$program" listen --answer --once --listen "127.0.0.1:$port" --headset headsetB --json "$@" \
     >"$work/listen.log" 2>&1 &
   local listener=$!
@@ -39,8 +23,7 @@ measure() {
   "$program" call "sip:b@127.0.0.1:$port" --headset headsetA --json --duration $((seconds + skip)) \
     "$@" >"$work/call.log" 2>&1 || { echo "the call failed:"; cat "$work/call.log"; return 1; }
   wait "$recorder" "$listener"
-  kill "$server"
-  wait "$server" 2>/dev/null || true
+  stop_rig
   python3 - "$title" "$work/rig.log" "$work/call.log" <<'PY'
 import json, sys
 title, rig, call = sys.argv[1:]

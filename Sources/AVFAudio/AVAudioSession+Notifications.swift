@@ -36,4 +36,5 @@ public let AVAudioSessionRouteChangeReasonKey = "AVAudioSessionRouteChangeReason
 /// In `userInfo`: the route before, an `AVAudioSessionRouteDescription`.
 public let AVAudioSessionRouteChangePreviousRouteKey = "AVAudioSessionRouteChangePreviousRouteKey"
 /// In `userInfo`: a `SilenceSecondaryAudioHintType` as `UInt`.
-public let AVAudioSessionSilenceSecondaryAudioHintTypeKey = "AVAudioSessionSilenceSecondaryAudioHintTypeKey"
+public let AVAudioSessionSilenceSecondaryAudioHintTypeKey =
+  "AVAudioSessionSilenceSecondaryAudioHintTypeKey"

@@ -79,9 +79,13 @@ extension AVAudioSession {
     return fill.map { Double($0) / 1e9 } ?? ioBufferDuration
   }
 
-  /// The session's own attenuation: none, hence 1. The card's mixer is the user's.
+  /// The session's own attenuation: none, hence 1.
+  ///
+  /// The card's mixer is the user's.
   public var outputVolume: Float { 1 }
-  /// The session's own gain: none, hence 1. The card's mixer is the user's.
+  /// The session's own gain: none, hence 1.
+  ///
+  /// The card's mixer is the user's.
   public var inputGain: Float { 1 }
   /// False: the gain is the card's mixer's.
   public var isInputGainSettable: Bool { false }

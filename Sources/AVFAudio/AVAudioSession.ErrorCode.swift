@@ -1,6 +1,5 @@
 import Foundation
 
-
 extension AVAudioSession {
   /// Why a session call fails: codes in the domain `NSOSStatusErrorDomain`.
   ///

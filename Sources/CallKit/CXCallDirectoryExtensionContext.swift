@@ -26,7 +26,8 @@ open class CXCallDirectoryExtensionContext: NSExtensionContext {
   }
 
   /// Blocks a number, greater than the one before.
-  open func addBlockingEntry(withNextSequentialPhoneNumber phoneNumber: CXCallDirectoryPhoneNumber) {
+  open func addBlockingEntry(withNextSequentialPhoneNumber phoneNumber: CXCallDirectoryPhoneNumber)
+  {
     channel.send(.block(phoneNumber))
   }
 

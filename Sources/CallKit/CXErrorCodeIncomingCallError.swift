@@ -49,7 +49,9 @@ public struct CXErrorCodeIncomingCallError: CXCodedError {
   /// The user blocked the caller.
   public static var filteredByBlockList: Code { .filteredByBlockList }
   /// The screen is being shared.
-  public static var filteredDuringRestrictedSharingMode: Code { .filteredDuringRestrictedSharingMode }
+  public static var filteredDuringRestrictedSharingMode: Code {
+    .filteredDuringRestrictedSharingMode
+  }
   /// The call is protected.
   public static var callIsProtected: Code { .callIsProtected }
   /// Its participants are sensitive.

@@ -1,5 +1,6 @@
 /// The domain of `CXErrorCodeNotificationServiceExtensionError`.
-public let CXErrorDomainNotificationServiceExtension = "com.apple.CallKit.error.notificationserviceextension"
+public let CXErrorDomainNotificationServiceExtension =
+  "com.apple.CallKit.error.notificationserviceextension"
 
 /// Why a push could not be reported as a call.
 public struct CXErrorCodeNotificationServiceExtensionError: CXCodedError {
@@ -31,5 +32,7 @@ public struct CXErrorCodeNotificationServiceExtensionError: CXCodedError {
   /// The process is no notification service.
   public static var invalidClientProcess: Code { .invalidClientProcess }
   /// The process may not filter notifications.
-  public static var missingNotificationFilteringEntitlement: Code { .missingNotificationFilteringEntitlement }
+  public static var missingNotificationFilteringEntitlement: Code {
+    .missingNotificationFilteringEntitlement
+  }
 }

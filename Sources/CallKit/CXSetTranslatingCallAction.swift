@@ -10,8 +10,12 @@ open class CXSetTranslatingCallAction: CXCallAction {
   private let remote: String
 
   /// Translates between two languages, named by their BCP 47 tags.
-  public init(call callUUID: UUID, isTranslating: Bool, localLanguage: String, remoteLanguage: String)
-  {
+  public init(
+    call callUUID: UUID,
+    isTranslating: Bool,
+    localLanguage: String,
+    remoteLanguage: String
+  ) {
     translates = isTranslating
     local = localLanguage
     remote = remoteLanguage

@@ -252,8 +252,7 @@ public struct CallControl: Sendable {
     } while clearTheWay(at: now)
   }
 
-  private mutating func apply(_ action: CallAction, _ answer: ActionLedger.Answer, at now: Moment)
-  {
+  private mutating func apply(_ action: CallAction, _ answer: ActionLedger.Answer, at now: Moment) {
     let isFulfilled = answer.outcome == .fulfilled
     switch action.kind {
     case .start where isFulfilled:

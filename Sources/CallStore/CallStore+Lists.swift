@@ -39,8 +39,8 @@ extension CallStore {
   public func add(_ favourite: Favourite) throws {
     try database.write { database in
       try database.execute(
-        sql: "INSERT OR REPLACE INTO favourite (handle, name) VALUES (?, ?)",
-        arguments: [favourite.handle, favourite.name]
+        sql: "INSERT OR REPLACE INTO favourite (handle, key, name) VALUES (?, ?, ?)",
+        arguments: [favourite.handle, CallerNumber.key(favourite.handle), favourite.name]
       )
     }
   }
@@ -102,44 +102,35 @@ extension CallStore {
 
   // MARK: Callers
 
+  // One statement, compiled once for each connection: a caller waits for it.
+  private static let standingQuery = """
+    SELECT
+      EXISTS (SELECT 1 FROM blocked WHERE handle = ?1)
+        OR EXISTS (
+          SELECT 1 FROM blocking JOIN extension ON extension.id = extension
+          WHERE number = ?2 AND is_enabled
+        ),
+      EXISTS (SELECT 1 FROM setting WHERE name = 'dnd' AND value = 'on')
+        AND NOT EXISTS (SELECT 1 FROM favourite WHERE key = ?1),
+      (
+        SELECT text FROM identification JOIN extension ON extension.id = extension
+        JOIN label ON label.id = label WHERE number = ?2 AND is_enabled LIMIT 1
+      )
+    """
+
   /// What the lists and the call directory say of a caller.
   public func standing(of handle: String) throws -> CallerStanding {
     let key = CallerNumber.key(handle)
     let number = CallerNumber.normalized(handle)
-    return try database.read { database in
-      func exists(_ sql: String, _ arguments: StatementArguments) throws -> Bool {
-        try Bool.fetchOne(database, sql: "SELECT EXISTS (\(sql))", arguments: arguments) ?? false
-      }
-      var isBlocked = try exists("SELECT 1 FROM blocked WHERE handle = ?", [key])
-      if !isBlocked, let number {
-        isBlocked = try exists(
-          """
-          SELECT 1 FROM blocking JOIN extension ON extension.id = extension
-          WHERE number = ? AND is_enabled
-          """,
-          [number]
-        )
-      }
-      let isFavourite = try String.fetchAll(database, sql: "SELECT handle FROM favourite")
-        .contains { CallerNumber.key($0) == key }
-      let doesNotDisturb =
-        try String.fetchOne(database, sql: "SELECT value FROM setting WHERE name = 'dnd'") == "on"
+    // A single statement sees one state of the store without a transaction around it.
+    return try database.unsafeRead { database in
+      let statement = try database.cachedStatement(sql: Self.standingQuery)
+      let row = try Row.fetchOne(statement, arguments: [key, number])
       return CallerStanding(
-        isBlocked: isBlocked,
-        isSilenced: doesNotDisturb && !isFavourite,
-        label: try number.flatMap { try Self.label(of: $0, in: database) }
+        isBlocked: row?[0] ?? false,
+        isSilenced: row?[1] ?? false,
+        label: row?[2]
       )
     }
-  }
-
-  private static func label(of number: Int64, in database: Database) throws -> String? {
-    try String.fetchOne(
-      database,
-      sql: """
-        SELECT text FROM identification JOIN extension ON extension.id = extension
-        JOIN label ON label.id = label WHERE number = ? AND is_enabled LIMIT 1
-        """,
-      arguments: [number]
-    )
   }
 }

@@ -61,7 +61,10 @@ public final class CallStore: Sendable {
             ended REAL NOT NULL,
             result TEXT NOT NULL
           );
-          CREATE TABLE favourite (handle TEXT PRIMARY KEY, name TEXT NOT NULL);
+          CREATE TABLE favourite (
+            handle TEXT PRIMARY KEY, key TEXT NOT NULL, name TEXT NOT NULL
+          );
+          CREATE INDEX favourite_key ON favourite (key);
           CREATE TABLE blocked (handle TEXT PRIMARY KEY);
           CREATE TABLE setting (name TEXT PRIMARY KEY, value TEXT NOT NULL);
           CREATE TABLE extension (

@@ -120,6 +120,7 @@ extension CallStore {
   /// - Parameters:
   ///   - identifier: the extension, which must have been enabled once.
   ///   - next: gives the next entry, and nil after the last.
+  /// - Throws: the `DirectoryFault` that the entries committed, or what `next` throws.
   public func load(
     _ identifier: String,
     entries next: () throws -> DirectoryEntry?

@@ -17,7 +17,9 @@ struct MonkeyCallMain: ParsableCommand {
     discussion: "Keys, each followed by Return: a answers, o holds or resumes, m mutes, h hangs up."
   )
 
-  @Argument(help: "Whom to call, for example monkeycall://bob@192.168.1.20 or bob@192.168.1.20:5062.")
+  @Argument(
+    help: "Whom to call, for example monkeycall://bob@192.168.1.20 or bob@192.168.1.20:5062."
+  )
   var link: String?
 
   @Option(help: "The address to be reached at.")

@@ -290,8 +290,7 @@ final class VoiceLoop<
     }
   }
 
-  private func render(_ box: StreamBox<Transport>, _ frames: FrameCount, at now: MonotonicInstant)
-  {
+  private func render(_ box: StreamBox<Transport>, _ frames: FrameCount, at now: MonotonicInstant) {
     guard box.conference != 0 else {
       return box.stream.render(addingTo: &mix, count: frames, at: now)
     }

@@ -68,9 +68,12 @@ struct DirectoryCommand: ParsableCommand {
   }
 
   private static func set(_ identifier: String, isEnabled: Bool) throws {
-    guard CXCallDirectoryManager.installedExtensions.contains(where: { $0.identifier == identifier })
+    guard
+      CXCallDirectoryManager.installedExtensions.contains(where: { $0.identifier == identifier })
     else {
-      throw CommandFailure("there is no extension \"\(identifier)\"; \"sidetone directory\" lists them")
+      throw CommandFailure(
+        "there is no extension \"\(identifier)\"; \"sidetone directory\" lists them"
+      )
     }
     try CallStore.ofUser().setExtension(identifier, isEnabled: isEnabled)
   }

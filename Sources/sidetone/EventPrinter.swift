@@ -94,7 +94,9 @@ struct EventPrinter {
       guard announcesAddresses else { return }
       terminal.say("Listening at \(addresses.map { "sip:\($0)" }.joined(separator: ", "))")
     case .incoming(_, let from):
-      let keys = terminal.isInteractive ? " a to answer, e to end the other call and answer, d to decline." : ""
+      let keys =
+        terminal.isInteractive
+        ? " a to answer, e to end the other call and answer, d to decline." : ""
       terminal.say("\u{7}Incoming call from \(Self.plain(from)).\(keys)")
     case .calling(_, let to):
       let keys = terminal.isInteractive ? " h to hang up." : ""

@@ -6,7 +6,8 @@ struct OpenCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "open",
     abstract: "Call what a link names; a sidetone that runs already takes the call over.",
-    discussion: "Links are sip:, tel: (through a gateway) and sidetone: (for example sidetone://bob@host)."
+    discussion:
+      "Links are sip:, tel: (through a gateway) and sidetone: (for example sidetone://bob@host)."
   )
 
   @Argument(help: "The link.")

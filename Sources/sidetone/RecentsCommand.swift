@@ -24,7 +24,9 @@ struct RecentsCommand: ParsableCommand {
   func run() throws {
     let store = try CallStore.ofUser()
     if clear { try store.clearRecents() }
-    for recent in try store.recents(limit: limit) { print(json ? Self.json(recent) : Self.line(recent)) }
+    for recent in try store.recents(limit: limit) {
+      print(json ? Self.json(recent) : Self.line(recent))
+    }
   }
 
   private static func line(_ recent: RecentCall) -> String {

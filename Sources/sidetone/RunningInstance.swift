@@ -48,7 +48,8 @@ final class RunningInstance: @unchecked Sendable {
 
   /// Asks the sidetone that runs to call; false if none does.
   static func handOver(_ address: String) -> Bool {
-    guard let path = path(), address.utf8.count < lineLimit, let descriptor = connect(to: path) else {
+    guard let path = path(), address.utf8.count < lineLimit, let descriptor = connect(to: path)
+    else {
       return false
     }
     defer { Glibc.close(descriptor) }

@@ -76,7 +76,9 @@ struct ActionTests {
     #expect(!transaction.isComplete)
     let copy = try #require(transaction.copy() as? CXTransaction)
     #expect(copy !== transaction && copy.uuid == transaction.uuid)
-    #expect(copy.actions[0] !== actions[3] && copy.actions.map(\.uuid) == transaction.actions.map(\.uuid))
+    #expect(
+      copy.actions[0] !== actions[3] && copy.actions.map(\.uuid) == transaction.actions.map(\.uuid)
+    )
     let data = try NSKeyedArchiver.archivedData(
       withRootObject: transaction,
       requiringSecureCoding: true

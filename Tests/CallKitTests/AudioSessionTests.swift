@@ -158,7 +158,9 @@ extension ProcessWideTests {
     }
 
     @Test func valuesAreApples() {
-      #expect(AVAudioSession.Category.playAndRecord.rawValue == "AVAudioSessionCategoryPlayAndRecord")
+      #expect(
+        AVAudioSession.Category.playAndRecord.rawValue == "AVAudioSessionCategoryPlayAndRecord"
+      )
       #expect(AVAudioSession.Mode.default.rawValue == "AVAudioSessionModeDefault")
       #expect(AVAudioSession.PortOverride.speaker.rawValue == 1_936_747_378)
       #expect(AVAudioSession.InterruptionType.began.rawValue == 1)

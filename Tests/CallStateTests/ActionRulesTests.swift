@@ -174,7 +174,9 @@ struct ActionRulesTests {
     let script = CallScript(groups: 1)
     try script.talk("A")
     try script.request(("A", .end), ("B", .start(StartRequest(handle: CallScript.bob))))
-    #expect(script.take() == ["(o) B new, outgoing", "execute 2", "perform end A", "perform start B"])
+    #expect(
+      script.take() == ["(o) B new, outgoing", "execute 2", "perform end A", "perform start B"]
+    )
   }
 
   @Test func R23_effectsComeInTheOrderOfTheTransaction() throws {

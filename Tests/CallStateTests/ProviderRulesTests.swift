@@ -119,7 +119,9 @@ struct ProviderRulesTests {
       try script.fulfil("A")
     }
     #expect(
-      script.take().filter { $0.hasPrefix("did") } == ["didDeactivate", "didActivate", "didDeactivate"]
+      script.take().filter { $0.hasPrefix("did") } == [
+        "didDeactivate", "didActivate", "didDeactivate",
+      ]
     )
   }
 
@@ -179,9 +181,15 @@ struct ProviderRulesTests {
       try play(script)
       return script.take().last { $0.hasPrefix("recorded") }
     }
-    #expect(try result { try $0.talk("A"); $0.ended("A") } == "recorded A talked")
     #expect(
-      try result { try $0.start("A"); try $0.fulfil("A"); $0.ended("A", .unanswered) }
+      try result {
+        try $0.talk("A"); $0.ended("A")
+      } == "recorded A talked"
+    )
+    #expect(
+      try result {
+        try $0.start("A"); try $0.fulfil("A"); $0.ended("A", .unanswered)
+      }
         == "recorded A unanswered"
     )
     #expect(
@@ -189,22 +197,38 @@ struct ProviderRulesTests {
         try $0.start("A"); try $0.fulfil("A"); try $0.request(("A", .end)); try $0.fulfil("A")
       } == "recorded A cancelled"
     )
-    #expect(try result { try $0.incoming("A"); $0.ended("A") } == "recorded A missed")
     #expect(
-      try result { try $0.incoming("A"); $0.ended("A", .answeredElsewhere) }
+      try result {
+        try $0.incoming("A"); $0.ended("A")
+      } == "recorded A missed"
+    )
+    #expect(
+      try result {
+        try $0.incoming("A"); $0.ended("A", .answeredElsewhere)
+      }
         == "recorded A answeredElsewhere"
     )
     #expect(
-      try result { try $0.incoming("A"); $0.ended("A", .declinedElsewhere) }
+      try result {
+        try $0.incoming("A"); $0.ended("A", .declinedElsewhere)
+      }
         == "recorded A declinedElsewhere"
     )
     #expect(
-      try result { try $0.incoming("A"); $0.decide(.incoming(CallScript.id("A"), .decline))
-        try $0.fulfil("A") } == "recorded A declined"
+      try result {
+        try $0.incoming("A"); $0.decide(.incoming(CallScript.id("A"), .decline))
+        try $0.fulfil("A")
+      } == "recorded A declined"
     )
     #expect(
-      try result { try $0.incoming("A"); $0.wait(60); try $0.fulfil("A") } == "recorded A missed"
+      try result {
+        try $0.incoming("A"); $0.wait(60); try $0.fulfil("A")
+      } == "recorded A missed"
     )
-    #expect(try result { try $0.talk("A"); $0.ended("A", .failed) } == "recorded A failed")
+    #expect(
+      try result {
+        try $0.talk("A"); $0.ended("A", .failed)
+      } == "recorded A failed"
+    )
   }
 }

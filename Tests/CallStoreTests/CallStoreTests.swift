@@ -60,7 +60,9 @@ struct CallStoreTests {
   @Test func R40_blockedHandlesAreFoundInEverySpelling() throws {
     try store.block("+1 (408) 555-5555")
     try store.block("sip:Eve@Example.org")
-    for handle in ["tel:+14085555555", "14085555555", "sip:+14085555555@gate.example.org;user=phone"] {
+    for handle in [
+      "tel:+14085555555", "14085555555", "sip:+14085555555@gate.example.org;user=phone",
+    ] {
       #expect(try store.standing(of: handle).isBlocked, "\(handle)")
     }
     #expect(try store.standing(of: "SIP:eve@example.org").isBlocked)
@@ -136,7 +138,9 @@ struct CallStoreTests {
     #expect(throws: DirectoryFault.unexpectedIncrementalRemoval) {
       try load([.readsIncremental, .unblock(1)])
     }
-    try load([.readsIncremental, .block(100), .block(200), .identify(300, "a"), .identify(300, "b")])
+    try load([
+      .readsIncremental, .block(100), .block(200), .identify(300, "a"), .identify(300, "b"),
+    ])
     try load([.readsIncremental, .unblock(100), .block(150), .unidentify(300)])
     #expect(try store.entryCounts(of: "x") == (2, 0))
     try load([.readsIncremental])

@@ -20,8 +20,10 @@ struct TelephoneEventTests {
   }
 
   @Test func keysHaveTheirCodes() {
-    #expect("0123456789*#ABCDabcd".compactMap { TelephoneEvent.code(of: $0) }
-      == [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 12, 13, 14, 15])
+    #expect(
+      "0123456789*#ABCDabcd".compactMap { TelephoneEvent.code(of: $0) }
+        == [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 12, 13, 14, 15]
+    )
     #expect(TelephoneEvent.code(of: "x") == nil && TelephoneEvent.code(of: "٣") == nil)
     #expect(TelephoneEvent.key(of: 11) == "#" && TelephoneEvent.key(of: 16) == nil)
   }

@@ -1,0 +1,48 @@
+#include "raw_alsa.h"
+
+#include <alsa/asoundlib.h>
+#include <time.h>
+
+static double now(void) {
+  struct timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return time.tv_sec * 1e3 + time.tv_nsec / 1e6;
+}
+
+static snd_pcm_t *opened(const char *device, snd_pcm_stream_t stream) {
+  snd_pcm_t *pcm = NULL;
+  if (snd_pcm_open(&pcm, device, stream, SND_PCM_NONBLOCK)) return NULL;
+  snd_pcm_hw_params_t *params;
+  unsigned rate = 48000;
+  snd_pcm_uframes_t period = 120, buffer = 3840;
+  snd_pcm_hw_params_alloca(&params);
+  snd_pcm_hw_params_any(pcm, params);
+  snd_pcm_hw_params_set_access(pcm, params, SND_PCM_ACCESS_RW_INTERLEAVED);
+  snd_pcm_hw_params_set_format(pcm, params, SND_PCM_FORMAT_FLOAT);
+  snd_pcm_hw_params_set_channels(pcm, params, 1);
+  snd_pcm_hw_params_set_rate_near(pcm, params, &rate, NULL);
+  snd_pcm_hw_params_set_period_size_near(pcm, params, &period, NULL);
+  snd_pcm_hw_params_set_buffer_size_near(pcm, params, &buffer);
+  if (snd_pcm_hw_params(pcm, params) || snd_pcm_prepare(pcm)) {
+    snd_pcm_close(pcm);
+    return NULL;
+  }
+  return pcm;
+}
+
+double raw_alsa_activation(const char *device) {
+  static const float silence[256];
+  double begin = now();
+  snd_pcm_t *capture = opened(device, SND_PCM_STREAM_CAPTURE);
+  snd_pcm_t *playback = opened(device, SND_PCM_STREAM_PLAYBACK);
+  double taken = -1;
+  if (capture && playback) {
+    snd_pcm_start(capture);
+    snd_pcm_writei(playback, silence, 256);
+    snd_pcm_start(playback);
+    taken = now() - begin;
+  }
+  if (capture) snd_pcm_close(capture);
+  if (playback) snd_pcm_close(playback);
+  return taken;
+}

@@ -1,0 +1,8 @@
+#!/bin/bash
+# From fulfil() to didActivate with the devices running, on the exact clock. Usage: activation.sh
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+. "$here/jack-rig.sh"
+start_rig 60 1
+XDG_DATA_HOME=$work "$here/.build/release/call-activation" headsetA
+stop_rig
