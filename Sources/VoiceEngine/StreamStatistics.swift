@@ -1,3 +1,7 @@
+import MediaTime
+import Playout
+import RTP
+
 /// What a stream has done so far.
 ///
 /// Written by the voice thread ten times a second.
@@ -43,6 +47,24 @@ public struct StreamStatistics: Equatable, Sendable, BitwiseCopyable {
 
   @_noAllocation @_noLocks
   init() {}
+
+  @_noAllocation @_noLocks
+  mutating func note(_ reception: ReceptionStatistics, clockRate: SampleRate) {
+    packetsReceived = reception.received
+    packetsLost = max(0, reception.cumulativeLost)
+    jitterNanoseconds = Int64(reception.jitterTicks * 1e9 / Double(clockRate.hertz))
+  }
+
+  @_noAllocation @_noLocks
+  mutating func note(_ buffer: borrowing JitterBuffer) {
+    let counters = buffer.counters
+    packetsLate = counters.latePackets
+    playoutDelayNanoseconds = buffer.delayNanoseconds
+    playoutTargetNanoseconds = buffer.targetNanoseconds
+    decodedFrames = counters.decodedFrames
+    concealedFrames = counters.concealedFrames
+    recoveredFrames = counters.recoveredFrames
+  }
 }
 
 /// What the device side of the voice thread has done so far.

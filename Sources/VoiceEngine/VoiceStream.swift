@@ -48,11 +48,9 @@ public struct VoiceStream: ~Copyable {
   private var jitterBuffer: JitterBuffer
   private var payloads: ByteBuffer
   private var payloadLengths: FixedArray<Int>
-  private var newestTimestamp: (raw: RTPTimestamp, frame: Int64)?
+  private var mediaClock: MediaClock
   private var lastHeard: MonotonicInstant?
-  private var keyReceiver = TelephoneEventReceiver()
-  private var heardKeys = FixedArray<UInt8>(repeating: 0, count: 16)
-  private var heardKeyCount = 0
+  private var heardKeys = KeyInbox()
 
   // Playing.
   private var scratch = SampleBuffer(repeating: 0, count: 5_760)
@@ -71,6 +69,7 @@ public struct VoiceStream: ~Copyable {
     self.configuration = configuration
     clockRate = configuration.clockRate
     framesPerTick = SampleRate.voice.hertz / configuration.clockRate.hertz
+    mediaClock = MediaClock(framesPerTick: framesPerTick)
     sequenceNumber = UInt16(truncatingIfNeeded: configuration.seed)
     timestamp = RTPTimestamp(rawValue: UInt32(truncatingIfNeeded: configuration.seed &>> 16))
     reception = ReceptionStatistics(clockRate: configuration.clockRate)
@@ -133,20 +132,16 @@ public struct VoiceStream: ~Copyable {
       let payloadLength = encodePending(into: &datagram)
       let packetTimestamp = timestamp
       timestamp = timestamp.advanced(by: configuration.packetFrames / framesPerTick)
-      if payloadLength == 0 { continue }
       // The first packet of a silence tells of it, the rest of it is not sent (RFC 7587 3.1.3).
       let isSilence = framesPerTick == 1 && payloadLength <= 2
-      if isSilence && isSilenceAnnounced { continue }
+      if payloadLength == 0 || isSilence && isSilenceAnnounced { continue }
 
-      let header = RTPHeader(
-        marker: marksNextPacket,
-        payloadType: configuration.sendPayloadType,
-        sequenceNumber: sequenceNumber,
-        timestamp: packetTimestamp,
-        ssrc: configuration.ssrc
+      writeHeader(
+        to: &datagram,
+        configuration.sendPayloadType,
+        at: packetTimestamp,
+        isMarked: marksNextPacket
       )
-      header.write(to: &datagram)
-      sequenceNumber &+= 1
       isSilenceAnnounced = isSilence
       marksNextPacket = isSilence
       statistics.packetsSent += 1
@@ -165,18 +160,22 @@ public struct VoiceStream: ~Copyable {
       into: &datagram,
       at: RTPHeader.minimumLength
     )
+    removePending()
+    return length
+  }
+
+  @_noAllocation @_noLocks
+  private mutating func removePending() {
+    let frames = configuration.packetFrames
     pending.move(from: frames, to: 0, count: pendingFrames - frames)
     pendingFrames -= frames
-    return length
   }
 
   // A key sounds in place of the voice (RFC 4733 section 2.2).
   @_noAllocation @_noLocks
   private mutating func dropPending() {
-    let frames = configuration.packetFrames
-    pending.move(from: frames, to: 0, count: pendingFrames - frames)
-    pendingFrames -= frames
-    timestamp = timestamp.advanced(by: frames / framesPerTick)
+    removePending()
+    timestamp = timestamp.advanced(by: configuration.packetFrames / framesPerTick)
     marksNextPacket = true
   }
 
@@ -187,19 +186,34 @@ public struct VoiceStream: ~Copyable {
     isFirst: Bool,
     to datagram: inout ByteBuffer
   ) -> Int {
-    let header = RTPHeader(
-      marker: isFirst,
-      payloadType: configuration.sendEventPayloadType ?? 0,
-      sequenceNumber: sequenceNumber,
-      timestamp: began,
-      ssrc: configuration.ssrc
+    writeHeader(
+      to: &datagram,
+      configuration.sendEventPayloadType ?? 0,
+      at: began,
+      isMarked: isFirst
     )
-    header.write(to: &datagram)
     event.write(to: &datagram, at: RTPHeader.minimumLength)
-    sequenceNumber &+= 1
     statistics.packetsSent += 1
     statistics.bytesSent += Int64(TelephoneEvent.length)
     return RTPHeader.minimumLength + TelephoneEvent.length
+  }
+
+  @_noAllocation @_noLocks
+  private mutating func writeHeader(
+    to datagram: inout ByteBuffer,
+    _ payloadType: UInt8,
+    at timestamp: RTPTimestamp,
+    isMarked: Bool
+  ) {
+    let header = RTPHeader(
+      marker: isMarked,
+      payloadType: payloadType,
+      sequenceNumber: sequenceNumber,
+      timestamp: timestamp,
+      ssrc: configuration.ssrc
+    )
+    header.write(to: &datagram)
+    sequenceNumber &+= 1
   }
 
   /// Sends a key, coded as in RFC 4733, after those that wait; false if the far side takes none, or too
@@ -209,7 +223,7 @@ public struct VoiceStream: ~Copyable {
     configuration.sendEventPayloadType != nil && keys.press(code)
   }
 
-  /// Changes the Opus bit rate from the next packet on.
+  /// Changes the Opus bit rate.
   @_noAllocation @_noLocks
   public mutating func setBitrate(_ bitsPerSecond: Int) {
     encoder.setBitrate(bitsPerSecond)
@@ -330,14 +344,14 @@ public struct VoiceStream: ~Copyable {
       sequence = first
       reception.begin(at: first)
       jitterBuffer.restart()
-      newestTimestamp = nil
+      mediaClock.restart()
     case .member(let extended):
       sequence = extended
     }
     reception.receive(sequence: sequence, timestamp: header.timestamp, at: instant)
     heard(at: instant)
 
-    if isKey { return hear(packet, in: datagram) }
+    if isKey { return heardKeys.receive(packet, in: datagram) }
     let payload = packet.payloadOffset..<packet.payloadOffset + packet.payloadLength
     guard isOurs, packet.payloadLength > 0, packet.payloadLength <= Self.payloadCapacity,
       let frames = decoder.frames(of: datagram, in: payload)
@@ -345,7 +359,7 @@ public struct VoiceStream: ~Copyable {
     let isSilence = decoder.isSilence(byteCount: packet.payloadLength)
     let insertion = jitterBuffer.insert(
       sequence: sequence,
-      mediaFrame: extend(header.timestamp),
+      mediaFrame: mediaClock.frame(at: header.timestamp),
       frames: frames,
       isSilence: isSilence,
       at: instant
@@ -358,29 +372,9 @@ public struct VoiceStream: ~Copyable {
     }
   }
 
+  /// Takes the code of the next key that the far side pressed.
   @_noAllocation @_noLocks
-  private mutating func hear(_ packet: RTPPacket, in datagram: borrowing ByteBuffer) {
-    let event = TelephoneEvent(
-      parsing: datagram,
-      at: packet.payloadOffset,
-      length: packet.payloadLength
-    )
-    guard let event, heardKeyCount < heardKeys.count,
-      let code = keyReceiver.receive(event, began: packet.header.timestamp)
-    else { return }
-    heardKeys[heardKeyCount] = code
-    heardKeyCount += 1
-  }
-
-  /// Takes the code of the next key that the far side pressed, nil when there is none.
-  @_noAllocation @_noLocks
-  public mutating func takeKey() -> UInt8? {
-    guard heardKeyCount > 0 else { return nil }
-    let code = heardKeys[0]
-    heardKeyCount -= 1
-    for index in 0..<heardKeyCount { heardKeys[index] = heardKeys[index + 1] }
-    return code
-  }
+  public mutating func takeKey() -> UInt8? { heardKeys.take() }
 
   @_noAllocation @_noLocks
   private mutating func heard(at instant: MonotonicInstant) {
@@ -388,20 +382,7 @@ public struct VoiceStream: ~Copyable {
     statistics.refusals = 0
   }
 
-  // Timestamps in frames at 48 kHz that never wrap: nearest to the newest so far.
-  @_noAllocation @_noLocks
-  private mutating func extend(_ raw: RTPTimestamp) -> Int64 {
-    guard let newest = newestTimestamp else {
-      let first: Int64 = 1 &<< 40
-      newestTimestamp = (raw, first)
-      return first
-    }
-    let frame = newest.frame + Int64(raw.ticks(since: newest.raw) * framesPerTick)
-    newestTimestamp = (raw, frame)
-    return frame
-  }
-
-  /// Notes that sending or receiving was refused by the far side's host.
+  /// Notes that the far side's host refused a packet.
   @_noAllocation @_noLocks
   public mutating func noteRefusal() {
     statistics.refusals += 1
@@ -409,8 +390,7 @@ public struct VoiceStream: ~Copyable {
 
   // MARK: Playing
 
-  /// Adds what the far side said to the first `count` frames of `output`, at 48 kHz, which will
-  /// sound next.
+  /// Adds what the far side said to the `count` frames of `output`, at 48 kHz, that will sound next.
   @_noAllocation @_noLocks
   public mutating func render(
     addingTo output: inout SampleBuffer,
@@ -503,19 +483,9 @@ public struct VoiceStream: ~Copyable {
   /// Brings `statistics` up to `now`, returns them and starts the next interval of the levels.
   @_noAllocation @_noLocks
   public mutating func takeStatistics(at now: MonotonicInstant) -> StreamStatistics {
-    let counters = jitterBuffer.counters
-    statistics.packetsReceived = reception.received
-    statistics.packetsLost = max(0, reception.cumulativeLost)
-    statistics.packetsLate = counters.latePackets
-    statistics.jitterNanoseconds = Int64(
-      reception.jitterTicks * 1e9 / Double(clockRate.hertz)
-    )
-    statistics.playoutDelayNanoseconds = jitterBuffer.delayNanoseconds
-    statistics.playoutTargetNanoseconds = jitterBuffer.targetNanoseconds
+    statistics.note(reception, clockRate: clockRate)
+    statistics.note(jitterBuffer)
     statistics.roundTripNanoseconds = control.roundTripNanoseconds ?? -1
-    statistics.decodedFrames = counters.decodedFrames
-    statistics.concealedFrames = counters.concealedFrames
-    statistics.recoveredFrames = counters.recoveredFrames
     statistics.isFarGone = control.isFarGone
     if let lastHeard {
       statistics.silenceNanoseconds = max(0, now.nanoseconds(since: lastHeard))

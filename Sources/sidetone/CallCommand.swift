@@ -39,6 +39,6 @@ struct CallCommand: AsyncParsableCommand {
       device: deviceOptions,
       defaultPort: 0
     )
-    try await session.run(answersAtOnce: false, endsAfterFirst: true, calling: address)
+    try await session.run(endsAfterFirst: true, calling: address)
   }
 }

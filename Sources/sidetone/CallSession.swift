@@ -8,6 +8,7 @@ import VoiceEngine
 struct CallSession {
   private let configuration: PhoneConfiguration
   private let duration: Double?
+  private let answersAtOnce: Bool
   private let isJSON: Bool
   private let readsKeys: Bool
   private let logger: Logger
@@ -27,7 +28,8 @@ struct CallSession {
     call: CallOptions,
     voice: VoiceOptions,
     device: DeviceOptions,
-    defaultPort: UInt16
+    defaultPort: UInt16,
+    answersAtOnce: Bool = false
   ) throws {
     try Self.orFail { try device.checkDevices() }
     var configuration = PhoneConfiguration()
@@ -44,9 +46,10 @@ struct CallSession {
     configuration.usesDiscontinuousTransmission = voice.dtx
     configuration.devices = device.devices
     configuration.filters = device.filters
-    configuration.maximumCalls = call.calls
+    configuration.maximumCalls = call.calls ?? (answersAtOnce ? 1 : 2)
     self.configuration = configuration
     duration = call.duration
+    self.answersAtOnce = answersAtOnce
     isJSON = call.json
     readsKeys = call.keys
     var logger = Logger(label: "sidetone", factory: StreamLogHandler.standardError(label:))
@@ -65,7 +68,7 @@ struct CallSession {
   /// Runs until the call has ended, or until interrupted.
   ///
   /// Throws the exit status.
-  func run(answersAtOnce: Bool, endsAfterFirst: Bool, calling address: String?) async throws {
+  func run(endsAfterFirst: Bool, calling address: String?) async throws {
     let terminal = Terminal()
     let printer = EventPrinter(
       isJSON: isJSON,

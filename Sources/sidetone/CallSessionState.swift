@@ -53,7 +53,10 @@ struct CallSessionState {
       logger.debug("\(event)")
       printer.print(event)
       note(event)
-      if case .incoming(let call, _) = event, answersAtOnce { try? await phone.answer(call) }
+      // A second caller never interrupts a call by himself.
+      if case .incoming(let call, _) = event, answersAtOnce, lines.count == 1 {
+        try? await phone.answer(call)
+      }
       if case .connected(let call, _) = event, let duration {
         Task {
           try? await Task.sleep(for: .seconds(duration))

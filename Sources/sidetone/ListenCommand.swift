@@ -21,8 +21,9 @@ struct ListenCommand: AsyncParsableCommand {
       call: callOptions,
       voice: voiceOptions,
       device: deviceOptions,
-      defaultPort: 5_060
+      defaultPort: 5_060,
+      answersAtOnce: answer
     )
-    try await session.run(answersAtOnce: answer, endsAfterFirst: once, calling: nil)
+    try await session.run(endsAfterFirst: once, calling: nil)
   }
 }

@@ -158,8 +158,13 @@ struct CallOptions: ParsableArguments {
   @Option(help: ArgumentHelp("The name to show to others.", valueName: "text"))
   var name: String?
 
-  @Option(help: ArgumentHelp("How many calls at a time; others hear busy.", valueName: "n"))
-  var calls = 2
+  @Option(
+    help: ArgumentHelp(
+      "How many calls at a time; others hear busy. Default: 2, with --answer 1.",
+      valueName: "n"
+    )
+  )
+  var calls: Int?
 
   @Flag(help: "Read keys from standard input even if it is no terminal.")
   var keys = false
@@ -174,7 +179,7 @@ struct CallOptions: ParsableArguments {
     if let duration, !(duration > 0 && duration < 1e9) {
       throw ValidationError("--duration is a positive number of seconds")
     }
-    guard (1...8).contains(calls) else { throw ValidationError("--calls is between 1 and 8") }
+    guard (1...8).contains(calls ?? 1) else { throw ValidationError("--calls is between 1 and 8") }
     guard ["trace", "debug", "info", "warning", "error"].contains(logLevel) else {
       throw ValidationError("--log-level is trace, debug, info, warning or error")
     }

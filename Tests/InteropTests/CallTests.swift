@@ -59,7 +59,7 @@ struct CallTests {
   }
 
   @Test func secondCallerIsBusy() throws {
-    let pair = try Pair(duration: nil, listenerOptions: ["--calls", "1"])
+    let pair = try Pair(duration: nil)
     #expect(pair.caller.wait(for: "connected"))
     let second = try Bench.run(
       ["call", "sip:bob@127.0.0.1:\(pair.port)", "--headset", "null", "--json"])
