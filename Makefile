@@ -8,9 +8,9 @@
 SHELL := /bin/bash
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
-LIBRARIES := libasound2-dev libopus-dev libspeexdsp-dev libre-dev libsqlite3-dev pkg-config
+LIBRARIES := libasound2-dev libopus-dev libspeexdsp-dev libre-dev libsqlite3-dev libdbus-1-dev pkg-config
 VOICES := espeak-ng sox
-RIGS := libasound2-plugins jackd2 libjack-jackd2-dev baresip-core iproute2 procps python3
+RIGS := libasound2-plugins jackd2 libjack-jackd2-dev baresip-core dbus iproute2 procps python3
 
 .PHONY: build demo test sanitize lint bench setup-build setup-demo setup-test clean
 

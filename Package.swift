@@ -51,6 +51,11 @@ let package = Package(
       pkgConfig: "libre",
       providers: [.apt(["libre-dev"])]
     ),
+    .systemLibrary(
+      name: "CDBus",
+      pkgConfig: "dbus-1",
+      providers: [.apt(["libdbus-1-dev"])]
+    ),
     .systemLibrary(name: "CRealTime"),
 
     // Layer 1: values, and what a real-time thread stands on.
@@ -97,6 +102,8 @@ let package = Package(
       swiftSettings: strict
     ),
 
+    .target(name: "DesktopBus", dependencies: ["CDBus"], swiftSettings: strict),
+
     // Layer 4: the voice thread, the audio session, the signalling.
     .target(
       name: "VoiceEngine",
@@ -131,7 +138,12 @@ let package = Package(
     .target(name: "Intents", dependencies: ["FoundationAdditions"], swiftSettings: strict),
     .target(name: "PushKit", swiftSettings: strict),
 
-    // Layer 6: one phone.
+    // Layer 6: one phone, and where its user sees calls.
+    .target(
+      name: "CallScreen",
+      dependencies: ["CallKit", "CallState", "DesktopBus"],
+      swiftSettings: strict
+    ),
     .target(
       name: "Sidetone",
       dependencies: [
@@ -145,7 +157,7 @@ let package = Package(
     .executableTarget(
       name: "sidetone",
       dependencies: [
-        "MediaTime", "RealTime", "ALSAIO", "AVFAudio", "CallKit", "CallStore", "Sidetone",
+        "MediaTime", "RealTime", "ALSAIO", "AVFAudio", "CallKit", "CallScreen", "CallStore", "Sidetone",
         "SIPSignalling", "UDPTransport", "VoiceEngine",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Logging", package: "swift-log"),
@@ -207,6 +219,11 @@ let package = Package(
     .testTarget(
       name: "CallStoreTests",
       dependencies: ["CallStore", .product(name: "GRDB", package: "GRDB.swift")],
+      swiftSettings: strict
+    ),
+    .testTarget(
+      name: "CallScreenTests",
+      dependencies: ["CallKit", "CallScreen", "CallState", "DesktopBus", "MediaTime"],
       swiftSettings: strict
     ),
     .testTarget(

@@ -25,6 +25,8 @@ final class CallSystem: @unchecked Sendable {
   private var nextCompletion = 1
   private var timer: (any DispatchSourceTimer)?
   private lazy var book = CallBook()
+  private var presenters: [any CallPresenter] = []
+  private var presented: CallPresentation?
 
   private struct WeakObserver {
     weak var observer: CXCallObserver?
@@ -75,6 +77,13 @@ final class CallSystem: @unchecked Sendable {
     perform { [self] in
       observers.removeAll { $0.observer == nil }
       observers.append(crossing.value)
+    }
+  }
+
+  func add(presenter: any CallPresenter) {
+    perform { [self] in
+      presenters.append(presenter)
+      presenter.present(control.presentation)
     }
   }
 
@@ -262,6 +271,15 @@ final class CallSystem: @unchecked Sendable {
     while let effect = control.nextEffect() { perform(effect) }
     AVAudioSession.sharedInstance().setWithheldByCalls(control.isSessionWithheld)
     schedule()
+    present()
+  }
+
+  private func present() {
+    guard !presenters.isEmpty else { return }
+    let presentation = control.presentation
+    guard presentation != presented else { return }
+    presented = presentation
+    for presenter in presenters { presenter.present(presentation) }
   }
 
   private func perform(_ effect: CallControl.Effect) {
@@ -286,6 +304,7 @@ final class CallSystem: @unchecked Sendable {
     case .recorded(let record):
       let provider = mailboxes.first { $0.id == record.provider }?.provider
       book.add(record, app: provider?.configuration.localizedName)
+      for presenter in presenters { presenter.present(ended: record) }
     }
   }
 

@@ -1,4 +1,6 @@
 import ArgumentParser
+import CallKit
+import CallScreen
 import Foundation
 import Logging
 import Sidetone
@@ -102,6 +104,7 @@ struct CallSession {
         }
       }
     }
+    showOnDesktop(phone)
     let instance = RunningInstance { continuation.yield(.open($0)) }
     defer { instance?.close() }
 
@@ -119,6 +122,14 @@ struct CallSession {
       throw CommandFailure("the call did not end well: \(state.lastReason)")
     }
     if endsAfterFirst && state.outcome == nil { throw CommandFailure("interrupted before a call") }
+  }
+
+  // Where there is a desktop, calls appear there as well.
+  private func showOnDesktop(_ phone: Phone) {
+    let screen = DesktopCallScreen(decide: { CallScreens.decide($0) }) { handle in
+      Task { try? await phone.call(handle) }
+    }
+    if let screen { CallScreens.add(screen) }
   }
 
   // MARK: Where inputs come from

@@ -1,0 +1,24 @@
+package import CallState
+
+/// Shows the user what calls there are; the core of the call system depends on none of them.
+///
+/// Called on the call system's queue, whenever something that can be seen has changed.
+package protocol CallPresenter: AnyObject, Sendable {
+  /// The calls are now these.
+  func present(_ presentation: CallPresentation)
+  /// A call is over.
+  func present(ended record: CallRecord)
+}
+
+/// The call screens of this process.
+package enum CallScreens {
+  /// Shows calls on one more screen, for as long as the process lives.
+  package static func add(_ presenter: any CallPresenter) {
+    CallSystem.shared.add(presenter: presenter)
+  }
+
+  /// Carries out what the user decided on one of them.
+  package static func decide(_ decision: UserDecision) {
+    CallSystem.shared.decide(decision)
+  }
+}

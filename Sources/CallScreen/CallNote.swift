@@ -1,0 +1,114 @@
+import CallState
+
+/// A notification about a call, as it ought to be on the desktop.
+///
+/// Categories, urgencies and hints are those of the Desktop Notifications Specification.
+struct CallNote: Equatable, Sendable {
+  /// What a button does.
+  enum Deed: Equatable, Sendable {
+    case decide(UserDecision)
+    case callBack(handle: String)
+  }
+
+  struct Button: Equatable, Sendable {
+    let key: String
+    let label: String
+    let deed: Deed
+  }
+
+  let summary: String
+  let body: String
+  let category: String
+  /// 0 low, 1 normal, 2 critical.
+  let urgency: UInt8
+  let buttons: [Button]
+  /// True to stay until it is taken away; a user who closes it sees it again.
+  let isLasting: Bool
+
+  /// What the desktop shows of the calls: the incoming one that has the screen, and those that stand.
+  static func notes(for presentation: CallPresentation) -> [CallID: CallNote] {
+    var notes: [CallID: CallNote] = [:]
+    for entry in presentation.calls {
+      if entry.id == presentation.incoming {
+        notes[entry.id] = incoming(entry, presentation.choices)
+      } else if entry.phase != .ringing {
+        notes[entry.id] = ongoing(entry)
+      }
+    }
+    return notes
+  }
+
+  private static func incoming(
+    _ entry: CallPresentation.Entry,
+    _ choices: [AnswerChoice]
+  ) -> CallNote {
+    CallNote(
+      summary: "Incoming call",
+      body: plain(entry.details.displayName),
+      category: "call.incoming",
+      urgency: 2,
+      buttons: choices.map { choice in
+        Button(
+          key: "\(choice)",
+          label: label(of: choice),
+          deed: .decide(.incoming(entry.id, choice))
+        )
+      },
+      isLasting: true
+    )
+  }
+
+  private static func ongoing(_ entry: CallPresentation.Entry) -> CallNote {
+    var buttons = [Button(key: "end", label: "Hang Up", deed: .decide(.end(entry.id)))]
+    if entry.phase == .connected, entry.details.supportsHolding {
+      let deed = CallNote.Deed.decide(
+        entry.isOnHold ? .swap(to: entry.id) : .setHeld(entry.id, true)
+      )
+      buttons.append(Button(key: "hold", label: entry.isOnHold ? "Resume" : "Hold", deed: deed))
+    }
+    let state =
+      switch entry.phase {
+      case .connected: entry.isOnHold ? "On hold" : "In call"
+      case .answering: "Connecting"
+      default: "Calling"
+      }
+    return CallNote(
+      summary: state,
+      body: plain(entry.details.displayName),
+      category: "call.ongoing",
+      urgency: 0,
+      buttons: buttons,
+      isLasting: false
+    )
+  }
+
+  /// What tells of a call that nobody took; nil for other calls.
+  static func missed(_ record: CallRecord) -> CallNote? {
+    guard record.result == .missed else { return nil }
+    let handle = record.details.remoteHandle?.value ?? ""
+    return CallNote(
+      summary: "Missed call",
+      body: plain(record.details.displayName),
+      category: "call.unanswered",
+      urgency: 1,
+      buttons: handle.isEmpty
+        ? [] : [Button(key: "callBack", label: "Call Back", deed: .callBack(handle: handle))],
+      isLasting: false
+    )
+  }
+
+  private static func label(of choice: AnswerChoice) -> String {
+    switch choice {
+    case .answer: "Answer"
+    case .holdAndAnswer: "Hold & Answer"
+    case .endAndAnswer: "End & Answer"
+    case .endHeldAndAnswer: "End Held & Answer"
+    case .decline: "Decline"
+    }
+  }
+
+  // A caller chooses this text, and the server may read markup in it.
+  private static func plain(_ text: String) -> String {
+    text.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;")
+  }
+}

@@ -1,0 +1,144 @@
+import CDBus
+
+/// Values to and from libdbus's messages.
+@safe
+enum BusMarshal {
+  private static func code(_ character: Character) -> CInt {
+    CInt(character.asciiValue ?? 0)
+  }
+
+  static func append(_ values: [BusValue], to message: OpaquePointer) {
+    var iterator = unsafe DBusMessageIter()
+    unsafe dbus_message_iter_init_append(message, &iterator)
+    for value in values { unsafe append(value, &iterator) }
+  }
+
+  private static func append(_ value: BusValue, _ iterator: inout DBusMessageIter) {
+    switch value {
+    case .string(let text):
+      unsafe append(text, &iterator)
+    case .uint32(let number):
+      var number = number
+      _ = unsafe dbus_message_iter_append_basic(&iterator, code("u"), &number)
+    case .int32(let number):
+      var number = number
+      _ = unsafe dbus_message_iter_append_basic(&iterator, code("i"), &number)
+    case .bool(let isTrue):
+      var number: dbus_bool_t = isTrue ? 1 : 0
+      _ = unsafe dbus_message_iter_append_basic(&iterator, code("b"), &number)
+    case .byte(let number):
+      var number = number
+      _ = unsafe dbus_message_iter_append_basic(&iterator, code("y"), &number)
+    case .strings(let texts):
+      unsafe within(code("a"), "s", &iterator) { list in
+        for text in texts { unsafe append(text, &list) }
+      }
+    case .dictionary(let entries):
+      unsafe within(code("a"), "{sv}", &iterator) { list in
+        for (key, value) in entries.sorted(by: { $0.key < $1.key }) {
+          unsafe within(code("e"), nil, &list) { entry in
+            unsafe append(key, &entry)
+            unsafe within(code("v"), value.signature, &entry) { unsafe append(value, &$0) }
+          }
+        }
+      }
+    case .other:
+      unsafe append("", &iterator)
+    }
+  }
+
+  // The bus takes UTF-8 without zeros.
+  private static func append(_ text: String, _ iterator: inout DBusMessageIter) {
+    let plain = text.contains("\0") ? text.replacing("\0", with: "") : text
+    unsafe plain.withCString { pointer in
+      var pointer: UnsafePointer<CChar>? = unsafe pointer
+      _ = unsafe dbus_message_iter_append_basic(&iterator, code("s"), &pointer)
+    }
+  }
+
+  private static func within(
+    _ type: CInt,
+    _ signature: String?,
+    _ iterator: inout DBusMessageIter,
+    _ body: (inout DBusMessageIter) -> Void
+  ) {
+    var inner = unsafe DBusMessageIter()
+    guard unsafe dbus_message_iter_open_container(&iterator, type, signature, &inner) != 0 else {
+      return
+    }
+    unsafe body(&inner)
+    _ = unsafe dbus_message_iter_close_container(&iterator, &inner)
+  }
+
+  static func values(of message: OpaquePointer) -> [BusValue] {
+    var iterator = unsafe DBusMessageIter()
+    guard unsafe dbus_message_iter_init(message, &iterator) != 0 else { return [] }
+    return unsafe values(&iterator)
+  }
+
+  private static func values(_ iterator: inout DBusMessageIter) -> [BusValue] {
+    var values: [BusValue] = []
+    while unsafe dbus_message_iter_get_arg_type(&iterator) != 0 {
+      unsafe values.append(value(&iterator))
+      _ = unsafe dbus_message_iter_next(&iterator)
+    }
+    return values
+  }
+
+  private static func value(_ iterator: inout DBusMessageIter) -> BusValue {
+    let type = unsafe dbus_message_iter_get_arg_type(&iterator)
+    switch type {
+    case code("s"), code("o"), code("g"):
+      var pointer: UnsafePointer<CChar>?
+      unsafe dbus_message_iter_get_basic(&iterator, &pointer)
+      return unsafe .string(pointer.map { unsafe String(cString: $0) } ?? "")
+    case code("u"):
+      var number: UInt32 = 0
+      unsafe dbus_message_iter_get_basic(&iterator, &number)
+      return .uint32(number)
+    case code("i"):
+      var number: Int32 = 0
+      unsafe dbus_message_iter_get_basic(&iterator, &number)
+      return .int32(number)
+    case code("b"):
+      var number: dbus_bool_t = 0
+      unsafe dbus_message_iter_get_basic(&iterator, &number)
+      return .bool(number != 0)
+    case code("y"):
+      var number: UInt8 = 0
+      unsafe dbus_message_iter_get_basic(&iterator, &number)
+      return .byte(number)
+    case code("v"):
+      return unsafe within(&iterator).first ?? .other
+    case code("a"):
+      return unsafe list(&iterator)
+    default:
+      return .other
+    }
+  }
+
+  private static func list(_ iterator: inout DBusMessageIter) -> BusValue {
+    let type = unsafe dbus_message_iter_get_element_type(&iterator)
+    var inner = unsafe DBusMessageIter()
+    unsafe dbus_message_iter_recurse(&iterator, &inner)
+    if type == code("e") {
+      var entries: [String: BusValue] = [:]
+      while unsafe dbus_message_iter_get_arg_type(&inner) == code("e") {
+        let pair = unsafe within(&inner)
+        if pair.count == 2, case .string(let key) = pair[0] { entries[key] = pair[1] }
+        _ = unsafe dbus_message_iter_next(&inner)
+      }
+      return .dictionary(entries)
+    }
+    let texts = unsafe values(&inner).compactMap { value in
+      if case .string(let text) = value { text } else { nil }
+    }
+    return type == code("s") ? .strings(texts) : .other
+  }
+
+  private static func within(_ iterator: inout DBusMessageIter) -> [BusValue] {
+    var inner = unsafe DBusMessageIter()
+    unsafe dbus_message_iter_recurse(&iterator, &inner)
+    return unsafe values(&inner)
+  }
+}

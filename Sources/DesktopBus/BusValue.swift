@@ -1,0 +1,53 @@
+/// A value in a message of the desktop's bus, of the types that its services for calls use (D-Bus
+/// specification, "Type system").
+public enum BusValue: Equatable, Sendable {
+  /// `s`, and read from `o` and `g`.
+  case string(String)
+  /// `u`.
+  case uint32(UInt32)
+  /// `i`.
+  case int32(Int32)
+  /// `b`.
+  case bool(Bool)
+  /// `y`.
+  case byte(UInt8)
+  /// `as`.
+  case strings([String])
+  /// `a{sv}`.
+  case dictionary([String: BusValue])
+  /// Something else.
+  case other
+
+  var signature: String {
+    switch self {
+    case .string, .other: "s"
+    case .uint32: "u"
+    case .int32: "i"
+    case .bool: "b"
+    case .byte: "y"
+    case .strings: "as"
+    case .dictionary: "a{sv}"
+    }
+  }
+}
+
+/// A call of a method, or a signal, that has come.
+public struct BusMessage: Equatable, Sendable {
+  /// The object.
+  public let path: String
+  /// The interface.
+  public let interface: String
+  /// The method or signal.
+  public let member: String
+  /// What came with it.
+  public let arguments: [BusValue]
+}
+
+/// What the bus could not do.
+public struct BusError: Error, Equatable, Sendable, CustomStringConvertible {
+  /// What failed, in words.
+  public let reason: String
+
+  /// What failed, in words.
+  public var description: String { reason }
+}

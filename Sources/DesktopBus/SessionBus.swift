@@ -1,0 +1,175 @@
+import CDBus
+import Foundation
+
+/// A connection to the desktop's bus, by libdbus.
+///
+/// **Life cycle:** connected by the initialiser, until `deinit`. **Thread safety:** every method may be
+/// called from any thread; everything runs on one serial queue, handlers too.
+@safe
+public final class SessionBus: @unchecked Sendable {
+  // SAFETY: connection and handlers are confined to `queue`.
+  private let queue = DispatchQueue(label: "desktop.bus")
+  private let connection: OpaquePointer
+  private var source: (any DispatchSourceRead)?
+  private var signals: [(interface: String, handler: @Sendable (BusMessage) -> Void)] = []
+  private var methods: [String: @Sendable (BusMessage) -> [BusValue]?] = [:]
+  private static let replyMilliseconds: CInt = 2_000
+
+  /// Connects to the bus at `address`, or else to the user's; nil if there is none.
+  public init?(address: String? = nil) {
+    // Without an address libdbus would start a bus of its own.
+    let named = ProcessInfo.processInfo.environment["DBUS_SESSION_BUS_ADDRESS"]
+    guard let address = address ?? named else { return nil }
+    guard let connection = unsafe dbus_connection_open_private(address, nil) else { return nil }
+    guard unsafe dbus_bus_register(connection, nil) != 0 else {
+      unsafe dbus_connection_close(connection)
+      unsafe dbus_connection_unref(connection)
+      return nil
+    }
+    unsafe self.connection = connection
+    unsafe dbus_connection_set_exit_on_disconnect(connection, 0)
+    var descriptor: CInt = -1
+    guard unsafe dbus_connection_get_unix_fd(connection, &descriptor) != 0 else { return nil }
+    let source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: queue)
+    source.setEventHandler { [weak self] in self?.read() }
+    source.resume()
+    self.source = source
+  }
+
+  deinit {
+    source?.cancel()
+    unsafe dbus_connection_close(connection)
+    unsafe dbus_connection_unref(connection)
+  }
+
+  /// Calls a method; the answer comes to `completion` on the bus's queue.
+  public func call(
+    _ destination: String,
+    path: String,
+    interface: String,
+    _ member: String,
+    _ arguments: [BusValue],
+    completion: @escaping @Sendable (Result<[BusValue], BusError>) -> Void
+  ) {
+    queue.async { [self] in
+      completion(send(destination, path, interface, member, arguments))
+      drain()
+    }
+  }
+
+  private func send(
+    _ destination: String,
+    _ path: String,
+    _ interface: String,
+    _ member: String,
+    _ arguments: [BusValue]
+  ) -> Result<[BusValue], BusError> {
+    guard let message = unsafe dbus_message_new_method_call(destination, path, interface, member)
+    else { return .failure(BusError(reason: "no memory for a message")) }
+    defer { unsafe dbus_message_unref(message) }
+    unsafe BusMarshal.append(arguments, to: message)
+    var error = unsafe dbus_error_empty()
+    defer { unsafe dbus_error_free(&error) }
+    let reply = unsafe dbus_connection_send_with_reply_and_block(
+      connection,
+      message,
+      Self.replyMilliseconds,
+      &error
+    )
+    guard let reply = unsafe reply else {
+      let text = unsafe error.message.map { unsafe String(cString: $0) }
+      return .failure(BusError(reason: text ?? "\(member) failed"))
+    }
+    defer { unsafe dbus_message_unref(reply) }
+    return .success(unsafe BusMarshal.values(of: reply))
+  }
+
+  /// Hears an interface's signals.
+  public func subscribe(
+    to interface: String,
+    handler: @escaping @Sendable (BusMessage) -> Void
+  ) {
+    queue.async { [self] in
+      signals.append((interface, handler))
+      unsafe dbus_bus_add_match(connection, "type='signal',interface='\(interface)'", nil)
+      unsafe dbus_connection_flush(connection)
+    }
+  }
+
+  /// Takes a name and answers an interface's methods; nil from the handler answers with an error.
+  ///
+  /// Returns false if another program has the name.
+  public func serve(
+    _ name: String,
+    interface: String,
+    handler: @escaping @Sendable (BusMessage) -> [BusValue]?
+  ) -> Bool {
+    queue.sync {
+      methods[interface] = handler
+      let flags = UInt32(DBUS_NAME_FLAG_DO_NOT_QUEUE)
+      let result = unsafe dbus_bus_request_name(connection, name, flags, nil)
+      return result == DBUS_REQUEST_NAME_REPLY_PRIMARY_OWNER
+    }
+  }
+
+  /// Sends a signal.
+  public func emit(path: String, interface: String, _ member: String, _ arguments: [BusValue]) {
+    queue.async { [self] in
+      guard let message = unsafe dbus_message_new_signal(path, interface, member) else { return }
+      defer { unsafe dbus_message_unref(message) }
+      unsafe BusMarshal.append(arguments, to: message)
+      _ = unsafe dbus_connection_send(connection, message, nil)
+      unsafe dbus_connection_flush(connection)
+    }
+  }
+
+  // MARK: What comes
+
+  private func read() {
+    guard unsafe dbus_connection_read_write(connection, 0) != 0 else {
+      source?.cancel()
+      return
+    }
+    drain()
+  }
+
+  private func drain() {
+    while let message = unsafe dbus_connection_pop_message(connection) {
+      unsafe take(message)
+      unsafe dbus_message_unref(message)
+    }
+  }
+
+  private func take(_ message: OpaquePointer) {
+    let come = unsafe BusMessage(
+      path: Self.text(dbus_message_get_path(message)),
+      interface: Self.text(dbus_message_get_interface(message)),
+      member: Self.text(dbus_message_get_member(message)),
+      arguments: BusMarshal.values(of: message)
+    )
+    switch unsafe dbus_message_get_type(message) {
+    case DBUS_MESSAGE_TYPE_SIGNAL:
+      for signal in signals where signal.interface == come.interface { signal.handler(come) }
+    case DBUS_MESSAGE_TYPE_METHOD_CALL:
+      unsafe answer(message, methods[come.interface]?(come))
+    default:
+      break
+    }
+  }
+
+  private func answer(_ message: OpaquePointer, _ values: [BusValue]?) {
+    let reply =
+      values == nil
+      ? unsafe dbus_message_new_error(message, DBUS_ERROR_UNKNOWN_METHOD, "no such method")
+      : unsafe dbus_message_new_method_return(message)
+    guard let reply = unsafe reply else { return }
+    defer { unsafe dbus_message_unref(reply) }
+    if let values { unsafe BusMarshal.append(values, to: reply) }
+    _ = unsafe dbus_connection_send(connection, reply, nil)
+    unsafe dbus_connection_flush(connection)
+  }
+
+  private static func text(_ pointer: UnsafePointer<CChar>?) -> String {
+    unsafe pointer.map { unsafe String(cString: $0) } ?? ""
+  }
+}

@@ -1,0 +1,162 @@
+@testable import CallKit
+@testable import CallScreen
+import CallState
+import DesktopBus
+import Foundation
+import MediaTime
+import Synchronization
+import Testing
+
+/// The desktop's side: a notification server of the test's own on a real bus.
+private final class NotificationServer: Sendable {
+  static let name = "org.freedesktop.Notifications"
+  private static let path = "/org/freedesktop/Notifications"
+
+  /// What programs asked for, in order: `show NUMBER SUMMARY: BODY [BUTTON ...]`, `close NUMBER`.
+  let log: AsyncStream<String>
+  private let continuation: AsyncStream<String>.Continuation
+  private let bus: SessionBus
+  private let newest = Mutex<UInt32>(0)
+
+  init?(address: String) {
+    (log, continuation) = AsyncStream.makeStream()
+    guard let bus = SessionBus(address: address) else { return nil }
+    self.bus = bus
+    let isServing = bus.serve(Self.name, interface: Self.name) { [weak self] in self?.answer($0) }
+    guard isServing else { return nil }
+  }
+
+  private func answer(_ message: BusMessage) -> [BusValue]? {
+    switch message.member {
+    case "Notify":
+      guard message.arguments.count == 8, case .uint32(let former) = message.arguments[1],
+        case .string(let summary) = message.arguments[3],
+        case .string(let body) = message.arguments[4],
+        case .strings(let buttons) = message.arguments[5],
+        case .dictionary(let hints) = message.arguments[6]
+      else { return nil }
+      let number = newest.withLock { newest in
+        if former != 0 { return former }
+        newest += 1
+        return newest
+      }
+      let labels = stride(from: 1, to: buttons.count, by: 2).map { buttons[$0] }
+      let category = hints["category"] ?? .other
+      continuation.yield("show \(number) \(summary): \(body) \(labels) \(category)")
+      return [.uint32(number)]
+    case "CloseNotification":
+      continuation.yield("close \(message.arguments)")
+      return []
+    default:
+      return nil
+    }
+  }
+
+  func press(_ key: String, on number: UInt32) {
+    let arguments: [BusValue] = [.uint32(number), .string(key)]
+    bus.emit(path: Self.path, interface: Self.name, "ActionInvoked", arguments)
+  }
+
+  func dismiss(_ number: UInt32) {
+    let arguments: [BusValue] = [.uint32(number), .uint32(2)]
+    bus.emit(path: Self.path, interface: Self.name, "NotificationClosed", arguments)
+  }
+}
+
+/// A bus that ends with the test.
+private final class BusDaemon {
+  private let process = Process()
+  let address: String
+
+  init?() throws {
+    guard FileManager.default.isExecutableFile(atPath: "/usr/bin/dbus-daemon") else {
+      if ProcessInfo.processInfo.environment["CI"] != nil { Issue.record("needed in CI: dbus") }
+      print("skipped: install dbus")
+      return nil
+    }
+    let output = Pipe()
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/dbus-daemon")
+    process.arguments = ["--session", "--print-address", "--nofork", "--nopidfile"]
+    process.standardOutput = output
+    try process.run()
+    let line = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
+    address = line.trimmingCharacters(in: .whitespacesAndNewlines)
+  }
+
+  deinit {
+    process.terminate()
+  }
+}
+
+@Suite(.serialized)
+struct DesktopCallScreenTests {
+  private final class Decisions: Sendable {
+    let stream: AsyncStream<UserDecision>
+    let continuation: AsyncStream<UserDecision>.Continuation
+    let calledBack = Mutex<[String]>([])
+
+    init() { (stream, continuation) = AsyncStream.makeStream() }
+  }
+
+  @Test func callsAppearAreReplacedAndGoAndButtonsDecide() async throws {
+    guard let daemon = try BusDaemon() else { return }
+    defer { withExtendedLifetime(daemon) {} }
+    let server = try #require(NotificationServer(address: daemon.address))
+    let decisions = Decisions()
+    let screen = try #require(
+      DesktopCallScreen(
+        address: daemon.address,
+        decide: { decisions.continuation.yield($0) }
+      ) { handle in
+        decisions.calledBack.withLock { $0.append(handle) }
+      }
+    )
+    var log = server.log.makeAsyncIterator()
+    var decided = decisions.stream.makeAsyncIterator()
+
+    var control = CallControl()
+    let provider = control.addProvider(ProviderSettings())
+    control.setHasDelegate(provider, true)
+    let call = CallID(high: 0, low: 7)
+    let now = Moment(
+      instant: MonotonicInstant(nanoseconds: 0),
+      date: CallDate(secondsSince1970: 0)
+    )
+    var update = CallUpdate()
+    update.callerName = .set("Alice")
+    try control.reportIncoming(call, update, of: provider, at: now)
+    screen.present(control.presentation)
+    let incoming = #"["Answer", "Decline"] string("call.incoming")"#
+    #expect(await log.next() == "show 1 Incoming call: Alice \(incoming)")
+
+    // Closing it is not declining: it comes again.
+    server.dismiss(1)
+    #expect(await log.next() == "show 2 Incoming call: Alice \(incoming)")
+    server.press("answer", on: 2)
+    let decision = try #require(await decided.next())
+    #expect(decision == .incoming(call, .answer))
+
+    control.decide(decision, at: now)
+    let action = try #require(control.pendingActions.first)
+    control.answer(action.id, isFulfilled: true, at: now)
+    screen.present(control.presentation)
+    #expect(
+      await log.next()
+        == #"show 2 In call: Alice ["Hang Up", "Hold"] string("call.ongoing")"#
+    )
+    server.press("end", on: 2)
+    #expect(await decided.next() == .end(call))
+    control.reportEnded(call, of: provider, reason: .remoteEnded, at: now)
+    screen.present(control.presentation)
+    #expect(await log.next()?.hasPrefix("close") == true)
+  }
+
+  @Test func withoutABusThereIsNoScreen() {
+    let screen = DesktopCallScreen(
+      address: "unix:path=/nonexistent/bus",
+      decide: { _ in },
+      callBack: { _ in }
+    )
+    #expect(screen == nil)
+  }
+}
