@@ -141,7 +141,7 @@ let package = Package(
     // Layer 6: one phone, and where its user sees calls.
     .target(
       name: "CallScreen",
-      dependencies: ["CallKit", "CallState", "DesktopBus"],
+      dependencies: ["ALSAIO", "CallKit", "CallState", "DesktopBus", "MediaTime", "RealTime"],
       swiftSettings: strict
     ),
     .target(
@@ -157,8 +157,8 @@ let package = Package(
     .executableTarget(
       name: "sidetone",
       dependencies: [
-        "MediaTime", "RealTime", "ALSAIO", "AVFAudio", "CallKit", "CallScreen", "CallStore", "Sidetone",
-        "SIPSignalling", "UDPTransport", "VoiceEngine",
+        "MediaTime", "RealTime", "ALSAIO", "AVFAudio", "CallKit", "CallScreen", "CallStore",
+        "Sidetone", "SIPSignalling", "UDPTransport", "VoiceEngine",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Logging", package: "swift-log"),
       ],
@@ -223,7 +223,9 @@ let package = Package(
     ),
     .testTarget(
       name: "CallScreenTests",
-      dependencies: ["CallKit", "CallScreen", "CallState", "DesktopBus", "MediaTime"],
+      dependencies: [
+        "ALSAIO", "CallKit", "CallScreen", "CallState", "DesktopBus", "MediaTime",
+      ],
       swiftSettings: strict
     ),
     .testTarget(

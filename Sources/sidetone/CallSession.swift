@@ -1,3 +1,4 @@
+import ALSAIO
 import ArgumentParser
 import CallKit
 import CallScreen
@@ -13,6 +14,7 @@ struct CallSession {
   private let answersAtOnce: Bool
   private let isJSON: Bool
   private let readsKeys: Bool
+  private let ringer: String
   private let logger: Logger
 
   enum Input: Sendable {
@@ -54,6 +56,7 @@ struct CallSession {
     self.answersAtOnce = answersAtOnce
     isJSON = call.json
     readsKeys = call.keys
+    ringer = call.ringer
     var logger = Logger(label: "sidetone", factory: StreamLogHandler.standardError(label:))
     logger.logLevel = Logger.Level(rawValue: call.logLevel) ?? .warning
     self.logger = logger
@@ -104,7 +107,7 @@ struct CallSession {
         }
       }
     }
-    showOnDesktop(phone)
+    announce(phone)
     let instance = RunningInstance { continuation.yield(.open($0)) }
     defer { instance?.close() }
 
@@ -124,12 +127,13 @@ struct CallSession {
     if endsAfterFirst && state.outcome == nil { throw CommandFailure("interrupted before a call") }
   }
 
-  // Where there is a desktop, calls appear there as well.
-  private func showOnDesktop(_ phone: Phone) {
+  // Where there is a desktop, calls appear there as well; and they are heard.
+  private func announce(_ phone: Phone) {
     let screen = DesktopCallScreen(decide: { CallScreens.decide($0) }) { handle in
       Task { try? await phone.call(handle) }
     }
     if let screen { CallScreens.add(screen) }
+    if ringer != "none" { CallScreens.add(Ringer(device: DeviceName(ringer))) }
   }
 
   // MARK: Where inputs come from

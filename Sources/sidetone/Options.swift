@@ -166,6 +166,11 @@ struct CallOptions: ParsableArguments {
   )
   var calls: Int?
 
+  @Option(
+    help: ArgumentHelp("Where to ring: an ALSA name, file:PATH.wav or none.", valueName: "name")
+  )
+  var ringer = "default"
+
   @Flag(help: "Read keys from standard input even if it is no terminal.")
   var keys = false
 

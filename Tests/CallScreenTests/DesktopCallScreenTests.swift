@@ -78,6 +78,8 @@ private final class BusDaemon {
     process.executableURL = URL(fileURLWithPath: "/usr/bin/dbus-daemon")
     process.arguments = ["--session", "--print-address", "--nofork", "--nopidfile"]
     process.standardOutput = output
+    process.standardError = FileHandle.nullDevice
+    process.standardInput = FileHandle.nullDevice
     try process.run()
     let line = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
     address = line.trimmingCharacters(in: .whitespacesAndNewlines)

@@ -1,0 +1,44 @@
+import ALSAIO
+@testable import CallScreen
+import CallState
+import Foundation
+import MediaTime
+import Testing
+
+struct RingerTests {
+  @Test func toneSoundsForTwoSecondsOfSix() {
+    let rate = SampleRate(hertz: 8_000)
+    func power(_ second: Int) -> Float {
+      (second * 8_000..<(second + 1) * 8_000).reduce(0) { sum, frame in
+        let sample = RingTone.sample(at: frame, rate: rate)
+        return sum + sample * sample / 8_000
+      }
+    }
+    #expect((0..<7).map { power($0) > 0.005 } == [true, true, false, false, false, false, true])
+  }
+
+  @Test func ringerPlaysWhileACallRingsAndReleasesTheDeviceThen() throws {
+    let file = FileManager.default.temporaryDirectory
+      .appendingPathComponent("ring-\(UUID().uuidString).wav")
+    let ringer = Ringer(device: .file(file.path))
+    var control = CallControl()
+    let provider = control.addProvider(ProviderSettings())
+    control.setHasDelegate(provider, true)
+    let call = CallID(high: 0, low: 1)
+    let now = Moment(
+      instant: MonotonicInstant(nanoseconds: 0),
+      date: CallDate(secondsSince1970: 0)
+    )
+    try control.reportIncoming(call, CallUpdate(), of: provider, at: now)
+    ringer.present(control.presentation)
+    while (try? Data(contentsOf: file).count) ?? 0 < 20_000 {}
+    control.decide(.incoming(call, .answer), at: now)
+    // Answering ends the ringing before the app hears of it; it returns with the device released.
+    ringer.present(control.presentation)
+    let data = try Data(contentsOf: file)
+    let peak = stride(from: 44, to: data.count - 1, by: 2).map { index in
+      abs(Int(Int16(bitPattern: UInt16(data[index]) | UInt16(data[index + 1]) << 8)))
+    }.max()
+    #expect((peak ?? 0) > 1_000)
+  }
+}
