@@ -218,7 +218,10 @@ open class AVAudioSession: NSObject, @unchecked Sendable {
     let setup = state.setup
     if let lingering = state.lingering?.running {
       state.lingering = nil
-      if lingering.setup == setup { return lingering }
+      if lingering.setup == setup {
+        lingering.engine.setInputMuted(state.isInputMuted ? .muted : .unmuted)
+        return lingering
+      }
       lingering.engine.stop()
     }
     let headset = try Headset(

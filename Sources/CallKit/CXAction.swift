@@ -114,6 +114,8 @@ open class CXAction: NSObject, NSCopying, NSSecureCoding {
 
   func markDelivered(as id: ActionID) {
     state.withLock { state in
+      // An app may ask for the same action again.
+      if state.delivered != id { state.isComplete = false }
       state.delivered = id
       state.timeoutDate = Date(timeIntervalSinceNow: timeoutInterval)
     }

@@ -4,9 +4,12 @@ import Foundation
 
 /// The user's lists as the call system needs them; without a store, nobody is blocked and nothing kept.
 ///
-/// Confined to the call system's queue.
+/// Confined to the call system's queue; what is kept is written on a queue of its own, since a load of
+/// the call directory may hold the store for long.
 struct CallBook {
   private let store: CallStore?
+  private let writing = DispatchQueue(label: "callkit.book")
+  private let unwritten = DispatchGroup()
 
   /// The book of this user.
   init() {
@@ -34,21 +37,25 @@ struct CallBook {
   /// Keeps a call that is over (R104).
   func add(_ record: CallRecord, app: String?) {
     let details = record.details
-    try? store?.add(
-      RecentCall(
-        call: record.id.uuid,
-        app: app ?? ProcessInfo.processInfo.processName,
-        handleKind: details.remoteHandle?.kind.rawValue ?? CallHandle.Kind.generic.rawValue,
-        handle: details.remoteHandle?.value ?? "",
-        name: details.displayName,
-        isOutgoing: record.isOutgoing,
-        hasVideo: details.hasVideo,
-        started: Date(record.started),
-        connected: record.connected.map { Date($0) },
-        ended: Date(record.ended),
-        result: record.result.rawValue
-      )
+    let recent = RecentCall(
+      call: record.id.uuid,
+      app: app ?? ProcessInfo.processInfo.processName,
+      handleKind: details.remoteHandle?.kind.rawValue ?? CallHandle.Kind.generic.rawValue,
+      handle: details.remoteHandle?.value ?? "",
+      name: details.displayName,
+      isOutgoing: record.isOutgoing,
+      hasVideo: details.hasVideo,
+      started: Date(record.started),
+      connected: record.connected.map { Date($0) },
+      ended: Date(record.ended),
+      result: record.result.rawValue
     )
+    writing.async(group: unwritten) { [store] in try? store?.add(recent) }
+  }
+
+  /// Blocks until everything is written, two seconds at most.
+  func flush() {
+    _ = unwritten.wait(timeout: .now() + 2)
   }
 }
 

@@ -121,17 +121,24 @@ final class CallSystem: @unchecked Sendable {
     queue completionQueue: DispatchQueue,
     completion: @escaping @Sendable ((any Error)?) -> Void
   ) {
-    let crossing = Crossing(value: transaction)
+    // What the app does to the transaction from now on does not count.
+    let objects = transaction.actions
+    let crossing = Crossing(value: (transaction, objects))
+    let requests = objects.map(\.request)
     verb { [self] in
-      let refusal = accept(crossing.value)
+      let refusal = accept(requests, of: crossing.value.0, crossing.value.1)
       complete(on: completionQueue, completion, with: refusal)
     }
   }
 
-  private func accept(_ transaction: CXTransaction) -> CXErrorCodeRequestTransactionError? {
+  private func accept(
+    _ requests: [ActionRequest],
+    of transaction: CXTransaction,
+    _ objects: [CXAction]
+  ) -> CXErrorCodeRequestTransactionError? {
     do throws(TransactionRefusal) {
-      let actions = try control.request(transaction.actions.map(\.request), at: now)
-      for (action, object) in zip(actions, transaction.actions) {
+      let actions = try control.request(requests, at: now)
+      for (action, object) in zip(actions, objects) {
         object.markDelivered(as: action.id)
         delivered[action.id] = (object, transaction)
       }
@@ -141,7 +148,7 @@ final class CallSystem: @unchecked Sendable {
     }
   }
 
-  // Delegates hear of what follows from a success only after the completion has run (R19).
+  // Observers hear of a success first, then the completion runs, then delegates hear of it (R19).
   private func complete(
     on completionQueue: DispatchQueue,
     _ completion: @escaping @Sendable ((any Error)?) -> Void,
@@ -150,6 +157,7 @@ final class CallSystem: @unchecked Sendable {
     let number = nextCompletion
     nextCompletion += 1
     if error == nil { for mailbox in mailboxes { mailbox.hold(until: number) } }
+    drain()
     completionQueue.async { [self] in
       completion(error)
       perform { [self] in for mailbox in mailboxes { mailbox.lift(number) } }
@@ -237,9 +245,13 @@ final class CallSystem: @unchecked Sendable {
     let crossing = Crossing(value: provider)
     verb { [self] in
       guard let mailbox = mailbox(of: crossing.value) else { return }
-      mailboxes.removeAll { $0 === mailbox }
+      mailbox.close()
       control.invalidate(mailbox.id, at: now)
+      drain()
+      mailboxes.removeAll { $0 === mailbox }
     }
+    // A process may end right after this (R30).
+    read { Crossing(value: self.book) }.value.flush()
   }
 
   /// Voids every call and action, as when the system's own state is lost (R32).
@@ -318,10 +330,14 @@ final class CallSystem: @unchecked Sendable {
       object.markDelivered(as: action.id)
       delivered[action.id] = (object, transaction)
     }
-    let crossing = Crossing(value: transaction)
+    let crossing = Crossing(value: (transaction, objects))
     tell(first.provider) { provider, delegate in
-      guard !delegate.provider(provider, execute: crossing.value) else { return }
-      for action in crossing.value.actions { delegate.perform(action, for: provider) }
+      let (transaction, objects) = crossing.value
+      // What has become void on its way is not performed.
+      guard objects.contains(where: { !$0.isComplete }),
+        !delegate.provider(provider, execute: transaction)
+      else { return }
+      for action in objects where !action.isComplete { delegate.perform(action, for: provider) }
     }
   }
 

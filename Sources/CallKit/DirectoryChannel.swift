@@ -15,7 +15,7 @@ enum DirectoryLine: Equatable {
     case .entry(.unblock(let number)): "u\(number)"
     case .entry(.unblockAll): "U"
     case .entry(.identify(let number, let label)):
-      "l\(number) " + label.replacing("\\", with: "\\\\").replacing("\n", with: "\\n")
+      "l\(number) " + Self.escaped(label)
     case .entry(.unidentify(let number)): "d\(number)"
     case .entry(.unidentifyAll): "D"
     case .complete: "."
@@ -42,10 +42,13 @@ enum DirectoryLine: Equatable {
       guard let number = Int64(rest) else { return nil }
       self = .entry(.unidentify(number))
     case "l":
-      guard let space = rest.firstIndex(of: " "), let number = Int64(rest[..<space]) else {
-        return nil
-      }
-      self = .entry(.identify(number, Self.unescaped(rest[rest.index(after: space)...])))
+      // By scalars: a label may begin with one that would join the space before it.
+      let scalars = rest.unicodeScalars
+      guard let space = scalars.firstIndex(of: " "),
+        let number = Int64(String(scalars[..<space]))
+      else { return nil }
+      let label = String(scalars[scalars.index(after: space)...])
+      self = .entry(.identify(number, Self.unescaped(label[...])))
     case "!":
       let parts = rest.split(separator: " ", maxSplits: 2, omittingEmptySubsequences: false)
       guard parts.count == 3, let code = Int(parts[0]) else { return nil }
@@ -53,6 +56,19 @@ enum DirectoryLine: Equatable {
     default:
       return nil
     }
+  }
+
+  // By scalars: a carriage return and a line feed are one character.
+  private static func escaped(_ text: String) -> String {
+    var result = String.UnicodeScalarView()
+    for scalar in text.unicodeScalars {
+      switch scalar {
+      case "\\": result.append(contentsOf: "\\\\".unicodeScalars)
+      case "\n": result.append(contentsOf: "\\n".unicodeScalars)
+      default: result.append(scalar)
+      }
+    }
+    return String(result)
   }
 
   private static func unescaped(_ text: Substring) -> String {
@@ -75,9 +91,9 @@ enum DirectoryLine: Equatable {
 
 /// The extension's end of the channel.
 ///
-/// **Thread safety:** one thread at a time, but for `end` and `waitForTheEnd`.
+/// **Thread safety:** one thread at a time, but for `waitForTheEnd`.
 final class DirectoryChannel: @unchecked Sendable {
-  // SAFETY: used by the thread that answers the request; the end is a semaphore.
+  // SAFETY: used by the thread that answers the request.
 
   /// Tells a program that it was started as an extension: `full` or `incremental`.
   static let environmentKey = "CALLKIT_DIRECTORY_LOAD"
@@ -85,7 +101,6 @@ final class DirectoryChannel: @unchecked Sendable {
 
   let mayBeIncremental: Bool
   private let output: FileHandle
-  private let isOver = DispatchSemaphore(value: 0)
   private var buffer = Data()
 
   /// Nil if the call system did not start this program.
@@ -128,12 +143,12 @@ final class DirectoryChannel: @unchecked Sendable {
     flush()
   }
 
-  func end() {
-    isOver.signal()
+  func end() -> Never {
+    exit(0)
   }
 
+  /// The request may be answered on any queue, the main one included.
   func waitForTheEnd() -> Never {
-    isOver.wait()
-    exit(0)
+    dispatchMain()
   }
 }

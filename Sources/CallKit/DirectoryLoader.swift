@@ -36,12 +36,25 @@ struct DirectoryLoader {
     let failure = load(from: output.fileHandleForReading)
     let verdict = (failure as? CXErrorCodeCallDirectoryManagerError).map { "\($0.code.rawValue)" }
     let answer = failure == nil ? "ok" : verdict ?? "0"
-    try? input.fileHandleForWriting.write(contentsOf: Data((answer + "\n").utf8))
+    Self.tell(answer + "\n", input.fileHandleForWriting)
     try? input.fileHandleForWriting.close()
     // One that broke a rule may still be writing: nobody reads any more, which ends it.
     try? output.fileHandleForReading.close()
     process.waitUntilExit()
     return failure
+  }
+
+  // An extension that has ended reads no verdict, which must not end this program.
+  private static func tell(_ verdict: String, _ handle: FileHandle) {
+    var pipeSignal = sigset_t()
+    var former = sigset_t()
+    unsafe sigemptyset(&pipeSignal)
+    unsafe sigaddset(&pipeSignal, SIGPIPE)
+    unsafe pthread_sigmask(SIG_BLOCK, &pipeSignal, &former)
+    try? handle.write(contentsOf: Data(verdict.utf8))
+    var none = timespec()
+    while unsafe sigtimedwait(&pipeSignal, nil, &none) == SIGPIPE {}
+    unsafe pthread_sigmask(SIG_SETMASK, &former, nil)
   }
 
   private func load(from handle: FileHandle) -> (any Error)? {
@@ -60,6 +73,10 @@ struct DirectoryLoader {
         case .complete:
           return nil
         case .cancel(let domain, let code, let text):
+          let ours = CXErrorCodeCallDirectoryManagerError.Code(rawValue: code)
+          if domain == CXErrorDomainCallDirectoryManager, let ours {
+            throw CXErrorCodeCallDirectoryManagerError(ours)
+          }
           let information = [NSLocalizedDescriptionKey: text]
           throw NSError(domain: domain, code: code, userInfo: information)
         }
@@ -108,6 +125,7 @@ extension CXErrorCodeCallDirectoryManagerError {
     case .duplicateEntries: self.init(.duplicateEntries)
     case .maximumEntriesExceeded: self.init(.maximumEntriesExceeded)
     case .unexpectedIncrementalRemoval: self.init(.unexpectedIncrementalRemoval)
+    case .isBusy: self.init(.currentlyLoading)
     }
   }
 }

@@ -1,5 +1,6 @@
 import CallState
 import Foundation
+import Synchronization
 
 /// What a provider's delegate is to be told, in order.
 ///
@@ -20,6 +21,14 @@ final class ProviderMailbox {
   private weak var delegate: (any CXProviderDelegate)?
   private var hasBegun = false
   private var entries: [Entry] = []
+  /// Read on the delegate's queue as well.
+  private let closed = Closed()
+  /// A delegate that has gone for good must not be waited for without limit.
+  private static let capacity = 1_000
+
+  private final class Closed: Sendable {
+    let isSet = Atomic<Bool>(false)
+  }
 
   init(provider: CXProvider, id: ProviderID) {
     self.provider = provider
@@ -39,8 +48,10 @@ final class ProviderMailbox {
   }
 
   func post(_ message: @escaping Message) {
+    guard !closed.isSet.load(ordering: .acquiring) else { return }
     entries.append(.message(message))
     flush()
+    if delegate == nil, entries.count > Self.capacity { entries.removeFirst() }
   }
 
   /// What is posted from now on waits until `lift` is called with the same number.
@@ -53,11 +64,20 @@ final class ProviderMailbox {
     flush()
   }
 
+  /// Nothing is told any more, not even what is on its way.
+  func close() {
+    closed.isSet.store(true, ordering: .releasing)
+    entries = []
+  }
+
   private func flush() {
     while let delegate, case .message(let message)? = entries.first {
       entries.removeFirst()
       let crossing = Crossing(value: (provider, delegate))
-      (givenQueue ?? .main).async { message(crossing.value.0, crossing.value.1) }
+      (givenQueue ?? .main).async { [closed] in
+        guard !closed.isSet.load(ordering: .acquiring) else { return }
+        message(crossing.value.0, crossing.value.1)
+      }
     }
   }
 }

@@ -13,16 +13,23 @@ package final class DesktopCallScreen: CallPresenter {
   /// How a server says that the user closed a notification.
   private static let dismissed: BusValue = .uint32(2)
 
+  private enum Key: Hashable, Sendable {
+    case call(CallID)
+    case missed(CallID)
+  }
+
   private struct Shown: Sendable {
     var note: CallNote
     /// The server's number, nil until it has answered.
     var number: UInt32?
+    /// True while the server is being asked: what changes meanwhile is asked for afterwards.
+    var isAsked = false
   }
 
   private let bus: SessionBus
   private let decide: @Sendable (UserDecision) -> Void
   private let callBack: @Sendable (String) -> Void
-  private let shown = Mutex<[CallID: Shown]>([:])
+  private let shown = Mutex<[Key: Shown]>([:])
 
   /// A screen on the user's desktop; nil where there is none.
   ///
@@ -46,35 +53,45 @@ package final class DesktopCallScreen: CallPresenter {
 
   package func present(_ presentation: CallPresentation) {
     let wanted = CallNote.notes(for: presentation)
-    let changes = shown.withLock { shown -> [(CallID, CallNote?, UInt32?)] in
-      var changes: [(CallID, CallNote?, UInt32?)] = []
-      for (id, entry) in shown where wanted[id] == nil {
-        changes.append((id, nil, entry.number))
-        shown[id] = nil
+    let (changed, closed) = shown.withLock { shown -> ([Key], [UInt32]) in
+      var closed: [UInt32] = []
+      for (key, entry) in shown {
+        guard case .call(let id) = key, wanted[id] == nil else { continue }
+        if let number = entry.number { closed.append(number) }
+        shown[key] = nil
       }
-      for (id, note) in wanted where shown[id]?.note != note {
-        changes.append((id, note, shown[id]?.number))
-        shown[id] = Shown(note: note, number: shown[id]?.number)
+      var changed: [Key] = []
+      for (id, note) in wanted where shown[.call(id)]?.note != note {
+        shown[.call(id), default: Shown(note: note)].note = note
+        changed.append(.call(id))
       }
-      return changes
+      return (changed, closed)
     }
-    for (id, note, number) in changes {
-      if let note { show(note, replacing: number, as: id) } else if let number { close(number) }
-    }
+    for number in closed { close(number) }
+    for key in changed { ask(for: key) }
   }
 
   package func present(ended record: CallRecord) {
     guard let note = CallNote.missed(record) else { return }
-    shown.withLock { $0[record.id] = Shown(note: note, number: nil) }
-    show(note, replacing: nil, as: record.id)
+    shown.withLock { $0[.missed(record.id)] = Shown(note: note) }
+    ask(for: .missed(record.id))
   }
 
   // MARK: The server
 
-  private func show(_ note: CallNote, replacing number: UInt32?, as id: CallID) {
+  // One question at a time for each call: the next one needs the number that answers this one.
+  private func ask(for key: Key) {
+    let entry = shown.withLock { shown -> Shown? in
+      guard let entry = shown[key], !entry.isAsked else { return nil }
+      shown[key]?.isAsked = true
+      return entry
+    }
+    guard let entry else { return }
+    let note = entry.note
     let arguments: [BusValue] = [
-      .string("Sidetone"), .uint32(number ?? 0), .string("call-start"), .string(note.summary),
-      .string(note.body), .strings(note.buttons.flatMap { [$0.key, $0.label] }),
+      .string("Sidetone"), .uint32(entry.number ?? 0), .string("call-start"),
+      .string(note.summary), .string(note.body),
+      .strings(note.buttons.flatMap { [$0.key, $0.label] }),
       .dictionary([
         "urgency": .byte(note.urgency), "category": .string(note.category),
         "resident": .bool(note.isLasting), "suppress-sound": .bool(!note.isLasting),
@@ -83,21 +100,24 @@ package final class DesktopCallScreen: CallPresenter {
     ]
     bus.call(Self.service, path: Self.path, interface: Self.service, "Notify", arguments) {
       [weak self] answer in
-      guard case .success(let values) = answer, case .uint32(let number)? = values.first else {
-        return
+      var number: UInt32?
+      if case .success(let values) = answer, case .uint32(let given)? = values.first {
+        number = given
       }
-      self?.wasShown(note, as: id, number)
+      self?.answered(note, for: key, number)
     }
   }
 
-  private func wasShown(_ note: CallNote, as id: CallID, _ number: UInt32) {
-    let isWanted = shown.withLock { shown in
-      guard shown[id] != nil else { return false }
-      shown[id]?.number = number
-      return true
+  private func answered(_ note: CallNote, for key: Key, _ number: UInt32?) {
+    let (isWanted, isCurrent) = shown.withLock { shown in
+      guard shown[key] != nil else { return (false, true) }
+      shown[key]?.isAsked = false
+      shown[key]?.number = number
+      return (true, shown[key]?.note == note)
     }
-    // The call went while the server was busy.
-    if !isWanted { close(number) }
+    // The call went, or changed, while the server was busy.
+    if !isWanted, let number { close(number) }
+    if !isCurrent, number != nil { ask(for: key) }
   }
 
   private func close(_ number: UInt32) {
@@ -112,21 +132,21 @@ package final class DesktopCallScreen: CallPresenter {
 
   private func heard(_ signal: BusMessage) {
     guard case .uint32(let number)? = signal.arguments.first,
-      let (id, entry) = shown.withLock({ $0.first { $0.value.number == number } })
+      let (key, entry) = shown.withLock({ $0.first { $0.value.number == number } })
     else { return }
     switch (signal.member, signal.arguments.last) {
-    case ("ActionInvoked", .string(let key)):
-      switch entry.note.buttons.first(where: { $0.key == key })?.deed {
+    case ("ActionInvoked", .string(let button)):
+      switch entry.note.buttons.first(where: { $0.key == button })?.deed {
       case .decide(let decision): decide(decision)
       case .callBack(let handle): callBack(handle)
       case nil: break
       }
     case ("NotificationClosed", let reason):
-      shown.withLock { $0[id]?.number = nil }
-      if entry.note.isLasting, reason == Self.dismissed {
-        show(entry.note, replacing: nil, as: id)
-      } else if entry.note.category == "call.unanswered" {
-        shown.withLock { $0[id] = nil }
+      shown.withLock { $0[key]?.number = nil }
+      if case .missed = key {
+        shown.withLock { $0[key] = nil }
+      } else if entry.note.isLasting, reason == Self.dismissed {
+        ask(for: key)
       }
     default:
       break

@@ -42,6 +42,13 @@ struct ActionLedger: Sendable {
     transactions.flatMap { $0.entries.filter { !$0.isGone }.map(\.action) }
   }
 
+  /// The actions that were fulfilled and have not taken effect.
+  var fulfilled: [CallAction] {
+    transactions.flatMap {
+      $0.entries.filter { $0.answer?.outcome == .fulfilled && !$0.isGone }.map(\.action)
+    }
+  }
+
   /// Enters the actions of one transaction.
   mutating func open(
     _ requests: [(call: CallID, kind: ActionKind)],

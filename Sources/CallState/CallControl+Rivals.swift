@@ -63,7 +63,8 @@ extension CallControl {
       else { continue }
       for member in members(of: group)
       where member.isOnHold != isOnHold
-        && !(requests + others).contains(where: { $0.call == member.id })
+        && !(requests + others).contains(where: { Self.settlesHold($0.kind, $0.call, member.id) })
+        && !pendingActions.contains(where: { $0.call == member.id && $0.kind == request.kind })
       {
         others.append(.init(call: member.id, provider: member.provider, kind: request.kind))
       }
@@ -71,12 +72,21 @@ extension CallControl {
     if !others.isEmpty { deliver(others, origin: .system, at: now) }
   }
 
+  private static func settlesHold(_ kind: ActionKind, _ call: CallID, _ member: CallID) -> Bool {
+    guard call == member else { return false }
+    if case .setHeld = kind { return true }
+    return kind == .end
+  }
+
   // MARK: Making way
 
   /// Asks the calls that are heard to hold, or else to end, before others are heard (R70, R73).
   mutating func makeWay(for requests: [CheckedRequest], at now: Moment) {
+    // A call that is being resumed is about to be heard.
+    let resumed = Set(ledger.outstanding.filter { $0.kind == .setHeld(false) }.map(\.call))
+    let active = calls.filter { $0.isActive || resumed.contains($0.id) }
     for request in requests {
-      for rival in rivals(of: request.call, request.kind, among: calls.filter(\.isActive)) {
+      for rival in rivals(of: request.call, request.kind, among: active) {
         guard !requests.contains(where: { Self.silences($0.kind, $0.call, rival.id) }),
           !pendingActions.contains(where: { Self.silences($0.kind, $0.call, rival.id) })
         else { continue }
@@ -106,6 +116,9 @@ extension CallControl {
   private func rivals(of id: CallID, _ kind: ActionKind, among others: [Call]) -> [Call] {
     let call = calls.first { $0.id == id }
     switch kind {
+    case .start where call?.isOnHold == true, .answer where call?.isOnHold == true:
+      // It was held meanwhile: it will not be heard.
+      return []
     case _ where kind.opensAudio:
       return others.filter { $0.id != id && ($0.group == nil || $0.group != call?.group) }
     case .setGroup(let partner?):
@@ -131,9 +144,7 @@ extension CallControl {
 
   /// Ends the rivals of held-back actions that nobody silences (R77); true if anything was asked.
   mutating func clearTheWay(at now: Moment) -> Bool {
-    let pending = pendingActions
-    let waiting = ledger.outstanding.filter { !pending.contains($0) }
-    for action in waiting {
+    for action in ledger.fulfilled {
       for rival in audibleRivals(of: action)
       where !ledger.outstanding.contains(where: { Self.silences($0.kind, $0.call, rival.id) }) {
         deliverEnd(rival.id, at: now)
@@ -147,11 +158,13 @@ extension CallControl {
 
   /// The user ended the call that was heard: the latest held one is resumed (R75).
   mutating func resumeLatestHeld(at now: Moment) {
+    let ending = Set(ledger.outstanding.filter { $0.kind == .end }.map(\.call))
+    let held = calls.filter { $0.isOnHold && !ending.contains($0.id) }
     guard !calls.contains(where: \.isActive),
       !ledger.outstanding.contains(where: \.kind.opensAudio),
-      let latest = calls.filter(\.isOnHold).max(by: { $0.holdNumber < $1.holdNumber })
+      let latest = held.max(by: { $0.holdNumber < $1.holdNumber })
     else { return }
-    let group = members(of: latest.group).filter(\.isOnHold)
+    let group = held.filter { $0.group == latest.group && latest.group != nil }
     resume(group.isEmpty ? [latest] : group, at: now)
   }
 

@@ -87,6 +87,7 @@ public struct CallDetails: Equatable, Sendable {
   }
 
   mutating func apply(_ update: CallUpdate) {
+    if let handle = update.remoteHandle.value, handle != remoteHandle { directoryLabel = nil }
     update.remoteHandle.apply(to: &remoteHandle)
     update.callerName.apply(to: &callerName)
     update.supportsHolding.apply(to: &supportsHolding)

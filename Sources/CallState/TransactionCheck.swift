@@ -79,7 +79,10 @@ struct TransactionCheck {
     switch kind {
     case .answer: return isRinging
     case .end, .setMuted: return true
-    case .setHeld(let isOnHold): return !isRinging && (!isOnHold || call.details.supportsHolding)
+    case .setHeld(let isOnHold):
+      // A group is held as a whole (R80).
+      let concerned = [call] + control.members(of: call.group)
+      return !isRinging && (!isOnHold || concerned.allSatisfy(\.details.supportsHolding))
     case .playDTMF: return !isRinging && call.details.supportsDTMF
     case .setGroup(let other?): return try mayJoin(call, other) && !isRinging
     case .setGroup(nil): return mayLeave(call)

@@ -26,7 +26,8 @@ public final class CallStore: Sendable {
       )
     }
     var configuration = Configuration()
-    configuration.busyMode = .timeout(5)
+    // Another program may be loading a call directory.
+    configuration.busyMode = .timeout(60)
     configuration.maximumReaderCount = 2
     database = try DatabasePool(path: file.path, configuration: configuration)
     try Self.migrator.migrate(database)

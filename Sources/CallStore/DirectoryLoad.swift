@@ -10,6 +10,8 @@ public enum DirectoryFault: Error, Equatable, Sendable {
   case maximumEntriesExceeded
   /// An entry was removed in a load that replaces everything.
   case unexpectedIncrementalRemoval
+  /// Another program holds the store.
+  case isBusy
 }
 
 /// One thing that an extension says while it loads.
@@ -122,6 +124,17 @@ extension CallStore {
   ///   - next: gives the next entry, and nil after the last.
   /// - Throws: the `DirectoryFault` that the entries committed, or what `next` throws.
   public func load(
+    _ identifier: String,
+    entries next: () throws -> DirectoryEntry?
+  ) throws {
+    do {
+      try write(identifier, entries: next)
+    } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY {
+      throw DirectoryFault.isBusy
+    }
+  }
+
+  private func write(
     _ identifier: String,
     entries next: () throws -> DirectoryEntry?
   ) throws {

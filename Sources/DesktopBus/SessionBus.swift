@@ -93,6 +93,7 @@ public final class SessionBus: @unchecked Sendable {
       signals.append((interface, handler))
       unsafe dbus_bus_add_match(connection, "type='signal',interface='\(interface)'", nil)
       unsafe dbus_connection_flush(connection)
+      drain()
     }
   }
 
@@ -108,6 +109,7 @@ public final class SessionBus: @unchecked Sendable {
       methods[interface] = handler
       let flags = UInt32(DBUS_NAME_FLAG_DO_NOT_QUEUE)
       let result = unsafe dbus_bus_request_name(connection, name, flags, nil)
+      drain()
       return result == DBUS_REQUEST_NAME_REPLY_PRIMARY_OWNER
     }
   }
@@ -120,6 +122,7 @@ public final class SessionBus: @unchecked Sendable {
       unsafe BusMarshal.append(arguments, to: message)
       _ = unsafe dbus_connection_send(connection, message, nil)
       unsafe dbus_connection_flush(connection)
+      drain()
     }
   }
 

@@ -152,6 +152,7 @@ public struct TelephoneEventReceiver: Sendable {
   private var heard: RTPTimestamp?
 
   /// A receiver that has heard nothing.
+  @_noAllocation @_noLocks
   public init() {}
 
   /// Takes in a packet of the event that began at `timestamp`; returns the code if it is a new one.

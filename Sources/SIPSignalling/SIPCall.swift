@@ -17,6 +17,7 @@ final class SIPCall {
   private var isEstablished = false
   private var isAnswered = false
   private var lacksCodec = false
+  private var wantsRenegotiation = false
 
   init(id: SIPCallID, agent: UserAgent, _ description: SessionDescription?) {
     self.id = id
@@ -125,6 +126,8 @@ final class SIPCall {
   /// before is through.
   func setHeld(_ isHeld: Bool) {
     description?.setHeld(isHeld)
+    // What is held before the call stands is told when it does.
+    wantsRenegotiation = !isEstablished
     renegotiate()
   }
 
@@ -153,7 +156,8 @@ final class SIPCall {
     guard let body = unsafe message?.pointee.mb, let description,
       let media = unsafe description.agree(with: body, isOffer: false)
     else {
-      lacksCodec = true
+      // A call that stands outlives a description that makes no sense.
+      lacksCodec = !isEstablished
       return EPROTO
     }
     report(.media(id, media))
@@ -178,8 +182,12 @@ final class SIPCall {
   }
 
   private func gotEstablished(_ message: UnsafePointer<sip_msg>?) {
+    let isFirst = !isEstablished
     isEstablished = true
     report(.established(id))
+    guard isFirst, wantsRenegotiation else { return }
+    wantsRenegotiation = false
+    renegotiate()
   }
 
   private func gotClosed(_ code: CInt, _ message: UnsafePointer<sip_msg>?) {

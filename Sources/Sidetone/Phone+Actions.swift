@@ -1,7 +1,9 @@
 import AVFAudio
 import CallKit
 import Foundation
+import MediaTime
 import RTP
+import RealTime
 import SIPSignalling
 import UDPTransport
 import VoiceEngine
@@ -30,7 +32,8 @@ extension Phone {
       return
     }
     do {
-      call.socket = try configuration.openSocket(at: call.localHost, isFirst: calls.count == 1)
+      call.socket = try configuration.openSocket(at: call.localHost, isFirst: !hasHadCalls)
+      hasHadCalls = true
     } catch {
       continuation.yield(.error("\(error)"))
       call.endReason = ("\(error)", false)
@@ -65,7 +68,9 @@ extension Phone {
     }
     call.isMuted = action.isMuted
     if let stream = call.stream, let engine = AVAudioSession.sharedInstance().voiceEngine {
-      engine.setMuted(stream, action.isMuted ? .muted : .unmuted)
+      // Whom the far side holds, it does not want to hear.
+      let isSilent = action.isMuted || call.media?.maySend != true
+      engine.setMuted(stream, isSilent ? .muted : .unmuted)
     }
     action.fulfill()
   }
@@ -80,6 +85,7 @@ extension Phone {
     // What was agreed counts no more: the voice waits for what is agreed next.
     detach(call)
     call.media = nil
+    call.resumedAt = action.isOnHold ? nil : MonotonicClock.now()
     if let sip = call.sip { await agent.setHeld(sip, action.isOnHold) }
     continuation.yield(action.isOnHold ? .held(call.uuid) : .resumed(call.uuid))
     action.fulfill()

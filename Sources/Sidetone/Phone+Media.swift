@@ -1,6 +1,7 @@
 import AVFAudio
 import CallKit
 import Foundation
+import MediaTime
 import RTP
 import RealTime
 import SIPSignalling
@@ -14,6 +15,8 @@ extension Phone {
   private static let refusalsBeforeEnd = 8
   /// No sign of life at all for so long ends a call: a network may be away for a while.
   private static let silenceNanoseconds: Int64 = 30_000_000_000
+  /// A far side that has agreed to nothing so long after a resume will not (RFC 3261, timer B and more).
+  private static let agreementNanoseconds: Int64 = 35_000_000_000
 
   // The voice starts when both are there: the agreement of the sides and the active session. After a
   // re-INVITE that changed the agreement it starts anew, over the same port.
@@ -30,6 +33,9 @@ extension Phone {
     else { return }
     do {
       guard var socket = try call.socket?.duplicate() else { return }
+      // What came while the call was held is old; the first words of a new call are not.
+      if call.hadStream { socket.discardPending() }
+      call.hadStream = true
       socket.connect(to: remote, control: control)
       let stream = try engine.attach(configuration.stream(for: media), over: socket)
       call.stream = stream
@@ -80,6 +86,12 @@ extension Phone {
       continuation.yield(.error("a sound device is gone; the call goes on without it"))
     }
     for call in calls {
+      if let resumed = call.resumedAt, call.media == nil, !call.isHeld,
+        MonotonicClock.now().nanoseconds(since: resumed) > Self.agreementNanoseconds
+      {
+        abandon(call, reason: "the far side does not resume the call")
+        continue
+      }
       guard let id = call.stream else { continue }
       for key in engine.takeKeys(of: id).compactMap({ TelephoneEvent.key(of: $0) }) {
         continuation.yield(.pressed(call.uuid, key: String(key)))

@@ -44,6 +44,8 @@ public actor Phone {
   private let delegate: PhoneDelegate
   var calls: [PhoneCall] = []
   private var workers: [Task<Void, Never>] = []
+  /// Whether the configured RTP port may still be in use by a call of this phone.
+  var hasHadCalls = false
   var hasWarnedOfScheduling = false
   var hasWarnedOfDevice = false
 
@@ -99,7 +101,8 @@ public actor Phone {
   public func call(_ text: String) async throws -> UUID {
     let (address, remote, localHost) = try await Self.route(to: text)
     let call = PhoneCall(uuid: UUID(), isOutgoing: true, remote: text, localHost: localHost)
-    call.socket = try configuration.openSocket(at: localHost, isFirst: calls.isEmpty)
+    call.socket = try configuration.openSocket(at: localHost, isFirst: !hasHadCalls)
+    hasHadCalls = true
     calls.append(call)
     let uri = address.uri(atNumericHost: remote.host)
     do {
@@ -264,10 +267,14 @@ public actor Phone {
       warnOfScheduling()
       for call in calls { attachIfPossible(call) }
     case .didDeactivate:
+      // The engine has let every stream go; whoever is heard next starts anew with `didActivate`.
+      for call in calls { detach(call) }
       continuation.yield(.audioDeactivated)
     case .failedToActivate(let reason):
       continuation.yield(.error(reason))
-      for call in calls where call.endReason == nil { call.endReason = (reason, false) }
+      for call in calls where call.endReason == nil && !call.isHeld && call.media != nil {
+        call.endReason = (reason, false)
+      }
     case .didReset:
       for call in calls {
         await hangUp(call)

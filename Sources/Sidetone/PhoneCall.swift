@@ -18,11 +18,14 @@ final class PhoneCall {
   /// What the stream was made for; differs from `media` after a re-INVITE.
   var streamMedia: NegotiatedMedia?
   var stream: StreamID?
+  var hadStream = false
   var isMuted = false
   /// True while this side holds it.
   var isHeld = false
   /// True while the far side holds it.
   var isHeldByFarSide = false
+  /// When this side resumed it; what is agreed upon then has to come.
+  var resumedAt: MonotonicInstant?
   /// Keys that were pressed before there was a stream, coded as in RFC 4733.
   var waitingKeys: [UInt8] = []
   /// Calls of one conference hear each other; 0 stands for none.

@@ -4,14 +4,18 @@ public import VoiceEngine
 
 /// What a configuration means for the media of one call.
 extension PhoneConfiguration {
-  /// A socket for RTP at the given numeric address; only the first call has the configured port.
+  /// A socket for RTP at the given numeric address; a later call has another port if an earlier one
+  /// still has the configured one.
   func openSocket(at host: String, isFirst: Bool) throws -> MediaSocket {
-    guard let address = SocketAddress(host: host, port: isFirst ? mediaPort : 0) else {
+    guard let address = SocketAddress(host: host, port: mediaPort),
+      let other = SocketAddress(host: host, port: 0)
+    else {
       throw PhoneError("no local address")
     }
     do {
       return try MediaSocket(bindingTo: address)
     } catch {
+      if !isFirst, let socket = try? MediaSocket(bindingTo: other) { return socket }
       throw PhoneError("cannot open the RTP port: \(error)")
     }
   }

@@ -71,6 +71,15 @@ public struct MediaSocket: PacketTransport, ~Copyable {
     isConnected = true
   }
 
+  /// Throws away what has arrived and nobody has read.
+  public mutating func discardPending() {
+    var buffer = ByteBuffer(repeating: 0, count: 64)
+    for _ in 0..<100_000 {
+      if case .received = receive(into: &buffer) { continue }
+      return
+    }
+  }
+
   /// Receives one datagram without waiting.
   @_noAllocation @_noLocks
   public mutating func receive(into buffer: inout ByteBuffer) -> TransportOutcome {

@@ -7,6 +7,12 @@ struct KeyInbox: ~Copyable {
   private var codes = FixedArray<UInt8>(repeating: 0, count: 16)
   private var count = 0
 
+  /// The far side counts its timestamps anew.
+  @_noAllocation @_noLocks
+  mutating func restart() {
+    receiver = TelephoneEventReceiver()
+  }
+
   /// Takes in a packet of an event.
   @_noAllocation @_noLocks
   mutating func receive(_ packet: RTPPacket, in datagram: borrowing ByteBuffer) {

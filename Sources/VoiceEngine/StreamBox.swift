@@ -1,9 +1,17 @@
 import MediaTime
 import RealTime
+import Synchronization
 
-/// Names a stream of one engine.
+/// Names a stream; no other engine of the process has one of that name.
 public struct StreamID: Hashable, Sendable, BitwiseCopyable {
+  private static let count = Atomic<Int>(0)
+
   let rawValue: Int
+
+  /// A number that was not given before.
+  static func next() -> Int {
+    count.add(1, ordering: .relaxed).newValue
+  }
 }
 
 /// A stream with its transport, as the voice loop holds it.

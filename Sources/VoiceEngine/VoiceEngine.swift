@@ -27,7 +27,6 @@ public final class VoiceEngine<
     var monitorCapture: RingConsumer<Float>?
     var monitorPlayback: RingConsumer<Float>?
     var streams: [Int: Attached] = [:]
-    var nextID = 1
     var newest: EngineStatistics?
     var thread: RealTimeThread?
   }
@@ -144,8 +143,7 @@ public final class VoiceEngine<
       guard control.streams.count < VoiceLoop<Device, Transport>.streamCapacity else {
         throw EngineError.tooManyStreams
       }
-      let id = control.nextID
-      control.nextID += 1
+      let id = StreamID.next()
       control.streams[id] = attached
       let address = unsafe Int(bitPattern: Unmanaged.passUnretained(box).toOpaque())
       control.commands.write(.attach(id: id, address: address))

@@ -171,7 +171,6 @@ public struct VoiceStream: ~Copyable {
     pendingFrames -= frames
   }
 
-  // A key sounds in place of the voice (RFC 4733 section 2.2).
   @_noAllocation @_noLocks
   private mutating func dropPending() {
     removePending()
@@ -345,6 +344,7 @@ public struct VoiceStream: ~Copyable {
       reception.begin(at: first)
       jitterBuffer.restart()
       mediaClock.restart()
+      heardKeys.restart()
     case .member(let extended):
       sequence = extended
     }
@@ -373,8 +373,7 @@ public struct VoiceStream: ~Copyable {
   }
 
   /// Takes the code of the next key that the far side pressed.
-  @_noAllocation @_noLocks
-  public mutating func takeKey() -> UInt8? { heardKeys.take() }
+  @_noAllocation @_noLocks public mutating func takeKey() -> UInt8? { heardKeys.take() }
 
   @_noAllocation @_noLocks
   private mutating func heard(at instant: MonotonicInstant) {

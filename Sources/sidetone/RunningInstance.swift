@@ -15,7 +15,11 @@ final class RunningInstance: @unchecked Sendable {
 
   /// Serves, and passes each address on; nil if another sidetone does, or there is no folder for it.
   init?(_ call: @escaping @Sendable (String) -> Void) {
-    guard let path = Self.path(), Self.connect(to: path) == nil else { return nil }
+    guard let path = Self.path() else { return nil }
+    if let other = Self.connect(to: path) {
+      Glibc.close(other)
+      return nil
+    }
     _ = unsafe unlink(path)
     guard let descriptor = unsafe Self.socket(path, { unsafe bind($0, $1, $2) }) else { return nil }
     self.descriptor = descriptor
@@ -29,6 +33,7 @@ final class RunningInstance: @unchecked Sendable {
       let client = accept(descriptor, nil, nil)
       guard client >= 0 else { return }
       defer { Glibc.close(client) }
+      Self.limitWaiting(client)
       var bytes = [UInt8](repeating: 0, count: Self.lineLimit)
       let count = unsafe recv(client, &bytes, bytes.count, 0)
       guard count > 1, bytes[count - 1] == UInt8(ascii: "\n") else { return }
@@ -53,11 +58,19 @@ final class RunningInstance: @unchecked Sendable {
       return false
     }
     defer { Glibc.close(descriptor) }
+    limitWaiting(descriptor)
     let line = Array((address + "\n").utf8)
     guard unsafe send(descriptor, line, line.count, Int32(MSG_NOSIGNAL)) == line.count
     else { return false }
     var answer = [UInt8](repeating: 0, count: 4)
     return unsafe recv(descriptor, &answer, answer.count, 0) == 3
+  }
+
+  // Neither side waits for one that hangs.
+  private static func limitWaiting(_ descriptor: Int32) {
+    var limit = timeval(tv_sec: 1, tv_usec: 0)
+    let size = socklen_t(MemoryLayout<timeval>.size)
+    _ = unsafe setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, size)
   }
 
   private static func path() -> String? {

@@ -212,6 +212,69 @@ extension ProcessWideTests {
       stage.provider.invalidate()
     }
 
+    @Test func R14_R18_R31_answersComeFromAnyThreadAndProvidersOutliveTheirOwners() async throws {
+      let delegate = ScriptedDelegate(answering: .never)
+      AVAudioSession.sharedInstance().devices = .init(capture: .null, playback: .null)
+      weak var former: CXProvider?
+      do {
+        let provider = CXProvider(configuration: CXProviderConfiguration())
+        provider.setDelegate(delegate, queue: DispatchQueue(label: "delegate"))
+        former = provider
+      }
+      let queue = DispatchQueue(label: "controller")
+      let key = DispatchSpecificKey<Bool>()
+      queue.setSpecific(key: key, value: true)
+      let controller = CXCallController(queue: queue)
+      let action = CXStartCallAction(call: UUID(), handle: CXHandle(type: .generic, value: "b"))
+      let isOnQueue = await withCheckedContinuation { continuation in
+        controller.request(CXTransaction(action: action)) { _ in
+          continuation.resume(returning: DispatchQueue.getSpecific(key: key))
+        }
+      }
+      #expect(isOnQueue == true)
+      var log = delegate.log.makeAsyncIterator()
+      #expect(await log.next() == "begin")
+      #expect(await log.next() == "start")
+      let crossing = Crossing(value: action)
+      DispatchQueue.global().async { crossing.value.fulfill() }
+      #expect(await log.next() == "didActivate (devices open)")
+      let provider = try #require(former)
+      provider.invalidate()
+    }
+
+    @Test func R3_sameActionCanBeAskedForAgain() async throws {
+      let stage = Stage(answering: .never)
+      let call = UUID()
+      try await stage.start(call)
+      await stage.expect("begin", "start")
+      stage.delegate.actions[0].fulfill()
+      await stage.expect("didActivate (devices open)")
+      let hold = CXSetHeldCallAction(call: call, onHold: true)
+      for _ in 0..<2 {
+        try await stage.request(hold)
+        await stage.expect("hold (devices open)")
+        #expect(!hold.isComplete)
+        hold.fail()
+        #expect(hold.isComplete)
+      }
+      stage.provider.invalidate()
+    }
+
+    @Test func R17_whatIsAddedAfterTheRequestDoesNotCount() async throws {
+      let stage = Stage(answering: .never)
+      let call = UUID()
+      let action = CXStartCallAction(call: call, handle: CXHandle(type: .generic, value: "b"))
+      let transaction = CXTransaction(action: action)
+      stage.controller.request(transaction) { _ in }
+      let late = CXEndCallAction(call: call)
+      transaction.addAction(late)
+      await stage.expect("begin", "start")
+      action.fulfill()
+      await stage.expect("didActivate (devices open)")
+      #expect(stage.delegate.actions.count == 1 && !late.isComplete)
+      stage.provider.invalidate()
+    }
+
     @Test func R36_completionOfAReportRunsOnTheDelegatesQueue() async throws {
       let stage = Stage()
       let queue = DispatchQueue(label: "given")

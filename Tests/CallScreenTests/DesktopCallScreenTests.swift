@@ -153,6 +153,47 @@ struct DesktopCallScreenTests {
     #expect(await log.next()?.hasPrefix("close") == true)
   }
 
+  @Test func missedCallTakesThePlaceOfTheIncomingOne() async throws {
+    guard let daemon = try BusDaemon() else { return }
+    defer { withExtendedLifetime(daemon) {} }
+    let server = try #require(NotificationServer(address: daemon.address))
+    let decisions = Decisions()
+    let screen = try #require(
+      DesktopCallScreen(address: daemon.address, decide: { _ in }) { handle in
+        decisions.calledBack.withLock { $0.append(handle) }
+        decisions.continuation.yield(.end(CallID(high: 0, low: 0)))
+      }
+    )
+    var control = CallControl()
+    let provider = control.addProvider(ProviderSettings())
+    control.setHasDelegate(provider, true)
+    let call = CallID(high: 0, low: 7)
+    let now = Moment(
+      instant: MonotonicInstant(nanoseconds: 0),
+      date: CallDate(secondsSince1970: 0)
+    )
+    var update = CallUpdate()
+    update.remoteHandle = .set(CallHandle(kind: .generic, value: "sip:eve@host"))
+    try control.reportIncoming(call, update, of: provider, at: now)
+    screen.present(control.presentation)
+    control.reportEnded(call, of: provider, reason: .remoteEnded, at: now)
+    while let effect = control.nextEffect() {
+      if case .recorded(let record) = effect { screen.present(ended: record) }
+    }
+    screen.present(control.presentation)
+    var log = server.log.makeAsyncIterator()
+    var lines: [String] = []
+    for _ in 0..<3 { lines.append(await log.next() ?? "") }
+    #expect(lines.contains { $0.hasPrefix("show 1 Incoming call") })
+    #expect(lines.contains { $0.hasPrefix("close [DesktopBus.BusValue.uint32(1)]") })
+    let missed = try #require(lines.first { $0.contains("Missed call: sip:eve@host") })
+    #expect(missed.contains("Call Back") && missed.contains("call.unanswered"))
+    server.press("callBack", on: 2)
+    var called = decisions.stream.makeAsyncIterator()
+    _ = await called.next()
+    #expect(decisions.calledBack.withLock { $0 } == ["sip:eve@host"])
+  }
+
   @Test func withoutABusThereIsNoScreen() {
     let screen = DesktopCallScreen(
       address: "unix:path=/nonexistent/bus",

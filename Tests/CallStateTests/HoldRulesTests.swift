@@ -239,4 +239,97 @@ struct HoldRulesTests {
     let keys = script.control.pendingActions.map(\.kind)
     #expect(keys == [.playDTMF(digits: "4", .singleTone), .playDTMF(digits: "*", .singleTone)])
   }
+
+  @Test func R70_callHeldBeforeItsAnswerIsFulfilledDisturbsNobody() throws {
+    let script = CallScript()
+    try script.incoming("A")
+    let answer = try script.request(("A", .answer))[0]
+    try script.incoming("B")
+    script.decide(.incoming(CallScript.id("B"), .holdAndAnswer))
+    for action in script.control.pendingActions where action.id != answer.id {
+      script.answer(action)
+    }
+    script.take()
+    script.answer(answer)
+    #expect(script.take() == ["(o) A connected"])
+    #expect(script.control.audioOwner == script.provider && script.phase("B") == .connected)
+  }
+
+  @Test func R70_callThatIsBeingResumedIsHeldAgainForTheNext() throws {
+    let script = CallScript(groups: 3)
+    try script.talk("A")
+    try script.talk2("B")
+    try script.request(("B", .end))
+    try script.fulfil("B")
+    script.take()
+    try script.start("C")
+    #expect(
+      script.take() == [
+        "execute 1", "perform hold A", "(o) C new, outgoing", "execute 1", "perform start C",
+      ]
+    )
+    while let action = script.control.pendingActions.first { script.answer(action) }
+    #expect(script.entry("A")?.isOnHold == true && script.phase("C") == .started)
+  }
+
+  @Test func R75_callThatIsAboutToEndIsNotResumed() throws {
+    let script = CallScript()
+    try script.talk("A")
+    try script.talk2("B")
+    try script.request(("B", .end), ("A", .end))
+    script.take()
+    try script.fulfil("B")
+    #expect(script.take() == ["(o) B ended", "recorded B talked", "didDeactivate"])
+  }
+
+  @Test func R80_groupWithAMemberThatCannotBeHeldIsNotHeld() throws {
+    let script = CallScript()
+    try script.talk("A")
+    try script.talk2("B")
+    try script.request(("A", .setGroup(CallScript.id("B"))))
+    while let action = script.control.pendingActions.first { script.answer(action) }
+    var update = CallUpdate()
+    update.supportsHolding = .set(false)
+    script.update("B", update)
+    #expect(throws: TransactionRefusal.invalidAction) { try script.request(("A", .setHeld(true))) }
+  }
+
+  @Test func R80_muteOfAMemberDoesNotExcuseItFromTheHold() throws {
+    let script = CallScript()
+    try script.talk("A")
+    try script.talk2("B")
+    try script.request(("A", .setGroup(CallScript.id("B"))))
+    while let action = script.control.pendingActions.first { script.answer(action) }
+    script.take()
+    try script.request(("A", .setHeld(true)), ("B", .setMuted(true)))
+    #expect(script.take().contains("perform hold B"))
+    // An app that holds each member by itself hears of each once.
+    try script.request(("B", .setHeld(true)))
+    #expect(script.take() == ["execute 1", "perform hold B"])
+  }
+
+  @Test func R77_failedResumeEndsNobody() throws {
+    let script = CallScript()
+    try script.talk("A")
+    try script.talk2("B")
+    let actions = try script.request(
+      ("A", .playDTMF(digits: "1", .singleTone)),
+      ("A", .setHeld(false))
+    )
+    script.answer(actions[1], isFulfilled: false)
+    let hold = try #require(script.control.pendingActions.first { $0.call == CallScript.id("B") })
+    script.take()
+    script.answer(hold, isFulfilled: false)
+    #expect(script.take().isEmpty && script.phase("B") == .connected)
+  }
+
+  @Test func R53_R51_newHandleLosesTheOldLabel() throws {
+    let script = CallScript()
+    var update = CallUpdate()
+    update.remoteHandle = .set(CallScript.bob)
+    try script.incoming("A", update, screening: CallerScreening(label: "Telemarketer"))
+    update.remoteHandle = .set(CallHandle(kind: .generic, value: "carol"))
+    script.update("A", update)
+    #expect(script.entry("A")?.details.displayName == "carol")
+  }
 }
