@@ -230,7 +230,7 @@ let package = Package(
     ),
     .testTarget(
       name: "CallKitTests",
-      dependencies: ["CallKit", "CallState", "AVFAudio", "ALSAIO"],
+      dependencies: ["CallKit", "CallState", "AVFAudio", "ALSAIO", "Intents"],
       swiftSettings: strict
     ),
     .testTarget(name: "RepositoryTests", swiftSettings: strict),

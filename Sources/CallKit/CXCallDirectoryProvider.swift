@@ -12,11 +12,11 @@ public let CXCallDirectoryPhoneNumberMax: CXCallDirectoryPhoneNumber = .max - 1
 /// It runs only to load its data, never for a call. An app subclasses it and overrides `beginRequest`.
 ///
 /// Differs from Apple's: an extension is a program of its own whose main file calls
-/// `CallDirectoryHandler.main()`; a manifest (`Extensions/NAME.json` beside the app's program, or in
+/// `CallDirectoryHandler().main()`; a manifest (`Extensions/NAME.json` beside the app's program, or in
 /// the user's data folder) names it.
 open class CXCallDirectoryProvider: NSObject, NSExtensionRequestHandling {
-  /// A provider; the system makes one for each request.
-  public required override init() {
+  /// A provider; one serves one request.
+  public override init() {
     super.init()
   }
 
@@ -35,14 +35,14 @@ open class CXCallDirectoryProvider: NSObject, NSExtensionRequestHandling {
   }
 
   /// Serves the one request for which the system started this program, and exits.
-  public class func main() -> Never {
+  public func main() -> Never {
     guard let channel = DirectoryChannel() else {
       FileHandle.standardError.write(
         Data("this program is a call directory extension; the call system starts it\n".utf8)
       )
       exit(2)
     }
-    Self().beginRequest(with: CXCallDirectoryExtensionContext(channel: channel))
+    beginRequest(with: CXCallDirectoryExtensionContext(channel: channel))
     // The request may be completed on another thread.
     channel.waitForTheEnd()
   }

@@ -12,9 +12,14 @@ package protocol CallPresenter: AnyObject, Sendable {
 
 /// The call screens of this process.
 package enum CallScreens {
-  /// Shows calls on one more screen, for as long as the process lives.
+  /// Shows calls on one more screen.
   package static func add(_ presenter: any CallPresenter) {
     CallSystem.shared.add(presenter: presenter)
+  }
+
+  /// Shows them there no more.
+  package static func remove(_ presenter: any CallPresenter) {
+    CallSystem.shared.remove(presenter: presenter)
   }
 
   /// Carries out what the user decided on one of them.

@@ -91,6 +91,10 @@ final class CallSystem: @unchecked Sendable {
     read { Crossing(value: control.snapshots.map { CXCall($0) }) }.value
   }
 
+  func remove(presenter: any CallPresenter) {
+    perform { [self] in presenters.removeAll { $0 === presenter } }
+  }
+
   func displayName(of uuid: UUID) -> String? {
     read { control.presentation.calls.first { $0.id == CallID(uuid) }?.details.displayName }
   }
@@ -280,6 +284,8 @@ final class CallSystem: @unchecked Sendable {
   }
 
   private func drain() {
+    // A delegate that is told of a deactivation may ask for the session at once.
+    AVAudioSession.sharedInstance().setWithheldByCalls(control.isSessionWithheld)
     while let effect = control.nextEffect() { perform(effect) }
     AVAudioSession.sharedInstance().setWithheldByCalls(control.isSessionWithheld)
     schedule()

@@ -1,3 +1,3 @@
 import CallKit
 
-CallDirectoryHandler.main()
+CallDirectoryHandler().main()

@@ -1,5 +1,5 @@
 import ALSAIO
-import AVFAudio
+@testable import AVFAudio
 import CallKit
 import Foundation
 import Synchronization
@@ -76,6 +76,8 @@ extension ProcessWideTests {
     }
 
     @Test func S7_routeChangeIsToldOnceOffTheMainThreadWithReasonAndFormerRoute() async throws {
+      // What was posted before this test is not its business.
+      session.notifications.sync {}
       let changes = AsyncStream<String>.makeStream()
       let token = NotificationCenter.default.addObserver(
         forName: AVAudioSession.routeChangeNotification,

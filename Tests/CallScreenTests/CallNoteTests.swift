@@ -69,4 +69,17 @@ struct CallNoteTests {
     #expect(note.buttons.first?.deed == .callBack(handle: "sip:eve@host"))
     #expect(notes.isEmpty)
   }
+
+  @Test mutating func R53_holdIsOfferedOnlyWhereItIsSupported() throws {
+    try incoming(first, "A")
+    control.decide(.incoming(first, .answer), at: now)
+    let answer = try #require(control.pendingActions.first)
+    control.answer(answer.id, isFulfilled: true, at: now)
+    var update = CallUpdate()
+    update.supportsHolding = .set(false)
+    control.update(first, update, of: provider)
+    #expect(notes[first]?.buttons.map(\.label) == ["Hang Up"])
+    try incoming(second, "B")
+    #expect(notes[second]?.buttons.map(\.label) == ["End & Answer", "Decline"])
+  }
 }

@@ -323,7 +323,7 @@ struct HoldRulesTests {
     #expect(script.take().isEmpty && script.phase("B") == .connected)
   }
 
-  @Test func R53_R51_newHandleLosesTheOldLabel() throws {
+  @Test func R51_newHandleLosesTheOldLabel() throws {
     let script = CallScript()
     var update = CallUpdate()
     update.remoteHandle = .set(CallScript.bob)

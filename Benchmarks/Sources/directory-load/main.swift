@@ -20,7 +20,7 @@ final class TwoMillion: CXCallDirectoryProvider {
   }
 }
 
-if ProcessInfo.processInfo.environment["CALLKIT_DIRECTORY_LOAD"] != nil { TwoMillion.main() }
+if ProcessInfo.processInfo.environment["CALLKIT_DIRECTORY_LOAD"] != nil { TwoMillion().main() }
 
 let identifier = "two-million"
 
