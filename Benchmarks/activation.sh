@@ -4,5 +4,5 @@ set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/jack-rig.sh"
 start_rig 60 1
-XDG_DATA_HOME=$work "$here/.build/release/call-activation" headsetA
+"$here/.build/release/call-activation" headsetA
 stop_rig

@@ -4,6 +4,8 @@
 work=$(mktemp -d)
 export JACK_DEFAULT_SERVER=sidetone-$$
 export JACK_NO_AUDIO_RESERVATION=1
+# The user's lists are not the benchmarks' business.
+export XDG_DATA_HOME=$work
 trap 'kill $(jobs -p) 2>/dev/null || true; rm -rf "$work"' EXIT
 
 cat >"$work/asound.conf" <<CONF

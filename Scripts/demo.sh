@@ -6,7 +6,10 @@ program=$(realpath "$1")
 folder=${SIDETONE_DEMO_FOLDER:-demo}
 mkdir -p "$folder"
 port=$((20000 + RANDOM % 20000))
-trap 'kill $(jobs -p) 2>/dev/null || true' EXIT
+# Neither the user's block list nor the list of recent calls is the demonstration's business.
+XDG_DATA_HOME=$(mktemp -d)
+export XDG_DATA_HOME
+trap 'kill $(jobs -p) 2>/dev/null || true; rm -rf "$XDG_DATA_HOME"' EXIT
 
 say() { espeak-ng -v "$1" -s 150 -w "$folder/raw.wav" "$3" && sox "$folder/raw.wav" -r 48000 "$2"; }
 say en "$folder/alice-said.wav" "Hello Bob, this is Alice. I am calling from the first process. \

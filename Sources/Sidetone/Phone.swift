@@ -88,7 +88,7 @@ public actor Phone {
       Task { [agent] in for await event in agent.events { inboxContinuation.yield(.sip(event)) } },
       Task {
         while !Task.isCancelled {
-          try? await Task.sleep(for: .milliseconds(100))
+          try? await Task.sleep(for: .milliseconds(200))
           watch()
         }
       },
