@@ -87,9 +87,6 @@ public struct CallControl: Sendable {
     !calls.isEmpty && calls.contains(where: \.isOnHold) && !calls.contains(where: \.isActive)
   }
 
-  /// The group of a call, nil if it is alone.
-  public func group(of id: CallID) -> GroupID? { calls.first { $0.id == id }?.group }
-
   /// Takes the next effect.
   public mutating func nextEffect() -> Effect? {
     effects.isEmpty ? nil : effects.removeFirst()

@@ -10,8 +10,12 @@ import VoiceEngine
 
 /// How a phone performs what the call system asks of it.
 extension Phone {
+  private func call(for action: CXCallAction) -> PhoneCall? {
+    calls.first { $0.uuid == action.callUUID }
+  }
+
   func start(_ action: CXStartCallAction) async {
-    guard let call = calls.first(where: { $0.uuid == action.callUUID }),
+    guard let call = call(for: action),
       let offer = configuration.offer(for: call)
     else {
       action.fail()
@@ -27,7 +31,7 @@ extension Phone {
   }
 
   func answer(_ action: CXAnswerCallAction) async {
-    guard let call = calls.first(where: { $0.uuid == action.callUUID }), let sip = call.sip else {
+    guard let call = call(for: action), let sip = call.sip else {
       action.fail()
       return
     }
@@ -53,7 +57,7 @@ extension Phone {
   }
 
   func end(_ action: CXEndCallAction) async {
-    if let call = calls.first(where: { $0.uuid == action.callUUID }) {
+    if let call = call(for: action) {
       await hangUp(call)
       let reason = call.endReason ?? ("hung up", call.connectedAt != nil)
       finish(call, reason: reason.text, isClean: reason.isClean)
@@ -62,22 +66,18 @@ extension Phone {
   }
 
   func setMuted(_ action: CXSetMutedCallAction) {
-    guard let call = calls.first(where: { $0.uuid == action.callUUID }) else {
+    guard let call = call(for: action) else {
       action.fail()
       return
     }
     call.isMuted = action.isMuted
-    if let stream = call.stream, let engine = AVAudioSession.sharedInstance().voiceEngine {
-      // Whom the far side holds, it does not want to hear.
-      let isSilent = action.isMuted || call.media?.maySend != true
-      engine.setMuted(stream, isSilent ? .muted : .unmuted)
-    }
+    if let stream = call.stream { engine?.setMuted(stream, action.isMuted ? .muted : .unmuted) }
     action.fulfill()
   }
 
   // The far side is told first; the voice of a resumed call starts when it has agreed.
   func setHeld(_ action: CXSetHeldCallAction) async {
-    guard let call = calls.first(where: { $0.uuid == action.callUUID }) else {
+    guard let call = call(for: action) else {
       action.fail()
       return
     }
@@ -92,7 +92,7 @@ extension Phone {
   }
 
   func setGroup(_ action: CXSetGroupCallAction) {
-    guard let call = calls.first(where: { $0.uuid == action.callUUID }) else {
+    guard let call = call(for: action) else {
       action.fail()
       return
     }
@@ -107,16 +107,14 @@ extension Phone {
       setConference(call, partner.conference)
       continuation.yield(.joined(call.uuid, with: other))
     } else {
-      let others = calls.filter { $0.conference == call.conference && $0 !== call }
-      setConference(call, 0)
-      if others.count == 1 { setConference(others[0], 0) }
+      leaveConference(call)
       continuation.yield(.separated(call.uuid))
     }
     action.fulfill()
   }
 
   func playDTMF(_ action: CXPlayDTMFCallAction) {
-    guard let call = calls.first(where: { $0.uuid == action.callUUID }), !call.isHeld,
+    guard let call = call(for: action), !call.isHeld,
       call.media == nil || call.media?.sendEventPayloadType != nil
     else {
       action.fail()

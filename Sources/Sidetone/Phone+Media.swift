@@ -18,11 +18,14 @@ extension Phone {
   /// A far side that has agreed to nothing so long after a resume will not (RFC 3261, timer B and more).
   private static let agreementNanoseconds: Int64 = 35_000_000_000
 
+  /// The engine of the active session, nil while no call is heard.
+  var engine: CallEngine? { AVAudioSession.sharedInstance().voiceEngine }
+
   // The voice starts when both are there: the agreement of the sides and the active session. After a
   // re-INVITE that changed the agreement it starts anew, over the same port.
   func attachIfPossible(_ call: PhoneCall) {
     guard !call.isHeld, let media = call.media, media != call.streamMedia,
-      let engine = AVAudioSession.sharedInstance().voiceEngine, call.socket != nil
+      let engine, call.socket != nil
     else { return }
     detach(call)
     call.streamMedia = media
@@ -39,7 +42,7 @@ extension Phone {
       socket.connect(to: remote, control: control)
       let stream = try engine.attach(configuration.stream(for: media), over: socket)
       call.stream = stream
-      if call.isMuted || !media.maySend { engine.setMuted(stream, .muted) }
+      if call.isMuted { engine.setMuted(stream, .muted) }
       if call.conference != 0 { engine.setConference(stream, call.conference) }
       sendWaitingKeys(of: call)
     } catch {
@@ -49,16 +52,14 @@ extension Phone {
 
   /// Sends the keys that were pressed, once there is a stream to send them on.
   func sendWaitingKeys(of call: PhoneCall) {
-    guard let stream = call.stream, let engine = AVAudioSession.sharedInstance().voiceEngine else {
-      return
-    }
+    guard let stream = call.stream, let engine else { return }
     for code in call.waitingKeys { engine.press(stream, code: code) }
     call.waitingKeys = []
   }
 
   /// Lets a call's stream go; the port stays open.
   func detach(_ call: PhoneCall) {
-    if let stream = call.stream { AVAudioSession.sharedInstance().voiceEngine?.detach(stream) }
+    if let stream = call.stream { engine?.detach(stream) }
     call.stream = nil
     call.streamMedia = nil
   }
@@ -66,7 +67,15 @@ extension Phone {
   func setConference(_ call: PhoneCall, _ conference: Int) {
     call.conference = conference
     guard let stream = call.stream else { return }
-    AVAudioSession.sharedInstance().voiceEngine?.setConference(stream, conference)
+    engine?.setConference(stream, conference)
+  }
+
+  /// Takes a call out of its conference, which is over when one is left.
+  func leaveConference(_ call: PhoneCall) {
+    guard call.conference != 0 else { return }
+    let others = calls.filter { $0.conference == call.conference && $0 !== call }
+    setConference(call, 0)
+    if others.count == 1 { setConference(others[0], 0) }
   }
 
   /// Tells the user when the far side holds the call or resumes it.
@@ -80,7 +89,7 @@ extension Phone {
   }
 
   func watch() {
-    guard let engine = AVAudioSession.sharedInstance().voiceEngine else { return }
+    guard let engine else { return }
     if engine.statistics()?.isDeviceGone == true, !hasWarnedOfDevice {
       hasWarnedOfDevice = true
       continuation.yield(.error("a sound device is gone; the call goes on without it"))
@@ -119,9 +128,7 @@ extension Phone {
   }
 
   func warnOfScheduling() {
-    guard let engine = AVAudioSession.sharedInstance().voiceEngine,
-      engine.scheduling == .ordinary, !hasWarnedOfScheduling
-    else { return }
+    guard let engine, engine.scheduling == .ordinary, !hasWarnedOfScheduling else { return }
     hasWarnedOfScheduling = true
     continuation.yield(
       .error("real-time scheduling is not permitted; sound may break up when the machine is busy")

@@ -202,8 +202,7 @@ public actor Phone {
 
   /// The figures of the call that stands, nil without one.
   public func statistics() -> CallStatistics? {
-    guard let engine = AVAudioSession.sharedInstance().voiceEngine,
-      let device = engine.statistics(),
+    guard let engine, let device = engine.statistics(),
       let call = calls.first(where: { $0.stream != nil }), let id = call.stream,
       let stream = engine.statistics(of: id)
     else { return nil }
@@ -375,13 +374,9 @@ public actor Phone {
 
   func finish(_ call: PhoneCall, reason: String, isClean: Bool) {
     guard calls.contains(where: { $0 === call }) else { return }
+    leaveConference(call)
+    detach(call)
     calls.removeAll { $0 === call }
-    if let stream = call.stream {
-      AVAudioSession.sharedInstance().voiceEngine?.detach(stream)
-      call.stream = nil
-    }
-    let others = calls.filter { $0.conference == call.conference }
-    if call.conference != 0, others.count == 1 { setConference(others[0], 0) }
     call.socket = nil
     continuation.yield(.ended(call.uuid, reason: reason, isClean: isClean))
   }

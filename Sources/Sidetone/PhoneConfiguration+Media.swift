@@ -41,6 +41,7 @@ extension PhoneConfiguration {
       ssrc: .random(in: 1...UInt32.max),
       seed: .random(in: 1...UInt64.max)
     )
+    stream.maySend = media.maySend
     stream.sendEventPayloadType = media.sendEventPayloadType
     stream.receiveEventPayloadType = media.receiveEventPayloadType
     if media.codec == .opus {

@@ -59,6 +59,11 @@ final class StreamBox<Transport: PacketTransport & ~Copyable> {
     if !transport.send(datagram, length: length, isControl: true) { stream.noteRefusal() }
   }
 
+  /// Passes on the keys that the far side has pressed.
+  func passKeysOn() {
+    while let key = stream.takeKey() { keys.write(key) }
+  }
+
   /// Takes in what has arrived, up to a second's worth in one go.
   func receive(_ datagram: inout ByteBuffer, at now: MonotonicInstant, wall: Int64) {
     for _ in 0..<512 {
@@ -76,7 +81,6 @@ final class StreamBox<Transport: PacketTransport & ~Copyable> {
           at: arrival.instant,
           wallNanoseconds: wall - age
         )
-        while let key = stream.takeKey() { keys.write(key) }
       case .refused:
         stream.noteRefusal()
       case .empty:

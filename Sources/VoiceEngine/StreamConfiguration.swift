@@ -22,6 +22,8 @@ public struct StreamConfiguration: Equatable, Sendable {
   public var sendEventPayloadType: UInt8?
   /// The payload type of telephone events to expect.
   public var receiveEventPayloadType: UInt8?
+  /// False if the far side only talks, or holds the call: no RTP is sent, reports are (RFC 3264).
+  public var maySend = true
   /// Frames per packet at 48 kHz: 120, 240, 480, 960, 1920 or 2880.
   public var packetFrames: FrameCount
   /// Opus bits per second, 6000 to 510000.

@@ -264,7 +264,10 @@ final class VoiceLoop<
 
   private func receiveAndPlay(at now: MonotonicInstant) {
     let wall = realtime_wall_nanoseconds()
-    forEachStream { box, _ in box.receive(&datagram, at: now, wall: wall) }
+    forEachStream { box, _ in
+      box.receive(&datagram, at: now, wall: wall)
+      box.passKeysOn()
+    }
     guard !isPlaybackGone else { return }
 
     let queued = device.queuedFrames()

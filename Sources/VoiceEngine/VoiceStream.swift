@@ -94,6 +94,7 @@ public struct VoiceStream: ~Copyable {
     count pushed: FrameCount,
     isMuted: Bool
   ) {
+    guard configuration.maySend else { return skip(pushed) }
     let count = min(pushed, pending.count - pendingFrames)
     for index in 0..<count {
       pending[pendingFrames + index] = isMuted ? 0 : samples[index]

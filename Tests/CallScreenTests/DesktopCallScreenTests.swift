@@ -3,7 +3,6 @@
 import CallState
 import DesktopBus
 import Foundation
-import MediaTime
 import Synchronization
 import Testing
 
@@ -116,18 +115,10 @@ struct DesktopCallScreenTests {
     var log = server.log.makeAsyncIterator()
     var decided = decisions.stream.makeAsyncIterator()
 
-    var control = CallControl()
-    let provider = control.addProvider(ProviderSettings())
-    control.setHasDelegate(provider, true)
+    var calls = RingingCalls()
     let call = CallID(high: 0, low: 7)
-    let now = Moment(
-      instant: MonotonicInstant(nanoseconds: 0),
-      date: CallDate(secondsSince1970: 0)
-    )
-    var update = CallUpdate()
-    update.callerName = .set("Alice")
-    try control.reportIncoming(call, update, of: provider, at: now)
-    screen.present(control.presentation)
+    try calls.ring(call, name: "Alice")
+    screen.present(calls.control.presentation)
     let incoming = #"["Answer", "Decline"] string("call.incoming")"#
     #expect(await log.next() == "show 1 Incoming call: Alice \(incoming)")
 
@@ -138,18 +129,17 @@ struct DesktopCallScreenTests {
     let decision = try #require(await decided.next())
     #expect(decision == .incoming(call, .answer))
 
-    control.decide(decision, at: now)
-    let action = try #require(control.pendingActions.first)
-    control.answer(action.id, isFulfilled: true, at: now)
-    screen.present(control.presentation)
+    calls.control.decide(decision, at: calls.now)
+    calls.fulfil()
+    screen.present(calls.control.presentation)
     #expect(
       await log.next()
         == #"show 2 In call: Alice ["Hang Up", "Hold"] string("call.ongoing")"#
     )
     server.press("end", on: 2)
     #expect(await decided.next() == .end(call))
-    control.reportEnded(call, of: provider, reason: .remoteEnded, at: now)
-    screen.present(control.presentation)
+    _ = calls.hangUp(call)
+    screen.present(calls.control.presentation)
     #expect(await log.next()?.hasPrefix("close") == true)
   }
 
@@ -164,23 +154,12 @@ struct DesktopCallScreenTests {
         decisions.continuation.yield(.end(CallID(high: 0, low: 0)))
       }
     )
-    var control = CallControl()
-    let provider = control.addProvider(ProviderSettings())
-    control.setHasDelegate(provider, true)
+    var calls = RingingCalls()
     let call = CallID(high: 0, low: 7)
-    let now = Moment(
-      instant: MonotonicInstant(nanoseconds: 0),
-      date: CallDate(secondsSince1970: 0)
-    )
-    var update = CallUpdate()
-    update.remoteHandle = .set(CallHandle(kind: .generic, value: "sip:eve@host"))
-    try control.reportIncoming(call, update, of: provider, at: now)
-    screen.present(control.presentation)
-    control.reportEnded(call, of: provider, reason: .remoteEnded, at: now)
-    while let effect = control.nextEffect() {
-      if case .recorded(let record) = effect { screen.present(ended: record) }
-    }
-    screen.present(control.presentation)
+    try calls.ring(call, handle: "sip:eve@host")
+    screen.present(calls.control.presentation)
+    for record in calls.hangUp(call) { screen.present(ended: record) }
+    screen.present(calls.control.presentation)
     var log = server.log.makeAsyncIterator()
     var lines: [String] = []
     for _ in 0..<3 { lines.append(await log.next() ?? "") }

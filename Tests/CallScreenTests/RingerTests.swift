@@ -21,20 +21,14 @@ struct RingerTests {
     let file = FileManager.default.temporaryDirectory
       .appendingPathComponent("ring-\(UUID().uuidString).wav")
     let ringer = Ringer(device: .file(file.path))
-    var control = CallControl()
-    let provider = control.addProvider(ProviderSettings())
-    control.setHasDelegate(provider, true)
+    var calls = RingingCalls()
     let call = CallID(high: 0, low: 1)
-    let now = Moment(
-      instant: MonotonicInstant(nanoseconds: 0),
-      date: CallDate(secondsSince1970: 0)
-    )
-    try control.reportIncoming(call, CallUpdate(), of: provider, at: now)
-    ringer.present(control.presentation)
+    try calls.ring(call)
+    ringer.present(calls.control.presentation)
     while (try? Data(contentsOf: file).count) ?? 0 < 20_000 {}
-    control.decide(.incoming(call, .answer), at: now)
+    calls.control.decide(.incoming(call, .answer), at: calls.now)
     // Answering ends the ringing before the app hears of it; it returns with the device released.
-    ringer.present(control.presentation)
+    ringer.present(calls.control.presentation)
     let data = try Data(contentsOf: file)
     let peak = stride(from: 44, to: data.count - 1, by: 2).map { index in
       abs(Int(Int16(bitPattern: UInt16(data[index]) | UInt16(data[index + 1]) << 8)))

@@ -222,8 +222,23 @@ extension CallScript {
   /// A second call that stands, the first one held.
   func talk2(_ name: Character) throws {
     try start(name)
-    while let action = control.pendingActions.first { answer(action) }
+    fulfilAll()
     connected(name)
     take()
+  }
+
+  func fulfilAll() {
+    while let action = control.pendingActions.first { answer(action) }
+  }
+
+  /// A and B, talked to together.
+  static func conference() throws -> CallScript {
+    let script = CallScript()
+    try script.talk("A")
+    try script.talk2("B")
+    try script.request(("A", .setGroup(id("B"))))
+    script.fulfilAll()
+    script.take()
+    return script
   }
 }

@@ -174,12 +174,7 @@ struct HoldRulesTests {
   }
 
   @Test func R80_holdOfOneMemberConcernsAll() throws {
-    let script = CallScript()
-    try script.talk("A")
-    try script.talk2("B")
-    try script.request(("A", .setGroup(CallScript.id("B"))))
-    while let action = script.control.pendingActions.first { script.answer(action) }
-    script.take()
+    let script = try CallScript.conference()
     try script.request(("A", .setHeld(true)))
     #expect(script.take() == ["execute 1", "perform hold A", "execute 1", "perform hold B"])
     try script.fulfil("A")
@@ -189,12 +184,7 @@ struct HoldRulesTests {
   }
 
   @Test func R80_leavingAGroupHoldsTheRest() throws {
-    let script = CallScript()
-    try script.talk("A")
-    try script.talk2("B")
-    try script.request(("A", .setGroup(CallScript.id("B"))))
-    while let action = script.control.pendingActions.first { script.answer(action) }
-    script.take()
+    let script = try CallScript.conference()
     script.decide(.separate(CallScript.id("A")))
     #expect(script.take() == ["execute 1", "perform hold B", "execute 1", "perform ungroup A"])
     try script.fulfil("A")
@@ -268,7 +258,7 @@ struct HoldRulesTests {
         "execute 1", "perform hold A", "(o) C new, outgoing", "execute 1", "perform start C",
       ]
     )
-    while let action = script.control.pendingActions.first { script.answer(action) }
+    script.fulfilAll()
     #expect(script.entry("A")?.isOnHold == true && script.phase("C") == .started)
   }
 
@@ -283,11 +273,7 @@ struct HoldRulesTests {
   }
 
   @Test func R80_groupWithAMemberThatCannotBeHeldIsNotHeld() throws {
-    let script = CallScript()
-    try script.talk("A")
-    try script.talk2("B")
-    try script.request(("A", .setGroup(CallScript.id("B"))))
-    while let action = script.control.pendingActions.first { script.answer(action) }
+    let script = try CallScript.conference()
     var update = CallUpdate()
     update.supportsHolding = .set(false)
     script.update("B", update)
@@ -295,12 +281,7 @@ struct HoldRulesTests {
   }
 
   @Test func R80_muteOfAMemberDoesNotExcuseItFromTheHold() throws {
-    let script = CallScript()
-    try script.talk("A")
-    try script.talk2("B")
-    try script.request(("A", .setGroup(CallScript.id("B"))))
-    while let action = script.control.pendingActions.first { script.answer(action) }
-    script.take()
+    let script = try CallScript.conference()
     try script.request(("A", .setHeld(true)), ("B", .setMuted(true)))
     #expect(script.take().contains("perform hold B"))
     // An app that holds each member by itself hears of each once.

@@ -161,6 +161,15 @@ struct VoiceStreamTests {
     #expect(Self.power(call.farHeard.suffix(24_000)) < 1e-7)
   }
 
+  @Test func streamThatMayNotSendSendsNoVoice() throws {
+    var configuration = Self.configuration()
+    configuration.maySend = false
+    var call = try VirtualCall(configuration)
+    call.run(milliseconds: 8_000)
+    let near = call.near.takeStatistics(at: call.now)
+    #expect(near.packetsSent == 0 && Self.power(call.farHeard[...]) == 0)
+  }
+
   @Test func reportsGiveRoundTripLossAndJitter() throws {
     var call = try VirtualCall(Self.configuration())
     // Every tenth packet of the two interleaved directions is lost.
