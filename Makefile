@@ -26,10 +26,13 @@ test: setup-test
 	  swift build -c release --product $$product || exit 1; done
 	XDG_DATA_HOME=$$(mktemp -d) SIDETONE_PROGRAM=$(CURDIR)/.build/release/sidetone swift test
 
-# Two queues meet in CallKit; the voice thread's rings in the engine.
+# Two queues meet in CallKit; the voice thread's rings in the engine. The reports come last.
 sanitize: setup-test
-	XDG_DATA_HOME=$$(mktemp -d) swift test --sanitize thread --scratch-path .build/sanitize \
-	  --filter 'CallKitTests|CallStoreTests|VoiceEngineTests'
+	rm -f .build/race.*
+	XDG_DATA_HOME=$$(mktemp -d) TSAN_OPTIONS=log_path=$(CURDIR)/.build/race \
+	  swift test --sanitize thread --scratch-path .build/sanitize \
+	  --filter 'CallKitTests|CallStoreTests|VoiceEngineTests' \
+	  || { grep -h -A8 -E 'WARNING|Previous' .build/race.*; exit 1; }
 
 lint:
 	swift format lint --strict --recursive Sources Tests Benchmarks Package.swift

@@ -230,7 +230,9 @@ let package = Package(
     ),
     .testTarget(
       name: "CallKitTests",
-      dependencies: ["CallKit", "CallState", "AVFAudio", "ALSAIO", "Intents"],
+      dependencies: [
+        "PushKit", "CallKit", "CallState", "AVFAudio", "ALSAIO", "Intents",
+      ],
       swiftSettings: strict
     ),
     .testTarget(name: "RepositoryTests", swiftSettings: strict),

@@ -161,82 +161,208 @@ open class AVAudioSession: NSObject, @unchecked Sendable {
     }
   }
 
-  /// Takes the devices for a call.
+  // MARK: Route
+
+  /// Where sound comes from and goes to now, or would if the session were active.
+  open var currentRoute: AVAudioSessionRouteDescription {
+    Self.route(in: state.withLock { $0 })
+  }
+
+  /// The microphones that there are; nil if the category does not record.
+  open var availableInputs: [AVAudioSessionPortDescription]? {
+    let (category, devices) = state.withLock { ($0.effectiveCategory, $0.devices) }
+    guard Self.records(category) else { return nil }
+    let inputs = SessionPort.all(.input)
+    let chosen = SessionPort.description(of: devices.capture, .input)
+    return inputs.contains(chosen) ? inputs : [chosen] + inputs
+  }
+
+  /// True if there is a microphone.
+  open var isInputAvailable: Bool {
+    if case .pcm = devices.capture { !SessionPort.all(.input).isEmpty } else { true }
+  }
+
+  /// Several microphones of one port; not told apart here.
+  open var inputDataSources: [AVAudioSessionDataSourceDescription]? { nil }
+  /// Several loudspeakers of one port; not told apart here.
+  open var outputDataSources: [AVAudioSessionDataSourceDescription]? { nil }
+
+  /// The wish of `setPreferredInput`.
+  open var preferredInput: AVAudioSessionPortDescription? { state.withLock { $0.preferredInput } }
+
+  /// Wishes for a microphone, which the next activation opens; nil leaves the choice to the system.
   ///
-  /// Only the call layer calls this, after a fulfilled action.
-  package func activateForCall() throws {
-    try state.withLock { state in
-      switch state.activation {
-      case .byCall:
-        break
-      case .byApp(let running):
-        state.activation = .byCall(running)
-      case .inactive:
-        state.activation = .byCall(try Self.run(&state))
+  /// A headset's microphone brings its loudspeaker along. Throws `badParam` for a port that is not
+  /// there.
+  open func setPreferredInput(_ inPort: AVAudioSessionPortDescription?) throws {
+    guard let inPort else {
+      return changeRoute(because: .override) { state in
+        guard state.preferredInput != nil else { return }
+        state.preferredInput = nil
+        state.devices = .systemDefault
       }
     }
-  }
-
-  /// How long devices stay open when another call may want them.
-  private static let graceTime = DispatchTimeInterval.milliseconds(500)
-
-  /// Deactivates the session after the last audible call, and releases the devices: at once, or after
-  /// half a second if another call lives that may want them (a swap must not click).
-  package func deactivateForCall(keepingDevices: Bool) {
-    let leaving = state.withLock { state -> SessionState.Lingering? in
-      guard let running = state.activation.running else { return nil }
-      state.activation = .inactive
-      let lingering = SessionState.Lingering(running: running, number: state.nextLingering)
-      state.nextLingering += 1
-      state.lingering = lingering
-      return lingering
+    guard availableInputs?.contains(inPort) ?? false else {
+      throw ErrorCode.badParam.error(reason: "there is no microphone \"\(inPort.uid)\"")
     }
-    guard let leaving else { return }
-    leaving.running.engine.detachAll()
-    guard keepingDevices else { return release(leaving.number) }
-    notifications.asyncAfter(deadline: .now() + Self.graceTime) { [self] in
-      release(leaving.number)
+    let isHeadset = [Port.bluetoothHFP, .usbAudio, .headsetMic].contains(inPort.portType)
+    let twin = isHeadset ? SessionPort.all(.output).first { $0.uid == inPort.uid } : nil
+    changeRoute(because: .override) { state in
+      state.preferredInput = inPort
+      state.devices.capture = DeviceName(inPort.uid)
+      if let twin { state.devices.playback = DeviceName(twin.uid) }
     }
   }
 
-  private func release(_ number: Int) {
-    let engine = state.withLock { state -> CallEngine? in
-      guard let lingering = state.lingering, lingering.number == number else { return nil }
-      state.lingering = nil
-      return lingering.running.engine
+  /// Sends sound to the loudspeaker whatever is plugged in, or no longer; the next activation opens
+  /// it.
+  ///
+  /// Throws `badParam` unless the category is `playAndRecord`, and `resourceNotAvailable` if the
+  /// machine has no loudspeaker of its own. The next change of category ends it.
+  open func overrideOutputAudioPort(_ portOverride: PortOverride) throws {
+    let (category, devices) = state.withLock { ($0.effectiveCategory, $0.devices) }
+    guard category == .playAndRecord else {
+      throw ErrorCode.badParam.error(reason: "an override needs the category playAndRecord")
     }
-    engine?.stop()
+    if portOverride == .speaker, Self.speaker(besides: devices) == nil {
+      throw ErrorCode.resourceNotAvailable.error(reason: "there is no loudspeaker")
+    }
+    changeRoute(because: .override) { $0.override = portOverride }
   }
 
-  /// Whether calls live of which none is heard; then nobody else may take the session.
-  package func setWithheldByCalls(_ isWithheld: Bool) {
-    state.withLock { $0.isWithheldByCalls = isWithheld }
+  // MARK: Wishes, and what was granted
+
+  /// The wish of `setPreferredSampleRate`, 0 if there is none.
+  open var preferredSampleRate: Double { state.withLock { $0.preferredSampleRate } }
+  /// The wish of `setPreferredIOBufferDuration` in seconds, 0 if there is none.
+  open var preferredIOBufferDuration: TimeInterval {
+    state.withLock { $0.preferredIOBufferDuration }
+  }
+  /// The microphone's rate in hertz: the one in use, or the last one, at first 48000.
+  open var sampleRate: Double { state.withLock { $0.grantedSampleRate } }
+  /// The device's period in seconds: the one in use, or the last one.
+  open var ioBufferDuration: TimeInterval { state.withLock { $0.grantedBufferDuration } }
+
+  /// Wishes for a rate in hertz; the next activation asks the card for it, and `sampleRate` tells what
+  /// it granted.
+  ///
+  /// The codec works at 48 kHz whatever the card does. Throws `badParam` for what is not positive.
+  open func setPreferredSampleRate(_ sampleRate: Double) throws {
+    guard sampleRate >= 1, sampleRate <= 1_000_000 else {
+      throw ErrorCode.badParam.error(reason: "a sample rate is a positive number of hertz")
+    }
+    state.withLock { $0.preferredSampleRate = sampleRate }
   }
 
-  // The engine that lingers if it is as wished, else a new one.
-  private static func run(_ state: inout SessionState) throws -> SessionState.Running {
-    let setup = state.setup
-    if let lingering = state.lingering?.running {
-      state.lingering = nil
-      if lingering.setup == setup {
-        lingering.engine.setInputMuted(state.isInputMuted ? .muted : .unmuted)
-        return lingering
-      }
-      lingering.engine.stop()
+  /// Wishes for a device period in seconds; the next activation asks the card for it, and
+  /// `ioBufferDuration` tells what it granted.
+  ///
+  /// Throws `badParam` for what is not positive or above 1 s.
+  open func setPreferredIOBufferDuration(_ duration: TimeInterval) throws {
+    guard duration > 0, duration <= 1 else {
+      throw ErrorCode.badParam.error(reason: "a buffer duration is between 0 and 1 s")
     }
-    let headset = try Headset(
-      capture: setup.devices.capture,
-      playback: setup.devices.playback,
-      wishes: setup.wishes
-    )
-    state.grantedSampleRate = Double(headset.captureRate.hertz)
-    state.grantedBufferDuration =
-      Double(headset.playbackPeriod) / Double(headset.playbackRate.hertz)
-    let engine = try CallEngine(
-      device: headset,
-      settings: EngineSettings(filters: setup.filters)
-    )
-    if state.isInputMuted { engine.setInputMuted(.muted) }
-    return SessionState.Running(engine: engine, setup: setup)
+    state.withLock { $0.preferredIOBufferDuration = duration }
+  }
+
+  /// Wishes for a number of input channels; the voice path is mono, so it only reads back.
+  open func setPreferredInputNumberOfChannels(_ count: Int) throws {
+    try setPreferredChannels(count, \.preferredInputChannels)
+  }
+
+  /// Wishes for a number of output channels; the voice path is mono, so it only reads back.
+  open func setPreferredOutputNumberOfChannels(_ count: Int) throws {
+    try setPreferredChannels(count, \.preferredOutputChannels)
+  }
+
+  private func setPreferredChannels(
+    _ count: Int,
+    _ wish: WritableKeyPath<SessionState, Int>
+  ) throws {
+    guard count > 0 else {
+      throw ErrorCode.badParam.error(reason: "a number of channels is positive")
+    }
+    state.withLock { $0[keyPath: wish] = count }
+  }
+
+  /// The wish of `setPreferredInputNumberOfChannels`, 0 if there is none.
+  open var preferredInputNumberOfChannels: Int { state.withLock { $0.preferredInputChannels } }
+  /// The wish of `setPreferredOutputNumberOfChannels`, 0 if there is none.
+  open var preferredOutputNumberOfChannels: Int { state.withLock { $0.preferredOutputChannels } }
+  /// How many channels the voice path takes from the microphone: 1, or 0 without one.
+  open var inputNumberOfChannels: Int { currentRoute.inputs.isEmpty ? 0 : 1 }
+  /// How many channels the voice path gives to the loudspeaker: 1, or 0 without one.
+  open var outputNumberOfChannels: Int { currentRoute.outputs.isEmpty ? 0 : 1 }
+
+  // MARK: Levels and delays
+
+  /// Seconds from the microphone to the voice path: the period in use.
+  open var inputLatency: TimeInterval { ioBufferDuration }
+
+  /// Seconds from the voice path to the loudspeaker: how full its buffer is kept, measured while the
+  /// session is active.
+  open var outputLatency: TimeInterval {
+    let fill = voiceEngine?.statistics()?.playbackFillNanoseconds
+    return fill.map { Double($0) / 1e9 } ?? ioBufferDuration
+  }
+
+  /// The session's own attenuation: none, hence 1.
+  ///
+  /// The card's mixer is the user's.
+  open var outputVolume: Float { 1 }
+  /// The session's own gain: none, hence 1.
+  ///
+  /// The card's mixer is the user's.
+  open var inputGain: Float { 1 }
+  /// False: the gain is the card's mixer's.
+  open var isInputGainSettable: Bool { false }
+  /// Throws `badParam`: the gain is the card's mixer's.
+  open func setInputGain(_ gain: Float) throws {
+    throw ErrorCode.badParam.error(reason: "the gain is the card's mixer's")
+  }
+
+  // MARK: Others
+
+  /// Whether another program plays.
+  ///
+  /// Differs from Apple's: other programs are not seen, so it is always false.
+  open var isOtherAudioPlaying: Bool { false }
+  /// Whether secondary sound should be silent; as `isOtherAudioPlaying`, always false.
+  open var secondaryAudioShouldBeSilencedHint: Bool { false }
+
+  /// The wish of `setAllowHapticsAndSystemSoundsDuringRecording`.
+  open var allowHapticsAndSystemSoundsDuringRecording: Bool {
+    state.withLock { $0.allowsHapticsDuringRecording }
+  }
+
+  /// Whether the desktop may make noises while recording; it reads back, the desktop does not know.
+  open func setAllowHapticsAndSystemSoundsDuringRecording(_ isAllowed: Bool) throws {
+    state.withLock { $0.allowsHapticsDuringRecording = isAllowed }
+  }
+
+  /// The wish of `setPrefersNoInterruptionsFromSystemAlerts`.
+  open var prefersNoInterruptionsFromSystemAlerts: Bool {
+    state.withLock { $0.prefersNoInterruptionsFromSystemAlerts }
+  }
+
+  /// Whether alerts should wait; it reads back, the desktop does not know.
+  open func setPrefersNoInterruptionsFromSystemAlerts(_ isPreferred: Bool) throws {
+    state.withLock { $0.prefersNoInterruptionsFromSystemAlerts = isPreferred }
+  }
+
+  // MARK: Recording
+
+  /// Whether the user lets the app record; outside a sandbox always granted.
+  open var recordPermission: RecordPermission { .granted }
+
+  /// Asks for permission to record; answers on an arbitrary thread.
+  open func requestRecordPermission(_ response: @escaping (Bool) -> Void) {
+    let crossing = Answer(give: response)
+    DispatchQueue.global().async { crossing.give(true) }
+  }
+
+  // SAFETY: handed to one thread, called there once; Apple's parameter is not Sendable.
+  private struct Answer: @unchecked Sendable {
+    let give: (Bool) -> Void
   }
 }

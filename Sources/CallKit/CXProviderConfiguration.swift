@@ -35,7 +35,10 @@ open class CXProviderConfiguration: NSObject, NSCopying {
   /// The app's name on the call screen.
   open var localizedName: String? { values.withLock { $0.localizedName } }
 
-  /// The ringtone's file in the app's resources; nil for the system's.
+  /// The ringtone's file; nil for the system's.
+  ///
+  /// Differs from Apple's: a WAVE file, by its path or by its name beside the program or in its
+  /// resources. One that cannot be read leaves the system's ringtone.
   open var ringtoneSound: String? {
     get { values.withLock { $0.ringtoneSound } }
     set { values.withLock { $0.ringtoneSound = newValue } }
@@ -99,7 +102,11 @@ open class CXProviderConfiguration: NSObject, NSCopying {
       ProviderSettings(
         maximumCallGroups: values.maximumCallGroups,
         maximumCallsPerCallGroup: values.maximumCallsPerCallGroup,
-        includesCallsInRecents: values.includesCallsInRecents
+        includesCallsInRecents: values.includesCallsInRecents,
+        supportedHandleKinds: Set(
+          values.supportedHandleTypes.compactMap { CallHandle.Kind(rawValue: $0.rawValue) }
+        ),
+        ringtoneSound: values.ringtoneSound
       )
     }
   }

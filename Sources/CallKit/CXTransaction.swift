@@ -1,19 +1,31 @@
 public import Foundation
+import Synchronization
 
 /// Actions that are accepted or refused together and performed in order.
+///
+/// **Thread safety:** every member may be used from any thread, also while the call layer performs the
+/// actions; what is added after the request does not count.
 open class CXTransaction: NSObject, NSCopying, NSSecureCoding {
-  private var identity = UUID()
-  private var list: [CXAction]
+  private let identity: UUID
+  private let list: Mutex<Crossing<[CXAction]>>
 
   /// A transaction without actions.
   public override init() {
-    list = []
+    identity = UUID()
+    list = Mutex(Crossing(value: []))
     super.init()
   }
 
   /// A transaction of the given actions.
   public init(actions: [CXAction]) {
-    list = actions
+    identity = UUID()
+    list = Mutex(Crossing(value: actions))
+    super.init()
+  }
+
+  private init(identity: UUID, actions: [CXAction]) {
+    self.identity = identity
+    list = Mutex(Crossing(value: actions))
     super.init()
   }
 
@@ -33,7 +45,7 @@ open class CXTransaction: NSObject, NSCopying, NSSecureCoding {
       let actions = coder.decodeObject(of: classes, forKey: "actions") as? [CXAction]
     else { return nil }
     identity = uuid
-    list = actions
+    list = Mutex(Crossing(value: actions))
     super.init()
   }
 
@@ -41,14 +53,15 @@ open class CXTransaction: NSObject, NSCopying, NSSecureCoding {
   open var uuid: UUID { identity }
 
   /// The actions, in order.
-  open var actions: [CXAction] { list }
+  open var actions: [CXAction] { list.withLock { $0 }.value }
 
   /// True once every action is complete; true for an empty one.
   open var isComplete: Bool { actions.allSatisfy(\.isComplete) }
 
   /// Appends an action.
   open func addAction(_ action: CXAction) {
-    list.append(action)
+    let crossing = Crossing(value: action)
+    list.withLock { $0 = Crossing(value: $0.value + [crossing.value]) }
   }
 
   /// True: transactions can be archived securely.
@@ -57,13 +70,11 @@ open class CXTransaction: NSObject, NSCopying, NSSecureCoding {
   /// Archives identity and actions.
   open func encode(with coder: NSCoder) {
     coder.encode(identity, forKey: "uuid")
-    coder.encode(NSArray(array: list), forKey: "actions")
+    coder.encode(NSArray(array: actions), forKey: "actions")
   }
 
   /// A new object with the same identity and copied actions.
   open func copy(with zone: NSZone? = nil) -> Any {
-    let twin = CXTransaction(actions: list.compactMap { $0.copy() as? CXAction })
-    twin.identity = identity
-    return twin
+    CXTransaction(identity: identity, actions: actions.compactMap { $0.copy() as? CXAction })
   }
 }

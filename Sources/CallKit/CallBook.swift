@@ -48,7 +48,8 @@ struct CallBook {
       started: Date(record.started),
       connected: record.connected.map { Date($0) },
       ended: Date(record.ended),
-      result: record.result.rawValue
+      result: record.result.rawValue,
+      canBeCalledBack: record.canBeCalledBack
     )
     writing.async(group: unwritten) { [store] in try? store?.add(recent) }
   }

@@ -16,7 +16,28 @@ struct CallNote: Equatable, Sendable {
     let deed: Deed
   }
 
+  /// What a note is about: there is one at a time.
+  enum Key: Hashable, Sendable {
+    case call(CallID)
+    case missed(CallID)
+  }
+
+  /// Who carries out what buttons do.
+  struct Deeds: Sendable {
+    let decide: @Sendable (UserDecision) -> Void
+    let callBack: @Sendable (_ handle: String) -> Void
+
+    func press(_ key: String, on note: CallNote) {
+      switch note.buttons.first(where: { $0.key == key })?.deed {
+      case .decide(let decision): decide(decision)
+      case .callBack(let handle): callBack(handle)
+      case nil: break
+      }
+    }
+  }
+
   let summary: String
+  /// Who it is, as the caller chose to be called: no markup.
   let body: String
   let category: String
   /// 0 low, 1 normal, 2 critical.
@@ -44,7 +65,7 @@ struct CallNote: Equatable, Sendable {
   ) -> CallNote {
     CallNote(
       summary: "Incoming call",
-      body: plain(entry.details.displayName),
+      body: entry.details.displayName,
       category: "call.incoming",
       urgency: 2,
       buttons: choices.map { choice in
@@ -74,7 +95,7 @@ struct CallNote: Equatable, Sendable {
       }
     return CallNote(
       summary: state,
-      body: plain(entry.details.displayName),
+      body: entry.details.displayName,
       category: "call.ongoing",
       urgency: 0,
       buttons: buttons,
@@ -88,10 +109,10 @@ struct CallNote: Equatable, Sendable {
     let handle = record.details.remoteHandle?.value ?? ""
     return CallNote(
       summary: "Missed call",
-      body: plain(record.details.displayName),
+      body: record.details.displayName,
       category: "call.unanswered",
       urgency: 1,
-      buttons: handle.isEmpty
+      buttons: handle.isEmpty || !record.canBeCalledBack
         ? [] : [Button(key: "callBack", label: "Call Back", deed: .callBack(handle: handle))],
       isLasting: false
     )
@@ -105,10 +126,5 @@ struct CallNote: Equatable, Sendable {
     case .endHeldAndAnswer: "End Held & Answer"
     case .decline: "Decline"
     }
-  }
-
-  // A caller chooses this text, and the server may read markup in it.
-  private static func plain(_ text: String) -> String {
-    text.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;")
   }
 }

@@ -1,5 +1,5 @@
 import CallKit
-package import CallState
+import CallState
 import DesktopBus
 import Synchronization
 
@@ -7,16 +7,13 @@ import Synchronization
 ///
 /// A user who closes the notification of an incoming call has not declined it: it comes again.
 /// **Thread safety:** every method may be called from any thread.
-package final class DesktopCallScreen: CallPresenter {
-  private static let service = "org.freedesktop.Notifications"
+final class DesktopCallScreen: CallPresenter {
+  static let service = "org.freedesktop.Notifications"
   private static let path = "/org/freedesktop/Notifications"
   /// How a server says that the user closed a notification.
   private static let dismissed: BusValue = .uint32(2)
 
-  private enum Key: Hashable, Sendable {
-    case call(CallID)
-    case missed(CallID)
-  }
+  private typealias Key = CallNote.Key
 
   private struct Shown: Sendable {
     var note: CallNote
@@ -27,31 +24,18 @@ package final class DesktopCallScreen: CallPresenter {
   }
 
   private let bus: SessionBus
-  private let decide: @Sendable (UserDecision) -> Void
-  private let callBack: @Sendable (String) -> Void
+  private let deeds: CallNote.Deeds
   private let shown = Mutex<[Key: Shown]>([:])
 
-  /// A screen on the user's desktop; nil where there is none.
-  ///
-  /// - Parameters:
-  ///   - address: the bus; by default the user's.
-  ///   - decide: carries out what the user decided.
-  ///   - callBack: calls a handle.
-  package init?(
-    address: String? = nil,
-    decide: @escaping @Sendable (UserDecision) -> Void,
-    callBack: @escaping @Sendable (String) -> Void
-  ) {
-    guard let bus = SessionBus(address: address) else { return nil }
+  init(bus: SessionBus, deeds: CallNote.Deeds) {
     self.bus = bus
-    self.decide = decide
-    self.callBack = callBack
+    self.deeds = deeds
     bus.subscribe(to: Self.service) { [weak self] in self?.heard($0) }
   }
 
   // MARK: CallPresenter
 
-  package func present(_ presentation: CallPresentation) {
+  func present(_ presentation: CallPresentation) {
     let wanted = CallNote.notes(for: presentation)
     let (changed, closed) = shown.withLock { shown -> ([Key], [UInt32]) in
       var closed: [UInt32] = []
@@ -71,7 +55,7 @@ package final class DesktopCallScreen: CallPresenter {
     for key in changed { ask(for: key) }
   }
 
-  package func present(ended record: CallRecord) {
+  func present(ended record: CallRecord) {
     guard let note = CallNote.missed(record) else { return }
     shown.withLock { $0[.missed(record.id)] = Shown(note: note) }
     ask(for: .missed(record.id))
@@ -90,7 +74,7 @@ package final class DesktopCallScreen: CallPresenter {
     let note = entry.note
     let arguments: [BusValue] = [
       .string("Sidetone"), .uint32(entry.number ?? 0), .string("call-start"),
-      .string(note.summary), .string(note.body),
+      .string(note.summary), .string(Self.plain(note.body)),
       .strings(note.buttons.flatMap { [$0.key, $0.label] }),
       .dictionary([
         "urgency": .byte(note.urgency), "category": .string(note.category),
@@ -120,6 +104,11 @@ package final class DesktopCallScreen: CallPresenter {
     if !isCurrent, number != nil { ask(for: key) }
   }
 
+  // A caller chooses this text, and the server may read markup in it.
+  private static func plain(_ text: String) -> String {
+    text.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;")
+  }
+
   private func close(_ number: UInt32) {
     bus.call(
       Self.service,
@@ -136,11 +125,7 @@ package final class DesktopCallScreen: CallPresenter {
     else { return }
     switch (signal.member, signal.arguments.last) {
     case ("ActionInvoked", .string(let button)):
-      switch entry.note.buttons.first(where: { $0.key == button })?.deed {
-      case .decide(let decision): decide(decision)
-      case .callBack(let handle): callBack(handle)
-      case nil: break
-      }
+      deeds.press(button, on: entry.note)
     case ("NotificationClosed", let reason):
       shown.withLock { $0[key]?.number = nil }
       if case .missed = key {

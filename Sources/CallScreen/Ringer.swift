@@ -23,7 +23,7 @@ package final class Ringer: CallPresenter {
     let former = ringing.withLock { ringing -> Ringing? in
       switch (ringing, presentation.isRinging) {
       case (nil, true):
-        ringing = Ringing(on: device)
+        ringing = Ringing(on: device, sound: presentation.ringtoneSound)
         return nil
       case (let former?, false):
         ringing = nil
@@ -38,13 +38,52 @@ package final class Ringer: CallPresenter {
   package func present(ended record: CallRecord) {}
 }
 
-/// The tone: 440 and 480 Hz for two seconds, then four of silence.
+/// What sounds while a call rings.
 enum RingTone {
+  /// 440 and 480 Hz for two seconds, then four of silence.
+  case system
+  /// A sound of the app's, again and again.
+  case sound(WaveFile)
+
+  /// The sound of that name, by its path or beside the program or in its resources, else the system's.
+  init(named name: String?) {
+    guard let name, !name.isEmpty else {
+      self = .system
+      return
+    }
+    let folders = name.hasPrefix("/") ? [] : [Bundle.main.bundleURL, Bundle.main.resourceURL]
+    let places = [URL(fileURLWithPath: name)] + folders.compactMap { $0?.appending(path: name) }
+    for place in places {
+      guard let bytes = try? Data(contentsOf: place),
+        let file = try? WaveFile(parsing: Array(bytes)), !file.samples.isEmpty
+      else { continue }
+      self = .sound(file)
+      return
+    }
+    self = .system
+  }
+
+  /// The sample at a frame counted from the beginning of the ringing.
+  func sample(at frame: Int, rate: SampleRate) -> Float {
+    switch self {
+    case .system:
+      return Self.systemSample(at: frame, rate: rate)
+    case .sound(let file):
+      // Between two samples of the file a straight line: a ringtone is no voice.
+      let place = Double(frame) * Double(file.rateHertz) / Double(rate.hertz)
+      let index = Int(place)
+      let (this, next) = (
+        file.samples[index % file.samples.count], file.samples[(index + 1) % file.samples.count]
+      )
+      return this + (next - this) * Float(place - Double(index))
+    }
+  }
+
   private static let level = 0.2
   private static let soundingSeconds = 2.0
   private static let cycleSeconds = 6.0
 
-  static func sample(at frame: Int, rate: SampleRate) -> Float {
+  private static func systemSample(at frame: Int, rate: SampleRate) -> Float {
     let time = Double(frame) / Double(rate.hertz)
     guard time.truncatingRemainder(dividingBy: cycleSeconds) < soundingSeconds else { return 0 }
     return Float(level * (sin(2 * .pi * 440 * time) + sin(2 * .pi * 480 * time)) / 2)
@@ -58,9 +97,9 @@ private final class Ringing: Sendable {
   private let isStopped = Atomic<Bool>(false)
   private let hasEnded = DispatchSemaphore(value: 0)
 
-  init(on device: DeviceName) {
+  init(on device: DeviceName, sound: String?) {
     Thread.detachNewThread { [self] in
-      run(on: device)
+      run(on: device, RingTone(named: sound))
       hasEnded.signal()
     }
   }
@@ -71,24 +110,24 @@ private final class Ringing: Sendable {
     hasEnded.wait()
   }
 
-  private func run(on device: DeviceName) {
+  private func run(on device: DeviceName, _ tone: RingTone) {
     do {
       var headset = try Headset(capture: .null, playback: device)
       try headset.start(fill: 0)
-      play(on: &headset)
+      play(tone, on: &headset)
     } catch {
       return
     }
   }
 
-  private func play(on headset: inout Headset) {
+  private func play(_ tone: RingTone, on headset: inout Headset) {
     let rate = headset.playbackRate
     let fill = rate.frames(inNanoseconds: Self.fillNanoseconds)
     var block = SampleBuffer(repeating: 0, count: fill)
     var frame = 0
     while !isStopped.load(ordering: .acquiring) {
       let count = max(0, fill - headset.queuedFrames())
-      for index in 0..<count { block[index] = RingTone.sample(at: frame + index, rate: rate) }
+      for index in 0..<count { block[index] = tone.sample(at: frame + index, rate: rate) }
       if count > 0 {
         let transfer = headset.write(block, count: count)
         if transfer.isGone { return }

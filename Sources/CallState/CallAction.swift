@@ -173,15 +173,23 @@ public struct ProviderSettings: Equatable, Sendable {
   public var maximumCallsPerCallGroup: Int
   /// Whether ended calls are recorded.
   public var includesCallsInRecents: Bool
+  /// The kinds of address that the app can dial from the list of recent calls.
+  public var supportedHandleKinds: Set<CallHandle.Kind>
+  /// The file of the ringtone, nil for the system's.
+  public var ringtoneSound: String?
 
   /// Apple's defaults.
   public init(
     maximumCallGroups: Int = 2,
     maximumCallsPerCallGroup: Int = 5,
-    includesCallsInRecents: Bool = true
+    includesCallsInRecents: Bool = true,
+    supportedHandleKinds: Set<CallHandle.Kind> = [],
+    ringtoneSound: String? = nil
   ) {
     self.maximumCallGroups = maximumCallGroups
     self.maximumCallsPerCallGroup = maximumCallsPerCallGroup
     self.includesCallsInRecents = includesCallsInRecents
+    self.supportedHandleKinds = supportedHandleKinds
+    self.ringtoneSound = ringtoneSound
   }
 }

@@ -414,7 +414,10 @@ public struct CallControl: Sendable {
           started: call.started,
           connected: call.connected,
           ended: date,
-          result: Self.result(of: before, cause)
+          result: Self.result(of: before, cause),
+          canBeCalledBack: call.details.remoteHandle.map {
+            provider.settings.supportedHandleKinds.contains($0.kind)
+          } ?? false
         )
       )
     )

@@ -32,6 +32,8 @@ public struct CallPresentation: Equatable, Sendable {
   public let choices: [AnswerChoice]
   /// True while the ringtone sounds.
   public let isRinging: Bool
+  /// The file of the ringtone that the incoming call's app wishes, nil for the system's.
+  public let ringtoneSound: String?
 }
 
 extension CallControl {
@@ -55,7 +57,10 @@ extension CallControl {
       incoming: incoming?.id,
       choices: incoming.map { choices(for: $0) } ?? [],
       isRinging: incoming.map { !$0.isRingtoneSilenced && !calls.contains(where: \.isActive) }
-        ?? false
+        ?? false,
+      ringtoneSound: incoming.flatMap { call in
+        providers.first { $0.id == call.provider }?.settings.ringtoneSound
+      }
     )
   }
 

@@ -50,4 +50,6 @@ public struct CallRecord: Equatable, Sendable {
   public let ended: CallDate
   /// How it came out.
   public let result: CallResult
+  /// Whether the app says that it can dial such a handle (R106).
+  public let canBeCalledBack: Bool
 }

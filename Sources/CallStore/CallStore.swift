@@ -60,7 +60,8 @@ public final class CallStore: Sendable {
             started REAL NOT NULL,
             connected REAL,
             ended REAL NOT NULL,
-            result TEXT NOT NULL
+            result TEXT NOT NULL,
+            can_be_called_back INTEGER NOT NULL
           );
           CREATE TABLE favourite (
             handle TEXT PRIMARY KEY, key TEXT NOT NULL, name TEXT NOT NULL

@@ -26,6 +26,8 @@ public struct RecentCall: Equatable, Sendable {
   /// How it came out: `talked`, `missed`, `declined`, `unanswered`, `cancelled`, `failed`,
   /// `answeredElsewhere`, `declinedElsewhere`.
   public var result: String
+  /// Whether the app could dial the handle.
+  public var canBeCalledBack: Bool
 
   /// A call with the given facts.
   public init(
@@ -39,7 +41,8 @@ public struct RecentCall: Equatable, Sendable {
     started: Date,
     connected: Date?,
     ended: Date,
-    result: String
+    result: String,
+    canBeCalledBack: Bool
   ) {
     self.call = call
     self.app = app
@@ -52,6 +55,7 @@ public struct RecentCall: Equatable, Sendable {
     self.connected = connected
     self.ended = ended
     self.result = result
+    self.canBeCalledBack = canBeCalledBack
   }
 }
 
@@ -66,14 +70,14 @@ extension CallStore {
         sql: """
           INSERT INTO recent (
             call, app, handle_kind, handle, name, is_outgoing, has_video, started, connected, ended,
-            result
-          ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            result, can_be_called_back
+          ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
           """,
         arguments: [
           recent.call.uuidString, recent.app, recent.handleKind, recent.handle, recent.name,
           recent.isOutgoing, recent.hasVideo, recent.started.timeIntervalSince1970,
           recent.connected?.timeIntervalSince1970, recent.ended.timeIntervalSince1970,
-          recent.result,
+          recent.result, recent.canBeCalledBack,
         ]
       )
       try database.execute(
@@ -102,7 +106,8 @@ extension CallStore {
           started: Date(timeIntervalSince1970: row["started"]),
           connected: (row["connected"] as Double?).map { Date(timeIntervalSince1970: $0) },
           ended: Date(timeIntervalSince1970: row["ended"]),
-          result: row["result"]
+          result: row["result"],
+          canBeCalledBack: row["can_be_called_back"]
         )
       }
     }

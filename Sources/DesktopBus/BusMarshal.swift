@@ -42,6 +42,10 @@ enum BusMarshal {
           }
         }
       }
+    case .dictionaries(let list):
+      unsafe within(code("a"), "a{sv}", &iterator) { inner in
+        for entries in list { unsafe append(.dictionary(entries), &inner) }
+      }
     case .other:
       unsafe append("", &iterator)
     }
@@ -129,6 +133,13 @@ enum BusMarshal {
         _ = unsafe dbus_message_iter_next(&inner)
       }
       return .dictionary(entries)
+    }
+    if type == code("a") {
+      return .dictionaries(
+        unsafe values(&inner).compactMap { value in
+          if case .dictionary(let entries) = value { entries } else { nil }
+        }
+      )
     }
     let texts = unsafe values(&inner).compactMap { value in
       if case .string(let text) = value { text } else { nil }

@@ -15,6 +15,8 @@ public enum BusValue: Equatable, Sendable {
   case strings([String])
   /// `a{sv}`.
   case dictionary([String: BusValue])
+  /// `aa{sv}`.
+  case dictionaries([[String: BusValue]])
   /// Something else.
   case other
 
@@ -27,6 +29,7 @@ public enum BusValue: Equatable, Sendable {
     case .byte: "y"
     case .strings: "as"
     case .dictionary: "a{sv}"
+    case .dictionaries: "aa{sv}"
     }
   }
 }

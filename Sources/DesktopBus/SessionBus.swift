@@ -57,6 +57,21 @@ public final class SessionBus: @unchecked Sendable {
     }
   }
 
+  /// Whether a program has the name, or would be started for it.
+  public func hasService(_ name: String) -> Bool {
+    let bus = "org.freedesktop.DBus"
+    return queue.sync {
+      defer { drain() }
+      let owned = send(bus, "/org/freedesktop/DBus", bus, "NameHasOwner", [.string(name)])
+      if case .success(let values) = owned, values.first == .bool(true) { return true }
+      let known = send(bus, "/org/freedesktop/DBus", bus, "ListActivatableNames", [])
+      if case .success(let values) = known, case .strings(let names)? = values.first {
+        return names.contains(name)
+      }
+      return false
+    }
+  }
+
   private func send(
     _ destination: String,
     _ path: String,

@@ -25,7 +25,11 @@ struct CallCommand: AsyncParsableCommand {
 
   private func whom() throws -> String {
     if let address { return address }
-    guard let last = try CallStore.ofUser().recents().first(where: \.isOutgoing) else {
+    guard
+      let last = try CallStore.ofUser().recents().first(where: {
+        $0.isOutgoing && $0.canBeCalledBack
+      })
+    else {
       throw CommandFailure("nobody was called yet; name whom to call")
     }
     return last.handle

@@ -129,7 +129,7 @@ struct CallSession {
 
   // Where there is a desktop, calls appear there as well; and they are heard.
   private func announce(_ phone: Phone) {
-    let screen = DesktopCallScreen(decide: { CallScreens.decide($0) }) { handle in
+    let screen = Desktop.callScreen(decide: { CallScreens.decide($0) }) { handle in
       Task { try? await phone.call(handle) }
     }
     if let screen { CallScreens.add(screen) }

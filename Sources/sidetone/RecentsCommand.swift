@@ -45,6 +45,7 @@ struct RecentsCommand: ParsableCommand {
     let fields: [String: Any] = [
       "call": recent.call.uuidString, "app": recent.app, "handle": recent.handle,
       "name": recent.name, "outgoing": recent.isOutgoing, "result": recent.result,
+      "canBeCalledBack": recent.canBeCalledBack,
       "started": formatter.string(from: recent.started),
       "connected": recent.connected.map { formatter.string(from: $0) } as Any? ?? NSNull(),
       "ended": formatter.string(from: recent.ended),

@@ -4,6 +4,7 @@ import AVFAudio
 import CallState
 import Foundation
 import Intents
+import PushKit
 import Synchronization
 import Testing
 
@@ -73,6 +74,8 @@ extension ProcessWideTests {
         var iterator = delegate.isMain.stream.makeAsyncIterator()
         #expect(await iterator.next() == true)
       }
+      // The call that the delegate was told in has returned.
+      await withCheckedContinuation { told in DispatchQueue.main.async { told.resume() } }
       #expect(former == nil)
       provider.invalidate()
     }
@@ -115,6 +118,58 @@ extension ProcessWideTests {
       await stage.expect("didDeactivate")
       #expect(interruptions.withLock { $0 } == 0)
       stage.provider.invalidate()
+    }
+
+    @Test func R87_sessionIsSetUpInPerformAndNotActivatedByTheApp() async throws {
+      final class Caller: NSObject, CXProviderDelegate {
+        let log = AsyncStream<AVAudioSession.Mode>.makeStream()
+        func providerDidReset(_ provider: CXProvider) {}
+        func provider(_ provider: CXProvider, perform action: CXStartCallAction) {
+          let session = AVAudioSession.sharedInstance()
+          #expect(throws: Never.self) {
+            try session.setCategory(.playAndRecord, mode: .voiceChat)
+            try session.setPreferredIOBufferDuration(0.005)
+          }
+          #expect(session.voiceEngine == nil)
+          action.fulfill()
+        }
+        func provider(_ provider: CXProvider, didActivate audioSession: AVAudioSession) {
+          #expect(audioSession.voiceEngine != nil && audioSession.ioBufferDuration <= 0.01)
+          log.continuation.yield(audioSession.mode)
+        }
+      }
+      AVAudioSession.sharedInstance().devices = .init(capture: .null, playback: .null)
+      let delegate = Caller()
+      let provider = CXProvider(configuration: CXProviderConfiguration())
+      provider.setDelegate(delegate, queue: DispatchQueue(label: "delegate"))
+      let action = CXStartCallAction(call: UUID(), handle: CXHandle(type: .generic, value: "b"))
+      try await CXCallController().request(CXTransaction(action: action))
+      var modes = delegate.log.stream.makeAsyncIterator()
+      #expect(await modes.next() == .voiceChat)
+      provider.invalidate()
+      try AVAudioSession.sharedInstance().setCategory(.soloAmbient)
+      try AVAudioSession.sharedInstance().setPreferredIOBufferDuration(0.0025)
+    }
+
+    @Test func R89_answeredCallHasItsDevicesAfterTheFulfilmentOnly() async throws {
+      let stage = Stage(answering: .never)
+      let call = UUID()
+      try await stage.provider.reportNewIncomingCall(with: call, update: CXCallUpdate())
+      try await stage.request(CXAnswerCallAction(call: call))
+      // A note that is taken while a device is open says so.
+      await stage.expect("begin", "answer")
+      #expect(stage.controller.callObserver.calls.first?.hasConnected == false)
+      #expect(AVAudioSession.sharedInstance().voiceEngine == nil)
+      stage.delegate.actions.first?.fulfill()
+      await stage.expect("didActivate (devices open)")
+      #expect(stage.controller.callObserver.calls.first?.hasConnected == true)
+      stage.provider.invalidate()
+    }
+
+    @Test func R107_noPushEverComes() {
+      let registry = PKPushRegistry(queue: nil)
+      registry.desiredPushTypes = [.voIP]
+      #expect(registry.pushToken(for: .voIP) == nil)
     }
 
     @Test func R100_newObserverKnowsTheCallsThatLive() async throws {

@@ -14,7 +14,7 @@ struct CallNoteTests {
     try calls.ring(first, name: "Eve <b>&")
     let note = try #require(notes[first])
     #expect(note.category == "call.incoming" && note.urgency == 2 && note.isLasting)
-    #expect(note.body == "Eve &lt;b&gt;&amp;")
+    #expect(note.body == "Eve <b>&")
     #expect(note.buttons.map(\.label) == ["Answer", "Decline"])
     #expect(note.buttons.first?.deed == .decide(.incoming(first, .answer)))
     calls.control.decide(.incoming(first, .answer), at: calls.now)

@@ -62,69 +62,27 @@ private final class NotificationServer: Sendable {
   }
 }
 
-/// A bus that ends with the test.
-private final class BusDaemon {
-  private let process = Process()
-  let address: String
-
-  init?() throws {
-    guard FileManager.default.isExecutableFile(atPath: "/usr/bin/dbus-daemon") else {
-      if ProcessInfo.processInfo.environment["CI"] != nil { Issue.record("needed in CI: dbus") }
-      print("skipped: install dbus")
-      return nil
-    }
-    let output = Pipe()
-    process.executableURL = URL(fileURLWithPath: "/usr/bin/dbus-daemon")
-    process.arguments = ["--session", "--print-address", "--nofork", "--nopidfile"]
-    process.standardOutput = output
-    process.standardError = FileHandle.nullDevice
-    process.standardInput = FileHandle.nullDevice
-    try process.run()
-    let line = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
-    address = line.trimmingCharacters(in: .whitespacesAndNewlines)
-  }
-
-  deinit {
-    process.terminate()
-  }
-}
-
 @Suite(.serialized)
 struct DesktopCallScreenTests {
-  private final class Decisions: Sendable {
-    let stream: AsyncStream<UserDecision>
-    let continuation: AsyncStream<UserDecision>.Continuation
-    let calledBack = Mutex<[String]>([])
-
-    init() { (stream, continuation) = AsyncStream.makeStream() }
-  }
-
   @Test func callsAppearAreReplacedAndGoAndButtonsDecide() async throws {
     guard let daemon = try BusDaemon() else { return }
     defer { withExtendedLifetime(daemon) {} }
     let server = try #require(NotificationServer(address: daemon.address))
-    let decisions = Decisions()
-    let screen = try #require(
-      DesktopCallScreen(
-        address: daemon.address,
-        decide: { decisions.continuation.yield($0) }
-      ) { handle in
-        decisions.calledBack.withLock { $0.append(handle) }
-      }
-    )
+    let presses = Presses()
+    let screen = try presses.screen(on: daemon)
     var log = server.log.makeAsyncIterator()
-    var decided = decisions.stream.makeAsyncIterator()
+    var decided = presses.decided.makeAsyncIterator()
 
     var calls = RingingCalls()
     let call = CallID(high: 0, low: 7)
-    try calls.ring(call, name: "Alice")
+    try calls.ring(call, name: "Alice <b>")
     screen.present(calls.control.presentation)
     let incoming = #"["Answer", "Decline"] string("call.incoming")"#
-    #expect(await log.next() == "show 1 Incoming call: Alice \(incoming)")
+    #expect(await log.next() == "show 1 Incoming call: Alice &lt;b&gt; \(incoming)")
 
     // Closing it is not declining: it comes again.
     server.dismiss(1)
-    #expect(await log.next() == "show 2 Incoming call: Alice \(incoming)")
+    #expect(await log.next() == "show 2 Incoming call: Alice &lt;b&gt; \(incoming)")
     server.press("answer", on: 2)
     let decision = try #require(await decided.next())
     #expect(decision == .incoming(call, .answer))
@@ -134,7 +92,7 @@ struct DesktopCallScreenTests {
     screen.present(calls.control.presentation)
     #expect(
       await log.next()
-        == #"show 2 In call: Alice ["Hang Up", "Hold"] string("call.ongoing")"#
+        == #"show 2 In call: Alice &lt;b&gt; ["Hang Up", "Hold"] string("call.ongoing")"#
     )
     server.press("end", on: 2)
     #expect(await decided.next() == .end(call))
@@ -147,13 +105,8 @@ struct DesktopCallScreenTests {
     guard let daemon = try BusDaemon() else { return }
     defer { withExtendedLifetime(daemon) {} }
     let server = try #require(NotificationServer(address: daemon.address))
-    let decisions = Decisions()
-    let screen = try #require(
-      DesktopCallScreen(address: daemon.address, decide: { _ in }) { handle in
-        decisions.calledBack.withLock { $0.append(handle) }
-        decisions.continuation.yield(.end(CallID(high: 0, low: 0)))
-      }
-    )
+    let presses = Presses()
+    let screen = try presses.screen(on: daemon)
     var calls = RingingCalls()
     let call = CallID(high: 0, low: 7)
     try calls.ring(call, handle: "sip:eve@host")
@@ -168,13 +121,12 @@ struct DesktopCallScreenTests {
     let missed = try #require(lines.first { $0.contains("Missed call: sip:eve@host") })
     #expect(missed.contains("Call Back") && missed.contains("call.unanswered"))
     server.press("callBack", on: 2)
-    var called = decisions.stream.makeAsyncIterator()
-    _ = await called.next()
-    #expect(decisions.calledBack.withLock { $0 } == ["sip:eve@host"])
+    var calledBack = presses.calledBack.makeAsyncIterator()
+    #expect(await calledBack.next() == "sip:eve@host")
   }
 
   @Test func withoutABusThereIsNoScreen() {
-    let screen = DesktopCallScreen(
+    let screen = Desktop.callScreen(
       address: "unix:path=/nonexistent/bus",
       decide: { _ in },
       callBack: { _ in }

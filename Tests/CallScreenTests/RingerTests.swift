@@ -10,11 +10,32 @@ struct RingerTests {
     let rate = SampleRate(hertz: 8_000)
     func power(_ second: Int) -> Float {
       (second * 8_000..<(second + 1) * 8_000).reduce(0) { sum, frame in
-        let sample = RingTone.sample(at: frame, rate: rate)
+        let sample = RingTone.system.sample(at: frame, rate: rate)
         return sum + sample * sample / 8_000
       }
     }
     #expect((0..<7).map { power($0) > 0.005 } == [true, true, false, false, false, false, true])
+  }
+
+  @Test func appsSoundRepeatsAndOneThatCannotBeReadLeavesTheSystems() throws {
+    let file = FileManager.default.temporaryDirectory
+      .appendingPathComponent("tone-\(UUID().uuidString).wav")
+    let sound: [Float] = (0..<400).map { $0 < 200 ? 0.5 : -0.25 }
+    let bytes =
+      WaveFile.header(rateHertz: 4_000, sampleCount: sound.count) + WaveFile.encode(sound)
+    try Data(bytes).write(to: file)
+    defer { try? FileManager.default.removeItem(at: file) }
+    let rate = SampleRate(hertz: 8_000)
+    let tone = RingTone(named: file.path)
+    for (frame, expected) in [(10, 0.5), (500, -0.25), (800 + 10, 0.5), (1_300, -0.25)] {
+      #expect(abs(tone.sample(at: frame, rate: rate) - Float(expected)) < 0.001)
+    }
+    for name in ["missing.caf", "", "/etc/hostname"] {
+      guard case .system = RingTone(named: name) else {
+        Issue.record("\(name) was taken for a sound")
+        continue
+      }
+    }
   }
 
   @Test func ringerPlaysWhileACallRingsAndReleasesTheDeviceThen() throws {

@@ -11,7 +11,7 @@ struct RingingCalls {
   )
 
   init() {
-    provider = control.addProvider(ProviderSettings())
+    provider = control.addProvider(ProviderSettings(supportedHandleKinds: [.generic]))
     control.setHasDelegate(provider, true)
   }
 

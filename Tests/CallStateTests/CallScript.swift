@@ -10,6 +10,7 @@ final class CallScript {
   var provider: ProviderID
   /// Everything that has happened since `take`.
   private(set) var log: [String] = []
+  private(set) var records: [CallRecord] = []
   private(set) var delivered: [CallAction] = []
   private var seen: [CallID: CallSnapshot] = [:]
   private var seconds = 0.0
@@ -169,7 +170,9 @@ final class CallScript {
       case .deactivateAudio(let owner, _):
         log.append(owner == provider ? "didDeactivate" : "didDeactivate \(owner.rawValue)")
       case .didReset: log.append("reset")
-      case .recorded(let record): log.append("recorded \(Self.name(record.id)) \(record.result)")
+      case .recorded(let record):
+        records.append(record)
+        log.append("recorded \(Self.name(record.id)) \(record.result)")
       }
     }
   }

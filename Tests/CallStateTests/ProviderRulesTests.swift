@@ -20,6 +20,34 @@ struct ProviderRulesTests {
     #expect(script.take() == ["(o) A ended", "didDeactivate"])
   }
 
+  @Test func R106_onlyHandlesThatTheAppDialsCanBeCalledBack() throws {
+    let script = CallScript()
+    script.control.configure(
+      script.provider,
+      ProviderSettings(supportedHandleKinds: [.phoneNumber])
+    )
+    for kind in [CallHandle.Kind.phoneNumber, .generic] {
+      var update = CallUpdate()
+      update.remoteHandle = .set(CallHandle(kind: kind, value: "5550100"))
+      try script.incoming("A", update)
+      script.ended("A")
+    }
+    #expect(script.records.map(\.canBeCalledBack) == [true, false])
+  }
+
+  @Test func R81_nothingThatAnAppReportsHoldsACall() throws {
+    let script = CallScript()
+    try script.talk("A")
+    var update = CallUpdate()
+    update.supportsHolding = .set(false)
+    update.callerName = .set("Bob (has put you on hold)")
+    script.update("A", update)
+    script.connecting("A")
+    script.connected("A")
+    #expect(script.take().allSatisfy { !$0.contains("held") })
+    #expect(script.entry("A")?.isOnHold == false)
+  }
+
   @Test func R30_invalidateEndsItsCallsAndRefusesWhatFollows() throws {
     let script = CallScript()
     try script.talk("A")

@@ -45,13 +45,15 @@ struct CallStoreTests {
           started: Date(timeIntervalSince1970: 1_000),
           connected: index % 3 == 0 ? Date(timeIntervalSince1970: 1_010) : nil,
           ended: Date(timeIntervalSince1970: 1_020),
-          result: "talked"
+          result: "talked",
+          canBeCalledBack: index % 5 == 0
         )
       )
     }
     let again = try CallStore(in: folder).recents()
     #expect(again.count == CallStore.recentLimit)
     #expect(again.first?.handle == "sip:bob\(CallStore.recentLimit + 4)@host")
+    #expect(again.filter(\.canBeCalledBack).count == CallStore.recentLimit / 5)
     #expect(again.first?.ended == Date(timeIntervalSince1970: 1_020))
     try store.clearRecents()
     #expect(try store.recents().isEmpty)

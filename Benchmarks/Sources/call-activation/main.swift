@@ -6,11 +6,14 @@ import Foundation
 import Synchronization
 
 // Measures, over many calls, how long after `fulfil()` the delegate is told that the session is active,
-// with both devices running by then; and that before it no device was open.
+// with both devices running by then: for a new call, before whose fulfilment no device may be open, and
+// for one that is resumed while the devices still run, as in a swap.
 
 final class Stopwatch: NSObject, CXProviderDelegate, Sendable {
   private let fulfilled = Mutex<UInt64>(0)
-  let milliseconds = Mutex<[Double]>([])
+  /// Of new calls, and of resumed ones.
+  let milliseconds = Mutex<[Bool: [Double]]>([:])
+  private let isResumed = Mutex(false)
   let isDone = DispatchSemaphore(value: 0)
 
   func providerDidReset(_ provider: CXProvider) {}
@@ -20,6 +23,15 @@ final class Stopwatch: NSObject, CXProviderDelegate, Sendable {
       print("a device was open before the fulfilment")
       exit(1)
     }
+    fulfil(action, isResumed: false)
+  }
+
+  func provider(_ provider: CXProvider, perform action: CXSetHeldCallAction) {
+    fulfil(action, isResumed: true)
+  }
+
+  private func fulfil(_ action: CXAction, isResumed: Bool) {
+    self.isResumed.withLock { $0 = isResumed }
     fulfilled.withLock { $0 = DispatchTime.now().uptimeNanoseconds }
     action.fulfill()
   }
@@ -27,7 +39,8 @@ final class Stopwatch: NSObject, CXProviderDelegate, Sendable {
   func provider(_ provider: CXProvider, didActivate audioSession: AVAudioSession) {
     let now = DispatchTime.now().uptimeNanoseconds
     let taken = Double(now - fulfilled.withLock { $0 }) / 1e6
-    milliseconds.withLock { $0.append(taken) }
+    let isResumed = isResumed.withLock { $0 }
+    milliseconds.withLock { $0[isResumed, default: []].append(taken) }
     isDone.signal()
   }
 
@@ -62,10 +75,15 @@ for _ in 0..<30 {
   if case .pcm(let name) = device { unsafe raw.append(raw_alsa_activation(name)) }
   let call = UUID()
   let start = CXStartCallAction(call: call, handle: CXHandle(type: .generic, value: "nobody"))
-  controller.request(CXTransaction(action: start)) { _ in }
-  stopwatch.isDone.wait()
-  controller.request(CXTransaction(action: CXEndCallAction(call: call))) { _ in }
-  stopwatch.isDone.wait()
+  for action in [
+    start, CXSetHeldCallAction(call: call, onHold: true),
+    CXSetHeldCallAction(call: call, onHold: false), CXEndCallAction(call: call),
+  ] {
+    controller.request(CXTransaction(action: action)) { error in
+      if let error { print("refused: \(error)") }
+    }
+    stopwatch.isDone.wait()
+  }
 }
 
 func show(_ title: String, _ milliseconds: [Double]) -> Double {
@@ -85,7 +103,9 @@ func show(_ title: String, _ milliseconds: [Double]) -> Double {
   return median
 }
 
-let ours = show("fulfil to didActivate", stopwatch.milliseconds.withLock { $0 })
+let measured = stopwatch.milliseconds.withLock { $0 }
+_ = show("fulfil to didActivate, devices running", measured[true] ?? [])
+let ours = show("fulfil to didActivate", measured[false] ?? [])
 if !raw.isEmpty {
   let bare = show("bare ALSA, both directions", raw)
   print(String(format: "ratio %.2f", ours / bare))

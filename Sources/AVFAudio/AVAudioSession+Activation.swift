@@ -1,0 +1,98 @@
+import ALSAIO
+import Foundation
+import MediaTime
+import Synchronization
+import VoiceEngine
+
+/// What the call layer does with the session, and how the engine comes and goes.
+extension AVAudioSession {
+  /// Takes the devices for a call.
+  ///
+  /// Only the call layer calls this, after a fulfilled action.
+  package func activateForCall() throws {
+    try state.withLock { state in
+      switch state.activation {
+      case .byCall:
+        break
+      case .byApp(let running):
+        state.activation = .byCall(running)
+      case .inactive:
+        state.activation = .byCall(try Self.run(&state))
+      }
+    }
+  }
+
+  /// How long devices stay open when another call may want them.
+  private static let graceTime = DispatchTimeInterval.milliseconds(500)
+
+  /// Deactivates the session after the last audible call, and releases the devices: at once, or after
+  /// half a second if another call lives that may want them (a swap must not click).
+  package func deactivateForCall(keepingDevices: Bool) {
+    let leaving = state.withLock { state -> SessionState.Lingering? in
+      guard let running = state.activation.running else { return nil }
+      state.activation = .inactive
+      let lingering = SessionState.Lingering(running: running, number: state.nextLingering)
+      state.nextLingering += 1
+      state.lingering = lingering
+      return lingering
+    }
+    guard let leaving else { return }
+    leaving.running.engine.detachAll()
+    guard keepingDevices else { return release(leaving.number) }
+    notifications.asyncAfter(deadline: .now() + Self.graceTime) { [self] in
+      release(leaving.number)
+    }
+  }
+
+  private func release(_ number: Int) {
+    let engine = state.withLock { state -> CallEngine? in
+      guard let lingering = state.lingering, lingering.number == number else { return nil }
+      state.lingering = nil
+      return lingering.running.engine
+    }
+    engine?.stop()
+  }
+
+  /// Whether calls live of which none is heard; then nobody else may take the session.
+  package func setWithheldByCalls(_ isWithheld: Bool) {
+    state.withLock { $0.isWithheldByCalls = isWithheld }
+  }
+
+  // The engine that lingers if it is as wished, else a new one.
+  static func run(_ state: inout SessionState) throws -> SessionState.Running {
+    let setup = state.setup
+    if let lingering = state.lingering?.running {
+      state.lingering = nil
+      if lingering.setup == setup {
+        lingering.engine.setInputMuted(state.isInputMuted ? .muted : .unmuted)
+        return lingering
+      }
+      lingering.engine.stop()
+    }
+    let headset = try Headset(
+      capture: setup.devices.capture,
+      playback: setup.devices.playback,
+      wishes: setup.wishes
+    )
+    state.grantedSampleRate = Double(headset.captureRate.hertz)
+    state.grantedBufferDuration =
+      Double(headset.playbackPeriod) / Double(headset.playbackRate.hertz)
+    let engine = try CallEngine(
+      device: headset,
+      settings: EngineSettings(filters: setup.filters)
+    )
+    if state.isInputMuted { engine.setInputMuted(.muted) }
+    return SessionState.Running(engine: engine, setup: setup)
+  }
+
+  /// Sends silence instead of the microphone on every call, or the microphone again.
+  func setInputMuted(_ isMuted: Bool) {
+    let engine = state.withLock { state in
+      state.isInputMuted = isMuted
+      return state.activation.running?.engine
+    }
+    engine?.setInputMuted(isMuted ? .muted : .unmuted)
+  }
+
+  var isInputMuted: Bool { state.withLock { $0.isInputMuted } }
+}

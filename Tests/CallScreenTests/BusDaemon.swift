@@ -1,0 +1,54 @@
+@testable import CallKit
+@testable import CallScreen
+import CallState
+import Foundation
+import Testing
+
+/// A bus that ends with the test.
+final class BusDaemon {
+  private let process = Process()
+  let address: String
+
+  init?() throws {
+    guard FileManager.default.isExecutableFile(atPath: "/usr/bin/dbus-daemon") else {
+      if ProcessInfo.processInfo.environment["CI"] != nil { Issue.record("needed in CI: dbus") }
+      print("skipped: install dbus")
+      return nil
+    }
+    let output = Pipe()
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/dbus-daemon")
+    process.arguments = ["--session", "--print-address", "--nofork", "--nopidfile"]
+    process.standardOutput = output
+    process.standardError = FileHandle.nullDevice
+    process.standardInput = FileHandle.nullDevice
+    try process.run()
+    let line = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
+    address = line.trimmingCharacters(in: .whitespacesAndNewlines)
+  }
+
+  deinit {
+    process.terminate()
+  }
+}
+
+/// What the user presses on the desktop.
+struct Presses {
+  private let decisions = AsyncStream<UserDecision>.makeStream()
+  private let handles = AsyncStream<String>.makeStream()
+  let decided: AsyncStream<UserDecision>
+  let calledBack: AsyncStream<String>
+
+  init() {
+    decided = decisions.stream
+    calledBack = handles.stream
+  }
+
+  func screen(on daemon: BusDaemon) throws -> any CallPresenter {
+    let screen = Desktop.callScreen(
+      address: daemon.address,
+      decide: { [decisions] in decisions.continuation.yield($0) },
+      callBack: { [handles] in handles.continuation.yield($0) }
+    )
+    return try #require(screen)
+  }
+}
