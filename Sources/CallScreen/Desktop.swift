@@ -4,7 +4,7 @@ import DesktopBus
 
 /// The user's desktop, as far as it shows calls.
 package enum Desktop {
-  /// A call screen on the desktop; nil where there is none.
+  /// A call screen on the desktop.
   ///
   /// The notification server where there is one, since it tells when the user closes a notification;
   /// else, as in a sandbox, the portal.
@@ -13,6 +13,7 @@ package enum Desktop {
   ///   - address: the bus; by default the user's.
   ///   - decide: carries out what the user decided.
   ///   - callBack: calls a handle.
+  /// - Returns: the screen; nil where there is no bus.
   package static func callScreen(
     address: String? = nil,
     decide: @escaping @Sendable (UserDecision) -> Void,

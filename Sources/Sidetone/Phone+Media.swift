@@ -80,8 +80,10 @@ extension Phone {
 
   /// Tells the user when the far side holds the call or resumes it.
   func noteFarHold(_ call: PhoneCall, _ media: NegotiatedMedia) {
-    // While this side holds it, or has just resumed it, the agreement says nothing of the far side.
-    guard !call.isHeld, call.media != nil, call.isHeldByFarSide == media.maySend else { return }
+    // While this side holds it, the agreement says nothing of the far side; nor does one that forbids to
+    // send right after a resume, which may still be the answer to the hold.
+    guard !call.isHeld, call.media != nil || media.maySend, call.isHeldByFarSide == media.maySend
+    else { return }
     call.isHeldByFarSide.toggle()
     continuation.yield(
       call.isHeldByFarSide ? .heldByFarSide(call.uuid) : .resumedByFarSide(call.uuid)

@@ -166,6 +166,17 @@ extension ProcessWideTests {
       stage.provider.invalidate()
     }
 
+    @Test func R103_observedCallIsTheAppsOwnAndNobodyElsesCanBeTouched() async throws {
+      let stage = Stage(answering: .never)
+      let call = UUID()
+      try await stage.start(call)
+      #expect(stage.controller.callObserver.calls.map(\.uuid) == [call])
+      await #expect(throws: CXErrorCodeRequestTransactionError(.unknownCallUUID)) {
+        try await stage.request(CXSetHeldCallAction(call: UUID(), onHold: true))
+      }
+      stage.provider.invalidate()
+    }
+
     @Test func R107_noPushEverComes() {
       let registry = PKPushRegistry(queue: nil)
       registry.desiredPushTypes = [.voIP]

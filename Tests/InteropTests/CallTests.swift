@@ -50,7 +50,7 @@ struct CallTests {
     #expect(pair.listener.printed("the far side hung up"))
   }
 
-  @Test func killedFarSideEndsTheCallWithAClearReason() throws {
+  @Test func R34_killedFarSideEndsTheCallWithAClearReason() throws {
     let pair = try Pair(duration: nil)
     #expect(pair.listener.wait(for: "\"stats\""))
     pair.caller.signal(SIGKILL)

@@ -75,6 +75,25 @@ struct SeveralCallsTests {
     #expect(Self.count(heard) >= 30)
   }
 
+  @Test func bothSidesMayHoldAndEachIsToldOfTheOther() throws {
+    let (alice, bob, _, _) = try pair()
+    alice.run.press("o")
+    #expect(alice.event("held") && bob.event("heldByFarSide"))
+    bob.run.press("o")
+    #expect(bob.event("held") && bob.event("audioDeactivated"))
+    alice.run.press("o")
+    #expect(alice.event("resumed"))
+    // Bob holds it still: there is nobody to hear.
+    bob.run.press("o")
+    #expect(bob.event("resumed") && bob.event("resumedByFarSide"))
+    alice.run.letRun(seconds: 1)
+    alice.run.press("h")
+    #expect(alice.run.waitForExit() == 0)
+    bob.run.signal(SIGINT)
+    #expect(bob.run.waitForExit() != nil)
+    for heard in [try bob.hears(alice), try alice.hears(bob)] { #expect(Self.count(heard) >= 5) }
+  }
+
   @Test func keysArriveAsTelephoneEvents() throws {
     let (alice, bob, _, _) = try pair()
     alice.run.press("5#")
