@@ -45,12 +45,12 @@ extension AVAudioSession {
   }
 
   private func release(_ number: Int) {
-    let engine = state.withLock { state -> CallEngine? in
-      guard let lingering = state.lingering, lingering.number == number else { return nil }
+    // Under the lock: who activates next finds the devices closed.
+    state.withLock { state in
+      guard let lingering = state.lingering, lingering.number == number else { return }
       state.lingering = nil
-      return lingering.running.engine
+      lingering.running.engine.stop()
     }
-    engine?.stop()
   }
 
   /// Whether calls live of which none is heard; then nobody else may take the session.

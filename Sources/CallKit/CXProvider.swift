@@ -136,7 +136,7 @@ open class CXProvider: NSObject {
     of callActionClass: AnyClass,
     withCall callUUID: UUID
   ) -> [CXCallAction] {
-    pendingTransactions.flatMap(\.actions).compactMap { $0 as? CXCallAction }.filter { action in
+    CallSystem.shared.pendingActions(of: self).compactMap { $0 as? CXCallAction }.filter { action in
       action.isKind(of: callActionClass) && action.callUUID == callUUID && !action.isComplete
     }
   }

@@ -114,6 +114,15 @@ final class CallSystem: @unchecked Sendable {
     }.value
   }
 
+  func pendingActions(of provider: CXProvider) -> [CXAction] {
+    let crossing = Crossing(value: provider)
+    return read {
+      let id = mailbox(of: crossing.value)?.id
+      let pending = control.pendingActions.filter { $0.provider == id }
+      return Crossing(value: pending.compactMap { delivered[$0.id]?.action })
+    }.value
+  }
+
   private func mailbox(of provider: CXProvider) -> ProviderMailbox? {
     mailboxes.first { $0.provider === provider }
   }

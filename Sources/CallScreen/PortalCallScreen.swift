@@ -16,6 +16,9 @@ final class PortalCallScreen: CallPresenter {
   private let bus: SessionBus
   private let deeds: CallNote.Deeds
   private let shown = Mutex<[CallNote.Key: CallNote]>([:])
+  /// Nobody says when the user has put a note of a missed call away.
+  private let missed = Mutex<[CallNote.Key]>([])
+  private static let missedLimit = 50
 
   init(bus: SessionBus, deeds: CallNote.Deeds) {
     self.bus = bus
@@ -40,7 +43,15 @@ final class PortalCallScreen: CallPresenter {
 
   func present(ended record: CallRecord) {
     guard let note = CallNote.missed(record) else { return }
-    shown.withLock { show(note, as: .missed(record.id), &$0) }
+    let key = CallNote.Key.missed(record.id)
+    let forgotten = missed.withLock { missed -> CallNote.Key? in
+      missed.append(key)
+      return missed.count > Self.missedLimit ? missed.removeFirst() : nil
+    }
+    shown.withLock { shown in
+      if let forgotten { shown[forgotten] = nil }
+      show(note, as: key, &shown)
+    }
   }
 
   // MARK: The portal

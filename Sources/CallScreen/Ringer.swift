@@ -45,6 +45,8 @@ enum RingTone {
   /// A sound of the app's, again and again.
   case sound(WaveFile)
 
+  private static let sizeLimit = 8_000_000
+
   /// The sound of that name, by its path or beside the program or in its resources, else the system's.
   init(named name: String?) {
     guard let name, !name.isEmpty else {
@@ -54,7 +56,10 @@ enum RingTone {
     let folders = name.hasPrefix("/") ? [] : [Bundle.main.bundleURL, Bundle.main.resourceURL]
     let places = [URL(fileURLWithPath: name)] + folders.compactMap { $0?.appending(path: name) }
     for place in places {
-      guard let bytes = try? Data(contentsOf: place),
+      // Whoever takes the call waits for the ringing to end: nothing that blocks or takes long.
+      let values = try? place.resourceValues(forKeys: [.isRegularFileKey, .fileSizeKey])
+      guard values?.isRegularFile == true, (values?.fileSize ?? .max) <= Self.sizeLimit,
+        let bytes = try? Data(contentsOf: place),
         let file = try? WaveFile(parsing: Array(bytes)), !file.samples.isEmpty
       else { continue }
       self = .sound(file)

@@ -18,13 +18,9 @@ public final class CallStore: Sendable {
       attributes: [.posixPermissions: 0o700]
     )
     let file = folder.appendingPathComponent("calls.sqlite")
-    if !manager.fileExists(atPath: file.path) {
-      _ = manager.createFile(
-        atPath: file.path,
-        contents: nil,
-        attributes: [.posixPermissions: 0o600]
-      )
-    }
+    // SQLite would let others read it. A file that another program has just made stays as it is.
+    let descriptor = unsafe open(file.path, O_CREAT | O_RDWR | O_CLOEXEC, 0o600)
+    if descriptor >= 0 { close(descriptor) }
     var configuration = Configuration()
     // Another program may be loading a call directory.
     configuration.busyMode = .timeout(60)
@@ -60,8 +56,7 @@ public final class CallStore: Sendable {
             started REAL NOT NULL,
             connected REAL,
             ended REAL NOT NULL,
-            result TEXT NOT NULL,
-            can_be_called_back INTEGER NOT NULL
+            result TEXT NOT NULL
           );
           CREATE TABLE favourite (
             handle TEXT PRIMARY KEY, key TEXT NOT NULL, name TEXT NOT NULL
@@ -85,6 +80,11 @@ public final class CallStore: Sendable {
             PRIMARY KEY (number, extension, label)
           ) WITHOUT ROWID;
           """
+      )
+    }
+    migrator.registerMigration("2") { database in
+      try database.execute(
+        sql: "ALTER TABLE recent ADD COLUMN can_be_called_back INTEGER NOT NULL DEFAULT 1"
       )
     }
     return migrator

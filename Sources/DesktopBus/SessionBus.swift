@@ -29,16 +29,36 @@ public final class SessionBus: @unchecked Sendable {
     unsafe self.connection = connection
     unsafe dbus_connection_set_exit_on_disconnect(connection, 0)
     var descriptor: CInt = -1
-    guard unsafe dbus_connection_get_unix_fd(connection, &descriptor) != 0 else { return nil }
+    guard unsafe dbus_connection_get_unix_fd(connection, &descriptor) != 0 else {
+      unsafe dbus_connection_close(connection)
+      return nil
+    }
     let source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: queue)
     source.setEventHandler { [weak self] in self?.read() }
+    // The descriptor lives for as long as it is watched.
+    let closing = unsafe Closing(connection)
+    source.setCancelHandler { closing.close() }
     source.resume()
     self.source = source
   }
 
+  // SAFETY: the reference is used once, by the source that was cancelled.
+  @safe
+  private struct Closing: @unchecked Sendable {
+    private let connection: OpaquePointer
+
+    init(_ connection: OpaquePointer) {
+      unsafe self.connection = dbus_connection_ref(connection)
+    }
+
+    func close() {
+      unsafe dbus_connection_close(connection)
+      unsafe dbus_connection_unref(connection)
+    }
+  }
+
   deinit {
     source?.cancel()
-    unsafe dbus_connection_close(connection)
     unsafe dbus_connection_unref(connection)
   }
 

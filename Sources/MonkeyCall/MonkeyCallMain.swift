@@ -129,8 +129,7 @@ private final class App: @unchecked Sendable {
     if callManager.calls.isEmpty, hadCalls {
       print("No calls.")
       fflush(nil)
-      // The far side is still being told.
-      DispatchQueue.main.asyncAfter(deadline: .now() + 0.3) { Foundation.exit(0) }
+      line.close { Foundation.exit(0) }
     }
     hadCalls = hadCalls || !callManager.calls.isEmpty
     fflush(nil)
@@ -175,6 +174,14 @@ private final class SIPLine: CallLine, @unchecked Sendable {
         Foundation.exit(1)
       }
       for await event in agent.events { DispatchQueue.main.async { [self] in handle(event) } }
+    }
+  }
+
+  /// Waits until the far sides have been told.
+  func close(_ done: @escaping @Sendable () -> Void) {
+    Task { [agent] in
+      await agent.stop()
+      done()
     }
   }
 

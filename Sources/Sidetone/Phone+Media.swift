@@ -18,6 +18,9 @@ extension Phone {
   /// A far side that has agreed to nothing so long after a resume will not (RFC 3261, timer B and more).
   private static let agreementNanoseconds: Int64 = 35_000_000_000
 
+  /// An answer to a hold may come so long after the resume.
+  private static let lateAnswerNanoseconds: Int64 = 1_000_000_000
+
   /// The engine of the active session, nil while no call is heard.
   var engine: CallEngine? { AVAudioSession.sharedInstance().voiceEngine }
 
@@ -90,6 +93,16 @@ extension Phone {
     )
   }
 
+  // What forbids to send and stays is no late answer: the far side has held the call as well.
+  private func noteLastingHold(_ call: PhoneCall) {
+    guard !call.isHeld, !call.isHeldByFarSide, call.media?.maySend == false,
+      let resumed = call.resumedAt,
+      MonotonicClock.now().nanoseconds(since: resumed) > Self.lateAnswerNanoseconds
+    else { return }
+    call.isHeldByFarSide = true
+    continuation.yield(.heldByFarSide(call.uuid))
+  }
+
   func watch() {
     guard let engine else { return }
     if engine.statistics()?.isDeviceGone == true, !hasWarnedOfDevice {
@@ -103,6 +116,7 @@ extension Phone {
         abandon(call, reason: "the far side does not resume the call")
         continue
       }
+      noteLastingHold(call)
       guard let id = call.stream else { continue }
       for key in engine.takeKeys(of: id).compactMap({ TelephoneEvent.key(of: $0) }) {
         continuation.yield(.pressed(call.uuid, key: String(key)))

@@ -145,7 +145,9 @@ extension ProcessWideTests {
       controller.callObserver.setDelegate(watcher, queue: DispatchQueue(label: "observer"))
       let action = CXStartCallAction(call: UUID(), handle: CXHandle(type: .generic, value: "b"))
       try await controller.requestTransaction(with: [action])
-      #expect(await watcher.notes.next(2) == ["new, listed", "ended, gone"])
+      // Whether the first finds it listed still is a matter of two queues.
+      let events = await watcher.notes.next(2)
+      #expect(events[0].hasPrefix("new") && events[1] == "ended, gone")
       #expect(action.isComplete)
       provider.invalidate()
     }

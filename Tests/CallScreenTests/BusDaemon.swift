@@ -6,6 +6,21 @@ import Testing
 
 /// A bus that ends with the test.
 final class BusDaemon {
+  private static let configuration = """
+    <!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
+     "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
+    <busconfig>
+      <type>session</type>
+      <listen>unix:tmpdir=/tmp</listen>
+      <auth>EXTERNAL</auth>
+      <policy context="default">
+        <allow send_destination="*" eavesdrop="true"/>
+        <allow eavesdrop="true"/>
+        <allow own="*"/>
+      </policy>
+    </busconfig>
+    """
+
   private let process = Process()
   let address: String
 
@@ -15,9 +30,15 @@ final class BusDaemon {
       print("skipped: install dbus")
       return nil
     }
+    // The machine's own services must not answer: no folder of services is named.
+    let configuration = FileManager.default.temporaryDirectory
+      .appendingPathComponent("bus-\(UUID().uuidString).conf")
+    try Self.configuration.write(to: configuration, atomically: true, encoding: .utf8)
     let output = Pipe()
     process.executableURL = URL(fileURLWithPath: "/usr/bin/dbus-daemon")
-    process.arguments = ["--session", "--print-address", "--nofork", "--nopidfile"]
+    process.arguments = [
+      "--config-file", configuration.path, "--print-address", "--nofork", "--nopidfile",
+    ]
     process.standardOutput = output
     process.standardError = FileHandle.nullDevice
     process.standardInput = FileHandle.nullDevice

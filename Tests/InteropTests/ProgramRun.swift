@@ -13,6 +13,7 @@ final class ProgramRun: @unchecked Sendable {
   private let condition = NSCondition()
   private var text = ""
   private var hasExited = false
+  private var isAtEnd = false
 
   /// Starts a program, with `environment` added to that of the tests.
   init(_ path: String, _ arguments: [String], environment: [String: String] = [:]) throws {
@@ -26,7 +27,11 @@ final class ProgramRun: @unchecked Sendable {
     process.standardInput = input
     output.fileHandleForReading.readabilityHandler = { [weak self] handle in
       let data = handle.availableData
-      if data.isEmpty { handle.readabilityHandler = nil }
+      guard !data.isEmpty else {
+        handle.readabilityHandler = nil
+        self?.noteEnd()
+        return
+      }
       self?.append(String(decoding: data, as: UTF8.self))
     }
     process.terminationHandler = { [weak self] _ in self?.noteExit() }
@@ -40,6 +45,13 @@ final class ProgramRun: @unchecked Sendable {
   private func append(_ more: String) {
     condition.withLock {
       text += more
+      condition.broadcast()
+    }
+  }
+
+  private func noteEnd() {
+    condition.withLock {
+      isAtEnd = true
       condition.broadcast()
     }
   }
@@ -70,6 +82,8 @@ final class ProgramRun: @unchecked Sendable {
   /// The exit status, nil if the program still runs after `seconds`.
   func waitForExit(seconds: Double = 20) -> Int32? {
     guard wait(seconds: seconds, until: { hasExited }) else { return nil }
+    // What it said last may still be on its way; a child of its own may hold the pipe for longer.
+    _ = wait(seconds: 2) { isAtEnd }
     return process.terminationStatus
   }
 
