@@ -44,6 +44,8 @@ final class BusDaemon {
     process.standardInput = FileHandle.nullDevice
     try process.run()
     let line = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
+    // It has been read: the address comes after it.
+    try? FileManager.default.removeItem(at: configuration)
     address = line.trimmingCharacters(in: .whitespacesAndNewlines)
   }
 
