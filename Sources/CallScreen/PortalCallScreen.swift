@@ -15,10 +15,14 @@ final class PortalCallScreen: CallPresenter {
 
   private let bus: SessionBus
   private let deeds: CallNote.Deeds
-  private let shown = Mutex<[CallNote.Key: CallNote]>([:])
-  /// Nobody says when the user has put a note of a missed call away.
-  private let missed = Mutex<[CallNote.Key]>([])
-  private static let missedLimit = 50
+  private let notes = Mutex(Notes())
+
+  private struct Notes {
+    var shown: [CallNote.Key: CallNote] = [:]
+    /// Nobody says when the user has put the note of a missed call away: the oldest is forgotten.
+    var missed: [CallNote.Key] = []
+    static let missedLimit = 50
+  }
 
   init(bus: SessionBus, deeds: CallNote.Deeds) {
     self.bus = bus
@@ -31,37 +35,33 @@ final class PortalCallScreen: CallPresenter {
   // The bus keeps the order of what is asked under the lock.
   func present(_ presentation: CallPresentation) {
     let wanted = CallNote.notes(for: presentation)
-    shown.withLock { shown in
-      for key in shown.keys {
+    notes.withLock { notes in
+      for key in notes.shown.keys {
         guard case .call(let id) = key, wanted[id] == nil else { continue }
-        shown[key] = nil
+        notes.shown[key] = nil
         ask("RemoveNotification", [.string(Self.name(of: key))])
       }
-      for (id, note) in wanted where shown[.call(id)] != note { show(note, as: .call(id), &shown) }
+      for (id, note) in wanted where notes.shown[.call(id)] != note {
+        notes.shown[.call(id)] = note
+        show(note, as: .call(id))
+      }
     }
   }
 
   func present(ended record: CallRecord) {
     guard let note = CallNote.missed(record) else { return }
     let key = CallNote.Key.missed(record.id)
-    let forgotten = missed.withLock { missed -> CallNote.Key? in
-      missed.append(key)
-      return missed.count > Self.missedLimit ? missed.removeFirst() : nil
-    }
-    shown.withLock { shown in
-      if let forgotten { shown[forgotten] = nil }
-      show(note, as: key, &shown)
+    notes.withLock { notes in
+      notes.shown[key] = note
+      notes.missed.append(key)
+      if notes.missed.count > Notes.missedLimit { notes.shown[notes.missed.removeFirst()] = nil }
+      show(note, as: key)
     }
   }
 
   // MARK: The portal
 
-  private func show(
-    _ note: CallNote,
-    as key: CallNote.Key,
-    _ shown: inout [CallNote.Key: CallNote]
-  ) {
-    shown[key] = note
+  private func show(_ note: CallNote, as key: CallNote.Key) {
     let buttons = note.buttons.map { button -> [String: BusValue] in
       ["label": .string(button.label), "action": .string(button.key)]
     }
@@ -87,9 +87,9 @@ final class PortalCallScreen: CallPresenter {
     guard signal.member == "ActionInvoked", signal.arguments.count >= 2,
       case .string(let name) = signal.arguments[0],
       case .string(let button) = signal.arguments[1],
-      let entry = shown.withLock({ $0.first { Self.name(of: $0.key) == name } })
+      let entry = notes.withLock({ $0.shown.first { Self.name(of: $0.key) == name } })
     else { return }
-    if case .missed = entry.key { shown.withLock { $0[entry.key] = nil } }
+    if case .missed = entry.key { notes.withLock { $0.shown[entry.key] = nil } }
     deeds.press(button, on: entry.value)
   }
 
