@@ -1,8 +1,8 @@
 # make demo    a real call between two processes on this machine
 # make test    every test; those that start programs by themselves
 # make lint    the formatter's rules
-# make bench   latency and activation over ALSA on an exact clock (JACK's dummy driver), allocations of
-#              the voice thread, a call directory of two million entries
+# make bench   the benchmarks, the calls of bench-latency short
+# make bench-latency  calls of several programs on several networks between headsets on an exact clock
 # make sanitize  the concurrent parts under ThreadSanitizer
 
 SHELL := /bin/bash
@@ -12,7 +12,14 @@ LIBRARIES := libasound2-dev libopus-dev libspeexdsp-dev libre-dev libsqlite3-dev
 VOICES := espeak-ng sox
 RIGS := libasound2-plugins jackd2 libjack-jackd2-dev baresip-core dbus iproute2 procps python3
 
-.PHONY: build demo test sanitize lint bench setup-build setup-demo setup-test clean
+# Programs to compare with, and what the scorer of speech is made with.
+RIVALS := trx python3-venv python3-dev gcc
+
+BENCH := Benchmarks/.build/release
+BENCH_SECONDS ?= 60
+
+.PHONY: build demo test sanitize lint bench bench-latency build-bench setup-build setup-demo setup-test \
+  setup-bench clean
 
 build: setup-build
 	swift build -c release --product sidetone
@@ -44,13 +51,18 @@ sanitize: setup-test
 lint:
 	swift format lint --strict --recursive Sources Tests Benchmarks Package.swift
 
-bench: setup-test
+bench: build-bench
+	$(BENCH)/voice-allocations
+	Benchmarks/directory.sh
+	$(BENCH)/call-activation
+	$(BENCH)/bench-latency --seconds 15 --repeats 1 --networks direct --output .build/bench
+
+bench-latency: build-bench
+	$(BENCH)/bench-latency --seconds $(BENCH_SECONDS)
+
+build-bench: setup-bench
 	swift build -c release --product sidetone
 	swift build --package-path Benchmarks -c release
-	Benchmarks/.build/release/voice-allocations
-	Benchmarks/directory.sh
-	Benchmarks/activation.sh
-	Benchmarks/latency.sh .build/release/sidetone
 
 setup-build:
 	@Scripts/install.sh "$(SUDO)" $(LIBRARIES)
@@ -61,5 +73,14 @@ setup-demo:
 setup-test:
 	@Scripts/install.sh "$(SUDO)" $(LIBRARIES) $(VOICES) $(RIGS)
 
+setup-bench: setup-test Benchmarks/.venv/made
+	@Scripts/install.sh "$(SUDO)" $(RIVALS)
+
+# Without it sentences are not scored, which the benchmarks say.
+Benchmarks/.venv/made:
+	@Scripts/install.sh "$(SUDO)" $(RIVALS)
+	python3 -m venv Benchmarks/.venv
+	Benchmarks/.venv/bin/pip install -q 'pesq==0.0.4' && touch $@ || true
+
 clean:
-	rm -rf .build Benchmarks/.build demo
+	rm -rf .build Benchmarks/.build Benchmarks/.venv demo

@@ -20,6 +20,8 @@ let package = Package(
     .library(name: "CallStore", targets: ["CallStore"]),
     .library(name: "Sidetone", targets: ["Sidetone"]),
     .library(name: "VoiceEngine", targets: ["VoiceEngine"]),
+    .library(name: "Simulation", targets: ["Simulation"]),
+    .library(name: "Drawing", targets: ["Drawing"]),
     .executable(name: "sidetone", targets: ["sidetone"]),
     .executable(name: "MonkeyCall", targets: ["MonkeyCall"]),
     .executable(name: "MonkeyCallDirectory", targets: ["MonkeyCallDirectory"]),
@@ -73,6 +75,9 @@ let package = Package(
     .target(name: "G711", swiftSettings: strict),
     .target(name: "Playout", dependencies: ["MediaTime"], swiftSettings: strict),
     .target(name: "CallState", dependencies: ["MediaTime"], swiftSettings: strict),
+
+    .target(name: "Simulation", dependencies: ["MediaTime"], swiftSettings: strict),
+    .target(name: "Drawing", swiftSettings: strict),
 
     // Layer 3: owners of C codecs and filters, and thin I/O.
     .target(
@@ -181,34 +186,39 @@ let package = Package(
     ),
 
     // Tests mirror the modules.
-    .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),
+    .testTarget(
+      name: "SimulationTests",
+      dependencies: ["Simulation", "MediaTime"],
+      swiftSettings: strict
+    ),
+    .testTarget(name: "DrawingTests", dependencies: ["Drawing"], swiftSettings: strict),
     .testTarget(
       name: "RTPTests",
-      dependencies: ["RTP", "MediaTime", "TestSupport"],
+      dependencies: ["RTP", "MediaTime", "Simulation"],
       swiftSettings: strict
     ),
     .testTarget(name: "G711Tests", dependencies: ["G711"], swiftSettings: strict),
     .testTarget(
       name: "PlayoutTests",
-      dependencies: ["Playout", "MediaTime", "TestSupport"],
+      dependencies: ["Playout", "MediaTime", "Simulation"],
       swiftSettings: strict
     ),
     .testTarget(
       name: "CallStateTests",
-      dependencies: ["CallState", "MediaTime", "TestSupport"],
+      dependencies: ["CallState", "MediaTime", "Simulation"],
       swiftSettings: strict
     ),
-    .testTarget(name: "InteropTests", dependencies: ["TestSupport"], swiftSettings: strict),
+    .testTarget(name: "InteropTests", dependencies: ["Simulation"], swiftSettings: strict),
     .testTarget(
       name: "VoiceEngineTests",
       dependencies: [
-        "VoiceEngine", "MediaTime", "RealTime", "ALSAIO", "UDPTransport", "TestSupport",
+        "VoiceEngine", "MediaTime", "RealTime", "ALSAIO", "UDPTransport", "Simulation",
       ],
       swiftSettings: strict
     ),
     .testTarget(
       name: "ALSAIOTests",
-      dependencies: ["ALSAIO", "MediaTime", "RealTime", "TestSupport"],
+      dependencies: ["ALSAIO", "MediaTime", "RealTime", "Simulation"],
       swiftSettings: strict
     ),
     .testTarget(

@@ -12,16 +12,36 @@ let strict: [SwiftSetting] = [
 
 let package = Package(
   name: "benchmarks",
-  dependencies: [.package(name: "sidetone", path: "..")],
+  dependencies: [
+    .package(name: "sidetone", path: ".."),
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+  ],
   targets: [
     .systemLibrary(
       name: "CJack",
       pkgConfig: "jack",
       providers: [.apt(["libjack-jackd2-dev"])]
     ),
+    .systemLibrary(name: "CTunnel"),
+    .target(
+      name: "Rig",
+      dependencies: [
+        "CJack", "CTunnel", .product(name: "Simulation", package: "sidetone"),
+        .product(name: "VoiceEngine", package: "sidetone"),
+      ],
+      swiftSettings: strict
+    ),
     .executableTarget(
-      name: "headset-rig",
-      dependencies: ["CJack", .product(name: "VoiceEngine", package: "sidetone")],
+      name: "alsa-pass-through",
+      linkerSettings: [.linkedLibrary("asound")]
+    ),
+    .executableTarget(
+      name: "bench-latency",
+      dependencies: [
+        "Rig", .product(name: "Drawing", package: "sidetone"),
+        .product(name: "Simulation", package: "sidetone"),
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ],
       swiftSettings: strict
     ),
     .target(name: "CAllocationCounter"),
@@ -38,7 +58,7 @@ let package = Package(
     .executableTarget(
       name: "call-activation",
       dependencies: [
-        "CRawALSA",
+        "CRawALSA", "Rig",
         .product(name: "CallKit", package: "sidetone"),
         .product(name: "AVFAudio", package: "sidetone"),
       ],

@@ -1,4 +1,5 @@
 import MediaTime
+import Playout
 import RealTime
 import Synchronization
 
@@ -65,7 +66,12 @@ final class StreamBox<Transport: PacketTransport & ~Copyable> {
   }
 
   /// Takes in what has arrived, up to a second's worth in one go.
-  func receive(_ datagram: inout ByteBuffer, at now: MonotonicInstant, wall: Int64) {
+  func receive(
+    _ datagram: inout ByteBuffer,
+    at now: MonotonicInstant,
+    wall: Int64,
+    playback: PlaybackClock
+  ) {
     for _ in 0..<512 {
       switch transport.receive(into: &datagram) {
       case .received(let arrival):
@@ -78,8 +84,11 @@ final class StreamBox<Transport: PacketTransport & ~Copyable> {
         stream.receive(
           datagram,
           length: arrival.length,
-          at: arrival.instant,
-          wallNanoseconds: wall - age
+          at: ArrivalTime(
+            instant: arrival.instant,
+            playback: playback.time(of: arrival.instant),
+            wallNanoseconds: wall - age
+          )
         )
       case .refused:
         stream.noteRefusal()

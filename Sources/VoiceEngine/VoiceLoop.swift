@@ -47,6 +47,8 @@ final class VoiceLoop<
   private var playback: PlaybackChain
   private var reference = EchoReference()
   private var fill: PlaybackFill
+  private var clock: PlaybackClock
+  private var writtenFrames: Int64 = 0
   private var statistics = EngineStatistics()
   private var nextReport: MonotonicInstant
   private var isCaptureGone = false
@@ -92,6 +94,7 @@ final class VoiceLoop<
       capacity: device.playbackCapacity,
       rate: device.playbackRate
     )
+    clock = PlaybackClock(period: device.playbackPeriod, rate: device.playbackRate)
     statistics.capturePeriodNanoseconds = device.captureRate.nanoseconds(of: device.capturePeriod)
     isProbing = settings.measurement == .probe
     longestWait = min(
@@ -264,21 +267,23 @@ final class VoiceLoop<
 
   private func receiveAndPlay(at now: MonotonicInstant) {
     let wall = realtime_wall_nanoseconds()
+    let queued = isPlaybackGone ? 0 : device.queuedFrames()
+    clock.update(playedFrames: writtenFrames - Int64(queued), queuedFrames: queued, at: now)
     forEachStream { box, _ in
-      box.receive(&datagram, at: now, wall: wall)
+      box.receive(&datagram, at: now, wall: wall, playback: clock)
       box.passKeysOn()
     }
     guard !isPlaybackGone else { return }
 
-    let queued = device.queuedFrames()
     let wanted = fill.framesToWrite(queued: queued, at: now)
     guard wanted > 0 else { return }
     let frames = min(playback.inputFrames(for: wanted), 4_096)
     for index in 0..<frames { mix[index] = 0 }
-    forEachStream { box, _ in render(box, frames, at: now) }
+    forEachStream { box, _ in render(box, frames) }
     notePlayback(frames, queued: queued, at: now)
     playback.process(mix, count: frames)
     let transfer = device.write(playback.output, count: playback.outputFrames)
+    writtenFrames += Int64(transfer.frames)
     if transfer.isGone { isPlaybackGone = true }
     if transfer.lost > 0 {
       statistics.underruns += 1
@@ -293,12 +298,12 @@ final class VoiceLoop<
     }
   }
 
-  private func render(_ box: StreamBox<Transport>, _ frames: FrameCount, at now: MonotonicInstant) {
+  private func render(_ box: StreamBox<Transport>, _ frames: FrameCount) {
     guard box.conference != 0 else {
-      return box.stream.render(addingTo: &mix, count: frames, at: now)
+      return box.stream.render(addingTo: &mix, count: frames, at: clock.now)
     }
     for index in 0..<frames { bridged[index] = 0 }
-    box.stream.render(addingTo: &bridged, count: frames, at: now)
+    box.stream.render(addingTo: &bridged, count: frames, at: clock.now)
     box.bridge.append(bridged, count: frames)
     for index in 0..<frames { mix[index] += bridged[index] }
   }

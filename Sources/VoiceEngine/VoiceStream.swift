@@ -264,20 +264,18 @@ public struct VoiceStream: ~Copyable {
 
   // MARK: Receiving
 
-  /// Takes in the first `length` bytes of `datagram`, RTP or RTCP, which the kernel received at
-  /// `instant`, when the wall clock showed `wallNanoseconds`.
+  /// Takes in the first `length` bytes of `datagram`, RTP or RTCP, which came at `arrival`.
   @_noAllocation @_noLocks
   public mutating func receive(
     _ datagram: borrowing ByteBuffer,
     length: Int,
-    at instant: MonotonicInstant,
-    wallNanoseconds: Int64
+    at arrival: ArrivalTime
   ) {
     guard length >= 2, length <= datagram.count else { return }
     if RTCPPacketType.isRTCP(secondByte: datagram[1]) {
-      receiveControl(datagram, length: length, at: instant, wallNanoseconds: wallNanoseconds)
+      receiveControl(datagram, length: length, at: arrival)
     } else {
-      receiveMedia(datagram, length: length, at: instant)
+      receiveMedia(datagram, length: length, at: arrival)
     }
   }
 
@@ -293,18 +291,17 @@ public struct VoiceStream: ~Copyable {
   private mutating func receiveControl(
     _ datagram: borrowing ByteBuffer,
     length: Int,
-    at instant: MonotonicInstant,
-    wallNanoseconds: Int64
+    at arrival: ArrivalTime
   ) {
     var reader = RTCPReader()
     while let item = reader.next(in: datagram, length: length) {
       control.receive(
         item,
         from: admission.ssrc,
-        at: instant,
-        wallNanoseconds: wallNanoseconds
+        at: arrival.instant,
+        wallNanoseconds: arrival.wallNanoseconds
       )
-      heard(at: instant)
+      heard(at: arrival.instant)
       if case .report(_, let block) = item, block.ssrc == configuration.ssrc {
         adapt(toFractionLost: Int(block.fractionLost))
       }
@@ -327,7 +324,7 @@ public struct VoiceStream: ~Copyable {
   private mutating func receiveMedia(
     _ datagram: borrowing ByteBuffer,
     length: Int,
-    at instant: MonotonicInstant
+    at arrival: ArrivalTime
   ) {
     guard let packet = RTPPacket(parsing: datagram, length: length) else { return }
     let header = packet.header
@@ -349,8 +346,8 @@ public struct VoiceStream: ~Copyable {
     case .member(let extended):
       sequence = extended
     }
-    reception.receive(sequence: sequence, timestamp: header.timestamp, at: instant)
-    heard(at: instant)
+    reception.receive(sequence: sequence, timestamp: header.timestamp, at: arrival.instant)
+    heard(at: arrival.instant)
 
     if isKey { return heardKeys.receive(packet, in: datagram) }
     let payload = packet.payloadOffset..<packet.payloadOffset + packet.payloadLength
@@ -363,7 +360,7 @@ public struct VoiceStream: ~Copyable {
       mediaFrame: mediaClock.frame(at: header.timestamp),
       frames: frames,
       isSilence: isSilence,
-      at: instant
+      at: arrival.playback
     )
     guard case .stored(let slot) = insertion else { return }
     payloadLengths[slot] = payload.count
@@ -390,7 +387,8 @@ public struct VoiceStream: ~Copyable {
 
   // MARK: Playing
 
-  /// Adds what the far side said to the `count` frames of `output`, at 48 kHz, that will sound next.
+  /// Adds what the far side said to the `count` frames of `output`, at 48 kHz, that will sound next; `now`
+  /// is the loudspeaker's time.
   @_noAllocation @_noLocks
   public mutating func render(
     addingTo output: inout SampleBuffer,

@@ -1,4 +1,4 @@
-import TestSupport
+import Simulation
 import Testing
 
 @testable import ALSAIO

@@ -1,5 +1,5 @@
 import Glibc
-import TestSupport
+import Simulation
 
 /// Random and mutated datagrams: noise, damaged RTP and RTCP, damaged SIP.
 enum HostileDatagrams {

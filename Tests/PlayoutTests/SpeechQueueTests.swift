@@ -1,6 +1,6 @@
 import Foundation
 import MediaTime
-import TestSupport
+import Simulation
 import Testing
 
 @testable import Playout

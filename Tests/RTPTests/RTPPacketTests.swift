@@ -1,5 +1,5 @@
 import MediaTime
-import TestSupport
+import Simulation
 import Testing
 
 @testable import RTP

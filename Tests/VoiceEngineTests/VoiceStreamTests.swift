@@ -1,6 +1,6 @@
 import Foundation
 import MediaTime
-import TestSupport
+import Simulation
 import Testing
 
 @testable import VoiceEngine
@@ -93,11 +93,12 @@ struct VirtualCall: ~Copyable {
   private mutating func deliver() {
     let wall = 1_700_000_000_000_000_000 + now.nanoseconds
     let instant = now
+    let arrival = ArrivalTime(instant: instant, playback: instant, wallNanoseconds: wall)
     for (at, bytes) in towardsFar where at <= now.nanoseconds {
-      far.receive(ByteBuffer(bytes), length: bytes.count, at: instant, wallNanoseconds: wall)
+      far.receive(ByteBuffer(bytes), length: bytes.count, at: arrival)
     }
     for (at, bytes) in towardsNear where at <= now.nanoseconds {
-      near.receive(ByteBuffer(bytes), length: bytes.count, at: instant, wallNanoseconds: wall)
+      near.receive(ByteBuffer(bytes), length: bytes.count, at: arrival)
     }
     towardsFar.removeAll { $0.at <= instant.nanoseconds }
     towardsNear.removeAll { $0.at <= instant.nanoseconds }
@@ -232,8 +233,7 @@ struct VoiceStreamTests {
       call.near.receive(
         ByteBuffer(bytes),
         length: bytes.count,
-        at: call.now,
-        wallNanoseconds: 1
+        at: ArrivalTime(instant: call.now, playback: call.now, wallNanoseconds: 1)
       )
       if Int.random(in: 0..<10, using: &random) == 0 { call.run(milliseconds: 3) }
     }

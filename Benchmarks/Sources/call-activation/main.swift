@@ -3,6 +3,7 @@ import AVFAudio
 import CRawALSA
 import CallKit
 import Foundation
+import Rig
 import Synchronization
 
 // Measures, over many calls, how long after `fulfil()` the delegate is told that the session is active,
@@ -62,7 +63,10 @@ final class Stopwatch: NSObject, CXProviderDelegate, Sendable {
   }
 }
 
-let device = DeviceName(CommandLine.arguments.dropFirst().first ?? "null")
+let work = try WorkFolder()
+let server = try JackServer(in: work.url)
+let rig = try HeadsetRig(playing: [[], []], seconds: 1)
+let device = DeviceName.pcm("headsetA")
 let stopwatch = Stopwatch()
 let provider = CXProvider(configuration: CXProviderConfiguration(localizedName: "benchmark"))
 provider.setDelegate(stopwatch, queue: DispatchQueue(label: "benchmark"))
@@ -110,3 +114,6 @@ if !raw.isEmpty {
   let bare = show("bare ALSA, both directions", raw)
   print(String(format: "ratio %.2f", ours / bare))
 }
+rig.stop()
+server.stop()
+work.remove()

@@ -1,5 +1,5 @@
 /// SplitMix64: the same numbers from the same seed, on every machine.
-public struct SeededGenerator: RandomNumberGenerator {
+public struct SeededGenerator: RandomNumberGenerator, Sendable {
   private var state: UInt64
 
   /// A generator whose numbers depend on `seed` alone.

@@ -1,0 +1,80 @@
+public import Foundation
+import VoiceEngine
+
+/// What both users say: by turns ten seconds of speech and chirps, so that each direction's delay is
+/// known each second of one half, and its sound in the other.
+public struct Conversation {
+  /// One sentence and where it lies.
+  public struct Utterance {
+    /// At 48 kHz, without the silence around it.
+    public let samples: [Float]
+    /// Of its first frame in the sound.
+    public let frame: Int
+  }
+
+  /// The sound of each side, to be played over and over.
+  public let sounds: [[Float]]
+  /// The sentences of each side.
+  public let utterances: [[Utterance]]
+
+  private static let turnFrames = 5 * 48_000
+  private static let sentences = [
+    [
+      "The birch canoe slid on the smooth planks.", "Glue the sheet to the dark blue background.",
+      "It is easy to tell the depth of a well.", "Four hours of steady work faced us.",
+    ],
+    [
+      "The boy was there when the sun rose.", "A rod is used to catch pink salmon.",
+      "Kick the ball straight and follow through.", "Help the woman get back to her feet.",
+    ],
+  ]
+  private static let voices = [["en-gb", "en-us+f3"], ["en-us+m3", "en-gb+f2"]]
+
+  /// Has espeak-ng speak the sentences (Harvard sentences, IEEE 297-1969) into files in `folder`.
+  public init(in folder: URL) throws {
+    var sounds: [[Float]] = []
+    var utterances: [[Utterance]] = []
+    for side in 0..<2 {
+      var sound: [Float] = []
+      var said: [Utterance] = []
+      for (index, sentence) in Self.sentences[side].enumerated() {
+        let voice = Self.voices[side][index % 2]
+        let speech = try Self.speak(sentence, voice: voice, in: folder)
+        let chirps = Array(ProbeSignal.samples(seconds: 5))
+        let begin = sound.count + (side == 0 ? Self.turnFrames : 0) + 4_800
+        let padding = [Float](repeating: 0, count: Self.turnFrames - 4_800 - speech.count)
+        let spoken = [Float](repeating: 0, count: 4_800) + speech + padding
+        sound += side == 0 ? chirps + spoken : spoken + chirps
+        said.append(Utterance(samples: speech, frame: begin))
+      }
+      sounds.append(sound)
+      utterances.append(said)
+    }
+    self.sounds = sounds
+    self.utterances = utterances
+  }
+
+  /// The frames at which the chirps of `side` begin, of `frames` played.
+  public func chirps(of side: Int, within frames: Int) -> [Int] {
+    stride(from: 0, to: frames, by: ProbeSignal.intervalFrames).filter { frame in
+      let isFirstHalf = frame % (2 * Self.turnFrames) < Self.turnFrames
+      return isFirstHalf == (side == 0)
+    }
+  }
+
+  private static func speak(_ text: String, voice: String, in folder: URL) throws -> [Float] {
+    let spoken = folder.appendingPathComponent("spoken.wav")
+    let raw = folder.appendingPathComponent("spoken.raw")
+    try run("espeak-ng", ["-v", voice, "-s", "150", "-w", spoken.path, text])
+    try run(
+      "sox",
+      [
+        spoken.path, "-r", "48000", "-c", "1", "-e", "floating-point", "-b", "32", "-t", "raw",
+        raw.path, "gain", "-n", "-3", "silence", "1", "0.01", "0.5%", "trim", "0", "4.6",
+      ]
+    )
+    return unsafe try Data(contentsOf: raw).withUnsafeBytes {
+      unsafe Array($0.bindMemory(to: Float.self))
+    }
+  }
+}

@@ -1,0 +1,65 @@
+public import Foundation
+
+/// Sound hardware with an exact clock: JACK's dummy driver at 48 kHz, of which ALSA's jack plugin makes
+/// the devices `headsetA` and `headsetB`.
+///
+/// **Life cycle:** the initialiser starts the server, `stop` ends it.
+public final class JackServer {
+  /// What programs need in their environment to find the devices.
+  public let environment: [String: String]
+  private let server: RunningProgram
+  private let folder: URL
+  private let log: URL
+
+  /// Starts a server whose files lie in `folder`, with periods of 128 frames.
+  public init(in folder: URL) throws {
+    self.folder = folder
+    let name = "sidetone-\(UUID().uuidString.prefix(8))"
+    log = folder.appendingPathComponent("jackd.log")
+    let configuration = folder.appendingPathComponent("asound.conf")
+    let devices = [("headsetA", 0), ("headsetB", 1)].map { device, side in
+      """
+      pcm.\(device)_raw { type jack playback_ports { 0 rig:spk\(side) } \
+      capture_ports { 0 rig:mic\(side) } }
+      pcm.\(device) { type plug slave.pcm "\(device)_raw" }
+
+      """
+    }
+    try ("</usr/share/alsa/alsa.conf>\n" + devices.joined())
+      .write(to: configuration, atomically: true, encoding: .utf8)
+    environment = [
+      "JACK_DEFAULT_SERVER": name, "JACK_NO_AUDIO_RESERVATION": "1",
+      "ALSA_CONFIG_PATH": configuration.path,
+      // The user's own lists are not the benchmarks' business.
+      "XDG_DATA_HOME": folder.path,
+    ]
+    for (name, value) in environment { unsafe setenv(name, value, 1) }
+    server = try RunningProgram(
+      Invocation(
+        "jackd",
+        ["-n", name, "-R", "-P70", "-S", "-d", "dummy", "-r", "48000", "-p", "128"]
+      ),
+      environment: environment,
+      log: log
+    )
+    // The socket is there before clients are served.
+    guard server.waits(for: "self-connect-mode", seconds: 5)
+    else { throw RigError("jackd did not start: \(server.output)") }
+    Thread.sleep(forTimeInterval: 1)
+  }
+
+  /// How often the machine kept the server waiting for longer than a period, of which each moves one
+  /// side's clock against the other's.
+  public var stalls: Int {
+    server.output.split(separator: "\n")
+      .compactMap { $0.split(separator: "XRun = ").dropFirst().first?.split(separator: " ").first }
+      .count { Int($0) ?? 0 > Self.periodMicroseconds }
+  }
+
+  private static let periodMicroseconds = 128 * 1_000_000 / 48_000
+
+  /// Ends the server.
+  public func stop() {
+    server.stop()
+  }
+}

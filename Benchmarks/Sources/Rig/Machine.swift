@@ -1,0 +1,22 @@
+import Foundation
+
+/// What a benchmark ran on.
+public struct Machine: Codable, Sendable {
+  /// The processor's name.
+  public var processor: String
+  /// How many of it programs may use.
+  public var cores: Int
+  /// The kernel's release.
+  public var kernel: String
+
+  /// This machine.
+  public init() {
+    let information = (try? String(contentsOfFile: "/proc/cpuinfo", encoding: .utf8)) ?? ""
+    let line = information.split(separator: "\n").first { $0.hasPrefix("model name") }
+    processor =
+      line?.split(separator: ":").last.map { $0.trimmingCharacters(in: .whitespaces) } ?? "unknown"
+    cores = ProcessInfo.processInfo.activeProcessorCount
+    let release = try? String(contentsOfFile: "/proc/sys/kernel/osrelease", encoding: .utf8)
+    kernel = release?.trimmingCharacters(in: .whitespacesAndNewlines) ?? "unknown"
+  }
+}

@@ -1,0 +1,111 @@
+import CTunnel
+import Foundation
+import MediaTime
+import RealTime
+public import Simulation
+import Synchronization
+
+/// Two hosts on this machine, as network namespaces, and the network between them: packets go through
+/// an `EmulatedNetwork` for each direction.
+///
+/// **Life cycle:** `stop` takes the namespaces away. Needs the right to make them (root).
+public final class Relay {
+  /// The hosts, by the names that `ip netns` knows.
+  public let namespaces: [String]
+  /// Their addresses.
+  public static let addresses = ["10.77.0.1", "10.77.0.2"]
+  private let descriptors: [Int32]
+  private let thread: RealTimeThread
+  private let isStopping = StopFlag()
+
+  private final class StopFlag: Sendable {
+    let isSet = Atomic(false)
+  }
+
+  /// Makes the hosts and starts to carry packets between them.
+  public init(_ conditions: NetworkConditions, seed: UInt64) throws {
+    let process = ProcessInfo.processInfo.processIdentifier
+    namespaces = ["sidetone\(process)a", "sidetone\(process)b"]
+    var descriptors: [Int32] = []
+    for (namespace, (own, other)) in zip(
+      namespaces,
+      [(Self.addresses[0], Self.addresses[1]), (Self.addresses[1], Self.addresses[0])]
+    ) {
+      try Self.ip("netns add \(namespace)")
+      let descriptor = unsafe tunnel_open(namespace, "wire")
+      guard descriptor >= 0 else {
+        throw RigError("no TUN device: \(unsafe String(cString: strerror(-descriptor)))")
+      }
+      descriptors.append(descriptor)
+      try Self.ip("-n \(namespace) link set lo up")
+      try Self.ip("-n \(namespace) addr add \(own) peer \(other) dev wire")
+      try Self.ip("-n \(namespace) link set wire up")
+    }
+    self.descriptors = descriptors
+    let isStopping = isStopping
+    thread = try RealTimeThread(name: "relay", policy: .realTime) { [descriptors] in
+      var queue = PacketQueue(conditions, seed: seed)
+      while !isStopping.isSet.load(ordering: .acquiring) { queue.turn(descriptors) }
+    }
+  }
+
+  private static func ip(_ arguments: String) throws {
+    try run("ip", arguments.split(separator: " ").map(String.init))
+  }
+
+  /// Ends both hosts.
+  public func stop() {
+    isStopping.isSet.store(true, ordering: .releasing)
+    thread.join()
+    for descriptor in descriptors { close(descriptor) }
+    for namespace in namespaces { try? Self.ip("netns delete \(namespace)") }
+  }
+}
+
+/// What is under way between the hosts, in the order of its arrival.
+private struct PacketQueue {
+  private struct Packet {
+    let arrival: MonotonicInstant
+    let bytes: [UInt8]
+  }
+
+  private var networks: [EmulatedNetwork]
+  private var underWay: [[Packet]] = [[], []]
+  private var buffer = [UInt8](repeating: 0, count: 2_048)
+
+  init(_ conditions: NetworkConditions, seed: UInt64) {
+    networks = [seed, seed &+ 1].map { EmulatedNetwork(conditions, seed: $0) }
+  }
+
+  /// Waits for the next packet to come in or to be due, and moves everything that is.
+  mutating func turn(_ descriptors: [Int32]) {
+    let now = MonotonicClock.now()
+    var wait: Int64 = 20_000_000
+    for queue in underWay {
+      if let first = queue.first { wait = min(wait, max(0, first.arrival.nanoseconds(since: now))) }
+    }
+    unsafe tunnel_wait(descriptors, UInt32(descriptors.count), wait)
+    for side in 0..<2 {
+      take(from: descriptors[side], direction: side)
+      give(to: descriptors[1 - side], direction: side)
+    }
+  }
+
+  private mutating func take(from descriptor: Int32, direction: Int) {
+    while true {
+      let length = unsafe read(descriptor, &buffer, buffer.count)
+      guard length > 0 else { return }
+      guard let arrival = networks[direction].arrival(sentAt: MonotonicClock.now()) else {
+        continue
+      }
+      underWay[direction].append(Packet(arrival: arrival, bytes: Array(buffer[0..<length])))
+    }
+  }
+
+  private mutating func give(to descriptor: Int32, direction: Int) {
+    let now = MonotonicClock.now()
+    let due = underWay[direction].prefix { $0.arrival <= now }
+    for packet in due { _ = unsafe write(descriptor, packet.bytes, packet.bytes.count) }
+    underWay[direction].removeFirst(due.count)
+  }
+}

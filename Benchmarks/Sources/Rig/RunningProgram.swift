@@ -1,0 +1,113 @@
+public import Foundation
+
+/// A program, its arguments, and how to know that it is ready.
+public struct Invocation {
+  /// A path, or a name that is looked up in `PATH`.
+  public var program: String
+  /// Without the program's name.
+  public var arguments: [String]
+  /// A regular expression of which its output has a match once it is ready; nil if nothing tells.
+  public var readiness: String?
+
+  /// An invocation.
+  public init(_ program: String, _ arguments: [String], readiness: String? = nil) {
+    self.program = program
+    self.arguments = arguments
+    self.readiness = readiness
+  }
+
+  /// The same inside a network namespace.
+  func inside(_ namespace: String?) -> Invocation {
+    guard let namespace else { return self }
+    return Invocation(
+      "ip",
+      ["netns", "exec", namespace, program] + arguments,
+      readiness: readiness
+    )
+  }
+}
+
+/// A process of a benchmark; what it prints goes to a file.
+public final class RunningProgram {
+  private let process = Process()
+  private let log: URL
+
+  /// Starts a program with `environment` on top of this process's.
+  public init(_ invocation: Invocation, environment: [String: String], log: URL) throws {
+    self.log = log
+    _ = FileManager.default.createFile(atPath: log.path, contents: nil)
+    let output = try FileHandle(forWritingTo: log)
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+    process.arguments = [invocation.program] + invocation.arguments
+    process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+    process.standardOutput = output
+    process.standardError = output
+    process.standardInput = FileHandle.nullDevice
+    try process.run()
+  }
+
+  /// What it has printed so far.
+  public var output: String {
+    String(decoding: (try? Data(contentsOf: log)) ?? Data(), as: UTF8.self)
+  }
+
+  /// Whether the program has not ended yet.
+  public var isRunning: Bool { process.isRunning }
+
+  /// Waits until the output matches the regular expression; false if the time is over or the program ended.
+  public func waits(for pattern: String, seconds: Double) -> Bool {
+    let end = Date(timeIntervalSinceNow: seconds)
+    while Date() < end {
+      if output.range(of: pattern, options: .regularExpression) != nil { return true }
+      guard isRunning else { return false }
+      Thread.sleep(forTimeInterval: 0.02)
+    }
+    return false
+  }
+
+  /// Processor time spent so far, of user and system, in seconds; in clock ticks of 10 ms.
+  public var processorSeconds: Double {
+    guard let text = try? String(contentsOfFile: "/proc/\(pid)/stat", encoding: .utf8),
+      let end = text.lastIndex(of: ")")
+    else { return 0 }
+    // Fields 14 and 15 of proc(5); the name, field 2, may hold spaces.
+    let fields = text[end...].split(separator: " ")
+    guard fields.count > 13, let user = Double(fields[12]), let system = Double(fields[13])
+    else { return 0 }
+    return (user + system) / Double(sysconf(Int32(_SC_CLK_TCK)))
+  }
+
+  /// The most memory that was resident, in megabytes of 10^6 bytes.
+  public var peakMegabytes: Double {
+    guard let text = try? String(contentsOfFile: "/proc/\(pid)/status", encoding: .utf8),
+      let line = text.split(separator: "\n").first(where: { $0.hasPrefix("VmHWM:") }),
+      let kibibytes = line.split(separator: " ").dropFirst().first.flatMap({ Double($0) })
+    else { return 0 }
+    return kibibytes * 1_024 / 1e6
+  }
+
+  private var pid: Int32 { process.processIdentifier }
+
+  /// Ends the program, by force if it does not go within two seconds.
+  public func stop() {
+    guard process.isRunning else { return }
+    process.interrupt()
+    let end = Date(timeIntervalSinceNow: 2)
+    while process.isRunning, Date() < end { Thread.sleep(forTimeInterval: 0.02) }
+    if process.isRunning { kill(pid, SIGKILL) }
+    process.waitUntilExit()
+  }
+}
+
+/// Runs a program to its end; throws if it fails.
+func run(_ program: String, _ arguments: [String]) throws {
+  let process = Process()
+  process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+  process.arguments = [program] + arguments
+  process.standardError = FileHandle.nullDevice
+  try process.run()
+  process.waitUntilExit()
+  guard process.terminationStatus == 0 else {
+    throw RigError("\(program) \(arguments.joined(separator: " ")) failed")
+  }
+}

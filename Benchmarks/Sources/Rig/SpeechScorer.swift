@@ -1,0 +1,40 @@
+import Foundation
+
+/// Scores what was heard against what was said, with the Python package `pesq`.
+public struct SpeechScorer {
+  /// A sentence, and what became of it, of the same length and at 48 kHz.
+  struct Clip {
+    let original: [Float]
+    let heard: [Float]
+  }
+
+  private let python: String
+  private let script: String
+
+  /// A scorer that runs `script` by that Python; nil if one of them is not there.
+  public init?(python: String, script: String) {
+    for file in [python, script] where !FileManager.default.fileExists(atPath: file) { return nil }
+    self.python = python
+    self.script = script
+  }
+
+  /// PESQ-WB of each clip, 1 to 4.64; clips that cannot be scored, as silence, get 1.
+  func scores(_ clips: [Clip], in folder: URL) throws -> [Double] {
+    guard !clips.isEmpty else { return [] }
+    var files: [String] = []
+    for (index, clip) in clips.enumerated() {
+      for (name, samples) in [("said", clip.original), ("heard", clip.heard)] {
+        let wide = folder.appendingPathComponent("\(name)-\(index).raw")
+        let narrow = folder.appendingPathComponent("\(name)-\(index).wav")
+        unsafe try samples.withUnsafeBytes { unsafe Data($0) }.write(to: wide)
+        // PESQ-WB is defined at 16 kHz.
+        let format = ["-t", "raw", "-r", "48000", "-c", "1", "-e", "floating-point", "-b", "32"]
+        try run("sox", format + [wide.path, "-r", "16000", "-b", "16", narrow.path])
+        files.append(narrow.path)
+      }
+    }
+    let answer = folder.appendingPathComponent("scores.json")
+    try run(python, [script, answer.path] + files)
+    return try JSONDecoder().decode([Double].self, from: Data(contentsOf: answer))
+  }
+}

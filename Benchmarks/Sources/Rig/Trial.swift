@@ -1,0 +1,163 @@
+public import Foundation
+public import Simulation
+import VoiceEngine
+
+/// One call of one program over one network, between two headsets on an exact clock.
+public struct Trial {
+  /// How the call is placed and for how long it is watched.
+  public struct Settings {
+    /// How long is measured, in seconds.
+    public var seconds = 60
+    /// How long the call has for being set up and settling down before, in seconds.
+    public var settling = 5
+    /// Of the network's choices.
+    public var seed: UInt64 = 1
+    /// Scores sentences; nil leaves that out.
+    public var scorer: SpeechScorer?
+
+    /// A minute after five seconds, without scores.
+    public init() {}
+  }
+
+  private let program: any CallProgram
+  private let conditions: NetworkConditions?
+  private let conversation: Conversation
+  private let settings: Settings
+
+  /// A trial of `program` on a network, or on the loopback interface if `conditions` is nil.
+  public init(
+    _ program: any CallProgram,
+    over conditions: NetworkConditions?,
+    saying conversation: Conversation,
+    settings: Settings
+  ) {
+    self.program = program
+    self.conditions = conditions
+    self.conversation = conversation
+    self.settings = settings
+  }
+
+  /// Places the call, listens, ends it, and tells what was heard.
+  ///
+  /// `folder` is new; logs and recordings are left there.
+  public func run(in folder: URL) throws -> TrialResult {
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    let server = try JackServer(in: folder)
+    defer { server.stop() }
+    let rig = try HeadsetRig(
+      playing: conversation.sounds,
+      seconds: settings.settling + settings.seconds + 15
+    )
+    defer { rig.stop() }
+    let relay = try conditions.map { try Relay($0, seed: settings.seed) }
+    defer { relay?.stop() }
+
+    let port = Int.random(in: 2_000...3_000) * 10
+    let hosts = relay == nil ? ["127.0.0.1", "127.0.0.1"] : Relay.addresses
+    let ends = zip(["headsetA", "headsetB"], hosts).enumerated().map { side, end in
+      CallEnd(headset: end.0, host: end.1, port: port + 10 * side, folder: folder)
+    }
+    var running: [[RunningProgram]] = [[], []]
+    defer { for program in running.joined() { program.stop() } }
+    for side in [1, 0] {
+      let invocations =
+        side == 1
+        ? try program.answering(ends[1], from: ends[0])
+        : try program.calling(ends[0], to: ends[1])
+      for (index, invocation) in invocations.enumerated() {
+        let process = try RunningProgram(
+          invocation.inside(relay?.namespaces[side]),
+          environment: server.environment,
+          log: folder.appendingPathComponent("program-\(side)-\(index).log")
+        )
+        running[side].append(process)
+        if let pattern = invocation.readiness, !process.waits(for: pattern, seconds: 10) {
+          throw RigError("\(program.name) did not get ready: \(process.output)")
+        }
+      }
+    }
+    let placed = rig.frames
+    Thread.sleep(forTimeInterval: Double(settings.settling))
+    let begin = rig.frames
+    let stalls = server.stalls
+    let before = running.map { $0.reduce(0) { $0 + $1.processorSeconds } }
+    Thread.sleep(forTimeInterval: Double(settings.seconds))
+    let end = rig.frames
+    let after = running.map { $0.reduce(0) { $0 + $1.processorSeconds } }
+    let measured = Double(settings.seconds)
+    var result = TrialResult(
+      program: program.name,
+      network: conditions?.name ?? "direct",
+      directions: [],
+      processorShares: zip(before, after).map { ($1 - $0) / measured },
+      peakMegabytes: running.map { $0.reduce(0) { $0 + $1.peakMegabytes } },
+      stalls: server.stalls - stalls
+    )
+    // What was said last is still under way.
+    Thread.sleep(forTimeInterval: 1)
+    for program in running.joined() { program.stop() }
+    rig.stop()
+    for (source, name) in [(0, "A to B"), (1, "B to A")] {
+      let heard = rig.recording(of: 1 - source)
+      var direction = TrialResult.Direction(
+        name: name,
+        chirps: chirps(of: source, in: heard, during: begin..<end, placed: placed),
+        pesq: []
+      )
+      if let scorer = settings.scorer {
+        let clips = clips(of: source, in: heard, during: begin..<end, delays: direction.delays)
+        direction.pesq = try scorer.scores(clips, in: folder)
+      }
+      result.directions.append(direction)
+    }
+    return result
+  }
+
+  private func chirps(
+    of source: Int,
+    in heard: [Float],
+    during window: Range<Int>,
+    placed: Int
+  ) -> [TrialResult.Direction.Chirp] {
+    conversation.chirps(of: source, within: window.upperBound)
+      .filter { $0 >= window.lowerBound && $0 + 96_000 < heard.count }
+      .map { frame in
+        // Not further than the next chirp could be taken for this one.
+        let found = ProbeSignal.find(in: heard, range: frame..<frame + 45_000)
+        return TrialResult.Direction.Chirp(
+          second: Double(frame - placed) / 48_000,
+          delayMilliseconds: found.map { ($0 - Double(frame)) / 48 }
+        )
+      }
+  }
+
+  // Sentences with what was heard of them, a quarter of a second of what is around included.
+  private func clips(
+    of source: Int,
+    in heard: [Float],
+    during window: Range<Int>,
+    delays: [Double]
+  ) -> [SpeechScorer.Clip] {
+    guard !delays.isEmpty else { return [] }
+    let delay = Int(Percentiles(delays).median * 48)
+    let cycle = conversation.sounds[source].count
+    var clips: [SpeechScorer.Clip] = []
+    for start in stride(from: 0, to: window.upperBound, by: cycle) {
+      for utterance in conversation.utterances[source] {
+        let frame = start + utterance.frame
+        let end = frame + utterance.samples.count
+        guard frame >= window.lowerBound, end <= window.upperBound else { continue }
+        let around = frame + delay - 4_000..<end + delay + 12_000
+        guard around.lowerBound >= 0, around.upperBound <= heard.count else { continue }
+        clips.append(
+          SpeechScorer.Clip(
+            original: [Float](repeating: 0, count: 4_000) + utterance.samples
+              + [Float](repeating: 0, count: 12_000),
+            heard: Array(heard[around])
+          )
+        )
+      }
+    }
+    return clips
+  }
+}

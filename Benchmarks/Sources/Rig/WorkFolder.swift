@@ -1,0 +1,23 @@
+public import Foundation
+
+/// A new folder for the files of one benchmark, gone with `remove`.
+public struct WorkFolder {
+  /// Where it is; the path has no characters that ALSA's or JACK's configuration would mind.
+  public let url: URL
+  private let isTemporary: Bool
+
+  /// The folder at `path`, which stays, or a temporary one if that is nil.
+  public init(keeping path: String? = nil) throws {
+    isTemporary = path == nil
+    url =
+      path.map { URL(fileURLWithPath: $0) }
+      ?? FileManager.default.temporaryDirectory
+      .appendingPathComponent("sidetone-bench-\(UUID().uuidString.prefix(8))")
+    try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+  }
+
+  /// Takes a temporary folder away.
+  public func remove() {
+    if isTemporary { try? FileManager.default.removeItem(at: url) }
+  }
+}

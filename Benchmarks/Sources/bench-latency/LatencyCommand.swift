@@ -1,0 +1,111 @@
+import ArgumentParser
+import Foundation
+import Rig
+import Simulation
+
+/// Mouth-to-ear delay, sound, processor and memory of calls by several programs, on several networks.
+@main
+struct LatencyCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "bench-latency",
+    abstract: "Compares calls of several programs between two headsets on an exact clock."
+  )
+
+  @Option(help: ArgumentHelp("How long each call is measured.", valueName: "seconds"))
+  var seconds = 60
+
+  @Option(help: ArgumentHelp("Calls of each program on each network.", valueName: "n"))
+  var repeats = 3
+
+  @Option(help: "Networks, separated by commas; direct is the loopback interface.")
+  var networks = "direct,lan,wifi,lossy-5"
+
+  @Option(help: ArgumentHelp("Only programs whose name contains this.", valueName: "text"))
+  var only: String?
+
+  @Option(help: ArgumentHelp("Where the results go.", valueName: "folder"))
+  var output = "Benchmarks/results"
+
+  @Option(help: ArgumentHelp("The program sidetone.", valueName: "path"))
+  var sidetone = ".build/release/sidetone"
+
+  @Option(help: ArgumentHelp("Python with the package pesq.", valueName: "path"))
+  var python = "Benchmarks/.venv/bin/python"
+
+  @Option(help: ArgumentHelp("Leave logs and recordings there.", valueName: "folder"))
+  var keep: String?
+
+  private var programs: [any CallProgram] {
+    let own = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
+    let sidetone = URL(fileURLWithPath: sidetone).path
+    let all: [any CallProgram] = [
+      RawALSAProgram(own.appendingPathComponent("alsa-pass-through").path),
+      SidetoneProgram(sidetone),
+      SidetoneProgram(sidetone, options: ["--frame", "5", "--bitrate", "96000"]),
+      SidetoneProgram(sidetone, options: ["--frame", "2.5", "--bitrate", "128000"]),
+      SidetoneProgram(sidetone, options: ["--frame", "20"]),
+      TrxProgram(frame: 960, buffer: 16, jitter: 16, kilobits: 48),
+      TrxProgram(frame: 240, buffer: 8, jitter: 8, kilobits: 96),
+      BaresipProgram(bitrate: 48_000),
+    ]
+    return all.filter { only == nil || $0.name.contains(only ?? "") }
+  }
+
+  private func conditions() throws -> [NetworkConditions?] {
+    try networks.split(separator: ",").map { name in
+      if name == "direct" { return nil }
+      guard let found = NetworkConditions.all.first(where: { $0.name == name }) else {
+        let known = NetworkConditions.all.map(\.name).joined(separator: ", ")
+        throw ValidationError("no network is called \(name); there are direct, \(known)")
+      }
+      return found
+    }
+  }
+
+  func validate() throws {
+    guard (5...3_600).contains(seconds) else {
+      throw ValidationError("--seconds is between 5 and 3600")
+    }
+    guard (1...100).contains(repeats) else {
+      throw ValidationError("--repeats is between 1 and 100")
+    }
+    _ = try conditions()
+  }
+
+  func run() throws {
+    let work = try WorkFolder(keeping: keep)
+    defer { work.remove() }
+    let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+      .appendingPathComponent("../../score.py").standardized.path
+    var settings = Trial.Settings()
+    settings.seconds = seconds
+    settings.scorer = SpeechScorer(python: URL(fileURLWithPath: python).path, script: script)
+    if settings.scorer == nil {
+      print("no PESQ: \(python) is missing; make bench-latency makes it")
+    }
+
+    let conversation = try Conversation(in: work.url)
+    var report = LatencyReport(seconds: seconds)
+    // By turns, so that each program meets the same moments of the machine.
+    for attempt in 0..<repeats {
+      for conditions in try conditions() {
+        for program in programs {
+          if conditions != nil, program is RawALSAProgram { continue }
+          guard FileManager.default.fileExists(atPath: program.executable) else {
+            print("skipped: \(program.name) needs \(program.package)")
+            continue
+          }
+          settings.seed = UInt64(attempt + 1)
+          let trial = Trial(program, over: conditions, saying: conversation, settings: settings)
+          let place = work.url.appendingPathComponent("trial-\(report.trials.count)")
+          let result = try trial.run(in: place)
+          print(LatencyReport.line(of: result))
+          fflush(nil)
+          report.trials.append(result)
+        }
+      }
+    }
+    try report.write(to: URL(fileURLWithPath: output))
+    print(report.table)
+  }
+}

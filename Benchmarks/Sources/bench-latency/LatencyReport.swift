@@ -1,0 +1,150 @@
+import Drawing
+import Foundation
+import Rig
+
+/// All trials, and what they say together: a table, JSON and pictures.
+struct LatencyReport: Codable {
+  /// When the first call was placed.
+  var date = Date()
+  /// What they were measured on.
+  var machine = Machine()
+  /// How long each call was measured.
+  var seconds: Int
+  /// In the order in which they were made.
+  var trials: [TrialResult] = []
+
+  init(seconds: Int) {
+    self.seconds = seconds
+  }
+
+  /// One trial in one line.
+  static func line(of trial: TrialResult) -> String {
+    let directions = trial.directions.map { direction in
+      let percentiles = Percentiles(direction.delays)
+      return String(
+        format: "%@ %.1f (%.1f to %.1f) ms, %.1f ms/min, PESQ %.2f",
+        direction.name,
+        percentiles.median,
+        percentiles(0.05),
+        percentiles(0.95),
+        direction.drift,
+        Percentiles(direction.pesq).median
+      )
+    }
+    let cost = String(
+      format: "processor %.1f and %.1f %%, memory %.0f and %.0f MB, stalls of jackd %d",
+      100 * trial.processorShares[0],
+      100 * trial.processorShares[1],
+      trial.peakMegabytes[0],
+      trial.peakMegabytes[1],
+      trial.stalls
+    )
+    let head = "\(trial.network), \(trial.program): " + (trial.isSetUp ? "" : "NOT SET UP ")
+    return head + (directions + [cost]).joined(separator: "; ")
+  }
+
+  /// The trials of one program on one network.
+  private var groups: [[TrialResult]] {
+    var order: [String] = []
+    var groups: [String: [TrialResult]] = [:]
+    for trial in trials {
+      let key = trial.network + "/" + trial.program
+      if groups[key] == nil { order.append(key) }
+      groups[key, default: []].append(trial)
+    }
+    return order.compactMap { groups[$0] }.sorted { networkIndex($0) < networkIndex($1) }
+  }
+
+  private func networkIndex(_ group: [TrialResult]) -> Int {
+    trials.firstIndex { $0.network == group[0].network } ?? 0
+  }
+
+  /// The table in Markdown: of several calls the one in the middle, and how far they lie apart.
+  var table: String {
+    let head = [
+      "| Network | Program | set up | A to B (ms) | B to A (ms) | drift (ms/min) | PESQ-WB | "
+        + "processor | memory (MB) | medians of all calls (ms) | stalls of jackd |",
+      "|---|---|---|---|---|---|---|---|---|---|---|",
+    ]
+    return (head + groups.map(Self.row)).joined(separator: "\n")
+  }
+
+  private static func row(_ group: [TrialResult]) -> String {
+    let sorted = group.sorted { ($0.isSetUp ? $0.median : .infinity) < $1.median }
+    let trial = sorted[sorted.count / 2]
+    let delays = trial.directions.map { direction in
+      let percentiles = Percentiles(direction.delays)
+      return String(
+        format: "%.1f (%.1f to %.1f)",
+        percentiles.median,
+        percentiles(0.05),
+        percentiles(0.95)
+      )
+    }
+    let drifts = trial.directions.map { String(format: "%.1f", $0.drift) }
+    let pesq = Percentiles(trial.directions.flatMap(\.pesq))
+    let score =
+      pesq.count == 0 ? "–" : String(format: "%.2f (5 %% %.2f)", pesq.median, pesq(0.05))
+    let cells: [String] = [
+      trial.network, "`\(trial.program)`", "\(group.count { $0.isSetUp }) of \(group.count)",
+      delays[0], delays[1], drifts.joined(separator: ", "), score,
+      String(format: "%.1f %%", 50 * trial.processorShares.reduce(0, +)),
+      String(format: "%.0f", trial.peakMegabytes.reduce(0, +) / 2),
+      group.map { String(format: "%.1f", $0.median) }.joined(separator: ", "),
+      group.map { "\($0.stalls)" }.joined(separator: ", "),
+    ]
+    return "| " + cells.joined(separator: " | ") + " |"
+  }
+
+  /// Writes `latency.json`, `latency.md` and two pictures for each network.
+  func write(to folder: URL) throws {
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
+    encoder.dateEncodingStrategy = .iso8601
+    try encoder.encode(self).write(to: folder.appendingPathComponent("latency.json"))
+    try (table + "\n").write(
+      to: folder.appendingPathComponent("latency.md"),
+      atomically: true,
+      encoding: .utf8
+    )
+    for network in Set(trials.map(\.network)) {
+      for (name, chart) in [("quality", quality(on: network)), ("time", time(on: network))] {
+        try chart.svg().write(
+          to: folder.appendingPathComponent("latency-\(network)-\(name).svg"),
+          atomically: true,
+          encoding: .utf8
+        )
+      }
+    }
+  }
+
+  private func quality(on network: String) -> Chart {
+    Chart(
+      title: "Delay against quality, network: \(network)",
+      horizontal: Axis("mouth to ear, median of a call (ms)", range: 0...50),
+      vertical: Axis("PESQ-WB, median of a call", range: 1...4.5),
+      series: groups.filter { $0[0].network == network }.map { group in
+        let points = group.filter(\.isSetUp).map { trial in
+          Point(x: trial.median, y: Percentiles(trial.directions.flatMap(\.pesq)).median)
+        }
+        return Chart.Series(group[0].program, points, mark: .dots)
+      }
+    )
+  }
+
+  private func time(on network: String) -> Chart {
+    Chart(
+      title: "Delay over time, A to B, network: \(network)",
+      horizontal: Axis("time since the call was placed (s)"),
+      vertical: Axis("mouth to ear (ms)", range: 0...50),
+      series: groups.filter { $0[0].network == network }.map { group in
+        let trial = group.sorted { $0.median < $1.median }[group.count / 2]
+        let points = trial.directions[0].chirps.map {
+          Point(x: $0.second, y: $0.delayMilliseconds ?? .nan)
+        }
+        return Chart.Series(group[0].program, points)
+      }
+    )
+  }
+}

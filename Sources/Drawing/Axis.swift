@@ -1,0 +1,33 @@
+/// What one side of a chart says.
+public struct Axis: Equatable, Sendable {
+  /// What is measured, with its unit, for example "mouth to ear (ms)".
+  public var label: String
+  /// What the axis covers at least; data may widen it.
+  public var range: ClosedRange<Double>?
+
+  /// An axis that covers its data, and `range` if it is given.
+  public init(_ label: String, range: ClosedRange<Double>? = nil) {
+    self.label = label
+    self.range = range
+  }
+
+  /// Round numbers that cover `values`, evenly spaced: 1, 2 or 5 times a power of ten apart.
+  func ticks(covering values: [Double], atMost count: Int = 8) -> [Double] {
+    let finite = values.filter(\.isFinite) + (range.map { [$0.lowerBound, $0.upperBound] } ?? [])
+    var low = finite.min() ?? 0
+    var high = finite.max() ?? 1
+    if high - low < 1e-9 { (low, high) = (low - 0.5, high + 0.5) }
+    let step = Self.roundStep(atLeast: (high - low) / Double(count))
+    let first = Int((low / step + 1e-9).rounded(.down))
+    let last = Int((high / step - 1e-9).rounded(.up))
+    return (first...max(first + 1, last)).map { Double($0) * step }
+  }
+
+  private static func roundStep(atLeast least: Double) -> Double {
+    var power = 1.0
+    while power > least { power /= 10 }
+    while power * 10 <= least { power *= 10 }
+    for factor in [1.0, 2, 5, 10] where power * factor >= least { return power * factor }
+    return power * 10
+  }
+}

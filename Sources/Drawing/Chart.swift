@@ -1,0 +1,156 @@
+/// A chart of points or lines over two axes, with a legend beside it, as SVG.
+///
+/// Values that are not finite are left out; a line is interrupted there.
+public struct Chart: Equatable, Sendable {
+  /// How a series is drawn.
+  public enum Mark: Equatable, Sendable {
+    /// A line from point to point.
+    case line
+    /// A filled dot for each point.
+    case dots
+    /// A ring for each point.
+    case rings
+  }
+
+  /// Points that belong together, with one colour and a line in the legend.
+  public struct Series: Equatable, Sendable {
+    /// What the legend says.
+    public var name: String
+    /// In the units of the axes.
+    public var points: [Point]
+    /// How they are drawn.
+    public var mark: Mark
+
+    /// A series of the given points.
+    public init(_ name: String, _ points: [Point], mark: Mark = .line) {
+      self.name = name
+      self.points = points
+      self.mark = mark
+    }
+  }
+
+  /// What stands above the chart.
+  public var title: String
+  /// To the right.
+  public var horizontal: Axis
+  /// Up.
+  public var vertical: Axis
+  /// Drawn in this order.
+  public var series: [Series]
+
+  /// A chart without series shows its axes.
+  public init(title: String, horizontal: Axis, vertical: Axis, series: [Series]) {
+    self.title = title
+    self.horizontal = horizontal
+    self.vertical = vertical
+    self.series = series
+  }
+
+  private static let plot = (left: 64.0, top: 40.0, width: 620.0, height: 320.0)
+
+  /// The chart as one SVG document.
+  public func svg() -> String {
+    let plot = Self.plot
+    let longest = series.map(\.name.count).max() ?? 0
+    // Twelve-pixel letters are seven wide.
+    let legendWidth = longest == 0 ? 24 : 48 + 7 * Double(longest)
+    let height = max(plot.top + plot.height + 56, plot.top + 18 * Double(series.count) + 20)
+    var canvas = SVGCanvas(width: plot.left + plot.width + legendWidth, height: height)
+    canvas.text(title, at: Point(x: plot.left, y: 22), size: 15, isBold: true)
+
+    let points = series.flatMap(\.points).filter { $0.x.isFinite && $0.y.isFinite }
+    let across = horizontal.ticks(covering: points.map(\.x))
+    let up = vertical.ticks(covering: points.map(\.y))
+    drawAxes(across: across, up: up, on: &canvas)
+
+    for (index, series) in series.enumerated() {
+      let color = Palette.color(index)
+      draw(series, in: color, across: across, up: up, on: &canvas)
+      let place = Point(x: plot.left + plot.width + 20, y: plot.top + 10 + 18 * Double(index))
+      drawMark(series.mark, at: place, color: color, on: &canvas)
+      canvas.text(series.name, at: Point(x: place.x + 16, y: place.y + 4))
+    }
+    return canvas.document()
+  }
+
+  private func place(_ point: Point, across: [Double], up: [Double]) -> Point {
+    let plot = Self.plot
+    let right = (point.x - across[0]) / (across[across.count - 1] - across[0])
+    let high = (point.y - up[0]) / (up[up.count - 1] - up[0])
+    return Point(x: plot.left + plot.width * right, y: plot.top + plot.height * (1 - high))
+  }
+
+  private func drawAxes(across: [Double], up: [Double], on canvas: inout SVGCanvas) {
+    let plot = Self.plot
+    let bottom = plot.top + plot.height
+    for tick in across {
+      let x = place(Point(x: tick, y: up[0]), across: across, up: up).x
+      canvas.line(from: Point(x: x, y: plot.top), to: Point(x: x, y: bottom), color: Palette.grid)
+      canvas.text(tick.short, at: Point(x: x, y: bottom + 18), anchor: .middle, size: 11)
+    }
+    for tick in up {
+      let y = place(Point(x: across[0], y: tick), across: across, up: up).y
+      canvas.line(
+        from: Point(x: plot.left, y: y),
+        to: Point(x: plot.left + plot.width, y: y),
+        color: Palette.grid
+      )
+      canvas.text(tick.short, at: Point(x: plot.left - 8, y: y + 4), anchor: .end, size: 11)
+    }
+    let corner = Point(x: plot.left, y: bottom)
+    canvas.line(from: corner, to: Point(x: plot.left + plot.width, y: bottom), color: Palette.frame)
+    canvas.line(from: corner, to: Point(x: plot.left, y: plot.top), color: Palette.frame)
+    canvas.text(
+      horizontal.label,
+      at: Point(x: plot.left + plot.width / 2, y: bottom + 42),
+      anchor: .middle
+    )
+    canvas.text(
+      vertical.label,
+      at: Point(x: 18, y: plot.top + plot.height / 2),
+      anchor: .middle,
+      isUpright: false
+    )
+  }
+
+  private func draw(
+    _ series: Series,
+    in color: String,
+    across: [Double],
+    up: [Double],
+    on canvas: inout SVGCanvas
+  ) {
+    var run: [Point] = []
+    for point in series.points {
+      guard point.x.isFinite, point.y.isFinite else {
+        canvas.polyline(run, color: color)
+        run = []
+        continue
+      }
+      let place = place(point, across: across, up: up)
+      if series.mark == .line {
+        run.append(place)
+      } else {
+        drawMark(series.mark, at: place, color: color, on: &canvas)
+      }
+    }
+    canvas.polyline(run, color: color)
+  }
+
+  private func drawMark(
+    _ mark: Mark,
+    at place: Point,
+    color: String,
+    on canvas: inout SVGCanvas
+  ) {
+    switch mark {
+    case .line:
+      let ends = (Point(x: place.x - 10, y: place.y), Point(x: place.x + 10, y: place.y))
+      canvas.line(from: ends.0, to: ends.1, color: color, width: 2)
+    case .dots:
+      canvas.circle(at: place, radius: 4, color: color, isFilled: true)
+    case .rings:
+      canvas.circle(at: place, radius: 4, color: color, isFilled: false)
+    }
+  }
+}

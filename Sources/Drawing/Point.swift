@@ -1,0 +1,25 @@
+/// A place in a chart, in the units of its axes, or in a picture, in pixels.
+public struct Point: Equatable, Sendable {
+  /// To the right.
+  public var x: Double
+  /// Up in a chart, down in a picture.
+  public var y: Double
+
+  /// The place at these coordinates.
+  public init(x: Double, y: Double) {
+    self.x = x
+    self.y = y
+  }
+}
+
+/// Colours that people with any colour vision can tell apart (Okabe and Ito, 2008), darkest first.
+enum Palette {
+  private static let colors = [
+    "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#999999",
+  ]
+
+  static func color(_ index: Int) -> String { colors[index % colors.count] }
+
+  static let frame = "#888888"
+  static let grid = "#dddddd"
+}

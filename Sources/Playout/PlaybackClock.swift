@@ -1,0 +1,96 @@
+public import MediaTime
+
+/// The loudspeaker's own time: it runs while the loudspeaker plays and stands still while it does.
+///
+/// A packet is in time or late by this clock alone, so arrivals are measured by it. The monotonic clock
+/// runs on while a sound server stalls, or a machine gives it no time; if packets were measured by that
+/// one, each stall would pass for jitter of the network.
+///
+/// A device tells its position in steps of a period or more. Between two of them this clock runs with the
+/// monotonic one, by a step at most.
+public struct PlaybackClock: Sendable {
+  private static var longestStep: Int64 { 100_000_000 }
+
+  /// The loudspeaker's time at the last update; its origin is the monotonic clock's at the first one.
+  public private(set) var now = MonotonicInstant(nanoseconds: 0)
+
+  private let rate: SampleRate
+  /// The device's position moves by so much at once.
+  private var step: Int64
+  private var before = MonotonicInstant(nanoseconds: 0)
+  private var updated: MonotonicInstant?
+  private var origin: Int64 = 0
+  private var position: Int64 = 0
+  private var moved = MonotonicInstant(nanoseconds: 0)
+  private var looks = 0
+
+  /// A clock of a device with that period, in frames at `rate`.
+  public init(period: FrameCount, rate: SampleRate) {
+    self.rate = rate
+    step = rate.nanoseconds(of: period)
+  }
+
+  /// Takes in what the device said at `instant`: it has played `frames` since it began, at its own rate,
+  /// and `queued` wait in its buffer.
+  @_noAllocation @_noLocks
+  public mutating func update(
+    playedFrames frames: Int64,
+    queuedFrames queued: FrameCount,
+    at instant: MonotonicInstant
+  ) {
+    let position = nanoseconds(of: frames)
+    guard let updated else {
+      origin = instant.nanoseconds - position
+      (now, before, moved, self.updated) = (instant, instant, instant, instant)
+      self.position = position
+      return
+    }
+    before = now
+    let free = now.advanced(byNanoseconds: max(0, instant.nanoseconds(since: updated)))
+    learnStep(to: position, at: instant)
+    self.updated = instant
+    self.position = position
+    // What has run dry sounds silence, and time passes with it.
+    guard queued > 0 else {
+      origin = max(origin, free.nanoseconds - position - step)
+      return now = max(free, played)
+    }
+    now = max(before, max(played, min(free, played.advanced(byNanoseconds: step))))
+  }
+
+  private var played: MonotonicInstant {
+    @_noAllocation @_noLocks get { MonotonicInstant(nanoseconds: origin + position) }
+  }
+
+  /// The loudspeaker's time at a monotonic `instant` between the last update and the one before it.
+  @_noAllocation @_noLocks
+  public func time(of instant: MonotonicInstant) -> MonotonicInstant {
+    guard let updated else { return instant }
+    let age = max(0, updated.nanoseconds(since: instant))
+    return max(before, now.advanced(byNanoseconds: -age))
+  }
+
+  // A position that did not move while we looked, and then by more than a step in about as much time:
+  // the device is coarser than its period. One that moved far because we were not looking is not.
+  @_noAllocation @_noLocks
+  private mutating func learnStep(to position: Int64, at instant: MonotonicInstant) {
+    guard position != self.position else {
+      looks += 1
+      return
+    }
+    let distance = position - self.position
+    let taken = instant.nanoseconds(since: moved)
+    if distance > step, looks >= 2, taken < distance / 2 * 3 {
+      step = min(distance, Self.longestStep)
+    }
+    moved = instant
+    looks = 0
+  }
+
+  // In two parts, so that no length of call overflows.
+  @_noAllocation @_noLocks
+  private func nanoseconds(of frames: Int64) -> Int64 {
+    let hertz = Int64(rate.hertz)
+    return frames / hertz * 1_000_000_000 + frames % hertz * 1_000_000_000 / hertz
+  }
+}

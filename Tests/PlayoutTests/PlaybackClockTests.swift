@@ -1,0 +1,100 @@
+import MediaTime
+import Playout
+import Testing
+
+struct PlaybackClockTests {
+  /// A loudspeaker at 48 kHz whose position moves in steps, looked at now and then.
+  private struct Loudspeaker {
+    let step: Int64
+    var stalls: [Range<Int64>] = []
+    var dry: [Range<Int64>] = []
+
+    /// Nanoseconds of sound by the time `now`, of which stalls are left out.
+    func sounded(by now: Int64) -> Int64 {
+      now - stalls.reduce(0) { $0 + max(0, min(now, $1.upperBound) - $1.lowerBound) }
+    }
+
+    func update(_ clock: inout PlaybackClock, at now: Int64) {
+      let missing = dry.reduce(0) { $0 + max(0, min(now, $1.upperBound) - $1.lowerBound) }
+      let frames = (sounded(by: now) - missing) * 48 / 1_000_000
+      clock.update(
+        playedFrames: frames / step * step,
+        queuedFrames: dry.contains { $0.contains(now) } ? 0 : 256,
+        at: MonotonicInstant(nanoseconds: now)
+      )
+    }
+  }
+
+  private static let millisecond: Int64 = 1_000_000
+
+  /// How far the clock is from what has sounded, in milliseconds, at each look.
+  private func errors(
+    of loudspeaker: Loudspeaker,
+    period: FrameCount,
+    lookEvery interval: Int64 = 1_330_000,
+    until end: Int64 = 2_000_000_000
+  ) -> [Double] {
+    var clock = PlaybackClock(period: period, rate: .voice)
+    return stride(from: 0, to: end, by: Int(interval)).map { now in
+      loudspeaker.update(&clock, at: Int64(now))
+      return Double(clock.now.nanoseconds - loudspeaker.sounded(by: Int64(now))) / 1e6
+    }
+  }
+
+  @Test func runsEvenlyBetweenThePositionsOfASteadyDevice() {
+    let errors = errors(of: Loudspeaker(step: 128), period: 128)
+    #expect(errors.allSatisfy { abs($0) < 0.1 })
+  }
+
+  @Test func learnsThatADeviceIsCoarserThanItsPeriod() {
+    let errors = errors(of: Loudspeaker(step: 1_024), period: 128)
+    #expect(errors.suffix(errors.count / 2).allSatisfy { abs($0) < 0.1 })
+  }
+
+  @Test func standsStillWhileTheLoudspeakerDoes() {
+    let stalls = (1..<20).map { second in
+      Int64(second) * 100 * Self.millisecond..<(Int64(second) * 100 + 60) * Self.millisecond
+    }
+    let errors = errors(of: Loudspeaker(step: 128, stalls: stalls), period: 128)
+    // A stall is noticed a period after it began.
+    #expect(errors.allSatisfy { $0 > -2.7 && $0 < 2.8 })
+    #expect(errors.suffix(20).allSatisfy { abs($0) < 2.8 })
+  }
+
+  @Test func goesOnWhileTheBufferIsDry() {
+    let dry = 500 * Self.millisecond..<620 * Self.millisecond
+    let errors = errors(of: Loudspeaker(step: 128, dry: [dry]), period: 128)
+    #expect(errors.allSatisfy { abs($0) < 2.8 })
+  }
+
+  @Test func aThreadThatWasStoppedFindsTheTimeThatPassed() {
+    var clock = PlaybackClock(period: 128, rate: .voice)
+    let loudspeaker = Loudspeaker(step: 128)
+    loudspeaker.update(&clock, at: 0)
+    loudspeaker.update(&clock, at: 1_330_000)
+    loudspeaker.update(&clock, at: 500 * Self.millisecond)
+    #expect(abs(clock.now.nanoseconds - 500 * Self.millisecond) < 2_700_000)
+    // A packet that came meanwhile is dated back.
+    let came = clock.time(of: MonotonicInstant(nanoseconds: 400 * Self.millisecond))
+    #expect(abs(came.nanoseconds - 400 * Self.millisecond) < 2_700_000)
+    // But never to before the last look, when it was not there yet.
+    let long = clock.time(of: MonotonicInstant(nanoseconds: -5))
+    #expect(long.nanoseconds >= 1_300_000)
+  }
+
+  @Test func neverRunsBackwardsAndSurvivesAnyInput() {
+    var clock = PlaybackClock(period: 128, rate: .voice)
+    var last = MonotonicInstant(nanoseconds: .min)
+    for now in [0, 5, 3, 1_000_000_000, 900_000_000, 2_000_000_000] as [Int64] {
+      for frames in [0, 48_000, -5, 1 << 40] as [Int64] {
+        clock.update(
+          playedFrames: frames,
+          queuedFrames: Int(frames % 2),
+          at: MonotonicInstant(nanoseconds: now)
+        )
+        #expect(clock.now >= last || last.nanoseconds == .min)
+        last = clock.now
+      }
+    }
+  }
+}
