@@ -30,6 +30,7 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
     .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+    .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0"),
   ],
   targets: [
     // Layer 0: system libraries.
@@ -163,8 +164,9 @@ let package = Package(
       name: "sidetone",
       dependencies: [
         "MediaTime", "RealTime", "ALSAIO", "AVFAudio", "CallKit", "CallScreen", "CallStore",
-        "Sidetone", "SIPSignalling", "UDPTransport", "VoiceEngine",
+        "Drawing", "Sidetone", "SIPSignalling", "UDPTransport", "VoiceEngine",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        .product(name: "Histogram", package: "hdrhistogram-swift"),
         .product(name: "Logging", package: "swift-log"),
       ],
       swiftSettings: strict

@@ -4,7 +4,7 @@ public import MediaTime
 public struct ArrivalTime: Sendable, BitwiseCopyable {
   /// When the kernel received it, for reports and for how long the far side is silent.
   public var instant: MonotonicInstant
-  /// The same moment on the loudspeaker's clock (`PlaybackClock`), for playout.
+  /// The same moment on the loudspeaker's clock (`SoundClock`), for playout.
   public var playback: MonotonicInstant
   /// The same moment in nanoseconds since 1970, for RTCP.
   public var wallNanoseconds: Int64

@@ -9,6 +9,8 @@ struct CaptureChain: ~Copyable {
   private(set) var output = SampleBuffer(repeating: 0, count: 32_768)
   /// Frames at 48 kHz captured so far.
   private(set) var captured: Int64 = 0
+  /// Of those, frames that have come out.
+  var delivered: Int64 { captured - Int64(blockFill) }
 
   private let rate: SampleRate
   private var resampler: FixedRateResampler?

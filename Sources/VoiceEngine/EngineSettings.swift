@@ -16,10 +16,17 @@ public struct EngineSettings: Equatable, Sendable {
   public var filters: SpeechFilterSettings
   /// What is measured.
   public var measurement: Measurement
+  /// Whether packets are timed in each stage, for `takeStageTimes`.
+  public var tracesStages: Bool
 
   /// Settings without filters and measurements.
-  public init(filters: SpeechFilterSettings = .init(), measurement: Measurement = .off) {
+  public init(
+    filters: SpeechFilterSettings = .init(),
+    measurement: Measurement = .off,
+    tracesStages: Bool = false
+  ) {
     self.filters = filters
     self.measurement = measurement
+    self.tracesStages = tracesStages
   }
 }

@@ -1,5 +1,6 @@
 import MediaTime
 import Playout
+import RTP
 import RealTime
 import Synchronization
 
@@ -29,13 +30,17 @@ final class StreamBox<Transport: PacketTransport & ~Copyable> {
   var conference = 0
   var bridge = ConferenceBridge()
 
+  private let ssrc: UInt32
+
   init(
     stream: consuming VoiceStream,
+    ssrc: UInt32,
     transport: consuming Transport,
     reports: consuming RingProducer<StreamStatistics>,
     keys: consuming RingProducer<UInt8>
   ) {
     self.stream = stream
+    self.ssrc = ssrc
     self.transport = transport
     self.reports = reports
     self.keys = keys
@@ -45,6 +50,24 @@ final class StreamBox<Transport: PacketTransport & ~Copyable> {
   func send(_ datagram: inout ByteBuffer) {
     while let length = stream.nextPacket(into: &datagram) {
       if !transport.send(datagram, length: length, isControl: false) { stream.noteRefusal() }
+    }
+  }
+
+  /// Does the same, and notes how long it takes and how old the last sample is by then.
+  func send(_ datagram: inout ByteBuffer, of block: CapturedBlock, tracing trace: inout StageTrace?)
+  {
+    var begin = MonotonicClock.now()
+    while let length = stream.nextPacket(into: &datagram) {
+      let encoded = MonotonicClock.now()
+      if !transport.send(datagram, length: length, isControl: false) { stream.noteRefusal() }
+      let sent = MonotonicClock.now()
+      trace?.noteSending(datagram, at: sent)
+      trace?.note(.packet, stream.packetNanoseconds)
+      trace?.note(.capture, block.clock.age(ofFrame: block.end - Int64(stream.pendingFrames)))
+      trace?.note(.processing, block.processingNanoseconds)
+      trace?.note(.encode, encoded.nanoseconds(since: begin))
+      trace?.note(.send, sent.nanoseconds(since: encoded))
+      begin = sent
     }
   }
 
@@ -60,6 +83,37 @@ final class StreamBox<Transport: PacketTransport & ~Copyable> {
     if !transport.send(datagram, length: length, isControl: true) { stream.noteRefusal() }
   }
 
+  // True if the stream hears itself, as in a loopback call.
+  private func isOwn(_ datagram: borrowing ByteBuffer, length: Int) -> Bool {
+    guard let packet = RTPPacket(parsing: datagram, length: length) else { return false }
+    return packet.header.ssrc == ssrc
+  }
+
+  /// Adds what the far side said to `output` as `VoiceStream.render` does, and notes how long what was
+  /// decoded had waited, and how long what is decoded now will wait behind `fillNanoseconds` of sound.
+  func render(
+    addingTo output: inout SampleBuffer,
+    count: FrameCount,
+    at now: MonotonicInstant,
+    fillNanoseconds: Int64,
+    tracing trace: inout StageTrace?
+  ) {
+    guard trace != nil else {
+      return stream.render(addingTo: &output, count: count, at: now)
+    }
+    let begin = MonotonicClock.now()
+    stream.render(addingTo: &output, count: count, at: now)
+    let taken = MonotonicClock.now().nanoseconds(since: begin)
+    let decoded = stream.voice.decodes.count
+    for index in 0..<decoded {
+      trace?.note(.playout, stream.voice.decodes.wait(index))
+      trace?.note(.decode, taken / Int64(decoded))
+      let ahead = stream.voice.decodes.queuedFrames(index)
+      trace?.note(.queue, SampleRate.voice.nanoseconds(of: ahead))
+      trace?.note(.fill, fillNanoseconds)
+    }
+  }
+
   /// Passes on the keys that the far side has pressed.
   func passKeysOn() {
     while let key = stream.takeKey() { keys.write(key) }
@@ -70,7 +124,8 @@ final class StreamBox<Transport: PacketTransport & ~Copyable> {
     _ datagram: inout ByteBuffer,
     at now: MonotonicInstant,
     wall: Int64,
-    playback: PlaybackClock
+    playback: SoundClock,
+    tracing trace: inout StageTrace?
   ) {
     for _ in 0..<512 {
       switch transport.receive(into: &datagram) {
@@ -79,6 +134,9 @@ final class StreamBox<Transport: PacketTransport & ~Copyable> {
           // A far side with several addresses may send from another than it described.
           guard stream.wouldBegin(with: datagram, length: arrival.length) else { continue }
           transport.admitLastSource()
+        }
+        if trace != nil, isOwn(datagram, length: arrival.length) {
+          trace?.noteArrival(datagram, at: arrival.instant)
         }
         let age = max(0, now.nanoseconds(since: arrival.instant))
         stream.receive(

@@ -56,11 +56,12 @@ public struct StreamStatistics: Equatable, Sendable, BitwiseCopyable {
   }
 
   @_noAllocation @_noLocks
-  mutating func note(_ buffer: borrowing JitterBuffer) {
-    let counters = buffer.counters
+  mutating func note(_ voice: borrowing VoiceOutput) {
+    let counters = voice.jitterBuffer.counters
+    stretchedFrames = voice.stretchedFrames
     packetsLate = counters.latePackets
-    playoutDelayNanoseconds = buffer.delayNanoseconds
-    playoutTargetNanoseconds = buffer.targetNanoseconds
+    playoutDelayNanoseconds = voice.jitterBuffer.delayNanoseconds
+    playoutTargetNanoseconds = voice.jitterBuffer.targetNanoseconds
     decodedFrames = counters.decodedFrames
     concealedFrames = counters.concealedFrames
     recoveredFrames = counters.recoveredFrames

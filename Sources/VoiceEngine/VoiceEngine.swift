@@ -26,6 +26,7 @@ public final class VoiceEngine<
     var reports: RingConsumer<EngineStatistics>
     var monitorCapture: RingConsumer<Float>?
     var monitorPlayback: RingConsumer<Float>?
+    var stageTimes: RingConsumer<StageTime>?
     var streams: [Int: Attached] = [:]
     var newest: EngineStatistics?
     var thread: RealTimeThread?
@@ -73,13 +74,16 @@ public final class VoiceEngine<
       monitorCapture = RingProducer(capacity: 480_000)
       monitorPlayback = RingProducer(capacity: 480_000)
     }
+    var stageTimes: RingProducer<StageTime>?
+    if settings.tracesStages { stageTimes = RingProducer(capacity: 65_536) }
     let commandReader = commands.makeConsumer()
     let control = Control(
       commands: commands,
       released: released.makeConsumer(),
       reports: reports.makeConsumer(),
       monitorCapture: monitorCapture?.makeConsumer(),
-      monitorPlayback: monitorPlayback?.makeConsumer()
+      monitorPlayback: monitorPlayback?.makeConsumer(),
+      stageTimes: stageTimes?.makeConsumer()
     )
     let loop = try VoiceLoop<Device, Transport>(
       device: device,
@@ -90,7 +94,8 @@ public final class VoiceEngine<
       released: released,
       reports: reports,
       monitorCapture: monitorCapture,
-      monitorPlayback: monitorPlayback
+      monitorPlayback: monitorPlayback,
+      stageTimes: stageTimes
     )
     self.control = Mutex(control)
     self.wakeUp = wakeUp
@@ -136,7 +141,13 @@ public final class VoiceEngine<
     let reader = reports.makeConsumer()
     var keys = RingProducer<UInt8>(capacity: 64)
     let keyReader = keys.makeConsumer()
-    let box = StreamBox(stream: stream, transport: transport, reports: reports, keys: keys)
+    let box = StreamBox(
+      stream: stream,
+      ssrc: configuration.ssrc,
+      transport: transport,
+      reports: reports,
+      keys: keys
+    )
     let attached = Attached(box: box, reports: reader, keys: keyReader)
     return try control.withLock { control in
       while let id = control.released.read() { control.streams[id] = nil }
@@ -233,6 +244,17 @@ public final class VoiceEngine<
       }
       attached.newest?.outputPeak = peak
       return attached.newest
+    }
+  }
+
+  /// Fetches how long packets spent in each stage since the last call; empty unless settings ask for it.
+  ///
+  /// Call it at least each five seconds for every stream: what does not fit into the ring is left out.
+  public func takeStageTimes() -> [StageTime] {
+    control.withLock { control in
+      var times: [StageTime] = []
+      while let time = control.stageTimes?.read() { times.append(time) }
+      return times
     }
   }
 

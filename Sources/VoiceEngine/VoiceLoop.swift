@@ -41,13 +41,15 @@ final class VoiceLoop<
   private var reports: RingProducer<EngineStatistics>
   private var monitorCapture: RingProducer<Float>?
   private var monitorPlayback: RingProducer<Float>?
+  private var trace: StageTrace?
   private let isProbing: Bool
 
   private var capture: CaptureChain
   private var playback: PlaybackChain
   private var reference = EchoReference()
   private var fill: PlaybackFill
-  private var clock: PlaybackClock
+  private var playbackClock: SoundClock
+  private var captureClock: SoundClock
   private var writtenFrames: Int64 = 0
   private var statistics = EngineStatistics()
   private var nextReport: MonotonicInstant
@@ -85,7 +87,8 @@ final class VoiceLoop<
     released: consuming RingProducer<Int>,
     reports: consuming RingProducer<EngineStatistics>,
     monitorCapture: consuming RingProducer<Float>?,
-    monitorPlayback: consuming RingProducer<Float>?
+    monitorPlayback: consuming RingProducer<Float>?,
+    stageTimes: consuming RingProducer<StageTime>?
   ) throws {
     capture = try CaptureChain(rate: device.captureRate, filters: settings.filters)
     playback = try PlaybackChain(rate: device.playbackRate)
@@ -94,8 +97,13 @@ final class VoiceLoop<
       capacity: device.playbackCapacity,
       rate: device.playbackRate
     )
-    clock = PlaybackClock(period: device.playbackPeriod, rate: device.playbackRate)
-    statistics.capturePeriodNanoseconds = device.captureRate.nanoseconds(of: device.capturePeriod)
+    playbackClock = SoundClock(period: device.playbackPeriod, rate: device.playbackRate)
+    let capturePeriod = device.captureRate.nanoseconds(of: device.capturePeriod)
+    captureClock = SoundClock(
+      period: SampleRate.voice.frames(inNanoseconds: capturePeriod),
+      rate: .voice
+    )
+    statistics.capturePeriodNanoseconds = capturePeriod
     isProbing = settings.measurement == .probe
     longestWait = min(
       Self.idleNanoseconds,
@@ -110,6 +118,7 @@ final class VoiceLoop<
     nextReport = MonotonicClock.now()
     self.monitorCapture = monitorCapture
     self.monitorPlayback = monitorPlayback
+    if let times = stageTimes { trace = StageTrace(times: times) }
   }
 
   /// Runs until the stop flag is set, then says goodbye on every stream.
@@ -222,14 +231,29 @@ final class VoiceLoop<
         forEachStream { box, _ in box.stream.skip(lost) }
       }
       guard transfer.frames > 0 else { return }
+      let read = MonotonicClock.now()
       capture.process(block, count: transfer.frames, reference: reference)
       noteCapture()
       takeFromBridges(capture.outputFrames)
-      forEachStream { box, _ in
-        sendCaptured(on: box)
-        box.send(&datagram)
-      }
+      forEachStream { box, _ in sendCaptured(on: box) }
+      sendPackets(readAt: read)
     }
+  }
+
+  private func sendPackets(readAt read: MonotonicInstant) {
+    guard trace != nil else { return forEachStream { box, _ in box.send(&datagram) } }
+    let pending = device.captureRate.nanoseconds(of: device.pendingFrames())
+    captureClock.update(
+      frames: capture.captured + Int64(SampleRate.voice.frames(inNanoseconds: pending)),
+      isDry: false,
+      at: read
+    )
+    let block = CapturedBlock(
+      end: capture.delivered,
+      clock: captureClock,
+      processingNanoseconds: MonotonicClock.now().nanoseconds(since: read)
+    )
+    forEachStream { box, _ in box.send(&datagram, of: block, tracing: &trace) }
   }
 
   private func takeFromBridges(_ frames: FrameCount) {
@@ -268,9 +292,9 @@ final class VoiceLoop<
   private func receiveAndPlay(at now: MonotonicInstant) {
     let wall = realtime_wall_nanoseconds()
     let queued = isPlaybackGone ? 0 : device.queuedFrames()
-    clock.update(playedFrames: writtenFrames - Int64(queued), queuedFrames: queued, at: now)
+    playbackClock.update(frames: writtenFrames - Int64(queued), isDry: queued == 0, at: now)
     forEachStream { box, _ in
-      box.receive(&datagram, at: now, wall: wall, playback: clock)
+      box.receive(&datagram, at: now, wall: wall, playback: playbackClock, tracing: &trace)
       box.passKeysOn()
     }
     guard !isPlaybackGone else { return }
@@ -279,8 +303,9 @@ final class VoiceLoop<
     guard wanted > 0 else { return }
     let frames = min(playback.inputFrames(for: wanted), 4_096)
     for index in 0..<frames { mix[index] = 0 }
-    forEachStream { box, _ in render(box, frames) }
-    notePlayback(frames, queued: queued, at: now)
+    let ahead = device.playbackRate.nanoseconds(of: max(queued, device.playbackDelayFrames()))
+    forEachStream { box, _ in render(box, frames, ahead: ahead) }
+    notePlayback(frames, ahead: ahead, at: now)
     playback.process(mix, count: frames)
     let transfer = device.write(playback.output, count: playback.outputFrames)
     writtenFrames += Int64(transfer.frames)
@@ -298,18 +323,30 @@ final class VoiceLoop<
     }
   }
 
-  private func render(_ box: StreamBox<Transport>, _ frames: FrameCount) {
+  private func render(_ box: StreamBox<Transport>, _ frames: FrameCount, ahead: Int64) {
+    let now = playbackClock.now
     guard box.conference != 0 else {
-      return box.stream.render(addingTo: &mix, count: frames, at: clock.now)
+      return box.render(
+        addingTo: &mix,
+        count: frames,
+        at: now,
+        fillNanoseconds: ahead,
+        tracing: &trace
+      )
     }
     for index in 0..<frames { bridged[index] = 0 }
-    box.stream.render(addingTo: &bridged, count: frames, at: clock.now)
+    box.render(
+      addingTo: &bridged,
+      count: frames,
+      at: now,
+      fillNanoseconds: ahead,
+      tracing: &trace
+    )
     box.bridge.append(bridged, count: frames)
     for index in 0..<frames { mix[index] += bridged[index] }
   }
 
-  private func notePlayback(_ frames: FrameCount, queued: FrameCount, at now: MonotonicInstant) {
-    let ahead = device.playbackRate.nanoseconds(of: max(queued, device.playbackDelayFrames()))
+  private func notePlayback(_ frames: FrameCount, ahead: Int64, at now: MonotonicInstant) {
     let origin =
       now.nanoseconds + ahead - SampleRate.voice.nanoseconds(of: Int(statistics.playedFrames))
     statistics.playbackOrigin = min(statistics.playbackOrigin, origin)

@@ -1,5 +1,4 @@
 public import MediaTime
-import Playout
 import RTP
 
 /// One RTP stream in both directions, without any I/O: samples and datagrams in, datagrams and
@@ -17,10 +16,6 @@ public struct VoiceStream: ~Copyable {
   /// The largest datagram that is taken or made.
   public static var maximumDatagram: Int { @_noAllocation @_noLocks get { 1_500 } }
 
-  /// Two pitch periods of a low voice.
-  private static var stretchFrames: FrameCount { @_noAllocation @_noLocks get { 960 } }
-  private static var payloadCapacity: Int { @_noAllocation @_noLocks get { 1_488 } }
-
   /// Counters and measurements.
   public private(set) var statistics = StreamStatistics()
 
@@ -31,7 +26,8 @@ public struct VoiceStream: ~Copyable {
   // Sending.
   private var encoder: PayloadEncoder
   private var pending = SampleBuffer(repeating: 0, count: 16_384)
-  private var pendingFrames = 0
+  /// Captured frames at 48 kHz that are not a whole packet yet.
+  private(set) var pendingFrames = 0
   private var sequenceNumber: UInt16
   private var timestamp: RTPTimestamp
   private var isSilenceAnnounced = false
@@ -41,21 +37,13 @@ public struct VoiceStream: ~Copyable {
   private var keys = TelephoneEventSender()
 
   // Receiving.
-  private var decoder: PayloadDecoder
   private var admission = SourceAdmission()
   private var reception: ReceptionStatistics
   private var control: RTCPSession
-  private var jitterBuffer: JitterBuffer
-  private var payloads: ByteBuffer
-  private var payloadLengths: FixedArray<Int>
+  private(set) var voice: VoiceOutput
   private var mediaClock: MediaClock
   private var lastHeard: MonotonicInstant?
   private var heardKeys = KeyInbox()
-
-  // Playing.
-  private var scratch = SampleBuffer(repeating: 0, count: 5_760)
-  private var queue = SpeechQueue()
-  private var ratio = 1.0
 
   /// A stream that has sent and received nothing.
   ///
@@ -65,7 +53,10 @@ public struct VoiceStream: ~Copyable {
   /// - Throws: the codec's or the resampler's error.
   public init(_ configuration: StreamConfiguration, pullFrames: FrameCount) throws {
     let encoder = try PayloadEncoder(configuration)
-    let decoder = try PayloadDecoder(configuration)
+    let voice = VoiceOutput(
+      decoder: try PayloadDecoder(configuration),
+      pullFrames: pullFrames
+    )
     self.configuration = configuration
     clockRate = configuration.clockRate
     framesPerTick = SampleRate.voice.hertz / configuration.clockRate.hertz
@@ -74,18 +65,15 @@ public struct VoiceStream: ~Copyable {
     timestamp = RTPTimestamp(rawValue: UInt32(truncatingIfNeeded: configuration.seed &>> 16))
     reception = ReceptionStatistics(clockRate: configuration.clockRate)
     control = RTCPSession(localSSRC: configuration.ssrc, seed: configuration.seed)
-    jitterBuffer = JitterBuffer(pullFrames: pullFrames)
-    payloads = FixedArray(
-      repeating: 0,
-      count: JitterBuffer.capacity * Self.payloadCapacity
-    )
-    payloadLengths = FixedArray(repeating: 0, count: JitterBuffer.capacity)
     statistics.lookAheadNanoseconds = SampleRate.voice.nanoseconds(of: encoder.lookAhead)
     self.encoder = encoder
-    self.decoder = decoder
+    self.voice = voice
   }
 
   // MARK: Sending
+
+  /// The duration of a packet.
+  var packetNanoseconds: Int64 { SampleRate.voice.nanoseconds(of: configuration.packetFrames) }
 
   /// Takes in the first `count` captured frames of `samples`, at 48 kHz; `isMuted` sends silence in their place.
   @_noAllocation @_noLocks
@@ -340,7 +328,7 @@ public struct VoiceStream: ~Copyable {
     case .restart(let first):
       sequence = first
       reception.begin(at: first)
-      jitterBuffer.restart()
+      voice.restart()
       mediaClock.restart()
       heardKeys.restart()
     case .member(let extended):
@@ -350,24 +338,14 @@ public struct VoiceStream: ~Copyable {
     heard(at: arrival.instant)
 
     if isKey { return heardKeys.receive(packet, in: datagram) }
-    let payload = packet.payloadOffset..<packet.payloadOffset + packet.payloadLength
-    guard isOurs, packet.payloadLength > 0, packet.payloadLength <= Self.payloadCapacity,
-      let frames = decoder.frames(of: datagram, in: payload)
-    else { return }
-    let isSilence = decoder.isSilence(byteCount: packet.payloadLength)
-    let insertion = jitterBuffer.insert(
+    guard isOurs else { return }
+    voice.insert(
+      datagram,
+      payload: packet.payloadOffset..<packet.payloadOffset + packet.payloadLength,
       sequence: sequence,
       mediaFrame: mediaClock.frame(at: header.timestamp),
-      frames: frames,
-      isSilence: isSilence,
       at: arrival.playback
     )
-    guard case .stored(let slot) = insertion else { return }
-    payloadLengths[slot] = payload.count
-    let base = slot * Self.payloadCapacity
-    for index in 0..<payload.count {
-      payloads[base + index] = datagram[payload.lowerBound + index]
-    }
   }
 
   /// Takes the code of the next key that the far side pressed.
@@ -395,85 +373,11 @@ public struct VoiceStream: ~Copyable {
     count: FrameCount,
     at now: MonotonicInstant
   ) {
-    var produced = queue.read(addingTo: &output, in: 0..<count, ratio: ratio)
-    var steps = 0
-    while produced < count, steps < 256 {
-      steps += 1
-      let step = jitterBuffer.next(at: now, queuedFrames: queue.count + produced)
-      perform(step)
-      if case .decode = step { correct(at: now, produced: produced) }
-      produced += queue.read(addingTo: &output, in: produced..<count, ratio: ratio)
-    }
+    voice.render(addingTo: &output, count: count, at: now)
     for index in 0..<count {
       let level = abs(output[index])
       if level > statistics.outputPeak { statistics.outputPeak = level }
     }
-  }
-
-  @_noAllocation @_noLocks
-  private mutating func perform(_ step: JitterBuffer.Step) {
-    var decoded = 0
-    switch step {
-    case .decode(let slot, let frames):
-      let base = slot * Self.payloadCapacity
-      let payload = base..<base + payloadLengths[slot]
-      decoded = decoder.decode(payloads, in: payload, into: &scratch)
-      if decoded == 0 { decoded = conceal(frames) }
-    case .recover(let slot, let frames):
-      let base = slot * Self.payloadCapacity
-      let payload = base..<base + payloadLengths[slot]
-      decoded = decoder.recover(payloads, in: payload, into: &scratch, frames: frames)
-      if decoded == 0 { decoded = conceal(frames) }
-    case .conceal(let frames), .comfort(let frames):
-      decoded = conceal(frames)
-    case .silence(let frames):
-      for index in 0..<frames { scratch[index] = 0 }
-      decoded = frames
-    }
-    queue.append(scratch, count: decoded)
-  }
-
-  // Decoders conceal in steps of 2.5 ms; what they refuse becomes silence.
-  @_noAllocation @_noLocks
-  private mutating func conceal(_ frames: FrameCount) -> FrameCount {
-    let whole = max(120, frames / 120 * 120)
-    var decoded = decoder.conceal(into: &scratch, frames: whole)
-    if decoded == 0 {
-      for index in 0..<whole { scratch[index] = 0 }
-      decoded = whole
-    }
-    return decoded
-  }
-
-  @_noAllocation @_noLocks
-  private mutating func correct(at now: MonotonicInstant, produced: FrameCount) {
-    let unplayed = queue.count + produced
-    switch jitterBuffer.correction(at: now, queuedFrames: unplayed) {
-    case .resample(let ratio):
-      self.ratio = ratio
-    case .shorten(let frames, let isUrgent):
-      ratio = 1.002
-      decodeAhead(at: now, produced: produced)
-      note(stretch: queue.shorten(limit: frames, isUrgent: isUrgent))
-    case .lengthen(let frames):
-      ratio = 0.998
-      decodeAhead(at: now, produced: produced)
-      note(stretch: -queue.lengthen(limit: frames))
-    }
-  }
-
-  // A pitch period can only be cut out of two: with short packets that takes several.
-  @_noAllocation @_noLocks
-  private mutating func decodeAhead(at now: MonotonicInstant, produced: FrameCount) {
-    while queue.count < Self.stretchFrames, jitterBuffer.canDecodeAhead {
-      perform(jitterBuffer.next(at: now, queuedFrames: queue.count + produced))
-    }
-  }
-
-  @_noAllocation @_noLocks
-  private mutating func note(stretch frames: FrameCount) {
-    jitterBuffer.noteStretch(removedFrames: frames)
-    statistics.stretchedFrames += Int64(frames)
   }
 
   // MARK: Reporting
@@ -482,7 +386,7 @@ public struct VoiceStream: ~Copyable {
   @_noAllocation @_noLocks
   public mutating func takeStatistics(at now: MonotonicInstant) -> StreamStatistics {
     statistics.note(reception, clockRate: clockRate)
-    statistics.note(jitterBuffer)
+    statistics.note(voice)
     statistics.roundTripNanoseconds = control.roundTripNanoseconds ?? -1
     statistics.isFarGone = control.isFarGone
     if let lastHeard {

@@ -23,6 +23,14 @@ struct LoopbackCommand: AsyncParsableCommand {
   @Flag(help: "Print the result as JSON.")
   var json = false
 
+  @Flag(help: "Time each packet in each stage, and print the waterfall.")
+  var breakdown = false
+
+  @Option(
+    help: ArgumentHelp("With --breakdown: draw the waterfall there, as SVG.", valueName: "path")
+  )
+  var plot: String?
+
   @OptionGroup var voiceOptions: VoiceOptions
   @OptionGroup var deviceOptions: DeviceOptions
 
@@ -30,22 +38,32 @@ struct LoopbackCommand: AsyncParsableCommand {
     guard (3...3_600).contains(duration) else {
       throw ValidationError("--duration is between 3 and 3600")
     }
+    guard plot == nil || breakdown else { throw ValidationError("--plot needs --breakdown") }
   }
 
   func run() async throws {
     do {
       let measurement = try await measure()
-      guard let report = LoopbackReport(measurement, packetFrames: voiceOptions.packetFrames)
+      guard let report = LoopbackReport(measurement)
       else {
         throw CommandFailure(
           "the probe was not heard; bring the microphone to the loudspeaker and turn both up"
         )
       }
       print(json ? report.json : report.text)
+      if let plot { try draw(measurement.breakdown, to: plot) }
     } catch let failure as CommandFailure {
       throw failure
     } catch {
       throw CommandFailure("\(error)")
+    }
+  }
+
+  private func draw(_ breakdown: StageBreakdown, to path: String) throws {
+    do {
+      try breakdown.svg.write(toFile: path, atomically: true, encoding: .utf8)
+    } catch {
+      throw CommandFailure("cannot write \"\(path)\": \(error.localizedDescription)")
     }
   }
 
@@ -73,7 +91,8 @@ struct LoopbackCommand: AsyncParsableCommand {
       device: headset,
       settings: EngineSettings(
         filters: deviceOptions.filters,
-        measurement: hearsFile ? .observe : .probe
+        measurement: hearsFile ? .observe : .probe,
+        tracesStages: breakdown
       )
     )
     defer { engine.stop() }
@@ -83,9 +102,11 @@ struct LoopbackCommand: AsyncParsableCommand {
     for _ in 0..<duration * 2 {
       try await Task.sleep(for: .milliseconds(500))
       measurement.add(engine.takeMonitor())
+      measurement.breakdown.add(engine.takeStageTimes())
     }
     measurement.device = engine.statistics()
     measurement.stream = engine.statistics(of: stream)
+    measurement.breakdown.lookAheadNanoseconds = measurement.stream?.lookAheadNanoseconds ?? 0
     return measurement
   }
 
@@ -119,6 +140,7 @@ struct LoopbackMeasurement {
   var played: [Float] = []
   var device: EngineStatistics?
   var stream: StreamStatistics?
+  var breakdown = StageBreakdown()
 
   mutating func add(_ monitor: CallEngine.Monitor) {
     captured += monitor.captured
@@ -129,11 +151,11 @@ struct LoopbackMeasurement {
 /// The mouth-to-ear delay of each probe, and where it goes.
 struct LoopbackReport {
   private let delays: [Double]
-  private let stages: [(name: String, milliseconds: Double)]
+  private let breakdown: StageBreakdown
 
   /// The first second is left out: the playout is still finding its delay.
-  init?(_ measurement: LoopbackMeasurement, packetFrames: Int) {
-    guard let device = measurement.device, let stream = measurement.stream else { return nil }
+  init?(_ measurement: LoopbackMeasurement) {
+    guard let device = measurement.device else { return nil }
     let origin = Double(device.playbackOrigin - device.captureOrigin) / 1e6
     var delays: [Double] = []
     for second in 1..<max(2, measurement.captured.count / 48_000) {
@@ -147,15 +169,7 @@ struct LoopbackReport {
     }
     guard !delays.isEmpty else { return nil }
     self.delays = delays.sorted()
-    let roundTrip = max(0, stream.roundTripNanoseconds)
-    stages = [
-      ("capture period", Double(device.capturePeriodNanoseconds) / 1e6),
-      ("frame", Double(packetFrames) / 48),
-      ("look-ahead", Double(stream.lookAheadNanoseconds) / 1e6),
-      ("network (half the round trip)", Double(roundTrip) / 2e6),
-      ("playout beyond the fastest packet", Double(stream.playoutDelayNanoseconds) / 1e6),
-      ("playback fill", Double(device.playbackFillNanoseconds) / 1e6),
-    ]
+    breakdown = measurement.breakdown
   }
 
   private func percentile(_ share: Double) -> Double {
@@ -169,19 +183,14 @@ struct LoopbackReport {
       percentile(0.95),
       delays.count
     )
-    let rows = stages.map { stage in
-      "  " + stage.name.padding(toLength: 36, withPad: " ", startingAt: 0)
-        + String(format: "%6.1f ms", stage.milliseconds)
-    }
-    return ([head, "where it goes (upper bounds; a stage may overlap the one before):"] + rows)
-      .joined(separator: "\n")
+    return breakdown.rows.isEmpty ? head : head + "\n" + breakdown.text
   }
 
   var json: String {
     var fields: [String: Any] = [
       "medianMs": percentile(0.5), "percentile95Ms": percentile(0.95), "probes": delays.count,
     ]
-    fields["stagesMs"] = Dictionary(uniqueKeysWithValues: stages.map { ($0.name, $0.milliseconds) })
+    if !breakdown.rows.isEmpty { fields["stagesMs"] = breakdown.fields }
     let data = try? JSONSerialization.data(withJSONObject: fields, options: [.sortedKeys])
     return String(decoding: data ?? Data(), as: UTF8.self)
   }

@@ -1,17 +1,17 @@
 public import MediaTime
 
-/// The loudspeaker's own time: it runs while the loudspeaker plays and stands still while it does.
+/// A sound device's own time: it runs while samples come or go and stands still while they do.
 ///
-/// A packet is in time or late by this clock alone, so arrivals are measured by it. The monotonic clock
+/// A packet is in time or late by the loudspeaker's clock alone, so arrivals are measured by it. The monotonic clock
 /// runs on while a sound server stalls, or a machine gives it no time; if packets were measured by that
 /// one, each stall would pass for jitter of the network.
 ///
 /// A device tells its position in steps of a period or more. Between two of them this clock runs with the
 /// monotonic one, by a step at most.
-public struct PlaybackClock: Sendable {
+public struct SoundClock: Sendable {
   private static var longestStep: Int64 { 100_000_000 }
 
-  /// The loudspeaker's time at the last update; its origin is the monotonic clock's at the first one.
+  /// The device's time at the last update; its origin is the monotonic clock's at the first one.
   public private(set) var now = MonotonicInstant(nanoseconds: 0)
 
   private let rate: SampleRate
@@ -30,12 +30,12 @@ public struct PlaybackClock: Sendable {
     step = rate.nanoseconds(of: period)
   }
 
-  /// Takes in what the device said at `instant`: it has played `frames` since it began, at its own rate,
-  /// and `queued` wait in its buffer.
+  /// Takes in what the device said at `instant`: it has sampled or sounded `frames` since it began, at its
+  /// own rate; `isDry` if a loudspeaker has nothing to play.
   @_noAllocation @_noLocks
   public mutating func update(
-    playedFrames frames: Int64,
-    queuedFrames queued: FrameCount,
+    frames: Int64,
+    isDry: Bool,
     at instant: MonotonicInstant
   ) {
     let position = nanoseconds(of: frames)
@@ -51,18 +51,18 @@ public struct PlaybackClock: Sendable {
     self.updated = instant
     self.position = position
     // What has run dry sounds silence, and time passes with it.
-    guard queued > 0 else {
+    guard !isDry else {
       origin = max(origin, free.nanoseconds - position - step)
-      return now = max(free, played)
+      return now = max(free, reached)
     }
-    now = max(before, max(played, min(free, played.advanced(byNanoseconds: step))))
+    now = max(before, max(reached, min(free, reached.advanced(byNanoseconds: step))))
   }
 
-  private var played: MonotonicInstant {
+  private var reached: MonotonicInstant {
     @_noAllocation @_noLocks get { MonotonicInstant(nanoseconds: origin + position) }
   }
 
-  /// The loudspeaker's time at a monotonic `instant` between the last update and the one before it.
+  /// The device's time at a monotonic `instant` between the last update and the one before it.
   @_noAllocation @_noLocks
   public func time(of instant: MonotonicInstant) -> MonotonicInstant {
     guard let updated else { return instant }
@@ -85,6 +85,12 @@ public struct PlaybackClock: Sendable {
     }
     moved = instant
     looks = 0
+  }
+
+  /// How long before `now` the device had reached `frames`, in nanoseconds.
+  @_noAllocation @_noLocks
+  public func age(ofFrame frame: Int64) -> Int64 {
+    now.nanoseconds - origin - nanoseconds(of: frame)
   }
 
   // In two parts, so that no length of call overflows.

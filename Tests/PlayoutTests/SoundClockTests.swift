@@ -2,7 +2,7 @@ import MediaTime
 import Playout
 import Testing
 
-struct PlaybackClockTests {
+struct SoundClockTests {
   /// A loudspeaker at 48 kHz whose position moves in steps, looked at now and then.
   private struct Loudspeaker {
     let step: Int64
@@ -14,12 +14,12 @@ struct PlaybackClockTests {
       now - stalls.reduce(0) { $0 + max(0, min(now, $1.upperBound) - $1.lowerBound) }
     }
 
-    func update(_ clock: inout PlaybackClock, at now: Int64) {
+    func update(_ clock: inout SoundClock, at now: Int64) {
       let missing = dry.reduce(0) { $0 + max(0, min(now, $1.upperBound) - $1.lowerBound) }
       let frames = (sounded(by: now) - missing) * 48 / 1_000_000
       clock.update(
-        playedFrames: frames / step * step,
-        queuedFrames: dry.contains { $0.contains(now) } ? 0 : 256,
+        frames: frames / step * step,
+        isDry: dry.contains { $0.contains(now) },
         at: MonotonicInstant(nanoseconds: now)
       )
     }
@@ -34,7 +34,7 @@ struct PlaybackClockTests {
     lookEvery interval: Int64 = 1_330_000,
     until end: Int64 = 2_000_000_000
   ) -> [Double] {
-    var clock = PlaybackClock(period: period, rate: .voice)
+    var clock = SoundClock(period: period, rate: .voice)
     return stride(from: 0, to: end, by: Int(interval)).map { now in
       loudspeaker.update(&clock, at: Int64(now))
       return Double(clock.now.nanoseconds - loudspeaker.sounded(by: Int64(now))) / 1e6
@@ -68,7 +68,7 @@ struct PlaybackClockTests {
   }
 
   @Test func aThreadThatWasStoppedFindsTheTimeThatPassed() {
-    var clock = PlaybackClock(period: 128, rate: .voice)
+    var clock = SoundClock(period: 128, rate: .voice)
     let loudspeaker = Loudspeaker(step: 128)
     loudspeaker.update(&clock, at: 0)
     loudspeaker.update(&clock, at: 1_330_000)
@@ -83,13 +83,13 @@ struct PlaybackClockTests {
   }
 
   @Test func neverRunsBackwardsAndSurvivesAnyInput() {
-    var clock = PlaybackClock(period: 128, rate: .voice)
+    var clock = SoundClock(period: 128, rate: .voice)
     var last = MonotonicInstant(nanoseconds: .min)
     for now in [0, 5, 3, 1_000_000_000, 900_000_000, 2_000_000_000] as [Int64] {
       for frames in [0, 48_000, -5, 1 << 40] as [Int64] {
         clock.update(
-          playedFrames: frames,
-          queuedFrames: Int(frames % 2),
+          frames: frames,
+          isDry: frames % 2 == 0,
           at: MonotonicInstant(nanoseconds: now)
         )
         #expect(clock.now >= last || last.nanoseconds == .min)

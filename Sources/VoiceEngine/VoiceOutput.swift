@@ -1,0 +1,161 @@
+import MediaTime
+import Playout
+
+/// From the packets that arrived to the sound of the far side: jitter buffer, decoder, speech queue.
+///
+/// Time is the loudspeaker's (`SoundClock`). Nothing here allocates after the initialiser.
+struct VoiceOutput: ~Copyable {
+  /// Two pitch periods of a low voice.
+  private static var stretchFrames: FrameCount { @_noAllocation @_noLocks get { 960 } }
+  private static var payloadCapacity: Int { @_noAllocation @_noLocks get { 1_488 } }
+
+  /// Order, delay and decision.
+  private(set) var jitterBuffer: JitterBuffer
+  /// What the last `render` decoded.
+  private(set) var decodes = DecodeLog()
+  /// Frames that time-stretching took out so far (put in, if negative).
+  private(set) var stretchedFrames: Int64 = 0
+
+  private var decoder: PayloadDecoder
+  private var payloads: ByteBuffer
+  private var payloadLengths: FixedArray<Int>
+  private var scratch = SampleBuffer(repeating: 0, count: 5_760)
+  private var queue = SpeechQueue()
+  private var ratio = 1.0
+
+  /// Nothing has arrived; the loudspeaker will take `pullFrames` frames at 48 kHz at a time.
+  init(decoder: consuming PayloadDecoder, pullFrames: FrameCount) {
+    jitterBuffer = JitterBuffer(pullFrames: pullFrames)
+    payloads = FixedArray(repeating: 0, count: JitterBuffer.capacity * Self.payloadCapacity)
+    payloadLengths = FixedArray(repeating: 0, count: JitterBuffer.capacity)
+    self.decoder = decoder
+  }
+
+  /// Takes in the bytes `payload` of a datagram, unless the decoder cannot read them.
+  ///
+  /// `sequence` and `mediaFrame` are its extended sequence number and its timestamp in frames at 48 kHz.
+  @_noAllocation @_noLocks
+  mutating func insert(
+    _ datagram: borrowing ByteBuffer,
+    payload: Range<Int>,
+    sequence: Int64,
+    mediaFrame: Int64,
+    at arrival: MonotonicInstant
+  ) {
+    guard payload.count > 0, payload.count <= Self.payloadCapacity,
+      let frames = decoder.frames(of: datagram, in: payload)
+    else { return }
+    let insertion = jitterBuffer.insert(
+      sequence: sequence,
+      mediaFrame: mediaFrame,
+      frames: frames,
+      isSilence: decoder.isSilence(byteCount: payload.count),
+      at: arrival
+    )
+    guard case .stored(let slot) = insertion else { return }
+    decodes.noteArrival(slot: slot, at: arrival)
+    payloadLengths[slot] = payload.count
+    let base = slot * Self.payloadCapacity
+    for index in 0..<payload.count {
+      payloads[base + index] = datagram[payload.lowerBound + index]
+    }
+  }
+
+  /// Forgets what waits, as when another source takes over.
+  @_noAllocation @_noLocks
+  mutating func restart() { jitterBuffer.restart() }
+
+  /// Adds the next `count` frames to `output`.
+  @_noAllocation @_noLocks
+  mutating func render(
+    addingTo output: inout SampleBuffer,
+    count: FrameCount,
+    at now: MonotonicInstant
+  ) {
+    decodes.begin()
+    var produced = queue.read(addingTo: &output, in: 0..<count, ratio: ratio)
+    var steps = 0
+    while produced < count, steps < 256 {
+      steps += 1
+      if takeStep(at: now, produced: produced) { correct(at: now, produced: produced) }
+      produced += queue.read(addingTo: &output, in: produced..<count, ratio: ratio)
+    }
+  }
+
+  // True if a packet was decoded.
+  @_noAllocation @_noLocks
+  private mutating func takeStep(at now: MonotonicInstant, produced: FrameCount) -> Bool {
+    let unplayed = queue.count + produced
+    let step = jitterBuffer.next(at: now, queuedFrames: unplayed)
+    perform(step)
+    guard case .decode(let slot, _) = step else { return false }
+    decodes.noteDecoding(slot: slot, at: now, queuedFrames: unplayed)
+    return true
+  }
+
+  @_noAllocation @_noLocks
+  private mutating func perform(_ step: JitterBuffer.Step) {
+    var decoded = 0
+    switch step {
+    case .decode(let slot, let frames):
+      let base = slot * Self.payloadCapacity
+      let payload = base..<base + payloadLengths[slot]
+      decoded = decoder.decode(payloads, in: payload, into: &scratch)
+      if decoded == 0 { decoded = conceal(frames) }
+    case .recover(let slot, let frames):
+      let base = slot * Self.payloadCapacity
+      let payload = base..<base + payloadLengths[slot]
+      decoded = decoder.recover(payloads, in: payload, into: &scratch, frames: frames)
+      if decoded == 0 { decoded = conceal(frames) }
+    case .conceal(let frames), .comfort(let frames):
+      decoded = conceal(frames)
+    case .silence(let frames):
+      for index in 0..<frames { scratch[index] = 0 }
+      decoded = frames
+    }
+    queue.append(scratch, count: decoded)
+  }
+
+  // Decoders conceal in steps of 2.5 ms; what they refuse becomes silence.
+  @_noAllocation @_noLocks
+  private mutating func conceal(_ frames: FrameCount) -> FrameCount {
+    let whole = max(120, frames / 120 * 120)
+    var decoded = decoder.conceal(into: &scratch, frames: whole)
+    if decoded == 0 {
+      for index in 0..<whole { scratch[index] = 0 }
+      decoded = whole
+    }
+    return decoded
+  }
+
+  @_noAllocation @_noLocks
+  private mutating func correct(at now: MonotonicInstant, produced: FrameCount) {
+    let unplayed = queue.count + produced
+    switch jitterBuffer.correction(at: now, queuedFrames: unplayed) {
+    case .resample(let ratio):
+      self.ratio = ratio
+    case .shorten(let frames, let isUrgent):
+      ratio = 1.002
+      decodeAhead(at: now, produced: produced)
+      note(stretch: queue.shorten(limit: frames, isUrgent: isUrgent))
+    case .lengthen(let frames):
+      ratio = 0.998
+      decodeAhead(at: now, produced: produced)
+      note(stretch: -queue.lengthen(limit: frames))
+    }
+  }
+
+  // A pitch period can only be cut out of two: with short packets that takes several.
+  @_noAllocation @_noLocks
+  private mutating func decodeAhead(at now: MonotonicInstant, produced: FrameCount) {
+    while queue.count < Self.stretchFrames, jitterBuffer.canDecodeAhead {
+      _ = takeStep(at: now, produced: produced)
+    }
+  }
+
+  @_noAllocation @_noLocks
+  private mutating func note(stretch frames: FrameCount) {
+    jitterBuffer.noteStretch(removedFrames: frames)
+    stretchedFrames += Int64(frames)
+  }
+}
