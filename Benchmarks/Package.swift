@@ -44,6 +44,19 @@ let package = Package(
       ],
       swiftSettings: strict
     ),
+    .target(
+      name: "CRawVoice",
+      linkerSettings: [.linkedLibrary("opus"), .linkedLibrary("speexdsp")]
+    ),
+    .executableTarget(
+      name: "bench-cost",
+      dependencies: [
+        "CRawVoice", "Rig", .product(name: "AVFAudio", package: "sidetone"),
+        .product(name: "VoiceEngine", package: "sidetone"),
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ],
+      swiftSettings: strict
+    ),
     .target(name: "CAllocationCounter"),
     .target(name: "CRawALSA", linkerSettings: [.linkedLibrary("asound")]),
     .executableTarget(

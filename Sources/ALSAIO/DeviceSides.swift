@@ -98,6 +98,7 @@ struct PlaybackSide: ~Copyable {
   /// True once the card is gone: its descriptor would end every poll at once.
   private var isGone = false
   private var speaker: VirtualSpeaker?
+  private var isWaitedFor = false
 
   init(_ name: DeviceName, wishes: DeviceWishes) throws(AudioDeviceError) {
     switch name {
@@ -137,7 +138,6 @@ struct PlaybackSide: ~Copyable {
 
   mutating func start(fill: FrameCount) throws(AudioDeviceError) {
     speaker?.start(fill: fill, at: MonotonicClock.now())
-    pcm?.leaveUnwaited()
     try pcm?.start(fill: fill, name: name.description)
   }
 
@@ -145,13 +145,15 @@ struct PlaybackSide: ~Copyable {
     _ descriptors: inout FixedArray<pollfd>,
     from first: Int
   ) -> Int {
-    speaker?.clock.pollDescriptor(&descriptors, at: first) ?? 0
+    let count = speaker?.clock.pollDescriptor(&descriptors, at: first) ?? 0
+    isWaitedFor = count > 0
+    return count
   }
 
   @_noAllocation @_noLocks
   mutating func acknowledge() {
     if !isGone { pcm?.acknowledgeUnwaited() }
-    speaker?.clock.acknowledge()
+    if isWaitedFor { speaker?.clock.acknowledge() }
   }
 
   @_noAllocation @_noLocks

@@ -75,8 +75,9 @@ public struct Headset: AudioDevice, ~Copyable {
     from first: Int
   ) -> Int {
     captureDescriptors = capture.pollDescriptors(&descriptors, from: first)
-    return captureDescriptors
-      + playback.pollDescriptors(&descriptors, from: first + captureDescriptors)
+    // The microphone wakes the loop often enough for the loudspeaker.
+    if captureDescriptors > 0 { return captureDescriptors }
+    return playback.pollDescriptors(&descriptors, from: first)
   }
 
   /// Translates what poll returned in the descriptors that `pollDescriptors` wrote.

@@ -30,6 +30,39 @@ enum SampleFormat: CaseIterable, Sendable {
     }
   }
 
+  /// Whether a sample is laid out as `Float` is.
+  var isFloat: Bool {
+    @_noAllocation @_noLocks get {
+      if case .float32 = self { return true }
+      return false
+    }
+  }
+
+  /// Takes `count` samples of a mono stream of floats.
+  @_noAllocation @_noLocks
+  func load(_ bytes: borrowing FixedBytes, count: FrameCount, into block: inout SampleBuffer) {
+    precondition(4 * count <= bytes.count && count <= block.count, "buffer too small")
+    let source = unsafe UnsafeRawPointer(bytes.address)
+    let target = unsafe block.address
+    for index in 0..<count {
+      let sample = unsafe source.loadUnaligned(fromByteOffset: 4 * index, as: Float.self)
+      unsafe target[index] = sample.isFinite ? sample : 0
+    }
+  }
+
+  /// Gives `count` samples to a mono stream of floats.
+  @_noAllocation @_noLocks
+  func store(_ block: borrowing SampleBuffer, count: FrameCount, to bytes: inout FixedBytes) {
+    precondition(4 * count <= bytes.count && count <= block.count, "buffer too small")
+    let source = unsafe block.address
+    let target = unsafe UnsafeMutableRawPointer(bytes.address)
+    for index in 0..<count {
+      let sample = unsafe source[index]
+      let clipped = sample.isFinite ? max(-1, min(1, sample)) : 0
+      unsafe target.storeBytes(of: clipped, toByteOffset: 4 * index, as: Float.self)
+    }
+  }
+
   /// The sample at `offset` of `bytes`, from -1 to 1.
   @_noAllocation @_noLocks
   func load(_ bytes: borrowing FixedBytes, at offset: Int) -> Float {

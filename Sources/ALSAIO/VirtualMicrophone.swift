@@ -34,9 +34,9 @@ struct VirtualMicrophone: ~Copyable {
   @_noAllocation @_noLocks
   mutating func read(into block: inout SampleBuffer) -> DeviceTransfer {
     let frames = min(block.count, pendingFrames())
-    for index in 0..<frames {
-      block[index] = position + index < soundFrames ? sound[position + index] : 0
-    }
+    let heard = max(0, min(frames, soundFrames - position))
+    block.copy(from: sound, at: min(position, soundFrames), count: heard)
+    block.fill(0, from: heard, count: frames - heard)
     position += frames
     return DeviceTransfer(frames: frames)
   }

@@ -59,6 +59,30 @@ public struct FixedArray<Element: BitwiseCopyable>: ~Copyable {
   @unsafe @inlinable
   public var address: UnsafeMutablePointer<Element> { unsafe base }
 
+  /// Sets `count` elements from `first` on to `element`.
+  @inlinable
+  public mutating func fill(_ element: Element, from first: Int = 0, count filled: Int) {
+    precondition(filled >= 0 && first >= 0 && first + filled <= count, "range out of bounds")
+    let target = unsafe base + first
+    for offset in 0..<filled { unsafe target[offset] = element }
+  }
+
+  /// Copies `count` elements of `other` from `source` on to `destination`.
+  @inlinable
+  public mutating func copy(
+    from other: borrowing FixedArray,
+    at source: Int = 0,
+    to destination: Int = 0,
+    count copied: Int
+  ) {
+    precondition(copied >= 0 && source >= 0 && destination >= 0, "negative range")
+    precondition(source + copied <= other.count, "range out of bounds")
+    precondition(destination + copied <= count, "range out of bounds")
+    let from = unsafe other.base + source
+    let to = unsafe base + destination
+    for offset in 0..<copied { unsafe to[offset] = from[offset] }
+  }
+
   /// Moves `count` elements from `source` to `destination`; the two places may overlap.
   @inlinable
   public mutating func move(from source: Int, to destination: Int, count moved: Int) {
@@ -75,6 +99,27 @@ public struct FixedArray<Element: BitwiseCopyable>: ~Copyable {
         unsafe base[destination + offset] = base[source + offset]
       }
     }
+  }
+}
+
+extension FixedArray where Element == Float {
+  /// Adds the first `count` samples of `other`.
+  @inlinable
+  public mutating func add(_ other: borrowing FixedArray, count added: Int) {
+    precondition(added >= 0 && added <= count && added <= other.count, "range out of bounds")
+    for offset in 0..<added { unsafe base[offset] += other.base[offset] }
+  }
+
+  /// The highest absolute value of the first `count` samples.
+  @inlinable
+  public func peak(count counted: Int) -> Float {
+    precondition(counted >= 0 && counted <= count, "range out of bounds")
+    var highest: Float = 0
+    for offset in 0..<counted {
+      let level = unsafe abs(base[offset])
+      highest = level > highest ? level : highest
+    }
+    return highest
   }
 }
 

@@ -30,7 +30,7 @@ public struct SpeechQueue: ~Copyable {
   public mutating func append(_ block: borrowing SampleBuffer, count: FrameCount) {
     makeRoom(count)
     let frames = min(count, Self.storage - end)
-    for index in 0..<frames { samples[end + index] = block[index] }
+    samples.copy(from: block, to: end, count: frames)
     end += frames
   }
 
@@ -43,28 +43,35 @@ public struct SpeechQueue: ~Copyable {
     in range: Range<Int>,
     ratio: Double
   ) -> FrameCount {
+    precondition(range.lowerBound >= 0 && range.upperBound <= output.count, "range out of bounds")
+    let wanted = range.upperBound - range.lowerBound
+    // Here the bounds are checked once for all samples: 0 < start, start + 2 < end <= storage.
+    let input = unsafe samples.address
+    let target = unsafe output.address + range.lowerBound
+    var place = start
+    var position = fraction
     var produced = 0
-    while produced < range.upperBound - range.lowerBound, start + 2 < end {
-      output[range.lowerBound + produced] += interpolated()
+    while produced < wanted, place + 2 < end {
+      unsafe target[produced] += Self.interpolated(input + place, at: Float(position))
       produced += 1
-      fraction += ratio
-      while fraction >= 1 {
-        fraction -= 1
-        start += 1
+      position += ratio
+      while position >= 1 {
+        position -= 1
+        place += 1
       }
     }
+    start = place
+    fraction = position
     return produced
   }
 
-  // Catmull-Rom through four samples; exact where the fraction is zero.
-  @_noAllocation @_noLocks
-  private func interpolated() -> Float {
-    let here = samples[start]
-    guard fraction != 0 else { return here }
-    let position = Float(fraction)
-    let before = samples[start - 1]
-    let after = samples[start + 1]
-    let beyond = samples[start + 2]
+  // Catmull-Rom through the samples from the one before to the second after; exact at position 0.
+  @_noAllocation @_noLocks @inline(__always)
+  private static func interpolated(_ samples: UnsafePointer<Float>, at position: Float) -> Float {
+    let here = unsafe samples[0]
+    let before = unsafe samples[-1]
+    let after = unsafe samples[1]
+    let beyond = unsafe samples[2]
     let slope = 0.5 * (after - before)
     let curve = before - 2.5 * here + 2 * after - 0.5 * beyond
     let twist = 0.5 * (beyond - before) + 1.5 * (here - after)

@@ -23,6 +23,7 @@ public struct MediaSocket: PacketTransport, ~Copyable {
   private var lastSource = AddressStorage(raw: sockaddr_storage())
   private var isConnected = false
   private var lastEmpty = MonotonicInstant(nanoseconds: 0)
+  private var hasErrors = false
 
   /// Expedited forwarding (RFC 3246), in the upper six bits of the traffic class.
   private static let expeditedForwarding: CInt = 46 << 2
@@ -88,9 +89,10 @@ public struct MediaSocket: PacketTransport, ~Copyable {
     guard length >= 0 else {
       if length == -Int(EAGAIN) || length == -Int(EINTR) {
         lastEmpty = MonotonicClock.now()
-        return takeError()
+        discardErrors()
+        return .empty
       }
-      return isRefusal(CInt(truncatingIfNeeded: -length)) ? .refused : .empty
+      return noteError(CInt(truncatingIfNeeded: -length)) ? .refused : .empty
     }
     lastSource.raw = arrival.source
     // What was not there at the last look came later, whatever a stepped wall clock says.
@@ -126,7 +128,7 @@ public struct MediaSocket: PacketTransport, ~Copyable {
       ? unsafe realtime_send(descriptor, datagram.address, length, &remoteControl.raw)
       : unsafe realtime_send(descriptor, datagram.address, length, &remote.raw)
     guard sent < 0 else { return true }
-    return !isRefusal(CInt(truncatingIfNeeded: -sent))
+    return !noteError(CInt(truncatingIfNeeded: -sent))
   }
 
   /// Takes the host that the last datagram came from for the far side's as well.
@@ -135,15 +137,24 @@ public struct MediaSocket: PacketTransport, ~Copyable {
     admitted = lastSource
   }
 
+  // The error queue takes the room of datagrams; who has told of an error has been heard.
   @_noAllocation @_noLocks
-  private func takeError() -> TransportOutcome {
-    let code = realtime_take_error(descriptor)
-    return code != 0 && isRefusal(code) ? .refused : .empty
+  private mutating func discardErrors() {
+    guard hasErrors else { return }
+    for _ in 0..<16 {
+      if realtime_take_error(descriptor) == 0 {
+        hasErrors = false
+        return
+      }
+    }
   }
 
+  // True if the far side's host or a router on the way refused a datagram.
   @_noAllocation @_noLocks
-  private func isRefusal(_ code: CInt) -> Bool {
-    code == ECONNREFUSED || code == EHOSTUNREACH || code == ENETUNREACH
+  private mutating func noteError(_ code: CInt) -> Bool {
+    let isRefusal = code == ECONNREFUSED || code == EHOSTUNREACH || code == ENETUNREACH
+    if isRefusal { hasErrors = true }
+    return isRefusal
   }
 
   private static func bind(

@@ -21,8 +21,12 @@ struct CaptureChain: ~Copyable {
   private var blockFill = 0
   private var converted = SampleBuffer(repeating: 0, count: 32_768)
 
+  /// Whether the filters want to know what the loudspeaker sounded.
+  let needsReference: Bool
+
   /// A chain for a microphone at `rate`.
   init(rate: SampleRate, filters: SpeechFilterSettings) throws {
+    needsReference = filters.echoCancellation
     // Blocks of 5 ms: the preprocessor delays by one block, and 2.5 ms is too coarse in frequency.
     let blockFrames = 240
     let resampler: FixedRateResampler? =
@@ -49,18 +53,21 @@ struct CaptureChain: ~Copyable {
     if let conversion = resampler?.convert(samples, count: count, into: &converted, at: 0) {
       frames = conversion.produced
     } else {
-      for index in 0..<count { converted[index] = samples[index] }
+      converted.copy(from: samples, count: count)
     }
     guard filter != nil else {
-      for index in 0..<frames { output[index] = converted[index] }
+      output.copy(from: converted, count: frames)
       captured += Int64(frames)
       outputFrames = frames
       return
     }
-    for index in 0..<frames {
-      block[blockFill] = converted[index]
-      blockFill += 1
-      captured += 1
+    var taken = 0
+    while taken < frames {
+      let part = min(frames - taken, blockFrames - blockFill)
+      block.copy(from: converted, at: taken, to: blockFill, count: part)
+      taken += part
+      blockFill += part
+      captured += Int64(part)
       if blockFill == blockFrames { processBlock(reference: reference) }
     }
   }
@@ -73,7 +80,7 @@ struct CaptureChain: ~Copyable {
       into: &far
     )
     filter?.process(&block, far: far)
-    for index in 0..<blockFrames { output[outputFrames + index] = block[index] }
+    output.copy(from: block, to: outputFrames, count: blockFrames)
     outputFrames += blockFrames
     blockFill = 0
   }

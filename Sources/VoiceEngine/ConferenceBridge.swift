@@ -21,7 +21,7 @@ struct ConferenceBridge: ~Copyable {
   @_noAllocation @_noLocks
   mutating func append(_ samples: borrowing SampleBuffer, count frames: FrameCount) {
     let added = min(frames, queue.count - count)
-    for index in 0..<added { queue[count + index] = samples[index] }
+    queue.copy(from: samples, to: count, count: added)
     count += added
     if count > Self.mostFrames + frames { drop(count - Self.primeFrames - frames) }
   }
@@ -33,10 +33,10 @@ struct ConferenceBridge: ~Copyable {
     if isPriming, count >= wanted + Self.primeFrames { isPriming = false }
     guard !isPriming, count >= wanted else {
       isPriming = true
-      for index in 0..<wanted { taken[index] = 0 }
+      taken.fill(0, count: wanted)
       return
     }
-    for index in 0..<wanted { taken[index] = queue[index] }
+    taken.copy(from: queue, count: wanted)
     drop(wanted)
   }
 

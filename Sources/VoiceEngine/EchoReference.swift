@@ -17,10 +17,14 @@ struct EchoReference: ~Copyable {
 
   @_noAllocation @_noLocks
   mutating func append(_ samples: borrowing SampleBuffer, count: FrameCount) {
-    for index in 0..<count {
-      played[Int((written + Int64(index)) % Int64(Self.capacity))] = samples[index]
+    var taken = 0
+    while taken < count {
+      let place = Int(written % Int64(Self.capacity))
+      let part = min(count - taken, Self.capacity - place)
+      played.copy(from: samples, at: taken, to: place, count: part)
+      taken += part
+      written += Int64(part)
     }
-    written += Int64(count)
   }
 
   /// Notes that while `captured` frames had been read, `delay` frames lay between writing to the

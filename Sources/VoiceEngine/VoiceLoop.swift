@@ -42,6 +42,7 @@ final class VoiceLoop<
   private var monitorCapture: RingProducer<Float>?
   private var monitorPlayback: RingProducer<Float>?
   private var trace: StageTrace?
+  private let isMeasuring: Bool
   private let isProbing: Bool
 
   private var capture: CaptureChain
@@ -104,10 +105,12 @@ final class VoiceLoop<
       rate: .voice
     )
     statistics.capturePeriodNanoseconds = capturePeriod
+    isMeasuring = settings.measurement != .off || settings.tracesStages
     isProbing = settings.measurement == .probe
+    // Not just a period: the microphone's wake-up and this one would race each other.
     longestWait = min(
       Self.idleNanoseconds,
-      max(1_000_000, device.playbackRate.nanoseconds(of: device.playbackPeriod))
+      max(1_000_000, device.playbackRate.nanoseconds(of: device.playbackPeriod) * 3 / 2)
     )
     self.device = device
     self.wakeUp = wakeUp
@@ -267,22 +270,21 @@ final class VoiceLoop<
     guard box.conference != 0, frames <= ConferenceBridge.capacity else {
       return box.stream.push(capture.output, count: frames, isMuted: isMuted)
     }
-    for index in 0..<frames { bridged[index] = isMuted ? 0 : capture.output[index] }
+    bridged.copy(from: capture.output, count: frames)
+    if isMuted { bridged.fill(0, count: frames) }
     forEachStream { other, _ in
       guard other !== box, other.conference == box.conference else { return }
-      for index in 0..<frames { bridged[index] += other.bridge.taken[index] }
+      bridged.add(other.bridge.taken, count: frames)
     }
     box.stream.push(bridged, count: frames, isMuted: false)
   }
 
   private func noteCapture() {
     let frames = capture.outputFrames
-    for index in 0..<frames {
-      let level = abs(capture.output[index])
-      if level > statistics.inputPeak { statistics.inputPeak = level }
-      monitorCapture?.write(capture.output[index])
-    }
+    statistics.inputPeak = max(statistics.inputPeak, capture.output.peak(count: frames))
     statistics.capturedFrames += Int64(frames)
+    guard isMeasuring else { return }
+    for index in 0..<frames { monitorCapture?.write(capture.output[index]) }
     let now = MonotonicClock.now().nanoseconds
     let pending = device.captureRate.nanoseconds(of: device.pendingFrames())
     let origin = now - pending - SampleRate.voice.nanoseconds(of: Int(statistics.capturedFrames))
@@ -302,8 +304,12 @@ final class VoiceLoop<
     let wanted = fill.framesToWrite(queued: queued, at: now)
     guard wanted > 0 else { return }
     let frames = min(playback.inputFrames(for: wanted), 4_096)
-    for index in 0..<frames { mix[index] = 0 }
-    let ahead = device.playbackRate.nanoseconds(of: max(queued, device.playbackDelayFrames()))
+    mix.fill(0, count: frames)
+    var ahead: Int64 = 0
+    // What the device says of its delay costs time, and nobody else asks.
+    if isMeasuring || capture.needsReference {
+      ahead = device.playbackRate.nanoseconds(of: max(queued, device.playbackDelayFrames()))
+    }
     forEachStream { box, _ in render(box, frames, ahead: ahead) }
     notePlayback(frames, ahead: ahead, at: now)
     playback.process(mix, count: frames)
@@ -334,7 +340,7 @@ final class VoiceLoop<
         tracing: &trace
       )
     }
-    for index in 0..<frames { bridged[index] = 0 }
+    bridged.fill(0, count: frames)
     box.render(
       addingTo: &bridged,
       count: frames,
@@ -343,10 +349,23 @@ final class VoiceLoop<
       tracing: &trace
     )
     box.bridge.append(bridged, count: frames)
-    for index in 0..<frames { mix[index] += bridged[index] }
+    mix.add(bridged, count: frames)
   }
 
   private func notePlayback(_ frames: FrameCount, ahead: Int64, at now: MonotonicInstant) {
+    if isMeasuring { measurePlayback(frames, ahead: ahead, at: now) }
+    statistics.playedFrames += Int64(frames)
+    guard capture.needsReference else { return }
+    reference.append(mix, count: frames)
+    let delay =
+      SampleRate.voice.frames(inNanoseconds: ahead) + frames
+      + SampleRate.voice.frames(
+        inNanoseconds: device.captureRate.nanoseconds(of: device.pendingFrames())
+      )
+    if reference.align(captured: capture.captured, delay: delay) { capture.resetEchoPath() }
+  }
+
+  private func measurePlayback(_ frames: FrameCount, ahead: Int64, at now: MonotonicInstant) {
     let origin =
       now.nanoseconds + ahead - SampleRate.voice.nanoseconds(of: Int(statistics.playedFrames))
     statistics.playbackOrigin = min(statistics.playbackOrigin, origin)
@@ -356,14 +375,6 @@ final class VoiceLoop<
       let position = Int(statistics.playedFrames + Int64(index)) % ProbeSignal.intervalFrames
       mix[index] = position < ProbeSignal.chirpFrames ? chirp[position] : 0
     }
-    statistics.playedFrames += Int64(frames)
-    reference.append(mix, count: frames)
-    let delay =
-      SampleRate.voice.frames(inNanoseconds: ahead) + frames
-      + SampleRate.voice.frames(
-        inNanoseconds: device.captureRate.nanoseconds(of: device.pendingFrames())
-      )
-    if reference.align(captured: capture.captured, delay: delay) { capture.resetEchoPath() }
   }
 
   private func publish(at now: MonotonicInstant) {

@@ -56,9 +56,7 @@ struct VoiceOutput: ~Copyable {
     decodes.noteArrival(slot: slot, at: arrival)
     payloadLengths[slot] = payload.count
     let base = slot * Self.payloadCapacity
-    for index in 0..<payload.count {
-      payloads[base + index] = datagram[payload.lowerBound + index]
-    }
+    payloads.copy(from: datagram, at: payload.lowerBound, to: base, count: payload.count)
   }
 
   /// Forgets what waits, as when another source takes over.
@@ -110,7 +108,7 @@ struct VoiceOutput: ~Copyable {
     case .conceal(let frames), .comfort(let frames):
       decoded = conceal(frames)
     case .silence(let frames):
-      for index in 0..<frames { scratch[index] = 0 }
+      scratch.fill(0, count: frames)
       decoded = frames
     }
     queue.append(scratch, count: decoded)
@@ -122,7 +120,7 @@ struct VoiceOutput: ~Copyable {
     let whole = max(120, frames / 120 * 120)
     var decoded = decoder.conceal(into: &scratch, frames: whole)
     if decoded == 0 {
-      for index in 0..<whole { scratch[index] = 0 }
+      scratch.fill(0, count: whole)
       decoded = whole
     }
     return decoded

@@ -84,8 +84,10 @@ public struct VoiceStream: ~Copyable {
   ) {
     guard configuration.maySend else { return skip(pushed) }
     let count = min(pushed, pending.count - pendingFrames)
-    for index in 0..<count {
-      pending[pendingFrames + index] = isMuted ? 0 : samples[index]
+    if isMuted {
+      pending.fill(0, from: pendingFrames, count: count)
+    } else {
+      pending.copy(from: samples, to: pendingFrames, count: count)
     }
     pendingFrames += count
     // More than a third of a second at once: what does not fit is a gap of known length.
@@ -374,10 +376,7 @@ public struct VoiceStream: ~Copyable {
     at now: MonotonicInstant
   ) {
     voice.render(addingTo: &output, count: count, at: now)
-    for index in 0..<count {
-      let level = abs(output[index])
-      if level > statistics.outputPeak { statistics.outputPeak = level }
-    }
+    statistics.outputPeak = max(statistics.outputPeak, output.peak(count: count))
   }
 
   // MARK: Reporting

@@ -98,11 +98,7 @@ struct LatencyReport: Codable {
 
   /// Writes `latency.json`, `latency.md` and two pictures for each network.
   func write(to folder: URL) throws {
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
-    encoder.dateEncodingStrategy = .iso8601
-    try encoder.encode(self).write(to: folder.appendingPathComponent("latency.json"))
+    try ResultFile.write(self, named: "latency", to: folder)
     try (table + "\n").write(
       to: folder.appendingPathComponent("latency.md"),
       atomically: true,

@@ -1,0 +1,27 @@
+/* A voice through libopus and libspeexdsp in plain C calls, with Sidetone's settings: what a call costs
+   without Sidetone. */
+#ifndef RAW_VOICE_H
+#define RAW_VOICE_H
+
+#include <stdint.h>
+
+typedef struct raw_voice raw_voice;
+
+/* A voice in packets of so many frames at 48 kHz; filters: echo cancellation, noise suppression and gain
+   control in blocks of 240 frames. NULL if a library refuses. */
+raw_voice *raw_voice_open(int frames, int bitrate, int filters);
+
+/* Filters, encodes and decodes the frames of one packet; returns the processor nanoseconds of this thread
+   that it took. What was decoded goes to output. */
+int64_t raw_voice_turn(raw_voice *voice, const float *input, float *output);
+
+void raw_voice_close(raw_voice *voice);
+
+/* Waits for so many ticks of a timer, as a loop that has a period must, and does nothing else; returns the
+   processor nanoseconds of this thread that it took. */
+int64_t raw_voice_idle(int ticks, int64_t period_nanoseconds);
+
+/* Processor nanoseconds of the thread of this process that has that name; -1 if there is none. */
+int64_t raw_thread_nanoseconds(const char *name);
+
+#endif

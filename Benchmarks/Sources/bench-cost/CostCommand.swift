@@ -1,0 +1,156 @@
+import ALSAIO
+import AVFAudio
+import ArgumentParser
+import CRawVoice
+import Foundation
+import MediaTime
+import RealTime
+import Rig
+import SpeechDSP
+import Synchronization
+import UDPTransport
+import VoiceEngine
+
+/// What a call costs in processor time beside what the libraries cost that every caller needs.
+///
+/// Both sides work through the same speech at the same pace on a real-time thread, by turns, since the
+/// same calls cost more on a processor that has slept in between.
+@main
+struct CostCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "bench-cost",
+    abstract: "The voice thread's processor time against libopus and libspeexdsp in plain C."
+  )
+
+  @Option(help: ArgumentHelp("How long each measurement takes.", valueName: "seconds"))
+  var seconds = 10
+
+  @Option(help: ArgumentHelp("Measurements of each kind.", valueName: "n"))
+  var repeats = 5
+
+  @Option(help: ArgumentHelp("Where the results go.", valueName: "folder"))
+  var output = "Benchmarks/results"
+
+  func validate() throws {
+    guard (1...600).contains(seconds), (1...100).contains(repeats) else {
+      throw ValidationError("--seconds is between 1 and 600, --repeats between 1 and 100")
+    }
+  }
+
+  func run() throws {
+    let work = try WorkFolder()
+    defer { work.remove() }
+    let conversation = try Conversation(in: work.url)
+    // Speech alone, without the chirps.
+    let speech = conversation.utterances.joined().flatMap(\.samples)
+    let file = work.url.appendingPathComponent("speech.wav")
+    let wave =
+      WaveFile.header(rateHertz: 48_000, sampleCount: speech.count) + WaveFile.encode(speech)
+    try Data(wave).write(to: file)
+
+    var rows: [CostRow] = []
+    for setting in CostSetting.all {
+      var row = CostRow(setting: setting.name)
+      for _ in 0..<repeats {
+        row.idle.append(try idle())
+        row.raw.append(try raw(setting, saying: speech))
+        row.ours.append(try ours(setting, saying: file.path, traced: false))
+        row.traced.append(try ours(setting, saying: file.path, traced: true))
+      }
+      print(row.line)
+      fflush(nil)
+      rows.append(row)
+    }
+    try CostReport(rows: rows).write(to: URL(fileURLWithPath: output))
+  }
+
+  /// Milliseconds of processor time for each second of call, of the libraries alone.
+  private func raw(_ setting: CostSetting, saying speech: [Float]) throws -> Double {
+    let voice = unsafe raw_voice_open(
+      Int32(setting.packetFrames),
+      Int32(setting.bitrate),
+      setting.filters.isEmpty ? 0 : 1
+    )
+    guard let voice = unsafe voice else { throw RigError("libopus refused the setting") }
+    defer { unsafe raw_voice_close(voice) }
+    let frames = setting.packetFrames
+    let turns = seconds * 48_000 / frames
+    let address = unsafe Int(bitPattern: UnsafeRawPointer(voice))
+    let spent = Spent()
+    let thread = try RealTimeThread(name: "raw", policy: .realTime) {
+      guard let voice = unsafe OpaquePointer(bitPattern: address) else { return }
+      var output = [Float](repeating: 0, count: 5_760)
+      var sum: Int64 = 0
+      let begin = MonotonicClock.now()
+      for turn in 0..<turns {
+        let due = begin.advanced(
+          byNanoseconds: Int64(turn) * Int64(frames) * 1_000_000_000 / 48_000
+        )
+        let wait = due.nanoseconds(since: MonotonicClock.now())
+        if wait > 0 { usleep(UInt32(wait / 1_000)) }
+        let start = turn * frames % (speech.count - frames)
+        sum += unsafe speech.withUnsafeBufferPointer { samples in
+          unsafe raw_voice_turn(voice, samples.baseAddress! + start, &output)
+        }
+      }
+      spent.nanoseconds.store(sum, ordering: .relaxed)
+    }
+    thread.join()
+    return Double(spent.nanoseconds.load(ordering: .relaxed)) / 1e6 / Double(seconds)
+  }
+
+  /// The same of a thread that only wakes as often as the voice thread.
+  private func idle() throws -> Double {
+    let ticks = Int32(seconds * 400)
+    let spent = Spent()
+    let thread = try RealTimeThread(name: "idle", policy: .realTime) {
+      spent.nanoseconds.store(raw_voice_idle(ticks, 2_500_000), ordering: .relaxed)
+    }
+    thread.join()
+    return Double(spent.nanoseconds.load(ordering: .relaxed)) / 1e6 / Double(seconds)
+  }
+
+  private final class Spent: Sendable {
+    let nanoseconds = Atomic<Int64>(0)
+  }
+
+  /// The same of the whole voice thread of a call to itself.
+  private func ours(_ setting: CostSetting, saying path: String, traced: Bool) throws -> Double {
+    let headset = try Headset(capture: .file(path), playback: .null)
+    let engine = try CallEngine(
+      device: headset,
+      settings: EngineSettings(filters: setting.filters, tracesStages: traced)
+    )
+    defer { engine.stop() }
+    guard let any = SocketAddress(host: "127.0.0.1", port: 0) else {
+      throw RigError("no loopback address")
+    }
+    var socket = try MediaSocket(bindingTo: any)
+    guard let own = SocketAddress(host: "127.0.0.1", port: socket.localPort) else {
+      throw RigError("no loopback address")
+    }
+    socket.connect(to: own, control: own)
+    var configuration = StreamConfiguration(
+      codec: .opus,
+      sendPayloadType: 96,
+      receivePayloadType: 96,
+      ssrc: 1,
+      seed: 2
+    )
+    configuration.packetFrames = setting.packetFrames
+    configuration.bitrate = setting.bitrate
+    let stream = try engine.attach(configuration, over: socket)
+    Thread.sleep(forTimeInterval: 1)
+    let before = unsafe raw_thread_nanoseconds("voice")
+    let heard = engine.statistics(of: stream)?.packetsReceived ?? 0
+    for _ in 0..<seconds {
+      Thread.sleep(forTimeInterval: 1)
+      _ = engine.takeStageTimes()
+    }
+    let after = unsafe raw_thread_nanoseconds("voice")
+    let count = (engine.statistics(of: stream)?.packetsReceived ?? 0) - heard
+    let expected = seconds * 48_000 / setting.packetFrames
+    guard count * 10 > expected * 9 else { throw RigError("only \(count) packets came back") }
+    return Double(after - before) / 1e6 / Double(seconds)
+  }
+}
