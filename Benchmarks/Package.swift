@@ -57,6 +57,14 @@ let package = Package(
       ],
       swiftSettings: strict
     ),
+    .executableTarget(
+      name: "bench-modules",
+      dependencies: [
+        "CRawVoice", "Rig", .product(name: "VoiceEngine", package: "sidetone"),
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ],
+      swiftSettings: strict
+    ),
     .target(name: "CAllocationCounter"),
     .target(name: "CRawALSA", linkerSettings: [.linkedLibrary("asound")]),
     .executableTarget(

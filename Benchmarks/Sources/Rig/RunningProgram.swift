@@ -65,6 +65,12 @@ public final class RunningProgram {
     return false
   }
 
+  /// Waits until the program has ended and returns its status.
+  public func waitForExit() -> Int32 {
+    process.waitUntilExit()
+    return process.terminationStatus
+  }
+
   /// Processor time spent so far, of user and system, in seconds; in clock ticks of 10 ms.
   public var processorSeconds: Double {
     guard let text = try? String(contentsOfFile: "/proc/\(pid)/stat", encoding: .utf8),
@@ -100,7 +106,7 @@ public final class RunningProgram {
 }
 
 /// Runs a program to its end; throws if it fails.
-func run(_ program: String, _ arguments: [String]) throws {
+public func run(_ program: String, _ arguments: [String]) throws {
   let process = Process()
   process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
   process.arguments = [program] + arguments

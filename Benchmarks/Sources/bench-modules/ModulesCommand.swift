@@ -1,0 +1,115 @@
+import ArgumentParser
+import Foundation
+import Rig
+
+/// Instructions of each piece of the voice path for twenty milliseconds of audio, counted by valgrind.
+///
+/// They are the same on a busy machine as on an idle one, so a change that costs more is seen.
+@main
+struct ModulesCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "bench-modules",
+    abstract: "Instructions per 20 ms of audio, against the thresholds in the tree."
+  )
+
+  @Option(
+    name: .customLong("run"),
+    help: ArgumentHelp("Only this piece, uncounted; valgrind calls it so.", valueName: "name")
+  )
+  var piece: String?
+
+  @Option(help: ArgumentHelp("With --run: how many times 20 ms.", valueName: "n"))
+  var turns = 100
+
+  @Option(help: ArgumentHelp("Limits that must not be exceeded, as JSON.", valueName: "path"))
+  var thresholds = "Benchmarks/Thresholds/instructions.json"
+
+  @Flag(help: "Write the thresholds instead: what is counted now and a tenth more.")
+  var update = false
+
+  @Option(help: ArgumentHelp("Where the results go.", valueName: "folder"))
+  var output = "Benchmarks/results"
+
+  func validate() throws {
+    guard (1...1_000_000).contains(turns) else {
+      throw ValidationError("--turns is between 1 and 1000000")
+    }
+  }
+
+  func run() throws {
+    if let name = piece {
+      guard let module = Modules.all.first(where: { $0.name == name }) else {
+        throw ValidationError("no piece is called \(name)")
+      }
+      return try module.run(turns)
+    }
+    let work = try WorkFolder()
+    defer { work.remove() }
+    // Debian 12's valgrind does not read the debug information of Swift 6.
+    let stripped = work.url.appendingPathComponent("bench-modules").path
+    try Rig.run("strip", ["--strip-debug", "-o", stripped, CommandLine.arguments[0]])
+    var counted: [String: Int] = [:]
+    for module in Modules.all {
+      // Without what starting the program takes.
+      let few = try instructions(of: module.name, turns: 50, by: stripped, in: work.url)
+      let many = try instructions(of: module.name, turns: 150, by: stripped, in: work.url)
+      counted[module.name] = (many - few) / 100
+    }
+    try report(counted)
+  }
+
+  private func instructions(
+    of name: String,
+    turns: Int,
+    by program: String,
+    in folder: URL
+  ) throws -> Int {
+    let log = folder.appendingPathComponent("callgrind.log")
+    let invocation = Invocation(
+      "valgrind",
+      [
+        "--tool=callgrind", "--callgrind-out-file=/dev/null", program,
+        "--run", name, "--turns", "\(turns)",
+      ]
+    )
+    let program = try RunningProgram(invocation, environment: [:], log: log)
+    guard program.waitForExit() == 0,
+      let line = program.output.split(separator: "\n").last(where: { $0.contains("Collected :") }),
+      let count = line.split(separator: " ").last.flatMap({ Int($0) })
+    else { throw RigError("valgrind counted nothing of \(name): \(program.output.suffix(500))") }
+    return count
+  }
+
+  private func report(_ counted: [String: Int]) throws {
+    let file = URL(fileURLWithPath: thresholds)
+    if update {
+      let limits = counted.filter { $0.key != Self.yardstick }.mapValues { $0 * 11 / 10 }
+      let encoder = JSONEncoder()
+      encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
+      try encoder.encode(limits).write(to: file)
+    }
+    let limits = try JSONDecoder().decode([String: Int].self, from: Data(contentsOf: file))
+    var exceeded: [String] = []
+    for module in Modules.all {
+      let count = counted[module.name] ?? 0
+      let limit = limits[module.name]
+      let isOver = count > limit ?? .max
+      if isOver { exceeded.append(module.name) }
+      print(
+        module.name.padding(toLength: 20, withPad: " ", startingAt: 0)
+          + String(format: "%9d instructions per 20 ms", count)
+          + (limit.map { ", at most \($0)" } ?? "") + (isOver ? ": TOO MANY" : "")
+      )
+    }
+    if let call = counted["VoiceStream.call"], let raw = counted[Self.yardstick], raw > 0 {
+      print(String(format: "a stream beyond libopus: %.1f %%", 100 * (Double(call) / Double(raw) - 1)))
+    }
+    try ResultFile.write(counted, named: "instructions", to: URL(fileURLWithPath: output))
+    guard exceeded.isEmpty else {
+      throw RigError("more instructions than allowed: \(exceeded.joined(separator: ", "))")
+    }
+  }
+
+  /// Not our code: it may be any version.
+  private static let yardstick = "libopus.call"
+}
