@@ -80,7 +80,7 @@ setup-bench: setup-test Benchmarks/.venv/made
 Benchmarks/.venv/made:
 	@Scripts/install.sh "$(SUDO)" $(RIVALS)
 	python3 -m venv Benchmarks/.venv
-	Benchmarks/.venv/bin/pip install -q 'pesq==0.0.4' && touch $@ || true
+	Benchmarks/.venv/bin/pip install -q numpy 'pesq==0.0.4' && touch $@ || true
 
 clean:
 	rm -rf .build Benchmarks/.build Benchmarks/.venv demo

@@ -317,7 +317,8 @@ extension PCM {
     guard rate > 0 else { throw error(device: name, operation: "rate", code: -EINVAL) }
     let granted = SampleRate(hertz: Int(rate))
 
-    var period = UInt(max(16, granted.frames(inNanoseconds: wishes.periodNanoseconds)))
+    let wished = UInt(max(16, granted.frames(inNanoseconds: wishes.periodNanoseconds)))
+    var period = wished
     try unsafe check(
       snd_pcm_hw_params_set_period_size_near(handle, hardware, &period, nil),
       "snd_pcm_hw_params_set_period_size_near"
@@ -329,6 +330,10 @@ extension PCM {
     )
     try unsafe check(snd_pcm_hw_params(handle, hardware), "snd_pcm_hw_params")
 
+    // A server's period may be shorter than asked for: then we are woken after several, since each time
+    // costs the processor.
+    if period > 0 { period *= max(1, (wished + period / 2) / period) }
+    period = min(period, buffer / 2)
     try unsafe configureSoftware(handle, period: period, check: check)
     return Setting(
       format: format,

@@ -81,6 +81,9 @@ public actor Phone {
     session.devices = configuration.devices
     session.speechFilters = configuration.filters
     try session.setCategory(.playAndRecord, mode: .voiceChat)
+    if let period = configuration.ioBufferDuration {
+      try session.setPreferredIOBufferDuration(period)
+    }
     let addresses = try await agent.start()
     provider.setDelegate(delegate, queue: DispatchQueue(label: "sidetone.phone"))
     workers = [

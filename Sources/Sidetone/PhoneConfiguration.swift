@@ -28,6 +28,10 @@ public struct PhoneConfiguration: Equatable, Sendable {
   public var maximumCalls = 2
   /// The sound devices.
   public var devices = AVAudioSession.Devices.systemDefault
+  /// The device period to wish for, in seconds; nil leaves it to the session.
+  ///
+  /// A longer one saves processor time and costs twice as much delay.
+  public var ioBufferDuration: Double?
   /// The filters between microphone and encoder.
   public var filters = SpeechFilterSettings()
 

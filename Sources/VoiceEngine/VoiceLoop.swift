@@ -71,7 +71,7 @@ final class VoiceLoop<
   /// Between two reports to the engine.
   private static var reportNanoseconds: Int64 { 100_000_000 }
   /// A device that stands still must not keep reports from going out.
-  private static var idleNanoseconds: Int64 { 5_000_000 }
+  private static var idleNanoseconds: Int64 { 50_000_000 }
   /// The microphone wakes the loop; without one the loudspeaker still wants its frames in time.
   private let longestWait: Int64
 

@@ -50,6 +50,7 @@ struct CallSession {
     configuration.usesDiscontinuousTransmission = voice.dtx
     configuration.devices = device.devices
     configuration.filters = device.filters
+    configuration.ioBufferDuration = device.period / 1_000
     configuration.maximumCalls = call.calls ?? (answersAtOnce ? 1 : 2)
     self.configuration = configuration
     duration = call.duration

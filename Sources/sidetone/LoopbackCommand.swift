@@ -84,7 +84,8 @@ struct LoopbackCommand: AsyncParsableCommand {
 
     let headset = try Headset(
       capture: devices.capture,
-      playback: devices.playback
+      playback: devices.playback,
+      wishes: deviceOptions.wishes
     )
     let hearsFile = if case .file = devices.capture { true } else { false }
     let engine = try CallEngine(

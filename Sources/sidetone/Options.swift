@@ -41,7 +41,18 @@ struct DeviceOptions: ParsableArguments {
   @Flag(inversion: .prefixedNo, help: "Bring speech to an even level; costs 5 ms.")
   var gainControl = false
 
+  @Option(
+    help: ArgumentHelp(
+      "How often the card moves sound, 1 to 40 ms; longer saves processor time, costs twice the delay.",
+      valueName: "ms"
+    )
+  )
+  var period = 2.5
+
   func validate() throws {
+    guard (1...40).contains(period) else {
+      throw ValidationError("--period is between 1 and 40")
+    }
     if let headset, case .file = DeviceName(headset) {
       throw ValidationError(
         "a file is one side only; use --capture file:... or --playback file:..."
@@ -63,6 +74,8 @@ struct DeviceOptions: ParsableArguments {
   private static func preferred(_ side: Side) -> String {
     DeviceList.preferred(among: DeviceList.all(), capture: side == .capture)?.name ?? "default"
   }
+
+  var wishes: DeviceWishes { DeviceWishes(periodNanoseconds: Int64(period * 1e6)) }
 
   var filters: SpeechFilterSettings {
     SpeechFilterSettings(

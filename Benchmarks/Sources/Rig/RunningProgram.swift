@@ -110,10 +110,13 @@ public func run(_ program: String, _ arguments: [String]) throws {
   let process = Process()
   process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
   process.arguments = [program] + arguments
-  process.standardError = FileHandle.nullDevice
+  let errors = Pipe()
+  process.standardError = errors
   try process.run()
+  let words = errors.fileHandleForReading.readDataToEndOfFile()
   process.waitUntilExit()
   guard process.terminationStatus == 0 else {
-    throw RigError("\(program) \(arguments.joined(separator: " ")) failed")
+    let end = String(decoding: words.suffix(500), as: UTF8.self)
+    throw RigError("\(program) \(arguments.joined(separator: " ")) failed: \(end)")
   }
 }

@@ -43,7 +43,7 @@ struct LatencyCommand: ParsableCommand {
       SidetoneProgram(sidetone),
       SidetoneProgram(sidetone, options: ["--frame", "5", "--bitrate", "96000"]),
       SidetoneProgram(sidetone, options: ["--frame", "2.5", "--bitrate", "128000"]),
-      SidetoneProgram(sidetone, options: ["--frame", "20"]),
+      SidetoneProgram(sidetone, options: ["--frame", "20", "--period", "10"]),
       TrxProgram(frame: 960, buffer: 16, jitter: 16, kilobits: 48),
       TrxProgram(frame: 240, buffer: 8, jitter: 8, kilobits: 96),
       BaresipProgram(bitrate: 48_000),

@@ -33,7 +33,8 @@ struct BaresipProgram: CallProgram {
       "poll_method epoll", "sip_listen \(end.host):\(end.port)",
       "audio_player alsa,\(end.headset)", "audio_source alsa,\(end.headset)",
       "audio_alert alsa,null", "audio_channels 1", "ausrc_srate 48000", "auplay_srate 48000",
-      "opus_bitrate \(bitrate)", "opus_stereo no", "opus_sprop_stereo no",
+      "opus_bitrate \(bitrate)", "opus_application voip", "opus_complexity 9",
+      "opus_stereo no", "opus_sprop_stereo no",
       "rtp_ports \(end.port + 2)-\(end.port + 9)", "module_path /usr/lib/baresip/modules",
       "module alsa.so", "module opus.so", "module_tmp account.so", "module_app menu.so",
     ]
