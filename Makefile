@@ -54,7 +54,7 @@ lint:
 bench: build-bench
 	$(BENCH)/voice-allocations
 	Benchmarks/directory.sh
-	$(BENCH)/call-activation
+	$(BENCH)/bench-setup --output .build/bench
 	$(BENCH)/bench-latency --seconds 15 --repeats 1 --networks direct --output .build/bench
 
 bench-latency: build-bench

@@ -77,9 +77,10 @@ let package = Package(
       swiftSettings: strict
     ),
     .executableTarget(
-      name: "call-activation",
+      name: "bench-setup",
       dependencies: [
         "CRawALSA", "Rig",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "CallKit", package: "sidetone"),
         .product(name: "AVFAudio", package: "sidetone"),
       ],

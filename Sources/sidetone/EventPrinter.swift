@@ -1,10 +1,13 @@
 import Foundation
+import MediaTime
+import RealTime
 import Sidetone
 import VoiceEngine
 
 /// Prints what happens, for people or as JSON.
 ///
-/// JSON: one object per line with `event` and the fields named here; names do not change.
+/// JSON: one object per line with `event`, `at` (milliseconds of the monotonic clock) and the fields named
+/// here; names do not change.
 struct EventPrinter {
   let isJSON: Bool
   let terminal: Terminal
@@ -29,7 +32,10 @@ struct EventPrinter {
     terminal.say("  " + Self.line(statistics))
   }
 
-  private func printJSON(_ fields: [String: Any]) {
+  private func printJSON(_ event: [String: Any]) {
+    var fields = event
+    // By the monotonic clock, which is the same in all programs of a machine.
+    fields["at"] = Self.rounded(Double(MonotonicClock.now().nanoseconds) / 1e6, 3)
     let options: JSONSerialization.WritingOptions = [.sortedKeys, .withoutEscapingSlashes]
     guard let data = try? JSONSerialization.data(withJSONObject: fields, options: options) else {
       return

@@ -102,7 +102,9 @@ struct ModulesCommand: ParsableCommand {
       )
     }
     if let call = counted["VoiceStream.call"], let raw = counted[Self.yardstick], raw > 0 {
-      print(String(format: "a stream beyond libopus: %.1f %%", 100 * (Double(call) / Double(raw) - 1)))
+      print(
+        String(format: "a stream beyond libopus: %.1f %%", 100 * (Double(call) / Double(raw) - 1))
+      )
     }
     try ResultFile.write(counted, named: "instructions", to: URL(fileURLWithPath: output))
     guard exceeded.isEmpty else {

@@ -1,0 +1,70 @@
+import AVFAudio
+import CallKit
+import Foundation
+import MediaTime
+import RealTime
+import Synchronization
+
+/// A provider's delegate that fulfils at once and notes when, and when the session was active.
+final class CallStopwatch: NSObject, CXProviderDelegate, Sendable {
+  /// One activation.
+  struct Activation: Sendable {
+    let fulfilled: MonotonicInstant
+    let activated: MonotonicInstant
+  }
+
+  private let fulfilled = Mutex(MonotonicInstant(nanoseconds: 0))
+  private let activation = Mutex<Activation?>(nil)
+  private let isDone = DispatchSemaphore(value: 0)
+  /// Called just before an action that activates is fulfilled.
+  private let onFulfil: @Sendable () -> Void
+
+  init(onFulfil: @escaping @Sendable () -> Void) {
+    self.onFulfil = onFulfil
+  }
+
+  /// Waits for the next activation or deactivation; the activation, if it was one.
+  func wait() -> Activation? {
+    isDone.wait()
+    return activation.withLock { activation in
+      defer { activation = nil }
+      return activation
+    }
+  }
+
+  func providerDidReset(_ provider: CXProvider) {}
+
+  func provider(_ provider: CXProvider, perform action: CXStartCallAction) { fulfil(action) }
+
+  func provider(_ provider: CXProvider, perform action: CXAnswerCallAction) { fulfil(action) }
+
+  func provider(_ provider: CXProvider, perform action: CXSetHeldCallAction) { fulfil(action) }
+
+  func provider(_ provider: CXProvider, perform action: CXEndCallAction) { action.fulfill() }
+
+  private func fulfil(_ action: CXAction) {
+    onFulfil()
+    fulfilled.withLock { $0 = MonotonicClock.now() }
+    action.fulfill()
+  }
+
+  func provider(_ provider: CXProvider, didActivate audioSession: AVAudioSession) {
+    let now = MonotonicClock.now()
+    let begin = fulfilled.withLock { $0 }
+    activation.withLock { $0 = Activation(fulfilled: begin, activated: now) }
+    isDone.signal()
+  }
+
+  func provider(_ provider: CXProvider, didDeactivate audioSession: AVAudioSession) {
+    isDone.signal()
+  }
+
+  func provider(
+    _ provider: CXProvider,
+    failedToActivate audioSession: AVAudioSession,
+    error: any Error
+  ) {
+    print("the session could not be activated: \(error)")
+    exit(1)
+  }
+}
