@@ -2,6 +2,7 @@
 # make test    every test; those that start programs by themselves
 # make lint    the formatter's rules
 # make bench   the benchmarks, the calls of bench-latency short
+# make results  all benchmarks at length, and the page of Benchmarks/results
 # make bench-latency  calls of several programs on several networks between headsets on an exact clock
 # make sanitize  the concurrent parts under ThreadSanitizer
 
@@ -12,13 +13,13 @@ LIBRARIES := libasound2-dev libopus-dev libspeexdsp-dev libre-dev libsqlite3-dev
 VOICES := espeak-ng sox
 RIGS := libasound2-plugins jackd2 libjack-jackd2-dev baresip-core dbus iproute2 procps python3
 
-# Programs to compare with, and what the scorer of speech is made with.
-RIVALS := trx python3-venv python3-dev gcc
+# Programs to compare with, what counts instructions, and what the scorer of speech is made with.
+RIVALS := trx valgrind python3-venv python3-dev gcc
 
 BENCH := Benchmarks/.build/release
 BENCH_SECONDS ?= 60
 
-.PHONY: build demo test sanitize lint bench bench-latency build-bench setup-build setup-demo setup-test \
+.PHONY: build demo test sanitize lint bench bench-latency results build-bench setup-build setup-demo setup-test \
   setup-bench clean
 
 build: setup-build
@@ -53,12 +54,24 @@ lint:
 
 bench: build-bench
 	$(BENCH)/voice-allocations
+	$(BENCH)/bench-modules --output .build/bench
 	Benchmarks/directory.sh
 	$(BENCH)/bench-setup --output .build/bench
 	$(BENCH)/bench-latency --seconds 15 --repeats 1 --networks direct --output .build/bench
+	$(BENCH)/bench-scale --calls 0,20 --seconds 5 --output .build/bench
+	$(BENCH)/bench-cost --seconds 3 --repeats 1 --output .build/bench
 
 bench-latency: build-bench
 	$(BENCH)/bench-latency --seconds $(BENCH_SECONDS)
+
+# Everything at length, and the page that shows it; half an hour or more.
+results: build-bench
+	$(BENCH)/bench-latency --seconds $(BENCH_SECONDS)
+	$(BENCH)/bench-setup
+	$(BENCH)/bench-cost
+	$(BENCH)/bench-modules
+	$(BENCH)/bench-scale
+	$(BENCH)/bench-page
 
 build-bench: setup-bench
 	swift build -c release --product sidetone

@@ -26,7 +26,8 @@ let package = Package(
     .target(
       name: "Rig",
       dependencies: [
-        "CJack", "CTunnel", .product(name: "Simulation", package: "sidetone"),
+        "CJack", "CTunnel", .product(name: "Drawing", package: "sidetone"),
+        .product(name: "Simulation", package: "sidetone"),
         .product(name: "VoiceEngine", package: "sidetone"),
       ],
       swiftSettings: strict
@@ -38,8 +39,7 @@ let package = Package(
     .executableTarget(
       name: "bench-latency",
       dependencies: [
-        "Rig", .product(name: "Drawing", package: "sidetone"),
-        .product(name: "Simulation", package: "sidetone"),
+        "Rig", .product(name: "Simulation", package: "sidetone"),
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: strict
@@ -61,6 +61,23 @@ let package = Package(
       name: "bench-modules",
       dependencies: [
         "CRawVoice", "Rig", .product(name: "VoiceEngine", package: "sidetone"),
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ],
+      swiftSettings: strict
+    ),
+    .executableTarget(
+      name: "bench-page",
+      dependencies: [
+        "Rig", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ],
+      swiftSettings: strict
+    ),
+    .executableTarget(
+      name: "bench-scale",
+      dependencies: [
+        "Rig",
+        .product(name: "Sidetone", package: "sidetone"),
+        .product(name: "VoiceEngine", package: "sidetone"),
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: strict

@@ -22,10 +22,10 @@ struct CaptureSide: ~Copyable {
       )
       self.init(name, pcm)
     case .file(let path):
-      let microphone = try VirtualMicrophone(path: path)
+      let microphone = try VirtualMicrophone(path: path, wishes: wishes)
       self.init(name, microphone)
     case .null:
-      let microphone = try VirtualMicrophone()
+      let microphone = try VirtualMicrophone(wishes: wishes)
       self.init(name, microphone)
     }
   }
@@ -41,7 +41,7 @@ struct CaptureSide: ~Copyable {
   private init(_ name: DeviceName, _ microphone: consuming VirtualMicrophone) {
     self.name = name
     rate = microphone.rate
-    period = microphone.rate.frames(inNanoseconds: VirtualClock.periodNanoseconds)
+    period = microphone.rate.frames(inNanoseconds: microphone.clock.periodNanoseconds)
     pcm = nil
     self.microphone = consume microphone
   }
@@ -110,10 +110,10 @@ struct PlaybackSide: ~Copyable {
       )
       self.init(name, pcm)
     case .file(let path):
-      let speaker = try VirtualSpeaker(path: path)
+      let speaker = try VirtualSpeaker(path: path, wishes: wishes)
       self.init(name, speaker)
     case .null:
-      let speaker = try VirtualSpeaker()
+      let speaker = try VirtualSpeaker(wishes: wishes)
       self.init(name, speaker)
     }
   }
@@ -131,7 +131,7 @@ struct PlaybackSide: ~Copyable {
     self.name = name
     rate = speaker.rate
     capacity = speaker.rate.hertz
-    period = speaker.rate.frames(inNanoseconds: VirtualClock.periodNanoseconds)
+    period = speaker.rate.frames(inNanoseconds: speaker.clock.periodNanoseconds)
     pcm = nil
     self.speaker = consume speaker
   }

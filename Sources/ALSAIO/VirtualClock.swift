@@ -4,14 +4,15 @@ import RealTime
 
 /// The clock of a device that does not exist: a timer that counts whole periods of frames.
 struct VirtualClock: ~Copyable {
-  /// The period of all virtual devices: 2.5 ms, the shortest Opus frame.
-  static var periodNanoseconds: Int64 { 2_500_000 }
-
   let descriptor: CInt
+  /// How often a virtual device moves sound.
+  let periodNanoseconds: Int64
   private var origin: MonotonicInstant?
 
-  init(device: String) throws(AudioDeviceError) {
-    descriptor = realtime_timer_open(Self.periodNanoseconds)
+  init(device: String, periodNanoseconds: Int64) throws(AudioDeviceError) {
+    // From half a millisecond, so that a wish for nothing is no timer that never stops.
+    self.periodNanoseconds = max(500_000, min(1_000_000_000, periodNanoseconds))
+    descriptor = realtime_timer_open(self.periodNanoseconds)
     guard descriptor >= 0 else {
       throw AudioDeviceError(
         kind: .other,
@@ -29,6 +30,8 @@ struct VirtualClock: ~Copyable {
   @_noAllocation @_noLocks
   mutating func start(at now: MonotonicInstant) {
     origin = now
+    // The timer tells of whole periods since then, not since it was made.
+    _ = realtime_timer_restart(descriptor, periodNanoseconds)
   }
 
   mutating func pollDescriptor(_ descriptors: inout FixedArray<pollfd>, at index: Int) -> Int {
@@ -46,7 +49,7 @@ struct VirtualClock: ~Copyable {
   @_noAllocation @_noLocks
   func frames(at now: MonotonicInstant, rate: SampleRate) -> Int {
     guard let origin else { return 0 }
-    let periods = max(0, now.nanoseconds(since: origin)) / Self.periodNanoseconds
-    return rate.frames(inNanoseconds: periods * Self.periodNanoseconds)
+    let periods = max(0, now.nanoseconds(since: origin)) / periodNanoseconds
+    return rate.frames(inNanoseconds: periods * periodNanoseconds)
   }
 }

@@ -12,18 +12,21 @@ struct VirtualMicrophone: ~Copyable {
   private var position = 0
 
   /// A microphone in a silent room.
-  init() throws(AudioDeviceError) {
-    clock = try VirtualClock(device: DeviceName.null.description)
+  init(wishes: DeviceWishes) throws(AudioDeviceError) {
+    clock = try VirtualClock(
+      device: DeviceName.null.description,
+      periodNanoseconds: wishes.periodNanoseconds
+    )
     rate = .voice
     sound = FixedArray(repeating: 0, count: 1)
     soundFrames = 0
   }
 
   /// A microphone that hears the file at `path`.
-  init(path: String) throws(AudioDeviceError) {
+  init(path: String, wishes: DeviceWishes) throws(AudioDeviceError) {
     let device = DeviceName.file(path).description
     let wave = try Self.load(path: path, device: device)
-    clock = try VirtualClock(device: device)
+    clock = try VirtualClock(device: device, periodNanoseconds: wishes.periodNanoseconds)
     rate = SampleRate(hertz: wave.rateHertz)
     soundFrames = wave.samples.count
     var sound = FixedArray<Float>(repeating: 0, count: max(1, wave.samples.count))

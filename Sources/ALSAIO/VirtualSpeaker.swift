@@ -13,14 +13,20 @@ struct VirtualSpeaker: ~Copyable {
   private var written = 0
 
   /// A loudspeaker that nobody hears.
-  init() throws(AudioDeviceError) {
-    clock = try VirtualClock(device: DeviceName.null.description)
+  init(wishes: DeviceWishes) throws(AudioDeviceError) {
+    clock = try VirtualClock(
+      device: DeviceName.null.description,
+      periodNanoseconds: wishes.periodNanoseconds
+    )
     recorder = nil
   }
 
   /// A loudspeaker that is recorded to `path`.
-  init(path: String) throws(AudioDeviceError) {
-    let timer = try VirtualClock(device: DeviceName.file(path).description)
+  init(path: String, wishes: DeviceWishes) throws(AudioDeviceError) {
+    let timer = try VirtualClock(
+      device: DeviceName.file(path).description,
+      periodNanoseconds: wishes.periodNanoseconds
+    )
     let recorder = try WaveRecorder(path: path, rate: .voice)
     clock = timer
     self.recorder = consume recorder

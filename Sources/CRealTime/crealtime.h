@@ -63,18 +63,20 @@ RT_SAFE static inline uint64_t realtime_event_take(int descriptor) {
   return read(descriptor, &count, sizeof count) == sizeof count ? count : 0;
 }
 
+/* Lets a timerfd fire each period_ns from now on; 0 or -errno. */
+RT_SAFE static inline int realtime_timer_restart(int descriptor, int64_t period_ns) {
+  struct timespec period = {period_ns / 1000000000, period_ns % 1000000000};
+  struct itimerspec setting = {period, period};
+  return timerfd_settime(descriptor, 0, &setting, NULL) < 0 ? -errno : 0;
+}
+
 /* A timerfd that fires each period_ns from now on; the descriptor or -errno. */
 static inline int realtime_timer_open(int64_t period_ns) {
   int descriptor = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
   if (descriptor < 0) return -errno;
-  struct timespec period = {period_ns / 1000000000, period_ns % 1000000000};
-  struct itimerspec setting = {period, period};
-  if (timerfd_settime(descriptor, 0, &setting, NULL) < 0) {
-    int code = errno;
-    close(descriptor);
-    return -code;
-  }
-  return descriptor;
+  int code = realtime_timer_restart(descriptor, period_ns);
+  if (code < 0) close(descriptor);
+  return code < 0 ? code : descriptor;
 }
 
 typedef struct {

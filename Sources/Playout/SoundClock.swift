@@ -45,6 +45,8 @@ public struct SoundClock: Sendable {
       self.position = position
       return
     }
+    // A device that was started anew after a fault counts from where its silence begins.
+    if position < self.position { origin += self.position - position }
     before = now
     let free = now.advanced(byNanoseconds: max(0, instant.nanoseconds(since: updated)))
     learnStep(to: position, at: instant)

@@ -47,6 +47,7 @@ extension PhoneConfiguration {
     if media.codec == .opus {
       stream.packetFrames = packetFrames
       stream.bitrate = bitrate
+      stream.complexity = complexity
       stream.usesRedundancy = usesRedundancy && media.usesRedundancy
       stream.usesDiscontinuousTransmission = usesDiscontinuousTransmission
     }

@@ -20,6 +20,8 @@ public struct PhoneConfiguration: Equatable, Sendable {
   public var packetFrames = 480
   /// Opus bits per second.
   public var bitrate = 48_000
+  /// How much the Opus encoder computes, 0 to 10.
+  public var complexity = 9
   /// True to let Opus send in-band redundancy under loss.
   public var usesRedundancy = true
   /// True to let Opus fall silent when nobody speaks.

@@ -12,21 +12,35 @@ public struct EngineSettings: Equatable, Sendable {
     case probe
   }
 
+  /// What an engine times.
+  public enum Trace: Equatable, Sendable {
+    /// Nothing.
+    case off
+    /// How late the voice thread is.
+    case lateness
+    /// That, and each packet in each stage.
+    case stages
+  }
+
   /// The filters between microphone and encoder.
   public var filters: SpeechFilterSettings
   /// What is measured.
   public var measurement: Measurement
-  /// Whether packets are timed in each stage, for `takeStageTimes`.
-  public var tracesStages: Bool
+  /// What is timed, for `takeStageTimes`.
+  public var trace: Trace
+  /// Whether each stream hears itself, by the microphone's clock; nothing is captured or played then.
+  public var isEcho: Bool
 
   /// Settings without filters and measurements.
   public init(
     filters: SpeechFilterSettings = .init(),
     measurement: Measurement = .off,
-    tracesStages: Bool = false
+    trace: Trace = .off,
+    isEcho: Bool = false
   ) {
     self.filters = filters
     self.measurement = measurement
-    self.tracesStages = tracesStages
+    self.trace = trace
+    self.isEcho = isEcho
   }
 }

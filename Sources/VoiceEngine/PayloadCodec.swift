@@ -20,7 +20,8 @@ struct PayloadEncoder: ~Copyable {
         configuration.packetFrames < 480 ? .lowDelay : .speech
       var encoder = try OpusVoiceEncoder(
         application: application,
-        bitrate: configuration.bitrate
+        bitrate: configuration.bitrate,
+        complexity: max(0, min(10, configuration.complexity))
       )
       encoder.setDiscontinuousTransmission(enabled: configuration.usesDiscontinuousTransmission)
       self.init(encoder)

@@ -24,6 +24,8 @@ public enum VoiceStage: Int, CaseIterable, Hashable, Sendable, BitwiseCopyable {
   case queue
   /// What the loudspeaker's buffer holds.
   case fill
+  /// No station: how long after a period of the microphone was over the voice thread came to read it.
+  case lateness
 }
 
 /// How long one packet spent in one stage.
@@ -51,13 +53,22 @@ struct StageTrace: ~Copyable {
   private var times: RingProducer<StageTime>
   private var sent = FixedArray<Int64>(repeating: 0, count: 256)
 
-  init(times: consuming RingProducer<StageTime>) {
+  private let notesStages: Bool
+
+  init(_ trace: EngineSettings.Trace, times: consuming RingProducer<StageTime>) {
     self.times = times
+    notesStages = trace == .stages
   }
 
   @_noAllocation @_noLocks
   mutating func note(_ stage: VoiceStage, _ nanoseconds: Int64) {
+    guard notesStages else { return }
     times.write(StageTime(stage: stage, nanoseconds: max(0, nanoseconds)))
+  }
+
+  @_noAllocation @_noLocks
+  mutating func noteLateness(_ nanoseconds: Int64) {
+    times.write(StageTime(stage: .lateness, nanoseconds: max(0, nanoseconds)))
   }
 
   /// Notes that the RTP packet in `datagram` was handed to the system at `instant`.

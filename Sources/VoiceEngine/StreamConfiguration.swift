@@ -28,6 +28,8 @@ public struct StreamConfiguration: Equatable, Sendable {
   public var packetFrames: FrameCount
   /// Opus bits per second, 6000 to 510000.
   public var bitrate: Int
+  /// How much the Opus encoder computes, 0 to 10: less costs less processor time, and sounds a little worse.
+  public var complexity = 9
   /// True to let Opus send in-band redundancy when the far side reports loss.
   public var usesRedundancy: Bool
   /// True to let Opus fall silent when nobody speaks.

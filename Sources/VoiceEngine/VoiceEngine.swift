@@ -65,8 +65,8 @@ public final class VoiceEngine<
       inNanoseconds: device.playbackRate.nanoseconds(of: device.playbackPeriod)
     )
 
-    var commands = RingProducer<LoopCommand>(capacity: 256)
-    var released = RingProducer<Int>(capacity: 64)
+    var commands = RingProducer<LoopCommand>(capacity: 1_024)
+    var released = RingProducer<Int>(capacity: 512)
     var reports = RingProducer<EngineStatistics>(capacity: 256)
     var monitorCapture: RingProducer<Float>?
     var monitorPlayback: RingProducer<Float>?
@@ -75,7 +75,7 @@ public final class VoiceEngine<
       monitorPlayback = RingProducer(capacity: 480_000)
     }
     var stageTimes: RingProducer<StageTime>?
-    if settings.tracesStages { stageTimes = RingProducer(capacity: 65_536) }
+    if settings.trace != .off { stageTimes = RingProducer(capacity: 65_536) }
     let commandReader = commands.makeConsumer()
     let control = Control(
       commands: commands,
@@ -271,7 +271,7 @@ public final class VoiceEngine<
 
 /// What an engine cannot do.
 public enum EngineError: Error, Equatable, Sendable {
-  /// It carries eight streams already.
+  /// It carries 256 streams already.
   case tooManyStreams
 }
 

@@ -31,7 +31,7 @@ final class VoiceLoop<
   Device: AudioDevice & ~Copyable,
   Transport: PacketTransport & ~Copyable
 > {
-  static var streamCapacity: Int { 8 }
+  static var streamCapacity: Int { 256 }
 
   private var device: Device
   private let wakeUp: WakeUp
@@ -44,6 +44,7 @@ final class VoiceLoop<
   private var trace: StageTrace?
   private let isMeasuring: Bool
   private let isProbing: Bool
+  private let isEcho: Bool
 
   private var capture: CaptureChain
   private var playback: PlaybackChain
@@ -59,8 +60,10 @@ final class VoiceLoop<
   private var isInputMuted = false
   private var waitedCount = 1
 
-  private var streamAddresses = FixedArray<Int>(repeating: 0, count: 8)
-  private var streamIDs = FixedArray<Int>(repeating: 0, count: 8)
+  private var streamAddresses = FixedArray<Int>(repeating: 0, count: 256)
+  private var streamIDs = FixedArray<Int>(repeating: 0, count: 256)
+  /// The slots from here on are free.
+  private var slotCount = 0
   private var descriptors = FixedArray<pollfd>(repeating: pollfd(), count: 24)
   private var block = SampleBuffer(repeating: 0, count: 4_096)
   private var mix = SampleBuffer(repeating: 0, count: 16_384)
@@ -105,7 +108,8 @@ final class VoiceLoop<
       rate: .voice
     )
     statistics.capturePeriodNanoseconds = capturePeriod
-    isMeasuring = settings.measurement != .off || settings.tracesStages
+    isMeasuring = settings.measurement != .off || settings.trace != .off
+    isEcho = settings.isEcho
     isProbing = settings.measurement == .probe
     // Not just a period: the microphone's wake-up and this one would race each other.
     longestWait = min(
@@ -121,7 +125,7 @@ final class VoiceLoop<
     nextReport = MonotonicClock.now()
     self.monitorCapture = monitorCapture
     self.monitorPlayback = monitorPlayback
-    if let times = stageTimes { trace = StageTrace(times: times) }
+    if let times = stageTimes { trace = StageTrace(settings.trace, times: times) }
   }
 
   /// Runs until the stop flag is set, then says goodbye on every stream.
@@ -171,10 +175,11 @@ final class VoiceLoop<
         for slot in 0..<Self.streamCapacity where streamAddresses[slot] == 0 {
           streamAddresses[slot] = address
           streamIDs[slot] = id
+          slotCount = max(slotCount, slot + 1)
           break
         }
       case .detach(let id):
-        for slot in 0..<Self.streamCapacity
+        for slot in 0..<slotCount
         where streamAddresses[slot] != 0 && streamIDs[slot] == id {
           release(slot)
         }
@@ -194,7 +199,7 @@ final class VoiceLoop<
 
   // SAFETY: the address came from a retained box, which the engine keeps until it reads the release.
   private func forEachStream(_ body: (StreamBox<Transport>, Int) -> Void) {
-    for slot in 0..<Self.streamCapacity {
+    for slot in 0..<slotCount {
       guard let pointer = unsafe UnsafeRawPointer(bitPattern: streamAddresses[slot]) else {
         continue
       }
@@ -210,6 +215,7 @@ final class VoiceLoop<
       if $1 == id { $0.report(&datagram, at: now, wall: realtime_wall_nanoseconds(), isLast: true) }
     }
     streamAddresses[slot] = 0
+    while slotCount > 0, streamAddresses[slotCount - 1] == 0 { slotCount -= 1 }
     released.write(id)
   }
 
@@ -235,10 +241,15 @@ final class VoiceLoop<
       }
       guard transfer.frames > 0 else { return }
       let read = MonotonicClock.now()
+      noteLateness(of: read)
       capture.process(block, count: transfer.frames, reference: reference)
       noteCapture()
       takeFromBridges(capture.outputFrames)
-      forEachStream { box, _ in sendCaptured(on: box) }
+      if isEcho {
+        echo(at: read)
+      } else {
+        forEachStream { box, _ in sendCaptured(on: box) }
+      }
       sendPackets(readAt: read)
     }
   }
@@ -257,6 +268,36 @@ final class VoiceLoop<
       processingNanoseconds: MonotonicClock.now().nanoseconds(since: read)
     )
     forEachStream { box, _ in box.send(&datagram, of: block, tracing: &trace) }
+  }
+
+  // The first frame of what was read now was sampled after all that was captured before; a period later it
+  // could be read.
+  private func noteLateness(of read: MonotonicInstant) {
+    guard trace != nil, statistics.captureOrigin != .max else { return }
+    let sampled = SampleRate.voice.nanoseconds(of: Int(statistics.capturedFrames))
+    let due = statistics.captureOrigin + sampled + statistics.capturePeriodNanoseconds
+    trace?.noteLateness(read.nanoseconds - due)
+  }
+
+  // Says back to each far side what it says.
+  private func echo(at now: MonotonicInstant) {
+    let frames = capture.outputFrames
+    let wall = realtime_wall_nanoseconds()
+    playbackClock.update(frames: capture.captured, isDry: false, at: now)
+    let instant = playbackClock.now
+    forEachStream { box, _ in
+      box.receive(&datagram, at: now, wall: wall, playback: playbackClock, tracing: &trace)
+      box.passKeysOn()
+      bridged.fill(0, count: frames)
+      box.render(
+        addingTo: &bridged,
+        count: frames,
+        at: instant,
+        fillNanoseconds: 0,
+        tracing: &trace
+      )
+      box.stream.push(bridged, count: frames, isMuted: box.isMuted)
+    }
   }
 
   private func takeFromBridges(_ frames: FrameCount) {
@@ -292,6 +333,7 @@ final class VoiceLoop<
   }
 
   private func receiveAndPlay(at now: MonotonicInstant) {
+    guard !isEcho else { return }
     let wall = realtime_wall_nanoseconds()
     let queued = isPlaybackGone ? 0 : device.queuedFrames()
     playbackClock.update(frames: writtenFrames - Int64(queued), isDry: queued == 0, at: now)

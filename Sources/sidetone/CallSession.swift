@@ -37,17 +37,8 @@ struct CallSession {
   ) throws {
     try Self.orFail { try device.checkDevices() }
     var configuration = PhoneConfiguration()
-    let listen = call.listen.flatMap { CallOptions.split($0) }
-    configuration.hosts = listen?.host.map { [$0] } ?? []
-    configuration.port = listen?.port ?? defaultPort
-    configuration.mediaPort = call.rtpPort
-    configuration.user = call.user
-    configuration.displayName = call.name
-    configuration.codecs = voice.offeredCodecs
-    configuration.packetFrames = voice.packetFrames
-    configuration.bitrate = voice.bitrate
-    configuration.usesRedundancy = voice.fec
-    configuration.usesDiscontinuousTransmission = voice.dtx
+    call.apply(to: &configuration, defaultPort: defaultPort)
+    voice.apply(to: &configuration)
     configuration.devices = device.devices
     configuration.filters = device.filters
     configuration.ioBufferDuration = device.period / 1_000
@@ -156,18 +147,12 @@ struct CallSession {
         continuation.yield(.tick)
       }
     }
-    let signals = [SIGINT, SIGTERM, SIGHUP].map { number in
-      signal(number, SIG_IGN)
-      let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
-      source.setEventHandler { continuation.yield(.interrupt) }
-      source.resume()
-      return source
-    }
+    let signals = InterruptSignals { continuation.yield(.interrupt) }
     let keys = Self.keySource(isWanted: readsKeys) { continuation.yield(.key($0)) }
     return [
       Source { events.cancel() },
       Source { ticks.cancel() },
-      Source { for source in signals { source.cancel() } },
+      Source { signals.cancel() },
       Source { keys?.cancel() },
     ]
   }

@@ -26,6 +26,13 @@ struct EventPrinter {
     }
   }
 
+  /// Prints what happened to an echo line.
+  func printEcho(_ event: String, _ fields: [String: Any]) {
+    if isJSON { return printJSON(fields.merging(["event": event]) { own, _ in own }) }
+    let words = fields.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
+    terminal.say("\(event): " + words.joined(separator: ", "))
+  }
+
   /// Sums up a call that has ended.
   func printSummary(_ statistics: CallStatistics) {
     guard !isJSON else { return }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Sidetone
 
 struct ListenCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
@@ -9,6 +10,11 @@ struct ListenCommand: AsyncParsableCommand {
   @Flag(help: "Answer at once.")
   var answer = false
 
+  @Flag(
+    help: "With --answer: say back what callers say, to any number of them, without sound devices."
+  )
+  var echo = false
+
   @Flag(help: "End after the first call.")
   var once = false
 
@@ -16,7 +22,14 @@ struct ListenCommand: AsyncParsableCommand {
   @OptionGroup var voiceOptions: VoiceOptions
   @OptionGroup var deviceOptions: DeviceOptions
 
+  func validate() throws {
+    guard !echo || answer && !once else {
+      throw ValidationError("--echo needs --answer, and does not go with --once")
+    }
+  }
+
   func run() async throws {
+    if echo { return try await runEcho() }
     let session = try CallSession(
       call: callOptions,
       voice: voiceOptions,
@@ -25,5 +38,17 @@ struct ListenCommand: AsyncParsableCommand {
       answersAtOnce: answer
     )
     try await session.run(endsAfterFirst: once, calling: nil)
+  }
+
+  private func runEcho() async throws {
+    var configuration = PhoneConfiguration()
+    callOptions.apply(to: &configuration, defaultPort: 5_060)
+    voiceOptions.apply(to: &configuration)
+    let printer = EventPrinter(
+      isJSON: callOptions.json,
+      terminal: Terminal(),
+      announcesAddresses: true
+    )
+    try await EchoSession(configuration: configuration, printer: printer).run()
   }
 }

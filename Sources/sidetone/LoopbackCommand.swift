@@ -93,7 +93,7 @@ struct LoopbackCommand: AsyncParsableCommand {
       settings: EngineSettings(
         filters: deviceOptions.filters,
         measurement: hearsFile ? .observe : .probe,
-        tracesStages: breakdown
+        trace: breakdown ? .stages : .off
       )
     )
     defer { engine.stop() }
@@ -129,6 +129,7 @@ struct LoopbackCommand: AsyncParsableCommand {
     )
     configuration.packetFrames = voiceOptions.packetFrames
     configuration.bitrate = voiceOptions.bitrate
+    configuration.complexity = voiceOptions.complexity
     configuration.usesRedundancy = voiceOptions.fec
     configuration.usesDiscontinuousTransmission = voiceOptions.dtx
     return try engine.attach(configuration, over: socket)

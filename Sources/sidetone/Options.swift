@@ -114,6 +114,14 @@ struct VoiceOptions: ParsableArguments {
   @Option(help: ArgumentHelp("Opus bit rate in bit/s, 6000 to 510000.", valueName: "bit/s"))
   var bitrate = 48_000
 
+  @Option(
+    help: ArgumentHelp(
+      "How much Opus computes, 0 to 10; less sounds a little worse.",
+      valueName: "n"
+    )
+  )
+  var complexity = 9
+
   @Flag(inversion: .prefixedNo, help: "Let Opus send in-band redundancy when packets are lost.")
   var fec = true
 
@@ -129,6 +137,9 @@ struct VoiceOptions: ParsableArguments {
     }
     guard (6_000...510_000).contains(bitrate) else {
       throw ValidationError("--bitrate is between 6000 and 510000")
+    }
+    guard (0...10).contains(complexity) else {
+      throw ValidationError("--complexity is between 0 and 10")
     }
     guard !offeredCodecs.isEmpty, offeredCodecs.count == codecs.split(separator: ",").count else {
       throw ValidationError("--codecs is a list of opus, pcmu and pcma")
@@ -147,6 +158,15 @@ struct VoiceOptions: ParsableArguments {
   }
 
   var packetFrames: Int { Int(frame * 48) }
+
+  func apply(to configuration: inout PhoneConfiguration) {
+    configuration.codecs = offeredCodecs
+    configuration.packetFrames = packetFrames
+    configuration.bitrate = bitrate
+    configuration.complexity = complexity
+    configuration.usesRedundancy = fec
+    configuration.usesDiscontinuousTransmission = dtx
+  }
 }
 
 /// Where to listen, how long, what to print.
@@ -204,6 +224,15 @@ struct CallOptions: ParsableArguments {
     if let listen, Self.split(listen) == nil {
       throw ValidationError("--listen is HOST:PORT with a numeric host, for example 0.0.0.0:5060")
     }
+  }
+
+  func apply(to configuration: inout PhoneConfiguration, defaultPort: UInt16) {
+    let listen = listen.flatMap { Self.split($0) }
+    configuration.hosts = listen?.host.map { [$0] } ?? []
+    configuration.port = listen?.port ?? defaultPort
+    configuration.mediaPort = rtpPort
+    configuration.user = user
+    configuration.displayName = name
   }
 
   /// Host (nil for every address) and port of `--listen`.

@@ -82,6 +82,20 @@ struct SoundClockTests {
     #expect(long.nanoseconds >= 1_300_000)
   }
 
+  @Test func aDeviceThatBeganAnewIsTimedOn() {
+    var clock = SoundClock(period: 128, rate: .voice)
+    for turn in 0..<400 {
+      // After a second the device recovers: 256 frames of silence that nobody wrote are queued first.
+      let frames = Int64(turn) * 120 - (turn >= 400 / 2 ? 256 : 0)
+      clock.update(
+        frames: frames,
+        isDry: turn == 199,
+        at: MonotonicInstant(nanoseconds: Int64(turn) * 2_500_000)
+      )
+    }
+    #expect(abs(clock.now.nanoseconds - 399 * 2_500_000) < 100_000)
+  }
+
   @Test func neverRunsBackwardsAndSurvivesAnyInput() {
     var clock = SoundClock(period: 128, rate: .voice)
     var last = MonotonicInstant(nanoseconds: .min)

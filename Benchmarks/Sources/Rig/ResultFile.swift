@@ -2,12 +2,35 @@ public import Foundation
 
 /// A benchmark's results on disk, as JSON.
 public enum ResultFile {
+  /// Reads what `write` wrote; nil if there is no such file.
+  public static func read<Results: Decodable>(
+    _ type: Results.Type,
+    named name: String,
+    from folder: URL
+  ) throws -> Results? {
+    let file = folder.appendingPathComponent("\(name).json")
+    guard FileManager.default.fileExists(atPath: file.path) else { return nil }
+    let decoder = JSONDecoder()
+    decoder.dateDecodingStrategy = .iso8601
+    decoder.nonConformingFloatDecodingStrategy = .convertFromString(
+      positiveInfinity: "inf",
+      negativeInfinity: "-inf",
+      nan: "nan"
+    )
+    return try decoder.decode(type, from: Data(contentsOf: file))
+  }
+
   /// Writes `name.json` in `folder`, which is made if it is missing.
   public static func write(_ results: some Encodable, named name: String, to folder: URL) throws {
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
     encoder.dateEncodingStrategy = .iso8601
+    encoder.nonConformingFloatEncodingStrategy = .convertToString(
+      positiveInfinity: "inf",
+      negativeInfinity: "-inf",
+      nan: "nan"
+    )
     try encoder.encode(results).write(to: folder.appendingPathComponent("\(name).json"))
   }
 }

@@ -84,9 +84,14 @@ public final class RunningProgram {
   }
 
   /// The most memory that was resident, in megabytes of 10^6 bytes.
-  public var peakMegabytes: Double {
+  public var peakMegabytes: Double { megabytes("VmHWM:") }
+
+  /// The memory that is resident now, in megabytes of 10^6 bytes.
+  public var residentMegabytes: Double { megabytes("VmRSS:") }
+
+  private func megabytes(_ field: String) -> Double {
     guard let text = try? String(contentsOfFile: "/proc/\(pid)/status", encoding: .utf8),
-      let line = text.split(separator: "\n").first(where: { $0.hasPrefix("VmHWM:") }),
+      let line = text.split(separator: "\n").first(where: { $0.hasPrefix(field) }),
       let kibibytes = line.split(separator: " ").dropFirst().first.flatMap({ Double($0) })
     else { return 0 }
     return kibibytes * 1_024 / 1e6

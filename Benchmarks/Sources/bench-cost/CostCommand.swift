@@ -79,6 +79,8 @@ struct CostCommand: ParsableCommand {
     let spent = Spent()
     let thread = try RealTimeThread(name: "raw", policy: .realTime) {
       guard let voice = unsafe OpaquePointer(bitPattern: address) else { return }
+      let samples = SampleBuffer(speech)
+      var block = SampleBuffer(repeating: 0, count: frames)
       var output = [Float](repeating: 0, count: 5_760)
       var sum: Int64 = 0
       let begin = MonotonicClock.now()
@@ -89,9 +91,8 @@ struct CostCommand: ParsableCommand {
         let wait = due.nanoseconds(since: MonotonicClock.now())
         if wait > 0 { usleep(UInt32(wait / 1_000)) }
         let start = turn * frames % (speech.count - frames)
-        sum += unsafe speech.withUnsafeBufferPointer { samples in
-          unsafe raw_voice_turn(voice, samples.baseAddress! + start, &output)
-        }
+        block.copy(from: samples, at: start, count: frames)
+        sum += unsafe raw_voice_turn(voice, block.address, &output)
       }
       spent.nanoseconds.store(sum, ordering: .relaxed)
     }
@@ -119,7 +120,7 @@ struct CostCommand: ParsableCommand {
     let headset = try Headset(capture: .file(path), playback: .null)
     let engine = try CallEngine(
       device: headset,
-      settings: EngineSettings(filters: setting.filters, tracesStages: traced)
+      settings: EngineSettings(filters: setting.filters, trace: traced ? .stages : .off)
     )
     defer { engine.stop() }
     guard let any = SocketAddress(host: "127.0.0.1", port: 0) else {

@@ -1,30 +1,32 @@
-import Foundation
-import Rig
+package import Foundation
 
 /// What was measured, each call in milliseconds.
-struct SetupReport: Codable {
-  var date = Date()
-  var machine = Machine()
+package struct SetupReport: Codable {
+  package var date = Date()
+  package var machine = Machine()
   /// Opening and starting the bare ALSA devices.
-  var bareALSA: [Double] = []
+  package var bareALSA: [Double] = []
   /// From the fulfilment of an answer to didActivate.
-  var activation: [Double] = []
+  package var activation: [Double] = []
   /// From there to the first packet of captured voice, as the far side's kernel received it.
-  var firstSent: [Double] = []
+  package var firstSent: [Double] = []
   /// From there to the first sound of the far side at the loudspeaker.
-  var firstHeard: [Double] = []
+  package var firstHeard: [Double] = []
   /// From the fulfilment of a resume to didActivate, while the devices still run.
-  var resumption: [Double] = []
+  package var resumption: [Double] = []
   /// The session alone.
-  var sessionActivation: [Double] = []
-  var sessionDeactivation: [Double] = []
+  package var sessionActivation: [Double] = []
+  package var sessionDeactivation: [Double] = []
   /// Between two programs on this machine.
-  var inviteToConnected: [Double] = []
+  package var inviteToConnected: [Double] = []
   /// How often jackd was kept waiting for longer than a period.
-  var stalls = 0
+  package var stalls = 0
+
+  /// Nothing was measured yet.
+  package init() {}
 
   /// The rows of the table.
-  var rows: [(String, [Double])] {
+  package var rows: [(String, [Double])] {
     [
       ("bare ALSA: open and start both directions", bareALSA),
       ("answer fulfilled to didActivate", activation),
@@ -37,7 +39,31 @@ struct SetupReport: Codable {
     ]
   }
 
-  var text: String {
+  /// The section of the results page.
+  package var section: String {
+    let lines = rows.map { name, values in
+      let percentiles = Percentiles(values)
+      return String(
+        format: "| %@ | %.2f | %.2f | %.2f | %d |",
+        name,
+        percentiles.median,
+        percentiles(0.05),
+        percentiles(0.95),
+        percentiles.count
+      )
+    }
+    return """
+      ## Until a call is heard
+
+      `Benchmarks/.build/release/bench-setup`, in milliseconds. jackd was kept waiting \(stalls) times. \(LatencyReport.ran(date, machine))
+
+      | | median | 5 % | 95 % | of |
+      |---|---|---|---|---|
+      \(lines.joined(separator: "\n"))
+      """
+  }
+
+  package var text: String {
     let lines = rows.map { name, values in
       let percentiles = Percentiles(values)
       return name.padding(toLength: 50, withPad: " ", startingAt: 0)

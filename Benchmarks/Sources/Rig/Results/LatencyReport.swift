@@ -1,24 +1,23 @@
 import Drawing
-import Foundation
-import Rig
+package import Foundation
 
 /// All trials, and what they say together: a table, JSON and pictures.
-struct LatencyReport: Codable {
+package struct LatencyReport: Codable {
   /// When the first call was placed.
-  var date = Date()
+  package var date = Date()
   /// What they were measured on.
-  var machine = Machine()
+  package var machine = Machine()
   /// How long each call was measured.
-  var seconds: Int
+  package var seconds: Int
   /// In the order in which they were made.
-  var trials: [TrialResult] = []
+  package var trials: [TrialResult] = []
 
-  init(seconds: Int) {
+  package init(seconds: Int) {
     self.seconds = seconds
   }
 
   /// One trial in one line.
-  static func line(of trial: TrialResult) -> String {
+  package static func line(of trial: TrialResult) -> String {
     let directions = trial.directions.map { direction in
       let percentiles = Percentiles(direction.delays)
       return String(
@@ -60,7 +59,7 @@ struct LatencyReport: Codable {
   }
 
   /// The table in Markdown: of several calls the one in the middle, and how far they lie apart.
-  var table: String {
+  package var table: String {
     let head = [
       "| Network | Program | set up | A to B (ms) | B to A (ms) | drift (ms/min) | PESQ-WB | "
         + "processor | memory (MB) | medians of all calls (ms) | stalls of jackd |",
@@ -96,14 +95,37 @@ struct LatencyReport: Codable {
     return "| " + cells.joined(separator: " | ") + " |"
   }
 
-  /// Writes `latency.json`, `latency.md` and two pictures for each network.
-  func write(to folder: URL) throws {
+  /// The section of the results page, with its pictures.
+  package var section: String {
+    var networks: [String] = []
+    for trial in trials where !networks.contains(trial.network) { networks.append(trial.network) }
+    let pictures = networks.flatMap { network in
+      [
+        "![Delay against quality, \(network)](latency-\(network)-quality.svg)",
+        "![Delay over time, \(network)](latency-\(network)-time.svg)",
+      ]
+    }
+    return """
+      ## Calls of several programs
+
+      `make bench-latency`: each call measured for \(seconds) s, medians and 5 to 95 % of the chirps; processor and memory are the mean of both
+      ends, for each second of call. "direct" is the loopback interface, the others are emulated from a seed. \(Self.ran(date, machine))
+
+      \(table)
+
+      \(pictures.joined(separator: "\n"))
+      """
+  }
+
+  /// When and where, as a sentence.
+  package static func ran(_ date: Date, _ machine: Machine) -> String {
+    "Measured on \(date.formatted(.iso8601.year().month().day())) on \(machine.processor), "
+      + "\(machine.cores) cores, Linux \(machine.kernel)."
+  }
+
+  /// Writes `latency.json` and two pictures for each network.
+  package func write(to folder: URL) throws {
     try ResultFile.write(self, named: "latency", to: folder)
-    try (table + "\n").write(
-      to: folder.appendingPathComponent("latency.md"),
-      atomically: true,
-      encoding: .utf8
-    )
     for network in Set(trials.map(\.network)) {
       for (name, chart) in [("quality", quality(on: network)), ("time", time(on: network))] {
         try chart.svg().write(

@@ -1,49 +1,18 @@
-import Foundation
-import MediaTime
-import Rig
-import SpeechDSP
-
-/// A way to make a call.
-struct CostSetting {
-  let name: String
-  let packetFrames: FrameCount
-  let bitrate: Int
-  let filters: SpeechFilterSettings
-
-  static var all: [CostSetting] {
-    let every = SpeechFilterSettings(
-      echoCancellation: true,
-      noiseSuppression: true,
-      gainControl: true
-    )
-    let none = SpeechFilterSettings()
-    return [
-      CostSetting(name: "10 ms, 48 kb/s", packetFrames: 480, bitrate: 48_000, filters: none),
-      CostSetting(
-        name: "10 ms, 48 kb/s, all filters",
-        packetFrames: 480,
-        bitrate: 48_000,
-        filters: every
-      ),
-      CostSetting(name: "20 ms, 48 kb/s", packetFrames: 960, bitrate: 48_000, filters: none),
-      CostSetting(name: "5 ms, 96 kb/s", packetFrames: 240, bitrate: 96_000, filters: none),
-    ]
-  }
-}
+package import Foundation
 
 /// What one setting cost, in milliseconds of processor time for each second of call.
-struct CostRow: Codable {
-  var setting: String
+package struct CostRow: Codable {
+  package var setting: String
   /// A thread that wakes each 2.5 ms, as the voice thread does here, and does nothing.
-  var idle: [Double] = []
+  package var idle: [Double] = []
   /// The libraries alone.
-  var raw: [Double] = []
+  package var raw: [Double] = []
   /// The voice thread.
-  var ours: [Double] = []
+  package var ours: [Double] = []
   /// The voice thread while it times each packet in each stage.
-  var traced: [Double] = []
+  package var traced: [Double] = []
 
-  init(setting: String) {
+  package init(setting: String) {
     self.setting = setting
   }
 
@@ -57,7 +26,7 @@ struct CostRow: Codable {
   /// What timing the stages costs, in percent of the voice thread.
   private var tracing: Double { Percentiles(zip(ours, traced).map { 100 * ($1 / $0 - 1) }).median }
 
-  var line: String {
+  package var line: String {
     let all = Percentiles(overheads)
     let withoutWaking = Percentiles(awake)
     return String(
@@ -79,17 +48,29 @@ struct CostRow: Codable {
 }
 
 /// All settings, as JSON.
-struct CostReport: Codable {
-  var date = Date()
-  var machine = Machine()
-  var rows: [CostRow]
+package struct CostReport: Codable {
+  package var date = Date()
+  package var machine = Machine()
+  package var rows: [CostRow]
 
-  init(rows: [CostRow]) {
+  package init(rows: [CostRow]) {
     self.rows = rows
   }
 
+  /// The section of the results page.
+  package var section: String {
+    """
+    ## Cost beside the libraries
+
+    `Benchmarks/.build/release/bench-cost`: milliseconds of processor time for each second of call, of libopus and libspeexdsp in plain C and of
+    the whole voice thread, at the same pace. \(LatencyReport.ran(date, machine))
+
+    \(rows.map { "- " + $0.line }.joined(separator: "\n"))
+    """
+  }
+
   /// Writes `cost.json`.
-  func write(to folder: URL) throws {
+  package func write(to folder: URL) throws {
     try ResultFile.write(self, named: "cost", to: folder)
   }
 }
