@@ -77,9 +77,6 @@ let package = Package(
     .target(name: "Playout", dependencies: ["MediaTime"], swiftSettings: strict),
     .target(name: "CallState", dependencies: ["MediaTime"], swiftSettings: strict),
 
-    .target(name: "Simulation", dependencies: ["MediaTime"], swiftSettings: strict),
-    .target(name: "Drawing", swiftSettings: strict),
-
     // Layer 3: owners of C codecs and filters, and thin I/O.
     .target(
       name: "OpusCodec",
@@ -186,6 +183,10 @@ let package = Package(
       dependencies: ["CallKit"],
       swiftSettings: strict
     ),
+
+    // Beside the layers: what networks do, and pictures of what was measured.
+    .target(name: "Simulation", dependencies: ["MediaTime"], swiftSettings: strict),
+    .target(name: "Drawing", swiftSettings: strict),
 
     // Tests mirror the modules.
     .testTarget(

@@ -323,7 +323,10 @@ extension PCM {
       snd_pcm_hw_params_set_period_size_near(handle, hardware, &period, nil),
       "snd_pcm_hw_params_set_period_size_near"
     )
-    var buffer = max(4 * period, UInt(granted.frames(inNanoseconds: bufferNanoseconds)))
+    var buffer = max(
+      4 * max(period, wished),
+      UInt(granted.frames(inNanoseconds: bufferNanoseconds))
+    )
     try unsafe check(
       snd_pcm_hw_params_set_buffer_size_near(handle, hardware, &buffer),
       "snd_pcm_hw_params_set_buffer_size_near"
@@ -332,8 +335,10 @@ extension PCM {
 
     // A server's period may be shorter than asked for: then we are woken after several, since each time
     // costs the processor.
-    if period > 0 { period *= max(1, (wished + period / 2) / period) }
-    period = min(period, buffer / 2)
+    if period > 0 {
+      let most = max(1, buffer / 4 / period)
+      period *= min(most, max(1, (wished + period / 2) / period))
+    }
     try unsafe configureSoftware(handle, period: period, check: check)
     return Setting(
       format: format,

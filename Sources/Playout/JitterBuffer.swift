@@ -119,7 +119,7 @@ public struct JitterBuffer: ~Copyable {
   ///   - mediaFrame: its extended timestamp, in frames at 48 kHz.
   ///   - frames: its duration, 120 to 5760 frames.
   ///   - isSilence: true if it only says that the sender fell silent (DTX).
-  ///   - arrival: when the kernel received it.
+  ///   - arrival: when the kernel received it, by the loudspeaker's clock.
   /// - Returns: what became of it, with the slot for its payload.
   @_noAllocation @_noLocks
   public mutating func insert(

@@ -22,13 +22,26 @@ public struct SoundClock: Sendable {
   private var origin: Int64 = 0
   private var position: Int64 = 0
   private var moved = MonotonicInstant(nanoseconds: 0)
+  private var lastCoarse = MonotonicInstant(nanoseconds: 0)
   private var looks = 0
+  private let period: Int64
+  private var coarse: Int64 = 0
+  private var coarseCount = 0
+  private var isRestarted = false
+  /// After so long without a coarse step a device counts as fine again.
+  private static var memory: Int64 { 1_000_000_000 }
 
   /// A clock of a device with that period, in frames at `rate`.
   public init(period: FrameCount, rate: SampleRate) {
     self.rate = rate
     step = rate.nanoseconds(of: period)
+    self.period = step
   }
+
+  /// Notes that the device was started anew after a fault: what its position will be says nothing of the
+  /// time that has passed.
+  @_noAllocation @_noLocks
+  public mutating func noteRestart() { isRestarted = true }
 
   /// Takes in what the device said at `instant`: it has sampled or sounded `frames` since it began, at its
   /// own rate; `isDry` if a loudspeaker has nothing to play.
@@ -45,11 +58,14 @@ public struct SoundClock: Sendable {
       self.position = position
       return
     }
-    // A device that was started anew after a fault counts from where its silence begins.
-    if position < self.position { origin += self.position - position }
     before = now
     let free = now.advanced(byNanoseconds: max(0, instant.nanoseconds(since: updated)))
-    learnStep(to: position, at: instant)
+    if isRestarted {
+      isRestarted = false
+      origin = free.nanoseconds - position
+    } else {
+      learnStep(to: position, at: instant)
+    }
     self.updated = instant
     self.position = position
     // What has run dry sounds silence, and time passes with it.
@@ -82,8 +98,15 @@ public struct SoundClock: Sendable {
     }
     let distance = position - self.position
     let taken = instant.nanoseconds(since: moved)
-    if distance > step, looks >= 2, taken < distance / 2 * 3 {
-      step = min(distance, Self.longestStep)
+    // Once is a stall that was caught up with; three times alike is a habit.
+    if distance > period, looks >= 2, taken < distance / 2 * 3 {
+      coarseCount = abs(distance - coarse) < distance / 4 ? coarseCount + 1 : 1
+      coarse = distance
+      if coarseCount >= 3 { step = min(distance, Self.longestStep) }
+      lastCoarse = instant
+    } else if instant.nanoseconds(since: lastCoarse) > Self.memory {
+      step = period
+      coarseCount = 0
     }
     moved = instant
     looks = 0

@@ -112,6 +112,10 @@ public actor EchoLine {
   }
 
   private func answer(_ id: SIPCallID, from: String, source: String) async {
+    guard calls.count < configuration.maximumCalls else {
+      await agent.reject(id, code: 486, phrase: "Busy Here")
+      return
+    }
     do {
       guard let remote = SocketAddress(host: source, port: 5_060),
         let host = configuration.hosts.first ?? MediaSocket.localAddress(towards: remote)

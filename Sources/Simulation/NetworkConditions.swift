@@ -6,8 +6,8 @@ public struct NetworkConditions: Equatable, Sendable {
   public var name: String
   /// The one-way delay of the fastest packet, in nanoseconds.
   public var delayNanoseconds: Int64
-  /// The mean of what is added to it, exponentially distributed and correlated from packet to packet, in
-  /// nanoseconds.
+  /// The mean of what is added to it, correlated from packet to packet (half of each is new, exponentially
+  /// distributed), in nanoseconds.
   public var jitterNanoseconds: Int64
   /// The share of packets that is lost, 0 to 1.
   public var lossShare: Double
@@ -32,12 +32,15 @@ public struct NetworkConditions: Equatable, Sendable {
     stallMilliseconds: Double = 0
   ) {
     self.name = name
-    delayNanoseconds = Int64(delayMilliseconds * 1e6)
-    jitterNanoseconds = Int64(jitterMilliseconds * 1e6)
+    func nanoseconds(_ value: Double, unit: Double) -> Int64 {
+      value.isFinite ? Int64(max(0, min(1e18, value * unit))) : 0
+    }
+    delayNanoseconds = nanoseconds(delayMilliseconds, unit: 1e6)
+    jitterNanoseconds = nanoseconds(jitterMilliseconds, unit: 1e6)
     self.lossShare = lossShare
     self.lossBurst = lossBurst
-    stallIntervalNanoseconds = Int64(stallIntervalSeconds * 1e9)
-    stallNanoseconds = Int64(stallMilliseconds * 1e6)
+    stallIntervalNanoseconds = nanoseconds(stallIntervalSeconds, unit: 1e9)
+    stallNanoseconds = nanoseconds(stallMilliseconds, unit: 1e6)
   }
 
   /// A cable between two machines.

@@ -153,7 +153,7 @@ public struct MediaSocket: PacketTransport, ~Copyable {
   @_noAllocation @_noLocks
   private mutating func noteError(_ code: CInt) -> Bool {
     let isRefusal = code == ECONNREFUSED || code == EHOSTUNREACH || code == ENETUNREACH
-    if isRefusal { hasErrors = true }
+    if code != EAGAIN, code != EINTR, code != ENOBUFS { hasErrors = true }
     return isRefusal
   }
 

@@ -75,8 +75,11 @@ final class VoiceLoop<
   private static var reportNanoseconds: Int64 { 100_000_000 }
   /// A device that stands still must not keep reports from going out.
   private static var idleNanoseconds: Int64 { 50_000_000 }
-  /// The microphone wakes the loop; without one the loudspeaker still wants its frames in time.
+  /// The microphone wakes the loop, and a wait of just a period would race it; without a microphone the
+  /// loudspeaker still wants its frames in time.
   private let longestWait: Int64
+  private let shortestWait: Int64
+  private var turnsWithoutCapture = 0
 
   final class StopFlag: Sendable {
     let isSet = Atomic<Bool>(false)
@@ -111,11 +114,9 @@ final class VoiceLoop<
     isMeasuring = settings.measurement != .off || settings.trace != .off
     isEcho = settings.isEcho
     isProbing = settings.measurement == .probe
-    // Not just a period: the microphone's wake-up and this one would race each other.
-    longestWait = min(
-      Self.idleNanoseconds,
-      max(1_000_000, device.playbackRate.nanoseconds(of: device.playbackPeriod) * 3 / 2)
-    )
+    let playbackPeriod = device.playbackRate.nanoseconds(of: device.playbackPeriod)
+    shortestWait = min(Self.idleNanoseconds, max(1_000_000, playbackPeriod))
+    longestWait = min(Self.idleNanoseconds, max(1_000_000, playbackPeriod * 3 / 2))
     self.device = device
     self.wakeUp = wakeUp
     self.stopping = stopping
@@ -137,7 +138,7 @@ final class VoiceLoop<
       _ = unsafe realtime_poll(
         descriptors.address,
         UInt32(truncatingIfNeeded: waitedCount),
-        longestWait
+        turnsWithoutCapture < 2 ? longestWait : shortestWait
       )
       device.acknowledge(&descriptors, from: 1)
       if descriptors[0].revents != 0 {
@@ -161,8 +162,9 @@ final class VoiceLoop<
   private func turn() {
     let now = MonotonicClock.now()
     statistics.turns += 1
+    turnsWithoutCapture = min(turnsWithoutCapture + 1, 2)
     captureAndSend()
-    receiveAndPlay(at: now)
+    receiveAndPlay()
     if now >= nextReport { publish(at: now) }
   }
 
@@ -240,8 +242,9 @@ final class VoiceLoop<
         forEachStream { box, _ in box.stream.skip(lost) }
       }
       guard transfer.frames > 0 else { return }
+      turnsWithoutCapture = 0
       let read = MonotonicClock.now()
-      noteLateness(of: read)
+      if trace != nil { noteReading(transfer.frames, at: read) }
       capture.process(block, count: transfer.frames, reference: reference)
       noteCapture()
       takeFromBridges(capture.outputFrames)
@@ -256,12 +259,6 @@ final class VoiceLoop<
 
   private func sendPackets(readAt read: MonotonicInstant) {
     guard trace != nil else { return forEachStream { box, _ in box.send(&datagram) } }
-    let pending = device.captureRate.nanoseconds(of: device.pendingFrames())
-    captureClock.update(
-      frames: capture.captured + Int64(SampleRate.voice.frames(inNanoseconds: pending)),
-      isDry: false,
-      at: read
-    )
     let block = CapturedBlock(
       end: capture.delivered,
       clock: captureClock,
@@ -272,8 +269,14 @@ final class VoiceLoop<
 
   // The first frame of what was read now was sampled after all that was captured before; a period later it
   // could be read.
-  private func noteLateness(of read: MonotonicInstant) {
-    guard trace != nil, statistics.captureOrigin != .max else { return }
+  private func noteReading(_ frames: FrameCount, at read: MonotonicInstant) {
+    let pending = device.captureRate.nanoseconds(of: device.pendingFrames() + frames)
+    captureClock.update(
+      frames: capture.captured + Int64(SampleRate.voice.frames(inNanoseconds: pending)),
+      isDry: false,
+      at: read
+    )
+    guard statistics.captureOrigin != .max else { return }
     let sampled = SampleRate.voice.nanoseconds(of: Int(statistics.capturedFrames))
     let due = statistics.captureOrigin + sampled + statistics.capturePeriodNanoseconds
     trace?.noteLateness(read.nanoseconds - due)
@@ -332,8 +335,10 @@ final class VoiceLoop<
     statistics.captureOrigin = min(statistics.captureOrigin, origin)
   }
 
-  private func receiveAndPlay(at now: MonotonicInstant) {
+  private func receiveAndPlay() {
     guard !isEcho else { return }
+    // Taken beside the position, not before the encoders had their time.
+    let now = MonotonicClock.now()
     let wall = realtime_wall_nanoseconds()
     let queued = isPlaybackGone ? 0 : device.queuedFrames()
     playbackClock.update(frames: writtenFrames - Int64(queued), isDry: queued == 0, at: now)
@@ -362,6 +367,7 @@ final class VoiceLoop<
       statistics.underruns += 1
       statistics.lostFrames += Int64(transfer.lost)
       fill.noteUnderrun(at: now)
+      playbackClock.noteRestart()
       // The loudspeaker was silent for so long: positions go on with its time.
       let silent = SampleRate.voice.frames(
         inNanoseconds: device.playbackRate.nanoseconds(of: transfer.lost)

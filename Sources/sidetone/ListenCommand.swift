@@ -1,4 +1,5 @@
 import ArgumentParser
+import Foundation
 import Sidetone
 
 struct ListenCommand: AsyncParsableCommand {
@@ -26,6 +27,9 @@ struct ListenCommand: AsyncParsableCommand {
     guard !echo || answer && !once else {
       throw ValidationError("--echo needs --answer, and does not go with --once")
     }
+    guard echo || callOptions.calls ?? 1 <= 8 else {
+      throw ValidationError("--calls is between 1 and 8")
+    }
   }
 
   func run() async throws {
@@ -44,6 +48,8 @@ struct ListenCommand: AsyncParsableCommand {
     var configuration = PhoneConfiguration()
     callOptions.apply(to: &configuration, defaultPort: 5_060)
     voiceOptions.apply(to: &configuration)
+    let cores = ProcessInfo.processInfo.activeProcessorCount
+    configuration.maximumCalls = callOptions.calls ?? 50 * max(1, cores)
     let printer = EventPrinter(
       isJSON: callOptions.json,
       terminal: Terminal(),

@@ -44,7 +44,7 @@ struct LoopbackCommand: AsyncParsableCommand {
   func run() async throws {
     do {
       let measurement = try await measure()
-      guard let report = LoopbackReport(measurement)
+      guard let report = LoopbackReport(measurement, packetFrames: voiceOptions.packetFrames)
       else {
         throw CommandFailure(
           "the probe was not heard; bring the microphone to the loudspeaker and turn both up"
@@ -153,11 +153,12 @@ struct LoopbackMeasurement {
 /// The mouth-to-ear delay of each probe, and where it goes.
 struct LoopbackReport {
   private let delays: [Double]
+  private let stages: [(name: String, milliseconds: Double)]
   private let breakdown: StageBreakdown
 
   /// The first second is left out: the playout is still finding its delay.
-  init?(_ measurement: LoopbackMeasurement) {
-    guard let device = measurement.device else { return nil }
+  init?(_ measurement: LoopbackMeasurement, packetFrames: Int) {
+    guard let device = measurement.device, let stream = measurement.stream else { return nil }
     let origin = Double(device.playbackOrigin - device.captureOrigin) / 1e6
     var delays: [Double] = []
     for second in 1..<max(2, measurement.captured.count / 48_000) {
@@ -172,6 +173,15 @@ struct LoopbackReport {
     guard !delays.isEmpty else { return nil }
     self.delays = delays.sorted()
     breakdown = measurement.breakdown
+    let roundTrip = max(0, stream.roundTripNanoseconds)
+    stages = [
+      ("capture period", Double(device.capturePeriodNanoseconds) / 1e6),
+      ("frame", Double(packetFrames) / 48),
+      ("look-ahead", Double(stream.lookAheadNanoseconds) / 1e6),
+      ("network (half the round trip)", Double(roundTrip) / 2e6),
+      ("playout beyond the fastest packet", Double(stream.playoutDelayNanoseconds) / 1e6),
+      ("playback fill", Double(device.playbackFillNanoseconds) / 1e6),
+    ]
   }
 
   private func percentile(_ share: Double) -> Double {
@@ -185,14 +195,22 @@ struct LoopbackReport {
       percentile(0.95),
       delays.count
     )
-    return breakdown.rows.isEmpty ? head : head + "\n" + breakdown.text
+    guard breakdown.rows.isEmpty else { return head + "\n" + breakdown.text }
+    let rows = stages.map { stage in
+      "  " + stage.name.padding(toLength: 36, withPad: " ", startingAt: 0)
+        + String(format: "%6.1f ms", stage.milliseconds)
+    }
+    let title =
+      "where it goes (upper bounds; a stage may overlap the one before; --breakdown is exact):"
+    return ([head, title] + rows).joined(separator: "\n")
   }
 
   var json: String {
     var fields: [String: Any] = [
       "medianMs": percentile(0.5), "percentile95Ms": percentile(0.95), "probes": delays.count,
     ]
-    if !breakdown.rows.isEmpty { fields["stagesMs"] = breakdown.fields }
+    fields["stagesMs"] = Dictionary(uniqueKeysWithValues: stages.map { ($0.name, $0.milliseconds) })
+    if !breakdown.rows.isEmpty { fields["breakdownMs"] = breakdown.fields }
     let data = try? JSONSerialization.data(withJSONObject: fields, options: [.sortedKeys])
     return String(decoding: data ?? Data(), as: UTF8.self)
   }

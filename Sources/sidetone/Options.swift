@@ -193,7 +193,7 @@ struct CallOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "How many calls at a time; others hear busy. Default: 2, with --answer 1.",
+      "How many calls at a time; others hear busy. Default: 2, with --answer 1, with --echo 50 per core.",
       valueName: "n"
     )
   )
@@ -217,7 +217,9 @@ struct CallOptions: ParsableArguments {
     if let duration, !(duration > 0 && duration < 1e9) {
       throw ValidationError("--duration is a positive number of seconds")
     }
-    guard (1...8).contains(calls ?? 1) else { throw ValidationError("--calls is between 1 and 8") }
+    guard (1...500).contains(calls ?? 1) else {
+      throw ValidationError("--calls is between 1 and 8, with --echo up to 500")
+    }
     guard ["trace", "debug", "info", "warning", "error"].contains(logLevel) else {
       throw ValidationError("--log-level is trace, debug, info, warning or error")
     }

@@ -4,6 +4,42 @@ import Testing
 /// Whole calls between processes, in real time, as a user makes them.
 @Suite(.serialized)
 struct CallTests {
+  @Test func anEchoLineSaysBackWhatEachCallerSays() throws {
+    let port = Bench.port()
+    let folder = try Bench.folder()
+    let line = try Bench.run(
+      ["listen", "--answer", "--echo", "--listen", "127.0.0.1:\(port)", "--json", "--calls", "2"]
+    )
+    #expect(line.wait(for: "registered"))
+    let callers = try ["one", "two"].map { name in
+      let said = folder.appendingPathComponent("\(name)-said.wav")
+      let heard = folder.appendingPathComponent("\(name)-heard.wav")
+      try Bench.speak(name == "one" ? Bench.aliceText : Bench.bobText, voice: "en", to: said)
+      let run = try Bench.run(
+        [
+          "call", "sip:echo@127.0.0.1:\(port)", "--listen", "127.0.0.1:0", "--duration", "7",
+          "--json",
+          "--capture", "file:\(said.path)", "--playback", "file:\(heard.path)",
+        ]
+      )
+      return (run: run, said: said, heard: heard)
+    }
+    #expect(line.wait(for: "\"calls\":2"))
+    // There is no room for a third.
+    let third = try Bench.run(
+      ["call", "sip:echo@127.0.0.1:\(port)", "--listen", "127.0.0.1:0", "--headset", "null"]
+    )
+    #expect(third.waitForExit() == 1)
+    #expect(third.printed("busy"))
+    for caller in callers {
+      #expect(caller.run.waitForExit() == 0)
+      #expect(try Bench.carries(caller.said, in: caller.heard))
+    }
+    #expect(line.wait(for: "\"calls\":0"))
+    line.signal(SIGINT)
+    #expect(line.waitForExit() == 0)
+  }
+
   @Test func callCarriesSpeechBothWaysAndEndsCleanly() throws {
     let pair = try Pair(duration: 6)
     #expect(pair.caller.waitForExit() == 0)

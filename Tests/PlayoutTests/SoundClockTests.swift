@@ -86,7 +86,8 @@ struct SoundClockTests {
     var clock = SoundClock(period: 128, rate: .voice)
     for turn in 0..<400 {
       // After a second the device recovers: 256 frames of silence that nobody wrote are queued first.
-      let frames = Int64(turn) * 120 - (turn >= 400 / 2 ? 256 : 0)
+      if turn == 200 { clock.noteRestart() }
+      let frames = Int64(turn) * 120 - (turn >= 200 ? 256 : 0)
       clock.update(
         frames: frames,
         isDry: turn == 199,
@@ -94,6 +95,24 @@ struct SoundClockTests {
       )
     }
     #expect(abs(clock.now.nanoseconds - 399 * 2_500_000) < 100_000)
+  }
+
+  @Test func aStallThatIsCaughtUpWithIsNoCoarseness() {
+    var clock = SoundClock(period: 128, rate: .voice)
+    func look(_ milliseconds: Int64, frames: Int64) {
+      clock.update(
+        frames: frames,
+        isDry: false,
+        at: MonotonicInstant(nanoseconds: milliseconds * Self.millisecond)
+      )
+    }
+    for turn in 0..<100 { look(Int64(turn), frames: Int64(turn) * 48) }
+    // 60 ms without a position, then all of them at once, and a stall that nothing makes good.
+    for turn in 100..<160 { look(Int64(turn), frames: 99 * 48) }
+    look(160, frames: 160 * 48)
+    for turn in 161..<200 { look(Int64(turn), frames: Int64(turn) * 48) }
+    for turn in 200..<260 { look(Int64(turn), frames: 199 * 48) }
+    #expect(clock.now.nanoseconds < 203 * Self.millisecond)
   }
 
   @Test func neverRunsBackwardsAndSurvivesAnyInput() {

@@ -8,14 +8,10 @@ public final class JackServer {
   /// What programs need in their environment to find the devices.
   public let environment: [String: String]
   private let server: RunningProgram
-  private let folder: URL
-  private let log: URL
-
   /// Starts a server whose files lie in `folder`, with periods of 128 frames.
   public init(in folder: URL) throws {
-    self.folder = folder
     let name = "sidetone-\(UUID().uuidString.prefix(8))"
-    log = folder.appendingPathComponent("jackd.log")
+    let log = folder.appendingPathComponent("jackd.log")
     let configuration = folder.appendingPathComponent("asound.conf")
     let devices = [("headsetA", 0), ("headsetB", 1)].map { device, side in
       """

@@ -25,21 +25,29 @@ public final class Relay {
   /// Makes the hosts and starts to carry packets between them.
   public init(_ conditions: NetworkConditions, seed: UInt64) throws {
     let process = ProcessInfo.processInfo.processIdentifier
-    namespaces = ["sidetone\(process)a", "sidetone\(process)b"]
+    let namespaces = ["sidetone\(process)a", "sidetone\(process)b"]
+    self.namespaces = namespaces
     var descriptors: [Int32] = []
-    for (namespace, (own, other)) in zip(
-      namespaces,
-      [(Self.addresses[0], Self.addresses[1]), (Self.addresses[1], Self.addresses[0])]
-    ) {
-      try Self.ip("netns add \(namespace)")
-      let descriptor = unsafe tunnel_open(namespace, "wire")
-      guard descriptor >= 0 else {
-        throw RigError("no TUN device: \(unsafe String(cString: strerror(-descriptor)))")
+    do {
+      for (namespace, (own, other)) in zip(
+        namespaces,
+        [(Self.addresses[0], Self.addresses[1]), (Self.addresses[1], Self.addresses[0])]
+      ) {
+        try Self.ip("netns add \(namespace)")
+        let descriptor = unsafe tunnel_open(namespace, "wire")
+        guard descriptor >= 0 else {
+          throw RigError("no TUN device: \(unsafe String(cString: strerror(-descriptor)))")
+        }
+        descriptors.append(descriptor)
+        try Self.ip("-n \(namespace) link set lo up")
+        try Self.ip("-n \(namespace) addr add \(own) peer \(other) dev wire")
+        try Self.ip("-n \(namespace) link set wire up")
       }
-      descriptors.append(descriptor)
-      try Self.ip("-n \(namespace) link set lo up")
-      try Self.ip("-n \(namespace) addr add \(own) peer \(other) dev wire")
-      try Self.ip("-n \(namespace) link set wire up")
+    } catch {
+      // Half a network is none.
+      for descriptor in descriptors { close(descriptor) }
+      for namespace in namespaces { try? Self.ip("netns delete \(namespace)") }
+      throw error
     }
     self.descriptors = descriptors
     let isStopping = isStopping
@@ -74,7 +82,7 @@ private struct PacketQueue {
   private var buffer = [UInt8](repeating: 0, count: 2_048)
 
   init(_ conditions: NetworkConditions, seed: UInt64) {
-    networks = [seed, seed &+ 1].map { EmulatedNetwork(conditions, seed: $0) }
+    networks = [2 &* seed, 2 &* seed &+ 1].map { EmulatedNetwork(conditions, seed: $0) }
   }
 
   /// Waits for the next packet to come in or to be due, and moves everything that is.

@@ -46,6 +46,10 @@ public final class RunningProgram {
     try process.run()
   }
 
+  deinit {
+    stop()
+  }
+
   /// What it has printed so far.
   public var output: String {
     String(decoding: (try? Data(contentsOf: log)) ?? Data(), as: UTF8.self)

@@ -39,7 +39,7 @@ public struct Trial {
 
   /// Places the call, listens, ends it, and tells what was heard.
   ///
-  /// `folder` is new; logs and recordings are left there.
+  /// `folder` is new; logs and the clips that were scored are left there.
   public func run(in folder: URL) throws -> TrialResult {
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     let server = try JackServer(in: folder)
@@ -93,6 +93,9 @@ public struct Trial {
       peakMegabytes: running.map { $0.reduce(0) { $0 + $1.peakMegabytes } },
       stalls: server.stalls - stalls
     )
+    for program in running.joined() where !program.isRunning {
+      throw RigError("\(self.program.name) ended by itself: \(program.output.suffix(300))")
+    }
     // What was said last is still under way.
     Thread.sleep(forTimeInterval: 1)
     for program in running.joined() { program.stop() }

@@ -40,6 +40,9 @@ extension TrialResult {
     directions.allSatisfy { $0.delays.count * 2 > $0.chirps.count }
   }
 
+  /// Its place among the calls of one program: by delay, and those that were not set up last.
+  var rank: Double { isSetUp && median.isFinite ? median : .infinity }
+
   /// The middle of all delays, both directions together.
   public var median: Double { Percentiles(directions.flatMap(\.delays)).median }
 }

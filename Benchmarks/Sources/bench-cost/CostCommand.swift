@@ -42,7 +42,10 @@ struct CostCommand: ParsableCommand {
     defer { work.remove() }
     let conversation = try Conversation(in: work.url)
     // Speech alone, without the chirps.
-    let speech = conversation.utterances.joined().flatMap(\.samples)
+    let once = conversation.utterances.joined().flatMap(\.samples)
+    // As often as it takes: the virtual microphone hears a file once.
+    let rounds = (seconds + 3) * 48_000 / once.count + 1
+    let speech = (0..<rounds).flatMap { _ in once }
     let file = work.url.appendingPathComponent("speech.wav")
     let wave =
       WaveFile.header(rateHertz: 48_000, sampleCount: speech.count) + WaveFile.encode(speech)
@@ -90,7 +93,8 @@ struct CostCommand: ParsableCommand {
         )
         let wait = due.nanoseconds(since: MonotonicClock.now())
         if wait > 0 { usleep(UInt32(wait / 1_000)) }
-        let start = turn * frames % (speech.count - frames)
+        // The voice thread is measured from its second second on.
+        let start = (48_000 + turn * frames) % (speech.count - frames)
         block.copy(from: samples, at: start, count: frames)
         sum += unsafe raw_voice_turn(voice, block.address, &output)
       }

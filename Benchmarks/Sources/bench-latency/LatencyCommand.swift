@@ -32,7 +32,7 @@ struct LatencyCommand: ParsableCommand {
   @Option(help: ArgumentHelp("Python with the package pesq.", valueName: "path"))
   var python = "Benchmarks/.venv/bin/python"
 
-  @Option(help: ArgumentHelp("Leave logs and recordings there.", valueName: "folder"))
+  @Option(help: ArgumentHelp("Leave logs and scored clips there.", valueName: "folder"))
   var keep: String?
 
   private var programs: [any CallProgram] {
@@ -63,8 +63,8 @@ struct LatencyCommand: ParsableCommand {
   }
 
   func validate() throws {
-    guard (5...3_600).contains(seconds) else {
-      throw ValidationError("--seconds is between 5 and 3600")
+    guard (12...3_600).contains(seconds) else {
+      throw ValidationError("--seconds is between 12 and 3600")
     }
     guard (1...100).contains(repeats) else {
       throw ValidationError("--repeats is between 1 and 100")
@@ -86,6 +86,7 @@ struct LatencyCommand: ParsableCommand {
 
     let conversation = try Conversation(in: work.url)
     var report = LatencyReport(seconds: seconds)
+    var failures = 0
     // By turns, so that each program meets the same moments of the machine.
     for attempt in 0..<repeats {
       for conditions in try conditions() {
@@ -98,14 +99,22 @@ struct LatencyCommand: ParsableCommand {
           settings.seed = UInt64(attempt + 1)
           let trial = Trial(program, over: conditions, saying: conversation, settings: settings)
           let place = work.url.appendingPathComponent("trial-\(report.trials.count)")
-          let result = try trial.run(in: place)
-          print(LatencyReport.line(of: result))
+          do {
+            let result = try trial.run(in: place)
+            print(LatencyReport.line(of: result))
+            report.trials.append(result)
+            try report.write(to: URL(fileURLWithPath: output))
+          } catch {
+            print("\(program.name) was not measured: \(error)")
+            failures += 1
+          }
           fflush(nil)
-          report.trials.append(result)
         }
       }
     }
-    try report.write(to: URL(fileURLWithPath: output))
     print(report.table)
+    guard !report.trials.isEmpty else {
+      throw RigError("\(failures) calls failed, none was measured")
+    }
   }
 }

@@ -55,6 +55,8 @@ struct ModulesCommand: ParsableCommand {
       let many = try instructions(of: module.name, turns: 150, by: stripped, in: work.url)
       counted[module.name] = (many - few) / 100
     }
+    // What is ours: another libopus moves both, and not this.
+    counted[Self.ours] = (counted["VoiceStream.call"] ?? 0) - (counted[Self.yardstick] ?? 0)
     try report(counted)
   }
 
@@ -83,28 +85,29 @@ struct ModulesCommand: ParsableCommand {
   private func report(_ counted: [String: Int]) throws {
     let file = URL(fileURLWithPath: thresholds)
     if update {
-      let limits = counted.filter { $0.key != Self.yardstick }.mapValues { $0 * 11 / 10 }
+      var limits = counted.filter { $0.key != Self.yardstick && $0.key != "VoiceStream.call" }
+        .mapValues { $0 * 11 / 10 }
+      // A difference of two large numbers, of which another processor's libopus has others.
+      limits[Self.ours] = (counted[Self.ours] ?? 0) * 14 / 10
       let encoder = JSONEncoder()
       encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
       try encoder.encode(limits).write(to: file)
     }
     let limits = try JSONDecoder().decode([String: Int].self, from: Data(contentsOf: file))
     var exceeded: [String] = []
-    for module in Modules.all {
-      let count = counted[module.name] ?? 0
-      let limit = limits[module.name]
+    for name in Modules.all.map(\.name) + [Self.ours] {
+      let count = counted[name] ?? 0
+      let limit = limits[name]
       let isOver = count > limit ?? .max
-      if isOver { exceeded.append(module.name) }
+      if isOver { exceeded.append(name) }
       print(
-        module.name.padding(toLength: 20, withPad: " ", startingAt: 0)
+        name.padding(toLength: 20, withPad: " ", startingAt: 0)
           + String(format: "%9d instructions per 20 ms", count)
           + (limit.map { ", at most \($0)" } ?? "") + (isOver ? ": TOO MANY" : "")
       )
     }
-    if let call = counted["VoiceStream.call"], let raw = counted[Self.yardstick], raw > 0 {
-      print(
-        String(format: "a stream beyond libopus: %.1f %%", 100 * (Double(call) / Double(raw) - 1))
-      )
+    if let beyond = counted[Self.ours], let raw = counted[Self.yardstick], raw > 0 {
+      print(String(format: "a stream beyond libopus: %.1f %%", 100 * Double(beyond) / Double(raw)))
     }
     try ResultFile.write(counted, named: "instructions", to: URL(fileURLWithPath: output))
     guard exceeded.isEmpty else {
@@ -114,4 +117,5 @@ struct ModulesCommand: ParsableCommand {
 
   /// Not our code: it may be any version.
   private static let yardstick = "libopus.call"
+  private static let ours = "VoiceStream.beyond"
 }

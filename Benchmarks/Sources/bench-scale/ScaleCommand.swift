@@ -13,7 +13,7 @@ struct ScaleCommand: AsyncParsableCommand {
   )
 
   @Option(help: "Numbers of calls, separated by commas; 0 shows what the machine alone does.")
-  var calls = "0,1,10,50,100,200"
+  var calls = "0,1,10,50,100"
 
   @Option(help: ArgumentHelp("How long each number is measured.", valueName: "seconds"))
   var seconds = 15
@@ -64,7 +64,7 @@ struct ScaleCommand: AsyncParsableCommand {
         URL(fileURLWithPath: sidetone).path,
         [
           "listen", "--answer", "--echo", "--listen", "127.0.0.1:\(port)", "--json",
-          "--frame", "20", "--complexity", "\(complexity)",
+          "--frame", "20", "--complexity", "\(complexity)", "--calls", "\(max(1, count))",
         ]
       ),
       environment: ["XDG_DATA_HOME": folder.path],

@@ -25,7 +25,7 @@ final class CallStopwatch: NSObject, CXProviderDelegate, Sendable {
 
   /// Waits for the next activation or deactivation; the activation, if it was one.
   func wait() -> Activation? {
-    isDone.wait()
+    guard isDone.wait(timeout: .now() + 20) == .success else { return nil }
     return activation.withLock { activation in
       defer { activation = nil }
       return activation

@@ -64,7 +64,8 @@ struct SetupCommand: ParsableCommand {
     }
     var firstFrames: [Int] = []
     for call in 0..<repeats {
-      unsafe report.bareALSA.append(raw_alsa_activation("headsetA"))
+      let bare = unsafe raw_alsa_activation("headsetA")
+      if bare >= 0 { report.bareALSA.append(bare) }
       var socket = try MediaSocket(bindingTo: any)
       socket.connect(to: farAddress, control: farAddress)
       let port = socket.localPort
@@ -95,7 +96,7 @@ struct SetupCommand: ParsableCommand {
     }
     rig.stop()
     let heard = rig.recording(of: 0)
-    for frame in firstFrames {
+    for frame in firstFrames where heard.indices.contains(frame) {
       let sound = heard[frame...].prefix(48_000).firstIndex { abs($0) > 0.01 }
       if let sound { report.firstHeard.append(Double(sound - frame) / 48) }
     }
@@ -172,7 +173,8 @@ struct SetupCommand: ParsableCommand {
         environment: environment,
         log: folder.appendingPathComponent("call-\(call).log")
       )
-      _ = caller.waitForExit()
+      _ = caller.waits(for: "\"ended\"", seconds: 20)
+      caller.stop()
       let times = caller.output.split(separator: "\n").compactMap { line -> (String, Double)? in
         let object = try? JSONSerialization.jsonObject(with: Data(line.utf8))
         guard let fields = object as? [String: Any], let event = fields["event"] as? String,

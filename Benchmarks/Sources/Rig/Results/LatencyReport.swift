@@ -69,7 +69,7 @@ package struct LatencyReport: Codable {
   }
 
   private static func row(_ group: [TrialResult]) -> String {
-    let sorted = group.sorted { ($0.isSetUp ? $0.median : .infinity) < $1.median }
+    let sorted = group.sorted { $0.rank < $1.rank }
     let trial = sorted[sorted.count / 2]
     let delays = trial.directions.map { direction in
       let percentiles = Percentiles(direction.delays)
@@ -157,7 +157,7 @@ package struct LatencyReport: Codable {
       horizontal: Axis("time since the call was placed (s)"),
       vertical: Axis("mouth to ear (ms)", range: 0...50),
       series: groups.filter { $0[0].network == network }.map { group in
-        let trial = group.sorted { $0.median < $1.median }[group.count / 2]
+        let trial = group.sorted { $0.rank < $1.rank }[group.count / 2]
         let points = trial.directions[0].chirps.map {
           Point(x: $0.second, y: $0.delayMilliseconds ?? .nan)
         }
