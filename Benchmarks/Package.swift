@@ -34,6 +34,7 @@ let package = Package(
     ),
     .executableTarget(
       name: "alsa-pass-through",
+      dependencies: ["CRawALSA"],
       linkerSettings: [.linkedLibrary("asound")]
     ),
     .executableTarget(

@@ -52,6 +52,19 @@ public struct MediaSocket: PacketTransport, ~Copyable {
     self.localPort = localPort
   }
 
+  /// A socket on the loopback interface that receives what it sends, for a call to oneself.
+  public static func toItself() throws(SystemError) -> MediaSocket {
+    guard let any = SocketAddress(host: "127.0.0.1", port: 0) else {
+      throw SystemError(operation: "inet_pton", code: EINVAL)
+    }
+    var socket = try MediaSocket(bindingTo: any)
+    guard let own = SocketAddress(host: "127.0.0.1", port: socket.localPort) else {
+      throw SystemError(operation: "inet_pton", code: EINVAL)
+    }
+    socket.connect(to: own, control: own)
+    return socket
+  }
+
   /// Another owner of the same socket, with a destination of its own.
   ///
   /// A re-INVITE that moves the media is met by a new stream over the same port.

@@ -112,14 +112,6 @@ struct LoopbackCommand: AsyncParsableCommand {
   }
 
   private func attach(to engine: CallEngine) throws -> StreamID {
-    guard let any = SocketAddress(host: "127.0.0.1", port: 0) else {
-      throw CommandFailure("no loopback address")
-    }
-    var socket = try MediaSocket(bindingTo: any)
-    guard let own = SocketAddress(host: "127.0.0.1", port: socket.localPort) else {
-      throw CommandFailure("no loopback address")
-    }
-    socket.connect(to: own, control: own)
     var configuration = StreamConfiguration(
       codec: .opus,
       sendPayloadType: 96,
@@ -132,7 +124,7 @@ struct LoopbackCommand: AsyncParsableCommand {
     configuration.complexity = voiceOptions.complexity
     configuration.usesRedundancy = voiceOptions.fec
     configuration.usesDiscontinuousTransmission = voiceOptions.dtx
-    return try engine.attach(configuration, over: socket)
+    return try engine.attach(configuration, over: try MediaSocket.toItself())
   }
 }
 

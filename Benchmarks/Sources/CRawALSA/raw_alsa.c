@@ -9,12 +9,13 @@ static double now(void) {
   return time.tv_sec * 1e3 + time.tv_nsec / 1e6;
 }
 
-static snd_pcm_t *opened(const char *device, snd_pcm_stream_t stream) {
+void *raw_alsa_open(const char *device, int is_capture, int mode, unsigned long period,
+                    unsigned long buffer) {
   snd_pcm_t *pcm = NULL;
-  if (snd_pcm_open(&pcm, device, stream, SND_PCM_NONBLOCK)) return NULL;
+  snd_pcm_stream_t stream = is_capture ? SND_PCM_STREAM_CAPTURE : SND_PCM_STREAM_PLAYBACK;
+  if (snd_pcm_open(&pcm, device, stream, mode)) return NULL;
   snd_pcm_hw_params_t *params;
   unsigned rate = 48000;
-  snd_pcm_uframes_t period = 120, buffer = 3840;
   snd_pcm_hw_params_alloca(&params);
   snd_pcm_hw_params_any(pcm, params);
   snd_pcm_hw_params_set_access(pcm, params, SND_PCM_ACCESS_RW_INTERLEAVED);
@@ -33,8 +34,8 @@ static snd_pcm_t *opened(const char *device, snd_pcm_stream_t stream) {
 double raw_alsa_activation(const char *device) {
   static const float silence[256];
   double begin = now();
-  snd_pcm_t *capture = opened(device, SND_PCM_STREAM_CAPTURE);
-  snd_pcm_t *playback = opened(device, SND_PCM_STREAM_PLAYBACK);
+  snd_pcm_t *capture = raw_alsa_open(device, 1, SND_PCM_NONBLOCK, 120, 3840);
+  snd_pcm_t *playback = raw_alsa_open(device, 0, SND_PCM_NONBLOCK, 120, 3840);
   double taken = -1;
   if (capture && playback) {
     snd_pcm_start(capture);

@@ -3,25 +3,9 @@
 #include <sched.h>
 #include <stdio.h>
 
-enum { PERIOD = 128 };
+#include "raw_alsa.h"
 
-static snd_pcm_t *opened(const char *device, snd_pcm_stream_t stream) {
-  snd_pcm_t *pcm;
-  if (snd_pcm_open(&pcm, device, stream, 0) < 0) return NULL;
-  snd_pcm_hw_params_t *params;
-  unsigned rate = 48000;
-  snd_pcm_uframes_t period = PERIOD, buffer = 4 * PERIOD;
-  snd_pcm_hw_params_alloca(&params);
-  snd_pcm_hw_params_any(pcm, params);
-  snd_pcm_hw_params_set_access(pcm, params, SND_PCM_ACCESS_RW_INTERLEAVED);
-  snd_pcm_hw_params_set_format(pcm, params, SND_PCM_FORMAT_FLOAT);
-  snd_pcm_hw_params_set_channels(pcm, params, 1);
-  snd_pcm_hw_params_set_rate_near(pcm, params, &rate, NULL);
-  snd_pcm_hw_params_set_period_size_near(pcm, params, &period, NULL);
-  snd_pcm_hw_params_set_buffer_size_near(pcm, params, &buffer);
-  if (snd_pcm_hw_params(pcm, params) < 0) return NULL;
-  return pcm;
-}
+enum { PERIOD = 128 };
 
 static void begin(snd_pcm_t *capture, snd_pcm_t *playback) {
   static const float silence[2 * PERIOD];
@@ -38,8 +22,8 @@ int main(int count, char **arguments) {
   if (count != 3) return 2;
   struct sched_param priority = {20};
   sched_setscheduler(0, SCHED_FIFO, &priority);
-  snd_pcm_t *capture = opened(arguments[1], SND_PCM_STREAM_CAPTURE);
-  snd_pcm_t *playback = opened(arguments[2], SND_PCM_STREAM_PLAYBACK);
+  snd_pcm_t *capture = raw_alsa_open(arguments[1], 1, 0, PERIOD, 4 * PERIOD);
+  snd_pcm_t *playback = raw_alsa_open(arguments[2], 0, 0, PERIOD, 4 * PERIOD);
   if (!capture || !playback) {
     fprintf(stderr, "alsa-pass-through: cannot open the devices\n");
     return 1;

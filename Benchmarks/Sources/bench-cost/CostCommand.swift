@@ -127,14 +127,6 @@ struct CostCommand: ParsableCommand {
       settings: EngineSettings(filters: setting.filters, trace: traced ? .stages : .off)
     )
     defer { engine.stop() }
-    guard let any = SocketAddress(host: "127.0.0.1", port: 0) else {
-      throw RigError("no loopback address")
-    }
-    var socket = try MediaSocket(bindingTo: any)
-    guard let own = SocketAddress(host: "127.0.0.1", port: socket.localPort) else {
-      throw RigError("no loopback address")
-    }
-    socket.connect(to: own, control: own)
     var configuration = StreamConfiguration(
       codec: .opus,
       sendPayloadType: 96,
@@ -144,7 +136,7 @@ struct CostCommand: ParsableCommand {
     )
     configuration.packetFrames = setting.packetFrames
     configuration.bitrate = setting.bitrate
-    let stream = try engine.attach(configuration, over: socket)
+    let stream = try engine.attach(configuration, over: try MediaSocket.toItself())
     Thread.sleep(forTimeInterval: 1)
     let before = unsafe raw_thread_nanoseconds("voice")
     let heard = engine.statistics(of: stream)?.packetsReceived ?? 0
