@@ -1,7 +1,7 @@
 # make demo    a real call between two processes on this machine
 # make test    every test; those that start programs by themselves
 # make lint    the formatter's rules
-# make bench   the benchmarks, the calls of bench-latency short
+# make bench   a short run of the benchmarks, under four minutes
 # make results  all benchmarks at length, and the page of Benchmarks/results
 # make bench-latency  calls of several programs on several networks between headsets on an exact clock
 # make sanitize  the concurrent parts under ThreadSanitizer
@@ -56,10 +56,10 @@ bench: build-bench
 	$(BENCH)/voice-allocations
 	$(BENCH)/bench-modules --output .build/bench
 	Benchmarks/directory.sh
-	$(BENCH)/bench-setup --output .build/bench
-	$(BENCH)/bench-latency --seconds 15 --repeats 1 --networks direct --output .build/bench
+	$(BENCH)/bench-setup --repeats 10 --output .build/bench
+	$(BENCH)/bench-latency --seconds 12 --repeats 1 --networks direct --only sidetone --output .build/bench
 	$(BENCH)/bench-scale --calls 0,20 --seconds 5 --output .build/bench
-	$(BENCH)/bench-cost --seconds 3 --repeats 1 --output .build/bench
+	$(BENCH)/bench-cost --seconds 2 --repeats 1 --output .build/bench
 
 bench-latency: build-bench
 	$(BENCH)/bench-latency --seconds $(BENCH_SECONDS)
