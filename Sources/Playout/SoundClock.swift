@@ -10,26 +10,27 @@ public import MediaTime
 /// monotonic one, by a step at most.
 public struct SoundClock: Sendable {
   private static var longestStep: Int64 { 100_000_000 }
+  /// After so long without a coarse step a device counts as fine again.
+  private static var memory: Int64 { 1_000_000_000 }
 
   /// The device's time at the last update; its origin is the monotonic clock's at the first one.
   public private(set) var now = MonotonicInstant(nanoseconds: 0)
 
   private let rate: SampleRate
-  /// The device's position moves by so much at once.
-  private var step: Int64
+  private let period: Int64
   private var before = MonotonicInstant(nanoseconds: 0)
   private var updated: MonotonicInstant?
   private var origin: Int64 = 0
   private var position: Int64 = 0
+  private var isRestarted = false
+
+  /// The device's position moves by so much at once; what follows learns it.
+  private var step: Int64
   private var moved = MonotonicInstant(nanoseconds: 0)
-  private var lastCoarse = MonotonicInstant(nanoseconds: 0)
   private var looks = 0
-  private let period: Int64
   private var coarse: Int64 = 0
   private var coarseCount = 0
-  private var isRestarted = false
-  /// After so long without a coarse step a device counts as fine again.
-  private static var memory: Int64 { 1_000_000_000 }
+  private var lastCoarse = MonotonicInstant(nanoseconds: 0)
 
   /// A clock of a device with that period, in frames at `rate`.
   public init(period: FrameCount, rate: SampleRate) {

@@ -100,7 +100,9 @@ public actor EchoLine {
     case .media(let id, let media):
       attach(id, media)
     case .ended(let id, let reason):
-      if let call = calls.removeValue(forKey: id), let stream = call.stream {
+      // Who was refused never was a caller.
+      guard let call = calls.removeValue(forKey: id) else { return }
+      if let stream = call.stream {
         engines[call.engine].detach(stream)
         // The socket of a stream that was let go closes when its statistics are read.
         _ = engines[call.engine].statistics()
