@@ -55,7 +55,7 @@ struct CostCommand: ParsableCommand {
     for setting in CostSetting.all {
       var row = CostRow(setting: setting.name)
       for _ in 0..<repeats {
-        row.idle.append(try idle())
+        row.idle.append(try idle(setting))
         row.raw.append(try raw(setting, saying: speech))
         row.ours.append(try ours(setting, saying: file.path, traced: false))
         row.traced.append(try ours(setting, saying: file.path, traced: true))
@@ -105,11 +105,12 @@ struct CostCommand: ParsableCommand {
   }
 
   /// The same of a thread that only wakes as often as the voice thread.
-  private func idle() throws -> Double {
-    let ticks = Int32(seconds * 400)
+  private func idle(_ setting: CostSetting) throws -> Double {
+    let period = setting.periodNanoseconds
+    let ticks = Int32(Int64(seconds) * 1_000_000_000 / period)
     let spent = Spent()
     let thread = try RealTimeThread(name: "idle", policy: .realTime) {
-      spent.nanoseconds.store(raw_voice_idle(ticks, 2_500_000), ordering: .relaxed)
+      spent.nanoseconds.store(raw_voice_idle(ticks, period), ordering: .relaxed)
     }
     thread.join()
     return Double(spent.nanoseconds.load(ordering: .relaxed)) / 1e6 / Double(seconds)
@@ -121,7 +122,11 @@ struct CostCommand: ParsableCommand {
 
   /// The same of the whole voice thread of a call to itself.
   private func ours(_ setting: CostSetting, saying path: String, traced: Bool) throws -> Double {
-    let headset = try Headset(capture: .file(path), playback: .null)
+    let headset = try Headset(
+      capture: .file(path),
+      playback: .null,
+      wishes: DeviceWishes(periodNanoseconds: setting.periodNanoseconds)
+    )
     let engine = try CallEngine(
       device: headset,
       settings: EngineSettings(filters: setting.filters, trace: traced ? .stages : .off)

@@ -7,24 +7,41 @@ struct CostSetting {
   let packetFrames: FrameCount
   let bitrate: Int
   let filters: SpeechFilterSettings
+  /// The period of the device, which is how often the voice thread wakes.
+  let periodNanoseconds: Int64
+
+  private init(
+    packetMilliseconds: Int,
+    bitrate: Int,
+    periodMilliseconds: Double = 2.5,
+    areFiltersOn: Bool = false
+  ) {
+    packetFrames = 48 * packetMilliseconds
+    self.bitrate = bitrate
+    periodNanoseconds = Int64(periodMilliseconds * 1e6)
+    filters = SpeechFilterSettings(
+      echoCancellation: areFiltersOn,
+      noiseSuppression: areFiltersOn,
+      gainControl: areFiltersOn
+    )
+    name =
+      "\(packetMilliseconds) ms, \(bitrate / 1_000) kb/s, period \(periodMilliseconds) ms"
+      + (areFiltersOn ? ", all filters" : "")
+  }
 
   static var all: [CostSetting] {
-    let every = SpeechFilterSettings(
-      echoCancellation: true,
-      noiseSuppression: true,
-      gainControl: true
-    )
-    let none = SpeechFilterSettings()
-    return [
-      CostSetting(name: "10 ms, 48 kb/s", packetFrames: 480, bitrate: 48_000, filters: none),
+    [
+      CostSetting(packetMilliseconds: 10, bitrate: 48_000),
+      CostSetting(packetMilliseconds: 10, bitrate: 48_000, areFiltersOn: true),
+      CostSetting(packetMilliseconds: 20, bitrate: 48_000),
+      CostSetting(packetMilliseconds: 20, bitrate: 48_000, periodMilliseconds: 20),
       CostSetting(
-        name: "10 ms, 48 kb/s, all filters",
-        packetFrames: 480,
+        packetMilliseconds: 20,
         bitrate: 48_000,
-        filters: every
+        periodMilliseconds: 20,
+        areFiltersOn: true
       ),
-      CostSetting(name: "20 ms, 48 kb/s", packetFrames: 960, bitrate: 48_000, filters: none),
-      CostSetting(name: "5 ms, 96 kb/s", packetFrames: 240, bitrate: 96_000, filters: none),
+      CostSetting(packetMilliseconds: 5, bitrate: 96_000),
     ]
   }
 }

@@ -3,7 +3,7 @@ package import Foundation
 /// What one setting cost, in milliseconds of processor time for each second of call.
 package struct CostRow: Codable {
   package var setting: String
-  /// A thread that wakes each 2.5 ms, as the voice thread does here, and does nothing.
+  /// A thread that wakes as often as the voice thread and does nothing.
   package var idle: [Double] = []
   /// The libraries alone.
   package var raw: [Double] = []
