@@ -161,8 +161,8 @@ let package = Package(
       name: "sidetone",
       dependencies: [
         "MediaTime", "RealTime", "ALSAIO", "AVFAudio", "CallKit", "CallScreen", "CallStore",
-        "Drawing", "Sidetone", "SIPSignalling", "UDPTransport", "VoiceEngine",
-        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        "Drawing", "Sidetone", "Simulation", "SIPSignalling", "SpeechDSP", "UDPTransport",
+        "VoiceEngine", .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Histogram", package: "hdrhistogram-swift"),
         .product(name: "Logging", package: "swift-log"),
       ],
@@ -184,14 +184,18 @@ let package = Package(
       swiftSettings: strict
     ),
 
-    // Beside the layers: what networks do, and pictures of what was measured.
-    .target(name: "Simulation", dependencies: ["MediaTime"], swiftSettings: strict),
+    // Beside the layers: whole calls in virtual time, and pictures of what was measured.
+    .target(
+      name: "Simulation",
+      dependencies: ["MediaTime", "CRealTime", "RealTime", "SpeechDSP", "VoiceEngine"],
+      swiftSettings: strict
+    ),
     .target(name: "Drawing", swiftSettings: strict),
 
     // Tests mirror the modules.
     .testTarget(
       name: "SimulationTests",
-      dependencies: ["Simulation", "MediaTime"],
+      dependencies: ["Simulation", "MediaTime", "VoiceEngine"],
       swiftSettings: strict
     ),
     .testTarget(name: "DrawingTests", dependencies: ["Drawing"], swiftSettings: strict),

@@ -61,7 +61,8 @@ let package = Package(
     .executableTarget(
       name: "bench-modules",
       dependencies: [
-        "CRawVoice", "Rig", .product(name: "VoiceEngine", package: "sidetone"),
+        "CRawVoice", "Rig", .product(name: "Simulation", package: "sidetone"),
+        .product(name: "VoiceEngine", package: "sidetone"),
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: strict
@@ -70,6 +71,15 @@ let package = Package(
       name: "bench-page",
       dependencies: [
         "Rig", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ],
+      swiftSettings: strict
+    ),
+    .executableTarget(
+      name: "bench-playout",
+      dependencies: [
+        "Rig", .product(name: "Simulation", package: "sidetone"),
+        .product(name: "VoiceEngine", package: "sidetone"),
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: strict
     ),

@@ -236,6 +236,14 @@ public struct JitterBuffer: ~Copyable {
     }
   }
 
+  /// The frame that will be decoded next, nil before the first one and while a loss or a silence is bridged.
+  public var expectedFrame: Int64? {
+    @_noAllocation @_noLocks get {
+      guard let expected, !isResuming, concealedSinceExpected == 0 else { return nil }
+      return expected.mediaFrame
+    }
+  }
+
   /// Tells how the delay should change, of an output with `queuedFrames` unplayed at `now`.
   ///
   /// Ask once after each decoded packet.

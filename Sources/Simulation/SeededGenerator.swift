@@ -15,4 +15,7 @@ public struct SeededGenerator: RandomNumberGenerator, Sendable {
     mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
     return mixed ^ (mixed >> 31)
   }
+
+  /// A number from 0 up to, not including, 1.
+  public mutating func unit() -> Double { Double(next() >> 11) * 0x1p-53 }
 }

@@ -27,4 +27,9 @@ struct MediaClock: Sendable {
     self.newest = (raw, frame)
     return frame
   }
+
+  /// The timestamp of a frame near the newest, nil before the first one.
+  func timestamp(of frame: Int64) -> RTPTimestamp? {
+    newest.map { $0.raw.advanced(by: Int(clamping: frame - $0.frame) / framesPerTick) }
+  }
 }

@@ -54,13 +54,17 @@ final class StreamBox<Transport: PacketTransport & ~Copyable> {
   }
 
   /// Does the same, and notes how long it takes and how old the last sample is by then.
-  func send(_ datagram: inout ByteBuffer, of block: CapturedBlock, tracing trace: inout StageTrace?)
-  {
-    var begin = MonotonicClock.now()
+  func send(
+    _ datagram: inout ByteBuffer,
+    of block: CapturedBlock,
+    tracing trace: inout StageTrace?,
+    by time: some TimeSource
+  ) {
+    var begin = time.now
     while let length = stream.nextPacket(into: &datagram) {
-      let encoded = MonotonicClock.now()
+      let encoded = time.now
       if !transport.send(datagram, length: length, isControl: false) { stream.noteRefusal() }
-      let sent = MonotonicClock.now()
+      let sent = time.now
       trace?.noteSending(datagram, at: sent)
       trace?.note(.packet, stream.packetNanoseconds)
       trace?.note(.capture, block.clock.age(ofFrame: block.end - Int64(stream.pendingFrames)))
@@ -96,14 +100,15 @@ final class StreamBox<Transport: PacketTransport & ~Copyable> {
     count: FrameCount,
     at now: MonotonicInstant,
     fillNanoseconds: Int64,
-    tracing trace: inout StageTrace?
+    tracing trace: inout StageTrace?,
+    by time: some TimeSource
   ) {
     guard trace != nil else {
       return stream.render(addingTo: &output, count: count, at: now)
     }
-    let begin = MonotonicClock.now()
+    let begin = time.now
     stream.render(addingTo: &output, count: count, at: now)
-    let taken = MonotonicClock.now().nanoseconds(since: begin)
+    let taken = time.now.nanoseconds(since: begin)
     let decoded = stream.voice.decodes.count
     for index in 0..<decoded {
       trace?.note(.playout, stream.voice.decodes.wait(index))

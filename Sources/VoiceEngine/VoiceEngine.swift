@@ -20,6 +20,8 @@ public final class VoiceEngine<
     public var played: [Float]
   }
 
+  private typealias Loop = VoiceLoop<Device, Transport, SystemTime>
+
   private struct Control: ~Copyable {
     var commands: RingProducer<LoopCommand>
     var released: RingConsumer<Int>
@@ -52,7 +54,7 @@ public final class VoiceEngine<
 
   private let control: Mutex<Control>
   private let wakeUp: WakeUp
-  private let stopping: VoiceLoop<Device, Transport>.StopFlag
+  private let stopping: Loop.StopFlag
   private let pullFrames: Int
 
   /// Starts `device` and a voice thread without streams.
@@ -60,7 +62,7 @@ public final class VoiceEngine<
   /// Throws the device's error if it does not start, or a codec's or the system's.
   public init(device: consuming Device, settings: EngineSettings) throws {
     let wakeUp = try WakeUp()
-    let stopping = VoiceLoop<Device, Transport>.StopFlag()
+    let stopping = Loop.StopFlag()
     pullFrames = SampleRate.voice.frames(
       inNanoseconds: device.playbackRate.nanoseconds(of: device.playbackPeriod)
     )
@@ -85,9 +87,10 @@ public final class VoiceEngine<
       monitorPlayback: monitorPlayback?.makeConsumer(),
       stageTimes: stageTimes?.makeConsumer()
     )
-    let loop = try VoiceLoop<Device, Transport>(
+    let loop = try Loop(
       device: device,
       settings: settings,
+      time: SystemTime(),
       wakeUp: wakeUp,
       stopping: stopping,
       commands: commandReader,
@@ -151,7 +154,7 @@ public final class VoiceEngine<
     let attached = Attached(box: box, reports: reader, keys: keyReader)
     return try control.withLock { control in
       while let id = control.released.read() { control.streams[id] = nil }
-      guard control.streams.count < VoiceLoop<Device, Transport>.streamCapacity else {
+      guard control.streams.count < Loop.streamCapacity else {
         throw EngineError.tooManyStreams
       }
       let id = StreamID.next()

@@ -29,11 +29,13 @@ enum LoopCommand: BitwiseCopyable, Sendable {
 /// counted by a test instead.
 final class VoiceLoop<
   Device: AudioDevice & ~Copyable,
-  Transport: PacketTransport & ~Copyable
+  Transport: PacketTransport & ~Copyable,
+  Time: TimeSource
 > {
   static var streamCapacity: Int { 256 }
 
   private var device: Device
+  private let time: Time
   private let wakeUp: WakeUp
   private let stopping: StopFlag
   private var commands: RingConsumer<LoopCommand>
@@ -88,6 +90,7 @@ final class VoiceLoop<
   init(
     device: consuming Device,
     settings: EngineSettings,
+    time: Time,
     wakeUp: WakeUp,
     stopping: StopFlag,
     commands: consuming RingConsumer<LoopCommand>,
@@ -123,7 +126,8 @@ final class VoiceLoop<
     self.commands = commands
     self.released = released
     self.reports = reports
-    nextReport = MonotonicClock.now()
+    nextReport = time.now
+    self.time = time
     self.monitorCapture = monitorCapture
     self.monitorPlayback = monitorPlayback
     if let times = stageTimes { trace = StageTrace(settings.trace, times: times) }
@@ -152,15 +156,16 @@ final class VoiceLoop<
 
   // What was captured while the device was starting is old: sending it would be a burst that the far
   // side takes for jitter.
-  private func discardStaleCapture() {
+  func discardStaleCapture() {
     for _ in 0..<64 {
       let transfer = device.read(into: &block)
       guard transfer.frames > 0 || transfer.lost > 0, !transfer.isGone else { return }
     }
   }
 
-  private func turn() {
-    let now = MonotonicClock.now()
+  /// Does whatever can be done by now.
+  func turn() {
+    let now = time.now
     statistics.turns += 1
     turnsWithoutCapture = min(turnsWithoutCapture + 1, 2)
     captureAndSend()
@@ -170,7 +175,8 @@ final class VoiceLoop<
 
   // MARK: Streams
 
-  private func obey() {
+  /// Takes the engine's commands.
+  func obey() {
     while let command = commands.read() {
       switch command {
       case .attach(let id, let address):
@@ -211,10 +217,10 @@ final class VoiceLoop<
   }
 
   private func release(_ slot: Int) {
-    let now = MonotonicClock.now()
+    let now = time.now
     let id = streamIDs[slot]
     forEachStream {
-      if $1 == id { $0.report(&datagram, at: now, wall: realtime_wall_nanoseconds(), isLast: true) }
+      if $1 == id { $0.report(&datagram, at: now, wall: time.wallNanoseconds, isLast: true) }
     }
     streamAddresses[slot] = 0
     while slotCount > 0, streamAddresses[slotCount - 1] == 0 { slotCount -= 1 }
@@ -243,7 +249,7 @@ final class VoiceLoop<
       }
       guard transfer.frames > 0 else { return }
       turnsWithoutCapture = 0
-      let read = MonotonicClock.now()
+      let read = time.now
       if trace != nil { noteReading(transfer.frames, at: read) }
       capture.process(block, count: transfer.frames, reference: reference)
       noteCapture()
@@ -262,9 +268,9 @@ final class VoiceLoop<
     let block = CapturedBlock(
       end: capture.delivered,
       clock: captureClock,
-      processingNanoseconds: MonotonicClock.now().nanoseconds(since: read)
+      processingNanoseconds: time.now.nanoseconds(since: read)
     )
-    forEachStream { box, _ in box.send(&datagram, of: block, tracing: &trace) }
+    forEachStream { box, _ in box.send(&datagram, of: block, tracing: &trace, by: time) }
   }
 
   // The first frame of what was read now was sampled after all that was captured before; a period later it
@@ -285,7 +291,7 @@ final class VoiceLoop<
   // Says back to each far side what it says.
   private func echo(at now: MonotonicInstant) {
     let frames = capture.outputFrames
-    let wall = realtime_wall_nanoseconds()
+    let wall = time.wallNanoseconds
     playbackClock.update(frames: capture.captured, isDry: false, at: now)
     let instant = playbackClock.now
     forEachStream { box, _ in
@@ -297,7 +303,8 @@ final class VoiceLoop<
         count: frames,
         at: instant,
         fillNanoseconds: 0,
-        tracing: &trace
+        tracing: &trace,
+        by: time
       )
       box.stream.push(bridged, count: frames, isMuted: box.isMuted)
     }
@@ -329,7 +336,7 @@ final class VoiceLoop<
     statistics.capturedFrames += Int64(frames)
     guard isMeasuring else { return }
     for index in 0..<frames { monitorCapture?.write(capture.output[index]) }
-    let now = MonotonicClock.now().nanoseconds
+    let now = time.now.nanoseconds
     let pending = device.captureRate.nanoseconds(of: device.pendingFrames())
     let origin = now - pending - SampleRate.voice.nanoseconds(of: Int(statistics.capturedFrames))
     statistics.captureOrigin = min(statistics.captureOrigin, origin)
@@ -338,8 +345,8 @@ final class VoiceLoop<
   private func receiveAndPlay() {
     guard !isEcho else { return }
     // Taken beside the position, not before the encoders had their time.
-    let now = MonotonicClock.now()
-    let wall = realtime_wall_nanoseconds()
+    let now = time.now
+    let wall = time.wallNanoseconds
     let queued = isPlaybackGone ? 0 : device.queuedFrames()
     playbackClock.update(frames: writtenFrames - Int64(queued), isDry: queued == 0, at: now)
     forEachStream { box, _ in
@@ -385,7 +392,8 @@ final class VoiceLoop<
         count: frames,
         at: now,
         fillNanoseconds: ahead,
-        tracing: &trace
+        tracing: &trace,
+        by: time
       )
     }
     bridged.fill(0, count: frames)
@@ -394,7 +402,8 @@ final class VoiceLoop<
       count: frames,
       at: now,
       fillNanoseconds: ahead,
-      tracing: &trace
+      tracing: &trace,
+      by: time
     )
     box.bridge.append(bridged, count: frames)
     mix.add(bridged, count: frames)
@@ -431,7 +440,7 @@ final class VoiceLoop<
     statistics.isDeviceGone = isCaptureGone || isPlaybackGone
     reports.write(statistics)
     statistics.inputPeak = 0
-    let wall = realtime_wall_nanoseconds()
+    let wall = time.wallNanoseconds
     forEachStream { box, _ in
       box.report(&datagram, at: now, wall: wall, isLast: false)
       box.reports.write(box.stream.takeStatistics(at: now))

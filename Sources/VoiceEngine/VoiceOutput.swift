@@ -59,6 +59,9 @@ struct VoiceOutput: ~Copyable {
     payloads.copy(from: datagram, at: payload.lowerBound, to: base, count: payload.count)
   }
 
+  /// Decoded frames that have not been rendered.
+  var queuedFrames: FrameCount { queue.count }
+
   /// Forgets what waits, as when another source takes over.
   @_noAllocation @_noLocks
   mutating func restart() { jitterBuffer.restart() }

@@ -1,4 +1,5 @@
 public import MediaTime
+import Playout
 import RTP
 
 /// One RTP stream in both directions, without any I/O: samples and datagrams in, datagrams and
@@ -377,6 +378,14 @@ public struct VoiceStream: ~Copyable {
   ) {
     voice.render(addingTo: &output, count: count, at: now)
     statistics.outputPeak = max(statistics.outputPeak, output.peak(count: count))
+  }
+
+  /// Where the playout stands, nil before the first packet and while a loss or a silence is bridged.
+  public var playout: PlayoutPosition? {
+    guard let frame = voice.jitterBuffer.expectedFrame,
+      let timestamp = mediaClock.timestamp(of: frame)
+    else { return nil }
+    return PlayoutPosition(timestamp: timestamp, queuedFrames: voice.queuedFrames)
   }
 
   // MARK: Reporting

@@ -112,19 +112,7 @@ struct LoopbackCommand: AsyncParsableCommand {
   }
 
   private func attach(to engine: CallEngine) throws -> StreamID {
-    var configuration = StreamConfiguration(
-      codec: .opus,
-      sendPayloadType: 96,
-      receivePayloadType: 96,
-      ssrc: .random(in: 1...UInt32.max),
-      seed: .random(in: 1...UInt64.max)
-    )
-    configuration.packetFrames = voiceOptions.packetFrames
-    configuration.bitrate = voiceOptions.bitrate
-    configuration.complexity = voiceOptions.complexity
-    configuration.usesRedundancy = voiceOptions.fec
-    configuration.usesDiscontinuousTransmission = voiceOptions.dtx
-    return try engine.attach(configuration, over: try MediaSocket.toItself())
+    try engine.attach(voiceOptions.opusStream, over: try MediaSocket.toItself())
   }
 }
 

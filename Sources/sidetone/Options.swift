@@ -5,6 +5,7 @@ import Foundation
 import SIPSignalling
 import Sidetone
 import SpeechDSP
+import VoiceEngine
 
 /// Which microphone and loudspeaker to use.
 struct DeviceOptions: ParsableArguments {
@@ -158,6 +159,23 @@ struct VoiceOptions: ParsableArguments {
   }
 
   var packetFrames: Int { Int(frame * 48) }
+
+  /// A stream of Opus that nobody has to agree on.
+  var opusStream: StreamConfiguration {
+    var configuration = StreamConfiguration(
+      codec: .opus,
+      sendPayloadType: 96,
+      receivePayloadType: 96,
+      ssrc: .random(in: 1...UInt32.max),
+      seed: .random(in: 1...UInt64.max)
+    )
+    configuration.packetFrames = packetFrames
+    configuration.bitrate = bitrate
+    configuration.complexity = complexity
+    configuration.usesRedundancy = fec
+    configuration.usesDiscontinuousTransmission = dtx
+    return configuration
+  }
 
   func apply(to configuration: inout PhoneConfiguration) {
     configuration.codecs = offeredCodecs

@@ -1,11 +1,17 @@
-import Foundation
+public import Foundation
 
 /// Scores what was heard against what was said, with the Python package `pesq`.
 public struct SpeechScorer {
   /// A sentence, and what became of it, of the same length and at 48 kHz.
-  struct Clip {
+  public struct Clip {
     let original: [Float]
     let heard: [Float]
+
+    /// A sentence with silence around it, and what was heard at the same time.
+    public init(original: [Float], heard: [Float]) {
+      self.original = original
+      self.heard = heard
+    }
   }
 
   private let python: String
@@ -19,7 +25,7 @@ public struct SpeechScorer {
   }
 
   /// PESQ-WB of each clip, 1 to 4.64; clips that cannot be scored, as silence, get 1.
-  func scores(_ clips: [Clip], in folder: URL) throws -> [Double] {
+  public func scores(_ clips: [Clip], in folder: URL) throws -> [Double] {
     guard !clips.isEmpty else { return [] }
     var files: [String] = []
     for (index, clip) in clips.enumerated() {

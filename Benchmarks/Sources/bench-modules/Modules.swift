@@ -3,6 +3,7 @@ import MediaTime
 import Playout
 import RTP
 import RealTime
+import Simulation
 import SpeechDSP
 import VoiceEngine
 
@@ -13,7 +14,8 @@ enum Modules {
     ("RTP.write", writePackets), ("RTP.parse", parsePackets), ("RealTime.ring", passThroughRing),
     ("Playout.pull", pull), ("Playout.resample", resample), ("Playout.stretch", stretch),
     ("MediaTime.mix", mix), ("SpeechDSP.resampler", convert), ("VoiceStream.call", call),
-    ("libopus.call", callRaw),
+    ("libopus.call", callRaw), ("VoiceLoop.call", { try loop($0, timing: .off) }),
+    ("VoiceLoop.timed", { try loop($0, timing: .stages) }),
   ]
 
   private static let packetsPerTurn = 2
@@ -152,6 +154,31 @@ enum Modules {
       stream.render(addingTo: &output, count: 120, at: now)
     }
     guard output.peak(count: 120) > 0.01 else { throw ModuleError("nothing was heard") }
+  }
+
+  // Two voice loops on scripted headsets, by a made-up clock: all but the system calls.
+  private static func loop(_ turns: Int, timing: EngineSettings.Trace) throws {
+    var party = SimulatedCall.Party()
+    let block = speech(960)
+    party.card.sound = (0..<960).map { block[$0] }
+    party.trace = timing
+    let call = try SimulatedCall(
+      near: party,
+      far: party,
+      over: .clean,
+      configuration: StreamConfiguration(
+        codec: .opus,
+        sendPayloadType: 96,
+        receivePayloadType: 96,
+        ssrc: 1,
+        seed: 2
+      ),
+      seed: 1
+    )
+    call.run(seconds: Double(turns) * 0.02)
+    guard call.heard.contains(where: { abs($0) > 0.01 }) else {
+      throw ModuleError("nothing was heard")
+    }
   }
 
   private static func callRaw(_ turns: Int) throws {

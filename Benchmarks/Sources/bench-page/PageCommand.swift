@@ -31,6 +31,9 @@ struct PageCommand: ParsableCommand {
     if let report = try ResultFile.read(ScaleReport.self, named: "scale", from: folder) {
       sections.append(report.section)
     }
+    if let report = try ResultFile.read(PlayoutReport.self, named: "playout", from: folder) {
+      sections.append(report.section)
+    }
     guard sections.count > 2 else { throw RigError("no results in \(folder.path)") }
     let page = sections.joined(separator: "\n\n") + "\n"
     try page.write(

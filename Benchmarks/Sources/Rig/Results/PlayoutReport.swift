@@ -1,0 +1,123 @@
+import Drawing
+package import Foundation
+
+/// What one receiver made of one network's packets.
+package struct PlayoutRow: Codable {
+  package var network: String
+  package var engine: String
+  /// From mouth to ear every 10 ms, in milliseconds; not written, there are too many.
+  package var delays: [Double] = [] {
+    didSet { summarise() }
+  }
+  /// The share of what was heard that was invented, for each call.
+  package var concealedShares: [Double] = []
+  /// Of each sentence.
+  package var pesq: [Double] = []
+  package private(set) var meanDelay = Double.nan
+  package private(set) var delay95 = Double.nan
+
+  private enum CodingKeys: CodingKey {
+    case network, engine, concealedShares, pesq, meanDelay, delay95
+  }
+
+  package init(network: String, engine: String) {
+    self.network = network
+    self.engine = engine
+  }
+
+  private mutating func summarise() {
+    meanDelay = delays.isEmpty ? .nan : delays.reduce(0, +) / Double(delays.count)
+    delay95 = Percentiles(delays)(0.95)
+  }
+
+  private var concealed: Double {
+    100 * concealedShares.reduce(0, +) / Double(max(1, concealedShares.count))
+  }
+  package var meanPESQ: Double {
+    pesq.isEmpty ? .nan : pesq.reduce(0, +) / Double(pesq.count)
+  }
+
+  package var line: String {
+    [network, engine].map { $0.padding(toLength: 14, withPad: " ", startingAt: 0) }.joined()
+      + String(
+        format: "%6.1f ms mean %6.1f ms 95 %%  concealed %5.2f %%  PESQ %.2f (5 %%: %.2f) of %d",
+        meanDelay,
+        delay95,
+        concealed,
+        meanPESQ,
+        Percentiles(pesq)(0.05),
+        pesq.count
+      )
+  }
+
+  fileprivate var tableLine: String {
+    String(
+      format: "| %@ | %@ | %.1f | %.1f | %.2f | %.2f | %.2f |",
+      network,
+      engine,
+      meanDelay,
+      delay95,
+      concealed,
+      meanPESQ,
+      Percentiles(pesq)(0.05)
+    )
+  }
+}
+
+/// All networks and receivers, as JSON and as pictures.
+package struct PlayoutReport: Codable {
+  package var date = Date()
+  package var machine = Machine()
+  package var seconds: Int
+  /// Packet duration in milliseconds.
+  package var frame: Double
+  package var seeds: [UInt64]
+  package var rows: [PlayoutRow] = []
+
+  package init(seconds: Int, frame: Double, seeds: [UInt64]) {
+    self.seconds = seconds
+    self.frame = frame
+    self.seeds = seeds
+  }
+
+  private var networks: [String] {
+    rows.map(\.network).reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
+  }
+
+  /// The section of the results page.
+  package var section: String {
+    """
+    ## Playout beside NetEQ and fixed buffers
+
+    `Benchmarks/.build/release/bench-playout`: calls of \(seconds) s in virtual time, packets of \(frame) ms, seeds \
+    \(seeds.map { "\($0)" }.joined(separator: ", ")); every receiver gets the same packets. NetEQ is our own writing of \
+    its published design, with libopus's concealment.
+
+    | network | receiver | mean ms | 95 % ms | concealed % | PESQ-WB | 5 % |
+    |---|---|---|---|---|---|---|
+    \(rows.map(\.tableLine).joined(separator: "\n"))
+
+    \(networks.map { "![\($0)](playout-\($0).svg)" }.joined(separator: "\n"))
+    """
+  }
+
+  /// Writes `playout.json` and one picture per network.
+  package func write(to folder: URL) throws {
+    try ResultFile.write(self, named: "playout", to: folder)
+    for network in networks {
+      let chart = Chart(
+        title: "Delay against quality of the same packets, network: \(network)",
+        horizontal: Axis("mouth to ear, mean (ms)", range: 0...100),
+        vertical: Axis("PESQ-WB, mean", range: 1...4.5),
+        series: rows.filter { $0.network == network }.map { row in
+          Chart.Series(row.engine, [Point(x: row.meanDelay, y: row.meanPESQ)], mark: .dots)
+        }
+      )
+      try chart.svg().write(
+        to: folder.appendingPathComponent("playout-\(network).svg"),
+        atomically: true,
+        encoding: .utf8
+      )
+    }
+  }
+}

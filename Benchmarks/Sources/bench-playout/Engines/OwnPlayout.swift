@@ -1,0 +1,60 @@
+import MediaTime
+import RTP
+import VoiceEngine
+
+/// The receiving half of the voice path.
+final class OwnPlayout: PlayoutUnderTest {
+  let name = "sidetone"
+  let pullFrames: Int
+  private var stream: VoiceStream
+  private var datagram = ByteBuffer(repeating: 0, count: VoiceStream.maximumDatagram)
+  private var block: SampleBuffer
+  private var now = MonotonicInstant(nanoseconds: 0)
+  private var concealed: Int64 = 0
+
+  init(pullFrames: Int = 120) throws {
+    self.pullFrames = pullFrames
+    let configuration = StreamConfiguration(
+      codec: .opus,
+      sendPayloadType: 96,
+      receivePayloadType: 96,
+      ssrc: 1,
+      seed: 2
+    )
+    stream = try VoiceStream(configuration, pullFrames: pullFrames)
+    block = SampleBuffer(repeating: 0, count: pullFrames)
+  }
+
+  var concealedFrames: Int64 { concealed }
+
+  var position: (frame: Int64, queued: Int)? {
+    stream.playout.map { (Int64($0.timestamp.rawValue), $0.queuedFrames) }
+  }
+
+  func receive(_ packet: ArrivedPacket) {
+    let header = RTPHeader(
+      marker: false,
+      payloadType: 96,
+      sequenceNumber: UInt16(truncatingIfNeeded: packet.sequence),
+      timestamp: RTPTimestamp(rawValue: UInt32(truncatingIfNeeded: packet.frame)),
+      ssrc: 2
+    )
+    header.write(to: &datagram)
+    for (index, byte) in packet.payload.enumerated() {
+      datagram[RTPHeader.minimumLength + index] = byte
+    }
+    let length = RTPHeader.minimumLength + packet.payload.count
+    stream.receive(
+      datagram,
+      length: length,
+      at: ArrivalTime(instant: packet.arrival, playback: packet.arrival, wallNanoseconds: 1)
+    )
+  }
+
+  func render(into output: inout [Float], at instant: MonotonicInstant) {
+    block.fill(0, count: pullFrames)
+    stream.render(addingTo: &block, count: pullFrames, at: instant)
+    for index in 0..<pullFrames { output.append(block[index]) }
+    concealed = stream.takeStatistics(at: instant).concealedFrames
+  }
+}

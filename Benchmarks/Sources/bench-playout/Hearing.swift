@@ -1,0 +1,68 @@
+import MediaTime
+import Rig
+
+/// What one receiver made of a call.
+struct Hearing {
+  /// What sounded from the beginning of the call on, at 48 kHz.
+  let heard: [Float]
+  /// From mouth to ear every 10 ms in milliseconds, nil where nothing was decoded.
+  let delays: [Double?]
+  let concealedShare: Double
+
+  /// The start, in which receivers look for their delay, is not counted.
+  static let settlingSeconds = 5
+
+  /// Lets `engine` play the call.
+  init(_ call: TestCall, by engine: any PlayoutUnderTest) {
+    let frames = engine.pullFrames
+    let total = call.setting.seconds * 48_000
+    var heard: [Float] = []
+    heard.reserveCapacity(total + frames)
+    var delays: [Double?] = []
+    var next = 0
+    var concealed: Int64 = 0
+    while heard.count < total {
+      let now = MonotonicInstant(nanoseconds: Int64(heard.count) * 62_500 / 3)
+      while next < call.packets.count, call.packets[next].arrival <= now {
+        engine.receive(call.packets[next])
+        next += 1
+      }
+      engine.render(into: &heard, at: now)
+      if heard.count < Self.settlingSeconds * 48_000 { concealed = engine.concealedFrames }
+      guard heard.count % 480 == 0 else { continue }
+      delays.append(
+        engine.position.map { position in
+          let ear = Double(heard.count + position.queued) / 48
+          let mouth = TestCall.captured(position.frame, drift: call.setting.drift)
+          return ear - Double(mouth.nanoseconds) / 1e6 + Double(call.lookAhead) / 48
+        }
+      )
+    }
+    self.heard = heard
+    self.delays = delays
+    let counted = max(1, total - Self.settlingSeconds * 48_000)
+    concealedShare = Double(engine.concealedFrames - concealed) / Double(counted)
+  }
+
+  /// After the start, where known.
+  var settledDelays: [Double] { delays.dropFirst(Self.settlingSeconds * 100).compactMap { $0 } }
+
+  /// Each sentence with what was heard of it.
+  func clips(of call: TestCall) -> [SpeechScorer.Clip] {
+    call.utterances.compactMap { utterance in
+      guard utterance.frame >= Self.settlingSeconds * 48_000 else { return nil }
+      let during = delays[utterance.frame / 480..<(utterance.frame + utterance.samples.count) / 480]
+      let delay = Percentiles(during.compactMap { $0 }).median
+      guard delay.isFinite else { return nil }
+      let shift = Int(delay * 48)
+      let around =
+        utterance.frame + shift - 4_000..<utterance.frame + utterance.samples.count + shift + 12_000
+      guard around.upperBound <= heard.count else { return nil }
+      return SpeechScorer.Clip(
+        original: [Float](repeating: 0, count: 4_000) + utterance.samples
+          + [Float](repeating: 0, count: 12_000),
+        heard: Array(heard[around])
+      )
+    }
+  }
+}

@@ -1,0 +1,132 @@
+import MediaTime
+
+/// A receiver after the design of WebRTC's NetEQ, as a yardstick: decisions each 10 ms, targets in steps of 20 ms, one
+/// pitch period at a time.
+///
+/// Concealment is libopus's own, which sounds better than what NetEQ computes itself.
+final class NetEQ: PlayoutUnderTest {
+  private struct Stored {
+    let packet: ArrivedPacket
+    let isRedundancy: Bool
+  }
+
+  let name = "NetEQ"
+  let pullFrames = 480
+  private(set) var concealedFrames: Int64 = 0
+  private var decoder: PayloadPlayer
+  private var delays = NetEQDelayManager()
+  private var stretch = NetEQTimeStretch()
+  private var stored: [Int64: Stored] = [:]
+  private var sound: [Float] = []
+  private var expected: Int64?
+  private var frames: Int64 = 960
+  private var now = 0.0
+  private var level = 0.0
+  private var ticksSinceStretch = 5
+  private var concealedInRow: Int64 = 0
+  private var isConcealing = false
+
+  private static let perMillisecond = 48.0
+  private static let patienceMilliseconds = 50.0
+  /// Concealment that has faded below half.
+  private static let fadedFrames: Int64 = 115 * 48
+  private static let obsoleteFrames: Int64 = 5 * 48_000
+
+  init() throws { decoder = try PayloadPlayer() }
+
+  var position: (frame: Int64, queued: Int)? {
+    guard let expected, !isConcealing else { return nil }
+    return (expected, sound.count)
+  }
+
+  func receive(_ packet: ArrivedPacket) {
+    frames = packet.frames
+    delays.update(media: Double(packet.frame) / Self.perMillisecond, now: now)
+    guard packet.frame >= expected ?? packet.frame else { return }
+    stored[packet.frame] = Stored(packet: packet, isRedundancy: false)
+    let before = packet.frame - packet.frames
+    if packet.hasRedundancy, stored[before] == nil, before >= expected ?? packet.frame {
+      stored[before] = Stored(packet: packet, isRedundancy: true)
+    }
+  }
+
+  func render(into output: inout [Float], at instant: MonotonicInstant) {
+    now = Double(instant.nanoseconds) / 1e6
+    ticksSinceStretch += 1
+    updateLevel()
+    var steps = 0
+    if sound.count >= pullFrames, !stored.isEmpty { stretchIfDue() }
+    while sound.count < pullFrames, steps < 64 {
+      steps += 1
+      step()
+    }
+    output.append(contentsOf: sound.prefix(pullFrames))
+    sound.removeFirst(min(pullFrames, sound.count))
+  }
+
+  private var depth: Double {
+    (Double(stored.count) * Double(frames) + Double(sound.count)) / Self.perMillisecond
+  }
+
+  private func updateLevel() {
+    let target = delays.targetMilliseconds
+    let factor = target <= 20 ? 251.0 : target <= 60 ? 252 : target <= 140 ? 253 : 254
+    level = level * factor / 256 + depth * (1 - factor / 256)
+  }
+
+  private func step() {
+    guard let next = stored.keys.min() else { return conceal() }
+    guard let expected else { return play(next) }
+    if next - expected > Self.obsoleteFrames { return play(next) }
+    if next == expected {
+      let isWaiting =
+        isConcealing && concealedInRow >= Self.fadedFrames
+        && depth < delays.targetMilliseconds / 2
+      return isWaiting ? conceal() : play(next)
+    }
+    // A later one: when its time has come, or when too much waits.
+    let isDue = concealedInRow >= next - expected
+    let isTooMuch = depth > delays.targetMilliseconds + Self.patienceMilliseconds
+    if isDue || isTooMuch { play(next) } else { conceal() }
+  }
+
+  private func play(_ frame: Int64) {
+    guard let entry = stored.removeValue(forKey: frame) else { return }
+    sound +=
+      entry.isRedundancy ? decoder.recover(entry.packet) : decoder.decode(entry.packet)
+    expected = frame + entry.packet.frames
+    isConcealing = false
+    concealedInRow = 0
+    stretchIfDue()
+  }
+
+  private func conceal() {
+    if expected == nil {
+      sound += [Float](repeating: 0, count: pullFrames)
+      return
+    }
+    sound += decoder.conceal(pullFrames)
+    isConcealing = true
+    concealedInRow += Int64(pullFrames)
+    concealedFrames += Int64(pullFrames)
+  }
+
+  private func stretchIfDue() {
+    guard ticksSinceStretch >= 5, !isConcealing else { return }
+    let low = delays.targetMilliseconds
+    let high = low + delays.largestDelay + 20
+    guard level >= high || level < low else { return }
+    while sound.count < NetEQTimeStretch.requiredFrames, let expected,
+      let entry = stored.removeValue(forKey: expected)
+    {
+      sound += entry.isRedundancy ? decoder.recover(entry.packet) : decoder.decode(entry.packet)
+      self.expected = expected + entry.packet.frames
+    }
+    let change =
+      level >= high
+      ? -stretch.accelerate(&sound, isFast: level >= 4 * high) : stretch.expand(&sound)
+    guard change != 0 else { return }
+    level += Double(change) / Self.perMillisecond
+    ticksSinceStretch = 0
+  }
+}

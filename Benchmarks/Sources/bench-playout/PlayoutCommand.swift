@@ -1,0 +1,109 @@
+import ArgumentParser
+import Foundation
+import Rig
+import Simulation
+
+/// Our playout beside NetEQ's design and fixed buffers, in virtual time, all fed the very same packets.
+@main
+struct PlayoutCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "bench-playout",
+    abstract: "Delay, concealment and sound of several receivers of the same packets."
+  )
+
+  @Option(help: ArgumentHelp("How long each call is.", valueName: "seconds"))
+  var seconds = 60
+
+  @Option(help: "Seeds, separated by commas; each is a call of its own.")
+  var seeds = "101,102,103"
+
+  @Option(help: "Networks, separated by commas.")
+  var networks = NetworkConditions.all.map(\.name).joined(separator: ",")
+
+  @Option(help: ArgumentHelp("Packet duration in ms: 2.5, 5, 10, 20, 40 or 60.", valueName: "ms"))
+  var frame = 20.0
+
+  @Option(help: ArgumentHelp("Opus bit rate.", valueName: "bit/s"))
+  var bitrate = 32_000
+
+  @Option(help: ArgumentHelp("Only receivers whose name contains this.", valueName: "text"))
+  var only: String?
+
+  @Flag(help: "Do not score the sound.")
+  var unscored = false
+
+  @Option(help: ArgumentHelp("Where the results go.", valueName: "folder"))
+  var output = "Benchmarks/results"
+
+  @Option(help: ArgumentHelp("Python with the package pesq.", valueName: "path"))
+  var python = "Benchmarks/.venv/bin/python"
+
+  func validate() throws {
+    guard (10...3_600).contains(seconds) else {
+      throw ValidationError("--seconds is between 10 and 3600")
+    }
+    guard [2.5, 5, 10, 20, 40, 60].contains(frame) else {
+      throw ValidationError("--frame is 2.5, 5, 10, 20, 40 or 60")
+    }
+    guard !seedList.isEmpty else { throw ValidationError("--seeds is a list of numbers") }
+    _ = try conditions()
+  }
+
+  private var seedList: [UInt64] { seeds.split(separator: ",").compactMap { UInt64($0) } }
+
+  private func conditions() throws -> [NetworkConditions] {
+    try networks.split(separator: ",").map { name in
+      guard let found = NetworkConditions.all.first(where: { $0.name == name }) else {
+        throw ValidationError("no network is called \(name)")
+      }
+      return found
+    }
+  }
+
+  private func engines() throws -> [any PlayoutUnderTest] {
+    let all: [any PlayoutUnderTest] = [
+      try OwnPlayout(), try NetEQ(), try FixedBuffer(milliseconds: 20),
+      try FixedBuffer(milliseconds: 40), try FixedBuffer(milliseconds: 80),
+      try FixedBuffer(milliseconds: 200),
+    ]
+    return all.filter { only == nil || $0.name.contains(only ?? "") }
+  }
+
+  func run() throws {
+    let work = try WorkFolder()
+    defer { work.remove() }
+    let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+      .appendingPathComponent("../../score.py").standardized.path
+    let scorer =
+      unscored
+      ? nil : SpeechScorer(python: URL(fileURLWithPath: python).path, script: script)
+    let sentences = try Conversation(in: work.url).utterances.joined().map(\.samples)
+    var report = PlayoutReport(seconds: seconds, frame: frame, seeds: seedList)
+    for network in try conditions() {
+      var rows: [PlayoutRow] = []
+      for seed in seedList {
+        let setting = TestCall.Setting(
+          network: network,
+          seed: seed,
+          seconds: seconds,
+          packetFrames: Int(frame * 48),
+          bitrate: bitrate
+        )
+        let call = try TestCall(setting, saying: sentences)
+        for (index, engine) in try engines().enumerated() {
+          if rows.count <= index { rows.append(PlayoutRow(network: network.name, engine: engine.name)) }
+          let hearing = Hearing(call, by: engine)
+          rows[index].delays += hearing.settledDelays
+          rows[index].concealedShares.append(hearing.concealedShare)
+          if let scorer {
+            rows[index].pesq += try scorer.scores(hearing.clips(of: call), in: work.url)
+          }
+        }
+      }
+      for row in rows { print(row.line) }
+      fflush(nil)
+      report.rows += rows
+    }
+    try report.write(to: URL(fileURLWithPath: output))
+  }
+}

@@ -1,0 +1,94 @@
+import MediaTime
+import OpusCodec
+import Rig
+import Simulation
+
+/// Speech, and how its packets come out of a network: the same for every receiver.
+struct TestCall {
+  /// A sentence in the sound.
+  struct Utterance {
+    let samples: [Float]
+    let frame: Int
+  }
+
+  /// What a call is like.
+  struct Setting {
+    var network: NetworkConditions
+    var seed: UInt64
+    var seconds: Int
+    var packetFrames = 960
+    var bitrate = 32_000
+    /// How much too fast the sender's crystal is, in parts per million.
+    var drift = 0
+  }
+
+  let setting: Setting
+  /// In order of arrival.
+  let packets: [ArrivedPacket]
+  let utterances: [Utterance]
+  let lookAhead: Int
+
+  private static let pauseFrames = 36_000
+
+  /// Says the sentences over and over, for as long as the setting says.
+  init(_ setting: Setting, saying sentences: [[Float]]) throws {
+    self.setting = setting
+    let total = setting.seconds * 48_000
+    var sound: [Float] = [Float](repeating: 0, count: Self.pauseFrames)
+    var utterances: [Utterance] = []
+    var index = Int(setting.seed) % sentences.count
+    while sound.count < total {
+      utterances.append(Utterance(samples: sentences[index], frame: sound.count))
+      sound += sentences[index] + [Float](repeating: 0, count: Self.pauseFrames)
+      index = (index + 1) % sentences.count
+    }
+    self.utterances = utterances.filter { $0.frame + $0.samples.count + 96_000 < total }
+    var encoder = try OpusVoiceEncoder(
+      application: setting.packetFrames < 480 ? .lowDelay : .speech,
+      bitrate: setting.bitrate
+    )
+    lookAhead = encoder.lookAhead
+    let loss = Int((setting.network.lossShare * 100).rounded())
+    encoder.setRedundancy(enabled: loss > 0, expectedLossPercent: loss)
+    packets = Self.send(Array(sound.prefix(total)), by: encoder, setting)
+  }
+
+  private static func send(
+    _ sound: [Float],
+    by encoder: consuming OpusVoiceEncoder,
+    _ setting: Setting
+  ) -> [ArrivedPacket] {
+    var network = EmulatedNetwork(setting.network, seed: setting.seed)
+    let samples = SampleBuffer(sound)
+    var block = SampleBuffer(repeating: 0, count: setting.packetFrames)
+    var bytes = ByteBuffer(repeating: 0, count: 1_500)
+    var packets: [ArrivedPacket] = []
+    let frames = setting.packetFrames
+    for sequence in 0..<sound.count / frames {
+      block.copy(from: samples, at: sequence * frames, count: frames)
+      let length = encoder.encode(block, frames: frames, into: &bytes, at: 0)
+      let departure = Self.captured(Int64((sequence + 1) * frames), drift: setting.drift)
+      let fate = network.fate(sentAt: departure, byteCount: length + 12)
+      let payload = (0..<length).map { bytes[$0] }
+      for arrival in [fate.arrival, fate.copy] {
+        guard let arrival else { continue }
+        packets.append(
+          ArrivedPacket(
+            sequence: sequence,
+            frame: Int64(sequence * frames),
+            frames: Int64(frames),
+            payload: payload,
+            arrival: arrival
+          )
+        )
+      }
+    }
+    return packets.sorted { ($0.arrival, $0.sequence) < ($1.arrival, $1.sequence) }
+  }
+
+  /// When a frame of the sender's microphone was sampled.
+  static func captured(_ frame: Int64, drift: Int) -> MonotonicInstant {
+    let nominal = frame * 62_500 / 3
+    return MonotonicInstant(nanoseconds: nominal - nominal / 1_000_000 * Int64(drift))
+  }
+}

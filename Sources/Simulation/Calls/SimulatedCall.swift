@@ -1,0 +1,142 @@
+import MediaTime
+public import SpeechDSP
+public import VoiceEngine
+
+/// A whole call between two machines in virtual time: the voice loop, the codec and the packets are real, the clocks,
+/// the network and the headsets are scripted.
+///
+/// Everything follows from the arguments: the same ones give the same samples.
+///
+/// **Thread safety:** one thread at a time.
+public final class SimulatedCall {
+  /// One end of the call.
+  public struct Party: Sendable {
+    /// Its headset.
+    public var card = ScriptedSoundCard.Script()
+    /// What the voice path filters.
+    public var filters = SpeechFilterSettings()
+    /// What the voice loop times.
+    public var trace = EngineSettings.Trace.off
+    /// How late the voice thread runs in the mean, exponentially distributed, in nanoseconds.
+    public var latenessNanoseconds: Int64 = 60_000
+
+    /// Someone silent with a faultless headset.
+    public init() {}
+  }
+
+  /// How the far side is heard at a moment.
+  public struct Observation: Equatable, Sendable {
+    /// Seconds since the call began.
+    public var second: Double
+    /// From mouth to ear in milliseconds, nil while nothing is played.
+    public var delay: Double?
+    /// How long the playout means to hold packets back beyond the fastest, in milliseconds.
+    public var target: Double
+    /// What the stream has done so far.
+    public var stream: StreamStatistics
+    /// What the headset's side has done so far.
+    public var engine: EngineStatistics
+  }
+
+  private let time = VirtualTime()
+  private let near: SimulatedParty
+  private let far: SimulatedParty
+  private let towardsNear: SimulatedLink
+  private let begin: MonotonicInstant
+
+  /// Lets `far` talk to `near`, and the other way round, over networks of which all is decided.
+  ///
+  /// Both use `configuration`, with identities of their own. Throws what a codec or filter does.
+  public init(
+    near: Party,
+    far: Party,
+    towardsNear: any PacketPath,
+    towardsFar: any PacketPath,
+    configuration: StreamConfiguration,
+    seed: UInt64
+  ) throws {
+    begin = time.now
+    self.towardsNear = SimulatedLink(towardsNear)
+    let outgoing = SimulatedLink(towardsFar)
+    var mine = configuration
+    mine.ssrc = 1
+    mine.seed = seed &* 0x9E37_79B9_7F4A_7C15
+    var theirs = configuration
+    theirs.ssrc = 2
+    theirs.seed = ~mine.seed
+    self.near = try SimulatedParty(
+      near,
+      mine,
+      sending: outgoing,
+      receiving: self.towardsNear,
+      time: time,
+      seed: seed
+    )
+    self.far = try SimulatedParty(
+      far,
+      theirs,
+      sending: self.towardsNear,
+      receiving: outgoing,
+      time: time,
+      seed: seed &+ 1
+    )
+  }
+
+  /// Both directions over the same kind of network.
+  public convenience init(
+    near: Party,
+    far: Party,
+    over conditions: NetworkConditions,
+    configuration: StreamConfiguration,
+    seed: UInt64
+  ) throws {
+    try self.init(
+      near: near,
+      far: far,
+      towardsNear: EmulatedNetwork(conditions, seed: seed),
+      towardsFar: EmulatedNetwork(conditions, seed: ~seed),
+      configuration: configuration,
+      seed: seed
+    )
+  }
+
+  /// Runs `seconds` more of the call, and tells `observe` ten times a second how the near side hears.
+  public func run(seconds: Double, observing observe: (Observation) -> Void = { _ in }) {
+    let end = time.now.advanced(byNanoseconds: Int64(seconds * 1e9))
+    var nearTurn = near.nextTurn()
+    var farTurn = far.nextTurn()
+    var observed = time.now
+    while min(nearTurn, farTurn) < end {
+      if nearTurn <= farTurn {
+        time.advance(to: nearTurn)
+        near.turn()
+        nearTurn = near.nextTurn()
+        guard time.now.nanoseconds(since: observed) >= 100_000_000 else { continue }
+        observed = observed.advanced(byNanoseconds: 100_000_000)
+        if let observation { observe(observation) }
+      } else {
+        time.advance(to: farTurn)
+        far.turn()
+        farTurn = far.nextTurn()
+      }
+    }
+    time.advance(to: end)
+  }
+
+  /// What the near side hears, at its loudspeaker's rate.
+  public var heard: [Float] { near.card.heard }
+
+  /// Datagrams that were sent to the near side, and how many of them the network lost.
+  public var traffic: (sent: Int, lost: Int) { (towardsNear.sent, towardsNear.lost) }
+
+  private var observation: Observation? {
+    guard let stream = near.statistics, let engine = near.engineStatistics else { return nil }
+    return Observation(
+      second: Double(time.now.nanoseconds(since: begin)) / 1e9,
+      delay: near.mouthToEar(from: far).map { Double($0) / 1e6 },
+      target: Double(stream.playoutTargetNanoseconds) / 1e6,
+      stream: stream,
+      engine: engine
+    )
+  }
+}

@@ -1,0 +1,50 @@
+public import CRealTime
+public import MediaTime
+public import RealTime
+
+/// A scripted sound card as the voice loop sees it.
+public struct ScriptedHeadset: AudioDevice, ~Copyable {
+  private let card: ScriptedSoundCard
+
+  init(_ card: ScriptedSoundCard) { self.card = card }
+
+  /// The rate of the microphone as it says itself; the crystal may think otherwise.
+  public var captureRate: SampleRate { .voice }
+  /// The rate of the loudspeaker as it says itself.
+  public var playbackRate: SampleRate { .voice }
+  /// Frames that the microphone delivers at a time.
+  public var capturePeriod: FrameCount { card.script.period }
+  /// Frames that the loudspeaker takes at a time.
+  public var playbackPeriod: FrameCount { card.script.period }
+  /// The most frames that the loudspeaker can have queued.
+  public var playbackCapacity: FrameCount { ScriptedSoundCard.capacity }
+
+  /// Starts both directions.
+  public mutating func start(fill: FrameCount) throws(AudioDeviceError) { card.start(fill: fill) }
+
+  /// Nothing waits for it: the simulation knows when it is ready.
+  public mutating func pollDescriptors(
+    _ descriptors: inout FixedArray<pollfd>,
+    from first: Int
+  ) -> Int { 0 }
+
+  /// Does nothing.
+  public mutating func acknowledge(_ descriptors: inout FixedArray<pollfd>, from first: Int) {}
+
+  /// What the microphone has heard in whole periods.
+  public mutating func read(into block: inout SampleBuffer) -> DeviceTransfer {
+    card.read(into: &block)
+  }
+
+  /// Queues frames for the loudspeaker.
+  public mutating func write(_ block: borrowing SampleBuffer, count: FrameCount) -> DeviceTransfer {
+    card.write(block, count: count)
+  }
+
+  /// Frames that have not sounded.
+  public mutating func queuedFrames() -> FrameCount { card.queuedFrames }
+  /// The same: nothing lies beyond the ring.
+  public mutating func playbackDelayFrames() -> FrameCount { card.queuedFrames }
+  /// Frames sampled and not read.
+  public mutating func pendingFrames() -> FrameCount { card.pendingFrames }
+}

@@ -1,0 +1,144 @@
+public import MediaTime
+import RealTime
+
+/// A headset's sound card in virtual time: its crystals, what the microphone hears, what the loudspeaker sounds, and
+/// what happens to it.
+///
+/// **Thread safety:** one thread at a time.
+public final class ScriptedSoundCard {
+  /// What a card is like.
+  public struct Script: Sendable {
+    /// How much too fast the microphone's crystal is, in parts per million.
+    public var captureDrift = 0
+    /// How much too fast the loudspeaker's crystal is, in parts per million.
+    public var playbackDrift = 0
+    /// Frames at a time in both directions.
+    public var period: FrameCount = 120
+    /// What happens, in order of time.
+    public var faults: [DeviceFault] = []
+    /// What the microphone hears, over and over, at 48 kHz; nothing if empty.
+    public var sound: [Float] = []
+    /// Whether what the loudspeaker sounds is kept.
+    public var isRecorded = true
+
+    /// A faultless card in a silent room.
+    public init() {}
+  }
+
+  static let capacity: FrameCount = 4_800
+
+  /// What has sounded, from the first frame on, at the loudspeaker's rate.
+  public private(set) var heard: [Float] = []
+
+  let script: Script
+  private let time: VirtualTime
+  private let captureCrystal: Crystal
+  private let playbackCrystal: Crystal
+  private let suspensions: [DeviceFault]
+  private let unplugged: Int64
+  private var begin: MonotonicInstant?
+  private var read: Int64 = 0
+  private(set) var written: Int64 = 0
+
+  init(_ script: Script, time: VirtualTime) {
+    self.script = script
+    self.time = time
+    captureCrystal = Crystal(partsPerMillion: script.captureDrift)
+    playbackCrystal = Crystal(partsPerMillion: script.playbackDrift)
+    suspensions = script.faults.filter { $0.kind == .suspended }
+    unplugged = script.faults.first { $0.kind == .unplugged }?.at ?? .max
+  }
+
+  // MARK: Time
+
+  /// Nanoseconds that the card has run for at `instant`.
+  private func running(at instant: MonotonicInstant) -> Int64 {
+    guard let begin else { return 0 }
+    let passed = instant.nanoseconds(since: begin)
+    return passed - suspensions.reduce(0) { $0 + max(0, min($1.duration, passed - $1.at)) }
+  }
+
+  /// When the card will have run for so long.
+  private func instant(afterRunning nanoseconds: Int64) -> MonotonicInstant {
+    var passed = nanoseconds
+    for fault in suspensions where fault.at < passed { passed += fault.duration }
+    return (begin ?? time.now).advanced(byNanoseconds: passed)
+  }
+
+  private var isGone: Bool {
+    guard let begin else { return false }
+    return time.now.nanoseconds(since: begin) >= unplugged
+  }
+
+  /// When the microphone has the next period for who has read `read`; nil if it never will.
+  var nextPeriod: MonotonicInstant? {
+    guard !isGone else { return nil }
+    let period = Int64(script.period)
+    let next = (read / period + 1) * period
+    return instant(afterRunning: captureCrystal.nanoseconds(of: next))
+  }
+
+  /// When frame `frame` of the microphone was sampled.
+  func instant(ofCaptured frame: Int64) -> MonotonicInstant {
+    instant(afterRunning: captureCrystal.nanoseconds(of: frame))
+  }
+
+  /// When frame `frame` of what is written sounds.
+  func instant(ofPlayed frame: Int64) -> MonotonicInstant {
+    instant(afterRunning: playbackCrystal.nanoseconds(of: frame))
+  }
+
+  // MARK: Sound
+
+  func start(fill: FrameCount) {
+    begin = time.now
+    record(silence: Int64(fill))
+  }
+
+  func read(into block: inout SampleBuffer) -> DeviceTransfer {
+    guard !isGone else { return DeviceTransfer(frames: 0, isGone: true) }
+    let ready = sampled
+    // A ring that overflows is begun anew: all that was in it is lost.
+    if ready - read > Int64(Self.capacity) {
+      let lost = ready - read
+      read = ready
+      return DeviceTransfer(frames: 0, lost: Int(lost))
+    }
+    let frames = min(block.count, Int(ready - read))
+    let count = Int64(script.sound.count)
+    for index in 0..<frames {
+      block[index] = count == 0 ? 0 : script.sound[Int((read + Int64(index)) % count)]
+    }
+    read += Int64(frames)
+    return DeviceTransfer(frames: frames)
+  }
+
+  /// What the microphone offers by now: whole periods.
+  private var sampled: Int64 {
+    let frames = captureCrystal.frames(in: running(at: time.now))
+    return frames / Int64(script.period) * Int64(script.period)
+  }
+
+  var pendingFrames: FrameCount {
+    Int(max(0, captureCrystal.frames(in: running(at: time.now)) - read))
+  }
+
+  private var sounded: Int64 { playbackCrystal.frames(in: running(at: time.now)) }
+
+  var queuedFrames: FrameCount { Int(max(0, written - sounded)) }
+
+  func write(_ block: borrowing SampleBuffer, count: FrameCount) -> DeviceTransfer {
+    guard !isGone else { return DeviceTransfer(frames: 0, isGone: true) }
+    let late = max(0, sounded - written)
+    record(silence: late)
+    let frames = min(count, Self.capacity - queuedFrames)
+    if script.isRecorded { for index in 0..<frames { heard.append(block[index]) } }
+    written += Int64(frames)
+    return DeviceTransfer(frames: frames, lost: Int(late))
+  }
+
+  private func record(silence frames: Int64) {
+    if script.isRecorded { heard.append(contentsOf: repeatElement(0, count: Int(frames))) }
+    written += frames
+  }
+}

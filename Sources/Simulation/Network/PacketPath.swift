@@ -1,0 +1,9 @@
+public import MediaTime
+
+/// What decides over the fate of packets in one direction: a model, or what was recorded.
+public protocol PacketPath {
+  /// What becomes of a packet of `byteCount` bytes that is sent at `instant`, which is not before the last one.
+  mutating func fate(sentAt instant: MonotonicInstant, byteCount: Int) -> EmulatedNetwork.Fate
+}
+
+extension EmulatedNetwork: PacketPath {}

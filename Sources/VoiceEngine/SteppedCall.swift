@@ -1,0 +1,105 @@
+import MediaTime
+public import RealTime
+
+/// The voice loop of one call without its thread: whoever owns it turns it, in a time of his own.
+///
+/// It is what a `VoiceEngine` runs, over a device, a transport and a time that a simulation makes up.
+///
+/// **Thread safety:** one thread at a time.
+public final class SteppedCall<
+  Device: AudioDevice & ~Copyable,
+  Transport: PacketTransport & ~Copyable,
+  Time: TimeSource
+> {
+  private let loop: VoiceLoop<Device, Transport, Time>
+  private let box: StreamBox<Transport>
+  private var commands: RingProducer<LoopCommand>
+  private var released: RingConsumer<Int>
+  private var reports: RingConsumer<EngineStatistics>
+  private var streamReports: RingConsumer<StreamStatistics>
+  private var stageTimes: RingConsumer<StageTime>?
+
+  /// The newest statistics of the device side, nil before the first tenth of a second.
+  public private(set) var engineStatistics: EngineStatistics?
+  /// The newest statistics of the stream, nil before the first tenth of a second.
+  public private(set) var statistics: StreamStatistics?
+
+  /// Starts `device`, with one stream over `transport`.
+  ///
+  /// Throws the device's error, a codec's or the system's.
+  public init(
+    _ configuration: StreamConfiguration,
+    device: consuming Device,
+    transport: consuming Transport,
+    settings: EngineSettings,
+    time: Time
+  ) throws {
+    let pullFrames = SampleRate.voice.frames(
+      inNanoseconds: device.playbackRate.nanoseconds(of: device.playbackPeriod)
+    )
+    var commands = RingProducer<LoopCommand>(capacity: 16)
+    var released = RingProducer<Int>(capacity: 16)
+    var reports = RingProducer<EngineStatistics>(capacity: 16)
+    var streamReports = RingProducer<StreamStatistics>(capacity: 16)
+    var stageTimes: RingProducer<StageTime>?
+    if settings.trace != .off { stageTimes = RingProducer(capacity: 4_096) }
+    let stageReader = stageTimes?.makeConsumer()
+    let commandReader = commands.makeConsumer()
+    let releasedReader = released.makeConsumer()
+    let reportReader = reports.makeConsumer()
+    let streamReader = streamReports.makeConsumer()
+    let box = StreamBox(
+      stream: try VoiceStream(configuration, pullFrames: pullFrames),
+      ssrc: configuration.ssrc,
+      transport: transport,
+      reports: streamReports,
+      keys: RingProducer<UInt8>(capacity: 16)
+    )
+    let loop = try VoiceLoop<Device, Transport, Time>(
+      device: device,
+      settings: settings,
+      time: time,
+      wakeUp: try WakeUp(),
+      stopping: .init(),
+      commands: commandReader,
+      released: released,
+      reports: reports,
+      monitorCapture: nil,
+      monitorPlayback: nil,
+      stageTimes: stageTimes
+    )
+    let address = unsafe Int(bitPattern: Unmanaged.passUnretained(box).toOpaque())
+    commands.write(.attach(id: 1, address: address))
+    try loop.startDevice()
+    loop.discardStaleCapture()
+    loop.obey()
+    self.loop = loop
+    self.box = box
+    self.commands = commands
+    self.released = releasedReader
+    self.reports = reportReader
+    self.streamReports = streamReader
+    self.stageTimes = stageReader
+  }
+
+  /// Does what the voice thread does each time it wakes: capture, send, receive, play.
+  public func turn() {
+    loop.turn()
+    while let report = reports.read() { engineStatistics = report }
+    while let report = streamReports.read() { statistics = report }
+    while stageTimes?.read() != nil {}
+  }
+
+  /// Says goodbye to the far side.
+  public func hangUp() {
+    commands.write(.detach(id: 1))
+    loop.obey()
+    _ = released.read()
+  }
+
+  /// How far the encoder looks ahead, in nanoseconds.
+  public var lookAheadNanoseconds: Int64 { box.stream.statistics.lookAheadNanoseconds }
+
+  /// Where the playout stands, nil before the first packet and while a loss is concealed.
+  public var playout: PlayoutPosition? { box.stream.playout }
+}

@@ -1,0 +1,167 @@
+import ALSAIO
+import ArgumentParser
+import Foundation
+import Simulation
+import VoiceEngine
+
+struct SimulateCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "simulate",
+    abstract: "A whole call in virtual time: no device, no socket, minutes in a second.",
+    discussion: """
+      The voice path is the one that calls use; clocks, network and headsets are scripted. The same arguments give \
+      the same result, sample for sample.
+      """
+  )
+
+  @Option(help: "The network: \(NetworkConditions.all.map(\.name).joined(separator: ", ")).")
+  var network = "wifi"
+
+  @Option(
+    help: ArgumentHelp(
+      "Instead of --network: what a real one did, a line per packet: departure and arrival in ms, or departure lost.",
+      valueName: "path"
+    )
+  )
+  var trace: String?
+
+  @Option(help: ArgumentHelp("What all random choices follow from.", valueName: "n"))
+  var seed: UInt64 = 1
+
+  @Option(help: ArgumentHelp("How long the call is.", valueName: "seconds"))
+  var duration = 60.0
+
+  @Option(
+    help: ArgumentHelp("How much too fast the far side's headset runs, -1000 to 1000.", valueName: "ppm")
+  )
+  var drift = 0
+
+  @Option(
+    name: .customLong("fault"),
+    help: ArgumentHelp(
+      "What happens to the hearing headset: stopped, suspended or unplugged, and when, as stopped@10:500 (ms).",
+      valueName: "kind@second[:ms]"
+    )
+  )
+  var faults: [String] = []
+
+  @Option(
+    help: ArgumentHelp("What the far side says, a WAV file; else espeak-ng speaks.", valueName: "path")
+  )
+  var speech: String?
+
+  @Option(help: ArgumentHelp("Draw delay, loss and concealment there, as SVG.", valueName: "path"))
+  var plot: String?
+
+  @Option(help: ArgumentHelp("Write what is heard there.", valueName: "path"))
+  var wav: String?
+
+  @Flag(help: "Print the result as JSON.")
+  var json = false
+
+  @OptionGroup var voiceOptions: VoiceOptions
+
+  func validate() throws {
+    guard duration.isFinite, (1...36_000).contains(duration) else {
+      throw ValidationError("--duration is between 1 and 36000")
+    }
+    guard (-1_000...1_000).contains(drift) else {
+      throw ValidationError("--drift is between -1000 and 1000")
+    }
+    _ = try conditions
+    for fault in faults where Self.fault(fault) == nil {
+      throw ValidationError("--fault \(fault) is not like stopped@10:500")
+    }
+  }
+
+  func run() throws {
+    do {
+      try simulate()
+    } catch let failure as CommandFailure {
+      throw failure
+    } catch {
+      throw CommandFailure("\(error)")
+    }
+  }
+
+  private func simulate() throws {
+    var far = SimulatedCall.Party()
+    far.card.captureDrift = drift
+    far.card.playbackDrift = drift
+    far.card.isRecorded = false
+    far.card.sound = try speech.map { try Speech.load($0) } ?? Speech.spoken()
+    var near = SimulatedCall.Party()
+    near.card.isRecorded = wav != nil
+    near.card.faults = faults.compactMap { Self.fault($0) }.sorted { $0.at < $1.at }
+
+    let call = try SimulatedCall(
+      near: near,
+      far: far,
+      towardsNear: try path(seed: seed),
+      towardsFar: try path(seed: ~seed),
+      configuration: voiceOptions.opusStream,
+      seed: seed
+    )
+    var report = SimulationReport(network: trace ?? network, seed: seed)
+    call.run(seconds: duration) { report.add($0) }
+    report.traffic = call.traffic
+    print(json ? report.json : report.text)
+    if let plot { try write(Data(report.svg.utf8), to: plot) }
+    if let wav {
+      let heard = call.heard
+      let header = WaveFile.header(rateHertz: 48_000, sampleCount: heard.count)
+      try write(Data(header + WaveFile.encode(heard)), to: wav)
+    }
+  }
+
+  private var conditions: NetworkConditions {
+    get throws {
+      guard let found = NetworkConditions.all.first(where: { $0.name == network }) else {
+        let known = NetworkConditions.all.map(\.name).joined(separator: ", ")
+        throw ValidationError("no network is called \(network); there are \(known)")
+      }
+      return found
+    }
+  }
+
+  private func path(seed: UInt64) throws -> any PacketPath {
+    guard let trace else { return EmulatedNetwork(try conditions, seed: seed) }
+    guard let text = try? String(contentsOfFile: trace, encoding: .utf8) else {
+      throw CommandFailure("cannot read \"\(trace)\"")
+    }
+    do throws(NetworkTrace.ParseError) {
+      return try NetworkTrace(parsing: text)
+    } catch {
+      switch error {
+      case .unreadable(let line):
+        throw CommandFailure("\"\(trace)\", line \(line): neither two times in ms nor a time and lost")
+      case .empty:
+        throw CommandFailure("\"\(trace)\" tells of no packet that arrived")
+      }
+    }
+  }
+
+  private func write(_ data: Data, to path: String) throws {
+    do {
+      try data.write(to: URL(fileURLWithPath: path))
+    } catch {
+      throw CommandFailure("cannot write \"\(path)\": \(error.localizedDescription)")
+    }
+  }
+
+  private static func fault(_ text: String) -> DeviceFault? {
+    let parts = text.split(separator: "@")
+    guard parts.count == 2 else { return nil }
+    let times = parts[1].split(separator: ":").map { Double($0) ?? .nan }
+    guard (1...2).contains(times.count), times.allSatisfy({ (0...1e6).contains($0) }) else {
+      return nil
+    }
+    let length = times.count == 2 ? times[1] : 0
+    switch parts[0] {
+    case "stopped": return DeviceFault(.stopped, second: times[0], milliseconds: length)
+    case "suspended": return DeviceFault(.suspended, second: times[0], milliseconds: length)
+    case "unplugged": return DeviceFault(.unplugged, second: times[0])
+    default: return nil
+    }
+  }
+}

@@ -1,0 +1,118 @@
+import Drawing
+import Foundation
+import Simulation
+import VoiceEngine
+
+/// What a simulated call was like to hear.
+struct SimulationReport {
+  private struct Moment {
+    let second: Double
+    let delay: Double?
+    let target: Double
+    let lost: Int64
+    let concealed: Int64
+  }
+
+  private let network: String
+  private let seed: UInt64
+  private var moments: [Moment] = []
+  private var newest: SimulatedCall.Observation?
+  /// Datagrams sent towards the listener, and how many of them the network lost.
+  var traffic = (sent: 0, lost: 0)
+
+  init(network: String, seed: UInt64) {
+    self.network = network
+    self.seed = seed
+  }
+
+  mutating func add(_ observation: SimulatedCall.Observation) {
+    newest = observation
+    moments.append(
+      Moment(
+        second: observation.second,
+        delay: observation.delay,
+        target: observation.target,
+        lost: observation.stream.packetsLost,
+        concealed: observation.stream.concealedFrames
+      )
+    )
+  }
+
+  /// The first second, in which the playout still looks for its delay, is left out.
+  private var delays: [Double] { moments.filter { $0.second > 1 }.compactMap(\.delay).sorted() }
+
+  private func percentile(_ share: Double) -> Double {
+    let delays = delays
+    return delays.isEmpty ? .nan : delays[min(delays.count - 1, Int(share * Double(delays.count)))]
+  }
+
+  private var played: Double {
+    guard let stream = newest?.stream else { return 1 }
+    return Double(max(1, stream.decodedFrames + stream.concealedFrames + stream.recoveredFrames))
+  }
+
+  private var fields: [(name: String, text: String, value: Double)] {
+    let stream = newest?.stream
+    let mean = delays.reduce(0, +) / Double(max(1, delays.count))
+    let targets = moments.map(\.target).reduce(0, +) / Double(max(1, moments.count))
+    func share(_ frames: Int64?) -> Double { 100 * Double(frames ?? 0) / played }
+    return [
+      ("meanMs", "mouth to ear, mean", mean),
+      ("percentile95Ms", "mouth to ear, 95th percentile", percentile(0.95)),
+      ("targetMs", "playout target, mean", targets),
+      ("concealedPercent", "concealed", share(stream?.concealedFrames)),
+      ("recoveredPercent", "recovered from redundancy", share(stream?.recoveredFrames)),
+      ("stretchedPercent", "cut out by time-stretching", share(stream?.stretchedFrames)),
+      ("lostPercent", "lost by the network", 100 * Double(traffic.lost) / Double(max(1, traffic.sent))),
+      ("latePackets", "packets too late", Double(stream?.packetsLate ?? 0)),
+      ("underruns", "underruns of the loudspeaker", Double(newest?.engine.underruns ?? 0)),
+      ("overruns", "overruns of the microphone", Double(newest?.engine.overruns ?? 0)),
+    ]
+  }
+
+  var text: String {
+    let title = "\(network), seed \(seed), \(Int(newest?.second.rounded() ?? 0)) s:"
+    let rows = fields.map { field in
+      let unit =
+        field.name.hasSuffix("Ms") ? " ms" : field.name.hasSuffix("Percent") ? " %" : ""
+      let digits = unit.isEmpty ? "%6.0f" : "%8.2f"
+      return "  " + field.text.padding(toLength: 32, withPad: " ", startingAt: 0)
+        + String(format: digits, field.value) + unit
+    }
+    return ([title] + rows).joined(separator: "\n")
+  }
+
+  var json: String {
+    var object: [String: Any] = ["network": network, "seed": seed]
+    for field in fields where field.value.isFinite { object[field.name] = field.value }
+    let data = try? JSONSerialization.data(withJSONObject: object, options: [.sortedKeys])
+    return String(decoding: data ?? Data(), as: UTF8.self)
+  }
+
+  /// Delay and target over time, and what was lost and concealed in each second.
+  var svg: String {
+    var losses: [Point] = []
+    var concealments: [Point] = []
+    for (earlier, later) in zip(moments, moments.dropFirst(10)) {
+      let middle = (earlier.second + later.second) / 2
+      let seconds = max(0.1, later.second - earlier.second)
+      losses.append(Point(x: middle, y: Double(later.lost - earlier.lost) / seconds))
+      let milliseconds = Double(later.concealed - earlier.concealed) / 48
+      concealments.append(Point(x: middle, y: milliseconds / seconds))
+    }
+    return Chart(
+      title: "A simulated call, network: \(network), seed \(seed)",
+      horizontal: Axis("time (s)"),
+      vertical: Axis("ms, ms per second, packets per second", range: 0...50),
+      series: [
+        Chart.Series(
+          "mouth to ear (ms)",
+          moments.map { Point(x: $0.second, y: $0.delay ?? .nan) }
+        ),
+        Chart.Series("playout target (ms)", moments.map { Point(x: $0.second, y: $0.target) }),
+        Chart.Series("lost (packets per s)", losses),
+        Chart.Series("concealed (ms per s)", concealments),
+      ]
+    ).svg()
+  }
+}

@@ -1,0 +1,61 @@
+import ALSAIO
+import Foundation
+import MediaTime
+import SpeechDSP
+
+/// Something to say, at 48 kHz.
+enum Speech {
+  // Harvard sentences (IEEE 297-1969) with pauses between them.
+  private static let sentences = [
+    "The birch canoe slid on the smooth planks.", "Glue the sheet to the dark blue background.",
+    "It is easy to tell the depth of a well.", "These days a chicken leg is a rare dish.",
+    "Rice is often served in round bowls.", "The juice of lemons makes fine punch.",
+  ]
+
+  /// The sound of a WAV file.
+  static func load(_ path: String) throws -> [Float] {
+    guard let data = FileManager.default.contents(atPath: path) else {
+      throw CommandFailure("cannot read \"\(path)\"")
+    }
+    let wave: WaveFile
+    do throws(WaveFile.ParseError) {
+      wave = try WaveFile(parsing: [UInt8](data))
+    } catch {
+      throw CommandFailure("\"\(path)\" is not a WAV file that can be read (\(error))")
+    }
+    guard !wave.samples.isEmpty else { throw CommandFailure("nothing is said in \"\(path)\"") }
+    return try resample(wave)
+  }
+
+  /// Six sentences by espeak-ng, a second apart.
+  static func spoken() throws -> [Float] {
+    let file = FileManager.default.temporaryDirectory
+      .appendingPathComponent("sidetone-speech-\(ProcessInfo.processInfo.processIdentifier).wav")
+    defer { try? FileManager.default.removeItem(at: file) }
+    var sound: [Float] = []
+    for (index, sentence) in sentences.enumerated() {
+      let voice = ["en-gb", "en-us+f3", "en-gb+m3"][index % 3]
+      let program = Process()
+      program.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+      program.arguments = ["espeak-ng", "-v", voice, "-s", "150", "-w", file.path, sentence]
+      program.standardError = FileHandle.nullDevice
+      try program.run()
+      program.waitUntilExit()
+      guard program.terminationStatus == 0 else {
+        throw CommandFailure("espeak-ng does not speak; install it, or give --speech FILE.wav")
+      }
+      sound += try load(file.path) + [Float](repeating: 0, count: 48_000)
+    }
+    return sound
+  }
+
+  private static func resample(_ wave: WaveFile) throws -> [Float] {
+    guard wave.rateHertz != SampleRate.voice.hertz else { return wave.samples }
+    var resampler = try FixedRateResampler(from: SampleRate(hertz: wave.rateHertz), to: .voice)
+    let input = SampleBuffer(wave.samples)
+    let room = wave.samples.count * SampleRate.voice.hertz / wave.rateHertz + 4_096
+    var output = SampleBuffer(repeating: 0, count: room)
+    let produced = resampler.convert(input, count: input.count, into: &output, at: 0).produced
+    return (0..<produced).map { output[$0] }
+  }
+}

@@ -1,0 +1,120 @@
+import MediaTime
+import Simulation
+import Testing
+
+@testable import Playout
+
+/// Random packets, random pulls, random times: a million steps in which nothing may trap, and what must always hold is
+/// looked at after each.
+struct JitterBufferFuzzTests {
+  private struct Fuzz: ~Copyable {
+    var buffer = JitterBuffer(pullFrames: 120)
+    var generator: SeededGenerator
+    var now = MonotonicInstant(nanoseconds: 1_000_000_000)
+    var queued = 0
+    var sequence: Int64 = 1 << 32
+    var mediaFrame: Int64 = 1 << 40
+    var frames = 960
+    /// What lies in each slot of the owner.
+    var slots = [Int64](repeating: -1, count: JitterBuffer.capacity)
+    var failure: String?
+
+    init(seed: UInt64) { generator = SeededGenerator(seed: seed) }
+
+    mutating func step() {
+      switch generator.next() % 16 {
+      case 0..<7: insert()
+      case 7..<14: pull()
+      default: pass()
+      }
+    }
+
+    private mutating func number(_ range: Range<Int64>) -> Int64 {
+      Int64.random(in: range, using: &generator)
+    }
+
+    private mutating func insert() {
+      switch generator.next() % 256 {
+      case 0: mediaFrame += number(-400_000_000..<400_000_000)
+      case 1: sequence += number(0..<40_000)
+      case 2: (sequence, mediaFrame) = (1 << 32, 1 << 40)
+      case 3: frames = [120, 240, 480, 960, 1_920, 2_880, 5_760][Int(number(0..<7))]
+      case 4: buffer.restart()
+      default: break
+      }
+      sequence += 1
+      mediaFrame = max(0, mediaFrame + Int64(frames))
+      // Now and then an earlier one, which is a duplicate, or one that was left out.
+      let back = generator.next() % 8 == 0 ? number(0..<600) : 0
+      if generator.next() % 16 == 0 { return }
+      let arrival = now.advanced(byNanoseconds: -number(0..<30_000_000))
+      let insertion = buffer.insert(
+        sequence: max(1, sequence - back),
+        mediaFrame: max(0, mediaFrame - back * Int64(frames)),
+        frames: frames,
+        isSilence: generator.next() % 64 == 0,
+        at: arrival
+      )
+      guard case .stored(let slot) = insertion else { return }
+      guard slots.indices.contains(slot) else { return failure = "slot \(slot)" }
+      slots[slot] = max(1, sequence - back)
+    }
+
+    private mutating func pull() {
+      let asked = 120
+      var steps = 0
+      while queued < asked, steps < 256 {
+        steps += 1
+        let step = buffer.next(at: now, queuedFrames: queued)
+        switch step {
+        case .decode(let slot, let frames), .recover(let slot, let frames):
+          if !slots.indices.contains(slot) || slots[slot] < 0 { failure = "nothing lies in \(slot)" }
+          take(frames)
+          if generator.next() % 4 != 0 { correct() }
+        case .conceal(let frames), .comfort(let frames), .silence(let frames):
+          take(frames)
+        }
+      }
+      if queued < asked { failure = "only \(queued) frames after \(steps) steps" }
+      queued -= asked
+    }
+
+    private mutating func take(_ frames: FrameCount) {
+      if frames < 1 || frames > 5_760 { failure = "a step of \(frames) frames" }
+      queued += frames
+    }
+
+    private mutating func correct() {
+      switch buffer.correction(at: now, queuedFrames: queued) {
+      case .resample(let ratio):
+        if abs(ratio - 1) > 0.002_001 { failure = "a ratio of \(ratio)" }
+      case .shorten(let frames, _):
+        let removed = min(frames, max(0, queued - 120))
+        queued -= removed
+        buffer.noteStretch(removedFrames: removed)
+      case .lengthen(let frames):
+        let added = min(frames, 720)
+        queued += added
+        buffer.noteStretch(removedFrames: -added)
+      }
+    }
+
+    private mutating func pass() {
+      let isLong = generator.next() % 512 == 0
+      now = now.advanced(byNanoseconds: number(0..<(isLong ? 20_000_000_000 : 20_000_000)))
+      let target = buffer.targetNanoseconds
+      if target < 0 || target > 2_000_000_000 { failure = "a target of \(target) ns" }
+    }
+  }
+
+  @Test(arguments: UInt64(1)...8)
+  func aMillionRandomStepsKeepEveryInvariant(seed: UInt64) {
+    var fuzz = Fuzz(seed: seed)
+    for step in 0..<125_000 {
+      fuzz.step()
+      guard let failure = fuzz.failure else { continue }
+      Issue.record("seed \(seed), step \(step): \(failure)")
+      return
+    }
+  }
+}

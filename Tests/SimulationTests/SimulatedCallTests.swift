@@ -1,0 +1,155 @@
+import MediaTime
+import Simulation
+import Testing
+import VoiceEngine
+
+/// Whole calls in virtual time; the far side talks, the near side listens.
+struct SimulatedCallTests {
+  /// A voice-like sound of six seconds with pauses.
+  private static let sound: [Float] = (0..<288_000).map { frame in
+    let phase = Double(frame % 320) / 320
+    let pulse = phase < 0.3 ? phase / 0.3 : (1 - phase) / 0.7
+    let isSpeaking = frame / 12_000 % 6 != 5
+    return isSpeaking ? Float(0.3 * pulse - 0.15) : 0
+  }
+
+  private static func configuration(_ frames: FrameCount = 480) -> StreamConfiguration {
+    var configuration = StreamConfiguration(
+      codec: .opus,
+      sendPayloadType: 96,
+      receivePayloadType: 96,
+      ssrc: 1,
+      seed: 1
+    )
+    configuration.packetFrames = frames
+    // Time is what these tests are about, not sound.
+    configuration.complexity = 0
+    return configuration
+  }
+
+  private static func call(
+    over network: NetworkConditions,
+    seed: UInt64 = 1,
+    frames: FrameCount = 480,
+    drift: Int = 0,
+    faults: [DeviceFault] = []
+  ) throws -> SimulatedCall {
+    var far = SimulatedCall.Party()
+    far.card.sound = sound
+    far.card.captureDrift = drift
+    far.card.playbackDrift = drift
+    var near = SimulatedCall.Party()
+    near.card.faults = faults
+    return try SimulatedCall(
+      near: near,
+      far: far,
+      over: network,
+      configuration: configuration(frames),
+      seed: seed
+    )
+  }
+
+  private static func delays(
+    _ observations: [SimulatedCall.Observation],
+    from begin: Double,
+    to end: Double
+  ) -> [Double] {
+    observations.filter { (begin..<end).contains($0.second) }.compactMap(\.delay)
+  }
+
+  /// FNV-1a over the bits of the samples.
+  private static func checksum(_ samples: [Float]) -> UInt64 {
+    samples.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1.bitPattern)) &* 0x100_0000_01B3 }
+  }
+
+  @Test(arguments: [NetworkConditions.wifiStalls, .lossy10, .awful])
+  func sameSeedGivesTheSameSamples(network: NetworkConditions) throws {
+    let first = try Self.call(over: network, seed: 7)
+    first.run(seconds: 20)
+    let second = try Self.call(over: network, seed: 7)
+    second.run(seconds: 20)
+    let other = try Self.call(over: network, seed: 8)
+    other.run(seconds: 20)
+    #expect(first.heard.count > 19 * 48_000)
+    #expect(Self.checksum(first.heard) == Self.checksum(second.heard))
+    #expect(Self.checksum(first.heard) != Self.checksum(other.heard))
+  }
+
+  @Test(arguments: [120, 240, 480, 960])
+  func aGoodNetworkAddsLittleBeyondThePacket(frames: FrameCount) throws {
+    for network in [NetworkConditions.clean, .lan] {
+      let call = try Self.call(over: network, frames: frames)
+      var observations: [SimulatedCall.Observation] = []
+      call.run(seconds: 20) { observations.append($0) }
+      let delays = Self.delays(observations, from: 10, to: 20)
+      let mean = delays.reduce(0, +) / Double(delays.count)
+      let lookAhead = frames < 480 ? 2.5 : 6.5
+      // The packet, the encoder, the way, two periods of the loudspeaker.
+      let least = Double(frames) / 48 + lookAhead + Double(network.delayNanoseconds) / 1e6 + 5
+      let jitter = Double(network.jitterNanoseconds) / 1e6
+      #expect(mean - least < 4.5 + 3 * jitter, "\(network.name), \(frames) frames: \(mean) ms")
+      #expect(observations.last?.stream.concealedFrames ?? .max < 4_800)
+    }
+  }
+
+  @Test(arguments: [-200, 200])
+  func driftIsResampledAwayWithoutASplice(drift: Int) throws {
+    let call = try Self.call(over: .lan, drift: drift)
+    var observations: [SimulatedCall.Observation] = []
+    call.run(seconds: 600) { observations.append($0) }
+    let settled = try #require(observations.first { $0.second > 60 })
+    let end = try #require(observations.last)
+    #expect(end.stream.stretchedFrames == settled.stream.stretchedFrames)
+    #expect(end.stream.concealedFrames == settled.stream.concealedFrames)
+    let delays = Self.delays(observations, from: 60, to: 600).sorted()
+    let middle = delays[delays.count / 20..<delays.count * 19 / 20]
+    let width = (middle.last ?? .infinity) - (middle.first ?? 0)
+    // Packets of 10 ms meet pulls of 2.5 ms in any phase.
+    #expect(width < 5, "\(width) ms")
+  }
+
+  @Test func afterAStallTheDelayIsBackWithinThreeSeconds() throws {
+    var conditions = NetworkConditions.lan
+    conditions.outages = []
+    conditions.stallIntervalNanoseconds = 20_000_000_000
+    conditions.stallNanoseconds = 400_000_000
+    let call = try Self.call(over: conditions, seed: 3)
+    var observations: [SimulatedCall.Observation] = []
+    call.run(seconds: 60) { observations.append($0) }
+    let usual = Self.delays(observations, from: 3, to: 60).sorted()
+    let median = usual[usual.count / 2]
+    let away = observations.filter { $0.second > 3 && ($0.delay ?? median) > median + 10 }
+    // At most three stalls of a minute, each with less than three seconds of more delay.
+    #expect(away.count < 3 * 30, "\(Double(away.count) / 10) s above \(median) ms")
+  }
+
+  @Test func routeChangeIsFollowedAndNotKeptAsDepth() throws {
+    let call = try Self.call(over: .routeChange)
+    var observations: [SimulatedCall.Observation] = []
+    call.run(seconds: 40) { observations.append($0) }
+    let before = Self.delays(observations, from: 10, to: 19).sorted()
+    let after = Self.delays(observations, from: 30, to: 40).sorted()
+    let step = after[after.count / 2] - before[before.count / 2]
+    #expect(abs(step - 200) < 10, "\(step) ms")
+  }
+
+  @Test(arguments: [DeviceFault.Kind.stopped, .suspended])
+  func faultOfTheHeadsetLeavesNoLastingDelay(kind: DeviceFault.Kind) throws {
+    let fault = DeviceFault(kind, second: 20, milliseconds: 500)
+    let call = try Self.call(over: .lan, faults: [fault])
+    var observations: [SimulatedCall.Observation] = []
+    call.run(seconds: 50) { observations.append($0) }
+    let before = Self.delays(observations, from: 10, to: 19).sorted()
+    let after = Self.delays(observations, from: 40, to: 50).sorted()
+    let more = after[after.count / 2] - before[before.count / 2]
+    #expect(abs(more) < 10, "\(more) ms more")
+  }
+
+  @Test func unpluggedHeadsetEndsNothing() throws {
+    let call = try Self.call(over: .lan, faults: [DeviceFault(.unplugged, second: 5)])
+    var last: SimulatedCall.Observation?
+    call.run(seconds: 10) { last = $0 }
+    #expect(last?.engine.isDeviceGone == true)
+    #expect((last?.stream.packetsReceived ?? 0) > 900)
+  }
+}
