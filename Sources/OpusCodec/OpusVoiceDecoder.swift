@@ -37,6 +37,29 @@ public struct OpusVoiceDecoder: ~Copyable {
     return frames > 0 && Int(frames) <= maximumFrames ? Int(frames) : nil
   }
 
+  /// True if the payload in `range` of `bytes` brings the frame before it once more.
+  ///
+  /// Told by the flags that begin a SILK frame (RFC 6716 section 4.2.3); only payloads of one Opus frame in mono are
+  /// looked into.
+  @_noAllocation @_noLocks
+  public static func carriesRedundancy(_ bytes: borrowing ByteBuffer, in range: Range<Int>) -> Bool
+  {
+    precondition(range.lowerBound >= 0 && range.upperBound <= bytes.count, "range out of bounds")
+    guard range.upperBound - range.lowerBound > 2 else { return false }
+    let contents = bytes[range.lowerBound]
+    let configuration = contents &>> 3
+    // CELT alone has none; bit 2 is stereo, the lowest two count frames.
+    guard configuration < 16, contents & 7 == 0 else { return false }
+    // A voice activity flag for each 20 ms comes first.
+    let silkFrames: UInt8
+    switch configuration < 12 ? configuration & 3 : configuration & 1 {
+    case 2 where configuration < 12: silkFrames = 2
+    case 3: silkFrames = 3
+    default: silkFrames = 1
+    }
+    return bytes[range.lowerBound + 1] & (0x80 &>> silkFrames) != 0
+  }
+
   /// Decodes the payload in `range` of `bytes` and returns the frames written to `samples`, 0 if it
   /// is damaged.
   ///

@@ -1,18 +1,20 @@
 import MediaTime
 
-/// How late packets come, forgetting slowly: the quantile of it is what the playout must wait for.
+/// How late packets come, forgetting slowly, and what waiting for them is worth.
 ///
-/// Buckets of half a millisecond up to 512 ms; what is later counts in the last one. Each new
+/// Buckets of a quarter millisecond up to 512 ms; what is later counts in the last one. Each new
 /// packet weighs more than the one before, which forgets without touching every bucket.
 struct DelayHistogram: ~Copyable {
-  static var bucketNanoseconds: Int64 { 500_000 }
-  private static var bucketCount: Int { 1_024 }
+  static var bucketNanoseconds: Int64 { 250_000 }
+  private static var bucketCount: Int { 2_048 }
   /// After this many nanoseconds of stream an observation counts 1/e of a new one.
-  private static var memoryNanoseconds: Double { 8e9 }
+  private static var memoryNanoseconds: Double { 20e9 }
 
-  private var weights = FixedArray<Float>(repeating: 0, count: 1_024)
+  private var weights = FixedArray<Float>(repeating: 0, count: 2_048)
   private var total: Float = 0
   private var nextWeight: Float = 1
+  /// No bucket above this one holds anything.
+  private var highest = 0
 
   init() {}
 
@@ -21,19 +23,43 @@ struct DelayHistogram: ~Copyable {
   mutating func add(delay: Int64, duration: Int64) {
     let bucket = min(Int(max(0, delay) / Self.bucketNanoseconds), Self.bucketCount - 1)
     weights[bucket] += nextWeight
+    highest = max(highest, bucket)
     total += nextWeight
     nextWeight *= Float(1 + Double(duration) / Self.memoryNanoseconds)
     if nextWeight > 1e6 { rescale() }
+  }
+
+  /// The delay at which waiting longer costs more than it saves: the delay itself, and `price` nanoseconds for the
+  /// whole share of packets that come later still.
+  @_noAllocation @_noLocks
+  func cheapest(price: Float) -> Int64 {
+    guard total > 0 else { return 0 }
+    let scale = price / total
+    let width = Float(Self.bucketNanoseconds)
+    var above: Float = 0
+    var bucket = highest + 1
+    var best = bucket
+    var lowest = Float(bucket) * width
+    // From the top: the tail is short, and small sums keep their precision.
+    while bucket > 1 {
+      above += weights[bucket - 1]
+      bucket -= 1
+      let cost = Float(bucket) * width + scale * above
+      if cost < lowest {
+        lowest = cost
+        best = bucket
+      }
+    }
+    return Int64(best) * Self.bucketNanoseconds
   }
 
   /// The upper edge of the bucket in which the given share of the packets is reached.
   @_noAllocation @_noLocks
   func quantile(_ share: Float) -> Int64 {
     guard total > 0 else { return 0 }
-    // Counted from the top: the tail is short, and small sums keep their precision.
     var above: Float = 0
     let allowed = total * (1 - share)
-    var bucket = Self.bucketCount
+    var bucket = highest + 1
     while bucket > 0 {
       above += weights[bucket - 1]
       if above > allowed { return Int64(bucket) * Self.bucketNanoseconds }
@@ -64,9 +90,11 @@ struct DelayHistogram: ~Copyable {
   @_noAllocation @_noLocks
   private mutating func rescale() {
     total = 0
+    highest = 0
     for bucket in 0..<Self.bucketCount {
       weights[bucket] /= nextWeight
       if weights[bucket] < 1e-6 { weights[bucket] = 0 }
+      if weights[bucket] > 0 { highest = bucket }
       total += weights[bucket]
     }
     nextWeight = 1

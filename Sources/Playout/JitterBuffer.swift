@@ -31,6 +31,9 @@ public struct JitterBuffer: ~Copyable {
   public enum Step: Equatable, Sendable, BitwiseCopyable {
     /// Decode the payload in `slot`.
     case decode(slot: Int, frames: FrameCount)
+    /// Decode the payload in `slot` and leave out its first `skipping` frames, in whose place something else was
+    /// played; if that is all of it, the decoder only learns of it.
+    case decodeLate(slot: Int, frames: FrameCount, skipping: FrameCount)
     /// Decode the in-band redundancy in `slot`'s payload, which stands for the packet before it.
     case recover(slot: Int, frames: FrameCount)
     /// Let the decoder conceal a loss.
@@ -73,6 +76,10 @@ public struct JitterBuffer: ~Copyable {
   private static var concealmentChunk: FrameCount { 480 }
   /// After this much concealment the output has faded and the delay may change freely.
   private static var fadedFrames: FrameCount { 4_800 }
+  /// Later than this is more than jitter.
+  private static var jitterFrames: FrameCount { 1_920 }
+  /// What is not worth a cross-fade.
+  private static var audibleFrames: FrameCount { 48 }
   private static var skipAhead: Int64 { 20_000_000 }
   private static var hopelessExcess: Int64 { 500_000_000 }
   private static var stretchThreshold: Int64 { 5_000_000 }
@@ -92,6 +99,7 @@ public struct JitterBuffer: ~Copyable {
   /// Packets before this number belong to a time base that was left.
   private var firstSequence: Int64 = 0
   private var played = RecentSequences()
+  private var drift = DriftControl()
   private var packetFrames: FrameCount = 960
   private var concealedSinceExpected: FrameCount = 0
   private var isResuming = true
@@ -103,7 +111,7 @@ public struct JitterBuffer: ~Copyable {
   /// - Parameter pullFrames: how many frames the player takes at a time.
   public init(pullFrames: FrameCount) {
     target = DelayTarget(
-      guardNanoseconds: SampleRate.voice.nanoseconds(of: pullFrames) + 1_000_000
+      guardNanoseconds: SampleRate.voice.nanoseconds(of: pullFrames)
     )
   }
 
@@ -119,6 +127,7 @@ public struct JitterBuffer: ~Copyable {
   ///   - mediaFrame: its extended timestamp, in frames at 48 kHz.
   ///   - frames: its duration, 120 to 5760 frames.
   ///   - isSilence: true if it only says that the sender fell silent (DTX).
+  ///   - carriesRedundancy: true if it brings the packet before it once more.
   ///   - arrival: when the kernel received it, by the loudspeaker's clock.
   /// - Returns: what became of it, with the slot for its payload.
   @_noAllocation @_noLocks
@@ -127,6 +136,7 @@ public struct JitterBuffer: ~Copyable {
     mediaFrame: Int64,
     frames: FrameCount,
     isSilence: Bool,
+    carriesRedundancy: Bool = false,
     at arrival: MonotonicInstant
   ) -> Insertion {
     if isJump(sequence: sequence, mediaFrame: mediaFrame, at: arrival) {
@@ -152,6 +162,13 @@ public struct JitterBuffer: ~Copyable {
       return .duplicate
     }
     target.update(mediaFrame: mediaFrame, frames: frames, arrival: arrival)
+    if carriesRedundancy, !store.contains(sequence - 1), !played.contains(sequence - 1) {
+      target.updateRecovery(
+        mediaFrame: mediaFrame - Int64(frames),
+        frames: frames,
+        arrival: arrival
+      )
+    }
     if let newest = newestArrival, newest.sequence > sequence {
       // Reordered: the newest stays the reference for jumps.
     } else {
@@ -172,6 +189,7 @@ public struct JitterBuffer: ~Copyable {
   @_noAllocation @_noLocks
   public mutating func restart() {
     store.removeAll()
+    drift = DriftControl()
     target.rebase()
     newestArrival = nil
     expected = nil
@@ -200,10 +218,15 @@ public struct JitterBuffer: ~Copyable {
     }
 
     guard let expected else { return playWhenDue(packet, at: playTime) }
-    if isResuming { return playWhenDue(packet, at: playTime) }
-
     let gap = Int(clamping: packet.mediaFrame - expected.mediaFrame)
     let missing = gap - concealedSinceExpected
+    if missing < 0, !isInSilence {
+      let wanted = excess(of: packet, held: held, late: -missing, at: playTime)
+      let skipped = min(min(-missing, packet.frames), wanted)
+      if skipped > Self.audibleFrames { return playLate(packet, late: -missing, skipping: skipped) }
+    }
+    if isResuming { return playWhenDue(packet, at: playTime) }
+
     let isNext = packet.sequence == expected.sequence
     // Consecutive numbers with a jump in time: the sender was silent (RFC 7587 section 3.1.3).
     if isNext && gap > 0 && (isInSilence || gap > packetFrames) {
@@ -273,9 +296,7 @@ public struct JitterBuffer: ~Copyable {
     if excess < -Self.stretchThreshold {
       return .lengthen(frames: SampleRate.voice.frames(inNanoseconds: -excess))
     }
-    // A millisecond off asks for 0.05 %: inaudible, and it settles within seconds.
-    let ratio = Double(excess) / 1e6 * 0.000_5
-    return .resample(ratio: 1 + max(-0.002, min(0.002, ratio)))
+    return .resample(ratio: drift.ratio(forExcess: excess, over: packetFrames))
   }
 
   /// Tells the buffer that time-stretching removed `frames` (added, if negative).
@@ -342,6 +363,42 @@ public struct JitterBuffer: ~Copyable {
     isInSilence = packet.isSilence
     counters.decodedFrames += Int64(packet.frames)
     return .decode(slot: store.slot(of: packet.sequence), frames: packet.frames)
+  }
+
+  // How much of a late packet is better left out than heard late.
+  @_noAllocation @_noLocks
+  private func excess(
+    of packet: StoredPacket,
+    held: Int64,
+    late: FrameCount,
+    at playTime: MonotonicInstant
+  ) -> FrameCount {
+    var bound = target.nanoseconds
+    // When a stall is over, the newest packet is in time; if it is as late, it is the way that has become slower.
+    if late > Self.jitterFrames {
+      bound = max(bound, target.delay(ofFrame: store.newestFrame, at: playTime) ?? 0)
+    }
+    return SampleRate.voice.frames(inNanoseconds: max(0, held - bound))
+  }
+
+  @_noAllocation @_noLocks
+  private mutating func playLate(
+    _ packet: StoredPacket,
+    late: FrameCount,
+    skipping: FrameCount
+  ) -> Step {
+    let wasResuming = isResuming
+    _ = play(packet)
+    counters.decodedFrames -= Int64(skipping)
+    if skipping == packet.frames {
+      concealedSinceExpected = late - skipping
+      isResuming = wasResuming
+    }
+    return .decodeLate(
+      slot: store.slot(of: packet.sequence),
+      frames: packet.frames,
+      skipping: skipping
+    )
   }
 
   // Drops what has waited too long, up to the first packet within `excess` of the target.

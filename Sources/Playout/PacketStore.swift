@@ -67,6 +67,11 @@ struct PacketStore: ~Copyable {
     return nil
   }
 
+  /// The media time of the newest packet; 0 without one.
+  var newestFrame: Int64 {
+    @_noAllocation @_noLocks get { newest < 0 ? 0 : packets[slot(of: newest)].mediaFrame }
+  }
+
   @_noAllocation @_noLocks
   mutating func remove(_ sequence: Int64) {
     let slot = slot(of: sequence)

@@ -4,11 +4,14 @@ public import MediaTime
 ///
 /// The goal is raised by a period when the buffer ran dry or nearly so, and lowered by half a period
 /// after ten quiet seconds, unless it was raised from there within the last minute. It is also raised,
-/// and then kept, when the device takes nothing for 50 ms.
+/// and then kept, when the device takes nothing for 50 ms in the two seconds after its start; one that stands still
+/// later is waited for.
 public struct PlaybackFill: Sendable {
   private static var quietNanoseconds: Int64 { 10_000_000_000 }
   private static var relapseNanoseconds: Int64 { 60_000_000_000 }
   private static var stuckNanoseconds: Int64 { 50_000_000 }
+
+  private static var startNanoseconds: Int64 { 2_000_000_000 }
 
   /// Frames to have queued right after writing.
   public private(set) var goal: FrameCount
@@ -21,6 +24,7 @@ public struct PlaybackFill: Sendable {
   private var quietSince: MonotonicInstant?
   private var raised: (from: FrameCount, at: MonotonicInstant)?
   private var lastTaken: MonotonicInstant?
+  private var started: MonotonicInstant?
   private var floorAfterStart: FrameCount = 0
 
   /// Fill control of a device with the given period and buffer: from two periods up to sixteen, but
@@ -38,12 +42,15 @@ public struct PlaybackFill: Sendable {
   public mutating func framesToWrite(queued: FrameCount, at now: MonotonicInstant) -> FrameCount {
     guard let since = quietSince else {
       quietSince = now
+      started = now
       lastTaken = now
       return max(0, goal - queued)
     }
     if queued < goal {
       lastTaken = now
-    } else if let taken = lastTaken, now.nanoseconds(since: taken) > Self.stuckNanoseconds {
+    } else if isStarting(at: now), let taken = lastTaken,
+      now.nanoseconds(since: taken) > Self.stuckNanoseconds
+    {
       // Some sound servers take nothing until more is queued than a card would want.
       lastTaken = now
       goal = min(ceiling, goal + period)
@@ -63,7 +70,15 @@ public struct PlaybackFill: Sendable {
   @_noAllocation @_noLocks
   public mutating func noteUnderrun(at now: MonotonicInstant) {
     underruns += 1
+    // The device is begun anew.
+    started = now
     raise(at: now)
+  }
+
+  @_noAllocation @_noLocks
+  private func isStarting(at now: MonotonicInstant) -> Bool {
+    guard let started else { return true }
+    return now.nanoseconds(since: started) < Self.startNanoseconds
   }
 
   @_noAllocation @_noLocks

@@ -128,6 +128,15 @@ struct PayloadDecoder: ~Copyable {
     }
   }
 
+  /// True if a payload brings the packet before it once more.
+  @_noAllocation @_noLocks
+  func carriesRedundancy(_ bytes: borrowing ByteBuffer, in range: Range<Int>) -> Bool {
+    switch codec {
+    case .opus: return OpusVoiceDecoder.carriesRedundancy(bytes, in: range)
+    case .pcmu, .pcma: return false
+    }
+  }
+
   /// True if a payload of `count` bytes only says that the sender fell silent (Opus DTX: the header alone).
   @_noAllocation @_noLocks
   func isSilence(byteCount count: Int) -> Bool {

@@ -14,7 +14,8 @@ struct SidetoneCommand: AsyncParsableCommand {
       """,
     subcommands: [
       DevicesCommand.self, ListenCommand.self, CallCommand.self, LoopbackCommand.self,
-      SimulateCommand.self, OpenCommand.self, RecentsCommand.self, FavouritesCommand.self, BlockCommand.self,
+      SimulateCommand.self, OpenCommand.self, RecentsCommand.self, FavouritesCommand.self,
+      BlockCommand.self,
       DoNotDisturbCommand.self, DirectoryCommand.self, CompareCommand.self,
     ]
   )

@@ -32,7 +32,11 @@ struct SimulateCommand: ParsableCommand {
   var duration = 60.0
 
   @Option(
-    help: ArgumentHelp("How much too fast the far side's headset runs, -1000 to 1000.", valueName: "ppm")
+    parsing: .unconditional,
+    help: ArgumentHelp(
+      "How much too fast the far side's headset runs, -1000 to 1000.",
+      valueName: "ppm"
+    )
   )
   var drift = 0
 
@@ -46,7 +50,10 @@ struct SimulateCommand: ParsableCommand {
   var faults: [String] = []
 
   @Option(
-    help: ArgumentHelp("What the far side says, a WAV file; else espeak-ng speaks.", valueName: "path")
+    help: ArgumentHelp(
+      "What the far side says, a WAV file; else espeak-ng speaks.",
+      valueName: "path"
+    )
   )
   var speech: String?
 
@@ -134,7 +141,9 @@ struct SimulateCommand: ParsableCommand {
     } catch {
       switch error {
       case .unreadable(let line):
-        throw CommandFailure("\"\(trace)\", line \(line): neither two times in ms nor a time and lost")
+        throw CommandFailure(
+          "\"\(trace)\", line \(line): neither two times in ms nor a time and lost"
+        )
       case .empty:
         throw CommandFailure("\"\(trace)\" tells of no packet that arrived")
       }

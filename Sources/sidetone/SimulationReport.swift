@@ -63,7 +63,10 @@ struct SimulationReport {
       ("concealedPercent", "concealed", share(stream?.concealedFrames)),
       ("recoveredPercent", "recovered from redundancy", share(stream?.recoveredFrames)),
       ("stretchedPercent", "cut out by time-stretching", share(stream?.stretchedFrames)),
-      ("lostPercent", "lost by the network", 100 * Double(traffic.lost) / Double(max(1, traffic.sent))),
+      (
+        "lostPercent", "lost by the network",
+        100 * Double(traffic.lost) / Double(max(1, traffic.sent))
+      ),
       ("latePackets", "packets too late", Double(stream?.packetsLate ?? 0)),
       ("underruns", "underruns of the loudspeaker", Double(newest?.engine.underruns ?? 0)),
       ("overruns", "overruns of the microphone", Double(newest?.engine.overruns ?? 0)),

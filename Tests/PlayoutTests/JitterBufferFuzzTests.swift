@@ -68,9 +68,19 @@ struct JitterBufferFuzzTests {
         let step = buffer.next(at: now, queuedFrames: queued)
         switch step {
         case .decode(let slot, let frames), .recover(let slot, let frames):
-          if !slots.indices.contains(slot) || slots[slot] < 0 { failure = "nothing lies in \(slot)" }
+          if !slots.indices.contains(slot) || slots[slot] < 0 {
+            failure = "nothing lies in \(slot)"
+          }
           take(frames)
           if generator.next() % 4 != 0 { correct() }
+        case .decodeLate(let slot, let frames, let skipping):
+          if !slots.indices.contains(slot) || slots[slot] < 0 {
+            failure = "nothing lies in \(slot)"
+          }
+          if skipping < 1 || skipping > frames {
+            failure = "\(skipping) of \(frames) frames left out"
+          }
+          queued += frames - skipping
         case .conceal(let frames), .comfort(let frames), .silence(let frames):
           take(frames)
         }

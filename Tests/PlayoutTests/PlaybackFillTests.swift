@@ -45,4 +45,18 @@ struct PlaybackFillTests {
     for step in 0..<20 { fill.noteUnderrun(at: instant(step)) }
     #expect(fill.goal <= 480)
   }
+
+  @Test func deviceThatStandsStillForAWhileIsWaitedFor() {
+    var fill = PlaybackFill(period: 120, capacity: 4_800, rate: .voice)
+    var queued = 0
+    for step in 0..<1_200 {
+      queued = max(0, queued - 96)
+      queued += fill.framesToWrite(queued: queued, at: instant(step * 2))
+    }
+    let goal = fill.goal
+    for step in 1_200..<1_600 {
+      queued += fill.framesToWrite(queued: queued, at: instant(step * 2))
+    }
+    #expect(fill.goal == goal && queued == goal)
+  }
 }

@@ -86,6 +86,7 @@ enum Modules {
           queued += frames
           decoded += 1
           _ = buffer.correction(at: now, queuedFrames: queued)
+        case .decodeLate(_, let frames, let skipping): queued += frames - skipping
         case .recover(_, let frames): queued += frames
         case .conceal(let frames), .comfort(let frames), .silence(let frames): queued += frames
         }

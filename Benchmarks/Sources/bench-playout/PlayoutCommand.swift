@@ -91,7 +91,9 @@ struct PlayoutCommand: ParsableCommand {
         )
         let call = try TestCall(setting, saying: sentences)
         for (index, engine) in try engines().enumerated() {
-          if rows.count <= index { rows.append(PlayoutRow(network: network.name, engine: engine.name)) }
+          if rows.count <= index {
+            rows.append(PlayoutRow(network: network.name, engine: engine.name))
+          }
           let hearing = Hearing(call, by: engine)
           rows[index].delays += hearing.settledDelays
           rows[index].concealedShares.append(hearing.concealedShare)

@@ -29,7 +29,8 @@ public struct NetworkTrace: PacketPath, Equatable, Sendable {
   /// Reads the lines of a trace.
   public init(parsing text: String) throws(ParseError) {
     var packets: [(departure: Double, arrival: Double?)] = []
-    for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+    for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated()
+    {
       let words = line.split { $0 == " " || $0 == "\t" || $0 == "," || $0 == "\r" }
       guard let first = words.first, !first.hasPrefix("#") else { continue }
       guard words.count == 2, let departure = Self.milliseconds(first) else {
@@ -60,7 +61,8 @@ public struct NetworkTrace: PacketPath, Equatable, Sendable {
   }
 
   /// What became of the recorded packet that was sent last before `instant`.
-  public mutating func fate(sentAt instant: MonotonicInstant, byteCount: Int) -> EmulatedNetwork.Fate
+  public mutating func fate(sentAt instant: MonotonicInstant, byteCount: Int)
+    -> EmulatedNetwork.Fate
   {
     let begin = begin ?? instant
     self.begin = begin

@@ -32,7 +32,8 @@ struct NetEQTimeStretch {
 
   private mutating func period(in sound: [Float], isFast: Bool) -> Int? {
     guard sound.count >= Self.requiredFrames else { return nil }
-    let power = sound[0..<Self.requiredFrames].reduce(0) { $0 + $1 * $1 } / Float(Self.requiredFrames)
+    let power =
+      sound[0..<Self.requiredFrames].reduce(0) { $0 + $1 * $1 } / Float(Self.requiredFrames)
     noisePower = min(max(power, 1e-9), noisePower * 1.01)
     let coarse = stride(from: 0, to: Self.requiredFrames, by: Self.decimation).map { begin in
       sound[begin..<begin + Self.decimation].reduce(0, +) / Float(Self.decimation)
