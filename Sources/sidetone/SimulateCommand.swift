@@ -63,6 +63,9 @@ struct SimulateCommand: ParsableCommand {
   @Option(help: ArgumentHelp("Write what is heard there.", valueName: "path"))
   var wav: String?
 
+  @Flag(help: "The hearing side says nothing, which takes half the time.")
+  var oneWay = false
+
   @Flag(help: "Print the result as JSON.")
   var json = false
 
@@ -99,6 +102,7 @@ struct SimulateCommand: ParsableCommand {
     far.card.sound = try speech.map { try Speech.load($0) } ?? Speech.spoken()
     var near = SimulatedCall.Party()
     near.card.isRecorded = wav != nil
+    near.maySend = !oneWay
     near.card.faults = faults.compactMap { Self.fault($0) }.sorted { $0.at < $1.at }
 
     let call = try SimulatedCall(

@@ -15,6 +15,8 @@ public final class SimulatedCall {
     public var card = ScriptedSoundCard.Script()
     /// What the voice path filters.
     public var filters = SpeechFilterSettings()
+    /// Whether it sends its voice; reports go out in any case.
+    public var maySend = true
     /// What the voice loop times.
     public var trace = EngineSettings.Trace.off
     /// How late the voice thread runs in the mean, exponentially distributed, in nanoseconds.
@@ -61,7 +63,9 @@ public final class SimulatedCall {
     var mine = configuration
     mine.ssrc = 1
     mine.seed = seed &* 0x9E37_79B9_7F4A_7C15
+    mine.maySend = near.maySend
     var theirs = configuration
+    theirs.maySend = far.maySend
     theirs.ssrc = 2
     theirs.seed = ~mine.seed
     self.near = try SimulatedParty(
