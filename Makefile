@@ -58,8 +58,9 @@ bench: build-bench
 	Benchmarks/directory.sh
 	$(BENCH)/bench-setup --repeats 10 --output .build/bench
 	$(BENCH)/bench-latency --seconds 12 --repeats 1 --networks direct --only sidetone --output .build/bench
-	$(BENCH)/bench-scale --calls 0,20 --seconds 5 --output .build/bench
-	$(BENCH)/bench-cost --seconds 2 --repeats 1 --output .build/bench
+	$(BENCH)/bench-scale --calls 0,20 --seconds 4 --output .build/bench
+	$(BENCH)/bench-cost --seconds 1 --repeats 1 --output .build/bench
+	$(BENCH)/bench-playout --seconds 20 --seeds 101 --networks wifi,lossy-5 --output .build/bench
 
 bench-latency: build-bench
 	$(BENCH)/bench-latency --seconds $(BENCH_SECONDS)
@@ -71,6 +72,7 @@ results: build-bench
 	$(BENCH)/bench-cost
 	$(BENCH)/bench-modules
 	$(BENCH)/bench-scale
+	$(BENCH)/bench-playout
 	$(BENCH)/bench-page
 
 build-bench: setup-bench

@@ -26,6 +26,8 @@ struct PacketStore: ~Copyable {
   private(set) var count = 0
   private var packets: FixedArray<StoredPacket>
   private var newest: Int64 = -1
+  /// No packet before this one is here.
+  private var oldest: Int64 = .max
 
   init(capacity: Int) {
     self.capacity = capacity
@@ -52,6 +54,7 @@ struct PacketStore: ~Copyable {
     if packets[slot].sequence < 0 { count += 1 }
     packets[slot] = packet
     newest = max(newest, packet.sequence)
+    oldest = min(oldest, packet.sequence)
     return slot
   }
 
@@ -59,7 +62,7 @@ struct PacketStore: ~Copyable {
   @_noAllocation @_noLocks
   func first(from sequence: Int64) -> StoredPacket? {
     guard count > 0 else { return nil }
-    var candidate = max(sequence, newest - Int64(capacity) + 1)
+    var candidate = max(max(sequence, oldest), newest - Int64(capacity) + 1)
     while candidate <= newest {
       if contains(candidate) { return packets[slot(of: candidate)] }
       candidate += 1
@@ -83,16 +86,17 @@ struct PacketStore: ~Copyable {
   /// Removes every packet before `sequence` and returns how many there were.
   @_noAllocation @_noLocks
   mutating func removeAll(before sequence: Int64) -> Int {
-    guard count > 0 else { return 0 }
     var removed = 0
-    for slot in 0..<capacity {
-      let stored = packets[slot].sequence
-      if stored >= 0, stored < sequence {
-        packets[slot] = Self.vacant
-        count -= 1
+    // Nothing older than the oldest or a capacity behind the newest is here.
+    var candidate = max(oldest, newest - Int64(capacity) + 1)
+    while count > 0, candidate < min(sequence, newest + 1) {
+      if contains(candidate) {
+        remove(candidate)
         removed += 1
       }
+      candidate += 1
     }
+    oldest = max(oldest, sequence)
     return removed
   }
 
@@ -101,5 +105,6 @@ struct PacketStore: ~Copyable {
     for slot in 0..<capacity { packets[slot] = Self.vacant }
     count = 0
     newest = -1
+    oldest = .max
   }
 }

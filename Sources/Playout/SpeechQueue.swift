@@ -45,24 +45,55 @@ public struct SpeechQueue: ~Copyable {
   ) -> FrameCount {
     precondition(range.lowerBound >= 0 && range.upperBound <= output.count, "range out of bounds")
     let wanted = range.upperBound - range.lowerBound
-    // Here the bounds are checked once for all samples: 0 < start, start + 2 < end <= storage.
-    let input = unsafe samples.address
-    let target = unsafe output.address + range.lowerBound
-    var place = start
-    var position = fraction
+    let step = Float(ratio - 1)
     var produced = 0
-    while produced < wanted, place + 2 < end {
-      unsafe target[produced] += Self.interpolated(input + place, at: Float(position))
-      produced += 1
-      position += ratio
-      while position >= 1 {
-        position -= 1
-        place += 1
+    while produced < wanted, start + 2 < end {
+      // Each frame is one further on, until the fraction leaves its place.
+      let run = min(wanted - produced, min(end - 2 - start, framesInPlace(by: ratio - 1)))
+      interpolate(run, by: step, addingTo: &output, at: range.lowerBound + produced)
+      produced += run
+      start += run
+      fraction += Double(run) * (ratio - 1)
+      if fraction >= 1 {
+        fraction -= 1
+        start += 1
+      } else if fraction < 0 {
+        fraction += 1
+        start -= 1
       }
     }
-    start = place
-    fraction = position
     return produced
+  }
+
+  // How many frames can be read before the fraction is 1 or more, or less than 0; at least one.
+  @_noAllocation @_noLocks
+  private func framesInPlace(by step: Double) -> FrameCount {
+    if step > 0 { return Int(min(1e6, (1 - fraction) / step)) + 1 }
+    if step < 0 { return Int(min(1e6, fraction / -step)) + 1 }
+    return 1_000_000
+  }
+
+  @_noAllocation @_noLocks
+  private func interpolate(
+    _ frames: FrameCount,
+    by step: Float,
+    addingTo output: inout SampleBuffer,
+    at place: Int
+  ) {
+    // The bounds are checked once for all samples: 0 < start, start + frames + 2 <= end <= storage.
+    precondition(start > 0 && start + frames + 1 < Self.storage, "range out of bounds")
+    precondition(place >= 0 && place + frames <= output.count, "range out of bounds")
+    let input = unsafe samples.address + start
+    let target = unsafe output.address + place
+    let first = Float(fraction)
+    var index = 0
+    var phase: Int32 = 0
+    while index < frames {
+      let position = first + Float(phase) * step
+      unsafe target[index] += Self.interpolated(input + index, at: position)
+      index &+= 1
+      phase &+= 1
+    }
   }
 
   // Catmull-Rom through the samples from the one before to the second after; exact at position 0.

@@ -335,7 +335,9 @@ final class VoiceLoop<
     statistics.inputPeak = max(statistics.inputPeak, capture.output.peak(count: frames))
     statistics.capturedFrames += Int64(frames)
     guard isMeasuring else { return }
-    for index in 0..<frames { monitorCapture?.write(capture.output[index]) }
+    if monitorCapture != nil {
+      for index in 0..<frames { monitorCapture?.write(capture.output[index]) }
+    }
     let now = time.now.nanoseconds
     let pending = device.captureRate.nanoseconds(of: device.pendingFrames())
     let origin = now - pending - SampleRate.voice.nanoseconds(of: Int(statistics.capturedFrames))
@@ -426,6 +428,7 @@ final class VoiceLoop<
     let origin =
       now.nanoseconds + ahead - SampleRate.voice.nanoseconds(of: Int(statistics.playedFrames))
     statistics.playbackOrigin = min(statistics.playbackOrigin, origin)
+    guard monitorPlayback != nil else { return }
     for index in 0..<frames {
       monitorPlayback?.write(mix[index])
       guard isProbing else { continue }

@@ -103,7 +103,18 @@ public final class HeadsetRig: @unchecked Sendable {
   public func stop() {
     guard !isStopped else { return }
     isStopped = true
-    _ = unsafe jack_client_close(client)
+    // libjack 1.9.21 now and then waits in this call for ever; a client that is given up is kept as it is.
+    let client = unsafe Int(bitPattern: client)
+    let closed = DispatchSemaphore(value: 0)
+    Thread.detachNewThread {
+      if let client = unsafe OpaquePointer(bitPattern: client) {
+        _ = unsafe jack_client_close(client)
+      }
+      closed.signal()
+    }
+    guard closed.wait(timeout: .now() + 5) == .timedOut else { return }
+    print("JACK did not let a client go")
+    _ = unsafe Unmanaged.passRetained(self)
   }
 
   private var isStopped = false

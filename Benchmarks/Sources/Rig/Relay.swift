@@ -27,6 +27,7 @@ public final class Relay {
     let process = ProcessInfo.processInfo.processIdentifier
     let namespaces = ["sidetone\(process)a", "sidetone\(process)b"]
     self.namespaces = namespaces
+    Self.removeLeftovers()
     var descriptors: [Int32] = []
     do {
       for (namespace, (own, other)) in zip(
@@ -54,6 +55,16 @@ public final class Relay {
     thread = try RealTimeThread(name: "relay", policy: .realTime) { [descriptors] in
       var queue = PacketQueue(conditions, seed: seed)
       while !isStopping.isSet.load(ordering: .acquiring) { queue.turn(descriptors) }
+    }
+  }
+
+  // Hosts of a benchmark that was interrupted.
+  private static func removeLeftovers() {
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: "/run/netns")) ?? []
+    for name in names where name.hasPrefix("sidetone") {
+      guard let process = Int32(name.dropFirst("sidetone".count).dropLast()), kill(process, 0) != 0
+      else { continue }
+      try? ip("netns delete \(name)")
     }
   }
 
@@ -103,10 +114,14 @@ private struct PacketQueue {
     while true {
       let length = unsafe read(descriptor, &buffer, buffer.count)
       guard length > 0 else { return }
-      guard let arrival = networks[direction].arrival(sentAt: MonotonicClock.now()) else {
-        continue
+      let fate = networks[direction].fate(sentAt: MonotonicClock.now(), byteCount: length)
+      for arrival in [fate.arrival, fate.copy] {
+        guard let arrival else { continue }
+        let place =
+          (underWay[direction].lastIndex { $0.arrival <= arrival }).map { $0 + 1 } ?? 0
+        let packet = Packet(arrival: arrival, bytes: Array(buffer[0..<length]))
+        underWay[direction].insert(packet, at: place)
       }
-      underWay[direction].append(Packet(arrival: arrival, bytes: Array(buffer[0..<length])))
     }
   }
 

@@ -1,5 +1,6 @@
 import CRawVoice
 import MediaTime
+import OpusCodec
 import Playout
 import RTP
 import RealTime
@@ -14,7 +15,8 @@ enum Modules {
     ("RTP.write", writePackets), ("RTP.parse", parsePackets), ("RealTime.ring", passThroughRing),
     ("Playout.pull", pull), ("Playout.resample", resample), ("Playout.stretch", stretch),
     ("MediaTime.mix", mix), ("SpeechDSP.resampler", convert), ("VoiceStream.call", call),
-    ("libopus.call", callRaw), ("VoiceLoop.call", { try loop($0, timing: .off) }),
+    ("libopus.call", callRaw), ("libopus.decode", decode),
+    ("VoiceLoop.call", { try loop($0, timing: .off) }),
     ("VoiceLoop.timed", { try loop($0, timing: .stages) }),
   ]
 
@@ -180,6 +182,22 @@ enum Modules {
     guard call.heard.contains(where: { abs($0) > 0.01 }) else {
       throw ModuleError("nothing was heard")
     }
+  }
+
+  private static func decode(_ turns: Int) throws {
+    var encoder = try OpusVoiceEncoder(application: .speech, bitrate: 48_000)
+    var decoder = try OpusVoiceDecoder()
+    let block = speech(480)
+    var packet = ByteBuffer(repeating: 0, count: 1_500)
+    var output = SampleBuffer(repeating: 0, count: OpusVoiceDecoder.maximumFrames)
+    var length = 0
+    // The same packet over and over: encoding is not measured.
+    for _ in 0..<20 { length = encoder.encode(block, frames: 480, into: &packet, at: 0) }
+    var decoded = 0
+    for _ in 0..<turns * packetsPerTurn {
+      decoded += decoder.decode(packet, in: 0..<length, into: &output)
+    }
+    guard decoded == turns * 960 else { throw ModuleError("\(decoded) frames were decoded") }
   }
 
   private static func callRaw(_ turns: Int) throws {

@@ -109,6 +109,12 @@ struct ModulesCommand: ParsableCommand {
     if let beyond = counted[Self.ours], let raw = counted[Self.yardstick], raw > 0 {
       print(String(format: "a stream beyond libopus: %.1f %%", 100 * Double(beyond) / Double(raw)))
     }
+    if let pull = counted["Playout.pull"], let resample = counted["Playout.resample"],
+      let decode = counted["libopus.decode"], decode > 0
+    {
+      let share = 100 * Double(pull + resample) / Double(decode)
+      print(String(format: "playout beside libopus's decoder: %.1f %%", share))
+    }
     if let timed = counted["VoiceLoop.timed"], let plain = counted["VoiceLoop.call"], plain > 0 {
       let more = 100 * Double(timed - plain) / Double(plain)
       print(String(format: "timing the stages: %.2f %% more", more))
@@ -121,7 +127,7 @@ struct ModulesCommand: ParsableCommand {
 
   /// What libopus does is most of these.
   private static let withLibraries = [
-    yardstick, "VoiceStream.call", "VoiceLoop.call", "VoiceLoop.timed",
+    yardstick, "libopus.decode", "VoiceStream.call", "VoiceLoop.call", "VoiceLoop.timed",
   ]
   /// Not our code: it may be any version.
   private static let yardstick = "libopus.call"
