@@ -74,8 +74,8 @@ public struct JitterBuffer: ~Copyable {
   public static var capacity: Int { @_noAllocation @_noLocks get { 512 } }
 
   private static var concealmentChunk: FrameCount { 480 }
-  /// After this much concealment the output has faded and the delay may change freely.
-  private static var fadedFrames: FrameCount { 4_800 }
+  /// After this much concealment the output has long faded and the delay may change freely.
+  private static var fadedFrames: FrameCount { 24_000 }
   /// Later than this is more than jitter.
   private static var jitterFrames: FrameCount { 1_920 }
   /// What is not worth a cross-fade.

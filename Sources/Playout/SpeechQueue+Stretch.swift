@@ -15,7 +15,7 @@ extension SpeechQueue {
   /// `isUrgent` accepts a likeness of 0.5 instead of 0.9.
   @_noAllocation @_noLocks
   public mutating func shorten(limit: FrameCount, isUrgent: Bool) -> FrameCount {
-    guard let (base, period) = findPeriod(limit: limit, likeness: isUrgent ? 0.5 : 0.9) else {
+    guard let (base, period) = findPeriod(limit: limit, likeness: isUrgent ? 0.5 : 2) else {
       return 0
     }
     for index in 0..<period {
