@@ -8,11 +8,13 @@ struct DelayHistogram: ~Copyable {
   static var bucketNanoseconds: Int64 { 250_000 }
   private static var bucketCount: Int { 2_048 }
   /// After this many nanoseconds of stream an observation counts 1/e of a new one.
-  private static var memoryNanoseconds: Double { 20e9 }
+  private static var memoryNanoseconds: Double { 40e9 }
 
   private var weights = FixedArray<Float>(repeating: 0, count: 2_048)
   private var total: Float = 0
   private var nextWeight: Float = 1
+  /// How many packets like the last one the memory holds.
+  private var packetsRemembered: Float = 0
   /// No bucket above this one holds anything.
   private var highest = 0
 
@@ -25,16 +27,18 @@ struct DelayHistogram: ~Copyable {
     weights[bucket] += nextWeight
     highest = max(highest, bucket)
     total += nextWeight
+    packetsRemembered = Float(Self.memoryNanoseconds / Double(max(1_000_000, duration)))
     nextWeight *= Float(1 + Double(duration) / Self.memoryNanoseconds)
     if nextWeight > 1e6 { rescale() }
   }
 
   /// The delay at which waiting longer costs more than it saves: the delay itself, and `price` nanoseconds for the
-  /// whole share of packets that come later still.
+  /// whole share of packets that come later still, of a whole memory: one that has just begun knows of no good times,
+  /// and must not take the first late packet for the rule.
   @_noAllocation @_noLocks
   func cheapest(price: Float) -> Int64 {
     guard total > 0 else { return 0 }
-    let scale = price / total
+    let scale = price / max(total, nextWeight * packetsRemembered)
     let width = Float(Self.bucketNanoseconds)
     var above: Float = 0
     var bucket = highest + 1

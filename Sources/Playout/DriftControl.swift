@@ -4,7 +4,7 @@ import MediaTime
 ///
 /// What is wrong with the delay now asks for a ratio that mends it with a time constant of two seconds; what is wrong all
 /// the time is drift, which is learned over a minute and then needs no error any more. A network whose delay changes is
-/// wrong by much for a short time: errors count as half a millisecond at most.
+/// wrong by much for a short time: no error teaches more than half a millisecond does.
 struct DriftControl: Sendable {
   /// Twice as much would be heard as pitch.
   private static var limit: Double { 0.002 }

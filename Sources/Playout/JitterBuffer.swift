@@ -17,7 +17,7 @@ public import MediaTime
 public struct JitterBuffer: ~Copyable {
   /// What became of an inserted packet.
   public enum Insertion: Equatable, Sendable, BitwiseCopyable {
-    /// Copy the payload to this slot, and keep it there until `decode` or `recover` names it.
+    /// Copy the payload to this slot, and keep it there until a step names it.
     case stored(slot: Int)
     /// The same sequence number is waiting already.
     case duplicate
@@ -66,7 +66,7 @@ public struct JitterBuffer: ~Copyable {
     public var latePackets: Int64 = 0
     /// Packets that came twice.
     public var duplicatePackets: Int64 = 0
-    /// Packets dropped to catch up after a stall.
+    /// Packets dropped to catch up after a stall, or left out whole since they came too late.
     public var skippedPackets: Int64 = 0
   }
 
@@ -83,7 +83,7 @@ public struct JitterBuffer: ~Copyable {
   private static var skipAhead: Int64 { 20_000_000 }
   private static var hopelessExcess: Int64 { 500_000_000 }
   private static var stretchThreshold: Int64 { 5_000_000 }
-  private static var urgentThreshold: Int64 { 60_000_000 }
+  private static var urgentThreshold: Int64 { 150_000_000 }
   /// A timestamp that runs this far ahead of the clock is a jump of the sender's time base.
   private static var timestampJump: Int64 { 1_000_000_000 }
 
@@ -162,7 +162,9 @@ public struct JitterBuffer: ~Copyable {
       return .duplicate
     }
     target.update(mediaFrame: mediaFrame, frames: frames, arrival: arrival)
-    if carriesRedundancy, !store.contains(sequence - 1), !played.contains(sequence - 1) {
+    if carriesRedundancy, newestArrival != nil, !store.contains(sequence - 1),
+      !played.contains(sequence - 1)
+    {
       target.updateRecovery(
         mediaFrame: mediaFrame - Int64(frames),
         frames: frames,
@@ -179,7 +181,8 @@ public struct JitterBuffer: ~Copyable {
         sequence: sequence,
         mediaFrame: mediaFrame,
         frames: frames,
-        isSilence: isSilence
+        isSilence: isSilence,
+        carriesRedundancy: carriesRedundancy
       )
     )
     return .stored(slot: slot)
@@ -205,7 +208,7 @@ public struct JitterBuffer: ~Copyable {
     guard let front = store.first(from: expected?.sequence ?? 0) else { return starve() }
     let playTime = now.advanced(byNanoseconds: SampleRate.voice.nanoseconds(of: queuedFrames))
     var packet = front
-    let held = target.delay(ofFrame: packet.mediaFrame, at: playTime) ?? 0
+    var held = target.delay(ofFrame: packet.mediaFrame, at: playTime) ?? 0
     // What waited before the first sound is not worth playing late.
     if !hasPlayed {
       packet = skip(
@@ -215,15 +218,15 @@ public struct JitterBuffer: ~Copyable {
       )
     } else if held - target.nanoseconds > Self.hopelessExcess {
       packet = skip(from: packet, playTime: playTime, leaving: Self.skipAhead)
+      held = target.delay(ofFrame: packet.mediaFrame, at: playTime) ?? 0
     }
 
     guard let expected else { return playWhenDue(packet, at: playTime) }
     let gap = Int(clamping: packet.mediaFrame - expected.mediaFrame)
     let missing = gap - concealedSinceExpected
     if missing < 0, !isInSilence {
-      let wanted = excess(of: packet, held: held, late: -missing, at: playTime)
-      let skipped = min(min(-missing, packet.frames), wanted)
-      if skipped > Self.audibleFrames { return playLate(packet, late: -missing, skipping: skipped) }
+      let wanted = min(-missing, excess(held: held, late: -missing, at: playTime))
+      if wanted > Self.audibleFrames { return playLate(packet, late: -missing, skipping: wanted) }
     }
     if isResuming { return playWhenDue(packet, at: playTime) }
 
@@ -239,8 +242,9 @@ public struct JitterBuffer: ~Copyable {
     // What lies further back than the redundancy reaches is concealed first, so that the recovered
     // span sounds in its place and the decoder's state stays in step.
     let beforeRecovery = missing - packet.frames
-    if !isNext, beforeRecovery >= 120 { return conceal(min(beforeRecovery, concealmentFrames)) }
-    if !isNext, beforeRecovery >= 0 {
+    let isRecovery = !isNext && packet.carriesRedundancy
+    if isRecovery, beforeRecovery >= 120 { return conceal(min(beforeRecovery, concealmentFrames)) }
+    if isRecovery, beforeRecovery >= 0 {
       counters.recoveredFrames += Int64(packet.frames)
       concealedSinceExpected += packet.frames
       return .recover(slot: store.slot(of: packet.sequence), frames: packet.frames)
@@ -252,9 +256,9 @@ public struct JitterBuffer: ~Copyable {
   /// be made early, for a time-stretch that needs it.
   public var canDecodeAhead: Bool {
     @_noAllocation @_noLocks get {
-      guard let expected, !isResuming, let front = store.first(from: expected.sequence) else {
-        return false
-      }
+      guard let expected, !isResuming, concealedSinceExpected == 0,
+        let front = store.first(from: expected.sequence)
+      else { return false }
       return front.sequence == expected.sequence && front.mediaFrame == expected.mediaFrame
     }
   }
@@ -275,7 +279,7 @@ public struct JitterBuffer: ~Copyable {
     at now: MonotonicInstant,
     queuedFrames: FrameCount
   ) -> Correction {
-    guard let expected, !isResuming,
+    guard let expected, !isResuming, concealedSinceExpected == 0,
       let held = target.delay(
         ofFrame: expected.mediaFrame,
         at: now.advanced(byNanoseconds: SampleRate.voice.nanoseconds(of: queuedFrames))
@@ -368,7 +372,6 @@ public struct JitterBuffer: ~Copyable {
   // How much of a late packet is better left out than heard late.
   @_noAllocation @_noLocks
   private func excess(
-    of packet: StoredPacket,
     held: Int64,
     late: FrameCount,
     at playTime: MonotonicInstant
@@ -387,17 +390,30 @@ public struct JitterBuffer: ~Copyable {
     late: FrameCount,
     skipping: FrameCount
   ) -> Step {
+    var packet = packet
+    var (late, skipping) = (late, skipping)
+    // What is left out whole is decoded for the decoder's sake, but the last two are enough for that.
+    while skipping > 3 * packet.frames, let following = store.first(from: packet.sequence + 1) {
+      let step = Int(clamping: following.mediaFrame - packet.mediaFrame)
+      guard step > 0, step < skipping else { break }
+      store.remove(packet.sequence)
+      counters.skippedPackets += 1
+      (late, skipping) = (late - step, skipping - step)
+      packet = following
+    }
+    let skipped = min(skipping, packet.frames)
     let wasResuming = isResuming
     _ = play(packet)
-    counters.decodedFrames -= Int64(skipping)
-    if skipping == packet.frames {
-      concealedSinceExpected = late - skipping
+    counters.decodedFrames -= Int64(skipped)
+    if skipped == packet.frames {
+      counters.skippedPackets += 1
+      concealedSinceExpected = late - skipped
       isResuming = wasResuming
     }
     return .decodeLate(
       slot: store.slot(of: packet.sequence),
       frames: packet.frames,
-      skipping: skipping
+      skipping: skipped
     )
   }
 

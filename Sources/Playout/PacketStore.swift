@@ -6,20 +6,28 @@ struct StoredPacket: BitwiseCopyable, Sendable {
   var mediaFrame: Int64
   var frames: FrameCount
   var isSilence: Bool
+  var carriesRedundancy: Bool
 
   @_noAllocation @_noLocks
-  init(sequence: Int64, mediaFrame: Int64, frames: FrameCount, isSilence: Bool) {
+  init(
+    sequence: Int64,
+    mediaFrame: Int64,
+    frames: FrameCount,
+    isSilence: Bool,
+    carriesRedundancy: Bool
+  ) {
     self.sequence = sequence
     self.mediaFrame = mediaFrame
     self.frames = frames
     self.isSilence = isSilence
+    self.carriesRedundancy = carriesRedundancy
   }
 }
 
 /// Packets waiting to be played, ordered by extended sequence number.
 struct PacketStore: ~Copyable {
   private static var vacant: StoredPacket {
-    StoredPacket(sequence: -1, mediaFrame: 0, frames: 0, isSilence: false)
+    StoredPacket(sequence: -1, mediaFrame: 0, frames: 0, isSilence: false, carriesRedundancy: false)
   }
 
   let capacity: Int
@@ -32,7 +40,13 @@ struct PacketStore: ~Copyable {
   init(capacity: Int) {
     self.capacity = capacity
     packets = FixedArray(
-      repeating: StoredPacket(sequence: -1, mediaFrame: 0, frames: 0, isSilence: false),
+      repeating: StoredPacket(
+        sequence: -1,
+        mediaFrame: 0,
+        frames: 0,
+        isSilence: false,
+        carriesRedundancy: false
+      ),
       count: capacity
     )
   }

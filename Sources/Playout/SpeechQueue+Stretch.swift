@@ -12,10 +12,10 @@ extension SpeechQueue {
   /// Removes one pitch period of at most `limit` frames from the unplayed speech.
   ///
   /// Returns the frames removed: 0 if too little is queued or no cut would go unheard.
-  /// `isUrgent` accepts a likeness of 0.5 instead of 0.9.
+  /// Silence is cut at any time, speech if `isUrgent` and the period resembles the next one by half.
   @_noAllocation @_noLocks
   public mutating func shorten(limit: FrameCount, isUrgent: Bool) -> FrameCount {
-    guard let (base, period) = findPeriod(limit: limit, likeness: isUrgent ? 0.5 : 2) else {
+    guard let (base, period) = findPeriod(limit: limit, likeness: isUrgent ? 0.5 : nil) else {
       return 0
     }
     for index in 0..<period {
@@ -51,12 +51,13 @@ extension SpeechQueue {
 
   // The period at which the newest unplayed speech resembles itself most, and where to cut.
   @_noAllocation @_noLocks
-  private func findPeriod(limit: FrameCount, likeness: Float) -> (base: Int, period: Int)? {
+  private func findPeriod(limit: FrameCount, likeness: Float?) -> (base: Int, period: Int)? {
     let base = max(start + 3, end - 3 * Self.longestPeriod)
     let longest = min(min(limit, Self.longestPeriod), (end - base) / 2)
     guard longest >= Self.shortestPeriod else { return nil }
 
     if power(from: base, count: 2 * longest) < Self.silencePower { return (base, longest) }
+    guard let likeness else { return nil }
     var best = Self.shortestPeriod
     var bestLikeness: Float = -1
     var period = Self.shortestPeriod

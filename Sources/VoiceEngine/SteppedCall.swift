@@ -13,8 +13,6 @@ public final class SteppedCall<
 > {
   private let loop: VoiceLoop<Device, Transport, Time>
   private let box: StreamBox<Transport>
-  private var commands: RingProducer<LoopCommand>
-  private var released: RingConsumer<Int>
   private var reports: RingConsumer<EngineStatistics>
   private var streamReports: RingConsumer<StreamStatistics>
   private var stageTimes: RingConsumer<StageTime>?
@@ -38,14 +36,12 @@ public final class SteppedCall<
       inNanoseconds: device.playbackRate.nanoseconds(of: device.playbackPeriod)
     )
     var commands = RingProducer<LoopCommand>(capacity: 16)
-    var released = RingProducer<Int>(capacity: 16)
     var reports = RingProducer<EngineStatistics>(capacity: 16)
     var streamReports = RingProducer<StreamStatistics>(capacity: 16)
     var stageTimes: RingProducer<StageTime>?
     if settings.trace != .off { stageTimes = RingProducer(capacity: 4_096) }
     let stageReader = stageTimes?.makeConsumer()
     let commandReader = commands.makeConsumer()
-    let releasedReader = released.makeConsumer()
     let reportReader = reports.makeConsumer()
     let streamReader = streamReports.makeConsumer()
     let box = StreamBox(
@@ -62,7 +58,7 @@ public final class SteppedCall<
       wakeUp: try WakeUp(),
       stopping: .init(),
       commands: commandReader,
-      released: released,
+      released: RingProducer<Int>(capacity: 16),
       reports: reports,
       monitorCapture: nil,
       monitorPlayback: nil,
@@ -75,8 +71,6 @@ public final class SteppedCall<
     loop.obey()
     self.loop = loop
     self.box = box
-    self.commands = commands
-    self.released = releasedReader
     self.reports = reportReader
     self.streamReports = streamReader
     self.stageTimes = stageReader
@@ -88,13 +82,6 @@ public final class SteppedCall<
     while let report = reports.read() { engineStatistics = report }
     while let report = streamReports.read() { statistics = report }
     while stageTimes?.read() != nil {}
-  }
-
-  /// Says goodbye to the far side.
-  public func hangUp() {
-    commands.write(.detach(id: 1))
-    loop.obey()
-    _ = released.read()
   }
 
   /// How far the encoder looks ahead, in nanoseconds.

@@ -75,6 +75,9 @@ struct SimulateCommand: ParsableCommand {
     guard duration.isFinite, (1...36_000).contains(duration) else {
       throw ValidationError("--duration is between 1 and 36000")
     }
+    guard wav == nil || duration <= 3_600 else {
+      throw ValidationError("--wav keeps an hour at most")
+    }
     guard (-1_000...1_000).contains(drift) else {
       throw ValidationError("--drift is between -1000 and 1000")
     }
@@ -163,17 +166,15 @@ struct SimulateCommand: ParsableCommand {
   }
 
   private static func fault(_ text: String) -> DeviceFault? {
-    let parts = text.split(separator: "@")
+    let parts = text.split(separator: "@", omittingEmptySubsequences: false)
     guard parts.count == 2 else { return nil }
-    let times = parts[1].split(separator: ":").map { Double($0) ?? .nan }
-    guard (1...2).contains(times.count), times.allSatisfy({ (0...1e6).contains($0) }) else {
-      return nil
-    }
-    let length = times.count == 2 ? times[1] : 0
-    switch parts[0] {
-    case "stopped": return DeviceFault(.stopped, second: times[0], milliseconds: length)
-    case "suspended": return DeviceFault(.suspended, second: times[0], milliseconds: length)
-    case "unplugged": return DeviceFault(.unplugged, second: times[0])
+    let times = parts[1].split(separator: ":", omittingEmptySubsequences: false)
+      .map { Double($0) ?? .nan }
+    guard times.allSatisfy({ (0...1e6).contains($0) }) else { return nil }
+    switch (parts[0], times.count) {
+    case ("stopped", 2): return DeviceFault(.stopped, second: times[0], milliseconds: times[1])
+    case ("suspended", 2): return DeviceFault(.suspended, second: times[0], milliseconds: times[1])
+    case ("unplugged", 1): return DeviceFault(.unplugged, second: times[0])
     default: return nil
     }
   }

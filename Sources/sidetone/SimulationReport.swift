@@ -53,7 +53,7 @@ struct SimulationReport {
 
   private var fields: [(name: String, text: String, value: Double)] {
     let stream = newest?.stream
-    let mean = delays.reduce(0, +) / Double(max(1, delays.count))
+    let mean = delays.isEmpty ? .nan : delays.reduce(0, +) / Double(delays.count)
     let targets = moments.map(\.target).reduce(0, +) / Double(max(1, moments.count))
     func share(_ frames: Int64?) -> Double { 100 * Double(frames ?? 0) / played }
     return [

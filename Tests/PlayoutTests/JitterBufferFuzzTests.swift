@@ -53,6 +53,7 @@ struct JitterBufferFuzzTests {
         mediaFrame: max(0, mediaFrame - back * Int64(frames)),
         frames: frames,
         isSilence: generator.next() % 64 == 0,
+        carriesRedundancy: generator.next() % 2 == 0,
         at: arrival
       )
       guard case .stored(let slot) = insertion else { return }
@@ -67,26 +68,32 @@ struct JitterBufferFuzzTests {
         steps += 1
         let step = buffer.next(at: now, queuedFrames: queued)
         switch step {
-        case .decode(let slot, let frames), .recover(let slot, let frames):
-          if !slots.indices.contains(slot) || slots[slot] < 0 {
-            failure = "nothing lies in \(slot)"
-          }
+        case .decode(let slot, let frames):
+          look(into: slot)
+          slots[slot] = -1
           take(frames)
           if generator.next() % 4 != 0 { correct() }
+        case .recover(let slot, let frames):
+          look(into: slot)
+          take(frames)
         case .decodeLate(let slot, let frames, let skipping):
-          if !slots.indices.contains(slot) || slots[slot] < 0 {
-            failure = "nothing lies in \(slot)"
-          }
+          look(into: slot)
+          slots[slot] = -1
           if skipping < 1 || skipping > frames {
             failure = "\(skipping) of \(frames) frames left out"
           }
           queued += frames - skipping
+          correct()
         case .conceal(let frames), .comfort(let frames), .silence(let frames):
           take(frames)
         }
       }
       if queued < asked { failure = "only \(queued) frames after \(steps) steps" }
       queued -= asked
+    }
+
+    private mutating func look(into slot: Int) {
+      if !slots.indices.contains(slot) || slots[slot] < 0 { failure = "nothing lies in \(slot)" }
     }
 
     private mutating func take(_ frames: FrameCount) {

@@ -39,7 +39,7 @@ struct SpeechQueueTests {
     let tone = Self.tone(1_920, hertz: 200)
     queue.append(SampleBuffer(tone), count: tone.count)
     let before = queue.count
-    let removed = queue.shorten(limit: 720, isUrgent: false)
+    let removed = queue.shorten(limit: 720, isUrgent: true)
     #expect(removed > 0 && removed % 240 <= 4 || removed % 240 >= 236)
     #expect(queue.count == before - removed)
     let played = Self.read(&queue, queue.count)
@@ -61,13 +61,24 @@ struct SpeechQueueTests {
     #expect(steepest < 0.02)
   }
 
-  @Test func noiseIsNotCutUnlessUrgent() {
+  @Test func speechIsNotCutUnlessUrgentAndSilenceAlways() {
+    var queue = SpeechQueue()
+    queue.append(SampleBuffer(Self.tone(1_920, hertz: 200)), count: 1_920)
+    let spoken = queue.shorten(limit: 720, isUrgent: false)
+    #expect(spoken == 0)
+    var pause = SpeechQueue()
+    pause.append(SampleBuffer(repeating: 0.000_1, count: 1_920), count: 1_920)
+    let silent = pause.shorten(limit: 720, isUrgent: false)
+    #expect(silent > 0)
+  }
+
+  @Test func noiseHasNoPeriodToCut() {
     var random = SeededGenerator(seed: 7)
     let noise = (0..<1_920).map { _ in Float.random(in: -0.5...0.5, using: &random) }
     var queue = SpeechQueue()
     queue.append(SampleBuffer(noise), count: noise.count)
-    let verdict1 = queue.shorten(limit: 720, isUrgent: false)
-    #expect(verdict1 == 0)
+    let removed = queue.shorten(limit: 720, isUrgent: true)
+    #expect(removed == 0)
   }
 
   @Test func ratioStretchesTimeByThatMuch() {

@@ -8,7 +8,9 @@ struct EmulatedNetworkTests {
     var network = EmulatedNetwork(conditions, seed: seed)
     return (0..<count).map { index in
       let sent = MonotonicInstant(nanoseconds: Int64(index) * 10_000_000)
-      return network.arrival(sentAt: sent).map { Double($0.nanoseconds(since: sent)) / 1e6 }
+      return network.fate(sentAt: sent, byteCount: 100).arrival.map {
+        Double($0.nanoseconds(since: sent)) / 1e6
+      }
     }
   }
 

@@ -25,6 +25,10 @@ struct NetworkTraceTests {
     #expect(try Self.delays(text, count: 8) == expected)
   }
 
+  @Test func readsFilesFromWindows() throws {
+    #expect(try Self.delays("# both\r\n1000 8050\r\n1020 lost\r\n", count: 2) == [1, nil])
+  }
+
   @Test(arguments: ["1 2\nsoon 3", "1 2\n5", "1 2\n5 nan", "1 2\n3 4 5", "1 2\n3 LOST"])
   func tellsWhichLineMakesNoSense(text: String) {
     #expect(throws: NetworkTrace.ParseError.unreadable(line: 2)) {

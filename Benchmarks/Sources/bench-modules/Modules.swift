@@ -115,7 +115,7 @@ enum Modules {
     for _ in 0..<turns {
       var queue = SpeechQueue()
       queue.append(block, count: 2_880)
-      removed += queue.shorten(limit: 960, isUrgent: false)
+      removed += queue.shorten(limit: 960, isUrgent: true)
       _ = queue.read(addingTo: &output, in: 0..<960, ratio: 1)
     }
     guard removed > 0 else { throw ModuleError("nothing was cut") }

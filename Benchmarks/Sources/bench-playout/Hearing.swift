@@ -52,7 +52,9 @@ struct Hearing {
     call.utterances.compactMap { utterance in
       guard utterance.frame >= Self.settlingSeconds * 48_000 else { return nil }
       let during = delays[utterance.frame / 480..<(utterance.frame + utterance.samples.count) / 480]
-      let delay = Percentiles(during.compactMap { $0 }).median
+      let known = during.compactMap { $0 }
+      // Of what was not decoded at all the score is that of silence.
+      let delay = Percentiles(known.isEmpty ? settledDelays : known).median
       guard delay.isFinite else { return nil }
       let shift = Int(delay * 48)
       let around =

@@ -15,7 +15,13 @@ struct PlayoutCommand: ParsableCommand {
   var seconds = 60
 
   @Option(help: "Seeds, separated by commas; each is a call of its own.")
-  var seeds = "101,102,103"
+  var seeds = "201,202,203"
+
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp("How much too fast the sender's clock is, -1000 to 1000.", valueName: "ppm")
+  )
+  var drift = 0
 
   @Option(help: "Networks, separated by commas.")
   var networks = NetworkConditions.all.map(\.name).joined(separator: ",")
@@ -45,7 +51,12 @@ struct PlayoutCommand: ParsableCommand {
     guard [2.5, 5, 10, 20, 40, 60].contains(frame) else {
       throw ValidationError("--frame is 2.5, 5, 10, 20, 40 or 60")
     }
-    guard !seedList.isEmpty else { throw ValidationError("--seeds is a list of numbers") }
+    guard !seedList.isEmpty, seedList.count == seeds.split(separator: ",").count else {
+      throw ValidationError("--seeds is a list of numbers")
+    }
+    guard (-1_000...1_000).contains(drift) else {
+      throw ValidationError("--drift is between -1000 and 1000")
+    }
     _ = try conditions()
   }
 
@@ -61,11 +72,10 @@ struct PlayoutCommand: ParsableCommand {
   }
 
   private func engines() throws -> [any PlayoutUnderTest] {
-    let all: [any PlayoutUnderTest] = [
-      try OwnPlayout(), try NetEQ(), try FixedBuffer(milliseconds: 20),
-      try FixedBuffer(milliseconds: 40), try FixedBuffer(milliseconds: 80),
-      try FixedBuffer(milliseconds: 200),
-    ]
+    var all: [any PlayoutUnderTest] = [try OwnPlayout(), try NetEQ()]
+    for milliseconds in [20, 40, 80, 200] {
+      all.append(try FixedBuffer(milliseconds: milliseconds, packetFrames: Int64(frame * 48)))
+    }
     return all.filter { only == nil || $0.name.contains(only ?? "") }
   }
 
@@ -87,7 +97,8 @@ struct PlayoutCommand: ParsableCommand {
           seed: seed,
           seconds: seconds,
           packetFrames: Int(frame * 48),
-          bitrate: bitrate
+          bitrate: bitrate,
+          drift: drift
         )
         let call = try TestCall(setting, saying: sentences)
         for (index, engine) in try engines().enumerated() {

@@ -36,7 +36,7 @@ struct TestCall {
     let total = setting.seconds * 48_000
     var sound: [Float] = [Float](repeating: 0, count: Self.pauseFrames)
     var utterances: [Utterance] = []
-    var index = Int(setting.seed) % sentences.count
+    var index = Int(setting.seed % UInt64(sentences.count))
     while sound.count < total {
       utterances.append(Utterance(samples: sentences[index], frame: sound.count))
       sound += sentences[index] + [Float](repeating: 0, count: Self.pauseFrames)
@@ -70,6 +70,7 @@ struct TestCall {
       let departure = Self.captured(Int64((sequence + 1) * frames), drift: setting.drift)
       let fate = network.fate(sentAt: departure, byteCount: length + 12)
       let payload = (0..<length).map { bytes[$0] }
+      let hasRedundancy = OpusVoiceDecoder.carriesRedundancy(bytes, in: 0..<length)
       for arrival in [fate.arrival, fate.copy] {
         guard let arrival else { continue }
         packets.append(
@@ -78,6 +79,7 @@ struct TestCall {
             frame: Int64(sequence * frames),
             frames: Int64(frames),
             payload: payload,
+            hasRedundancy: hasRedundancy,
             arrival: arrival
           )
         )

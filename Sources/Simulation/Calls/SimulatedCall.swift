@@ -45,6 +45,9 @@ public final class SimulatedCall {
   private let far: SimulatedParty
   private let towardsNear: SimulatedLink
   private let begin: MonotonicInstant
+  private var observed: MonotonicInstant
+  private var nearTurn: MonotonicInstant
+  private var farTurn: MonotonicInstant
 
   /// Lets `far` talk to `near`, and the other way round, over networks of which all is decided.
   ///
@@ -58,6 +61,7 @@ public final class SimulatedCall {
     seed: UInt64
   ) throws {
     begin = time.now
+    observed = time.now
     self.towardsNear = SimulatedLink(towardsNear)
     let outgoing = SimulatedLink(towardsFar)
     var mine = configuration
@@ -84,6 +88,8 @@ public final class SimulatedCall {
       time: time,
       seed: seed &+ 1
     )
+    nearTurn = self.near.nextTurn()
+    farTurn = self.far.nextTurn()
   }
 
   /// Both directions over the same kind of network.
@@ -107,16 +113,13 @@ public final class SimulatedCall {
   /// Runs `seconds` more of the call, and tells `observe` ten times a second how the near side hears.
   public func run(seconds: Double, observing observe: (Observation) -> Void = { _ in }) {
     let end = time.now.advanced(byNanoseconds: Int64(seconds * 1e9))
-    var nearTurn = near.nextTurn()
-    var farTurn = far.nextTurn()
-    var observed = time.now
     while min(nearTurn, farTurn) < end {
       if nearTurn <= farTurn {
         time.advance(to: nearTurn)
         near.turn()
         nearTurn = near.nextTurn()
         guard time.now.nanoseconds(since: observed) >= 100_000_000 else { continue }
-        observed = observed.advanced(byNanoseconds: 100_000_000)
+        observed = time.now
         if let observation { observe(observation) }
       } else {
         time.advance(to: farTurn)

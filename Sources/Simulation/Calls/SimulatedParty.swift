@@ -9,7 +9,8 @@ final class SimulatedParty {
 
   let card: ScriptedSoundCard
   let firstTimestamp: RTPTimestamp
-  let lookAheadNanoseconds: Int64
+  private let lookAheadNanoseconds: Int64
+  private let framesPerTick: Int64
   private let call: Call
   private let time: VirtualTime
   private let begin: MonotonicInstant
@@ -44,7 +45,8 @@ final class SimulatedParty {
       settings: EngineSettings(filters: script.filters, trace: script.trace),
       time: time
     )
-    lookAheadNanoseconds = configuration.codec == .opus ? call.lookAheadNanoseconds : 0
+    lookAheadNanoseconds = call.lookAheadNanoseconds
+    framesPerTick = Int64(SampleRate.voice.hertz / configuration.clockRate.hertz)
   }
 
   var statistics: StreamStatistics? { call.statistics }
@@ -67,8 +69,9 @@ final class SimulatedParty {
 
   /// From the microphone of `other` to this loudspeaker, in nanoseconds, of what is decoded next; nil while nothing is.
   func mouthToEar(from other: SimulatedParty) -> Int64? {
-    guard let playout = call.playout else { return nil }
-    let captured = Int64(playout.timestamp.ticks(since: other.firstTimestamp))
+    guard let playout = call.playout, !card.isGone else { return nil }
+    let ticks = Int64(playout.timestamp.ticks(since: other.firstTimestamp))
+    let captured = ticks * framesPerTick
     let mouth = other.card.instant(ofCaptured: captured)
     let ear = card.instant(ofPlayed: card.written + Int64(playout.queuedFrames))
     return ear.nanoseconds(since: mouth) + other.lookAheadNanoseconds

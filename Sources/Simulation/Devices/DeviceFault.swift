@@ -20,7 +20,7 @@ public struct DeviceFault: Equatable, Sendable {
   /// A fault `second` seconds after the beginning, for `milliseconds`.
   public init(_ kind: Kind, second: Double, milliseconds: Double = 0) {
     self.kind = kind
-    at = Int64(second * 1e9)
-    duration = Int64(milliseconds * 1e6)
+    at = Int64(max(0, min(1e9, second)) * 1e9)
+    duration = Int64(max(0, min(1e9, milliseconds)) * 1e6)
   }
 }

@@ -45,7 +45,15 @@ public final class ScriptedSoundCard {
     self.time = time
     captureCrystal = Crystal(partsPerMillion: script.captureDrift)
     playbackCrystal = Crystal(partsPerMillion: script.playbackDrift)
-    suspensions = script.faults.filter { $0.kind == .suspended }
+    // Those that overlap are one.
+    suspensions = script.faults.filter { $0.kind == .suspended }.sorted { $0.at < $1.at }
+      .reduce(into: []) { merged, fault in
+        guard let last = merged.last, fault.at <= last.at + last.duration else {
+          return merged.append(fault)
+        }
+        let end = max(last.at + last.duration, fault.at + fault.duration)
+        merged[merged.count - 1].duration = end - last.at
+      }
     unplugged = script.faults.first { $0.kind == .unplugged }?.at ?? .max
   }
 
@@ -65,7 +73,7 @@ public final class ScriptedSoundCard {
     return (begin ?? time.now).advanced(byNanoseconds: passed)
   }
 
-  private var isGone: Bool {
+  var isGone: Bool {
     guard let begin else { return false }
     return time.now.nanoseconds(since: begin) >= unplugged
   }
@@ -104,7 +112,7 @@ public final class ScriptedSoundCard {
       read = ready
       return DeviceTransfer(frames: 0, lost: Int(lost))
     }
-    let frames = min(block.count, Int(ready - read))
+    let frames = min(block.count, max(0, Int(ready - read)))
     let count = Int64(script.sound.count)
     for index in 0..<frames {
       block[index] = count == 0 ? 0 : script.sound[Int((read + Int64(index)) % count)]
@@ -131,7 +139,7 @@ public final class ScriptedSoundCard {
     guard !isGone else { return DeviceTransfer(frames: 0, isGone: true) }
     let late = max(0, sounded - written)
     record(silence: late)
-    let frames = min(count, Self.capacity - queuedFrames)
+    let frames = max(0, min(count, Self.capacity - queuedFrames))
     if script.isRecorded { for index in 0..<frames { heard.append(block[index]) } }
     written += Int64(frames)
     return DeviceTransfer(frames: frames, lost: Int(late))

@@ -33,11 +33,6 @@ public struct EmulatedNetwork: Sendable {
     generator = SeededGenerator(seed: seed)
   }
 
-  /// When a packet arrives that is sent at `instant`, which is not before the last one; nil if it is lost.
-  public mutating func arrival(sentAt instant: MonotonicInstant) -> MonotonicInstant? {
-    fate(sentAt: instant, byteCount: 0).arrival
-  }
-
   /// What becomes of a packet of `byteCount` bytes that is sent at `instant`, which is not before the last one.
   public mutating func fate(sentAt instant: MonotonicInstant, byteCount: Int) -> Fate {
     let begin = begin ?? instant

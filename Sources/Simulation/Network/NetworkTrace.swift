@@ -29,9 +29,10 @@ public struct NetworkTrace: PacketPath, Equatable, Sendable {
   /// Reads the lines of a trace.
   public init(parsing text: String) throws(ParseError) {
     var packets: [(departure: Double, arrival: Double?)] = []
-    for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated()
+    for (index, line) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
+      .enumerated()
     {
-      let words = line.split { $0 == " " || $0 == "\t" || $0 == "," || $0 == "\r" }
+      let words = line.split { $0 == " " || $0 == "\t" || $0 == "," }
       guard let first = words.first, !first.hasPrefix("#") else { continue }
       guard words.count == 2, let departure = Self.milliseconds(first) else {
         throw .unreadable(line: index + 1)
@@ -50,10 +51,16 @@ public struct NetworkTrace: PacketPath, Equatable, Sendable {
     self.packets = sorted.map { packet in
       Packet(
         departure: Int64((packet.departure - first.departure) * 1e6),
-        delay: packet.arrival.map { Int64(($0 - packet.departure - fastest) * 1e6) }
+        delay: packet.arrival.flatMap { arrival in
+          let delay = arrival - packet.departure - fastest
+          return delay < Self.longestMilliseconds ? Int64(delay * 1e6) : nil
+        }
       )
     }
   }
+
+  /// What is under way for longer is lost.
+  private static let longestMilliseconds = 60_000.0
 
   private static func milliseconds(_ word: Substring) -> Double? {
     guard let value = Double(word), value.isFinite, abs(value) < 1e12 else { return nil }

@@ -91,7 +91,7 @@ package struct PlayoutReport: Codable {
 
     `Benchmarks/.build/release/bench-playout`: calls of \(seconds) s in virtual time, packets of \(frame) ms, seeds \
     \(seeds.map { "\($0)" }.joined(separator: ", ")); every receiver gets the same packets. NetEQ is our own writing of \
-    its published design, with libopus's concealment.
+    its published design, with libopus's concealment. What our playout aims at was found on seeds 1 to 4 of the same networks.
 
     | network | receiver | mean ms | 95 % ms | concealed % | PESQ-WB | 5 % |
     |---|---|---|---|---|---|---|

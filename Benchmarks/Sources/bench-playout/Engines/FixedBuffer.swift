@@ -8,6 +8,7 @@ final class FixedBuffer: PlayoutUnderTest {
   let pullFrames = 120
   private(set) var concealedFrames: Int64 = 0
   private let delay: Int64
+  private let packetFrames: Int64
   private var decoder: PayloadPlayer
   private var stored: [Int64: ArrivedPacket] = [:]
   private var sound: [Float] = []
@@ -17,9 +18,10 @@ final class FixedBuffer: PlayoutUnderTest {
   private var isConcealing = false
   private var missing: Int64 = 0
 
-  init(milliseconds: Int) throws {
+  init(milliseconds: Int, packetFrames: Int64) throws {
     name = "fixed \(milliseconds) ms"
     delay = Int64(milliseconds) * 1_000_000
+    self.packetFrames = packetFrames
     decoder = try PayloadPlayer()
   }
 
@@ -66,15 +68,16 @@ final class FixedBuffer: PlayoutUnderTest {
       expected += packet.frames
       isConcealing = false
       missing = 0
-    } else if let next = stored[expected + 960], next.frames == 960 {
+    } else if let next = stored[expected + packetFrames], next.hasRedundancy {
       sound += decoder.recover(next)
-      expected += 960
+      expected += packetFrames
       missing = 0
     } else {
-      sound += decoder.conceal(480)
-      concealedFrames += 480
-      expected += 480
-      missing += 480
+      let frames = min(480, packetFrames)
+      sound += decoder.conceal(Int(frames))
+      concealedFrames += frames
+      expected += frames
+      missing += frames
       isConcealing = true
       // Packets are known by their first frame: the second half of a lost one is lost as well.
       stored = stored.filter { $0.key >= expected }

@@ -7,12 +7,9 @@ struct ArrivedPacket {
   let frame: Int64
   let frames: Int64
   let payload: [UInt8]
+  /// Whether it brings the packet before it once more.
+  let hasRedundancy: Bool
   let arrival: MonotonicInstant
-
-  /// Whether Opus put the packet before it in again (RFC 6716 section 4.2.4: the second bit of a SILK frame).
-  var hasRedundancy: Bool {
-    payload.count > 1 && payload[0] >> 3 < 16 && payload[1] & 0x40 != 0
-  }
 }
 
 /// A receiver that is fed packets and asked for sound.

@@ -18,10 +18,10 @@ final class NetEQ: PlayoutUnderTest {
   private var stretch = NetEQTimeStretch()
   private var stored: [Int64: Stored] = [:]
   private var sound: [Float] = []
+  private var played: [Float] = []
   private var expected: Int64?
   private var frames: Int64 = 960
   private var now = 0.0
-  private var level = 0.0
   private var ticksSinceStretch = 5
   private var concealedInRow: Int64 = 0
   private var isConcealing = false
@@ -53,7 +53,6 @@ final class NetEQ: PlayoutUnderTest {
   func render(into output: inout [Float], at instant: MonotonicInstant) {
     now = Double(instant.nanoseconds) / 1e6
     ticksSinceStretch += 1
-    updateLevel()
     var steps = 0
     if sound.count >= pullFrames, !stored.isEmpty { stretchIfDue() }
     while sound.count < pullFrames, steps < 64 {
@@ -61,17 +60,16 @@ final class NetEQ: PlayoutUnderTest {
       step()
     }
     output.append(contentsOf: sound.prefix(pullFrames))
+    played = Array((played + sound.prefix(pullFrames)).suffix(NetEQTimeStretch.requiredFrames))
     sound.removeFirst(min(pullFrames, sound.count))
   }
 
+  /// What waits, gaps included, in milliseconds.
   private var depth: Double {
-    (Double(stored.count) * Double(frames) + Double(sound.count)) / Self.perMillisecond
-  }
-
-  private func updateLevel() {
-    let target = delays.targetMilliseconds
-    let factor = target <= 20 ? 251.0 : target <= 60 ? 252 : target <= 140 ? 253 : 254
-    level = level * factor / 256 + depth * (1 - factor / 256)
+    guard let first = stored.keys.min(), let last = stored.keys.max() else {
+      return Double(sound.count) / Self.perMillisecond
+    }
+    return (Double(last - first + frames) + Double(sound.count)) / Self.perMillisecond
   }
 
   private func step() {
@@ -112,21 +110,31 @@ final class NetEQ: PlayoutUnderTest {
   }
 
   private func stretchIfDue() {
-    guard ticksSinceStretch >= 5, !isConcealing else { return }
+    guard !isConcealing, let playing = expected.map({ $0 - Int64(sound.count) }) else { return }
+    let media = Double(playing) / Self.perMillisecond
+    let delay = delays.playoutDelay(media: media, now: now)
     let low = delays.targetMilliseconds
     let high = low + delays.largestDelay + 20
-    guard level >= high || level < low else { return }
+    let isFast = delay >= 4 * high
+    guard delay >= high || delay < low, isFast || ticksSinceStretch >= 5 else { return }
     while sound.count < NetEQTimeStretch.requiredFrames, let expected,
       let entry = stored.removeValue(forKey: expected)
     {
       sound += entry.isRedundancy ? decoder.recover(entry.packet) : decoder.decode(entry.packet)
       self.expected = expected + entry.packet.frames
     }
-    let change =
-      level >= high
-      ? -stretch.accelerate(&sound, isFast: level >= 4 * high) : stretch.expand(&sound)
-    guard change != 0 else { return }
-    level += Double(change) / Self.perMillisecond
-    ticksSinceStretch = 0
+    let isChanged =
+      delay >= high ? stretch.accelerate(&sound, isFast: isFast) > 0 : expandWithPlayed()
+    if isChanged { ticksSinceStretch = 0 }
+  }
+
+  // To expand, what was played before helps out.
+  private func expandWithPlayed() -> Bool {
+    let missing = max(0, NetEQTimeStretch.requiredFrames - sound.count)
+    guard missing <= NetEQTimeStretch.middle, missing <= played.count else { return false }
+    var joined = Array(played.suffix(missing)) + sound
+    guard stretch.expand(&joined) > 0 else { return false }
+    sound = Array(joined.dropFirst(missing))
+    return true
   }
 }

@@ -45,6 +45,12 @@ struct NetEQDelayManager {
     return slowest - fastest
   }
 
+  /// How long after the fastest packet of the last two seconds the sound of media time `media` plays at `now`, in
+  /// milliseconds.
+  func playoutDelay(media: Double, now: Double) -> Double {
+    history.map(\.transit).min().map { now - media - $0 } ?? 0
+  }
+
   /// Takes in a packet that came at tick time `now` and was to be played at media time `media`, in milliseconds.
   mutating func update(media: Double, now: Double) {
     let transit = now - media
@@ -76,7 +82,8 @@ struct NetEQDelayManager {
     for (index, share) in reorder.shares.enumerated() {
       lossPercent -= 100 * share
       let delay = Double(index) * Self.bucket
-      let cost = delay + Self.costPerLossPercent * max(0, lossPercent)
+      let more = max(0, delay - (underrunTarget ?? 0))
+      let cost = more + Self.costPerLossPercent * max(0, lossPercent)
       if cost < best.cost { best = (cost, delay + Self.bucket) }
     }
     return best.delay

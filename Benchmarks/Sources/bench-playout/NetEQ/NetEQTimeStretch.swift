@@ -2,7 +2,7 @@
 struct NetEQTimeStretch {
   static let requiredFrames = 1_440
   private static let decimation = 12
-  private static let middle = 720
+  static let middle = 720
   private var noisePower: Float = 1e-4
 
   /// Takes one period out of the first 30 ms of `sound`, or as many as fit in 15 ms if `isFast`; the frames removed.
