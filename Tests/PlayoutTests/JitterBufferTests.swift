@@ -198,6 +198,21 @@ struct JitterBufferTests {
     #expect(stream.buffer.counters.latePackets <= 1)
   }
 
+  @Test(arguments: [40.0, 90, 300])
+  func stallIsLeftOutAndCostsNoDelayAfterwards(milliseconds: Double) {
+    var stream = VirtualStream(packetFrames: 960)
+    // What was held back comes all at once.
+    stream.send(0..<300) { 5 + ($0 < 250 ? 0 : max(0, milliseconds - Double($0 - 250) * 20)) }
+    stream.run(milliseconds: 4_900)
+    let before = stream.delayMilliseconds
+    stream.run(milliseconds: 1_000)
+    let late = stream.steps.contains { if case .decodeLate = $0 { true } else { false } }
+    #expect(late)
+    #expect(abs(stream.delayMilliseconds - before) < 3)
+    #expect(stream.decoded.last == Self.first + 294)
+    #expect(stream.concealedMilliseconds <= milliseconds + 10)
+  }
+
   @Test func stallIsCaughtUpWithinThreeSeconds() {
     var stream = VirtualStream()
     // 400 ms in which nothing comes, then everything at once (Wi-Fi).
