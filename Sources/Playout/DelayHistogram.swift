@@ -12,6 +12,9 @@ struct DelayHistogram: ~Copyable {
 
   private var weights = FixedArray<Float>(repeating: 0, count: 2_048)
   private var total: Float = 0
+  /// Of the lost packets that the next one brought again, in the same measure.
+  private var recoverable: Float = 0
+  private var redundancyBuckets = 0
   private var nextWeight: Float = 1
   /// How many packets like the last one the memory holds.
   private var packetsRemembered: Float = 0
@@ -32,23 +35,38 @@ struct DelayHistogram: ~Copyable {
     if nextWeight > 1e6 { rescale() }
   }
 
+  /// Notes that a packet of that duration was lost, and that the next one brought it again.
+  @_noAllocation @_noLocks
+  mutating func addRecovery(duration: Int64) {
+    recoverable += nextWeight
+    redundancyBuckets = min(Int(max(0, duration) / Self.bucketNanoseconds), Self.bucketCount - 1)
+  }
+
   /// The delay at which waiting longer costs more than it saves: the delay itself, and `price` nanoseconds for the
-  /// whole share of packets that come later still, of a whole memory: one that has just begun knows of no good times,
-  /// and must not take the first late packet for the rule.
+  /// whole share of packets that are not there by then, of a whole memory: one that has just begun knows of no good
+  /// times, and must not take the first late packet for the rule.
+  ///
+  /// Not there are those that come later, and of the lost ones those of which the next one comes later.
   @_noAllocation @_noLocks
   func cheapest(price: Float) -> Int64 {
     guard total > 0 else { return 0 }
     let scale = price / max(total, nextWeight * packetsRemembered)
+    // One loss is no habit.
+    let redundancyScale = scale * max(0, recoverable - nextWeight) / total
     let width = Float(Self.bucketNanoseconds)
     var above: Float = 0
-    var bucket = highest + 1
+    var nextAbove: Float = 0
+    var bucket = highest + redundancyBuckets + 1
     var best = bucket
     var lowest = Float(bucket) * width
     // From the top: the tail is short, and small sums keep their precision.
     while bucket > 1 {
-      above += weights[bucket - 1]
       bucket -= 1
-      let cost = Float(bucket) * width + scale * above
+      if bucket <= highest { above += weights[bucket] }
+      let next = bucket - redundancyBuckets
+      if next >= 0, next <= highest { nextAbove += weights[next] }
+      let missing = next >= 0 ? nextAbove : total
+      let cost = Float(bucket) * width + scale * above + redundancyScale * missing
       if cost < lowest {
         lowest = cost
         best = bucket
@@ -101,6 +119,7 @@ struct DelayHistogram: ~Copyable {
       if weights[bucket] > 0 { highest = bucket }
       total += weights[bucket]
     }
+    recoverable /= nextWeight
     nextWeight = 1
   }
 }

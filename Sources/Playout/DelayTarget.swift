@@ -3,16 +3,16 @@ public import MediaTime
 /// How long the playout should hold packets back, from when they arrive.
 ///
 /// The delay of a packet is its arrival against the arrival that the fastest packet of the last two
-/// seconds implies, in nanoseconds; that of a lost one which a later one brings again is the later one's. The target is
+/// seconds implies, in nanoseconds. The target is
 /// where waiting longer costs more than it saves (`DelayHistogram.cheapest`), so redundancy is waited for if
 /// there is enough to gain, plus a guard for the moment at which the player asks. When the fastest path itself becomes
 /// slower for good (a route change), the reference moves up after two seconds, and what was measured
 /// meanwhile moves down with it.
 public struct DelayTarget: ~Copyable {
-  /// What it is worth never to be without sound: one part in a thousand for 36 ms of delay.
+  /// What it is worth never to be without sound: one part in a thousand for 64 ms of delay.
   ///
   /// Found with `bench-playout` on seeds of its own: with less, calls with stalls sounded worse than NetEQ's.
-  private static var price: Float { @_noAllocation @_noLocks get { 36e9 } }
+  private static var price: Float { @_noAllocation @_noLocks get { 64e9 } }
   /// Until this much was heard, the target is not below `youngTarget`.
   private static var youngNanoseconds: Int64 { 1_000_000_000 }
   private static var youngTarget: Int64 { 8_000_000 }
@@ -84,19 +84,10 @@ public struct DelayTarget: ~Copyable {
     choose()
   }
 
-  /// Takes in that a missing packet could be heard from `arrival` on, since a later one brings it again.
+  /// Takes in that a packet of that duration is missing, and that the next one brings it again.
   @_noAllocation @_noLocks
-  public mutating func updateRecovery(
-    mediaFrame: Int64,
-    frames: FrameCount,
-    arrival: MonotonicInstant
-  ) {
-    guard let reference else { return }
-    let transit = arrival.nanoseconds - Self.nanoseconds(ofFrames: mediaFrame)
-    histogram.add(
-      delay: transit - reference,
-      duration: SampleRate.voice.nanoseconds(of: frames)
-    )
+  public mutating func updateRecovery(frames: FrameCount) {
+    histogram.addRecovery(duration: SampleRate.voice.nanoseconds(of: frames))
     choose()
   }
 

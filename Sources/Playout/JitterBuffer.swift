@@ -165,11 +165,7 @@ public struct JitterBuffer: ~Copyable {
     if carriesRedundancy, newestArrival != nil, !store.contains(sequence - 1),
       !played.contains(sequence - 1)
     {
-      target.updateRecovery(
-        mediaFrame: mediaFrame - Int64(frames),
-        frames: frames,
-        arrival: arrival
-      )
+      target.updateRecovery(frames: frames)
     }
     if let newest = newestArrival, newest.sequence > sequence {
       // Reordered: the newest stays the reference for jumps.
