@@ -13,7 +13,8 @@ public import MediaTime
 /// | the expected packet | yes | `decode` |
 /// | the expected packet | only a later one | `recover` if it carries the redundancy, else `conceal` for the missing span |
 /// | the expected packet | nothing | `conceal`, time standing still, so that a late packet still plays |
-/// | the expected packet | all of a stall at once | packets far beyond the target are skipped |
+/// | the expected packet | it, too late | `decodeLate` without as much of it as the target does not ask for |
+/// | the expected packet | all of a stall at once | the same, and most of what is left out whole is not even decoded |
 public struct JitterBuffer: ~Copyable {
   /// What became of an inserted packet.
   public enum Insertion: Equatable, Sendable, BitwiseCopyable {
