@@ -81,21 +81,16 @@ public struct DelayTarget: ~Copyable {
     }
     lastDelay = delay
     heard += duration
-    choose()
-  }
-
-  /// Takes in that a packet of that duration is missing, and that the next one brings it again.
-  @_noAllocation @_noLocks
-  public mutating func updateRecovery(frames: FrameCount) {
-    histogram.addRecovery(duration: SampleRate.voice.nanoseconds(of: frames))
-    choose()
-  }
-
-  @_noAllocation @_noLocks
-  private mutating func choose() {
     var wanted = histogram.cheapest(price: Self.price)
     if heard < Self.youngNanoseconds { wanted = max(wanted, Self.youngTarget) }
     nanoseconds = min(wanted + guardNanoseconds, Self.maximumTarget)
+  }
+
+  /// Notes that a packet of that duration is missing, and that the next one, which `update` takes in after this, brings
+  /// it again.
+  @_noAllocation @_noLocks
+  public mutating func noteRecovery(frames: FrameCount) {
+    histogram.addRecovery(duration: SampleRate.voice.nanoseconds(of: frames))
   }
 
   // What a stall held back comes all at once, each packet less late than the one before: one event,

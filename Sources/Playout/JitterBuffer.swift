@@ -162,12 +162,12 @@ public struct JitterBuffer: ~Copyable {
       counters.duplicatePackets += 1
       return .duplicate
     }
-    target.update(mediaFrame: mediaFrame, frames: frames, arrival: arrival)
     if carriesRedundancy, newestArrival != nil, !store.contains(sequence - 1),
       !played.contains(sequence - 1)
     {
-      target.updateRecovery(frames: frames)
+      target.noteRecovery(frames: frames)
     }
+    target.update(mediaFrame: mediaFrame, frames: frames, arrival: arrival)
     if let newest = newestArrival, newest.sequence > sequence {
       // Reordered: the newest stays the reference for jumps.
     } else {
