@@ -58,6 +58,11 @@ public struct StreamConfiguration: Equatable, Sendable {
     usesDiscontinuousTransmission = false
   }
 
+  /// The timestamp of the first captured frame.
+  public var firstTimestamp: RTPTimestamp {
+    RTPTimestamp(rawValue: UInt32(truncatingIfNeeded: seed &>> 16))
+  }
+
   /// The rate at which RTP timestamps count.
   public var clockRate: SampleRate {
     SampleRate(hertz: codec == .opus ? 48_000 : 8_000)

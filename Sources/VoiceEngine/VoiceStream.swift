@@ -63,7 +63,7 @@ public struct VoiceStream: ~Copyable {
     framesPerTick = SampleRate.voice.hertz / configuration.clockRate.hertz
     mediaClock = MediaClock(framesPerTick: framesPerTick)
     sequenceNumber = UInt16(truncatingIfNeeded: configuration.seed)
-    timestamp = RTPTimestamp(rawValue: UInt32(truncatingIfNeeded: configuration.seed &>> 16))
+    timestamp = configuration.firstTimestamp
     reception = ReceptionStatistics(clockRate: configuration.clockRate)
     control = RTCPSession(localSSRC: configuration.ssrc, seed: configuration.seed)
     statistics.lookAheadNanoseconds = SampleRate.voice.nanoseconds(of: encoder.lookAhead)

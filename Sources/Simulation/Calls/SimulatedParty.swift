@@ -35,9 +35,7 @@ final class SimulatedParty {
     stops = script.card.faults.filter { $0.kind == .stopped }
     generator = SeededGenerator(seed: seed)
     lateness = Double(script.latenessNanoseconds)
-    firstTimestamp = RTPTimestamp(
-      rawValue: UInt32(truncatingIfNeeded: configuration.seed &>> 16)
-    )
+    firstTimestamp = configuration.firstTimestamp
     call = try Call(
       configuration,
       device: ScriptedHeadset(card),
