@@ -35,7 +35,7 @@ test: setup-test
 	swift build --build-tests
 	for tests in --skip --filter; do \
 	  XDG_DATA_HOME=$$(mktemp -d) SIDETONE_PROGRAM=$(CURDIR)/.build/release/sidetone \
-	    swift test --skip-build $$tests InteropTests || exit 1; done
+	    Scripts/recap.sh swift test --skip-build $$tests InteropTests || exit 1; done
 
 # Two queues meet in CallKit; the voice thread's rings in the engine. The reports come last.
 sanitize: setup-test
@@ -44,7 +44,7 @@ sanitize: setup-test
 	rm -f .build/sanitize/race.*
 	for tests in 'CallKitTests|CallStoreTests' VoiceEngineTests; do \
 	  XDG_DATA_HOME=$$(mktemp -d) TSAN_OPTIONS=log_path=$(CURDIR)/.build/sanitize/race \
-	  LD_PRELOAD=$(CURDIR)/.build/sanitize/tsan_mutex.so \
+	  Scripts/recap.sh env LD_PRELOAD=$(CURDIR)/.build/sanitize/tsan_mutex.so \
 	    .build/sanitize/debug/sidetonePackageTests.xctest --testing-library swift-testing \
 	      --filter "$$tests" \
 	    || { grep -h -A8 -E 'WARNING|Previous' .build/sanitize/race.*; exit 1; }; done

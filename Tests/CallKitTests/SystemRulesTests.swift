@@ -85,6 +85,8 @@ extension ProcessWideTests {
       let stage = Stage()
       let call = UUID()
       try await stage.start(call)
+      // An end that is asked for before would leave nothing to start.
+      await stage.expect("begin", "start", "didActivate (devices open)")
       stage.provider.reportOutgoingCall(with: call, connectedAt: nil)
       await #expect(throws: CXErrorCodeRequestTransactionError(.invalidAction)) {
         try await stage.request(
@@ -97,7 +99,7 @@ extension ProcessWideTests {
         )
       }
       try await stage.request(CXEndCallAction(call: call))
-      await stage.expect("begin", "start")
+      await stage.expect("end (devices open)", "didDeactivate")
       #expect(!stage.delegate.actions.contains { $0 is CXSetMutedCallAction })
       stage.provider.invalidate()
     }
