@@ -38,6 +38,14 @@ RT_SAFE static inline int opus_voice_set_dtx(OpusEncoder *encoder, int value) {
   return opus_encoder_ctl(encoder, OPUS_SET_DTX(value));
 }
 
+RT_SAFE static inline int opus_voice_set_independent(OpusEncoder *encoder, int value) {
+  return opus_encoder_ctl(encoder, OPUS_SET_PREDICTION_DISABLED(value));
+}
+
+RT_SAFE static inline int opus_voice_reset(OpusEncoder *encoder) {
+  return opus_encoder_ctl(encoder, OPUS_RESET_STATE);
+}
+
 static inline int opus_voice_configure(OpusEncoder *encoder, int complexity) {
   int code = opus_encoder_ctl(encoder, OPUS_SET_COMPLEXITY(complexity));
   if (code == OPUS_OK) code = opus_encoder_ctl(encoder, OPUS_SET_SIGNAL(OPUS_SIGNAL_VOICE));

@@ -104,6 +104,7 @@ static inline int re_description_alloc(struct sdp_session **session, struct sdp_
   if (!code) code = sdp_session_alloc(session, &address);
   if (!code) code = sdp_media_add(media, *session, "audio", port, "RTP/AVP");
   if (!code) code = sdp_media_set_lattr(*media, true, "rtcp-mux", "");
+  if (!code) code = sdp_media_set_lattr(*media, true, "rtcp-xr", "pkt-loss-rle");
   /* Without multiplexing the far side's RTCP still comes to the one port that is open. */
   if (!code) sdp_media_set_lport_rtcp(*media, port);
   return code;
@@ -127,6 +128,10 @@ static inline bool re_is_event(const struct sdp_format *format) {
   return format->name && !str_casecmp(format->name, "telephone-event");
 }
 
+static inline bool re_is_redundancy(const struct sdp_format *format) {
+  return format->name && !str_casecmp(format->name, "red");
+}
+
 /* The voice format that both sides have and that the far side prefers. NULL if there is none. */
 static inline const struct sdp_format *re_description_agree(struct sdp_media *media,
                                                             int *local_payload_type,
@@ -134,7 +139,7 @@ static inline const struct sdp_format *re_description_agree(struct sdp_media *me
   const struct list *formats = sdp_media_format_lst(media, false);
   for (struct le *entry = list_head(formats); entry; entry = entry->next) {
     const struct sdp_format *remote = (const struct sdp_format *)entry->data;
-    if (!remote->sup || re_is_event(remote)) continue;
+    if (!remote->sup || re_is_event(remote) || re_is_redundancy(remote)) continue;
     /* A static payload type (RFC 3551) needs no name in the description. */
     const struct sdp_format *local =
         remote->name ? sdp_media_format(media, true, NULL, -1, remote->name,
@@ -161,13 +166,30 @@ static inline bool re_description_agree_event(struct sdp_media *media, uint32_t 
   return true;
 }
 
+/* The payload types of redundant payloads (RFC 2198) that bring a voice format, which the sides number so; false if a side
+   has none. */
+static inline bool re_description_agree_redundancy(struct sdp_media *media, uint32_t rate,
+                                                   int remote_voice, int *local_payload_type,
+                                                   int *remote_payload_type) {
+  const struct sdp_format *local =
+      sdp_media_format(media, true, NULL, -1, "red", (int32_t)rate, -1);
+  const struct sdp_format *remote =
+      sdp_media_format(media, false, NULL, -1, "red", (int32_t)rate, -1);
+  /* The formats in it, from the newest to the oldest: 96/96. */
+  if (!local || !remote || !remote->params || atoi(remote->params) != remote_voice) return false;
+  *local_payload_type = local->pt;
+  *remote_payload_type = remote->pt;
+  return true;
+}
+
 /* All other formats leave our description, so that an answer names one voice format; a payload type
    below zero stands for none. */
-static inline void re_description_keep_only(struct sdp_media *media, int voice, int event) {
+static inline void re_description_keep_only(struct sdp_media *media, int voice, int redundancy,
+                                            int event) {
   const struct list *formats = sdp_media_format_lst(media, true);
   for (struct le *entry = list_head(formats); entry; entry = entry->next) {
     struct sdp_format *format = (struct sdp_format *)entry->data;
-    if (format->pt != voice && format->pt != event) format->sup = false;
+    if (format->pt != voice && format->pt != redundancy && format->pt != event) format->sup = false;
   }
 }
 

@@ -8,7 +8,7 @@ public import MediaTime
 @safe
 public struct OpusVoiceEncoder: ~Copyable {
   /// What the encoder is tuned for; it cannot be changed later.
-  public enum Application: Sendable {
+  public enum Application: Sendable, BitwiseCopyable {
     /// SILK, hybrid and CELT, with in-band redundancy and DTX.
     case speech
     /// CELT only: 4 ms less look-ahead, no in-band redundancy.
@@ -48,21 +48,23 @@ public struct OpusVoiceEncoder: ~Copyable {
     unsafe opus_encoder_destroy(encoder)
   }
 
-  /// Encodes the first `frames` of `samples`: 120, 240, 480, 960, 1920 or 2880.
+  /// Encodes `frames` of `samples` from `start` on: 120, 240, 480, 960, 1920 or 2880.
   ///
   /// The payload goes to `packet` from `offset` on, where `maximumPayload` bytes are needed.
   /// Returns its length, 2 or less when DTX found silence, 0 if `frames` is no legal length.
   @_noAllocation @_noLocks
   public mutating func encode(
     _ samples: borrowing SampleBuffer,
+    from start: Int = 0,
     frames: FrameCount,
     into packet: inout ByteBuffer,
     at offset: Int
   ) -> Int {
-    precondition(frames <= samples.count && offset < packet.count, "buffer too small")
+    precondition(start >= 0 && start + frames <= samples.count, "buffer too small")
+    precondition(offset < packet.count, "buffer too small")
     let length = unsafe opus_voice_encode(
       encoder,
-      samples.address,
+      samples.address + start,
       CInt(truncatingIfNeeded: frames),
       packet.address + offset,
       CInt(truncatingIfNeeded: packet.count - offset)
@@ -81,6 +83,18 @@ public struct OpusVoiceEncoder: ~Copyable {
   public mutating func setRedundancy(enabled: Bool, expectedLossPercent: Int) {
     _ = unsafe opus_voice_set_redundancy(encoder, enabled ? 1 : 0)
     _ = unsafe opus_voice_set_loss(encoder, CInt(truncatingIfNeeded: expectedLossPercent))
+  }
+
+  /// Forgets all sound, as if it had just been made; what was set stays.
+  @_noAllocation @_noLocks
+  public mutating func reset() {
+    _ = unsafe opus_voice_reset(encoder)
+  }
+
+  /// Lets packets be understood without those before them, at the cost of sound.
+  @_noAllocation @_noLocks
+  public mutating func setIndependent(_ isIndependent: Bool) {
+    _ = unsafe opus_voice_set_independent(encoder, isIndependent ? 1 : 0)
   }
 
   /// Lets the encoder fall silent when nobody speaks.

@@ -12,9 +12,11 @@ struct DelayHistogram: ~Copyable {
 
   private var weights = FixedArray<Float>(repeating: 0, count: 2_048)
   private var total: Float = 0
-  /// Of the lost packets that the next one brought again, in the same measure.
-  private var recoverable: Float = 0
-  private var redundancyBuckets = 0
+  /// Of the lost packets that a later one brought again, in the same measure: by how many buckets later it was said.
+  private var recoverable = FixedArray<Float>(repeating: 0, count: 4)
+  private var distances = FixedArray<Int>(repeating: 0, count: 4)
+  /// Scratch: the weight of what comes at a bucket or later.
+  private var later = FixedArray<Float>(repeating: 0, count: 2_049)
   private var nextWeight: Float = 1
   /// How many packets like the last one the memory holds.
   private var packetsRemembered: Float = 0
@@ -35,38 +37,78 @@ struct DelayHistogram: ~Copyable {
     if nextWeight > 1e6 { rescale() }
   }
 
-  /// Notes that a packet of that duration was lost, and that the next one brought it again.
+  /// Notes that a packet was lost, and that one which was said `distance` nanoseconds later brought it again.
   @_noAllocation @_noLocks
-  mutating func addRecovery(duration: Int64) {
-    recoverable += nextWeight
-    redundancyBuckets = min(Int(max(0, duration) / Self.bucketNanoseconds), Self.bucketCount - 1)
+  mutating func addRecovery(distance: Int64) {
+    let wanted = min(Int(max(0, distance) / Self.bucketNanoseconds), Self.bucketCount - 1)
+    // What was seen least makes room for a distance that was not seen yet.
+    var place = 0
+    for index in 0..<recoverable.count {
+      if recoverable[index] > 0, distances[index] == wanted {
+        return recoverable[index] += nextWeight
+      }
+      if recoverable[index] < recoverable[place] { place = index }
+    }
+    distances[place] = wanted
+    recoverable[place] = nextWeight
   }
 
   /// The delay at which waiting longer costs more than it saves: the delay itself, and `price` nanoseconds for the
   /// whole share of packets that are not there by then, of a whole memory: one that has just begun knows of no good
   /// times, and must not take the first late packet for the rule.
   ///
-  /// Not there are those that come later, and of the lost ones those of which the next one comes later.
+  /// Not there are those that come later, and of the lost ones those of which the one that brings them again comes later.
   @_noAllocation @_noLocks
-  func cheapest(price: Float) -> Int64 {
+  mutating func cheapest(price: Float) -> Int64 {
     guard total > 0 else { return 0 }
     let scale = price / max(total, nextWeight * packetsRemembered)
+    var all: Float = 0
+    var farthest = 0
+    for index in 0..<recoverable.count where recoverable[index] > 0 {
+      all += recoverable[index]
+      farthest = max(farthest, distances[index])
+    }
     // One loss is no habit.
-    let redundancyScale = scale * max(0, recoverable - nextWeight) / total
+    guard all > 1.5 * nextWeight else { return cheapestWithoutCopies(scale: scale) }
+    let copyScale = scale * (all - nextWeight) / (all * total)
+    let width = Float(Self.bucketNanoseconds)
+    let top = min(highest + farthest + 1, Self.bucketCount)
+    var bucket = top
+    later[bucket] = 0
+    while bucket > 0 {
+      bucket -= 1
+      later[bucket] = later[bucket + 1] + (bucket <= highest ? weights[bucket] : 0)
+    }
+    var best = top
+    var lowest = Float.infinity
+    bucket = 1
+    while bucket <= top {
+      var missing: Float = 0
+      for index in 0..<recoverable.count where recoverable[index] > 0 {
+        missing += recoverable[index] * later[max(0, bucket - distances[index])]
+      }
+      let cost = Float(bucket) * width + scale * later[bucket] + copyScale * missing
+      if cost < lowest {
+        lowest = cost
+        best = bucket
+      }
+      bucket += 1
+    }
+    return Int64(best) * Self.bucketNanoseconds
+  }
+
+  @_noAllocation @_noLocks
+  private func cheapestWithoutCopies(scale: Float) -> Int64 {
     let width = Float(Self.bucketNanoseconds)
     var above: Float = 0
-    var nextAbove: Float = 0
-    var bucket = highest + redundancyBuckets + 1
+    var bucket = highest + 1
     var best = bucket
     var lowest = Float(bucket) * width
     // From the top: the tail is short, and small sums keep their precision.
     while bucket > 1 {
       bucket -= 1
-      if bucket <= highest { above += weights[bucket] }
-      let next = bucket - redundancyBuckets
-      if next >= 0, next <= highest { nextAbove += weights[next] }
-      let missing = next >= 0 ? nextAbove : total
-      let cost = Float(bucket) * width + scale * above + redundancyScale * missing
+      above += weights[bucket]
+      let cost = Float(bucket) * width + scale * above
       if cost < lowest {
         lowest = cost
         best = bucket
@@ -119,7 +161,7 @@ struct DelayHistogram: ~Copyable {
       if weights[bucket] > 0 { highest = bucket }
       total += weights[bucket]
     }
-    recoverable /= nextWeight
+    for index in 0..<recoverable.count { recoverable[index] /= nextWeight }
     nextWeight = 1
   }
 }

@@ -22,6 +22,7 @@ public struct DelayTarget: ~Copyable {
   private static var continuity: Int64 { 200_000_000 }
   /// A slower path is believed after so long without a pause.
   private static var rebaseKnowledge: Int64 { 1_000_000_000 }
+  private static var choiceInterval: Int64 { 20_000_000 }
   private static var maximumTarget: Int64 { 1_000_000_000 }
 
   /// What the playout should hold back beyond the fastest packet, in nanoseconds.
@@ -32,6 +33,7 @@ public struct DelayTarget: ~Copyable {
   private var reference: Int64?
   private var histogram = DelayHistogram()
   private var heard: Int64 = 0
+  private var sinceChosen: Int64 = 0
   private var lastArrival: MonotonicInstant?
   private var lastDelay: Int64 = 0
   private var continuousSince: MonotonicInstant?
@@ -81,16 +83,22 @@ public struct DelayTarget: ~Copyable {
     }
     lastDelay = delay
     heard += duration
+    // Looked for anew when a packet was later than was waited for, else fifty times a second.
+    sinceChosen += duration
+    guard delay > nanoseconds - guardNanoseconds || sinceChosen >= Self.choiceInterval else {
+      return
+    }
+    sinceChosen = 0
     var wanted = histogram.cheapest(price: Self.price)
     if heard < Self.youngNanoseconds { wanted = max(wanted, Self.youngTarget) }
     nanoseconds = min(wanted + guardNanoseconds, Self.maximumTarget)
   }
 
-  /// Notes that a packet of that duration is missing, and that the next one, which `update` takes in after this, brings
-  /// it again.
+  /// Notes that a packet is missing, and that one which begins `distance` frames later, and which `update` takes in after
+  /// this, brings it again.
   @_noAllocation @_noLocks
-  public mutating func noteRecovery(frames: FrameCount) {
-    histogram.addRecovery(duration: SampleRate.voice.nanoseconds(of: frames))
+  public mutating func noteRecovery(distance: FrameCount) {
+    histogram.addRecovery(distance: SampleRate.voice.nanoseconds(of: distance))
   }
 
   // What a stall held back comes all at once, each packet less late than the one before: one event,

@@ -61,7 +61,7 @@ public struct JitterBuffer: ~Copyable {
     public var decodedFrames: Int64 = 0
     /// Frames invented for packets that had not come.
     public var concealedFrames: Int64 = 0
-    /// Frames decoded from in-band redundancy.
+    /// Frames decoded from copies or in-band redundancy in later packets.
     public var recoveredFrames: Int64 = 0
     /// Packets that came after their moment.
     public var latePackets: Int64 = 0
@@ -165,7 +165,7 @@ public struct JitterBuffer: ~Copyable {
     if carriesRedundancy, newestArrival != nil, !store.contains(sequence - 1),
       !played.contains(sequence - 1)
     {
-      target.noteRecovery(frames: frames)
+      target.noteRecovery(distance: frames)
     }
     target.update(mediaFrame: mediaFrame, frames: frames, arrival: arrival)
     if let newest = newestArrival, newest.sequence > sequence {
@@ -180,6 +180,45 @@ public struct JitterBuffer: ~Copyable {
         frames: frames,
         isSilence: isSilence,
         carriesRedundancy: carriesRedundancy
+      )
+    )
+    return .stored(slot: slot)
+  }
+
+  /// Takes in a payload that a later packet brings once more (RFC 2198).
+  ///
+  /// - Parameters:
+  ///   - sequence: the extended sequence number of the packet that it is a copy of, positive.
+  ///   - mediaFrame: the extended timestamp of that packet, in frames at 48 kHz.
+  ///   - frames: its duration, 120 to 5760 frames.
+  ///   - isSilence: true if it only says that the sender fell silent (DTX).
+  ///   - distance: how many frames after it the packet begins that brings it.
+  /// - Returns: what became of it, with the slot for its payload.
+  @_noAllocation @_noLocks
+  public mutating func insertCopy(
+    sequence: Int64,
+    mediaFrame: Int64,
+    frames: FrameCount,
+    isSilence: Bool,
+    distance: FrameCount
+  ) -> Insertion {
+    // What came itself, or was there before anything was heard, needs no copy.
+    guard newestArrival != nil, sequence >= firstSequence, !played.contains(sequence),
+      !store.contains(sequence)
+    else { return .duplicate }
+    target.noteRecovery(distance: distance)
+    if let expected, sequence < expected.sequence {
+      played.insert(sequence)
+      return .late
+    }
+    let slot = store.insert(
+      StoredPacket(
+        sequence: sequence,
+        mediaFrame: mediaFrame,
+        frames: frames,
+        isSilence: isSilence,
+        carriesRedundancy: false,
+        isCopy: true
       )
     )
     return .stored(slot: slot)
@@ -362,7 +401,11 @@ public struct JitterBuffer: ~Copyable {
     isResuming = false
     hasPlayed = true
     isInSilence = packet.isSilence
-    counters.decodedFrames += Int64(packet.frames)
+    if packet.isCopy {
+      counters.recoveredFrames += Int64(packet.frames)
+    } else {
+      counters.decodedFrames += Int64(packet.frames)
+    }
     return .decode(slot: store.slot(of: packet.sequence), frames: packet.frames)
   }
 
@@ -401,7 +444,11 @@ public struct JitterBuffer: ~Copyable {
     let skipped = min(skipping, packet.frames)
     let wasResuming = isResuming
     _ = play(packet)
-    counters.decodedFrames -= Int64(skipped)
+    if packet.isCopy {
+      counters.recoveredFrames -= Int64(skipped)
+    } else {
+      counters.decodedFrames -= Int64(skipped)
+    }
     if skipped == packet.frames {
       counters.skippedPackets += 1
       concealedSinceExpected = late - skipped

@@ -7,6 +7,8 @@ struct StoredPacket: BitwiseCopyable, Sendable {
   var frames: FrameCount
   var isSilence: Bool
   var carriesRedundancy: Bool
+  /// True if a later packet brought it.
+  var isCopy: Bool
 
   @_noAllocation @_noLocks
   init(
@@ -14,13 +16,15 @@ struct StoredPacket: BitwiseCopyable, Sendable {
     mediaFrame: Int64,
     frames: FrameCount,
     isSilence: Bool,
-    carriesRedundancy: Bool
+    carriesRedundancy: Bool,
+    isCopy: Bool = false
   ) {
     self.sequence = sequence
     self.mediaFrame = mediaFrame
     self.frames = frames
     self.isSilence = isSilence
     self.carriesRedundancy = carriesRedundancy
+    self.isCopy = isCopy
   }
 }
 

@@ -6,6 +6,7 @@ public enum RTCPPacketType {
   static var receiverReport: UInt8 { 201 }
   static var sourceDescription: UInt8 { 202 }
   static var goodbye: UInt8 { 203 }
+  static var extendedReport: UInt8 { 207 }
 
   /// True if the second byte of a datagram marks RTCP where both share a port (RFC 5761).
   @_noAllocation @_noLocks
@@ -113,6 +114,8 @@ public enum RTCPItem: Equatable, Sendable, BitwiseCopyable {
   case senderInformation(ssrc: UInt32, RTCPSenderInformation)
   /// A report block of either kind of report.
   case report(reporter: UInt32, RTCPReportBlock)
+  /// Which packets came, one by one.
+  case losses(reporter: UInt32, LossRuns)
   /// The source leaves.
   case goodbye(ssrc: UInt32)
 }
@@ -124,6 +127,8 @@ public struct RTCPReader: Sendable {
   private var packetOffset = 0
   private var blocksLeft = 0
   private var blockOffset = 0
+  /// The end of the extended report whose blocks come at `blockOffset`, 0 while there is none.
+  private var extendedEnd = 0
   private var reporter: UInt32 = 0
 
   /// A reader at the beginning of a datagram.
@@ -140,6 +145,10 @@ public struct RTCPReader: Sendable {
         let block = RTCPReportBlock(reading: datagram, at: blockOffset)
         blockOffset += RTCPReportBlock.length
         return .report(reporter: reporter, block)
+      }
+      if blockOffset < extendedEnd {
+        if let runs = nextLosses(in: datagram) { return .losses(reporter: reporter, runs) }
+        continue
       }
 
       let start = packetOffset
@@ -173,6 +182,9 @@ public struct RTCPReader: Sendable {
         guard packetLength >= 8 + count * RTCPReportBlock.length else { return nil }
         blocksLeft = count
         blockOffset = start + 8
+      case RTCPPacketType.extendedReport:
+        blockOffset = start + 8
+        extendedEnd = end
       case RTCPPacketType.goodbye:
         guard count > 0 else { continue }
         return .goodbye(ssrc: reporter)
@@ -181,12 +193,29 @@ public struct RTCPReader: Sendable {
       }
     }
   }
+
+  // The next block of an extended report, nil if it is of another kind.
+  @_noAllocation @_noLocks
+  private mutating func nextLosses(in datagram: borrowing ByteBuffer) -> LossRuns? {
+    let start = blockOffset
+    guard start + 4 <= extendedEnd else {
+      blockOffset = extendedEnd
+      return nil
+    }
+    blockOffset = start + 4 * (Int(BigEndian.readUInt16(datagram, at: start + 2)) + 1)
+    guard blockOffset <= extendedEnd else {
+      blockOffset = extendedEnd
+      return nil
+    }
+    return LossRuns(reading: datagram, at: start, end: blockOffset)
+  }
 }
 
-/// Composes compound RTCP packets (RFC 3550 section 6.1): a report, the canonical name, a goodbye.
+/// Composes compound RTCP packets (RFC 3550 section 6.1): a report, the canonical name, which packets came
+/// (RFC 3611), a goodbye.
 public enum RTCPWriter {
   /// Enough room for any packet written here.
-  @inlinable public static var maximumLength: Int { 128 }
+  @inlinable public static var maximumLength: Int { 320 }
 
   /// Writes a compound packet.
   ///
@@ -195,6 +224,8 @@ public enum RTCPWriter {
   ///   - ssrc: the reporter.
   ///   - sender: present if it sent RTP since the last report; makes this a sender report.
   ///   - block: what was received, nil if nothing was.
+  ///   - losses: what has come of `block`'s source; what it tells is taken from it.
+  ///   - tellsLosses: whether to tell it at all.
   ///   - canonicalName: the CNAME, taken as sixteen hexadecimal digits of this number (RFC 7022).
   ///   - isGoodbye: true to append a BYE.
   /// - Returns: its length in bytes.
@@ -204,6 +235,8 @@ public enum RTCPWriter {
     ssrc: UInt32,
     sender: RTCPSenderInformation?,
     block: RTCPReportBlock?,
+    losses: inout LossMap,
+    tellsLosses: Bool,
     canonicalName: UInt64,
     isGoodbye: Bool
   ) -> Int {
@@ -245,6 +278,21 @@ public enum RTCPWriter {
       type: RTCPPacketType.sourceDescription,
       ssrc: ssrc
     )
+
+    if tellsLosses, let block,
+      let told = losses.writeReport(on: block.ssrc, to: &packet, at: end + 8)
+    {
+      let extended = end
+      end = told
+      writeHeader(
+        to: &packet,
+        at: extended,
+        end: end,
+        count: 0,
+        type: RTCPPacketType.extendedReport,
+        ssrc: ssrc
+      )
+    }
 
     if isGoodbye {
       let goodbye = end

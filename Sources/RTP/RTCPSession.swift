@@ -59,6 +59,8 @@ public struct RTCPSession: Sendable {
       // A negative result (clock step, coarse delay) wraps to a huge one.
       guard ticks < 60 &<< 16 else { return }
       roundTripNanoseconds = Int64(ticks) * 1_000_000_000 / 65_536
+    case .losses:
+      break
     case .goodbye(let ssrc):
       if ssrc == remoteSSRC { isFarGone = true }
     }

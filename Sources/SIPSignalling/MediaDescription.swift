@@ -31,6 +31,8 @@ public struct MediaOffer: Equatable, Sendable {
   public var codecs: [OfferedCodec]
   /// True to announce discontinuous transmission.
   public var usesDiscontinuousTransmission: Bool
+  /// True to offer redundant payloads (RFC 2198) with Opus.
+  public var usesRedundancy: Bool
 
   /// An offer of every codec at the given address.
   public init(
@@ -38,13 +40,15 @@ public struct MediaOffer: Equatable, Sendable {
     port: UInt16,
     packetMilliseconds: Int,
     codecs: [OfferedCodec] = [.opus, .pcmu, .pcma],
-    usesDiscontinuousTransmission: Bool = false
+    usesDiscontinuousTransmission: Bool = false,
+    usesRedundancy: Bool = true
   ) {
     self.host = host
     self.port = port
     self.packetMilliseconds = packetMilliseconds
     self.codecs = codecs
     self.usesDiscontinuousTransmission = usesDiscontinuousTransmission
+    self.usesRedundancy = usesRedundancy
   }
 }
 
@@ -70,6 +74,12 @@ public struct NegotiatedMedia: Equatable, Sendable {
   public let sendEventPayloadType: UInt8?
   /// The payload type of telephone events that it sends, nil if it sends none.
   public let receiveEventPayloadType: UInt8?
+  /// The payload type of redundant payloads (RFC 2198) that the far side expects, nil if it takes none.
+  public let sendRedundancyPayloadType: UInt8?
+  /// The payload type of redundant payloads that it sends, nil if it sends none.
+  public let receiveRedundancyPayloadType: UInt8?
+  /// The shortest packets that the far side wishes, in milliseconds (RFC 7587 `minptime`), nil if it does not say.
+  public let shortestPacketMilliseconds: Int?
   /// True if the far side decodes in-band redundancy (RFC 7587 `useinbandfec`).
   public let usesRedundancy: Bool
   /// False while the far side holds the call or only sends.

@@ -11,6 +11,8 @@ final class SessionDescription {
 
   /// The payload type for Opus that this side offers: the first dynamic one (RFC 3551).
   private static let opusPayloadType = "96"
+  /// The payload type for redundant payloads (RFC 2198).
+  private static let redundancyPayloadType = "97"
   /// The payload types for telephone events, by clock rate: an event's rate is its voice's (RFC 4733).
   private static let eventPayloadTypes: [(rate: UInt32, payloadType: String)] = [
     (48_000, "101"), (8_000, "102"),
@@ -55,6 +57,15 @@ final class SessionDescription {
         2,
         parameters
       )
+      guard offer.usesRedundancy else { return }
+      _ = unsafe re_description_add_format(
+        media,
+        Self.redundancyPayloadType,
+        "red",
+        48_000,
+        2,
+        "\(Self.opusPayloadType)/\(Self.opusPayloadType)"
+      )
     case .pcmu:
       _ = unsafe re_description_add_format(media, "0", codec.encodingName, 8_000, 1, nil)
     case .pcma:
@@ -96,7 +107,16 @@ final class SessionDescription {
       &localEvent,
       &remoteEvent
     )
-    unsafe re_description_keep_only(media, localPayloadType, localEvent)
+    var localRedundancy: CInt = -1
+    var remoteRedundancy: CInt = -1
+    let hasCopies = unsafe re_description_agree_redundancy(
+      media,
+      codec.clockRate,
+      format.pointee.pt,
+      &localRedundancy,
+      &remoteRedundancy
+    )
+    unsafe re_description_keep_only(media, localPayloadType, localRedundancy, localEvent)
 
     let parameters = unsafe format.pointee.params.map { unsafe String(cString: $0) } ?? ""
     let isMultiplexed = attribute("rtcp-mux") != nil
@@ -116,10 +136,21 @@ final class SessionDescription {
       packetMilliseconds: attribute("ptime").flatMap { Int($0) },
       sendEventPayloadType: hasEvents ? UInt8(truncatingIfNeeded: remoteEvent) : nil,
       receiveEventPayloadType: hasEvents ? UInt8(truncatingIfNeeded: localEvent) : nil,
+      sendRedundancyPayloadType: hasCopies ? UInt8(truncatingIfNeeded: remoteRedundancy) : nil,
+      receiveRedundancyPayloadType: hasCopies ? UInt8(truncatingIfNeeded: localRedundancy) : nil,
+      shortestPacketMilliseconds: Self.number(named: "minptime", in: parameters),
       usesRedundancy: parameters.contains("useinbandfec=1"),
       maySend: !isHeld && (direction == SDP_SENDRECV || direction == SDP_SENDONLY),
       mayReceive: !isHeld && (direction == SDP_SENDRECV || direction == SDP_RECVONLY)
     )
+  }
+
+  private static func number(named name: String, in parameters: String) -> Int? {
+    for parameter in parameters.split(whereSeparator: { $0 == ";" || $0 == " " }) {
+      let pair = parameter.split(separator: "=")
+      if pair.count == 2, pair[0] == name { return Int(pair[1]) }
+    }
+    return nil
   }
 
   private func attribute(_ name: String) -> String? {

@@ -28,7 +28,8 @@ extension PhoneConfiguration {
       port: port,
       packetMilliseconds: max(1, packetFrames / 48),
       codecs: codecs,
-      usesDiscontinuousTransmission: usesDiscontinuousTransmission
+      usesDiscontinuousTransmission: usesDiscontinuousTransmission,
+      usesRedundancy: usesRedundancy
     )
   }
 
@@ -49,6 +50,12 @@ extension PhoneConfiguration {
       stream.bitrate = bitrate
       stream.complexity = complexity
       stream.usesRedundancy = usesRedundancy && media.usesRedundancy
+      stream.sendRedundancyPayloadType = media.sendRedundancyPayloadType
+      stream.receiveRedundancyPayloadType = media.receiveRedundancyPayloadType
+      // Packets of 5 ms are nothing to surprise a far side with.
+      stream.adaptsPackets =
+        adaptsPackets && media.sendRedundancyPayloadType != nil
+        && (media.shortestPacketMilliseconds ?? 10) <= 5
       stream.usesDiscontinuousTransmission = usesDiscontinuousTransmission
     }
     return stream

@@ -22,7 +22,9 @@ public struct PhoneConfiguration: Equatable, Sendable {
   public var bitrate = 48_000
   /// How much the Opus encoder computes, 0 to 10.
   public var complexity = 9
-  /// True to let Opus send in-band redundancy under loss.
+  /// True to let `packetFrames` and `bitrate` follow what the network does, if the far side can.
+  public var adaptsPackets = true
+  /// True to send redundancy under loss: copies if the far side takes them (RFC 2198), else Opus's own.
   public var usesRedundancy = true
   /// True to let Opus fall silent when nobody speaks.
   public var usesDiscontinuousTransmission = false

@@ -57,16 +57,20 @@ public struct FixedRateResampler: ~Copyable {
   @_noAllocation @_noLocks
   public mutating func convert(
     _ input: borrowing SampleBuffer,
+    from start: Int = 0,
     count: FrameCount,
     into output: inout SampleBuffer,
     at offset: Int
   ) -> Conversion {
-    precondition(count <= input.count && offset <= output.count, "buffer too small")
+    precondition(
+      start >= 0 && start + count <= input.count && offset <= output.count,
+      "buffer too small"
+    )
     var consumed = UInt32(truncatingIfNeeded: count)
     var produced = UInt32(truncatingIfNeeded: output.count - offset)
     _ = unsafe speexdsp_resample(
       state,
-      input.address,
+      input.address + start,
       &consumed,
       output.address + offset,
       &produced

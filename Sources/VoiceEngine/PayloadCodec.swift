@@ -5,61 +5,79 @@ import SpeechDSP
 
 /// Turns frames at 48 kHz into payloads of the stream's codec.
 struct PayloadEncoder: ~Copyable {
-  /// Frames of delay inside the encoder.
-  let lookAhead: FrameCount
   private let law: G711.Law
-  private var opus: OpusVoiceEncoder?
+  private var application: OpusVoiceEncoder.Application
+  private var speech: OpusVoiceEncoder?
+  private var lowDelay: OpusVoiceEncoder?
+  private let speechLookAhead: FrameCount
+  private let lowDelayLookAhead: FrameCount
+  private var isNextIndependent = false
   private var toNarrowband: FixedRateResampler?
   private var narrowband = FixedArray<Float>(repeating: 0, count: 2_880)
 
-  init(_ configuration: StreamConfiguration) throws {
-    switch configuration.codec {
-    case .opus:
-      // Below 10 ms everything is CELT anyway: the low-delay encoder looks 4 ms less ahead.
-      let application: OpusVoiceEncoder.Application =
-        configuration.packetFrames < 480 ? .lowDelay : .speech
-      var encoder = try OpusVoiceEncoder(
-        application: application,
-        bitrate: configuration.bitrate,
-        complexity: max(0, min(10, configuration.complexity))
-      )
-      encoder.setDiscontinuousTransmission(enabled: configuration.usesDiscontinuousTransmission)
-      self.init(encoder)
-    case .pcmu, .pcma:
-      let resampler = try FixedRateResampler(
-        from: .voice,
-        to: SampleRate(hertz: G711.sampleRateHertz)
-      )
-      self.init(law: configuration.codec == .pcmu ? .mu : .a, resampler)
+  /// An encoder that begins as `plan` says; throws what a codec or resampler does.
+  init(_ configuration: StreamConfiguration, _ plan: SendingPlan) throws {
+    application = plan.application
+    law = configuration.codec == .pcma ? .a : .mu
+    let isOpus = configuration.codec == .opus
+    let hasSpeech = isOpus && (!plan.isLowDelay || configuration.adaptsPackets)
+    let hasLowDelay = isOpus && (plan.isLowDelay || configuration.adaptsPackets)
+    speech = hasSpeech ? try Self.encoder(.speech, configuration) : nil
+    lowDelay = hasLowDelay ? try Self.encoder(.lowDelay, configuration) : nil
+    toNarrowband = isOpus ? nil : try Self.resampler()
+    speechLookAhead = speech?.lookAhead ?? 0
+    lowDelayLookAhead = lowDelay?.lookAhead ?? 0
+  }
+
+  private static func resampler() throws -> FixedRateResampler {
+    try FixedRateResampler(from: .voice, to: SampleRate(hertz: G711.sampleRateHertz))
+  }
+
+  private static func encoder(
+    _ application: OpusVoiceEncoder.Application,
+    _ configuration: StreamConfiguration
+  ) throws -> OpusVoiceEncoder {
+    var encoder = try OpusVoiceEncoder(
+      application: application,
+      bitrate: configuration.bitrate,
+      complexity: max(0, min(10, configuration.complexity))
+    )
+    encoder.setDiscontinuousTransmission(enabled: configuration.usesDiscontinuousTransmission)
+    return encoder
+  }
+
+  /// Frames of delay inside the encoder that is tuned so.
+  @_noAllocation @_noLocks
+  func lookAhead(of application: OpusVoiceEncoder.Application) -> FrameCount {
+    switch application {
+    case .speech: return speechLookAhead
+    case .lowDelay: return lowDelayLookAhead
     }
   }
 
-  private init(_ encoder: consuming OpusVoiceEncoder) {
-    law = .mu
-    lookAhead = encoder.lookAhead
-    opus = consume encoder
-    toNarrowband = nil
-  }
-
-  private init(law: G711.Law, _ resampler: consuming FixedRateResampler) {
-    self.law = law
-    lookAhead = 0
-    opus = nil
-    toNarrowband = consume resampler
-  }
-
+  /// Encodes `frames` of `samples` from `start` on.
+  ///
+  /// The payload goes to `packet` from `offset` on; returns its length, 0 if there is none.
   @_noAllocation @_noLocks
   mutating func encode(
     _ samples: borrowing SampleBuffer,
+    from start: Int,
     frames: FrameCount,
     into packet: inout ByteBuffer,
     at offset: Int
   ) -> Int {
-    if let length = opus?.encode(samples, frames: frames, into: &packet, at: offset) {
+    if let length = encodeOpus(samples, from: start, frames: frames, into: &packet, at: offset) {
+      if isNextIndependent { setIndependent(false) }
       return length
     }
-    let conversion = toNarrowband?.convert(samples, count: frames, into: &narrowband, at: 0)
-    guard let produced = conversion?.produced else { return 0 }
+    let converted = toNarrowband?.convert(
+      samples,
+      from: start,
+      count: frames,
+      into: &narrowband,
+      at: 0
+    )
+    guard let produced = converted?.produced else { return 0 }
     let count = min(produced, packet.count - offset)
     for index in 0..<count {
       packet[offset + index] = G711.encode(narrowband[index], law: law)
@@ -68,13 +86,57 @@ struct PayloadEncoder: ~Copyable {
   }
 
   @_noAllocation @_noLocks
-  mutating func setBitrate(_ bitsPerSecond: Int) {
-    opus?.setBitrate(bitsPerSecond)
+  private mutating func encodeOpus(
+    _ samples: borrowing SampleBuffer,
+    from start: Int,
+    frames: FrameCount,
+    into packet: inout ByteBuffer,
+    at offset: Int
+  ) -> Int? {
+    switch application {
+    case .speech:
+      return speech?.encode(samples, from: start, frames: frames, into: &packet, at: offset)
+    case .lowDelay:
+      return lowDelay?.encode(samples, from: start, frames: frames, into: &packet, at: offset)
+    }
+  }
+
+  /// Goes over to an encoder that has heard nothing.
+  @_noAllocation @_noLocks
+  mutating func begin(_ application: OpusVoiceEncoder.Application, at bitrate: Int) {
+    self.application = application
+    switch application {
+    case .speech: speech?.reset()
+    case .lowDelay: lowDelay?.reset()
+    }
+    setBitrate(bitrate)
+  }
+
+  /// Lets the next packet be understood without those before it.
+  @_noAllocation @_noLocks
+  mutating func makeNextIndependent() { setIndependent(true) }
+
+  @_noAllocation @_noLocks
+  private mutating func setIndependent(_ isIndependent: Bool) {
+    isNextIndependent = isIndependent
+    switch application {
+    case .speech: speech?.setIndependent(isIndependent)
+    case .lowDelay: lowDelay?.setIndependent(isIndependent)
+    }
   }
 
   @_noAllocation @_noLocks
+  mutating func setBitrate(_ bitsPerSecond: Int) {
+    switch application {
+    case .speech: speech?.setBitrate(bitsPerSecond)
+    case .lowDelay: lowDelay?.setBitrate(bitsPerSecond)
+    }
+  }
+
+  /// Sets in-band redundancy, which low delay has none of.
+  @_noAllocation @_noLocks
   mutating func setExpectedLoss(percent: Int) {
-    opus?.setRedundancy(enabled: percent > 0, expectedLossPercent: percent)
+    speech?.setRedundancy(enabled: percent > 0, expectedLossPercent: percent)
   }
 }
 

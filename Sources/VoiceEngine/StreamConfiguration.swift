@@ -18,6 +18,10 @@ public struct StreamConfiguration: Equatable, Sendable {
   public var sendPayloadType: UInt8
   /// The payload type to expect.
   public var receivePayloadType: UInt8
+  /// The payload type of redundant payloads to send (RFC 2198), nil if the far side takes none.
+  public var sendRedundancyPayloadType: UInt8?
+  /// The payload type of redundant payloads to expect.
+  public var receiveRedundancyPayloadType: UInt8?
   /// The payload type of telephone events to send (RFC 4733), nil if the far side takes none.
   public var sendEventPayloadType: UInt8?
   /// The payload type of telephone events to expect.
@@ -30,6 +34,11 @@ public struct StreamConfiguration: Equatable, Sendable {
   public var bitrate: Int
   /// How much the Opus encoder computes, 0 to 10: less costs less processor time, and sounds a little worse.
   public var complexity = 9
+  /// True to let `packetFrames` and `bitrate` follow what the far side reports: they are what a link gets that is not
+  /// clean.
+  ///
+  /// Only where redundant payloads are agreed, which tells that the far side plays such a stream well.
+  public var adaptsPackets = false
   /// True to let Opus send in-band redundancy when the far side reports loss.
   public var usesRedundancy: Bool
   /// True to let Opus fall silent when nobody speaks.
@@ -56,6 +65,26 @@ public struct StreamConfiguration: Equatable, Sendable {
     bitrate = 48_000
     usesRedundancy = true
     usesDiscontinuousTransmission = false
+  }
+
+  /// Opus that nobody has to agree on: payload types 96, and 97 for copies if there are to be any.
+  public static func opus(
+    ssrc: UInt32,
+    seed: UInt64,
+    withCopies hasCopies: Bool = false
+  ) -> StreamConfiguration {
+    var configuration = StreamConfiguration(
+      codec: .opus,
+      sendPayloadType: 96,
+      receivePayloadType: 96,
+      ssrc: ssrc,
+      seed: seed
+    )
+    if hasCopies {
+      configuration.sendRedundancyPayloadType = 97
+      configuration.receiveRedundancyPayloadType = 97
+    }
+    return configuration
   }
 
   /// The timestamp of the first captured frame.

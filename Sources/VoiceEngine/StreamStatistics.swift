@@ -10,6 +10,10 @@ public struct StreamStatistics: Equatable, Sendable, BitwiseCopyable {
   public var packetsSent: Int64 = 0
   /// Payload bytes sent.
   public var bytesSent: Int64 = 0
+  /// Frames at 48 kHz in each packet that is sent.
+  public var packetFrames = 0
+  /// How many earlier payloads each packet that is sent brings once more (RFC 2198).
+  public var redundancyDepth = 0
   /// RTP packets received, duplicates included.
   public var packetsReceived: Int64 = 0
   /// RTP packets that should have come and did not.
@@ -30,7 +34,7 @@ public struct StreamStatistics: Equatable, Sendable, BitwiseCopyable {
   public var decodedFrames: Int64 = 0
   /// Frames at 48 kHz invented for missing packets.
   public var concealedFrames: Int64 = 0
-  /// Frames at 48 kHz decoded from in-band redundancy.
+  /// Frames at 48 kHz decoded from copies or in-band redundancy in later packets.
   public var recoveredFrames: Int64 = 0
   /// Frames removed by time-stretching, less those added.
   public var stretchedFrames: Int64 = 0
@@ -65,6 +69,15 @@ public struct StreamStatistics: Equatable, Sendable, BitwiseCopyable {
     decodedFrames = counters.decodedFrames
     concealedFrames = counters.concealedFrames
     recoveredFrames = counters.recoveredFrames
+  }
+
+  /// Takes over what the sender has counted.
+  @_noAllocation @_noLocks
+  mutating func note(_ sender: borrowing VoiceSender) {
+    packetsSent = sender.packetsSent
+    bytesSent = sender.bytesSent
+    packetFrames = sender.plan.packetFrames
+    redundancyDepth = sender.plan.redundancyDepth
   }
 }
 

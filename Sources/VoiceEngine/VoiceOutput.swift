@@ -55,6 +55,45 @@ struct VoiceOutput: ~Copyable {
       carriesRedundancy: decoder.carriesRedundancy(datagram, in: payload),
       at: arrival
     )
+    keep(datagram, payload, insertion, at: arrival)
+  }
+
+  /// Takes in a payload that a later packet brings once more, `distance` frames after its own moment.
+  @_noAllocation @_noLocks
+  mutating func insertCopy(
+    _ datagram: borrowing ByteBuffer,
+    payload: Range<Int>,
+    sequence: Int64,
+    distance: FrameCount,
+    mediaFrame: Int64,
+    at arrival: MonotonicInstant
+  ) {
+    guard payload.count > 0, payload.count <= Self.payloadCapacity,
+      let frames = decoder.frames(of: datagram, in: payload)
+    else { return }
+    let insertion = jitterBuffer.insertCopy(
+      sequence: sequence,
+      mediaFrame: mediaFrame,
+      frames: frames,
+      isSilence: decoder.isSilence(byteCount: payload.count),
+      distance: distance
+    )
+    keep(datagram, payload, insertion, at: arrival)
+  }
+
+  /// The duration of a payload in frames at 48 kHz, nil if it makes no sense.
+  @_noAllocation @_noLocks
+  func frames(of datagram: borrowing ByteBuffer, in payload: Range<Int>) -> FrameCount? {
+    payload.isEmpty ? nil : decoder.frames(of: datagram, in: payload)
+  }
+
+  @_noAllocation @_noLocks
+  private mutating func keep(
+    _ datagram: borrowing ByteBuffer,
+    _ payload: Range<Int>,
+    _ insertion: JitterBuffer.Insertion,
+    at arrival: MonotonicInstant
+  ) {
     guard case .stored(let slot) = insertion else { return }
     decodes.noteArrival(slot: slot, at: arrival)
     payloadLengths[slot] = payload.count

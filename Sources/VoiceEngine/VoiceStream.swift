@@ -22,24 +22,14 @@ public struct VoiceStream: ~Copyable {
 
   private let configuration: StreamConfiguration
   private let clockRate: SampleRate
-  private let framesPerTick: Int
 
-  // Sending.
-  private var encoder: PayloadEncoder
-  private var pending = SampleBuffer(repeating: 0, count: 16_384)
-  /// Captured frames at 48 kHz that are not a whole packet yet.
-  private(set) var pendingFrames = 0
-  private var sequenceNumber: UInt16
-  private var timestamp: RTPTimestamp
-  private var isSilenceAnnounced = false
-  private var marksNextPacket = true
+  private var sender: VoiceSender
   private var packetsAtLastReport: Int64 = 0
-  private var expectedLossPercent = 0
-  private var keys = TelephoneEventSender()
 
   // Receiving.
   private var admission = SourceAdmission()
   private var reception: ReceptionStatistics
+  private var arrivals = LossMap()
   private var control: RTCPSession
   private(set) var voice: VoiceOutput
   private var mediaClock: MediaClock
@@ -53,171 +43,65 @@ public struct VoiceStream: ~Copyable {
   ///   - pullFrames: how many frames at 48 kHz the loudspeaker takes at a time.
   /// - Throws: the codec's or the resampler's error.
   public init(_ configuration: StreamConfiguration, pullFrames: FrameCount) throws {
-    let encoder = try PayloadEncoder(configuration)
+    let sender = try VoiceSender(configuration)
     let voice = VoiceOutput(
       decoder: try PayloadDecoder(configuration),
       pullFrames: pullFrames
     )
     self.configuration = configuration
     clockRate = configuration.clockRate
-    framesPerTick = SampleRate.voice.hertz / configuration.clockRate.hertz
-    mediaClock = MediaClock(framesPerTick: framesPerTick)
-    sequenceNumber = UInt16(truncatingIfNeeded: configuration.seed)
-    timestamp = configuration.firstTimestamp
+    mediaClock = MediaClock(
+      framesPerTick: SampleRate.voice.hertz / configuration.clockRate.hertz
+    )
     reception = ReceptionStatistics(clockRate: configuration.clockRate)
     control = RTCPSession(localSSRC: configuration.ssrc, seed: configuration.seed)
-    statistics.lookAheadNanoseconds = SampleRate.voice.nanoseconds(of: encoder.lookAhead)
-    self.encoder = encoder
+    statistics.lookAheadNanoseconds = SampleRate.voice.nanoseconds(of: sender.lookAhead)
+    self.sender = sender
     self.voice = voice
   }
 
   // MARK: Sending
 
   /// The duration of a packet.
-  var packetNanoseconds: Int64 { SampleRate.voice.nanoseconds(of: configuration.packetFrames) }
+  var packetNanoseconds: Int64 { SampleRate.voice.nanoseconds(of: sender.plan.packetFrames) }
+
+  /// Captured frames at 48 kHz that are not a whole packet yet.
+  var pendingFrames: FrameCount { sender.pendingFrames }
 
   /// Takes in the first `count` captured frames of `samples`, at 48 kHz; `isMuted` sends silence in their place.
   @_noAllocation @_noLocks
   public mutating func push(
     _ samples: borrowing SampleBuffer,
-    count pushed: FrameCount,
+    count: FrameCount,
     isMuted: Bool
   ) {
-    guard configuration.maySend else { return skip(pushed) }
-    let count = min(pushed, pending.count - pendingFrames)
-    if isMuted {
-      pending.fill(0, from: pendingFrames, count: count)
-    } else {
-      pending.copy(from: samples, to: pendingFrames, count: count)
-    }
-    pendingFrames += count
-    // More than a third of a second at once: what does not fit is a gap of known length.
-    if count < pushed { skip(pushed - count) }
+    sender.push(samples, count: count, isMuted: isMuted)
   }
 
   /// Moves the media time on over `frames` at 48 kHz that a capture fault swallowed.
   @_noAllocation @_noLocks
   public mutating func skip(_ frames: FrameCount) {
-    timestamp = timestamp.advanced(by: frames / framesPerTick)
-    marksNextPacket = true
+    sender.skip(frames)
   }
 
   /// Writes the next RTP packet to `datagram`, of which `maximumDatagram` bytes are needed, and
   /// returns its length; nil when no whole packet is pending.
   @_noAllocation @_noLocks
   public mutating func nextPacket(into datagram: inout ByteBuffer) -> Int? {
-    while pendingFrames >= configuration.packetFrames {
-      switch keys.next(
-        frames: configuration.packetFrames,
-        at: timestamp,
-        framesPerTick: framesPerTick
-      ) {
-      case .voice:
-        break
-      case .nothing:
-        dropPending()
-        continue
-      case .event(let event, let began, let isFirst):
-        dropPending()
-        return write(event, began: began, isFirst: isFirst, to: &datagram)
-      }
-      let payloadLength = encodePending(into: &datagram)
-      let packetTimestamp = timestamp
-      timestamp = timestamp.advanced(by: configuration.packetFrames / framesPerTick)
-      // The first packet of a silence tells of it, the rest of it is not sent (RFC 7587 3.1.3).
-      let isSilence = framesPerTick == 1 && payloadLength <= 2
-      if payloadLength == 0 || isSilence && isSilenceAnnounced { continue }
-
-      writeHeader(
-        to: &datagram,
-        configuration.sendPayloadType,
-        at: packetTimestamp,
-        isMarked: marksNextPacket
-      )
-      isSilenceAnnounced = isSilence
-      marksNextPacket = isSilence
-      statistics.packetsSent += 1
-      statistics.bytesSent += Int64(payloadLength)
-      return RTPHeader.minimumLength + payloadLength
-    }
-    return nil
-  }
-
-  @_noAllocation @_noLocks
-  private mutating func encodePending(into datagram: inout ByteBuffer) -> Int {
-    let frames = configuration.packetFrames
-    let length = encoder.encode(
-      pending,
-      frames: frames,
-      into: &datagram,
-      at: RTPHeader.minimumLength
-    )
-    removePending()
-    return length
-  }
-
-  @_noAllocation @_noLocks
-  private mutating func removePending() {
-    let frames = configuration.packetFrames
-    pending.move(from: frames, to: 0, count: pendingFrames - frames)
-    pendingFrames -= frames
-  }
-
-  @_noAllocation @_noLocks
-  private mutating func dropPending() {
-    removePending()
-    timestamp = timestamp.advanced(by: configuration.packetFrames / framesPerTick)
-    marksNextPacket = true
-  }
-
-  @_noAllocation @_noLocks
-  private mutating func write(
-    _ event: TelephoneEvent,
-    began: RTPTimestamp,
-    isFirst: Bool,
-    to datagram: inout ByteBuffer
-  ) -> Int {
-    writeHeader(
-      to: &datagram,
-      configuration.sendEventPayloadType ?? 0,
-      at: began,
-      isMarked: isFirst
-    )
-    event.write(to: &datagram, at: RTPHeader.minimumLength)
-    statistics.packetsSent += 1
-    statistics.bytesSent += Int64(TelephoneEvent.length)
-    return RTPHeader.minimumLength + TelephoneEvent.length
-  }
-
-  @_noAllocation @_noLocks
-  private mutating func writeHeader(
-    to datagram: inout ByteBuffer,
-    _ payloadType: UInt8,
-    at timestamp: RTPTimestamp,
-    isMarked: Bool
-  ) {
-    let header = RTPHeader(
-      marker: isMarked,
-      payloadType: payloadType,
-      sequenceNumber: sequenceNumber,
-      timestamp: timestamp,
-      ssrc: configuration.ssrc
-    )
-    header.write(to: &datagram)
-    sequenceNumber &+= 1
+    sender.nextPacket(into: &datagram)
   }
 
   /// Sends a key, coded as in RFC 4733, after those that wait; false if the far side takes none, or too
   /// many wait.
   @_noAllocation @_noLocks
   public mutating func press(_ code: UInt8) -> Bool {
-    configuration.sendEventPayloadType != nil && keys.press(code)
+    sender.press(code)
   }
 
   /// Changes the Opus bit rate.
   @_noAllocation @_noLocks
   public mutating func setBitrate(_ bitsPerSecond: Int) {
-    encoder.setBitrate(bitsPerSecond)
+    sender.planner.setBitrate(bitsPerSecond)
   }
 
   /// Writes a compound RTCP packet to `datagram` if one is due, or a last one with a goodbye.
@@ -229,14 +113,14 @@ public struct VoiceStream: ~Copyable {
     isGoodbye: Bool
   ) -> Int? {
     guard control.takeReportDue(at: now) || isGoodbye else { return nil }
-    var sender: RTCPSenderInformation?
-    if statistics.packetsSent > packetsAtLastReport {
-      packetsAtLastReport = statistics.packetsSent
-      sender = RTCPSenderInformation(
+    var information: RTCPSenderInformation?
+    if sender.packetsSent > packetsAtLastReport {
+      packetsAtLastReport = sender.packetsSent
+      information = RTCPSenderInformation(
         ntpTime: RTCPSession.ntpTime(wallNanoseconds: wallNanoseconds),
-        timestamp: timestamp.advanced(by: pendingFrames / framesPerTick),
-        packetCount: UInt32(truncatingIfNeeded: statistics.packetsSent),
-        octetCount: UInt32(truncatingIfNeeded: statistics.bytesSent)
+        timestamp: sender.capturedTimestamp,
+        packetCount: UInt32(truncatingIfNeeded: sender.packetsSent),
+        octetCount: UInt32(truncatingIfNeeded: sender.bytesSent)
       )
     }
     var block: RTCPReportBlock?
@@ -246,8 +130,10 @@ public struct VoiceStream: ~Copyable {
     return RTCPWriter.write(
       to: &datagram,
       ssrc: configuration.ssrc,
-      sender: sender,
+      sender: information,
       block: block,
+      losses: &arrivals,
+      tellsLosses: configuration.receiveRedundancyPayloadType != nil,
       canonicalName: configuration.seed,
       isGoodbye: isGoodbye
     )
@@ -275,7 +161,13 @@ public struct VoiceStream: ~Copyable {
   public func wouldBegin(with datagram: borrowing ByteBuffer, length: Int) -> Bool {
     if admission.ssrc != nil { return false }
     guard let packet = RTPPacket(parsing: datagram, length: length) else { return false }
-    return packet.header.payloadType == configuration.receivePayloadType && packet.payloadLength > 0
+    return isVoice(packet.header.payloadType) && packet.payloadLength > 0
+  }
+
+  @_noAllocation @_noLocks
+  private func isVoice(_ payloadType: UInt8) -> Bool {
+    if payloadType == configuration.receivePayloadType { return true }
+    return configuration.receiveRedundancyPayloadType.map { $0 == payloadType } ?? false
   }
 
   @_noAllocation @_noLocks
@@ -293,22 +185,31 @@ public struct VoiceStream: ~Copyable {
         wallNanoseconds: arrival.wallNanoseconds
       )
       heard(at: arrival.instant)
-      if case .report(_, let block) = item, block.ssrc == configuration.ssrc {
-        adapt(toFractionLost: Int(block.fractionLost))
-      }
+      plan(by: item, datagram, at: arrival.instant)
     }
   }
 
-  // In-band redundancy is paid for in quality, so it follows the loss that the far side sees.
+  // What the far side says of our packets decides how the next ones are made.
   @_noAllocation @_noLocks
-  private mutating func adapt(toFractionLost fraction: Int) {
-    statistics.farFractionLost = fraction
-    guard configuration.usesRedundancy else { return }
-    let percent = min(25, (fraction * 100 + 255) / 256)
-    let smoothed = percent > expectedLossPercent ? percent : (expectedLossPercent + percent) / 2
-    guard smoothed != expectedLossPercent else { return }
-    expectedLossPercent = smoothed
-    encoder.setExpectedLoss(percent: smoothed)
+  private mutating func plan(
+    by item: RTCPItem,
+    _ datagram: borrowing ByteBuffer,
+    at now: MonotonicInstant
+  ) {
+    switch item {
+    case .report(_, let block) where block.ssrc == configuration.ssrc:
+      statistics.farFractionLost = Int(block.fractionLost)
+      sender.planner.receive(
+        fractionLost: Int(block.fractionLost),
+        jitterNanoseconds: Int64(block.jitter) * 1_000_000_000 / Int64(clockRate.hertz),
+        roundTripNanoseconds: control.roundTripNanoseconds,
+        at: now
+      )
+    case .losses(_, let runs) where runs.ssrc == configuration.ssrc:
+      sender.planner.receive(runs, in: datagram, at: now)
+    case .report, .losses, .senderInformation, .goodbye:
+      break
+    }
   }
 
   @_noAllocation @_noLocks
@@ -319,7 +220,7 @@ public struct VoiceStream: ~Copyable {
   ) {
     guard let packet = RTPPacket(parsing: datagram, length: length) else { return }
     let header = packet.header
-    let isOurs = header.payloadType == configuration.receivePayloadType
+    let isOurs = isVoice(header.payloadType)
     let isKey = configuration.receiveEventPayloadType.map { $0 == header.payloadType } ?? false
     // Comfort noise and keep-alives of the source count as heard, but start nothing.
     guard isOurs || isKey || header.ssrc == admission.ssrc else { return }
@@ -331,6 +232,7 @@ public struct VoiceStream: ~Copyable {
     case .restart(let first):
       sequence = first
       reception.begin(at: first)
+      arrivals.begin(at: first)
       voice.restart()
       mediaClock.restart()
       heardKeys.restart()
@@ -338,17 +240,85 @@ public struct VoiceStream: ~Copyable {
       sequence = extended
     }
     reception.receive(sequence: sequence, timestamp: header.timestamp, at: arrival.instant)
+    arrivals.note(sequence)
     heard(at: arrival.instant)
 
     if isKey { return heardKeys.receive(packet, in: datagram) }
     guard isOurs else { return }
+    if header.payloadType == configuration.receivePayloadType {
+      let end = packet.payloadOffset + packet.payloadLength
+      return insert(
+        datagram,
+        packet.payloadOffset..<end,
+        header.timestamp,
+        sequence,
+        at: arrival.playback
+      )
+    }
+    receiveRedundant(packet, in: datagram, sequence: sequence, at: arrival.playback)
+  }
+
+  @_noAllocation @_noLocks
+  private mutating func insert(
+    _ datagram: borrowing ByteBuffer,
+    _ payload: Range<Int>,
+    _ timestamp: RTPTimestamp,
+    _ sequence: Int64,
+    at arrival: MonotonicInstant
+  ) {
     voice.insert(
       datagram,
-      payload: packet.payloadOffset..<packet.payloadOffset + packet.payloadLength,
+      payload: payload,
       sequence: sequence,
-      mediaFrame: mediaClock.frame(at: header.timestamp),
-      at: arrival.playback
+      mediaFrame: mediaClock.frame(at: timestamp),
+      at: arrival
     )
+  }
+
+  // A copy has no number of its own: the block before the packet's own has the number before it, and so on, as long as
+  // one follows the other without a gap. Where there is one nobody knows.
+  @_noAllocation @_noLocks
+  private mutating func receiveRedundant(
+    _ packet: RTPPacket,
+    in datagram: borrowing ByteBuffer,
+    sequence: Int64,
+    at arrival: MonotonicInstant
+  ) {
+    let payload = packet.payloadOffset..<packet.payloadOffset + packet.payloadLength
+    guard let redundant = RedundantPayload(parsing: datagram, in: payload) else { return }
+    var blocks = redundant
+    var index = 0
+    var reach = 0
+    var first = 0
+    while let block = blocks.next(in: datagram) {
+      if block.timestampOffset != reach { first = index }
+      let bytes = block.payloadOffset..<block.payloadOffset + block.payloadLength
+      let isVoice = block.payloadType == configuration.receivePayloadType
+      let frames = isVoice ? voice.frames(of: datagram, in: bytes) : nil
+      reach = block.timestampOffset - (frames ?? 0)
+      index += 1
+      if frames == nil { first = index }
+    }
+    blocks = redundant
+    index = 0
+    while let block = blocks.next(in: datagram) {
+      index += 1
+      guard index > first else { continue }
+      let bytes = block.payloadOffset..<block.payloadOffset + block.payloadLength
+      let back = redundant.count - index
+      guard back > 0 else {
+        insert(datagram, bytes, packet.header.timestamp, sequence, at: arrival)
+        return
+      }
+      voice.insertCopy(
+        datagram,
+        payload: bytes,
+        sequence: sequence - Int64(back),
+        distance: block.timestampOffset,
+        mediaFrame: mediaClock.frame(at: packet.header.timestamp) - Int64(block.timestampOffset),
+        at: arrival
+      )
+    }
   }
 
   /// Takes the code of the next key that the far side pressed.
@@ -395,6 +365,7 @@ public struct VoiceStream: ~Copyable {
   public mutating func takeStatistics(at now: MonotonicInstant) -> StreamStatistics {
     statistics.note(reception, clockRate: clockRate)
     statistics.note(voice)
+    statistics.note(sender)
     statistics.roundTripNanoseconds = control.roundTripNanoseconds ?? -1
     statistics.isFarGone = control.isFarGone
     if let lastHeard {

@@ -108,12 +108,20 @@ struct DeviceOptions: ParsableArguments {
 /// How the voice is encoded.
 struct VoiceOptions: ParsableArguments {
   @Option(
-    help: ArgumentHelp("Packet duration in ms: 2.5, 5, 10, 20, 40 or 60.", valueName: "ms")
+    help: ArgumentHelp(
+      "Packet duration in ms: 2.5, 5, 10, 20, 40 or 60. Default: 10, and 5 while the network is clean.",
+      valueName: "ms"
+    )
   )
-  var frame = 10.0
+  var frame: Double?
 
-  @Option(help: ArgumentHelp("Opus bit rate in bit/s, 6000 to 510000.", valueName: "bit/s"))
-  var bitrate = 48_000
+  @Option(
+    help: ArgumentHelp(
+      "Opus bit rate in bit/s, 6000 to 510000. Default: what suits the network, 48000 at first.",
+      valueName: "bit/s"
+    )
+  )
+  var bitrate: Int?
 
   @Option(
     help: ArgumentHelp(
@@ -123,7 +131,7 @@ struct VoiceOptions: ParsableArguments {
   )
   var complexity = 9
 
-  @Flag(inversion: .prefixedNo, help: "Let Opus send in-band redundancy when packets are lost.")
+  @Flag(inversion: .prefixedNo, help: "Send what was said once more when packets are lost.")
   var fec = true
 
   @Flag(inversion: .prefixedNo, help: "Send nothing while nobody speaks.")
@@ -133,10 +141,10 @@ struct VoiceOptions: ParsableArguments {
   var codecs = "opus,pcmu,pcma"
 
   func validate() throws {
-    guard [2.5, 5, 10, 20, 40, 60].contains(frame) else {
+    guard [2.5, 5, 10, 20, 40, 60].contains(frame ?? 10) else {
       throw ValidationError("--frame is 2.5, 5, 10, 20, 40 or 60")
     }
-    guard (6_000...510_000).contains(bitrate) else {
+    guard (6_000...510_000).contains(bitrate ?? 48_000) else {
       throw ValidationError("--bitrate is between 6000 and 510000")
     }
     guard (0...10).contains(complexity) else {
@@ -158,21 +166,23 @@ struct VoiceOptions: ParsableArguments {
     }
   }
 
-  var packetFrames: Int { Int(frame * 48) }
+  var packetFrames: Int { Int((frame ?? 10) * 48) }
+
+  /// Who asks for a duration or a rate gets that one.
+  private var adaptsPackets: Bool { frame == nil && bitrate == nil }
 
   /// A stream of Opus that nobody has to agree on.
   var opusStream: StreamConfiguration {
-    var configuration = StreamConfiguration(
-      codec: .opus,
-      sendPayloadType: 96,
-      receivePayloadType: 96,
+    var configuration = StreamConfiguration.opus(
       ssrc: .random(in: 1...UInt32.max),
-      seed: .random(in: 1...UInt64.max)
+      seed: .random(in: 1...UInt64.max),
+      withCopies: fec
     )
     configuration.packetFrames = packetFrames
-    configuration.bitrate = bitrate
+    configuration.bitrate = bitrate ?? 48_000
     configuration.complexity = complexity
     configuration.usesRedundancy = fec
+    configuration.adaptsPackets = fec && adaptsPackets
     configuration.usesDiscontinuousTransmission = dtx
     return configuration
   }
@@ -180,7 +190,8 @@ struct VoiceOptions: ParsableArguments {
   func apply(to configuration: inout PhoneConfiguration) {
     configuration.codecs = offeredCodecs
     configuration.packetFrames = packetFrames
-    configuration.bitrate = bitrate
+    configuration.bitrate = bitrate ?? 48_000
+    configuration.adaptsPackets = adaptsPackets
     configuration.complexity = complexity
     configuration.usesRedundancy = fec
     configuration.usesDiscontinuousTransmission = dtx

@@ -32,11 +32,14 @@ struct RTCPTests {
       lastSenderReport: 1,
       delaySinceLastSenderReport: 2
     )
+    var losses = LossMap()
     let length = RTCPWriter.write(
       to: &packet,
       ssrc: 4,
       sender: sender,
       block: block,
+      losses: &losses,
+      tellsLosses: true,
       canonicalName: 0xABCD,
       isGoodbye: true
     )
@@ -50,11 +53,14 @@ struct RTCPTests {
 
   @Test func receiverReportWithoutBlockIsLegal() {
     var packet = ByteBuffer(repeating: 0, count: RTCPWriter.maximumLength)
+    var losses = LossMap()
     let length = RTCPWriter.write(
       to: &packet,
       ssrc: 4,
       sender: nil,
       block: nil,
+      losses: &losses,
+      tellsLosses: true,
       canonicalName: 1,
       isGoodbye: false
     )

@@ -14,13 +14,7 @@ struct SimulatedCallTests {
   }
 
   private static func configuration(_ frames: FrameCount = 480) -> StreamConfiguration {
-    var configuration = StreamConfiguration(
-      codec: .opus,
-      sendPayloadType: 96,
-      receivePayloadType: 96,
-      ssrc: 1,
-      seed: 1
-    )
+    var configuration = StreamConfiguration.opus(ssrc: 1, seed: 1)
     configuration.packetFrames = frames
     // Time is what these tests are about, not sound.
     configuration.complexity = 0

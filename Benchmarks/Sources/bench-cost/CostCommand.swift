@@ -132,13 +132,7 @@ struct CostCommand: ParsableCommand {
       settings: EngineSettings(filters: setting.filters, trace: traced ? .stages : .off)
     )
     defer { engine.stop() }
-    var configuration = StreamConfiguration(
-      codec: .opus,
-      sendPayloadType: 96,
-      receivePayloadType: 96,
-      ssrc: 1,
-      seed: 2
-    )
+    var configuration = StreamConfiguration.opus(ssrc: 1, seed: 2)
     configuration.packetFrames = setting.packetFrames
     configuration.bitrate = setting.bitrate
     let stream = try engine.attach(configuration, over: try MediaSocket.toItself())

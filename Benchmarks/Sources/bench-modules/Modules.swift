@@ -135,13 +135,7 @@ enum Modules {
   }
 
   private static func call(_ turns: Int) throws {
-    let configuration = StreamConfiguration(
-      codec: .opus,
-      sendPayloadType: 96,
-      receivePayloadType: 96,
-      ssrc: 1,
-      seed: 2
-    )
+    let configuration = StreamConfiguration.opus(ssrc: 1, seed: 2)
     var stream = try VoiceStream(configuration, pullFrames: 120)
     let block = speech(120)
     var datagram = ByteBuffer(repeating: 0, count: VoiceStream.maximumDatagram)
@@ -169,13 +163,7 @@ enum Modules {
       near: party,
       far: party,
       over: .clean,
-      configuration: StreamConfiguration(
-        codec: .opus,
-        sendPayloadType: 96,
-        receivePayloadType: 96,
-        ssrc: 1,
-        seed: 2
-      ),
+      configuration: StreamConfiguration.opus(ssrc: 1, seed: 2),
       seed: 1
     )
     call.run(seconds: Double(turns) * 0.02)

@@ -29,13 +29,7 @@ final class LoadGenerator: Sendable {
   }
 
   private static func encode(_ speech: [Float]) throws -> [[UInt8]] {
-    var configuration = StreamConfiguration(
-      codec: .opus,
-      sendPayloadType: 96,
-      receivePayloadType: 96,
-      ssrc: 1,
-      seed: 1
-    )
+    var configuration = StreamConfiguration.opus(ssrc: 1, seed: 1)
     configuration.packetFrames = 960
     var stream = try VoiceStream(configuration, pullFrames: 960)
     let samples = SampleBuffer(speech)

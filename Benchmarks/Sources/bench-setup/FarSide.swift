@@ -41,13 +41,7 @@ final class FarSide: Sendable {
   }
 
   static func configuration(ssrc: UInt32) -> StreamConfiguration {
-    StreamConfiguration(
-      codec: .opus,
-      sendPayloadType: 96,
-      receivePayloadType: 96,
-      ssrc: ssrc,
-      seed: UInt64(ssrc)
-    )
+    StreamConfiguration.opus(ssrc: ssrc, seed: UInt64(ssrc))
   }
 
   /// Sends to that port from now on.

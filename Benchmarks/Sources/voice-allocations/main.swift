@@ -20,13 +20,7 @@ func measure() throws -> (voice: Int, turns: Int64, packets: Int64) {
   )
   let engine = try CallEngine(device: headset, settings: EngineSettings(filters: filters))
   defer { engine.stop() }
-  let configuration = StreamConfiguration(
-    codec: .opus,
-    sendPayloadType: 96,
-    receivePayloadType: 96,
-    ssrc: 1,
-    seed: 2
-  )
+  let configuration = StreamConfiguration.opus(ssrc: 1, seed: 2)
   let stream = try engine.attach(configuration, over: try MediaSocket.toItself())
   Thread.sleep(forTimeInterval: 1)
   let before = allocation_counter_voice()

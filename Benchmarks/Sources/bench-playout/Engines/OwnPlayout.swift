@@ -14,13 +14,7 @@ final class OwnPlayout: PlayoutUnderTest {
 
   init(pullFrames: Int = 120) throws {
     self.pullFrames = pullFrames
-    let configuration = StreamConfiguration(
-      codec: .opus,
-      sendPayloadType: 96,
-      receivePayloadType: 96,
-      ssrc: 1,
-      seed: 2
-    )
+    let configuration = StreamConfiguration.opus(ssrc: 1, seed: 2)
     stream = try VoiceStream(configuration, pullFrames: pullFrames)
     block = SampleBuffer(repeating: 0, count: pullFrames)
   }

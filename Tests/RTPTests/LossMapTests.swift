@@ -1,0 +1,105 @@
+import MediaTime
+import Testing
+
+@testable import RTP
+
+/// Loss RLE report blocks (RFC 3611 section 4.1).
+struct LossMapTests {
+  /// What a report in a compound packet tells, number by number.
+  private func told(_ map: inout LossMap) -> [Bool] {
+    var packet = ByteBuffer(repeating: 0, count: RTCPWriter.maximumLength)
+    let block = RTCPReportBlock(
+      ssrc: 9,
+      fractionLost: 0,
+      cumulativeLost: 0,
+      highestSequence: 0,
+      jitter: 0,
+      lastSenderReport: 0,
+      delaySinceLastSenderReport: 0
+    )
+    let length = RTCPWriter.write(
+      to: &packet,
+      ssrc: 4,
+      sender: nil,
+      block: block,
+      losses: &map,
+      tellsLosses: true,
+      canonicalName: 1,
+      isGoodbye: true
+    )
+    #expect(length % 4 == 0)
+    var reader = RTCPReader()
+    var bits: [Bool] = []
+    var saidGoodbye = false
+    while let item = reader.next(in: packet, length: length) {
+      if case .goodbye = item { saidGoodbye = true }
+      guard case .losses(4, var runs) = item else { continue }
+      #expect(runs.ssrc == 9)
+      while let run = runs.next(in: packet) {
+        bits += [Bool](repeating: run.isReceived, count: run.count)
+      }
+    }
+    #expect(saidGoodbye)
+    return bits
+  }
+
+  private func map(_ arrivals: [Bool], from first: Int64) -> LossMap {
+    var map = LossMap()
+    map.begin(at: first)
+    for (index, isReceived) in arrivals.enumerated() where isReceived {
+      map.note(first + Int64(index))
+    }
+    return map
+  }
+
+  @Test(arguments: [1, 14, 15, 16, 29, 30, 100, 900])
+  func everyPatternIsToldAsItWas(count: Int) {
+    var random = SystemRandomNumberGenerator()
+    for share in [0, 0.01, 0.2, 0.5, 0.9] {
+      var arrivals = (0..<count).map { _ in Double.random(in: 0..<1, using: &random) >= share }
+      // What is lost after the newest packet nobody knows yet.
+      arrivals[count - 1] = true
+      // The numbers wrap on the way.
+      var map = map(arrivals, from: 65_500)
+      #expect(told(&map) == arrivals)
+    }
+  }
+
+  @Test func eachNumberIsToldOnce() {
+    var map = map([true, false, true], from: 100)
+    #expect(told(&map) == [true, false, true])
+    #expect(told(&map) == [])
+    // Too late for its report.
+    map.note(101)
+    map.note(104)
+    #expect(told(&map) == [false, true])
+  }
+
+  @Test func longSilenceTellsTheNewestOnly() {
+    var map = map([true], from: 0)
+    map.note(50_000)
+    let bits = told(&map)
+    #expect(bits.count == 960 && bits.last == true && bits.filter { $0 }.count == 1)
+  }
+
+  @Test func damagedBlocksEndTheWalk() {
+    var random = SystemRandomNumberGenerator()
+    for _ in 0..<2_000 {
+      // An extended report with a loss block, and anything in it.
+      let words = Int.random(in: 1...12, using: &random)
+      var bytes: [UInt8] = [0x80, 207, 0, UInt8(words), 0, 0, 0, 4]
+      bytes += (0..<words * 4 - 4).map { _ in UInt8.random(in: 0...255, using: &random) }
+      if bytes.count > 9 { (bytes[8], bytes[9]) = (1, 0) }
+      let packet = ByteBuffer(bytes)
+      var reader = RTCPReader()
+      while let item = reader.next(in: packet, length: bytes.count) {
+        guard case .losses(_, var runs) = item else { continue }
+        var left = 65_536
+        while let run = runs.next(in: packet) {
+          left -= run.count
+          #expect(run.count > 0 && left >= 0)
+        }
+      }
+    }
+  }
+}
