@@ -136,6 +136,60 @@ struct SimulatedCallTests {
     #expect(abs(more) < 10, "\(more) ms more")
   }
 
+  private static func adaptingCall(over network: NetworkConditions) throws -> SimulatedCall {
+    var configuration = StreamConfiguration.opus(ssrc: 1, seed: 1, withCopies: true)
+    configuration.adaptsPackets = true
+    configuration.complexity = 0
+    var far = SimulatedCall.Party()
+    far.card.sound = sound
+    return try SimulatedCall(
+      near: .init(),
+      far: far,
+      over: network,
+      configuration: configuration,
+      seed: 5
+    )
+  }
+
+  @Test func copiesMendMostOfWhatIsLostInBursts() throws {
+    let call = try Self.adaptingCall(over: .lossy5)
+    var observations: [SimulatedCall.Observation] = []
+    call.run(seconds: 60) { observations.append($0) }
+    let settled = try #require(observations.first { $0.second > 10 }).stream
+    let end = try #require(observations.last).stream
+    let lost = Double(end.packetsLost - settled.packetsLost) * 10
+    let concealed = Double(end.concealedFrames - settled.concealedFrames) / 48
+    #expect(lost > 1_500 && concealed < lost / 3, "\(concealed) of \(lost) ms")
+    #expect(end.redundancyDepth >= 2)
+  }
+
+  @Test func cleanLinkGetsShorterPacketsWithoutAClick() throws {
+    let call = try Self.adaptingCall(over: .clean)
+    var observations: [SimulatedCall.Observation] = []
+    call.run(seconds: 20) { observations.append($0) }
+    let before = Self.delays(observations, from: 2, to: 4).sorted()
+    let after = Self.delays(observations, from: 12, to: 20).sorted()
+    #expect(before[before.count / 2] - after[after.count / 2] > 6, "ms less")
+    let end = try #require(observations.last).stream
+    let settled = try #require(observations.first { $0.second > 2 }).stream
+    #expect(end.packetFrames == 240 && end.concealedFrames - settled.concealedFrames < 960)
+
+    // A click is a corner that is sharper than those of the sound itself.
+    let heard = call.heard
+    func sharpest(from: Double, to: Double) -> Float {
+      var highest: Float = 0
+      for index in Int(from * 48_000)..<Int(to * 48_000) {
+        let corner = heard[index] - 2 * heard[index - 1] + heard[index - 2]
+        highest = max(highest, abs(corner))
+      }
+      return highest
+    }
+    let switched = try #require(observations.first { $0.stream.packetFrames == 240 }).second
+    let around = sharpest(from: switched - 0.5, to: switched + 1)
+    let elsewhere = max(sharpest(from: 2, to: 3.5), sharpest(from: 12, to: 19))
+    #expect(around < 1.2 * elsewhere, "\(around) against \(elsewhere) at \(switched) s")
+  }
+
   @Test func unpluggedHeadsetEndsNothing() throws {
     let call = try Self.call(over: .lan, faults: [DeviceFault(.unplugged, second: 5)])
     var last: SimulatedCall.Observation?

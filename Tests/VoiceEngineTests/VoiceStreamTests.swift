@@ -220,7 +220,11 @@ struct VoiceStreamTests {
   @Test(arguments: UInt64(1)...4)
   func randomDatagramsAreSurvived(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
-    var call = try VirtualCall(Self.configuration())
+    var configuration = Self.configuration()
+    configuration.sendRedundancyPayloadType = 97
+    configuration.receiveRedundancyPayloadType = 97
+    configuration.adaptsPackets = true
+    var call = try VirtualCall(configuration)
     call.run(milliseconds: 500)
     for _ in 0..<5_000 {
       var bytes = (0..<Int.random(in: 1...300, using: &random)).map { _ in
@@ -228,7 +232,8 @@ struct VoiceStreamTests {
       }
       if bytes.count > 12, Bool.random(using: &random) {
         bytes[0] = 0x80
-        bytes[1] = 96
+        // Voice, copies of it, an extended report.
+        bytes[1] = [96, 97, 207].randomElement(using: &random) ?? 96
       }
       call.near.receive(
         ByteBuffer(bytes),

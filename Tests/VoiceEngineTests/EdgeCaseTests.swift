@@ -1,0 +1,266 @@
+import Foundation
+import MediaTime
+import RealTime
+import Simulation
+import Testing
+
+@testable import RTP
+@testable import VoiceEngine
+
+/// What every receiver must survive: packets of real senders, and a receiver that never stops nor falls silent for longer
+/// than what was taken from it.
+struct EdgeCaseTests {
+  private static let headerLength = 12
+
+  // MARK: 1, numbers that wrap
+
+  @Test func sequenceAndTimestampWrapWithLossAndReorderingAcrossThem() throws {
+    // Sequence 65500 and timestamp 2^32 - 22000 at first: both wrap within the first half second.
+    let packets = try PacketScene.voice(seconds: 3, seed: 0xFFFF_AA10 << 16 | 0xFFDC)
+    #expect(packets[0].sequenceNumber == 65_500 && packets[0].timestamp > 0xFFFF_0000)
+    var scene = try PacketScene()
+    let wire = packets.enumerated().compactMap { index, packet -> SentPacket? in
+      if index == 35 { return nil }
+      var packet = packet
+      // One overtakes another exactly where the sequence wraps.
+      if index == 36 { packet.at += 12 }
+      return packet
+    }
+    scene.play(wire, until: 3_000)
+    #expect(scene.count().concealed < 60)
+    #expect(scene.loudness(from: 1_000, to: 2_900) > 0.8)
+  }
+
+  // MARK: 2, another source
+
+  @Test(arguments: [false, true])
+  func anotherSourceTakesOverAndLatePacketsOfTheOldOneDoNotDisturb(isContinuous: Bool) throws {
+    let old = try PacketScene.voice(seconds: 1.5, ssrc: 5, seed: 9)
+    var new = try PacketScene.voice(seconds: 2, from: 1.5, ssrc: 6, seed: 123_456 << 16 | 7)
+    let last = try #require(old.last)
+    if isContinuous {
+      for index in new.indices {
+        new[index].sequenceNumber = last.sequenceNumber &+ UInt16(index + 1)
+        new[index].timestamp = last.timestamp &+ UInt32(480 * (index + 1))
+      }
+    }
+    // The old one's last packets come between the new one's first.
+    var wire = old + new
+    for index in old.indices.suffix(5) { wire[index].at += 33 }
+    var scene = try PacketScene()
+    scene.play(wire, until: 3_500)
+    #expect(scene.loudness(from: 1_800, to: 3_400) > 0.8)
+    #expect(scene.count().concealed < 250)
+  }
+
+  // MARK: 3, jumps
+
+  @Test(arguments: [1_440_000, -1_440_000, 172_800_000] as [Int64])
+  func timestampJumpWithContinuousSequenceCostsAMoment(jump: Int64) throws {
+    var packets = try PacketScene.voice(seconds: 4)
+    for index in 200..<packets.count {
+      packets[index].timestamp &+= UInt32(truncatingIfNeeded: jump)
+    }
+    var scene = try PacketScene()
+    scene.play(packets, until: 4_000)
+    #expect(scene.loudness(from: 2_300, to: 3_900) > 0.8)
+    #expect(scene.count().concealed < 250)
+  }
+
+  @Test(arguments: [UInt16(50), 2_000, 20_000, 65_000])
+  func sequenceJumpWithContinuousTimestampCostsAMoment(jump: UInt16) throws {
+    var packets = try PacketScene.voice(seconds: 4)
+    for index in 200..<packets.count { packets[index].sequenceNumber &+= jump }
+    var scene = try PacketScene()
+    scene.play(packets, until: 4_000)
+    #expect(scene.loudness(from: 2_300, to: 3_900) > 0.8)
+    #expect(scene.count().concealed < 250)
+  }
+
+  // MARK: 4, packets that should not be
+
+  @Test func duplicatesEmptyAndForeignPacketsAreNotHeard() throws {
+    let packets = try PacketScene.voice(seconds: 3)
+    var wire: [SentPacket] = []
+    for (index, packet) in packets.enumerated() {
+      wire.append(packet)
+      var extra = packet
+      extra.at += Double(index % 9)
+      switch index % 6 {
+      case 0: break
+      case 1: extra.bytes[20] ^= 0xFF
+      case 2: extra.bytes.removeSubrange(Self.headerLength...)
+      case 3: extra.bytes[1] = 33
+      case 4: extra.bytes = [0x80, 200, 0, 1, 9, 9, 9, 9] + extra.bytes
+      default: extra.bytes = Array(extra.bytes.prefix(7))
+      }
+      wire.append(extra)
+    }
+    var clean = try PacketScene()
+    clean.play(packets, until: 3_000)
+    var scene = try PacketScene()
+    scene.play(wire, until: 3_000)
+    #expect(scene.count().concealed == clean.count().concealed)
+    #expect(scene.loudness(from: 500, to: 2_900) > 0.8)
+  }
+
+  @Test func packetLongerThanAgreedIsPlayedInFull() throws {
+    let packets = try PacketScene.voice(seconds: 3, frames: 2_880)
+    var scene = try PacketScene { $0.packetFrames = 120 }
+    scene.play(packets, until: 2_900)
+    #expect(scene.count().concealed < 70 && scene.loudness(from: 500, to: 2_800) > 0.8)
+  }
+
+  // MARK: 5, other packets
+
+  @Test func frameSizesAndModesChangeWithoutAGap() throws {
+    // Each sender is one of its own: 2.5 and 5 ms are CELT, 60 ms is SILK or both.
+    var wire: [SentPacket] = []
+    var sequence: UInt16 = 100
+    var timestamp: UInt32 = 48_000
+    for (index, frames) in [960, 480, 2_880, 120, 240, 960].enumerated() {
+      let part = try PacketScene.voice(seconds: 1.2, from: Double(index) * 1.2, frames: frames)
+      for var packet in part {
+        packet.sequenceNumber = sequence
+        packet.timestamp = timestamp
+        sequence &+= 1
+        timestamp &+= UInt32(frames)
+        wire.append(packet)
+      }
+    }
+    var scene = try PacketScene()
+    scene.play(wire, until: 7_200)
+    // From short packets to long ones the first of these comes later by the difference.
+    #expect(scene.count().concealed < 200)
+    #expect(scene.loudness(from: 500, to: 7_000) > 0.75)
+  }
+
+  // MARK: 6, stalls, outages, another way
+
+  @Test func burstAfterAStallLeavesNoDelay() throws {
+    var packets = try PacketScene.voice(seconds: 6)
+    for index in packets.indices where (200..<240).contains(index) { packets[index].at = 2_402.5 }
+    var scene = try PacketScene()
+    scene.play(packets, until: 2_000)
+    let before = scene.count().delay
+    scene.play(packets.filter { $0.at > 1_995 }, until: 5_900)
+    #expect(scene.count().delay < before + 10)
+    #expect(scene.loudness(from: 2_700, to: 5_800) > 0.8)
+  }
+
+  @Test func tenSecondsOfOutageEndWithTheVoiceBack() throws {
+    let packets = try PacketScene.voice(seconds: 14).filter { $0.at < 2_000 || $0.at > 12_000 }
+    var scene = try PacketScene()
+    scene.play(packets, until: 14_000)
+    #expect(scene.loudness(from: 6_000, to: 11_900) < 0.01)
+    #expect(scene.loudness(from: 12_200, to: 13_900) > 0.8)
+    #expect(scene.count().delay < 30)
+  }
+
+  @Test func slowerWayIsNotKeptAsDepth() throws {
+    var packets = try PacketScene.voice(seconds: 12)
+    for index in packets.indices where packets[index].at > 3_000 { packets[index].at += 200 }
+    var scene = try PacketScene()
+    scene.play(packets, until: 11_900)
+    #expect(scene.count().delay < 30, "beyond the fastest packet of the new way")
+    #expect(scene.loudness(from: 4_000, to: 11_800) > 0.8)
+  }
+
+  // MARK: 7, silence
+
+  @Test func minutesOfSilenceThenSpeech() throws {
+    let packets = try PacketScene.voice(seconds: 124, silentFrom: 2, to: 122, usesDTX: true)
+    #expect(packets.count < 2_000)
+    var scene = try PacketScene()
+    scene.play(packets, until: 124_000)
+    #expect(scene.loudness(from: 60_000, to: 121_000) < 0.01)
+    #expect(scene.loudness(from: 122_200, to: 123_900) > 0.8)
+    #expect(scene.count().delay < 40)
+  }
+
+  @Test func thirtySecondsOfKeepAlivesOnlyAreSilentAndEndNothing() throws {
+    var packets = try PacketScene.voice(seconds: 34).filter { $0.at < 2_000 || $0.at > 32_000 }
+    // A keep-alive of an unknown payload type (RFC 6263 section 4.6) each five seconds.
+    for index in 1..<6 {
+      let bytes: [UInt8] = [0x80, 126, 0, UInt8(index), 0, 0, 0, 0, 0, 0, 0, 5]
+      packets.append(SentPacket(at: 2_000 + 5_000 * Double(index), bytes: bytes))
+    }
+    var scene = try PacketScene()
+    scene.play(packets, until: 34_000)
+    #expect(scene.loudness(from: 6_000, to: 31_900) < 0.01)
+    #expect(scene.loudness(from: 32_200, to: 33_900) > 0.8)
+  }
+
+  // MARK: 8, clocks
+
+  @Test(arguments: [-5_000.0, 5_000])
+  func soundCardThatIsHalfAPerCentOffIsBorne(drift: Double) throws {
+    var packets = try PacketScene.voice(seconds: 60)
+    for index in packets.indices { packets[index].at *= 1 + drift / 1e6 }
+    var scene = try PacketScene()
+    scene.play(packets, until: 59_000)
+    let counted = scene.count()
+    // A third of a second is too much or too little in all; more than 0.2 % is not resampled.
+    #expect(counted.delay < 40 && counted.concealed < 800, "\(counted)")
+    #expect(scene.loudness(from: 1_000, to: 58_900) > 0.8)
+  }
+
+  @Test func stepOfTheWallClockSpoilsNoRoundTrip() throws {
+    var session = RTCPSession(localSSRC: 5, seed: 1)
+    func report(_ middle: UInt32) -> RTCPItem {
+      .report(
+        reporter: 6,
+        RTCPReportBlock(
+          ssrc: 5,
+          fractionLost: 0,
+          cumulativeLost: 0,
+          highestSequence: 0,
+          jitter: 0,
+          lastSenderReport: middle,
+          delaySinceLastSenderReport: 0
+        )
+      )
+    }
+    let wall: Int64 = 1_700_000_000_000_000_000
+    let sent = RTCPSenderInformation(
+      ntpTime: RTCPSession.ntpTime(wallNanoseconds: wall),
+      timestamp: RTPTimestamp(rawValue: 0),
+      packetCount: 0,
+      octetCount: 0
+    )
+    let instant = MonotonicInstant(nanoseconds: 1)
+    for wallNow in [wall + 40_000_000, wall - 3_600_000_000_000, wall + 3_600_000_000_000] {
+      session.receive(
+        report(sent.middleOfNTPTime),
+        from: 6,
+        at: instant,
+        wallNanoseconds: wallNow
+      )
+      let roundTrip = try #require(session.roundTripNanoseconds)
+      #expect(abs(roundTrip - 40_000_000) < 100_000)
+    }
+  }
+
+  // MARK: 11, a thread that stood still
+
+  @Test func secondOfPacketsAtOnceLeavesNoSecondOfDepth() throws {
+    var packets = try PacketScene.voice(seconds: 6)
+    for index in packets.indices where (200..<300).contains(index) { packets[index].at = 3_002.5 }
+    var scene = try PacketScene()
+    scene.play(packets, until: 5_900)
+    #expect(scene.count().delay < 40)
+    #expect(scene.loudness(from: 3_500, to: 5_800) > 0.8)
+  }
+
+  // MARK: 12, hold
+
+  @Test func resumedCallBeginsWithWhatIsSaidNow() throws {
+    // A call that is held has no stream; the one after it hears a sender in the middle of its count.
+    let packets = try PacketScene.voice(seconds: 30).filter { $0.at > 20_000 }
+      .map { SentPacket(at: $0.at - 20_000, bytes: $0.bytes) }
+    var scene = try PacketScene()
+    scene.play(packets, until: 9_900)
+    #expect(scene.count().concealed < 60 && scene.count().delay < 30)
+    #expect(scene.loudness(from: 500, to: 9_800) > 0.8)
+  }
+}
