@@ -60,6 +60,39 @@ struct UserAgentTests {
     await bob.stop()
   }
 
+  @Test(arguments: [true, false])
+  func copiesAreAgreedIfBothSidesTakeThem(answererTakesThem: Bool) async throws {
+    let (alice, _) = try await agent("alice")
+    let (bob, address) = try await agent("bob")
+    var aliceEvents = alice.events.makeAsyncIterator()
+    var bobEvents = bob.events.makeAsyncIterator()
+    let outgoing = try await alice.invite("sip:bob@\(address)", offer: Self.offer)
+    guard case .incoming(let incoming, _, _, _) = await bobEvents.next() else {
+      Issue.record("no call came")
+      return
+    }
+    #expect(await aliceEvents.next() == .ringing(outgoing))
+    var answer = Self.offer
+    answer.usesRedundancy = answererTakesThem
+    #expect(await bob.answer(incoming, offer: answer))
+    guard case .media(_, let ours) = await aliceEvents.next(),
+      case .media(_, let theirs) = await bobEvents.next()
+    else {
+      Issue.record("no agreement")
+      return
+    }
+    let payloadType: UInt8? = answererTakesThem ? 97 : nil
+    for media in [ours, theirs] {
+      #expect(media.codec == .opus && media.sendPayloadType == 96)
+      #expect(media.sendRedundancyPayloadType == payloadType)
+      #expect(media.receiveRedundancyPayloadType == payloadType)
+      #expect(media.shortestPacketMilliseconds == 3)
+    }
+    await alice.hangUp(outgoing)
+    await alice.stop()
+    await bob.stop()
+  }
+
   @Test func withoutACommonCodecTheCallIsRefused() async throws {
     let (alice, _) = try await agent("alice")
     let (bob, address) = try await agent("bob")
