@@ -12,6 +12,8 @@ struct DelayHistogram: ~Copyable {
 
   private var weights = FixedArray<Float>(repeating: 0, count: 2_048)
   private var total: Float = 0
+  /// The delays of all packets, weighted, in buckets; what is far from usual counts as a little more than usual.
+  private var sum: Float = 0
   /// Of the lost packets that a later one brought again, in the same measure: by how many buckets later it was said.
   private var recoverable = FixedArray<Float>(repeating: 0, count: 4)
   private var distances = FixedArray<Int>(repeating: 0, count: 4)
@@ -31,6 +33,7 @@ struct DelayHistogram: ~Copyable {
     let bucket = min(Int(max(0, delay) / Self.bucketNanoseconds), Self.bucketCount - 1)
     weights[bucket] += nextWeight
     highest = max(highest, bucket)
+    sum += nextWeight * usual(bucket)
     total += nextWeight
     packetsRemembered = Float(Self.memoryNanoseconds / Double(max(1_000_000, duration)))
     nextWeight *= Float(1 + Double(duration) / Self.memoryNanoseconds)
@@ -139,6 +142,7 @@ struct DelayHistogram: ~Copyable {
   mutating func shift(by step: Int64) {
     let buckets = min(Int(step / Self.bucketNanoseconds), Self.bucketCount)
     guard buckets > 0 else { return }
+    defer { addUp() }
     guard buckets < Self.bucketCount else {
       // Beyond the range: what was clamped into the last bucket was the step itself.
       weights[0] += weights[Self.bucketCount - 1]
@@ -151,17 +155,41 @@ struct DelayHistogram: ~Copyable {
     }
   }
 
+  /// The mean delay in nanoseconds, of which stalls are no part.
+  var mean: Float {
+    @_noAllocation @_noLocks get {
+      total > 0 ? sum / total * Float(Self.bucketNanoseconds) : 0
+    }
+  }
+
   @_noAllocation @_noLocks
   private mutating func rescale() {
-    total = 0
-    highest = 0
     for bucket in 0..<Self.bucketCount {
       weights[bucket] /= nextWeight
       if weights[bucket] < 1e-6 { weights[bucket] = 0 }
-      if weights[bucket] > 0 { highest = bucket }
-      total += weights[bucket]
     }
     for index in 0..<recoverable.count { recoverable[index] /= nextWeight }
     nextWeight = 1
+    addUp()
+  }
+
+  // One stall is no jitter.
+  @_noAllocation @_noLocks
+  private func usual(_ bucket: Int) -> Float {
+    let limit = total > 0 ? 4 * sum / total + 16 : 16
+    return Float(bucket) < limit ? Float(bucket) : limit
+  }
+
+  @_noAllocation @_noLocks
+  private mutating func addUp() {
+    var (total, sum): (Float, Float) = (0, 0)
+    highest = 0
+    for bucket in 0..<Self.bucketCount where weights[bucket] > 0 {
+      highest = bucket
+      total += weights[bucket]
+      sum += weights[bucket] * usual(bucket)
+    }
+    self.total = total
+    self.sum = sum
   }
 }
