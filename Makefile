@@ -95,7 +95,7 @@ setup-bench: setup-test Benchmarks/.venv/made
 Benchmarks/.venv/made:
 	@Scripts/install.sh "$(SUDO)" $(RIVALS)
 	python3 -m venv Benchmarks/.venv
-	Benchmarks/.venv/bin/pip install -q numpy 'pesq==0.0.4' && touch $@ || true
+	Benchmarks/.venv/bin/pip install -q numpy scipy 'pesq==0.0.4' 'pystoi==0.4.1' && touch $@ || true
 
 clean:
 	rm -rf .build Benchmarks/.build Benchmarks/.venv demo

@@ -1,10 +1,15 @@
-"""PESQ-WB of recordings: score.py ANSWER.json SAID.wav HEARD.wav [SAID.wav HEARD.wav]..., all at 16 kHz."""
+"""PESQ-WB and STOI of recordings: score.py ANSWER.json SAID.wav HEARD.wav [SAID.wav HEARD.wav]..., all at 16 kHz."""
 import json
 import sys
+import warnings
 import wave
 
 import numpy
 from pesq import PesqError, pesq
+from pystoi import stoi
+from scipy.signal import correlate
+
+RATE = 16000
 
 
 def samples(path):
@@ -12,13 +17,24 @@ def samples(path):
         return numpy.frombuffer(file.readframes(file.getnframes()), "<i2") / 32768
 
 
+def aligned(said, heard):
+    """What was heard, shifted to where it fits best; PESQ looks for that itself."""
+    likeness = correlate(heard, said, mode="full", method="fft")
+    lag = int(numpy.argmax(likeness)) - (len(said) - 1)
+    return numpy.roll(heard, -lag)
+
+
 def score(said, heard):
+    said, heard = samples(said), samples(heard)
     try:
-        return float(pesq(16000, samples(said), samples(heard), "wb"))
+        quality = float(pesq(RATE, said, heard, "wb"))
     except PesqError:
-        return 1.0
+        quality = 1.0
+    return {"pesq": quality, "stoi": float(stoi(said, aligned(said, heard), RATE))}
 
 
+# STOI says so when there is too little speech, and gives nearly nothing.
+warnings.simplefilter("ignore")
 files = sys.argv[2:]
 with open(sys.argv[1], "w") as answer:
     json.dump([score(*pair) for pair in zip(files[::2], files[1::2])], answer)

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// Scores what was heard against what was said, with the Python package `pesq`.
+/// Scores what was heard against what was said, with the Python packages `pesq` and `pystoi`.
 public struct SpeechScorer {
   /// A sentence, and what became of it, of the same length and at 48 kHz.
   public struct Clip {
@@ -14,6 +14,14 @@ public struct SpeechScorer {
     }
   }
 
+  /// What a clip is worth.
+  public struct Score: Codable, Equatable, Sendable {
+    /// How it sounds (ITU-T P.862.2), 1 to 4.64.
+    public let pesq: Double
+    /// How much of it can be understood (STOI), 0 to 1.
+    public let stoi: Double
+  }
+
   private let python: String
   private let script: String
 
@@ -24,8 +32,8 @@ public struct SpeechScorer {
     self.script = script
   }
 
-  /// PESQ-WB of each clip, 1 to 4.64; clips that cannot be scored, as silence, get 1.
-  public func scores(_ clips: [Clip], in folder: URL) throws -> [Double] {
+  /// The score of each clip; those that cannot be scored, as silence, get the worst.
+  public func scores(_ clips: [Clip], in folder: URL) throws -> [Score] {
     guard !clips.isEmpty else { return [] }
     var files: [String] = []
     for (index, clip) in clips.enumerated() {
@@ -41,6 +49,6 @@ public struct SpeechScorer {
     }
     let answer = folder.appendingPathComponent("scores.json")
     try run(python, [script, answer.path] + files)
-    return try JSONDecoder().decode([Double].self, from: Data(contentsOf: answer))
+    return try JSONDecoder().decode([Score].self, from: Data(contentsOf: answer))
   }
 }

@@ -109,7 +109,7 @@ public struct Trial {
       )
       if let scorer = settings.scorer {
         let clips = clips(of: source, in: heard, during: begin..<end, delays: direction.delays)
-        direction.pesq = try scorer.scores(clips, in: folder)
+        direction.pesq = try scorer.scores(clips, in: folder).map(\.pesq)
       }
       result.directions.append(direction)
     }

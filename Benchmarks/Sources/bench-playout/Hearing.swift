@@ -1,8 +1,12 @@
 import MediaTime
 import Rig
+import Simulation
+import VoiceEngine
 
 /// What one receiver made of a call.
 struct Hearing {
+  /// Who heard it.
+  let name: String
   /// What sounded from the beginning of the call on, at 48 kHz.
   let heard: [Float]
   /// From mouth to ear every 10 ms in milliseconds, nil where nothing was decoded.
@@ -38,10 +42,46 @@ struct Hearing {
         }
       )
     }
+    name = engine.name
     self.heard = heard
     self.delays = delays
     let counted = max(1, total - Self.settlingSeconds * 48_000)
     concealedShare = Double(engine.concealedFrames - concealed) / Double(counted)
+  }
+
+  static let wholeCallName = "whole call"
+
+  /// Lets two machines of ours hold the call, each with a headset, at their defaults.
+  init(inWholeCall call: TestCall) throws {
+    var configuration = StreamConfiguration.opus(ssrc: 1, seed: 2, withCopies: true)
+    configuration.adaptsPackets = true
+    var far = SimulatedCall.Party()
+    far.card.sound = call.sound
+    far.card.captureDrift = call.setting.drift
+    far.card.playbackDrift = call.setting.drift
+    let simulation = try SimulatedCall(
+      near: .init(),
+      far: far,
+      over: call.setting.network,
+      configuration: configuration,
+      seed: call.setting.seed
+    )
+    var delays: [Double?] = []
+    var settled: StreamStatistics?
+    var end: StreamStatistics?
+    simulation.run(seconds: Double(call.setting.seconds)) { observation in
+      // Ten of them in a second, where a hundred are kept.
+      let place = Int(observation.second * 100)
+      while delays.count < place { delays.append(observation.delay) }
+      if observation.second < Double(Self.settlingSeconds) { settled = observation.stream }
+      end = observation.stream
+    }
+    name = Self.wholeCallName
+    heard = simulation.heard
+    self.delays = delays
+    let concealed = (end?.concealedFrames ?? 0) - (settled?.concealedFrames ?? 0)
+    let counted = max(1, (call.setting.seconds - Self.settlingSeconds) * 48_000)
+    concealedShare = Double(concealed) / Double(counted)
   }
 
   /// After the start, where known.
@@ -51,7 +91,9 @@ struct Hearing {
   func clips(of call: TestCall) -> [SpeechScorer.Clip] {
     call.utterances.compactMap { utterance in
       guard utterance.frame >= Self.settlingSeconds * 48_000 else { return nil }
-      let during = delays[utterance.frame / 480..<(utterance.frame + utterance.samples.count) / 480]
+      let last = min(delays.count, (utterance.frame + utterance.samples.count) / 480)
+      guard utterance.frame / 480 < last else { return nil }
+      let during = delays[utterance.frame / 480..<last]
       let known = during.compactMap { $0 }
       // Of what was not decoded at all the score is that of silence.
       let delay = Percentiles(known.isEmpty ? settledDelays : known).median

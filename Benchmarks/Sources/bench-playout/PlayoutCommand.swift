@@ -71,13 +71,17 @@ struct PlayoutCommand: ParsableCommand {
     }
   }
 
-  private func engines() throws -> [any PlayoutUnderTest] {
-    var all: [any PlayoutUnderTest] = [try OwnPlayout(), try NetEQ()]
+  private func hearings(of call: TestCall) throws -> [Hearing] {
+    var engines: [any PlayoutUnderTest] = [try OwnPlayout(), try NetEQ()]
     for milliseconds in [20, 40, 80, 200] {
-      all.append(try FixedBuffer(milliseconds: milliseconds, packetFrames: Int64(frame * 48)))
+      engines.append(try FixedBuffer(milliseconds: milliseconds, packetFrames: Int64(frame * 48)))
     }
-    return all.filter { only == nil || $0.name.contains(only ?? "") }
+    var all = engines.filter { isWanted($0.name) }.map { Hearing(call, by: $0) }
+    if isWanted(Hearing.wholeCallName) { all.append(try Hearing(inWholeCall: call)) }
+    return all
   }
+
+  private func isWanted(_ name: String) -> Bool { only.map { name.contains($0) } ?? true }
 
   func run() throws {
     let work = try WorkFolder()
@@ -101,15 +105,14 @@ struct PlayoutCommand: ParsableCommand {
           drift: drift
         )
         let call = try TestCall(setting, saying: sentences)
-        for (index, engine) in try engines().enumerated() {
+        for (index, hearing) in try hearings(of: call).enumerated() {
           if rows.count <= index {
-            rows.append(PlayoutRow(network: network.name, engine: engine.name))
+            rows.append(PlayoutRow(network: network.name, engine: hearing.name))
           }
-          let hearing = Hearing(call, by: engine)
           rows[index].delays += hearing.settledDelays
           rows[index].concealedShares.append(hearing.concealedShare)
           if let scorer {
-            rows[index].pesq += try scorer.scores(hearing.clips(of: call), in: work.url)
+            rows[index].add(try scorer.scores(hearing.clips(of: call), in: work.url))
           }
         }
       }

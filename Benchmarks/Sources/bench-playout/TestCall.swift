@@ -26,6 +26,8 @@ struct TestCall {
   /// In order of arrival.
   let packets: [ArrivedPacket]
   let utterances: [Utterance]
+  /// What is said, with pauses.
+  let sound: [Float]
   let lookAhead: Int
 
   private static let pauseFrames = 36_000
@@ -50,7 +52,8 @@ struct TestCall {
     lookAhead = encoder.lookAhead
     let loss = Int((setting.network.lossShare * 100).rounded())
     encoder.setRedundancy(enabled: loss > 0, expectedLossPercent: loss)
-    packets = Self.send(Array(sound.prefix(total)), by: encoder, setting)
+    self.sound = Array(sound.prefix(total))
+    packets = Self.send(self.sound, by: encoder, setting)
   }
 
   private static func send(
