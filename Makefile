@@ -92,10 +92,10 @@ setup-bench: setup-test Benchmarks/.venv/made
 	@Scripts/install.sh "$(SUDO)" $(RIVALS)
 
 # Without it sentences are not scored, which the benchmarks say.
-Benchmarks/.venv/made:
+Benchmarks/.venv/made: Benchmarks/requirements.txt
 	@Scripts/install.sh "$(SUDO)" $(RIVALS)
 	python3 -m venv Benchmarks/.venv
-	Benchmarks/.venv/bin/pip install -q numpy scipy 'pesq==0.0.4' 'pystoi==0.4.1' && touch $@ || true
+	Benchmarks/.venv/bin/pip install -q -r $< && touch $@ || true
 
 clean:
 	rm -rf .build Benchmarks/.build Benchmarks/.venv demo

@@ -10,6 +10,7 @@ from pystoi import stoi
 from scipy.signal import correlate
 
 RATE = 16000
+REACH = RATE // 10
 
 
 def samples(path):
@@ -18,10 +19,12 @@ def samples(path):
 
 
 def aligned(said, heard):
-    """What was heard, shifted to where it fits best; PESQ looks for that itself."""
+    """What was heard, shifted by up to 100 ms to where it fits best; PESQ looks for that itself, and in each part."""
     likeness = correlate(heard, said, mode="full", method="fft")
-    lag = int(numpy.argmax(likeness)) - (len(said) - 1)
-    return numpy.roll(heard, -lag)
+    middle = len(said) - 1
+    lag = int(numpy.argmax(likeness[middle - REACH:middle + REACH + 1])) - REACH
+    padded = numpy.concatenate([numpy.zeros(REACH), heard, numpy.zeros(REACH)])
+    return padded[REACH + lag:REACH + lag + len(said)]
 
 
 def score(said, heard):

@@ -169,14 +169,20 @@ static inline bool re_description_agree_event(struct sdp_media *media, uint32_t 
 /* The payload types of redundant payloads (RFC 2198) that bring a voice format, which the sides number so; false if a side
    has none. */
 static inline bool re_description_agree_redundancy(struct sdp_media *media, uint32_t rate,
-                                                   int remote_voice, int *local_payload_type,
+                                                   int local_voice, int remote_voice,
+                                                   int *local_payload_type,
                                                    int *remote_payload_type) {
   const struct sdp_format *local =
       sdp_media_format(media, true, NULL, -1, "red", (int32_t)rate, -1);
   const struct sdp_format *remote =
       sdp_media_format(media, false, NULL, -1, "red", (int32_t)rate, -1);
   /* The formats in it, from the newest to the oldest: 96/96. */
-  if (!local || !remote || !remote->params || atoi(remote->params) != remote_voice) return false;
+  if (!local || !remote || !local->sup || !remote->sup || !remote->params ||
+      atoi(remote->params) != remote_voice || local->pt == local_voice)
+    return false;
+  /* Our formats have taken the numbers of an offer, and what names them has to follow. */
+  if (sdp_format_set_params((struct sdp_format *)local, "%d/%d", local_voice, local_voice))
+    return false;
   *local_payload_type = local->pt;
   *remote_payload_type = remote->pt;
   return true;

@@ -168,7 +168,10 @@ struct DelayHistogram: ~Copyable {
       weights[bucket] /= nextWeight
       if weights[bucket] < 1e-6 { weights[bucket] = 0 }
     }
-    for index in 0..<recoverable.count { recoverable[index] /= nextWeight }
+    for index in 0..<recoverable.count {
+      recoverable[index] /= nextWeight
+      if recoverable[index] < 1e-6 { recoverable[index] = 0 }
+    }
     nextWeight = 1
     addUp()
   }

@@ -66,35 +66,30 @@ public struct DelayTarget: ~Copyable {
     continuousSince = isContinuous ? continuousSince ?? arrival : arrival
     let previousArrival = lastArrival
     lastArrival = arrival
+    var isProved = true
     if let reference, minimum - reference > Self.rebaseStep,
       minimum - reference > 2 * histogram.quantile(0.5)
     {
       // After a pause the window knows the newest packet only, which may be a late one.
       let known = arrival.nanoseconds(since: continuousSince ?? arrival)
-      guard known > Self.rebaseKnowledge else {
-        histogram.add(
-          delay: transit - reference,
-          duration: SampleRate.voice.nanoseconds(of: frames)
-        )
-        return
-      }
-      histogram.shift(by: minimum - reference)
+      isProved = known > Self.rebaseKnowledge
+      if isProved { histogram.shift(by: minimum - reference) }
     }
-    reference = minimum
+    if isProved { reference = minimum }
 
     let duration = SampleRate.voice.nanoseconds(of: frames)
-    let delay = transit - minimum
-    if !isCatchingUp(delay: delay, duration: duration, since: previousArrival, at: arrival) {
-      histogram.add(delay: delay, duration: duration)
-    }
+    let delay = transit - (reference ?? minimum)
+    let isEvent =
+      !isCatchingUp(delay: delay, duration: duration, since: previousArrival, at: arrival)
+    if isEvent { histogram.add(delay: delay, duration: duration) }
     lastDelay = delay
     heard += duration
     packets += 1
-    // Looked for anew when a packet was later than was waited for, else fifty times a second.
+    // Looked for anew when a packet was later than was waited for, else fifty times a second; not while it is open
+    // whether the way has become slower.
     sinceChosen += duration
-    guard delay > nanoseconds - guardNanoseconds || sinceChosen >= Self.choiceInterval else {
-      return
-    }
+    let isSurprise = isEvent && delay > nanoseconds - guardNanoseconds
+    guard isProved, isSurprise || sinceChosen >= Self.choiceInterval else { return }
     sinceChosen = 0
     var wanted = histogram.cheapest(price: Self.price)
     let careful = min(wanted + caution, Int64(Self.usualTail * histogram.mean))

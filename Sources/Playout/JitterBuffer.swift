@@ -96,6 +96,8 @@ public struct JitterBuffer: ~Copyable {
   private var store = PacketStore(capacity: 512)
   private var target: DelayTarget
   private var newestArrival: (mediaFrame: Int64, sequence: Int64, instant: MonotonicInstant)?
+  /// The first packet of this time base that came.
+  private var firstHeard: Int64?
   private var expected: (sequence: Int64, mediaFrame: Int64)?
   /// Packets before this number belong to a time base that was left.
   private var firstSequence: Int64 = 0
@@ -168,6 +170,7 @@ public struct JitterBuffer: ~Copyable {
       target.noteRecovery(distance: frames)
     }
     target.update(mediaFrame: mediaFrame, frames: frames, arrival: arrival)
+    firstHeard = firstHeard ?? sequence
     if let newest = newestArrival, newest.sequence > sequence {
       // Reordered: the newest stays the reference for jumps.
     } else {
@@ -192,6 +195,7 @@ public struct JitterBuffer: ~Copyable {
   ///   - mediaFrame: the extended timestamp of that packet, in frames at 48 kHz.
   ///   - frames: its duration, 120 to 5760 frames.
   ///   - isSilence: true if it only says that the sender fell silent (DTX).
+  ///   - carriesRedundancy: true if it brings the packet before it once more.
   ///   - distance: how many frames after it the packet begins that brings it.
   /// - Returns: what became of it, with the slot for its payload.
   @_noAllocation @_noLocks
@@ -200,12 +204,20 @@ public struct JitterBuffer: ~Copyable {
     mediaFrame: Int64,
     frames: FrameCount,
     isSilence: Bool,
+    carriesRedundancy: Bool = false,
     distance: FrameCount
   ) -> Insertion {
-    // What came itself, or was there before anything was heard, needs no copy.
-    guard newestArrival != nil, sequence >= firstSequence, !played.contains(sequence),
-      !store.contains(sequence)
+    // What came itself, or was said before anything was heard, needs no copy.
+    guard let firstHeard, sequence > firstHeard, sequence >= firstSequence,
+      !played.contains(sequence), !store.contains(sequence)
     else { return .duplicate }
+    // What is so old is either played or not worth a thought.
+    if let expected, expected.sequence - sequence >= RecentSequences.count { return .duplicate }
+    // Numbers and times that contradict each other: the sender put something between its packets.
+    if let expected, sequence >= expected.sequence, mediaFrame < expected.mediaFrame {
+      return .duplicate
+    }
+    if let later = store.first(from: sequence), mediaFrame >= later.mediaFrame { return .duplicate }
     target.noteRecovery(distance: distance)
     if let expected, sequence < expected.sequence {
       played.insert(sequence)
@@ -217,7 +229,7 @@ public struct JitterBuffer: ~Copyable {
         mediaFrame: mediaFrame,
         frames: frames,
         isSilence: isSilence,
-        carriesRedundancy: false,
+        carriesRedundancy: carriesRedundancy,
         isCopy: true
       )
     )
@@ -231,6 +243,7 @@ public struct JitterBuffer: ~Copyable {
     drift = DriftControl()
     target.rebase()
     newestArrival = nil
+    firstHeard = nil
     expected = nil
     firstSequence = 0
     played.reset()
@@ -436,6 +449,7 @@ public struct JitterBuffer: ~Copyable {
     while skipping > 3 * packet.frames, let following = store.first(from: packet.sequence + 1) {
       let step = Int(clamping: following.mediaFrame - packet.mediaFrame)
       guard step > 0, step < skipping else { break }
+      played.insert(packet.sequence)
       store.remove(packet.sequence)
       counters.skippedPackets += 1
       (late, skipping) = (late - step, skipping - step)
@@ -473,6 +487,7 @@ public struct JitterBuffer: ~Copyable {
       let held = target.delay(ofFrame: packet.mediaFrame, at: playTime),
       held - target.nanoseconds > excess
     {
+      played.insert(packet.sequence)
       store.remove(packet.sequence)
       counters.skippedPackets += 1
       packet = following

@@ -1,5 +1,7 @@
 /// Which of the last 64 sequence numbers have been seen.
 struct RecentSequences: Sendable {
+  static var count: Int64 { @_noAllocation @_noLocks get { 64 } }
+
   private var newest: Int64 = -1
   private var bits: UInt64 = 0
 

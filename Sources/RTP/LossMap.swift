@@ -2,11 +2,13 @@ public import MediaTime
 
 /// Which packets of a source came, one bit each, for the report that tells the source (RFC 3611 section 4.1).
 ///
-/// It remembers the newest 1024 numbers. What comes after it was reported stays reported lost.
+/// It remembers the newest 1024 numbers, and tells of all but the last few, which a packet on its way may still fill. What
+/// comes later stays reported lost.
 public struct LossMap: ~Copyable {
   private static var capacity: Int64 { 1_024 }
   /// Not more than this many are told at a time: what fits in a small datagram even if every other one is lost.
   private static var longestReport: Int64 { 960 }
+  private static var unsettled: Int64 { 8 }
 
   private var isReceived = FixedArray<Bool>(repeating: false, count: 1_024)
   /// The number after the newest one, and the first that was not reported.
@@ -44,18 +46,19 @@ public struct LossMap: ~Copyable {
   /// It takes up to `LossRuns.longestBlock` bytes.
   @_noAllocation @_noLocks
   mutating func writeReport(on ssrc: UInt32, to packet: inout ByteBuffer, at offset: Int) -> Int? {
+    let end = end - Self.unsettled
     guard end > begin else { return nil }
     let first = max(begin, end - Self.longestReport)
     var next = first
     var chunk = offset + LossRuns.headerLength
     while next < end {
-      let length = runLength(from: next)
+      let length = runLength(from: next, to: end)
       if length >= LossRuns.vectorBits || next + length == end {
         let type: UInt16 = isReceived[slot(of: next)] ? 0x4000 : 0
         BigEndian.write(type | UInt16(truncatingIfNeeded: length), to: &packet, at: chunk)
         next += length
       } else {
-        BigEndian.write(0x8000 | vector(from: next), to: &packet, at: chunk)
+        BigEndian.write(0x8000 | vector(from: next, to: end), to: &packet, at: chunk)
         next += LossRuns.vectorBits
       }
       chunk += 2
@@ -75,7 +78,7 @@ public struct LossMap: ~Copyable {
   }
 
   @_noAllocation @_noLocks
-  private func runLength(from first: Int64) -> Int64 {
+  private func runLength(from first: Int64, to end: Int64) -> Int64 {
     let isRun = isReceived[slot(of: first)]
     var next = first + 1
     while next < end, isReceived[slot(of: next)] == isRun { next += 1 }
@@ -84,7 +87,7 @@ public struct LossMap: ~Copyable {
 
   // What lies beyond the end is told as received; the block's end says that it does not count.
   @_noAllocation @_noLocks
-  private func vector(from first: Int64) -> UInt16 {
+  private func vector(from first: Int64, to end: Int64) -> UInt16 {
     var bits: UInt16 = 0
     for index in 0..<LossRuns.vectorBits {
       let isSet = first + index >= end || isReceived[slot(of: first + index)]

@@ -13,6 +13,8 @@ public struct RTCPSession: Sendable {
 
   /// The round-trip time from the newest report, nil before the first.
   public private(set) var roundTripNanoseconds: Int64?
+  /// The round-trip time that the newest report gave, nil if it gave none.
+  public private(set) var newestRoundTripNanoseconds: Int64?
   /// What the far side said of our stream, nil before its first report.
   public private(set) var farReport: RTCPReportBlock?
   /// True after the far side's BYE.
@@ -53,12 +55,14 @@ public struct RTCPSession: Sendable {
     case .report(_, let block):
       guard block.ssrc == localSSRC else { return }
       farReport = block
+      newestRoundTripNanoseconds = nil
       guard block.lastSenderReport != 0 else { return }
       let now = UInt32(truncatingIfNeeded: Self.ntpTime(wallNanoseconds: wallNanoseconds) &>> 16)
       let ticks = now &- block.lastSenderReport &- block.delaySinceLastSenderReport
       // A negative result (clock step, coarse delay) wraps to a huge one.
       guard ticks < 60 &<< 16 else { return }
       roundTripNanoseconds = Int64(ticks) * 1_000_000_000 / 65_536
+      newestRoundTripNanoseconds = roundTripNanoseconds
     case .losses:
       break
     case .goodbye(let ssrc):

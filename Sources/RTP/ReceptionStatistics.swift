@@ -35,15 +35,16 @@ public struct ReceptionStatistics: Sendable {
     receivedAtLastReport = 0
   }
 
-  /// Counts one packet that arrived at `instant`.
+  /// Counts one packet that arrived at `instant`; one without a timestamp tells nothing of jitter.
   @_noAllocation @_noLocks
   public mutating func receive(
     sequence: Int64,
-    timestamp: RTPTimestamp,
+    timestamp: RTPTimestamp?,
     at instant: MonotonicInstant
   ) {
     received += 1
     highestSequence = max(highestSequence, sequence)
+    guard let timestamp else { return }
 
     let arrivalTicks = Double(instant.nanoseconds) * Double(clockRate.hertz) / 1e9
     let transit = arrivalTicks - Double(timestamp.rawValue)

@@ -32,7 +32,7 @@ public struct MediaOffer: Equatable, Sendable {
   /// True to announce discontinuous transmission.
   public var usesDiscontinuousTransmission: Bool
   /// True to offer redundant payloads (RFC 2198) with Opus.
-  public var usesRedundancy: Bool
+  public var offersCopies: Bool
 
   /// An offer of every codec at the given address.
   public init(
@@ -41,14 +41,14 @@ public struct MediaOffer: Equatable, Sendable {
     packetMilliseconds: Int,
     codecs: [OfferedCodec] = [.opus, .pcmu, .pcma],
     usesDiscontinuousTransmission: Bool = false,
-    usesRedundancy: Bool = true
+    offersCopies: Bool = true
   ) {
     self.host = host
     self.port = port
     self.packetMilliseconds = packetMilliseconds
     self.codecs = codecs
     self.usesDiscontinuousTransmission = usesDiscontinuousTransmission
-    self.usesRedundancy = usesRedundancy
+    self.offersCopies = offersCopies
   }
 }
 
@@ -78,10 +78,12 @@ public struct NegotiatedMedia: Equatable, Sendable {
   public let sendRedundancyPayloadType: UInt8?
   /// The payload type of redundant payloads that it sends, nil if it sends none.
   public let receiveRedundancyPayloadType: UInt8?
+  /// The most bits per second of Opus that the far side wishes (RFC 7587 `maxaveragebitrate`), nil if it does not say.
+  public let largestBitrate: Int?
   /// The shortest packets that the far side wishes, in milliseconds (RFC 7587 `minptime`), nil if it does not say.
   public let shortestPacketMilliseconds: Int?
   /// True if the far side decodes in-band redundancy (RFC 7587 `useinbandfec`).
-  public let usesRedundancy: Bool
+  public let decodesInBandRedundancy: Bool
   /// False while the far side holds the call or only sends.
   public let maySend: Bool
   /// False while the far side holds the call: nothing is to be expected from it.

@@ -57,7 +57,7 @@ final class SessionDescription {
         2,
         parameters
       )
-      guard offer.usesRedundancy else { return }
+      guard offer.offersCopies else { return }
       _ = unsafe re_description_add_format(
         media,
         Self.redundancyPayloadType,
@@ -112,6 +112,7 @@ final class SessionDescription {
     let hasCopies = unsafe re_description_agree_redundancy(
       media,
       codec.clockRate,
+      localPayloadType,
       format.pointee.pt,
       &localRedundancy,
       &remoteRedundancy
@@ -138,8 +139,9 @@ final class SessionDescription {
       receiveEventPayloadType: hasEvents ? UInt8(truncatingIfNeeded: localEvent) : nil,
       sendRedundancyPayloadType: hasCopies ? UInt8(truncatingIfNeeded: remoteRedundancy) : nil,
       receiveRedundancyPayloadType: hasCopies ? UInt8(truncatingIfNeeded: localRedundancy) : nil,
+      largestBitrate: Self.number(named: "maxaveragebitrate", in: parameters),
       shortestPacketMilliseconds: Self.number(named: "minptime", in: parameters),
-      usesRedundancy: parameters.contains("useinbandfec=1"),
+      decodesInBandRedundancy: parameters.contains("useinbandfec=1"),
       maySend: !isHeld && (direction == SDP_SENDRECV || direction == SDP_SENDONLY),
       mayReceive: !isHeld && (direction == SDP_SENDRECV || direction == SDP_RECVONLY)
     )

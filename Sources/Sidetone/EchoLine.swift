@@ -123,13 +123,7 @@ public actor EchoLine {
         let host = configuration.hosts.first ?? MediaSocket.localAddress(towards: remote)
       else { throw PhoneError("no way to \(source)") }
       let socket = try configuration.openSocket(at: host, isFirst: false)
-      let offer = MediaOffer(
-        host: host,
-        port: socket.localPort,
-        packetMilliseconds: max(1, configuration.packetFrames / 48),
-        codecs: configuration.codecs,
-        usesDiscontinuousTransmission: configuration.usesDiscontinuousTransmission
-      )
+      let offer = configuration.offer(host: host, port: socket.localPort)
       // To the voice thread that has the fewest.
       let loads = engines.indices.map { engine in calls.values.count { $0.engine == engine } }
       let engine = loads.indices.min { loads[$0] < loads[$1] } ?? 0

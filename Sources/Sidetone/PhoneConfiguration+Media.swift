@@ -22,14 +22,18 @@ extension PhoneConfiguration {
 
   /// What to offer or answer for a call; nil while it has no socket.
   func offer(for call: PhoneCall) -> MediaOffer? {
-    guard let port = call.socket?.localPort else { return nil }
-    return MediaOffer(
-      host: call.localHost,
+    (call.socket?.localPort).map { offer(host: call.localHost, port: $0) }
+  }
+
+  /// What to offer or answer at an address.
+  func offer(host: String, port: UInt16) -> MediaOffer {
+    MediaOffer(
+      host: host,
       port: port,
       packetMilliseconds: max(1, packetFrames / 48),
       codecs: codecs,
       usesDiscontinuousTransmission: usesDiscontinuousTransmission,
-      usesRedundancy: usesRedundancy
+      offersCopies: usesRedundancy
     )
   }
 
@@ -47,15 +51,15 @@ extension PhoneConfiguration {
     stream.receiveEventPayloadType = media.receiveEventPayloadType
     if media.codec == .opus {
       stream.packetFrames = packetFrames
-      stream.bitrate = bitrate
+      stream.bitrate = max(6_000, min(bitrate, media.largestBitrate ?? bitrate))
       stream.complexity = complexity
-      stream.usesRedundancy = usesRedundancy && media.usesRedundancy
+      stream.usesInBandRedundancy = usesRedundancy && media.decodesInBandRedundancy
       stream.sendRedundancyPayloadType = media.sendRedundancyPayloadType
       stream.receiveRedundancyPayloadType = media.receiveRedundancyPayloadType
-      // Packets of 5 ms are nothing to surprise a far side with.
+      // Packets of 5 ms and more bits are nothing to surprise a far side with.
       stream.adaptsPackets =
         adaptsPackets && media.sendRedundancyPayloadType != nil
-        && (media.shortestPacketMilliseconds ?? 10) <= 5
+        && (media.shortestPacketMilliseconds ?? 10) <= 5 && media.largestBitrate == nil
       stream.usesDiscontinuousTransmission = usesDiscontinuousTransmission
     }
     return stream

@@ -39,8 +39,8 @@ public struct StreamConfiguration: Equatable, Sendable {
   ///
   /// Only where redundant payloads are agreed, which tells that the far side plays such a stream well.
   public var adaptsPackets = false
-  /// True to let Opus send in-band redundancy when the far side reports loss.
-  public var usesRedundancy: Bool
+  /// True to let Opus send in-band redundancy when the far side reports loss and takes no copies.
+  public var usesInBandRedundancy: Bool
   /// True to let Opus fall silent when nobody speaks.
   public var usesDiscontinuousTransmission: Bool
   /// The synchronisation source of what is sent.
@@ -63,7 +63,7 @@ public struct StreamConfiguration: Equatable, Sendable {
     self.seed = seed
     packetFrames = codec == .opus ? 480 : 960
     bitrate = 48_000
-    usesRedundancy = true
+    usesInBandRedundancy = true
     usesDiscontinuousTransmission = false
   }
 

@@ -76,6 +76,7 @@ public struct StreamStatistics: Equatable, Sendable, BitwiseCopyable {
   mutating func note(_ sender: borrowing VoiceSender) {
     packetsSent = sender.packetsSent
     bytesSent = sender.bytesSent
+    lookAheadNanoseconds = SampleRate.voice.nanoseconds(of: sender.lookAhead)
     packetFrames = sender.plan.packetFrames
     redundancyDepth = sender.plan.redundancyDepth
   }

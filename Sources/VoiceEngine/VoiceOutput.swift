@@ -76,6 +76,7 @@ struct VoiceOutput: ~Copyable {
       mediaFrame: mediaFrame,
       frames: frames,
       isSilence: decoder.isSilence(byteCount: payload.count),
+      carriesRedundancy: decoder.carriesRedundancy(datagram, in: payload),
       distance: distance
     )
     keep(datagram, payload, insertion, at: arrival)

@@ -55,7 +55,7 @@ public struct VoiceStream: ~Copyable {
     )
     reception = ReceptionStatistics(clockRate: configuration.clockRate)
     control = RTCPSession(localSSRC: configuration.ssrc, seed: configuration.seed)
-    statistics.lookAheadNanoseconds = SampleRate.voice.nanoseconds(of: sender.lookAhead)
+    statistics.note(sender)
     self.sender = sender
     self.voice = voice
   }
@@ -112,6 +112,7 @@ public struct VoiceStream: ~Copyable {
     wallNanoseconds: Int64,
     isGoodbye: Bool
   ) -> Int? {
+    sender.planner.advance(to: now)
     guard control.takeReportDue(at: now) || isGoodbye else { return nil }
     var information: RTCPSenderInformation?
     if sender.packetsSent > packetsAtLastReport {
@@ -187,6 +188,7 @@ public struct VoiceStream: ~Copyable {
       heard(at: arrival.instant)
       plan(by: item, datagram, at: arrival.instant)
     }
+    sender.planner.decide(at: arrival.instant)
   }
 
   // What the far side says of our packets decides how the next ones are made.
@@ -202,7 +204,7 @@ public struct VoiceStream: ~Copyable {
       sender.planner.receive(
         fractionLost: Int(block.fractionLost),
         jitterNanoseconds: Int64(block.jitter) * 1_000_000_000 / Int64(clockRate.hertz),
-        roundTripNanoseconds: control.roundTripNanoseconds,
+        roundTripNanoseconds: control.newestRoundTripNanoseconds,
         at: now
       )
     case .losses(_, let runs) where runs.ssrc == configuration.ssrc:
@@ -239,7 +241,12 @@ public struct VoiceStream: ~Copyable {
     case .member(let extended):
       sequence = extended
     }
-    reception.receive(sequence: sequence, timestamp: header.timestamp, at: arrival.instant)
+    // All packets of a key bear the time of its beginning, which tells nothing of jitter.
+    reception.receive(
+      sequence: sequence,
+      timestamp: isKey ? nil : header.timestamp,
+      at: arrival.instant
+    )
     arrivals.note(sequence)
     heard(at: arrival.instant)
 
@@ -293,8 +300,8 @@ public struct VoiceStream: ~Copyable {
     while let block = blocks.next(in: datagram) {
       if block.timestampOffset != reach { first = index }
       let bytes = block.payloadOffset..<block.payloadOffset + block.payloadLength
-      let isVoice = block.payloadType == configuration.receivePayloadType
-      let frames = isVoice ? voice.frames(of: datagram, in: bytes) : nil
+      let isOurs = block.payloadType == configuration.receivePayloadType
+      let frames = isOurs ? voice.frames(of: datagram, in: bytes) : nil
       reach = block.timestampOffset - (frames ?? 0)
       index += 1
       if frames == nil { first = index }

@@ -82,6 +82,8 @@ struct EventPrinter {
       "seconds": rounded(statistics.seconds, 2),
       "muted": statistics.isMuted,
       "packetsSent": stream.packetsSent,
+      "packetMs": rounded(Double(stream.packetFrames) / 48, 1),
+      "copies": stream.redundancyDepth,
       "packetsReceived": stream.packetsReceived,
       "packetsLost": stream.packetsLost,
       "packetsLate": stream.packetsLate,

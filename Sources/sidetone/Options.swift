@@ -181,7 +181,7 @@ struct VoiceOptions: ParsableArguments {
     configuration.packetFrames = packetFrames
     configuration.bitrate = bitrate ?? 48_000
     configuration.complexity = complexity
-    configuration.usesRedundancy = fec
+    configuration.usesInBandRedundancy = fec
     configuration.adaptsPackets = fec && adaptsPackets
     configuration.usesDiscontinuousTransmission = dtx
     return configuration

@@ -48,6 +48,7 @@ struct JitterBufferFuzzTests {
       let back = generator.next() % 8 == 0 ? number(0..<600) : 0
       if generator.next() % 16 == 0 { return }
       let arrival = now.advanced(byNanoseconds: -number(0..<30_000_000))
+      if generator.next() % 4 == 0 { insertCopies() }
       let insertion = buffer.insert(
         sequence: max(1, sequence - back),
         mediaFrame: max(0, mediaFrame - back * Int64(frames)),
@@ -59,6 +60,27 @@ struct JitterBufferFuzzTests {
       guard case .stored(let slot) = insertion else { return }
       guard slots.indices.contains(slot) else { return failure = "slot \(slot)" }
       slots[slot] = max(1, sequence - back)
+    }
+
+    // Of packets that came, were lost, or never were.
+    private mutating func insertCopies() {
+      for back in 1...3 {
+        let copied = max(
+          1,
+          sequence - Int64(back) - (generator.next() % 32 == 0 ? number(0..<300) : 0)
+        )
+        let insertion = buffer.insertCopy(
+          sequence: copied,
+          mediaFrame: max(0, mediaFrame - Int64(back * frames)),
+          frames: frames,
+          isSilence: false,
+          carriesRedundancy: generator.next() % 2 == 0,
+          distance: back * frames
+        )
+        guard case .stored(let slot) = insertion else { continue }
+        guard slots.indices.contains(slot) else { return failure = "slot \(slot) of a copy" }
+        slots[slot] = copied
+      }
     }
 
     private mutating func pull() {

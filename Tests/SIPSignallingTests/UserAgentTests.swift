@@ -73,7 +73,7 @@ struct UserAgentTests {
     }
     #expect(await aliceEvents.next() == .ringing(outgoing))
     var answer = Self.offer
-    answer.usesRedundancy = answererTakesThem
+    answer.offersCopies = answererTakesThem
     #expect(await bob.answer(incoming, offer: answer))
     guard case .media(_, let ours) = await aliceEvents.next(),
       case .media(_, let theirs) = await bobEvents.next()

@@ -104,6 +104,11 @@ struct PacketScene: ~Copyable {
     return power / said
   }
 
+  /// For how many milliseconds nothing came.
+  var silence: Double {
+    mutating get { Double(receiver.takeStatistics(at: now).silenceNanoseconds) / 1e6 }
+  }
+
   /// What the receiver has counted, in milliseconds where it is sound.
   mutating func count() -> (concealed: Double, recovered: Double, late: Int64, delay: Double) {
     let statistics = receiver.takeStatistics(at: now)

@@ -72,6 +72,7 @@ struct SendingPlannerTests {
           break
         }
       }
+      planner.decide(at: now)
     }
   }
 

@@ -16,6 +16,7 @@ struct VirtualCall: ~Copyable {
   var nearHeard: [Float] = []
   var farHeard: [Float] = []
   var packets = 0
+  private(set) var newestNumberOfFarSide: UInt16 = 0
 
   private var towardsFar: [(at: Int64, bytes: [UInt8])] = []
   private var towardsNear: [(at: Int64, bytes: [UInt8])] = []
@@ -64,6 +65,7 @@ struct VirtualCall: ~Copyable {
       if let delay = network(packets) { towardsFar.append((arrival(delay), copy(length))) }
     }
     while let length = far.nextPacket(into: &datagram) {
+      newestNumberOfFarSide = UInt16(datagram[2]) << 8 | UInt16(datagram[3])
       packets += 1
       if let delay = network(packets) { towardsNear.append((arrival(delay), copy(length))) }
     }
@@ -227,13 +229,27 @@ struct VoiceStreamTests {
     var call = try VirtualCall(configuration)
     call.run(milliseconds: 500)
     for _ in 0..<5_000 {
+      // Where the far side's numbering is: it began at the seed and sends a hundred a second, or two.
+      let newest = call.newestNumberOfFarSide
       var bytes = (0..<Int.random(in: 1...300, using: &random)).map { _ in
         UInt8.random(in: 0...255, using: &random)
       }
       if bytes.count > 12, Bool.random(using: &random) {
         bytes[0] = 0x80
-        // Voice, copies of it, an extended report.
+        // Voice, copies of it, an extended report, of the source that is heard and about the one that is sent.
         bytes[1] = [96, 97, 207].randomElement(using: &random) ?? 96
+        if bytes[1] == 207 {
+          bytes = Array(bytes.prefix(bytes.count / 4 * 4))
+          let words = UInt8(bytes.count / 4 - 1)
+          bytes.replaceSubrange(2..<8, with: [0, words, 0, 0, 3, 0xE9])
+          if words > 4 {
+            bytes.replaceSubrange(8..<16, with: [1, 0, 0, words - 2, 0, 0, 3, 0xE8])
+          }
+        } else {
+          let number = newest &+ UInt16.random(in: 0...20, using: &random) &- 10
+          bytes.replaceSubrange(2..<4, with: [UInt8(number >> 8), UInt8(number & 0xFF)])
+          bytes.replaceSubrange(8..<12, with: [0, 0, 3, 0xE9])
+        }
       }
       call.near.receive(
         ByteBuffer(bytes),
@@ -242,8 +258,36 @@ struct VoiceStreamTests {
       )
       if Int.random(in: 0..<10, using: &random) == 0 { call.run(milliseconds: 3) }
     }
-    call.run(milliseconds: 2_000)
+    call.run(milliseconds: 4_000)
     #expect(abs(Self.power(call.farHeard.suffix(24_000)) / Self.said - 1) < 0.3)
+    #expect(abs(Self.power(call.nearHeard.suffix(24_000)) / Self.said - 1) < 0.3)
+  }
+
+  @Test func packetsFollowALinkThatTurnsBadAndGoodAgain() throws {
+    var configuration = StreamConfiguration.opus(ssrc: 1_000, seed: 4, withCopies: true)
+    configuration.adaptsPackets = true
+    configuration.complexity = 0
+    var call = try VirtualCall(configuration)
+    call.run(milliseconds: 12_000)
+    var near = call.near.takeStatistics(at: call.now)
+    #expect(near.packetFrames == 240 && near.redundancyDepth == 0)
+    let before = call.far.takeStatistics(at: call.now)
+    #expect(before.concealedFrames < 960 && before.packetsLate == 0)
+
+    // Three packets in a row of each direction.
+    call.run(milliseconds: 12_000) { $0 % 60 < 6 ? nil : 5 }
+    near = call.near.takeStatistics(at: call.now)
+    #expect(near.packetFrames == 480 && near.redundancyDepth == 3)
+    #expect(near.lookAheadNanoseconds == 6_500_000)
+    let settled = call.far.takeStatistics(at: call.now)
+    call.run(milliseconds: 12_000) { $0 % 60 < 6 ? nil : 5 }
+    let lossy = call.far.takeStatistics(at: call.now)
+    let lost = (lossy.packetsLost - settled.packetsLost) * 480
+    #expect(lost > 30_000 && lossy.concealedFrames - settled.concealedFrames < lost / 20)
+
+    call.run(milliseconds: 120_000)
+    near = call.near.takeStatistics(at: call.now)
+    #expect(near.packetFrames == 240 && near.redundancyDepth == 0)
   }
 
   @Test func discontinuousTransmissionSendsLittleInSilence() throws {

@@ -29,7 +29,7 @@ struct LatencyCommand: ParsableCommand {
   @Option(help: ArgumentHelp("The program sidetone.", valueName: "path"))
   var sidetone = ".build/release/sidetone"
 
-  @Option(help: ArgumentHelp("Python with the package pesq.", valueName: "path"))
+  @Option(help: ArgumentHelp("Python with the packages pesq and pystoi.", valueName: "path"))
   var python = "Benchmarks/.venv/bin/python"
 
   @Option(help: ArgumentHelp("Leave logs and scored clips there.", valueName: "folder"))

@@ -41,7 +41,7 @@ struct PlayoutCommand: ParsableCommand {
   @Option(help: ArgumentHelp("Where the results go.", valueName: "folder"))
   var output = "Benchmarks/results"
 
-  @Option(help: ArgumentHelp("Python with the package pesq.", valueName: "path"))
+  @Option(help: ArgumentHelp("Python with the packages pesq and pystoi.", valueName: "path"))
   var python = "Benchmarks/.venv/bin/python"
 
   func validate() throws {

@@ -36,6 +36,8 @@ public final class SimulatedCall {
     public var target: Double
     /// What the stream has done so far.
     public var stream: StreamStatistics
+    /// What the far side's stream, which is heard, has done so far.
+    public var far: StreamStatistics?
     /// What the headset's side has done so far.
     public var engine: EngineStatistics
   }
@@ -143,6 +145,7 @@ public final class SimulatedCall {
       delay: near.mouthToEar(from: far).map { Double($0) / 1e6 },
       target: Double(stream.playoutTargetNanoseconds) / 1e6,
       stream: stream,
+      far: far.statistics,
       engine: engine
     )
   }

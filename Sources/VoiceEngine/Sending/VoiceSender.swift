@@ -50,11 +50,15 @@ struct VoiceSender: ~Copyable {
   }
 
   /// Frames of delay inside the encoder.
-  var lookAhead: FrameCount { encoder.lookAhead(of: plan.application) }
+  var lookAhead: FrameCount {
+    @_noAllocation @_noLocks get { encoder.lookAhead(of: plan.application) }
+  }
 
-  /// The media time of the newest captured frame.
+  /// The media time at which the newest captured frame will be heard in the decoder's output.
   var capturedTimestamp: RTPTimestamp {
-    @_noAllocation @_noLocks get { timestamp.advanced(by: pendingFrames / framesPerTick) }
+    @_noAllocation @_noLocks get {
+      timestamp.advanced(by: (pendingFrames + lookAhead) / framesPerTick)
+    }
   }
 
   /// Takes in the first `count` captured frames of `block`, at 48 kHz; `isMuted` sends silence in their place.
@@ -98,8 +102,9 @@ struct VoiceSender: ~Copyable {
   @_noAllocation @_noLocks
   mutating func nextPacket(into datagram: inout ByteBuffer) -> Int? {
     while true {
-      follow(planner.plan, using: &datagram)
-      guard pendingFrames >= plan.packetFrames else { return nil }
+      guard follow(planner.plan, using: &datagram), pendingFrames >= plan.packetFrames else {
+        return nil
+      }
       switch keys.next(frames: plan.packetFrames, at: timestamp, framesPerTick: framesPerTick) {
       case .voice:
         break
@@ -166,16 +171,16 @@ struct VoiceSender: ~Copyable {
     )
   }
 
-  // Goes over to another way of sending, as soon as there is the sound for it.
+  // Goes over to another way of sending; false while it waits for the sound that the first packet needs.
   @_noAllocation @_noLocks
-  private mutating func follow(_ wanted: SendingPlan, using scratch: inout ByteBuffer) {
-    guard !wanted.isSame(as: plan) else { return }
+  private mutating func follow(_ wanted: SendingPlan, using scratch: inout ByteBuffer) -> Bool {
+    guard !wanted.isSame(as: plan) else { return true }
     if wanted.isLowDelay != plan.isLowDelay {
       let shift =
         encoder.lookAhead(of: wanted.application) - encoder.lookAhead(of: plan.application)
       guard pendingFrames >= shift + wanted.packetFrames,
         begin + shift >= Self.primingFrames
-      else { return }
+      else { return false }
       begin += shift
       pendingFrames -= shift
       encoder.begin(wanted.application, at: wanted.bitrate)
@@ -198,6 +203,7 @@ struct VoiceSender: ~Copyable {
       encoder.setExpectedLoss(percent: wanted.expectedLossPercent)
     }
     plan = wanted
+    return true
   }
 
   @_noAllocation @_noLocks
