@@ -230,7 +230,7 @@ let package = Package(
     ),
     .testTarget(
       name: "SIPSignallingTests",
-      dependencies: ["SIPSignalling"],
+      dependencies: ["SIPSignalling", "CRe"],
       swiftSettings: strict
     ),
     .testTarget(
