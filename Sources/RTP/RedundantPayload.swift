@@ -90,11 +90,10 @@ public struct RedundantPayload: Sendable {
     return block
   }
 
-  /// Writes the header of a block of `length` bytes to `headerLength` bytes of `datagram` at `offset`.
+  /// Writes the header of a block to `headerLength` bytes of `datagram` at `offset`.
   ///
-  /// - Parameters:
-  ///   - timestampOffset: how much earlier it began, 1 to `longestOffset`.
-  ///   - length: 0 to `longestBlock`.
+  /// The block has `length` bytes, 0 to `longestBlock`, and began `timestampOffset` ticks before the packet, 1 to
+  /// `longestOffset`.
   @_noAllocation @_noLocks
   public static func writeHeader(
     payloadType: UInt8,

@@ -41,6 +41,7 @@ struct LatencyCommand: ParsableCommand {
     let all: [any CallProgram] = [
       RawALSAProgram(own.appendingPathComponent("alsa-pass-through").path),
       SidetoneProgram(sidetone),
+      SidetoneProgram(sidetone, options: ["--frame", "10"]),
       SidetoneProgram(sidetone, options: ["--frame", "5", "--bitrate", "96000"]),
       SidetoneProgram(sidetone, options: ["--frame", "2.5", "--bitrate", "128000"]),
       SidetoneProgram(sidetone, options: ["--frame", "20", "--period", "10"]),
