@@ -55,6 +55,11 @@ let package = Package(
       providers: [.apt(["libre-dev"])]
     ),
     .systemLibrary(
+      name: "CPcap",
+      pkgConfig: "libpcap",
+      providers: [.apt(["libpcap-dev"])]
+    ),
+    .systemLibrary(
       name: "CDBus",
       pkgConfig: "dbus-1",
       providers: [.apt(["libdbus-1-dev"])]
@@ -160,8 +165,8 @@ let package = Package(
     .executableTarget(
       name: "sidetone",
       dependencies: [
-        "MediaTime", "RealTime", "ALSAIO", "AVFAudio", "CallKit", "CallScreen", "CallStore",
-        "Drawing", "Sidetone", "Simulation", "SIPSignalling", "SpeechDSP", "UDPTransport",
+        "CPcap", "MediaTime", "RealTime", "ALSAIO", "AVFAudio", "CallKit", "CallScreen",
+        "CallStore", "Drawing", "Sidetone", "Simulation", "SIPSignalling", "SpeechDSP", "UDPTransport",
         "VoiceEngine", .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Histogram", package: "hdrhistogram-swift"),
         .product(name: "Logging", package: "swift-log"),
@@ -187,7 +192,7 @@ let package = Package(
     // Beside the layers: whole calls in virtual time, and pictures of what was measured.
     .target(
       name: "Simulation",
-      dependencies: ["MediaTime", "CRealTime", "RealTime", "SpeechDSP", "VoiceEngine"],
+      dependencies: ["MediaTime", "CRealTime", "RTP", "RealTime", "SpeechDSP", "VoiceEngine"],
       swiftSettings: strict
     ),
     .target(name: "Drawing", swiftSettings: strict),
@@ -195,7 +200,7 @@ let package = Package(
     // Tests mirror the modules.
     .testTarget(
       name: "SimulationTests",
-      dependencies: ["Simulation", "MediaTime", "VoiceEngine"],
+      dependencies: ["Simulation", "MediaTime", "RTP", "VoiceEngine"],
       swiftSettings: strict
     ),
     .testTarget(name: "DrawingTests", dependencies: ["Drawing"], swiftSettings: strict),

@@ -19,7 +19,7 @@ struct SimulateCommand: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "Instead of --network: what a real one did, a line per packet: departure and arrival in ms, or departure lost.",
+      "Instead of --network: what a real one did; RTP that tcpdump or Wireshark captured, or text with a line per packet: departure and arrival in ms, or departure lost.",
       valueName: "path"
     )
   )
@@ -140,6 +140,12 @@ struct SimulateCommand: ParsableCommand {
 
   private func path(seed: UInt64) throws -> any PacketPath {
     guard let trace else { return EmulatedNetwork(try conditions, seed: seed) }
+    if let capture = CaptureFile.read(trace) {
+      guard let path = try? capture.trace() else {
+        throw CommandFailure("\"\(trace)\" holds no RTP stream over UDP")
+      }
+      return path
+    }
     guard let text = try? String(contentsOfFile: trace, encoding: .utf8) else {
       throw CommandFailure("cannot read \"\(trace)\"")
     }

@@ -58,6 +58,12 @@ struct CommandLineTests {
       status: 1,
       words: "connection refused"
     ),
+    Mistake(arguments: ["simulate", "--network", "no-such"], status: 2, words: "no network"),
+    Mistake(
+      arguments: ["simulate", "--trace", "/etc/hostname"],
+      status: 1,
+      words: "line 1: neither two times"
+    ),
   ])
   func mistakesAreTold(mistake: Mistake) throws {
     let run = try Bench.run(mistake.arguments)
@@ -81,6 +87,46 @@ struct CommandLineTests {
     for arguments in [["devices"], ["--help"], ["call", "--help"]] {
       #expect(try Bench.run(arguments).waitForExit() == 0)
     }
+  }
+
+  /// A capture in the classic format, little-endian, of bare IP: RTP every 20 ms, each tenth packet 40 ms late.
+  private static func capture() -> Data {
+    var file = Data()
+    func append(_ values: UInt32...) {
+      for value in values {
+        for shift in [0, 8, 16, 24] { file.append(UInt8(value >> UInt32(shift) & 0xFF)) }
+      }
+    }
+    append(0xA1B2_C3D4, 0x0004_0002, 0, 0, 65_535, 101)
+    for index in 0..<500 {
+      let late = index % 10 == 9 ? 40_000 : 0
+      let microseconds = index * 20_000 + late
+      append(UInt32(1_000 + microseconds / 1_000_000), UInt32(microseconds % 1_000_000), 44, 44)
+      let ticks = index * 960
+      let number = [UInt8(index >> 8), UInt8(index & 0xFF)]
+      let time = [UInt8(0), UInt8(ticks >> 16), UInt8(ticks >> 8 & 0xFF), UInt8(ticks & 0xFF)]
+      file.append(contentsOf: [0x45, 0, 0, 44, 0, 0, 0, 0, 64, 17, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2])
+      file.append(contentsOf: [0x10, 0, 0x20, 0, 0, 24, 0, 0])
+      file.append(contentsOf: [0x80, 96] + number + time + [0, 0, 0, 5, 8, 8, 8, 8])
+    }
+    return file
+  }
+
+  @Test func captureOfANetworkIsReplayed() throws {
+    let file = try Bench.folder().appendingPathComponent("call.pcap")
+    try Self.capture().write(to: file)
+    let run = try Bench.run([
+      "simulate", "--trace", file.path, "--duration", "20", "--frame", "20", "--complexity", "0",
+      "--json",
+    ])
+    #expect(run.waitForExit(seconds: 60) == 0)
+    let result = try #require(
+      try JSONSerialization.jsonObject(with: Data(run.output.utf8)) as? [String: Any]
+    )
+    // What comes 40 ms late each tenth time is waited for.
+    let target = try #require(result["targetMs"] as? Double)
+    let concealed = try #require(result["concealedPercent"] as? Double)
+    #expect(target > 30 && target < 80 && concealed < 2, "\(run.output)")
   }
 
   @Test func loopbackMeasuresTheVirtualHeadset() throws {
