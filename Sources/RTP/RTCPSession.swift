@@ -22,6 +22,8 @@ public struct RTCPSession: Sendable {
 
   private let localSSRC: UInt32
   private var lastSenderReport: (middle: UInt32, arrival: MonotonicInstant)?
+  private var sentLast: (middle: UInt32, at: MonotonicInstant)?
+  private var sentBefore: (middle: UInt32, at: MonotonicInstant)?
   private var nextReportDue: MonotonicInstant?
   private var random: UInt64
 
@@ -39,13 +41,12 @@ public struct RTCPSession: Sendable {
     return seconds &<< 32 | fraction
   }
 
-  /// Takes in one item of a stream whose source is `remoteSSRC`, if it is known, that arrived at `instant`, when the wall clock showed `wallNanoseconds`.
+  /// Takes in one item of a stream whose source is `remoteSSRC`, if it is known, that arrived at `instant`.
   @_noAllocation @_noLocks
   public mutating func receive(
     _ item: RTCPItem,
     from remoteSSRC: UInt32?,
-    at instant: MonotonicInstant,
-    wallNanoseconds: Int64
+    at instant: MonotonicInstant
   ) {
     switch item {
     case .senderInformation(let ssrc, let information):
@@ -56,18 +57,36 @@ public struct RTCPSession: Sendable {
       guard block.ssrc == localSSRC else { return }
       farReport = block
       newestRoundTripNanoseconds = nil
-      guard block.lastSenderReport != 0 else { return }
-      let now = UInt32(truncatingIfNeeded: Self.ntpTime(wallNanoseconds: wallNanoseconds) &>> 16)
-      let ticks = now &- block.lastSenderReport &- block.delaySinceLastSenderReport
-      // A negative result (clock step, coarse delay) wraps to a huge one.
-      guard ticks < 60 &<< 16 else { return }
-      roundTripNanoseconds = Int64(ticks) * 1_000_000_000 / 65_536
-      newestRoundTripNanoseconds = roundTripNanoseconds
+      guard let sent = sendingInstant(of: block.lastSenderReport) else { return }
+      // In two steps, so that no delay overflows.
+      let ticks = Int64(block.delaySinceLastSenderReport)
+      let delay = ticks / 65_536 * 1_000_000_000 + ticks % 65_536 * 1_000_000_000 / 65_536
+      let roundTrip = instant.nanoseconds(since: sent) - delay
+      // A far side that counts its delay coarsely may seem to have answered before it was asked.
+      guard roundTrip >= 0 else { return }
+      roundTripNanoseconds = roundTrip
+      newestRoundTripNanoseconds = roundTrip
     case .losses:
       break
     case .goodbye(let ssrc):
       if ssrc == remoteSSRC { isFarGone = true }
     }
+  }
+
+  /// Notes that a sender report with `information` leaves at `now`: the far side will name it.
+  ///
+  /// The round trip is measured by the monotonic clock, whatever becomes of the one on the wall.
+  @_noAllocation @_noLocks
+  public mutating func noteSending(_ information: RTCPSenderInformation, at now: MonotonicInstant) {
+    sentBefore = sentLast
+    sentLast = (information.middleOfNTPTime, now)
+  }
+
+  @_noAllocation @_noLocks
+  private func sendingInstant(of middle: UInt32) -> MonotonicInstant? {
+    if let sentLast, sentLast.middle == middle { return sentLast.at }
+    if let sentBefore, sentBefore.middle == middle { return sentBefore.at }
+    return nil
   }
 
   /// True if a report is due at `now`; the next one is then scheduled.

@@ -6,14 +6,11 @@ public struct ArrivalTime: Sendable, BitwiseCopyable {
   public var instant: MonotonicInstant
   /// The same moment on the loudspeaker's clock (`SoundClock`), for playout.
   public var playback: MonotonicInstant
-  /// The same moment in nanoseconds since 1970, for RTCP.
-  public var wallNanoseconds: Int64
 
-  /// The moment at which the three clocks showed this.
+  /// The moment at which the two clocks showed this.
   @_noAllocation @_noLocks
-  public init(instant: MonotonicInstant, playback: MonotonicInstant, wallNanoseconds: Int64) {
+  public init(instant: MonotonicInstant, playback: MonotonicInstant) {
     self.instant = instant
     self.playback = playback
-    self.wallNanoseconds = wallNanoseconds
   }
 }

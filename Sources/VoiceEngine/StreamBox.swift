@@ -128,7 +128,6 @@ final class StreamBox<Transport: PacketTransport & ~Copyable> {
   func receive(
     _ datagram: inout ByteBuffer,
     at now: MonotonicInstant,
-    wall: Int64,
     playback: SoundClock,
     tracing trace: inout StageTrace?
   ) {
@@ -143,14 +142,12 @@ final class StreamBox<Transport: PacketTransport & ~Copyable> {
         if trace != nil, isOwn(datagram, length: arrival.length) {
           trace?.noteArrival(datagram, at: arrival.instant)
         }
-        let age = max(0, now.nanoseconds(since: arrival.instant))
         stream.receive(
           datagram,
           length: arrival.length,
           at: ArrivalTime(
             instant: arrival.instant,
-            playback: playback.time(of: arrival.instant),
-            wallNanoseconds: wall - age
+            playback: playback.time(of: arrival.instant)
           )
         )
       case .refused:

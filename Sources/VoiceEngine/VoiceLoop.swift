@@ -291,11 +291,10 @@ final class VoiceLoop<
   // Says back to each far side what it says.
   private func echo(at now: MonotonicInstant) {
     let frames = capture.outputFrames
-    let wall = time.wallNanoseconds
     playbackClock.update(frames: capture.captured, isDry: false, at: now)
     let instant = playbackClock.now
     forEachStream { box, _ in
-      box.receive(&datagram, at: now, wall: wall, playback: playbackClock, tracing: &trace)
+      box.receive(&datagram, at: now, playback: playbackClock, tracing: &trace)
       box.passKeysOn()
       bridged.fill(0, count: frames)
       box.render(
@@ -348,11 +347,10 @@ final class VoiceLoop<
     guard !isEcho else { return }
     // Taken beside the position, not before the encoders had their time.
     let now = time.now
-    let wall = time.wallNanoseconds
     let queued = isPlaybackGone ? 0 : device.queuedFrames()
     playbackClock.update(frames: writtenFrames - Int64(queued), isDry: queued == 0, at: now)
     forEachStream { box, _ in
-      box.receive(&datagram, at: now, wall: wall, playback: playbackClock, tracing: &trace)
+      box.receive(&datagram, at: now, playback: playbackClock, tracing: &trace)
       box.passKeysOn()
     }
     guard !isPlaybackGone else { return }

@@ -124,6 +124,7 @@ public struct VoiceStream: ~Copyable {
         octetCount: UInt32(truncatingIfNeeded: sender.bytesSent)
       )
     }
+    if let information { control.noteSending(information, at: now) }
     var block: RTCPReportBlock?
     if let ssrc = admission.ssrc {
       block = control.reportBlock(on: ssrc, statistics: &reception, at: now)
@@ -182,8 +183,7 @@ public struct VoiceStream: ~Copyable {
       control.receive(
         item,
         from: admission.ssrc,
-        at: arrival.instant,
-        wallNanoseconds: arrival.wallNanoseconds
+        at: arrival.instant
       )
       heard(at: arrival.instant)
       plan(by: item, datagram, at: arrival.instant)

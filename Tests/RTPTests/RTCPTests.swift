@@ -69,33 +69,51 @@ struct RTCPTests {
   }
 
   @Test func roundTripComesFromTheEchoedReport() throws {
-    let wall: Int64 = 1_700_000_000_000_000_000
     var near = RTCPSession(localSSRC: 1, seed: 5)
-    let sent = RTCPSession.ntpTime(wallNanoseconds: wall)
-    let block = RTCPReportBlock(
-      ssrc: 1,
-      fractionLost: 0,
-      cumulativeLost: 0,
-      highestSequence: 0,
-      jitter: 0,
-      lastSenderReport: UInt32(truncatingIfNeeded: sent >> 16),
-      delaySinceLastSenderReport: 65_536 / 2
-    )
-    near.receive(
-      .report(reporter: 2, block),
-      from: 2,
-      at: instant(0),
-      wallNanoseconds: wall + 580_000_000
-    )
-    let roundTrip = try #require(near.roundTripNanoseconds)
-    #expect(abs(roundTrip - 80_000_000) < 100_000)
+    func information(_ wall: Int64) -> RTCPSenderInformation {
+      RTCPSenderInformation(
+        ntpTime: RTCPSession.ntpTime(wallNanoseconds: wall),
+        timestamp: RTPTimestamp(rawValue: 0),
+        packetCount: 0,
+        octetCount: 0
+      )
+    }
+    func answer(to middle: UInt32) -> RTCPItem {
+      .report(
+        reporter: 2,
+        RTCPReportBlock(
+          ssrc: 1,
+          fractionLost: 0,
+          cumulativeLost: 0,
+          highestSequence: 0,
+          jitter: 0,
+          lastSenderReport: middle,
+          delaySinceLastSenderReport: 65_536 / 2
+        )
+      )
+    }
+    // The clock on the wall is set back by an hour, then by 30 ms, while the report is under way.
+    let wall: Int64 = 1_700_000_000_000_000_000
+    let first = information(wall)
+    near.noteSending(first, at: instant(1_000))
+    let second = information(wall - 3_600_000_000_000)
+    near.noteSending(second, at: instant(3_000))
+    near.receive(answer(to: first.middleOfNTPTime), from: 2, at: instant(1_580))
+    #expect(near.roundTripNanoseconds == 80_000_000)
+    near.receive(answer(to: second.middleOfNTPTime), from: 2, at: instant(3_540))
+    #expect(near.newestRoundTripNanoseconds == 40_000_000)
+    // A report that names none of ours, or answers too early, tells nothing new.
+    near.receive(answer(to: 7), from: 2, at: instant(3_600))
+    #expect(near.newestRoundTripNanoseconds == nil && near.roundTripNanoseconds == 40_000_000)
+    near.receive(answer(to: second.middleOfNTPTime), from: 2, at: instant(3_400))
+    #expect(near.newestRoundTripNanoseconds == nil)
   }
 
   @Test func goodbyeOfAnotherSourceIsIgnored() {
     var session = RTCPSession(localSSRC: 1, seed: 5)
-    session.receive(.goodbye(ssrc: 8), from: 9, at: instant(0), wallNanoseconds: 0)
+    session.receive(.goodbye(ssrc: 8), from: 9, at: instant(0))
     #expect(!session.isFarGone)
-    session.receive(.goodbye(ssrc: 9), from: 9, at: instant(0), wallNanoseconds: 0)
+    session.receive(.goodbye(ssrc: 9), from: 9, at: instant(0))
     #expect(session.isFarGone)
   }
 

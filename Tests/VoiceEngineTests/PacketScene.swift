@@ -82,8 +82,7 @@ struct PacketScene: ~Copyable {
           length: wire[next].bytes.count,
           at: ArrivalTime(
             instant: instant,
-            playback: instant,
-            wallNanoseconds: 1_700_000_000_000_000_000 + instant.nanoseconds
+            playback: instant
           )
         )
         next += 1

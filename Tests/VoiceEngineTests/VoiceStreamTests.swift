@@ -93,9 +93,8 @@ struct VirtualCall: ~Copyable {
   private func copy(_ length: Int) -> [UInt8] { (0..<length).map { datagram[$0] } }
 
   private mutating func deliver() {
-    let wall = 1_700_000_000_000_000_000 + now.nanoseconds
     let instant = now
-    let arrival = ArrivalTime(instant: instant, playback: instant, wallNanoseconds: wall)
+    let arrival = ArrivalTime(instant: instant, playback: instant)
     for (at, bytes) in towardsFar where at <= now.nanoseconds {
       far.receive(ByteBuffer(bytes), length: bytes.count, at: arrival)
     }
@@ -254,7 +253,7 @@ struct VoiceStreamTests {
       call.near.receive(
         ByteBuffer(bytes),
         length: bytes.count,
-        at: ArrivalTime(instant: call.now, playback: call.now, wallNanoseconds: 1)
+        at: ArrivalTime(instant: call.now, playback: call.now)
       )
       if Int.random(in: 0..<10, using: &random) == 0 { call.run(milliseconds: 3) }
     }

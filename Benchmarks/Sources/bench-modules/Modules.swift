@@ -144,7 +144,7 @@ enum Modules {
       let now = MonotonicInstant(nanoseconds: Int64(turn) * 2_500_000)
       stream.push(block, count: 120, isMuted: false)
       while let length = stream.nextPacket(into: &datagram) {
-        let arrival = ArrivalTime(instant: now, playback: now, wallNanoseconds: 1)
+        let arrival = ArrivalTime(instant: now, playback: now)
         stream.receive(datagram, length: length, at: arrival)
       }
       output.fill(0, count: 120)

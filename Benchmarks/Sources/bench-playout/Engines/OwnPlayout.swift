@@ -41,7 +41,7 @@ final class OwnPlayout: PlayoutUnderTest {
     stream.receive(
       datagram,
       length: length,
-      at: ArrivalTime(instant: packet.arrival, playback: packet.arrival, wallNanoseconds: 1)
+      at: ArrivalTime(instant: packet.arrival, playback: packet.arrival)
     )
   }
 
