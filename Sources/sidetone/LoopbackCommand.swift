@@ -112,7 +112,10 @@ struct LoopbackCommand: AsyncParsableCommand {
   }
 
   private func attach(to engine: CallEngine) throws -> StreamID {
-    try engine.attach(voiceOptions.opusStream, over: try MediaSocket.toItself())
+    var configuration = voiceOptions.opusStream
+    // What is measured stays the same from the first probe to the last.
+    configuration.adaptsPackets = false
+    return try engine.attach(configuration, over: try MediaSocket.toItself())
   }
 }
 
