@@ -10,6 +10,7 @@ struct SendingPlannerTests {
   private struct Link: ~Copyable {
     var planner: SendingPlanner
     var now = MonotonicInstant(nanoseconds: 1_000_000_000)
+    var tellsLosses = true
     private var map = LossMap()
     private var sequence: Int64 = 70_000
 
@@ -52,7 +53,7 @@ struct SendingPlannerTests {
         sender: nil,
         block: block,
         losses: &map,
-        tellsLosses: true,
+        tellsLosses: tellsLosses,
         canonicalName: 1,
         isGoodbye: false
       )
@@ -134,6 +135,44 @@ struct SendingPlannerTests {
     // And when the way is free again, so are we.
     for _ in 0..<60 { link.report() }
     #expect(link.planner.plan.bitrate >= 48_000)
+  }
+
+  @Test func slowerWayIsNoQueueForEver() {
+    var link = Link()
+    for _ in 0..<3 { link.report(losing: [3, 3]) }
+    // From now on each round trip takes 200 ms longer, with the same losses.
+    for _ in 0..<120 { link.report(losing: [3, 3], roundTrip: 220_000_000) }
+    #expect(link.planner.plan.bitrate == 48_000 && link.planner.plan.packetFrames == 480)
+    #expect(link.planner.plan.redundancyDepth == 3)
+  }
+
+  @Test func farSideThatFallsSilentGetsLongPacketsAgain() {
+    var link = Link()
+    for _ in 0..<4 { link.report() }
+    #expect(link.planner.plan.isLowDelay)
+    link.planner.advance(to: link.now.advanced(byNanoseconds: 9_000_000_000))
+    #expect(link.planner.plan.isLowDelay)
+    link.planner.advance(to: link.now.advanced(byNanoseconds: 11_000_000_000))
+    #expect(!link.planner.plan.isLowDelay && link.planner.plan.packetFrames == 480)
+  }
+
+  @Test func reportsWithoutRunsGetOneCopy() {
+    var link = Link()
+    link.tellsLosses = false
+    for _ in 0..<3 { link.report(losing: [3, 3, 3]) }
+    #expect(link.planner.plan.redundancyDepth == 1 && !link.planner.plan.isLowDelay)
+    for _ in 0..<60 { link.report() }
+    #expect(link.planner.plan.isLowDelay)
+  }
+
+  @Test func userWhoSetsTheRateIsObeyed() {
+    var link = Link()
+    for _ in 0..<4 { link.report() }
+    link.planner.setBitrate(24_000)
+    for _ in 0..<4 { link.report() }
+    #expect(link.planner.plan.bitrate == 24_000 && link.planner.plan.packetFrames == 480)
+    link.planner.setBitrate(.max)
+    #expect(link.planner.plan.bitrate == 510_000)
   }
 
   @Test func whoSetsPacketsGetsThemAndCopiesAllTheSame() {

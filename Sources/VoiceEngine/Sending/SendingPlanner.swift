@@ -116,6 +116,7 @@ struct SendingPlanner: ~Copyable {
     self.fractionLost = fractionLost
     self.jitter = jitter
     reported = now
+    isQueueing = false
     guard let roundTrip else { return }
     isQueueing = roundTrip - roundTrips.update(roundTrip, at: now) > Self.queueing
   }
