@@ -165,8 +165,8 @@ let package = Package(
     .executableTarget(
       name: "sidetone",
       dependencies: [
-        "CPcap", "MediaTime", "RealTime", "ALSAIO", "AVFAudio", "CallKit", "CallScreen",
-        "CallStore", "Drawing", "Sidetone", "Simulation", "SIPSignalling", "SpeechDSP", "UDPTransport",
+        "MediaTime", "RealTime", "ALSAIO", "AVFAudio", "CallKit", "CallScreen", "CallStore",
+        "Drawing", "Sidetone", "Simulation", "SIPSignalling", "SpeechDSP", "UDPTransport",
         "VoiceEngine", .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Histogram", package: "hdrhistogram-swift"),
         .product(name: "Logging", package: "swift-log"),
@@ -192,7 +192,9 @@ let package = Package(
     // Beside the layers: whole calls in virtual time, and pictures of what was measured.
     .target(
       name: "Simulation",
-      dependencies: ["MediaTime", "CRealTime", "RTP", "RealTime", "SpeechDSP", "VoiceEngine"],
+      dependencies: [
+        "CPcap", "MediaTime", "CRealTime", "RTP", "RealTime", "SpeechDSP", "VoiceEngine",
+      ],
       swiftSettings: strict
     ),
     .target(name: "Drawing", swiftSettings: strict),
