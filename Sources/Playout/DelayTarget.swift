@@ -99,10 +99,11 @@ public struct DelayTarget: ~Copyable {
   }
 
   // The next packet is later than all of n before it with a chance of one in n: what was seen so far is not all there will
-  // be, the less so the less was seen. Were delays distributed exponentially, it would pay to wait this much longer.
+  // be, the less so the less was seen. Were the late ones distributed exponentially, it would pay to wait this much longer.
   private var caution: Int64 {
     @_noAllocation @_noLocks get {
-      let scale = histogram.mean
+      // From one in ten to one in a hundred such a tail grows by ln 10 of its scale; jitter that has an end grows by less.
+      let scale = Float(histogram.quantile(0.99) - histogram.quantile(0.9)) / 2.303
       guard scale > 0, packets > 0 else { return 0 }
       let risk = Self.price / (packets * scale)
       guard risk > 1 else { return 0 }
