@@ -33,16 +33,16 @@ public struct RTCPReportBlock: Equatable, Sendable, BitwiseCopyable {
   /// The delay since that report, in 1/65536 s.
   public var delaySinceLastSenderReport: UInt32
 
-  /// A block with the given fields.
+  /// A block with the given fields; the others say that nothing is known.
   @_noAllocation @_noLocks
   public init(
     ssrc: UInt32,
-    fractionLost: UInt8,
-    cumulativeLost: Int32,
-    highestSequence: UInt32,
-    jitter: UInt32,
-    lastSenderReport: UInt32,
-    delaySinceLastSenderReport: UInt32
+    fractionLost: UInt8 = 0,
+    cumulativeLost: Int32 = 0,
+    highestSequence: UInt32 = 0,
+    jitter: UInt32 = 0,
+    lastSenderReport: UInt32 = 0,
+    delaySinceLastSenderReport: UInt32 = 0
   ) {
     self.ssrc = ssrc
     self.fractionLost = fractionLost

@@ -54,6 +54,11 @@ public struct RTPPacket: Equatable, Sendable, BitwiseCopyable {
   /// Payload bytes without padding; zero is legal.
   public var payloadLength: Int
 
+  /// The payload's bytes.
+  public var payload: Range<Int> {
+    @_noAllocation @_noLocks get { payloadOffset..<payloadOffset + payloadLength }
+  }
+
   /// Parses the first `length` bytes of `datagram`; nil if it is no valid RTP packet of version 2.
   ///
   /// Contributing sources and a header extension are skipped, padding is taken off. RTCP that

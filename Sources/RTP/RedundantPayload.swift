@@ -12,6 +12,11 @@ public struct RedundantBlock: Equatable, Sendable, BitwiseCopyable {
   /// Bytes of its payload.
   public var payloadLength: Int
 
+  /// Its payload's bytes.
+  public var payload: Range<Int> {
+    @_noAllocation @_noLocks get { payloadOffset..<payloadOffset + payloadLength }
+  }
+
   @_noAllocation @_noLocks
   init(payloadType: UInt8, timestampOffset: Int, payloadOffset: Int, payloadLength: Int) {
     self.payloadType = payloadType

@@ -35,71 +35,52 @@ struct VoiceOutput: ~Copyable {
 
   /// Takes in the bytes `payload` of a datagram, unless the decoder cannot read them.
   ///
-  /// `sequence` and `mediaFrame` are its extended sequence number and its timestamp in frames at 48 kHz.
+  /// `sequence` and `mediaFrame` are its extended sequence number and its timestamp in frames at 48 kHz. What a later
+  /// packet brings once more has a `distance`: how many frames later that one begins.
   @_noAllocation @_noLocks
   mutating func insert(
     _ datagram: borrowing ByteBuffer,
     payload: Range<Int>,
     sequence: Int64,
     mediaFrame: Int64,
+    distance: FrameCount = 0,
     at arrival: MonotonicInstant
   ) {
-    guard payload.count > 0, payload.count <= Self.payloadCapacity,
-      let frames = decoder.frames(of: datagram, in: payload)
+    guard payload.count <= Self.payloadCapacity, let frames = frames(of: datagram, in: payload)
     else { return }
-    let insertion = jitterBuffer.insert(
-      sequence: sequence,
-      mediaFrame: mediaFrame,
-      frames: frames,
-      isSilence: decoder.isSilence(byteCount: payload.count),
-      carriesRedundancy: decoder.carriesRedundancy(datagram, in: payload),
-      at: arrival
-    )
-    keep(datagram, payload, insertion, at: arrival)
-  }
-
-  /// Takes in a payload that a later packet brings once more, `distance` frames after its own moment.
-  @_noAllocation @_noLocks
-  mutating func insertCopy(
-    _ datagram: borrowing ByteBuffer,
-    payload: Range<Int>,
-    sequence: Int64,
-    distance: FrameCount,
-    mediaFrame: Int64,
-    at arrival: MonotonicInstant
-  ) {
-    guard payload.count > 0, payload.count <= Self.payloadCapacity,
-      let frames = decoder.frames(of: datagram, in: payload)
-    else { return }
-    let insertion = jitterBuffer.insertCopy(
-      sequence: sequence,
-      mediaFrame: mediaFrame,
-      frames: frames,
-      isSilence: decoder.isSilence(byteCount: payload.count),
-      carriesRedundancy: decoder.carriesRedundancy(datagram, in: payload),
-      distance: distance
-    )
-    keep(datagram, payload, insertion, at: arrival)
+    let isSilence = decoder.isSilence(byteCount: payload.count)
+    let carriesRedundancy = decoder.carriesRedundancy(datagram, in: payload)
+    let insertion: JitterBuffer.Insertion
+    if distance > 0 {
+      insertion = jitterBuffer.insertCopy(
+        sequence: sequence,
+        mediaFrame: mediaFrame,
+        frames: frames,
+        isSilence: isSilence,
+        carriesRedundancy: carriesRedundancy,
+        distance: distance
+      )
+    } else {
+      insertion = jitterBuffer.insert(
+        sequence: sequence,
+        mediaFrame: mediaFrame,
+        frames: frames,
+        isSilence: isSilence,
+        carriesRedundancy: carriesRedundancy,
+        at: arrival
+      )
+    }
+    guard case .stored(let slot) = insertion else { return }
+    decodes.noteArrival(slot: slot, at: arrival)
+    payloadLengths[slot] = payload.count
+    let base = slot * Self.payloadCapacity
+    payloads.copy(from: datagram, at: payload.lowerBound, to: base, count: payload.count)
   }
 
   /// The duration of a payload in frames at 48 kHz, nil if it makes no sense.
   @_noAllocation @_noLocks
   func frames(of datagram: borrowing ByteBuffer, in payload: Range<Int>) -> FrameCount? {
     payload.isEmpty ? nil : decoder.frames(of: datagram, in: payload)
-  }
-
-  @_noAllocation @_noLocks
-  private mutating func keep(
-    _ datagram: borrowing ByteBuffer,
-    _ payload: Range<Int>,
-    _ insertion: JitterBuffer.Insertion,
-    at arrival: MonotonicInstant
-  ) {
-    guard case .stored(let slot) = insertion else { return }
-    decodes.noteArrival(slot: slot, at: arrival)
-    payloadLengths[slot] = payload.count
-    let base = slot * Self.payloadCapacity
-    payloads.copy(from: datagram, at: payload.lowerBound, to: base, count: payload.count)
   }
 
   /// Decoded frames that have not been rendered.

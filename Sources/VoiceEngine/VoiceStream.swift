@@ -252,33 +252,22 @@ public struct VoiceStream: ~Copyable {
 
     if isKey { return heardKeys.receive(packet, in: datagram) }
     guard isOurs else { return }
-    if header.payloadType == configuration.receivePayloadType {
-      let end = packet.payloadOffset + packet.payloadLength
-      return insert(
-        datagram,
-        packet.payloadOffset..<end,
-        header.timestamp,
-        sequence,
+    let mediaFrame = mediaClock.frame(at: header.timestamp)
+    guard header.payloadType == configuration.receivePayloadType else {
+      return receiveRedundant(
+        packet.payload,
+        of: datagram,
+        sequence: sequence,
+        mediaFrame: mediaFrame,
         at: arrival.playback
       )
     }
-    receiveRedundant(packet, in: datagram, sequence: sequence, at: arrival.playback)
-  }
-
-  @_noAllocation @_noLocks
-  private mutating func insert(
-    _ datagram: borrowing ByteBuffer,
-    _ payload: Range<Int>,
-    _ timestamp: RTPTimestamp,
-    _ sequence: Int64,
-    at arrival: MonotonicInstant
-  ) {
     voice.insert(
       datagram,
-      payload: payload,
+      payload: packet.payload,
       sequence: sequence,
-      mediaFrame: mediaClock.frame(at: timestamp),
-      at: arrival
+      mediaFrame: mediaFrame,
+      at: arrival.playback
     )
   }
 
@@ -286,43 +275,36 @@ public struct VoiceStream: ~Copyable {
   // one follows the other without a gap. Where there is one nobody knows.
   @_noAllocation @_noLocks
   private mutating func receiveRedundant(
-    _ packet: RTPPacket,
-    in datagram: borrowing ByteBuffer,
+    _ payload: Range<Int>,
+    of datagram: borrowing ByteBuffer,
     sequence: Int64,
+    mediaFrame: Int64,
     at arrival: MonotonicInstant
   ) {
-    let payload = packet.payloadOffset..<packet.payloadOffset + packet.payloadLength
     guard let redundant = RedundantPayload(parsing: datagram, in: payload) else { return }
     var blocks = redundant
-    var index = 0
+    var left = redundant.count
     var reach = 0
-    var first = 0
+    var known = redundant.count
     while let block = blocks.next(in: datagram) {
-      if block.timestampOffset != reach { first = index }
-      let bytes = block.payloadOffset..<block.payloadOffset + block.payloadLength
+      if block.timestampOffset != reach { known = left }
+      left -= 1
       let isOurs = block.payloadType == configuration.receivePayloadType
-      let frames = isOurs ? voice.frames(of: datagram, in: bytes) : nil
+      let frames = isOurs ? voice.frames(of: datagram, in: block.payload) : nil
       reach = block.timestampOffset - (frames ?? 0)
-      index += 1
-      if frames == nil { first = index }
+      if frames == nil { known = left }
     }
     blocks = redundant
-    index = 0
+    left = redundant.count
     while let block = blocks.next(in: datagram) {
-      index += 1
-      guard index > first else { continue }
-      let bytes = block.payloadOffset..<block.payloadOffset + block.payloadLength
-      let back = redundant.count - index
-      guard back > 0 else {
-        insert(datagram, bytes, packet.header.timestamp, sequence, at: arrival)
-        return
-      }
-      voice.insertCopy(
+      left -= 1
+      guard left < known else { continue }
+      voice.insert(
         datagram,
-        payload: bytes,
-        sequence: sequence - Int64(back),
+        payload: block.payload,
+        sequence: sequence - Int64(left),
+        mediaFrame: mediaFrame - Int64(block.timestampOffset),
         distance: block.timestampOffset,
-        mediaFrame: mediaClock.frame(at: packet.header.timestamp) - Int64(block.timestampOffset),
         at: arrival
       )
     }

@@ -9,15 +9,7 @@ struct LossMapTests {
   /// What a report in a compound packet tells, number by number.
   private func told(_ map: inout LossMap) -> [Bool] {
     var packet = ByteBuffer(repeating: 0, count: RTCPWriter.maximumLength)
-    let block = RTCPReportBlock(
-      ssrc: 9,
-      fractionLost: 0,
-      cumulativeLost: 0,
-      highestSequence: 0,
-      jitter: 0,
-      lastSenderReport: 0,
-      delaySinceLastSenderReport: 0
-    )
+    let block = RTCPReportBlock(ssrc: 9)
     let length = RTCPWriter.write(
       to: &packet,
       ssrc: 4,

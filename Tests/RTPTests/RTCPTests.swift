@@ -83,10 +83,6 @@ struct RTCPTests {
         reporter: 2,
         RTCPReportBlock(
           ssrc: 1,
-          fractionLost: 0,
-          cumulativeLost: 0,
-          highestSequence: 0,
-          jitter: 0,
           lastSenderReport: middle,
           delaySinceLastSenderReport: 65_536 / 2
         )

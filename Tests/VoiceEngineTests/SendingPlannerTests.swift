@@ -40,12 +40,7 @@ struct SendingPlannerTests {
       var packet = ByteBuffer(repeating: 0, count: RTCPWriter.maximumLength)
       let block = RTCPReportBlock(
         ssrc: 9,
-        fractionLost: UInt8(runs.reduce(0, +) * 256 / 200),
-        cumulativeLost: 0,
-        highestSequence: 0,
-        jitter: 0,
-        lastSenderReport: 0,
-        delaySinceLastSenderReport: 0
+        fractionLost: UInt8(runs.reduce(0, +) * 256 / 200)
       )
       let length = RTCPWriter.write(
         to: &packet,
