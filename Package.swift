@@ -202,7 +202,7 @@ let package = Package(
     // Tests mirror the modules.
     .testTarget(
       name: "SimulationTests",
-      dependencies: ["Simulation", "MediaTime", "RTP", "VoiceEngine"],
+      dependencies: ["Simulation", "MediaTime", "RTP", "RealTime", "VoiceEngine"],
       swiftSettings: strict
     ),
     .testTarget(name: "DrawingTests", dependencies: ["Drawing"], swiftSettings: strict),

@@ -24,19 +24,18 @@ public struct Headset: AudioDevice, ~Copyable {
   private var capture: CaptureSide
   private var playback: PlaybackSide
   private var captureDescriptors = 0
-  private var fill = 0
 
   /// The rate of `read`.
-  public let captureRate: SampleRate
+  public var captureRate: SampleRate { capture.rate }
   /// The rate of `write` and `queuedFrames`.
-  public let playbackRate: SampleRate
+  public var playbackRate: SampleRate { playback.rate }
   /// How many frames the microphone delivers at a time.
-  public let capturePeriod: FrameCount
+  public var capturePeriod: FrameCount { capture.period }
   /// How many frames the loudspeaker takes at a time.
-  public let playbackPeriod: FrameCount
+  public var playbackPeriod: FrameCount { playback.period }
 
   /// The most frames that the loudspeaker can have queued.
-  public let playbackCapacity: FrameCount
+  public var playbackCapacity: FrameCount { playback.capacity }
 
   /// Opens both directions.
   ///
@@ -52,18 +51,12 @@ public struct Headset: AudioDevice, ~Copyable {
   ) throws(AudioDeviceError) {
     let microphone = try CaptureSide(capture, wishes: wishes)
     let loudspeaker = try PlaybackSide(playback, wishes: wishes)
-    captureRate = microphone.rate
-    capturePeriod = microphone.period
-    playbackRate = loudspeaker.rate
-    playbackPeriod = loudspeaker.period
-    playbackCapacity = loudspeaker.capacity
     self.capture = microphone
     self.playback = loudspeaker
   }
 
   /// Starts both directions with `fill` frames of silence queued for playback.
   public mutating func start(fill: FrameCount) throws(AudioDeviceError) {
-    self.fill = fill
     // The loudspeaker last: from its start on, its queue runs dry.
     try capture.start()
     try playback.start(fill: fill)
@@ -99,7 +92,7 @@ public struct Headset: AudioDevice, ~Copyable {
   /// Queues the first `count` frames of `block` for the loudspeaker.
   @_noAllocation @_noLocks
   public mutating func write(_ block: borrowing SampleBuffer, count: FrameCount) -> DeviceTransfer {
-    playback.write(block, count: count, fill: fill)
+    playback.write(block, count: count)
   }
 
   /// Frames written and not yet taken by the device: the fill that the program controls.
@@ -118,5 +111,14 @@ public struct Headset: AudioDevice, ~Copyable {
   @_noAllocation @_noLocks
   public mutating func pendingFrames() -> FrameCount {
     capture.pendingFrames()
+  }
+
+  /// Exchanges these sides with those of `other`.
+  public mutating func exchange(_ sides: DeviceSides, with other: inout Headset) {
+    if sides.contains(.capture) {
+      swap(&capture, &other.capture)
+      swap(&captureDescriptors, &other.captureDescriptors)
+    }
+    if sides.contains(.playback) { swap(&playback, &other.playback) }
   }
 }

@@ -33,7 +33,8 @@ public struct DelayTarget: ~Copyable {
   /// What the playout should hold back beyond the fastest packet, in nanoseconds.
   public private(set) var nanoseconds: Int64
 
-  private let guardNanoseconds: Int64
+  /// The grain in which the player asks, plus a reserve.
+  public var guardNanoseconds: Int64
   private var fastest = WindowedMinimum()
   private var reference: Int64?
   private var histogram = DelayHistogram()

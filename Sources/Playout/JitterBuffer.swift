@@ -113,9 +113,13 @@ public struct JitterBuffer: ~Copyable {
   ///
   /// - Parameter pullFrames: how many frames the player takes at a time.
   public init(pullFrames: FrameCount) {
-    target = DelayTarget(
-      guardNanoseconds: SampleRate.voice.nanoseconds(of: pullFrames)
-    )
+    target = DelayTarget(guardNanoseconds: SampleRate.voice.nanoseconds(of: pullFrames))
+  }
+
+  /// Notes that the player takes so many frames at a time from now on.
+  @_noAllocation @_noLocks
+  public mutating func setPullFrames(_ frames: FrameCount) {
+    target.guardNanoseconds = SampleRate.voice.nanoseconds(of: frames)
   }
 
   /// The hold-back that is aimed at, in nanoseconds beyond the fastest packet.

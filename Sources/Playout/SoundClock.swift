@@ -16,8 +16,8 @@ public struct SoundClock: Sendable {
   /// The device's time at the last update; its origin is the monotonic clock's at the first one.
   public private(set) var now = MonotonicInstant(nanoseconds: 0)
 
-  private let rate: SampleRate
-  private let period: Int64
+  private var rate: SampleRate
+  private var period: Int64
   private var before = MonotonicInstant(nanoseconds: 0)
   private var updated: MonotonicInstant?
   private var origin: Int64 = 0
@@ -43,6 +43,16 @@ public struct SoundClock: Sendable {
   /// time that has passed.
   @_noAllocation @_noLocks
   public mutating func noteRestart() { isRestarted = true }
+
+  /// Goes on with another device, whose positions begin anew.
+  @_noAllocation @_noLocks
+  public mutating func changeDevice(period: FrameCount, rate: SampleRate) {
+    self.rate = rate
+    self.period = rate.nanoseconds(of: period)
+    step = self.period
+    coarseCount = 0
+    isRestarted = true
+  }
 
   /// Takes in what the device said at `instant`: it has sampled or sounded `frames` since it began, at its
   /// own rate; `isDry` if a loudspeaker has nothing to play.

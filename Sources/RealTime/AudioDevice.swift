@@ -24,6 +24,22 @@ public struct DeviceTransfer: Equatable, Sendable, BitwiseCopyable {
   }
 }
 
+/// The sides of a device, which come and go independently of each other.
+public struct DeviceSides: OptionSet, Hashable, Sendable, BitwiseCopyable {
+  /// A bit for each side.
+  public let rawValue: UInt8
+
+  /// Sides by their bits.
+  public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+  /// The microphone.
+  public static var capture: DeviceSides { DeviceSides(rawValue: 1) }
+  /// The loudspeaker.
+  public static var playback: DeviceSides { DeviceSides(rawValue: 2) }
+  /// Both.
+  public static var both: DeviceSides { DeviceSides(rawValue: 3) }
+}
+
 /// A microphone and a loudspeaker as the voice thread sees them: mono, 32-bit float, -1 to 1.
 ///
 /// **Life cycle:** opened by its initialiser, started once, closed by its `deinit`.
@@ -74,6 +90,9 @@ public protocol AudioDevice: ~Copyable, SendableMetatype {
   /// Frames between the microphone and the last sample read.
   @_noAllocation @_noLocks
   mutating func pendingFrames() -> FrameCount
+
+  /// Exchanges these sides with those of `other`, all that belongs to them included.
+  mutating func exchange(_ sides: DeviceSides, with other: inout Self)
 }
 
 /// A device that could not be used.

@@ -12,7 +12,7 @@ struct CaptureChain: ~Copyable {
   /// Of those, frames that have come out.
   var delivered: Int64 { captured - Int64(blockFill) }
 
-  private let rate: SampleRate
+  private var rate: SampleRate
   private var resampler: FixedRateResampler?
   private var filter: SpeechFilter?
   private let blockFrames: FrameCount
@@ -29,8 +29,7 @@ struct CaptureChain: ~Copyable {
     needsReference = filters.echoCancellation
     // Blocks of 5 ms: the preprocessor delays by one block, and 2.5 ms is too coarse in frequency.
     let blockFrames = 240
-    let resampler: FixedRateResampler? =
-      rate == .voice ? nil : try FixedRateResampler(from: rate, to: .voice)
+    let resampler = try Self.resampler(from: rate)
     let filter: SpeechFilter? =
       filters.isEmpty ? nil : try SpeechFilter(filters, blockFrames: blockFrames)
     self.rate = rate
@@ -39,6 +38,19 @@ struct CaptureChain: ~Copyable {
     far = SampleBuffer(repeating: 0, count: blockFrames)
     self.resampler = consume resampler
     self.filter = consume filter
+  }
+
+  /// What converts from `rate`, nil if nothing has to.
+  static func resampler(from rate: SampleRate) throws -> FixedRateResampler? {
+    rate == .voice ? nil : try FixedRateResampler(from: rate, to: .voice)
+  }
+
+  /// Goes on with another microphone, at `rate`, and exchanges what converts from it.
+  @_noAllocation @_noLocks
+  mutating func changeDevice(rate: SampleRate, _ resampler: inout FixedRateResampler?) {
+    self.rate = rate
+    swap(&self.resampler, &resampler)
+    resetEchoPath()
   }
 
   /// Takes in `count` frames at the microphone's rate; the result is in `output`.

@@ -37,6 +37,10 @@ struct EchoReference: ~Copyable {
     return true
   }
 
+  /// Forgets the alignment: another device has another one.
+  @_noAllocation @_noLocks
+  mutating func forgetAlignment() { offset = nil }
+
   /// Copies what sounded while the microphone heard the `count` frames from `captured` on.
   @_noAllocation @_noLocks
   func copy(from captured: Int64, count: FrameCount, into block: inout SampleBuffer) {

@@ -8,14 +8,25 @@ struct PlaybackChain: ~Copyable {
   /// The converted frames.
   private(set) var output = SampleBuffer(repeating: 0, count: 32_768)
 
-  private let rate: SampleRate
+  private var rate: SampleRate
   private var resampler: FixedRateResampler?
 
   init(rate: SampleRate) throws {
-    let resampler: FixedRateResampler? =
-      rate == .voice ? nil : try FixedRateResampler(from: .voice, to: rate)
+    let resampler = try Self.resampler(to: rate)
     self.rate = rate
     self.resampler = consume resampler
+  }
+
+  /// What converts to `rate`, nil if nothing has to.
+  static func resampler(to rate: SampleRate) throws -> FixedRateResampler? {
+    rate == .voice ? nil : try FixedRateResampler(from: .voice, to: rate)
+  }
+
+  /// Goes on with another loudspeaker, at `rate`, and exchanges what converts to it.
+  @_noAllocation @_noLocks
+  mutating func changeDevice(rate: SampleRate, _ resampler: inout FixedRateResampler?) {
+    self.rate = rate
+    swap(&self.resampler, &resampler)
   }
 
   /// How many frames at 48 kHz make `frames` at the loudspeaker's rate, one at least.

@@ -55,8 +55,7 @@ public final class SteppedCall<
       device: device,
       settings: settings,
       time: time,
-      wakeUp: try WakeUp(),
-      stopping: .init(),
+      signals: LoopSignals(wakeUp: try WakeUp()),
       commands: commandReader,
       released: RingProducer<Int>(capacity: 16),
       reports: reports,
@@ -82,6 +81,13 @@ public final class SteppedCall<
     while let report = reports.read() { engineStatistics = report }
     while let report = streamReports.read() { statistics = report }
     while stageTimes?.read() != nil {}
+  }
+
+  /// Goes on with `sides` of another device, which it starts.
+  ///
+  /// Throws the device's error, and then nothing has changed.
+  public func replace(_ sides: DeviceSides, with device: consuming Device) throws {
+    loop.replace(try DeviceReplacement(sides, with: device))
   }
 
   /// How far the encoder looks ahead, in nanoseconds.

@@ -106,6 +106,8 @@ public struct EngineStatistics: Equatable, Sendable, BitwiseCopyable {
   public var inputPeak: Float = 0
   /// True when the microphone or the loudspeaker is gone.
   public var isDeviceGone = false
+  /// How often a side of the device, or both, was exchanged.
+  public var deviceChanges = 0
   /// Turns of the voice loop so far.
   public var turns: Int64 = 0
 

@@ -1,3 +1,4 @@
+import CRealTime
 import MediaTime
 public import RealTime
 import Synchronization
@@ -32,6 +33,8 @@ public final class VoiceEngine<
     var streams: [Int: Attached] = [:]
     var newest: EngineStatistics?
     var thread: RealTimeThread?
+    /// Sides on their way to the voice thread.
+    var replacements: [DeviceReplacement<Device>] = []
   }
 
   // SAFETY: reached only through `control`, under its lock; the loop knows the box alone.
@@ -53,16 +56,22 @@ public final class VoiceEngine<
   }
 
   private let control: Mutex<Control>
-  private let wakeUp: WakeUp
-  private let stopping: Loop.StopFlag
+  private let signals: LoopSignals
   private let pullFrames: Int
 
   /// Starts `device` and a voice thread without streams.
   ///
-  /// Throws the device's error if it does not start, or a codec's or the system's.
-  public init(device: consuming Device, settings: EngineSettings) throws {
-    let wakeUp = try WakeUp()
-    let stopping = Loop.StopFlag()
+  /// - Parameters:
+  ///   - device: the microphone and the loudspeaker.
+  ///   - settings: how it runs.
+  ///   - alarm: signalled whenever `goneSides` grows.
+  /// - Throws: the device's error if it does not start, or a codec's or the system's.
+  public init(
+    device: consuming Device,
+    settings: EngineSettings,
+    alarm: WakeUp? = nil
+  ) throws {
+    let signals = LoopSignals(wakeUp: try WakeUp(), alarm: alarm)
     pullFrames = SampleRate.voice.frames(
       inNanoseconds: device.playbackRate.nanoseconds(of: device.playbackPeriod)
     )
@@ -91,8 +100,7 @@ public final class VoiceEngine<
       device: device,
       settings: settings,
       time: SystemTime(),
-      wakeUp: wakeUp,
-      stopping: stopping,
+      signals: signals,
       commands: commandReader,
       released: released,
       reports: reports,
@@ -101,8 +109,7 @@ public final class VoiceEngine<
       stageTimes: stageTimes
     )
     self.control = Mutex(control)
-    self.wakeUp = wakeUp
-    self.stopping = stopping
+    self.signals = signals
 
     try loop.startDevice()
     let thread = try RealTimeThread(name: "voice", policy: .realTime) { loop.run() }
@@ -128,11 +135,44 @@ public final class VoiceEngine<
       return thread
     }
     guard let thread else { return }
-    stopping.isSet.store(true, ordering: .releasing)
-    wakeUp.signal()
+    signals.isStopping.store(true, ordering: .releasing)
+    signals.wakeUp.signal()
     thread.join()
-    control.withLock { $0.streams.removeAll() }
+    control.withLock { control in
+      control.streams.removeAll()
+      control.replacements.removeAll()
+    }
   }
+
+  // MARK: Devices
+
+  /// The sides that are gone, or have stood still for a second, and were not replaced.
+  public var goneSides: DeviceSides { signals.goneSides }
+
+  /// Goes on with `sides` of another device, which it starts; what they replace is closed.
+  ///
+  /// Blocks until that is done. Streams go on: what the microphone misses is a gap of known length.
+  /// Throws the device's error, and then nothing has changed.
+  public func replace(_ sides: DeviceSides, with device: consuming Device) throws {
+    let replacement = try DeviceReplacement(sides, with: device)
+    let isTaken = control.withLock { control in
+      guard control.thread != nil else { return false }
+      control.replacements.append(replacement)
+      let address = unsafe Int(bitPattern: Unmanaged.passUnretained(replacement).toOpaque())
+      control.commands.write(.replace(address: address))
+      signals.wakeUp.signal()
+      return true
+    }
+    guard isTaken else { return }
+    var descriptor = pollfd(fd: replacement.done.descriptor, events: Int16(POLLIN), revents: 0)
+    // The voice thread answers within a period; one that has ended does not.
+    guard unsafe poll(&descriptor, 1, Self.replacementMilliseconds) > 0 else { return }
+    control.withLock { $0.replacements.removeAll { $0 === replacement } }
+  }
+
+  private static var replacementMilliseconds: CInt { 2_000 }
+
+  // MARK: Streams
 
   /// Starts talking and hearing over `transport`.
   public func attach(
@@ -161,7 +201,7 @@ public final class VoiceEngine<
       control.streams[id] = attached
       let address = unsafe Int(bitPattern: Unmanaged.passUnretained(box).toOpaque())
       control.commands.write(.attach(id: id, address: address))
-      wakeUp.signal()
+      signals.wakeUp.signal()
       return StreamID(rawValue: id)
     }
   }
@@ -213,7 +253,7 @@ public final class VoiceEngine<
   private func send(_ command: LoopCommand) {
     control.withLock { control in
       _ = control.commands.write(command)
-      wakeUp.signal()
+      signals.wakeUp.signal()
     }
   }
 

@@ -4,22 +4,6 @@ import Playout
 import RealTime
 import Synchronization
 
-/// What the engine asks of its voice loop.
-enum LoopCommand: BitwiseCopyable, Sendable {
-  /// Take over the stream box at this address.
-  case attach(id: Int, address: Int)
-  /// Say goodbye on this stream and let it go.
-  case detach(id: Int)
-  case mute(id: Int, isMuted: Bool)
-  /// Mute the microphone itself.
-  case muteInput(Bool)
-  case setBitrate(id: Int, bitsPerSecond: Int)
-  /// Send a key of the telephone's pad.
-  case press(id: Int, code: UInt8)
-  /// Hear the others of this conference, and be heard by them.
-  case setConference(id: Int, conference: Int)
-}
-
 /// The voice thread's loop: one poll over the device and the control event, then capture, send,
 /// receive, render and play, in this order.
 ///
@@ -34,10 +18,9 @@ final class VoiceLoop<
 > {
   static var streamCapacity: Int { 256 }
 
-  private var device: Device
-  private let time: Time
-  private let wakeUp: WakeUp
-  private let stopping: StopFlag
+  var device: Device
+  let time: Time
+  let signals: LoopSignals
   private var commands: RingConsumer<LoopCommand>
   private var released: RingProducer<Int>
   private var reports: RingProducer<EngineStatistics>
@@ -48,26 +31,29 @@ final class VoiceLoop<
   private let isProbing: Bool
   private let isEcho: Bool
 
-  private var capture: CaptureChain
-  private var playback: PlaybackChain
-  private var reference = EchoReference()
-  private var fill: PlaybackFill
-  private var playbackClock: SoundClock
-  private var captureClock: SoundClock
-  private var writtenFrames: Int64 = 0
-  private var statistics = EngineStatistics()
+  var capture: CaptureChain
+  var playback: PlaybackChain
+  var reference = EchoReference()
+  var fill: PlaybackFill
+  var playbackClock: SoundClock
+  var captureClock: SoundClock
+  var writtenFrames: Int64 = 0
+  var statistics = EngineStatistics()
   private var nextReport: MonotonicInstant
-  private var isCaptureGone = false
-  private var isPlaybackGone = false
+  /// Sides that are gone and not replaced.
+  var gone: DeviceSides = []
+  /// When the microphone last gave something; at first when the loop began.
+  var lastRead: MonotonicInstant
+  var stillness = DeviceStillness()
   private var isInputMuted = false
-  private var waitedCount = 1
+  var waitedCount = 1
 
   private var streamAddresses = FixedArray<Int>(repeating: 0, count: 256)
   private var streamIDs = FixedArray<Int>(repeating: 0, count: 256)
   /// The slots from here on are free.
   private var slotCount = 0
-  private var descriptors = FixedArray<pollfd>(repeating: pollfd(), count: 24)
-  private var block = SampleBuffer(repeating: 0, count: 4_096)
+  var descriptors = FixedArray<pollfd>(repeating: pollfd(), count: 24)
+  var block = SampleBuffer(repeating: 0, count: 4_096)
   private var mix = SampleBuffer(repeating: 0, count: 16_384)
   private var bridged = SampleBuffer(repeating: 0, count: 16_384)
   private var datagram = ByteBuffer(repeating: 0, count: VoiceStream.maximumDatagram)
@@ -77,22 +63,27 @@ final class VoiceLoop<
   private static var reportNanoseconds: Int64 { 100_000_000 }
   /// A device that stands still must not keep reports from going out.
   private static var idleNanoseconds: Int64 { 50_000_000 }
-  /// The microphone wakes the loop, and a wait of just a period would race it; without a microphone the
-  /// loudspeaker still wants its frames in time.
-  private let longestWait: Int64
-  private let shortestWait: Int64
+  var waits: Waits
   private var turnsWithoutCapture = 0
 
-  final class StopFlag: Sendable {
-    let isSet = Atomic<Bool>(false)
+  /// How long the loop sleeps at most. The microphone wakes it, and a wait of just a period would race it;
+  /// without a microphone the loudspeaker still wants its frames in time.
+  struct Waits {
+    let withCapture: Int64
+    let withoutCapture: Int64
+
+    init(_ device: borrowing Device) {
+      let period = device.playbackRate.nanoseconds(of: device.playbackPeriod)
+      withoutCapture = min(idleNanoseconds, max(1_000_000, period))
+      withCapture = min(idleNanoseconds, max(1_000_000, period * 3 / 2))
+    }
   }
 
   init(
     device: consuming Device,
     settings: EngineSettings,
     time: Time,
-    wakeUp: WakeUp,
-    stopping: StopFlag,
+    signals: LoopSignals,
     commands: consuming RingConsumer<LoopCommand>,
     released: consuming RingProducer<Int>,
     reports: consuming RingProducer<EngineStatistics>,
@@ -102,11 +93,7 @@ final class VoiceLoop<
   ) throws {
     capture = try CaptureChain(rate: device.captureRate, filters: settings.filters)
     playback = try PlaybackChain(rate: device.playbackRate)
-    fill = PlaybackFill(
-      period: device.playbackPeriod,
-      capacity: device.playbackCapacity,
-      rate: device.playbackRate
-    )
+    fill = PlaybackFill(device)
     playbackClock = SoundClock(period: device.playbackPeriod, rate: device.playbackRate)
     let capturePeriod = device.captureRate.nanoseconds(of: device.capturePeriod)
     captureClock = SoundClock(
@@ -117,16 +104,14 @@ final class VoiceLoop<
     isMeasuring = settings.measurement != .off || settings.trace != .off
     isEcho = settings.isEcho
     isProbing = settings.measurement == .probe
-    let playbackPeriod = device.playbackRate.nanoseconds(of: device.playbackPeriod)
-    shortestWait = min(Self.idleNanoseconds, max(1_000_000, playbackPeriod))
-    longestWait = min(Self.idleNanoseconds, max(1_000_000, playbackPeriod * 3 / 2))
+    waits = Waits(device)
     self.device = device
-    self.wakeUp = wakeUp
-    self.stopping = stopping
+    self.signals = signals
     self.commands = commands
     self.released = released
     self.reports = reports
     nextReport = time.now
+    lastRead = time.now
     self.time = time
     self.monitorCapture = monitorCapture
     self.monitorPlayback = monitorPlayback
@@ -136,17 +121,17 @@ final class VoiceLoop<
   /// Runs until the stop flag is set, then says goodbye on every stream.
   func run() {
     discardStaleCapture()
-    descriptors[0] = pollfd(fd: wakeUp.descriptor, events: Int16(POLLIN), revents: 0)
+    descriptors[0] = pollfd(fd: signals.wakeUp.descriptor, events: Int16(POLLIN), revents: 0)
     waitedCount = 1 + device.pollDescriptors(&descriptors, from: 1)
-    while !stopping.isSet.load(ordering: .acquiring) {
+    while !signals.isStopping.load(ordering: .acquiring) {
       _ = unsafe realtime_poll(
         descriptors.address,
         UInt32(truncatingIfNeeded: waitedCount),
-        turnsWithoutCapture < 2 ? longestWait : shortestWait
+        turnsWithoutCapture < 2 ? waits.withCapture : waits.withoutCapture
       )
       device.acknowledge(&descriptors, from: 1)
       if descriptors[0].revents != 0 {
-        wakeUp.acknowledge()
+        signals.wakeUp.acknowledge()
         obey()
       }
       turn()
@@ -170,6 +155,7 @@ final class VoiceLoop<
     turnsWithoutCapture = min(turnsWithoutCapture + 1, 2)
     captureAndSend()
     receiveAndPlay()
+    watch(at: now)
     if now >= nextReport { publish(at: now) }
   }
 
@@ -186,6 +172,7 @@ final class VoiceLoop<
           slotCount = max(slotCount, slot + 1)
           break
         }
+        forEachStream { if $1 == id { $0.stream.setPullFrames(pullFrames) } }
       case .detach(let id):
         for slot in 0..<slotCount
         where streamAddresses[slot] != 0 && streamIDs[slot] == id {
@@ -199,6 +186,11 @@ final class VoiceLoop<
         forEachStream { if $1 == id { $0.stream.setBitrate(bitsPerSecond) } }
       case .press(let id, let code):
         forEachStream { if $1 == id { _ = $0.stream.press(code) } }
+      case .replace(let address):
+        // SAFETY: the engine keeps the replacement until it is done.
+        guard let pointer = unsafe UnsafeRawPointer(bitPattern: address) else { break }
+        let box = unsafe Unmanaged<DeviceReplacement<Device>>.fromOpaque(pointer)
+        unsafe box._withUnsafeGuaranteedRef { replace($0) }
       case .setConference(let id, let conference):
         forEachStream { if $1 == id { $0.conference = conference } }
       }
@@ -206,7 +198,7 @@ final class VoiceLoop<
   }
 
   // SAFETY: the address came from a retained box, which the engine keeps until it reads the release.
-  private func forEachStream(_ body: (StreamBox<Transport>, Int) -> Void) {
+  func forEachStream(_ body: (StreamBox<Transport>, Int) -> Void) {
     for slot in 0..<slotCount {
       guard let pointer = unsafe UnsafeRawPointer(bitPattern: streamAddresses[slot]) else {
         continue
@@ -230,26 +222,21 @@ final class VoiceLoop<
   // MARK: The two directions
 
   private func captureAndSend() {
-    guard !isCaptureGone else { return }
+    guard !gone.contains(.capture) else { return }
     for _ in 0..<16 {
       let transfer = device.read(into: &block)
       if transfer.isGone {
-        isCaptureGone = true
-        // Its descriptor would end every wait at once.
-        waitedCount = 1 + device.pollDescriptors(&descriptors, from: 1)
-        return
+        return noteGone(.capture)
       }
       if transfer.lost > 0 {
         statistics.overruns += 1
-        statistics.lostFrames += Int64(transfer.lost)
-        let lost = capture.skip(transfer.lost)
-        statistics.capturedFrames += Int64(lost)
-        for _ in 0..<lost { monitorCapture?.write(0) }
-        forEachStream { box, _ in box.stream.skip(lost) }
+        skipCapture(transfer.lost)
       }
       guard transfer.frames > 0 else { return }
       turnsWithoutCapture = 0
       let read = time.now
+      lastRead = read
+      stillness.capture = 0
       if trace != nil { noteReading(transfer.frames, at: read) }
       capture.process(block, count: transfer.frames, reference: reference)
       noteCapture()
@@ -261,6 +248,15 @@ final class VoiceLoop<
       }
       sendPackets(readAt: read)
     }
+  }
+
+  /// Moves the timelines on over frames at the microphone's rate that nobody will hear.
+  func skipCapture(_ frames: FrameCount) {
+    statistics.lostFrames += Int64(frames)
+    let lost = capture.skip(frames)
+    statistics.capturedFrames += Int64(lost)
+    for _ in 0..<lost { monitorCapture?.write(0) }
+    forEachStream { box, _ in box.stream.skip(lost) }
   }
 
   private func sendPackets(readAt read: MonotonicInstant) {
@@ -347,16 +343,17 @@ final class VoiceLoop<
     guard !isEcho else { return }
     // Taken beside the position, not before the encoders had their time.
     let now = time.now
-    let queued = isPlaybackGone ? 0 : device.queuedFrames()
+    let queued = gone.contains(.playback) ? 0 : device.queuedFrames()
     playbackClock.update(frames: writtenFrames - Int64(queued), isDry: queued == 0, at: now)
     forEachStream { box, _ in
       box.receive(&datagram, at: now, playback: playbackClock, tracing: &trace)
       box.passKeysOn()
     }
-    guard !isPlaybackGone else { return }
+    guard !gone.contains(.playback) else { return }
 
     let wanted = fill.framesToWrite(queued: queued, at: now)
     guard wanted > 0 else { return }
+    stillness.playback = 0
     let frames = min(playback.inputFrames(for: wanted), 4_096)
     mix.fill(0, count: frames)
     var ahead: Int64 = 0
@@ -369,7 +366,7 @@ final class VoiceLoop<
     playback.process(mix, count: frames)
     let transfer = device.write(playback.output, count: playback.outputFrames)
     writtenFrames += Int64(transfer.frames)
-    if transfer.isGone { isPlaybackGone = true }
+    if transfer.isGone { noteGone(.playback) }
     if transfer.lost > 0 {
       statistics.underruns += 1
       statistics.lostFrames += Int64(transfer.lost)
@@ -438,7 +435,7 @@ final class VoiceLoop<
   private func publish(at now: MonotonicInstant) {
     nextReport = now.advanced(byNanoseconds: Self.reportNanoseconds)
     statistics.playbackFillNanoseconds = device.playbackRate.nanoseconds(of: fill.goal)
-    statistics.isDeviceGone = isCaptureGone || isPlaybackGone
+    statistics.isDeviceGone = !gone.isEmpty
     reports.write(statistics)
     statistics.inputPeak = 0
     let wall = time.wallNanoseconds

@@ -90,6 +90,9 @@ struct VoiceOutput: ~Copyable {
   @_noAllocation @_noLocks
   mutating func restart() { jitterBuffer.restart() }
 
+  @_noAllocation @_noLocks
+  mutating func setPullFrames(_ frames: FrameCount) { jitterBuffer.setPullFrames(frames) }
+
   /// Adds the next `count` frames to `output`.
   @_noAllocation @_noLocks
   mutating func render(

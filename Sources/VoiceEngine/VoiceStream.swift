@@ -327,6 +327,10 @@ public struct VoiceStream: ~Copyable {
 
   // MARK: Playing
 
+  /// Notes that the loudspeaker takes so many frames at 48 kHz at a time from now on.
+  @_noAllocation @_noLocks
+  mutating func setPullFrames(_ frames: FrameCount) { voice.setPullFrames(frames) }
+
   /// Adds what the far side said to the `count` frames of `output`, at 48 kHz, that will sound next; `now`
   /// is the loudspeaker's time.
   @_noAllocation @_noLocks

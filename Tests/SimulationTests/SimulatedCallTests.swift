@@ -190,12 +190,4 @@ struct SimulatedCallTests {
     let elsewhere = max(sharpest(from: 2, to: 3.5), sharpest(from: 12, to: 19))
     #expect(around < 1.2 * elsewhere, "\(around) against \(elsewhere) at \(switched) s")
   }
-
-  @Test func unpluggedHeadsetEndsNothing() throws {
-    let call = try Self.call(over: .lan, faults: [DeviceFault(.unplugged, second: 5)])
-    var last: SimulatedCall.Observation?
-    call.run(seconds: 10) { last = $0 }
-    #expect(last?.engine.isDeviceGone == true && last?.delay == nil)
-    #expect((last?.stream.packetsReceived ?? 0) > 900)
-  }
 }

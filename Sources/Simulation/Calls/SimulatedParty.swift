@@ -17,9 +17,15 @@ final class SimulatedParty {
   private let stops: [DeviceFault]
   private var generator: SeededGenerator
   private let lateness: Double
+  /// Stands in for sides that are unplugged: silence, as the device keeper of a real call does it.
+  private let standIn: ScriptedSoundCard
+  private var awaySides: DeviceSides = []
+  private var isBackSince: MonotonicInstant?
 
   /// Without a microphone's clock the loop wakes this often.
   private static let idleNanoseconds: Int64 = 2_500_000
+  /// From plugging in to sound: the system finds the card, a program opens it.
+  private static let openingNanoseconds: Int64 = 100_000_000
 
   init(
     _ script: SimulatedCall.Party,
@@ -32,6 +38,10 @@ final class SimulatedParty {
     self.time = time
     begin = time.now
     card = ScriptedSoundCard(script.card, time: time)
+    var silence = ScriptedSoundCard.Script()
+    silence.period = script.card.period
+    silence.isRecorded = false
+    standIn = ScriptedSoundCard(silence, time: time)
     stops = script.card.faults.filter { $0.kind == .stopped }
     generator = SeededGenerator(seed: seed)
     lateness = Double(script.latenessNanoseconds)
@@ -50,12 +60,45 @@ final class SimulatedParty {
   var statistics: StreamStatistics? { call.statistics }
   var engineStatistics: EngineStatistics? { call.engineStatistics }
 
-  func turn() { call.turn() }
+  func turn() {
+    call.turn()
+    keepDevice()
+  }
+
+  // What is unplugged is replaced by silence at once, and returns when it is back.
+  private func keepDevice() {
+    let lost = card.goneSides.subtracting(awaySides)
+    if !lost.isEmpty {
+      awaySides.formUnion(lost)
+      exchange(lost, for: standIn)
+    }
+    guard !awaySides.isEmpty, card.absentSides.isDisjoint(with: awaySides) else {
+      return isBackSince = nil
+    }
+    guard let since = isBackSince else { return isBackSince = time.now }
+    guard time.now.nanoseconds(since: since) >= Self.openingNanoseconds else { return }
+    exchange(awaySides, for: card)
+    awaySides = []
+    isBackSince = nil
+  }
+
+  private func exchange(_ sides: DeviceSides, for card: ScriptedSoundCard) {
+    do {
+      try call.replace(sides, with: ScriptedHeadset(card, sides: sides))
+    } catch {
+      // Cards of a script always start, and 48 kHz needs no resampler.
+      preconditionFailure("a scripted card did not start: \(error)")
+    }
+  }
 
   /// When the voice thread runs next: when the microphone has a period, and a little later.
   func nextTurn() -> MonotonicInstant {
     let idle = time.now.advanced(byNanoseconds: Self.idleNanoseconds)
-    let ready = max(min(card.nextPeriod ?? idle, idle), time.now.advanced(byNanoseconds: 1_000))
+    let microphone = awaySides.contains(.capture) ? standIn : card
+    let ready = max(
+      min(microphone.nextPeriod ?? idle, idle),
+      time.now.advanced(byNanoseconds: 1_000)
+    )
     let delay = lateness > 0 ? Int64(-lateness * log(1 - generator.unit())) : 0
     let woken = ready.advanced(byNanoseconds: delay)
     let passed = woken.nanoseconds(since: begin)
@@ -67,7 +110,7 @@ final class SimulatedParty {
 
   /// From the microphone of `other` to this loudspeaker, in nanoseconds, of what is decoded next; nil while nothing is.
   func mouthToEar(from other: SimulatedParty) -> Int64? {
-    guard let playout = call.playout, !card.isGone else { return nil }
+    guard let playout = call.playout, !card.goneSides.contains(.playback) else { return nil }
     let ticks = Int64(playout.timestamp.ticks(since: other.firstTimestamp))
     let captured = ticks * framesPerTick
     let mouth = other.card.instant(ofCaptured: captured)

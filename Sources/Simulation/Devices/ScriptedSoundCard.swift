@@ -35,8 +35,12 @@ public final class ScriptedSoundCard {
   private let captureCrystal: Crystal
   private let playbackCrystal: Crystal
   private let suspensions: [DeviceFault]
-  private let unplugged: Int64
+  private let absences: [DeviceFault]
   private var begin: MonotonicInstant?
+  /// When the card was last opened, in nanoseconds since it began.
+  private var opened: Int64 = 0
+  /// The microphone's first frame since then: periods count from there.
+  private var firstFrame: Int64 = 0
   private var read: Int64 = 0
   private(set) var written: Int64 = 0
 
@@ -54,7 +58,7 @@ public final class ScriptedSoundCard {
         let end = max(last.at + last.duration, fault.at + fault.duration)
         merged[merged.count - 1].duration = end - last.at
       }
-    unplugged = script.faults.first { $0.kind == .unplugged }?.at ?? .max
+    absences = script.faults.filter { $0.kind == .unplugged }
   }
 
   // MARK: Time
@@ -73,16 +77,25 @@ public final class ScriptedSoundCard {
     return (begin ?? time.now).advanced(byNanoseconds: passed)
   }
 
-  var isGone: Bool {
-    guard let begin else { return false }
-    return time.now.nanoseconds(since: begin) >= unplugged
+  /// The sides that nothing can be had from: unplugged since they were opened.
+  var goneSides: DeviceSides {
+    absences.filter { $0.at <= passed && ($0.at >= opened || passed < $0.end) }
+      .reduce(into: []) { $0.formUnion($1.sides) }
   }
+
+  /// The sides that are not plugged in.
+  var absentSides: DeviceSides {
+    absences.filter { $0.at <= passed && passed < $0.end }
+      .reduce(into: []) { $0.formUnion($1.sides) }
+  }
+
+  private var passed: Int64 { begin.map { time.now.nanoseconds(since: $0) } ?? 0 }
 
   /// When the microphone has the next period for who has read `read`; nil if it never will.
   var nextPeriod: MonotonicInstant? {
-    guard !isGone else { return nil }
+    guard !goneSides.contains(.capture) else { return nil }
     let period = Int64(script.period)
-    let next = (read / period + 1) * period
+    let next = firstFrame + ((read - firstFrame) / period + 1) * period
     return instant(afterRunning: captureCrystal.nanoseconds(of: next))
   }
 
@@ -98,13 +111,19 @@ public final class ScriptedSoundCard {
 
   // MARK: Sound
 
-  func start(fill: FrameCount) {
-    begin = time.now
-    record(silence: Int64(fill))
+  // Its crystals run on while it is unplugged: what it would have heard and sounded counts.
+  func start(_ sides: DeviceSides, fill: FrameCount) {
+    if begin == nil { begin = time.now }
+    opened = passed
+    if sides.contains(.capture) {
+      firstFrame = captureCrystal.frames(in: running(at: time.now))
+      read = firstFrame
+    }
+    if sides.contains(.playback) { record(silence: max(0, sounded - written) + Int64(fill)) }
   }
 
   func read(into block: inout SampleBuffer) -> DeviceTransfer {
-    guard !isGone else { return DeviceTransfer(frames: 0, isGone: true) }
+    guard !goneSides.contains(.capture) else { return DeviceTransfer(frames: 0, isGone: true) }
     let ready = sampled
     // A ring that overflows is begun anew: all that was in it is lost.
     if ready - read > Int64(Self.capacity) {
@@ -123,8 +142,8 @@ public final class ScriptedSoundCard {
 
   /// What the microphone offers by now: whole periods.
   private var sampled: Int64 {
-    let frames = captureCrystal.frames(in: running(at: time.now))
-    return frames / Int64(script.period) * Int64(script.period)
+    let frames = captureCrystal.frames(in: running(at: time.now)) - firstFrame
+    return firstFrame + frames / Int64(script.period) * Int64(script.period)
   }
 
   var pendingFrames: FrameCount {
@@ -136,7 +155,7 @@ public final class ScriptedSoundCard {
   var queuedFrames: FrameCount { Int(max(0, written - sounded)) }
 
   func write(_ block: borrowing SampleBuffer, count: FrameCount) -> DeviceTransfer {
-    guard !isGone else { return DeviceTransfer(frames: 0, isGone: true) }
+    guard !goneSides.contains(.playback) else { return DeviceTransfer(frames: 0, isGone: true) }
     let late = max(0, sounded - written)
     record(silence: late)
     let frames = max(0, min(count, Self.capacity - queuedFrames))

@@ -1,0 +1,35 @@
+import RealTime
+import Synchronization
+
+/// What a voice loop and its engine tell each other without a queue.
+///
+/// **Thread safety:** any thread.
+final class LoopSignals: Sendable {
+  /// Ends the loop's wait: there are commands, or it is to stop.
+  let wakeUp: WakeUp
+  /// Signalled by the loop when a side of the device needs another one; nobody waits for it if nil.
+  let alarm: WakeUp?
+  /// True when the loop is to end.
+  let isStopping = Atomic<Bool>(false)
+
+  private let gone = Atomic<UInt8>(0)
+
+  init(wakeUp: WakeUp, alarm: WakeUp? = nil) {
+    self.wakeUp = wakeUp
+    self.alarm = alarm
+  }
+
+  /// The sides that are gone, or have stood still for long.
+  var goneSides: DeviceSides {
+    DeviceSides(rawValue: gone.load(ordering: .acquiring))
+  }
+
+  func noteGone(_ sides: DeviceSides) {
+    let before = gone.bitwiseOr(sides.rawValue, ordering: .acquiringAndReleasing).oldValue
+    if before & sides.rawValue != sides.rawValue { alarm?.signal() }
+  }
+
+  func noteBack(_ sides: DeviceSides) {
+    gone.bitwiseAnd(~sides.rawValue, ordering: .releasing)
+  }
+}
