@@ -2,6 +2,7 @@
 # make test    every test; those that start programs by themselves
 # make lint    the formatter's rules
 # make bench   a short run of the benchmarks, under four minutes
+# make bench-faults  sound cards fail in calls on a real kernel, in a virtual machine
 # make results  all benchmarks at length, and the page of Benchmarks/results
 # make bench-latency  calls of several programs on several networks between headsets on an exact clock
 # make sanitize  the concurrent parts under ThreadSanitizer
@@ -15,11 +16,13 @@ RIGS := libasound2-plugins jackd2 libjack-jackd2-dev baresip-core dbus iproute2 
 
 # Programs to compare with, what counts instructions, and what the scorer of speech is made with.
 RIVALS := trx valgrind python3-venv python3-dev gcc
+# A machine with a real kernel, for sound cards that come and go.
+KERNEL := qemu-system-x86 busybox-static cpio kmod alsa-utils iproute2 dash
 
 BENCH := Benchmarks/.build/release
 BENCH_SECONDS ?= 60
 
-.PHONY: build demo test sanitize lint bench bench-latency results build-bench setup-build setup-demo setup-test \
+.PHONY: build demo test sanitize lint bench bench-latency bench-faults results build-bench setup-build setup-demo setup-test \
   setup-bench clean
 
 build: setup-build
@@ -60,7 +63,11 @@ bench: build-bench
 	$(BENCH)/bench-latency --seconds 12 --repeats 1 --networks direct --only sidetone --output .build/bench
 	$(BENCH)/bench-scale --calls 0,20 --seconds 4 --output .build/bench
 	$(BENCH)/bench-cost --seconds 1 --repeats 1 --output .build/bench
+	$(BENCH)/bench-faults --only plain,headset-replugged
 	$(BENCH)/bench-playout --seconds 20 --seeds 101 --networks wifi,lossy-5 --output .build/bench
+
+bench-faults: build-bench
+	$(BENCH)/bench-faults
 
 bench-latency: build-bench
 	$(BENCH)/bench-latency --seconds $(BENCH_SECONDS)
@@ -89,7 +96,7 @@ setup-test:
 	@Scripts/install.sh "$(SUDO)" $(LIBRARIES) $(VOICES) $(RIGS)
 
 setup-bench: setup-test Benchmarks/.venv/made
-	@Scripts/install.sh "$(SUDO)" $(RIVALS)
+	@Scripts/install.sh "$(SUDO)" $(RIVALS) $(KERNEL)
 
 # Without it sentences are not scored, which the benchmarks say.
 Benchmarks/.venv/made: Benchmarks/requirements.txt

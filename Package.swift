@@ -236,6 +236,11 @@ let package = Package(
       swiftSettings: strict
     ),
     .testTarget(
+      name: "AVFAudioTests",
+      dependencies: ["AVFAudio", "ALSAIO", "RealTime"],
+      swiftSettings: strict
+    ),
+    .testTarget(
       name: "SIPSignallingTests",
       dependencies: ["SIPSignalling", "CRe"],
       swiftSettings: strict

@@ -115,6 +115,22 @@ let package = Package(
       swiftSettings: strict
     ),
     .executableTarget(
+      name: "bench-faults",
+      dependencies: [
+        "Rig", .product(name: "VoiceEngine", package: "sidetone"),
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ],
+      swiftSettings: strict
+    ),
+    .executableTarget(
+      name: "fault-probe",
+      dependencies: [
+        .product(name: "AVFAudio", package: "sidetone"),
+        .product(name: "VoiceEngine", package: "sidetone"),
+      ],
+      swiftSettings: strict
+    ),
+    .executableTarget(
       name: "directory-load",
       dependencies: [
         .product(name: "CallKit", package: "sidetone"),

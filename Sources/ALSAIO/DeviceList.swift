@@ -48,8 +48,17 @@ public enum DeviceList {
     among devices: [DeviceDescription],
     capture: Bool
   ) -> DeviceDescription? {
+    ranked(devices, capture: capture).first
+  }
+
+  /// The devices that have a microphone, or a loudspeaker, best first.
+  public static func ranked(
+    _ devices: [DeviceDescription],
+    capture: Bool
+  ) -> [DeviceDescription] {
     let usable = devices.filter { capture ? $0.isCapture : $0.isPlayback }
-    return usable.min { rank($0) < rank($1) }
+    return usable.enumerated()
+      .sorted { (rank($0.element), $0.offset) < (rank($1.element), $1.offset) }.map(\.element)
   }
 
   private static func rank(_ device: DeviceDescription) -> Int {

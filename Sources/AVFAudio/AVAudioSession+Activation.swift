@@ -1,6 +1,7 @@
 import ALSAIO
 import Foundation
 import MediaTime
+import RealTime
 import Synchronization
 import VoiceEngine
 
@@ -17,7 +18,7 @@ extension AVAudioSession {
       case .byApp(let running):
         state.activation = .byCall(running)
       case .inactive:
-        state.activation = .byCall(try Self.run(&state))
+        state.activation = .byCall(try run(&state))
       }
     }
   }
@@ -49,7 +50,7 @@ extension AVAudioSession {
     state.withLock { state in
       guard let lingering = state.lingering, lingering.number == number else { return }
       state.lingering = nil
-      lingering.running.engine.stop()
+      lingering.running.stop()
     }
   }
 
@@ -59,7 +60,7 @@ extension AVAudioSession {
   }
 
   // The engine that lingers if it is as wished, else a new one.
-  static func run(_ state: inout SessionState) throws -> SessionState.Running {
+  func run(_ state: inout SessionState) throws -> SessionState.Running {
     let setup = state.setup
     if let lingering = state.lingering?.running {
       state.lingering = nil
@@ -67,22 +68,24 @@ extension AVAudioSession {
         lingering.engine.setInputMuted(state.isInputMuted ? .muted : .unmuted)
         return lingering
       }
-      lingering.engine.stop()
+      lingering.stop()
     }
-    let headset = try Headset(
-      capture: setup.devices.capture,
-      playback: setup.devices.playback,
-      wishes: setup.wishes
-    )
+    var plan = RoutePlan(setup.devices, cards: SoundCard.all())
+    let headset = try RouteKeeper.open(&plan, wishes: setup.wishes)
     state.grantedSampleRate = Double(headset.captureRate.hertz)
     state.grantedBufferDuration =
       Double(headset.playbackPeriod) / Double(headset.playbackRate.hertz)
+    let alarm = try WakeUp()
     let engine = try CallEngine(
       device: headset,
-      settings: EngineSettings(filters: setup.filters)
+      settings: EngineSettings(filters: setup.filters),
+      alarm: alarm
     )
     if state.isInputMuted { engine.setInputMuted(.muted) }
-    return SessionState.Running(engine: engine, setup: setup)
+    let keeper = RouteKeeper(engine, plan: plan, wishes: setup.wishes, alarm: alarm) { change in
+      self.post(change)
+    }
+    return SessionState.Running(engine: engine, setup: setup, keeper: keeper)
   }
 
   /// Sends silence instead of the microphone on every call, or the microphone again.

@@ -11,6 +11,19 @@ extension AVAudioSession {
     }
     let previous = Self.route(in: before)
     guard previous != Self.route(in: after) else { return }
+    postRouteChange(reason, from: previous)
+  }
+
+  /// Tells observers of devices that came or went in a call.
+  func post(_ change: RouteKeeper.RouteChange) {
+    let category = state.withLock { $0.effectiveCategory }
+    postRouteChange(change.reason, from: Self.route(change.before, in: category))
+  }
+
+  private func postRouteChange(
+    _ reason: RouteChangeReason,
+    from previous: AVAudioSessionRouteDescription
+  ) {
     notifications.async { [self] in
       NotificationCenter.default.post(
         name: Self.routeChangeNotification,
@@ -28,12 +41,23 @@ extension AVAudioSession {
   }
 
   static func route(in state: SessionState) -> AVAudioSessionRouteDescription {
-    let category = state.effectiveCategory
-    let running = state.activation.running?.setup.devices
-    let devices = running ?? state.devicesAsRouted
+    let wished = state.devicesAsRouted
+    return route(
+      state.activation.running?.keeper.route
+        ?? RoutePlan.Route(capture: wished.capture, playback: wished.playback),
+      in: state.effectiveCategory
+    )
+  }
+
+  private static func route(
+    _ route: RoutePlan.Route,
+    in category: Category
+  ) -> AVAudioSessionRouteDescription {
+    let microphone = records(category) ? route.capture : nil
+    let loudspeaker = category == .record ? nil : route.playback
     return AVAudioSessionRouteDescription(
-      inputs: records(category) ? [SessionPort.description(of: devices.capture, .input)] : [],
-      outputs: category == .record ? [] : [SessionPort.description(of: devices.playback, .output)]
+      inputs: microphone.map { [SessionPort.description(of: $0, .input)] } ?? [],
+      outputs: loudspeaker.map { [SessionPort.description(of: $0, .output)] } ?? []
     )
   }
 

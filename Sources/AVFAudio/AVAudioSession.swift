@@ -153,9 +153,9 @@ open class AVAudioSession: NSObject, @unchecked Sendable {
         guard !state.isWithheldByCalls else {
           throw ErrorCode.insufficientPriority.error(reason: "calls are on hold")
         }
-        state.activation = .byApp(try Self.run(&state))
+        state.activation = .byApp(try run(&state))
       case (.byApp(let running), false):
-        running.engine.stop()
+        running.stop()
         state.activation = .inactive
       }
     }

@@ -1,6 +1,7 @@
 import ALSAIO
 import MediaTime
 import SpeechDSP
+import VoiceEngine
 
 /// What the session knows, and the rules between category, mode and options.
 struct SessionState: Sendable {
@@ -24,10 +25,17 @@ struct SessionState: Sendable {
     let filters: SpeechFilterSettings
   }
 
-  /// An engine, and what it was made with.
+  /// An engine, what it was made with, and who keeps it supplied with devices.
   struct Running: Sendable {
     let engine: CallEngine
     let setup: Setup
+    let keeper: RouteKeeper
+
+    /// Releases the devices; blocks for some milliseconds.
+    func stop() {
+      keeper.stop()
+      engine.stop()
+    }
   }
 
   /// An engine whose devices stay open for a moment after a deactivation.

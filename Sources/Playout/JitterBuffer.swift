@@ -109,9 +109,7 @@ public struct JitterBuffer: ~Copyable {
   private var hasPlayed = false
   private var isInSilence = false
 
-  /// A buffer that has received nothing.
-  ///
-  /// - Parameter pullFrames: how many frames the player takes at a time.
+  /// A buffer that has received nothing, for a player that takes `pullFrames` frames at a time.
   public init(pullFrames: FrameCount) {
     target = DelayTarget(guardNanoseconds: SampleRate.voice.nanoseconds(of: pullFrames))
   }

@@ -105,10 +105,6 @@ extension Phone {
 
   func watch() {
     guard let engine else { return }
-    if engine.statistics()?.isDeviceGone == true, !hasWarnedOfDevice {
-      hasWarnedOfDevice = true
-      continuation.yield(.error("a sound device is gone; the call goes on without it"))
-    }
     for call in calls {
       if let resumed = call.resumedAt, call.media == nil, !call.isHeld,
         MonotonicClock.now().nanoseconds(since: resumed) > Self.agreementNanoseconds

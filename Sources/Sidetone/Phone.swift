@@ -47,7 +47,7 @@ public actor Phone {
   /// Whether the configured RTP port may still be in use by a call of this phone.
   var hasHadCalls = false
   var hasWarnedOfScheduling = false
-  var hasWarnedOfDevice = false
+  private var routeObservation: RouteObservation?
 
   /// A phone that is not listening yet.
   public init(_ configuration: PhoneConfiguration) {
@@ -84,6 +84,7 @@ public actor Phone {
     if let period = configuration.ioBufferDuration {
       try session.setPreferredIOBufferDuration(period)
     }
+    routeObservation = RouteObservation { [continuation] in continuation.yield($0) }
     let addresses = try await agent.start()
     provider.setDelegate(delegate, queue: DispatchQueue(label: "sidetone.phone"))
     workers = [
@@ -229,6 +230,7 @@ public actor Phone {
     await agent.stop()
     provider.invalidate()
     for worker in workers { worker.cancel() }
+    routeObservation?.stop()
     inboxContinuation.finish()
     continuation.finish()
   }

@@ -33,6 +33,10 @@ public enum PhoneEvent: Equatable, Sendable {
   case audioActivated
   /// The audio session is inactive: devices are released.
   case audioDeactivated
+  /// A call goes on with other devices, by the names that open them; nil on a side that has none.
+  ///
+  /// The reason is named as `AVAudioSession.RouteChangeReason` names it.
+  case routeChanged(reason: String, microphone: String?, loudspeaker: String?)
   /// Something went wrong that the user should know of.
   case error(String)
 }

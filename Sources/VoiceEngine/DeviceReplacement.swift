@@ -3,8 +3,9 @@ import Playout
 import RealTime
 import SpeechDSP
 
-/// Sides that take the place of a device's own: opened, started, and with all that their rates need, so that the
-/// voice thread has only to exchange them. Afterwards it holds what was replaced.
+/// Sides that take the place of a device's own, and afterwards those that were replaced.
+///
+/// They are opened, started, and have all that their rates need, so that the voice thread has only to exchange them.
 ///
 /// **Thread safety:** made and released by the engine's owner; between the command and `done` it belongs to
 /// the voice thread.

@@ -66,8 +66,10 @@ final class VoiceLoop<
   var waits: Waits
   private var turnsWithoutCapture = 0
 
-  /// How long the loop sleeps at most. The microphone wakes it, and a wait of just a period would race it;
-  /// without a microphone the loudspeaker still wants its frames in time.
+  /// How long the loop sleeps at most.
+  ///
+  /// The microphone wakes it, and a wait of just a period would race it; without a microphone the loudspeaker
+  /// still wants its frames in time.
   struct Waits {
     let withCapture: Int64
     let withoutCapture: Int64

@@ -70,6 +70,12 @@ struct EventPrinter {
       ["event": "ended", "call": "\(call)", "reason": reason, "clean": isClean]
     case .audioActivated: ["event": "audioActivated"]
     case .audioDeactivated: ["event": "audioDeactivated"]
+    case .routeChanged(let reason, let microphone, let loudspeaker):
+      [
+        "event": "routeChanged", "reason": reason,
+        "microphone": microphone ?? NSNull() as Any,
+        "loudspeaker": loudspeaker ?? NSNull() as Any,
+      ]
     case .error(let text): ["event": "error", "message": text]
     }
   }
@@ -139,6 +145,10 @@ struct EventPrinter {
       terminal.say("Call ended: \(reason).")
     case .audioActivated, .audioDeactivated:
       break
+    case .routeChanged(_, let microphone, let loudspeaker):
+      terminal.say(
+        "Microphone: \(microphone ?? "none"). Loudspeaker: \(loudspeaker ?? "none")."
+      )
     case .error(let text):
       terminal.say("sidetone: \(text)")
     }

@@ -1,0 +1,130 @@
+public import Foundation
+
+/// A virtual machine with Debian's kernel, and so with real drivers, network emulation included.
+///
+/// It is emulated in software, needs no privileges and boots in a few seconds. Its files are programs of this
+/// machine with their libraries; a folder is shared with it.
+public struct KernelMachine {
+  private let work: URL
+  private let initialisation: URL
+
+  /// Programs that the guest's scripts use, by the Debian packages that they come in.
+  private static let tools = [
+    "/usr/bin/dash": "dash", "/usr/sbin/ip": "iproute2", "/usr/sbin/tc": "iproute2",
+    "/usr/bin/amixer": "alsa-utils", "/usr/bin/aplay": "alsa-utils",
+    "/usr/bin/chrt": "util-linux",
+  ]
+  private static let modules = [
+    "snd-aloop", "virtio_pci", "virtio_net", "9p", "9pnet_virtio", "sch_netem", "veth",
+  ]
+
+  /// What keeps the machine from being made, with the package to install; nil if all is there.
+  public static var missing: String? {
+    let needed = [
+      "/usr/bin/qemu-system-x86_64": "qemu-system-x86", "/usr/bin/busybox": "busybox-static",
+    ]
+    .merging(["/usr/bin/cpio": "cpio", "/usr/sbin/depmod": "kmod"]) { own, _ in own }
+    .merging(tools) { own, _ in own }
+    let absent = needed.filter { !FileManager.default.isExecutableFile(atPath: $0.key) }
+    return absent.isEmpty ? nil : Set(absent.values).sorted().joined(separator: ", ")
+  }
+
+  /// Makes the machine's disk in `work`, with `programs` in its `/usr/bin`; the kernel is fetched at the first
+  /// time.
+  ///
+  /// `initialisation` is the first program that it runs.
+  public init(in work: URL, programs: [URL], initialisation: URL) throws {
+    self.work = work
+    self.initialisation = initialisation
+    try FileManager.default.createDirectory(at: work, withIntermediateDirectories: true)
+    try fetchKernel()
+    try fillRoot(with: programs)
+  }
+
+  private var kernelFolder: URL { work.appendingPathComponent("kernel") }
+  private var root: URL { work.appendingPathComponent("root") }
+  private var disk: URL { work.appendingPathComponent("disk.cpio") }
+
+  private func version() throws -> String {
+    let folder = kernelFolder.appendingPathComponent("lib/modules").path
+    let versions = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+    guard let version = versions.first else { throw RigError("\(folder) has no kernel") }
+    return version
+  }
+
+  private func fetchKernel() throws {
+    guard (try? version()) == nil else { return }
+    let script = """
+      cd "$1"
+      package=$(apt-cache depends linux-image-amd64 | sed -n 's/.*Depends: \\(linux-image-6[^ ]*\\)/\\1/p' | head -1)
+      apt-get download -qq "$package"
+      dpkg -x "$package"*.deb kernel && rm "$package"*.deb
+      depmod -b kernel "$(ls kernel/lib/modules)"
+      """
+    try run("bash", ["-ec", script, "bash", work.path])
+  }
+
+  private func fillRoot(with programs: [URL]) throws {
+    let script = """
+      root=$1 kernel=$2 version=$3
+      rm -rf "$root" && mkdir -p "$root"/{bin,sbin,usr/bin,usr/sbin,lib/modules,dev,proc,sys,etc}
+      shift 3
+      for program in "$@"; do
+        case $program in /usr/*) place=$root$program ;; *) place=$root/usr/bin/${program##*/} ;; esac
+        install -D "$program" "$place"
+        ldd "$program" | grep -o '/[^ ]*' | while read -r library; do
+          [ -e "$root$library" ] || install -D "$library" "$root$library"
+        done
+      done
+      cp /usr/bin/busybox "$root/bin/busybox"
+      for applet in $(busybox --list); do
+        [ -n "$(ls "$root"/{,usr/}{,s}bin/"$applet" 2> /dev/null)" ] && continue
+        ln -s /bin/busybox "$root/bin/$applet"
+      done
+      mkdir -p "$root/usr/share" && cp -r /usr/share/alsa "$root/usr/share/"
+      for module in \(Self.modules.joined(separator: " ")); do
+        modprobe -d "$kernel" -S "$version" --show-depends "$module" | sed -n 's/^insmod \\([^ ]*\\).*/\\1/p'
+      done | sort -u | while read -r file; do
+        install -D "$file" "$root/${file#"$kernel"/}"
+      done
+      depmod -b "$root" "$version"
+      """
+    let all = Self.tools.keys.sorted() + programs.map(\.path)
+    try run("bash", ["-ec", script, "bash", root.path, kernelFolder.path, version()] + all)
+    let first = root.appendingPathComponent("init")
+    try FileManager.default.copyItem(at: initialisation, to: first)
+    try run(
+      "bash",
+      [
+        "-ec", "cd \"$1\" && find . | cpio -o -H newc --quiet > \"$2\"", "bash", root.path,
+        disk.path,
+      ]
+    )
+  }
+
+  /// Boots with `share` at `/mnt`, and waits until the machine has turned itself off, `seconds` at most.
+  public func boot(sharing share: URL, seconds: Double) throws {
+    let kernel = kernelFolder.appendingPathComponent("boot/vmlinuz-\(try version())")
+    let machine = try RunningProgram(
+      Invocation(
+        "nice",
+        [
+          "-n", "-15", "qemu-system-x86_64", "-accel", "tcg,thread=multi", "-cpu", "qemu64", "-smp",
+          "2", "-m", "1536",
+          "-kernel", kernel.path, "-initrd", disk.path,
+          "-append", "console=ttyS0 quiet panic=-1 mitigations=off", "-nographic", "-no-reboot",
+          "-fsdev", "local,id=f,path=\(share.path),security_model=none",
+          "-device", "virtio-9p-pci,fsdev=f,mount_tag=host",
+        ]
+      ),
+      environment: [:],
+      log: share.appendingPathComponent("console.log")
+    )
+    defer { machine.stop() }
+    let end = Date(timeIntervalSinceNow: seconds)
+    while machine.isRunning {
+      guard Date() < end else { throw RigError("the machine did not end within \(seconds) s") }
+      Thread.sleep(forTimeInterval: 0.1)
+    }
+  }
+}

@@ -1,0 +1,90 @@
+import ArgumentParser
+import Foundation
+import Rig
+
+/// Calls on a real kernel's sound cards, to which things happen.
+@main
+struct FaultsCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "bench-faults",
+    abstract: "Lets sound cards fail in calls on a real kernel, and tells what was heard of it."
+  )
+
+  @Option(
+    help: ArgumentHelp("Only scenarios with these words in their names.", valueName: "words")
+  )
+  var only: String?
+
+  @Flag(help: "Fail on gaps and delays as well, not only on what is broken.")
+  var strict = false
+
+  @Option(help: ArgumentHelp("The program sidetone.", valueName: "path"))
+  var sidetone = ".build/release/sidetone"
+
+  @Option(help: ArgumentHelp("Where the machine is made and kept.", valueName: "folder"))
+  var machine = "Benchmarks/.build/machine"
+
+  @Option(help: ArgumentHelp("Where results, recordings and logs go.", valueName: "folder"))
+  var output = "Benchmarks/.build/faults"
+
+  func run() throws {
+    if let missing = KernelMachine.missing {
+      print("skipped: calls on a real kernel need the packages \(missing)")
+      return
+    }
+    let words = only?.split(separator: ",")
+    let scenarios = Scenario.all.filter { scenario in
+      words?.contains { scenario.name.contains($0) } ?? true
+    }
+    guard !scenarios.isEmpty else { throw ValidationError("no scenario is called like that") }
+    let scripts = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+      .appendingPathComponent("../../kernel").standardized
+    let own = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
+    let share = URL(fileURLWithPath: output)
+    try? FileManager.default.removeItem(at: share)
+    try FileManager.default.createDirectory(at: share, withIntermediateDirectories: true)
+    let kernel = try KernelMachine(
+      in: URL(fileURLWithPath: machine),
+      programs: [URL(fileURLWithPath: sidetone), own.appendingPathComponent("fault-probe")],
+      initialisation: scripts.appendingPathComponent("init")
+    )
+    let functions = try String(
+      contentsOf: scripts.appendingPathComponent("guest.sh"),
+      encoding: .utf8
+    )
+    let script = functions + "cards\n" + scenarios.map(\.invocation).joined(separator: "\n") + "\n"
+    try Data(script.utf8).write(to: share.appendingPathComponent("guest.sh"))
+    let seconds = scenarios.reduce(60) { $0 + Double($1.seconds) + 15 }
+    try kernel.boot(sharing: share, seconds: seconds)
+
+    var outcomes: [Outcome] = []
+    for scenario in scenarios {
+      let folder = share.appendingPathComponent("out/\(scenario.name)")
+      outcomes.append(try Outcome(of: scenario, in: folder))
+    }
+    try ResultFile.write(outcomes, named: "faults", to: share)
+    print(table(outcomes))
+    let isBroken = outcomes.contains { !$0.complaints.isEmpty || strict && !$0.delays.isEmpty }
+    if isBroken { throw ExitCode.failure }
+  }
+
+  private func table(_ outcomes: [Outcome]) -> String {
+    let head =
+      "| Scenario | Gap, ms | Recovered | Delay before, ms | after, ms | Faults | Routes | |"
+    let rows = outcomes.map { outcome in
+      let figures = String(
+        format: "%.0f | %@ | %.1f | %.1f | %d | %d",
+        outcome.gap,
+        outcome.isRecovered ? "yes" : "no",
+        outcome.before,
+        outcome.after,
+        outcome.deviceFaults,
+        outcome.routeChanges
+      )
+      let words = outcome.complaints.map { "broken: \($0)" } + outcome.delays
+      let verdict = words.isEmpty ? "ok" : words.joined(separator: ", ")
+      return "| \(outcome.name) | \(figures) | \(verdict) |"
+    }
+    return ([head, "|---|---|---|---|---|---|---|---|"] + rows).joined(separator: "\n")
+  }
+}

@@ -1,0 +1,105 @@
+/// Something that happens to the sound of a call, and what may come of it.
+struct Scenario {
+  let name: String
+  /// How long the call lasts, in seconds.
+  var seconds = 15
+  /// What happens before anybody calls, in the shell of the machine.
+  var before = "true"
+  /// What happens while the call stands.
+  let faults: String
+  /// What the programs are told beside their headsets.
+  var options = "--period 5"
+  /// The longest silence that is allowed, in milliseconds.
+  var gapMilliseconds = 30.0
+  /// Whether that is beyond what lies between the first mark and the last, while which nothing can be heard.
+  var isFaultSilent = false
+  /// Whether the call is at least as much about the network, which has its own delays.
+  var isOfTheNetwork = false
+
+  /// Delay may be so much higher or lower afterwards, in milliseconds.
+  static let delayTolerance = 30.0
+
+  /// A line of shell that calls the function `scenario` of the machine.
+  var invocation: String {
+    "options='\(options)' before='\(before)' scenario \(name) \(seconds) '\(faults)'"
+  }
+
+  /// What `--only` chooses from, in the order in which they run.
+  static let all = plain + stopped + unplugged + networks
+
+  private static let plain = [
+    Scenario(name: "plain", seconds: 12, faults: "sleep 1"),
+    Scenario(name: "period-3.7", seconds: 12, faults: "sleep 1", options: "--period 3.7"),
+    Scenario(name: "period-7.3", seconds: 12, faults: "sleep 1", options: "--period 7.3"),
+    Scenario(name: "period-13.1", seconds: 12, faults: "sleep 1", options: "--period 13.1"),
+    Scenario(name: "fast-card", seconds: 30, before: "shift_card B 100030", faults: "sleep 1"),
+    Scenario(name: "slow-card", seconds: 30, before: "shift_card B 99970", faults: "sleep 1"),
+    Scenario(
+      name: "busy-at-answer",
+      seconds: 18,
+      before: "hold hw:B,1",
+      faults: "sleep 6; release; sleep 8",
+      gapMilliseconds: 300
+    ),
+  ]
+
+  private static let stopped = [
+    ("stopped-50", 50_000), ("stopped-200", 200_000), ("stopped-500", 500_000),
+    ("stopped-2000", 2_000_000),
+  ].map { name, microseconds in
+    Scenario(
+      name: name,
+      seconds: 18,
+      faults: "sleep 7; freeze \(microseconds); sleep 6",
+      isFaultSilent: true
+    )
+  }
+
+  private static let unplugged = [
+    Scenario(
+      name: "headset-replugged",
+      seconds: 21,
+      faults: "sleep 7; unplug 1; sleep 5; plug 1; sleep 6",
+      gapMilliseconds: 300
+    ),
+    Scenario(
+      name: "microphone-replugged",
+      seconds: 21,
+      faults: "sleep 7; unplug 0; sleep 5; plug 0; sleep 6",
+      gapMilliseconds: 300,
+      isFaultSilent: true
+    ),
+    Scenario(
+      name: "all-replugged",
+      seconds: 21,
+      faults: "sleep 7; unplug 0; unplug 1; unplug 2; sleep 4; plug 2; plug 1; plug 0; sleep 6",
+      gapMilliseconds: 300,
+      isFaultSilent: true
+    ),
+  ]
+
+  private static let networks = [
+    Scenario(
+      name: "netem-jitter",
+      before: "network delay 20ms 5ms",
+      faults: "sleep 1",
+      gapMilliseconds: 60,
+      isOfTheNetwork: true
+    ),
+    Scenario(
+      name: "netem-loss",
+      before: "network delay 20ms loss 3% reorder 5%",
+      faults: "sleep 1",
+      gapMilliseconds: 100,
+      isOfTheNetwork: true
+    ),
+    Scenario(
+      name: "netem-blackout",
+      seconds: 28,
+      faults: "sleep 7; network loss 100%; sleep 10; network delay 0ms; sleep 8",
+      gapMilliseconds: 1_000,
+      isFaultSilent: true,
+      isOfTheNetwork: true
+    ),
+  ]
+}

@@ -1,0 +1,159 @@
+import ALSAIO
+import MediaTime
+import RealTime
+import VoiceEngine
+
+/// What the mouth did, for whoever reads the recording.
+struct MouthRecord: Codable {
+  /// The monotonic clock at the first frame, in nanoseconds.
+  let begin: Int64
+  let stretches: [Mouth.Stretch]
+}
+
+/// How often a card that is not there is looked for: more often would take the processor from who is measured.
+struct Retry {
+  private static let nanoseconds: Int64 = 30_000_000
+  private var next = MonotonicInstant(nanoseconds: 0)
+
+  /// True once in a while.
+  mutating func isDue() -> Bool {
+    let now = MonotonicClock.now()
+    guard now >= next else { return false }
+    next = now.advanced(byNanoseconds: Self.nanoseconds)
+    return true
+  }
+}
+
+/// What the microphone of a card hears.
+///
+/// Cards may go and come back at any time. Mouth and ears live by the monotonic clock: sample n is n/48000 s after
+/// `begin`, whichever card it went through.
+struct Mouth: ~Copyable {
+  /// A stretch in which the card was there: from this frame on, sound was so many frames off the clock.
+  struct Stretch: Codable {
+    let frame: Int64
+    var shift: Int64
+  }
+
+  private let name: DeviceName
+  private let begin: MonotonicInstant
+  private var headset: Headset?
+  private var retry = Retry()
+  private var written: Int64 = 0
+  private var block = SampleBuffer(repeating: 0, count: 4_096)
+  private(set) var stretches: [Stretch] = []
+
+  /// Noise with a chirp twice a second: the chirps tell of delay, the noise of gaps.
+  ///
+  /// Not a tone: the long-term predictor of Opus, which a loss has led astray, may make one fourteen times louder.
+  private static let sound: [Float] = {
+    let chirp = ProbeSignal.chirp()
+    var state: UInt32 = 1
+    return (0..<24_000).map { frame in
+      state = state &* 1_664_525 &+ 1_013_904_223
+      let noise = Float(Int32(bitPattern: state)) / Float(Int32.max) * 0.1
+      return frame < chirp.count ? chirp[frame] : noise
+    }
+  }()
+  private static let queued = 2_880
+
+  init(_ name: String, begin: MonotonicInstant) {
+    self.name = DeviceName(name)
+    self.begin = begin
+  }
+
+  private func frame(at instant: MonotonicInstant) -> Int64 {
+    Int64(SampleRate.voice.frames(inNanoseconds: instant.nanoseconds(since: begin)))
+  }
+
+  mutating func turn() {
+    if headset == nil, retry.isDue() { open() }
+    guard let queued = headset?.queuedFrames() else { return }
+    let now = frame(at: MonotonicClock.now())
+    // What was written sounds now plus what is queued; the least late look is the truest.
+    let shift = now + Int64(queued) - written
+    stretches[stretches.count - 1].shift = min(stretches[stretches.count - 1].shift, shift)
+    let wanted = Self.queued - queued
+    guard wanted >= 48 else { return }
+    for index in 0..<wanted { block[index] = Self.sound[Int((written + Int64(index)) % 24_000)] }
+    let transfer = headset?.write(block, count: wanted)
+    guard let transfer, !transfer.isGone else { return headset = nil }
+    if transfer.lost > 0 { restart() }
+    written += Int64(transfer.frames)
+  }
+
+  private mutating func open() {
+    do {
+      var opened = try Headset(capture: .null, playback: name)
+      try opened.start(fill: Self.queued)
+      headset = consume opened
+      restart()
+    } catch {
+      print(error)
+    }
+  }
+
+  private mutating func restart() {
+    written = frame(at: MonotonicClock.now()) + Int64(headset?.queuedFrames() ?? 0)
+    stretches.append(Stretch(frame: written, shift: .max))
+  }
+}
+
+/// What a loudspeaker sounds, by the monotonic clock.
+struct Ear: ~Copyable {
+  private let name: DeviceName
+  private let begin: MonotonicInstant
+  private var headset: Headset?
+  private var retry = Retry()
+  private var block = SampleBuffer(repeating: 0, count: 4_096)
+  private var samples: [Float] = []
+  private var origin = Int64.max
+  /// What was heard, silence where there was no card.
+  private(set) var heard: [Float]
+
+  init(_ name: String, begin: MonotonicInstant, seconds: Int) {
+    self.name = DeviceName(name)
+    self.begin = begin
+    heard = [Float](repeating: 0, count: seconds * 48_000)
+  }
+
+  mutating func turn() {
+    if headset == nil, retry.isDue() { open() }
+    while let transfer = headset?.read(into: &block) {
+      if transfer.isGone { return close() }
+      if transfer.lost > 0 { settle() }
+      guard transfer.frames > 0 else { return }
+      for index in 0..<transfer.frames { samples.append(block[index]) }
+      let pending = headset?.pendingFrames() ?? 0
+      let now = MonotonicClock.now().nanoseconds(since: begin)
+      let first =
+        Int64(SampleRate.voice.frames(inNanoseconds: now)) - Int64(pending + samples.count)
+      origin = min(origin, first)
+    }
+  }
+
+  mutating func close() {
+    settle()
+    headset = nil
+  }
+
+  private mutating func open() {
+    do {
+      var opened = try Headset(capture: name, playback: .null)
+      try opened.start(fill: 0)
+      headset = consume opened
+    } catch {
+      print(error)
+    }
+  }
+
+  // The least late reading told when the first sample was heard.
+  private mutating func settle() {
+    for (index, sample) in samples.enumerated() {
+      let place = Int(origin) + index
+      if heard.indices.contains(place) { heard[place] += sample }
+    }
+    samples = []
+    origin = .max
+  }
+}

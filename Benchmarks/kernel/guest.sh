@@ -1,0 +1,72 @@
+# Functions for the scenarios, which follow. Run by dash.
+set -u
+
+# A name for what happens now, in seconds of the monotonic clock.
+mark() { echo "$(cut -d' ' -f1 /proc/uptime) $*" >> "$out/marks"; }
+
+# Three loopback cards: A is the caller's, B the callee's, C another one.
+cards() { modprobe snd-aloop enable=1,1,1 index=0,1,2 id=A,B,C pcm_substreams=1,1,1; }
+
+unplug() { mark "unplug $1"; echo "snd_aloop.$1" > /sys/bus/platform/drivers/snd_aloop/unbind; }
+plug() { mark "plug $1"; echo "snd_aloop.$1" > /sys/bus/platform/drivers/snd_aloop/bind; }
+
+# The callee gets no processor for so many microseconds.
+freeze() {
+  mark freeze
+  kill -STOP "$callee"
+  usleep "$1"
+  kill -CONT "$callee"
+  mark thaw
+}
+
+# Another program plays silence through a device until it is released.
+hold() {
+  aplay -q -D "$1" -t raw -f S16_LE -c 1 -r 48000 /dev/zero &
+  holder=$!
+  sleep 1
+}
+release() { mark release; kill "$holder"; }
+
+# The clock of a card runs at so many 100000ths of its rate.
+shift_card() { for device in 0 1; do
+  amixer -q -c "$1" cset iface=PCM,name='PCM Rate Shift 100000',device=$device "$2"
+done; }
+
+network() { mark "network $*"; tc qdisc replace dev lo root netem "$@"; }
+
+# await TEXT FILE PROCESS: until the file has the text, or the process is gone.
+await() {
+  until grep -qs "$1" "$2"; do
+    kill -0 "$3" 2> /dev/null || break
+    sleep 0.1
+  done
+}
+
+# scenario NAME SECONDS FAULTS: a call from A to B; what is heard of it, and both sides' events.
+# Variables: options, before (commands).
+scenario() {
+  name=$1 seconds=$2 faults=$3
+  out=/mnt/out/$name
+  mkdir -p "$out"
+  chrt -f 50 fault-probe "$out" $((seconds + 6)) hw:A,0 hw:B,0 hw:C,1 > "$out/probe.log" 2>&1 &
+  probe=$!
+  await ready "$out/probe.log" "$probe"
+  # The emulated processor is slow: a light codec, and packets of one length.
+  options="$options --complexity 0 --frame 10 --json"
+  sidetone listen --answer --once --listen 127.0.0.1:5070 --headset hw:B,1 $options \
+    > "$out/callee.jsonl" 2> "$out/callee.err" &
+  callee=$!
+  await registered "$out/callee.jsonl" "$callee"
+  eval "$before"
+  sidetone call sip:b@127.0.0.1:5070 --headset hw:A,1 $options --duration "$seconds" \
+    > "$out/caller.jsonl" 2> "$out/caller.err" &
+  caller=$!
+  await '"connected"' "$out/caller.jsonl" "$caller"
+  mark connected
+  eval "$faults"
+  wait "$caller"; echo $? > "$out/caller.status"
+  wait "$callee"; echo $? > "$out/callee.status"
+  wait "$probe"
+  tc qdisc del dev lo root 2> /dev/null
+  shift_card B 100000
+}

@@ -1,0 +1,138 @@
+import CALSA
+import Foundation
+
+/// A sound card that is plugged in, and what stays the same about it.
+public struct SoundCard: Equatable, Sendable {
+  /// What a card is known by when it returns, under whatever number and at whatever port.
+  public struct Identity: Equatable, Sendable {
+    /// Vendor and product of a USB device, `046d:0a44`; empty for others.
+    public let product: String
+    /// Its serial number; empty if it has none.
+    public let serial: String
+    /// Where it is connected: its folder under `/sys/devices`.
+    public let path: String
+
+    /// An identity with these fields.
+    public init(product: String = "", serial: String = "", path: String) {
+      self.product = product
+      self.serial = serial
+      self.path = path
+    }
+  }
+
+  /// Its number among ALSA's cards, which may be another one after a replug.
+  public let number: Int
+  /// Its name among ALSA's cards, such as `Headset`.
+  public let id: String
+  /// What it is, in words.
+  public let name: String
+  /// What stays the same about it.
+  public let identity: Identity
+
+  /// A card with these fields.
+  public init(number: Int, id: String, name: String, identity: Identity) {
+    self.number = number
+    self.id = id
+    self.name = name
+    self.identity = identity
+  }
+
+  /// The cards that are plugged in now.
+  public static func all() -> [SoundCard] {
+    alsa_silence_messages()
+    var cards: [SoundCard] = []
+    var number: CInt = -1
+    while unsafe snd_card_next(&number) == 0, number >= 0 {
+      let index = Int(number)
+      cards.append(
+        SoundCard(
+          number: index,
+          id: line("/proc/asound/card\(index)/id"),
+          name: name(of: number),
+          identity: identity(ofCard: index)
+        )
+      )
+    }
+    return cards
+  }
+
+  /// The card among `cards` that has `identity`: the same one, else at the same place, else the only one of
+  /// its make.
+  public static func card(with identity: Identity, among cards: [SoundCard]) -> SoundCard? {
+    let alike = cards.filter { $0.identity.product == identity.product }
+    if !identity.serial.isEmpty,
+      let same = alike.first(where: { $0.identity.serial == identity.serial })
+    {
+      return same
+    }
+    if let inPlace = alike.first(where: { $0.identity.path == identity.path }) { return inPlace }
+    // Two of a make without serial numbers cannot be told apart elsewhere.
+    return identity.product.isEmpty || alike.count != 1 ? nil : alike[0]
+  }
+
+  /// The PCMs of the card, the sides that each has, and the names that open them.
+  ///
+  /// Quicker than `DeviceList`, which reads the whole configuration: what a call that has lost its headset can wait
+  /// for.
+  public var devices: [DeviceDescription] {
+    var control: OpaquePointer?
+    guard unsafe snd_ctl_open(&control, "hw:\(number)", 0) == 0, let control = unsafe control else {
+      return []
+    }
+    defer { _ = unsafe snd_ctl_close(control) }
+    var found: [DeviceDescription] = []
+    var device: CInt = -1
+    while unsafe snd_ctl_pcm_next_device(control, &device) == 0, device >= 0 {
+      let isCapture = unsafe Self.has(SND_PCM_STREAM_CAPTURE, device, control)
+      let isPlayback = unsafe Self.has(SND_PCM_STREAM_PLAYBACK, device, control)
+      found.append(
+        DeviceDescription(
+          name: "hw:CARD=\(id),DEV=\(device)",
+          label: name,
+          isCapture: isCapture,
+          isPlayback: isPlayback
+        )
+      )
+    }
+    return found
+  }
+
+  private static func has(
+    _ stream: snd_pcm_stream_t,
+    _ device: CInt,
+    _ control: OpaquePointer
+  ) -> Bool {
+    var info: OpaquePointer?
+    guard unsafe snd_pcm_info_malloc(&info) == 0, let info = unsafe info else { return false }
+    defer { unsafe snd_pcm_info_free(info) }
+    unsafe snd_pcm_info_set_device(info, UInt32(device))
+    unsafe snd_pcm_info_set_stream(info, stream)
+    return unsafe snd_ctl_pcm_info(control, info) == 0
+  }
+
+  private static func name(of number: CInt) -> String {
+    var text: UnsafeMutablePointer<CChar>?
+    guard unsafe snd_card_get_name(number, &text) == 0, let text = unsafe text else { return "" }
+    defer { unsafe free(text) }
+    return unsafe String(cString: text)
+  }
+
+  // A USB card's device is the interface; what has vendor and serial is the folder above.
+  private static func identity(ofCard number: Int) -> Identity {
+    let link = URL(fileURLWithPath: "/sys/class/sound/card\(number)/device")
+    let interface = link.resolvingSymlinksInPath()
+    let device = interface.deletingLastPathComponent().path
+    let vendor = line("\(device)/idVendor")
+    guard !vendor.isEmpty else { return Identity(path: interface.path) }
+    return Identity(
+      product: "\(vendor):\(line("\(device)/idProduct"))",
+      serial: line("\(device)/serial"),
+      path: interface.path
+    )
+  }
+
+  private static func line(_ path: String) -> String {
+    let text = try? String(contentsOfFile: path, encoding: .utf8)
+    return text?.trimmingCharacters(in: .whitespacesAndNewlines) ?? ""
+  }
+}

@@ -1,0 +1,196 @@
+import ALSAIO
+import Foundation
+import RealTime
+import Synchronization
+import VoiceEngine
+
+/// Sees to it that a running voice engine has devices, whatever is unplugged, taken or restarted.
+///
+/// A side that is lost gets silence at once, so that nothing of the call stands still, then the best device there
+/// is; what was wished for is looked for ten times a second until it is back.
+///
+/// **Life cycle:** works from its initialiser until `stop`.
+/// **Thread safety:** any thread; devices are opened on a queue of its own.
+final class RouteKeeper: @unchecked Sendable {
+  // SAFETY: what changes is touched on `queue` only.
+  private let queue = DispatchQueue(label: "avfaudio.route", qos: .userInteractive)
+  private let engine: CallEngine
+  private let wishes: DeviceWishes
+  private let onChange: @Sendable (RouteChange) -> Void
+  private let alarm: WakeUp
+  private let alarmSource: any DispatchSourceRead
+  private var plan: RoutePlan
+  private var timer: (any DispatchSourceTimer)?
+  private var isStopped = false
+  private let inUse: Mutex<RoutePlan.Route>
+
+  /// A change of devices, and what was in use before.
+  struct RouteChange: Sendable {
+    let before: RoutePlan.Route
+    let reason: AVAudioSession.RouteChangeReason
+  }
+
+  private static let retryMilliseconds = 100
+
+  /// Keeps `engine`, which signals `alarm` when it loses a side, on what `plan` wishes for.
+  init(
+    _ engine: CallEngine,
+    plan: RoutePlan,
+    wishes: DeviceWishes,
+    alarm: WakeUp,
+    onChange: @escaping @Sendable (RouteChange) -> Void
+  ) {
+    self.engine = engine
+    self.plan = plan
+    self.wishes = wishes
+    self.alarm = alarm
+    self.onChange = onChange
+    inUse = Mutex(plan.route)
+    alarmSource = DispatchSource.makeReadSource(
+      fileDescriptor: alarm.descriptor,
+      queue: queue
+    )
+    alarmSource.setEventHandler { [weak self] in self?.hearAlarm() }
+    // The source may outlive the keeper; the descriptor must outlive the source.
+    alarmSource.setCancelHandler { _ = alarm }
+    alarmSource.resume()
+    queue.async { [weak self] in self?.begin() }
+  }
+
+  deinit {
+    alarmSource.cancel()
+  }
+
+  /// What is in use.
+  var route: RoutePlan.Route { inUse.withLock { $0 } }
+
+  /// Opens what `plan` wishes for.
+  ///
+  /// What is busy, or has just gone, is replaced as if it were lost in a call, and waited for. Throws the device's
+  /// error if it is another one: a name that is wrong stays wrong.
+  static func open(
+    _ plan: inout RoutePlan,
+    wishes: DeviceWishes
+  ) throws(AudioDeviceError) -> Headset {
+    do {
+      return try Headset(
+        capture: plan.capture.wanted,
+        playback: plan.playback.wanted,
+        wishes: wishes
+      )
+    } catch {
+      guard error.kind == .busy || error.kind == .lost else { throw error }
+    }
+    plan.noteLost(.both)
+    var headset = try Headset(capture: .null, playback: .null, wishes: wishes)
+    let cards = SoundCard.all()
+    for side in [DeviceSides.capture, .playback] {
+      for (name, isWanted) in plan.attempts(on: side, among: cards) {
+        guard var opened = try? open(name, on: side, wishes: wishes) else { continue }
+        headset.exchange(side, with: &opened)
+        plan.noteOpened(name, on: side, isWanted: isWanted)
+        break
+      }
+    }
+    return headset
+  }
+
+  // Only one side of what is opened is real.
+  private static func open(
+    _ device: DeviceName,
+    on side: DeviceSides,
+    wishes: DeviceWishes
+  ) throws(AudioDeviceError) -> Headset {
+    let isCapture = side == .capture
+    return try Headset(
+      capture: isCapture ? device : .null,
+      playback: isCapture ? .null : device,
+      wishes: wishes
+    )
+  }
+
+  /// Leaves the engine as it is; returns when no device is being opened any more.
+  func stop() {
+    queue.sync {
+      isStopped = true
+      timer?.cancel()
+      alarmSource.cancel()
+    }
+  }
+
+  private func begin() {
+    announce(from: plan.wantedRoute, .oldDeviceUnavailable)
+    schedule()
+  }
+
+  private func hearAlarm() {
+    alarm.acknowledge()
+    guard !isStopped else { return }
+    let lost = engine.goneSides
+    guard !lost.isEmpty else { return }
+    let before = plan.route
+    silence(lost)
+    plan.noteLost(lost)
+    restore()
+    announce(from: before, .oldDeviceUnavailable)
+    schedule()
+  }
+
+  private func retry() {
+    guard !isStopped else { return }
+    let before = plan.route
+    restore()
+    announce(from: before, .newDeviceAvailable)
+    schedule()
+  }
+
+  // Old devices are closed before others are opened: a card has room for one.
+  private func silence(_ sides: DeviceSides) {
+    // Without it the call goes on as well: the voice thread leaves out what is gone.
+    if let nothing = try? Headset(capture: .null, playback: .null, wishes: wishes) {
+      try? engine.replace(sides, with: nothing)
+    }
+  }
+
+  private func restore() {
+    guard !plan.unsettled.isEmpty else { return }
+    let cards = SoundCard.all()
+    for side in [DeviceSides.capture, .playback] where plan.unsettled.contains(side) {
+      for (name, isWanted) in plan.attempts(on: side, among: cards) {
+        guard (try? use(name, on: side)) != nil else { continue }
+        plan.noteOpened(name, on: side, isWanted: isWanted)
+        break
+      }
+    }
+  }
+
+  private func use(_ device: DeviceName, on side: DeviceSides) throws {
+    try engine.replace(side, with: try Self.open(device, on: side, wishes: wishes))
+  }
+
+  private func announce(
+    from before: RoutePlan.Route,
+    _ reason: AVAudioSession.RouteChangeReason
+  ) {
+    guard plan.route != before else { return }
+    inUse.withLock { $0 = plan.route }
+    onChange(RouteChange(before: before, reason: reason))
+  }
+
+  // Looks for what is missing as long as something is.
+  private func schedule() {
+    guard !plan.unsettled.isEmpty, !isStopped else {
+      timer?.cancel()
+      return timer = nil
+    }
+    guard timer == nil else { return }
+    let timer = DispatchSource.makeTimerSource(queue: queue)
+    timer.schedule(
+      deadline: .now() + .milliseconds(Self.retryMilliseconds),
+      repeating: .milliseconds(Self.retryMilliseconds)
+    )
+    timer.setEventHandler { [weak self] in self?.retry() }
+    timer.resume()
+    self.timer = timer
+  }
+}

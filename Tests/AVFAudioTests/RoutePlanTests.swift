@@ -1,0 +1,102 @@
+import ALSAIO
+import RealTime
+import Testing
+
+@testable import AVFAudio
+
+/// Which device a side of a call should have, with made-up cards.
+struct RoutePlanTests {
+  private static func card(_ number: Int, _ id: String, port: Int) -> SoundCard {
+    SoundCard(
+      number: number,
+      id: id,
+      name: id,
+      identity: .init(product: "046d:0a44", serial: "S-\(id)", path: "/devices/usb1/1-\(port)")
+    )
+  }
+
+  private static let headset = card(1, "Headset", port: 2)
+  private static let wish = AVAudioSession.Devices(
+    capture: .pcm("hw:1,0"),
+    playback: .pcm("plughw:CARD=Headset,DEV=0")
+  )
+
+  private static func names(
+    _ plan: RoutePlan,
+    _ side: DeviceSides,
+    _ cards: [SoundCard]
+  ) -> [DeviceName] {
+    plan.attempts(on: side, among: cards).map(\.name)
+  }
+
+  @Test func newPlanHasWhatWasWishedFor() {
+    let plan = RoutePlan(Self.wish, cards: [Self.headset])
+    #expect(plan.route == plan.wantedRoute && plan.unsettled.isEmpty)
+  }
+
+  @Test func cardIsFoundUnderAnotherNumberAtAnotherPort() {
+    var plan = RoutePlan(Self.wish, cards: [Self.headset])
+    plan.noteLost(.both)
+    #expect(plan.route == .init(capture: nil, playback: nil))
+    #expect(Self.names(plan, .capture, []).isEmpty)
+    let returned = SoundCard(
+      number: 3,
+      id: "Headset_1",
+      name: "Headset",
+      identity: .init(product: "046d:0a44", serial: "S-Headset", path: "/devices/usb2/2-7")
+    )
+    #expect(Self.names(plan, .capture, [returned]).first == .pcm("hw:3,0"))
+    #expect(Self.names(plan, .playback, [returned]).first == .pcm("plughw:CARD=3,DEV=0"))
+    let attempt = plan.attempts(on: .capture, among: [returned]).first
+    #expect(attempt?.isWanted == true)
+  }
+
+  @Test func anotherCardUnderTheSameNumberIsNotTakenForIt() {
+    var plan = RoutePlan(Self.wish, cards: [Self.headset])
+    plan.noteLost(.capture)
+    #expect(plan.unsettled == .capture)
+    let stranger = SoundCard(
+      number: 1,
+      id: "Other",
+      name: "Other",
+      identity: .init(product: "1234:5678", serial: "", path: "/devices/usb1/1-9")
+    )
+    #expect(!plan.attempts(on: .capture, among: [stranger]).contains { $0.isWanted })
+  }
+
+  @Test func substituteIsKeptUntilTheWantedOneIsBack() {
+    var plan = RoutePlan(Self.wish, cards: [Self.headset])
+    plan.noteLost(.capture)
+    plan.noteOpened(.pcm("hw:CARD=Other,DEV=0"), on: .capture, isWanted: false)
+    #expect(plan.unsettled == .capture && plan.route.capture == .pcm("hw:CARD=Other,DEV=0"))
+    // Nothing else is tried while one stands in.
+    #expect(Self.names(plan, .capture, []).isEmpty)
+    #expect(Self.names(plan, .capture, [Self.headset]) == [.pcm("hw:1,0")])
+    plan.noteOpened(.pcm("hw:1,0"), on: .capture, isWanted: true)
+    #expect(plan.unsettled.isEmpty)
+  }
+
+  @Test func soundServerIsWaitedForWithoutASubstitute() {
+    var plan = RoutePlan(.systemDefault, cards: [Self.headset])
+    plan.noteLost(.both)
+    #expect(Self.names(plan, .playback, [Self.headset]) == [.pcm("default")])
+  }
+
+  @Test func cardsWithoutSerialAreKnownByPlaceThenByMake() {
+    func plain(_ path: String, product: String = "046d:0a44") -> SoundCard {
+      SoundCard(number: 0, id: "A", name: "A", identity: .init(product: product, path: path))
+    }
+    let own = plain("/1-1")
+    let moved = plain("/1-2")
+    #expect(SoundCard.card(with: own.identity, among: [moved, own]) == own)
+    #expect(SoundCard.card(with: own.identity, among: [moved]) == moved)
+    #expect(SoundCard.card(with: own.identity, among: [moved, plain("/1-3")]) == nil)
+    let builtIn = plain("/platform", product: "")
+    #expect(SoundCard.card(with: builtIn.identity, among: [plain("/pci", product: "")]) == nil)
+  }
+
+  @Test(arguments: ["default", "headset:1", "hw", "hw:", "pulse", "jack", "plughw:CARD="])
+  func namesThatAreNoCards(name: String) {
+    #expect(CardName(.pcm(name)) == nil)
+  }
+}
