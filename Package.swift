@@ -123,7 +123,8 @@ let package = Package(
     .target(
       name: "AVFAudio",
       dependencies: [
-        "MediaTime", "RealTime", "SpeechDSP", "ALSAIO", "UDPTransport", "VoiceEngine",
+        "MediaTime", "RealTime", "SpeechDSP", "ALSAIO", "DesktopBus", "UDPTransport",
+        "VoiceEngine",
       ],
       swiftSettings: strict
     ),
@@ -253,7 +254,7 @@ let package = Package(
     .testTarget(
       name: "CallScreenTests",
       dependencies: [
-        "ALSAIO", "CallKit", "CallScreen", "CallState", "DesktopBus", "MediaTime",
+        "ALSAIO", "AVFAudio", "CallKit", "CallScreen", "CallState", "DesktopBus", "MediaTime",
       ],
       swiftSettings: strict
     ),

@@ -12,13 +12,21 @@ extension AVAudioSession {
   /// Only the call layer calls this, after a fulfilled action.
   package func activateForCall() throws {
     try state.withLock { state in
+      defer { silenceOthers(state) }
       switch state.activation {
       case .byCall:
         break
       case .byApp(let running):
+        try claimCall(state)
         state.activation = .byCall(running)
       case .inactive:
-        state.activation = .byCall(try run(&state))
+        try claimCall(state)
+        do {
+          state.activation = .byCall(try run(&state))
+        } catch {
+          arbiter.release()
+          throw error
+        }
       }
     }
   }
@@ -52,6 +60,15 @@ extension AVAudioSession {
       state.lingering = nil
       lingering.running.stop()
     }
+    guard state.withLock({ $0.activation.running == nil && $0.lingering == nil }) else { return }
+    arbiter.release()
+    players.resume()
+  }
+
+  // Who mixes with others leaves them alone; a call that failed to take the devices does as well.
+  func silenceOthers(_ state: SessionState) {
+    let mixes = state.effectiveOptions.contains(.mixWithOthers) || state.category == .ambient
+    if state.activation.running != nil, !mixes { players.pause() }
   }
 
   /// Whether calls live of which none is heard; then nobody else may take the session.

@@ -21,6 +21,22 @@ open class AVAudioSession: NSObject, @unchecked Sendable {
   let state = Mutex(SessionState())
   /// Notifications are posted here, never on the main thread.
   let notifications = DispatchQueue(label: "avfaudio.notifications")
+  /// Other programs' sound, which steps back while the session is active.
+  let players: MediaPlayers
+  let arbiter: CallArbiter
+  /// Whether virtual devices are arbitrated as well, which nobody else could want.
+  let arbitratesAll: Bool
+
+  /// The session of a process on the user's desktop.
+  override public convenience init() { self.init(bus: nil, arbitratesAll: false) }
+
+  /// A session on the desktop whose bus is at that address.
+  init(bus address: String?, arbitratesAll: Bool) {
+    players = MediaPlayers(address: address)
+    arbiter = CallArbiter(address: address)
+    self.arbitratesAll = arbitratesAll
+    super.init()
+  }
 
   /// The devices that the next activation opens.
   public struct Devices: Equatable, Sendable {
@@ -141,8 +157,10 @@ open class AVAudioSession: NSObject, @unchecked Sendable {
   /// Activates or deactivates the session outside calls.
   ///
   /// During a call the system owns the activation: activating changes nothing, deactivating throws
-  /// `isBusy`. While calls are held and none is heard, activating throws `insufficientPriority`.
+  /// `isBusy`. While calls are held and none is heard, or another program has the desktop's active call, activating
+  /// throws `insufficientPriority`. When another program takes one later, the session is interrupted.
   open func setActive(_ active: Bool, options: SetActiveOptions = []) throws {
+    if active { watchOthers() }
     try state.withLock { state in
       switch (state.activation, active) {
       case (.byCall, true), (.byApp, true), (.inactive, false):
@@ -153,10 +171,17 @@ open class AVAudioSession: NSObject, @unchecked Sendable {
         guard !state.isWithheldByCalls else {
           throw ErrorCode.insufficientPriority.error(reason: "calls are on hold")
         }
+        try makeWayForCalls(state)
         state.activation = .byApp(try run(&state))
+        silenceOthers(state)
       case (.byApp(let running), false):
         running.stop()
         state.activation = .inactive
+        if options.contains(.notifyOthersOnDeactivation) {
+          players.resume()
+        } else {
+          players.forget()
+        }
       }
     }
   }

@@ -63,6 +63,9 @@ struct SessionState: Sendable {
   var lingering: Lingering?
   var nextLingering = 1
   var isWithheldByCalls = false
+  /// Whether another program's call interrupted the app, which has not been told of its end.
+  var isInterrupted = false
+  var isWatchingOthers = false
   var grantedSampleRate = 48_000.0
   var grantedBufferDuration = 0.0025
 

@@ -46,6 +46,8 @@ enum BusMarshal {
       unsafe within(code("a"), "a{sv}", &iterator) { inner in
         for entries in list { unsafe append(.dictionary(entries), &inner) }
       }
+    case .variant(let held):
+      unsafe within(code("v"), held.signature, &iterator) { unsafe append(held, &$0) }
     case .other:
       unsafe append("", &iterator)
     }

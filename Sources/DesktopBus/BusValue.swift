@@ -1,6 +1,6 @@
 /// A value in a message of the desktop's bus, of the types that its services for calls use (D-Bus
 /// specification, "Type system").
-public enum BusValue: Equatable, Sendable {
+public indirect enum BusValue: Equatable, Sendable {
   /// `s`, and read from `o` and `g`.
   case string(String)
   /// `u`.
@@ -17,6 +17,8 @@ public enum BusValue: Equatable, Sendable {
   case dictionary([String: BusValue])
   /// `aa{sv}`.
   case dictionaries([[String: BusValue]])
+  /// `v`, for sending: what comes in one is read as what it holds.
+  case variant(BusValue)
   /// Something else.
   case other
 
@@ -30,6 +32,7 @@ public enum BusValue: Equatable, Sendable {
     case .strings: "as"
     case .dictionary: "a{sv}"
     case .dictionaries: "aa{sv}"
+    case .variant: "v"
     }
   }
 }

@@ -77,6 +77,51 @@ public final class SessionBus: @unchecked Sendable {
     }
   }
 
+  /// Calls a method and waits for the answer, 2 s at most.
+  ///
+  /// Not from a handler of this bus, whose queue it waits for.
+  public func ask(
+    _ destination: String,
+    path: String,
+    interface: String,
+    _ member: String,
+    _ arguments: [BusValue]
+  ) -> Result<[BusValue], BusError> {
+    queue.sync {
+      defer { drain() }
+      return send(destination, path, interface, member, arguments)
+    }
+  }
+
+  /// The name that the bus gave this connection.
+  public var uniqueName: String {
+    queue.sync { unsafe Self.text(dbus_bus_get_unique_name(connection)) }
+  }
+
+  /// Takes a name; false if another program has it, nil if the bus does not answer.
+  public func own(_ name: String) -> Bool? {
+    let bus = "org.freedesktop.DBus"
+    let flags = UInt32(DBUS_NAME_FLAG_DO_NOT_QUEUE)
+    let answer = ask(
+      bus,
+      path: "/org/freedesktop/DBus",
+      interface: bus,
+      "RequestName",
+      [.string(name), .uint32(flags)]
+    )
+    guard case .success(let values) = answer, case .uint32(let result)? = values.first else {
+      return nil
+    }
+    let granted = [DBUS_REQUEST_NAME_REPLY_PRIMARY_OWNER, DBUS_REQUEST_NAME_REPLY_ALREADY_OWNER]
+    return granted.contains(CInt(result))
+  }
+
+  /// Gives a name up.
+  public func disown(_ name: String) {
+    let bus = "org.freedesktop.DBus"
+    _ = ask(bus, path: "/org/freedesktop/DBus", interface: bus, "ReleaseName", [.string(name)])
+  }
+
   /// Whether a program has the name, or would be started for it.
   public func hasService(_ name: String) -> Bool {
     let bus = "org.freedesktop.DBus"

@@ -1,0 +1,70 @@
+import DesktopBus
+import Synchronization
+
+/// Sees to it that one program of a desktop has the active call at a time.
+///
+/// Whoever has the name on the user's bus has the call: nothing is installed, and a program that crashes gives it
+/// up by that. Without a bus there is nobody to agree with.
+///
+/// **Thread safety:** any thread; a call waits for the bus, 2 s at most.
+final class CallArbiter: Sendable {
+  private static let name = "org.sidetone.ActiveCall"
+  private static let daemon = "org.freedesktop.DBus"
+
+  private let address: String?
+  private let connection = Mutex<SessionBus?>(nil)
+
+  /// The arbiter on the bus at `address`, by default the user's; it is connected to when it is needed.
+  init(address: String? = nil) {
+    self.address = address
+  }
+
+  private var bus: SessionBus? {
+    connection.withLock { connection in
+      if connection == nil { connection = SessionBus(address: address) }
+      return connection
+    }
+  }
+
+  /// Takes the active call; false if another program has it.
+  func claim() -> Bool {
+    bus?.own(Self.name) ?? true
+  }
+
+  /// Gives the active call up.
+  func release() {
+    connection.withLock { $0 }?.disown(Self.name)
+  }
+
+  /// Whether another program has the active call.
+  var isTaken: Bool {
+    guard let bus else { return false }
+    let answer = bus.ask(
+      Self.daemon,
+      path: "/org/freedesktop/DBus",
+      interface: Self.daemon,
+      "GetNameOwner",
+      [.string(Self.name)]
+    )
+    // An error says that nobody has it.
+    guard case .success(let values) = answer, case .string(let owner)? = values.first else {
+      return false
+    }
+    return owner != bus.uniqueName
+  }
+
+  /// Tells `observe`, on a thread of the bus, when another program takes the active call, and when it gives it up.
+  func watch(_ observe: @escaping @Sendable (_ isTaken: Bool) -> Void) {
+    guard let bus else { return }
+    let own = bus.uniqueName
+    bus.subscribe(to: Self.daemon) { message in
+      guard message.member == "NameOwnerChanged", message.arguments.count == 3,
+        message.arguments[0] == .string(Self.name),
+        case .string(let before) = message.arguments[1],
+        case .string(let after) = message.arguments[2]
+      else { return }
+      if !after.isEmpty, after != own { observe(true) }
+      if after.isEmpty, before != own { observe(false) }
+    }
+  }
+}

@@ -1,0 +1,80 @@
+import DesktopBus
+import Foundation
+
+/// The desktop's media players, which step back while a call is active (MPRIS 2.2).
+///
+/// Those that play are paused, and those of them that are still paused afterwards play on: what the user did with
+/// a player meanwhile counts. Without a bus nothing happens.
+///
+/// **Thread safety:** any thread; nothing waits for a player, since all is done on a queue of its own.
+final class MediaPlayers: @unchecked Sendable {
+  // SAFETY: what changes is touched on `queue` only.
+  private let queue = DispatchQueue(label: "avfaudio.players")
+  private let address: String?
+  private var bus: SessionBus?
+  private var paused: [String] = []
+
+  private static let names = "org.mpris.MediaPlayer2."
+  private static let path = "/org/mpris/MediaPlayer2"
+  private static let player = "org.mpris.MediaPlayer2.Player"
+
+  /// The players on the bus at `address`, by default the user's; it is connected to when it is needed.
+  init(address: String? = nil) {
+    self.address = address
+  }
+
+  /// Pauses every player that plays.
+  func pause() {
+    queue.async { [self] in
+      if bus == nil { bus = SessionBus(address: address) }
+      guard let bus else { return }
+      for name in Self.players(on: bus) where Self.status(of: name, on: bus) == "Playing" {
+        Self.tell(name, "Pause", on: bus)
+        paused.append(name)
+      }
+    }
+  }
+
+  /// Lets those play on that were paused here.
+  func resume() {
+    queue.async { [self] in
+      guard let bus else { return }
+      for name in paused where Self.status(of: name, on: bus) == "Paused" {
+        Self.tell(name, "Play", on: bus)
+      }
+      paused = []
+    }
+  }
+
+  /// Leaves them as they are.
+  func forget() {
+    queue.async { [self] in paused = [] }
+  }
+
+  private static func players(on bus: SessionBus) -> [String] {
+    let daemon = "org.freedesktop.DBus"
+    let answer = bus.ask(daemon, path: "/org/freedesktop/DBus", interface: daemon, "ListNames", [])
+    guard case .success(let values) = answer, case .strings(let all)? = values.first else {
+      return []
+    }
+    return all.filter { $0.hasPrefix(names) }
+  }
+
+  private static func status(of name: String, on bus: SessionBus) -> String? {
+    let answer = bus.ask(
+      name,
+      path: path,
+      interface: "org.freedesktop.DBus.Properties",
+      "Get",
+      [.string(player), .string("PlaybackStatus")]
+    )
+    guard case .success(let values) = answer, case .string(let status)? = values.first else {
+      return nil
+    }
+    return status
+  }
+
+  private static func tell(_ name: String, _ member: String, on bus: SessionBus) {
+    _ = bus.ask(name, path: path, interface: player, member, [])
+  }
+}
