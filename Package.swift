@@ -238,7 +238,7 @@ let package = Package(
     ),
     .testTarget(
       name: "AVFAudioTests",
-      dependencies: ["AVFAudio", "ALSAIO", "RealTime"],
+      dependencies: ["AVFAudio", "ALSAIO", "MediaTime", "RealTime"],
       swiftSettings: strict
     ),
     .testTarget(

@@ -4,8 +4,10 @@ public struct CardName: Equatable, Sendable {
   public let kind: String
   /// The card, by number or id.
   public let card: String
+  private let arguments: [String]
+  /// Which argument names the card.
+  private let place: Int
   private let isKeyed: Bool
-  private let rest: String
 
   /// Reads a name; nil if it names no card.
   ///
@@ -15,19 +17,25 @@ public struct CardName: Equatable, Sendable {
     guard case .pcm(let text) = name, let colon = text.firstIndex(of: ":") else { return nil }
     kind = String(text[..<colon])
     guard Self.kinds.contains(kind) else { return nil }
-    let arguments = text[text.index(after: colon)...]
-    let first = arguments.prefix { $0 != "," }
-    isKeyed = first.hasPrefix("CARD=")
-    card = String(isKeyed ? first.dropFirst(5) : first)
-    rest = String(arguments.dropFirst(first.count))
-    guard !card.isEmpty else { return nil }
+    arguments = text[text.index(after: colon)...].split(
+      separator: ",",
+      omittingEmptySubsequences: false
+    )
+    .map(String.init)
+    let keyed = arguments.firstIndex { $0.hasPrefix("CARD=") }
+    isKeyed = keyed != nil
+    place = keyed ?? 0
+    card = isKeyed ? String(arguments[place].dropFirst(5)) : arguments[place]
+    guard !card.isEmpty, !card.contains("=") else { return nil }
   }
 
   private static let kinds = ["hw", "plughw", "sysdefault", "front", "dmix", "dsnoop", "usbstream"]
 
   /// The same PCM of the card with that number.
   public func renamed(toCard number: Int) -> DeviceName {
-    .pcm("\(kind):\(isKeyed ? "CARD=" : "")\(number)\(rest)")
+    var renamed = arguments
+    renamed[place] = isKeyed ? "CARD=\(number)" : "\(number)"
+    return .pcm("\(kind):\(renamed.joined(separator: ","))")
   }
 
   /// The card that is meant, among those that are plugged in.

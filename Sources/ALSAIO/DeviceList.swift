@@ -64,8 +64,10 @@ public enum DeviceList {
   private static func rank(_ device: DeviceDescription) -> Int {
     let words = (device.name + " " + device.label).lowercased()
     if device.name == "default" { return 0 }
+    // Nothing is heard from a screen without loudspeakers.
+    if words.contains("hdmi") || words.contains("displayport") { return 7 }
     if words.contains("headset") { return 1 }
-    if words.contains("usb") { return 2 }
+    if words.contains("usb") || words.contains("bluez") || words.contains("bluetooth") { return 2 }
     if device.name.hasPrefix("plughw:") { return 3 }
     if device.name.hasPrefix("hw:") { return 4 }
     return ["pipewire", "pulse"].contains(device.name) ? 5 : 6

@@ -1,5 +1,5 @@
 /// What a user may write where a sound device is wanted.
-public enum DeviceName: Equatable, Sendable, CustomStringConvertible {
+public enum DeviceName: Hashable, Sendable, CustomStringConvertible {
   /// An ALSA PCM: `hw:1,0`, `plughw:Headset`, `default`, the name of a plugin.
   case pcm(String)
   /// `file:PATH.wav`: a WAV file as the microphone, or a recording of the loudspeaker.

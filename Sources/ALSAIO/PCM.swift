@@ -25,9 +25,13 @@ struct PCM: ~Copyable {
   private var descriptors = FixedArray<pollfd>(repeating: pollfd(), count: 8)
   private var descriptorCount = 0
   private var writes = 0
+  /// Restarts since something was last moved.
+  private var restarts = 0
 
   /// The most that is moved in one call.
   static var blockFrames: FrameCount { @_noAllocation @_noLocks get { 4_096 } }
+  /// A device that was started so often and moved nothing is gone, whatever it says: its server has died.
+  private static var hopelessRestarts: Int { @_noAllocation @_noLocks get { 8 } }
   /// The reservoir; how much of it is used is the fill control's matter.
   private static let bufferNanoseconds: Int64 = 80_000_000
 
@@ -173,6 +177,7 @@ struct PCM: ~Copyable {
       return recover(from: CInt(truncatingIfNeeded: moved), fill: 0, at: now)
     }
     lastTransfer = now
+    restarts = 0
     let size = format.bytesPerSample
     if channels == 1, format.isFloat {
       format.load(bytes, count: moved, into: &block)
@@ -210,6 +215,7 @@ struct PCM: ~Copyable {
       return recover(from: CInt(truncatingIfNeeded: moved), fill: fill, at: now)
     }
     lastTransfer = now
+    restarts = 0
     return DeviceTransfer(frames: moved)
   }
 
@@ -220,6 +226,8 @@ struct PCM: ~Copyable {
     fill: FrameCount,
     at now: MonotonicInstant
   ) -> DeviceTransfer {
+    restarts += 1
+    guard restarts <= Self.hopelessRestarts else { return DeviceTransfer(frames: 0, isGone: true) }
     switch -code {
     case EPIPE, EBADFD:
       guard restart(fill: fill) >= 0 else { return DeviceTransfer(frames: 0, isGone: true) }

@@ -59,7 +59,12 @@ public struct SoundCard: Equatable, Sendable {
   /// The card among `cards` that has `identity`: the same one, else at the same place, else the only one of
   /// its make.
   public static func card(with identity: Identity, among cards: [SoundCard]) -> SoundCard? {
-    let alike = cards.filter { $0.identity.product == identity.product }
+    // Another serial number is another card, wherever it is plugged in.
+    let alike = cards.filter {
+      $0.identity.product == identity.product
+        && ($0.identity.serial == identity.serial || $0.identity.serial.isEmpty
+          || identity.serial.isEmpty)
+    }
     if !identity.serial.isEmpty,
       let same = alike.first(where: { $0.identity.serial == identity.serial })
     {
@@ -85,16 +90,33 @@ public struct SoundCard: Equatable, Sendable {
     while unsafe snd_ctl_pcm_next_device(control, &device) == 0, device >= 0 {
       let isCapture = unsafe Self.has(SND_PCM_STREAM_CAPTURE, device, control)
       let isPlayback = unsafe Self.has(SND_PCM_STREAM_PLAYBACK, device, control)
+      let words = unsafe [label, Self.pcmName(device, control)]
       found.append(
         DeviceDescription(
           name: "hw:CARD=\(id),DEV=\(device)",
-          label: name,
+          label: words.filter { !$0.isEmpty }.joined(separator: ", "),
           isCapture: isCapture,
           isPlayback: isPlayback
         )
       )
     }
     return found
+  }
+
+  /// What the card is, and that it is plugged into USB if it is.
+  public var label: String { identity.product.isEmpty ? name : "\(name) (USB)" }
+
+  private static func pcmName(_ device: CInt, _ control: OpaquePointer) -> String {
+    var info: OpaquePointer?
+    guard unsafe snd_pcm_info_malloc(&info) == 0, let info = unsafe info else { return "" }
+    defer { unsafe snd_pcm_info_free(info) }
+    unsafe snd_pcm_info_set_device(info, UInt32(device))
+    for stream in [SND_PCM_STREAM_PLAYBACK, SND_PCM_STREAM_CAPTURE] {
+      unsafe snd_pcm_info_set_stream(info, stream)
+      guard unsafe snd_ctl_pcm_info(control, info) == 0 else { continue }
+      return unsafe snd_pcm_info_get_name(info).map { unsafe String(cString: $0) } ?? ""
+    }
+    return ""
   }
 
   private static func has(

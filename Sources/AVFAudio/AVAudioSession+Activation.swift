@@ -87,8 +87,14 @@ extension AVAudioSession {
       }
       lingering.stop()
     }
-    var plan = RoutePlan(setup.devices, cards: SoundCard.all())
+    var plan = RoutePlan(
+      setup.devices,
+      cards: SoundCard.all(),
+      known: state.knownCards,
+      at: MonotonicClock.now()
+    )
     let headset = try RouteKeeper.open(&plan, wishes: setup.wishes)
+    state.knownCards.merge(plan.identities) { $1 }
     state.grantedSampleRate = Double(headset.captureRate.hertz)
     state.grantedBufferDuration =
       Double(headset.playbackPeriod) / Double(headset.playbackRate.hertz)
@@ -102,6 +108,7 @@ extension AVAudioSession {
     let keeper = RouteKeeper(engine, plan: plan, wishes: setup.wishes, alarm: alarm) { change in
       self.post(change)
     }
+    learnPorts()
     return SessionState.Running(engine: engine, setup: setup, keeper: keeper)
   }
 

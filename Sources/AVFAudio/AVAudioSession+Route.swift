@@ -15,9 +15,18 @@ extension AVAudioSession {
   }
 
   /// Tells observers of devices that came or went in a call.
+  ///
+  /// Called by the keeper, which must not wait for the session: the session may be waiting for the keeper.
   func post(_ change: RouteKeeper.RouteChange) {
-    let category = state.withLock { $0.effectiveCategory }
-    postRouteChange(change.reason, from: Self.route(change.before, in: category))
+    notifications.async { [self] in
+      let category = state.withLock { $0.effectiveCategory }
+      postRouteChange(change.reason, from: Self.route(change.before, in: category))
+    }
+  }
+
+  /// Learns what the devices in use are called, as long as they are there.
+  func learnPorts() {
+    notifications.async { [self] in _ = currentRoute }
   }
 
   private func postRouteChange(

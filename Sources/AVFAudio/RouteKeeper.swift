@@ -21,7 +21,7 @@ final class RouteKeeper: @unchecked Sendable {
   private let alarmSource: any DispatchSourceRead
   private var plan: RoutePlan
   private var timer: (any DispatchSourceTimer)?
-  private var isStopped = false
+  private let isStopped = Atomic<Bool>(false)
   private let inUse: Mutex<RoutePlan.Route>
 
   /// A change of devices, and what was in use before.
@@ -66,8 +66,8 @@ final class RouteKeeper: @unchecked Sendable {
 
   /// Opens what `plan` wishes for.
   ///
-  /// What is busy, or has just gone, is replaced as if it were lost in a call, and waited for. Throws the device's
-  /// error if it is another one: a name that is wrong stays wrong.
+  /// What is busy, or was once there, is replaced as if it were lost in a call, and waited for. Throws the device's
+  /// error otherwise: a name that is wrong stays wrong.
   static func open(
     _ plan: inout RoutePlan,
     wishes: DeviceWishes
@@ -79,16 +79,17 @@ final class RouteKeeper: @unchecked Sendable {
         wishes: wishes
       )
     } catch {
-      guard error.kind == .busy || error.kind == .lost else { throw error }
+      guard plan.isWorthWaiting(after: error) else { throw error }
     }
-    plan.noteLost(.both)
+    plan.noteLost(.both, at: MonotonicClock.now())
     var headset = try Headset(capture: .null, playback: .null, wishes: wishes)
     let cards = SoundCard.all()
     for side in [DeviceSides.capture, .playback] {
-      for (name, isWanted) in plan.attempts(on: side, among: cards) {
+      let now = MonotonicClock.now()
+      for (name, isWanted) in plan.attempts(on: side, among: cards, at: now) {
         guard var opened = try? open(name, on: side, wishes: wishes) else { continue }
         headset.exchange(side, with: &opened)
-        plan.noteOpened(name, on: side, isWanted: isWanted)
+        plan.noteOpened(name, on: side, isWanted: isWanted, among: cards, at: now)
         break
       }
     }
@@ -109,14 +110,19 @@ final class RouteKeeper: @unchecked Sendable {
     )
   }
 
-  /// Leaves the engine as it is; returns when no device is being opened any more.
+  /// Leaves the engine as it is.
+  ///
+  /// Waits for nothing: a sound server that hangs may keep the queue for long. What is opened after that finds
+  /// the engine stopped, and is closed.
   func stop() {
-    queue.sync {
-      isStopped = true
+    isStopped.store(true, ordering: .releasing)
+    queue.async { [self] in
       timer?.cancel()
       alarmSource.cancel()
     }
   }
+
+  private var isAtWork: Bool { !isStopped.load(ordering: .acquiring) }
 
   private func begin() {
     announce(from: plan.wantedRoute, .oldDeviceUnavailable)
@@ -125,19 +131,19 @@ final class RouteKeeper: @unchecked Sendable {
 
   private func hearAlarm() {
     alarm.acknowledge()
-    guard !isStopped else { return }
+    guard isAtWork else { return }
     let lost = engine.goneSides
     guard !lost.isEmpty else { return }
     let before = plan.route
     silence(lost)
-    plan.noteLost(lost)
+    plan.noteLost(lost, at: MonotonicClock.now())
     restore()
     announce(from: before, .oldDeviceUnavailable)
     schedule()
   }
 
   private func retry() {
-    guard !isStopped else { return }
+    guard isAtWork else { return }
     let before = plan.route
     restore()
     announce(from: before, .newDeviceAvailable)
@@ -156,9 +162,10 @@ final class RouteKeeper: @unchecked Sendable {
     guard !plan.unsettled.isEmpty else { return }
     let cards = SoundCard.all()
     for side in [DeviceSides.capture, .playback] where plan.unsettled.contains(side) {
-      for (name, isWanted) in plan.attempts(on: side, among: cards) {
+      let now = MonotonicClock.now()
+      for (name, isWanted) in plan.attempts(on: side, among: cards, at: now) where isAtWork {
         guard (try? use(name, on: side)) != nil else { continue }
-        plan.noteOpened(name, on: side, isWanted: isWanted)
+        plan.noteOpened(name, on: side, isWanted: isWanted, among: cards, at: MonotonicClock.now())
         break
       }
     }
@@ -179,7 +186,7 @@ final class RouteKeeper: @unchecked Sendable {
 
   // Looks for what is missing as long as something is.
   private func schedule() {
-    guard !plan.unsettled.isEmpty, !isStopped else {
+    guard !plan.unsettled.isEmpty, isAtWork else {
       timer?.cancel()
       return timer = nil
     }

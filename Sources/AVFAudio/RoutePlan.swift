@@ -1,4 +1,5 @@
 import ALSAIO
+import MediaTime
 import RealTime
 
 /// Which device each side of a call should have: the one that was wished for whenever it is there, and the next
@@ -17,20 +18,71 @@ struct RoutePlan: Sendable {
 
     /// True while what was wished for is in use.
     var isSettled = true
+
+    /// When what was wished for was last opened.
+    fileprivate var opened: MonotonicInstant
+    /// A device that opens and does not work is not tried again before then.
+    fileprivate var notBefore: MonotonicInstant?
+    fileprivate var rest: Int64 = 0
+
+    fileprivate mutating func noteLost(at now: MonotonicInstant) {
+      if isSettled {
+        let isHopeless = now.nanoseconds(since: opened) < RoutePlan.probation
+        rest = isHopeless ? min(RoutePlan.longestRest, max(RoutePlan.shortestRest, 2 * rest)) : 0
+        // The first time may be the user's hand.
+        notBefore = rest > RoutePlan.shortestRest ? now.advanced(byNanoseconds: rest) : nil
+      }
+      (current, isSettled) = (nil, false)
+    }
+
+    fileprivate mutating func noteOpened(
+      _ device: DeviceName,
+      isWanted: Bool,
+      among cards: [SoundCard],
+      at now: MonotonicInstant
+    ) {
+      (current, isSettled) = (device, isWanted)
+      guard isWanted else { return }
+      opened = now
+      identity = identity ?? CardName(device)?.card(among: cards)?.identity
+    }
   }
+
+  /// What is lost sooner after it was opened does not work.
+  private static let probation: Int64 = 3_000_000_000
+  private static let shortestRest: Int64 = 500_000_000
+  private static let longestRest: Int64 = 30_000_000_000
 
   private(set) var capture: Side
   private(set) var playback: Side
 
-  /// Both sides have what was wished for.
-  init(_ devices: AVAudioSession.Devices, cards: [SoundCard]) {
-    capture = Self.side(devices.capture, cards)
-    playback = Self.side(devices.playback, cards)
+  /// Both sides have what was wished for; `known` are cards that were once there, by the names that were used.
+  init(
+    _ devices: AVAudioSession.Devices,
+    cards: [SoundCard],
+    known: [DeviceName: SoundCard.Identity] = [:],
+    at now: MonotonicInstant
+  ) {
+    func side(_ wanted: DeviceName) -> Side {
+      let identity = known[wanted] ?? CardName(wanted)?.card(among: cards)?.identity
+      return Side(wanted: wanted, identity: identity, current: wanted, opened: now)
+    }
+    capture = side(devices.capture)
+    playback = side(devices.playback)
   }
 
-  private static func side(_ wanted: DeviceName, _ cards: [SoundCard]) -> Side {
-    let identity = CardName(wanted)?.card(among: cards)?.identity
-    return Side(wanted: wanted, identity: identity, current: wanted)
+  /// What the cards are known by, by the names that were used.
+  var identities: [DeviceName: SoundCard.Identity] {
+    var identities: [DeviceName: SoundCard.Identity] = [:]
+    for side in [capture, playback] { identities[side.wanted] = side.identity }
+    return identities
+  }
+
+  /// Whether a device that failed to open is worth waiting for: another program has it, or it was there once.
+  func isWorthWaiting(after error: AudioDeviceError) -> Bool {
+    let isAbsent = error.kind == .lost || error.kind == .notFound
+    return error.kind == .busy
+      || isAbsent && identities.contains { $0.key.description == error.device }
   }
 
   /// The devices of both sides; nil where nothing is.
@@ -59,27 +111,36 @@ struct RoutePlan: Sendable {
   }
 
   /// Notes that a side's device is gone.
-  mutating func noteLost(_ sides: DeviceSides) {
-    if sides.contains(.capture) { (capture.current, capture.isSettled) = (nil, false) }
-    if sides.contains(.playback) { (playback.current, playback.isSettled) = (nil, false) }
+  mutating func noteLost(_ sides: DeviceSides, at now: MonotonicInstant) {
+    if sides.contains(.capture) { capture.noteLost(at: now) }
+    if sides.contains(.playback) { playback.noteLost(at: now) }
   }
 
   /// Notes that `device` is in use; `isWanted` if it is what was wished for.
-  mutating func noteOpened(_ device: DeviceName, on side: DeviceSides, isWanted: Bool) {
+  mutating func noteOpened(
+    _ device: DeviceName,
+    on side: DeviceSides,
+    isWanted: Bool,
+    among cards: [SoundCard],
+    at now: MonotonicInstant
+  ) {
     if side == .capture {
-      (capture.current, capture.isSettled) = (device, isWanted)
+      capture.noteOpened(device, isWanted: isWanted, among: cards, at: now)
     } else {
-      (playback.current, playback.isSettled) = (device, isWanted)
+      playback.noteOpened(device, isWanted: isWanted, among: cards, at: now)
     }
   }
 
   /// What to try on a side that does not have what was wished for, best first; true beside what was wished for.
   func attempts(
     on side: DeviceSides,
-    among cards: [SoundCard]
+    among cards: [SoundCard],
+    at now: MonotonicInstant
   ) -> [(name: DeviceName, isWanted: Bool)] {
-    let wanted = wanted(of: side, among: cards).map { [($0, true)] } ?? []
-    return wanted + substitutes(of: side, among: cards).map { ($0, false) }
+    let isResting = self[side].notBefore.map { now < $0 } ?? false
+    let wanted = isResting ? nil : wanted(of: side, among: cards)
+    return (wanted.map { [($0, true)] } ?? [])
+      + substitutes(of: side, among: cards).map { ($0, false) }
   }
 
   /// The wanted device of a side under the name that it has now; nil if its card is not there.

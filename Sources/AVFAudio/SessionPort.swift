@@ -1,4 +1,5 @@
 import ALSAIO
+import Synchronization
 
 /// How ALSA's devices appear as ports.
 enum SessionPort {
@@ -15,9 +16,22 @@ enum SessionPort {
   // A card says itself what it is, quicker than all of ALSA's configuration does.
   private static func label(of name: DeviceName) -> String {
     guard case .pcm(let pcm) = name else { return name.description }
-    if let card = CardName(name)?.card(among: SoundCard.all()) { return card.name }
-    return DeviceList.all().first { $0.name == pcm }?.label ?? pcm
+    let found: String? =
+      if let card = CardName(name)?.card(among: SoundCard.all()) {
+        card.devices.first { $0.name == pcm }?.label ?? card.label
+      } else if CardName(name) == nil {
+        DeviceList.all().first { $0.name == pcm }?.label
+      } else {
+        nil
+      }
+    return labels.withLock { labels in
+      if let found { labels[pcm] = found }
+      return labels[pcm] ?? pcm
+    }
   }
+
+  /// What devices were called: of one that has gone there is nobody else to ask.
+  private static let labels = Mutex<[String: String]>([:])
 
   /// Every microphone, or every loudspeaker.
   static func all(_ direction: Direction) -> [AVAudioSessionPortDescription] {

@@ -66,6 +66,8 @@ struct SessionState: Sendable {
   /// Whether another program's call interrupted the app, which has not been told of its end.
   var isInterrupted = false
   var isWatchingOthers = false
+  /// What cards are known by that were used before, by their names.
+  var knownCards: [DeviceName: SoundCard.Identity] = [:]
   var grantedSampleRate = 48_000.0
   var grantedBufferDuration = 0.0025
 

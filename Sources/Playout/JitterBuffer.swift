@@ -84,7 +84,6 @@ public struct JitterBuffer: ~Copyable {
   private static var skipAhead: Int64 { 20_000_000 }
   private static var hopelessExcess: Int64 { 500_000_000 }
   private static var stretchThreshold: Int64 { 5_000_000 }
-  private static var urgentThreshold: Int64 { 150_000_000 }
   /// A timestamp that runs this far ahead of the clock is a jump of the sender's time base.
   private static var timestampJump: Int64 { 1_000_000_000 }
 
@@ -94,6 +93,7 @@ public struct JitterBuffer: ~Copyable {
   public private(set) var delayNanoseconds: Int64 = 0
 
   private var store = PacketStore(capacity: 512)
+  private var lastingExcess = LastingExcess()
   private var target: DelayTarget
   private var newestArrival: (mediaFrame: Int64, sequence: Int64, instant: MonotonicInstant)?
   /// The first packet of this time base that came.
@@ -342,11 +342,10 @@ public struct JitterBuffer: ~Copyable {
     delayNanoseconds += abs(difference) > 10_000_000 ? difference : difference / 16
 
     let excess = delayNanoseconds - target.nanoseconds
+    let isUrgent = lastingExcess.isUrgent(excess, at: now)
     if excess > Self.stretchThreshold {
-      return .shorten(
-        frames: SampleRate.voice.frames(inNanoseconds: excess),
-        isUrgent: excess > Self.urgentThreshold
-      )
+      let frames = SampleRate.voice.frames(inNanoseconds: excess)
+      return .shorten(frames: frames, isUrgent: isUrgent)
     }
     if excess < -Self.stretchThreshold {
       return .lengthen(frames: SampleRate.voice.frames(inNanoseconds: -excess))

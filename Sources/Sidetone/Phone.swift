@@ -84,8 +84,9 @@ public actor Phone {
     if let period = configuration.ioBufferDuration {
       try session.setPreferredIOBufferDuration(period)
     }
-    routeObservation = RouteObservation { [continuation] in continuation.yield($0) }
     let addresses = try await agent.start()
+    routeObservation?.stop()
+    routeObservation = RouteObservation { [continuation] in continuation.yield($0) }
     provider.setDelegate(delegate, queue: DispatchQueue(label: "sidetone.phone"))
     workers = [
       Task { for await input in inbox { await handle(input) } },

@@ -166,11 +166,13 @@ public final class VoiceEngine<
     guard isTaken else { return }
     var descriptor = pollfd(fd: replacement.done.descriptor, events: Int16(POLLIN), revents: 0)
     // The voice thread answers within a period; one that has ended does not.
-    guard unsafe poll(&descriptor, 1, Self.replacementMilliseconds) > 0 else { return }
+    while unsafe poll(&descriptor, 1, Self.replacementMilliseconds) <= 0 {
+      guard control.withLock({ $0.thread != nil }) else { return }
+    }
     control.withLock { $0.replacements.removeAll { $0 === replacement } }
   }
 
-  private static var replacementMilliseconds: CInt { 2_000 }
+  private static var replacementMilliseconds: CInt { 100 }
 
   // MARK: Streams
 

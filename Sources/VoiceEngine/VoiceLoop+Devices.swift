@@ -43,12 +43,17 @@ extension VoiceLoop where Device: ~Copyable, Transport: ~Copyable {
 
   private func judge(_ side: DeviceSides, stillFor still: Int64, after passed: Int64) -> Int64 {
     guard !gone.contains(side) else { return still }
-    if still >= DeviceStillness.limit {
+    let period =
+      side == .capture
+      ? device.captureRate.nanoseconds(of: device.capturePeriod)
+      : device.playbackRate.nanoseconds(of: device.playbackPeriod)
+    let limit = max(DeviceStillness.limit, 4 * period)
+    if still >= limit {
       signals.noteGone(side)
     } else if still <= passed {
       signals.noteBack(side)
     }
-    return min(still, DeviceStillness.limit)
+    return min(still, limit)
   }
 
   /// Goes on with the sides that `replacement` brings, and leaves it those that were here.

@@ -157,7 +157,7 @@ final class VoiceLoop<
     turnsWithoutCapture = min(turnsWithoutCapture + 1, 2)
     captureAndSend()
     receiveAndPlay()
-    watch(at: now)
+    if !isEcho { watch(at: now) }
     if now >= nextReport { publish(at: now) }
   }
 
@@ -232,6 +232,7 @@ final class VoiceLoop<
       }
       if transfer.lost > 0 {
         statistics.overruns += 1
+        lastRead = time.now
         skipCapture(transfer.lost)
       }
       guard transfer.frames > 0 else { return }
@@ -355,7 +356,6 @@ final class VoiceLoop<
 
     let wanted = fill.framesToWrite(queued: queued, at: now)
     guard wanted > 0 else { return }
-    stillness.playback = 0
     let frames = min(playback.inputFrames(for: wanted), 4_096)
     mix.fill(0, count: frames)
     var ahead: Int64 = 0
@@ -368,6 +368,7 @@ final class VoiceLoop<
     playback.process(mix, count: frames)
     let transfer = device.write(playback.output, count: playback.outputFrames)
     writtenFrames += Int64(transfer.frames)
+    if transfer.frames > 0 { stillness.playback = 0 }
     if transfer.isGone { noteGone(.playback) }
     if transfer.lost > 0 {
       statistics.underruns += 1

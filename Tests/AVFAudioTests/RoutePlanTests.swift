@@ -1,4 +1,5 @@
 import ALSAIO
+import MediaTime
 import RealTime
 import Testing
 
@@ -15,6 +16,12 @@ struct RoutePlanTests {
     )
   }
 
+  private static let start = MonotonicInstant(nanoseconds: 0)
+
+  private static func later(_ seconds: Int64) -> MonotonicInstant {
+    start.advanced(byNanoseconds: seconds * 1_000_000_000)
+  }
+
   private static let headset = card(1, "Headset", port: 2)
   private static let wish = AVAudioSession.Devices(
     capture: .pcm("hw:1,0"),
@@ -26,17 +33,17 @@ struct RoutePlanTests {
     _ side: DeviceSides,
     _ cards: [SoundCard]
   ) -> [DeviceName] {
-    plan.attempts(on: side, among: cards).map(\.name)
+    plan.attempts(on: side, among: cards, at: later(10)).map(\.name)
   }
 
   @Test func newPlanHasWhatWasWishedFor() {
-    let plan = RoutePlan(Self.wish, cards: [Self.headset])
+    let plan = RoutePlan(Self.wish, cards: [Self.headset], at: Self.start)
     #expect(plan.route == plan.wantedRoute && plan.unsettled.isEmpty)
   }
 
   @Test func cardIsFoundUnderAnotherNumberAtAnotherPort() {
-    var plan = RoutePlan(Self.wish, cards: [Self.headset])
-    plan.noteLost(.both)
+    var plan = RoutePlan(Self.wish, cards: [Self.headset], at: Self.start)
+    plan.noteLost(.both, at: Self.later(10))
     #expect(plan.route == .init(capture: nil, playback: nil))
     #expect(Self.names(plan, .capture, []).isEmpty)
     let returned = SoundCard(
@@ -47,13 +54,13 @@ struct RoutePlanTests {
     )
     #expect(Self.names(plan, .capture, [returned]).first == .pcm("hw:3,0"))
     #expect(Self.names(plan, .playback, [returned]).first == .pcm("plughw:CARD=3,DEV=0"))
-    let attempt = plan.attempts(on: .capture, among: [returned]).first
+    let attempt = plan.attempts(on: .capture, among: [returned], at: Self.later(10)).first
     #expect(attempt?.isWanted == true)
   }
 
   @Test func anotherCardUnderTheSameNumberIsNotTakenForIt() {
-    var plan = RoutePlan(Self.wish, cards: [Self.headset])
-    plan.noteLost(.capture)
+    var plan = RoutePlan(Self.wish, cards: [Self.headset], at: Self.start)
+    plan.noteLost(.capture, at: Self.later(10))
     #expect(plan.unsettled == .capture)
     let stranger = SoundCard(
       number: 1,
@@ -61,24 +68,38 @@ struct RoutePlanTests {
       name: "Other",
       identity: .init(product: "1234:5678", serial: "", path: "/devices/usb1/1-9")
     )
-    #expect(!plan.attempts(on: .capture, among: [stranger]).contains { $0.isWanted })
+    #expect(
+      !plan.attempts(on: .capture, among: [stranger], at: Self.later(10)).contains { $0.isWanted }
+    )
   }
 
   @Test func substituteIsKeptUntilTheWantedOneIsBack() {
-    var plan = RoutePlan(Self.wish, cards: [Self.headset])
-    plan.noteLost(.capture)
-    plan.noteOpened(.pcm("hw:CARD=Other,DEV=0"), on: .capture, isWanted: false)
+    var plan = RoutePlan(Self.wish, cards: [Self.headset], at: Self.start)
+    plan.noteLost(.capture, at: Self.later(10))
+    plan.noteOpened(
+      .pcm("hw:CARD=Other,DEV=0"),
+      on: .capture,
+      isWanted: false,
+      among: [],
+      at: Self.later(11)
+    )
     #expect(plan.unsettled == .capture && plan.route.capture == .pcm("hw:CARD=Other,DEV=0"))
     // Nothing else is tried while one stands in.
     #expect(Self.names(plan, .capture, []).isEmpty)
     #expect(Self.names(plan, .capture, [Self.headset]) == [.pcm("hw:1,0")])
-    plan.noteOpened(.pcm("hw:1,0"), on: .capture, isWanted: true)
+    plan.noteOpened(
+      .pcm("hw:1,0"),
+      on: .capture,
+      isWanted: true,
+      among: [Self.headset],
+      at: Self.later(12)
+    )
     #expect(plan.unsettled.isEmpty)
   }
 
   @Test func soundServerIsWaitedForWithoutASubstitute() {
-    var plan = RoutePlan(.systemDefault, cards: [Self.headset])
-    plan.noteLost(.both)
+    var plan = RoutePlan(.systemDefault, cards: [Self.headset], at: Self.start)
+    plan.noteLost(.both, at: Self.later(10))
     #expect(Self.names(plan, .playback, [Self.headset]) == [.pcm("default")])
   }
 
@@ -91,8 +112,45 @@ struct RoutePlanTests {
     #expect(SoundCard.card(with: own.identity, among: [moved, own]) == own)
     #expect(SoundCard.card(with: own.identity, among: [moved]) == moved)
     #expect(SoundCard.card(with: own.identity, among: [moved, plain("/1-3")]) == nil)
+    let twin = Self.card(2, "Twin", port: 1)
+    #expect(SoundCard.card(with: Self.headset.identity, among: [twin]) == nil)
     let builtIn = plain("/platform", product: "")
     #expect(SoundCard.card(with: builtIn.identity, among: [plain("/pci", product: "")]) == nil)
+  }
+
+  @Test func deviceThatOpensAndDoesNotWorkIsTriedLessAndLess() {
+    var plan = RoutePlan(Self.wish, cards: [Self.headset], at: Self.start)
+    var now = Self.start
+    var tries = 0
+    // It is lost a second after each time that it was opened.
+    for _ in 0..<300 {
+      now = now.advanced(byNanoseconds: 1_000_000_000)
+      if plan[.capture].isSettled { plan.noteLost(.capture, at: now) }
+      let attempt = plan.attempts(on: .capture, among: [Self.headset], at: now).first
+      guard let attempt else { continue }
+      tries += 1
+      plan.noteOpened(attempt.name, on: .capture, isWanted: true, among: [Self.headset], at: now)
+    }
+    #expect((5...20).contains(tries), "\(tries) tries in 300 s")
+  }
+
+  @Test func errorsThatPassAreWaitedFor() {
+    let plan = RoutePlan(Self.wish, cards: [Self.headset], at: Self.start)
+    func error(_ kind: AudioDeviceError.Kind, _ device: String) -> AudioDeviceError {
+      AudioDeviceError(kind: kind, device: device, operation: "open", reason: "")
+    }
+    #expect(plan.isWorthWaiting(after: error(.busy, "anything")))
+    #expect(plan.isWorthWaiting(after: error(.lost, "hw:1,0")))
+    let wrong = RoutePlan(Self.wish, cards: [], at: Self.start)
+    #expect(!wrong.isWorthWaiting(after: error(.lost, "hw:1,0")))
+    let resumed = RoutePlan(Self.wish, cards: [], known: plan.identities, at: Self.start)
+    #expect(resumed.isWorthWaiting(after: error(.notFound, "hw:1,0")))
+  }
+
+  @Test func cardIsNamedWhereverItStandsAmongTheArguments() {
+    let name = CardName(.pcm("hw:DEV=0,CARD=Headset"))
+    #expect(name?.card == "Headset")
+    #expect(name?.renamed(toCard: 4) == .pcm("hw:DEV=0,CARD=4"))
   }
 
   @Test(arguments: ["default", "headset:1", "hw", "hw:", "pulse", "jack", "plughw:CARD="])
