@@ -62,15 +62,26 @@ public enum DeviceList {
   }
 
   private static func rank(_ device: DeviceDescription) -> Int {
+    standing(of: device).rank
+  }
+
+  /// Why a device is preferred to others, or is not, in a few words.
+  public static func reason(for device: DeviceDescription) -> String {
+    standing(of: device).reason
+  }
+
+  private static func standing(of device: DeviceDescription) -> (rank: Int, reason: String) {
     let words = (device.name + " " + device.label).lowercased()
-    if device.name == "default" { return 0 }
+    if device.name == "default" { return (0, "the desktop's choice") }
     // Nothing is heard from a screen without loudspeakers.
-    if words.contains("hdmi") || words.contains("displayport") { return 7 }
-    if words.contains("headset") { return 1 }
-    if words.contains("usb") || words.contains("bluez") || words.contains("bluetooth") { return 2 }
-    if device.name.hasPrefix("plughw:") { return 3 }
-    if device.name.hasPrefix("hw:") { return 4 }
-    return ["pipewire", "pulse"].contains(device.name) ? 5 : 6
+    if words.contains("hdmi") || words.contains("displayport") { return (7, "a screen") }
+    if words.contains("headset") { return (1, "a headset") }
+    if words.contains("bluez") || words.contains("bluetooth") { return (2, "on Bluetooth") }
+    if words.contains("usb") { return (2, "on USB") }
+    if device.name.hasPrefix("plughw:") { return (3, "built in") }
+    if device.name.hasPrefix("hw:") { return (4, "built in, without conversion") }
+    let isServer = ["pipewire", "pulse"].contains(device.name)
+    return isServer ? (5, "a sound server") : (6, "something else")
   }
 
   private static func describe(_ hint: UnsafeMutableRawPointer) -> DeviceDescription? {

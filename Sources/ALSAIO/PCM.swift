@@ -25,13 +25,17 @@ struct PCM: ~Copyable {
   private var descriptors = FixedArray<pollfd>(repeating: pollfd(), count: 8)
   private var descriptorCount = 0
   private var writes = 0
-  /// Restarts since something was last moved.
+  /// Restarts in a row, each at once after the one before, since something was last moved.
   private var restarts = 0
+  private var lastRestart = MonotonicInstant(nanoseconds: 0)
 
   /// The most that is moved in one call.
   static var blockFrames: FrameCount { @_noAllocation @_noLocks get { 4_096 } }
-  /// A device that was started so often and moved nothing is gone, whatever it says: its server has died.
+  /// A device that was started so often in no time and moved nothing is gone, whatever it says: its server has died.
+  ///
+  /// One that a busy machine lets run dry again takes longer for each.
   private static var hopelessRestarts: Int { @_noAllocation @_noLocks get { 8 } }
+  private static var atOnceNanoseconds: Int64 { @_noAllocation @_noLocks get { 1_000_000 } }
   /// The reservoir; how much of it is used is the fill control's matter.
   private static let bufferNanoseconds: Int64 = 80_000_000
 
@@ -226,7 +230,9 @@ struct PCM: ~Copyable {
     fill: FrameCount,
     at now: MonotonicInstant
   ) -> DeviceTransfer {
-    restarts += 1
+    let isAtOnce = now.nanoseconds(since: lastRestart) < Self.atOnceNanoseconds
+    restarts = isAtOnce ? restarts + 1 : 1
+    lastRestart = now
     guard restarts <= Self.hopelessRestarts else { return DeviceTransfer(frames: 0, isGone: true) }
     switch -code {
     case EPIPE, EBADFD:

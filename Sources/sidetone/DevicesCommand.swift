@@ -24,7 +24,10 @@ struct DevicesCommand: ParsableCommand {
       let kind = sides.compactMap { $0 }.joined(separator: "/")
       print("\(mark) \(pad(device.name, 34)) \(pad(kind, 6)) \(device.label)")
     }
-    print("* would be used for a call.")
+    for (device, side) in [(microphone, "microphone"), (loudspeaker, "loudspeaker")] {
+      guard let device else { continue }
+      print("* \(device.name) would be the \(side): \(DeviceList.reason(for: device)).")
+    }
   }
 
   private func pad(_ text: String, _ width: Int) -> String {
