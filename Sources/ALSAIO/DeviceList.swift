@@ -57,12 +57,8 @@ public enum DeviceList {
     capture: Bool
   ) -> [DeviceDescription] {
     let usable = devices.filter { capture ? $0.isCapture : $0.isPlayback }
-    return usable.enumerated()
-      .sorted { (rank($0.element), $0.offset) < (rank($1.element), $1.offset) }.map(\.element)
-  }
-
-  private static func rank(_ device: DeviceDescription) -> Int {
-    standing(of: device).rank
+    let ranks = usable.map { standing(of: $0).rank }
+    return usable.indices.sorted { (ranks[$0], $0) < (ranks[$1], $1) }.map { usable[$0] }
   }
 
   /// Why a device is preferred to others, or is not, in a few words.

@@ -28,13 +28,25 @@ public struct SoundCard: Equatable, Sendable {
   public let name: String
   /// What stays the same about it.
   public let identity: Identity
+  /// Its PCMs, the sides that each has, and the names that open them.
+  ///
+  /// Quicker had than from `DeviceList`, which reads the whole configuration: what a call that has lost its headset
+  /// can wait for.
+  public let devices: [DeviceDescription]
 
   /// A card with these fields.
-  public init(number: Int, id: String, name: String, identity: Identity) {
+  public init(
+    number: Int,
+    id: String,
+    name: String,
+    identity: Identity,
+    devices: [DeviceDescription] = []
+  ) {
     self.number = number
     self.id = id
     self.name = name
     self.identity = identity
+    self.devices = devices
   }
 
   /// The cards that are plugged in now.
@@ -44,12 +56,16 @@ public struct SoundCard: Equatable, Sendable {
     var number: CInt = -1
     while unsafe snd_card_next(&number) == 0, number >= 0 {
       let index = Int(number)
+      let id = line("/proc/asound/card\(index)/id")
+      let name = name(of: number)
+      let identity = identity(ofCard: index)
       cards.append(
         SoundCard(
           number: index,
-          id: line("/proc/asound/card\(index)/id"),
-          name: name(of: number),
-          identity: identity(ofCard: index)
+          id: id,
+          name: name,
+          identity: identity,
+          devices: devices(ofCard: index, id: id, label: label(name, identity))
         )
       )
     }
@@ -75,11 +91,11 @@ public struct SoundCard: Equatable, Sendable {
     return identity.product.isEmpty || alike.count != 1 ? nil : alike[0]
   }
 
-  /// The PCMs of the card, the sides that each has, and the names that open them.
-  ///
-  /// Quicker than `DeviceList`, which reads the whole configuration: what a call that has lost its headset can wait
-  /// for.
-  public var devices: [DeviceDescription] {
+  private static func devices(
+    ofCard number: Int,
+    id: String,
+    label: String
+  ) -> [DeviceDescription] {
     var control: OpaquePointer?
     guard unsafe snd_ctl_open(&control, "hw:\(number)", 0) == 0, let control = unsafe control else {
       return []
@@ -88,9 +104,9 @@ public struct SoundCard: Equatable, Sendable {
     var found: [DeviceDescription] = []
     var device: CInt = -1
     while unsafe snd_ctl_pcm_next_device(control, &device) == 0, device >= 0 {
-      let isCapture = unsafe Self.has(SND_PCM_STREAM_CAPTURE, device, control)
-      let isPlayback = unsafe Self.has(SND_PCM_STREAM_PLAYBACK, device, control)
-      let words = unsafe [label, Self.pcmName(device, control)]
+      let isCapture = unsafe has(SND_PCM_STREAM_CAPTURE, device, control)
+      let isPlayback = unsafe has(SND_PCM_STREAM_PLAYBACK, device, control)
+      let words = unsafe [label, pcmName(device, control)]
       found.append(
         DeviceDescription(
           name: "hw:CARD=\(id),DEV=\(device)",
@@ -104,7 +120,11 @@ public struct SoundCard: Equatable, Sendable {
   }
 
   /// What the card is, and that it is plugged into USB if it is.
-  public var label: String { identity.product.isEmpty ? name : "\(name) (USB)" }
+  public var label: String { Self.label(name, identity) }
+
+  private static func label(_ name: String, _ identity: Identity) -> String {
+    identity.product.isEmpty ? name : "\(name) (USB)"
+  }
 
   private static func pcmName(_ device: CInt, _ control: OpaquePointer) -> String {
     var info: OpaquePointer?

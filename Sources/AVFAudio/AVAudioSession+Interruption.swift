@@ -29,8 +29,9 @@ extension AVAudioSession {
   /// Interrupts the app when another program takes a call, and tells it of the end.
   func watchOthers() {
     let isNew = state.withLock { state in
-      defer { state.isWatchingOthers = true }
-      return !state.isWatchingOthers && isArbitrated(state)
+      guard !state.isWatchingOthers, isArbitrated(state) else { return false }
+      state.isWatchingOthers = true
+      return true
     }
     guard isNew else { return }
     arbiter.watch { [weak self] isTaken in self?.noteCall(elsewhere: isTaken) }

@@ -9,7 +9,6 @@ import Synchronization
 /// **Thread safety:** any thread; a call waits for the bus, 2 s at most.
 final class CallArbiter: Sendable {
   private static let name = "org.sidetone.ActiveCall"
-  private static let daemon = "org.freedesktop.DBus"
 
   private let address: String?
   private let connection = Mutex<SessionBus?>(nil)
@@ -38,18 +37,7 @@ final class CallArbiter: Sendable {
 
   /// Whether another program has the active call.
   var isTaken: Bool {
-    guard let bus else { return false }
-    let answer = bus.ask(
-      Self.daemon,
-      path: "/org/freedesktop/DBus",
-      interface: Self.daemon,
-      "GetNameOwner",
-      [.string(Self.name)]
-    )
-    // An error says that nobody has it.
-    guard case .success(let values) = answer, case .string(let owner)? = values.first else {
-      return false
-    }
+    guard let bus, let owner = bus.owner(of: Self.name) else { return false }
     return owner != bus.uniqueName
   }
 
@@ -57,12 +45,8 @@ final class CallArbiter: Sendable {
   func watch(_ observe: @escaping @Sendable (_ isTaken: Bool) -> Void) {
     guard let bus else { return }
     let own = bus.uniqueName
-    bus.subscribe(to: Self.daemon) { message in
-      guard message.member == "NameOwnerChanged", message.arguments.count == 3,
-        message.arguments[0] == .string(Self.name),
-        case .string(let before) = message.arguments[1],
-        case .string(let after) = message.arguments[2]
-      else { return }
+    bus.watchNames { name, before, after in
+      guard name == Self.name else { return }
       if !after.isEmpty, after != own { observe(true) }
       if after.isEmpty, before != own { observe(false) }
     }

@@ -28,7 +28,8 @@ final class MediaPlayers: @unchecked Sendable {
     queue.async { [self] in
       if bus == nil { bus = SessionBus(address: address) }
       guard let bus else { return }
-      for name in Self.players(on: bus) where Self.status(of: name, on: bus) == "Playing" {
+      let players = bus.names.filter { $0.hasPrefix(Self.names) }
+      for name in players where Self.status(of: name, on: bus) == "Playing" {
         Self.tell(name, "Pause", on: bus)
         paused.append(name)
       }
@@ -49,15 +50,6 @@ final class MediaPlayers: @unchecked Sendable {
   /// Leaves them as they are.
   func forget() {
     queue.async { [self] in paused = [] }
-  }
-
-  private static func players(on bus: SessionBus) -> [String] {
-    let daemon = "org.freedesktop.DBus"
-    let answer = bus.ask(daemon, path: "/org/freedesktop/DBus", interface: daemon, "ListNames", [])
-    guard case .success(let values) = answer, case .strings(let all)? = values.first else {
-      return []
-    }
-    return all.filter { $0.hasPrefix(names) }
   }
 
   private static func status(of name: String, on bus: SessionBus) -> String? {

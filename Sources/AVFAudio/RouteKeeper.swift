@@ -83,15 +83,9 @@ final class RouteKeeper: @unchecked Sendable {
     }
     plan.noteLost(.both, at: MonotonicClock.now())
     var headset = try Headset(capture: .null, playback: .null, wishes: wishes)
-    let cards = SoundCard.all()
-    for side in [DeviceSides.capture, .playback] {
-      let now = MonotonicClock.now()
-      for (name, isWanted) in plan.attempts(on: side, among: cards, at: now) {
-        guard var opened = try? open(name, on: side, wishes: wishes) else { continue }
-        headset.exchange(side, with: &opened)
-        plan.noteOpened(name, on: side, isWanted: isWanted, among: cards, at: now)
-        break
-      }
+    plan.settle(among: SoundCard.all(), at: MonotonicClock.now()) { name, side in
+      var opened = try open(name, on: side, wishes: wishes)
+      headset.exchange(side, with: &opened)
     }
     return headset
   }
@@ -160,19 +154,10 @@ final class RouteKeeper: @unchecked Sendable {
 
   private func restore() {
     guard !plan.unsettled.isEmpty else { return }
-    let cards = SoundCard.all()
-    for side in [DeviceSides.capture, .playback] where plan.unsettled.contains(side) {
-      let now = MonotonicClock.now()
-      for (name, isWanted) in plan.attempts(on: side, among: cards, at: now) where isAtWork {
-        guard (try? use(name, on: side)) != nil else { continue }
-        plan.noteOpened(name, on: side, isWanted: isWanted, among: cards, at: MonotonicClock.now())
-        break
-      }
+    plan.settle(among: SoundCard.all(), at: MonotonicClock.now()) { name, side in
+      guard isAtWork else { throw CancellationError() }
+      try engine.replace(side, with: try Self.open(name, on: side, wishes: wishes))
     }
-  }
-
-  private func use(_ device: DeviceName, on side: DeviceSides) throws {
-    try engine.replace(side, with: try Self.open(device, on: side, wishes: wishes))
   }
 
   private func announce(

@@ -5,7 +5,7 @@ import RealTime
 /// Which device each side of a call should have: the one that was wished for whenever it is there, and the next
 /// best as long as it is not.
 ///
-/// A value without I/O: what is plugged in is told.
+/// A value without I/O: what is plugged in is told, and somebody else opens it.
 struct RoutePlan: Sendable {
   /// A microphone or a loudspeaker.
   struct Side: Sendable {
@@ -98,36 +98,33 @@ struct RoutePlan: Sendable {
   var wantedRoute: Route { Route(capture: capture.wanted, playback: playback.wanted) }
 
   /// The sides that do not have what was wished for.
-  var unsettled: DeviceSides {
-    var sides: DeviceSides = []
-    if !capture.isSettled { sides.insert(.capture) }
-    if !playback.isSettled { sides.insert(.playback) }
-    return sides
+  var unsettled: [DeviceSides] { Self.sides.filter { !self[$0].isSettled } }
+
+  private static let sides: [DeviceSides] = [.capture, .playback]
+
+  /// One side.
+  private(set) subscript(side: DeviceSides) -> Side {
+    get { side == .capture ? capture : playback }
+    set { if side == .capture { capture = newValue } else { playback = newValue } }
   }
 
-  /// What is in use on one side.
-  subscript(side: DeviceSides) -> Side {
-    side == .capture ? capture : playback
-  }
-
-  /// Notes that a side's device is gone.
+  /// Notes that the device of these sides is gone.
   mutating func noteLost(_ sides: DeviceSides, at now: MonotonicInstant) {
-    if sides.contains(.capture) { capture.noteLost(at: now) }
-    if sides.contains(.playback) { playback.noteLost(at: now) }
+    for side in Self.sides where sides.contains(side) { self[side].noteLost(at: now) }
   }
 
-  /// Notes that `device` is in use; `isWanted` if it is what was wished for.
-  mutating func noteOpened(
-    _ device: DeviceName,
-    on side: DeviceSides,
-    isWanted: Bool,
+  /// Gives each side that does not have what was wished for the best that `open` does not throw at.
+  mutating func settle(
     among cards: [SoundCard],
-    at now: MonotonicInstant
+    at now: MonotonicInstant,
+    by open: (_ name: DeviceName, _ side: DeviceSides) throws -> Void
   ) {
-    if side == .capture {
-      capture.noteOpened(device, isWanted: isWanted, among: cards, at: now)
-    } else {
-      playback.noteOpened(device, isWanted: isWanted, among: cards, at: now)
+    for side in unsettled {
+      for (name, isWanted) in attempts(on: side, among: cards, at: now) {
+        guard (try? open(name, side)) != nil else { continue }
+        self[side].noteOpened(name, isWanted: isWanted, among: cards, at: now)
+        break
+      }
     }
   }
 

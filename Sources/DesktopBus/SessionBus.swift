@@ -98,42 +98,65 @@ public final class SessionBus: @unchecked Sendable {
     queue.sync { unsafe Self.text(dbus_bus_get_unique_name(connection)) }
   }
 
+  private static let daemon = "org.freedesktop.DBus"
+
+  // Asks the bus itself.
+  private func askDaemon(_ member: String, _ arguments: [BusValue]) -> BusValue? {
+    let answer = ask(
+      Self.daemon,
+      path: "/org/freedesktop/DBus",
+      interface: Self.daemon,
+      member,
+      arguments
+    )
+    guard case .success(let values) = answer else { return nil }
+    return values.first
+  }
+
   /// Takes a name; false if another program has it, nil if the bus does not answer.
   public func own(_ name: String) -> Bool? {
-    let bus = "org.freedesktop.DBus"
     let flags = UInt32(DBUS_NAME_FLAG_DO_NOT_QUEUE)
-    let answer = ask(
-      bus,
-      path: "/org/freedesktop/DBus",
-      interface: bus,
-      "RequestName",
-      [.string(name), .uint32(flags)]
-    )
-    guard case .success(let values) = answer, case .uint32(let result)? = values.first else {
-      return nil
-    }
+    guard case .uint32(let result)? = askDaemon("RequestName", [.string(name), .uint32(flags)])
+    else { return nil }
     let granted = [DBUS_REQUEST_NAME_REPLY_PRIMARY_OWNER, DBUS_REQUEST_NAME_REPLY_ALREADY_OWNER]
     return granted.contains(CInt(result))
   }
 
   /// Gives a name up.
   public func disown(_ name: String) {
-    let bus = "org.freedesktop.DBus"
-    _ = ask(bus, path: "/org/freedesktop/DBus", interface: bus, "ReleaseName", [.string(name)])
+    _ = askDaemon("ReleaseName", [.string(name)])
+  }
+
+  /// The unique name of the program that has a name; nil if none has it.
+  public func owner(of name: String) -> String? {
+    guard case .string(let owner)? = askDaemon("GetNameOwner", [.string(name)]) else { return nil }
+    return owner
+  }
+
+  /// All names on the bus.
+  public var names: [String] {
+    guard case .strings(let names)? = askDaemon("ListNames", []) else { return [] }
+    return names
   }
 
   /// Whether a program has the name, or would be started for it.
   public func hasService(_ name: String) -> Bool {
-    let bus = "org.freedesktop.DBus"
-    return queue.sync {
-      defer { drain() }
-      let owned = send(bus, "/org/freedesktop/DBus", bus, "NameHasOwner", [.string(name)])
-      if case .success(let values) = owned, values.first == .bool(true) { return true }
-      let known = send(bus, "/org/freedesktop/DBus", bus, "ListActivatableNames", [])
-      if case .success(let values) = known, case .strings(let names)? = values.first {
-        return names.contains(name)
-      }
-      return false
+    if owner(of: name) != nil { return true }
+    guard case .strings(let names)? = askDaemon("ListActivatableNames", []) else { return false }
+    return names.contains(name)
+  }
+
+  /// Tells of names that come and go, whichever they are: the owner before and after, empty for none.
+  public func watchNames(
+    _ observe: @escaping @Sendable (_ name: String, _ before: String, _ after: String) -> Void
+  ) {
+    subscribe(to: Self.daemon) { message in
+      guard message.member == "NameOwnerChanged", message.arguments.count == 3,
+        case .string(let name) = message.arguments[0],
+        case .string(let before) = message.arguments[1],
+        case .string(let after) = message.arguments[2]
+      else { return }
+      observe(name, before, after)
     }
   }
 
@@ -185,13 +208,8 @@ public final class SessionBus: @unchecked Sendable {
     interface: String,
     handler: @escaping @Sendable (BusMessage) -> [BusValue]?
   ) -> Bool {
-    queue.sync {
-      methods[interface] = handler
-      let flags = UInt32(DBUS_NAME_FLAG_DO_NOT_QUEUE)
-      let result = unsafe dbus_bus_request_name(connection, name, flags, nil)
-      drain()
-      return result == DBUS_REQUEST_NAME_REPLY_PRIMARY_OWNER
-    }
+    queue.sync { methods[interface] = handler }
+    return own(name) ?? false
   }
 
   /// Sends a signal.

@@ -32,9 +32,7 @@ public final class SteppedCall<
     settings: EngineSettings,
     time: Time
   ) throws {
-    let pullFrames = SampleRate.voice.frames(
-      inNanoseconds: device.playbackRate.nanoseconds(of: device.playbackPeriod)
-    )
+    let pullFrames = device.pullFrames
     var commands = RingProducer<LoopCommand>(capacity: 16)
     var reports = RingProducer<EngineStatistics>(capacity: 16)
     var streamReports = RingProducer<StreamStatistics>(capacity: 16)

@@ -72,9 +72,7 @@ public final class VoiceEngine<
     alarm: WakeUp? = nil
   ) throws {
     let signals = LoopSignals(wakeUp: try WakeUp(), alarm: alarm)
-    pullFrames = SampleRate.voice.frames(
-      inNanoseconds: device.playbackRate.nanoseconds(of: device.playbackPeriod)
-    )
+    pullFrames = device.pullFrames
 
     var commands = RingProducer<LoopCommand>(capacity: 1_024)
     var released = RingProducer<Int>(capacity: 512)
@@ -157,9 +155,9 @@ public final class VoiceEngine<
     let replacement = try DeviceReplacement(sides, with: device)
     let isTaken = control.withLock { control in
       guard control.thread != nil else { return false }
-      control.replacements.append(replacement)
       let address = unsafe Int(bitPattern: Unmanaged.passUnretained(replacement).toOpaque())
-      control.commands.write(.replace(address: address))
+      guard control.commands.write(.replace(address: address)) else { return false }
+      control.replacements.append(replacement)
       signals.wakeUp.signal()
       return true
     }

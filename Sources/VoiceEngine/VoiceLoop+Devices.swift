@@ -3,27 +3,8 @@ import MediaTime
 import Playout
 import RealTime
 
-/// For how long each side of a device has not moved, in nanoseconds.
-struct DeviceStillness: Sendable {
-  /// After so long a sound server has gone without a word, and a card's driver hangs.
-  static let limit: Int64 = 1_000_000_000
-  /// A turn counts for so long at most: a program that was stopped learns nothing of its devices meanwhile.
-  static let longestTurn: Int64 = 50_000_000
-
-  var capture: Int64 = 0
-  var playback: Int64 = 0
-  var looked: MonotonicInstant?
-}
-
 /// Devices that go, stand still and are replaced while the voice goes on.
 extension VoiceLoop where Device: ~Copyable, Transport: ~Copyable {
-  /// Frames at 48 kHz that the loudspeaker takes at a time.
-  var pullFrames: FrameCount {
-    SampleRate.voice.frames(
-      inNanoseconds: device.playbackRate.nanoseconds(of: device.playbackPeriod)
-    )
-  }
-
   /// Notes that nothing more will come from these sides.
   func noteGone(_ sides: DeviceSides) {
     gone.formUnion(sides)
@@ -34,26 +15,15 @@ extension VoiceLoop where Device: ~Copyable, Transport: ~Copyable {
 
   /// Raises the alarm about a side that has stood still for long, and takes it back if it moves again.
   func watch(at now: MonotonicInstant) {
-    guard let looked = stillness.looked else { return stillness.looked = now }
-    let passed = min(max(0, now.nanoseconds(since: looked)), DeviceStillness.longestTurn)
-    stillness.looked = now
-    stillness.capture = judge(.capture, stillFor: stillness.capture + passed, after: passed)
-    stillness.playback = judge(.playback, stillFor: stillness.playback + passed, after: passed)
+    let passed = now.nanoseconds(since: lastTurn)
+    lastTurn = now
+    if !gone.contains(.capture) { note(.capture, captureStillness.pass(nanoseconds: passed)) }
+    if !gone.contains(.playback) { note(.playback, playbackStillness.pass(nanoseconds: passed)) }
   }
 
-  private func judge(_ side: DeviceSides, stillFor still: Int64, after passed: Int64) -> Int64 {
-    guard !gone.contains(side) else { return still }
-    let period =
-      side == .capture
-      ? device.captureRate.nanoseconds(of: device.capturePeriod)
-      : device.playbackRate.nanoseconds(of: device.playbackPeriod)
-    let limit = max(DeviceStillness.limit, 4 * period)
-    if still >= limit {
-      signals.noteGone(side)
-    } else if still <= passed {
-      signals.noteBack(side)
-    }
-    return min(still, limit)
+  private func note(_ side: DeviceSides, _ isAlarm: Bool?) {
+    guard let isAlarm else { return }
+    if isAlarm { signals.noteGone(side) } else { signals.noteBack(side) }
   }
 
   /// Goes on with the sides that `replacement` brings, and leaves it those that were here.
@@ -83,7 +53,7 @@ extension VoiceLoop where Device: ~Copyable, Transport: ~Copyable {
       rate: .voice
     )
     statistics.capturePeriodNanoseconds = period
-    stillness.capture = 0
+    captureStillness = SideStillness(periodNanoseconds: period)
     lastRead = time.now
     discardStaleCapture()
   }
@@ -93,9 +63,11 @@ extension VoiceLoop where Device: ~Copyable, Transport: ~Copyable {
     fill = replacement.fill
     writtenFrames = 0
     playbackClock.changeDevice(period: device.playbackPeriod, rate: device.playbackRate)
-    stillness.playback = 0
+    playbackStillness = SideStillness(
+      periodNanoseconds: device.playbackRate.nanoseconds(of: device.playbackPeriod)
+    )
     waits = Waits(device)
-    forEachStream { box, _ in box.stream.setPullFrames(pullFrames) }
+    forEachStream { box, _ in box.stream.setPullFrames(device.pullFrames) }
     capture.resetEchoPath()
   }
 }

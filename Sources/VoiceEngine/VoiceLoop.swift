@@ -44,7 +44,9 @@ final class VoiceLoop<
   var gone: DeviceSides = []
   /// When the microphone last gave something; at first when the loop began.
   var lastRead: MonotonicInstant
-  var stillness = DeviceStillness()
+  var lastTurn: MonotonicInstant
+  var captureStillness: SideStillness
+  var playbackStillness: SideStillness
   private var isInputMuted = false
   var waitedCount = 1
 
@@ -107,6 +109,10 @@ final class VoiceLoop<
     isEcho = settings.isEcho
     isProbing = settings.measurement == .probe
     waits = Waits(device)
+    captureStillness = SideStillness(periodNanoseconds: capturePeriod)
+    playbackStillness = SideStillness(
+      periodNanoseconds: device.playbackRate.nanoseconds(of: device.playbackPeriod)
+    )
     self.device = device
     self.signals = signals
     self.commands = commands
@@ -114,6 +120,7 @@ final class VoiceLoop<
     self.reports = reports
     nextReport = time.now
     lastRead = time.now
+    lastTurn = time.now
     self.time = time
     self.monitorCapture = monitorCapture
     self.monitorPlayback = monitorPlayback
@@ -174,7 +181,7 @@ final class VoiceLoop<
           slotCount = max(slotCount, slot + 1)
           break
         }
-        forEachStream { if $1 == id { $0.stream.setPullFrames(pullFrames) } }
+        forEachStream { if $1 == id { $0.stream.setPullFrames(device.pullFrames) } }
       case .detach(let id):
         for slot in 0..<slotCount
         where streamAddresses[slot] != 0 && streamIDs[slot] == id {
@@ -239,7 +246,7 @@ final class VoiceLoop<
       turnsWithoutCapture = 0
       let read = time.now
       lastRead = read
-      stillness.capture = 0
+      captureStillness.noteMoved()
       if trace != nil { noteReading(transfer.frames, at: read) }
       capture.process(block, count: transfer.frames, reference: reference)
       noteCapture()
@@ -368,7 +375,7 @@ final class VoiceLoop<
     playback.process(mix, count: frames)
     let transfer = device.write(playback.output, count: playback.outputFrames)
     writtenFrames += Int64(transfer.frames)
-    if transfer.frames > 0 { stillness.playback = 0 }
+    if transfer.frames > 0 { playbackStillness.noteMoved() }
     if transfer.isGone { noteGone(.playback) }
     if transfer.lost > 0 {
       statistics.underruns += 1

@@ -61,7 +61,7 @@ struct RoutePlanTests {
   @Test func anotherCardUnderTheSameNumberIsNotTakenForIt() {
     var plan = RoutePlan(Self.wish, cards: [Self.headset], at: Self.start)
     plan.noteLost(.capture, at: Self.later(10))
-    #expect(plan.unsettled == .capture)
+    #expect(plan.unsettled == [.capture])
     let stranger = SoundCard(
       number: 1,
       id: "Other",
@@ -76,24 +76,22 @@ struct RoutePlanTests {
   @Test func substituteIsKeptUntilTheWantedOneIsBack() {
     var plan = RoutePlan(Self.wish, cards: [Self.headset], at: Self.start)
     plan.noteLost(.capture, at: Self.later(10))
-    plan.noteOpened(
-      .pcm("hw:CARD=Other,DEV=0"),
-      on: .capture,
-      isWanted: false,
-      among: [],
-      at: Self.later(11)
+    let other = SoundCard(
+      number: 0,
+      id: "Other",
+      name: "Other",
+      identity: .init(path: "/devices/pci"),
+      devices: [
+        .init(name: "hw:CARD=Other,DEV=3", label: "HDMI", isCapture: false, isPlayback: true),
+        .init(name: "hw:CARD=Other,DEV=0", label: "Analog", isCapture: true, isPlayback: true),
+      ]
     )
-    #expect(plan.unsettled == .capture && plan.route.capture == .pcm("hw:CARD=Other,DEV=0"))
+    plan.settle(among: [other], at: Self.later(11)) { _, _ in }
+    #expect(plan.unsettled == [.capture] && plan.route.capture == .pcm("hw:CARD=Other,DEV=0"))
     // Nothing else is tried while one stands in.
     #expect(Self.names(plan, .capture, []).isEmpty)
     #expect(Self.names(plan, .capture, [Self.headset]) == [.pcm("hw:1,0")])
-    plan.noteOpened(
-      .pcm("hw:1,0"),
-      on: .capture,
-      isWanted: true,
-      among: [Self.headset],
-      at: Self.later(12)
-    )
+    plan.settle(among: [other, Self.headset], at: Self.later(12)) { _, _ in }
     #expect(plan.unsettled.isEmpty)
   }
 
@@ -126,10 +124,7 @@ struct RoutePlanTests {
     for _ in 0..<300 {
       now = now.advanced(byNanoseconds: 1_000_000_000)
       if plan[.capture].isSettled { plan.noteLost(.capture, at: now) }
-      let attempt = plan.attempts(on: .capture, among: [Self.headset], at: now).first
-      guard let attempt else { continue }
-      tries += 1
-      plan.noteOpened(attempt.name, on: .capture, isWanted: true, among: [Self.headset], at: now)
+      plan.settle(among: [Self.headset], at: now) { _, _ in tries += 1 }
     }
     #expect((5...20).contains(tries), "\(tries) tries in 300 s")
   }
