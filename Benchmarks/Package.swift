@@ -41,6 +41,7 @@ let package = Package(
       name: "bench-latency",
       dependencies: [
         "Rig", .product(name: "Simulation", package: "sidetone"),
+        .product(name: "VoiceEngine", package: "sidetone"),
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: strict

@@ -46,15 +46,21 @@ public final class JackServer {
     Thread.sleep(forTimeInterval: 1)
   }
 
-  /// How often the machine kept the server waiting for longer than a period, of which each moves one
-  /// side's clock against the other's.
-  public var stalls: Int {
-    server.output.split(separator: "\n")
-      .compactMap { $0.split(separator: "XRun = ").dropFirst().first?.split(separator: " ").first }
-      .count { Int($0) ?? 0 > Self.periodMicroseconds }
+  /// For how long the machine kept the server waiting, each time, in milliseconds: its clock, and so the
+  /// headsets', stood still.
+  public var stalls: [Double] {
+    server.output.split(separator: "\n").compactMap { line -> Double? in
+      let waits = line.split(separator: "XRun = ").dropFirst().first
+      guard let number = waits?.split(separator: " ").first else { return nil }
+      return Double(number).map { $0 / 1_000 }
+    }
   }
 
-  private static let periodMicroseconds = 128 * 1_000_000 / 48_000
+  /// How many of these waits were longer than a period, of which each moves one side's clock against the
+  /// other's.
+  public static func longOnes(among stalls: [Double]) -> Int {
+    stalls.count { $0 > 128.0 / 48 }
+  }
 
   /// Ends the server.
   public func stop() {

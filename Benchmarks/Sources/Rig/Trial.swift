@@ -79,19 +79,22 @@ public struct Trial {
     let placed = rig.frames
     Thread.sleep(forTimeInterval: Double(settings.settling))
     let begin = rig.frames
-    let stalls = server.stalls
+    let stalls = server.stalls.count
     let before = running.map { $0.reduce(0) { $0 + $1.processorSeconds } }
+    let witness = try WakeWitness()
     Thread.sleep(forTimeInterval: Double(settings.seconds))
+    let late = witness.stop()
     let end = rig.frames
     let after = running.map { $0.reduce(0) { $0 + $1.processorSeconds } }
     let measured = Double(settings.seconds)
     var result = TrialResult(
       program: program.name,
-      network: conditions?.name ?? "direct",
+      network: conditions?.name ?? TrialResult.direct,
       directions: [],
       processorShares: zip(before, after).map { ($1 - $0) / measured },
       peakMegabytes: running.map { $0.reduce(0) { $0 + $1.peakMegabytes } },
-      stalls: server.stalls - stalls
+      stalling: Array(server.stalls.dropFirst(stalls)),
+      late: late
     )
     for program in running.joined() where !program.isRunning {
       throw RigError("\(self.program.name) ended by itself: \(program.output.suffix(300))")
@@ -100,67 +103,18 @@ public struct Trial {
     Thread.sleep(forTimeInterval: 1)
     for program in running.joined() { program.stop() }
     rig.stop()
+    let listener = Listener(to: conversation, scorer: settings.scorer)
     for (source, name) in [(0, "A to B"), (1, "B to A")] {
-      let heard = rig.recording(of: 1 - source)
-      var direction = TrialResult.Direction(
-        name: name,
-        chirps: chirps(of: source, in: heard, during: begin..<end, placed: placed),
-        pesq: []
+      let direction = try listener.direction(
+        name,
+        heard: rig.recording(of: 1 - source),
+        of: source,
+        during: begin..<end,
+        placed: placed,
+        in: folder
       )
-      if let scorer = settings.scorer {
-        let clips = clips(of: source, in: heard, during: begin..<end, delays: direction.delays)
-        direction.pesq = try scorer.scores(clips, in: folder).map(\.pesq)
-      }
       result.directions.append(direction)
     }
     return result
-  }
-
-  private func chirps(
-    of source: Int,
-    in heard: [Float],
-    during window: Range<Int>,
-    placed: Int
-  ) -> [TrialResult.Direction.Chirp] {
-    conversation.chirps(of: source, within: window.upperBound)
-      .filter { $0 >= window.lowerBound && $0 + 96_000 < heard.count }
-      .map { frame in
-        // Not further than the next chirp could be taken for this one.
-        let found = ProbeSignal.find(in: heard, range: frame..<frame + 45_000)
-        return TrialResult.Direction.Chirp(
-          second: Double(frame - placed) / 48_000,
-          delayMilliseconds: found.map { ($0 - Double(frame)) / 48 }
-        )
-      }
-  }
-
-  // Sentences with what was heard of them, a quarter of a second of what is around included.
-  private func clips(
-    of source: Int,
-    in heard: [Float],
-    during window: Range<Int>,
-    delays: [Double]
-  ) -> [SpeechScorer.Clip] {
-    guard !delays.isEmpty else { return [] }
-    let delay = Int(Percentiles(delays).median * 48)
-    let cycle = conversation.sounds[source].count
-    var clips: [SpeechScorer.Clip] = []
-    for start in stride(from: 0, to: window.upperBound, by: cycle) {
-      for utterance in conversation.utterances[source] {
-        let frame = start + utterance.frame
-        let end = frame + utterance.samples.count
-        guard frame >= window.lowerBound, end <= window.upperBound else { continue }
-        let around = frame + delay - 4_000..<end + delay + 12_000
-        guard around.lowerBound >= 0, around.upperBound <= heard.count else { continue }
-        clips.append(
-          SpeechScorer.Clip(
-            original: [Float](repeating: 0, count: 4_000) + utterance.samples
-              + [Float](repeating: 0, count: 12_000),
-            heard: Array(heard[around])
-          )
-        )
-      }
-    }
-    return clips
   }
 }

@@ -23,6 +23,14 @@ struct LatencyCommand: ParsableCommand {
   @Option(help: ArgumentHelp("Only programs whose name contains this.", valueName: "text"))
   var only: String?
 
+  @Option(
+    help: ArgumentHelp(
+      "Hold each of our own calls in virtual time as well, with so many seeds.",
+      valueName: "n"
+    )
+  )
+  var simulated = 0
+
   @Option(help: ArgumentHelp("Where the results go.", valueName: "folder"))
   var output = "Benchmarks/results"
 
@@ -41,10 +49,10 @@ struct LatencyCommand: ParsableCommand {
     let all: [any CallProgram] = [
       RawALSAProgram(own.appendingPathComponent("alsa-pass-through").path),
       SidetoneProgram(sidetone),
-      SidetoneProgram(sidetone, options: ["--frame", "10"]),
-      SidetoneProgram(sidetone, options: ["--frame", "5", "--bitrate", "96000"]),
-      SidetoneProgram(sidetone, options: ["--frame", "2.5", "--bitrate", "128000"]),
-      SidetoneProgram(sidetone, options: ["--frame", "20", "--period", "10"]),
+      SidetoneProgram(sidetone, frame: 10),
+      SidetoneProgram(sidetone, frame: 5, bitrate: 96_000),
+      SidetoneProgram(sidetone, frame: 2.5, bitrate: 128_000),
+      SidetoneProgram(sidetone, frame: 20, period: 10),
       TrxProgram(frame: 960, buffer: 16, jitter: 16, kilobits: 48),
       TrxProgram(frame: 240, buffer: 8, jitter: 8, kilobits: 96),
       BaresipProgram(bitrate: 48_000),
@@ -69,6 +77,9 @@ struct LatencyCommand: ParsableCommand {
     }
     guard (1...100).contains(repeats) else {
       throw ValidationError("--repeats is between 1 and 100")
+    }
+    guard (0...100).contains(simulated) else {
+      throw ValidationError("--simulated is between 0 and 100")
     }
     _ = try conditions()
   }
@@ -113,9 +124,49 @@ struct LatencyCommand: ParsableCommand {
         }
       }
     }
+    report.trials += try simulate(
+      as: report.trials,
+      saying: conversation,
+      settings: settings,
+      in: work.url
+    )
+    try report.write(to: URL(fileURLWithPath: output))
     print(report.table)
+    if let agreement = report.agreement { print(agreement) }
     guard !report.trials.isEmpty else {
       throw RigError("\(failures) calls failed, none was measured")
     }
+  }
+
+  // The rig's period is the card's: programs that ask for another have no counterpart.
+  private func simulate(
+    as trials: [TrialResult],
+    saying conversation: Conversation,
+    settings: Trial.Settings,
+    in folder: URL
+  ) throws -> [TrialResult] {
+    var settings = settings
+    var results: [TrialResult] = []
+    let own = programs.compactMap { $0 as? SidetoneProgram }.filter(\.isSimulable)
+    for (conditions, program) in try conditions().flatMap({ network in own.map { (network, $0) } })
+    {
+      let models = trials.filter { $0.isCall(of: program.name, over: conditions) }
+      guard !models.isEmpty else { continue }
+      for seed in 0..<simulated {
+        settings.seed = UInt64(seed + 1)
+        let trial = SimulatedTrial(
+          program.stream,
+          over: conditions,
+          saying: conversation,
+          settings: settings,
+          stallingAs: models[seed % models.count]
+        )
+        let place = folder.appendingPathComponent("simulated-\(results.count)")
+        let result = try trial.run(as: program.name, in: place)
+        print(LatencyReport.line(of: result))
+        results.append(result)
+      }
+    }
+    return results
   }
 }

@@ -50,7 +50,7 @@ struct SetupCommand: ParsableCommand {
     try measureSignalling(in: work.url, server.environment, into: &report)
     // Last: what the rig has recorded can be read when it has stopped.
     try measureAnswers(on: rig, into: &report)
-    report.stalls = server.stalls
+    report.stalls = JackServer.longOnes(among: server.stalls)
     print(report.text)
     try ResultFile.write(report, named: "setup", to: URL(fileURLWithPath: output))
   }

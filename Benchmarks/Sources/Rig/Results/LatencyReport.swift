@@ -30,6 +30,9 @@ package struct LatencyReport: Codable {
         Percentiles(direction.pesq).median
       )
     }
+    guard !trial.isSimulated else {
+      return "\(trial.network), \(trial.program), simulated: " + directions.joined(separator: "; ")
+    }
     let cost = String(
       format: "processor %.1f and %.1f %%, memory %.0f and %.0f MB, stalls of jackd %d",
       100 * trial.processorShares[0],
@@ -42,8 +45,13 @@ package struct LatencyReport: Codable {
     return head + (directions + [cost]).joined(separator: "; ")
   }
 
-  /// The trials of one program on one network.
-  private var groups: [[TrialResult]] {
+  /// The real trials of one program on one network.
+  private var groups: [[TrialResult]] { Self.groups(of: trials.filter { !$0.isSimulated }) }
+
+  private static func groups(of trials: [TrialResult]) -> [[TrialResult]] {
+    func networkIndex(_ group: [TrialResult]) -> Int {
+      trials.firstIndex { $0.network == group[0].network } ?? 0
+    }
     var order: [String] = []
     var groups: [String: [TrialResult]] = [:]
     for trial in trials {
@@ -54,8 +62,43 @@ package struct LatencyReport: Codable {
     return order.compactMap { groups[$0] }.sorted { networkIndex($0) < networkIndex($1) }
   }
 
-  private func networkIndex(_ group: [TrialResult]) -> Int {
-    trials.firstIndex { $0.network == group[0].network } ?? 0
+  /// What the rig measured beside what the simulation says of the same calls, in Markdown; nil if nothing was
+  /// simulated.
+  package var agreement: String? {
+    let rows = Self.groups(of: trials.filter(\.isSimulated)).compactMap { simulated in
+      groups.first {
+        $0[0].network == simulated[0].network && $0[0].program == simulated[0].program
+      }
+      .map { Self.agreement(of: $0, with: simulated) }
+    }
+    guard !rows.isEmpty else { return nil }
+    let head = [
+      "| Network | Program | measured: median, 95 % (ms) | simulated (ms) | measured: PESQ-WB | simulated |",
+      "|---|---|---|---|---|---|",
+    ]
+    return (head + rows).joined(separator: "\n")
+  }
+
+  // Each direction of each call counts; of the simulated ones the least and the most are told.
+  private static func agreement(of real: [TrialResult], with simulated: [TrialResult]) -> String {
+    func texts(_ trials: [TrialResult]) -> (delay: String, pesq: String) {
+      func span(_ values: [Double]) -> String {
+        let percentiles = Percentiles(values)
+        return String(format: "%.1f to %.1f", percentiles(0), percentiles(1))
+      }
+      let directions = trials.flatMap(\.directions)
+      let delays = directions.map { Percentiles($0.delays) }
+      let scores = directions.map { Percentiles($0.pesq) }.filter { $0.count > 0 }.map(\.median)
+      return (
+        span(delays.map(\.median)) + ", " + span(delays.map { $0(0.95) }),
+        scores.isEmpty
+          ? "–"
+          : String(format: "%.2f to %.2f", Percentiles(scores)(0), Percentiles(scores)(1))
+      )
+    }
+    let (measured, expected) = (texts(real), texts(simulated))
+    return "| \(real[0].network) | `\(real[0].program)` | \(measured.delay) | \(expected.delay) "
+      + "| \(measured.pesq) | \(expected.pesq) |"
   }
 
   /// The table in Markdown: of several calls the one in the middle, and how far they lie apart.
@@ -112,8 +155,19 @@ package struct LatencyReport: Codable {
       ends, for each second of call. "direct" is the loopback interface, the others are emulated from a seed. \(Self.ran(date, machine))
 
       \(table)
-
+      \(agreementSection)
       \(pictures.joined(separator: "\n"))
+      """
+  }
+
+  private var agreementSection: String {
+    guard let agreement else { return "" }
+    return """
+
+      The same calls in virtual time (`SimulatedCall`), several seeds, judged in the same way; least and most of all directions of all calls:
+
+      \(agreement)
+
       """
   }
 

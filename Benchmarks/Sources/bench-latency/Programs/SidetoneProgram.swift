@@ -1,17 +1,42 @@
+import MediaTime
 import Rig
+import VoiceEngine
 
 /// This repository's program.
 struct SidetoneProgram: CallProgram {
   let name: String
   let package = "sidetone (make build)"
   let executable: String
+  /// What it says of itself on the command line.
   private let options: [String]
+  private let packetFrames: FrameCount?
+  /// False if it asks the card for another period than the rig's.
+  let isSimulable: Bool
+  private let bitrate: Int?
 
-  /// The program at that path with options of both `call` and `listen`.
-  init(_ executable: String, options: [String] = []) {
+  /// The program at that path; without a packet duration (in ms) packets follow the network.
+  init(_ executable: String, frame: Double? = nil, bitrate: Int? = nil, period: Int? = nil) {
     self.executable = executable
+    self.bitrate = bitrate
+    isSimulable = period == nil
+    packetFrames = frame.map { FrameCount($0 * 48) }
+    var options: [String] = []
+    if let frame {
+      options += ["--frame", frame == frame.rounded() ? "\(Int(frame))" : "\(frame)"]
+    }
+    if let bitrate { options += ["--bitrate", "\(bitrate)"] }
+    if let period { options += ["--period", "\(period)"] }
     self.options = options
     name = (["sidetone"] + options).joined(separator: " ")
+  }
+
+  /// The stream that it agrees on with another of its kind.
+  var stream: StreamConfiguration {
+    var configuration = StreamConfiguration.opus(ssrc: 1, seed: 1, withCopies: true)
+    configuration.adaptsPackets = packetFrames == nil && bitrate == nil
+    configuration.packetFrames = packetFrames ?? configuration.packetFrames
+    configuration.bitrate = bitrate ?? configuration.bitrate
+    return configuration
   }
 
   func answering(_ end: CallEnd, from far: CallEnd) -> [Invocation] {

@@ -1,0 +1,86 @@
+public import Foundation
+import VoiceEngine
+
+/// Tells from a recording of what was heard how a conversation came through.
+public struct Listener {
+  private let conversation: Conversation
+  private let scorer: SpeechScorer?
+
+  /// Someone who knows what is said; without a scorer the sentences are not scored.
+  public init(to conversation: Conversation, scorer: SpeechScorer?) {
+    self.conversation = conversation
+    self.scorer = scorer
+  }
+
+  /// How `heard` carries what the side `source` says during `window`.
+  ///
+  /// Both are counted in frames since the conversation began; the call was placed at `placed`. The clips
+  /// that are scored are left in `folder`.
+  public func direction(
+    _ name: String,
+    heard: [Float],
+    of source: Int,
+    during window: Range<Int>,
+    placed: Int,
+    in folder: URL
+  ) throws -> TrialResult.Direction {
+    var direction = TrialResult.Direction(
+      name: name,
+      chirps: chirps(of: source, in: heard, during: window, placed: placed),
+      pesq: []
+    )
+    if let scorer {
+      let clips = clips(of: source, in: heard, during: window, delays: direction.delays)
+      direction.pesq = try scorer.scores(clips, in: folder).map(\.pesq)
+    }
+    return direction
+  }
+
+  private func chirps(
+    of source: Int,
+    in heard: [Float],
+    during window: Range<Int>,
+    placed: Int
+  ) -> [TrialResult.Direction.Chirp] {
+    conversation.chirps(of: source, within: window.upperBound)
+      .filter { $0 >= window.lowerBound && $0 + 96_000 < heard.count }
+      .map { frame in
+        // Not further than the next chirp could be taken for this one.
+        let found = ProbeSignal.find(in: heard, range: frame..<frame + 45_000)
+        return TrialResult.Direction.Chirp(
+          second: Double(frame - placed) / 48_000,
+          delayMilliseconds: found.map { ($0 - Double(frame)) / 48 }
+        )
+      }
+  }
+
+  // Sentences with what was heard of them, a quarter of a second of what is around included.
+  private func clips(
+    of source: Int,
+    in heard: [Float],
+    during window: Range<Int>,
+    delays: [Double]
+  ) -> [SpeechScorer.Clip] {
+    guard !delays.isEmpty else { return [] }
+    let delay = Int(Percentiles(delays).median * 48)
+    let cycle = conversation.sounds[source].count
+    var clips: [SpeechScorer.Clip] = []
+    for start in stride(from: 0, to: window.upperBound, by: cycle) {
+      for utterance in conversation.utterances[source] {
+        let frame = start + utterance.frame
+        let end = frame + utterance.samples.count
+        guard frame >= window.lowerBound, end <= window.upperBound else { continue }
+        let around = frame + delay - 4_000..<end + delay + 12_000
+        guard around.lowerBound >= 0, around.upperBound <= heard.count else { continue }
+        clips.append(
+          SpeechScorer.Clip(
+            original: [Float](repeating: 0, count: 4_000) + utterance.samples
+              + [Float](repeating: 0, count: 12_000),
+            heard: Array(heard[around])
+          )
+        )
+      }
+    }
+    return clips
+  }
+}

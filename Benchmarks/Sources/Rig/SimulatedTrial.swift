@@ -1,0 +1,92 @@
+public import Foundation
+public import Simulation
+public import VoiceEngine
+
+/// The same call as a `Trial`'s in virtual time, judged in the same way: what the rig should measure if
+/// the simulation is right.
+public struct SimulatedTrial {
+  private let conditions: NetworkConditions
+  private let conversation: Conversation
+  private let stream: StreamConfiguration
+  private let settings: Trial.Settings
+  private let model: TrialResult
+
+  /// JACK's period in the rig.
+  private static let period = 128
+
+  /// A call with streams as `stream`; nil for the conditions is the loopback interface.
+  ///
+  /// The clock of both headsets stands still, and each program gets no processor, as often in each second and for as
+  /// long as during `model`, a call that was measured, at moments that follow from the seed.
+  public init(
+    _ stream: StreamConfiguration,
+    over conditions: NetworkConditions?,
+    saying conversation: Conversation,
+    settings: Trial.Settings,
+    stallingAs model: TrialResult
+  ) {
+    self.model = model
+    self.stream = stream
+    self.conditions = conditions ?? NetworkConditions(TrialResult.direct, delayMilliseconds: 0)
+    self.conversation = conversation
+    self.settings = settings
+  }
+
+  /// Holds the call once for each direction, and tells what was heard.
+  ///
+  /// `name` is the program's; the clips that were scored are left in `folder`, which is new.
+  public func run(as name: String, in folder: URL) throws -> TrialResult {
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    let listener = Listener(to: conversation, scorer: settings.scorer)
+    var generator = SeededGenerator(seed: settings.seed)
+    let stalls = faults(.suspended, model.stallMilliseconds ?? [], &generator)
+    // What lasts longer keeps jackd waiting as well, and is among the stalls.
+    let delays = (model.lateMilliseconds ?? []).filter { $0 < Double(Self.period) / 48 }
+    let begin = settings.settling * 48_000
+    let end = begin + settings.seconds * 48_000
+    let directions = try [(0, "A to B"), (1, "B to A")].map { source, name in
+      let call = try SimulatedCall(
+        near: party(saying: 1 - source, stalls + faults(.stopped, delays, &generator)),
+        far: party(saying: source, stalls + faults(.stopped, delays, &generator)),
+        over: conditions,
+        configuration: stream,
+        seed: 2 &* settings.seed &+ UInt64(source)
+      )
+      // What was said last is still under way, and a chirp is looked for two seconds long.
+      call.run(seconds: Double(settings.settling + settings.seconds + 3))
+      return try listener.direction(
+        name,
+        heard: call.heard,
+        of: source,
+        during: begin..<end,
+        placed: 0,
+        in: folder
+      )
+    }
+    return TrialResult(simulated: name, over: conditions.name, directions)
+  }
+
+  private func faults(
+    _ kind: DeviceFault.Kind,
+    _ milliseconds: [Double],
+    _ generator: inout SeededGenerator
+  ) -> [DeviceFault] {
+    let seconds = Double(settings.settling + settings.seconds)
+    let count = milliseconds.count * (settings.settling + settings.seconds) / settings.seconds
+    return (0..<count).map { index in
+      DeviceFault(
+        kind,
+        second: seconds * generator.unit(),
+        milliseconds: milliseconds[index % milliseconds.count]
+      )
+    }
+  }
+
+  private func party(saying source: Int, _ faults: [DeviceFault]) -> SimulatedCall.Party {
+    var party = SimulatedCall.Party()
+    party.card.sound = conversation.sounds[source]
+    party.card.period = Self.period
+    party.card.faults = faults.sorted { $0.at < $1.at }
+    return party
+  }
+}
