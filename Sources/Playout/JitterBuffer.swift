@@ -260,16 +260,16 @@ public struct JitterBuffer: ~Copyable {
     let playTime = now.advanced(byNanoseconds: SampleRate.voice.nanoseconds(of: queuedFrames))
     var packet = front
     var held = target.delay(ofFrame: packet.mediaFrame, at: playTime) ?? 0
-    // What waited before the first sound is not worth playing late.
+    // What waited before the first sound is not worth playing late, nor what has waited for ever.
     if !hasPlayed {
-      packet = skip(
-        from: packet,
-        playTime: playTime,
-        leaving: SampleRate.voice.nanoseconds(of: packet.frames)
-      )
+      let bearable = SampleRate.voice.nanoseconds(of: packet.frames)
+      packet = skip(from: packet, playTime: playTime, leaving: bearable)
     } else if held - target.nanoseconds > Self.hopelessExcess {
-      packet = skip(from: packet, playTime: playTime, leaving: Self.skipAhead)
+      packet = skip(from: packet, playTime: playTime, leaving: 0)
       held = target.delay(ofFrame: packet.mediaFrame, at: playTime) ?? 0
+      // Nothing stands in for what was dropped, but for a little to hide the joint.
+      let dropped = expected.map { Int(clamping: packet.mediaFrame - $0.mediaFrame) } ?? 0
+      concealedSinceExpected = max(concealedSinceExpected, dropped - concealmentFrames)
     }
 
     guard let expected else { return playWhenDue(packet, at: playTime) }

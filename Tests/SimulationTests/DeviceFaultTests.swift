@@ -93,4 +93,27 @@ struct DeviceFaultTests {
     let after = Self.meanDelay(observations, from: 12, to: 14)
     #expect(abs(after - before) < 5, "\(before) ms before, \(after) ms after")
   }
+
+  // Edge case 10 of a receiver: the server stands still, is gone, and comes back.
+  @Test func restartOfTheSoundServerLeavesNothingBehind() throws {
+    let restart = [
+      DeviceFault(.suspended, second: 8, milliseconds: 900),
+      DeviceFault(.unplugged, second: 8.9, milliseconds: 1_000),
+    ]
+    for isNear in [true, false] {
+      let observations = try Self.observe(
+        near: isNear ? restart : [],
+        far: isNear ? [] : restart,
+        seconds: 18
+      )
+      let before = Self.meanDelay(observations, from: 6, to: 8)
+      let after = Self.meanDelay(observations, from: 14, to: 18)
+      #expect(abs(after - before) < 3, "\(before) ms before, \(after) ms after")
+      let last = try #require(observations.last)
+      #expect(last.stream.packetsLost == 0 && last.far?.packetsLost == 0)
+      // A server that stands still lets nothing through: that is told, not hidden.
+      let quiet = observations.filter { (9.0..<9.9).contains($0.second) }.compactMap(\.delay)
+      #expect(quiet.isEmpty || !isNear)
+    }
+  }
 }
