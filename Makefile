@@ -16,6 +16,8 @@ RIGS := libasound2-plugins jackd2 libjack-jackd2-dev baresip-core dbus iproute2 
 
 # Programs to compare with, what counts instructions, and what the scorer of speech is made with.
 RIVALS := trx valgrind python3-venv python3-dev gcc
+# People who speak several languages.
+SPEECH := $(patsubst %,asterisk-core-sounds-%-g722,en fr it ru)
 # A machine with a real kernel, for sound cards that come and go.
 KERNEL := qemu-system-x86 busybox-static cpio kmod alsa-utils iproute2 dash
 
@@ -98,7 +100,7 @@ setup-test:
 	@Scripts/install.sh "$(SUDO)" $(LIBRARIES) $(VOICES) $(RIGS)
 
 setup-bench: setup-test Benchmarks/.venv/made
-	@Scripts/install.sh "$(SUDO)" $(RIVALS) $(KERNEL)
+	@Scripts/install.sh "$(SUDO)" $(RIVALS) $(SPEECH) $(KERNEL)
 
 # Without it sentences are not scored, which the benchmarks say.
 Benchmarks/.venv/made: Benchmarks/requirements.txt

@@ -63,6 +63,14 @@ struct SimulateCommand: ParsableCommand {
   @Option(help: ArgumentHelp("Write what is heard there.", valueName: "path"))
   var wav: String?
 
+  @Option(
+    help: ArgumentHelp(
+      "Python with the packages pesq and numpy, to score what is heard; else python3, if it has them.",
+      valueName: "path"
+    )
+  )
+  var python: String?
+
   @Flag(help: "The hearing side says nothing, which takes half the time.")
   var oneWay = false
 
@@ -104,7 +112,8 @@ struct SimulateCommand: ParsableCommand {
     far.card.isRecorded = false
     far.card.sound = try speech.map { try Speech.load($0) } ?? Speech.spoken()
     var near = SimulatedCall.Party()
-    near.card.isRecorded = wav != nil
+    let scorer = try scorer()
+    near.card.isRecorded = wav != nil || scorer != nil
     near.maySend = !oneWay
     near.card.faults = faults.compactMap { Self.fault($0) }.sorted { $0.at < $1.at }
 
@@ -119,6 +128,14 @@ struct SimulateCommand: ParsableCommand {
     var report = SimulationReport(network: trace ?? network, seed: seed)
     call.run(seconds: duration) { report.add($0) }
     report.traffic = call.traffic
+    if let scorer {
+      report.quality = try PerceivedQuality(
+        of: call.heard,
+        said: far.card.sound,
+        delay: report.medianDelay,
+        python: scorer
+      )
+    }
     print(json ? report.json : report.text)
     if let plot { try write(Data(report.svg.utf8), to: plot) }
     if let wav {
@@ -127,6 +144,22 @@ struct SimulateCommand: ParsableCommand {
       try write(Data(header + WaveFile.encode(heard)), to: wav)
     }
   }
+
+  // The Python to score with; who names one wants it to be used.
+  private func scorer() throws -> String? {
+    guard duration <= Self.longestScored else {
+      guard python == nil else { throw CommandFailure("calls of up to 20 minutes are scored") }
+      return nil
+    }
+    guard PerceivedQuality.isAvailable(to: python ?? "python3") else {
+      guard let python else { return nil }
+      throw CommandFailure("\"\(python)\" has no pesq: pip install pesq numpy")
+    }
+    return python ?? "python3"
+  }
+
+  /// What is heard in a longer call is not kept for being scored, in seconds.
+  private static let longestScored = 1_200.0
 
   private var conditions: NetworkConditions {
     get throws {

@@ -19,6 +19,8 @@ struct SimulationReport {
   private var newest: SimulatedCall.Observation?
   /// Datagrams sent towards the listener, and how many of them the network lost.
   var traffic = (sent: 0, lost: 0)
+  /// How what was heard sounded, if that was scored.
+  var quality: PerceivedQuality?
 
   init(network: String, seed: UInt64) {
     self.network = network
@@ -46,6 +48,9 @@ struct SimulationReport {
     return delays.isEmpty ? .nan : delays[min(delays.count - 1, Int(share * Double(delays.count)))]
   }
 
+  /// From mouth to ear in milliseconds, of the middle of the call.
+  var medianDelay: Double { percentile(0.5) }
+
   private var played: Double {
     guard let stream = newest?.stream else { return 1 }
     return Double(max(1, stream.decodedFrames + stream.concealedFrames + stream.recoveredFrames))
@@ -56,6 +61,10 @@ struct SimulationReport {
     let mean = delays.isEmpty ? .nan : delays.reduce(0, +) / Double(delays.count)
     let targets = moments.map(\.target).reduce(0, +) / Double(max(1, moments.count))
     func share(_ frames: Int64?) -> Double { 100 * Double(frames ?? 0) / played }
+    let scores: [(name: String, text: String, value: Double)] =
+      quality.map {
+        [("pesq", "PESQ-WB, mean", $0.mean), ("pesqWorst", "PESQ-WB, 5th percentile", $0.worst)]
+      } ?? []
     return [
       ("meanMs", "mouth to ear, mean", mean),
       ("percentile95Ms", "mouth to ear, 95th percentile", percentile(0.95)),
@@ -70,7 +79,7 @@ struct SimulationReport {
       ("latePackets", "packets too late", Double(stream?.packetsLate ?? 0)),
       ("underruns", "underruns of the loudspeaker", Double(newest?.engine.underruns ?? 0)),
       ("overruns", "overruns of the microphone", Double(newest?.engine.overruns ?? 0)),
-    ]
+    ] + scores
   }
 
   var text: String {
@@ -78,7 +87,8 @@ struct SimulationReport {
     let rows = fields.map { field in
       let unit =
         field.name.hasSuffix("Ms") ? " ms" : field.name.hasSuffix("Percent") ? " %" : ""
-      let digits = unit.isEmpty ? "%6.0f" : "%8.2f"
+      let isCount = unit.isEmpty && !field.name.hasPrefix("pesq")
+      let digits = isCount ? "%6.0f" : "%8.2f"
       return "  " + field.text.padding(toLength: 32, withPad: " ", startingAt: 0)
         + String(format: digits, field.value) + unit
     }

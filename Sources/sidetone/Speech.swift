@@ -24,7 +24,7 @@ enum Speech {
       throw CommandFailure("\"\(path)\" is not a WAV file that can be read (\(error))")
     }
     guard !wave.samples.isEmpty else { throw CommandFailure("nothing is said in \"\(path)\"") }
-    return try resample(wave)
+    return try convert(wave.samples, from: SampleRate(hertz: wave.rateHertz), to: .voice)
   }
 
   /// Six sentences by espeak-ng, a second apart.
@@ -49,12 +49,16 @@ enum Speech {
     return sound
   }
 
-  private static func resample(_ wave: WaveFile) throws -> [Float] {
-    guard wave.rateHertz != SampleRate.voice.hertz else { return wave.samples }
-    var resampler = try FixedRateResampler(from: SampleRate(hertz: wave.rateHertz), to: .voice)
-    let input = SampleBuffer(wave.samples)
-    let room = wave.samples.count * SampleRate.voice.hertz / wave.rateHertz + 4_096
-    var output = SampleBuffer(repeating: 0, count: room)
+  /// The same sound at another rate.
+  static func convert(
+    _ samples: [Float],
+    from rate: SampleRate,
+    to other: SampleRate
+  ) throws -> [Float] {
+    guard rate != other else { return samples }
+    var resampler = try FixedRateResampler(from: rate, to: other)
+    let input = SampleBuffer(samples)
+    var output = SampleBuffer(repeating: 0, count: samples.count * other.hertz / rate.hertz + 4_096)
     let produced = resampler.convert(input, count: input.count, into: &output, at: 0).produced
     return (0..<produced).map { output[$0] }
   }

@@ -59,6 +59,7 @@ struct CommandLineTests {
       words: "connection refused"
     ),
     Mistake(arguments: ["simulate", "--network", "no-such"], status: 2, words: "no network"),
+    Mistake(arguments: ["simulate", "--python", "/no/python"], status: 1, words: "has no pesq"),
     Mistake(
       arguments: ["simulate", "--trace", "/etc/hostname"],
       status: 1,

@@ -64,17 +64,7 @@ public struct Conversation {
 
   private static func speak(_ text: String, voice: String, in folder: URL) throws -> [Float] {
     let spoken = folder.appendingPathComponent("spoken.wav")
-    let raw = folder.appendingPathComponent("spoken.raw")
     try run("espeak-ng", ["-v", voice, "-s", "150", "-w", spoken.path, text])
-    try run(
-      "sox",
-      [
-        spoken.path, "-r", "48000", "-c", "1", "-e", "floating-point", "-b", "32", "-t", "raw",
-        raw.path, "gain", "-n", "-3", "silence", "1", "0.01", "0.5%", "trim", "0", "4.6",
-      ]
-    )
-    return unsafe try Data(contentsOf: raw).withUnsafeBytes {
-      unsafe Array($0.bindMemory(to: Float.self))
-    }
+    return try Recording.samples(of: spoken, in: folder)
   }
 }

@@ -83,15 +83,28 @@ struct PlayoutCommand: ParsableCommand {
 
   private func isWanted(_ name: String) -> Bool { only.map { name.contains($0) } ?? true }
 
+  private func script(_ name: String) -> String {
+    URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+      .appendingPathComponent("../../\(name)").standardized.path
+  }
+
+  // By turns of a synthesiser and of people.
+  private func sentences(in folder: URL, python: String) throws -> [[Float]] {
+    let spoken = try Conversation(in: folder).utterances.joined().map(\.samples)
+    guard let recordings = RecordedSpeech(python: python, script: script("g722.py")) else {
+      print("no recorded speech: asterisk-core-sounds-*-g722 or \(python) is missing")
+      return spoken
+    }
+    let recorded = try recordings.sentences(in: folder)
+    return recorded.indices.flatMap { [spoken[$0 % spoken.count], recorded[$0]] }
+  }
+
   func run() throws {
     let work = try WorkFolder()
     defer { work.remove() }
-    let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-      .appendingPathComponent("../../score.py").standardized.path
-    let scorer =
-      unscored
-      ? nil : SpeechScorer(python: URL(fileURLWithPath: python).path, script: script)
-    let sentences = try Conversation(in: work.url).utterances.joined().map(\.samples)
+    let python = URL(fileURLWithPath: python).path
+    let scorer = unscored ? nil : SpeechScorer(python: python, script: script("score.py"))
+    let sentences = try sentences(in: work.url, python: python)
     var report = PlayoutReport(seconds: seconds, frame: frame, seeds: seedList)
     for network in try conditions() {
       var rows: [PlayoutRow] = []
