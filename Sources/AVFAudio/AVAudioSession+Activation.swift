@@ -102,7 +102,8 @@ extension AVAudioSession {
     let engine = try CallEngine(
       device: headset,
       settings: EngineSettings(filters: setup.filters),
-      alarm: alarm
+      alarm: alarm,
+      onDenial: { [realTimeKit] thread in realTimeKit.promote(thread: thread) }
     )
     if state.isInputMuted { engine.setInputMuted(.muted) }
     let keeper = RouteKeeper(engine, plan: plan, wishes: setup.wishes, alarm: alarm) { change in

@@ -24,6 +24,8 @@ open class AVAudioSession: NSObject, @unchecked Sendable {
   /// Other programs' sound, which steps back while the session is active.
   let players: MediaPlayers
   let arbiter: CallArbiter
+  /// Who helps where real-time scheduling is not permitted.
+  let realTimeKit = RealTimeKit()
   /// Whether virtual devices are arbitrated as well, which nobody else could want.
   let arbitratesAll: Bool
 

@@ -11,16 +11,16 @@ final class CallArbiter: Sendable {
   private static let name = "org.sidetone.ActiveCall"
 
   private let address: String?
-  private let connection = Mutex<SessionBus?>(nil)
+  private let connection = Mutex<BusConnection?>(nil)
 
   /// The arbiter on the bus at `address`, by default the user's; it is connected to when it is needed.
   init(address: String? = nil) {
     self.address = address
   }
 
-  private var bus: SessionBus? {
+  private var bus: BusConnection? {
     connection.withLock { connection in
-      if connection == nil { connection = SessionBus(address: address) }
+      if connection == nil { connection = BusConnection(address: address) }
       return connection
     }
   }

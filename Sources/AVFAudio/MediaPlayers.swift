@@ -11,7 +11,7 @@ final class MediaPlayers: @unchecked Sendable {
   // SAFETY: what changes is touched on `queue` only.
   private let queue = DispatchQueue(label: "avfaudio.players")
   private let address: String?
-  private var bus: SessionBus?
+  private var bus: BusConnection?
   private var paused: [String] = []
 
   private static let names = "org.mpris.MediaPlayer2."
@@ -26,7 +26,7 @@ final class MediaPlayers: @unchecked Sendable {
   /// Pauses every player that plays.
   func pause() {
     queue.async { [self] in
-      if bus == nil { bus = SessionBus(address: address) }
+      if bus == nil { bus = BusConnection(address: address) }
       guard let bus else { return }
       let players = bus.names.filter { $0.hasPrefix(Self.names) }
       for name in players where Self.status(of: name, on: bus) == "Playing" {
@@ -52,7 +52,7 @@ final class MediaPlayers: @unchecked Sendable {
     queue.async { [self] in paused = [] }
   }
 
-  private static func status(of name: String, on bus: SessionBus) -> String? {
+  private static func status(of name: String, on bus: BusConnection) -> String? {
     let answer = bus.ask(
       name,
       path: path,
@@ -66,7 +66,7 @@ final class MediaPlayers: @unchecked Sendable {
     return status
   }
 
-  private static func tell(_ name: String, _ member: String, on bus: SessionBus) {
+  private static func tell(_ name: String, _ member: String, on bus: BusConnection) {
     _ = bus.ask(name, path: path, interface: player, member, [])
   }
 }

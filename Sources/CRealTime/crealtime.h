@@ -17,7 +17,9 @@
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
@@ -183,6 +185,23 @@ static inline int realtime_request_fifo(int priority) {
   struct sched_param parameter = {0};
   parameter.sched_priority = priority;
   return pthread_setschedparam(pthread_self(), SCHED_FIFO | 0x40000000 /* SCHED_RESET_ON_FORK */, &parameter);
+}
+
+/* The calling thread as the kernel knows it. */
+static inline int realtime_thread_identifier(void) { return (int)syscall(SYS_gettid); }
+
+/* Whether that thread of this process has a real-time policy, whoever gave it. */
+static inline int realtime_is_scheduled(int thread) {
+  int policy = sched_getscheduler(thread);
+  if (policy < 0) return 0;
+  policy &= ~0x40000000 /* SCHED_RESET_ON_FORK */;
+  return policy == SCHED_FIFO || policy == SCHED_RR;
+}
+
+/* Limits how long real-time threads of this process may run without a pause, in microseconds; 0 or an errno. */
+static inline int realtime_limit(unsigned long microseconds) {
+  struct rlimit limit = {microseconds, microseconds};
+  return setrlimit(RLIMIT_RTTIME, &limit) < 0 ? errno : 0;
 }
 
 #endif

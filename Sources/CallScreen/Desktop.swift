@@ -19,7 +19,7 @@ package enum Desktop {
     decide: @escaping @Sendable (UserDecision) -> Void,
     callBack: @escaping @Sendable (_ handle: String) -> Void
   ) -> (any CallPresenter)? {
-    guard let bus = SessionBus(address: address) else { return nil }
+    guard let bus = BusConnection(address: address) else { return nil }
     let deeds = CallNote.Deeds(decide: decide, callBack: callBack)
     let hasPortalOnly =
       !bus.hasService(DesktopCallScreen.service) && bus.hasService(PortalCallScreen.service)

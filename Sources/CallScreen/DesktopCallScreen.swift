@@ -23,11 +23,11 @@ final class DesktopCallScreen: CallPresenter {
     var isAsked = false
   }
 
-  private let bus: SessionBus
+  private let bus: BusConnection
   private let deeds: CallNote.Deeds
   private let shown = Mutex<[Key: Shown]>([:])
 
-  init(bus: SessionBus, deeds: CallNote.Deeds) {
+  init(bus: BusConnection, deeds: CallNote.Deeds) {
     self.bus = bus
     self.deeds = deeds
     bus.subscribe(to: Self.service) { [weak self] in self?.heard($0) }

@@ -13,7 +13,7 @@ final class PortalCallScreen: CallPresenter {
   private static let path = "/org/freedesktop/portal/desktop"
   private static let interface = "org.freedesktop.portal.Notification"
 
-  private let bus: SessionBus
+  private let bus: BusConnection
   private let deeds: CallNote.Deeds
   private let notes = Mutex(Notes())
 
@@ -24,7 +24,7 @@ final class PortalCallScreen: CallPresenter {
     static let missedLimit = 50
   }
 
-  init(bus: SessionBus, deeds: CallNote.Deeds) {
+  init(bus: BusConnection, deeds: CallNote.Deeds) {
     self.bus = bus
     self.deeds = deeds
     bus.subscribe(to: Self.interface) { [weak self] in self?.heard($0) }

@@ -23,6 +23,12 @@ enum BusMarshal {
     case .int32(let number):
       var number = number
       _ = unsafe dbus_message_iter_append_basic(&iterator, code("i"), &number)
+    case .uint64(let number):
+      var number = number
+      _ = unsafe dbus_message_iter_append_basic(&iterator, code("t"), &number)
+    case .int64(let number):
+      var number = number
+      _ = unsafe dbus_message_iter_append_basic(&iterator, code("x"), &number)
     case .bool(let isTrue):
       var number: dbus_bool_t = isTrue ? 1 : 0
       _ = unsafe dbus_message_iter_append_basic(&iterator, code("b"), &number)
@@ -106,6 +112,14 @@ enum BusMarshal {
       var number: Int32 = 0
       unsafe dbus_message_iter_get_basic(&iterator, &number)
       return .int32(number)
+    case code("t"):
+      var number: UInt64 = 0
+      unsafe dbus_message_iter_get_basic(&iterator, &number)
+      return .uint64(number)
+    case code("x"):
+      var number: Int64 = 0
+      unsafe dbus_message_iter_get_basic(&iterator, &number)
+      return .int64(number)
     case code("b"):
       var number: dbus_bool_t = 0
       unsafe dbus_message_iter_get_basic(&iterator, &number)

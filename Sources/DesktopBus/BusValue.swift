@@ -7,6 +7,10 @@ public indirect enum BusValue: Equatable, Sendable {
   case uint32(UInt32)
   /// `i`.
   case int32(Int32)
+  /// `t`.
+  case uint64(UInt64)
+  /// `x`.
+  case int64(Int64)
   /// `b`.
   case bool(Bool)
   /// `y`.
@@ -27,6 +31,8 @@ public indirect enum BusValue: Equatable, Sendable {
     case .string, .other: "s"
     case .uint32: "u"
     case .int32: "i"
+    case .uint64: "t"
+    case .int64: "x"
     case .bool: "b"
     case .byte: "y"
     case .strings: "as"

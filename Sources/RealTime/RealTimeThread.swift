@@ -16,7 +16,7 @@ public final class RealTimeThread: Sendable {
   }
 
   /// What the system granted the thread.
-  public enum Scheduling: Int, Sendable {
+  public enum Scheduling: Sendable {
     /// The thread has not started yet.
     case pending
     /// SCHED_FIFO.
@@ -31,24 +31,32 @@ public final class RealTimeThread: Sendable {
   private final class Start: Sendable {
     let name: String
     let policy: Policy
+    let onDenial: (@Sendable (_ thread: Int32) -> Void)?
     let body: @Sendable () -> Void
-    let scheduling = Atomic<Int>(Scheduling.pending.rawValue)
+    /// As the kernel knows the thread; 0 until it has begun.
+    let identifier = Atomic<Int32>(0)
 
-    init(name: String, policy: Policy, body: @escaping @Sendable () -> Void) {
+    init(
+      name: String,
+      policy: Policy,
+      onDenial: (@Sendable (_ thread: Int32) -> Void)?,
+      body: @escaping @Sendable () -> Void
+    ) {
       self.name = name
       self.policy = policy
+      self.onDenial = onDenial
       self.body = body
     }
 
     func run() {
       unsafe name.withCString { unsafe realtime_name_thread($0) }
-      var granted = Scheduling.ordinary
+      let thread = realtime_thread_identifier()
       if policy == .realTime {
         // Denied without the privilege: pages may then be swapped, as for any program.
         _ = realtime_lock_memory()
-        if realtime_request_fifo(RealTimeThread.priority) == 0 { granted = .realTime }
+        if realtime_request_fifo(RealTimeThread.priority) != 0 { onDenial?(thread) }
       }
-      scheduling.store(granted.rawValue, ordering: .releasing)
+      identifier.store(thread, ordering: .releasing)
       body()
     }
   }
@@ -58,13 +66,20 @@ public final class RealTimeThread: Sendable {
 
   /// Starts a thread that runs `body`.
   ///
-  /// `name` is cut to the 15 characters that Linux keeps.
+  /// `name` is cut to the 15 characters that Linux keeps. `onDenial` is called on the thread, before `body`, if the
+  /// system denies SCHED_FIFO; somebody with more rights may then give it to the thread of that kernel identifier.
   public init(
     name: String,
     policy: Policy,
+    onDenial: (@Sendable (_ thread: Int32) -> Void)? = nil,
     body: @escaping @Sendable () -> Void
   ) throws(SystemError) {
-    let start = Start(name: String(name.prefix(15)), policy: policy, body: body)
+    let start = Start(
+      name: String(name.prefix(15)),
+      policy: policy,
+      onDenial: onDenial,
+      body: body
+    )
     var thread = pthread_t()
     let context = unsafe Unmanaged.passRetained(start)
     let code = unsafe pthread_create(
@@ -85,9 +100,19 @@ public final class RealTimeThread: Sendable {
     self.start = start
   }
 
-  /// What the system granted; `pending` until the thread has begun.
+  /// What the system granted by now; `pending` until the thread has begun.
+  ///
+  /// Not after `join`.
   public var scheduling: Scheduling {
-    Scheduling(rawValue: start.scheduling.load(ordering: .acquiring)) ?? .pending
+    let thread = start.identifier.load(ordering: .acquiring)
+    guard thread != 0 else { return .pending }
+    return realtime_is_scheduled(thread) != 0 ? .realTime : .ordinary
+  }
+
+  /// Limits how long a real-time thread of this process may run without a pause, in microseconds; one that runs
+  /// longer ends the process.
+  public static func limitRunning(microseconds: Int) -> Bool {
+    realtime_limit(UInt(max(0, microseconds))) == 0
   }
 
   /// Waits until `body` has returned.

@@ -103,6 +103,9 @@ extension Phone {
     continuation.yield(.heldByFarSide(call.uuid))
   }
 
+  /// How long a service has to permit real-time scheduling.
+  private static let promotionNanoseconds: Int64 = 1_000_000_000
+
   func watch() {
     guard let engine else { return }
     for call in calls {
@@ -114,6 +117,7 @@ extension Phone {
       }
       noteLastingHold(call)
       guard let id = call.stream else { continue }
+      warnOfScheduling(in: call, on: engine)
       for key in engine.takeKeys(of: id).compactMap({ TelephoneEvent.key(of: $0) }) {
         continuation.yield(.pressed(call.uuid, key: String(key)))
       }
@@ -139,8 +143,12 @@ extension Phone {
     conclude(call, reason: reason, as: .failed, isClean: false)
   }
 
-  func warnOfScheduling() {
-    guard let engine, engine.scheduling == .ordinary, !hasWarnedOfScheduling else { return }
+  // Not at once: somebody may be asked to permit it, and needs a moment.
+  private func warnOfScheduling(in call: PhoneCall, on engine: CallEngine) {
+    guard !hasWarnedOfScheduling, let connected = call.connectedAt,
+      MonotonicClock.now().nanoseconds(since: connected) > Self.promotionNanoseconds,
+      engine.scheduling == .ordinary
+    else { return }
     hasWarnedOfScheduling = true
     continuation.yield(
       .error("real-time scheduling is not permitted; sound may break up when the machine is busy")

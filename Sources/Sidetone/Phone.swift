@@ -269,7 +269,6 @@ public actor Phone {
       playDTMF(delivered.action)
     case .didActivate:
       continuation.yield(.audioActivated)
-      warnOfScheduling()
       for call in calls { attachIfPossible(call) }
     case .didDeactivate:
       // The engine has let every stream go; whoever is heard next starts anew with `didActivate`.

@@ -65,11 +65,14 @@ public final class VoiceEngine<
   ///   - device: the microphone and the loudspeaker.
   ///   - settings: how it runs.
   ///   - alarm: signalled whenever `goneSides` grows.
+  ///   - onDenial: called once, by the voice thread before it does anything, with its kernel identifier if the system
+  ///     denies real-time scheduling.
   /// - Throws: the device's error if it does not start, or a codec's or the system's.
   public init(
     device: consuming Device,
     settings: EngineSettings,
-    alarm: WakeUp? = nil
+    alarm: WakeUp? = nil,
+    onDenial: (@Sendable (_ thread: Int32) -> Void)? = nil
   ) throws {
     let signals = LoopSignals(wakeUp: try WakeUp(), alarm: alarm)
     pullFrames = device.pullFrames
@@ -110,7 +113,9 @@ public final class VoiceEngine<
     self.signals = signals
 
     try loop.startDevice()
-    let thread = try RealTimeThread(name: "voice", policy: .realTime) { loop.run() }
+    let thread = try RealTimeThread(name: "voice", policy: .realTime, onDenial: onDenial) {
+      loop.run()
+    }
     self.control.withLock { $0.thread = thread }
   }
 
@@ -118,7 +123,7 @@ public final class VoiceEngine<
     stop()
   }
 
-  /// What the system granted the voice thread; `pending` until it has begun and after `stop`.
+  /// What the system has granted the voice thread by now; `pending` until it has begun and after `stop`.
   public var scheduling: RealTimeThread.Scheduling {
     control.withLock { $0.thread?.scheduling ?? .pending }
   }

@@ -14,12 +14,12 @@ private final class NotificationServer: Sendable {
   /// What programs asked for, in order: `show NUMBER SUMMARY: BODY [BUTTON ...]`, `close NUMBER`.
   let log: AsyncStream<String>
   private let continuation: AsyncStream<String>.Continuation
-  private let bus: SessionBus
+  private let bus: BusConnection
   private let newest = Mutex<UInt32>(0)
 
   init?(address: String) {
     (log, continuation) = AsyncStream.makeStream()
-    guard let bus = SessionBus(address: address) else { return nil }
+    guard let bus = BusConnection(address: address) else { return nil }
     self.bus = bus
     let isServing = bus.serve(Self.name, interface: Self.name) { [weak self] in self?.answer($0) }
     guard isServing else { return nil }

@@ -7,7 +7,7 @@ import Testing
 /// A media player on the bus, as MPRIS describes one.
 private final class ScriptedPlayer: Sendable {
   private static let interface = "org.mpris.MediaPlayer2.Player"
-  private let bus: SessionBus
+  private let bus: BusConnection
   private let state: Mutex<String>
   private let changes = AsyncStream<String>.makeStream()
 
@@ -15,7 +15,7 @@ private final class ScriptedPlayer: Sendable {
   var told: AsyncStream<String> { changes.stream }
 
   init?(_ name: String, _ status: String, address: String) {
-    guard let bus = SessionBus(address: address) else { return nil }
+    guard let bus = BusConnection(address: address) else { return nil }
     self.bus = bus
     state = Mutex(status)
     let service = "org.mpris.MediaPlayer2.\(name)"

@@ -13,11 +13,11 @@ private final class Portal: Sendable {
   /// What programs asked for, in order: `add ID TITLE: BODY [BUTTON ...] PRIORITY`, `remove ID`.
   let log: AsyncStream<String>
   private let continuation: AsyncStream<String>.Continuation
-  private let bus: SessionBus
+  private let bus: BusConnection
 
   init?(address: String) {
     (log, continuation) = AsyncStream.makeStream()
-    guard let bus = SessionBus(address: address) else { return nil }
+    guard let bus = BusConnection(address: address) else { return nil }
     self.bus = bus
     let isServing = bus.serve(Self.name, interface: Self.interface) { [weak self] in
       self?.answer($0)

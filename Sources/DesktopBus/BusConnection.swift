@@ -1,12 +1,12 @@
 import CDBus
 import Foundation
 
-/// A connection to the desktop's bus, by libdbus.
+/// A connection to the desktop's bus, or to the machine's, by libdbus.
 ///
 /// **Life cycle:** connected by the initialiser, until `deinit`. **Thread safety:** every method may be
 /// called from any thread; everything runs on one serial queue, handlers too.
 @safe
-public final class SessionBus: @unchecked Sendable {
+public final class BusConnection: @unchecked Sendable {
   // SAFETY: connection and handlers are confined to `queue`.
   private let queue = DispatchQueue(label: "desktop.bus")
   private let connection: OpaquePointer
@@ -40,6 +40,12 @@ public final class SessionBus: @unchecked Sendable {
     source.setCancelHandler { closing.close() }
     source.resume()
     self.source = source
+  }
+
+  /// The address of the machine's bus, on which its services are.
+  public static var systemAddress: String {
+    ProcessInfo.processInfo.environment["DBUS_SYSTEM_BUS_ADDRESS"]
+      ?? "unix:path=/run/dbus/system_bus_socket"
   }
 
   // SAFETY: the reference is used once, by the source that was cancelled.
