@@ -2,11 +2,13 @@ import Foundation
 import Synchronization
 
 extension AVAudioSession {
-  /// Makes a change, and tells observers if it moved the route.
+  /// Makes a change, moves the voice if it runs, and tells observers if that moved the route.
   func changeRoute(because reason: RouteChangeReason, _ change: (inout SessionState) -> Void) {
     let (before, after) = state.withLock { state in
       let before = state
       change(&state)
+      // The keeper of a running engine tells when it has the devices.
+      state.reroute(because: reason)
       return (before, state)
     }
     let previous = Self.route(in: before)

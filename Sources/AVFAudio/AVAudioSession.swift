@@ -40,7 +40,7 @@ open class AVAudioSession: NSObject, @unchecked Sendable {
     super.init()
   }
 
-  /// The devices that the next activation opens.
+  /// The devices of a session.
   public struct Devices: Equatable, Sendable {
     /// The microphone.
     public var capture: DeviceName
@@ -139,10 +139,17 @@ open class AVAudioSession: NSObject, @unchecked Sendable {
 
   // MARK: Additions for Linux
 
-  /// The devices that the next activation opens; both `default` at first.
+  /// The devices that an activation opens; both `default` at first.
+  ///
+  /// Setting them while the session is active moves the voice over, as soon as they can be opened.
   public var devices: Devices {
     get { state.withLock { $0.devices } }
-    set { state.withLock { $0.devices = newValue } }
+    set {
+      state.withLock { state in
+        state.devices = newValue
+        state.reroute(because: .override)
+      }
+    }
   }
 
   /// The filters that the next activation uses; nil chooses by mode.
@@ -217,9 +224,9 @@ open class AVAudioSession: NSObject, @unchecked Sendable {
   /// The wish of `setPreferredInput`.
   open var preferredInput: AVAudioSessionPortDescription? { state.withLock { $0.preferredInput } }
 
-  /// Wishes for a microphone, which the next activation opens; nil leaves the choice to the system.
+  /// Wishes for a microphone; nil leaves the choice to the system.
   ///
-  /// A headset's microphone brings its loudspeaker along. Throws `badParam` for a port that is not
+  /// While the session is active the voice moves over as soon as the device can be opened. A headset's microphone brings its loudspeaker along. Throws `badParam` for a port that is not
   /// there.
   open func setPreferredInput(_ inPort: AVAudioSessionPortDescription?) throws {
     guard let inPort else {
@@ -241,10 +248,9 @@ open class AVAudioSession: NSObject, @unchecked Sendable {
     }
   }
 
-  /// Sends sound to the loudspeaker whatever is plugged in, or no longer; the next activation opens
-  /// it.
+  /// Sends sound to the loudspeaker whatever is plugged in, or no longer.
   ///
-  /// Throws `badParam` unless the category is `playAndRecord`, and `resourceNotAvailable` if the
+  /// While the session is active the voice moves over at once. Throws `badParam` unless the category is `playAndRecord`, and `resourceNotAvailable` if the
   /// machine has no loudspeaker of its own. The next change of category ends it.
   open func overrideOutputAudioPort(_ portOverride: PortOverride) throws {
     let (category, devices) = state.withLock { ($0.effectiveCategory, $0.devices) }

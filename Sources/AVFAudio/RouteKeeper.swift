@@ -104,6 +104,32 @@ final class RouteKeeper: @unchecked Sendable {
     )
   }
 
+  /// Moves the voice to other devices, as soon as they can be opened; what is in use stays until then.
+  ///
+  /// Waits for nothing. `known` are cards that were once there, by the names that were used.
+  func wish(
+    for devices: AVAudioSession.Devices,
+    known: [DeviceName: SoundCard.Identity],
+    because reason: AVAudioSession.RouteChangeReason
+  ) {
+    queue.async { [weak self] in self?.change(to: devices, known: known, because: reason) }
+  }
+
+  private func change(
+    to devices: AVAudioSession.Devices,
+    known: [DeviceName: SoundCard.Identity],
+    because reason: AVAudioSession.RouteChangeReason
+  ) {
+    guard isAtWork else { return }
+    let before = plan.route
+    let now = MonotonicClock.now()
+    let blocked = plan.wish(for: devices, among: SoundCard.all(), known: known, at: now)
+    if !blocked.isEmpty { silence(blocked) }
+    restore()
+    announce(from: before, reason)
+    schedule()
+  }
+
   /// Leaves the engine as it is.
   ///
   /// Waits for nothing: a sound server that hangs may keep the queue for long. What is opened after that finds

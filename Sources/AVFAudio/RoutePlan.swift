@@ -9,8 +9,8 @@ import RealTime
 struct RoutePlan: Sendable {
   /// A microphone or a loudspeaker.
   struct Side: Sendable {
-    /// What the user wished for.
-    let wanted: DeviceName
+    /// What the user wishes for.
+    fileprivate(set) var wanted: DeviceName
     /// What the wanted card is known by, once it was there; nil for what is no card.
     var identity: SoundCard.Identity?
     /// What is in use; nil while nothing is.
@@ -111,6 +111,31 @@ struct RoutePlan: Sendable {
   /// Notes that the device of these sides is gone.
   mutating func noteLost(_ sides: DeviceSides, at now: MonotonicInstant) {
     for side in Self.sides where sides.contains(side) { self[side].noteLost(at: now) }
+  }
+
+  /// Takes in that the user wishes for other devices; what is in use stays until they are open.
+  ///
+  /// Returns the sides whose card has to be let go first, since the same one is wanted in another way.
+  mutating func wish(
+    for devices: AVAudioSession.Devices,
+    among cards: [SoundCard],
+    known: [DeviceName: SoundCard.Identity],
+    at now: MonotonicInstant
+  ) -> DeviceSides {
+    let fresh = RoutePlan(devices, cards: cards, known: known, at: now)
+    var blocked: DeviceSides = []
+    for side in Self.sides where fresh[side].wanted != self[side].wanted {
+      let current = self[side].current
+      self[side] = fresh[side]
+      self[side].isSettled = current == fresh[side].wanted
+      self[side].current = current
+      guard !self[side].isSettled, let card = current.flatMap(CardName.init)?.card(among: cards),
+        card == wanted(of: side, among: cards).flatMap(CardName.init)?.card(among: cards)
+      else { continue }
+      self[side].current = nil
+      blocked.formUnion(side)
+    }
+    return blocked
   }
 
   /// Gives each side that does not have what was wished for the best that `open` does not throw at.

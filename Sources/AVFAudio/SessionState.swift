@@ -20,7 +20,7 @@ struct SessionState: Sendable {
 
   /// What an engine is made with.
   struct Setup: Equatable, Sendable {
-    let devices: AVAudioSession.Devices
+    var devices: AVAudioSession.Devices
     let wishes: DeviceWishes
     let filters: SpeechFilterSettings
   }
@@ -28,7 +28,7 @@ struct SessionState: Sendable {
   /// An engine, what it was made with, and who keeps it supplied with devices.
   struct Running: Sendable {
     let engine: CallEngine
-    let setup: Setup
+    var setup: Setup
     let keeper: RouteKeeper
 
     /// Releases the devices; blocks for some milliseconds.
@@ -108,6 +108,18 @@ struct SessionState: Sendable {
     }
     if preferredSampleRate >= 1 { wishes.rate = SampleRate(hertz: Int(preferredSampleRate)) }
     return Setup(devices: devicesAsRouted, wishes: wishes, filters: filters)
+  }
+
+  /// Moves a running engine to the devices that are wished for by now.
+  mutating func reroute(because reason: AVAudioSession.RouteChangeReason) {
+    guard var running = activation.running, running.setup.devices != devicesAsRouted else { return }
+    running.keeper.wish(for: devicesAsRouted, known: knownCards, because: reason)
+    running.setup.devices = devicesAsRouted
+    switch activation {
+    case .inactive: break
+    case .byApp: activation = .byApp(running)
+    case .byCall: activation = .byCall(running)
+    }
   }
 
   /// Why the three do not go together, nil if they do.

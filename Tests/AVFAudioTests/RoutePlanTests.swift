@@ -95,6 +95,37 @@ struct RoutePlanTests {
     #expect(plan.unsettled.isEmpty)
   }
 
+  @Test func otherWishIsMetWhileTheVoiceStaysWhereItIs() {
+    let other = Self.card(2, "Other", port: 3)
+    let cards = [Self.headset, other]
+    var plan = RoutePlan(Self.wish, cards: cards, at: Self.start)
+    let devices = AVAudioSession.Devices(capture: .pcm("hw:Other"), playback: Self.wish.playback)
+    #expect(plan.wish(for: devices, among: cards, known: [:], at: Self.later(5)).isEmpty)
+    #expect(plan.unsettled == [.capture] && plan.route.capture == Self.wish.capture)
+    // It is busy: nothing else is tried, and nothing is lost.
+    plan.settle(among: cards, at: Self.later(6)) { name, _ in
+      #expect(name == .pcm("hw:Other"))
+      throw CancellationError()
+    }
+    #expect(plan.route.capture == Self.wish.capture)
+    plan.settle(among: cards, at: Self.later(7)) { _, _ in }
+    #expect(plan.unsettled.isEmpty && plan.route.capture == .pcm("hw:Other"))
+    // Back to what it was before it was open: nothing is to be done.
+    _ = plan.wish(for: Self.wish, among: cards, known: [:], at: Self.later(8))
+    #expect(plan.wish(for: devices, among: cards, known: [:], at: Self.later(9)).isEmpty)
+    #expect(plan.unsettled.isEmpty)
+  }
+
+  @Test func sameCardInAnotherWayIsLetGoFirst() {
+    var plan = RoutePlan(Self.wish, cards: [Self.headset], at: Self.start)
+    let devices = AVAudioSession.Devices(
+      capture: .pcm("plughw:Headset"),
+      playback: Self.wish.playback
+    )
+    let blocked = plan.wish(for: devices, among: [Self.headset], known: [:], at: Self.later(5))
+    #expect(blocked == .capture && plan.route.capture == nil)
+  }
+
   @Test func soundServerIsWaitedForWithoutASubstitute() {
     var plan = RoutePlan(.systemDefault, cards: [Self.headset], at: Self.start)
     plan.noteLost(.both, at: Self.later(10))

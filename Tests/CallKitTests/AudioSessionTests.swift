@@ -111,6 +111,44 @@ extension ProcessWideTests {
       #expect(session.preferredInput == nil)
     }
 
+    @Test(.timeLimit(.minutes(1)))
+    func devicesThatChangeInARunningSessionMoveTheVoice() async throws {
+      let file = FileManager.default.temporaryDirectory
+        .appendingPathComponent("moved-\(UUID().uuidString).wav")
+      defer { try? FileManager.default.removeItem(at: file) }
+      let session = AVAudioSession()
+      session.devices = .init(capture: .null, playback: .null)
+      try session.setCategory(.playAndRecord)
+      session.notifications.sync {}
+      let changes = AsyncStream<String>.makeStream()
+      let token = NotificationCenter.default.addObserver(
+        forName: AVAudioSession.routeChangeNotification,
+        object: session,
+        queue: nil
+      ) { note in
+        let reason = note.userInfo?[AVAudioSessionRouteChangeReasonKey] as? UInt
+        let previous = note.userInfo?[AVAudioSessionRouteChangePreviousRouteKey]
+        let outputs = (previous as? AVAudioSessionRouteDescription)?.outputs.map(\.uid)
+        changes.continuation.yield("\(reason ?? 0), \(outputs ?? []) before")
+      }
+      defer { NotificationCenter.default.removeObserver(token) }
+      try session.setActive(true)
+      let engine = try #require(session.voiceEngine)
+      session.devices = .init(capture: .null, playback: .file(file.path))
+      var iterator = changes.stream.makeAsyncIterator()
+      let override = AVAudioSession.RouteChangeReason.override.rawValue
+      #expect(await iterator.next() == "\(override), [\"null\"] before")
+      #expect(session.currentRoute.outputs.map(\.uid) == ["file:\(file.path)"])
+      #expect(session.voiceEngine === engine, "the voice went on")
+      // What cannot be opened is waited for; the voice stays where it is.
+      session.devices = .init(capture: .null, playback: .file("/nowhere/sound.wav"))
+      session.devices = .init(capture: .null, playback: .null)
+      #expect(await iterator.next() == "\(override), [\"file:\(file.path)\"] before")
+      try session.setActive(false)
+      let recorded = try Data(contentsOf: file)
+      #expect(recorded.count >= 44)
+    }
+
     @Test func currentRouteNamesTheDevices() throws {
       session.devices = .init(capture: .pcm("hw:CARD=Headset"), playback: .pcm("plughw:1,0"))
       try session.setCategory(.playAndRecord)
