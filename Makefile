@@ -3,6 +3,7 @@
 # make lint    the formatter's rules
 # make bench   a short run of the benchmarks, under four minutes
 # make bench-faults  sound cards fail in calls on a real kernel, in a virtual machine
+# make bench-desktop  calls through PipeWire, which is restarted in some of them
 # make results  all benchmarks at length, and the page of Benchmarks/results
 # make bench-latency  calls of several programs on several networks between headsets on an exact clock
 # make sanitize  the concurrent parts under ThreadSanitizer
@@ -18,13 +19,15 @@ RIGS := libasound2-plugins jackd2 libjack-jackd2-dev baresip-core dbus iproute2 
 RIVALS := trx valgrind python3-venv python3-dev gcc
 # People who speak several languages.
 SPEECH := $(patsubst %,asterisk-core-sounds-%-g722,en fr it ru)
+# What a desktop's sound goes through.
+DESKTOP := pipewire pipewire-alsa pipewire-pulse wireplumber pulseaudio-utils dbus
 # A machine with a real kernel, for sound cards that come and go.
 KERNEL := qemu-system-x86 busybox-static cpio kmod alsa-utils iproute2 dash
 
 BENCH := Benchmarks/.build/release
 BENCH_SECONDS ?= 60
 
-.PHONY: build demo test sanitize lint bench bench-latency bench-faults results build-bench setup-build setup-demo setup-test \
+.PHONY: build demo test sanitize lint bench bench-latency bench-faults bench-desktop results build-bench setup-build setup-demo setup-test \
   setup-bench clean
 
 build: setup-build
@@ -66,12 +69,16 @@ bench: build-bench
 	$(BENCH)/bench-latency --seconds 12 --repeats 1 --networks direct --only sidetone --output .build/bench
 	$(BENCH)/bench-scale --calls 0,20 --seconds 4 --output .build/bench
 	$(BENCH)/bench-cost --seconds 1 --repeats 1 --output .build/bench
+	$(BENCH)/bench-desktop --seconds 0 --restarts 1
 	for attempt in 1 2; do $(BENCH)/bench-faults --only headset-replugged && break; \
 	  [ $$attempt = 1 ] || exit 1; done
 	$(BENCH)/bench-playout --seconds 20 --seeds 101 --networks wifi,lossy-5 --output .build/bench
 
 bench-faults: build-bench
 	$(BENCH)/bench-faults
+
+bench-desktop: build-bench
+	$(BENCH)/bench-desktop
 
 bench-latency: build-bench
 	$(BENCH)/bench-latency --seconds $(BENCH_SECONDS) --simulated 3
@@ -100,7 +107,7 @@ setup-test:
 	@Scripts/install.sh "$(SUDO)" $(LIBRARIES) $(VOICES) $(RIGS)
 
 setup-bench: setup-test Benchmarks/.venv/made
-	@Scripts/install.sh "$(SUDO)" $(RIVALS) $(SPEECH) $(KERNEL)
+	@Scripts/install.sh "$(SUDO)" $(RIVALS) $(SPEECH) $(DESKTOP) $(KERNEL)
 
 # Without it sentences are not scored, which the benchmarks say.
 Benchmarks/.venv/made: Benchmarks/requirements.txt

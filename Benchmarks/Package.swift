@@ -116,6 +116,15 @@ let package = Package(
       swiftSettings: strict
     ),
     .executableTarget(
+      name: "bench-desktop",
+      dependencies: [
+        "Rig", .product(name: "AVFAudio", package: "sidetone"),
+        .product(name: "VoiceEngine", package: "sidetone"),
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ],
+      swiftSettings: strict
+    ),
+    .executableTarget(
       name: "bench-faults",
       dependencies: [
         "Rig", .product(name: "VoiceEngine", package: "sidetone"),

@@ -103,6 +103,13 @@ public final class RunningProgram {
 
   private var pid: Int32 { process.processIdentifier }
 
+  /// Ends the program as a crash does.
+  public func crash() {
+    guard process.isRunning else { return }
+    kill(pid, SIGKILL)
+    process.waitUntilExit()
+  }
+
   /// Ends the program, by force if it does not go within two seconds.
   public func stop() {
     guard process.isRunning else { return }

@@ -1,21 +1,23 @@
 import MediaTime
-import Rig
-import VoiceEngine
+public import VoiceEngine
 
 /// This repository's program.
-struct SidetoneProgram: CallProgram {
-  let name: String
-  let package = "sidetone (make build)"
-  let executable: String
+public struct SidetoneProgram: CallProgram {
+  /// The program with its options.
+  public let name: String
+  /// What brings it.
+  public let package = "sidetone (make build)"
+  /// Where it is.
+  public let executable: String
   /// What it says of itself on the command line.
   private let options: [String]
   private let packetFrames: FrameCount?
   /// False if it asks the card for another period than the rig's.
-  let isSimulable: Bool
+  public let isSimulable: Bool
   private let bitrate: Int?
 
   /// The program at that path; without a packet duration (in ms) packets follow the network.
-  init(_ executable: String, frame: Double? = nil, bitrate: Int? = nil, period: Int? = nil) {
+  public init(_ executable: String, frame: Double? = nil, bitrate: Int? = nil, period: Int? = nil) {
     self.executable = executable
     self.bitrate = bitrate
     isSimulable = period == nil
@@ -31,7 +33,7 @@ struct SidetoneProgram: CallProgram {
   }
 
   /// The stream that it agrees on with another of its kind.
-  var stream: StreamConfiguration {
+  public var stream: StreamConfiguration {
     var configuration = StreamConfiguration.opus(ssrc: 1, seed: 1, withCopies: true)
     configuration.adaptsPackets = packetFrames == nil && bitrate == nil
     configuration.packetFrames = packetFrames ?? configuration.packetFrames
@@ -39,7 +41,8 @@ struct SidetoneProgram: CallProgram {
     return configuration
   }
 
-  func answering(_ end: CallEnd, from far: CallEnd) -> [Invocation] {
+  /// Answers at once.
+  public func answering(_ end: CallEnd, from far: CallEnd) -> [Invocation] {
     [
       Invocation(
         executable,
@@ -50,7 +53,8 @@ struct SidetoneProgram: CallProgram {
     ]
   }
 
-  func calling(_ end: CallEnd, to far: CallEnd) -> [Invocation] {
+  /// Calls the far side.
+  public func calling(_ end: CallEnd, to far: CallEnd) -> [Invocation] {
     let target = "sip:b@\(far.host):\(far.port)"
     return [
       Invocation(

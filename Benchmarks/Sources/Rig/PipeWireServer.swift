@@ -1,0 +1,103 @@
+public import Foundation
+
+/// A desktop's sound: a session bus, PipeWire with its session manager and PulseAudio's protocol, and a headset whose
+/// microphone hears its loudspeaker, as the default of both.
+///
+/// **Life cycle:** the initialiser starts it, `stop` ends it; between them it can be restarted.
+public final class PipeWireServer {
+  /// The packages that it takes; nil if all are there.
+  public static var missing: String? {
+    let needed = [
+      "pipewire", "wireplumber", "pipewire-pulse", "pactl", "pw-metadata", "dbus-daemon",
+    ]
+    let isComplete = needed.allSatisfy {
+      FileManager.default.isExecutableFile(atPath: "/usr/bin/\($0)")
+    }
+    return isComplete
+      ? nil : "pipewire pipewire-alsa pipewire-pulse wireplumber pulseaudio-utils dbus"
+  }
+
+  /// What programs need in their environment to find it.
+  public let environment: [String: String]
+  private let folder: URL
+  private let bus: RunningProgram
+  private var programs: [RunningProgram] = []
+
+  /// Frames that the graph handles at a time, at 48 kHz.
+  public static let quantum = 256
+
+  /// Starts everything, with files in `folder`.
+  public init(in folder: URL) throws {
+    self.folder = folder
+    let place = folder.appendingPathComponent("runtime")
+    try FileManager.default.createDirectory(
+      at: place,
+      withIntermediateDirectories: true,
+      attributes: [.posixPermissions: 0o700]
+    )
+    let address = "unix:path=\(place.path)/bus"
+    bus = try RunningProgram(
+      Invocation(
+        "dbus-daemon",
+        ["--session", "--nofork", "--nopidfile", "--print-address", "--address=\(address)"]
+      ),
+      environment: [:],
+      log: folder.appendingPathComponent("bus.log")
+    )
+    environment = [
+      "XDG_RUNTIME_DIR": place.path, "DBUS_SESSION_BUS_ADDRESS": address,
+      "HOME": folder.path, "XDG_DATA_HOME": folder.path, "XDG_STATE_HOME": folder.path,
+      "XDG_CONFIG_HOME": folder.path, "PIPEWIRE_RUNTIME_DIR": place.path,
+    ]
+    guard bus.waits(for: "unix:", seconds: 5) else { throw RigError("no bus: \(bus.output)") }
+    try start()
+  }
+
+  /// Starts the server again after `crash`.
+  public func start() throws {
+    programs = try ["pipewire", "wireplumber", "pipewire-pulse"].map { name in
+      try RunningProgram(
+        Invocation(name, []),
+        environment: environment,
+        log: folder.appendingPathComponent("\(name).log")
+      )
+    }
+    try wait { try tell("pactl", "info") }
+    // Its monitor is the microphone.
+    try tell("pactl", "load-module module-null-sink sink_name=headset rate=48000 channel_map=mono")
+    try wait { try tell("pactl", "set-default-sink headset") }
+    try wait { try tell("pactl", "set-default-source headset.monitor") }
+    try tell("pw-metadata", "-n settings 0 clock.force-quantum \(Self.quantum)")
+  }
+
+  // What was started answers when it is ready.
+  private func wait(for action: () throws -> Void) throws {
+    for _ in 0..<50 {
+      if (try? action()) != nil { return }
+      Thread.sleep(forTimeInterval: 0.1)
+    }
+    try action()
+  }
+
+  private func tell(_ program: String, _ arguments: String) throws {
+    let told = try RunningProgram(
+      Invocation(program, arguments.split(separator: " ").map(String.init)),
+      environment: environment,
+      log: folder.appendingPathComponent("\(program).log")
+    )
+    guard told.waitForExit() == 0 else { throw RigError("\(program): \(told.output)") }
+  }
+
+  /// Ends the server as a crash does.
+  public func crash() {
+    for program in programs { program.crash() }
+    programs = []
+  }
+
+  /// Ends everything.
+  public func stop() {
+    for program in programs { program.stop() }
+    programs = []
+    bus.stop()
+  }
+}

@@ -1,0 +1,100 @@
+import ALSAIO
+import Foundation
+import Rig
+import VoiceEngine
+
+/// A call to a machine whose microphone hears its loudspeaker: what the caller says comes back.
+struct EchoCall {
+  /// What came back.
+  struct Outcome {
+    /// When each probe was said that came back, in seconds, and how much later it came, in milliseconds.
+    var echoes: [(second: Double, delay: Double)] = []
+    /// How long the sound server was away, in milliseconds.
+    var downtime = 0.0
+    /// Whether both sides say that the call ended well.
+    var isEndedWell = false
+
+    /// The longest time without an echo, beyond the distance of two probes, in milliseconds.
+    var silence: Double {
+      zip(echoes, echoes.dropFirst()).map { ($1.second - $0.second) * 1_000 }.max()
+        .map { $0 - EchoCall.interval * 1_000 } ?? .infinity
+    }
+  }
+
+  /// Between two probes, in seconds.
+  private static let interval = 0.25
+  /// The playout looks for its delay.
+  private static let settling = 3.0
+
+  private let program: String
+  private let server: PipeWireServer
+  private let folder: URL
+
+  /// A call by that program, whose far side uses the default devices of `server`.
+  init(_ program: String, over server: PipeWireServer, in folder: URL) {
+    self.program = program
+    self.server = server
+    self.folder = folder
+  }
+
+  /// Holds the call for so long, and lets the server crash after `restart` seconds of it.
+  func run(seconds: Int, restartingAfter restart: Double) throws -> Outcome {
+    let said = folder.appendingPathComponent("said.wav")
+    let heard = folder.appendingPathComponent("heard.wav")
+    let probe = Self.probe(seconds: seconds + 5)
+    let wave = WaveFile.header(rateHertz: 48_000, sampleCount: probe.count) + WaveFile.encode(probe)
+    try Data(wave).write(to: said)
+    let port = Int.random(in: 2_000...3_000) * 10
+    let far = try start(
+      ["listen", "--answer", "--once", "--headset", "default"]
+        + ["--listen", "127.0.0.1:\(port)"],
+      as: "far"
+    )
+    defer { far.stop() }
+    guard far.waits(for: "registered", seconds: 10) else { throw RigError(far.output) }
+    let near = try start(
+      ["call", "sip:b@127.0.0.1:\(port)", "--listen", "127.0.0.1:\(port + 2)"]
+        + ["--capture", "file:\(said.path)", "--playback", "file:\(heard.path)"]
+        + ["--duration", "\(seconds)"],
+      as: "near"
+    )
+    defer { near.stop() }
+    guard near.waits(for: "\"connected\"", seconds: 10) else { throw RigError(near.output) }
+    Thread.sleep(forTimeInterval: restart)
+    var outcome = Outcome()
+    let begin = Date()
+    server.crash()
+    Thread.sleep(forTimeInterval: 1)
+    try server.start()
+    outcome.downtime = Date().timeIntervalSince(begin) * 1_000
+    outcome.isEndedWell = near.waitForExit() == 0 && far.waitForExit() == 0
+    let recording = try WaveFile(parsing: [UInt8](Data(contentsOf: heard)))
+    outcome.echoes = Self.echoes(in: recording.samples)
+    return outcome
+  }
+
+  private func start(_ arguments: [String], as name: String) throws -> RunningProgram {
+    try RunningProgram(
+      Invocation(program, arguments + ["--json", "--frame", "10"]),
+      environment: server.environment,
+      log: folder.appendingPathComponent("\(name).log")
+    )
+  }
+
+  private static var intervalFrames: Int { Int(interval * 48_000) }
+
+  private static func probe(seconds: Int) -> [Float] {
+    let chirp = ProbeSignal.chirp()
+    let pause = [Float](repeating: 0, count: intervalFrames - chirp.count)
+    return (0..<Int(Double(seconds) / interval)).flatMap { _ in chirp + pause }
+  }
+
+  private static func echoes(in heard: [Float]) -> [(second: Double, delay: Double)] {
+    let last = heard.count - 2 * intervalFrames
+    return stride(from: Int(settling * 48_000), to: last, by: intervalFrames).compactMap { frame in
+      // Not further than the next one could be taken for this one.
+      let found = ProbeSignal.find(in: heard, range: frame..<frame + intervalFrames - 2_400)
+      return found.map { (Double(frame) / 48_000, ($0 - Double(frame)) / 48) }
+    }
+  }
+}
