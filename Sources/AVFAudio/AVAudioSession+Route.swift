@@ -4,15 +4,16 @@ import Synchronization
 extension AVAudioSession {
   /// Makes a change, moves the voice if it runs, and tells observers if that moved the route.
   func changeRoute(because reason: RouteChangeReason, _ change: (inout SessionState) -> Void) {
-    let (before, after) = state.withLock { state in
+    let (before, after, running) = state.withLock { state in
       let before = state
       change(&state)
+      let running = state.activation.running?.keeper.route
       // The keeper of a running engine tells when it has the devices.
-      state.reroute(because: reason)
-      return (before, state)
+      state.reroute()
+      return (before, state, running)
     }
-    let previous = Self.route(in: before)
-    guard previous != Self.route(in: after) else { return }
+    let previous = Self.route(in: before, running: running)
+    guard previous != Self.route(in: after, running: running) else { return }
     postRouteChange(reason, from: previous)
   }
 
@@ -21,7 +22,10 @@ extension AVAudioSession {
   /// Called by the keeper, which must not wait for the session: the session may be waiting for the keeper.
   func post(_ change: RouteKeeper.RouteChange) {
     notifications.async { [self] in
-      let category = state.withLock { $0.effectiveCategory }
+      let category = state.withLock { state in
+        state.knownCards.merge(change.identities) { $1 }
+        return state.effectiveCategory
+      }
       postRouteChange(change.reason, from: Self.route(change.before, in: category))
     }
   }
@@ -52,10 +56,18 @@ extension AVAudioSession {
   }
 
   static func route(in state: SessionState) -> AVAudioSessionRouteDescription {
+    route(in: state, running: state.activation.running?.keeper.route)
+  }
+
+  /// The route that is running, or else the one that would be.
+  private static func route(
+    in state: SessionState,
+    running: RoutePlan.Route?
+  ) -> AVAudioSessionRouteDescription {
+    if let running { return route(running, in: state.effectiveCategory) }
     let wished = state.devicesAsRouted
     return route(
-      state.activation.running?.keeper.route
-        ?? RoutePlan.Route(capture: wished.capture, playback: wished.playback),
+      RoutePlan.Route(capture: wished.capture, playback: wished.playback),
       in: state.effectiveCategory
     )
   }

@@ -141,13 +141,14 @@ open class AVAudioSession: NSObject, @unchecked Sendable {
 
   /// The devices that an activation opens; both `default` at first.
   ///
-  /// Setting them while the session is active moves the voice over, as soon as they can be opened.
+  /// Setting them while the session is active moves the voice over, as soon as they can be opened: one that is not
+  /// there is waited for. Which other programs step back is decided at the activation.
   public var devices: Devices {
     get { state.withLock { $0.devices } }
     set {
       state.withLock { state in
         state.devices = newValue
-        state.reroute(because: .override)
+        state.reroute()
       }
     }
   }
@@ -250,7 +251,8 @@ open class AVAudioSession: NSObject, @unchecked Sendable {
 
   /// Sends sound to the loudspeaker whatever is plugged in, or no longer.
   ///
-  /// While the session is active the voice moves over at once. Throws `badParam` unless the category is `playAndRecord`, and `resourceNotAvailable` if the
+  /// While the session is active the voice moves over as soon as the device can be opened.
+  /// Throws `badParam` unless the category is `playAndRecord`, and `resourceNotAvailable` if the
   /// machine has no loudspeaker of its own. The next change of category ends it.
   open func overrideOutputAudioPort(_ portOverride: PortOverride) throws {
     let (category, devices) = state.withLock { ($0.effectiveCategory, $0.devices) }

@@ -27,6 +27,8 @@ final class RouteKeeper: @unchecked Sendable {
   /// A change of devices, and what was in use before.
   struct RouteChange: Sendable {
     let before: RoutePlan.Route
+    /// What the cards in use are known by.
+    let identities: [DeviceName: SoundCard.Identity]
     let reason: AVAudioSession.RouteChangeReason
   }
 
@@ -104,7 +106,7 @@ final class RouteKeeper: @unchecked Sendable {
     )
   }
 
-  /// Moves the voice to other devices, as soon as they can be opened; what is in use stays until then.
+  /// Moves the voice to other devices, as soon as they can be opened.
   ///
   /// Waits for nothing. `known` are cards that were once there, by the names that were used.
   func wish(
@@ -192,7 +194,7 @@ final class RouteKeeper: @unchecked Sendable {
   ) {
     guard plan.route != before else { return }
     inUse.withLock { $0 = plan.route }
-    onChange(RouteChange(before: before, reason: reason))
+    onChange(RouteChange(before: before, identities: plan.identities, reason: reason))
   }
 
   // Looks for what is missing as long as something is.

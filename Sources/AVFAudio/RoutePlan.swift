@@ -16,6 +16,9 @@ struct RoutePlan: Sendable {
     /// What is in use; nil while nothing is.
     var current: DeviceName?
 
+    /// What was in use before something else was wished for, until that is open.
+    fileprivate var former: DeviceName?
+
     /// True while what was wished for is in use.
     var isSettled = true
 
@@ -44,6 +47,7 @@ struct RoutePlan: Sendable {
       (current, isSettled) = (device, isWanted)
       guard isWanted else { return }
       opened = now
+      former = nil
       identity = identity ?? CardName(device)?.card(among: cards)?.identity
     }
   }
@@ -113,9 +117,11 @@ struct RoutePlan: Sendable {
     for side in Self.sides where sides.contains(side) { self[side].noteLost(at: now) }
   }
 
-  /// Takes in that the user wishes for other devices; what is in use stays until they are open.
+  /// Takes in that the user wishes for other devices; what is in use stays until they are open, or is the first to
+  /// stand in for them.
   ///
-  /// Returns the sides whose card has to be let go first, since the same one is wanted in another way.
+  /// Returns the sides whose device has to be let go first, since the same card may be wanted in another way: by another
+  /// name of it, or by a server or plugin behind which it is.
   mutating func wish(
     for devices: AVAudioSession.Devices,
     among cards: [SoundCard],
@@ -129,13 +135,18 @@ struct RoutePlan: Sendable {
       self[side] = fresh[side]
       self[side].isSettled = current == fresh[side].wanted
       self[side].current = current
-      guard !self[side].isSettled, let card = current.flatMap(CardName.init)?.card(among: cards),
-        card == wanted(of: side, among: cards).flatMap(CardName.init)?.card(among: cards)
+      guard !self[side].isSettled, let current, mayShare(current, fresh[side].wanted, among: cards)
       else { continue }
-      self[side].current = nil
+      (self[side].current, self[side].former) = (nil, current)
       blocked.formUnion(side)
     }
     return blocked
+  }
+
+  private func mayShare(_ one: DeviceName, _ other: DeviceName, among cards: [SoundCard]) -> Bool {
+    guard case .pcm = one, case .pcm = other else { return false }
+    guard let one = CardName(one), let other = CardName(other) else { return true }
+    return one.card(among: cards) == other.card(among: cards)
   }
 
   /// Gives each side that does not have what was wished for the best that `open` does not throw at.
@@ -161,7 +172,8 @@ struct RoutePlan: Sendable {
   ) -> [(name: DeviceName, isWanted: Bool)] {
     let isResting = self[side].notBefore.map { now < $0 } ?? false
     let wanted = isResting ? nil : wanted(of: side, among: cards)
-    return (wanted.map { [($0, true)] } ?? [])
+    let former = self[side].current == nil ? self[side].former : nil
+    return (wanted.map { [($0, true)] } ?? []) + (former.map { [($0, false)] } ?? [])
       + substitutes(of: side, among: cards).map { ($0, false) }
   }
 

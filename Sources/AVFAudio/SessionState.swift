@@ -111,10 +111,11 @@ struct SessionState: Sendable {
   }
 
   /// Moves a running engine to the devices that are wished for by now.
-  mutating func reroute(because reason: AVAudioSession.RouteChangeReason) {
-    guard var running = activation.running, running.setup.devices != devicesAsRouted else { return }
-    running.keeper.wish(for: devicesAsRouted, known: knownCards, because: reason)
-    running.setup.devices = devicesAsRouted
+  mutating func reroute() {
+    let wished = devicesAsRouted
+    guard var running = activation.running, running.setup.devices != wished else { return }
+    running.keeper.wish(for: wished, known: knownCards, because: .override)
+    running.setup.devices = wished
     switch activation {
     case .inactive: break
     case .byApp: activation = .byApp(running)

@@ -180,11 +180,13 @@ static inline int realtime_lock_memory(void) {
   return mlockall(MCL_CURRENT | MCL_FUTURE | MCL_ONFAULT) < 0 ? errno : 0;
 }
 
+#define REALTIME_RESET_ON_FORK 0x40000000 /* SCHED_RESET_ON_FORK */
+
 /* Asks for SCHED_FIFO on the calling thread; 0 or an errno. A child of fork() does not inherit it. */
 static inline int realtime_request_fifo(int priority) {
   struct sched_param parameter = {0};
   parameter.sched_priority = priority;
-  return pthread_setschedparam(pthread_self(), SCHED_FIFO | 0x40000000 /* SCHED_RESET_ON_FORK */, &parameter);
+  return pthread_setschedparam(pthread_self(), SCHED_FIFO | REALTIME_RESET_ON_FORK, &parameter);
 }
 
 /* The calling thread as the kernel knows it. */
@@ -194,13 +196,17 @@ static inline int realtime_thread_identifier(void) { return (int)syscall(SYS_get
 static inline int realtime_is_scheduled(int thread) {
   int policy = sched_getscheduler(thread);
   if (policy < 0) return 0;
-  policy &= ~0x40000000 /* SCHED_RESET_ON_FORK */;
+  policy &= ~REALTIME_RESET_ON_FORK;
   return policy == SCHED_FIFO || policy == SCHED_RR;
 }
 
-/* Limits how long real-time threads of this process may run without a pause, in microseconds; 0 or an errno. */
+/* Limits how long real-time threads of this process may run without a pause, in microseconds, unless there is a
+   stricter limit; 0 or an errno. */
 static inline int realtime_limit(unsigned long microseconds) {
-  struct rlimit limit = {microseconds, microseconds};
+  struct rlimit limit;
+  if (getrlimit(RLIMIT_RTTIME, &limit) < 0) return errno;
+  if (limit.rlim_max > microseconds) limit.rlim_max = microseconds;
+  if (limit.rlim_cur > limit.rlim_max) limit.rlim_cur = limit.rlim_max;
   return setrlimit(RLIMIT_RTTIME, &limit) < 0 ? errno : 0;
 }
 

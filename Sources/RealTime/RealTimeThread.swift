@@ -19,7 +19,7 @@ public final class RealTimeThread: Sendable {
   public enum Scheduling: Sendable {
     /// The thread has not started yet.
     case pending
-    /// SCHED_FIFO.
+    /// SCHED_FIFO, or SCHED_RR if a service gave it.
     case realTime
     /// The default policy.
     case ordinary
@@ -109,10 +109,10 @@ public final class RealTimeThread: Sendable {
     return realtime_is_scheduled(thread) != 0 ? .realTime : .ordinary
   }
 
-  /// Limits how long a real-time thread of this process may run without a pause, in microseconds; one that runs
-  /// longer ends the process.
+  /// Limits how long a real-time thread of this process may run without a pause, in microseconds, unless there is a
+  /// stricter limit; a thread that runs longer ends the process. False if the system refuses.
   public static func limitRunning(microseconds: Int) -> Bool {
-    realtime_limit(UInt(max(0, microseconds))) == 0
+    microseconds > 0 && realtime_limit(UInt(microseconds)) == 0
   }
 
   /// Waits until `body` has returned.

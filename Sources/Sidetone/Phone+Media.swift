@@ -104,7 +104,7 @@ extension Phone {
   }
 
   /// How long a service has to permit real-time scheduling.
-  private static let promotionNanoseconds: Int64 = 1_000_000_000
+  private static let promotionNanoseconds: Int64 = 5_000_000_000
 
   func watch() {
     guard let engine else { return }

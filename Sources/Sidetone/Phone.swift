@@ -78,7 +78,8 @@ public actor Phone {
   /// Throws a `SIPError` if an address or port cannot be had.
   public func start() async throws {
     let session = AVAudioSession.sharedInstance()
-    session.devices = configuration.devices
+    // Another phone's call in this process keeps its devices.
+    if session.voiceEngine == nil { session.devices = configuration.devices }
     session.speechFilters = configuration.filters
     try session.setCategory(.playAndRecord, mode: .voiceChat)
     if let period = configuration.ioBufferDuration {

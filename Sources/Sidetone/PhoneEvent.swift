@@ -53,7 +53,7 @@ public struct CallStatistics: Equatable, Sendable {
   public let stream: StreamStatistics
   /// The device's figures.
   public let engine: EngineStatistics
-  /// False if the system denied real-time scheduling.
+  /// False as long as the voice thread has no real-time scheduling: the system denied it, and no service gave it.
   public let isRealTime: Bool
 }
 

@@ -27,10 +27,11 @@ struct PerceivedQuality {
     (try? run(python, ["-c", "import numpy, pesq"])) != nil
   }
 
-  /// Scores `heard`, which is `delay` milliseconds behind `said`, both at 48 kHz; `said` is repeated without an end.
+  /// Scores `heard`, which is `delay` milliseconds behind `said`, both at 48 kHz; `said` is repeated without an end, by a
+  /// clock that is `drift` parts per million fast.
   ///
   /// Nil if there is nothing to score.
-  init?(of heard: [Float], said: [Float], delay: Double, python: String) throws {
+  init?(of heard: [Float], said: [Float], delay: Double, drift: Int, python: String) throws {
     guard delay.isFinite, delay >= 0, !said.isEmpty else { return nil }
     let folder = FileManager.default.temporaryDirectory
       .appendingPathComponent("sidetone-quality-\(UUID().uuidString)")
@@ -38,12 +39,13 @@ struct PerceivedQuality {
     defer { try? FileManager.default.removeItem(at: folder) }
     let shift = Int(delay * 48)
     let count = (heard.count - shift) / Self.partFrames
-    let step = max(1, count / Self.maximumParts)
+    let step = max(1, (count + Self.maximumParts - 2) / Self.maximumParts)
     var files: [String] = []
     // The playout looks for its delay in the first part.
     for part in stride(from: 1, to: count, by: step) {
       let begin = part * Self.partFrames
-      let original = (begin..<begin + Self.partFrames).map { said[$0 % said.count] }
+      let first = begin + begin / 1_000_000 * drift + begin % 1_000_000 * drift / 1_000_000
+      let original = (first..<first + Self.partFrames).map { said[$0 % said.count] }
       guard original.contains(where: { abs($0) > Self.audible }) else { continue }
       let copy = Array(heard[begin + shift..<begin + shift + Self.partFrames])
       for (name, samples) in [("said", original), ("heard", copy)] {

@@ -10,7 +10,7 @@ struct SimulateCommand: ParsableCommand {
     abstract: "A whole call in virtual time: no device, no socket, minutes in a second.",
     discussion: """
       The voice path is the one that calls use; clocks, network and headsets are scripted. The same arguments give \
-      the same result, sample for sample.
+      the same call, sample for sample.
       """
   )
 
@@ -129,12 +129,17 @@ struct SimulateCommand: ParsableCommand {
     call.run(seconds: duration) { report.add($0) }
     report.traffic = call.traffic
     if let scorer {
-      report.quality = try PerceivedQuality(
-        of: call.heard,
-        said: far.card.sound,
-        delay: report.medianDelay,
-        python: scorer
-      )
+      do {
+        report.quality = try PerceivedQuality(
+          of: call.heard,
+          said: far.card.sound,
+          delay: report.medianDelay,
+          drift: drift,
+          python: scorer
+        )
+      } catch  where python == nil {
+        // Nobody asked for it.
+      }
     }
     print(json ? report.json : report.text)
     if let plot { try write(Data(report.svg.utf8), to: plot) }
@@ -147,8 +152,12 @@ struct SimulateCommand: ParsableCommand {
 
   // The Python to score with; who names one wants it to be used.
   private func scorer() throws -> String? {
-    guard duration <= Self.longestScored else {
-      guard python == nil else { throw CommandFailure("calls of up to 20 minutes are scored") }
+    // A loudspeaker that stands still shifts what is heard against what was said.
+    guard duration <= Self.longestScored, !faults.contains(where: { $0.hasPrefix("suspended") })
+    else {
+      guard python == nil else {
+        throw CommandFailure("scored are calls of up to 20 minutes in which nothing is suspended")
+      }
       return nil
     }
     guard PerceivedQuality.isAvailable(to: python ?? "python3") else {

@@ -124,6 +124,23 @@ struct RoutePlanTests {
     )
     let blocked = plan.wish(for: devices, among: [Self.headset], known: [:], at: Self.later(5))
     #expect(blocked == .capture && plan.route.capture == nil)
+    // It does not open in that way: what worked is used on.
+    plan.settle(among: [Self.headset], at: Self.later(6)) { name, _ in
+      if name == devices.capture { throw CancellationError() }
+    }
+    #expect(plan.route.capture == Self.wish.capture && plan.unsettled == [.capture])
+  }
+
+  @Test func cardBehindAServerIsLetGoFirst() {
+    var plan = RoutePlan(.systemDefault, cards: [Self.headset], at: Self.start)
+    let blocked = plan.wish(for: Self.wish, among: [Self.headset], known: [:], at: Self.later(5))
+    #expect(blocked == .both)
+    plan.settle(among: [Self.headset], at: Self.later(6)) { name, _ in
+      if name != .pcm("default") { throw CancellationError() }
+    }
+    #expect(plan.route == .init(capture: .pcm("default"), playback: .pcm("default")))
+    plan.settle(among: [Self.headset], at: Self.later(7)) { _, _ in }
+    #expect(plan.unsettled.isEmpty && plan.route == plan.wantedRoute)
   }
 
   @Test func soundServerIsWaitedForWithoutASubstitute() {

@@ -1,7 +1,6 @@
 @testable import AVFAudio
 import DesktopBus
 import Foundation
-import Glibc
 import Synchronization
 import Testing
 
@@ -33,13 +32,17 @@ private final class ScriptedRealTimeKit: Sendable {
   }
 }
 
-/// Limits are the process's: one test at a time.
-@Suite(.serialized)
 struct RealTimeKitTests {
-  private static var limit: rlimit {
-    var limit = rlimit()
-    _ = unsafe getrlimit(__rlimit_resource_t(15), &limit)
-    return limit
+  /// What the process was limited to, instead of the test's own process.
+  private final class Limits: Sendable {
+    let asked = Mutex<[Int]>([])
+
+    func kit(at address: String) -> RealTimeKit {
+      RealTimeKit(address: address) { microseconds in
+        self.asked.withLock { $0.append(microseconds) }
+        return true
+      }
+    }
   }
 
   private static func ask(_ kit: RealTimeKit, thread: Int32) async -> Bool {
@@ -52,24 +55,21 @@ struct RealTimeKitTests {
   func threadIsPromotedByWhoMay(grants: Bool) async throws {
     guard let daemon = try BusDaemon() else { return }
     defer { withExtendedLifetime(daemon) {} }
-    var before = Self.limit
     let service = try #require(ScriptedRealTimeKit(grants: grants, address: daemon.address))
-    let kit = RealTimeKit(address: daemon.address)
-    #expect(await Self.ask(kit, thread: 4_711) == grants)
+    let limits = Limits()
+    #expect(await Self.ask(limits.kit(at: daemon.address), thread: 4_711) == grants)
     var requests = service.requests.makeAsyncIterator()
     #expect(await requests.next() == [.uint64(4_711), .uint32(15)])
     // The service refuses who has no limit.
-    #expect(Self.limit.rlim_cur == 200_000)
-    _ = unsafe setrlimit(__rlimit_resource_t(15), &before)
+    #expect(limits.asked.withLock { $0 } == [200_000])
   }
 
   @Test func machineWithoutTheServiceIsNoFault() async throws {
-    let nowhere = RealTimeKit(address: "unix:path=/nowhere/bus")
-    #expect(await Self.ask(nowhere, thread: 1) == false)
+    let limits = Limits()
+    #expect(await Self.ask(limits.kit(at: "unix:path=/nowhere/bus"), thread: 1) == false)
     guard let daemon = try BusDaemon() else { return }
     defer { withExtendedLifetime(daemon) {} }
-    let before = Self.limit.rlim_cur
-    #expect(await Self.ask(RealTimeKit(address: daemon.address), thread: 1) == false)
-    #expect(Self.limit.rlim_cur == before)
+    #expect(await Self.ask(limits.kit(at: daemon.address), thread: 1) == false)
+    #expect(limits.asked.withLock { $0.isEmpty })
   }
 }

@@ -70,6 +70,17 @@ struct VirtualStream: ~Copyable {
     }
   }
 
+  /// Lets time pass in which packets come and nobody pulls, as when a loudspeaker stands still.
+  mutating func stand(milliseconds: Double) {
+    now = now.advanced(byNanoseconds: Int64(milliseconds * 1e6))
+  }
+
+  /// How much later what was decoded last sounds than it was said, in milliseconds.
+  var lag: Double {
+    let said = Double((decoded.last ?? 0) - 70_000 + 1) * Double(packetFrames) / 48
+    return Double(now.nanoseconds - 1_000_000_000) / 1e6 + Double(queued) / 48 - said
+  }
+
   private mutating func pull() {
     var guardCount = 0
     while queued < 120 {
@@ -379,5 +390,30 @@ struct JitterBufferTests {
     #expect(stream.decoded == stream.decoded.sorted())
     #expect(Set(stream.decoded).count == stream.decoded.count)
     #expect(stream.delayMilliseconds < 700)
+  }
+
+  @Test func whatWaitedForEverIsDroppedWithoutAShadow() {
+    var stream = VirtualStream()
+    stream.send(0..<400)
+    stream.run(milliseconds: 2_000)
+    let before = stream.lag
+    stream.stand(milliseconds: 900)
+    stream.run(milliseconds: 300)
+    #expect(abs(stream.lag - before) <= 10, "\(before) ms before, \(stream.lag) ms after")
+    #expect(stream.buffer.counters.skippedPackets > 80)
+    #expect(stream.buffer.counters.concealedFrames <= 480)
+  }
+
+  @Test func whatIsLeftAfterALongStandAndALossIsNotPlayedEarly() {
+    var stream = VirtualStream()
+    // Jitter that wants 60 ms; then a stand, of which the end is lost.
+    stream.send(0..<300) { $0 % 7 == 0 ? 65 : 5 }
+    stream.send(300..<340) { _ in 5 }
+    stream.send(400..<600) { $0 % 7 == 0 ? 65 : 5 }
+    stream.run(milliseconds: 3_010)
+    let before = stream.lag
+    stream.stand(milliseconds: 1_000)
+    stream.run(milliseconds: 100)
+    #expect(stream.lag > before - 25, "\(before) ms before, \(stream.lag) ms after")
   }
 }

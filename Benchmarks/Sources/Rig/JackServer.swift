@@ -5,6 +5,9 @@ public import Foundation
 ///
 /// **Life cycle:** the initialiser starts the server, `stop` ends it.
 public final class JackServer {
+  /// Frames that the server handles at a time, at 48 kHz.
+  static let period = 128
+
   /// What programs need in their environment to find the devices.
   public let environment: [String: String]
   private let server: RunningProgram
@@ -35,7 +38,7 @@ public final class JackServer {
     server = try RunningProgram(
       Invocation(
         "jackd",
-        ["-n", name, "-R", "-P70", "-S", "-d", "dummy", "-r", "48000", "-p", "128"]
+        ["-n", name, "-R", "-P70", "-S", "-d", "dummy", "-r", "48000", "-p", "\(Self.period)"]
       ),
       environment: environment,
       log: log
@@ -59,7 +62,7 @@ public final class JackServer {
   /// How many of these waits were longer than a period, of which each moves one side's clock against the
   /// other's.
   public static func longOnes(among stalls: [Double]) -> Int {
-    stalls.count { $0 > 128.0 / 48 }
+    stalls.count { $0 > Double(period) / 48 }
   }
 
   /// Ends the server.

@@ -21,7 +21,9 @@ public struct RecordedSpeech {
   /// The recordings, to be decoded by `script` with that Python; nil if a recording, or the decoder, is missing.
   public init?(python: String, script: String) {
     let needed = Self.files.map(\.path) + [python, script]
-    guard needed.allSatisfy({ FileManager.default.fileExists(atPath: $0) }) else { return nil }
+    guard needed.allSatisfy({ FileManager.default.fileExists(atPath: $0) }),
+      (try? run(python, ["-c", "import G722, numpy"])) != nil
+    else { return nil }
     self.python = python
     self.script = script
   }

@@ -11,13 +11,12 @@ public struct SimulatedTrial {
   private let settings: Trial.Settings
   private let model: TrialResult
 
-  /// JACK's period in the rig.
-  private static let period = 128
+  private static let period = JackServer.period
 
   /// A call with streams as `stream`; nil for the conditions is the loopback interface.
   ///
-  /// The clock of both headsets stands still, and each program gets no processor, as often in each second and for as
-  /// long as during `model`, a call that was measured, at moments that follow from the seed.
+  /// The clock of both headsets stands still, and each program wakes late, as often in each second and for as long as
+  /// during `model`, a call that was measured, at moments that follow from the seed.
   public init(
     _ stream: StreamConfiguration,
     over conditions: NetworkConditions?,
@@ -39,15 +38,13 @@ public struct SimulatedTrial {
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     let listener = Listener(to: conversation, scorer: settings.scorer)
     var generator = SeededGenerator(seed: settings.seed)
-    let stalls = faults(.suspended, model.stallMilliseconds ?? [], &generator)
-    // What lasts longer keeps jackd waiting as well, and is among the stalls.
-    let delays = (model.lateMilliseconds ?? []).filter { $0 < Double(Self.period) / 48 }
+    let stalls = stalls(&generator)
     let begin = settings.settling * 48_000
     let end = begin + settings.seconds * 48_000
     let directions = try [(0, "A to B"), (1, "B to A")].map { source, name in
       let call = try SimulatedCall(
-        near: party(saying: 1 - source, stalls + faults(.stopped, delays, &generator)),
-        far: party(saying: source, stalls + faults(.stopped, delays, &generator)),
+        near: party(saying: 1 - source, stalls + delays(beside: stalls, &generator)),
+        far: party(saying: source, stalls + delays(beside: stalls, &generator)),
         over: conditions,
         configuration: stream,
         seed: 2 &* settings.seed &+ UInt64(source)
@@ -66,21 +63,44 @@ public struct SimulatedTrial {
     return TrialResult(simulated: name, over: conditions.name, directions)
   }
 
-  private func faults(
-    _ kind: DeviceFault.Kind,
-    _ milliseconds: [Double],
+  /// The length of the call that the window of the model is part of, in seconds.
+  private var seconds: Double { Double(settings.settling + settings.seconds) }
+
+  // As many as in the whole call, if they come as often as in the window.
+  private func extended(_ milliseconds: [Double]) -> [Double] {
+    let count = Int(seconds * Double(milliseconds.count) / Double(settings.seconds))
+    return (0..<count).map { milliseconds[$0 % milliseconds.count] }
+  }
+
+  private func stalls(_ generator: inout SeededGenerator) -> [DeviceFault] {
+    extended(model.stallMilliseconds ?? [])
+      .map { DeviceFault(.suspended, second: seconds * generator.unit(), milliseconds: $0) }
+      .sorted { $0.at < $1.at }
+  }
+
+  // Each begins just before the microphone wakes the program. What lasts longer than a period keeps jackd waiting as
+  // well, and is among the stalls.
+  private func delays(
+    beside stalls: [DeviceFault],
     _ generator: inout SeededGenerator
   ) -> [DeviceFault] {
-    let seconds = Double(settings.settling + settings.seconds)
-    let count = milliseconds.count * (settings.settling + settings.seconds) / settings.seconds
-    return (0..<count).map { index in
-      DeviceFault(
-        kind,
-        second: seconds * generator.unit(),
-        milliseconds: milliseconds[index % milliseconds.count]
+    let period = Double(Self.period) / 48
+    return extended((model.lateMilliseconds ?? []).filter { $0 < period }).map { milliseconds in
+      let turn = (1_000 * seconds / period * generator.unit()).rounded(.down)
+      var passed = turn * period
+      for stall in stalls where Double(stall.at) / 1e6 < passed {
+        passed += Double(stall.duration) / 1e6
+      }
+      return DeviceFault(
+        .stopped,
+        second: (passed - Self.margin) / 1_000,
+        milliseconds: milliseconds + Self.margin
       )
     }
   }
+
+  /// In milliseconds.
+  private static let margin = 0.01
 
   private func party(saying source: Int, _ faults: [DeviceFault]) -> SimulatedCall.Party {
     var party = SimulatedCall.Party()

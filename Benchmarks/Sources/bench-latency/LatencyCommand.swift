@@ -162,9 +162,13 @@ struct LatencyCommand: ParsableCommand {
           stallingAs: models[seed % models.count]
         )
         let place = folder.appendingPathComponent("simulated-\(results.count)")
-        let result = try trial.run(as: program.name, in: place)
-        print(LatencyReport.line(of: result))
-        results.append(result)
+        do {
+          let result = try trial.run(as: program.name, in: place)
+          print(LatencyReport.line(of: result))
+          results.append(result)
+        } catch {
+          print("\(program.name) was not simulated: \(error)")
+        }
       }
     }
     return results

@@ -34,7 +34,7 @@ public final class ScriptedSoundCard {
   private let time: VirtualTime
   private let captureCrystal: Crystal
   private let playbackCrystal: Crystal
-  /// Those since the card was last opened: a new opening counts by the time that has passed.
+  /// Those since both sides were last opened: then the card counts by the time that has passed.
   private var suspensions: [DeviceFault]
   private let absences: [DeviceFault]
   private var begin: MonotonicInstant?
@@ -116,7 +116,7 @@ public final class ScriptedSoundCard {
   func start(_ sides: DeviceSides, fill: FrameCount) {
     if begin == nil { begin = time.now }
     opened = passed
-    suspensions.removeAll { $0.at + $0.duration <= opened }
+    if sides == .both { suspensions.removeAll { $0.at + $0.duration <= opened } }
     if sides.contains(.capture) {
       firstFrame = captureCrystal.frames(in: running(at: time.now))
       read = firstFrame

@@ -86,7 +86,7 @@ package struct LatencyReport: Codable {
         let percentiles = Percentiles(values)
         return String(format: "%.1f to %.1f", percentiles(0), percentiles(1))
       }
-      let directions = trials.flatMap(\.directions)
+      let directions = trials.filter(\.isSetUp).flatMap(\.directions)
       let delays = directions.map { Percentiles($0.delays) }
       let scores = directions.map { Percentiles($0.pesq) }.filter { $0.count > 0 }.map(\.median)
       return (
