@@ -53,16 +53,10 @@ final class MediaPlayers: @unchecked Sendable {
   }
 
   private static func status(of name: String, on bus: BusConnection) -> String? {
-    let answer = bus.ask(
-      name,
-      path: path,
-      interface: "org.freedesktop.DBus.Properties",
-      "Get",
-      [.string(player), .string("PlaybackStatus")]
-    )
-    guard case .success(let values) = answer, case .string(let status)? = values.first else {
-      return nil
-    }
+    guard
+      case .string(let status)? =
+        bus.property("PlaybackStatus", of: player, at: path, on: name)
+    else { return nil }
     return status
   }
 

@@ -51,15 +51,7 @@ final class RealTimeKit: Sendable {
   }
 
   private static func number(_ property: String, on bus: BusConnection) -> Int64? {
-    let answer = bus.ask(
-      service,
-      path: path,
-      interface: "org.freedesktop.DBus.Properties",
-      "Get",
-      [.string(service), .string(property)]
-    )
-    guard case .success(let values) = answer else { return nil }
-    switch values.first {
+    switch bus.property(property, of: service, at: path, on: service) {
     case .int32(let number): return Int64(number)
     case .int64(let number): return number
     case .uint32(let number): return Int64(number)

@@ -109,8 +109,9 @@ public final class RealTimeThread: Sendable {
     return realtime_is_scheduled(thread) != 0 ? .realTime : .ordinary
   }
 
-  /// Limits how long a real-time thread of this process may run without a pause, in microseconds, unless there is a
-  /// stricter limit; a thread that runs longer ends the process. False if the system refuses.
+  /// Limits how long a real-time thread of this process may run without a pause, in microseconds.
+  ///
+  /// A thread that runs longer ends the process. A stricter limit stays. False if the system refuses.
   public static func limitRunning(microseconds: Int) -> Bool {
     microseconds > 0 && realtime_limit(UInt(microseconds)) == 0
   }

@@ -5,6 +5,36 @@ import Foundation
 import Synchronization
 import Testing
 
+/// What a session tells of its route, as texts in their order.
+private struct RouteChanges {
+  let texts: AsyncStream<String>
+  private let token: any NSObjectProtocol
+
+  init(
+    of session: AVAudioSession,
+    describing describe:
+      @escaping @Sendable (_ reason: UInt, _ previous: AVAudioSessionRouteDescription) -> String
+  ) {
+    let (texts, continuation) = AsyncStream<String>.makeStream()
+    self.texts = texts
+    token = NotificationCenter.default.addObserver(
+      forName: AVAudioSession.routeChangeNotification,
+      object: session,
+      queue: nil
+    ) { note in
+      let reason = note.userInfo?[AVAudioSessionRouteChangeReasonKey] as? UInt
+      let previous = note.userInfo?[AVAudioSessionRouteChangePreviousRouteKey]
+      guard let reason, let previous = previous as? AVAudioSessionRouteDescription else {
+        Issue.record("a route change without its reason or its former route")
+        return
+      }
+      continuation.yield(describe(reason, previous))
+    }
+  }
+
+  func stop() { NotificationCenter.default.removeObserver(token) }
+}
+
 extension ProcessWideTests {
   /// The audio session's own rules, and those between it and calls.
   @Suite struct AudioSessionTests {
@@ -78,25 +108,15 @@ extension ProcessWideTests {
     @Test func S7_routeChangeIsToldOnceOffTheMainThreadWithReasonAndFormerRoute() async throws {
       // What was posted before this test is not its business.
       session.notifications.sync {}
-      let changes = AsyncStream<String>.makeStream()
-      let token = NotificationCenter.default.addObserver(
-        forName: AVAudioSession.routeChangeNotification,
-        object: session,
-        queue: nil
-      ) { note in
-        let reason = note.userInfo?[AVAudioSessionRouteChangeReasonKey] as? UInt
-        let previous = note.userInfo?[AVAudioSessionRouteChangePreviousRouteKey]
-        let inputs = (previous as? AVAudioSessionRouteDescription)?.inputs.count
-        changes.continuation.yield(
-          "\(reason ?? 0), \(inputs ?? -1) inputs before, main \(Thread.isMainThread)"
-        )
+      let changes = RouteChanges(of: session) { reason, previous in
+        "\(reason), \(previous.inputs.count) inputs before, main \(Thread.isMainThread)"
       }
-      defer { NotificationCenter.default.removeObserver(token) }
+      defer { changes.stop() }
       try session.setCategory(.playAndRecord)
       // The same route, hence no notification.
       try session.setCategory(.playAndRecord, mode: .voiceChat)
       try session.setCategory(.playback)
-      var iterator = changes.stream.makeAsyncIterator()
+      var iterator = changes.texts.makeAsyncIterator()
       #expect(await iterator.next() == "3, 0 inputs before, main false")
       #expect(await iterator.next() == "3, 1 inputs before, main false")
     }
@@ -120,22 +140,14 @@ extension ProcessWideTests {
       session.devices = .init(capture: .null, playback: .null)
       try session.setCategory(.playAndRecord)
       session.notifications.sync {}
-      let changes = AsyncStream<String>.makeStream()
-      let token = NotificationCenter.default.addObserver(
-        forName: AVAudioSession.routeChangeNotification,
-        object: session,
-        queue: nil
-      ) { note in
-        let reason = note.userInfo?[AVAudioSessionRouteChangeReasonKey] as? UInt
-        let previous = note.userInfo?[AVAudioSessionRouteChangePreviousRouteKey]
-        let outputs = (previous as? AVAudioSessionRouteDescription)?.outputs.map(\.uid)
-        changes.continuation.yield("\(reason ?? 0), \(outputs ?? []) before")
+      let changes = RouteChanges(of: session) { reason, previous in
+        "\(reason), \(previous.outputs.map(\.uid)) before"
       }
-      defer { NotificationCenter.default.removeObserver(token) }
+      defer { changes.stop() }
       try session.setActive(true)
       let engine = try #require(session.voiceEngine)
       session.devices = .init(capture: .null, playback: .file(file.path))
-      var iterator = changes.stream.makeAsyncIterator()
+      var iterator = changes.texts.makeAsyncIterator()
       let override = AVAudioSession.RouteChangeReason.override.rawValue
       #expect(await iterator.next() == "\(override), [\"null\"] before")
       #expect(session.currentRoute.outputs.map(\.uid) == ["file:\(file.path)"])
