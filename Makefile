@@ -65,14 +65,14 @@ bench: build-bench
 	$(BENCH)/voice-allocations
 	$(BENCH)/bench-modules --output .build/bench
 	Benchmarks/directory.sh
-	$(BENCH)/bench-setup --repeats 10 --output .build/bench
-	$(BENCH)/bench-latency --seconds 12 --repeats 1 --networks direct --only sidetone --output .build/bench
+	$(BENCH)/bench-setup --repeats 6 --output .build/bench
+	$(BENCH)/bench-latency --seconds 12 --repeats 1 --networks direct --only sidetone --simulated 1 --output .build/bench
 	$(BENCH)/bench-scale --calls 0,20 --seconds 4 --output .build/bench
 	$(BENCH)/bench-cost --seconds 1 --repeats 1 --output .build/bench
 	$(BENCH)/bench-desktop --seconds 0 --restarts 1
 	for attempt in 1 2; do $(BENCH)/bench-faults --only headset-replugged && break; \
 	  [ $$attempt = 1 ] || exit 1; done
-	$(BENCH)/bench-playout --seconds 20 --seeds 101 --networks wifi,lossy-5 --output .build/bench
+	$(BENCH)/bench-playout --seconds 20 --seeds 101 --networks wifi --output .build/bench
 
 bench-faults: build-bench
 	$(BENCH)/bench-faults

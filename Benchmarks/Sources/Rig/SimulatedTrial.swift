@@ -45,7 +45,8 @@ public struct SimulatedTrial {
       let call = try SimulatedCall(
         near: party(saying: 1 - source, stalls + delays(beside: stalls, &generator)),
         far: party(saying: source, stalls + delays(beside: stalls, &generator)),
-        over: conditions,
+        towardsNear: path(seed: 4 &* settings.seed &+ UInt64(source)),
+        towardsFar: path(seed: 4 &* settings.seed &+ 2 &+ UInt64(source)),
         configuration: stream,
         seed: 2 &* settings.seed &+ UInt64(source)
       )
@@ -72,6 +73,18 @@ public struct SimulatedTrial {
     return (0..<count).map { milliseconds[$0 % milliseconds.count] }
   }
 
+  private var latenesses: [Double] {
+    (model.lateMilliseconds ?? []).filter { $0 < Double(Self.period) / 48 }
+  }
+
+  private func path(seed: UInt64) -> any PacketPath {
+    let network = EmulatedNetwork(conditions, seed: seed)
+    guard conditions.name != TrialResult.direct else { return network }
+    let wakes = Double(settings.seconds) / WakeWitness.periodSeconds
+    let share = Double(latenesses.count) / wakes
+    return RelayedPath(network, late: share, by: latenesses, seed: ~seed)
+  }
+
   private func stalls(_ generator: inout SeededGenerator) -> [DeviceFault] {
     extended(model.stallMilliseconds ?? [])
       .map { DeviceFault(.suspended, second: seconds * generator.unit(), milliseconds: $0) }
@@ -85,7 +98,7 @@ public struct SimulatedTrial {
     _ generator: inout SeededGenerator
   ) -> [DeviceFault] {
     let period = Double(Self.period) / 48
-    return extended((model.lateMilliseconds ?? []).filter { $0 < period }).map { milliseconds in
+    return extended(latenesses).map { milliseconds in
       let turn = (1_000 * seconds / period * generator.unit()).rounded(.down)
       var passed = turn * period
       for stall in stalls where Double(stall.at) / 1e6 < passed {

@@ -15,6 +15,8 @@ public final class WakeWitness {
   private let thread: RealTimeThread
 
   private static let periodNanoseconds: Int64 = 2_500_000
+  static var periodSeconds: Double { Double(periodNanoseconds) / 1e9 }
+
   /// Less than this harms nobody, in milliseconds.
   private static let harmless = 0.5
 

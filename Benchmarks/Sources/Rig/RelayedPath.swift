@@ -1,0 +1,35 @@
+import MediaTime
+import Simulation
+
+/// An emulated network as the relay carries it, whose thread wakes late now and then, for taking a packet and for giving it.
+struct RelayedPath: PacketPath {
+  private var network: EmulatedNetwork
+  private var generator: SeededGenerator
+  private let delays: [Double]
+  private let share: Double
+  private var last: MonotonicInstant?
+
+  /// The relay wakes late in that share of cases, by one of `delays` in milliseconds.
+  init(_ network: EmulatedNetwork, late share: Double, by delays: [Double], seed: UInt64) {
+    self.network = network
+    self.share = delays.isEmpty ? 0 : share
+    self.delays = delays
+    generator = SeededGenerator(seed: seed)
+  }
+
+  mutating func fate(sentAt instant: MonotonicInstant, byteCount: Int) -> EmulatedNetwork.Fate {
+    var fate = network.fate(sentAt: instant, byteCount: byteCount)
+    guard let arrival = fate.arrival else { return fate }
+    let late = lateness() + lateness()
+    // A late thread gives what is due meanwhile in its order.
+    let given = max(arrival.advanced(byNanoseconds: Int64(late * 1e6)), last ?? arrival)
+    last = given
+    fate.arrival = given
+    return fate
+  }
+
+  private mutating func lateness() -> Double {
+    guard share > 0, generator.unit() < share else { return 0 }
+    return delays[Int(generator.unit() * Double(delays.count))]
+  }
+}
