@@ -66,7 +66,7 @@ bench: build-bench
 	$(BENCH)/bench-modules --output .build/bench
 	Benchmarks/directory.sh
 	$(BENCH)/bench-setup --repeats 6 --output .build/bench
-	$(BENCH)/bench-latency --seconds 12 --repeats 1 --networks direct --only sidetone --simulated 1 --output .build/bench
+	$(BENCH)/bench-latency --seconds 12 --repeats 1 --networks direct --only "sidetone --frame 5" --simulated 1 --output .build/bench
 	$(BENCH)/bench-scale --calls 0,20 --seconds 4 --output .build/bench
 	$(BENCH)/bench-cost --seconds 1 --repeats 1 --output .build/bench
 	$(BENCH)/bench-desktop --seconds 0 --restarts 1

@@ -227,7 +227,8 @@ open class AVAudioSession: NSObject, @unchecked Sendable {
 
   /// Wishes for a microphone; nil leaves the choice to the system.
   ///
-  /// While the session is active the voice moves over as soon as the device can be opened. A headset's microphone brings its loudspeaker along. Throws `badParam` for a port that is not
+  /// While the session is active the voice moves over as soon as the device can be opened. A headset's microphone
+  /// brings its loudspeaker along. Throws `badParam` for a port that is not
   /// there.
   open func setPreferredInput(_ inPort: AVAudioSessionPortDescription?) throws {
     guard let inPort else {
