@@ -1,7 +1,7 @@
 # make demo    a real call between two processes on this machine
 # make test    every test; those that start programs by themselves
 # make lint    the formatter's rules
-# make bench   a short run of the benchmarks, under four minutes
+# make bench   a short run of the benchmarks
 # make bench-faults  sound cards fail in calls on a real kernel, in a virtual machine
 # make bench-desktop  calls through PipeWire, which is restarted in some of them
 # make results  all benchmarks at length, and the page of Benchmarks/results

@@ -109,18 +109,13 @@ final class RouteKeeper: @unchecked Sendable {
   /// Moves the voice to other devices, as soon as they can be opened.
   ///
   /// Waits for nothing. `known` are cards that were once there, by the names that were used.
-  func wish(
-    for devices: AVAudioSession.Devices,
-    known: [DeviceName: SoundCard.Identity],
-    because reason: AVAudioSession.RouteChangeReason
-  ) {
-    queue.async { [weak self] in self?.change(to: devices, known: known, because: reason) }
+  func wish(for devices: AVAudioSession.Devices, known: [DeviceName: SoundCard.Identity]) {
+    queue.async { [weak self] in self?.change(to: devices, known: known) }
   }
 
   private func change(
     to devices: AVAudioSession.Devices,
-    known: [DeviceName: SoundCard.Identity],
-    because reason: AVAudioSession.RouteChangeReason
+    known: [DeviceName: SoundCard.Identity]
   ) {
     guard isAtWork else { return }
     let before = plan.route
@@ -128,7 +123,7 @@ final class RouteKeeper: @unchecked Sendable {
     let blocked = plan.wish(for: devices, among: SoundCard.all(), known: known, at: now)
     if !blocked.isEmpty { silence(blocked) }
     restore()
-    announce(from: before, reason)
+    announce(from: before, .override)
     schedule()
   }
 

@@ -133,9 +133,11 @@ struct RoutePlan: Sendable {
     for side in Self.sides where fresh[side].wanted != self[side].wanted {
       let current = self[side].current
       self[side] = fresh[side]
-      self[side].isSettled = current == fresh[side].wanted
+      // A card may have another number by now than the user knows.
+      let named = wanted(of: side, among: cards) ?? fresh[side].wanted
+      self[side].isSettled = current == named
       self[side].current = current
-      guard !self[side].isSettled, let current, mayShare(current, fresh[side].wanted, among: cards)
+      guard !self[side].isSettled, let current, mayShare(current, named, among: cards)
       else { continue }
       (self[side].current, self[side].former) = (nil, current)
       blocked.formUnion(side)

@@ -114,7 +114,7 @@ struct SessionState: Sendable {
   mutating func reroute() {
     let wished = devicesAsRouted
     guard var running = activation.running, running.setup.devices != wished else { return }
-    running.keeper.wish(for: wished, known: knownCards, because: .override)
+    running.keeper.wish(for: wished, known: knownCards)
     running.setup.devices = wished
     switch activation {
     case .inactive: break

@@ -270,7 +270,7 @@ public struct JitterBuffer: ~Copyable {
       // Nothing stands in for what was dropped, but for a little to hide the joint.
       let dropped = expected.map { Int(clamping: packet.mediaFrame - $0.mediaFrame) } ?? 0
       concealedSinceExpected = max(concealedSinceExpected, dropped - concealmentFrames)
-      isResuming = held < target.nanoseconds - Self.skipAhead
+      isResuming = isResuming || held < target.nanoseconds - Self.skipAhead
     }
 
     guard let expected else { return playWhenDue(packet, at: playTime) }

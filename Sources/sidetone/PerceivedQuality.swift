@@ -24,7 +24,7 @@ struct PerceivedQuality {
 
   /// Whether that Python has the package.
   static func isAvailable(to python: String) -> Bool {
-    (try? run(python, ["-c", "import numpy, pesq"])) != nil
+    (try? ExternalProgram.run(python, ["-c", "import numpy, pesq"])) != nil
   }
 
   /// Scores `heard`, which is `delay` milliseconds behind `said`, both at 48 kHz; `said` is repeated without an end, by a
@@ -56,24 +56,9 @@ struct PerceivedQuality {
       }
     }
     guard !files.isEmpty else { return nil }
-    let answer = try Self.run(python, ["-c", Self.program] + files)
+    let answer = try ExternalProgram.run(python, ["-c", Self.program] + files)
     scores = answer.split(separator: "\n").compactMap { Double($0) }.sorted()
     guard !scores.isEmpty else { return nil }
-  }
-
-  @discardableResult
-  private static func run(_ python: String, _ arguments: [String]) throws -> String {
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-    process.arguments = [python] + arguments
-    let output = Pipe()
-    process.standardOutput = output
-    process.standardError = FileHandle.nullDevice
-    try process.run()
-    let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-    process.waitUntilExit()
-    guard process.terminationStatus == 0 else { throw CommandFailure("\(python) failed") }
-    return text
   }
 
   /// The mean of all parts.

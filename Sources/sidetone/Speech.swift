@@ -35,13 +35,9 @@ enum Speech {
     var sound: [Float] = []
     for (index, sentence) in sentences.enumerated() {
       let voice = ["en-gb", "en-us+f3", "en-gb+m3"][index % 3]
-      let program = Process()
-      program.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-      program.arguments = ["espeak-ng", "-v", voice, "-s", "150", "-w", file.path, sentence]
-      program.standardError = FileHandle.nullDevice
-      try program.run()
-      program.waitUntilExit()
-      guard program.terminationStatus == 0 else {
+      do {
+        try ExternalProgram.run("espeak-ng", ["-v", voice, "-s", "150", "-w", file.path, sentence])
+      } catch {
         throw CommandFailure("espeak-ng does not speak; install it, or give --speech FILE.wav")
       }
       sound += try load(file.path) + [Float](repeating: 0, count: 48_000)

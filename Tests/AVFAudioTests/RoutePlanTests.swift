@@ -131,6 +131,24 @@ struct RoutePlanTests {
     #expect(plan.route.capture == Self.wish.capture && plan.unsettled == [.capture])
   }
 
+  @Test func cardThatCameBackUnderAnotherNumberIsWhatIsWishedFor() {
+    var plan = RoutePlan(Self.wish, cards: [Self.headset], at: Self.start)
+    let known = plan.identities
+    let returned = SoundCard(
+      number: 3,
+      id: "Headset_1",
+      name: "Headset",
+      identity: Self.headset.identity
+    )
+    plan.noteLost(.both, at: Self.later(10))
+    plan.settle(among: [returned], at: Self.later(11)) { _, _ in }
+    #expect(plan.route.capture == .pcm("hw:3,0"))
+    let other = AVAudioSession.Devices(capture: .null, playback: Self.wish.playback)
+    _ = plan.wish(for: other, among: [returned], known: known, at: Self.later(12))
+    let blocked = plan.wish(for: Self.wish, among: [returned], known: known, at: Self.later(13))
+    #expect(blocked.isEmpty && plan.unsettled.isEmpty && plan.route.capture == .pcm("hw:3,0"))
+  }
+
   @Test func cardBehindAServerIsLetGoFirst() {
     var plan = RoutePlan(.systemDefault, cards: [Self.headset], at: Self.start)
     let blocked = plan.wish(for: Self.wish, among: [Self.headset], known: [:], at: Self.later(5))

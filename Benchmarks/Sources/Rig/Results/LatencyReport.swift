@@ -82,18 +82,16 @@ package struct LatencyReport: Codable {
   // Each direction of each call counts; of the simulated ones the least and the most are told.
   private static func agreement(of real: [TrialResult], with simulated: [TrialResult]) -> String {
     func texts(_ trials: [TrialResult]) -> (delay: String, pesq: String) {
-      func span(_ values: [Double]) -> String {
+      func span(_ values: [Double], _ digits: Int = 1) -> String {
         let percentiles = Percentiles(values)
-        return String(format: "%.1f to %.1f", percentiles(0), percentiles(1))
+        guard percentiles.count > 0 else { return "–" }
+        return String(format: "%.*f to %.*f", digits, percentiles(0), digits, percentiles(1))
       }
       let directions = trials.filter(\.isSetUp).flatMap(\.directions)
       let delays = directions.map { Percentiles($0.delays) }
-      let scores = directions.map { Percentiles($0.pesq) }.filter { $0.count > 0 }.map(\.median)
       return (
         span(delays.map(\.median)) + ", " + span(delays.map { $0(0.95) }),
-        scores.isEmpty
-          ? "–"
-          : String(format: "%.2f to %.2f", Percentiles(scores)(0), Percentiles(scores)(1))
+        span(directions.map { Percentiles($0.pesq).median }, 2)
       )
     }
     let (measured, expected) = (texts(real), texts(simulated))

@@ -1,0 +1,20 @@
+import Foundation
+
+/// A program of somebody else's, found by `PATH`.
+enum ExternalProgram {
+  /// Runs it to its end, and returns what it printed; throws if it is not there, or says that it failed.
+  @discardableResult
+  static func run(_ name: String, _ arguments: [String]) throws -> String {
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+    process.arguments = [name] + arguments
+    let output = Pipe()
+    process.standardOutput = output
+    process.standardError = FileHandle.nullDevice
+    try process.run()
+    let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    process.waitUntilExit()
+    guard process.terminationStatus == 0 else { throw CommandFailure("\(name) failed") }
+    return text
+  }
+}
