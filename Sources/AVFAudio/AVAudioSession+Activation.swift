@@ -93,7 +93,8 @@ extension AVAudioSession {
       known: state.knownCards,
       at: MonotonicClock.now()
     )
-    let headset = try RouteKeeper.open(&plan, wishes: setup.wishes)
+    let reserved = ReservedCards(reservations)
+    let headset = try RouteKeeper.open(&plan, wishes: setup.wishes, reserved: reserved)
     state.knownCards.merge(plan.identities) { $1 }
     state.grantedSampleRate = Double(headset.captureRate.hertz)
     state.grantedBufferDuration =
@@ -106,7 +107,13 @@ extension AVAudioSession {
       onDenial: { [realTimeKit] thread in realTimeKit.promote(thread: thread) }
     )
     if state.isInputMuted { engine.setInputMuted(.muted) }
-    let keeper = RouteKeeper(engine, plan: plan, wishes: setup.wishes, alarm: alarm) { change in
+    let keeper = RouteKeeper(
+      engine,
+      plan: plan,
+      wishes: setup.wishes,
+      reserved: reserved,
+      alarm: alarm
+    ) { change in
       self.post(change)
     }
     learnPorts()

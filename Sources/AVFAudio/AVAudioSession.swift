@@ -24,6 +24,7 @@ open class AVAudioSession: NSObject, @unchecked Sendable {
   /// Other programs' sound, which steps back while the session is active.
   let players: MediaPlayers
   let arbiter: CallArbiter
+  let reservations: CardReservations
   /// Who helps where real-time scheduling is not permitted.
   let realTimeKit = RealTimeKit()
   /// Whether virtual devices are arbitrated as well, which nobody else could want.
@@ -36,6 +37,7 @@ open class AVAudioSession: NSObject, @unchecked Sendable {
   init(bus address: String?, arbitratesAll: Bool) {
     players = MediaPlayers(address: address)
     arbiter = CallArbiter(address: address)
+    reservations = CardReservations(address: address)
     self.arbitratesAll = arbitratesAll
     super.init()
   }

@@ -16,6 +16,7 @@ final class RouteKeeper: @unchecked Sendable {
   private let queue = DispatchQueue(label: "avfaudio.route", qos: .userInteractive)
   private let engine: CallEngine
   private let wishes: DeviceWishes
+  private let reserved: ReservedCards
   private let onChange: @Sendable (RouteChange) -> Void
   private let alarm: WakeUp
   private let alarmSource: any DispatchSourceRead
@@ -39,12 +40,14 @@ final class RouteKeeper: @unchecked Sendable {
     _ engine: CallEngine,
     plan: RoutePlan,
     wishes: DeviceWishes,
+    reserved: ReservedCards,
     alarm: WakeUp,
     onChange: @escaping @Sendable (RouteChange) -> Void
   ) {
     self.engine = engine
     self.plan = plan
     self.wishes = wishes
+    self.reserved = reserved
     self.alarm = alarm
     self.onChange = onChange
     inUse = Mutex(plan.route)
@@ -66,15 +69,19 @@ final class RouteKeeper: @unchecked Sendable {
   /// What is in use.
   var route: RoutePlan.Route { inUse.withLock { $0 } }
 
-  /// Opens what `plan` wishes for.
+  /// Opens what `plan` wishes for, and reserves its cards.
   ///
   /// What is busy, or was once there, is replaced as if it were lost in a call, and waited for. Throws the device's
   /// error otherwise: a name that is wrong stays wrong.
   static func open(
     _ plan: inout RoutePlan,
-    wishes: DeviceWishes
+    wishes: DeviceWishes,
+    reserved: ReservedCards
   ) throws(AudioDeviceError) -> Headset {
+    let cards = SoundCard.all()
     do {
+      try reserved.take(for: plan.capture.wanted, among: cards)
+      try reserved.take(for: plan.playback.wanted, among: cards)
       return try Headset(
         capture: plan.capture.wanted,
         playback: plan.playback.wanted,
@@ -85,10 +92,12 @@ final class RouteKeeper: @unchecked Sendable {
     }
     plan.noteLost(.both, at: MonotonicClock.now())
     var headset = try Headset(capture: .null, playback: .null, wishes: wishes)
-    plan.settle(among: SoundCard.all(), at: MonotonicClock.now()) { name, side in
+    plan.settle(among: cards, at: MonotonicClock.now()) { name, side in
+      try reserved.take(for: name, among: cards)
       var opened = try open(name, on: side, wishes: wishes)
       headset.exchange(side, with: &opened)
     }
+    reserved.keep(plan.devices(among: cards), among: cards)
     return headset
   }
 
@@ -139,6 +148,12 @@ final class RouteKeeper: @unchecked Sendable {
     }
   }
 
+  /// Lets others have the cards, once the stopped engine has closed them.
+  func giveBackCards() {
+    // A device that is being opened at this moment is closed before.
+    queue.async { [reserved] in reserved.giveBackAll() }
+  }
+
   private var isAtWork: Bool { !isStopped.load(ordering: .acquiring) }
 
   private func begin() {
@@ -177,10 +192,13 @@ final class RouteKeeper: @unchecked Sendable {
 
   private func restore() {
     guard !plan.unsettled.isEmpty else { return }
-    plan.settle(among: SoundCard.all(), at: MonotonicClock.now()) { name, side in
+    let cards = SoundCard.all()
+    plan.settle(among: cards, at: MonotonicClock.now()) { name, side in
       guard isAtWork else { throw CancellationError() }
+      try reserved.take(for: name, among: cards)
       try engine.replace(side, with: try Self.open(name, on: side, wishes: wishes))
     }
+    reserved.keep(plan.devices(among: cards), among: cards)
   }
 
   private func announce(

@@ -101,6 +101,11 @@ struct RoutePlan: Sendable {
   /// What was wished for.
   var wantedRoute: Route { Route(capture: capture.wanted, playback: playback.wanted) }
 
+  /// What is in use or wished for, under the names that it has now.
+  func devices(among cards: [SoundCard]) -> [DeviceName] {
+    Self.sides.flatMap { [self[$0].current, wanted(of: $0, among: cards)] }.compactMap { $0 }
+  }
+
   /// The sides that do not have what was wished for.
   var unsettled: [DeviceSides] { Self.sides.filter { !self[$0].isSettled } }
 

@@ -35,6 +35,7 @@ struct SessionState: Sendable {
     func stop() {
       keeper.stop()
       engine.stop()
+      keeper.giveBackCards()
     }
   }
 

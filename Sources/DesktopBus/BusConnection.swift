@@ -140,8 +140,12 @@ public final class BusConnection: @unchecked Sendable {
   }
 
   /// Takes a name; false if another program has it, nil if the bus does not answer.
-  public func own(_ name: String) -> Bool? {
-    let flags = UInt32(DBUS_NAME_FLAG_DO_NOT_QUEUE)
+  ///
+  /// `replacing` takes it from a program that allows that.
+  public func own(_ name: String, replacing: Bool = false) -> Bool? {
+    let flags = UInt32(
+      DBUS_NAME_FLAG_DO_NOT_QUEUE | (replacing ? DBUS_NAME_FLAG_REPLACE_EXISTING : 0)
+    )
     guard case .uint32(let result)? = askDaemon("RequestName", [.string(name), .uint32(flags)])
     else { return nil }
     let granted = [DBUS_REQUEST_NAME_REPLY_PRIMARY_OWNER, DBUS_REQUEST_NAME_REPLY_ALREADY_OWNER]
@@ -234,8 +238,16 @@ public final class BusConnection: @unchecked Sendable {
     interface: String,
     handler: @escaping @Sendable (BusMessage) -> [BusValue]?
   ) -> Bool {
-    queue.sync { methods[interface] = handler }
+    answer(interface, handler: handler)
     return own(name) ?? false
+  }
+
+  /// Answers an interface's methods, whatever name they are sent to; nil from the handler answers with an error.
+  public func answer(
+    _ interface: String,
+    handler: @escaping @Sendable (BusMessage) -> [BusValue]?
+  ) {
+    queue.sync { methods[interface] = handler }
   }
 
   /// Sends a signal.

@@ -1,0 +1,110 @@
+import DesktopBus
+import Foundation
+import Synchronization
+
+/// Agrees with sound servers and other programs about who opens a sound card directly (the desktop's device
+/// reservation protocol, `org.freedesktop.ReserveDevice1`).
+///
+/// Whoever owns a card's name on the user's bus has the card. A sound server that has it is asked to let it go, and
+/// takes it again when the name is free; who asks us is refused, since a call goes before all else. Without a bus
+/// there is nobody to agree with.
+///
+/// **Thread safety:** any thread; waits for the bus and the holder, 2 s each at most.
+final class CardReservations: Sendable {
+  /// Who has the card, in words; nobody else can be given it.
+  struct Refusal: Error, Equatable {
+    let holder: String
+  }
+
+  private struct State {
+    var bus: BusConnection?
+    /// How many hold each card here: one call's devices may come before another's have gone.
+    var holders: [Int: Int] = [:]
+  }
+
+  private static let interface = "org.freedesktop.ReserveDevice1"
+  private static let properties = "org.freedesktop.DBus.Properties"
+  private static let path = "/org/freedesktop/ReserveDevice1/Audio"
+  /// Above every sound server's.
+  private static let priority = Int32.max
+  /// How often it is looked, 10 ms apart, whether a holder that said yes has let go.
+  private static let patience = 50
+
+  private let address: String?
+  private let state = Mutex(State())
+
+  /// Reservations on the bus at `address`, by default the user's; it is connected to when it is needed.
+  init(address: String? = nil) {
+    self.address = address
+  }
+
+  /// Takes a card; throws if another program keeps it.
+  func take(card number: Int) throws(Refusal) {
+    let refusal = state.withLock { state -> Refusal? in
+      if state.holders[number] == nil, let refusal = acquire(number, &state) { return refusal }
+      state.holders[number, default: 0] += 1
+      return nil
+    }
+    if let refusal { throw refusal }
+  }
+
+  /// Gives a card back that was taken as often before.
+  func giveBack(card number: Int) {
+    state.withLock { state in
+      guard let count = state.holders[number] else { return }
+      state.holders[number] = count > 1 ? count - 1 : nil
+      if count == 1 { state.bus?.disown(Self.name(number)) }
+    }
+  }
+
+  private static func name(_ number: Int) -> String { "\(interface).Audio\(number)" }
+
+  private func acquire(_ number: Int, _ state: inout State) -> Refusal? {
+    if state.bus == nil { state.bus = connect() }
+    guard let bus = state.bus else { return nil }
+    let name = Self.name(number)
+    guard bus.own(name) == false else { return nil }
+    let path = "\(Self.path)\(number)"
+    func property(_ property: String) -> BusValue? {
+      bus.property(property, of: Self.interface, at: path, on: name)
+    }
+    // What cannot be outbid is not asked.
+    let isFinal = property("Priority") == .int32(Self.priority)
+    if !isFinal {
+      let answer = bus.ask(
+        name,
+        path: path,
+        interface: Self.interface,
+        "RequestRelease",
+        [.int32(Self.priority)]
+      )
+      // A session manager says yes first, and then closes the card.
+      let isReleasing = (try? answer.get()) == [.bool(true)]
+      for attempt in 0...(isReleasing ? Self.patience : 0) {
+        if attempt > 0 { Thread.sleep(forTimeInterval: 0.01) }
+        if bus.own(name, replacing: isReleasing) ?? true { return nil }
+      }
+    }
+    guard case .string(let holder)? = property("ApplicationName"), !holder.isEmpty else {
+      return Refusal(holder: "another program")
+    }
+    return Refusal(holder: holder)
+  }
+
+  private func connect() -> BusConnection? {
+    guard let bus = BusConnection(address: address) else { return nil }
+    bus.answer(Self.interface) { $0.member == "RequestRelease" ? [.bool(false)] : nil }
+    bus.answer(Self.properties) { message in
+      let values: [String: BusValue] = [
+        "Priority": .int32(Self.priority), "ApplicationName": .string("Sidetone"),
+        "ApplicationDeviceName": .string("hw:\(message.path.dropFirst(Self.path.count))"),
+      ]
+      if message.member == "GetAll" { return [.dictionary(values)] }
+      guard message.member == "Get", case .string(let name)? = message.arguments.last else {
+        return nil
+      }
+      return values[name].map { [.variant($0)] }
+    }
+    return bus
+  }
+}
