@@ -96,6 +96,7 @@ extension AVAudioSession {
     let reserved = ReservedCards(reservations)
     let headset = try RouteKeeper.open(&plan, wishes: setup.wishes, reserved: reserved)
     state.knownCards.merge(plan.identities) { $1 }
+    state.services = SoundServices()
     state.grantedSampleRate = Double(headset.captureRate.hertz)
     state.grantedBufferDuration =
       Double(headset.playbackPeriod) / Double(headset.playbackRate.hertz)

@@ -9,11 +9,13 @@ extension AVAudioSession {
   public static let routeChangeNotification = Notification.Name(
     "AVAudioSessionRouteChangeNotification"
   )
-  /// The sound system went away.
+  /// The sound server went away; what runs goes on in silence, and waits for it.
   public static let mediaServicesWereLostNotification = Notification.Name(
     "AVAudioSessionMediaServicesWereLostNotification"
   )
-  /// The sound system is back, and the session at its defaults.
+  /// The sound server is back, and what runs sounds again.
+  ///
+  /// Differs from Apple's: the session has kept its settings, and nothing has to be made anew.
   public static let mediaServicesWereResetNotification = Notification.Name(
     "AVAudioSessionMediaServicesWereResetNotification"
   )

@@ -22,12 +22,23 @@ extension AVAudioSession {
   /// Called by the keeper, which must not wait for the session: the session may be waiting for the keeper.
   func post(_ change: RouteKeeper.RouteChange) {
     notifications.async { [self] in
-      let category = state.withLock { state in
+      let (category, news) = state.withLock { state in
         state.knownCards.merge(change.identities) { $1 }
-        return state.effectiveCategory
+        let news = state.services.note(
+          from: change.before,
+          to: change.after,
+          because: change.reason
+        )
+        return (state.effectiveCategory, news)
       }
+      if news == .lost { post(Self.mediaServicesWereLostNotification) }
       postRouteChange(change.reason, from: Self.route(change.before, in: category))
+      if news == .reset { post(Self.mediaServicesWereResetNotification) }
     }
+  }
+
+  private func post(_ name: Notification.Name) {
+    NotificationCenter.default.post(name: name, object: self)
   }
 
   /// Learns what the devices in use are called, as long as they are there.

@@ -25,9 +25,10 @@ final class RouteKeeper: @unchecked Sendable {
   private let isStopped = Atomic<Bool>(false)
   private let inUse: Mutex<RoutePlan.Route>
 
-  /// A change of devices, and what was in use before.
+  /// A change of devices: what was in use before, and what is now.
   struct RouteChange: Sendable {
     let before: RoutePlan.Route
+    let after: RoutePlan.Route
     /// What the cards in use are known by.
     let identities: [DeviceName: SoundCard.Identity]
     let reason: AVAudioSession.RouteChangeReason
@@ -207,7 +208,14 @@ final class RouteKeeper: @unchecked Sendable {
   ) {
     guard plan.route != before else { return }
     inUse.withLock { $0 = plan.route }
-    onChange(RouteChange(before: before, identities: plan.identities, reason: reason))
+    onChange(
+      RouteChange(
+        before: before,
+        after: plan.route,
+        identities: plan.identities,
+        reason: reason
+      )
+    )
   }
 
   // Looks for what is missing as long as something is.

@@ -67,6 +67,7 @@ struct SessionState: Sendable {
   /// Whether another program's call interrupted the app, which has not been told of its end.
   var isInterrupted = false
   var isWatchingOthers = false
+  var services = SoundServices()
   /// What cards are known by that were used before, by their names.
   var knownCards: [DeviceName: SoundCard.Identity] = [:]
   var grantedSampleRate = 48_000.0

@@ -37,6 +37,10 @@ public enum PhoneEvent: Equatable, Sendable {
   ///
   /// The reason is named as `AVAudioSession.RouteChangeReason` names it.
   case routeChanged(reason: String, microphone: String?, loudspeaker: String?)
+  /// The sound server that a call goes through has gone; the call goes on in silence.
+  case mediaServicesLost
+  /// The sound server is back, and the call with it.
+  case mediaServicesReset
   /// Something went wrong that the user should know of.
   case error(String)
 }

@@ -1,34 +1,42 @@
 import AVFAudio
 import Foundation
 
-/// Turns the audio session's route changes into events of a phone.
+/// Turns what the audio session tells of its devices into events of a phone.
 ///
 /// **Life cycle:** observes from its initialiser until `stop`. **Thread safety:** belongs to the phone.
 struct RouteObservation {
-  private let token: any NSObjectProtocol
+  private let tokens: [any NSObjectProtocol]
 
   /// Calls `yield` from any thread.
   init(yield: @escaping @Sendable (PhoneEvent) -> Void) {
     let session = AVAudioSession.sharedInstance()
-    token = NotificationCenter.default.addObserver(
-      forName: AVAudioSession.routeChangeNotification,
-      object: session,
-      queue: nil
-    ) { note in
-      let number = note.userInfo?[AVAudioSessionRouteChangeReasonKey] as? UInt
-      guard let reason = number.flatMap(AVAudioSession.RouteChangeReason.init) else { return }
-      // The phone's own settings are no news.
-      guard reason != .categoryChange else { return }
-      let route = session.currentRoute
-      yield(
-        .routeChanged(
-          reason: "\(reason)",
-          microphone: route.inputs.first?.uid,
-          loudspeaker: route.outputs.first?.uid
-        )
-      )
+    func observe(
+      _ name: Notification.Name,
+      _ event: @escaping @Sendable (Notification) -> PhoneEvent?
+    ) -> any NSObjectProtocol {
+      NotificationCenter.default.addObserver(forName: name, object: session, queue: nil) { note in
+        if let event = event(note) { yield(event) }
+      }
     }
+    tokens = [
+      observe(AVAudioSession.routeChangeNotification) { Self.change(note: $0, session) },
+      observe(AVAudioSession.mediaServicesWereLostNotification) { _ in .mediaServicesLost },
+      observe(AVAudioSession.mediaServicesWereResetNotification) { _ in .mediaServicesReset },
+    ]
   }
 
-  func stop() { NotificationCenter.default.removeObserver(token) }
+  private static func change(note: Notification, _ session: AVAudioSession) -> PhoneEvent? {
+    let number = note.userInfo?[AVAudioSessionRouteChangeReasonKey] as? UInt
+    guard let reason = number.flatMap(AVAudioSession.RouteChangeReason.init) else { return nil }
+    // The phone's own settings are no news.
+    guard reason != .categoryChange else { return nil }
+    let route = session.currentRoute
+    return .routeChanged(
+      reason: "\(reason)",
+      microphone: route.inputs.first?.uid,
+      loudspeaker: route.outputs.first?.uid
+    )
+  }
+
+  func stop() { tokens.forEach(NotificationCenter.default.removeObserver) }
 }

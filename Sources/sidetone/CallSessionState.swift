@@ -116,7 +116,7 @@ struct CallSessionState {
     case .audioDeactivated:
       isAudioActive = false
     case .registered, .ringing, .error, .heldByFarSide, .resumedByFarSide, .joined, .separated,
-      .pressed, .routeChanged:
+      .pressed, .routeChanged, .mediaServicesLost, .mediaServicesReset:
       break
     }
   }

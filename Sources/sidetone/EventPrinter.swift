@@ -76,6 +76,8 @@ struct EventPrinter {
         "microphone": microphone ?? NSNull() as Any,
         "loudspeaker": loudspeaker ?? NSNull() as Any,
       ]
+    case .mediaServicesLost: ["event": "mediaServicesLost"]
+    case .mediaServicesReset: ["event": "mediaServicesReset"]
     case .error(let text): ["event": "error", "message": text]
     }
   }
@@ -149,6 +151,10 @@ struct EventPrinter {
       terminal.say(
         "Microphone: \(microphone ?? "none"). Loudspeaker: \(loudspeaker ?? "none")."
       )
+    case .mediaServicesLost:
+      terminal.say("The sound server has gone; waiting for it.")
+    case .mediaServicesReset:
+      terminal.say("The sound server is back.")
     case .error(let text):
       terminal.say("sidetone: \(text)")
     }
