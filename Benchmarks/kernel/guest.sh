@@ -34,6 +34,46 @@ done; }
 
 network() { mark "network $*"; tc qdisc replace dev lo root netem "$@"; }
 
+# The far ends of the cables have that sample format, number of channels and rate, and so have the cards.
+layout() {
+  for card in A B; do cat << CONFIGURATION; done > /etc/asound.conf
+pcm.far$card {
+  type rate
+  converter linear
+  slave {
+    rate $3
+    pcm { type plug slave { pcm "hw:$card,0" format $1 channels $2 rate $3 } }
+  }
+}
+CONFIGURATION
+  mouth=farA ear=farB
+}
+
+# A mixer that keeps a card silent, and what a call made of it.
+mixer() {
+  out=/mnt/out/mixer
+  mkdir -p "$out"
+  modprobe snd-dummy enable=1 index=3 id=D
+  for control in Master Mic; do amixer -q -c D sset $control 0%; done
+  amixer -q -c D sset Mic nocap
+  amixer -q -c D sset Line 0% nocap
+  sidetone listen --answer --once --listen 127.0.0.1:5070 --headset hw:D,0 --json \
+    > "$out/callee.jsonl" 2> "$out/callee.err" &
+  callee=$!
+  await registered "$out/callee.jsonl" "$callee"
+  sidetone call sip:b@127.0.0.1:5070 --headset null --json --duration 3 \
+    > "$out/caller.jsonl" 2> "$out/caller.err"
+  wait "$callee"
+  for control in Master Mic Line; do amixer -c D sget $control; done > "$out/mixer"
+  {
+    amixer -c D sget Master | grep -q '\[0%\]' && echo 'the loudspeaker is at the bottom'
+    amixer -c D sget Mic | grep -q 'Capture.*\[on\]' || echo 'the microphone is off'
+    amixer -c D sget Mic | grep -q 'Capture.*\[0%\]' && echo 'the microphone is at the bottom'
+    amixer -c D sget Line | grep -q 'Capture.*\[on\]' && echo 'another input is on'
+  } > "$out/complaints"
+  modprobe -r snd-dummy
+}
+
 # await TEXT FILE PROCESS: until the file has the text, or the process is gone.
 await() {
   until grep -qs "$1" "$2"; do
@@ -43,12 +83,13 @@ await() {
 }
 
 # scenario NAME SECONDS FAULTS: a call from A to B; what is heard of it, and both sides' events.
-# Variables: options, before (commands).
+# Variables: options, before (commands), cables (commands that name the far ends of their cables).
 scenario() {
-  name=$1 seconds=$2 faults=$3
+  name=$1 seconds=$2 faults=$3 mouth=hw:A,0 ear=hw:B,0
   out=/mnt/out/$name
   mkdir -p "$out"
-  chrt -f 50 fault-probe "$out" $((seconds + 6)) hw:A,0 hw:B,0 hw:C,1 > "$out/probe.log" 2>&1 &
+  eval "$cables"
+  chrt -f 50 fault-probe "$out" $((seconds + 6)) $mouth $ear hw:C,1 > "$out/probe.log" 2>&1 &
   probe=$!
   await ready "$out/probe.log" "$probe"
   # The emulated processor is slow: a light codec, and packets of one length.
@@ -69,4 +110,27 @@ scenario() {
   wait "$probe"
   tc qdisc del dev lo root 2> /dev/null
   shift_card B 100000
+}
+
+# A headset that was named once, and what is chosen when none is named.
+memory() {
+  out=/mnt/out/memory
+  mkdir -p "$out"
+  sidetone listen --answer --once --listen 127.0.0.1:5070 --headset null --json \
+    > "$out/callee.jsonl" 2> "$out/callee.err" &
+  callee=$!
+  await registered "$out/callee.jsonl" "$callee"
+  sidetone call sip:b@127.0.0.1:5070 --capture hw:C,1 --playback null --json --duration 2 \
+    > "$out/caller.jsonl" 2> "$out/caller.err"
+  wait "$callee"
+  sidetone devices > "$out/devices"
+  unplug 2
+  sidetone devices > "$out/without"
+  plug 2
+  {
+    grep -q 'hw:C,1 would be the microphone: chosen the last time' "$out/devices" \
+      || echo 'the microphone was forgotten'
+    grep -q 'loudspeaker: chosen' "$out/devices" && echo 'a made-up loudspeaker was remembered'
+    grep -q 'hw:C,1 would' "$out/without" && echo 'what is not plugged in would be used'
+  } > "$out/complaints"
 }

@@ -4,7 +4,7 @@ import Foundation
 /// A sound card that is plugged in, and what stays the same about it.
 public struct SoundCard: Equatable, Sendable {
   /// What a card is known by when it returns, under whatever number and at whatever port.
-  public struct Identity: Equatable, Sendable {
+  public struct Identity: Codable, Equatable, Sendable {
     /// Vendor and product of a USB device, `046d:0a44`; empty for others.
     public let product: String
     /// Its serial number; empty if it has none.

@@ -158,6 +158,7 @@ final class RouteKeeper: @unchecked Sendable {
   private var isAtWork: Bool { !isStopped.load(ordering: .acquiring) }
 
   private func begin() {
+    makeAudible(from: RoutePlan.Route(capture: nil, playback: nil))
     announce(from: plan.wantedRoute, .oldDeviceUnavailable)
     schedule()
   }
@@ -207,6 +208,7 @@ final class RouteKeeper: @unchecked Sendable {
     _ reason: AVAudioSession.RouteChangeReason
   ) {
     guard plan.route != before else { return }
+    makeAudible(from: before)
     inUse.withLock { $0 = plan.route }
     onChange(
       RouteChange(
@@ -216,6 +218,17 @@ final class RouteKeeper: @unchecked Sendable {
         reason: reason
       )
     )
+  }
+
+  // Cards that were opened directly may never have been used before.
+  private func makeAudible(from before: RoutePlan.Route) {
+    let cards = SoundCard.all()
+    func makeAudible(_ side: DeviceSides, _ before: DeviceName?, _ now: DeviceName?) {
+      guard before != now, let card = now.flatMap(CardName.init)?.card(among: cards) else { return }
+      CardMixer(card: card.number)?.makeAudible(side)
+    }
+    makeAudible(.capture, before.capture, plan.capture.current)
+    makeAudible(.playback, before.playback, plan.playback.current)
   }
 
   // Looks for what is missing as long as something is.

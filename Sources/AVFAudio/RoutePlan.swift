@@ -186,14 +186,7 @@ struct RoutePlan: Sendable {
 
   /// The wanted device of a side under the name that it has now; nil if its card is not there.
   private func wanted(of side: DeviceSides, among cards: [SoundCard]) -> DeviceName? {
-    let wanted = self[side].wanted
-    guard let name = CardName(wanted) else { return wanted }
-    guard let identity = self[side].identity else {
-      return name.card(among: cards) == nil ? nil : wanted
-    }
-    guard let card = SoundCard.card(with: identity, among: cards) else { return nil }
-    // Named as the user named it as long as that is the same card.
-    return name.card(among: cards) == card ? wanted : name.renamed(toCard: card.number)
+    KnownDevice(self[side].wanted, identity: self[side].identity).name(among: cards)
   }
 
   /// What could stand in on a side that has nothing, best first.

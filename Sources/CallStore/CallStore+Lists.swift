@@ -85,17 +85,41 @@ extension CallStore {
 
   /// Whether the user wants to be left alone.
   public func doesNotDisturb() throws -> Bool {
-    try database.read { database in
-      try String.fetchOne(database, sql: "SELECT value FROM setting WHERE name = 'dnd'") == "on"
-    }
+    try setting("dnd") == "on"
   }
 
   /// Turns do not disturb on or off.
   public func setDoesNotDisturb(_ isOn: Bool) throws {
+    try set("dnd", to: isOn ? "on" : "off")
+  }
+
+  // MARK: Devices
+
+  /// Which device was chosen last on a side, in the words of whoever noted it; nil if none was.
+  public func chosenDevice(_ side: DeviceSide) throws -> String? {
+    try setting(side.rawValue)
+  }
+
+  /// Notes which device was chosen on a side.
+  public func setChosenDevice(_ side: DeviceSide, _ device: String) throws {
+    try set(side.rawValue, to: device)
+  }
+
+  private func setting(_ name: String) throws -> String? {
+    try database.read { database in
+      try String.fetchOne(
+        database,
+        sql: "SELECT value FROM setting WHERE name = ?",
+        arguments: [name]
+      )
+    }
+  }
+
+  private func set(_ name: String, to value: String) throws {
     try database.write { database in
       try database.execute(
-        sql: "INSERT OR REPLACE INTO setting (name, value) VALUES ('dnd', ?)",
-        arguments: [isOn ? "on" : "off"]
+        sql: "INSERT OR REPLACE INTO setting (name, value) VALUES (?, ?)",
+        arguments: [name, value]
       )
     }
   }

@@ -41,6 +41,7 @@ struct MonkeyCallMain: ParsableCommand {
   var duration: Double?
 
   func run() throws {
+    StreamRole.announceCalls()
     let app = App(self)
     app.start()
     dispatchMain()

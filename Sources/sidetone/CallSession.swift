@@ -2,6 +2,7 @@ import ALSAIO
 import ArgumentParser
 import CallKit
 import CallScreen
+import CallStore
 import Foundation
 import Logging
 import Sidetone
@@ -10,6 +11,7 @@ import VoiceEngine
 /// What `listen` and `call` have in common: a phone, keys, signals, a live line and an exit status.
 struct CallSession {
   private let configuration: PhoneConfiguration
+  private let named: [DeviceSide: DeviceName]
   private let duration: Double?
   private let answersAtOnce: Bool
   private let isJSON: Bool
@@ -35,15 +37,16 @@ struct CallSession {
     defaultPort: UInt16,
     answersAtOnce: Bool = false
   ) throws {
-    try Self.orFail { try device.checkDevices() }
+    let devices = try Self.orFail { try device.checkedDevices() }
     var configuration = PhoneConfiguration()
     call.apply(to: &configuration, defaultPort: defaultPort)
     voice.apply(to: &configuration)
-    configuration.devices = device.devices
+    configuration.devices = devices
     configuration.filters = device.filters
     configuration.ioBufferDuration = device.period / 1_000
     configuration.maximumCalls = call.calls ?? (answersAtOnce ? 1 : 2)
     self.configuration = configuration
+    named = device.named
     duration = call.duration
     self.answersAtOnce = answersAtOnce
     isJSON = call.json
@@ -52,6 +55,14 @@ struct CallSession {
     var logger = Logger(label: "sidetone", factory: StreamLogHandler.standardError(label:))
     logger.logLevel = Logger.Level(rawValue: call.logLevel) ?? .warning
     self.logger = logger
+  }
+
+  // What was named by hand, and works.
+  private func rememberDevices() {
+    guard !named.isEmpty else { return }
+    let memory = DeviceMemory()
+    let cards = SoundCard.all()
+    for (side, name) in named { memory.note(side, name, among: cards) }
   }
 
   private static func orFail<Result>(_ work: () throws -> Result) throws -> Result {
@@ -106,6 +117,7 @@ struct CallSession {
     var state = CallSessionState(terminal: terminal, printer: printer, phone: phone, logger: logger)
     for await input in inputs {
       await state.handle(input, answersAtOnce: answersAtOnce, duration: duration, continuation)
+      if case .phone(.audioActivated) = input { rememberDevices() }
       let isIdle = state.lines.isEmpty && !state.isAudioActive
       let isOver = endsAfterFirst && state.outcome != nil
       if isIdle && (isOver || state.interrupts > 0) || state.interrupts > 1 { break }

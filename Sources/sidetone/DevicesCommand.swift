@@ -1,5 +1,6 @@
 import ALSAIO
 import ArgumentParser
+import CallStore
 
 struct DevicesCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -8,25 +9,21 @@ struct DevicesCommand: ParsableCommand {
   )
 
   func run() {
-    let devices = DeviceList.all()
-    let microphone = DeviceList.preferred(among: devices, capture: true)
-    let loudspeaker = DeviceList.preferred(among: devices, capture: false)
-    guard !devices.isEmpty else {
+    let ranking = DeviceRanking()
+    let choices = DeviceSide.allCases.map { ($0, ranking.preferred($0)) }
+    guard !ranking.devices.isEmpty else {
       print("No sound device was found.")
       print("Without one, use --capture file:VOICE.wav --playback file:HEARD.wav, or null.")
       return
     }
-    for device in devices {
-      let isMicrophone = device == microphone
-      let isLoudspeaker = device == loudspeaker
-      let mark = isMicrophone || isLoudspeaker ? "*" : " "
+    for device in ranking.devices {
+      let mark = choices.contains { $0.1?.name == .pcm(device.name) } ? "*" : " "
       let sides = [device.isCapture ? "in" : nil, device.isPlayback ? "out" : nil]
       let kind = sides.compactMap { $0 }.joined(separator: "/")
       print("\(mark) \(pad(device.name, 34)) \(pad(kind, 6)) \(device.label)")
     }
-    for (device, side) in [(microphone, "microphone"), (loudspeaker, "loudspeaker")] {
-      guard let device else { continue }
-      print("* \(device.name) would be the \(side): \(DeviceList.reason(for: device)).")
+    for case (let side, let choice?) in choices {
+      print("* \(choice.name) would be the \(side): \(choice.reason).")
     }
   }
 

@@ -1,7 +1,9 @@
 import ALSAIO
 import AVFAudio
 import ArgumentParser
+import CallStore
 import Foundation
+import RealTime
 import SIPSignalling
 import Sidetone
 import SpeechDSP
@@ -61,19 +63,23 @@ struct DeviceOptions: ParsableArguments {
     }
   }
 
+  /// What the user has named, now or else the last time, or else the best there is.
   var devices: AVAudioSession.Devices {
-    AVAudioSession.Devices(
-      capture: DeviceName(capture ?? headset ?? Self.preferred(.capture)),
-      playback: DeviceName(playback ?? headset ?? Self.preferred(.playback))
-    )
+    let named = named
+    let isComplete = DeviceSide.allCases.allSatisfy { named[$0] != nil }
+    let ranking = isComplete ? nil : DeviceRanking()
+    func device(_ side: DeviceSide) -> DeviceName {
+      named[side] ?? ranking?.preferred(side)?.name ?? .pcm("default")
+    }
+    return AVAudioSession.Devices(capture: device(.microphone), playback: device(.loudspeaker))
   }
 
-  private enum Side {
-    case capture, playback
-  }
-
-  private static func preferred(_ side: Side) -> String {
-    DeviceList.preferred(among: DeviceList.all(), capture: side == .capture)?.name ?? "default"
+  /// What the user has named.
+  var named: [DeviceSide: DeviceName] {
+    var named: [DeviceSide: DeviceName] = [:]
+    named[.microphone] = (capture ?? headset).map { DeviceName($0) }
+    named[.loudspeaker] = (playback ?? headset).map { DeviceName($0) }
+    return named
   }
 
   var wishes: DeviceWishes { DeviceWishes(periodNanoseconds: Int64(period * 1e6)) }
@@ -86,12 +92,18 @@ struct DeviceOptions: ParsableArguments {
     )
   }
 
-  /// Opens and closes the devices, so that a wrong name is known before anybody is called.
-  func checkDevices() throws {
-    _ = try Headset(
-      capture: devices.capture,
-      playback: checkablePlayback(devices.playback)
-    )
+  /// The devices, opened and closed, so that a wrong name is known before anybody is called.
+  ///
+  /// A card that another program has is waited for in the call.
+  func checkedDevices() throws -> AVAudioSession.Devices {
+    let devices = devices
+    do {
+      _ = try Headset(
+        capture: devices.capture,
+        playback: checkablePlayback(devices.playback)
+      )
+    } catch let error as AudioDeviceError where error.kind == .busy {}
+    return devices
   }
 
   // A recording is not begun for a check; its folder is looked at instead.

@@ -1,3 +1,4 @@
+import ALSAIO
 import ArgumentParser
 
 /// The command line.
@@ -22,6 +23,7 @@ struct SidetoneCommand: AsyncParsableCommand {
 
   /// Wrong usage exits with 2; ArgumentParser's own code for it is 64.
   static func main() async {
+    StreamRole.announceCalls()
     do {
       var command = try parseAsRoot()
       if var asynchronous = command as? any AsyncParsableCommand {

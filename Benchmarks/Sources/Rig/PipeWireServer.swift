@@ -79,13 +79,23 @@ public final class PipeWireServer {
     try action()
   }
 
-  private func tell(_ program: String, _ arguments: String) throws {
+  /// How many streams of programs have that role, in PulseAudio's words.
+  public func streams(withRole role: String) throws -> Int {
+    try ["sink-inputs", "source-outputs"].reduce(0) { count, kind in
+      let listed = try tell("pactl", "list \(kind)")
+      return count + listed.components(separatedBy: "media.role = \"\(role)\"").count - 1
+    }
+  }
+
+  @discardableResult
+  private func tell(_ program: String, _ arguments: String) throws -> String {
     let told = try RunningProgram(
       Invocation(program, arguments.split(separator: " ").map(String.init)),
       environment: environment,
       log: folder.appendingPathComponent("\(program).log")
     )
     guard told.waitForExit() == 0 else { throw RigError("\(program): \(told.output)") }
+    return told.output
   }
 
   /// Ends the server as a crash does.

@@ -12,6 +12,8 @@ public struct Trial {
     public var settling = 5
     /// Of the network's choices.
     public var seed: UInt64 = 1
+    /// How many other processes take all the processor that they can get.
+    public var busyProcesses = 0
     /// Scores sentences; nil leaves that out.
     public var scorer: SpeechScorer?
 
@@ -76,6 +78,14 @@ public struct Trial {
         }
       }
     }
+    let others = try (0..<settings.busyProcesses).map { number in
+      try RunningProgram(
+        Invocation("sh", ["-c", "while :; do :; done"]),
+        environment: [:],
+        log: folder.appendingPathComponent("busy-\(number).log")
+      )
+    }
+    defer { for other in others { other.stop() } }
     let placed = rig.frames
     Thread.sleep(forTimeInterval: Double(settings.settling))
     let begin = rig.frames
@@ -88,7 +98,8 @@ public struct Trial {
     let after = running.map { $0.reduce(0) { $0 + $1.processorSeconds } }
     let measured = Double(settings.seconds)
     var result = TrialResult(
-      program: program.name,
+      program: others.isEmpty
+        ? program.name : "\(program.name), beside \(others.count) busy processes",
       network: conditions?.name ?? TrialResult.direct,
       directions: [],
       processorShares: zip(before, after).map { ($1 - $0) / measured },

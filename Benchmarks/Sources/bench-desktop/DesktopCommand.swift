@@ -77,6 +77,9 @@ struct DesktopCommand: ParsableCommand {
       guard outcome.isEndedWell, (outcome.echoes.last?.second ?? 0) > 20 else {
         throw RigError("the call did not go on, or did not end well")
       }
+      guard outcome.isAnnounced else {
+        throw RigError("the server knew of no call, or the call's user not of the restart")
+      }
     }
   }
 

@@ -13,6 +13,8 @@ struct EchoCall {
     var downtime = 0.0
     /// Whether both sides say that the call ended well.
     var isEndedWell = false
+    /// Whether the server was known to carry a call, and the call's user was told of its restart.
+    var isAnnounced = false
 
     /// The longest time without an echo, beyond the distance of two probes, in milliseconds.
     var silence: Double {
@@ -62,12 +64,16 @@ struct EchoCall {
     guard near.waits(for: "\"connected\"", seconds: 10) else { throw RigError(near.output) }
     Thread.sleep(forTimeInterval: restart)
     var outcome = Outcome()
+    // The far side's microphone and loudspeaker.
+    let isKnownAsCall = try server.streams(withRole: "phone") == 2
     let begin = Date()
     server.crash()
     Thread.sleep(forTimeInterval: 1)
     try server.start()
     outcome.downtime = Date().timeIntervalSince(begin) * 1_000
     outcome.isEndedWell = near.waitForExit() == 0 && far.waitForExit() == 0
+    let events = ["mediaServicesLost", "mediaServicesReset"]
+    outcome.isAnnounced = isKnownAsCall && events.allSatisfy(far.output.contains)
     let recording = try WaveFile(parsing: [UInt8](Data(contentsOf: heard)))
     outcome.echoes = Self.echoes(in: recording.samples)
     return outcome

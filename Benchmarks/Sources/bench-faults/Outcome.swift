@@ -16,16 +16,16 @@ struct Outcome: Codable {
 
   var name: String
   /// The longest silence, in milliseconds.
-  var gap: Double
+  var gap = 0.0
   /// Mouth-to-ear delay in the two seconds before the fault, and in the last two of the call, in milliseconds.
-  var before: Double
-  var after: Double
+  var before = 0.0
+  var after = 0.0
   /// Whether the voice is heard at the end.
-  var isRecovered: Bool
+  var isRecovered = false
   /// How often sound devices failed by themselves.
-  var deviceFaults: Int
+  var deviceFaults = 0
   /// How often a device was exchanged.
-  var routeChanges: Int
+  var routeChanges = 0
   /// What is broken.
   var complaints: [String] = []
   /// What took longer than it should: on an emulated processor, its stalls may be the reason.
@@ -37,6 +37,13 @@ struct Outcome: Codable {
   /// Reads what the scenario left in `folder`.
   init(of scenario: Scenario, in folder: URL) throws {
     name = scenario.name
+    guard scenario.isHeard else {
+      let file = folder.appendingPathComponent("complaints")
+      let said = try String(contentsOf: file, encoding: .utf8)
+      complaints = said.split(separator: "\n").map(String.init)
+      isRecovered = complaints.isEmpty
+      return
+    }
     let heard = try Self.recording(folder.appendingPathComponent("heard.f32"))
     let mouth = try JSONDecoder().decode(
       Mouth.self,

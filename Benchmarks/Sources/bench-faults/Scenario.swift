@@ -5,14 +5,18 @@ struct Scenario {
   var seconds = 15
   /// What happens before anybody calls, in the shell of the machine.
   var before = "true"
+  /// What is done to the far ends of the cards' cables before the call.
+  var cables = "true"
   /// What happens while the call stands.
-  let faults: String
+  var faults = "sleep 1"
   /// What the programs are told beside their headsets.
   var options = "--period 5"
   /// The longest silence that is allowed, in milliseconds.
   var gapMilliseconds = 30.0
   /// Whether that is beyond what lies between the first mark and the last, while which nothing can be heard.
   var isFaultSilent = false
+  /// False if the machine itself says what is wrong, and nothing is listened to.
+  var isHeard = true
   /// Whether the call is at least as much about the network, which has its own delays.
   var isOfTheNetwork = false
 
@@ -21,19 +25,21 @@ struct Scenario {
 
   /// A line of shell that calls the function `scenario` of the machine.
   var invocation: String {
-    "options='\(options)' before='\(before)' scenario \(name) \(seconds) '\(faults)'"
+    isHeard
+      ? "options='\(options)' before='\(before)' cables='\(cables)' scenario \(name) \(seconds) '\(faults)'"
+      : name
   }
 
   /// What `--only` chooses from, in the order in which they run.
-  static let all = plain + stopped + unplugged + networks
+  static let all = plain + layouts + stopped + unplugged + networks
 
   private static let plain = [
-    Scenario(name: "plain", seconds: 12, faults: "sleep 1"),
-    Scenario(name: "period-3.7", seconds: 12, faults: "sleep 1", options: "--period 3.7"),
-    Scenario(name: "period-7.3", seconds: 12, faults: "sleep 1", options: "--period 7.3"),
-    Scenario(name: "period-13.1", seconds: 12, faults: "sleep 1", options: "--period 13.1"),
-    Scenario(name: "fast-card", seconds: 30, before: "shift_card B 100030", faults: "sleep 1"),
-    Scenario(name: "slow-card", seconds: 30, before: "shift_card B 99970", faults: "sleep 1"),
+    Scenario(name: "plain", seconds: 12),
+    Scenario(name: "period-3.7", seconds: 12, options: "--period 3.7"),
+    Scenario(name: "period-7.3", seconds: 12, options: "--period 7.3"),
+    Scenario(name: "period-13.1", seconds: 12, options: "--period 13.1"),
+    Scenario(name: "fast-card", seconds: 30, before: "shift_card B 100030"),
+    Scenario(name: "slow-card", seconds: 30, before: "shift_card B 99970"),
     Scenario(
       name: "busy-at-answer",
       seconds: 18,
@@ -42,6 +48,16 @@ struct Scenario {
       gapMilliseconds: 300
     ),
   ]
+
+  // What cards may be like: they take one layout only, as headsets do.
+  private static let layouts =
+    [
+      ("stereo", "S16_LE 2 48000"), ("wide", "S32_LE 2 48000"), ("packed", "S24_3LE 1 48000"),
+      ("padded", "S24_LE 2 48000"), ("float", "FLOAT_LE 1 48000"), ("44100", "S16_LE 2 44100"),
+      ("16000", "S16_LE 1 16000"), ("96000", "S32_LE 2 96000"),
+    ].map { name, layout in
+      Scenario(name: "card-\(name)", seconds: 12, cables: "layout \(layout)")
+    } + ["mixer", "memory"].map { Scenario(name: $0, isHeard: false) }
 
   private static let stopped = [
     ("stopped-50", 50_000), ("stopped-200", 200_000), ("stopped-500", 500_000),
@@ -82,14 +98,12 @@ struct Scenario {
     Scenario(
       name: "netem-jitter",
       before: "network delay 20ms 5ms",
-      faults: "sleep 1",
       gapMilliseconds: 60,
       isOfTheNetwork: true
     ),
     Scenario(
       name: "netem-loss",
       before: "network delay 20ms loss 3% reorder 5%",
-      faults: "sleep 1",
       gapMilliseconds: 100,
       isOfTheNetwork: true
     ),

@@ -31,6 +31,14 @@ struct LatencyCommand: ParsableCommand {
   )
   var simulated = 0
 
+  @Option(
+    help: ArgumentHelp(
+      "Let so many other processes take all the processor that they get.",
+      valueName: "n"
+    )
+  )
+  var busy = 0
+
   @Option(help: ArgumentHelp("Where the results go.", valueName: "folder"))
   var output = "Benchmarks/results"
 
@@ -78,6 +86,9 @@ struct LatencyCommand: ParsableCommand {
     guard (1...100).contains(repeats) else {
       throw ValidationError("--repeats is between 1 and 100")
     }
+    guard (0...100).contains(busy) else {
+      throw ValidationError("--busy is between 0 and 100")
+    }
     guard (0...100).contains(simulated) else {
       throw ValidationError("--simulated is between 0 and 100")
     }
@@ -91,6 +102,7 @@ struct LatencyCommand: ParsableCommand {
       .appendingPathComponent("../../score.py").standardized.path
     var settings = Trial.Settings()
     settings.seconds = seconds
+    settings.busyProcesses = busy
     settings.scorer = SpeechScorer(python: URL(fileURLWithPath: python).path, script: script)
     if settings.scorer == nil {
       print("no PESQ: \(python) is missing; make bench-latency makes it")

@@ -15,7 +15,7 @@ public struct KernelMachine {
     "/usr/bin/chrt": "util-linux",
   ]
   private static let modules = [
-    "snd-aloop", "virtio_pci", "virtio_net", "9p", "9pnet_virtio", "sch_netem", "veth",
+    "snd-aloop", "snd-dummy", "virtio_pci", "virtio_net", "9p", "9pnet_virtio", "sch_netem", "veth",
   ]
 
   /// What keeps the machine from being made, with the package to install; nil if all is there.

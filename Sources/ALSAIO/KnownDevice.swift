@@ -1,0 +1,28 @@
+/// A device by the name that a user gave it, and by what its card is known by wherever it is plugged in.
+public struct KnownDevice: Codable, Equatable, Sendable {
+  /// The name, such as `hw:1,0`.
+  public let name: String
+  /// Its card's identity; nil if it is on no card, or on one that was never there.
+  public let identity: SoundCard.Identity?
+
+  /// A device of that name, on the card with that identity.
+  public init(_ name: DeviceName, identity: SoundCard.Identity?) {
+    self.name = name.description
+    self.identity = identity
+  }
+
+  /// A device of that name, on the card among `cards` that has it now.
+  public init(_ name: DeviceName, among cards: [SoundCard]) {
+    self.init(name, identity: CardName(name)?.card(among: cards)?.identity)
+  }
+
+  /// The name that it has now; nil if its card is not there.
+  public func name(among cards: [SoundCard]) -> DeviceName? {
+    let given = DeviceName(name)
+    guard let named = CardName(given) else { return given }
+    guard let identity else { return named.card(among: cards) == nil ? nil : given }
+    guard let card = SoundCard.card(with: identity, among: cards) else { return nil }
+    // Named as the user named it as long as that is the same card.
+    return named.card(among: cards) == card ? given : named.renamed(toCard: card.number)
+  }
+}

@@ -1,0 +1,64 @@
+import RealTime
+
+/// What a call changes in a sound card's mixer: what would keep it silent, and nothing else.
+///
+/// A value without I/O.
+struct MixerPlan: Equatable, Sendable {
+  /// One control of a mixer, on the side of the microphone or of the loudspeaker.
+  struct Control: Equatable, Sendable {
+    let name: String
+    let side: DeviceSides
+    /// Whether its switch is on; nil if it has none.
+    var isOn: Bool?
+    /// Whether its switch chooses one input of several.
+    var isChoice = false
+    /// Its volume from 0 to 1 of its range; nil if it has none.
+    var level: Double?
+    /// Where in its range it leaves sound as it is; nil if it does not say.
+    var neutralLevel: Double?
+  }
+
+  /// What to do to one control.
+  enum Change: Equatable, Sendable {
+    case turnOn(Control)
+    case raise(Control, to: Double)
+
+    var control: Control {
+      switch self {
+      case .turnOn(let control), .raise(let control, _): control
+      }
+    }
+  }
+
+  /// Nobody hears what is below that share of a range.
+  private static let silentLevel = 0.02
+  /// Loud enough to be heard, and not to startle.
+  private static let audibleLevel = 2.0 / 3
+
+  let changes: [Change]
+
+  /// What is to be done before one side of a card is used.
+  init(for side: DeviceSides, controls: [Control]) {
+    let own = controls.filter { $0.side == side && Self.matters($0, among: controls) }
+    let hasChoice = own.contains { $0.isChoice && $0.isOn == true }
+    changes = own.flatMap { control -> [Change] in
+      let isOther = control.isChoice && hasChoice && control.isOn == false
+      let isSilent = (control.level ?? 1) < Self.silentLevel
+      let level = side == .capture ? control.neutralLevel ?? Self.audibleLevel : Self.audibleLevel
+      return (control.isOn == false && !isOther ? [.turnOn(control)] : [])
+        + (isSilent && !isOther ? [.raise(control, to: level)] : [])
+    }
+  }
+
+  // What cards call the way of a voice; the rest is music's, or lets users hear themselves.
+  private static func matters(_ control: Control, among controls: [Control]) -> Bool {
+    let name = control.name.lowercased()
+    guard !name.contains("boost") else { return false }
+    if control.side == .capture { return name.contains("mic") || name.contains("capture") }
+    // Loudspeakers that are off while there are headphones are off on purpose.
+    let hasHeadphones = controls.contains { $0.name.lowercased().contains("headphone") }
+    if name.contains("speaker") { return !hasHeadphones }
+    let ways = ["master", "pcm", "headset", "headphone", "front"]
+    return ways.contains { name.contains($0) } && !name.contains("mic")
+  }
+}

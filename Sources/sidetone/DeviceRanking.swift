@@ -1,0 +1,36 @@
+import ALSAIO
+import CallStore
+
+/// Which devices a call takes when none is named: what the user chose last if it is plugged in, else the best there is.
+struct DeviceRanking {
+  /// A device, and why it.
+  struct Choice: Equatable {
+    let name: DeviceName
+    let reason: String
+  }
+
+  /// All that there is to choose from.
+  let devices: [DeviceDescription]
+  private let cards: [SoundCard]
+  private let memory: DeviceMemory
+
+  /// The machine's devices, by default as they are plugged in now.
+  init(
+    devices: [DeviceDescription] = DeviceList.all(),
+    cards: [SoundCard] = SoundCard.all(),
+    memory: DeviceMemory = DeviceMemory()
+  ) {
+    self.devices = devices
+    self.cards = cards
+    self.memory = memory
+  }
+
+  /// What a call would take on a side; nil if there is nothing.
+  func preferred(_ side: DeviceSide) -> Choice? {
+    if let chosen = memory.chosen(side, among: cards), chosen != .pcm("default") {
+      return Choice(name: chosen, reason: "chosen the last time")
+    }
+    let best = DeviceList.preferred(among: devices, capture: side == .microphone)
+    return best.map { Choice(name: .pcm($0.name), reason: DeviceList.reason(for: $0)) }
+  }
+}
