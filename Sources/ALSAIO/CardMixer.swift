@@ -32,10 +32,10 @@ public struct CardMixer: ~Copyable {
   public func makeAudible(_ sides: DeviceSides) {
     let elements = unsafe elements()
     var controls: [MixerPlan.Control] = []
-    for unsafe element in unsafe elements { unsafe controls += Self.controls(of: element) }
+    for index in unsafe elements.indices { unsafe controls += Self.controls(of: elements[index]) }
     for side in [DeviceSides.capture, .playback] where sides.contains(side) {
       for change in MixerPlan(for: side, controls: controls).changes {
-        for unsafe element in unsafe elements { unsafe Self.perform(change, on: element) }
+        for index in unsafe elements.indices { unsafe Self.perform(change, on: elements[index]) }
       }
     }
   }
@@ -117,8 +117,7 @@ public struct CardMixer: ~Copyable {
 private struct MixerCalls {
   let hasSwitch: (OpaquePointer) -> CInt
   let hasVolume: (OpaquePointer) -> CInt
-  let getSwitch:
-    (OpaquePointer, snd_mixer_selem_channel_id_t, UnsafeMutablePointer<CInt>) -> CInt
+  let getSwitch: (OpaquePointer, snd_mixer_selem_channel_id_t, UnsafeMutablePointer<CInt>) -> CInt
   let getVolume: (OpaquePointer, snd_mixer_selem_channel_id_t, UnsafeMutablePointer<Int>) -> CInt
   let getRange: (OpaquePointer, UnsafeMutablePointer<Int>, UnsafeMutablePointer<Int>) -> CInt
   let askDecibels: (OpaquePointer, Int, CInt, UnsafeMutablePointer<Int>) -> CInt

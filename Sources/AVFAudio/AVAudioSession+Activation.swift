@@ -91,6 +91,7 @@ extension AVAudioSession {
       setup.devices,
       cards: SoundCard.all(),
       known: state.knownCards,
+      standIns: state.standIns,
       at: MonotonicClock.now()
     )
     let reserved = ReservedCards(reservations)

@@ -155,6 +155,20 @@ open class AVAudioSession: NSObject, @unchecked Sendable {
     }
   }
 
+  /// What the next activation uses as long as a card that `devices` names, and that is known, is not plugged in; nil
+  /// for the best other card there is.
+  public var standIns: Devices? {
+    get { state.withLock { $0.standIns } }
+    set { state.withLock { $0.standIns = newValue } }
+  }
+
+  /// Tells what the card of a device is known by, so that `devices` may name it while it is not plugged in.
+  ///
+  /// Cards that were used by this session are known without.
+  public func learn(_ device: KnownDevice) {
+    state.withLock { $0.knownCards[DeviceName(device.name)] = device.identity }
+  }
+
   /// The filters that the next activation uses; nil chooses by mode.
   public var speechFilters: SpeechFilterSettings? {
     get { state.withLock { $0.speechFilters } }

@@ -80,16 +80,19 @@ final class RouteKeeper: @unchecked Sendable {
     reserved: ReservedCards
   ) throws(AudioDeviceError) -> Headset {
     let cards = SoundCard.all()
-    do {
-      try reserved.take(for: plan.capture.wanted, among: cards)
-      try reserved.take(for: plan.playback.wanted, among: cards)
-      return try Headset(
-        capture: plan.capture.wanted,
-        playback: plan.playback.wanted,
-        wishes: wishes
-      )
-    } catch {
-      guard plan.isWorthWaiting(after: error) else { throw error }
+    // Under its name there may be another card by now.
+    if !plan.isElsewhere(among: cards) {
+      do {
+        try reserved.take(for: plan.capture.wanted, among: cards)
+        try reserved.take(for: plan.playback.wanted, among: cards)
+        return try Headset(
+          capture: plan.capture.wanted,
+          playback: plan.playback.wanted,
+          wishes: wishes
+        )
+      } catch {
+        guard plan.isWorthWaiting(after: error) else { throw error }
+      }
     }
     plan.noteLost(.both, at: MonotonicClock.now())
     var headset = try Headset(capture: .null, playback: .null, wishes: wishes)

@@ -16,8 +16,9 @@ struct RoutePlan: Sendable {
     /// What is in use; nil while nothing is.
     var current: DeviceName?
 
-    /// What was in use before something else was wished for, until that is open.
-    fileprivate var former: DeviceName?
+    /// What stands in before any other: what was chosen for that, or was in use before something else was wished
+    /// for; until that is open.
+    fileprivate var standIn: DeviceName?
 
     /// True while what was wished for is in use.
     var isSettled = true
@@ -47,7 +48,7 @@ struct RoutePlan: Sendable {
       (current, isSettled) = (device, isWanted)
       guard isWanted else { return }
       opened = now
-      former = nil
+      standIn = nil
       identity = identity ?? CardName(device)?.card(among: cards)?.identity
     }
   }
@@ -60,19 +61,34 @@ struct RoutePlan: Sendable {
   private(set) var capture: Side
   private(set) var playback: Side
 
-  /// Both sides have what was wished for; `known` are cards that were once there, by the names that were used.
+  /// Both sides have what was wished for; `known` are cards that were once there, by the names that were used, and
+  /// `standIns` what is used as long as a card is not there.
   init(
     _ devices: AVAudioSession.Devices,
     cards: [SoundCard],
     known: [DeviceName: SoundCard.Identity] = [:],
+    standIns: AVAudioSession.Devices? = nil,
     at now: MonotonicInstant
   ) {
-    func side(_ wanted: DeviceName) -> Side {
-      let identity = known[wanted] ?? CardName(wanted)?.card(among: cards)?.identity
-      return Side(wanted: wanted, identity: identity, current: wanted, opened: now)
+    func side(_ wanted: DeviceName, _ standIn: DeviceName?) -> Side {
+      let card = CardName(wanted)
+      return Side(
+        wanted: wanted,
+        identity: known[wanted] ?? card?.card(among: cards)?.identity,
+        current: wanted,
+        standIn: card == nil || standIn == wanted ? nil : standIn,
+        opened: now
+      )
     }
-    capture = side(devices.capture)
-    playback = side(devices.playback)
+    capture = side(devices.capture, standIns?.capture)
+    playback = side(devices.playback, standIns?.playback)
+  }
+
+  /// Whether a card that was once there is not under the name by which it is wished for.
+  func isElsewhere(among cards: [SoundCard]) -> Bool {
+    Self.sides.contains { side in
+      self[side].identity != nil && wanted(of: side, among: cards) != self[side].wanted
+    }
   }
 
   /// What the cards are known by, by the names that were used.
@@ -144,7 +160,7 @@ struct RoutePlan: Sendable {
       self[side].current = current
       guard !self[side].isSettled, let current, mayShare(current, named, among: cards)
       else { continue }
-      (self[side].current, self[side].former) = (nil, current)
+      (self[side].current, self[side].standIn) = (nil, current)
       blocked.formUnion(side)
     }
     return blocked
@@ -179,8 +195,8 @@ struct RoutePlan: Sendable {
   ) -> [(name: DeviceName, isWanted: Bool)] {
     let isResting = self[side].notBefore.map { now < $0 } ?? false
     let wanted = isResting ? nil : wanted(of: side, among: cards)
-    let former = self[side].current == nil ? self[side].former : nil
-    return (wanted.map { [($0, true)] } ?? []) + (former.map { [($0, false)] } ?? [])
+    let standIn = self[side].current == nil ? self[side].standIn : nil
+    return (wanted.map { [($0, true)] } ?? []) + (standIn.map { [($0, false)] } ?? [])
       + substitutes(of: side, among: cards).map { ($0, false) }
   }
 

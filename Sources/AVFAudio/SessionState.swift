@@ -55,6 +55,7 @@ struct SessionState: Sendable {
   var preferredInputChannels = 0
   var preferredOutputChannels = 0
   var devices = AVAudioSession.Devices.systemDefault
+  var standIns: AVAudioSession.Devices?
   var preferredInput: AVAudioSessionPortDescription?
   var speechFilters: SpeechFilterSettings?
   var isInputMuted = false

@@ -2,10 +2,11 @@ public import MediaTime
 
 /// How full to keep the playback buffer: latency is the fill when a sample is written.
 ///
-/// The goal is raised by a period when the buffer ran dry or nearly so, and lowered by half a period
-/// after ten quiet seconds, unless it was raised from there within the last minute. It is also raised,
-/// and then kept, when the device takes nothing for 50 ms in the two seconds after its start; one that stands still
-/// later is waited for.
+/// The goal begins at two periods, of which one is left when a sound card asks for the next; half of one is enough
+/// where threads wake in time. It is raised by a period when the buffer ran dry, by half of one when it nearly did, and
+/// lowered by half a period after ten quiet seconds, unless it was raised from there within the last minute. It is also
+/// raised, and then kept, when the device takes nothing for 50 ms in the two seconds after its start; one that stands
+/// still later is waited for. Many devices run dry once while they start, which teaches nothing.
 public struct PlaybackFill: Sendable {
   private static var quietNanoseconds: Int64 { 10_000_000_000 }
   private static var relapseNanoseconds: Int64 { 60_000_000_000 }
@@ -27,14 +28,14 @@ public struct PlaybackFill: Sendable {
   private var started: MonotonicInstant?
   private var floorAfterStart: FrameCount = 0
 
-  /// Fill control of a device with the given period and buffer: from two periods up to sixteen, but
+  /// Fill control of a device with the given period and buffer: from one and a half periods up to sixteen, but
   /// not over 100 ms and always a period less than the buffer.
   public init(period: FrameCount, capacity: FrameCount, rate: SampleRate) {
     self.period = period
     let room = max(period, capacity - period)
-    floor = min(2 * period, room)
+    floor = min(period + period / 2, room)
     ceiling = min(room, max(4 * period, min(16 * period, rate.hertz / 10)))
-    goal = floor
+    goal = min(2 * period, room)
   }
 
   /// How many frames to write now that `queued` are left.
@@ -58,7 +59,7 @@ public struct PlaybackFill: Sendable {
     }
     // A quarter period left when we come to write is a near miss.
     if queued < period / 4 {
-      raise(at: now)
+      raise(by: period / 2, at: now)
     } else if now.nanoseconds(since: since) > Self.quietNanoseconds, goal > floor {
       quietSince = now
       lower(at: now)
@@ -70,9 +71,10 @@ public struct PlaybackFill: Sendable {
   @_noAllocation @_noLocks
   public mutating func noteUnderrun(at now: MonotonicInstant) {
     underruns += 1
+    let isFirst = underruns == 1 && isStarting(at: now)
     // The device is begun anew.
     started = now
-    raise(at: now)
+    if !isFirst { raise(by: period, at: now) }
   }
 
   @_noAllocation @_noLocks
@@ -82,9 +84,9 @@ public struct PlaybackFill: Sendable {
   }
 
   @_noAllocation @_noLocks
-  private mutating func raise(at now: MonotonicInstant) {
+  private mutating func raise(by frames: FrameCount, at now: MonotonicInstant) {
     raised = (goal, now)
-    goal = min(ceiling, goal + period)
+    goal = min(ceiling, goal + frames)
     quietSince = now
   }
 

@@ -79,7 +79,11 @@ public actor Phone {
   public func start() async throws {
     let session = AVAudioSession.sharedInstance()
     // Another phone's call in this process keeps its devices.
-    if session.voiceEngine == nil { session.devices = configuration.devices }
+    if session.voiceEngine == nil {
+      for device in configuration.knownDevices { session.learn(device) }
+      session.standIns = configuration.standIns
+      session.devices = configuration.devices
+    }
     session.speechFilters = configuration.filters
     try session.setCategory(.playAndRecord, mode: .voiceChat)
     if let period = configuration.ioBufferDuration {

@@ -1,3 +1,4 @@
+public import ALSAIO
 public import AVFAudio
 public import SIPSignalling
 public import SpeechDSP
@@ -32,6 +33,10 @@ public struct PhoneConfiguration: Equatable, Sendable {
   public var maximumCalls = 2
   /// The sound devices.
   public var devices = AVAudioSession.Devices.systemDefault
+  /// Cards that `devices` may name although they are not plugged in: the voice moves over when they are.
+  public var knownDevices: [KnownDevice] = []
+  /// What is used until then; nil for the best other card there is.
+  public var standIns: AVAudioSession.Devices?
   /// The device period to wish for, in seconds; nil leaves it to the session.
   ///
   /// A longer one saves processor time and costs twice as much delay.

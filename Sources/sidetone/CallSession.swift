@@ -37,13 +37,10 @@ struct CallSession {
     defaultPort: UInt16,
     answersAtOnce: Bool = false
   ) throws {
-    let devices = try Self.orFail { try device.checkedDevices() }
     var configuration = PhoneConfiguration()
+    try Self.orFail { try device.apply(to: &configuration) }
     call.apply(to: &configuration, defaultPort: defaultPort)
     voice.apply(to: &configuration)
-    configuration.devices = devices
-    configuration.filters = device.filters
-    configuration.ioBufferDuration = device.period / 1_000
     configuration.maximumCalls = call.calls ?? (answersAtOnce ? 1 : 2)
     self.configuration = configuration
     named = device.named

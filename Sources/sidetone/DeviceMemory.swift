@@ -14,11 +14,11 @@ struct DeviceMemory {
     self.store = store
   }
 
-  /// What was chosen last on a side, under the name that it has now; nil if nothing was, or it is not plugged in.
-  func chosen(_ side: DeviceSide, among cards: [SoundCard]) -> DeviceName? {
+  /// The card that was chosen last on a side, plugged in or not; nil if none was.
+  func chosen(_ side: DeviceSide) -> KnownDevice? {
     guard let text = try? store?.chosenDevice(side) else { return nil }
     let device = try? JSONDecoder().decode(KnownDevice.self, from: Data(text.utf8))
-    return device?.name(among: cards)
+    return device?.identity == nil ? nil : device
   }
 
   /// Remembers what the user named on a side and a call has worked with.

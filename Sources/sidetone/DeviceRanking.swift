@@ -1,7 +1,8 @@
 import ALSAIO
 import CallStore
 
-/// Which devices a call takes when none is named: what the user chose last if it is plugged in, else the best there is.
+/// Which devices a call takes when none is named: the card that the user chose last whenever it is plugged in, else the
+/// best there is.
 struct DeviceRanking {
   /// A device, and why it.
   struct Choice: Equatable {
@@ -25,11 +26,19 @@ struct DeviceRanking {
     self.memory = memory
   }
 
-  /// What a call would take on a side; nil if there is nothing.
+  /// The card that the user chose last on a side, plugged in or not.
+  func remembered(_ side: DeviceSide) -> KnownDevice? { memory.chosen(side) }
+
+  /// What a call would take on a side now; nil if there is nothing.
   func preferred(_ side: DeviceSide) -> Choice? {
-    if let chosen = memory.chosen(side, among: cards), chosen != .pcm("default") {
+    if let chosen = remembered(side)?.name(among: cards) {
       return Choice(name: chosen, reason: "chosen the last time")
     }
+    return best(side)
+  }
+
+  /// The best there is on a side, whatever was chosen; nil if there is nothing.
+  func best(_ side: DeviceSide) -> Choice? {
     let best = DeviceList.preferred(among: devices, capture: side == .microphone)
     return best.map { Choice(name: .pcm($0.name), reason: DeviceList.reason(for: $0)) }
   }

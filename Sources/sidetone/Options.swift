@@ -63,15 +63,38 @@ struct DeviceOptions: ParsableArguments {
     }
   }
 
-  /// What the user has named, now or else the last time, or else the best there is.
+  /// What the user has named, or else the best there is now.
   var devices: AVAudioSession.Devices {
+    let (microphone, loudspeaker) = resolved
+    return .init(capture: microphone.now, playback: loudspeaker.now)
+  }
+
+  /// A device of a call.
+  private struct Resolved {
+    /// What is there.
+    let now: DeviceName
+    /// The card that is used whenever it is plugged in; nil if `now` is all that is wanted.
+    var known: KnownDevice?
+    /// What stands in for it.
+    var standIn: DeviceName?
+
+    var wanted: DeviceName { known.map { DeviceName($0.name) } ?? now }
+  }
+
+  private var resolved: (microphone: Resolved, loudspeaker: Resolved) {
     let named = named
     let isComplete = DeviceSide.allCases.allSatisfy { named[$0] != nil }
     let ranking = isComplete ? nil : DeviceRanking()
-    func device(_ side: DeviceSide) -> DeviceName {
-      named[side] ?? ranking?.preferred(side)?.name ?? .pcm("default")
+    func device(_ side: DeviceSide) -> Resolved {
+      if let name = named[side] { return Resolved(now: name) }
+      let best = ranking?.best(side)?.name ?? .pcm("default")
+      return Resolved(
+        now: ranking?.preferred(side)?.name ?? best,
+        known: ranking?.remembered(side),
+        standIn: best
+      )
     }
-    return AVAudioSession.Devices(capture: device(.microphone), playback: device(.loudspeaker))
+    return (device(.microphone), device(.loudspeaker))
   }
 
   /// What the user has named.
@@ -92,18 +115,26 @@ struct DeviceOptions: ParsableArguments {
     )
   }
 
-  /// The devices, opened and closed, so that a wrong name is known before anybody is called.
+  /// Sets the devices of a phone; those that are there are opened and closed, so that a wrong name is known before
+  /// anybody is called.
   ///
   /// A card that another program has is waited for in the call.
-  func checkedDevices() throws -> AVAudioSession.Devices {
-    let devices = devices
+  func apply(to configuration: inout PhoneConfiguration) throws {
+    let (microphone, loudspeaker) = resolved
     do {
       _ = try Headset(
-        capture: devices.capture,
-        playback: checkablePlayback(devices.playback)
+        capture: microphone.now,
+        playback: checkablePlayback(loudspeaker.now)
       )
     } catch let error as AudioDeviceError where error.kind == .busy {}
-    return devices
+    configuration.devices = .init(capture: microphone.wanted, playback: loudspeaker.wanted)
+    configuration.knownDevices = [microphone.known, loudspeaker.known].compactMap { $0 }
+    configuration.standIns = .init(
+      capture: microphone.standIn ?? microphone.now,
+      playback: loudspeaker.standIn ?? loudspeaker.now
+    )
+    configuration.filters = filters
+    configuration.ioBufferDuration = period / 1_000
   }
 
   // A recording is not begun for a check; its folder is looked at instead.

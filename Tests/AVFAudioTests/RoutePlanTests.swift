@@ -167,6 +167,37 @@ struct RoutePlanTests {
     #expect(Self.names(plan, .playback, [Self.headset]) == [.pcm("default")])
   }
 
+  @Test func headsetThatIsNotPluggedInYetIsWaitedFor() {
+    let known = RoutePlan(Self.wish, cards: [Self.headset], at: Self.start).identities
+    let stranger = Self.card(1, "Stranger", port: 5)
+    var plan = RoutePlan(
+      Self.wish,
+      cards: [stranger],
+      known: known,
+      standIns: .systemDefault,
+      at: Self.start
+    )
+    // Under its number is another card.
+    #expect(plan.isElsewhere(among: [stranger]) && !plan.isElsewhere(among: [Self.headset]))
+    plan.noteLost(.both, at: Self.start)
+    #expect(Self.names(plan, .capture, [stranger]).first == .pcm("default"))
+    plan.settle(among: [stranger], at: Self.later(1)) { _, _ in }
+    #expect(plan.route == .init(capture: .pcm("default"), playback: .pcm("default")))
+    plan.settle(among: [stranger, Self.card(2, "Headset", port: 2)], at: Self.later(9)) { _, _ in }
+    #expect(plan.unsettled.isEmpty && plan.route.capture == .pcm("hw:2,0"))
+  }
+
+  @Test func whatTheUserNamesHasNoStandIn() {
+    var plan = RoutePlan(
+      Self.wish,
+      cards: [Self.headset],
+      standIns: Self.wish,
+      at: Self.start
+    )
+    plan.noteLost(.both, at: Self.later(10))
+    #expect(Self.names(plan, .capture, []).isEmpty)
+  }
+
   @Test func cardsWithoutSerialAreKnownByPlaceThenByMake() {
     func plain(_ path: String, product: String = "046d:0a44") -> SoundCard {
       SoundCard(number: 0, id: "A", name: "A", identity: .init(product: product, path: path))

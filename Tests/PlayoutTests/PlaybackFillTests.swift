@@ -19,9 +19,22 @@ struct PlaybackFillTests {
     var fill = PlaybackFill(period: 128, capacity: 4_096, rate: .voice)
     _ = fill.framesToWrite(queued: 128, at: instant(0))
     _ = fill.framesToWrite(queued: 10, at: instant(3))
-    #expect(fill.goal == 384)
-    for step in 1...80 { _ = fill.framesToWrite(queued: 200, at: instant(3 + step * 1_000)) }
-    #expect(fill.goal == 256)
+    #expect(fill.goal == 320)
+    for step in 1...50 { _ = fill.framesToWrite(queued: 200, at: instant(3 + step * 1_000)) }
+    // What was too little within the last minute is not tried again.
+    #expect(fill.goal == 320)
+    for step in 51...99 { _ = fill.framesToWrite(queued: 200, at: instant(3 + step * 1_000)) }
+    #expect(fill.goal == 192)
+  }
+
+  @Test func quietDeviceKeepsHalfAPeriodLeft() {
+    var fill = PlaybackFill(period: 128, capacity: 4_096, rate: .voice)
+    var queued = 128
+    for turn in 0..<10_000 {
+      queued = max(0, queued - 128)
+      queued += fill.framesToWrite(queued: queued, at: instant(turn * 8 / 3))
+    }
+    #expect(fill.goal == 192 && queued == 192)
   }
 
   @Test func deviceThatTakesNothingIsGivenMore() {
@@ -35,9 +48,19 @@ struct PlaybackFillTests {
 
   @Test func underrunIsCountedAndRaisesTheGoal() {
     var fill = PlaybackFill(period: 128, capacity: 4_096, rate: .voice)
-    fill.noteUnderrun(at: instant(0))
+    _ = fill.framesToWrite(queued: 128, at: instant(0))
+    fill.noteUnderrun(at: instant(5_000))
     #expect(fill.underruns == 1)
     #expect(fill.goal == 384)
+  }
+
+  @Test func firstUnderrunOfAStartTeachesNothing() {
+    var fill = PlaybackFill(period: 128, capacity: 4_096, rate: .voice)
+    _ = fill.framesToWrite(queued: 128, at: instant(0))
+    fill.noteUnderrun(at: instant(10))
+    #expect(fill.underruns == 1 && fill.goal == 256)
+    fill.noteUnderrun(at: instant(20))
+    #expect(fill.underruns == 2 && fill.goal == 384)
   }
 
   @Test func goalStaysBelowTheBuffer() {
