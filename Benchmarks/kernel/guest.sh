@@ -134,3 +134,29 @@ memory() {
     grep -q 'hw:C,1 would' "$out/without" && echo 'what is not plugged in would be used'
   } > "$out/complaints"
 }
+
+# wire NUMBER SECONDS: one of two machines on a wire, each with a headset; the first calls the second.
+wire() {
+  number=$1 seconds=$2
+  out=/mnt/out
+  mkdir -p "$out"
+  modprobe virtio_net
+  ip addr add 10.9.0.$number/24 dev eth0
+  ip link set eth0 up
+  chrt -f 50 fault-probe "$out" $((seconds + 25)) hw:A,0 hw:A,0 none > "$out/probe.log" 2>&1 &
+  probe=$!
+  await ready "$out/probe.log" "$probe"
+  options='--headset hw:A,1 --period 5 --complexity 0 --frame 10 --json'
+  if [ "$number" = 2 ]; then
+    sidetone listen --answer --once --listen 10.9.0.2:5070 $options \
+      > "$out/events.jsonl" 2> "$out/events.err"
+  else
+    # The other machine may still be starting.
+    for attempt in 1 2 3 4 5 6; do
+      sidetone call sip:b@10.9.0.2:5070 --listen 10.9.0.1:5070 $options --duration "$seconds" \
+        > "$out/events.jsonl" 2> "$out/events.err" && break
+      sleep 1
+    done
+  fi
+  wait "$probe"
+}

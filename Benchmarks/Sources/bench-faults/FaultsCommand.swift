@@ -36,7 +36,10 @@ struct FaultsCommand: ParsableCommand {
     let scenarios = Scenario.all.filter { scenario in
       words?.contains { scenario.name.contains($0) } ?? true
     }
-    guard !scenarios.isEmpty else { throw ValidationError("no scenario is called like that") }
+    let isWired = words?.contains { WiredPair.name.contains($0) } ?? true
+    guard isWired || !scenarios.isEmpty else {
+      throw ValidationError("no scenario is called like that")
+    }
     let scripts = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
       .appendingPathComponent("../../kernel").standardized
     let own = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
@@ -52,20 +55,31 @@ struct FaultsCommand: ParsableCommand {
       contentsOf: scripts.appendingPathComponent("guest.sh"),
       encoding: .utf8
     )
-    let script = functions + "cards\n" + scenarios.map(\.invocation).joined(separator: "\n") + "\n"
-    try Data(script.utf8).write(to: share.appendingPathComponent("guest.sh"))
-    let seconds = scenarios.reduce(60) { $0 + Double($1.seconds) + 15 }
-    try kernel.boot(sharing: share, seconds: seconds)
-
     var outcomes: [Outcome] = []
-    for scenario in scenarios {
-      let folder = share.appendingPathComponent("out/\(scenario.name)")
-      outcomes.append(try Outcome(of: scenario, in: folder))
+    if isWired { outcomes += try WiredPair.run(kernel, functions: functions, in: share) }
+    if !scenarios.isEmpty {
+      outcomes += try run(scenarios, on: kernel, functions: functions, in: share)
     }
     try ResultFile.write(outcomes, named: "faults", to: share)
     print(table(outcomes))
     let isBroken = outcomes.contains { !$0.complaints.isEmpty || strict && !$0.delays.isEmpty }
     if isBroken { throw ExitCode.failure }
+  }
+
+  private func run(
+    _ scenarios: [Scenario],
+    on kernel: KernelMachine,
+    functions: String,
+    in share: URL
+  ) throws -> [Outcome] {
+    let script = functions + "cards\n" + scenarios.map(\.invocation).joined(separator: "\n") + "\n"
+    try Data(script.utf8).write(to: share.appendingPathComponent("guest.sh"))
+    let seconds = scenarios.reduce(60) { $0 + Double($1.seconds) + 15 }
+    try kernel.boot(sharing: share, seconds: seconds)
+
+    return try scenarios.map { scenario in
+      try Outcome(of: scenario, in: share.appendingPathComponent("out/\(scenario.name)"))
+    }
   }
 
   private func table(_ outcomes: [Outcome]) -> String {

@@ -102,10 +102,45 @@ public struct KernelMachine {
     )
   }
 
+  /// One end of a wire between two machines.
+  public enum WireEnd {
+    /// The end that is there first, at a port of this machine.
+    case first(port: Int)
+    /// The other end.
+    case second(port: Int)
+
+    fileprivate var arguments: [String] {
+      let (socket, address) =
+        switch self {
+        case .first(let port): ("listen=127.0.0.1:\(port)", "52:54:00:00:00:01")
+        case .second(let port): ("connect=127.0.0.1:\(port)", "52:54:00:00:00:02")
+        }
+      return [
+        "-netdev", "socket,id=wire,\(socket)", "-device",
+        "virtio-net-pci,netdev=wire,mac=\(address)",
+      ]
+    }
+  }
+
   /// Boots with `share` at `/mnt`, and waits until the machine has turned itself off, `seconds` at most.
   public func boot(sharing share: URL, seconds: Double) throws {
+    try Self.wait(for: [start(sharing: share)], seconds: seconds)
+  }
+
+  /// Waits until the machines have turned themselves off, `seconds` at most; then they are stopped.
+  public static func wait(for machines: [RunningProgram], seconds: Double) throws {
+    defer { for machine in machines { machine.stop() } }
+    let end = Date(timeIntervalSinceNow: seconds)
+    while machines.contains(where: \.isRunning) {
+      guard Date() < end else { throw RigError("a machine did not end within \(seconds) s") }
+      Thread.sleep(forTimeInterval: 0.1)
+    }
+  }
+
+  /// Boots with `share` at `/mnt`, at one end of a wire if one is named.
+  public func start(sharing share: URL, at wire: WireEnd? = nil) throws -> RunningProgram {
     let kernel = kernelFolder.appendingPathComponent("boot/vmlinuz-\(try version())")
-    let machine = try RunningProgram(
+    return try RunningProgram(
       Invocation(
         "nice",
         [
@@ -115,16 +150,10 @@ public struct KernelMachine {
           "-append", "console=ttyS0 quiet panic=-1 mitigations=off", "-nographic", "-no-reboot",
           "-fsdev", "local,id=f,path=\(share.path),security_model=none",
           "-device", "virtio-9p-pci,fsdev=f,mount_tag=host",
-        ]
+        ] + (wire?.arguments ?? ["-nic", "none"])
       ),
       environment: [:],
       log: share.appendingPathComponent("console.log")
     )
-    defer { machine.stop() }
-    let end = Date(timeIntervalSinceNow: seconds)
-    while machine.isRunning {
-      guard Date() < end else { throw RigError("the machine did not end within \(seconds) s") }
-      Thread.sleep(forTimeInterval: 0.1)
-    }
   }
 }

@@ -1,0 +1,115 @@
+import Foundation
+import Rig
+import VoiceEngine
+
+/// A call on a real kernel: what was said and heard, and what the programs told of it.
+struct HeardCall {
+  /// The mouth's own account, as `fault-probe` leaves it.
+  private struct Mouth: Decodable {
+    struct Stretch: Decodable {
+      let frame: Int
+      let shift: Int
+    }
+    let begin: Int64
+    let stretches: [Stretch]
+  }
+
+  /// A chirp that was heard: the frame at which it was said, and how many milliseconds later it came.
+  typealias Chirp = (frame: Int, delay: Double)
+
+  /// Between two chirps, in frames.
+  static let interval = 24_000
+  private static let window = 240
+
+  /// What the programs printed.
+  let events: [[String: Any]]
+  /// When the call stood, in milliseconds of the machine's clock.
+  let connected: Double
+  /// The frames of the recording in which the playout had settled and the call stood.
+  let span: Range<Int>
+  private let heard: [Float]
+  private let mouth: Mouth
+
+  /// Reads what was left in `folder`, with the events of programs by these names.
+  init(in folder: URL, events names: [String]) throws {
+    heard = try Self.recording(folder.appendingPathComponent("heard.f32"))
+    let mouth = try JSONDecoder().decode(
+      Mouth.self,
+      from: Data(contentsOf: folder.appendingPathComponent("mouth.json"))
+    )
+    events = try names.flatMap { try Self.events(folder, $0) }
+    let connected = events.filter { $0["event"] as? String == "connected" }
+      .compactMap { $0["at"] as? Double }.max()
+    let ended = events.filter { $0["event"] as? String == "ended" }
+      .compactMap { $0["at"] as? Double }.min()
+    guard let connected, let ended else {
+      throw RigError("the call did not stand, or did not end; see \(folder.path)")
+    }
+    self.mouth = mouth
+    self.connected = connected
+    // Three seconds for the playout to settle.
+    let begin = max(0, Self.frame(connected, of: mouth) + 144_000)
+    span = begin..<max(begin, min(heard.count, Self.frame(ended, of: mouth) - 4_800))
+  }
+
+  /// The frame of the recording at a time of the machine's clock, in milliseconds.
+  func frame(_ milliseconds: Double) -> Int { Self.frame(milliseconds, of: mouth) }
+
+  private static func frame(_ milliseconds: Double, of mouth: Mouth) -> Int {
+    Int((milliseconds - Double(mouth.begin) / 1e6) * 48)
+  }
+
+  private static func recording(_ file: URL) throws -> [Float] {
+    let data = try Data(contentsOf: file)
+    return (0..<data.count / 4).map { index in
+      let bits = (0..<4).reduce(UInt32(0)) { $0 | UInt32(data[index * 4 + $1]) << (8 * UInt32($1)) }
+      return Float(bitPattern: bits)
+    }
+  }
+
+  private static func events(_ folder: URL, _ side: String) throws -> [[String: Any]] {
+    let text = try String(
+      contentsOf: folder.appendingPathComponent("\(side).jsonl"),
+      encoding: .utf8
+    )
+    return text.split(separator: "\n").compactMap { line in
+      try? JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
+    }
+  }
+
+  /// The chirps that were heard.
+  ///
+  /// Not further than the next could be taken for one; or, if they come from a machine with another clock, anywhere in
+  /// between.
+  func chirps(fromAnotherClock isForeign: Bool = false) -> [Chirp] {
+    let reach = isForeign ? Self.interval : Self.interval - 3_000
+    let first = span.lowerBound / Self.interval + 1
+    let frames = stride(
+      from: first * Self.interval,
+      to: span.upperBound - 2 * Self.interval,
+      by: Self.interval
+    )
+    return frames.compactMap { frame in
+      guard let stretch = mouth.stretches.last(where: { $0.frame <= frame }) else { return nil }
+      let said = frame + stretch.shift
+      let found = ProbeSignal.find(in: heard, range: said..<said + reach)
+      return found.map { (frame, ($0 - Double(said)) / 48) }
+    }
+  }
+
+  /// The longest silence, in milliseconds.
+  func longestSilence() -> Double {
+    let starts = stride(from: span.lowerBound, to: span.upperBound - Self.window, by: Self.window)
+    let levels = starts.map { start in
+      heard[start..<start + Self.window].reduce(Float(0)) { $0 + $1 * $1 }
+    }
+    let usual = Percentiles(levels.map(Double.init)).median
+    var longest = 0
+    var silent = 0
+    for level in levels {
+      silent = Double(level) < usual / 16 ? silent + 1 : 0
+      longest = max(longest, silent)
+    }
+    return Double(longest * Self.window) / 48
+  }
+}
