@@ -68,7 +68,7 @@ mixer() {
   {
     amixer -c D sget Master | grep -q '\[0%\]' && echo 'the loudspeaker is at the bottom'
     amixer -c D sget Mic | grep -q 'Capture.*\[on\]' || echo 'the microphone is off'
-    amixer -c D sget Mic | grep -q 'Capture.*\[0%\]' && echo 'the microphone is at the bottom'
+    amixer -c D sget Mic | grep -q '\[0%\]' && echo 'the microphone is at the bottom'
     amixer -c D sget Line | grep -q 'Capture.*\[on\]' && echo 'another input is on'
   } > "$out/complaints"
   modprobe -r snd-dummy
@@ -116,6 +116,8 @@ scenario() {
 memory() {
   out=/mnt/out/memory
   mkdir -p "$out"
+  # What the scenarios before it have named.
+  rm -rf "$HOME/.local/share/sidetone"
   sidetone listen --answer --once --listen 127.0.0.1:5070 --headset null --json \
     > "$out/callee.jsonl" 2> "$out/callee.err" &
   callee=$!

@@ -26,9 +26,9 @@ public struct CardMixer: ~Copyable {
     _ = unsafe snd_mixer_close(handle)
   }
 
-  /// Turns on what is off, and up what is at the bottom, on the way of a voice through these sides.
+  /// Turns up what is at the bottom, and on if it is off, on the way of a voice through these sides.
   ///
-  /// Nothing else is touched: levels that the user has chosen stay. A card that was never used is often silent.
+  /// Nothing else is touched: levels and mutes that the user has chosen stay. A card that was never used is often silent.
   public func makeAudible(_ sides: DeviceSides) {
     let elements = unsafe elements()
     var controls: [MixerPlan.Control] = []
@@ -61,7 +61,8 @@ public struct CardMixer: ~Copyable {
       let hasSwitch = unsafe calls.hasSwitch(element) != 0
       let hasVolume = unsafe calls.hasVolume(element) != 0
       guard hasSwitch || hasVolume else { return nil }
-      var control = MixerPlan.Control(name: name, side: side)
+      let index = unsafe snd_mixer_selem_get_index(element)
+      var control = MixerPlan.Control(name: name, index: index, side: side)
       var isOn: CInt = 0
       if hasSwitch, unsafe calls.getSwitch(element, SND_MIXER_SCHN_MONO, &isOn) == 0 {
         control.isOn = isOn != 0
@@ -99,7 +100,9 @@ public struct CardMixer: ~Copyable {
   }
 
   private static func perform(_ change: MixerPlan.Change, on element: OpaquePointer) {
-    guard unsafe name(of: element) == change.control.name else { return }
+    guard unsafe name(of: element) == change.control.name,
+      unsafe snd_mixer_selem_get_index(element) == change.control.index
+    else { return }
     let calls = MixerCalls(change.control.side)
     switch change {
     case .turnOn:

@@ -31,6 +31,12 @@ public struct CardName: Equatable, Sendable {
 
   private static let kinds = ["hw", "plughw", "sysdefault", "front", "dmix", "dsnoop", "usbstream"]
 
+  /// Which of the card's PCMs is meant.
+  public var device: String {
+    let keyed = arguments.first { $0.hasPrefix("DEV=") }.map { String($0.dropFirst(4)) }
+    return keyed ?? (!isKeyed && arguments.count > 1 ? arguments[1] : "0")
+  }
+
   /// The same PCM of the card with that number.
   public func renamed(toCard number: Int) -> DeviceName {
     var renamed = arguments

@@ -1,12 +1,15 @@
 import RealTime
 
-/// What a call changes in a sound card's mixer: what would keep it silent, and nothing else.
+/// What a call changes in a sound card's mixer: what was never set up and would keep it silent, and nothing else.
 ///
+/// A switch that is off is the user's mute, unless the level is at the bottom as well, as on a card that was never used.
 /// A value without I/O.
 struct MixerPlan: Equatable, Sendable {
   /// One control of a mixer, on the side of the microphone or of the loudspeaker.
   struct Control: Equatable, Sendable {
     let name: String
+    /// Tells controls of one name apart.
+    var index: UInt32 = 0
     let side: DeviceSides
     /// Whether its switch is on; nil if it has none.
     var isOn: Bool?
@@ -40,21 +43,28 @@ struct MixerPlan: Equatable, Sendable {
   /// What is to be done before one side of a card is used.
   init(for side: DeviceSides, controls: [Control]) {
     let own = controls.filter { $0.side == side && Self.matters($0, among: controls) }
-    let hasChoice = own.contains { $0.isChoice && $0.isOn == true }
-    changes = own.flatMap { control -> [Change] in
-      let isOther = control.isChoice && hasChoice && control.isOn == false
-      let isSilent = (control.level ?? 1) < Self.silentLevel
-      let level = side == .capture ? control.neutralLevel ?? Self.audibleLevel : Self.audibleLevel
-      return (control.isOn == false && !isOther ? [.turnOn(control)] : [])
-        + (isSilent && !isOther ? [.raise(control, to: level)] : [])
+    var hasChoice = controls.contains { $0.side == side && $0.isChoice && $0.isOn == true }
+    var changes: [Change] = []
+    for control in own where (control.level ?? 1) < Self.silentLevel {
+      // Of several inputs there is one.
+      if control.isChoice, control.isOn == false {
+        if hasChoice { continue }
+        hasChoice = true
+      }
+      if control.isOn == false { changes.append(.turnOn(control)) }
+      let neutral = side == .capture ? control.neutralLevel : nil
+      changes.append(.raise(control, to: neutral ?? Self.audibleLevel))
     }
+    self.changes = changes
   }
 
   // What cards call the way of a voice; the rest is music's, or lets users hear themselves.
   private static func matters(_ control: Control, among controls: [Control]) -> Bool {
     let name = control.name.lowercased()
     guard !name.contains("boost") else { return false }
-    if control.side == .capture { return name.contains("mic") || name.contains("capture") }
+    if control.side == .capture {
+      return ["mic", "capture", "headset"].contains { name.contains($0) }
+    }
     // Loudspeakers that are off while there are headphones are off on purpose.
     let hasHeadphones = controls.contains { $0.name.lowercased().contains("headphone") }
     if name.contains("speaker") { return !hasHeadphones }

@@ -79,12 +79,15 @@ extension AVAudioSession {
   // The engine that lingers if it is as wished, else a new one.
   func run(_ state: inout SessionState) throws -> SessionState.Running {
     let setup = state.setup
+    let reserved = ReservedCards(reservations)
     if let lingering = state.lingering?.running {
       state.lingering = nil
       if lingering.setup == setup {
         lingering.engine.setInputMuted(state.isInputMuted ? .muted : .unmuted)
         return lingering
       }
+      // The cards are kept, so that nobody takes them in between.
+      reserved.hold(setup.devices, among: SoundCard.all())
       lingering.stop()
     }
     var plan = RoutePlan(
@@ -94,9 +97,8 @@ extension AVAudioSession {
       standIns: state.standIns,
       at: MonotonicClock.now()
     )
-    let reserved = ReservedCards(reservations)
     let headset = try RouteKeeper.open(&plan, wishes: setup.wishes, reserved: reserved)
-    state.knownCards.merge(plan.identities) { $1 }
+    state.knownCards.merge(plan.identities)
     state.services = SoundServices()
     state.grantedSampleRate = Double(headset.captureRate.hertz)
     state.grantedBufferDuration =

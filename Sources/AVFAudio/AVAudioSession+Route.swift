@@ -23,7 +23,7 @@ extension AVAudioSession {
   func post(_ change: RouteKeeper.RouteChange) {
     notifications.async { [self] in
       let (category, news) = state.withLock { state in
-        state.knownCards.merge(change.identities) { $1 }
+        state.knownCards.merge(change.identities)
         let news = state.services.note(
           from: change.before,
           to: change.after,

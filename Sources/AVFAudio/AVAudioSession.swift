@@ -1,6 +1,7 @@
 public import ALSAIO
 public import Foundation
 import MediaTime
+import RealTime
 public import SpeechDSP
 import Synchronization
 public import VoiceEngine
@@ -14,8 +15,8 @@ public import VoiceEngine
 /// **Thread safety:** every member may be used from any thread. Activation blocks for as long as
 /// the device takes to open.
 ///
-/// Differs from Apple's: `devices`, `speechFilters` and `voiceEngine` are additions for Linux, where
-/// an app chooses its sound devices by name and runs its voice through the engine.
+/// Differs from Apple's: `devices`, `standIns`, `learn`, `announceCalls`, `speechFilters` and `voiceEngine` are additions
+/// for Linux, where an app chooses its sound devices by name and runs its voice through the engine.
 open class AVAudioSession: NSObject, @unchecked Sendable {
   // SAFETY: all state is in a mutex.
   let state = Mutex(SessionState())
@@ -162,12 +163,21 @@ open class AVAudioSession: NSObject, @unchecked Sendable {
     set { state.withLock { $0.standIns = newValue } }
   }
 
-  /// Tells what the card of a device is known by, so that `devices` may name it while it is not plugged in.
+  /// Tells what the cards of devices are known by, so that `devices` may name them while they are not plugged in.
   ///
   /// Cards that were used by this session are known without.
-  public func learn(_ device: KnownDevice) {
-    state.withLock { $0.knownCards[DeviceName(device.name)] = device.identity }
+  public func learn(capture: KnownDevice?, playback: KnownDevice?) {
+    state.withLock { state in
+      if let capture { state.knownCards[.capture, DeviceName(capture.name)] = capture.identity }
+      if let playback { state.knownCards[.playback, DeviceName(playback.name)] = playback.identity }
+    }
   }
+
+  /// Tells the sound servers of a desktop that this program's sound is calls, so that they may lower or pause other
+  /// sound by their own rules.
+  ///
+  /// To be called first in a program, before there are other threads: it sets environment variables.
+  public static func announceCalls() { StreamRole.announceCalls() }
 
   /// The filters that the next activation uses; nil chooses by mode.
   public var speechFilters: SpeechFilterSettings? {

@@ -9,7 +9,7 @@ import Synchronization
 /// takes it again when the name is free; who asks us is refused, since a call goes before all else. Without a bus
 /// there is nobody to agree with.
 ///
-/// **Thread safety:** any thread; waits for the bus and the holder, 2 s each at most.
+/// **Thread safety:** any thread; waits 3 s at most for a holder.
 final class CardReservations: Sendable {
   /// Who has the card, in words; nobody else can be given it.
   struct Refusal: Error, Equatable {
@@ -38,14 +38,27 @@ final class CardReservations: Sendable {
     self.address = address
   }
 
-  /// Takes a card; throws if another program keeps it.
-  func take(card number: Int) throws(Refusal) {
-    let refusal = state.withLock { state -> Refusal? in
-      if state.holders[number] == nil, let refusal = acquire(number, &state) { return refusal }
+  /// How a card was come by.
+  enum Acquisition: Equatable {
+    /// Nobody had it.
+    case free
+    /// Somebody let it go, and may still be closing it.
+    case released
+    /// Somebody keeps it.
+    case refused(Refusal)
+  }
+
+  /// Takes a card, and tells whether somebody let it go for that; throws if another program keeps it.
+  @discardableResult
+  func take(card number: Int) throws(Refusal) -> Bool {
+    let acquisition = state.withLock { state in
+      let acquisition = state.holders[number] == nil ? acquire(number, &state) : .free
+      if case .refused = acquisition { return acquisition }
       state.holders[number, default: 0] += 1
-      return nil
+      return acquisition
     }
-    if let refusal { throw refusal }
+    if case .refused(let refusal) = acquisition { throw refusal }
+    return acquisition == .released
   }
 
   /// Gives a card back that was taken as often before.
@@ -59,36 +72,35 @@ final class CardReservations: Sendable {
 
   private static func name(_ number: Int) -> String { "\(interface).Audio\(number)" }
 
-  private func acquire(_ number: Int, _ state: inout State) -> Refusal? {
+  private func acquire(_ number: Int, _ state: inout State) -> Acquisition {
     if state.bus == nil { state.bus = connect() }
-    guard let bus = state.bus else { return nil }
+    guard let bus = state.bus else { return .free }
     let name = Self.name(number)
-    guard bus.own(name) == false else { return nil }
+    guard bus.own(name) == false else { return .free }
     let path = "\(Self.path)\(number)"
-    func property(_ property: String) -> BusValue? {
-      bus.property(property, of: Self.interface, at: path, on: name)
+    let answer = bus.ask(
+      name,
+      path: path,
+      interface: Self.interface,
+      "RequestRelease",
+      [.int32(Self.priority)]
+    )
+    // Who does not answer now would not say its name either.
+    guard let reply = try? answer.get() else {
+      return bus.own(name) ?? true ? .free : .refused(Refusal(holder: "another program"))
     }
-    // What cannot be outbid is not asked.
-    let isFinal = property("Priority") == .int32(Self.priority)
-    if !isFinal {
-      let answer = bus.ask(
-        name,
-        path: path,
-        interface: Self.interface,
-        "RequestRelease",
-        [.int32(Self.priority)]
-      )
-      // A session manager says yes first, and then closes the card.
-      let isReleasing = (try? answer.get()) == [.bool(true)]
-      for attempt in 0...(isReleasing ? Self.patience : 0) {
+    if reply == [.bool(true)] {
+      // Some give the name up a moment after they have said yes.
+      for attempt in 0...Self.patience {
         if attempt > 0 { Thread.sleep(forTimeInterval: 0.01) }
-        if bus.own(name, replacing: isReleasing) ?? true { return nil }
+        if bus.own(name, replacing: true) ?? true { return .released }
       }
     }
-    guard case .string(let holder)? = property("ApplicationName"), !holder.isEmpty else {
-      return Refusal(holder: "another program")
+    let holder = bus.property("ApplicationName", of: Self.interface, at: path, on: name)
+    guard case .string(let words)? = holder, !words.isEmpty else {
+      return .refused(Refusal(holder: "another program"))
     }
-    return Refusal(holder: holder)
+    return .refused(Refusal(holder: words))
   }
 
   private func connect() -> BusConnection? {

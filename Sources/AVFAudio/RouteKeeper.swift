@@ -30,7 +30,7 @@ final class RouteKeeper: @unchecked Sendable {
     let before: RoutePlan.Route
     let after: RoutePlan.Route
     /// What the cards in use are known by.
-    let identities: [DeviceName: SoundCard.Identity]
+    let identities: KnownCards
     let reason: AVAudioSession.RouteChangeReason
   }
 
@@ -82,25 +82,37 @@ final class RouteKeeper: @unchecked Sendable {
     let cards = SoundCard.all()
     // Under its name there may be another card by now.
     if !plan.isElsewhere(among: cards) {
+      let (capture, playback) = (plan.capture.wanted, plan.playback.wanted)
       do {
-        try reserved.take(for: plan.capture.wanted, among: cards)
-        try reserved.take(for: plan.playback.wanted, among: cards)
-        return try Headset(
-          capture: plan.capture.wanted,
-          playback: plan.playback.wanted,
-          wishes: wishes
-        )
+        return try reserved.reserving(capture, among: cards) { () throws(AudioDeviceError) in
+          try reserved.reserving(playback, among: cards) { () throws(AudioDeviceError) in
+            try Headset(capture: capture, playback: playback, wishes: wishes)
+          }
+        }
       } catch {
         guard plan.isWorthWaiting(after: error) else { throw error }
       }
     }
     plan.noteLost(.both, at: MonotonicClock.now())
     var headset = try Headset(capture: .null, playback: .null, wishes: wishes)
+    var errors: [AudioDeviceError] = []
     plan.settle(among: cards, at: MonotonicClock.now()) { name, side in
-      try reserved.take(for: name, among: cards)
-      var opened = try open(name, on: side, wishes: wishes)
-      headset.exchange(side, with: &opened)
+      do throws(AudioDeviceError) {
+        var opened = try open(name, on: side, wishes: wishes, reserved: reserved, among: cards)
+        headset.exchange(side, with: &opened)
+      } catch {
+        errors.append(error)
+        throw error
+      }
     }
+    // What is wrong for good is not waited for because the other side is.
+    let hopeless = errors.first { error in
+      let isSilent = plan.unsettled.contains { side in
+        plan[side].current == nil && plan[side].wanted.description == error.device
+      }
+      return isSilent && !plan.isWorthWaiting(after: error)
+    }
+    if let hopeless { throw hopeless }
     reserved.keep(plan.devices(among: cards), among: cards)
     return headset
   }
@@ -109,26 +121,30 @@ final class RouteKeeper: @unchecked Sendable {
   private static func open(
     _ device: DeviceName,
     on side: DeviceSides,
-    wishes: DeviceWishes
+    wishes: DeviceWishes,
+    reserved: ReservedCards,
+    among cards: [SoundCard]
   ) throws(AudioDeviceError) -> Headset {
     let isCapture = side == .capture
-    return try Headset(
-      capture: isCapture ? device : .null,
-      playback: isCapture ? .null : device,
-      wishes: wishes
-    )
+    return try reserved.reserving(device, among: cards) { () throws(AudioDeviceError) in
+      try Headset(
+        capture: isCapture ? device : .null,
+        playback: isCapture ? .null : device,
+        wishes: wishes
+      )
+    }
   }
 
   /// Moves the voice to other devices, as soon as they can be opened.
   ///
   /// Waits for nothing. `known` are cards that were once there, by the names that were used.
-  func wish(for devices: AVAudioSession.Devices, known: [DeviceName: SoundCard.Identity]) {
+  func wish(for devices: AVAudioSession.Devices, known: KnownCards) {
     queue.async { [weak self] in self?.change(to: devices, known: known) }
   }
 
   private func change(
     to devices: AVAudioSession.Devices,
-    known: [DeviceName: SoundCard.Identity]
+    known: KnownCards
   ) {
     guard isAtWork else { return }
     let before = plan.route
@@ -161,6 +177,7 @@ final class RouteKeeper: @unchecked Sendable {
   private var isAtWork: Bool { !isStopped.load(ordering: .acquiring) }
 
   private func begin() {
+    guard isAtWork else { return }
     makeAudible(from: RoutePlan.Route(capture: nil, playback: nil))
     announce(from: plan.wantedRoute, .oldDeviceUnavailable)
     schedule()
@@ -196,12 +213,17 @@ final class RouteKeeper: @unchecked Sendable {
   }
 
   private func restore() {
-    guard !plan.unsettled.isEmpty else { return }
     let cards = SoundCard.all()
     plan.settle(among: cards, at: MonotonicClock.now()) { name, side in
       guard isAtWork else { throw CancellationError() }
-      try reserved.take(for: name, among: cards)
-      try engine.replace(side, with: try Self.open(name, on: side, wishes: wishes))
+      let opened = try Self.open(
+        name,
+        on: side,
+        wishes: wishes,
+        reserved: reserved,
+        among: cards
+      )
+      try engine.replace(side, with: opened)
     }
     reserved.keep(plan.devices(among: cards), among: cards)
   }
@@ -223,15 +245,19 @@ final class RouteKeeper: @unchecked Sendable {
     )
   }
 
-  // Cards that were opened directly may never have been used before.
+  // A card that the user wishes for may never have been used before. What stands in for it is left as it is: its
+  // microphone may be muted on purpose.
   private func makeAudible(from before: RoutePlan.Route) {
     let cards = SoundCard.all()
-    func makeAudible(_ side: DeviceSides, _ before: DeviceName?, _ now: DeviceName?) {
-      guard before != now, let card = now.flatMap(CardName.init)?.card(among: cards) else { return }
+    func makeAudible(_ side: DeviceSides, _ before: DeviceName?) {
+      let state = plan[side]
+      guard state.isSettled, let now = state.current, now != before,
+        let card = CardName(now)?.card(among: cards)
+      else { return }
       CardMixer(card: card.number)?.makeAudible(side)
     }
-    makeAudible(.capture, before.capture, plan.capture.current)
-    makeAudible(.playback, before.playback, plan.playback.current)
+    makeAudible(.capture, before.capture)
+    makeAudible(.playback, before.playback)
   }
 
   // Looks for what is missing as long as something is.

@@ -16,9 +16,10 @@ struct RoutePlan: Sendable {
     /// What is in use; nil while nothing is.
     var current: DeviceName?
 
-    /// What stands in before any other: what was chosen for that, or was in use before something else was wished
-    /// for; until that is open.
+    /// What was chosen to stand in before any other, as long as the wanted card is not there.
     fileprivate var standIn: DeviceName?
+    /// What was in use before something else was wished for, until that is open.
+    fileprivate var former: DeviceName?
 
     /// True while what was wished for is in use.
     var isSettled = true
@@ -48,7 +49,7 @@ struct RoutePlan: Sendable {
       (current, isSettled) = (device, isWanted)
       guard isWanted else { return }
       opened = now
-      standIn = nil
+      former = nil
       identity = identity ?? CardName(device)?.card(among: cards)?.identity
     }
   }
@@ -66,22 +67,22 @@ struct RoutePlan: Sendable {
   init(
     _ devices: AVAudioSession.Devices,
     cards: [SoundCard],
-    known: [DeviceName: SoundCard.Identity] = [:],
+    known: KnownCards = KnownCards(),
     standIns: AVAudioSession.Devices? = nil,
     at now: MonotonicInstant
   ) {
-    func side(_ wanted: DeviceName, _ standIn: DeviceName?) -> Side {
+    func make(_ side: DeviceSides, _ wanted: DeviceName, _ standIn: DeviceName?) -> Side {
       let card = CardName(wanted)
       return Side(
         wanted: wanted,
-        identity: known[wanted] ?? card?.card(among: cards)?.identity,
+        identity: known[side, wanted] ?? card?.card(among: cards)?.identity,
         current: wanted,
         standIn: card == nil || standIn == wanted ? nil : standIn,
         opened: now
       )
     }
-    capture = side(devices.capture, standIns?.capture)
-    playback = side(devices.playback, standIns?.playback)
+    capture = make(.capture, devices.capture, standIns?.capture)
+    playback = make(.playback, devices.playback, standIns?.playback)
   }
 
   /// Whether a card that was once there is not under the name by which it is wished for.
@@ -91,10 +92,10 @@ struct RoutePlan: Sendable {
     }
   }
 
-  /// What the cards are known by, by the names that were used.
-  var identities: [DeviceName: SoundCard.Identity] {
-    var identities: [DeviceName: SoundCard.Identity] = [:]
-    for side in [capture, playback] { identities[side.wanted] = side.identity }
+  /// What the cards are known by.
+  var identities: KnownCards {
+    var identities = KnownCards()
+    for side in Self.sides { identities[side, self[side].wanted] = self[side].identity }
     return identities
   }
 
@@ -102,7 +103,7 @@ struct RoutePlan: Sendable {
   func isWorthWaiting(after error: AudioDeviceError) -> Bool {
     let isAbsent = error.kind == .lost || error.kind == .notFound
     return error.kind == .busy
-      || isAbsent && identities.contains { $0.key.description == error.device }
+      || isAbsent && identities.contains(error.device)
   }
 
   /// The devices of both sides; nil where nothing is.
@@ -146,7 +147,7 @@ struct RoutePlan: Sendable {
   mutating func wish(
     for devices: AVAudioSession.Devices,
     among cards: [SoundCard],
-    known: [DeviceName: SoundCard.Identity],
+    known: KnownCards,
     at now: MonotonicInstant
   ) -> DeviceSides {
     let fresh = RoutePlan(devices, cards: cards, known: known, at: now)
@@ -155,12 +156,13 @@ struct RoutePlan: Sendable {
       let current = self[side].current
       self[side] = fresh[side]
       // A card may have another number by now than the user knows.
-      let named = wanted(of: side, among: cards) ?? fresh[side].wanted
-      self[side].isSettled = current == named
+      let named = wanted(of: side, among: cards)
+      self[side].isSettled = current == named ?? fresh[side].wanted
       self[side].current = current
-      guard !self[side].isSettled, let current, mayShare(current, named, among: cards)
+      // What is not there shares nothing.
+      guard !self[side].isSettled, let current, let named, mayShare(current, named, among: cards)
       else { continue }
-      (self[side].current, self[side].standIn) = (nil, current)
+      (self[side].current, self[side].former) = (nil, current)
       blocked.formUnion(side)
     }
     return blocked
@@ -195,8 +197,9 @@ struct RoutePlan: Sendable {
   ) -> [(name: DeviceName, isWanted: Bool)] {
     let isResting = self[side].notBefore.map { now < $0 } ?? false
     let wanted = isResting ? nil : wanted(of: side, among: cards)
-    let standIn = self[side].current == nil ? self[side].standIn : nil
-    return (wanted.map { [($0, true)] } ?? []) + (standIn.map { [($0, false)] } ?? [])
+    let others = [self[side].former, self[side].standIn].compactMap { $0 }
+    return (wanted.map { [($0, true)] } ?? [])
+      + (self[side].current == nil ? others.map { ($0, false) } : [])
       + substitutes(of: side, among: cards).map { ($0, false) }
   }
 

@@ -70,7 +70,7 @@ struct SessionState: Sendable {
   var isWatchingOthers = false
   var services = SoundServices()
   /// What cards are known by that were used before, by their names.
-  var knownCards: [DeviceName: SoundCard.Identity] = [:]
+  var knownCards = KnownCards()
   var grantedSampleRate = 48_000.0
   var grantedBufferDuration = 0.0025
 

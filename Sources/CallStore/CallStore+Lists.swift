@@ -96,12 +96,12 @@ extension CallStore {
   // MARK: Devices
 
   /// Which device was chosen last on a side, in the words of whoever noted it; nil if none was.
-  public func chosenDevice(_ side: DeviceSide) throws -> String? {
+  public func chosenDevice(_ side: RememberedSide) throws -> String? {
     try setting(side.rawValue)
   }
 
   /// Notes which device was chosen on a side.
-  public func setChosenDevice(_ side: DeviceSide, _ device: String) throws {
+  public func setChosenDevice(_ side: RememberedSide, _ device: String) throws {
     try set(side.rawValue, to: device)
   }
 

@@ -71,6 +71,10 @@ public struct PlaybackFill: Sendable {
   @_noAllocation @_noLocks
   public mutating func noteUnderrun(at now: MonotonicInstant) {
     underruns += 1
+    // That the buffer was found empty before is the same event.
+    if let noted = raised, noted.at.nanoseconds == now.nanoseconds {
+      (goal, raised) = (noted.from, nil)
+    }
     let isFirst = underruns == 1 && isStarting(at: now)
     // The device is begun anew.
     started = now

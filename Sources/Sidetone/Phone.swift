@@ -80,7 +80,10 @@ public actor Phone {
     let session = AVAudioSession.sharedInstance()
     // Another phone's call in this process keeps its devices.
     if session.voiceEngine == nil {
-      for device in configuration.knownDevices { session.learn(device) }
+      session.learn(
+        capture: configuration.knownMicrophone,
+        playback: configuration.knownLoudspeaker
+      )
       session.standIns = configuration.standIns
       session.devices = configuration.devices
     }

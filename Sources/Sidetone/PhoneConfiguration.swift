@@ -33,8 +33,10 @@ public struct PhoneConfiguration: Equatable, Sendable {
   public var maximumCalls = 2
   /// The sound devices.
   public var devices = AVAudioSession.Devices.systemDefault
-  /// Cards that `devices` may name although they are not plugged in: the voice moves over when they are.
-  public var knownDevices: [KnownDevice] = []
+  /// The card of the microphone that `devices` names, which need not be plugged in: the voice moves over when it is.
+  public var knownMicrophone: KnownDevice?
+  /// The same of the loudspeaker.
+  public var knownLoudspeaker: KnownDevice?
   /// What is used until then; nil for the best other card there is.
   public var standIns: AVAudioSession.Devices?
   /// The device period to wish for, in seconds; nil leaves it to the session.

@@ -79,7 +79,7 @@ final class VoiceLoop<
     init(_ device: borrowing Device) {
       let period = device.playbackRate.nanoseconds(of: device.playbackPeriod)
       withoutCapture = min(idleNanoseconds, max(1_000_000, period))
-      withCapture = min(idleNanoseconds, max(1_000_000, period * 3 / 2))
+      withCapture = min(idleNanoseconds, max(1_000_000, period * 5 / 4))
     }
   }
 

@@ -1,4 +1,5 @@
 import ALSAIO
+import AVFAudio
 import ArgumentParser
 import CallKit
 import CallScreen
@@ -11,7 +12,7 @@ import VoiceEngine
 /// What `listen` and `call` have in common: a phone, keys, signals, a live line and an exit status.
 struct CallSession {
   private let configuration: PhoneConfiguration
-  private let named: [DeviceSide: DeviceName]
+  private let named: [RememberedSide: KnownDevice]
   private let duration: Double?
   private let answersAtOnce: Bool
   private let isJSON: Bool
@@ -52,14 +53,6 @@ struct CallSession {
     var logger = Logger(label: "sidetone", factory: StreamLogHandler.standardError(label:))
     logger.logLevel = Logger.Level(rawValue: call.logLevel) ?? .warning
     self.logger = logger
-  }
-
-  // What was named by hand, and works.
-  private func rememberDevices() {
-    guard !named.isEmpty else { return }
-    let memory = DeviceMemory()
-    let cards = SoundCard.all()
-    for (side, name) in named { memory.note(side, name, among: cards) }
   }
 
   private static func orFail<Result>(_ work: () throws -> Result) throws -> Result {
@@ -112,9 +105,14 @@ struct CallSession {
     defer { instance?.close() }
 
     var state = CallSessionState(terminal: terminal, printer: printer, phone: phone, logger: logger)
+    var isNoted = false
     for await input in inputs {
       await state.handle(input, answersAtOnce: answersAtOnce, duration: duration, continuation)
-      if case .phone(.audioActivated) = input { rememberDevices() }
+      if case .phone(.audioActivated) = input, !isNoted {
+        isNoted = true
+        // The keys are not kept waiting.
+        Task.detached { [named] in DeviceMemory.note(named, in: .sharedInstance()) }
+      }
       let isIdle = state.lines.isEmpty && !state.isAudioActive
       let isOver = endsAfterFirst && state.outcome != nil
       if isIdle && (isOver || state.interrupts > 0) || state.interrupts > 1 { break }

@@ -1,4 +1,5 @@
 import ALSAIO
+import AVFAudio
 import CallStore
 import Foundation
 
@@ -15,18 +16,30 @@ struct DeviceMemory {
   }
 
   /// The card that was chosen last on a side, plugged in or not; nil if none was.
-  func chosen(_ side: DeviceSide) -> KnownDevice? {
+  func chosen(_ side: RememberedSide) -> KnownDevice? {
     guard let text = try? store?.chosenDevice(side) else { return nil }
     let device = try? JSONDecoder().decode(KnownDevice.self, from: Data(text.utf8))
     return device?.identity == nil ? nil : device
   }
 
-  /// Remembers what the user named on a side and a call has worked with.
-  func note(_ side: DeviceSide, _ name: DeviceName, among cards: [SoundCard]) {
-    guard CardName(name) != nil || name == .pcm("default") else { return }
+  /// Remembers of what the user named what the call of `session` works with.
+  static func note(_ named: [RememberedSide: KnownDevice], in session: AVAudioSession) {
+    let route = session.currentRoute
+    let inUse: [RememberedSide: String?] = [
+      .microphone: route.inputs.first?.uid, .loudspeaker: route.outputs.first?.uid,
+    ]
+    let worth = named.filter { side, device in
+      inUse[side] == device.name && (device.identity != nil || device.name == "default")
+    }
+    guard !worth.isEmpty else { return }
+    let memory = DeviceMemory()
+    for (side, device) in worth { memory.note(side, device) }
+  }
+
+  private func note(_ side: RememberedSide, _ device: KnownDevice) {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    guard let data = try? encoder.encode(KnownDevice(name, among: cards)) else { return }
+    guard let data = try? encoder.encode(device) else { return }
     try? store?.setChosenDevice(side, String(decoding: data, as: UTF8.self))
   }
 }

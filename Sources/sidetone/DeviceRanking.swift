@@ -26,11 +26,21 @@ struct DeviceRanking {
     self.memory = memory
   }
 
+  /// Whether a choice is that device, which may have several names.
+  func isChoice(_ choice: Choice?, _ device: DeviceDescription) -> Bool {
+    let name = DeviceName.pcm(device.name)
+    guard let choice, let chosen = CardName(choice.name), let other = CardName(name) else {
+      return choice?.name == name
+    }
+    return chosen.kind == other.kind && chosen.device == other.device
+      && chosen.card(among: cards) == other.card(among: cards)
+  }
+
   /// The card that the user chose last on a side, plugged in or not.
-  func remembered(_ side: DeviceSide) -> KnownDevice? { memory.chosen(side) }
+  func remembered(_ side: RememberedSide) -> KnownDevice? { memory.chosen(side) }
 
   /// What a call would take on a side now; nil if there is nothing.
-  func preferred(_ side: DeviceSide) -> Choice? {
+  func preferred(_ side: RememberedSide) -> Choice? {
     if let chosen = remembered(side)?.name(among: cards) {
       return Choice(name: chosen, reason: "chosen the last time")
     }
@@ -38,7 +48,7 @@ struct DeviceRanking {
   }
 
   /// The best there is on a side, whatever was chosen; nil if there is nothing.
-  func best(_ side: DeviceSide) -> Choice? {
+  func best(_ side: RememberedSide) -> Choice? {
     let best = DeviceList.preferred(among: devices, capture: side == .microphone)
     return best.map { Choice(name: .pcm($0.name), reason: DeviceList.reason(for: $0)) }
   }

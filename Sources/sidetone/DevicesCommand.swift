@@ -10,14 +10,14 @@ struct DevicesCommand: ParsableCommand {
 
   func run() {
     let ranking = DeviceRanking()
-    let choices = DeviceSide.allCases.map { ($0, ranking.preferred($0)) }
+    let choices = RememberedSide.allCases.map { ($0, ranking.preferred($0)) }
     guard !ranking.devices.isEmpty else {
       print("No sound device was found.")
       print("Without one, use --capture file:VOICE.wav --playback file:HEARD.wav, or null.")
       return
     }
     for device in ranking.devices {
-      let mark = choices.contains { $0.1?.name == .pcm(device.name) } ? "*" : " "
+      let mark = choices.contains { ranking.isChoice($0.1, device) } ? "*" : " "
       let sides = [device.isCapture ? "in" : nil, device.isPlayback ? "out" : nil]
       let kind = sides.compactMap { $0 }.joined(separator: "/")
       print("\(mark) \(pad(device.name, 34)) \(pad(kind, 6)) \(device.label)")

@@ -73,7 +73,7 @@ struct LoopbackCommand: AsyncParsableCommand {
     let probe = FileManager.default.temporaryDirectory
       .appendingPathComponent("sidetone-probe-\(ProcessInfo.processInfo.processIdentifier).wav")
     defer { try? FileManager.default.removeItem(at: probe) }
-    var devices = deviceOptions.devices
+    var devices = isVirtual ? .systemDefault : deviceOptions.devices
     if isVirtual {
       let samples = ProbeSignal.samples(seconds: duration + 2)
       let file =

@@ -73,35 +73,35 @@ struct DeviceOptions: ParsableArguments {
   private struct Resolved {
     /// What is there.
     let now: DeviceName
-    /// The card that is used whenever it is plugged in; nil if `now` is all that is wanted.
-    var known: KnownDevice?
-    /// What stands in for it.
+    /// The device that is used whenever its card is plugged in.
+    let wanted: KnownDevice
+    /// What stands in for it; nil for what the user has named.
     var standIn: DeviceName?
-
-    var wanted: DeviceName { known.map { DeviceName($0.name) } ?? now }
   }
 
   private var resolved: (microphone: Resolved, loudspeaker: Resolved) {
     let named = named
-    let isComplete = DeviceSide.allCases.allSatisfy { named[$0] != nil }
+    let isComplete = RememberedSide.allCases.allSatisfy { named[$0] != nil }
     let ranking = isComplete ? nil : DeviceRanking()
-    func device(_ side: DeviceSide) -> Resolved {
-      if let name = named[side] { return Resolved(now: name) }
+    func device(_ side: RememberedSide) -> Resolved {
+      if let known = named[side] { return Resolved(now: DeviceName(known.name), wanted: known) }
       let best = ranking?.best(side)?.name ?? .pcm("default")
-      return Resolved(
-        now: ranking?.preferred(side)?.name ?? best,
-        known: ranking?.remembered(side),
-        standIn: best
-      )
+      let now = ranking?.preferred(side)?.name ?? best
+      let wanted = ranking?.remembered(side) ?? KnownDevice(now, identity: nil)
+      return Resolved(now: now, wanted: wanted, standIn: best)
     }
     return (device(.microphone), device(.loudspeaker))
   }
 
-  /// What the user has named.
-  var named: [DeviceSide: DeviceName] {
-    var named: [DeviceSide: DeviceName] = [:]
-    named[.microphone] = (capture ?? headset).map { DeviceName($0) }
-    named[.loudspeaker] = (playback ?? headset).map { DeviceName($0) }
+  /// What the user has named, with the cards that have these names now.
+  var named: [RememberedSide: KnownDevice] {
+    let cards = SoundCard.all()
+    func known(_ name: String?) -> KnownDevice? {
+      name.map { KnownDevice(DeviceName($0), among: cards) }
+    }
+    var named: [RememberedSide: KnownDevice] = [:]
+    named[.microphone] = known(capture ?? headset)
+    named[.loudspeaker] = known(playback ?? headset)
     return named
   }
 
@@ -121,20 +121,26 @@ struct DeviceOptions: ParsableArguments {
   /// A card that another program has is waited for in the call.
   func apply(to configuration: inout PhoneConfiguration) throws {
     let (microphone, loudspeaker) = resolved
-    do {
-      _ = try Headset(
-        capture: microphone.now,
-        playback: checkablePlayback(loudspeaker.now)
-      )
-    } catch let error as AudioDeviceError where error.kind == .busy {}
-    configuration.devices = .init(capture: microphone.wanted, playback: loudspeaker.wanted)
-    configuration.knownDevices = [microphone.known, loudspeaker.known].compactMap { $0 }
+    try check(capture: microphone.now, playback: .null)
+    try check(capture: .null, playback: checkablePlayback(loudspeaker.now))
+    configuration.devices = .init(
+      capture: DeviceName(microphone.wanted.name),
+      playback: DeviceName(loudspeaker.wanted.name)
+    )
+    configuration.knownMicrophone = microphone.wanted.identity.map { _ in microphone.wanted }
+    configuration.knownLoudspeaker = loudspeaker.wanted.identity.map { _ in loudspeaker.wanted }
     configuration.standIns = .init(
       capture: microphone.standIn ?? microphone.now,
       playback: loudspeaker.standIn ?? loudspeaker.now
     )
     configuration.filters = filters
     configuration.ioBufferDuration = period / 1_000
+  }
+
+  private func check(capture: DeviceName, playback: DeviceName) throws {
+    do {
+      _ = try Headset(capture: capture, playback: playback)
+    } catch let error where error.kind == .busy {}
   }
 
   // A recording is not begun for a check; its folder is looked at instead.

@@ -53,15 +53,34 @@ struct MixerPlanTests {
     #expect(Self.changes(.playback, controls).isEmpty)
   }
 
-  @Test func otherInputIsChosenOnlyIfNoneIs() {
-    let internalOne = Control(name: "Internal Mic", side: .capture, isOn: true, isChoice: true)
-    let headset = Control(name: "Headset Mic", side: .capture, isOn: false, isChoice: true)
-    #expect(Self.changes(.capture, [internalOne, headset]).isEmpty)
-    #expect(Self.changes(.capture, [headset]) == [.turnOn(headset)])
+  @Test func switchThatIsOffAtALevelIsTheUsersMute() {
+    let controls = [
+      Control(name: "Capture", side: .capture, isOn: false, level: 0.6),
+      Control(name: "Master", side: .playback, isOn: false, level: 0.6),
+      Control(name: "Headset", side: .capture, isOn: false),
+    ]
+    #expect(Self.changes(.capture, controls).isEmpty)
+    #expect(Self.changes(.playback, controls).isEmpty)
+  }
+
+  @Test func oneInputIsChosenIfNoneIs() {
+    func input(_ name: String, isOn: Bool, _ index: UInt32 = 0) -> Control {
+      Control(name: name, index: index, side: .capture, isOn: isOn, isChoice: true, level: 0)
+    }
+    let headset = input("Headset Mic", isOn: false)
+    let second = input("Headset Mic", isOn: false, 1)
+    let line = input("Line", isOn: true)
+    #expect(Self.changes(.capture, [line, headset]).isEmpty)
+    #expect(
+      Self.changes(.capture, [headset, second])
+        == [.turnOn(headset), .raise(headset, to: 2.0 / 3)]
+    )
   }
 
   @Test func loudspeakerWithoutHeadphonesIsTurnedOn() {
-    let speaker = Control(name: "Speaker", side: .playback, isOn: false)
-    #expect(Self.changes(.playback, [speaker]) == [.turnOn(speaker)])
+    let speaker = Control(name: "Speaker", side: .playback, isOn: false, level: 0)
+    #expect(
+      Self.changes(.playback, [speaker]) == [.turnOn(speaker), .raise(speaker, to: 2.0 / 3)]
+    )
   }
 }

@@ -100,7 +100,7 @@ struct RoutePlanTests {
     let cards = [Self.headset, other]
     var plan = RoutePlan(Self.wish, cards: cards, at: Self.start)
     let devices = AVAudioSession.Devices(capture: .pcm("hw:Other"), playback: Self.wish.playback)
-    #expect(plan.wish(for: devices, among: cards, known: [:], at: Self.later(5)).isEmpty)
+    #expect(plan.wish(for: devices, among: cards, known: KnownCards(), at: Self.later(5)).isEmpty)
     #expect(plan.unsettled == [.capture] && plan.route.capture == Self.wish.capture)
     // It is busy: nothing else is tried, and nothing is lost.
     plan.settle(among: cards, at: Self.later(6)) { name, _ in
@@ -111,8 +111,8 @@ struct RoutePlanTests {
     plan.settle(among: cards, at: Self.later(7)) { _, _ in }
     #expect(plan.unsettled.isEmpty && plan.route.capture == .pcm("hw:Other"))
     // Back to what it was before it was open: nothing is to be done.
-    _ = plan.wish(for: Self.wish, among: cards, known: [:], at: Self.later(8))
-    #expect(plan.wish(for: devices, among: cards, known: [:], at: Self.later(9)).isEmpty)
+    _ = plan.wish(for: Self.wish, among: cards, known: KnownCards(), at: Self.later(8))
+    #expect(plan.wish(for: devices, among: cards, known: KnownCards(), at: Self.later(9)).isEmpty)
     #expect(plan.unsettled.isEmpty)
   }
 
@@ -122,7 +122,12 @@ struct RoutePlanTests {
       capture: .pcm("plughw:Headset"),
       playback: Self.wish.playback
     )
-    let blocked = plan.wish(for: devices, among: [Self.headset], known: [:], at: Self.later(5))
+    let blocked = plan.wish(
+      for: devices,
+      among: [Self.headset],
+      known: KnownCards(),
+      at: Self.later(5)
+    )
     #expect(blocked == .capture && plan.route.capture == nil)
     // It does not open in that way: what worked is used on.
     plan.settle(among: [Self.headset], at: Self.later(6)) { name, _ in
@@ -151,7 +156,12 @@ struct RoutePlanTests {
 
   @Test func cardBehindAServerIsLetGoFirst() {
     var plan = RoutePlan(.systemDefault, cards: [Self.headset], at: Self.start)
-    let blocked = plan.wish(for: Self.wish, among: [Self.headset], known: [:], at: Self.later(5))
+    let blocked = plan.wish(
+      for: Self.wish,
+      among: [Self.headset],
+      known: KnownCards(),
+      at: Self.later(5)
+    )
     #expect(blocked == .both)
     plan.settle(among: [Self.headset], at: Self.later(6)) { name, _ in
       if name != .pcm("default") { throw CancellationError() }
@@ -185,6 +195,30 @@ struct RoutePlanTests {
     #expect(plan.route == .init(capture: .pcm("default"), playback: .pcm("default")))
     plan.settle(among: [stranger, Self.card(2, "Headset", port: 2)], at: Self.later(9)) { _, _ in }
     #expect(plan.unsettled.isEmpty && plan.route.capture == .pcm("hw:2,0"))
+    // What stands in stays the same, however often it is pulled.
+    plan.noteLost(.both, at: Self.later(20))
+    #expect(Self.names(plan, .capture, [stranger]).first == .pcm("default"))
+  }
+
+  @Test func nameMayMeanAnotherCardOnTheOtherSide() {
+    let other = Self.card(1, "Speaker", port: 4)
+    var known = KnownCards()
+    known[.capture, .pcm("hw:1,0")] = Self.headset.identity
+    let devices = AVAudioSession.Devices(capture: .pcm("hw:1,0"), playback: .pcm("hw:1,0"))
+    let moved = Self.card(2, "Headset", port: 2)
+    let plan = RoutePlan(devices, cards: [other, moved], known: known, at: Self.start)
+    #expect(plan.isElsewhere(among: [other, moved]))
+    #expect(plan.devices(among: [other, moved]).contains(.pcm("hw:2,0")))
+    #expect(plan.identities[.playback, .pcm("hw:1,0")] == other.identity)
+  }
+
+  @Test func cardThatIsNotThereLetsNothingGo() {
+    var plan = RoutePlan(.systemDefault, cards: [], at: Self.start)
+    var known = KnownCards()
+    known[.capture, Self.wish.capture] = Self.headset.identity
+    let blocked = plan.wish(for: Self.wish, among: [], known: known, at: Self.later(5))
+    #expect(blocked.isEmpty && plan.route.capture == .pcm("default"))
+    #expect(plan.unsettled == [.capture, .playback])
   }
 
   @Test func whatTheUserNamesHasNoStandIn() {

@@ -1,5 +1,8 @@
+import ALSAIO
 import DesktopBus
 import Foundation
+import RealTime
+import Synchronization
 import Testing
 
 @testable import AVFAudio
@@ -14,32 +17,46 @@ private final class ScriptedServer: Sendable {
   /// What it was asked to let go for.
   var requests: AsyncStream<[BusValue]> { told.stream }
 
-  init?(priority: Int32, yields: Bool, address: String) {
+  init?(yields: Bool, isReplaceable: Bool = false, address: String) {
     guard let bus = BusConnection(address: address) else { return nil }
     self.bus = bus
-    let properties: [String: BusValue] = [
-      "Priority": .int32(priority), "ApplicationName": .string("Music"),
-    ]
     bus.answer("org.freedesktop.DBus.Properties") { message in
-      guard case .string(let property)? = message.arguments.last else { return nil }
-      return properties[property].map { [.variant($0)] }
+      let isName = message.arguments.last == .string("ApplicationName")
+      return isName ? [.variant(.string("Music"))] : nil
     }
-    let serves = bus.serve(Self.name, interface: Self.interface) { [told, weak bus] message in
+    let givesUp = yields && !isReplaceable
+    bus.answer(Self.interface) { [told, asked, weak bus] message in
+      asked.add()
       told.continuation.yield(message.arguments)
-      // The bus's own queue cannot wait for itself.
-      if yields {
+      // The bus's own queue cannot wait for itself: the name is given up after the answer.
+      if givesUp {
         bus?.call(
-          "org.freedesktop.DBus",
-          path: "/org/freedesktop/DBus",
-          interface: "org.freedesktop.DBus",
+          Self.daemon,
+          path: Self.path,
+          interface: Self.daemon,
           "ReleaseName",
           [.string(Self.name)]
         ) { _ in }
       }
       return [.bool(yields)]
     }
-    guard serves else { return nil }
+    let flags: UInt32 = isReplaceable ? 1 : 0
+    let owned = bus.ask(
+      Self.daemon,
+      path: Self.path,
+      interface: Self.daemon,
+      "RequestName",
+      [.string(Self.name), .uint32(flags)]
+    )
+    guard (try? owned.get()) == [.uint32(1)] else { return nil }
   }
+
+  private static let daemon = "org.freedesktop.DBus"
+  private static let path = "/org/freedesktop/DBus"
+  private let asked = Count()
+
+  /// How often it was asked.
+  var count: Int { asked.value }
 
   /// Asks for the card as another program would.
   func ask(for card: String) -> Result<[BusValue], BusError> {
@@ -55,15 +72,22 @@ private final class ScriptedServer: Sendable {
   func takesBack() -> Bool? { bus.own(Self.name) }
 }
 
+private final class Count: Sendable {
+  private let number = Mutex(0)
+  var value: Int { number.withLock { $0 } }
+  func add() { number.withLock { $0 += 1 } }
+}
+
 struct CardReservationTests {
-  @Test(.timeLimit(.minutes(1))) func soundServerLetsTheCardGo() async throws {
+  @Test(.timeLimit(.minutes(1)), arguments: [true, false])
+  func soundServerLetsTheCardGo(isReplaceable: Bool) async throws {
     guard let daemon = try BusDaemon() else { return }
     defer { withExtendedLifetime(daemon) {} }
     let server = try #require(
-      ScriptedServer(priority: -20, yields: true, address: daemon.address)
+      ScriptedServer(yields: true, isReplaceable: isReplaceable, address: daemon.address)
     )
     let reservations = CardReservations(address: daemon.address)
-    try reservations.take(card: 3)
+    #expect(try reservations.take(card: 3))
     var requests = server.requests.makeAsyncIterator()
     #expect(await requests.next() == [.int32(.max)])
     #expect(server.takesBack() == false)
@@ -73,18 +97,76 @@ struct CardReservationTests {
     #expect(server.takesBack() == true)
   }
 
-  @Test(arguments: [(Int32(-20), false), (Int32.max, true)])
-  func programThatKeepsTheCardIsNamed(priority: Int32, yields: Bool) throws {
+  @Test func programThatKeepsTheCardIsNamed() throws {
     guard let daemon = try BusDaemon() else { return }
     defer { withExtendedLifetime(daemon) {} }
-    let server = try #require(
-      ScriptedServer(priority: priority, yields: yields, address: daemon.address)
-    )
+    let server = try #require(ScriptedServer(yields: false, address: daemon.address))
     let reservations = CardReservations(address: daemon.address)
     #expect(throws: CardReservations.Refusal(holder: "Music")) { try reservations.take(card: 3) }
     // Another card is free.
-    try reservations.take(card: 4)
+    #expect(try reservations.take(card: 4) == false)
     withExtendedLifetime(server) {}
+  }
+
+  private static func card(_ number: Int) -> SoundCard {
+    SoundCard(number: number, id: "Card\(number)", name: "", identity: .init(path: "/\(number)"))
+  }
+
+  private static let cards = [card(3), card(4)]
+
+  @Test func cardThatIsBeingClosedIsTriedAgain() throws {
+    guard let daemon = try BusDaemon() else { return }
+    defer { withExtendedLifetime(daemon) {} }
+    let server = try #require(ScriptedServer(yields: true, address: daemon.address))
+    let reserved = ReservedCards(CardReservations(address: daemon.address))
+    var attempts = 0
+    let busy = AudioDeviceError(kind: .busy, device: "hw:3", operation: "open", reason: "")
+    func open() throws(AudioDeviceError) -> Int {
+      attempts += 1
+      if attempts < 3 { throw busy }
+      return attempts
+    }
+    #expect(try reserved.reserving(.pcm("hw:3"), among: Self.cards, open: open) == 3)
+    // Nobody had to let go of what is ours already.
+    attempts = 0
+    #expect(throws: busy) { try reserved.reserving(.pcm("hw:3"), among: Self.cards, open: open) }
+    #expect(attempts == 1)
+    withExtendedLifetime(server) {}
+  }
+
+  @Test func whoKeepsTheCardIsAskedSeldom() throws {
+    guard let daemon = try BusDaemon() else { return }
+    defer { withExtendedLifetime(daemon) {} }
+    let server = try #require(ScriptedServer(yields: false, address: daemon.address))
+    let reserved = ReservedCards(CardReservations(address: daemon.address))
+    for _ in 0..<20 {
+      #expect(throws: AudioDeviceError.self) {
+        try reserved.reserving(.pcm("hw:3"), among: Self.cards) { () throws(AudioDeviceError) in
+          Issue.record("it is not ours")
+        }
+      }
+    }
+    #expect(server.count == 1)
+  }
+
+  @Test func cardsOfOtherDevicesAreGivenBack() throws {
+    guard let daemon = try BusDaemon() else { return }
+    defer { withExtendedLifetime(daemon) {} }
+    let other = try #require(BusConnection(address: daemon.address))
+    let reserved = ReservedCards(CardReservations(address: daemon.address))
+    for name in ["hw:3", "plughw:Card4"] {
+      try reserved.reserving(.pcm(name), among: Self.cards) { () throws(AudioDeviceError) in }
+    }
+    try reserved.reserving(.pcm("default"), among: Self.cards) { () throws(AudioDeviceError) in }
+    func isOurs(_ number: Int) -> Bool {
+      other.owner(of: "org.freedesktop.ReserveDevice1.Audio\(number)") != nil
+    }
+    #expect(isOurs(3) && isOurs(4))
+    reserved.keep([.pcm("hw:Card4,0"), .null], among: Self.cards)
+    #expect(!isOurs(3) && isOurs(4))
+    // Its number says nothing when it is no longer there.
+    reserved.keep([.pcm("hw:Card4,0")], among: [])
+    #expect(!isOurs(4))
   }
 
   @Test func cardIsFreeWhenNobodyHoldsItAnyMore() throws {

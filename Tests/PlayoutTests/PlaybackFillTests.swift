@@ -54,6 +54,18 @@ struct PlaybackFillTests {
     #expect(fill.goal == 384)
   }
 
+  @Test func emptyBufferIsOneEventWithItsUnderrun() {
+    var fill = PlaybackFill(period: 128, capacity: 4_096, rate: .voice)
+    _ = fill.framesToWrite(queued: 128, at: instant(0))
+    // As the loop does: it finds nothing queued, writes, and learns that the buffer had run dry.
+    _ = fill.framesToWrite(queued: 0, at: instant(10))
+    fill.noteUnderrun(at: instant(10))
+    #expect(fill.goal == 256)
+    _ = fill.framesToWrite(queued: 0, at: instant(5_000))
+    fill.noteUnderrun(at: instant(5_000))
+    #expect(fill.goal == 384)
+  }
+
   @Test func firstUnderrunOfAStartTeachesNothing() {
     var fill = PlaybackFill(period: 128, capacity: 4_096, rate: .voice)
     _ = fill.framesToWrite(queued: 128, at: instant(0))

@@ -86,7 +86,7 @@ struct HeardCall {
     let first = span.lowerBound / Self.interval + 1
     let frames = stride(
       from: first * Self.interval,
-      to: span.upperBound - 2 * Self.interval,
+      to: span.upperBound - (isForeign ? 2 : 1) * Self.interval,
       by: Self.interval
     )
     return frames.compactMap { frame in

@@ -60,7 +60,7 @@ struct Outcome: Codable {
 
   private mutating func take(_ call: HeardCall, _ chirps: [HeardCall.Chirp]) {
     gap = call.longestSilence()
-    isRecovered = chirps.contains { $0.frame > call.span.upperBound - 60_000 }
+    isRecovered = chirps.contains { $0.frame > call.span.upperBound - 84_000 }
     let last = call.events.last { $0["event"] as? String == "stats" } ?? [:]
     deviceFaults = (last["overruns"] as? Int ?? 0) + (last["underruns"] as? Int ?? 0)
     routeChanges = call.events.filter { $0["event"] as? String == "routeChanged" }.count

@@ -89,6 +89,9 @@ struct LatencyCommand: ParsableCommand {
     guard (0...100).contains(busy) else {
       throw ValidationError("--busy is between 0 and 100")
     }
+    guard busy == 0 || simulated == 0 else {
+      throw ValidationError("--simulated has no counterpart of --busy")
+    }
     guard (0...100).contains(simulated) else {
       throw ValidationError("--simulated is between 0 and 100")
     }
