@@ -60,7 +60,7 @@ struct LatencyCommand: ParsableCommand {
       SidetoneProgram(sidetone, frame: 10),
       SidetoneProgram(sidetone, frame: 5, bitrate: 96_000),
       SidetoneProgram(sidetone, frame: 2.5, bitrate: 128_000),
-      SidetoneProgram(sidetone, frame: 20, period: 10),
+      SidetoneProgram(sidetone, frame: 20, period: 20),
       TrxProgram(frame: 960, buffer: 16, jitter: 16, kilobits: 48),
       TrxProgram(frame: 240, buffer: 8, jitter: 8, kilobits: 96),
       BaresipProgram(bitrate: 48_000),
