@@ -8,13 +8,15 @@ public struct RecordedSpeech {
   private let script: String
 
   private static let folder = URL(fileURLWithPath: "/usr/share/asterisk/sounds")
-  private static let languages = ["en", "fr", "it", "ru"]
+  private static let speakers = [
+    "en_US_f_Allison", "fr_CA_f_June", "it_IT_m_Carlo", "ru_RU_f_IvrvoiceRU",
+  ]
   // Three to five seconds long in each language.
   private static let names = ["conf-getconfno", "vm-review-urgent", "vm-whichbox"]
 
   private static var files: [URL] {
     names.flatMap { name in
-      languages.map { folder.appendingPathComponent("\($0)/\(name).g722") }
+      speakers.map { folder.appendingPathComponent("\($0)/\(name).g722") }
     }
   }
 
