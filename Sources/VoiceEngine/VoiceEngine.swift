@@ -264,7 +264,8 @@ public final class VoiceEngine<
 
   /// The newest statistics of the device side, nil before the first tenth of a second.
   ///
-  /// The levels in it are the highest since the last call.
+  /// The levels in it are the highest since the last call. Who asks less often than every 25 s is told what was 25 s after
+  /// the last call.
   public func statistics() -> EngineStatistics? {
     control.withLock { control in
       while let id = control.released.read() { control.streams[id] = nil }
@@ -280,7 +281,8 @@ public final class VoiceEngine<
 
   /// The newest statistics of a stream, nil before the first tenth of a second and after its end.
   ///
-  /// The levels in it are the highest since the last call.
+  /// The levels in it are the highest since the last call. Who asks less often than every 6 s is told what was 6 s after
+  /// the last call.
   public func statistics(of stream: StreamID) -> StreamStatistics? {
     control.withLock { control in
       while let id = control.released.read() { control.streams[id] = nil }

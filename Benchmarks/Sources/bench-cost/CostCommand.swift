@@ -142,6 +142,8 @@ struct CostCommand: ParsableCommand {
     for _ in 0..<seconds {
       Thread.sleep(forTimeInterval: 1)
       _ = engine.takeStageTimes()
+      // There is room for six seconds of reports.
+      _ = engine.statistics(of: stream)
     }
     let after = unsafe raw_thread_nanoseconds("voice")
     let count = (engine.statistics(of: stream)?.packetsReceived ?? 0) - heard
