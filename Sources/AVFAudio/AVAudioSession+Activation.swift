@@ -90,14 +90,20 @@ extension AVAudioSession {
       reserved.hold(setup.devices, among: SoundCard.all())
       lingering.stop()
     }
+    let cards = SoundCard.all()
     var plan = RoutePlan(
       setup.devices,
-      cards: SoundCard.all(),
+      cards: cards,
       known: state.knownCards,
       standIns: state.standIns,
       at: MonotonicClock.now()
     )
-    let headset = try RouteKeeper.open(&plan, wishes: setup.wishes, reserved: reserved)
+    let headset = try RouteKeeper.open(
+      &plan,
+      among: cards,
+      wishes: setup.wishes,
+      reserved: reserved
+    )
     state.knownCards.merge(plan.identities)
     state.services = SoundServices()
     state.grantedSampleRate = Double(headset.captureRate.hertz)

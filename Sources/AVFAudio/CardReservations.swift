@@ -38,27 +38,15 @@ final class CardReservations: Sendable {
     self.address = address
   }
 
-  /// How a card was come by.
-  enum Acquisition: Equatable {
-    /// Nobody had it.
-    case free
-    /// Somebody let it go, and may still be closing it.
-    case released
-    /// Somebody keeps it.
-    case refused(Refusal)
-  }
-
-  /// Takes a card, and tells whether somebody let it go for that; throws if another program keeps it.
+  /// Takes a card, and tells whether somebody let it go for that, and may still be closing it; throws if another
+  /// program keeps it.
   @discardableResult
   func take(card number: Int) throws(Refusal) -> Bool {
-    let acquisition = state.withLock { state in
-      let acquisition = state.holders[number] == nil ? acquire(number, &state) : .free
-      if case .refused = acquisition { return acquisition }
+    try state.withLock { state throws(Refusal) in
+      let wasReleased = state.holders[number] == nil ? try acquire(number, &state) : false
       state.holders[number, default: 0] += 1
-      return acquisition
+      return wasReleased
     }
-    if case .refused(let refusal) = acquisition { throw refusal }
-    return acquisition == .released
   }
 
   /// Gives a card back that was taken as often before.
@@ -70,13 +58,15 @@ final class CardReservations: Sendable {
     }
   }
 
+  private static let somebody = "another program"
+
   private static func name(_ number: Int) -> String { "\(interface).Audio\(number)" }
 
-  private func acquire(_ number: Int, _ state: inout State) -> Acquisition {
+  private func acquire(_ number: Int, _ state: inout State) throws(Refusal) -> Bool {
     if state.bus == nil { state.bus = connect() }
-    guard let bus = state.bus else { return .free }
+    guard let bus = state.bus else { return false }
     let name = Self.name(number)
-    guard bus.own(name) == false else { return .free }
+    guard bus.own(name) == false else { return false }
     let path = "\(Self.path)\(number)"
     let answer = bus.ask(
       name,
@@ -87,20 +77,21 @@ final class CardReservations: Sendable {
     )
     // Who does not answer now would not say its name either.
     guard let reply = try? answer.get() else {
-      return bus.own(name) ?? true ? .free : .refused(Refusal(holder: "another program"))
+      if bus.own(name) ?? true { return false }
+      throw Refusal(holder: Self.somebody)
     }
     if reply == [.bool(true)] {
       // Some give the name up a moment after they have said yes.
       for attempt in 0...Self.patience {
         if attempt > 0 { Thread.sleep(forTimeInterval: 0.01) }
-        if bus.own(name, replacing: true) ?? true { return .released }
+        if bus.own(name, replacing: true) ?? true { return true }
       }
     }
     let holder = bus.property("ApplicationName", of: Self.interface, at: path, on: name)
     guard case .string(let words)? = holder, !words.isEmpty else {
-      return .refused(Refusal(holder: "another program"))
+      throw Refusal(holder: Self.somebody)
     }
-    return .refused(Refusal(holder: words))
+    throw Refusal(holder: words)
   }
 
   private func connect() -> BusConnection? {

@@ -76,10 +76,10 @@ final class RouteKeeper: @unchecked Sendable {
   /// error otherwise: a name that is wrong stays wrong.
   static func open(
     _ plan: inout RoutePlan,
+    among cards: [SoundCard],
     wishes: DeviceWishes,
     reserved: ReservedCards
   ) throws(AudioDeviceError) -> Headset {
-    let cards = SoundCard.all()
     // Under its name there may be another card by now.
     if !plan.isElsewhere(among: cards) {
       let (capture, playback) = (plan.capture.wanted, plan.playback.wanted)

@@ -127,8 +127,8 @@ struct DeviceOptions: ParsableArguments {
       capture: DeviceName(microphone.wanted.name),
       playback: DeviceName(loudspeaker.wanted.name)
     )
-    configuration.knownMicrophone = microphone.wanted.identity.map { _ in microphone.wanted }
-    configuration.knownLoudspeaker = loudspeaker.wanted.identity.map { _ in loudspeaker.wanted }
+    configuration.knownMicrophone = microphone.wanted
+    configuration.knownLoudspeaker = loudspeaker.wanted
     configuration.standIns = .init(
       capture: microphone.standIn ?? microphone.now,
       playback: loudspeaker.standIn ?? loudspeaker.now
