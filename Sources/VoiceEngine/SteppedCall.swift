@@ -13,8 +13,8 @@ public final class SteppedCall<
 > {
   private let loop: VoiceLoop<Device, Transport, Time>
   private let box: StreamBox<Transport>
-  private var reports: RingConsumer<EngineStatistics>
-  private var streamReports: RingConsumer<StreamStatistics>
+  private var reports: LatestReader<EngineStatistics>
+  private var streamReports: LatestReader<StreamStatistics>
   private var stageTimes: RingConsumer<StageTime>?
 
   /// The newest statistics of the device side, nil before the first tenth of a second.
@@ -34,14 +34,14 @@ public final class SteppedCall<
   ) throws {
     let pullFrames = device.pullFrames
     var commands = RingProducer<LoopCommand>(capacity: 16)
-    var reports = RingProducer<EngineStatistics>(capacity: 16)
-    var streamReports = RingProducer<StreamStatistics>(capacity: 16)
+    var reports = LatestWriter<EngineStatistics>()
+    var streamReports = LatestWriter<StreamStatistics>()
     var stageTimes: RingProducer<StageTime>?
     if settings.trace != .off { stageTimes = RingProducer(capacity: 4_096) }
     let stageReader = stageTimes?.makeConsumer()
     let commandReader = commands.makeConsumer()
-    let reportReader = reports.makeConsumer()
-    let streamReader = streamReports.makeConsumer()
+    let reportReader = reports.makeReader()
+    let streamReader = streamReports.makeReader()
     let box = StreamBox(
       stream: try VoiceStream(configuration, pullFrames: pullFrames),
       ssrc: configuration.ssrc,
@@ -76,8 +76,8 @@ public final class SteppedCall<
   /// Does what the voice thread does each time it wakes: capture, send, receive, play.
   public func turn() {
     loop.turn()
-    while let report = reports.read() { engineStatistics = report }
-    while let report = streamReports.read() { statistics = report }
+    if let report = reports.read() { engineStatistics = report }
+    if let report = streamReports.read() { statistics = report }
     while stageTimes?.read() != nil {}
   }
 

@@ -24,19 +24,20 @@ final class StreamBox<Transport: PacketTransport & ~Copyable> {
   var stream: VoiceStream
   var transport: Transport
   var isMuted = false
-  var reports: RingProducer<StreamStatistics>
+  var reports: LatestWriter<StreamStatistics>
   var keys: RingProducer<UInt8>
   /// Streams of one conference hear each other; 0 stands for none.
   var conference = 0
   var bridge = ConferenceBridge()
 
   private let ssrc: UInt32
+  private var outputPeak = HeldPeak()
 
   init(
     stream: consuming VoiceStream,
     ssrc: UInt32,
     transport: consuming Transport,
-    reports: consuming RingProducer<StreamStatistics>,
+    reports: consuming LatestWriter<StreamStatistics>,
     keys: consuming RingProducer<UInt8>
   ) {
     self.stream = stream
@@ -85,6 +86,14 @@ final class StreamBox<Transport: PacketTransport & ~Copyable> {
     )
     guard let length else { return }
     if !transport.send(datagram, length: length, isControl: true) { stream.noteRefusal() }
+  }
+
+  /// Tells the engine how the stream stands.
+  func publish(at now: MonotonicInstant) {
+    var statistics = stream.takeStatistics(at: now)
+    outputPeak.note(statistics.outputPeak)
+    statistics.outputPeak = outputPeak.take(isRead: reports.isRead)
+    reports.write(statistics)
   }
 
   // True if the stream hears itself, as in a loopback call.

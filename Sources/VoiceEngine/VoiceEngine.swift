@@ -26,7 +26,7 @@ public final class VoiceEngine<
   private struct Control: ~Copyable {
     var commands: RingProducer<LoopCommand>
     var released: RingConsumer<Int>
-    var reports: RingConsumer<EngineStatistics>
+    var reports: LatestReader<EngineStatistics>
     var monitorCapture: RingConsumer<Float>?
     var monitorPlayback: RingConsumer<Float>?
     var stageTimes: RingConsumer<StageTime>?
@@ -40,13 +40,13 @@ public final class VoiceEngine<
   // SAFETY: reached only through `control`, under its lock; the loop knows the box alone.
   private final class Attached: @unchecked Sendable {
     let box: StreamBox<Transport>
-    var reports: RingConsumer<StreamStatistics>
+    var reports: LatestReader<StreamStatistics>
     var keys: RingConsumer<UInt8>
     var newest: StreamStatistics?
 
     init(
       box: StreamBox<Transport>,
-      reports: consuming RingConsumer<StreamStatistics>,
+      reports: consuming LatestReader<StreamStatistics>,
       keys: consuming RingConsumer<UInt8>
     ) {
       self.box = box
@@ -79,7 +79,7 @@ public final class VoiceEngine<
 
     var commands = RingProducer<LoopCommand>(capacity: 1_024)
     var released = RingProducer<Int>(capacity: 512)
-    var reports = RingProducer<EngineStatistics>(capacity: 256)
+    var reports = LatestWriter<EngineStatistics>()
     var monitorCapture: RingProducer<Float>?
     var monitorPlayback: RingProducer<Float>?
     if settings.measurement != .off {
@@ -92,7 +92,7 @@ public final class VoiceEngine<
     let control = Control(
       commands: commands,
       released: released.makeConsumer(),
-      reports: reports.makeConsumer(),
+      reports: reports.makeReader(),
       monitorCapture: monitorCapture?.makeConsumer(),
       monitorPlayback: monitorPlayback?.makeConsumer(),
       stageTimes: stageTimes?.makeConsumer()
@@ -185,8 +185,8 @@ public final class VoiceEngine<
     over transport: consuming Transport
   ) throws -> StreamID {
     let stream = try VoiceStream(configuration, pullFrames: pullFrames)
-    var reports = RingProducer<StreamStatistics>(capacity: 64)
-    let reader = reports.makeConsumer()
+    var reports = LatestWriter<StreamStatistics>()
+    let reader = reports.makeReader()
     var keys = RingProducer<UInt8>(capacity: 64)
     let keyReader = keys.makeConsumer()
     let box = StreamBox(
@@ -264,36 +264,32 @@ public final class VoiceEngine<
 
   /// The newest statistics of the device side, nil before the first tenth of a second.
   ///
-  /// The levels in it are the highest since the last call. Who asks less often than every 25 s is told what was 25 s after
-  /// the last call.
+  /// The levels in it are the highest since the last call.
   public func statistics() -> EngineStatistics? {
     control.withLock { control in
       while let id = control.released.read() { control.streams[id] = nil }
-      var peak: Float = 0
-      while let report = control.reports.read() {
-        peak = max(peak, report.inputPeak)
-        control.newest = report
+      guard let report = control.reports.read() else {
+        control.newest?.inputPeak = 0
+        return control.newest
       }
-      control.newest?.inputPeak = peak
-      return control.newest
+      control.newest = report
+      return report
     }
   }
 
   /// The newest statistics of a stream, nil before the first tenth of a second and after its end.
   ///
-  /// The levels in it are the highest since the last call. Who asks less often than every 6 s is told what was 6 s after
-  /// the last call.
+  /// The levels in it are the highest since the last call.
   public func statistics(of stream: StreamID) -> StreamStatistics? {
     control.withLock { control in
       while let id = control.released.read() { control.streams[id] = nil }
       guard let attached = control.streams[stream.rawValue] else { return nil }
-      var peak: Float = 0
-      while let report = attached.reports.read() {
-        peak = max(peak, report.outputPeak)
-        attached.newest = report
+      guard let report = attached.reports.read() else {
+        attached.newest?.outputPeak = 0
+        return attached.newest
       }
-      attached.newest?.outputPeak = peak
-      return attached.newest
+      attached.newest = report
+      return report
     }
   }
 

@@ -23,7 +23,7 @@ final class VoiceLoop<
   let signals: LoopSignals
   private var commands: RingConsumer<LoopCommand>
   private var released: RingProducer<Int>
-  private var reports: RingProducer<EngineStatistics>
+  private var reports: LatestWriter<EngineStatistics>
   private var monitorCapture: RingProducer<Float>?
   private var monitorPlayback: RingProducer<Float>?
   private var trace: StageTrace?
@@ -48,6 +48,7 @@ final class VoiceLoop<
   var captureStillness: SideStillness
   var playbackStillness: SideStillness
   private var isInputMuted = false
+  private var inputPeak = HeldPeak()
   var waitedCount = 1
 
   private var streamAddresses = FixedArray<Int>(repeating: 0, count: 256)
@@ -90,7 +91,7 @@ final class VoiceLoop<
     signals: LoopSignals,
     commands: consuming RingConsumer<LoopCommand>,
     released: consuming RingProducer<Int>,
-    reports: consuming RingProducer<EngineStatistics>,
+    reports: consuming LatestWriter<EngineStatistics>,
     monitorCapture: consuming RingProducer<Float>?,
     monitorPlayback: consuming RingProducer<Float>?,
     stageTimes: consuming RingProducer<StageTime>?
@@ -337,7 +338,7 @@ final class VoiceLoop<
 
   private func noteCapture() {
     let frames = capture.outputFrames
-    statistics.inputPeak = max(statistics.inputPeak, capture.output.peak(count: frames))
+    inputPeak.note(capture.output.peak(count: frames))
     statistics.capturedFrames += Int64(frames)
     guard isMeasuring else { return }
     if monitorCapture != nil {
@@ -446,12 +447,12 @@ final class VoiceLoop<
     nextReport = now.advanced(byNanoseconds: Self.reportNanoseconds)
     statistics.playbackFillNanoseconds = device.playbackRate.nanoseconds(of: fill.goal)
     statistics.isDeviceGone = !gone.isEmpty
+    statistics.inputPeak = inputPeak.take(isRead: reports.isRead)
     reports.write(statistics)
-    statistics.inputPeak = 0
     let wall = time.wallNanoseconds
     forEachStream { box, _ in
       box.report(&datagram, at: now, wall: wall, isLast: false)
-      box.reports.write(box.stream.takeStatistics(at: now))
+      box.publish(at: now)
     }
   }
 

@@ -28,6 +28,9 @@ struct CostCommand: ParsableCommand {
   @Option(help: ArgumentHelp("Measurements of each kind.", valueName: "n"))
   var repeats = 5
 
+  @Option(help: ArgumentHelp("Only settings whose name has this in it.", valueName: "text"))
+  var only = ""
+
   @Option(help: ArgumentHelp("Where the results go.", valueName: "folder"))
   var output = "Benchmarks/results"
 
@@ -52,7 +55,7 @@ struct CostCommand: ParsableCommand {
     try Data(wave).write(to: file)
 
     var rows: [CostRow] = []
-    for setting in CostSetting.all {
+    for setting in CostSetting.all where only.isEmpty || setting.name.contains(only) {
       var row = CostRow(setting: setting.name)
       for _ in 0..<repeats {
         row.idle.append(try idle(setting))
@@ -142,8 +145,6 @@ struct CostCommand: ParsableCommand {
     for _ in 0..<seconds {
       Thread.sleep(forTimeInterval: 1)
       _ = engine.takeStageTimes()
-      // There is room for six seconds of reports.
-      _ = engine.statistics(of: stream)
     }
     let after = unsafe raw_thread_nanoseconds("voice")
     let count = (engine.statistics(of: stream)?.packetsReceived ?? 0) - heard
