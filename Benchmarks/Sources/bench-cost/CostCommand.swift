@@ -13,8 +13,9 @@ import VoiceEngine
 
 /// What a call costs in processor time beside what the libraries cost that every caller needs.
 ///
-/// Both sides work through the same speech at the same pace on a real-time thread, by turns, since the
-/// same calls cost more on a processor that has slept in between.
+/// All work through the same speech at the same pace on a real-time thread, by turns, since the same calls
+/// cost more on a processor that has slept in between. What waiting, sending and receiving cost anybody is in the
+/// smallest caller that can be written in C.
 @main
 struct CostCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -58,7 +59,7 @@ struct CostCommand: ParsableCommand {
     for setting in CostSetting.all where only.isEmpty || setting.name.contains(only) {
       var row = CostRow(setting: setting.name)
       for _ in 0..<repeats {
-        row.idle.append(try idle(setting))
+        row.caller.append(try caller(setting, saying: speech))
         row.raw.append(try raw(setting, saying: speech))
         row.ours.append(try ours(setting, saying: file.path, traced: false))
         row.traced.append(try ours(setting, saying: file.path, traced: true))
@@ -72,19 +73,9 @@ struct CostCommand: ParsableCommand {
 
   /// Milliseconds of processor time for each second of call, of the libraries alone.
   private func raw(_ setting: CostSetting, saying speech: [Float]) throws -> Double {
-    let voice = unsafe raw_voice_open(
-      Int32(setting.packetFrames),
-      Int32(setting.bitrate),
-      setting.filters.isEmpty ? 0 : 1
-    )
-    guard let voice = unsafe voice else { throw RigError("libopus refused the setting") }
-    defer { unsafe raw_voice_close(voice) }
     let frames = setting.packetFrames
     let turns = seconds * 48_000 / frames
-    let address = unsafe Int(bitPattern: UnsafeRawPointer(voice))
-    let spent = Spent()
-    let thread = try RealTimeThread(name: "raw", policy: .realTime) {
-      guard let voice = unsafe OpaquePointer(bitPattern: address) else { return }
+    return try unsafe spent(setting) { voice in
       let samples = SampleBuffer(speech)
       var block = SampleBuffer(repeating: 0, count: frames)
       var output = [Float](repeating: 0, count: 5_760)
@@ -101,22 +92,40 @@ struct CostCommand: ParsableCommand {
         block.copy(from: samples, at: start, count: frames)
         sum += unsafe raw_voice_turn(voice, block.address, &output)
       }
-      spent.nanoseconds.store(sum, ordering: .relaxed)
+      return sum
     }
-    thread.join()
-    return Double(spent.nanoseconds.load(ordering: .relaxed)) / 1e6 / Double(seconds)
   }
 
-  /// The same of a thread that only wakes as often as the voice thread.
-  private func idle(_ setting: CostSetting) throws -> Double {
-    let period = setting.periodNanoseconds
-    let ticks = Int32(Int64(seconds) * 1_000_000_000 / period)
+  /// The same of a caller in plain C that also waits, sends and receives.
+  private func caller(_ setting: CostSetting, saying speech: [Float]) throws -> Double {
+    let packets = Int32(seconds * 48_000 / setting.packetFrames)
+    return try unsafe spent(setting) { voice in
+      unsafe raw_voice_call(voice, speech, Int64(speech.count), packets)
+    }
+  }
+
+  /// What `work` says that it took, on a real-time thread with a voice of its own.
+  private func spent(
+    _ setting: CostSetting,
+    by work: @escaping @Sendable (OpaquePointer) -> Int64
+  ) throws -> Double {
+    let voice = unsafe raw_voice_open(
+      Int32(setting.packetFrames),
+      Int32(setting.bitrate),
+      setting.filters.isEmpty ? 0 : 1
+    )
+    guard let voice = unsafe voice else { throw RigError("libopus refused the setting") }
+    defer { unsafe raw_voice_close(voice) }
+    let address = unsafe Int(bitPattern: UnsafeRawPointer(voice))
     let spent = Spent()
-    let thread = try RealTimeThread(name: "idle", policy: .realTime) {
-      spent.nanoseconds.store(raw_voice_idle(ticks, period), ordering: .relaxed)
+    let thread = try RealTimeThread(name: "raw", policy: .realTime) {
+      guard let voice = unsafe OpaquePointer(bitPattern: address) else { return }
+      spent.nanoseconds.store(unsafe work(voice), ordering: .relaxed)
     }
     thread.join()
-    return Double(spent.nanoseconds.load(ordering: .relaxed)) / 1e6 / Double(seconds)
+    let nanoseconds = spent.nanoseconds.load(ordering: .relaxed)
+    guard nanoseconds > 0 else { throw RigError("the system refused a timer or a socket") }
+    return Double(nanoseconds) / 1e6 / Double(seconds)
   }
 
   private final class Spent: Sendable {

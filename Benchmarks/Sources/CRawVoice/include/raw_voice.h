@@ -17,9 +17,11 @@ int64_t raw_voice_turn(raw_voice *voice, const float *input, float *output);
 
 void raw_voice_close(raw_voice *voice);
 
-/* Waits for so many ticks of a timer, as a loop that has a period must, and does nothing else; returns the
-   processor nanoseconds of this thread that it took. */
-int64_t raw_voice_idle(int ticks, int64_t period_nanoseconds);
+/* Makes a call of so many packets to itself: waits for a timer, does the same as a turn with the next of the
+   count frames of speech, sends the packet to itself over UDP and decodes what it receives. The least that a
+   caller without headset, jitter buffer and RTP must do. Returns the processor nanoseconds of this thread that
+   it took; -1 if the system refused a timer or a socket. */
+int64_t raw_voice_call(raw_voice *voice, const float *speech, int64_t count, int packets);
 
 /* Processor nanoseconds of the thread of this process that has that name; -1 if there is none. */
 int64_t raw_thread_nanoseconds(const char *name);

@@ -3,8 +3,8 @@ package import Foundation
 /// What one setting cost, in milliseconds of processor time for each second of call.
 package struct CostRow: Codable {
   package var setting: String
-  /// A thread that wakes as often as the voice thread and does nothing.
-  package var idle: [Double] = []
+  /// A caller in plain C that wakes for each packet, sends and receives.
+  package var caller: [Double] = []
   /// The libraries alone.
   package var raw: [Double] = []
   /// The voice thread.
@@ -18,30 +18,33 @@ package struct CostRow: Codable {
 
   /// What the voice thread costs beyond the libraries, of measurements that were made one after the other,
   /// in percent of the libraries.
-  private var overheads: [Double] { zip(raw, ours).map { 100 * ($1 / $0 - 1) } }
-  /// The same without what waking costs.
-  private var awake: [Double] {
-    zip(zip(raw, ours), idle).map { 100 * (($0.1 - $1) / $0.0 - 1) }
+  private var overheads: [Double] { beyond(raw) }
+  /// The same beyond the caller in C.
+  private var beyondCaller: [Double] { beyond(caller) }
+
+  private func beyond(_ others: [Double]) -> [Double] {
+    zip(others, ours).map { 100 * ($1 / $0 - 1) }
   }
+
   /// What timing the stages costs, in percent of the voice thread.
   private var tracing: Double { Percentiles(zip(ours, traced).map { 100 * ($1 / $0 - 1) }).median }
 
   package var line: String {
     let all = Percentiles(overheads)
-    let withoutWaking = Percentiles(awake)
+    let beyond = Percentiles(beyondCaller)
     return String(
-      format: "%@: libraries %.1f ms/s, waking alone %.1f, voice thread %.1f; overhead %.0f %% "
-        + "(%.0f to %.0f), without waking %.0f %% (%.0f to %.0f); timing the stages %.1f %%",
+      format: "%@: libraries %.1f ms/s, a caller in C %.1f, voice thread %.1f; %.0f %% over the libraries "
+        + "(%.0f to %.0f), %.0f %% over the caller (%.0f to %.0f); timing the stages %.1f %%",
       setting,
       Percentiles(raw).median,
-      Percentiles(idle).median,
+      Percentiles(caller).median,
       Percentiles(ours).median,
       all.median,
       all(0),
       all(1),
-      withoutWaking.median,
-      withoutWaking(0),
-      withoutWaking(1),
+      beyond.median,
+      beyond(0),
+      beyond(1),
       tracing
     )
   }
@@ -62,8 +65,8 @@ package struct CostReport: Codable {
     """
     ## Cost beside the libraries
 
-    `Benchmarks/.build/release/bench-cost`: milliseconds of processor time for each second of call, of libopus and libspeexdsp in plain C and of
-    the whole voice thread, at the same pace. \(LatencyReport.ran(date, machine))
+    `Benchmarks/.build/release/bench-cost`: milliseconds of processor time for each second of call, of libopus and libspeexdsp in plain C, of
+    the smallest caller in C that waits, sends and receives as well, and of the whole voice thread, at the same pace. \(LatencyReport.ran(date, machine))
 
     \(rows.map { "- " + $0.line }.joined(separator: "\n"))
     """
