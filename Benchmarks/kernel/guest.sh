@@ -7,6 +7,9 @@ mark() { echo "$(cut -d' ' -f1 /proc/uptime) $*" >> "$out/marks"; }
 # Three loopback cards: A is the caller's, B the callee's, C another one.
 cards() { modprobe snd-aloop enable=1,1,1 index=0,1,2 id=A,B,C pcm_substreams=1,1,1; }
 
+# Nobody has ever named a headset.
+forget() { rm -rf "$HOME/.local/share/sidetone"; }
+
 unplug() { mark "unplug $1"; echo "snd_aloop.$1" > /sys/bus/platform/drivers/snd_aloop/unbind; }
 plug() { mark "plug $1"; echo "snd_aloop.$1" > /sys/bus/platform/drivers/snd_aloop/bind; }
 
@@ -117,7 +120,7 @@ memory() {
   out=/mnt/out/memory
   mkdir -p "$out"
   # What the scenarios before it have named.
-  rm -rf "$HOME/.local/share/sidetone"
+  forget
   sidetone listen --answer --once --listen 127.0.0.1:5070 --headset null --json \
     > "$out/callee.jsonl" 2> "$out/callee.err" &
   callee=$!
@@ -134,6 +137,36 @@ memory() {
       || echo 'the microphone was forgotten'
     grep -q 'loudspeaker: chosen' "$out/devices" && echo 'a made-up loudspeaker was remembered'
     grep -q 'hw:C,1 would' "$out/without" && echo 'what is not plugged in would be used'
+  } > "$out/complaints"
+}
+
+# A headset that was never there before is plugged in during a call of somebody who has named none, and pulled again.
+newcomer() {
+  out=/mnt/out/newcomer
+  mkdir -p "$out"
+  forget
+  sidetone listen --answer --once --listen 127.0.0.1:5070 --headset null --json \
+    > "$out/callee.jsonl" 2> "$out/callee.err" &
+  callee=$!
+  await registered "$out/callee.jsonl" "$callee"
+  sidetone call sip:b@127.0.0.1:5070 --period 5 --complexity 0 --json --duration 8 \
+    > "$out/caller.jsonl" 2> "$out/caller.err" &
+  caller=$!
+  await '"connected"' "$out/caller.jsonl" "$caller"
+  modprobe snd-dummy enable=1 index=3 id=Headset
+  sleep 3
+  echo snd_dummy.0 > /sys/bus/platform/drivers/snd_dummy/unbind
+  sleep 2
+  wait "$caller"; caller_status=$?
+  wait "$callee"
+  modprobe -r snd-dummy
+  grep routeChanged "$out/caller.jsonl" > "$out/routes"
+  {
+    [ $caller_status = 0 ] || echo 'the call did not end well'
+    grep -q 'microphone.*Headset.*newDeviceAvailable' "$out/routes" \
+      || echo 'the headset was not used'
+    grep oldDeviceUnavailable "$out/routes" | grep -vq Headset \
+      || echo 'nothing stood in for the headset'
   } > "$out/complaints"
 }
 

@@ -1,7 +1,7 @@
 public import ALSAIO
 public import Foundation
 import MediaTime
-import RealTime
+public import RealTime
 public import SpeechDSP
 import Synchronization
 public import VoiceEngine
@@ -49,11 +49,17 @@ open class AVAudioSession: NSObject, @unchecked Sendable {
     public var capture: DeviceName
     /// The loudspeaker.
     public var playback: DeviceName
+    /// The sides of which nobody has chosen the device: a better card, such as a headset, is used as soon as it is
+    /// plugged in, and any other if the named one is not there.
+    ///
+    /// Has no effect on a side that names a sound server, which chooses itself.
+    public var automatic: DeviceSides
 
     /// A pair of devices.
-    public init(capture: DeviceName, playback: DeviceName) {
+    public init(capture: DeviceName, playback: DeviceName, automatic: DeviceSides = []) {
       self.capture = capture
       self.playback = playback
+      self.automatic = automatic
     }
 
     /// The devices that the desktop's user has chosen.
@@ -273,6 +279,7 @@ open class AVAudioSession: NSObject, @unchecked Sendable {
       state.preferredInput = inPort
       state.devices.capture = DeviceName(inPort.uid)
       if let twin { state.devices.playback = DeviceName(twin.uid) }
+      state.devices.automatic.subtract(twin == nil ? .capture : .both)
     }
   }
 

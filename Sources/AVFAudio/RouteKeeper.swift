@@ -20,6 +20,7 @@ final class RouteKeeper: @unchecked Sendable {
   private let onChange: @Sendable (RouteChange) -> Void
   private let alarm: WakeUp
   private let alarmSource: any DispatchSourceRead
+  private let plugSource: (any DispatchSourceRead)?
   private var plan: RoutePlan
   private var timer: (any DispatchSourceTimer)?
   private let isStopped = Atomic<Bool>(false)
@@ -56,15 +57,30 @@ final class RouteKeeper: @unchecked Sendable {
       fileDescriptor: alarm.descriptor,
       queue: queue
     )
+    // Without it, what is plugged in is found when something else changes.
+    let plugs = CardWatch()
+    plugSource =
+      if let plugs {
+        DispatchSource.makeReadSource(fileDescriptor: plugs.descriptor, queue: queue)
+      } else {
+        nil
+      }
     alarmSource.setEventHandler { [weak self] in self?.hearAlarm() }
     // The source may outlive the keeper; the descriptor must outlive the source.
     alarmSource.setCancelHandler { _ = alarm }
+    plugSource?.setEventHandler { [weak self] in
+      plugs?.acknowledge()
+      self?.hearPlug()
+    }
+    plugSource?.setCancelHandler { _ = plugs }
     alarmSource.resume()
+    plugSource?.resume()
     queue.async { [weak self] in self?.begin() }
   }
 
   deinit {
     alarmSource.cancel()
+    plugSource?.cancel()
   }
 
   /// What is in use.
@@ -165,6 +181,7 @@ final class RouteKeeper: @unchecked Sendable {
     queue.async { [self] in
       timer?.cancel()
       alarmSource.cancel()
+      plugSource?.cancel()
     }
   }
 
@@ -194,6 +211,13 @@ final class RouteKeeper: @unchecked Sendable {
     restore()
     announce(from: before, .oldDeviceUnavailable)
     schedule()
+  }
+
+  // Who may use a card that is new is decided a moment later: what cannot be opened yet is tried again.
+  private func hearPlug() {
+    guard isAtWork else { return }
+    let isWelcome = plan.welcome(SoundCard.all(), at: MonotonicClock.now())
+    if isWelcome || !plan.unsettled.isEmpty { retry() }
   }
 
   private func retry() {

@@ -21,6 +21,9 @@ struct RoutePlan: Sendable {
     /// What was in use before something else was wished for, until that is open.
     fileprivate var former: DeviceName?
 
+    /// True if nobody has chosen the device.
+    fileprivate var isAutomatic = false
+
     /// True while what was wished for is in use.
     var isSettled = true
 
@@ -38,6 +41,12 @@ struct RoutePlan: Sendable {
         notBefore = rest > RoutePlan.shortestRest ? now.advanced(byNanoseconds: rest) : nil
       }
       (current, isSettled) = (nil, false)
+    }
+
+    fileprivate mutating func welcome(_ device: DeviceName, among cards: [SoundCard]) {
+      wanted = device
+      identity = CardName(device)?.card(among: cards)?.identity
+      (isSettled, notBefore, rest) = (false, nil, 0)
     }
 
     fileprivate mutating func noteOpened(
@@ -71,13 +80,18 @@ struct RoutePlan: Sendable {
     standIns: AVAudioSession.Devices? = nil,
     at now: MonotonicInstant
   ) {
-    func make(_ side: DeviceSides, _ wanted: DeviceName, _ standIn: DeviceName?) -> Side {
-      let card = CardName(wanted)
+    func make(_ side: DeviceSides, _ named: DeviceName, _ standIn: DeviceName?) -> Side {
+      let isAutomatic = devices.automatic.contains(side)
+      let name = KnownDevice(named, identity: known[side, named]).name(among: cards)
+      let own = name.flatMap(CardName.init)?.card(among: cards)
+      let better = isAutomatic ? Self.newcomer(on: side, besides: named, own, among: cards) : nil
+      let wanted = better ?? named
       return Side(
         wanted: wanted,
-        identity: known[side, wanted] ?? card?.card(among: cards)?.identity,
+        identity: known[side, wanted] ?? CardName(wanted)?.card(among: cards)?.identity,
         current: wanted,
-        standIn: card == nil || standIn == wanted ? nil : standIn,
+        standIn: CardName(wanted) == nil || standIn == wanted ? nil : standIn,
+        isAutomatic: isAutomatic,
         opened: now
       )
     }
@@ -166,6 +180,40 @@ struct RoutePlan: Sendable {
       blocked.formUnion(side)
     }
     return blocked
+  }
+
+  /// Takes in which cards are plugged in: one that is better than what is wished for, or in use instead, is wished for
+  /// from now on where nobody has chosen the device. What is in use stays until it is open.
+  ///
+  /// True if there is one.
+  mutating func welcome(_ cards: [SoundCard], at now: MonotonicInstant) -> Bool {
+    let before = wantedRoute
+    for side in Self.sides where self[side].isAutomatic {
+      let wanted = self[side].wanted
+      let name = self.wanted(of: side, among: cards) ?? self[side].current
+      // What was pulled and has no stand-in yet may be back in a moment.
+      guard let own = name.flatMap(CardName.init)?.card(among: cards),
+        let better = Self.newcomer(on: side, besides: wanted, own, among: cards)
+      else { continue }
+      self[side].welcome(better, among: cards)
+    }
+    return wantedRoute != before
+  }
+
+  // The best device on any card, if the name is a card's and that is better than `own`, its card or what stands in for
+  // it.
+  private static func newcomer(
+    on side: DeviceSides,
+    besides named: DeviceName,
+    _ own: SoundCard?,
+    among cards: [SoundCard]
+  ) -> DeviceName? {
+    guard CardName(named) != nil else { return nil }
+    // Of those that are as good the first one stays.
+    let devices = (own.map { [$0] } ?? []) + cards.filter { $0 != own }
+    let ranked = DeviceList.ranked(devices.flatMap(\.devices), capture: side == .capture)
+    guard let best = ranked.first, !(own?.devices.contains(best) ?? false) else { return nil }
+    return .pcm(best.name)
   }
 
   private func mayShare(_ one: DeviceName, _ other: DeviceName, among cards: [SoundCard]) -> Bool {

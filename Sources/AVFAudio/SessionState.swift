@@ -1,5 +1,6 @@
 import ALSAIO
 import MediaTime
+import RealTime
 import SpeechDSP
 import VoiceEngine
 
@@ -100,7 +101,11 @@ struct SessionState: Sendable {
     guard override == .speaker, let speaker = AVAudioSession.speaker(besides: devices) else {
       return devices
     }
-    return AVAudioSession.Devices(capture: devices.capture, playback: DeviceName(speaker.uid))
+    return AVAudioSession.Devices(
+      capture: devices.capture,
+      playback: DeviceName(speaker.uid),
+      automatic: devices.automatic.subtracting(.playback)
+    )
   }
 
   /// What the next engine is made with.

@@ -77,6 +77,8 @@ struct DeviceOptions: ParsableArguments {
     let wanted: KnownDevice
     /// What stands in for it; nil for what the user has named.
     var standIn: DeviceName?
+    /// Whether nobody has ever chosen it.
+    var isAutomatic = false
   }
 
   private var resolved: (microphone: Resolved, loudspeaker: Resolved) {
@@ -87,8 +89,13 @@ struct DeviceOptions: ParsableArguments {
       if let known = named[side] { return Resolved(now: DeviceName(known.name), wanted: known) }
       let best = ranking?.best(side)?.name ?? .pcm("default")
       let now = ranking?.preferred(side)?.name ?? best
-      let wanted = ranking?.remembered(side) ?? KnownDevice(now, identity: nil)
-      return Resolved(now: now, wanted: wanted, standIn: best)
+      let remembered = ranking?.remembered(side)
+      return Resolved(
+        now: now,
+        wanted: remembered ?? KnownDevice(now, identity: nil),
+        standIn: best,
+        isAutomatic: remembered == nil
+      )
     }
     return (device(.microphone), device(.loudspeaker))
   }
@@ -121,11 +128,15 @@ struct DeviceOptions: ParsableArguments {
   /// A card that another program has is waited for in the call.
   func apply(to configuration: inout PhoneConfiguration) throws {
     let (microphone, loudspeaker) = resolved
+    var automatic: DeviceSides = []
+    if microphone.isAutomatic { automatic.formUnion(.capture) }
+    if loudspeaker.isAutomatic { automatic.formUnion(.playback) }
     try check(capture: microphone.now, playback: .null)
     try check(capture: .null, playback: checkablePlayback(loudspeaker.now))
     configuration.devices = .init(
       capture: DeviceName(microphone.wanted.name),
-      playback: DeviceName(loudspeaker.wanted.name)
+      playback: DeviceName(loudspeaker.wanted.name),
+      automatic: automatic
     )
     configuration.knownMicrophone = microphone.wanted
     configuration.knownLoudspeaker = loudspeaker.wanted

@@ -33,7 +33,8 @@ package struct CostRow: Codable {
     let all = Percentiles(overheads)
     let beyond = Percentiles(beyondCaller)
     return String(
-      format: "%@: libraries %.1f ms/s, a caller in C %.1f, voice thread %.1f; %.0f %% over the libraries "
+      format:
+        "%@: libraries %.1f ms/s, a caller in C %.1f, voice thread %.1f; %.0f %% over the libraries "
         + "(%.0f to %.0f), %.0f %% over the caller (%.0f to %.0f); timing the stages %.1f %%",
       setting,
       Percentiles(raw).median,

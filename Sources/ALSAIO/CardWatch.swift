@@ -1,0 +1,44 @@
+import Glibc
+
+/// Tells when sound cards are plugged in or out, or may be used by now (`inotify` on their device files).
+///
+/// **Thread safety:** one thread waits on `descriptor` and acknowledges.
+public final class CardWatch: Sendable {
+  /// The descriptor to poll for reading.
+  public let descriptor: CInt
+  private let folder: String
+
+  /// Watches the device files under `folder`; nil if the system does not let it.
+  public init?(folder: String = "/dev") {
+    descriptor = inotify_init1(CInt(IN_NONBLOCK | IN_CLOEXEC))
+    guard descriptor >= 0 else { return nil }
+    self.folder = folder
+    guard watch(folder, for: UInt32(IN_CREATE)) else {
+      close(descriptor)
+      return nil
+    }
+    watchCards()
+  }
+
+  deinit {
+    close(descriptor)
+  }
+
+  /// Clears what was told so far.
+  public func acknowledge() {
+    unsafe withUnsafeTemporaryAllocation(byteCount: 4_096, alignment: 8) { events in
+      guard let address = events.baseAddress else { return }
+      while unsafe read(descriptor, address, events.count) > 0 {}
+    }
+    watchCards()
+  }
+
+  // Without any card there is no such folder; watching it twice is watching it once.
+  private func watchCards() {
+    _ = watch("\(folder)/snd", for: UInt32(IN_CREATE | IN_DELETE | IN_ATTRIB))
+  }
+
+  private func watch(_ path: String, for events: UInt32) -> Bool {
+    unsafe inotify_add_watch(descriptor, path, events) >= 0
+  }
+}
