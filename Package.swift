@@ -252,6 +252,11 @@ let package = Package(
       swiftSettings: strict
     ),
     .testTarget(
+      name: "CommandTests",
+      dependencies: ["sidetone", "ALSAIO", "CallStore"],
+      swiftSettings: strict
+    ),
+    .testTarget(
       name: "CallScreenTests",
       dependencies: [
         "ALSAIO", "AVFAudio", "CallKit", "CallScreen", "CallState", "DesktopBus", "MediaTime",

@@ -182,10 +182,10 @@ struct RoutePlan: Sendable {
     return blocked
   }
 
-  /// Takes in which cards are plugged in: one that is better than what is wished for, or in use instead, is wished for
-  /// from now on where nobody has chosen the device. What is in use stays until it is open.
+  /// Takes in which cards are plugged in; true if there is a better one where nobody has chosen the device.
   ///
-  /// True if there is one.
+  /// That is better than what is wished for, or in use instead, and is wished for from now on. What is in use stays until it
+  /// is open.
   mutating func welcome(_ cards: [SoundCard], at now: MonotonicInstant) -> Bool {
     let before = wantedRoute
     for side in Self.sides where self[side].isAutomatic {

@@ -36,7 +36,8 @@ struct DeviceMemory {
     for (side, device) in worth { memory.note(side, device) }
   }
 
-  private func note(_ side: RememberedSide, _ device: KnownDevice) {
+  /// Remembers what the user has chosen on a side.
+  func note(_ side: RememberedSide, _ device: KnownDevice) {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     guard let data = try? encoder.encode(device) else { return }

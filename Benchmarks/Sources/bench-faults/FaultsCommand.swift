@@ -11,7 +11,10 @@ struct FaultsCommand: ParsableCommand {
   )
 
   @Option(
-    help: ArgumentHelp("Only scenarios with these words in their names; those of minutes run only so.", valueName: "words")
+    help: ArgumentHelp(
+      "Only scenarios with these words in their names; long ones only so.",
+      valueName: "words"
+    )
   )
   var only: String?
 
