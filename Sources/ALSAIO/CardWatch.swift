@@ -13,10 +13,7 @@ public final class CardWatch: Sendable {
     descriptor = inotify_init1(CInt(IN_NONBLOCK | IN_CLOEXEC))
     guard descriptor >= 0 else { return nil }
     self.folder = folder
-    guard watch(folder, for: UInt32(IN_CREATE)) else {
-      close(descriptor)
-      return nil
-    }
+    guard watch(folder, for: UInt32(IN_CREATE)) else { return nil }
     watchCards()
   }
 

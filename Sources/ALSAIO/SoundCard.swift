@@ -57,6 +57,8 @@ public struct SoundCard: Equatable, Sendable {
     while unsafe snd_card_next(&number) == 0, number >= 0 {
       let index = Int(number)
       let id = line("/proc/asound/card\(index)/id")
+      // It is just being plugged in.
+      guard !id.isEmpty else { continue }
       let name = name(of: number)
       let identity = identity(ofCard: index)
       cards.append(

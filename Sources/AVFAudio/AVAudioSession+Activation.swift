@@ -80,16 +80,6 @@ extension AVAudioSession {
   func run(_ state: inout SessionState) throws -> SessionState.Running {
     let setup = state.setup
     let reserved = ReservedCards(reservations)
-    if let lingering = state.lingering?.running {
-      state.lingering = nil
-      if lingering.setup == setup {
-        lingering.engine.setInputMuted(state.isInputMuted ? .muted : .unmuted)
-        return lingering
-      }
-      // The cards are kept, so that nobody takes them in between.
-      reserved.hold(setup.devices, among: SoundCard.all())
-      lingering.stop()
-    }
     let cards = SoundCard.all()
     var plan = RoutePlan(
       setup.devices,
@@ -98,6 +88,16 @@ extension AVAudioSession {
       standIns: state.standIns,
       at: MonotonicClock.now()
     )
+    if let lingering = state.lingering?.running {
+      state.lingering = nil
+      if lingering.setup == setup {
+        lingering.engine.setInputMuted(state.isInputMuted ? .muted : .unmuted)
+        return lingering
+      }
+      // The cards are kept, so that nobody takes them in between.
+      reserved.hold(plan.devices(among: cards), among: cards)
+      lingering.stop()
+    }
     let headset = try RouteKeeper.open(
       &plan,
       among: cards,

@@ -1,4 +1,6 @@
+import ALSAIO
 import Foundation
+import RealTime
 import Synchronization
 
 extension AVAudioSession {
@@ -76,11 +78,13 @@ extension AVAudioSession {
     running: RoutePlan.Route?
   ) -> AVAudioSessionRouteDescription {
     if let running { return route(running, in: state.effectiveCategory) }
-    let wished = state.devicesAsRouted
-    return route(
-      RoutePlan.Route(capture: wished.capture, playback: wished.playback),
-      in: state.effectiveCategory
+    let wished = RoutePlan(
+      state.devicesAsRouted,
+      cards: state.devices.automatic.isEmpty ? [] : SoundCard.all(),
+      known: state.knownCards,
+      at: MonotonicClock.now()
     )
+    return route(wished.wantedRoute, in: state.effectiveCategory)
   }
 
   private static func route(

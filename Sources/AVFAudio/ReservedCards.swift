@@ -58,9 +58,9 @@ final class ReservedCards: Sendable {
     }
   }
 
-  /// Reserves the cards of both devices if that can be done.
-  func hold(_ devices: AVAudioSession.Devices, among plugged: [SoundCard]) {
-    for device in [devices.capture, devices.playback] {
+  /// Reserves the cards of devices if that can be done.
+  func hold(_ devices: [DeviceName], among plugged: [SoundCard]) {
+    for device in devices {
       guard let number = CardName(device)?.card(among: plugged)?.number else { continue }
       _ = try? take(number, for: device)
     }

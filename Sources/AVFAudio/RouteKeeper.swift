@@ -7,7 +7,7 @@ import VoiceEngine
 /// Sees to it that a running voice engine has devices, whatever is unplugged, taken or restarted.
 ///
 /// A side that is lost gets silence at once, so that nothing of the call stands still, then the best device there
-/// is; what was wished for is looked for ten times a second until it is back.
+/// is; what was wished for is looked for until it is back, ten times a second at first.
 ///
 /// **Life cycle:** works from its initialiser until `stop`.
 /// **Thread safety:** any thread; devices are opened on a queue of its own.
@@ -22,6 +22,7 @@ final class RouteKeeper: @unchecked Sendable {
   private let alarmSource: any DispatchSourceRead
   private let plugSource: (any DispatchSourceRead)?
   private var plan: RoutePlan
+  private var pace: RetryPace
   private var timer: (any DispatchSourceTimer)?
   private let isStopped = Atomic<Bool>(false)
   private let inUse: Mutex<RoutePlan.Route>
@@ -34,8 +35,6 @@ final class RouteKeeper: @unchecked Sendable {
     let identities: KnownCards
     let reason: AVAudioSession.RouteChangeReason
   }
-
-  private static let retryMilliseconds = 100
 
   /// Keeps `engine`, which signals `alarm` when it loses a side, on what `plan` wishes for.
   init(
@@ -57,7 +56,7 @@ final class RouteKeeper: @unchecked Sendable {
       fileDescriptor: alarm.descriptor,
       queue: queue
     )
-    // Without it, what is plugged in is found when something else changes.
+    // Without it, what is plugged in is found when something is lost.
     let plugs = CardWatch()
     plugSource =
       if let plugs {
@@ -65,6 +64,7 @@ final class RouteKeeper: @unchecked Sendable {
       } else {
         nil
       }
+    pace = RetryPace(isTold: plugs != nil)
     alarmSource.setEventHandler { [weak self] in self?.hearAlarm() }
     // The source may outlive the keeper; the descriptor must outlive the source.
     alarmSource.setCancelHandler { _ = alarm }
@@ -106,7 +106,9 @@ final class RouteKeeper: @unchecked Sendable {
           }
         }
       } catch {
-        guard plan.isWorthWaiting(after: error) else { throw error }
+        guard plan.isWorthWaiting(after: error) || plan.isNewcomer(error.device) else {
+          throw error
+        }
       }
     }
     plan.noteLost(.both, at: MonotonicClock.now())
@@ -169,7 +171,7 @@ final class RouteKeeper: @unchecked Sendable {
     if !blocked.isEmpty { silence(blocked) }
     restore()
     announce(from: before, .override)
-    schedule()
+    scheduleAnew()
   }
 
   /// Leaves the engine as it is.
@@ -196,8 +198,14 @@ final class RouteKeeper: @unchecked Sendable {
   private func begin() {
     guard isAtWork else { return }
     makeAudible(from: RoutePlan.Route(capture: nil, playback: nil))
-    announce(from: plan.wantedRoute, .oldDeviceUnavailable)
-    schedule()
+    let isAsWished = plan.route == plan.wantedRoute
+    announce(
+      from: isAsWished ? plan.namedRoute : plan.wantedRoute,
+      isAsWished ? .newDeviceAvailable : .oldDeviceUnavailable
+    )
+    // What was plugged in while the devices were being opened.
+    hearPlug()
+    scheduleAnew()
   }
 
   private func hearAlarm() {
@@ -209,15 +217,23 @@ final class RouteKeeper: @unchecked Sendable {
     silence(lost)
     plan.noteLost(lost, at: MonotonicClock.now())
     restore()
+    if plan.welcome(SoundCard.all()) { restore() }
     announce(from: before, .oldDeviceUnavailable)
-    schedule()
+    scheduleAnew()
   }
 
   // Who may use a card that is new is decided a moment later: what cannot be opened yet is tried again.
   private func hearPlug() {
     guard isAtWork else { return }
-    let isWelcome = plan.welcome(SoundCard.all(), at: MonotonicClock.now())
-    if isWelcome || !plan.unsettled.isEmpty { retry() }
+    let isNews = plan.welcome(SoundCard.all())
+    guard isNews || !plan.unsettled.isEmpty else { return }
+    retry()
+    scheduleAnew()
+  }
+
+  private func lookAgain() {
+    pace.noteLook()
+    retry()
   }
 
   private func retry() {
@@ -284,20 +300,26 @@ final class RouteKeeper: @unchecked Sendable {
     makeAudible(.playback, before.playback)
   }
 
-  // Looks for what is missing as long as something is.
+  // Looks for what is missing as long as something is; often, since something has just happened.
+  private func scheduleAnew() {
+    pace = RetryPace(isTold: plugSource != nil)
+    schedule()
+  }
+
   private func schedule() {
     guard !plan.unsettled.isEmpty, isAtWork else {
       timer?.cancel()
       return timer = nil
     }
-    guard timer == nil else { return }
-    let timer = DispatchSource.makeTimerSource(queue: queue)
-    timer.schedule(
-      deadline: .now() + .milliseconds(Self.retryMilliseconds),
-      repeating: .milliseconds(Self.retryMilliseconds)
-    )
-    timer.setEventHandler { [weak self] in self?.retry() }
-    timer.resume()
+    let timer = timer ?? makeTimer()
+    timer.schedule(deadline: .now() + .milliseconds(pace.milliseconds))
     self.timer = timer
+  }
+
+  private func makeTimer() -> any DispatchSourceTimer {
+    let timer = DispatchSource.makeTimerSource(queue: queue)
+    timer.setEventHandler { [weak self] in self?.lookAgain() }
+    timer.resume()
+    return timer
   }
 }

@@ -9,7 +9,9 @@ import RealTime
 struct RoutePlan: Sendable {
   /// A microphone or a loudspeaker.
   struct Side: Sendable {
-    /// What the user wishes for.
+    /// What the app has named.
+    fileprivate var named: DeviceName
+    /// What the user wishes for: the same, or where nobody has chosen a device, what is better.
     fileprivate(set) var wanted: DeviceName
     /// What the wanted card is known by, once it was there; nil for what is no card.
     var identity: SoundCard.Identity?
@@ -44,9 +46,16 @@ struct RoutePlan: Sendable {
     }
 
     fileprivate mutating func welcome(_ device: DeviceName, among cards: [SoundCard]) {
+      adopt(device, among: cards)
+      // What is in use was good enough until now.
+      standIn = current.flatMap { CardName($0) == nil ? nil : $0 } ?? standIn
+      (isSettled, notBefore, rest) = (false, nil, 0)
+    }
+
+    fileprivate mutating func adopt(_ device: DeviceName, among cards: [SoundCard]) {
       wanted = device
       identity = CardName(device)?.card(among: cards)?.identity
-      (isSettled, notBefore, rest) = (false, nil, 0)
+      isSettled = true
     }
 
     fileprivate mutating func noteOpened(
@@ -82,15 +91,20 @@ struct RoutePlan: Sendable {
   ) {
     func make(_ side: DeviceSides, _ named: DeviceName, _ standIn: DeviceName?) -> Side {
       let isAutomatic = devices.automatic.contains(side)
-      let name = KnownDevice(named, identity: known[side, named]).name(among: cards)
-      let own = name.flatMap(CardName.init)?.card(among: cards)
-      let better = isAutomatic ? Self.newcomer(on: side, besides: named, own, among: cards) : nil
+      let here = KnownDevice(named, identity: known[side, named]).name(among: cards)
+      let own = here.flatMap(CardName.init)?.card(among: cards)
+      let isOnCard = CardName(named) != nil
+      let better = isAutomatic && isOnCard ? Self.best(on: side, besides: own, among: cards) : nil
       let wanted = better ?? named
+      let plugged = CardName(wanted)?.card(among: cards)?.identity
+      let instead = better == nil ? standIn : here ?? standIn
       return Side(
+        named: named,
         wanted: wanted,
-        identity: known[side, wanted] ?? CardName(wanted)?.card(among: cards)?.identity,
+        // Another card may have had the name of what was just plugged in.
+        identity: better == nil ? known[side, wanted] ?? plugged : plugged,
         current: wanted,
-        standIn: CardName(wanted) == nil || standIn == wanted ? nil : standIn,
+        standIn: CardName(wanted) == nil || instead == wanted ? nil : instead,
         isAutomatic: isAutomatic,
         opened: now
       )
@@ -120,6 +134,13 @@ struct RoutePlan: Sendable {
       || isAbsent && identities.contains(error.device)
   }
 
+  /// Whether a device was taken because it is better than the one that was named, which may still do.
+  func isNewcomer(_ device: String) -> Bool {
+    Self.sides.contains { side in
+      self[side].wanted != self[side].named && self[side].wanted.description == device
+    }
+  }
+
   /// The devices of both sides; nil where nothing is.
   struct Route: Equatable, Sendable {
     var capture: DeviceName?
@@ -128,6 +149,9 @@ struct RoutePlan: Sendable {
 
   /// What is in use.
   var route: Route { Route(capture: capture.current, playback: playback.current) }
+
+  /// What the app has named.
+  var namedRoute: Route { Route(capture: capture.named, playback: playback.named) }
 
   /// What was wished for.
   var wantedRoute: Route { Route(capture: capture.wanted, playback: playback.wanted) }
@@ -166,7 +190,7 @@ struct RoutePlan: Sendable {
   ) -> DeviceSides {
     let fresh = RoutePlan(devices, cards: cards, known: known, at: now)
     var blocked: DeviceSides = []
-    for side in Self.sides where fresh[side].wanted != self[side].wanted {
+    for side in Self.sides where isNew(fresh[side], on: side) {
       let current = self[side].current
       self[side] = fresh[side]
       // A card may have another number by now than the user knows.
@@ -182,33 +206,41 @@ struct RoutePlan: Sendable {
     return blocked
   }
 
-  /// Takes in which cards are plugged in; true if there is a better one where nobody has chosen the device.
-  ///
-  /// That is better than what is wished for, or in use instead, and is wished for from now on. What is in use stays until it
-  /// is open.
-  mutating func welcome(_ cards: [SoundCard], at now: MonotonicInstant) -> Bool {
-    let before = wantedRoute
-    for side in Self.sides where self[side].isAutomatic {
-      let wanted = self[side].wanted
-      let name = self.wanted(of: side, among: cards) ?? self[side].current
-      // What was pulled and has no stand-in yet may be back in a moment.
-      guard let own = name.flatMap(CardName.init)?.card(among: cards),
-        let better = Self.newcomer(on: side, besides: wanted, own, among: cards)
-      else { continue }
-      self[side].welcome(better, among: cards)
-    }
-    return wantedRoute != before
+  // What nobody has chosen is not chosen anew because of the other side.
+  private func isNew(_ fresh: Side, on side: DeviceSides) -> Bool {
+    fresh.named != self[side].named || fresh.isAutomatic != self[side].isAutomatic
   }
 
-  // The best device on any card, if the name is a card's and that is better than `own`, its card or what stands in for
-  // it.
-  private static func newcomer(
+  /// Takes in which cards are plugged in; true if there is a better one where nobody has chosen the device.
+  ///
+  /// That is better than what is in use, and is wished for from now on; what is in use stays until it is open, and stands in
+  /// for it later. What is in use in place of a card that is gone is what is wished for now.
+  mutating func welcome(_ cards: [SoundCard]) -> Bool {
+    var isNews = false
+    for side in Self.sides where self[side].isAutomatic && CardName(self[side].wanted) != nil {
+      func card(_ name: DeviceName?) -> SoundCard? {
+        name.flatMap(CardName.init)?.card(among: cards)
+      }
+      let wanted = card(wanted(of: side, among: cards))
+      guard let used = card(self[side].current) else { continue }
+      if wanted == nil, let current = self[side].current {
+        self[side].adopt(current, among: cards)
+      }
+      // What does not open or does not work is no news.
+      let others = cards.filter { $0 == used || $0 != wanted }
+      guard let better = Self.best(on: side, besides: used, among: others) else { continue }
+      self[side].welcome(better, among: cards)
+      isNews = true
+    }
+    return isNews
+  }
+
+  // The best device on a side, if it is better than those of `own`.
+  private static func best(
     on side: DeviceSides,
-    besides named: DeviceName,
-    _ own: SoundCard?,
+    besides own: SoundCard?,
     among cards: [SoundCard]
   ) -> DeviceName? {
-    guard CardName(named) != nil else { return nil }
     // Of those that are as good the first one stays.
     let devices = (own.map { [$0] } ?? []) + cards.filter { $0 != own }
     let ranked = DeviceList.ranked(devices.flatMap(\.devices), capture: side == .capture)

@@ -31,7 +31,7 @@ extension RingStorage: @unchecked Sendable {}
 ///
 /// Wait-free.
 ///
-/// Rings and atomics are the only channels between a voice thread and the rest.
+/// Rings, latest values and atomics are the only channels between a voice thread and the rest.
 ///
 /// **Thread safety:** move it to one thread; it cannot be shared. **When full:** `write` says so.
 public struct RingProducer<Element: BitwiseCopyable & Sendable>: ~Copyable, Sendable {

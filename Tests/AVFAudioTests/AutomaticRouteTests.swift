@@ -39,7 +39,7 @@ struct AutomaticRouteTests {
   }
 
   private static func expect(_ plan: inout RoutePlan, _ cards: [SoundCard], isNews: Bool) {
-    let answer = plan.welcome(cards, at: now)
+    let answer = plan.welcome(cards)
     #expect(answer == isNews)
   }
 
@@ -65,9 +65,12 @@ struct AutomaticRouteTests {
     plan.noteLost(.both, at: Self.now)
     Self.expect(&plan, [Self.builtIn], isNews: false)
     Self.settle(&plan, [Self.builtIn])
-    #expect(plan.route.playback == .pcm("hw:CARD=PCH,DEV=0"))
+    // What was named is what stands in.
+    #expect(plan.route.playback == .pcm("plughw:0,0") && plan.unsettled.count == 2)
+    // It is what is wished for as long as there is nothing better: nothing has to be looked for.
     Self.expect(&plan, [Self.builtIn], isNews: false)
-    // Another headset is better than what stands in.
+    #expect(plan.unsettled.isEmpty)
+    // Another headset is better.
     Self.expect(&plan, [Self.builtIn, Self.second], isNews: true)
     Self.settle(&plan, [Self.builtIn, Self.second])
     #expect(plan.route.playback == .pcm("hw:CARD=Jabra,DEV=0"))
@@ -97,6 +100,65 @@ struct AutomaticRouteTests {
     Self.settle(&plan, cards)
     #expect(plan.route.capture == .pcm("plughw:0,0"))
     #expect(plan.route.playback == Self.onHeadset.playback)
+  }
+
+  @Test func oneHeadsetAfterAnotherIsUsed() {
+    var plan = RoutePlan(Self.automatic, cards: [Self.headset], at: Self.now)
+    plan.noteLost(.both, at: Self.now)
+    Self.settle(&plan, [Self.second])
+    Self.expect(&plan, [Self.second], isNews: false)
+    #expect(plan.unsettled.isEmpty && plan.wantedRoute.capture == .pcm("hw:CARD=Jabra,DEV=0"))
+  }
+
+  @Test func headsetThatDoesNotOpenMakesRoomForAnother() {
+    let cards = [Self.builtIn, Self.headset]
+    var plan = RoutePlan(Self.automatic, cards: cards, at: Self.now)
+    plan.noteLost(.both, at: Self.now)
+    plan.settle(among: cards, at: Self.now) { name, _ in
+      if name == Self.onHeadset.capture { throw CancellationError() }
+    }
+    #expect(plan.route.capture == .pcm("plughw:0,0"))
+    Self.expect(&plan, cards, isNews: false)
+    Self.expect(&plan, cards + [Self.second], isNews: true)
+    #expect(plan.wantedRoute.capture == .pcm("hw:CARD=Jabra,DEV=0"))
+  }
+
+  @Test func choiceInACallCounts() {
+    var plan = RoutePlan(Self.automatic, cards: [Self.builtIn], at: Self.now)
+    // The loudspeaker whatever is plugged in: it is in use already.
+    var devices = Self.automatic
+    devices.automatic = .capture
+    let known = KnownCards()
+    let blocked = plan.wish(for: devices, among: [Self.builtIn], known: known, at: Self.now)
+    #expect(blocked.isEmpty && plan.unsettled.isEmpty)
+    let cards = [Self.builtIn, Self.headset]
+    Self.expect(&plan, cards, isNews: true)
+    #expect(plan.unsettled == [.capture])
+    Self.settle(&plan, cards)
+    #expect(plan.route.playback == .pcm("plughw:0,0"))
+    // And no longer.
+    _ = plan.wish(for: Self.automatic, among: cards, known: known, at: Self.now)
+    Self.settle(&plan, cards)
+    #expect(plan.route == Self.onHeadset)
+  }
+
+  @Test func otherSideIsNotChosenAnew() {
+    let cards = [Self.builtIn, Self.second]
+    var plan = RoutePlan(Self.automatic, cards: cards, at: Self.now)
+    var devices = Self.automatic
+    devices.automatic = .capture
+    let more = [Self.builtIn, Self.headset, Self.second]
+    _ = plan.wish(for: devices, among: more, known: KnownCards(), at: Self.now)
+    #expect(plan.wantedRoute.capture == .pcm("hw:CARD=Jabra,DEV=0"))
+    #expect(plan.wantedRoute.playback == .pcm("plughw:0,0"))
+  }
+
+  @Test func cardIsNotTakenForOneThatHadItsName() {
+    var known = KnownCards()
+    known[.capture, .pcm("hw:CARD=H390,DEV=0")] = Self.second.identity
+    let cards = [Self.builtIn, Self.headset]
+    let plan = RoutePlan(Self.automatic, cards: cards, known: known, at: Self.now)
+    #expect(plan.route == Self.onHeadset && !plan.isElsewhere(among: cards))
   }
 
   @Test func soundServerChoosesItself() {

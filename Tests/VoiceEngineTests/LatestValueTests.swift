@@ -30,7 +30,7 @@ struct LatestValueTests {
     var double: Int
   }
 
-  @Test func valuesAreWholeAndInOrderWhileAnotherThreadWrites() throws {
+  @Test(.timeLimit(.minutes(1))) func valuesAreWholeAndInOrderWhileAnotherThreadWrites() throws {
     let last = 200_000
     var writer = LatestWriter<Report>()
     var reader = writer.makeReader()

@@ -13,9 +13,9 @@ import VoiceEngine
 
 /// What a call costs in processor time beside what the libraries cost that every caller needs.
 ///
-/// All work through the same speech at the same pace on a real-time thread, by turns, since the same calls
-/// cost more on a processor that has slept in between. What waiting, sending and receiving cost anybody is in the
-/// smallest caller that can be written in C.
+/// All work through the same speech on a real-time thread, by turns, since the same calls cost more on a processor that has
+/// slept in between. What waiting, sending and receiving cost anybody is in the smallest caller that can be written in C,
+/// which wakes once for each packet; the voice thread wakes once in each period of its device.
 @main
 struct CostCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -29,7 +29,12 @@ struct CostCommand: ParsableCommand {
   @Option(help: ArgumentHelp("Measurements of each kind.", valueName: "n"))
   var repeats = 5
 
-  @Option(help: ArgumentHelp("Only settings whose name has this in it.", valueName: "text"))
+  @Option(
+    help: ArgumentHelp(
+      "Only settings whose name has this in it; writes no results.",
+      valueName: "text"
+    )
+  )
   var only = ""
 
   @Option(help: ArgumentHelp("Where the results go.", valueName: "folder"))
@@ -56,7 +61,9 @@ struct CostCommand: ParsableCommand {
     try Data(wave).write(to: file)
 
     var rows: [CostRow] = []
-    for setting in CostSetting.all where only.isEmpty || setting.name.contains(only) {
+    let settings = CostSetting.all.filter { only.isEmpty || $0.name.contains(only) }
+    guard !settings.isEmpty else { throw ValidationError("no setting is called like that") }
+    for setting in settings {
       var row = CostRow(setting: setting.name)
       for _ in 0..<repeats {
         row.caller.append(try caller(setting, saying: speech))
@@ -68,6 +75,8 @@ struct CostCommand: ParsableCommand {
       fflush(nil)
       rows.append(row)
     }
+    // A part must not take the place of the whole.
+    guard only.isEmpty else { return }
     try CostReport(rows: rows).write(to: URL(fileURLWithPath: output))
   }
 
@@ -124,7 +133,9 @@ struct CostCommand: ParsableCommand {
     }
     thread.join()
     let nanoseconds = spent.nanoseconds.load(ordering: .relaxed)
-    guard nanoseconds > 0 else { throw RigError("the system refused a timer or a socket") }
+    guard nanoseconds > 0 else {
+      throw RigError("nothing was measured: the system refused a timer, a socket or a thread")
+    }
     return Double(nanoseconds) / 1e6 / Double(seconds)
   }
 

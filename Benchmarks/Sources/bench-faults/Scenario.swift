@@ -54,7 +54,7 @@ struct Scenario {
 
   private static let drifts = [("fast", 100_030), ("slow", 99_970)].map { name, share in
     Scenario(
-      name: "\(name)-card-10-minutes",
+      name: "drift-\(name)",
       seconds: 600,
       before: "shift_card B \(share)",
       isLong: true

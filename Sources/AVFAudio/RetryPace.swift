@@ -1,0 +1,23 @@
+/// How often a device that is missing is looked for: often at first, then less, since somebody tells when one is plugged in.
+struct RetryPace: Equatable, Sendable {
+  /// Long enough for a sound server to start again.
+  private static let hastyLooks = 150
+  private static let hastyMilliseconds = 100
+  private static let patientMilliseconds = 1_000
+
+  private let isTold: Bool
+  private var looks = 0
+
+  /// From something that happened on; `isTold` says whether somebody tells when a card is plugged in.
+  init(isTold: Bool) {
+    self.isTold = isTold
+  }
+
+  /// Until the next look.
+  var milliseconds: Int {
+    isTold && looks >= Self.hastyLooks ? Self.patientMilliseconds : Self.hastyMilliseconds
+  }
+
+  /// Notes a look in vain.
+  mutating func noteLook() { looks += 1 }
+}

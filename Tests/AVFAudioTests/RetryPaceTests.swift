@@ -1,0 +1,18 @@
+import Testing
+
+@testable import AVFAudio
+
+struct RetryPaceTests {
+  @Test(arguments: [(true, 1_000), (false, 100)])
+  func deviceThatStaysAwayIsLookedForLess(isTold: Bool, milliseconds: Int) {
+    var pace = RetryPace(isTold: isTold)
+    var passed = 0
+    while passed < 10_000 {
+      #expect(pace.milliseconds == 100)
+      passed += pace.milliseconds
+      pace.noteLook()
+    }
+    for _ in 0..<100 { pace.noteLook() }
+    #expect(pace.milliseconds == milliseconds)
+  }
+}
