@@ -32,7 +32,9 @@ struct PlayoutCommand: ParsableCommand {
   @Option(help: ArgumentHelp("Opus bit rate.", valueName: "bit/s"))
   var bitrate = 32_000
 
-  @Option(help: ArgumentHelp("Only receivers whose name contains this.", valueName: "text"))
+  @Option(
+    help: ArgumentHelp("Only receivers whose names contain one of these.", valueName: "names")
+  )
   var only: String?
 
   @Flag(help: "Do not score the sound.")
@@ -81,7 +83,9 @@ struct PlayoutCommand: ParsableCommand {
     return all
   }
 
-  private func isWanted(_ name: String) -> Bool { only.map { name.contains($0) } ?? true }
+  private func isWanted(_ name: String) -> Bool {
+    only?.split(separator: ",").contains { name.contains($0) } ?? true
+  }
 
   private func script(_ name: String) -> String {
     URL(fileURLWithPath: #filePath).deletingLastPathComponent()
@@ -133,6 +137,8 @@ struct PlayoutCommand: ParsableCommand {
       fflush(nil)
       report.rows += rows
     }
+    if !report.advantages.isEmpty { print("sidetone beside NetEQ, sentence by sentence:") }
+    for line in report.advantages { print("  " + line) }
     try report.write(to: URL(fileURLWithPath: output))
   }
 }

@@ -63,6 +63,23 @@ package struct PlayoutRow: Codable {
       )
   }
 
+  /// By how much the sentences sound better than the same ones did to another receiver, if both were scored.
+  fileprivate func advantage(over other: PlayoutRow) -> String? {
+    guard pesq.count == other.pesq.count, pesq.count > 1 else { return nil }
+    let differences = zip(pesq, other.pesq).map { $0 - $1 }
+    let mean = Self.mean(differences)
+    let squares = differences.map { ($0 - mean) * ($0 - mean) }
+    let error = (squares.reduce(0, +) / Double(pesq.count - 1) / Double(pesq.count)).squareRoot()
+    return String(
+      format: "%@: %+.3f PESQ, standard error %.3f of %d sentences, at %+.1f ms",
+      network,
+      mean,
+      error,
+      pesq.count,
+      meanDelay - other.meanDelay
+    )
+  }
+
   fileprivate var tableLine: String {
     String(
       format: "| %@ | %@ | %.1f | %.1f | %.2f | %.2f | %.2f | %.3f |",
@@ -98,6 +115,17 @@ package struct PlayoutReport: Codable {
     rows.map(\.network).reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
   }
 
+  /// Our playout against NetEQ, sentence by sentence, on each network on which both were scored.
+  package var advantages: [String] {
+    networks.compactMap { network in
+      let rows = rows.filter { $0.network == network }
+      guard let ours = rows.first(where: { $0.engine == "sidetone" }),
+        let other = rows.first(where: { $0.engine == "NetEQ" })
+      else { return nil }
+      return ours.advantage(over: other)
+    }
+  }
+
   /// The section of the results page.
   package var section: String {
     """
@@ -114,6 +142,10 @@ package struct PlayoutReport: Codable {
     | network | receiver | mean ms | 95 % ms | concealed % | PESQ-WB | 5 % | STOI |
     |---|---|---|---|---|---|---|---|
     \(rows.map(\.tableLine).joined(separator: "\n"))
+
+    The same sentences heard by sidetone instead of NetEQ:
+
+    \(advantages.map { "- \($0)" }.joined(separator: "\n"))
 
     \(networks.map { "![\($0)](playout-\($0).svg)" }.joined(separator: "\n"))
     """
