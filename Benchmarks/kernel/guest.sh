@@ -60,10 +60,7 @@ mixer() {
   for control in Master Mic; do amixer -q -c D sset $control 0%; done
   amixer -q -c D sset Mic nocap
   amixer -q -c D sset Line 0% nocap
-  sidetone listen --answer --once --listen 127.0.0.1:5070 --headset hw:D,0 --json \
-    > "$out/callee.jsonl" 2> "$out/callee.err" &
-  callee=$!
-  await registered "$out/callee.jsonl" "$callee"
+  answer hw:D,0
   sidetone call sip:b@127.0.0.1:5070 --headset null --json --duration 3 \
     > "$out/caller.jsonl" 2> "$out/caller.err"
   wait "$callee"
@@ -75,6 +72,14 @@ mixer() {
     amixer -c D sget Line | grep -q 'Capture.*\[on\]' && echo 'another input is on'
   } > "$out/complaints"
   modprobe -r snd-dummy
+}
+
+# answer HEADSET: somebody answers the next call.
+answer() {
+  sidetone listen --answer --once --listen 127.0.0.1:5070 --headset "$1" --json \
+    > "$out/callee.jsonl" 2> "$out/callee.err" &
+  callee=$!
+  await registered "$out/callee.jsonl" "$callee"
 }
 
 # await TEXT FILE PROCESS: until the file has the text, or the process is gone.
@@ -121,10 +126,7 @@ memory() {
   mkdir -p "$out"
   # What the scenarios before it have named.
   forget
-  sidetone listen --answer --once --listen 127.0.0.1:5070 --headset null --json \
-    > "$out/callee.jsonl" 2> "$out/callee.err" &
-  callee=$!
-  await registered "$out/callee.jsonl" "$callee"
+  answer null
   sidetone call sip:b@127.0.0.1:5070 --capture hw:C,1 --playback null --json --duration 2 \
     > "$out/caller.jsonl" 2> "$out/caller.err"
   wait "$callee"
@@ -145,10 +147,7 @@ newcomer() {
   out=/mnt/out/newcomer
   mkdir -p "$out"
   forget
-  sidetone listen --answer --once --listen 127.0.0.1:5070 --headset null --json \
-    > "$out/callee.jsonl" 2> "$out/callee.err" &
-  callee=$!
-  await registered "$out/callee.jsonl" "$callee"
+  answer null
   sidetone call sip:b@127.0.0.1:5070 --period 5 --complexity 0 --json --duration 8 \
     > "$out/caller.jsonl" 2> "$out/caller.err" &
   caller=$!
