@@ -17,6 +17,10 @@ public final class CallStore: Sendable {
       withIntermediateDirectories: true,
       attributes: [.posixPermissions: 0o700]
     )
+    // Two programs that make the file at once would each make its tables.
+    let lock = unsafe open(folder.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    defer { if lock >= 0 { close(lock) } }
+    while lock >= 0, flock(lock, LOCK_EX) != 0, errno == EINTR {}
     let file = folder.appendingPathComponent("calls.sqlite")
     // SQLite would let others read it. A file that another program has just made stays as it is.
     let descriptor = unsafe open(file.path, O_CREAT | O_RDWR | O_CLOEXEC, 0o600)

@@ -1,5 +1,6 @@
 import CallStore
 import Foundation
+import Synchronization
 import Testing
 
 /// Lists, recents and the directory over a real file.
@@ -29,6 +30,18 @@ struct CallStoreTests {
       let path = folder.appendingPathComponent(name).path
       let attributes = try FileManager.default.attributesOfItem(atPath: path)
       #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == mode, "\(path)")
+    }
+  }
+
+  @Test func severalProgramsMayMakeTheFileAtOnce() {
+    for _ in 0..<20 {
+      let fresh = Self.folder()
+      let failures = Mutex<[String]>([])
+      DispatchQueue.concurrentPerform(iterations: 4) { _ in
+        do { _ = try CallStore(in: fresh) } catch { failures.withLock { $0.append("\(error)") } }
+      }
+      #expect(failures.withLock { $0 } == [])
+      try? FileManager.default.removeItem(at: fresh)
     }
   }
 
