@@ -74,9 +74,65 @@ mixer() {
   modprobe -r snd-dummy
 }
 
+# A card of which each way has to be switched on, and the use case before them.
+profile() {
+  out=/mnt/out/profile
+  mkdir -p "$out"
+  modprobe snd-dummy enable=1 index=3 id=D
+  export ALSA_CONFIG_UCM2=/tmp/ucm2
+  mkdir -p $ALSA_CONFIG_UCM2/conf.d/Dummy
+  cat << 'CONFIGURATION' > $ALSA_CONFIG_UCM2/ucm.conf
+Syntax 4
+UseCasePath.card {
+  Directory "conf.d/${CardDriver}"
+  File "${CardDriver}.conf"
+}
+CONFIGURATION
+  cat << 'CONFIGURATION' > $ALSA_CONFIG_UCM2/conf.d/Dummy/Dummy.conf
+Syntax 4
+SectionUseCase."HiFi" { File "HiFi.conf" }
+CONFIGURATION
+  cat << 'CONFIGURATION' > $ALSA_CONFIG_UCM2/conf.d/Dummy/HiFi.conf
+SectionVerb {
+  EnableSequence [
+    cset "name='Line Volume' 0,0"
+    cset "name='CD Volume' 0,0"
+  ]
+  Value { CapturePCM "hw:${CardId},0" }
+}
+SectionDevice."Headphones" {
+  EnableSequence [ cset "name='Synth Volume' 11,11" ]
+  Value { PlaybackPCM "hw:${CardId},1" }
+}
+SectionDevice."Speaker" {
+  EnableSequence [ cset "name='CD Volume' 22,22" ]
+  Value { PlaybackPCM "hw:${CardId},0" }
+}
+SectionDevice."Mic" {
+  EnableSequence [ cset "name='Line Volume' 33,33" ]
+  Value { CapturePCM "hw:${CardId},0" }
+}
+CONFIGURATION
+  for control in Synth CD Line; do amixer -q -c D cset name="$control Volume" 5,5; done
+  answer 'hw:D,0 --card-profile'
+  sidetone call sip:b@127.0.0.1:5070 --headset null --json --duration 3 \
+    > "$out/caller.jsonl" 2> "$out/caller.err"
+  wait "$callee"
+  for control in Synth CD Line; do
+    amixer -c D cget name="$control Volume" | sed -n "s/.*: values=/$control /p"
+  done > "$out/mixer"
+  {
+    grep -q 'Line 33' "$out/mixer" || echo 'the microphone is off'
+    grep -q 'CD 22' "$out/mixer" || echo 'the loudspeaker is off'
+    grep -q 'Synth 5' "$out/mixer" || echo 'what is not used was switched on'
+  } > "$out/complaints"
+  unset ALSA_CONFIG_UCM2
+  modprobe -r snd-dummy
+}
+
 # answer HEADSET: somebody answers the next call.
 answer() {
-  sidetone listen --answer --once --listen 127.0.0.1:5070 --headset "$1" --json \
+  sidetone listen --answer --once --listen 127.0.0.1:5070 --headset $1 --json \
     > "$out/callee.jsonl" 2> "$out/callee.err" &
   callee=$!
   await registered "$out/callee.jsonl" "$callee"

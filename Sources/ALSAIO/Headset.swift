@@ -9,10 +9,20 @@ public struct DeviceWishes: Equatable, Sendable {
   /// Its rate.
   public var rate: SampleRate
 
+  /// Whether it is set up first by its profile of ALSA's Use Case Manager, if it has one.
+  ///
+  /// For machines without a sound server, which would have done that: its levels become those of the profile.
+  public var usesProfile: Bool
+
   /// The shortest Opus frame, at the codec's rate, unless told otherwise.
-  public init(periodNanoseconds: Int64 = 2_500_000, rate: SampleRate = .voice) {
+  public init(
+    periodNanoseconds: Int64 = 2_500_000,
+    rate: SampleRate = .voice,
+    usesProfile: Bool = false
+  ) {
     self.periodNanoseconds = periodNanoseconds
     self.rate = rate
+    self.usesProfile = usesProfile
   }
 }
 
@@ -49,6 +59,7 @@ public struct Headset: AudioDevice, ~Copyable {
     playback: DeviceName,
     wishes: DeviceWishes = DeviceWishes()
   ) throws(AudioDeviceError) {
+    if wishes.usesProfile { CardProfile.setUp(capture: capture, playback: playback) }
     let microphone = try CaptureSide(capture, wishes: wishes)
     let loudspeaker = try PlaybackSide(playback, wishes: wishes)
     self.capture = microphone

@@ -15,7 +15,7 @@ public import VoiceEngine
 /// **Thread safety:** every member may be used from any thread. Activation blocks for as long as
 /// the device takes to open.
 ///
-/// Differs from Apple's: `devices`, `standIns`, `learn`, `announceCalls`, `speechFilters` and `voiceEngine` are additions
+/// Differs from Apple's: `devices`, `standIns`, `learn`, `announceCalls`, `speechFilters`, `usesCardProfiles` and `voiceEngine` are additions
 /// for Linux, where an app chooses its sound devices by name and runs its voice through the engine.
 open class AVAudioSession: NSObject, @unchecked Sendable {
   // SAFETY: all state is in a mutex.
@@ -189,6 +189,14 @@ open class AVAudioSession: NSObject, @unchecked Sendable {
   public var speechFilters: SpeechFilterSettings? {
     get { state.withLock { $0.speechFilters } }
     set { state.withLock { $0.speechFilters = newValue } }
+  }
+
+  /// Whether the next activation sets cards up by their profiles of ALSA's Use Case Manager; false at first.
+  ///
+  /// For machines without a sound server, which would have done that: levels become those of the profile.
+  public var usesCardProfiles: Bool {
+    get { state.withLock { $0.usesCardProfiles } }
+    set { state.withLock { $0.usesCardProfiles = newValue } }
   }
 
   /// The engine that runs while the session is active, nil otherwise.

@@ -59,6 +59,7 @@ struct SessionState: Sendable {
   var standIns: AVAudioSession.Devices?
   var preferredInput: AVAudioSessionPortDescription?
   var speechFilters: SpeechFilterSettings?
+  var usesCardProfiles = false
   var isInputMuted = false
   var allowsHapticsDuringRecording = false
   var prefersNoInterruptionsFromSystemAlerts = false
@@ -110,7 +111,7 @@ struct SessionState: Sendable {
 
   /// What the next engine is made with.
   var setup: Setup {
-    var wishes = DeviceWishes()
+    var wishes = DeviceWishes(usesProfile: usesCardProfiles)
     if preferredIOBufferDuration > 0 {
       wishes.periodNanoseconds = Int64(preferredIOBufferDuration * 1e9)
     }

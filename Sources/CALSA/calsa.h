@@ -4,6 +4,7 @@
 #define CALSA_H
 
 #include <alsa/asoundlib.h>
+#include <alsa/use-case.h>
 
 #define RT_SAFE __attribute__((swift_attr("@_noAllocation"), swift_attr("@_noLocks")))
 

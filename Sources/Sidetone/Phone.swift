@@ -88,6 +88,7 @@ public actor Phone {
       session.devices = configuration.devices
     }
     session.speechFilters = configuration.filters
+    session.usesCardProfiles = configuration.usesCardProfiles
     try session.setCategory(.playAndRecord, mode: .voiceChat)
     if let period = configuration.ioBufferDuration {
       try session.setPreferredIOBufferDuration(period)

@@ -43,6 +43,8 @@ public struct PhoneConfiguration: Equatable, Sendable {
   ///
   /// A longer one saves processor time and costs twice as much delay.
   public var ioBufferDuration: Double?
+  /// Whether sound cards are set up by their profiles of ALSA's Use Case Manager, on machines without a sound server.
+  public var usesCardProfiles = false
   /// The filters between microphone and encoder.
   public var filters = SpeechFilterSettings()
 

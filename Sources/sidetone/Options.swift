@@ -44,6 +44,9 @@ struct DeviceOptions: ParsableArguments {
   @Flag(inversion: .prefixedNo, help: "Bring speech to an even level; costs 5 ms.")
   var gainControl = false
 
+  @Flag(help: "Set the card up by its ALSA profile (UCM) first, where no sound server does.")
+  var cardProfile = false
+
   @Option(
     help: ArgumentHelp(
       "How often the card moves sound, 1 to 40 ms; longer saves processor time, costs twice the delay.",
@@ -112,7 +115,9 @@ struct DeviceOptions: ParsableArguments {
     return named
   }
 
-  var wishes: DeviceWishes { DeviceWishes(periodNanoseconds: Int64(period * 1e6)) }
+  var wishes: DeviceWishes {
+    DeviceWishes(periodNanoseconds: Int64(period * 1e6), usesProfile: cardProfile)
+  }
 
   var filters: SpeechFilterSettings {
     SpeechFilterSettings(
@@ -145,12 +150,13 @@ struct DeviceOptions: ParsableArguments {
       playback: loudspeaker.standIn ?? loudspeaker.now
     )
     configuration.filters = filters
+    configuration.usesCardProfiles = cardProfile
     configuration.ioBufferDuration = period / 1_000
   }
 
   private func check(capture: DeviceName, playback: DeviceName) throws {
     do {
-      _ = try Headset(capture: capture, playback: playback)
+      _ = try Headset(capture: capture, playback: playback, wishes: wishes)
     } catch let error where error.kind == .busy {}
   }
 

@@ -69,7 +69,7 @@ struct Scenario {
       ("16000", "S16_LE 1 16000"), ("96000", "S32_LE 2 96000"),
     ].map { name, layout in
       Scenario(name: "card-\(name)", seconds: 12, cables: "layout \(layout)")
-    } + ["mixer", "memory", "newcomer"].map { Scenario(name: $0, isHeard: false) }
+    } + ["mixer", "profile", "memory", "newcomer"].map { Scenario(name: $0, isHeard: false) }
 
   private static let stopped = [
     ("stopped-50", 50_000), ("stopped-200", 200_000), ("stopped-500", 500_000),
