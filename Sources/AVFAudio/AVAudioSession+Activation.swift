@@ -79,6 +79,11 @@ extension AVAudioSession {
   // The engine that lingers if it is as wished, else a new one.
   func run(_ state: inout SessionState) throws -> SessionState.Running {
     let setup = state.setup
+    if let lingering = state.lingering?.running, lingering.setup == setup {
+      state.lingering = nil
+      lingering.engine.setInputMuted(state.isInputMuted ? .muted : .unmuted)
+      return lingering
+    }
     let reserved = ReservedCards(reservations)
     let cards = SoundCard.all()
     var plan = RoutePlan(
@@ -90,10 +95,6 @@ extension AVAudioSession {
     )
     if let lingering = state.lingering?.running {
       state.lingering = nil
-      if lingering.setup == setup {
-        lingering.engine.setInputMuted(state.isInputMuted ? .muted : .unmuted)
-        return lingering
-      }
       // The cards are kept, so that nobody takes them in between.
       reserved.hold(plan.devices(among: cards), among: cards)
       lingering.stop()
