@@ -2,6 +2,7 @@
 @testable import CallScreen
 import CallState
 import Foundation
+import Glibc
 import Testing
 
 /// A bus that ends with the test.
@@ -50,7 +51,8 @@ final class BusDaemon {
   }
 
   deinit {
-    process.terminate()
+    // It has inherited the signals that the starting thread blocks, the polite one among them.
+    kill(process.processIdentifier, SIGKILL)
   }
 }
 
