@@ -20,9 +20,6 @@ struct Scenario {
   /// Whether the call is at least as much about the network, which has its own delays.
   var isOfTheNetwork = false
 
-  /// Takes minutes: runs only when it is named.
-  var isLong = false
-
   /// Delay may be so much higher or lower afterwards, in milliseconds.
   static let delayTolerance = 30.0
 
@@ -34,7 +31,7 @@ struct Scenario {
   }
 
   /// What `--only` chooses from, in the order in which they run.
-  static let all = plain + drifts + layouts + stopped + unplugged + networks
+  static let all = plain + layouts + stopped + unplugged + networks
 
   private static let plain = [
     Scenario(name: "plain", seconds: 12),
@@ -51,15 +48,6 @@ struct Scenario {
       gapMilliseconds: 300
     ),
   ]
-
-  private static let drifts = [("fast", 100_030), ("slow", 99_970)].map { name, share in
-    Scenario(
-      name: "drift-\(name)",
-      seconds: 600,
-      before: "shift_card B \(share)",
-      isLong: true
-    )
-  }
 
   // What cards may be like: they take one layout only, as headsets do.
   private static let layouts =
