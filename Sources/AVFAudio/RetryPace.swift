@@ -8,7 +8,7 @@ struct RetryPace: Equatable, Sendable {
   private let isTold: Bool
   private var looks = 0
 
-  /// From something that happened on; `isTold` says whether somebody tells when a card is plugged in.
+  /// From now on; `isTold` says whether somebody tells when a card is plugged in.
   init(isTold: Bool) {
     self.isTold = isTold
   }
@@ -17,6 +17,9 @@ struct RetryPace: Equatable, Sendable {
   var milliseconds: Int {
     isTold && looks >= Self.hastyLooks ? Self.patientMilliseconds : Self.hastyMilliseconds
   }
+
+  /// Notes that something has happened.
+  mutating func hurry() { looks = 0 }
 
   /// Notes a look in vain.
   mutating func noteLook() { looks += 1 }

@@ -171,7 +171,8 @@ final class RouteKeeper: @unchecked Sendable {
     if !blocked.isEmpty { silence(blocked) }
     restore()
     announce(from: before, .override)
-    scheduleAnew()
+    pace.hurry()
+    schedule()
   }
 
   /// Leaves the engine as it is.
@@ -205,7 +206,7 @@ final class RouteKeeper: @unchecked Sendable {
     )
     // What was plugged in while the devices were being opened.
     hearPlug()
-    scheduleAnew()
+    schedule()
   }
 
   private func hearAlarm() {
@@ -219,7 +220,8 @@ final class RouteKeeper: @unchecked Sendable {
     restore()
     if plan.welcome(SoundCard.all()) { restore() }
     announce(from: before, .oldDeviceUnavailable)
-    scheduleAnew()
+    pace.hurry()
+    schedule()
   }
 
   // Who may use a card that is new is decided a moment later: what cannot be opened yet is tried again.
@@ -227,8 +229,8 @@ final class RouteKeeper: @unchecked Sendable {
     guard isAtWork else { return }
     let isNews = plan.welcome(SoundCard.all())
     guard isNews || !plan.unsettled.isEmpty else { return }
+    pace.hurry()
     retry()
-    scheduleAnew()
   }
 
   private func lookAgain() {
@@ -300,12 +302,7 @@ final class RouteKeeper: @unchecked Sendable {
     makeAudible(.playback, before.playback)
   }
 
-  // Looks for what is missing as long as something is; often, since something has just happened.
-  private func scheduleAnew() {
-    pace = RetryPace(isTold: plugSource != nil)
-    schedule()
-  }
-
+  // Looks for what is missing as long as something is.
   private func schedule() {
     guard !plan.unsettled.isEmpty, isAtWork else {
       timer?.cancel()

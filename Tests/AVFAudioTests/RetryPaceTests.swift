@@ -14,5 +14,7 @@ struct RetryPaceTests {
     }
     for _ in 0..<100 { pace.noteLook() }
     #expect(pace.milliseconds == milliseconds)
+    pace.hurry()
+    #expect(pace.milliseconds == 100)
   }
 }
