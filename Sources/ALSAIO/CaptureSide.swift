@@ -6,7 +6,9 @@ import RealTime
 struct CaptureSide: ~Copyable {
   let rate: SampleRate
   let period: FrameCount
-  private let name: DeviceName
+  let name: DeviceName
+  /// Whether a sound server moves the frames, and no card of the kernel's.
+  let isOfServer: Bool
   private var pcm: PCM?
   /// True once the card is gone: its descriptor would end every poll at once.
   private var isGone = false
@@ -34,6 +36,7 @@ struct CaptureSide: ~Copyable {
     self.name = name
     rate = pcm.rate
     period = pcm.period
+    isOfServer = pcm.isOfServer
     self.pcm = consume pcm
     microphone = nil
   }
@@ -43,6 +46,7 @@ struct CaptureSide: ~Copyable {
     rate = microphone.rate
     period = microphone.rate.frames(inNanoseconds: microphone.clock.periodNanoseconds)
     pcm = nil
+    isOfServer = false
     self.microphone = consume microphone
   }
 

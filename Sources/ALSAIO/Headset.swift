@@ -47,6 +47,9 @@ public struct Headset: AudioDevice, ~Copyable {
   /// The most frames that the loudspeaker can have queued.
   public var playbackCapacity: FrameCount { playback.capacity }
 
+  /// Whether both directions are of one sound server.
+  public private(set) var isOneDevice: Bool
+
   /// Opens both directions.
   ///
   /// - Parameters:
@@ -64,6 +67,7 @@ public struct Headset: AudioDevice, ~Copyable {
     let loudspeaker = try PlaybackSide(playback, wishes: wishes)
     self.capture = microphone
     self.playback = loudspeaker
+    isOneDevice = Self.isOneServer(self.capture, self.playback)
   }
 
   /// Starts both directions with `fill` frames of silence queued for playback.
@@ -131,5 +135,15 @@ public struct Headset: AudioDevice, ~Copyable {
       swap(&captureDescriptors, &other.captureDescriptors)
     }
     if sides.contains(.playback) { swap(&playback, &other.playback) }
+    isOneDevice = Self.isOneServer(capture, playback)
+    other.isOneDevice = Self.isOneServer(other.capture, other.playback)
+  }
+
+  // A card tells its pointer by interrupts, and may have it anywhere between them.
+  private static func isOneServer(
+    _ capture: borrowing CaptureSide,
+    _ playback: borrowing PlaybackSide
+  ) -> Bool {
+    capture.isOfServer && playback.isOfServer && capture.name == playback.name
   }
 }

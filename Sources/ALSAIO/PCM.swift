@@ -19,6 +19,8 @@ struct PCM: ~Copyable {
   private let format: SampleFormat
   private let channels: Int
   let bufferFrames: FrameCount
+  /// Whether it is no card of the kernel's, nor a plugin over one, but a sound server's.
+  let isOfServer: Bool
   private var bytes: FixedBytes
   private var lastTransfer: MonotonicInstant
   /// This stream's own descriptors, for what a plugin has to be told outside of a poll.
@@ -69,6 +71,7 @@ struct PCM: ~Copyable {
     format = setting.format
     channels = setting.channels
     bufferFrames = setting.buffer
+    isOfServer = unsafe Self.card(of: handle) < 0
     bytes = FixedBytes(
       repeating: 0,
       count: Self.blockFrames * setting.channels * setting.format.bytesPerSample
@@ -383,6 +386,15 @@ extension PCM {
       "snd_pcm_sw_params_set_avail_min"
     )
     try unsafe check(snd_pcm_sw_params(handle, software), "snd_pcm_sw_params")
+  }
+
+  /// The number of the card that a PCM belongs to, negative if it is of none.
+  private static func card(of handle: OpaquePointer) -> CInt {
+    var information: OpaquePointer?
+    guard unsafe snd_pcm_info_malloc(&information) == 0 else { return 0 }
+    defer { unsafe snd_pcm_info_free(information) }
+    guard unsafe snd_pcm_info(handle, information) == 0 else { return 0 }
+    return unsafe snd_pcm_info_get_card(information)
   }
 
   static func error(device: String, operation: String, code: CInt) -> AudioDeviceError {

@@ -8,7 +8,9 @@ struct PlaybackSide: ~Copyable {
   let period: FrameCount
   /// The most that can be queued.
   let capacity: FrameCount
-  private let name: DeviceName
+  let name: DeviceName
+  /// Whether a sound server moves the frames, and no card of the kernel's.
+  let isOfServer: Bool
   private var pcm: PCM?
   /// True once the card is gone: its descriptor would end every poll at once.
   private var isGone = false
@@ -40,6 +42,7 @@ struct PlaybackSide: ~Copyable {
     rate = pcm.rate
     period = pcm.period
     capacity = pcm.bufferFrames
+    isOfServer = pcm.isOfServer
     self.pcm = consume pcm
     speaker = nil
   }
@@ -50,6 +53,7 @@ struct PlaybackSide: ~Copyable {
     capacity = speaker.rate.hertz
     period = speaker.rate.frames(inNanoseconds: speaker.clock.periodNanoseconds)
     pcm = nil
+    isOfServer = false
     self.speaker = consume speaker
   }
 

@@ -3,9 +3,10 @@ public import MediaTime
 /// How long the playout should hold packets back, from when they arrive.
 ///
 /// The delay of a packet is its arrival against the arrival that the fastest packet of the last two
-/// seconds implies, in nanoseconds. The target is
+/// seconds implies, in nanoseconds, and its wait for the player, who asks in a grain of his own: nobody could have heard it
+/// before. So no guard is needed for that grain, and where packets and player keep step it costs next to nothing. The target is
 /// where waiting longer costs more than it saves (`DelayHistogram.cheapest`), so redundancy is waited for if
-/// there is enough to gain, plus a guard for the moment at which the player asks. When the fastest path itself becomes
+/// there is enough to gain. When the fastest path itself becomes
 /// slower for good (a route change), the reference moves up after two seconds, and what was measured
 /// meanwhile moves down with it.
 public struct DelayTarget: ~Copyable {
@@ -15,7 +16,7 @@ public struct DelayTarget: ~Copyable {
   private static var price: Float { @_noAllocation @_noLocks get { 64e9 } }
   /// Until this much was heard, the target is not below `youngTarget`.
   private static var youngNanoseconds: Int64 { 1_000_000_000 }
-  private static var youngTarget: Int64 { 8_000_000 }
+  private static var youngTarget: Int64 { 10_000_000 }
   /// A reference that moves by less than this, or than twice the usual delay, is jitter.
   private static var rebaseStep: Int64 { 3_000_000 }
   /// Packets closer than this follow one another.
@@ -28,17 +29,20 @@ public struct DelayTarget: ~Copyable {
   /// Found like `price`: 7 mends fewer of the early surprises, without a limit calls with stalls wait 10 ms more for nothing.
   private static var usualTail: Float { 9 }
   private static var choiceInterval: Int64 { 20_000_000 }
+  /// The delay is steered once per packet, and not exactly where it should be.
+  private static var leastReserve: Int64 { 250_000 }
+  private static var reserveShare: Int64 { 80 }
   private static var maximumTarget: Int64 { 1_000_000_000 }
 
   /// What the playout should hold back beyond the fastest packet, in nanoseconds.
   public private(set) var nanoseconds: Int64
 
-  /// The grain in which the player asks, plus a reserve.
-  public var guardNanoseconds: Int64
   private var fastest = WindowedMinimum()
   private var reference: Int64?
   private var histogram = DelayHistogram()
   private var heard: Int64 = 0
+  /// The mean wait, in nanoseconds.
+  private var usualWait: Float = 0
   private var packets: Float = 0
   private var sinceChosen: Int64 = 0
   private var lastArrival: MonotonicInstant?
@@ -46,19 +50,16 @@ public struct DelayTarget: ~Copyable {
   private var continuousSince: MonotonicInstant?
 
   /// A target that knows nothing yet.
-  ///
-  /// - Parameter guardNanoseconds: the grain in which the player asks, plus a reserve.
-  public init(guardNanoseconds: Int64) {
-    self.guardNanoseconds = guardNanoseconds
-    nanoseconds = Self.youngTarget + guardNanoseconds
-  }
+  public init() { nanoseconds = Self.youngTarget }
 
-  /// Takes in one packet: the media time of its first frame, its duration, when it came.
+  /// Takes in one packet: the media time of its first frame, its duration, when it came, and how long it lay until the
+  /// player asked, in nanoseconds.
   @_noAllocation @_noLocks
   public mutating func update(
     mediaFrame: Int64,
     frames: FrameCount,
-    arrival: MonotonicInstant
+    arrival: MonotonicInstant,
+    wait: Int64
   ) {
     let transit = arrival.nanoseconds - Self.nanoseconds(ofFrames: mediaFrame)
     let minimum = fastest.update(transit, at: arrival)
@@ -79,24 +80,33 @@ public struct DelayTarget: ~Copyable {
     if isProved { reference = minimum }
 
     let duration = SampleRate.voice.nanoseconds(of: frames)
-    let delay = transit - (reference ?? minimum)
+    let delay = transit + wait - (reference ?? minimum)
     let isEvent =
       !isCatchingUp(delay: delay, duration: duration, since: previousArrival, at: arrival)
     if isEvent { histogram.add(delay: delay, duration: duration) }
     lastDelay = delay
+    usualWait += (Float(wait) - usualWait) / 256
     heard += duration
     packets += 1
     // Looked for anew when a packet was later than was waited for, else fifty times a second; not while it is open
     // whether the way has become slower.
     sinceChosen += duration
-    let isSurprise = isEvent && delay > nanoseconds - guardNanoseconds
+    let reserve = max(Self.leastReserve, duration / Self.reserveShare)
+    let isSurprise = isEvent && delay > nanoseconds - reserve
     guard isProved, isSurprise || sinceChosen >= Self.choiceInterval else { return }
     sinceChosen = 0
     var wanted = histogram.cheapest(price: Self.price)
-    let careful = min(wanted + caution, Int64(Self.usualTail * histogram.mean))
+    let careful = min(wanted + caution, usualLimit)
     wanted = max(wanted, careful)
     if heard < Self.youngNanoseconds { wanted = max(wanted, Self.youngTarget) }
-    nanoseconds = min(wanted + guardNanoseconds, Self.maximumTarget)
+    nanoseconds = min(wanted + reserve, Self.maximumTarget)
+  }
+
+  // Jitter is what is left of the mean delay without the wait for the player, which has an end: twice its mean.
+  private var usualLimit: Int64 {
+    @_noAllocation @_noLocks get {
+      Int64(Self.usualTail * max(0, histogram.mean - usualWait) + 2 * usualWait)
+    }
   }
 
   // The next packet is later than all of n before it with a chance of one in n: what was seen so far is not all there will
@@ -140,6 +150,15 @@ public struct DelayTarget: ~Copyable {
   public func delay(ofFrame mediaFrame: Int64, at instant: MonotonicInstant) -> Int64? {
     guard let reference else { return nil }
     return instant.nanoseconds - Self.nanoseconds(ofFrames: mediaFrame) - reference
+  }
+
+  /// Notes that packets will lie so many nanoseconds less from now on before the player asks.
+  ///
+  /// For some it will be a pull more: they are the surprises from which the rest is learnt.
+  @_noAllocation @_noLocks
+  public mutating func noteShorterWaits(by nanoseconds: Int64) {
+    histogram.shift(by: nanoseconds)
+    usualWait = max(0, usualWait - Float(nanoseconds))
   }
 
   /// Forgets the time base, as when the stream begins anew; the experience of jitter is kept.

@@ -94,7 +94,7 @@ public struct JitterBuffer: ~Copyable {
 
   private var store = PacketStore(capacity: 512)
   private var lastingExcess = LastingExcess()
-  private var target: DelayTarget
+  private var target = DelayTarget()
   private var newestArrival: (mediaFrame: Int64, sequence: Int64, instant: MonotonicInstant)?
   /// The first packet of this time base that came.
   private var firstHeard: Int64?
@@ -109,15 +109,13 @@ public struct JitterBuffer: ~Copyable {
   private var hasPlayed = false
   private var isInSilence = false
 
-  /// A buffer that has received nothing, for a player that takes `pullFrames` frames at a time.
-  public init(pullFrames: FrameCount) {
-    target = DelayTarget(guardNanoseconds: SampleRate.voice.nanoseconds(of: pullFrames))
-  }
+  /// A buffer that has received nothing.
+  public init() {}
 
-  /// Notes that the player takes so many frames at a time from now on.
+  /// Notes that packets will lie so many nanoseconds less from now on before the player asks for frames.
   @_noAllocation @_noLocks
-  public mutating func setPullFrames(_ frames: FrameCount) {
-    target.guardNanoseconds = SampleRate.voice.nanoseconds(of: frames)
+  public mutating func noteShorterWaits(by nanoseconds: Int64) {
+    target.noteShorterWaits(by: nanoseconds)
   }
 
   /// The hold-back that is aimed at, in nanoseconds beyond the fastest packet.
@@ -134,6 +132,7 @@ public struct JitterBuffer: ~Copyable {
   ///   - isSilence: true if it only says that the sender fell silent (DTX).
   ///   - carriesRedundancy: true if it brings the packet before it once more.
   ///   - arrival: when the kernel received it, by the loudspeaker's clock.
+  ///   - wait: how long it lay from then on until the player asked for frames, in nanoseconds.
   /// - Returns: what became of it, with the slot for its payload.
   @_noAllocation @_noLocks
   public mutating func insert(
@@ -142,7 +141,8 @@ public struct JitterBuffer: ~Copyable {
     frames: FrameCount,
     isSilence: Bool,
     carriesRedundancy: Bool = false,
-    at arrival: MonotonicInstant
+    at arrival: MonotonicInstant,
+    wait: Int64
   ) -> Insertion {
     if isJump(sequence: sequence, mediaFrame: mediaFrame, at: arrival) {
       restart()
@@ -158,7 +158,7 @@ public struct JitterBuffer: ~Copyable {
         return .duplicate
       }
       played.insert(sequence)
-      target.update(mediaFrame: mediaFrame, frames: frames, arrival: arrival)
+      target.update(mediaFrame: mediaFrame, frames: frames, arrival: arrival, wait: wait)
       counters.latePackets += 1
       return .late
     }
@@ -171,7 +171,7 @@ public struct JitterBuffer: ~Copyable {
     {
       target.noteRecovery(distance: frames)
     }
-    target.update(mediaFrame: mediaFrame, frames: frames, arrival: arrival)
+    target.update(mediaFrame: mediaFrame, frames: frames, arrival: arrival, wait: wait)
     firstHeard = firstHeard ?? sequence
     if let newest = newestArrival, newest.sequence > sequence {
       // Reordered: the newest stays the reference for jumps.
@@ -323,9 +323,7 @@ public struct JitterBuffer: ~Copyable {
     }
   }
 
-  /// Tells how the delay should change, of an output with `queuedFrames` unplayed at `now`.
-  ///
-  /// Ask once after each decoded packet.
+  /// Tells, once after each decoded packet, how the delay of an output with `queuedFrames` unplayed at `now` should change.
   @_noAllocation @_noLocks
   public mutating func correction(
     at now: MonotonicInstant,
@@ -338,9 +336,10 @@ public struct JitterBuffer: ~Copyable {
       )
     else { return .resample(ratio: 1) }
 
-    // One sixteenth per packet smooths the grain of the player's requests; a step is taken at once.
+    // A sixteenth per packet, or per 20 ms, smooths the grain of the player's requests; a step is taken at once.
     let difference = held - delayNanoseconds
-    delayNanoseconds += abs(difference) > 10_000_000 ? difference : difference / 16
+    let share = Int64(max(960, packetFrames))
+    delayNanoseconds += abs(difference) > 10_000_000 ? difference : difference * share / 15_360
 
     let excess = delayNanoseconds - target.nanoseconds
     let isUrgent = lastingExcess.isUrgent(excess, at: now)

@@ -1,12 +1,16 @@
 public import MediaTime
 
-/// How full to keep the playback buffer: latency is the fill when a sample is written.
+/// How full to keep the playback buffer, and when to write: latency is the fill when a sample is written.
 ///
-/// The goal begins at two periods, of which one is left when a sound card asks for the next; half of one is enough
-/// where threads wake in time. It is raised by a period when the buffer ran dry, by half of one when it nearly did, and
-/// lowered by half a period after ten quiet seconds, unless it was raised from there within the last minute. It is also
-/// raised, and then kept, when the device takes nothing for 50 ms in the two seconds after its start; one that stands
-/// still later is waited for. Many devices run dry once while they start, which teaches nothing.
+/// The goal is a period and a margin, which is left when a sound card asks for the next. The margin begins at a period,
+/// or 10 ms if that is less; half of it is enough where threads wake in time. It is raised by a period when the buffer
+/// ran dry, by half of one when it nearly did, and lowered by half a period after ten quiet seconds, unless it was raised
+/// from there within the last minute. It is also raised, and then kept, when the device takes nothing for 50 ms in the
+/// two seconds after its start; one that stands still later is waited for. Many devices run dry once while they start,
+/// which teaches nothing.
+///
+/// A device that takes whole blocks (`BlockTaking`) has whole blocks queued, and the margin is the time from the
+/// writing to the moment when it takes them: with half a period of margin, one block is written in mid-cycle.
 public struct PlaybackFill: Sendable {
   private static var quietNanoseconds: Int64 { 10_000_000_000 }
   private static var relapseNanoseconds: Int64 { 60_000_000_000 }
@@ -14,12 +18,15 @@ public struct PlaybackFill: Sendable {
 
   private static var startNanoseconds: Int64 { 2_000_000_000 }
 
-  /// Frames to have queued right after writing.
+  /// A period and the margin, in frames: what is queued right after writing, or for a device that takes whole blocks, what
+  /// sounds until it has taken them.
   public private(set) var goal: FrameCount
   /// How often the buffer ran dry.
   public private(set) var underruns = 0
 
+  private let rate: SampleRate
   private let period: FrameCount
+  private let leastMargin: FrameCount
   private let floor: FrameCount
   private let ceiling: FrameCount
   private var quietSince: MonotonicInstant?
@@ -27,15 +34,81 @@ public struct PlaybackFill: Sendable {
   private var lastTaken: MonotonicInstant?
   private var started: MonotonicInstant?
   private var floorAfterStart: FrameCount = 0
+  private var blocks: BlockTaking
 
-  /// Fill control of a device with the given period and buffer: from one and a half periods up to sixteen, but
-  /// not over 100 ms and always a period less than the buffer.
+  /// Fill control of a device with the given period and buffer: from one and a half periods (or one and 5 ms) up to
+  /// sixteen, but not over 100 ms and always a period less than the buffer.
   public init(period: FrameCount, capacity: FrameCount, rate: SampleRate) {
+    self.rate = rate
+    let period = max(1, period)
     self.period = period
     let room = max(period, capacity - period)
-    floor = min(period + period / 2, room)
+    leastMargin = min(period / 2, rate.hertz / 200)
+    floor = min(period + leastMargin, room)
     ceiling = min(room, max(4 * period, min(16 * period, rate.hertz / 10)))
-    goal = min(2 * period, room)
+    goal = min(period + 2 * leastMargin, room)
+    blocks = BlockTaking(period: period, rate: rate)
+  }
+
+  /// When to write, now that a new period of the device has woken the program at `instant` and `queued` frames are
+  /// left; a time that has passed means at once.
+  ///
+  /// Only for a device whose microphone and loudspeaker keep the same time; otherwise, at once is right.
+  @_noAllocation @_noLocks
+  public mutating func timeToWrite(
+    queued: FrameCount,
+    at instant: MonotonicInstant
+  ) -> MonotonicInstant {
+    // The first writing begins the loudspeaker's clock: with a cycle, as those after it.
+    guard let _ = started else { return instant }
+    let start = blocks.begin(queued: queued, at: instant)
+    guard let _ = blocks.age(at: instant) else { return instant }
+    plannedPostponement = postponement
+    // The program was woken before the block was taken.
+    let isEarly = blocks.isUntouched(queued: queued)
+    let least = isEarly ? rate.nanoseconds(of: period / 4) : 0
+    return start.advanced(byNanoseconds: max(least, postponement))
+  }
+
+  /// How long after the beginning of a cycle a device is written to, in nanoseconds: not 0 for one that takes whole blocks.
+  public private(set) var plannedPostponement: Int64 = 0
+
+  private var postponement: Int64 {
+    @_noAllocation @_noLocks get {
+      let whole = blockCount * period - (goal - period)
+      return rate.nanoseconds(of: max(0, min(whole, period - leastMargin)))
+    }
+  }
+
+  /// When to look how the device takes what was written since it woke the program at `instant`; nil if that is known.
+  @_noAllocation @_noLocks
+  public func timeToLook(at instant: MonotonicInstant) -> MonotonicInstant? {
+    guard blocks.isUndecided else { return nil }
+    return instant.advanced(byNanoseconds: rate.nanoseconds(of: period / 4 * 3))
+  }
+
+  /// Takes in how many frames are queued then.
+  @_noAllocation @_noLocks
+  public mutating func look(queued: FrameCount) { blocks.look(queued: queued) }
+
+  /// Nanoseconds at `instant` since the device took its last block, 0 for one that takes frames all the time.
+  ///
+  /// What it says of its queue is of that age.
+  @_noAllocation @_noLocks
+  public func age(at instant: MonotonicInstant) -> Int64 { blocks.age(at: instant) ?? 0 }
+
+  private var blockCount: FrameCount {
+    @_noAllocation @_noLocks get { max(1, (goal - 1) / period) }
+  }
+
+  // More than the blocks, so that a queue that was taken from is not empty: an empty one stands still.
+  private var rest: FrameCount { @_noAllocation @_noLocks get { max(1, period / 8) } }
+
+  /// Frames to have queued right after writing to this kind of device.
+  @_noAllocation @_noLocks
+  private func aim(at now: MonotonicInstant) -> FrameCount {
+    guard let _ = blocks.age(at: now) else { return goal }
+    return min(goal, blockCount * period + rest)
   }
 
   /// How many frames to write now that `queued` are left.
@@ -45,9 +118,9 @@ public struct PlaybackFill: Sendable {
       quietSince = now
       started = now
       lastTaken = now
-      return max(0, goal - queued)
+      return max(0, aim(at: now) - queued)
     }
-    if queued < goal {
+    if queued < aim(at: now) {
       lastTaken = now
     } else if isStarting(at: now), let taken = lastTaken,
       now.nanoseconds(since: taken) > Self.stuckNanoseconds
@@ -57,20 +130,34 @@ public struct PlaybackFill: Sendable {
       goal = min(ceiling, goal + period)
       floorAfterStart = goal
     }
-    // A quarter period left when we come to write is a near miss.
-    if queued < period / 4 {
+    // Half of the least margin left when we come to write is a near miss.
+    if left(of: queued, at: now) < leastMargin / 2 {
       raise(by: period / 2, at: now)
     } else if now.nanoseconds(since: since) > Self.quietNanoseconds, goal > floor {
       quietSince = now
-      lower(at: now)
+      if isPunctual(at: now) { lower(at: now) }
+      blocks.worstLateness = 0
     }
-    return max(0, goal - queued)
+    return max(0, aim(at: now) - queued)
+  }
+
+  /// Notes that `queued` frames are there now that the program has written.
+  @_noAllocation @_noLocks
+  public mutating func noteWriting(queued: FrameCount) { blocks.noteWriting(queued) }
+
+  /// Frames that sound before the device would run dry.
+  @_noAllocation @_noLocks
+  private func left(of queued: FrameCount, at now: MonotonicInstant) -> FrameCount {
+    // One that stands still is waited for.
+    guard let age = blocks.age(at: now), !blocks.isUntouched(queued: queued) else { return queued }
+    return queued - rest + period - rate.frames(inNanoseconds: age)
   }
 
   /// Notes that the buffer ran dry.
   @_noAllocation @_noLocks
   public mutating func noteUnderrun(at now: MonotonicInstant) {
     underruns += 1
+    blocks.noteRestart()
     // That the buffer was found empty before is the same event.
     if let noted = raised, noted.at.nanoseconds == now.nanoseconds {
       (goal, raised) = (noted.from, nil)
@@ -92,11 +179,23 @@ public struct PlaybackFill: Sendable {
     raised = (goal, now)
     goal = min(ceiling, goal + frames)
     quietSince = now
+    blocks.worstLateness = 0
+  }
+
+  /// What the goal is lowered to.
+  private var lowered: FrameCount {
+    @_noAllocation @_noLocks get { max(max(floor, floorAfterStart), goal - period / 2) }
+  }
+
+  /// Whether the margin that is left after lowering would have been twice what it took to wake us.
+  @_noAllocation @_noLocks
+  private func isPunctual(at now: MonotonicInstant) -> Bool {
+    guard let _ = blocks.age(at: now) else { return true }
+    return 2 * rate.frames(inNanoseconds: blocks.worstLateness) <= lowered - period
   }
 
   @_noAllocation @_noLocks
   private mutating func lower(at now: MonotonicInstant) {
-    let lowered = max(max(floor, floorAfterStart), goal - period / 2)
     if let raised, lowered <= raised.from,
       now.nanoseconds(since: raised.at) < Self.relapseNanoseconds
     {

@@ -99,6 +99,13 @@ public struct SoundClock: Sendable {
     return max(before, now.advanced(byNanoseconds: -age))
   }
 
+  /// How long what came at the monotonic `instant`, after the update before the last, has waited until now, in
+  /// nanoseconds: a step of the device at most, since what is longer was the program standing still.
+  @_noAllocation @_noLocks
+  public func wait(since instant: MonotonicInstant) -> Int64 {
+    max(0, min(step, now.nanoseconds(since: time(of: instant))))
+  }
+
   // A position that did not move while we looked, and then by more than a step in about as much time:
   // the device is coarser than its period. One that moved far because we were not looking is not.
   @_noAllocation @_noLocks

@@ -1,8 +1,10 @@
 import MediaTime
 
-/// The smallest value of the last two seconds, to a tenth of a second.
+/// The smallest value of the last two seconds, to a tenth of a second, but for lucky exceptions.
 ///
-/// Twenty slots hold a minimum each: constant memory and work, whatever the packet rate.
+/// Twenty slots hold a minimum each: constant memory and work, whatever the packet rate. The third smallest of them
+/// stands for all, or the second or first while less is known: the smallest hangs on one lucky packet, and whatever it
+/// wobbles would be taken for jitter.
 struct WindowedMinimum: ~Copyable {
   private static var slotCount: Int { 20 }
   private static var slotNanoseconds: Int64 { 100_000_000 }
@@ -12,7 +14,7 @@ struct WindowedMinimum: ~Copyable {
 
   init() {}
 
-  /// Takes in `value` observed at `now` and returns the minimum of the window.
+  /// Takes in `value` observed at `now` and returns that of the window.
   @_noAllocation @_noLocks
   mutating func update(_ value: Int64, at now: MonotonicInstant) -> Int64 {
     let slot = now.nanoseconds / Self.slotNanoseconds
@@ -26,11 +28,20 @@ struct WindowedMinimum: ~Copyable {
     let here = index(of: currentSlot)
     if value < slots[here] { slots[here] = value }
 
-    var minimum = Int64.max
-    for position in 0..<Self.slotCount where slots[position] < minimum {
-      minimum = slots[position]
+    var (first, second, third) = (Int64.max, Int64.max, Int64.max)
+    var known = 0
+    for position in 0..<Self.slotCount where slots[position] < .max {
+      let value = slots[position]
+      known += 1
+      if value < first {
+        (first, second, third) = (value, first, second)
+      } else if value < second {
+        (second, third) = (value, second)
+      } else if value < third {
+        third = value
+      }
     }
-    return minimum
+    return known < 8 ? first : known < 16 ? second : third
   }
 
   @_noAllocation @_noLocks

@@ -55,6 +55,10 @@ public protocol AudioDevice: ~Copyable, SendableMetatype {
   /// How many frames the loudspeaker takes at a time.
   var playbackPeriod: FrameCount { get }
 
+  /// Whether the sides are of one device that may take whole periods at once, so that a period of the microphone's tells
+  /// of the beginning of a cycle of the loudspeaker's.
+  var isOneDevice: Bool { get }
+
   /// Starts both directions with `fill` frames of silence queued for playback.
   mutating func start(fill: FrameCount) throws(AudioDeviceError)
 

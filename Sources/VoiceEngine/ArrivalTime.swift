@@ -7,10 +7,14 @@ public struct ArrivalTime: Sendable, BitwiseCopyable {
   /// The same moment on the loudspeaker's clock (`SoundClock`), for playout.
   public var playback: MonotonicInstant
 
-  /// The moment at which the two clocks showed this.
+  /// How long it lay until the loudspeaker asked for frames, by its clock, in nanoseconds.
+  public var wait: Int64
+
+  /// The moment at which the two clocks showed this, `wait` nanoseconds before the loudspeaker asked for frames.
   @_noAllocation @_noLocks
-  public init(instant: MonotonicInstant, playback: MonotonicInstant) {
+  public init(instant: MonotonicInstant, playback: MonotonicInstant, wait: Int64) {
     self.instant = instant
     self.playback = playback
+    self.wait = wait
   }
 }

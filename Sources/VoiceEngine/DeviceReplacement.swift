@@ -36,13 +36,6 @@ final class DeviceReplacement<Device: AudioDevice & ~Copyable> {
 // SAFETY: one owner at a time, as said above; the command and `done` order the two threads.
 extension DeviceReplacement: @unchecked Sendable where Device: ~Copyable {}
 
-extension AudioDevice where Self: ~Copyable {
-  /// Frames at 48 kHz that the loudspeaker takes at a time.
-  var pullFrames: FrameCount {
-    SampleRate.voice.frames(inNanoseconds: playbackRate.nanoseconds(of: playbackPeriod))
-  }
-}
-
 extension PlaybackFill {
   /// Fill control of that device.
   init(_ device: borrowing some AudioDevice & ~Copyable) {

@@ -1,4 +1,4 @@
-import MediaTime
+public import MediaTime
 public import RealTime
 
 /// The voice loop of one call without its thread: whoever owns it turns it, in a time of his own.
@@ -32,7 +32,6 @@ public final class SteppedCall<
     settings: EngineSettings,
     time: Time
   ) throws {
-    let pullFrames = device.pullFrames
     var commands = RingProducer<LoopCommand>(capacity: 16)
     var reports = LatestWriter<EngineStatistics>()
     var streamReports = LatestWriter<StreamStatistics>()
@@ -43,7 +42,7 @@ public final class SteppedCall<
     let reportReader = reports.makeReader()
     let streamReader = streamReports.makeReader()
     let box = StreamBox(
-      stream: try VoiceStream(configuration, pullFrames: pullFrames),
+      stream: try VoiceStream(configuration),
       ssrc: configuration.ssrc,
       transport: transport,
       reports: streamReports,
@@ -73,13 +72,16 @@ public final class SteppedCall<
     self.stageTimes = stageReader
   }
 
-  /// Does what the voice thread does each time it wakes: capture, send, receive, play.
+  /// Does what the voice thread does each time it wakes: capture, send, receive, play, or what is due in mid-cycle.
   public func turn() {
     loop.turn()
     if let report = reports.read() { engineStatistics = report }
     if let report = streamReports.read() { statistics = report }
     while stageTimes?.read() != nil {}
   }
+
+  /// When the loop wants to be turned next, whether or not the microphone has something by then.
+  public var nextErrand: MonotonicInstant? { loop.errand?.time }
 
   /// Goes on with `sides` of another device, which it starts.
   ///

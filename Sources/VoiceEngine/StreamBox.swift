@@ -156,7 +156,8 @@ final class StreamBox<Transport: PacketTransport & ~Copyable> {
           length: arrival.length,
           at: ArrivalTime(
             instant: arrival.instant,
-            playback: playback.time(of: arrival.instant)
+            playback: playback.time(of: arrival.instant),
+            wait: playback.wait(since: arrival.instant)
           )
         )
       case .refused:

@@ -57,7 +57,6 @@ public final class VoiceEngine<
 
   private let control: Mutex<Control>
   private let signals: LoopSignals
-  private let pullFrames: Int
 
   /// Starts `device` and a voice thread without streams.
   ///
@@ -75,7 +74,6 @@ public final class VoiceEngine<
     onDenial: (@Sendable (_ thread: Int32) -> Void)? = nil
   ) throws {
     let signals = LoopSignals(wakeUp: try WakeUp(), alarm: alarm)
-    pullFrames = device.pullFrames
 
     var commands = RingProducer<LoopCommand>(capacity: 1_024)
     var released = RingProducer<Int>(capacity: 512)
@@ -184,7 +182,7 @@ public final class VoiceEngine<
     _ configuration: StreamConfiguration,
     over transport: consuming Transport
   ) throws -> StreamID {
-    let stream = try VoiceStream(configuration, pullFrames: pullFrames)
+    let stream = try VoiceStream(configuration)
     var reports = LatestWriter<StreamStatistics>()
     let reader = reports.makeReader()
     var keys = RingProducer<UInt8>(capacity: 64)

@@ -30,13 +30,14 @@ extension VoiceLoop where Device: ~Copyable, Transport: ~Copyable {
   func replace(_ replacement: DeviceReplacement<Device>) {
     let sides = replacement.sides
     let oldCaptureRate = device.captureRate
+    let oldPeriod = device.playbackRate.nanoseconds(of: device.playbackPeriod)
     device.exchange(sides, with: &replacement.device)
     if sides.contains(.capture) {
       let gap = max(0, time.now.nanoseconds(since: lastRead))
       skipCapture(oldCaptureRate.frames(inNanoseconds: gap))
       changeMicrophone(replacement)
     }
-    if sides.contains(.playback) { changeLoudspeaker(replacement) }
+    if sides.contains(.playback) { changeLoudspeaker(replacement, oldPeriod: oldPeriod) }
     reference.forgetAlignment()
     gone.subtract(sides)
     signals.noteBack(sides)
@@ -58,16 +59,20 @@ extension VoiceLoop where Device: ~Copyable, Transport: ~Copyable {
     discardStaleCapture()
   }
 
-  private func changeLoudspeaker(_ replacement: DeviceReplacement<Device>) {
+  private func changeLoudspeaker(_ replacement: DeviceReplacement<Device>, oldPeriod: Int64) {
     playback.changeDevice(rate: device.playbackRate, &replacement.playbackResampler)
     fill = replacement.fill
+    errand = nil
+    postponement = 0
     writtenFrames = 0
     playbackClock.changeDevice(period: device.playbackPeriod, rate: device.playbackRate)
     playbackStillness = SideStillness(
       periodNanoseconds: device.playbackRate.nanoseconds(of: device.playbackPeriod)
     )
     waits = Waits(device)
-    forEachStream { box, _ in box.stream.setPullFrames(device.pullFrames) }
+    let shorter = oldPeriod - device.playbackRate.nanoseconds(of: device.playbackPeriod)
+    // The mean wait is half a period.
+    if shorter > 0 { forEachStream { box, _ in box.stream.noteShorterWaits(by: shorter / 2) } }
     capture.resetEchoPath()
   }
 }

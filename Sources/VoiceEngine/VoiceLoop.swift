@@ -5,7 +5,7 @@ import RealTime
 import Synchronization
 
 /// The voice thread's loop: one poll over the device and the control event, then capture, send,
-/// receive, render and play, in this order.
+/// receive, render and play, in this order, the last three perhaps a little later (`MidCycleErrand`).
 ///
 /// Sockets are not polled: a datagram matters when the loudspeaker wants frames, and the kernel has
 /// noted when it came. What the loop calls is marked free of allocation and locks; the loop itself
@@ -68,6 +68,10 @@ final class VoiceLoop<
   private static var idleNanoseconds: Int64 { 50_000_000 }
   var waits: Waits
   private var turnsWithoutCapture = 0
+  /// What is to be done before the microphone has its next period.
+  var errand: MidCycleErrand?
+  /// How long after the beginning of a cycle the streams believe the loudspeaker to be written to, in nanoseconds.
+  var postponement: Int64 = 0
 
   /// How long the loop sleeps at most.
   ///
@@ -137,7 +141,7 @@ final class VoiceLoop<
       _ = unsafe realtime_poll(
         descriptors.address,
         UInt32(truncatingIfNeeded: waitedCount),
-        turnsWithoutCapture < 2 ? waits.withCapture : waits.withoutCapture
+        longestSleep
       )
       device.acknowledge(&descriptors, from: 1)
       if descriptors[0].revents != 0 {
@@ -147,6 +151,12 @@ final class VoiceLoop<
       turn()
     }
     for slot in 0..<Self.streamCapacity where streamAddresses[slot] != 0 { release(slot) }
+  }
+
+  private var longestSleep: Int64 {
+    let longest = turnsWithoutCapture < 2 ? waits.withCapture : waits.withoutCapture
+    guard let errand else { return longest }
+    return max(0, min(longest, errand.time.nanoseconds(since: time.now)))
   }
 
   // What was captured while the device was starting is old: sending it would be a burst that the far
@@ -162,9 +172,13 @@ final class VoiceLoop<
   func turn() {
     let now = time.now
     statistics.turns += 1
-    turnsWithoutCapture = min(turnsWithoutCapture + 1, 2)
-    captureAndSend()
-    receiveAndPlay()
+    if let errand, now >= errand.time {
+      perform(errand)
+    } else {
+      turnsWithoutCapture = min(turnsWithoutCapture + 1, 2)
+      captureAndSend()
+      if !isEcho { playInTime(sinceTurnAt: now) }
+    }
     if !isEcho { watch(at: now) }
     if now >= nextReport { publish(at: now) }
   }
@@ -182,7 +196,6 @@ final class VoiceLoop<
           slotCount = max(slotCount, slot + 1)
           break
         }
-        forEachStream { if $1 == id { $0.stream.setPullFrames(device.pullFrames) } }
       case .detach(let id):
         for slot in 0..<slotCount
         where streamAddresses[slot] != 0 && streamIDs[slot] == id {
@@ -350,8 +363,7 @@ final class VoiceLoop<
     statistics.captureOrigin = min(statistics.captureOrigin, origin)
   }
 
-  private func receiveAndPlay() {
-    guard !isEcho else { return }
+  func receiveAndPlay() {
     // Taken beside the position, not before the encoders had their time.
     let now = time.now
     let queued = gone.contains(.playback) ? 0 : device.queuedFrames()
@@ -363,7 +375,7 @@ final class VoiceLoop<
     guard !gone.contains(.playback) else { return }
 
     let wanted = fill.framesToWrite(queued: queued, at: now)
-    guard wanted > 0 else { return }
+    guard wanted > 0 else { return fill.noteWriting(queued: queued) }
     let frames = min(playback.inputFrames(for: wanted), 4_096)
     mix.fill(0, count: frames)
     var ahead: Int64 = 0
@@ -376,6 +388,7 @@ final class VoiceLoop<
     playback.process(mix, count: frames)
     let transfer = device.write(playback.output, count: playback.outputFrames)
     writtenFrames += Int64(transfer.frames)
+    fill.noteWriting(queued: queued + transfer.frames)
     if transfer.frames > 0 { playbackStillness.noteMoved() }
     if transfer.isGone { noteGone(.playback) }
     if transfer.lost > 0 {
@@ -431,8 +444,11 @@ final class VoiceLoop<
   }
 
   private func measurePlayback(_ frames: FrameCount, ahead: Int64, at now: MonotonicInstant) {
+    // A server that says no more than what is queued said it when it took its last block.
+    let isOwnQueue = ahead == device.playbackRate.nanoseconds(of: device.queuedFrames())
+    let age = isOwnQueue ? fill.age(at: now) : 0
     let origin =
-      now.nanoseconds + ahead - SampleRate.voice.nanoseconds(of: Int(statistics.playedFrames))
+      now.nanoseconds + ahead - age - SampleRate.voice.nanoseconds(of: Int(statistics.playedFrames))
     statistics.playbackOrigin = min(statistics.playbackOrigin, origin)
     guard monitorPlayback != nil else { return }
     for index in 0..<frames {

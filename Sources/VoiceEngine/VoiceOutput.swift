@@ -25,9 +25,9 @@ struct VoiceOutput: ~Copyable {
   private var queue = SpeechQueue()
   private var ratio = 1.0
 
-  /// Nothing has arrived; the loudspeaker will take `pullFrames` frames at 48 kHz at a time.
-  init(decoder: consuming PayloadDecoder, pullFrames: FrameCount) {
-    jitterBuffer = JitterBuffer(pullFrames: pullFrames)
+  /// Nothing has arrived.
+  init(decoder: consuming PayloadDecoder) {
+    jitterBuffer = JitterBuffer()
     payloads = FixedArray(repeating: 0, count: JitterBuffer.capacity * Self.payloadCapacity)
     payloadLengths = FixedArray(repeating: 0, count: JitterBuffer.capacity)
     self.decoder = decoder
@@ -44,7 +44,7 @@ struct VoiceOutput: ~Copyable {
     sequence: Int64,
     mediaFrame: Int64,
     distance: FrameCount = 0,
-    at arrival: MonotonicInstant
+    at arrival: ArrivalTime
   ) {
     guard payload.count <= Self.payloadCapacity, let frames = frames(of: datagram, in: payload)
     else { return }
@@ -67,11 +67,12 @@ struct VoiceOutput: ~Copyable {
         frames: frames,
         isSilence: isSilence,
         carriesRedundancy: carriesRedundancy,
-        at: arrival
+        at: arrival.playback,
+        wait: arrival.wait
       )
     }
     guard case .stored(let slot) = insertion else { return }
-    decodes.noteArrival(slot: slot, at: arrival)
+    decodes.noteArrival(slot: slot, at: arrival.playback)
     payloadLengths[slot] = payload.count
     let base = slot * Self.payloadCapacity
     payloads.copy(from: datagram, at: payload.lowerBound, to: base, count: payload.count)
@@ -91,7 +92,9 @@ struct VoiceOutput: ~Copyable {
   mutating func restart() { jitterBuffer.restart() }
 
   @_noAllocation @_noLocks
-  mutating func setPullFrames(_ frames: FrameCount) { jitterBuffer.setPullFrames(frames) }
+  mutating func noteShorterWaits(by nanoseconds: Int64) {
+    jitterBuffer.noteShorterWaits(by: nanoseconds)
+  }
 
   /// Adds the next `count` frames to `output`.
   @_noAllocation @_noLocks

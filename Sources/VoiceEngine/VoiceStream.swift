@@ -38,16 +38,11 @@ public struct VoiceStream: ~Copyable {
 
   /// A stream that has sent and received nothing.
   ///
-  /// - Parameters:
-  ///   - configuration: what signalling agreed.
-  ///   - pullFrames: how many frames at 48 kHz the loudspeaker takes at a time.
+  /// - Parameter configuration: what signalling agreed.
   /// - Throws: the codec's or the resampler's error.
-  public init(_ configuration: StreamConfiguration, pullFrames: FrameCount) throws {
+  public init(_ configuration: StreamConfiguration) throws {
     let sender = try VoiceSender(configuration)
-    let voice = VoiceOutput(
-      decoder: try PayloadDecoder(configuration),
-      pullFrames: pullFrames
-    )
+    let voice = VoiceOutput(decoder: try PayloadDecoder(configuration))
     self.configuration = configuration
     clockRate = configuration.clockRate
     mediaClock = MediaClock(
@@ -259,7 +254,7 @@ public struct VoiceStream: ~Copyable {
         of: datagram,
         sequence: sequence,
         mediaFrame: mediaFrame,
-        at: arrival.playback
+        at: arrival
       )
     }
     voice.insert(
@@ -267,7 +262,7 @@ public struct VoiceStream: ~Copyable {
       payload: packet.payload,
       sequence: sequence,
       mediaFrame: mediaFrame,
-      at: arrival.playback
+      at: arrival
     )
   }
 
@@ -279,7 +274,7 @@ public struct VoiceStream: ~Copyable {
     of datagram: borrowing ByteBuffer,
     sequence: Int64,
     mediaFrame: Int64,
-    at arrival: MonotonicInstant
+    at arrival: ArrivalTime
   ) {
     guard let redundant = RedundantPayload(parsing: datagram, in: payload) else { return }
     var blocks = redundant
@@ -327,9 +322,9 @@ public struct VoiceStream: ~Copyable {
 
   // MARK: Playing
 
-  /// Notes that the loudspeaker takes so many frames at 48 kHz at a time from now on.
+  /// Notes that packets will lie so many nanoseconds less from now on before the loudspeaker asks for frames.
   @_noAllocation @_noLocks
-  mutating func setPullFrames(_ frames: FrameCount) { voice.setPullFrames(frames) }
+  mutating func noteShorterWaits(by nanoseconds: Int64) { voice.noteShorterWaits(by: nanoseconds) }
 
   /// Adds what the far side said to the `count` frames of `output`, at 48 kHz, that will sound next; `now`
   /// is the loudspeaker's time.

@@ -8,7 +8,7 @@ import Testing
 /// looked at after each.
 struct JitterBufferFuzzTests {
   private struct Fuzz: ~Copyable {
-    var buffer = JitterBuffer(pullFrames: 120)
+    var buffer = JitterBuffer()
     var generator: SeededGenerator
     var now = MonotonicInstant(nanoseconds: 1_000_000_000)
     var queued = 0
@@ -55,7 +55,8 @@ struct JitterBufferFuzzTests {
         frames: frames,
         isSilence: generator.next() % 64 == 0,
         carriesRedundancy: generator.next() % 2 == 0,
-        at: arrival
+        at: arrival,
+        wait: number(0..<30_000_000)
       )
       guard case .stored(let slot) = insertion else { return }
       guard slots.indices.contains(slot) else { return failure = "slot \(slot)" }

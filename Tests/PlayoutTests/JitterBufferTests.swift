@@ -9,7 +9,7 @@ import Testing
 /// `send` puts packet `index` on the wire, to arrive after `delay`; `run` lets time pass, feeds what
 /// has arrived and pulls, and notes what was played.
 struct VirtualStream: ~Copyable {
-  var buffer = JitterBuffer(pullFrames: 120)
+  var buffer = JitterBuffer()
   let packetFrames: Int
   var now = MonotonicInstant(nanoseconds: 1_000_000_000)
   var queued = 0
@@ -61,7 +61,8 @@ struct VirtualStream: ~Copyable {
           frames: packet.frames,
           isSilence: packet.isSilence,
           carriesRedundancy: true,
-          at: MonotonicInstant(nanoseconds: packet.arrival)
+          at: MonotonicInstant(nanoseconds: packet.arrival),
+          wait: min(2_500_000, now.nanoseconds - packet.arrival)
         )
         if case .stored(let slot) = insertion { slots[slot] = packet.sequence }
       }

@@ -94,4 +94,88 @@ struct PlaybackFillTests {
     }
     #expect(fill.goal == goal && queued == goal)
   }
+
+  /// Lets a sound server take a period of 128 frames each 2.667 ms, and a thread that is woken `lateness` later serve it
+  /// until `milliseconds`.
+  private func serve(
+    _ fill: inout PlaybackFill,
+    until milliseconds: Int,
+    takesBlocks: Bool = true,
+    lateness: (Int) -> Int64 = { _ in 20_000 }
+  ) -> (queued: Int, postponement: Int64, runsDry: Int) {
+    var queued = 256
+    var runsDry = 0
+    var postponement: Int64 = 0
+    for cycle in 1..<milliseconds * 3 / 8 {
+      runsDry += queued < 128 ? 1 : 0
+      queued = max(0, queued - 128)
+      let begin = Int64(cycle) * 8_000_000 / 3
+      let tick = MonotonicInstant(nanoseconds: begin + lateness(cycle))
+      let due = max(tick, fill.timeToWrite(queued: queued, at: tick))
+      postponement = due.nanoseconds - begin
+      queued += fill.framesToWrite(queued: queued, at: due)
+      fill.noteWriting(queued: queued)
+      guard let look = fill.timeToLook(at: tick) else { continue }
+      let taken = takesBlocks ? 0 : Int((look.nanoseconds - due.nanoseconds) * 48 / 1_000_000)
+      fill.look(queued: queued - taken)
+    }
+    return (queued, postponement, runsDry)
+  }
+
+  @Test func deviceThatTakesBlocksIsWrittenToInMidCycle() {
+    var fill = PlaybackFill(period: 128, capacity: 4_096, rate: .voice)
+    let young = serve(&fill, until: 5_000)
+    // One block and a rest, at once while little is known of how threads wake.
+    #expect(young.queued == 144 && young.postponement < 100_000)
+    var quiet = PlaybackFill(period: 128, capacity: 4_096, rate: .voice)
+    let old = serve(&quiet, until: 15_000)
+    #expect(old.queued == 144 && old.runsDry == 0)
+    #expect((1_300_000...1_400_000).contains(old.postponement))
+  }
+
+  @Test func deviceThatTakesFramesAllTheTimeIsWrittenToAtOnce() {
+    var fill = PlaybackFill(period: 128, capacity: 4_096, rate: .voice)
+    let end = serve(&fill, until: 15_000, takesBlocks: false)
+    #expect(end.postponement < 100_000 && end.queued == 192)
+  }
+
+  @Test func threadThatWakesLateNowAndThenWritesAtOnce() {
+    var fill = PlaybackFill(period: 128, capacity: 4_096, rate: .voice)
+    let end = serve(&fill, until: 60_000) { $0 % 1_000 == 0 ? 900_000 : 20_000 }
+    #expect(end.postponement < 100_000 && end.runsDry == 0)
+  }
+
+  @Test func oneLateWakeUpDoesNotMoveTheCycle() {
+    var fill = PlaybackFill(period: 128, capacity: 4_096, rate: .voice)
+    let end = serve(&fill, until: 20_000) { $0 > 7_498 ? 600_000 : 20_000 }
+    // Woken later than it was used to, it still writes in the middle of the true cycle.
+    #expect((1_300_000...1_450_000).contains(end.postponement))
+  }
+
+  @Test func longPeriodsAreNotGivenHalfOfOneAsMargin() {
+    var fill = PlaybackFill(period: 960, capacity: 9_600, rate: .voice)
+    _ = fill.framesToWrite(queued: 0, at: instant(0))
+    #expect(fill.goal == 960 + 480)
+    for step in 1...30 { _ = fill.framesToWrite(queued: 400, at: instant(step * 1_000)) }
+    #expect(fill.goal == 960 + 240)
+  }
+
+  @Test func deviceThatIsCoarserThanItsPeriodIsWrittenToAtOnce() {
+    // Its clock ticks each 4 ms, and then 192 frames are gone, not 120.
+    var fill = PlaybackFill(period: 120, capacity: 4_800, rate: .voice)
+    var queued = 240
+    var looks = 0
+    for tick in 1..<2_000 {
+      queued = max(0, queued - 192)
+      let now = MonotonicInstant(nanoseconds: Int64(tick) * 4_000_000)
+      let due = fill.timeToWrite(queued: queued, at: now)
+      #expect(due <= now)
+      queued += fill.framesToWrite(queued: queued, at: now)
+      fill.noteWriting(queued: queued)
+      guard fill.timeToLook(at: now) != nil else { continue }
+      looks += 1
+      fill.look(queued: queued)
+    }
+    #expect(looks > 16 && looks < 300 && queued >= 192)
+  }
 }

@@ -130,4 +130,17 @@ struct SoundClockTests {
       }
     }
   }
+
+  @Test func waitIsTheTimeUntilTheLoudspeakerAsksButNoStandstill() {
+    var clock = SoundClock(period: 120, rate: .voice)
+    for turn in 0...10 {
+      let now = MonotonicInstant(nanoseconds: Int64(turn) * 2_500_000)
+      clock.update(frames: Int64(turn) * 120, isDry: false, at: now)
+    }
+    #expect(clock.wait(since: MonotonicInstant(nanoseconds: 24_000_000)) == 1_000_000)
+    #expect(clock.wait(since: MonotonicInstant(nanoseconds: 25_500_000)) == 0)
+    // The program stood still for 50 ms while the loudspeaker went on.
+    clock.update(frames: 31 * 120, isDry: false, at: MonotonicInstant(nanoseconds: 77_500_000))
+    #expect(clock.wait(since: MonotonicInstant(nanoseconds: 30_000_000)) == 2_500_000)
+  }
 }

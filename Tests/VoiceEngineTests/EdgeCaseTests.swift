@@ -253,8 +253,8 @@ struct EdgeCaseTests {
   }
 
   @Test func stepOfTheWallClockSpoilsNoRoundTrip() throws {
-    var here = try VoiceStream(.opus(ssrc: 5, seed: 1), pullFrames: 480)
-    var there = try VoiceStream(.opus(ssrc: 6, seed: 2), pullFrames: 480)
+    var here = try VoiceStream(.opus(ssrc: 5, seed: 1))
+    var there = try VoiceStream(.opus(ssrc: 6, seed: 2))
     var block = SampleBuffer(repeating: 0, count: 480)
     var datagram = ByteBuffer(repeating: 0, count: VoiceStream.maximumDatagram)
     var wall: Int64 = 1_700_000_000_000_000_000
@@ -266,7 +266,7 @@ struct EdgeCaseTests {
       wall += 10_000_000 + [-30_000_000, 30_000_000, 7_200_000_000_000, 0, 0][turn % 5]
       for packet in wire where packet.turn == turn {
         let bytes = ByteBuffer(packet.bytes)
-        let arrival = ArrivalTime(instant: now, playback: now)
+        let arrival = ArrivalTime(instant: now, playback: now, wait: 0)
         if packet.isToThere {
           there.receive(bytes, length: bytes.count, at: arrival)
         } else {

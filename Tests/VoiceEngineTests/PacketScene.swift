@@ -31,7 +31,7 @@ struct PacketScene: ~Copyable {
   init(_ configure: (inout StreamConfiguration) -> Void = { _ in }) throws {
     var configuration = StreamConfiguration.opus(ssrc: 77, seed: 77, withCopies: true)
     configure(&configuration)
-    receiver = try VoiceStream(configuration, pullFrames: pull)
+    receiver = try VoiceStream(configuration)
   }
 
   /// What a sender of its own sends in `seconds` of voice, which goes on where `firstFrame` says.
@@ -49,7 +49,7 @@ struct PacketScene: ~Copyable {
     configuration.packetFrames = frames
     configuration.usesDiscontinuousTransmission = usesDTX
     configuration.complexity = 0
-    var stream = try VoiceStream(configuration, pullFrames: 480)
+    var stream = try VoiceStream(configuration)
     var block = SampleBuffer(repeating: 0, count: 120)
     var datagram = ByteBuffer(repeating: 0, count: VoiceStream.maximumDatagram)
     var packets: [SentPacket] = []
@@ -82,7 +82,8 @@ struct PacketScene: ~Copyable {
           length: wire[next].bytes.count,
           at: ArrivalTime(
             instant: instant,
-            playback: instant
+            playback: instant,
+            wait: now.nanoseconds(since: instant)
           )
         )
         next += 1

@@ -28,8 +28,8 @@ struct VirtualCall: ~Copyable {
     var other = configuration
     other.ssrc = configuration.ssrc &+ 1
     other.seed = configuration.seed &+ 99
-    let here = try VoiceStream(configuration, pullFrames: 120)
-    let there = try VoiceStream(other, pullFrames: 120)
+    let here = try VoiceStream(configuration)
+    let there = try VoiceStream(other)
     near = here
     far = there
   }
@@ -94,7 +94,7 @@ struct VirtualCall: ~Copyable {
 
   private mutating func deliver() {
     let instant = now
-    let arrival = ArrivalTime(instant: instant, playback: instant)
+    let arrival = ArrivalTime(instant: instant, playback: instant, wait: 0)
     for (at, bytes) in towardsFar where at <= now.nanoseconds {
       far.receive(ByteBuffer(bytes), length: bytes.count, at: arrival)
     }
@@ -253,7 +253,7 @@ struct VoiceStreamTests {
       call.near.receive(
         ByteBuffer(bytes),
         length: bytes.count,
-        at: ArrivalTime(instant: call.now, playback: call.now)
+        at: ArrivalTime(instant: call.now, playback: call.now, wait: 0)
       )
       if Int.random(in: 0..<10, using: &random) == 0 { call.run(milliseconds: 3) }
     }

@@ -119,6 +119,8 @@ public struct SimulatedTrial {
     var party = SimulatedCall.Party()
     party.card.sound = conversation.sounds[source]
     party.card.period = Self.period
+    // As JACK does.
+    party.card.takesBlocks = true
     party.card.faults = faults.sorted { $0.at < $1.at }
     return party
   }

@@ -68,7 +68,7 @@ enum Modules {
   }
 
   private static func pull(_ turns: Int) throws {
-    var buffer = JitterBuffer(pullFrames: 120)
+    var buffer = JitterBuffer()
     var queued = 0
     var decoded = 0
     for turn in 0..<turns * 8 {
@@ -79,7 +79,8 @@ enum Modules {
           mediaFrame: Int64(turn / 4 * 480),
           frames: 480,
           isSilence: false,
-          at: now
+          at: now,
+          wait: 0
         )
       }
       while queued < 120 {
@@ -136,7 +137,7 @@ enum Modules {
 
   private static func call(_ turns: Int) throws {
     let configuration = StreamConfiguration.opus(ssrc: 1, seed: 2)
-    var stream = try VoiceStream(configuration, pullFrames: 120)
+    var stream = try VoiceStream(configuration)
     let block = speech(120)
     var datagram = ByteBuffer(repeating: 0, count: VoiceStream.maximumDatagram)
     var output = SampleBuffer(repeating: 0, count: 120)
@@ -144,7 +145,7 @@ enum Modules {
       let now = MonotonicInstant(nanoseconds: Int64(turn) * 2_500_000)
       stream.push(block, count: 120, isMuted: false)
       while let length = stream.nextPacket(into: &datagram) {
-        let arrival = ArrivalTime(instant: now, playback: now)
+        let arrival = ArrivalTime(instant: now, playback: now, wait: 0)
         stream.receive(datagram, length: length, at: arrival)
       }
       output.fill(0, count: 120)

@@ -31,7 +31,7 @@ final class LoadGenerator: Sendable {
   private static func encode(_ speech: [Float]) throws -> [[UInt8]] {
     var configuration = StreamConfiguration.opus(ssrc: 1, seed: 1)
     configuration.packetFrames = 960
-    var stream = try VoiceStream(configuration, pullFrames: 960)
+    var stream = try VoiceStream(configuration)
     let samples = SampleBuffer(speech)
     var block = SampleBuffer(repeating: 0, count: 960)
     var datagram = ByteBuffer(repeating: 0, count: VoiceStream.maximumDatagram)

@@ -20,7 +20,7 @@ final class FarSide: Sendable {
     let thread = try RealTimeThread(name: "far", policy: .realTime) { [self] in
       if let any = SocketAddress(host: "127.0.0.1", port: 0),
         var socket = try? MediaSocket(bindingTo: any),
-        var voice = try? VoiceStream(Self.configuration(ssrc: 7), pullFrames: 480)
+        var voice = try? VoiceStream(Self.configuration(ssrc: 7))
       {
         port.store(Int(socket.localPort), ordering: .releasing)
         started.signal()

@@ -22,8 +22,6 @@ final class SimulatedParty {
   private var awaySides: DeviceSides = []
   private var isBackSince: MonotonicInstant?
 
-  /// Without a microphone's clock the loop wakes this often.
-  private static let idleNanoseconds: Int64 = 2_500_000
   /// From plugging in to sound: the system finds the card, a program opens it.
   private static let openingNanoseconds: Int64 = 100_000_000
 
@@ -91,12 +89,14 @@ final class SimulatedParty {
     }
   }
 
-  /// When the voice thread runs next: when the microphone has a period, and a little later.
+  /// When the voice thread runs next: when the microphone has a period or the loop wants to, and a little later.
   func nextTurn() -> MonotonicInstant {
-    let idle = time.now.advanced(byNanoseconds: Self.idleNanoseconds)
     let microphone = awaySides.contains(.capture) ? standIn : card
+    // A microphone that gives nothing is not waited for much longer than a period.
+    let period = SampleRate.voice.nanoseconds(of: microphone.script.period)
+    let idle = time.now.advanced(byNanoseconds: period / 4 * 5)
     let ready = max(
-      min(microphone.nextPeriod ?? idle, idle),
+      min(microphone.nextPeriod ?? idle, call.nextErrand ?? idle, idle),
       time.now.advanced(byNanoseconds: 1_000)
     )
     let delay = lateness > 0 ? Int64(-lateness * log(1 - generator.unit())) : 0

@@ -8,6 +8,12 @@ public struct ScriptedHeadset: AudioDevice, ~Copyable {
   private var loudspeaker: ScriptedSoundCard
   private let opened: DeviceSides
 
+  /// Whether both sides are of one card, with one crystal.
+  public var isOneDevice: Bool {
+    microphone === loudspeaker
+      && loudspeaker.script.captureDrift == loudspeaker.script.playbackDrift
+  }
+
   /// The card, with `sides` of it to be started.
   init(_ card: ScriptedSoundCard, sides: DeviceSides = .both) {
     microphone = card

@@ -14,6 +14,8 @@ public final class ScriptedSoundCard {
     public var playbackDrift = 0
     /// Frames at a time in both directions.
     public var period: FrameCount = 120
+    /// Whether the loudspeaker takes whole periods at once, as a sound server does, and not frame by frame.
+    public var takesBlocks = false
     /// What happens, in order of time.
     public var faults: [DeviceFault] = []
     /// What the microphone hears, over and over, at 48 kHz; nothing if empty.
@@ -152,7 +154,13 @@ public final class ScriptedSoundCard {
     Int(max(0, captureCrystal.frames(in: running(at: time.now)) - read))
   }
 
-  private var sounded: Int64 { playbackCrystal.frames(in: running(at: time.now)) }
+  /// What the loudspeaker has taken.
+  private var sounded: Int64 {
+    let frames = playbackCrystal.frames(in: running(at: time.now))
+    guard script.takesBlocks else { return frames }
+    let period = Int64(script.period)
+    return (frames / period + 1) * period
+  }
 
   var queuedFrames: FrameCount { Int(max(0, written - sounded)) }
 

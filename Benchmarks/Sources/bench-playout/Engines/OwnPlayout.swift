@@ -15,7 +15,7 @@ final class OwnPlayout: PlayoutUnderTest {
   init(pullFrames: Int = 120) throws {
     self.pullFrames = pullFrames
     let configuration = StreamConfiguration.opus(ssrc: 1, seed: 2)
-    stream = try VoiceStream(configuration, pullFrames: pullFrames)
+    stream = try VoiceStream(configuration)
     block = SampleBuffer(repeating: 0, count: pullFrames)
   }
 
@@ -41,8 +41,18 @@ final class OwnPlayout: PlayoutUnderTest {
     stream.receive(
       datagram,
       length: length,
-      at: ArrivalTime(instant: packet.arrival, playback: packet.arrival)
+      at: ArrivalTime(
+        instant: packet.arrival,
+        playback: packet.arrival,
+        wait: nextPull(after: packet.arrival).nanoseconds(since: packet.arrival)
+      )
     )
+  }
+
+  private func nextPull(after instant: MonotonicInstant) -> MonotonicInstant {
+    let frames = (instant.nanoseconds * 3 + 62_499) / 62_500
+    let pulls = (frames + Int64(pullFrames) - 1) / Int64(pullFrames)
+    return MonotonicInstant(nanoseconds: pulls * Int64(pullFrames) * 62_500 / 3)
   }
 
   func render(into output: inout [Float], at instant: MonotonicInstant) {

@@ -1,0 +1,51 @@
+import MediaTime
+import Testing
+
+@testable import Playout
+
+struct DelayTargetTests {
+  /// Lets packets of 10 ms come, and lie as long as `wait` says until the player asks.
+  private static func feed(
+    _ target: inout DelayTarget,
+    packets: Range<Int>,
+    wait: (Int) -> Int64
+  ) {
+    for index in packets {
+      target.update(
+        mediaFrame: Int64(index) * 480,
+        frames: 480,
+        arrival: MonotonicInstant(nanoseconds: Int64(index) * 10_000_000),
+        wait: wait(index)
+      )
+    }
+  }
+
+  private static func afterAMinute(wait: (Int) -> Int64) -> Int64 {
+    var target = DelayTarget()
+    feed(&target, packets: 0..<6_000, wait: wait)
+    return target.nanoseconds
+  }
+
+  @Test func playerInStepWithThePacketsIsWaitedForAsLongAsItTakes() {
+    let none = Self.afterAMinute { _ in 0 }
+    let half = Self.afterAMinute { _ in 1_250_000 }
+    #expect(none <= 750_000)
+    #expect(abs(half - none - 1_250_000) <= 250_000)
+  }
+
+  @Test func playerOutOfStepCostsAsMuchAsItsGrainAtMost() {
+    let all = Self.afterAMinute { Int64($0 % 100) * 25_000 }
+    let most = Self.afterAMinute { _ in 2_500_000 }
+    #expect(all <= most + 250_000 && all > 2_000_000)
+  }
+
+  @Test func shorterWaitsAreBelievedAtOnce() {
+    var target = DelayTarget()
+    Self.feed(&target, packets: 0..<6_000) { _ in 2_500_000 }
+    let before = target.nanoseconds
+    target.noteShorterWaits(by: 1_250_000)
+    Self.feed(&target, packets: 6_000..<6_010) { _ in 1_250_000 }
+    let after = target.nanoseconds
+    #expect(before - after >= 1_000_000)
+  }
+}
