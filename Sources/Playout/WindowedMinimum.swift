@@ -11,6 +11,9 @@ struct WindowedMinimum: ~Copyable {
 
   private var slots = FixedArray<Int64>(repeating: .max, count: 20)
   private var currentSlot: Int64 = .min
+  /// What was found when a slot last began or became lower.
+  private var settled = Int64.max
+  private var settledSlot: Int64 = .min
 
   init() {}
 
@@ -26,28 +29,39 @@ struct WindowedMinimum: ~Copyable {
       currentSlot = slot
     }
     let here = index(of: currentSlot)
-    if value < slots[here] { slots[here] = value }
-
-    var (first, second, third) = (Int64.max, Int64.max, Int64.max)
-    var known = 0
-    for position in 0..<Self.slotCount where slots[position] < .max {
-      let value = slots[position]
-      known += 1
-      if value < first {
-        (first, second, third) = (value, first, second)
-      } else if value < second {
-        (second, third) = (value, second)
-      } else if value < third {
-        third = value
-      }
+    let isLower = value < slots[here]
+    if isLower { slots[here] = value }
+    if isLower || slot > settledSlot {
+      settledSlot = currentSlot
+      settled = thirdSmallest
     }
-    return known < 8 ? first : known < 16 ? second : third
+    return settled
+  }
+
+  private var thirdSmallest: Int64 {
+    @_noAllocation @_noLocks get {
+      var (first, second, third) = (Int64.max, Int64.max, Int64.max)
+      var known = 0
+      for position in 0..<Self.slotCount where slots[position] < .max {
+        let value = slots[position]
+        known += 1
+        if value < first {
+          (first, second, third) = (value, first, second)
+        } else if value < second {
+          (second, third) = (value, second)
+        } else if value < third {
+          third = value
+        }
+      }
+      return known < 8 ? first : known < 16 ? second : third
+    }
   }
 
   @_noAllocation @_noLocks
   mutating func reset() {
     for position in 0..<Self.slotCount { slots[position] = .max }
     currentSlot = .min
+    settledSlot = .min
   }
 
   @_noAllocation @_noLocks
