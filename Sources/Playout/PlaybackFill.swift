@@ -9,8 +9,8 @@ public import MediaTime
 /// two seconds after its start; one that stands still later is waited for. Many devices run dry once while they start,
 /// which teaches nothing.
 ///
-/// A device that takes whole blocks (`BlockTaking`) has whole blocks queued, and the margin is the time from the
-/// writing to the moment when it takes them: with half a period of margin, one block is written in mid-cycle.
+/// A device that takes whole blocks (`BlockTaking`) is, when the goal is at its lowest, written one block in mid-cycle: the
+/// margin is then the time from the writing to the taking.
 public struct PlaybackFill: Sendable {
   private static var quietNanoseconds: Int64 { 10_000_000_000 }
   private static var relapseNanoseconds: Int64 { 60_000_000_000 }
@@ -62,22 +62,18 @@ public struct PlaybackFill: Sendable {
     // The first writing begins the loudspeaker's clock: with a cycle, as those after it.
     guard let _ = started else { return instant }
     let start = blocks.begin(queued: queued, at: instant)
-    guard let _ = blocks.age(at: instant) else { return instant }
-    plannedPostponement = postponement
-    // The program was woken before the block was taken.
-    let isEarly = blocks.isUntouched(queued: queued)
-    let least = isEarly ? rate.nanoseconds(of: period / 4) : 0
-    return start.advanced(byNanoseconds: max(least, postponement))
+    plannedPostponement = isLate(at: instant) ? rate.nanoseconds(of: period - leastMargin) : 0
+    return start.advanced(byNanoseconds: plannedPostponement)
   }
 
-  /// How long after the beginning of a cycle a device is written to, in nanoseconds: not 0 for one that takes whole blocks.
+  /// How long after the beginning of a cycle the device is written to, in nanoseconds.
   public private(set) var plannedPostponement: Int64 = 0
 
-  private var postponement: Int64 {
-    @_noAllocation @_noLocks get {
-      let whole = blockCount * period - (goal - period)
-      return rate.nanoseconds(of: max(0, min(whole, period - leastMargin)))
-    }
+  /// Whether one block is written in mid-cycle: not before threads were seen to wake in time.
+  @_noAllocation @_noLocks
+  private func isLate(at now: MonotonicInstant) -> Bool {
+    guard goal <= floor, let _ = blocks.age(at: now) else { return false }
+    return true
   }
 
   /// When to look how the device takes what was written since it woke the program at `instant`; nil if that is known.
@@ -97,18 +93,13 @@ public struct PlaybackFill: Sendable {
   @_noAllocation @_noLocks
   public func age(at instant: MonotonicInstant) -> Int64 { blocks.age(at: instant) ?? 0 }
 
-  private var blockCount: FrameCount {
-    @_noAllocation @_noLocks get { max(1, (goal - 1) / period) }
-  }
-
-  // More than the blocks, so that a queue that was taken from is not empty: an empty one stands still.
+  // More than the block, so that a queue that was taken from is not empty: an empty one stands still.
   private var rest: FrameCount { @_noAllocation @_noLocks get { max(1, period / 8) } }
 
   /// Frames to have queued right after writing to this kind of device.
   @_noAllocation @_noLocks
   private func aim(at now: MonotonicInstant) -> FrameCount {
-    guard let _ = blocks.age(at: now) else { return goal }
-    return min(goal, blockCount * period + rest)
+    isLate(at: now) ? min(goal, period + rest) : goal
   }
 
   /// How many frames to write now that `queued` are left.
@@ -149,7 +140,8 @@ public struct PlaybackFill: Sendable {
   @_noAllocation @_noLocks
   private func left(of queued: FrameCount, at now: MonotonicInstant) -> FrameCount {
     // One that stands still is waited for.
-    guard let age = blocks.age(at: now), !blocks.isUntouched(queued: queued) else { return queued }
+    guard isLate(at: now), let age = blocks.age(at: now), !blocks.isUntouched(queued: queued)
+    else { return queued }
     return queued - rest + period - rate.frames(inNanoseconds: age)
   }
 
