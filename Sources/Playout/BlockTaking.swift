@@ -7,8 +7,8 @@ import MediaTime
 /// lost by writing late in the cycle, and what has arrived by then is heard a cycle sooner.
 ///
 /// What tells the two apart, seen often enough, is that from cycle to cycle just a period is taken, and nothing of it in
-/// mid-cycle. A cycle begins when the earliest of the
-/// recent wake-ups said so: a thread that is woken late must not take the next one for late, too.
+/// mid-cycle. A cycle begins when the earliest of the recent wake-ups said so: a thread that was woken late must not take
+/// the next cycle for late, too.
 struct BlockTaking: Sendable {
   private static var enoughLooks: Int { 16 }
   /// A device that has not shown itself to take blocks in so many cycles is not looked at any more.
@@ -36,9 +36,12 @@ struct BlockTaking: Sendable {
     self.period = max(1, rate.nanoseconds(of: period))
   }
 
+  /// Whether it may be, or is known, that blocks are taken.
+  var isPossible: Bool { @_noAllocation @_noLocks get { !isContinuous } }
+
   /// Whether looks in mid-cycle would tell something new.
   var isUndecided: Bool {
-    @_noAllocation @_noLocks get { !isContinuous && looks < Self.enoughLooks }
+    @_noAllocation @_noLocks get { isPossible && looks < Self.enoughLooks }
   }
 
   /// Notes that a cycle woke the program at `instant` and left `queued` frames; returns when it began.

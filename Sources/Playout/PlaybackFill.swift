@@ -62,7 +62,9 @@ public struct PlaybackFill: Sendable {
     // The first writing begins the loudspeaker's clock: with a cycle, as those after it.
     guard let _ = started else { return instant }
     let start = blocks.begin(queued: queued, at: instant)
-    plannedPostponement = isLate(at: instant) ? rate.nanoseconds(of: period - leastMargin) : 0
+    // A cycle that tells nothing is no change of plan.
+    guard let _ = blocks.age(at: instant) else { return instant }
+    plannedPostponement = goal <= floor ? rate.nanoseconds(of: period - leastMargin) : 0
     return start.advanced(byNanoseconds: plannedPostponement)
   }
 
@@ -71,10 +73,13 @@ public struct PlaybackFill: Sendable {
 
   /// Whether one block is written in mid-cycle: not before threads were seen to wake in time.
   @_noAllocation @_noLocks
-  private func isLate(at now: MonotonicInstant) -> Bool {
+  private func isPostponed(at now: MonotonicInstant) -> Bool {
     guard goal <= floor, let _ = blocks.age(at: now) else { return false }
     return true
   }
+
+  /// Whether the beginnings of cycles say anything of this device, as far as is known.
+  public var followsCycles: Bool { @_noAllocation @_noLocks get { blocks.isPossible } }
 
   /// When to look how the device takes what was written since it woke the program at `instant`; nil if that is known.
   @_noAllocation @_noLocks
@@ -99,7 +104,7 @@ public struct PlaybackFill: Sendable {
   /// Frames to have queued right after writing to this kind of device.
   @_noAllocation @_noLocks
   private func aim(at now: MonotonicInstant) -> FrameCount {
-    isLate(at: now) ? min(goal, period + rest) : goal
+    isPostponed(at: now) ? min(goal, period + rest) : goal
   }
 
   /// How many frames to write now that `queued` are left.
@@ -140,7 +145,7 @@ public struct PlaybackFill: Sendable {
   @_noAllocation @_noLocks
   private func left(of queued: FrameCount, at now: MonotonicInstant) -> FrameCount {
     // One that stands still is waited for.
-    guard isLate(at: now), let age = blocks.age(at: now), !blocks.isUntouched(queued: queued)
+    guard isPostponed(at: now), let age = blocks.age(at: now), !blocks.isUntouched(queued: queued)
     else { return queued }
     return queued - rest + period - rate.frames(inNanoseconds: age)
   }

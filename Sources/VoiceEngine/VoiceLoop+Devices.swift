@@ -63,7 +63,6 @@ extension VoiceLoop where Device: ~Copyable, Transport: ~Copyable {
     playback.changeDevice(rate: device.playbackRate, &replacement.playbackResampler)
     fill = replacement.fill
     errand = nil
-    postponement = 0
     writtenFrames = 0
     playbackClock.changeDevice(period: device.playbackPeriod, rate: device.playbackRate)
     playbackStillness = SideStillness(

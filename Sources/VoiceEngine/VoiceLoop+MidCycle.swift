@@ -27,9 +27,14 @@ extension VoiceLoop where Device: ~Copyable, Transport: ~Copyable {
     // A new period while the last one has not been written: no more waiting.
     let isBehind = errand != nil
     errand = nil
-    guard isNewPeriod, device.isOneDevice, gone.isEmpty else { return receiveAndPlay() }
+    guard isNewPeriod, device.isOneDevice, fill.followsCycles, gone.isEmpty else {
+      return receiveAndPlay()
+    }
+    let before = fill.plannedPostponement
     let due = fill.timeToWrite(queued: device.queuedFrames(), at: lastRead)
-    if fill.plannedPostponement != postponement { notePostponement() }
+    let more = fill.plannedPostponement - before
+    // What lay until now will lie shorter.
+    if more > 0 { forEachStream { box, _ in box.stream.noteShorterWaits(by: more) } }
     if !isBehind, due.nanoseconds(since: time.now) > Self.shortestWait {
       errand = MidCycleErrand(kind: .write, time: due)
       return
@@ -37,14 +42,6 @@ extension VoiceLoop where Device: ~Copyable, Transport: ~Copyable {
     receiveAndPlay()
     guard let look = fill.timeToLook(at: lastRead) else { return }
     errand = MidCycleErrand(kind: .look, time: look)
-  }
-
-  // What lay until now will lie shorter.
-  private func notePostponement() {
-    let more = fill.plannedPostponement - postponement
-    postponement = fill.plannedPostponement
-    guard more > 0 else { return }
-    forEachStream { box, _ in box.stream.noteShorterWaits(by: more) }
   }
 
   /// Does what was planned.

@@ -70,8 +70,6 @@ final class VoiceLoop<
   private var turnsWithoutCapture = 0
   /// What is to be done before the microphone has its next period.
   var errand: MidCycleErrand?
-  /// How long after the beginning of a cycle the streams believe the loudspeaker to be written to, in nanoseconds.
-  var postponement: Int64 = 0
 
   /// How long the loop sleeps at most.
   ///
@@ -379,12 +377,16 @@ final class VoiceLoop<
     let frames = min(playback.inputFrames(for: wanted), 4_096)
     mix.fill(0, count: frames)
     var ahead: Int64 = 0
+    var said = now
     // What the device says of its delay costs time, and nobody else asks.
     if isMeasuring || capture.needsReference {
-      ahead = device.playbackRate.nanoseconds(of: max(queued, device.playbackDelayFrames()))
+      let delay = max(queued, device.playbackDelayFrames())
+      ahead = device.playbackRate.nanoseconds(of: delay)
+      // A server that says no more than what is queued said it when it took its last block.
+      if delay == queued { said = now.advanced(byNanoseconds: -fill.age(at: now)) }
     }
     forEachStream { box, _ in render(box, frames, ahead: ahead) }
-    notePlayback(frames, ahead: ahead, at: now)
+    notePlayback(frames, ahead: ahead, at: said)
     playback.process(mix, count: frames)
     let transfer = device.write(playback.output, count: playback.outputFrames)
     writtenFrames += Int64(transfer.frames)
@@ -444,11 +446,8 @@ final class VoiceLoop<
   }
 
   private func measurePlayback(_ frames: FrameCount, ahead: Int64, at now: MonotonicInstant) {
-    // A server that says no more than what is queued said it when it took its last block.
-    let isOwnQueue = ahead == device.playbackRate.nanoseconds(of: device.queuedFrames())
-    let age = isOwnQueue ? fill.age(at: now) : 0
     let origin =
-      now.nanoseconds + ahead - age - SampleRate.voice.nanoseconds(of: Int(statistics.playedFrames))
+      now.nanoseconds + ahead - SampleRate.voice.nanoseconds(of: Int(statistics.playedFrames))
     statistics.playbackOrigin = min(statistics.playbackOrigin, origin)
     guard monitorPlayback != nil else { return }
     for index in 0..<frames {
