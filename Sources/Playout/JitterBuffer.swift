@@ -16,61 +16,6 @@ public import MediaTime
 /// | the expected packet | it, too late | `decodeLate` without as much of it as the target does not ask for |
 /// | the expected packet | all of a stall at once | the same, and most of what is left out whole is not even decoded |
 public struct JitterBuffer: ~Copyable {
-  /// What became of an inserted packet.
-  public enum Insertion: Equatable, Sendable, BitwiseCopyable {
-    /// Copy the payload to this slot, and keep it there until a step names it.
-    case stored(slot: Int)
-    /// The same sequence number is waiting already.
-    case duplicate
-    /// Its moment has passed: something was played in its place.
-    case late
-  }
-
-  /// What to append to the output next.
-  ///
-  /// Each names a number of frames at 48 kHz.
-  public enum Step: Equatable, Sendable, BitwiseCopyable {
-    /// Decode the payload in `slot`.
-    case decode(slot: Int, frames: FrameCount)
-    /// Decode the payload in `slot` and leave out its first `skipping` frames, in whose place something else was
-    /// played; if that is all of it, the decoder only learns of it.
-    case decodeLate(slot: Int, frames: FrameCount, skipping: FrameCount)
-    /// Decode the in-band redundancy in `slot`'s payload, which stands for the packet before it.
-    case recover(slot: Int, frames: FrameCount)
-    /// Let the decoder conceal a loss.
-    case conceal(frames: FrameCount)
-    /// Let the decoder continue its background noise: the sender is silent.
-    case comfort(frames: FrameCount)
-    /// Nothing was received yet.
-    case silence(frames: FrameCount)
-  }
-
-  /// How the delay should change now.
-  public enum Correction: Equatable, Sendable, BitwiseCopyable {
-    /// Play at this ratio of input to output frames, within 0.2 % of 1.
-    case resample(ratio: Double)
-    /// Take out up to this many frames by time-stretching; `isUrgent` relaxes the sound criterion.
-    case shorten(frames: FrameCount, isUrgent: Bool)
-    /// Put in up to this many frames by time-stretching.
-    case lengthen(frames: FrameCount)
-  }
-
-  /// Counters since the beginning, in frames at 48 kHz or packets.
-  public struct Counters: Equatable, Sendable, BitwiseCopyable {
-    /// Frames decoded from packets.
-    public var decodedFrames: Int64 = 0
-    /// Frames invented for packets that had not come.
-    public var concealedFrames: Int64 = 0
-    /// Frames decoded from copies or in-band redundancy in later packets.
-    public var recoveredFrames: Int64 = 0
-    /// Packets that came after their moment.
-    public var latePackets: Int64 = 0
-    /// Packets that came twice.
-    public var duplicatePackets: Int64 = 0
-    /// Packets dropped to catch up after a stall, or left out whole since they came too late.
-    public var skippedPackets: Int64 = 0
-  }
-
   /// Slots for payloads that the owner must provide.
   public static var capacity: Int { @_noAllocation @_noLocks get { 512 } }
 
@@ -79,6 +24,8 @@ public struct JitterBuffer: ~Copyable {
   private static var fadedFrames: FrameCount { 24_000 }
   /// Later than this is more than jitter.
   private static var jitterFrames: FrameCount { 1_920 }
+  /// No longer losses are bridged: what comes out of order after that is too late, and all of it is concealed at once.
+  private static var bridgedPackets: Int { 5 }
   /// What is not worth a cross-fade.
   private static var audibleFrames: FrameCount { 48 }
   private static var skipAhead: Int64 { 20_000_000 }
@@ -307,11 +254,25 @@ public struct JitterBuffer: ~Copyable {
   /// True if the packet that `next` would decode is here and follows without a gap: more output can
   /// be made early, for a time-stretch that needs it.
   public var canDecodeAhead: Bool {
+    @_noAllocation @_noLocks get { missingFrames.map { $0 == 0 } ?? false }
+  }
+
+  /// True if the packet after a loss is here, and the rest of the loss can be concealed early, for a bridge between both.
+  public var canBridge: Bool {
     @_noAllocation @_noLocks get {
-      guard let expected, !isResuming, concealedSinceExpected == 0,
-        let front = store.first(from: expected.sequence)
-      else { return false }
-      return front.sequence == expected.sequence && front.mediaFrame == expected.mediaFrame
+      guard !isInSilence, let missingFrames else { return false }
+      return missingFrames != 0 && missingFrames <= Self.bridgedPackets * packetFrames
+    }
+  }
+
+  // What must be concealed before the next packet that is here, less than nothing if that is late; nil if none is here, or
+  // if it is still to be seen when to play it.
+  private var missingFrames: FrameCount? {
+    @_noAllocation @_noLocks get {
+      guard let expected, !isResuming, let front = store.first(from: expected.sequence) else {
+        return nil
+      }
+      return Int(clamping: front.mediaFrame - expected.mediaFrame) - concealedSinceExpected
     }
   }
 

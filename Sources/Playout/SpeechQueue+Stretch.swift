@@ -3,8 +3,8 @@ public import MediaTime
 /// Time-stretching of the queued speech: whole pitch periods leave or are repeated, with a
 /// cross-fade of one period (WSOLA family).
 extension SpeechQueue {
-  private static var shortestPeriod: Int { 120 }
-  private static var longestPeriod: Int { 720 }
+  static var shortestPeriod: Int { @_noAllocation @_noLocks get { 120 } }
+  static var longestPeriod: Int { @_noAllocation @_noLocks get { 720 } }
   private static var decimation: Int { 4 }
   /// Below -50 dBFS nobody hears where the cut is.
   private static var silencePower: Float { 1e-5 }
@@ -58,6 +58,16 @@ extension SpeechQueue {
 
     if power(from: base, count: 2 * longest) < Self.silencePower { return (base, longest) }
     guard let likeness else { return nil }
+    let (best, found) = likeliestPeriod(from: base, longest: longest)
+    return found >= likeness * likeness ? (base, best) : nil
+  }
+
+  /// The period of up to `longest` frames at which the sound from `base` on resembles itself most, and how much it does:
+  /// as `resemblance`.
+  ///
+  /// Twice `longest` frames must be queued from there on.
+  @_noAllocation @_noLocks
+  func likeliestPeriod(from base: Int, longest: Int) -> (period: Int, likeness: Float) {
     var best = Self.shortestPeriod
     var bestLikeness: Float = -1
     var period = Self.shortestPeriod
@@ -80,7 +90,7 @@ extension SpeechQueue {
       }
       candidate += 1
     }
-    return bestLikeness >= likeness * likeness ? (base, best) : nil
+    return (best, bestLikeness)
   }
 
   // The normalised correlation of one period with the next, squared with its sign kept: -1 to 1.

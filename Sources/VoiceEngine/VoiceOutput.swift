@@ -24,6 +24,8 @@ struct VoiceOutput: ~Copyable {
   private var fading = SampleBuffer(repeating: 0, count: 120)
   private var queue = SpeechQueue()
   private var ratio = 1.0
+  /// The newest frames of the queue: what was invented for a loss, and what was decoded after it.
+  private var loss: (invented: FrameCount, next: FrameCount) = (0, 0)
 
   /// Nothing has arrived.
   init(decoder: consuming PayloadDecoder) {
@@ -89,7 +91,10 @@ struct VoiceOutput: ~Copyable {
 
   /// Forgets what waits, as when another source takes over.
   @_noAllocation @_noLocks
-  mutating func restart() { jitterBuffer.restart() }
+  mutating func restart() {
+    jitterBuffer.restart()
+    loss = (0, 0)
+  }
 
   @_noAllocation @_noLocks
   mutating func noteShorterWaits(by nanoseconds: Int64) {
@@ -104,11 +109,14 @@ struct VoiceOutput: ~Copyable {
     at now: MonotonicInstant
   ) {
     decodes.begin()
+    if bridgeLoss(at: now, produced: 0) { correct(at: now, produced: 0) }
     var produced = queue.read(addingTo: &output, in: 0..<count, ratio: ratio)
     var steps = 0
     while produced < count, steps < 256 {
       steps += 1
-      if takeStep(at: now, produced: produced) { correct(at: now, produced: produced) }
+      let isDecoded = takeStep(at: now, produced: produced)
+      let isBridged = bridgeLoss(at: now, produced: produced)
+      if isDecoded || isBridged { correct(at: now, produced: produced) }
       produced += queue.read(addingTo: &output, in: produced..<count, ratio: ratio)
     }
   }
@@ -126,6 +134,20 @@ struct VoiceOutput: ~Copyable {
     case .recover, .conceal, .comfort, .silence:
       return false
     }
+  }
+
+  // A loss of which the end is here is concealed as a whole, and bridged with what follows; true if that was decoded.
+  @_noAllocation @_noLocks
+  private mutating func bridgeLoss(at now: MonotonicInstant, produced: FrameCount) -> Bool {
+    guard loss.invented > 0 else { return false }
+    while loss.next == 0, jitterBuffer.canBridge { _ = takeStep(at: now, produced: produced) }
+    while loss.next < SpeechQueue.bridgeheadFrames, jitterBuffer.canDecodeAhead {
+      _ = takeStep(at: now, produced: produced)
+    }
+    guard loss.next > 0 else { return false }
+    queue.bridge(gap: loss.invented, next: loss.next)
+    loss = (0, 0)
+    return true
   }
 
   @_noAllocation @_noLocks
@@ -151,6 +173,16 @@ struct VoiceOutput: ~Copyable {
       decoded = frames
     }
     queue.append(scratch, count: decoded)
+    note(step, frames: decoded)
+  }
+
+  @_noAllocation @_noLocks
+  private mutating func note(_ step: JitterBuffer.Step, frames: FrameCount) {
+    switch step {
+    case .conceal: loss.invented += frames
+    case .decode, .decodeLate, .recover: if loss.invented > 0 { loss.next += frames }
+    case .comfort, .silence: loss = (0, 0)
+    }
   }
 
   // What was invented in the packet's place goes over into it within 2.5 ms.

@@ -1,0 +1,100 @@
+import Foundation
+import MediaTime
+import Simulation
+import Testing
+
+@testable import Playout
+
+struct SpeechBridgeTests {
+  // Four harmonics of 130 Hz, whose period of 369.2 frames is no part of any packet.
+  private static func voice(_ frames: Range<Int>) -> [Float] {
+    frames.map { frame in
+      let phase = 2 * Double.pi * 130 * Double(frame) / 48_000
+      return Float((1...4).reduce(0.0) { $0 + 0.2 * sin(phase * Double($1)) / Double($1) })
+    }
+  }
+
+  private static func queue(_ parts: [[Float]]) -> SpeechQueue {
+    var queue = SpeechQueue()
+    for part in parts where !part.isEmpty { queue.append(SampleBuffer(part), count: part.count) }
+    return queue
+  }
+
+  private static func read(_ queue: inout SpeechQueue, _ frames: Int) -> [Float] {
+    var output = SampleBuffer(repeating: 0, count: frames)
+    let count = queue.read(addingTo: &output, in: 0..<frames, ratio: 1)
+    return (0..<count).map { output[$0] }
+  }
+
+  private static func power(_ samples: some Sequence<Float>) -> Float {
+    samples.reduce(0) { $0 + $1 * $1 }
+  }
+
+  @Test(arguments: [480, 960, 2_880])
+  func voiceThatHadFadedComesBackBeforeItIsHeardAgain(gap: Int) {
+    var queue = Self.queue([
+      Self.voice(0..<960), [Float](repeating: 0, count: gap),
+      Self.voice(960 + gap..<2_400 + gap),
+    ])
+    let before = queue.count
+    queue.bridge(gap: gap, next: 1_440)
+    #expect(queue.count == before)
+    let played = Self.read(&queue, before)
+    let said = Self.voice(0..<2_400 + gap)
+    #expect(Array(played.prefix(960)) == Array(said.prefix(960)))
+    // The second half of it lacks a quarter in the mean, where all was missing before.
+    let half = 960 + gap / 2..<960 + gap
+    let error = Self.power(half.map { played[$0] - said[$0] })
+    #expect(error < 0.15 * Self.power(half.map { said[$0] }))
+    let after = 960 + gap..<before
+    #expect(Self.power(after.map { played[$0] - said[$0] }) < 0.01 * Self.power(said[after]))
+  }
+
+  @Test func bridgeHasNoStep() {
+    // What was invented is out of step with what follows by half a period.
+    var queue = Self.queue([
+      Self.voice(0..<960), Self.voice(960..<1_920), Self.voice(2_105..<3_545),
+    ])
+    queue.bridge(gap: 960, next: 1_440)
+    let played = Self.read(&queue, queue.count)
+    let steps = zip(played, played.dropFirst()).map { abs($0 - $1) }
+    let natural = zip(Self.voice(0..<960), Self.voice(1..<961)).map { abs($0 - $1) }
+    #expect(steps.max() ?? 1 < 1.2 * (natural.max() ?? 0))
+  }
+
+  @Test func noiseIsMirroredAndNeverLouderThanItsNeighbours() {
+    var random = SeededGenerator(seed: 3)
+    let noise = (0..<1_440).map { _ in Float.random(in: -0.5...0.5, using: &random) }
+    var queue = Self.queue([[Float](repeating: 0, count: 4_800), noise])
+    queue.bridge(gap: 4_800, next: 1_440)
+    let played = Self.read(&queue, queue.count)
+    let last = Self.power(played[3_360..<4_800])
+    #expect(last > 0.4 * Self.power(noise) && last < Self.power(noise))
+    #expect(abs(played[4_799] - noise[0]) < 0.01)
+    #expect(Array(played[4_800...]) == Array(noise.prefix(played.count - 4_800)))
+  }
+
+  @Test func whatHasBeenPlayedStays() {
+    var queue = Self.queue([[Float](repeating: 0.25, count: 960)])
+    let heard = Self.read(&queue, 700)
+    queue.append(SampleBuffer(Self.voice(0..<1_440)), count: 1_440)
+    queue.bridge(gap: 960, next: 1_440)
+    let following = Self.read(&queue, 300)
+    #expect(heard.allSatisfy { $0 == 0.25 })
+    #expect(abs(following[0] - 0.25) < 0.01)
+  }
+
+  @Test(arguments: [0, 1, 119, 120, 5_760])
+  func anyLengthsAreBridgedWithoutATrap(next: Int) {
+    for gap in [0, 1, 480, 100_000] {
+      for queued in [0, 1, 480] {
+        var queue = Self.queue([[Float](repeating: 0.5, count: queued), Self.voice(0..<next)])
+        let before = queue.count
+        queue.bridge(gap: gap, next: next)
+        #expect(queue.count == before)
+        let played = before > 0 ? Self.read(&queue, before) : []
+        #expect(played.allSatisfy { abs($0) <= 1 })
+      }
+    }
+  }
+}
