@@ -3,7 +3,7 @@ public import MediaTime
 /// Orders packets by sequence number and decides what to play next.
 ///
 /// Feed every packet of the stream to `insert`; ask `next` each time the decoder's output has run
-/// out, then do what it says; `correction` tells afterwards how far the delay is from its target.
+/// out, or earlier where `canDecodeAhead` and `canBridge` allow it, then do what it says; `correction` tells afterwards how far the delay is from its target.
 /// All positions are frames at 48 kHz on the sender's media clock. Time never goes backwards.
 ///
 /// | Waiting | Present | What `next` says |
@@ -24,8 +24,8 @@ public struct JitterBuffer: ~Copyable {
   private static var fadedFrames: FrameCount { 24_000 }
   /// Later than this is more than jitter.
   private static var jitterFrames: FrameCount { 1_920 }
-  /// No longer losses are bridged: what comes out of order after that is too late, and all of it is concealed at once.
-  private static var bridgedPackets: Int { 5 }
+  /// No more than this is concealed early at a time.
+  private static var bridgedFrames: FrameCount { 4_800 }
   /// What is not worth a cross-fade.
   private static var audibleFrames: FrameCount { 48 }
   private static var skipAhead: Int64 { 20_000_000 }
@@ -49,6 +49,7 @@ public struct JitterBuffer: ~Copyable {
   /// Packets before this number belong to a time base that was left.
   private var firstSequence: Int64 = 0
   private var played = RecentSequences()
+  private var overtaking = Overtaking()
   private var drift = DriftControl()
   private var packetFrames: FrameCount = 960
   private var concealedSinceExpected: FrameCount = 0
@@ -105,6 +106,7 @@ public struct JitterBuffer: ~Copyable {
         return .duplicate
       }
       played.insert(sequence)
+      noteOrder(of: sequence, at: arrival)
       target.update(mediaFrame: mediaFrame, frames: frames, arrival: arrival, wait: wait)
       counters.latePackets += 1
       return .late
@@ -113,6 +115,7 @@ public struct JitterBuffer: ~Copyable {
       counters.duplicatePackets += 1
       return .duplicate
     }
+    noteOrder(of: sequence, at: arrival)
     if carriesRedundancy, newestArrival != nil, !store.contains(sequence - 1),
       !played.contains(sequence - 1)
     {
@@ -196,6 +199,7 @@ public struct JitterBuffer: ~Copyable {
     expected = nil
     firstSequence = 0
     played.reset()
+    overtaking.reset()
     isResuming = true
     concealedSinceExpected = Self.fadedFrames
   }
@@ -257,12 +261,14 @@ public struct JitterBuffer: ~Copyable {
     @_noAllocation @_noLocks get { missingFrames.map { $0 == 0 } ?? false }
   }
 
-  /// True if the packet after a loss is here, and the rest of the loss can be concealed early, for a bridge between both.
-  public var canBridge: Bool {
-    @_noAllocation @_noLocks get {
-      guard !isInSilence, let missingFrames else { return false }
-      return missingFrames != 0 && missingFrames <= Self.bridgedPackets * packetFrames
-    }
+  /// True if the packet after a loss is here at `now`: what is missing before it will hardly come any more, and can be
+  /// concealed early, for a bridge between both.
+  @_noAllocation @_noLocks
+  public func canBridge(at now: MonotonicInstant) -> Bool {
+    guard !isInSilence, let missingFrames, missingFrames > 0, missingFrames <= Self.bridgedFrames,
+      let front = store.first(from: expected?.sequence ?? 0)
+    else { return false }
+    return overtaking.isLost(front.sequence - 1, at: now)
   }
 
   // What must be concealed before the next packet that is here, less than nothing if that is late; nil if none is here, or
@@ -284,7 +290,7 @@ public struct JitterBuffer: ~Copyable {
     }
   }
 
-  /// Tells, once after each decoded packet, how the delay of an output with `queuedFrames` unplayed at `now` should change.
+  /// Tells, once after decoding, how the delay of an output with `queuedFrames` unplayed at `now` should change.
   @_noAllocation @_noLocks
   public mutating func correction(
     at now: MonotonicInstant,
@@ -318,6 +324,12 @@ public struct JitterBuffer: ~Copyable {
   @_noAllocation @_noLocks
   public mutating func noteStretch(removedFrames frames: FrameCount) {
     delayNanoseconds -= SampleRate.voice.nanoseconds(of: frames)
+  }
+
+  @_noAllocation @_noLocks
+  private mutating func noteOrder(of sequence: Int64, at arrival: MonotonicInstant) {
+    guard let newestArrival else { return }
+    overtaking.note(sequence, after: newestArrival.sequence, at: arrival)
   }
 
   // A time base that jumps: backwards with a newer number, or ahead of the clock by a second.

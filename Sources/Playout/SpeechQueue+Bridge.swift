@@ -2,55 +2,62 @@ public import MediaTime
 
 /// Concealment from both sides: what was invented for a loss goes over into what must have led to the sound after it.
 extension SpeechQueue {
-  /// How much of the sound after a loss is made use of: two periods of the lowest voice.
-  public static var bridgeheadFrames: FrameCount { @_noAllocation @_noLocks get { 1_440 } }
+  /// How much of the sound after a loss is made use of: two periods of the lowest voice and a joint.
+  public static var bridgeheadFrames: FrameCount { @_noAllocation @_noLocks get { 1_920 } }
   /// A voice resembles its next period by half at least (`resemblance` is the square of that).
   private static var voicedLikeness: Float { @_noAllocation @_noLocks get { 0.25 } }
-  /// So much after a loss leans on what the decoder invented for it.
-  ///
-  /// Found with `bench-playout` on seeds of its own: 240 and 720 sounded worse after long losses.
-  private static var leaningFrames: FrameCount { @_noAllocation @_noLocks get { 480 } }
+  /// Where the lowest voices cannot be told, a higher one must be certain.
+  private static var certainLikeness: Float { @_noAllocation @_noLocks get { 0.5 } }
+  private static var lowestVoiceFrames: FrameCount { @_noAllocation @_noLocks get { 1_440 } }
+  /// Noise changes little in so long.
+  private static var mirroredFrames: FrameCount { @_noAllocation @_noLocks get { 480 } }
+  /// Less cannot be faded without being heard.
+  private static var leastFrames: FrameCount { @_noAllocation @_noLocks get { 120 } }
 
   /// Fades the unplayed part of a loss into what would have led to the sound after it.
   ///
   /// The newest `next` frames of the queue were decoded, and the `gap` frames before them invented, from what was heard
-  /// before the loss. A voice is followed backwards period by period, other sound by its mirror image.
+  /// before the loss. A voice is followed backwards period by period, other sound by its mirror image. At most
+  /// `leaning` of the decoded frames lean on what was invented and fade as well.
   /// Nothing is added or taken away, and what was played stays.
   @_noAllocation @_noLocks
-  public mutating func bridge(gap: FrameCount, next: FrameCount) {
+  public mutating func bridge(gap: FrameCount, next: FrameCount, leaning: FrameCount) {
     let base = end - next
     let begin = max(start + 3, base - gap)
-    guard next > 0, base >= begin else { return }
+    guard next > 0, base - begin >= Self.leastFrames else { return }
     if let period = voicedPeriod(from: base, count: next) {
-      let leaning = max(0, min(Self.leaningFrames, next - 2 * period))
-      followVoice(from: base + leaning, period: period, over: base, to: begin)
+      let leaning = max(0, min(min(leaning, base - begin), next - period))
+      followVoice(at: base, period: period, leaning: leaning, to: begin)
     } else {
-      mirror(at: base, to: begin)
+      mirror(at: base, count: min(next, Self.mirroredFrames), to: begin)
     }
   }
 
   @_noAllocation @_noLocks
   private func voicedPeriod(from base: Int, count: FrameCount) -> Int? {
-    let longest = min(Self.longestPeriod, count / 2)
+    // Two of them, of which the second ends with a joint of a quarter.
+    let longest = min(Self.longestPeriod, count * 4 / 9)
     guard longest >= Self.shortestPeriod else { return nil }
     let (period, likeness) = likeliestPeriod(from: base, longest: longest)
-    return likeness >= Self.voicedLikeness ? period : nil
+    let isSure = count >= Self.lowestVoiceFrames
+    return likeness >= (isSure ? Self.voicedLikeness : Self.certainLikeness) ? period : nil
   }
 
-  // From `anchor` backwards to `begin` the period that follows `anchor`, over and over: fading in up to the end of the
-  // loss at `base`, and out from there into what was decoded.
+  // Backwards to `begin` the first whole period, over and over: fading in up to the end of the loss at `base`, and out
+  // from there into what was decoded.
   @_noAllocation @_noLocks
   private mutating func followVoice(
-    from anchor: Int,
+    at base: Int,
     period count: Int,
-    over base: Int,
+    leaning: FrameCount,
     to begin: Int
   ) {
-    takePeriod(at: anchor, count: count, overlap: min(count / 4, anchor - begin))
+    let anchor = base + max(leaning, count / 4)
+    takePeriod(at: anchor, count: count)
     let rise = 1 / Float(base - begin + 1)
-    let fall = 1 / Float(anchor - base + 1)
-    var source = count - 1
-    var place = anchor - 1
+    let fall = 1 / Float(leaning + 1)
+    var place = base + leaning - 1
+    var source = count - 1 - (anchor - 1 - place) % count
     while place >= begin {
       let foreign = place < base ? Float(base - place) * rise : Float(place - base + 1) * fall
       samples[place] = period[source] + (samples[place] - period[source]) * foreign
@@ -59,10 +66,11 @@ extension SpeechQueue {
     }
   }
 
-  // The end of the period goes over into what came before its first sample, so that it can be repeated without a step.
+  // The end of the period goes over into what was decoded before its first sample, so that it can be repeated without a step.
   @_noAllocation @_noLocks
-  private mutating func takePeriod(at anchor: Int, count: Int, overlap: FrameCount) {
+  private mutating func takePeriod(at anchor: Int, count: Int) {
     period.copy(from: samples, at: anchor, count: count)
+    let overlap = count / 4
     for index in 0..<overlap {
       let place = count - overlap + index
       let weight = Float(index + 1) / Float(overlap + 1)
@@ -70,9 +78,9 @@ extension SpeechQueue {
     }
   }
 
-  // From `base` backwards to `begin` what follows `base`, to its end and back again, fading in.
+  // From `base` backwards to `begin` the `count` frames after it, to their end and back again, fading in.
   @_noAllocation @_noLocks
-  private mutating func mirror(at base: Int, to begin: Int) {
+  private mutating func mirror(at base: Int, count: FrameCount, to begin: Int) {
     let rise = 1 / Float(base - begin + 1)
     var source = base
     var step = 1
@@ -82,7 +90,7 @@ extension SpeechQueue {
       samples[place] = samples[source] + (samples[place] - samples[source]) * invented
       place -= 1
       let following = source + step
-      if following < base || following >= end { step = -step } else { source = following }
+      if following < base || following >= base + count { step = -step } else { source = following }
     }
   }
 }

@@ -208,6 +208,18 @@ struct PayloadDecoder: ~Copyable {
     }
   }
 
+  /// How much of what is decoded after a loss leans on what was invented for it.
+  ///
+  /// Found with `bench-playout` on seeds of its own: without it, losses sounded worse, with 10 ms no better.
+  var leaningFrames: FrameCount {
+    @_noAllocation @_noLocks get {
+      switch codec {
+      case .opus: return 240
+      case .pcmu, .pcma: return 0
+      }
+    }
+  }
+
   @_noAllocation @_noLocks
   mutating func decode(
     _ bytes: borrowing ByteBuffer,

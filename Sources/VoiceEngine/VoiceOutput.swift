@@ -8,6 +8,8 @@ struct VoiceOutput: ~Copyable {
   /// Two pitch periods of a low voice.
   private static var stretchFrames: FrameCount { @_noAllocation @_noLocks get { 960 } }
   private static var overlapFrames: FrameCount { @_noAllocation @_noLocks get { 120 } }
+  /// Whoever speaks after so long begins anew.
+  private static var fadedFrames: FrameCount { @_noAllocation @_noLocks get { 24_000 } }
   private static var payloadCapacity: Int { @_noAllocation @_noLocks get { 1_488 } }
 
   /// Order, delay and decision.
@@ -93,7 +95,8 @@ struct VoiceOutput: ~Copyable {
   @_noAllocation @_noLocks
   mutating func restart() {
     jitterBuffer.restart()
-    loss = (0, 0)
+    // What another source said leads nowhere.
+    loss = (Self.fadedFrames, 0)
   }
 
   @_noAllocation @_noLocks
@@ -140,48 +143,63 @@ struct VoiceOutput: ~Copyable {
   @_noAllocation @_noLocks
   private mutating func bridgeLoss(at now: MonotonicInstant, produced: FrameCount) -> Bool {
     guard loss.invented > 0 else { return false }
-    while loss.next == 0, jitterBuffer.canBridge { _ = takeStep(at: now, produced: produced) }
+    guard loss.invented < Self.fadedFrames else {
+      if loss.next > 0 { loss = (0, 0) }
+      return false
+    }
+    var steps = 0
+    while loss.next == 0, steps < 64, jitterBuffer.canBridge(at: now) {
+      steps += 1
+      _ = takeStep(at: now, produced: produced)
+    }
     while loss.next < SpeechQueue.bridgeheadFrames, jitterBuffer.canDecodeAhead {
       _ = takeStep(at: now, produced: produced)
     }
     guard loss.next > 0 else { return false }
-    queue.bridge(gap: loss.invented, next: loss.next)
+    queue.bridge(gap: loss.invented, next: loss.next, leaning: decoder.leaningFrames)
     loss = (0, 0)
     return true
   }
 
   @_noAllocation @_noLocks
   private mutating func perform(_ step: JitterBuffer.Step) {
-    var decoded = 0
     switch step {
     case .decode(let slot, let frames):
-      let base = slot * Self.payloadCapacity
-      let payload = base..<base + payloadLengths[slot]
-      decoded = decoder.decode(payloads, in: payload, into: &scratch)
-      if decoded == 0 { decoded = conceal(frames) }
+      let decoded = decoder.decode(payloads, in: payload(slot), into: &scratch)
+      appendSpeech(decoded, orConceal: frames)
     case .decodeLate(let slot, let frames, let skipping):
-      decoded = decodeLate(slot, frames, skipping: skipping)
+      appendSpeech(decodeLate(slot, frames, skipping: skipping), orConceal: 0)
     case .recover(let slot, let frames):
-      let base = slot * Self.payloadCapacity
-      let payload = base..<base + payloadLengths[slot]
-      decoded = decoder.recover(payloads, in: payload, into: &scratch, frames: frames)
-      if decoded == 0 { decoded = conceal(frames) }
-    case .conceal(let frames), .comfort(let frames):
-      decoded = conceal(frames)
+      let decoded = decoder.recover(payloads, in: payload(slot), into: &scratch, frames: frames)
+      appendSpeech(decoded, orConceal: frames)
+    case .conceal(let frames):
+      appendSpeech(0, orConceal: frames)
+    case .comfort(let frames):
+      let continued = conceal(frames)
+      queue.append(scratch, count: continued)
+      loss = (0, 0)
     case .silence(let frames):
       scratch.fill(0, count: frames)
-      decoded = frames
+      queue.append(scratch, count: frames)
     }
-    queue.append(scratch, count: decoded)
-    note(step, frames: decoded)
   }
 
   @_noAllocation @_noLocks
-  private mutating func note(_ step: JitterBuffer.Step, frames: FrameCount) {
-    switch step {
-    case .conceal: loss.invented += frames
-    case .decode, .decodeLate, .recover: if loss.invented > 0 { loss.next += frames }
-    case .comfort, .silence: loss = (0, 0)
+  private func payload(_ slot: Int) -> Range<Int> {
+    let base = slot * Self.payloadCapacity
+    return base..<base + payloadLengths[slot]
+  }
+
+  // The first `decoded` frames of `scratch`; what could not be decoded is lost as well.
+  @_noAllocation @_noLocks
+  private mutating func appendSpeech(_ decoded: FrameCount, orConceal frames: FrameCount) {
+    if decoded > 0 {
+      queue.append(scratch, count: decoded)
+      if loss.invented > 0 { loss.next += decoded }
+    } else if frames > 0 {
+      let invented = conceal(frames)
+      queue.append(scratch, count: invented)
+      if loss.next == 0 { loss.invented += invented } else { loss.next += invented }
     }
   }
 
@@ -197,9 +215,7 @@ struct VoiceOutput: ~Copyable {
       _ = conceal(overlap)
       fading.copy(from: scratch, count: overlap)
     }
-    let base = slot * Self.payloadCapacity
-    let payload = base..<base + payloadLengths[slot]
-    let decoded = decoder.decode(payloads, in: payload, into: &scratch)
+    let decoded = decoder.decode(payloads, in: payload(slot), into: &scratch)
     guard decoded > skipping else { return frames > skipping ? conceal(frames - skipping) : 0 }
     scratch.move(from: skipping, to: 0, count: decoded - skipping)
     for index in 0..<min(overlap, decoded - skipping) {

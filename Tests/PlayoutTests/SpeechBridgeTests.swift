@@ -37,7 +37,7 @@ struct SpeechBridgeTests {
       Self.voice(960 + gap..<2_400 + gap),
     ])
     let before = queue.count
-    queue.bridge(gap: gap, next: 1_440)
+    queue.bridge(gap: gap, next: 1_440, leaning: 480)
     #expect(queue.count == before)
     let played = Self.read(&queue, before)
     let said = Self.voice(0..<2_400 + gap)
@@ -55,7 +55,7 @@ struct SpeechBridgeTests {
     var queue = Self.queue([
       Self.voice(0..<960), Self.voice(960..<1_920), Self.voice(2_105..<3_545),
     ])
-    queue.bridge(gap: 960, next: 1_440)
+    queue.bridge(gap: 960, next: 1_440, leaning: 480)
     let played = Self.read(&queue, queue.count)
     let steps = zip(played, played.dropFirst()).map { abs($0 - $1) }
     let natural = zip(Self.voice(0..<960), Self.voice(1..<961)).map { abs($0 - $1) }
@@ -66,7 +66,7 @@ struct SpeechBridgeTests {
     var random = SeededGenerator(seed: 3)
     let noise = (0..<1_440).map { _ in Float.random(in: -0.5...0.5, using: &random) }
     var queue = Self.queue([[Float](repeating: 0, count: 4_800), noise])
-    queue.bridge(gap: 4_800, next: 1_440)
+    queue.bridge(gap: 4_800, next: 1_440, leaning: 480)
     let played = Self.read(&queue, queue.count)
     let last = Self.power(played[3_360..<4_800])
     #expect(last > 0.4 * Self.power(noise) && last < Self.power(noise))
@@ -74,14 +74,55 @@ struct SpeechBridgeTests {
     #expect(Array(played[4_800...]) == Array(noise.prefix(played.count - 4_800)))
   }
 
-  @Test func whatHasBeenPlayedStays() {
-    var queue = Self.queue([[Float](repeating: 0.25, count: 960)])
-    let heard = Self.read(&queue, 700)
-    queue.append(SampleBuffer(Self.voice(0..<1_440)), count: 1_440)
-    queue.bridge(gap: 960, next: 1_440)
-    let following = Self.read(&queue, 300)
-    #expect(heard.allSatisfy { $0 == 0.25 })
-    #expect(abs(following[0] - 0.25) < 0.01)
+  @Test(arguments: [40, 100, 200, 400])
+  func fadeBeginsWhereSoundIsUnplayed(rest: Int) {
+    var queue = Self.queue([Self.voice(0..<1_920)])
+    let whole = queue.count
+    var other = Self.queue([Self.voice(0..<1_920)])
+    let next = Self.voice(2_105..<4_025)
+    let played = Self.read(&queue, whole - rest)
+    _ = Self.read(&other, whole - rest)
+    queue.append(SampleBuffer(next), count: 1_920)
+    other.append(SampleBuffer(next), count: 1_920)
+    queue.bridge(gap: 960, next: 1_920, leaning: 480)
+    let bridged = played.suffix(1) + Self.read(&queue, rest + 960)
+    let plain = played.suffix(1) + Self.read(&other, rest + 960)
+    // What cannot be faded in 2.5 ms stays as it was; else no step is steeper than a voice's.
+    if rest < 120 {
+      #expect(bridged == plain)
+    } else {
+      let steps = zip(bridged, bridged.dropFirst()).map { abs($0 - $1) }
+      #expect(bridged != plain)
+      #expect(steps.max() ?? 1 < 0.06)
+    }
+  }
+
+  @Test func onsetIsNotHeardBeforeItsTime() {
+    // A pause, of which the end was lost, 15 ms of faint noise, and a bang.
+    var random = SeededGenerator(seed: 4)
+    let next = (0..<1_920).map { frame in
+      Float.random(in: -1...1, using: &random) * (frame < 720 ? 0.001 : 0.5)
+    }
+    var queue = Self.queue([[Float](repeating: 0, count: 4_800), next])
+    queue.bridge(gap: 4_800, next: 1_920, leaning: 240)
+    let played = Self.read(&queue, 4_800)
+    #expect(played.allSatisfy { abs($0) < 0.01 })
+  }
+
+  @Test func lowVoiceIsNotTakenForAHighOne() {
+    // One packet of 10 ms is here: no period of 9.6 ms can be told from it.
+    func low(_ frames: Range<Int>) -> [Float] {
+      frames.map { frame in
+        let phase = 2 * Double.pi * 104 * Double(frame) / 48_000
+        return Float((1...12).reduce(0.0) { $0 + 0.1 * sin(phase * Double($1)) })
+      }
+    }
+    var queue = Self.queue([[Float](repeating: 0, count: 2_400), low(2_400..<2_880)])
+    queue.bridge(gap: 2_400, next: 480, leaning: 0)
+    let played = Self.read(&queue, 2_400)
+    // Mirrored: the last millisecond is what follows, backwards.
+    let mirrored = low(2_400..<2_448).reversed()
+    #expect(zip(played.suffix(48), mirrored).allSatisfy { abs($0 - $1) < 0.03 })
   }
 
   @Test(arguments: [0, 1, 119, 120, 5_760])
@@ -90,7 +131,7 @@ struct SpeechBridgeTests {
       for queued in [0, 1, 480] {
         var queue = Self.queue([[Float](repeating: 0.5, count: queued), Self.voice(0..<next)])
         let before = queue.count
-        queue.bridge(gap: gap, next: next)
+        queue.bridge(gap: gap, next: next, leaning: 480)
         #expect(queue.count == before)
         let played = before > 0 ? Self.read(&queue, before) : []
         #expect(played.allSatisfy { abs($0) <= 1 })

@@ -33,6 +33,14 @@ struct PlayoutCommand: ParsableCommand {
   var bitrate = 32_000
 
   @Option(
+    help: ArgumentHelp(
+      "What the loudspeaker asks sidetone for at a time: 0.5 to 10.",
+      valueName: "ms"
+    )
+  )
+  var pull = 2.5
+
+  @Option(
     help: ArgumentHelp("Only receivers whose names contain one of these.", valueName: "names")
   )
   var only: String?
@@ -59,6 +67,9 @@ struct PlayoutCommand: ParsableCommand {
     guard (-1_000...1_000).contains(drift) else {
       throw ValidationError("--drift is between -1000 and 1000")
     }
+    guard [0.5, 1, 1.25, 2, 2.5, 5, 10].contains(pull) else {
+      throw ValidationError("--pull is 0.5, 1, 1.25, 2, 2.5, 5 or 10")
+    }
     _ = try conditions()
   }
 
@@ -74,7 +85,7 @@ struct PlayoutCommand: ParsableCommand {
   }
 
   private func hearings(of call: TestCall) throws -> [Hearing] {
-    var engines: [any PlayoutUnderTest] = [try OwnPlayout(), try NetEQ()]
+    var engines: [any PlayoutUnderTest] = [try OwnPlayout(pullFrames: Int(pull * 48)), try NetEQ()]
     for milliseconds in [20, 40, 80, 200] {
       engines.append(try FixedBuffer(milliseconds: milliseconds, packetFrames: Int64(frame * 48)))
     }

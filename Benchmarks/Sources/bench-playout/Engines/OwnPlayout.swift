@@ -12,7 +12,7 @@ final class OwnPlayout: PlayoutUnderTest {
   private var now = MonotonicInstant(nanoseconds: 0)
   private var concealed: Int64 = 0
 
-  init(pullFrames: Int = 120) throws {
+  init(pullFrames: Int) throws {
     self.pullFrames = pullFrames
     let configuration = StreamConfiguration.opus(ssrc: 1, seed: 2)
     stream = try VoiceStream(configuration)
