@@ -3,7 +3,8 @@ public import MediaTime
 /// Orders packets by sequence number and decides what to play next.
 ///
 /// Feed every packet of the stream to `insert`; ask `next` each time the decoder's output has run
-/// out, or earlier where `canDecodeAhead` and `canBridge` allow it, then do what it says; `correction` tells afterwards how far the delay is from its target.
+/// out, or earlier where `canDecodeAhead` or `canBridge` allows it, then do what it says; `correction`
+/// tells afterwards how far the delay is from its target.
 /// All positions are frames at 48 kHz on the sender's media clock. Time never goes backwards.
 ///
 /// | Waiting | Present | What `next` says |
@@ -21,7 +22,7 @@ public struct JitterBuffer: ~Copyable {
 
   private static var concealmentChunk: FrameCount { 480 }
   /// After this much concealment the output has long faded and the delay may change freely.
-  private static var fadedFrames: FrameCount { 24_000 }
+  public static var fadedFrames: FrameCount { @_noAllocation @_noLocks get { 24_000 } }
   /// Later than this is more than jitter.
   private static var jitterFrames: FrameCount { 1_920 }
   /// No more than this is concealed early at a time.
@@ -106,8 +107,7 @@ public struct JitterBuffer: ~Copyable {
         return .duplicate
       }
       played.insert(sequence)
-      noteOrder(of: sequence, at: arrival)
-      target.update(mediaFrame: mediaFrame, frames: frames, arrival: arrival, wait: wait)
+      learn(sequence, mediaFrame: mediaFrame, frames: frames, at: arrival, wait: wait)
       counters.latePackets += 1
       return .late
     }
@@ -115,13 +115,12 @@ public struct JitterBuffer: ~Copyable {
       counters.duplicatePackets += 1
       return .duplicate
     }
-    noteOrder(of: sequence, at: arrival)
     if carriesRedundancy, newestArrival != nil, !store.contains(sequence - 1),
       !played.contains(sequence - 1)
     {
       target.noteRecovery(distance: frames)
     }
-    target.update(mediaFrame: mediaFrame, frames: frames, arrival: arrival, wait: wait)
+    learn(sequence, mediaFrame: mediaFrame, frames: frames, at: arrival, wait: wait)
     firstHeard = firstHeard ?? sequence
     if let newest = newestArrival, newest.sequence > sequence {
       // Reordered: the newest stays the reference for jumps.
@@ -234,8 +233,7 @@ public struct JitterBuffer: ~Copyable {
     if isResuming { return playWhenDue(packet, at: playTime) }
 
     let isNext = packet.sequence == expected.sequence
-    // Consecutive numbers with a jump in time: the sender was silent (RFC 7587 section 3.1.3).
-    if isNext && gap > 0 && (isInSilence || gap > packetFrames) {
+    if isNext, isPause(gap) {
       isResuming = true
       return playWhenDue(packet, at: playTime)
     }
@@ -258,28 +256,36 @@ public struct JitterBuffer: ~Copyable {
   /// True if the packet that `next` would decode is here and follows without a gap: more output can
   /// be made early, for a time-stretch that needs it.
   public var canDecodeAhead: Bool {
-    @_noAllocation @_noLocks get { missingFrames.map { $0 == 0 } ?? false }
+    @_noAllocation @_noLocks get { following.map { $0.missing == 0 } ?? false }
   }
 
   /// True if the packet after a loss is here at `now`: what is missing before it will hardly come any more, and can be
   /// concealed early, for a bridge between both.
   @_noAllocation @_noLocks
   public func canBridge(at now: MonotonicInstant) -> Bool {
-    guard !isInSilence, let missingFrames, missingFrames > 0, missingFrames <= Self.bridgedFrames,
-      let front = store.first(from: expected?.sequence ?? 0)
+    guard !isInSilence, let (sequence, missing) = following, missing > 0,
+      missing <= Self.bridgedFrames, let expected, sequence > expected.sequence
     else { return false }
-    return overtaking.isLost(front.sequence - 1, at: now)
+    return overtaking.isLost(sequence - 1, at: now)
   }
 
-  // What must be concealed before the next packet that is here, less than nothing if that is late; nil if none is here, or
-  // if it is still to be seen when to play it.
-  private var missingFrames: FrameCount? {
+  // The next packet that is here, and how much must be concealed before it, less than nothing if it is late; nil if none is
+  // here, or if it is still to be seen when to play it.
+  private var following: (sequence: Int64, missing: FrameCount)? {
     @_noAllocation @_noLocks get {
       guard let expected, !isResuming, let front = store.first(from: expected.sequence) else {
         return nil
       }
-      return Int(clamping: front.mediaFrame - expected.mediaFrame) - concealedSinceExpected
+      let gap = Int(clamping: front.mediaFrame - expected.mediaFrame)
+      if front.sequence == expected.sequence, isPause(gap) { return nil }
+      return (front.sequence, gap - concealedSinceExpected)
     }
+  }
+
+  // Consecutive numbers with a jump in time: the sender was silent (RFC 7587 section 3.1.3).
+  @_noAllocation @_noLocks
+  private func isPause(_ gap: FrameCount) -> Bool {
+    gap > 0 && (isInSilence || gap > packetFrames)
   }
 
   /// The frame that will be decoded next, nil before the first one and while a loss or a silence is bridged.
@@ -327,9 +333,17 @@ public struct JitterBuffer: ~Copyable {
   }
 
   @_noAllocation @_noLocks
-  private mutating func noteOrder(of sequence: Int64, at arrival: MonotonicInstant) {
-    guard let newestArrival else { return }
-    overtaking.note(sequence, after: newestArrival.sequence, at: arrival)
+  private mutating func learn(
+    _ sequence: Int64,
+    mediaFrame: Int64,
+    frames: FrameCount,
+    at arrival: MonotonicInstant,
+    wait: Int64
+  ) {
+    if let newestArrival {
+      overtaking.note(sequence, after: newestArrival.sequence, at: arrival)
+    }
+    target.update(mediaFrame: mediaFrame, frames: frames, arrival: arrival, wait: wait)
   }
 
   // A time base that jumps: backwards with a newer number, or ahead of the clock by a second.

@@ -8,7 +8,6 @@ extension SpeechQueue {
   private static var voicedLikeness: Float { @_noAllocation @_noLocks get { 0.25 } }
   /// Where the lowest voices cannot be told, a higher one must be certain.
   private static var certainLikeness: Float { @_noAllocation @_noLocks get { 0.5 } }
-  private static var lowestVoiceFrames: FrameCount { @_noAllocation @_noLocks get { 1_440 } }
   /// Noise changes little in so long.
   private static var mirroredFrames: FrameCount { @_noAllocation @_noLocks get { 480 } }
   /// Less cannot be faded without being heard.
@@ -26,10 +25,14 @@ extension SpeechQueue {
     let begin = max(start + 3, base - gap)
     guard next > 0, base - begin >= Self.leastFrames else { return }
     if let period = voicedPeriod(from: base, count: next) {
-      let leaning = max(0, min(min(leaning, base - begin), next - period))
-      followVoice(at: base, period: period, leaning: leaning, to: begin)
+      let leaning = min(min(leaning, base - begin), next - period)
+      let anchor = base + max(leaning, period / 4)
+      takePeriod(at: anchor, count: period)
+      fade(at: base, leaning: leaning, intoPatternOf: period, before: anchor, downTo: begin)
     } else {
-      mirror(at: base, count: min(next, Self.mirroredFrames), to: begin)
+      let mirrored = min(next, Self.mirroredFrames)
+      takeMirrorImage(at: base, count: mirrored)
+      fade(at: base, leaning: 0, intoPatternOf: 2 * mirrored, before: base, downTo: begin)
     }
   }
 
@@ -39,58 +42,50 @@ extension SpeechQueue {
     let longest = min(Self.longestPeriod, count * 4 / 9)
     guard longest >= Self.shortestPeriod else { return nil }
     let (period, likeness) = likeliestPeriod(from: base, longest: longest)
-    let isSure = count >= Self.lowestVoiceFrames
+    let isSure = count >= 2 * Self.longestPeriod
     return likeness >= (isSure ? Self.voicedLikeness : Self.certainLikeness) ? period : nil
   }
 
-  // Backwards to `begin` the first whole period, over and over: fading in up to the end of the loss at `base`, and out
-  // from there into what was decoded.
+  // The end of the period goes over into what was decoded before its first sample, so that it can be repeated without a step.
   @_noAllocation @_noLocks
-  private mutating func followVoice(
+  private mutating func takePeriod(at anchor: Int, count: Int) {
+    pattern.copy(from: samples, at: anchor, count: count)
+    let overlap = count / 4
+    for index in 0..<overlap {
+      let place = count - overlap + index
+      let weight = Float(index + 1) / Float(overlap + 1)
+      pattern[place] += (samples[anchor - overlap + index] - pattern[place]) * weight
+    }
+  }
+
+  // Backwards in time: to the end of the `count` frames after `base`, and back again.
+  @_noAllocation @_noLocks
+  private mutating func takeMirrorImage(at base: Int, count: Int) {
+    for index in 0..<count {
+      pattern[index] = samples[base + index]
+      pattern[2 * count - 1 - index] = samples[base + index]
+    }
+  }
+
+  // From behind `base` backwards to `begin` the pattern, over and over, of which a repetition ends before `anchor`: fading in
+  // up to the end of the loss at `base`, and out from there into the `leaning` frames that were decoded.
+  @_noAllocation @_noLocks
+  private mutating func fade(
     at base: Int,
-    period count: Int,
     leaning: FrameCount,
-    to begin: Int
+    intoPatternOf count: Int,
+    before anchor: Int,
+    downTo begin: Int
   ) {
-    let anchor = base + max(leaning, count / 4)
-    takePeriod(at: anchor, count: count)
     let rise = 1 / Float(base - begin + 1)
     let fall = 1 / Float(leaning + 1)
     var place = base + leaning - 1
     var source = count - 1 - (anchor - 1 - place) % count
     while place >= begin {
       let foreign = place < base ? Float(base - place) * rise : Float(place - base + 1) * fall
-      samples[place] = period[source] + (samples[place] - period[source]) * foreign
+      samples[place] = pattern[source] + (samples[place] - pattern[source]) * foreign
       place -= 1
       source = source > 0 ? source - 1 : count - 1
-    }
-  }
-
-  // The end of the period goes over into what was decoded before its first sample, so that it can be repeated without a step.
-  @_noAllocation @_noLocks
-  private mutating func takePeriod(at anchor: Int, count: Int) {
-    period.copy(from: samples, at: anchor, count: count)
-    let overlap = count / 4
-    for index in 0..<overlap {
-      let place = count - overlap + index
-      let weight = Float(index + 1) / Float(overlap + 1)
-      period[place] += (samples[anchor - overlap + index] - period[place]) * weight
-    }
-  }
-
-  // From `base` backwards to `begin` the `count` frames after it, to their end and back again, fading in.
-  @_noAllocation @_noLocks
-  private mutating func mirror(at base: Int, count: FrameCount, to begin: Int) {
-    let rise = 1 / Float(base - begin + 1)
-    var source = base
-    var step = 1
-    var place = base - 1
-    while place >= begin {
-      let invented = Float(base - place) * rise
-      samples[place] = samples[source] + (samples[place] - samples[source]) * invented
-      place -= 1
-      let following = source + step
-      if following < base || following >= base + count { step = -step } else { source = following }
     }
   }
 }

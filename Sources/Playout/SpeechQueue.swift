@@ -13,8 +13,8 @@ public struct SpeechQueue: ~Copyable {
   private static var storage: Int { 32_768 }
 
   var samples = FixedArray<Float>(repeating: 0, count: 32_768)
-  /// What `bridge` repeats.
-  var period = FixedArray<Float>(repeating: 0, count: 720)
+  /// What `bridge` repeats: a pitch period, or a mirror image.
+  var pattern = FixedArray<Float>(repeating: 0, count: 960)
   var start = 1
   var end = 1
   private var fraction = 0.0

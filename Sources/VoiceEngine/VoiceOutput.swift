@@ -8,8 +8,6 @@ struct VoiceOutput: ~Copyable {
   /// Two pitch periods of a low voice.
   private static var stretchFrames: FrameCount { @_noAllocation @_noLocks get { 960 } }
   private static var overlapFrames: FrameCount { @_noAllocation @_noLocks get { 120 } }
-  /// Whoever speaks after so long begins anew.
-  private static var fadedFrames: FrameCount { @_noAllocation @_noLocks get { 24_000 } }
   private static var payloadCapacity: Int { @_noAllocation @_noLocks get { 1_488 } }
 
   /// Order, delay and decision.
@@ -96,7 +94,7 @@ struct VoiceOutput: ~Copyable {
   mutating func restart() {
     jitterBuffer.restart()
     // What another source said leads nowhere.
-    loss = (Self.fadedFrames, 0)
+    loss = (JitterBuffer.fadedFrames, 0)
   }
 
   @_noAllocation @_noLocks
@@ -143,7 +141,8 @@ struct VoiceOutput: ~Copyable {
   @_noAllocation @_noLocks
   private mutating func bridgeLoss(at now: MonotonicInstant, produced: FrameCount) -> Bool {
     guard loss.invented > 0 else { return false }
-    guard loss.invented < Self.fadedFrames else {
+    // Whoever speaks after so long begins anew.
+    guard loss.invented < JitterBuffer.fadedFrames else {
       if loss.next > 0 { loss = (0, 0) }
       return false
     }
@@ -168,7 +167,8 @@ struct VoiceOutput: ~Copyable {
       let decoded = decoder.decode(payloads, in: payload(slot), into: &scratch)
       appendSpeech(decoded, orConceal: frames)
     case .decodeLate(let slot, let frames, let skipping):
-      appendSpeech(decodeLate(slot, frames, skipping: skipping), orConceal: 0)
+      let decoded = decodeLate(slot, frames, skipping: skipping)
+      appendSpeech(decoded, orConceal: frames - skipping)
     case .recover(let slot, let frames):
       let decoded = decoder.recover(payloads, in: payload(slot), into: &scratch, frames: frames)
       appendSpeech(decoded, orConceal: frames)
@@ -216,7 +216,7 @@ struct VoiceOutput: ~Copyable {
       fading.copy(from: scratch, count: overlap)
     }
     let decoded = decoder.decode(payloads, in: payload(slot), into: &scratch)
-    guard decoded > skipping else { return frames > skipping ? conceal(frames - skipping) : 0 }
+    guard decoded > skipping else { return 0 }
     scratch.move(from: skipping, to: 0, count: decoded - skipping)
     for index in 0..<min(overlap, decoded - skipping) {
       let weight = Float(index) / Float(overlap)
