@@ -4,6 +4,7 @@
 #define COPUS_H
 
 #include <opus/opus.h>
+#include <string.h>
 
 #define RT_SAFE __attribute__((swift_attr("@_noAllocation"), swift_attr("@_noLocks")))
 
@@ -16,6 +17,13 @@ RT_SAFE static inline int opus_voice_decode(OpusDecoder *decoder, const unsigned
                                             int length, float *samples, int frames,
                                             int redundancy) {
   return opus_decode_float(decoder, packet, length, samples, frames, redundancy);
+}
+
+/* A decoder is one piece of memory without pointers into itself: the documentation of opus_decoder_get_size
+   allows this. */
+RT_SAFE static inline void opus_voice_copy_decoder(const OpusDecoder *decoder, OpusDecoder *copy,
+                                                   int size) {
+  memcpy(copy, decoder, (size_t)size);
 }
 
 RT_SAFE static inline int opus_voice_packet_frames(const unsigned char *packet, int length) {

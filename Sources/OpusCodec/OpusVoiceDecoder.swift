@@ -3,26 +3,36 @@ public import MediaTime
 
 /// An Opus decoder for one voice: mono out, 48 kHz, whatever was encoded (RFC 6716).
 ///
+/// What is decoded leans on what was decoded before. So concealment goes on in a copy of the decoder, for as long as it
+/// takes, and the decoder itself waits: packets that come late after all are decoded as if they had been in time.
+/// `pass` takes it over a loss.
+///
 /// **Thread safety:** one thread at a time.
 @safe
 public struct OpusVoiceDecoder: ~Copyable {
   /// The longest packet: 120 ms.
   @inlinable public static var maximumFrames: FrameCount { 5_760 }
 
-  private let decoder: OpaquePointer
+  /// After so much of it, concealment has nothing left of the voice.
+  private static var longestLoss: FrameCount { @_noAllocation @_noLocks get { 4_800 } }
+
+  private let decoder: DecoderState
+  /// Goes on where nothing came.
+  private let guess: DecoderState
+  private var guessed: FrameCount = 0
+  /// False once the decoder itself has moved since the guess began.
+  private var isGuessNewer = false
 
   /// A decoder in its initial state.
   public init() throws(OpusCodecError) {
-    var code: CInt = 0
-    let created = unsafe opus_decoder_create(48_000, 1, &code)
-    guard let created = unsafe created, code == OPUS_OK else {
-      throw OpusCodecError(operation: "opus_decoder_create", code: code)
-    }
-    unsafe decoder = created
+    let decoder = try DecoderState()
+    let guess = try DecoderState()
+    self.init(decoder, guess)
   }
 
-  deinit {
-    unsafe opus_decoder_destroy(decoder)
+  private init(_ decoder: consuming DecoderState, _ guess: consuming DecoderState) {
+    self.decoder = decoder
+    self.guess = guess
   }
 
   /// The duration in frames of the payload in `range` of `bytes`, from its table of contents
@@ -71,7 +81,7 @@ public struct OpusVoiceDecoder: ~Copyable {
     into samples: inout SampleBuffer
   ) -> FrameCount {
     let capacity = samples.count
-    return run(bytes, in: range, into: &samples, frames: capacity, redundancy: 0)
+    return decoder.decode(bytes, in: range, into: &samples, frames: capacity, redundancy: 0)
   }
 
   /// Decodes the in-band redundancy of the payload in `range` of `bytes`, which stands for the
@@ -85,46 +95,39 @@ public struct OpusVoiceDecoder: ~Copyable {
     into samples: inout SampleBuffer,
     frames: FrameCount
   ) -> FrameCount {
-    run(bytes, in: range, into: &samples, frames: frames, redundancy: 1)
+    decoder.decode(bytes, in: range, into: &samples, frames: frames, redundancy: 1)
   }
 
   /// Continues the last sound over `frames`, a multiple of 120: concealment, or comfort noise
   /// after DTX.
+  ///
+  /// The decoder itself does not move.
   @_noAllocation @_noLocks
   public mutating func conceal(into samples: inout SampleBuffer, frames: FrameCount) -> FrameCount {
-    precondition(frames <= samples.count, "buffer too small")
-    let decoded = unsafe opus_voice_decode(
-      decoder,
-      nil,
-      0,
-      samples.address,
-      CInt(truncatingIfNeeded: frames),
-      0
-    )
-    return Int(max(0, decoded))
+    if guessed == 0 {
+      guess.copy(decoder)
+      isGuessNewer = true
+    }
+    guessed += frames
+    return guess.conceal(into: &samples, frames: frames)
   }
 
+  /// Takes the decoder over a loss of `frames`, to the packet after it: as far as `conceal` went, unless that was further
+  /// than the loss; then by concealment that nobody hears.
+  ///
+  /// `scratch` needs 4800 frames. What `conceal` continues stays what it was, until `endGuess`.
   @_noAllocation @_noLocks
-  private mutating func run(
-    _ bytes: borrowing ByteBuffer,
-    in range: Range<Int>,
-    into samples: inout SampleBuffer,
-    frames: FrameCount,
-    redundancy: CInt
-  ) -> FrameCount {
-    precondition(range.lowerBound >= 0 && range.upperBound <= bytes.count, "range out of bounds")
-    precondition(frames <= samples.count, "buffer too small")
-    let decoded = unsafe opus_voice_decode(
-      decoder,
-      bytes.address + range.lowerBound,
-      CInt(truncatingIfNeeded: range.upperBound - range.lowerBound),
-      samples.address,
-      CInt(truncatingIfNeeded: frames),
-      redundancy
-    )
-    return Int(max(0, decoded))
+  public mutating func pass(_ frames: FrameCount, using scratch: inout SampleBuffer) {
+    guard guessed > 0 else { return }
+    if isGuessNewer, guessed <= frames || frames > Self.longestLoss {
+      decoder.copy(guess)
+    } else if frames >= 120, frames <= Self.longestLoss {
+      _ = decoder.conceal(into: &scratch, frames: frames / 120 * 120)
+    }
+    isGuessNewer = false
   }
-}
 
-// SAFETY: libopus keeps all state behind the pointer, which has this one owner.
-extension OpusVoiceDecoder: @unchecked Sendable {}
+  /// Lets the next `conceal` continue what was decoded last.
+  @_noAllocation @_noLocks
+  public mutating func endGuess() { guessed = 0 }
+}

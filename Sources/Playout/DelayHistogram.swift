@@ -9,6 +9,10 @@ struct DelayHistogram: ~Copyable {
   private static var bucketCount: Int { 2_048 }
   /// After this many nanoseconds of stream an observation counts 1/e of a new one.
   private static var memoryNanoseconds: Double { 40e9 }
+  /// exp(-1/16): a packet that is late by 4 ms (16 buckets) costs 1 - 1/e of one that is very late.
+  ///
+  /// What was invented in its place up to then is all that is lost by it.
+  private static var nearness: Float { 0.939_413 }
 
   private var weights = FixedArray<Float>(repeating: 0, count: 2_048)
   private var total: Float = 0
@@ -17,8 +21,8 @@ struct DelayHistogram: ~Copyable {
   /// Of the lost packets that a later one brought again, in the same measure: by how many buckets later it was said.
   private var recoverable = FixedArray<Float>(repeating: 0, count: 4)
   private var distances = FixedArray<Int>(repeating: 0, count: 4)
-  /// Scratch: the weight of what comes at a bucket or later.
-  private var later = FixedArray<Float>(repeating: 0, count: 2_049)
+  /// Scratch: what the packets cost that come at a bucket or later, in the measure of the weights.
+  private var later = FixedArray<Float>(repeating: 0, count: 4_097)
   private var nextWeight: Float = 1
   /// How many packets like the last one the memory holds.
   private var packetsRemembered: Float = 0
@@ -56,9 +60,11 @@ struct DelayHistogram: ~Copyable {
     recoverable[place] = nextWeight
   }
 
-  /// The delay at which waiting longer costs more than it saves: the delay itself, and `price` nanoseconds for the
-  /// whole share of packets that are not there by then, of a whole memory: one that has just begun knows of no good
-  /// times, and must not take the first late packet for the rule.
+  /// The delay at which waiting longer costs more than it saves.
+  ///
+  /// That is the delay itself, and `price` nanoseconds for the whole share of packets that are not there by then, of a
+  /// whole memory: one that has just begun knows of no good times, and must not take the first late packet for the rule.
+  /// Packets that are not much later cost less.
   ///
   /// Not there are those that come later, and of the lost ones those of which the one that brings them again comes later.
   @_noAllocation @_noLocks
@@ -75,22 +81,27 @@ struct DelayHistogram: ~Copyable {
     guard all > 1.5 * nextWeight else { return cheapestWithoutCopies(scale: scale) }
     let copyScale = scale * (all - nextWeight) / (all * total)
     let width = Float(Self.bucketNanoseconds)
+    // A copy comes by `distance` later than the packet that brings it: what that costs begins so far below nothing.
     let top = min(highest + farthest + 1, Self.bucketCount)
-    var bucket = top
-    later[bucket] = 0
-    while bucket > 0 {
-      bucket -= 1
-      later[bucket] = later[bucket + 1] + (bucket <= highest ? weights[bucket] : 0)
+    var (above, near): (Float, Float) = (0, 0)
+    var place = top + farthest
+    later[place] = 0
+    while place > 0 {
+      place -= 1
+      let here = place >= farthest ? weights[place - farthest] : 0
+      above += here
+      near = Self.nearness * (near + here)
+      later[place] = above - near
     }
     var best = top
     var lowest = Float.infinity
-    bucket = 1
+    var bucket = 1
     while bucket <= top {
       var missing: Float = 0
       for index in 0..<recoverable.count where recoverable[index] > 0 {
-        missing += recoverable[index] * later[max(0, bucket - distances[index])]
+        missing += recoverable[index] * later[bucket + farthest - distances[index]]
       }
-      let cost = Float(bucket) * width + scale * later[bucket] + copyScale * missing
+      let cost = Float(bucket) * width + scale * later[bucket + farthest] + copyScale * missing
       if cost < lowest {
         lowest = cost
         best = bucket
@@ -103,7 +114,7 @@ struct DelayHistogram: ~Copyable {
   @_noAllocation @_noLocks
   private func cheapestWithoutCopies(scale: Float) -> Int64 {
     let width = Float(Self.bucketNanoseconds)
-    var above: Float = 0
+    var (above, near): (Float, Float) = (0, 0)
     var bucket = highest + 1
     var best = bucket
     var lowest = Float(bucket) * width
@@ -111,7 +122,8 @@ struct DelayHistogram: ~Copyable {
     while bucket > 1 {
       bucket -= 1
       above += weights[bucket]
-      let cost = Float(bucket) * width + scale * above
+      near = Self.nearness * (near + weights[bucket])
+      let cost = Float(bucket) * width + scale * (above - near)
       if cost < lowest {
         lowest = cost
         best = bucket

@@ -12,7 +12,7 @@ public import MediaTime
 /// | nothing yet | – | `silence` |
 /// | first packet, or after silence or a long gap | not yet due | `comfort` until its delay reaches the target |
 /// | the expected packet | yes | `decode` |
-/// | the expected packet | only a later one | `recover` if it carries the redundancy, else `conceal` for the missing span |
+/// | the expected packet | only a later one | `recover` if it carries the redundancy, if only for the decoder's sake, else `conceal` for the missing span |
 /// | the expected packet | nothing | `conceal`, time standing still, so that a late packet still plays |
 /// | the expected packet | it, too late | `decodeLate` without as much of it as the target does not ask for |
 /// | the expected packet | all of a stall at once | the same, and most of what is left out whole is not even decoded |
@@ -29,6 +29,9 @@ public struct JitterBuffer: ~Copyable {
   private static var bridgedFrames: FrameCount { 4_800 }
   /// What is not worth a cross-fade.
   private static var audibleFrames: FrameCount { 48 }
+  /// Who is late by no more than this is mended by resampling, unless that is the rule.
+  private static var steeredFrames: FrameCount { @_noAllocation @_noLocks get { 240 } }
+  private static var steeringInterval: Int64 { 1_000_000_000 }
   private static var skipAhead: Int64 { 20_000_000 }
   private static var hopelessExcess: Int64 { 500_000_000 }
   private static var stretchThreshold: Int64 { 5_000_000 }
@@ -40,23 +43,24 @@ public struct JitterBuffer: ~Copyable {
   /// The hold-back beyond the fastest packet, smoothed, in nanoseconds.
   public private(set) var delayNanoseconds: Int64 = 0
 
-  private var store = PacketStore(capacity: 512)
+  private(set) var store = PacketStore(capacity: 512)
   private var lastingExcess = LastingExcess()
   private var target = DelayTarget()
   private var newestArrival: (mediaFrame: Int64, sequence: Int64, instant: MonotonicInstant)?
   /// The first packet of this time base that came.
   private var firstHeard: Int64?
-  private var expected: (sequence: Int64, mediaFrame: Int64)?
+  private(set) var expected: (sequence: Int64, mediaFrame: Int64)?
   /// Packets before this number belong to a time base that was left.
   private var firstSequence: Int64 = 0
   private var played = RecentSequences()
-  private var overtaking = Overtaking()
+  private(set) var overtaking = Overtaking()
   private var drift = DriftControl()
-  private var packetFrames: FrameCount = 960
-  private var concealedSinceExpected: FrameCount = 0
-  private var isResuming = true
+  private(set) var packetFrames: FrameCount = 960
+  private(set) var concealedSinceExpected: FrameCount = 0
+  private(set) var isResuming = true
   private var hasPlayed = false
-  private var isInSilence = false
+  private(set) var isInSilence = false
+  private var lastSteered: MonotonicInstant?
 
   /// A buffer that has received nothing.
   public init() {}
@@ -226,13 +230,20 @@ public struct JitterBuffer: ~Copyable {
     guard let expected else { return playWhenDue(packet, at: playTime) }
     let gap = Int(clamping: packet.mediaFrame - expected.mediaFrame)
     let missing = gap - concealedSinceExpected
+    let isNext = packet.sequence == expected.sequence
+    let isRecovery = bringsFormer(packet, gap: gap)
+    // What is brought again too late to be heard still helps the decoder.
+    if isRecovery, missing < packet.frames, !isInSilence, !isResuming {
+      return recover(from: packet, gap: gap, missing: missing)
+    }
     if missing < 0, !isInSilence {
-      let wanted = min(-missing, excess(held: held, late: -missing, at: playTime))
-      if wanted > Self.audibleFrames { return playLate(packet, late: -missing, skipping: wanted) }
+      let wanted = skipped(held: held, late: -missing, at: playTime)
+      if !isResuming || wanted > 0 {
+        return playLate(packet, late: -missing, skipping: wanted)
+      }
     }
     if isResuming { return playWhenDue(packet, at: playTime) }
 
-    let isNext = packet.sequence == expected.sequence
     if isNext, isPause(gap) {
       isResuming = true
       return playWhenDue(packet, at: playTime)
@@ -240,52 +251,12 @@ public struct JitterBuffer: ~Copyable {
     if missing <= 0 || held - target.nanoseconds > Self.skipAhead {
       return play(packet)
     }
+    guard isRecovery else { return conceal(min(missing, concealmentFrames)) }
     // What lies further back than the redundancy reaches is concealed first, so that the recovered
     // span sounds in its place and the decoder's state stays in step.
     let beforeRecovery = missing - packet.frames
-    let isRecovery = !isNext && packet.carriesRedundancy
-    if isRecovery, beforeRecovery >= 120 { return conceal(min(beforeRecovery, concealmentFrames)) }
-    if isRecovery, beforeRecovery >= 0 {
-      counters.recoveredFrames += Int64(packet.frames)
-      concealedSinceExpected += packet.frames
-      return .recover(slot: store.slot(of: packet.sequence), frames: packet.frames)
-    }
-    return conceal(min(missing, concealmentFrames))
-  }
-
-  /// True if the packet that `next` would decode is here and follows without a gap: more output can
-  /// be made early, for a time-stretch that needs it.
-  public var canDecodeAhead: Bool {
-    @_noAllocation @_noLocks get { following.map { $0.missing == 0 } ?? false }
-  }
-
-  /// True if the packet after a loss is here at `now`: what is missing before it will hardly come any more, and can be
-  /// concealed early, for a bridge between both.
-  @_noAllocation @_noLocks
-  public func canBridge(at now: MonotonicInstant) -> Bool {
-    guard !isInSilence, let (sequence, missing) = following, missing > 0,
-      missing <= Self.bridgedFrames, let expected, sequence > expected.sequence
-    else { return false }
-    return overtaking.isLost(sequence - 1, at: now)
-  }
-
-  // The next packet that is here, and how much must be concealed before it, less than nothing if it is late; nil if none is
-  // here, or if it is still to be seen when to play it.
-  private var following: (sequence: Int64, missing: FrameCount)? {
-    @_noAllocation @_noLocks get {
-      guard let expected, !isResuming, let front = store.first(from: expected.sequence) else {
-        return nil
-      }
-      let gap = Int(clamping: front.mediaFrame - expected.mediaFrame)
-      if front.sequence == expected.sequence, isPause(gap) { return nil }
-      return (front.sequence, gap - concealedSinceExpected)
-    }
-  }
-
-  // Consecutive numbers with a jump in time: the sender was silent (RFC 7587 section 3.1.3).
-  @_noAllocation @_noLocks
-  private func isPause(_ gap: FrameCount) -> Bool {
-    gap > 0 && (isInSilence || gap > packetFrames)
+    if beforeRecovery >= 120 { return conceal(min(beforeRecovery, concealmentFrames)) }
+    return recover(from: packet, gap: gap, missing: missing)
   }
 
   /// The frame that will be decoded next, nil before the first one and while a loss or a silence is bridged.
@@ -324,6 +295,13 @@ public struct JitterBuffer: ~Copyable {
       return .lengthen(frames: SampleRate.voice.frames(inNanoseconds: -excess))
     }
     return .resample(ratio: drift.ratio(forExcess: excess, over: packetFrames))
+  }
+
+  /// Tells the buffer that the last `frames` that were concealed were not heard, and are no longer queued.
+  @_noAllocation @_noLocks
+  public mutating func takeBack(_ frames: FrameCount) {
+    counters.concealedFrames -= Int64(frames)
+    concealedSinceExpected -= frames
   }
 
   /// Tells the buffer that time-stretching removed `frames` (added, if negative).
@@ -391,8 +369,11 @@ public struct JitterBuffer: ~Copyable {
     return isInSilence ? .comfort(frames: frames) : conceal(frames)
   }
 
+  // What was concealed beyond what is missing before the packet makes it late, even if nothing is left out of it.
   @_noAllocation @_noLocks
-  private mutating func play(_ packet: StoredPacket) -> Step {
+  private mutating func play(_ packet: StoredPacket, skipping: FrameCount = 0) -> Step {
+    let lost = expected.map { Int(clamping: packet.mediaFrame - $0.mediaFrame) }
+    let isLate = skipping > 0 || !isInSilence && concealedSinceExpected > lost ?? .max
     _ = store.removeAll(before: packet.sequence)
     played.insert(packet.sequence)
     store.remove(packet.sequence)
@@ -403,26 +384,55 @@ public struct JitterBuffer: ~Copyable {
     hasPlayed = true
     isInSilence = packet.isSilence
     if packet.isCopy {
-      counters.recoveredFrames += Int64(packet.frames)
+      counters.recoveredFrames += Int64(packet.frames - skipping)
     } else {
-      counters.decodedFrames += Int64(packet.frames)
+      counters.decodedFrames += Int64(packet.frames - skipping)
     }
-    return .decode(slot: store.slot(of: packet.sequence), frames: packet.frames)
+    let slot = store.slot(of: packet.sequence)
+    let missing = max(0, lost ?? Self.fadedFrames)
+    guard isLate else { return .decode(slot: slot, frames: packet.frames, lost: missing) }
+    return .decodeLate(slot: slot, frames: packet.frames, skipping: skipping, lost: missing)
   }
 
-  // How much of a late packet is better left out than heard late.
+  // The packet before `packet`, of which no more than `missing` frames are still wanted.
   @_noAllocation @_noLocks
-  private func excess(
+  private mutating func recover(
+    from packet: StoredPacket,
+    gap: FrameCount,
+    missing: FrameCount
+  ) -> Step {
+    let heard = max(0, min(missing, packet.frames))
+    counters.recoveredFrames += Int64(heard)
+    expected = (packet.sequence, packet.mediaFrame)
+    concealedSinceExpected = max(0, concealedSinceExpected + heard - gap)
+    return .recover(
+      slot: store.slot(of: packet.sequence),
+      frames: packet.frames,
+      skipping: packet.frames - heard,
+      lost: gap - packet.frames
+    )
+  }
+
+  // How much of a late packet is better left out than heard late: as much as the target does not ask for, or all of it
+  // if that is so little that the delay can be steered.
+  @_noAllocation @_noLocks
+  private mutating func skipped(
     held: Int64,
     late: FrameCount,
     at playTime: MonotonicInstant
   ) -> FrameCount {
+    if late <= Self.steeredFrames {
+      let isRare = lastSteered.map { playTime.nanoseconds(since: $0) > Self.steeringInterval }
+      lastSteered = playTime
+      if isRare ?? true { return late }
+    }
     var bound = target.nanoseconds
     // When a stall is over, the newest packet is in time; if it is as late, it is the way that has become slower.
     if late > Self.jitterFrames {
       bound = max(bound, target.delay(ofFrame: store.newestFrame, at: playTime) ?? 0)
     }
-    return SampleRate.voice.frames(inNanoseconds: max(0, held - bound))
+    let excess = SampleRate.voice.frames(inNanoseconds: max(0, held - bound))
+    return excess > Self.audibleFrames ? min(late, excess) : 0
   }
 
   @_noAllocation @_noLocks
@@ -445,22 +455,13 @@ public struct JitterBuffer: ~Copyable {
     }
     let skipped = min(skipping, packet.frames)
     let wasResuming = isResuming
-    _ = play(packet)
-    if packet.isCopy {
-      counters.recoveredFrames -= Int64(skipped)
-    } else {
-      counters.decodedFrames -= Int64(skipped)
-    }
+    let step = play(packet, skipping: skipped)
     if skipped == packet.frames {
       counters.skippedPackets += 1
       concealedSinceExpected = late - skipped
       isResuming = wasResuming
     }
-    return .decodeLate(
-      slot: store.slot(of: packet.sequence),
-      frames: packet.frames,
-      skipping: skipped
-    )
+    return step
   }
 
   // Drops what has waited too long, up to the first packet within `excess` of the target.

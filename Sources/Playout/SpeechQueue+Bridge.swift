@@ -22,7 +22,7 @@ extension SpeechQueue {
   @_noAllocation @_noLocks
   public mutating func bridge(gap: FrameCount, next: FrameCount, leaning: FrameCount) {
     let base = end - next
-    let begin = max(start + 3, base - gap)
+    let begin = max(firstUnheard, base - gap)
     guard next > 0, base - begin >= Self.leastFrames else { return }
     if let period = voicedPeriod(from: base, count: next) {
       let leaning = min(min(leaning, base - begin), next - period)

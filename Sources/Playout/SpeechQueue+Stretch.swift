@@ -52,7 +52,7 @@ extension SpeechQueue {
   // The period at which the newest unplayed speech resembles itself most, and where to cut.
   @_noAllocation @_noLocks
   private func findPeriod(limit: FrameCount, likeness: Float?) -> (base: Int, period: Int)? {
-    let base = max(start + 3, end - 3 * Self.longestPeriod)
+    let base = max(firstUnheard, end - 3 * Self.longestPeriod)
     let longest = min(min(limit, Self.longestPeriod), (end - base) / 2)
     guard longest >= Self.shortestPeriod else { return nil }
 

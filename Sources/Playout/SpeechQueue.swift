@@ -6,7 +6,7 @@ public import MediaTime
 /// Mono at 48 kHz.
 ///
 /// Append through `append`, play through `read`. A ratio other than 1 interpolates between samples
-/// (third order), which costs two frames of look-ahead and steers clock drift away.
+/// (fifth order), which costs three frames of look-ahead and steers clock drift away.
 public struct SpeechQueue: ~Copyable {
   /// The most that can be queued: two packets of 120 ms and some more.
   public static var capacity: FrameCount { @_noAllocation @_noLocks get { 16_384 } }
@@ -15,8 +15,9 @@ public struct SpeechQueue: ~Copyable {
   var samples = FixedArray<Float>(repeating: 0, count: 32_768)
   /// What `bridge` repeats: a pitch period, or a mirror image.
   var pattern = FixedArray<Float>(repeating: 0, count: 960)
-  var start = 1
-  var end = 1
+  /// Two samples before it and three after the last one that is read belong to the interpolation.
+  var start = 2
+  var end = 2
   private var fraction = 0.0
 
   /// An empty queue.
@@ -24,8 +25,11 @@ public struct SpeechQueue: ~Copyable {
 
   /// Frames that `read` can deliver now.
   public var count: FrameCount {
-    @_noAllocation @_noLocks get { max(0, end - start - 2) }
+    @_noAllocation @_noLocks get { max(0, end - start - 3) }
   }
+
+  /// What is before this has been heard, if only in part.
+  var firstUnheard: Int { @_noAllocation @_noLocks get { start + 4 } }
 
   /// Appends the first `count` frames of `block`, as far as there is room.
   @_noAllocation @_noLocks
@@ -34,6 +38,14 @@ public struct SpeechQueue: ~Copyable {
     let frames = min(count, Self.storage - end)
     samples.copy(from: block, to: end, count: frames)
     end += frames
+  }
+
+  /// Takes back the newest `count` frames that are unplayed, of which the first go to `block`, as many as it holds.
+  @_noAllocation @_noLocks
+  public mutating func takeBack(_ count: FrameCount, into block: inout SampleBuffer) {
+    let frames = max(0, min(count, self.count))
+    end -= frames
+    for index in 0..<min(frames, block.count) { block[index] = samples[end + index] }
   }
 
   /// Adds frames to `range` of `output` at `ratio` input frames per output frame.
@@ -49,9 +61,9 @@ public struct SpeechQueue: ~Copyable {
     let wanted = range.upperBound - range.lowerBound
     let step = Float(ratio - 1)
     var produced = 0
-    while produced < wanted, start + 2 < end {
+    while produced < wanted, start + 3 < end {
       // Each frame is one further on, until the fraction leaves its place.
-      let run = min(wanted - produced, min(end - 2 - start, framesInPlace(by: ratio - 1)))
+      let run = min(wanted - produced, min(end - 3 - start, framesInPlace(by: ratio - 1)))
       interpolate(run, by: step, addingTo: &output, at: range.lowerBound + produced)
       produced += run
       start += run
@@ -82,8 +94,8 @@ public struct SpeechQueue: ~Copyable {
     addingTo output: inout SampleBuffer,
     at place: Int
   ) {
-    // The bounds are checked once for all samples: 0 < start, start + frames + 2 <= end <= storage.
-    precondition(start > 0 && start + frames + 1 < Self.storage, "range out of bounds")
+    // The bounds are checked once for all samples: 1 < start, start + frames + 3 <= end <= storage.
+    precondition(start > 1 && start + frames + 2 < Self.storage, "range out of bounds")
     precondition(place >= 0 && place + frames <= output.count, "range out of bounds")
     let input = unsafe samples.address + start
     let target = unsafe output.address + place
@@ -98,24 +110,24 @@ public struct SpeechQueue: ~Copyable {
     }
   }
 
-  // Catmull-Rom through the samples from the one before to the second after; exact at position 0.
+  // Lagrange's polynomial through the samples from the second before to the third after; exact at position 0.
   @_noAllocation @_noLocks @inline(__always)
   private static func interpolated(_ samples: UnsafePointer<Float>, at position: Float) -> Float {
-    let here = unsafe samples[0]
-    let before = unsafe samples[-1]
-    let after = unsafe samples[1]
-    let beyond = unsafe samples[2]
-    let slope = 0.5 * (after - before)
-    let curve = before - 2.5 * here + 2 * after - 0.5 * beyond
-    let twist = 0.5 * (beyond - before) + 1.5 * (here - after)
-    return ((twist * position + curve) * position + slope) * position + here
+    let (after1, after2) = (position + 1, position + 2)
+    let (before1, before2, before3) = (position - 1, position - 2, position - 3)
+    let inner = unsafe position * samples[1] - before1 * samples[0]
+    let middle = unsafe before2 * samples[-1] - after1 * samples[2]
+    let outer = unsafe after2 * samples[3] - before3 * samples[-2]
+    return (after2 * after1 * before2 * before3 / 12) * inner
+      + (after2 * position * before1 * before3 / 24) * middle
+      + (after1 * position * before1 * before2 / 120) * outer
   }
 
   @_noAllocation @_noLocks
   private mutating func makeRoom(_ frames: Int) {
     guard end + frames > Self.storage else { return }
-    samples.move(from: start - 1, to: 0, count: end - start + 1)
-    end -= start - 1
-    start = 1
+    samples.move(from: start - 2, to: 0, count: end - start + 2)
+    end -= start - 2
+    start = 2
   }
 }

@@ -260,6 +260,16 @@ struct PayloadDecoder: ~Copyable {
     return widen(count, into: &samples)
   }
 
+  /// Takes the decoder over a loss of `frames`, to the packet after it (`OpusVoiceDecoder.pass`).
+  @_noAllocation @_noLocks
+  mutating func pass(_ frames: FrameCount, using scratch: inout SampleBuffer) {
+    opus?.pass(frames, using: &scratch)
+  }
+
+  /// Lets the next `conceal` continue what was decoded last.
+  @_noAllocation @_noLocks
+  mutating func endGuess() { opus?.endGuess() }
+
   @_noAllocation @_noLocks
   private mutating func widen(_ count: Int, into samples: inout SampleBuffer) -> FrameCount {
     guard count > 0 else { return 0 }

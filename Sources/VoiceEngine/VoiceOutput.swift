@@ -24,6 +24,12 @@ struct VoiceOutput: ~Copyable {
   private var fading = SampleBuffer(repeating: 0, count: 120)
   private var queue = SpeechQueue()
   private var ratio = 1.0
+  /// True while what was invented goes on though the decoder has left that time behind.
+  private var isApart = false
+  /// How many frames of `fading` go on from what was heard.
+  private var joint: FrameCount = 0
+  /// How much of what was decoded after a loss leans on what was invented for it.
+  private var leaning: FrameCount = 0
   /// The newest frames of the queue: what was invented for a loss, and what was decoded after it.
   private var loss: (invented: FrameCount, next: FrameCount) = (0, 0)
 
@@ -110,7 +116,9 @@ struct VoiceOutput: ~Copyable {
     at now: MonotonicInstant
   ) {
     decodes.begin()
-    if bridgeLoss(at: now, produced: 0) { correct(at: now, produced: 0) }
+    let isReplaced = replaceGuess(at: now)
+    let isBridged = bridgeLoss(at: now, produced: 0)
+    if isReplaced || isBridged { correct(at: now, produced: 0) }
     var produced = queue.read(addingTo: &output, in: 0..<count, ratio: ratio)
     var steps = 0
     while produced < count, steps < 256 {
@@ -122,6 +130,23 @@ struct VoiceOutput: ~Copyable {
     }
   }
 
+  // What was invented for a packet that has come since gives way to it, as far as it is unplayed; true if that was decoded.
+  @_noAllocation @_noLocks
+  private mutating func replaceGuess(at now: MonotonicInstant) -> Bool {
+    guard loss.next == 0 else { return false }
+    let frames = jitterBuffer.replaceableFrames(of: min(queue.count, loss.invented))
+    guard frames >= Self.overlapFrames else { return false }
+    queue.takeBack(frames, into: &fading)
+    jitterBuffer.takeBack(frames)
+    loss.invented -= frames
+    joint = Self.overlapFrames
+    var isDecoded = takeStep(at: now, produced: 0)
+    // The redundancy was for the decoder alone, and the packet itself is next.
+    if isApart { isDecoded = takeStep(at: now, produced: 0) }
+    joint = 0
+    return isDecoded
+  }
+
   // True if a packet was decoded.
   @_noAllocation @_noLocks
   private mutating func takeStep(at now: MonotonicInstant, produced: FrameCount) -> Bool {
@@ -129,7 +154,7 @@ struct VoiceOutput: ~Copyable {
     let step = jitterBuffer.next(at: now, queuedFrames: unplayed)
     perform(step)
     switch step {
-    case .decode(let slot, _), .decodeLate(let slot, _, _):
+    case .decode(let slot, _, _), .decodeLate(let slot, _, _, _):
       decodes.noteDecoding(slot: slot, at: now, queuedFrames: unplayed)
       return true
     case .recover, .conceal, .comfort, .silence:
@@ -155,7 +180,7 @@ struct VoiceOutput: ~Copyable {
       _ = takeStep(at: now, produced: produced)
     }
     guard loss.next > 0 else { return false }
-    queue.bridge(gap: loss.invented, next: loss.next, leaning: decoder.leaningFrames)
+    queue.bridge(gap: loss.invented, next: loss.next, leaning: leaning)
     loss = (0, 0)
     return true
   }
@@ -163,15 +188,17 @@ struct VoiceOutput: ~Copyable {
   @_noAllocation @_noLocks
   private mutating func perform(_ step: JitterBuffer.Step) {
     switch step {
-    case .decode(let slot, let frames):
-      let decoded = decoder.decode(payloads, in: payload(slot), into: &scratch)
+    case .decode(let slot, let frames, let lost):
+      let decoded = decode(slot, frames, after: lost)
       appendSpeech(decoded, orConceal: frames)
-    case .decodeLate(let slot, let frames, let skipping):
-      let decoded = decodeLate(slot, frames, skipping: skipping)
+    case .decodeLate(let slot, let frames, let skipping, let lost):
+      prepareJoint(frames - skipping)
+      let decoded = decode(slot, frames, after: lost, skipping: skipping)
       appendSpeech(decoded, orConceal: frames - skipping)
-    case .recover(let slot, let frames):
-      let decoded = decoder.recover(payloads, in: payload(slot), into: &scratch, frames: frames)
-      appendSpeech(decoded, orConceal: frames)
+    case .recover(let slot, let frames, let skipping, let lost):
+      if skipping > 0 { prepareJoint(frames - skipping) }
+      let decoded = decode(slot, frames, after: lost, skipping: skipping, isRedundancy: true)
+      appendSpeech(decoded, orConceal: frames - skipping)
     case .conceal(let frames):
       appendSpeech(0, orConceal: frames)
     case .comfort(let frames):
@@ -203,26 +230,43 @@ struct VoiceOutput: ~Copyable {
     }
   }
 
-  // What was invented in the packet's place goes over into it within 2.5 ms.
+  // What was heard goes on, unless nothing is to follow, or it goes on already.
   @_noAllocation @_noLocks
-  private mutating func decodeLate(
+  private mutating func prepareJoint(_ frames: FrameCount) {
+    guard joint == 0, frames > 0 else { return }
+    joint = min(conceal(Self.overlapFrames), Self.overlapFrames)
+    fading.copy(from: scratch, count: joint)
+  }
+
+  // Returns how much of it is to be heard, in `scratch`; what was heard goes over into it within the joint.
+  @_noAllocation @_noLocks
+  private mutating func decode(
     _ slot: Int,
     _ frames: FrameCount,
-    skipping: FrameCount
+    after lost: FrameCount,
+    skipping: FrameCount = 0,
+    isRedundancy: Bool = false
   ) -> FrameCount {
-    let overlap = min(Self.overlapFrames, frames - skipping)
-    if overlap > 0 {
-      _ = conceal(overlap)
-      fading.copy(from: scratch, count: overlap)
-    }
-    let decoded = decoder.decode(payloads, in: payload(slot), into: &scratch)
-    guard decoded > skipping else { return 0 }
-    scratch.move(from: skipping, to: 0, count: decoded - skipping)
-    for index in 0..<min(overlap, decoded - skipping) {
+    if isApart { prepareJoint(frames - skipping) }
+    decoder.pass(lost, using: &scratch)
+    let range = payload(slot)
+    let decoded =
+      isRedundancy
+      ? decoder.recover(payloads, in: range, into: &scratch, frames: frames)
+      : decoder.decode(payloads, in: range, into: &scratch)
+    isApart = decoded > 0 && decoded <= skipping
+    guard !isApart else { return 0 }
+    decoder.endGuess()
+    let heard = max(0, decoded - skipping)
+    scratch.move(from: skipping, to: 0, count: heard)
+    let overlap = min(joint, heard)
+    for index in 0..<overlap {
       let weight = Float(index) / Float(overlap)
       scratch[index] = fading[index] + (scratch[index] - fading[index]) * weight
     }
-    return decoded - skipping
+    joint = 0
+    if loss.next == 0 { leaning = lost > 0 ? decoder.leaningFrames : 0 }
+    return heard
   }
 
   // Decoders conceal in steps of 2.5 ms; what they refuse becomes silence.

@@ -48,4 +48,15 @@ struct DelayTargetTests {
     let after = target.nanoseconds
     #expect(before - after >= 1_000_000)
   }
+
+  @Test func whatWasLittleLateIsForgottenSoonerThanWhatWasVeryLate() {
+    func target(afterOneLateBy late: Int64, seconds: Int) -> Int64 {
+      var target = DelayTarget()
+      Self.feed(&target, packets: 0..<6_000 + seconds * 100) { $0 == 6_000 ? late : 0 }
+      return target.nanoseconds
+    }
+    // In the measure of very late packets both would be worth waiting for.
+    #expect(target(afterOneLateBy: 2_000_000, seconds: 65) < 1_000_000)
+    #expect(target(afterOneLateBy: 8_000_000, seconds: 20) > 8_000_000)
+  }
 }

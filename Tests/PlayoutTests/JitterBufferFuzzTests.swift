@@ -87,6 +87,11 @@ struct JitterBufferFuzzTests {
     private mutating func pull() {
       let asked = 120
       var steps = 0
+      let back = buffer.replaceableFrames(of: queued)
+      if back > 0, generator.next() % 2 == 0 {
+        buffer.takeBack(back)
+        queued -= back
+      }
       let early = generator.next() % 4 == 0 ? 16 : 0
       while queued < asked || steps < early && buffer.canBridge(at: now), steps < 256 {
         steps += 1
@@ -94,18 +99,19 @@ struct JitterBufferFuzzTests {
         let step = buffer.next(at: now, queuedFrames: queued)
         check(step, isEarly: isEarly)
         switch step {
-        case .decode(let slot, let frames):
+        case .decode(let slot, let frames, _):
           look(into: slot)
           slots[slot] = -1
           take(frames)
           if generator.next() % 4 != 0 { correct() }
-        case .recover(let slot, let frames):
+        case .recover(let slot, let frames, let skipping, _):
           look(into: slot)
-          take(frames)
-        case .decodeLate(let slot, let frames, let skipping):
+          if !(0...frames).contains(skipping) { failure = "\(skipping) of \(frames) left out" }
+          queued += frames - skipping
+        case .decodeLate(let slot, let frames, let skipping, _):
           look(into: slot)
           slots[slot] = -1
-          if skipping < 1 || skipping > frames {
+          if !(0...frames).contains(skipping) {
             failure = "\(skipping) of \(frames) frames left out"
           }
           queued += frames - skipping

@@ -90,7 +90,7 @@ struct VirtualStream: ~Copyable {
       let step = buffer.next(at: now, queuedFrames: queued)
       steps.append(step)
       switch step {
-      case .decode(let slot, let frames):
+      case .decode(let slot, let frames, _):
         decoded.append(slots[slot] ?? -1)
         queued += frames
         switch buffer.correction(at: now, queuedFrames: queued) {
@@ -99,7 +99,7 @@ struct VirtualStream: ~Copyable {
         case .shorten(let limit, _):
           // An ideal stretcher, for a player without sound.
           while queued < 960, buffer.canDecodeAhead,
-            case .decode(let slot, let frames) = buffer.next(at: now, queuedFrames: queued)
+            case .decode(let slot, let frames, _) = buffer.next(at: now, queuedFrames: queued)
           {
             decoded.append(slots[slot] ?? -1)
             queued += frames
@@ -111,11 +111,12 @@ struct VirtualStream: ~Copyable {
           queued += limit
           buffer.noteStretch(removedFrames: -limit)
         }
-      case .decodeLate(let slot, let frames, let skipping):
+      case .decodeLate(let slot, let frames, let skipping, _):
         decoded.append(slots[slot] ?? -1)
         queued += frames - skipping
-      case .recover(_, let frames), .conceal(let frames), .comfort(let frames),
-        .silence(let frames):
+      case .recover(_, let frames, let skipping, _):
+        queued += frames - skipping
+      case .conceal(let frames), .comfort(let frames), .silence(let frames):
         queued += frames
       }
     }
@@ -181,11 +182,13 @@ struct JitterBufferTests {
   @Test func lossOfTwoIsConcealedFirstAndThenRecovered() {
     var stream = VirtualStream(packetFrames: 960)
     stream.send(0..<300) { $0 == 250 || $0 == 251 ? nil : $0 % 5 == 0 ? 70 : 5 }
-    stream.run(milliseconds: 5_800)
+    stream.run(milliseconds: 4_900)
+    let before = stream.buffer.counters.recoveredFrames
+    stream.run(milliseconds: 900)
     let played = stream.steps.suffix(200).filter {
       if case .decode = $0 { false } else { true }
     }
-    #expect(stream.buffer.counters.recoveredFrames == 960)
+    #expect(stream.buffer.counters.recoveredFrames - before == 960)
     guard case .recover = played.last(where: { if case .recover = $0 { true } else { false } })
     else {
       Issue.record("no recovery")
@@ -200,6 +203,64 @@ struct JitterBufferTests {
     stream.run(milliseconds: 3_900)
     #expect(stream.concealedMilliseconds <= 12)
     #expect(stream.delayMilliseconds < 10)
+  }
+
+  @Test func redundancyThatComesTooLateStillReachesTheDecoder() throws {
+    var stream = VirtualStream()
+    stream.send(0..<400) { $0 == 200 ? nil : 5 }
+    stream.run(milliseconds: 3_900)
+    let place = try #require(
+      stream.steps.firstIndex { if case .recover = $0 { true } else { false } }
+    )
+    guard case .recover(_, 480, 480, 0) = stream.steps[place],
+      case .decode(_, 480, 0) = stream.steps[place + 1]
+    else {
+      Issue.record("\(stream.steps[place...place + 1])")
+      return
+    }
+    #expect(stream.buffer.counters.recoveredFrames == 0)
+  }
+
+  @Test func whatWasConcealedGivesWayToThePacketAsFarAsItIsUnheard() {
+    var buffer = JitterBuffer()
+    let begin = MonotonicInstant(nanoseconds: 1_000_000_000)
+    func insert(_ index: Int64, after milliseconds: Int64) {
+      _ = buffer.insert(
+        sequence: index + 1,
+        mediaFrame: index * 960,
+        frames: 960,
+        isSilence: false,
+        at: begin.advanced(byNanoseconds: milliseconds * 1_000_000),
+        wait: 0
+      )
+    }
+    var clock = begin
+    insert(0, after: 0)
+    var step = buffer.next(at: clock, queuedFrames: 0)
+    while case .silence(let frames) = step {
+      clock = clock.advanced(byNanoseconds: SampleRate.voice.nanoseconds(of: frames))
+      step = buffer.next(at: clock, queuedFrames: 0)
+    }
+    clock = clock.advanced(byNanoseconds: 20_000_000)
+    #expect(buffer.next(at: clock, queuedFrames: 0) == .conceal(frames: 480))
+    #expect(buffer.replaceableFrames(of: 360) == 0)
+    insert(1, after: 35)
+    #expect(buffer.replaceableFrames(of: 360) == 360)
+    buffer.takeBack(360)
+    #expect(buffer.counters.concealedFrames == 120)
+    let late = buffer.next(at: clock.advanced(byNanoseconds: 2_500_000), queuedFrames: 0)
+    guard case .decodeLate(_, 960, 120, 0) = late else {
+      Issue.record("\(late)")
+      return
+    }
+  }
+
+  @Test func wayThatBecomesALittleSlowerIsFollowed() {
+    var stream = VirtualStream()
+    stream.send(0..<900) { $0 < 400 ? 5 : 9 }
+    stream.run(milliseconds: 8_900)
+    // What is late by so little is left out once, but not over and over.
+    #expect(stream.concealedMilliseconds <= 25)
   }
 
   @Test func packetLateByLessThanTheGapStillPlays() {

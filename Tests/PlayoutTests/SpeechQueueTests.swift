@@ -24,6 +24,20 @@ struct SpeechQueueTests {
     #expect(Self.read(&queue, 4_000) == Array(tone.prefix(4_000)))
   }
 
+  @Test(arguments: [1_000.0, 7_000, 10_000])
+  func resamplingKeepsHighTones(hertz: Double) {
+    var queue = SpeechQueue()
+    let tone = Self.tone(12_000, hertz: hertz)
+    queue.append(SampleBuffer(tone), count: tone.count)
+    // Every fraction of a sample comes by.
+    let played = Self.read(&queue, 10_000, ratio: 1.000_2)
+    let least = stride(from: 0, to: 9_600, by: 480).map { start in
+      played[start..<start + 480].reduce(0) { $0 + $1 * $1 } / 480
+    }.min()
+    // 0.2 dB of 0.125.
+    #expect(least ?? 0 > 0.125 * 0.955)
+  }
+
   @Test func manyPacketsPassThroughTheSameMemory() {
     var queue = SpeechQueue()
     for packet in 0..<400 {

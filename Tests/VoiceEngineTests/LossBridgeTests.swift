@@ -27,8 +27,8 @@ struct LossBridgeTests {
     let broken = try Self.heard(losing: 112..<112 + count)
     let first = try #require(whole.indices.first { abs(whole[$0] - broken[$0]) > 0.02 })
     let end = first + count * 960
-    // The decoder alone has a third to two thirds of it there.
-    #expect(Self.power(broken[end - 480..<end]) > 0.7 * Self.power(broken[end..<end + 240]))
+    // The decoder alone has an eighth to a third of it there.
+    #expect(Self.power(broken[end - 480..<end]) > 0.65 * Self.power(broken[end..<end + 240]))
     // And no step leads there.
     let steps = zip(broken[first..<end], broken[first + 1...end]).map { abs($0 - $1) }
     let natural = zip(whole[first..<end], whole[first + 1...end]).map { abs($0 - $1) }

@@ -85,12 +85,12 @@ enum Modules {
       }
       while queued < 120 {
         switch buffer.next(at: now, queuedFrames: queued) {
-        case .decode(_, let frames):
+        case .decode(_, let frames, _):
           queued += frames
           decoded += 1
           _ = buffer.correction(at: now, queuedFrames: queued)
-        case .decodeLate(_, let frames, let skipping): queued += frames - skipping
-        case .recover(_, let frames): queued += frames
+        case .decodeLate(_, let frames, let skipping, _), .recover(_, let frames, let skipping, _):
+          queued += frames - skipping
         case .conceal(let frames), .comfort(let frames), .silence(let frames): queued += frames
         }
       }
