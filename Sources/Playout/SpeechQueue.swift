@@ -110,17 +110,21 @@ public struct SpeechQueue: ~Copyable {
     }
   }
 
-  // Lagrange's polynomial through the samples from the second before to the third after; exact at position 0.
+  // Bessel's formula (central differences) up to the fourth, of the samples from the second before to the third after; exact
+  // at position 0.
   @_noAllocation @_noLocks @inline(__always)
   private static func interpolated(_ samples: UnsafePointer<Float>, at position: Float) -> Float {
-    let (after1, after2) = (position + 1, position + 2)
-    let (before1, before2, before3) = (position - 1, position - 2, position - 3)
-    let inner = unsafe position * samples[1] - before1 * samples[0]
-    let middle = unsafe before2 * samples[-1] - after1 * samples[2]
-    let outer = unsafe after2 * samples[3] - before3 * samples[-2]
-    return (after2 * after1 * before2 * before3 / 12) * inner
-      + (after2 * position * before1 * before3 / 24) * middle
-      + (after1 * position * before1 * before2 / 120) * outer
+    let step = unsafe samples[1] - samples[0]
+    let inner = unsafe samples[0] + samples[1]
+    let middle = unsafe samples[-1] + samples[2]
+    let outer = unsafe samples[-2] + samples[3]
+    let bend = middle - inner
+    let twist = unsafe samples[2] - samples[-1] - 3 * step
+    let wave = outer - middle - 2 * bend
+    let square = position * (position - 1)
+    let curve =
+      (position * (1 / 6) - 1 / 12) * twist + ((square - 2) * (1 / 48) * wave + 0.25 * bend)
+    return unsafe samples[0] + (position * step + square * curve)
   }
 
   @_noAllocation @_noLocks

@@ -133,7 +133,7 @@ struct VoiceOutput: ~Copyable {
   // What was invented for a packet that has come since gives way to it, as far as it is unplayed; true if that was decoded.
   @_noAllocation @_noLocks
   private mutating func replaceGuess(at now: MonotonicInstant) -> Bool {
-    guard loss.next == 0 else { return false }
+    guard loss.invented > 0, loss.next == 0 else { return false }
     let frames = jitterBuffer.replaceableFrames(of: min(queue.count, loss.invented))
     guard frames >= Self.overlapFrames else { return false }
     queue.takeBack(frames, into: &fading)
