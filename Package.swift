@@ -227,7 +227,8 @@ let package = Package(
     .testTarget(
       name: "VoiceEngineTests",
       dependencies: [
-        "VoiceEngine", "MediaTime", "RealTime", "ALSAIO", "UDPTransport", "Simulation",
+        "VoiceEngine", "MediaTime", "RealTime", "OpusCodec", "ALSAIO", "UDPTransport",
+        "Simulation",
       ],
       swiftSettings: strict
     ),

@@ -19,8 +19,7 @@ RT_SAFE static inline int opus_voice_decode(OpusDecoder *decoder, const unsigned
   return opus_decode_float(decoder, packet, length, samples, frames, redundancy);
 }
 
-/* A decoder is one piece of memory without pointers into itself: the documentation of opus_decoder_get_size
-   allows this. */
+/* A decoder is one piece of memory without pointers into itself, which may be copied (documentation of OpusDecoder). */
 RT_SAFE static inline void opus_voice_copy_decoder(const OpusDecoder *decoder, OpusDecoder *copy,
                                                    int size) {
   memcpy(copy, decoder, (size_t)size);

@@ -21,15 +21,15 @@ struct DecoderState: ~Copyable {
     unsafe opus_decoder_destroy(pointer)
   }
 
-  /// Takes over all that `other` knows.
+  /// Forgets what it knows for what `other` knows.
   @_noAllocation @_noLocks
-  func copy(_ other: borrowing DecoderState) {
+  mutating func takeOver(_ other: borrowing DecoderState) {
     unsafe opus_voice_copy_decoder(other.pointer, pointer, size)
   }
 
   /// Continues the last sound over `frames`; returns the frames written, 0 if it cannot.
   @_noAllocation @_noLocks
-  func conceal(into samples: inout SampleBuffer, frames: FrameCount) -> FrameCount {
+  mutating func conceal(into samples: inout SampleBuffer, frames: FrameCount) -> FrameCount {
     precondition(frames <= samples.count, "buffer too small")
     let decoded = unsafe opus_voice_decode(
       pointer,
@@ -45,7 +45,7 @@ struct DecoderState: ~Copyable {
   /// Decodes the payload in `range` of `bytes`, or what it says of the `frames` before it if `redundancy` is 1; returns the
   /// frames written, 0 if it is damaged.
   @_noAllocation @_noLocks
-  func decode(
+  mutating func decode(
     _ bytes: borrowing ByteBuffer,
     in range: Range<Int>,
     into samples: inout SampleBuffer,

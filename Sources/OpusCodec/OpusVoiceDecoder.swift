@@ -16,9 +16,9 @@ public struct OpusVoiceDecoder: ~Copyable {
   /// After so much of it, concealment has nothing left of the voice.
   private static var longestLoss: FrameCount { @_noAllocation @_noLocks get { 4_800 } }
 
-  private let decoder: DecoderState
+  private var decoder: DecoderState
   /// Goes on where nothing came.
-  private let guess: DecoderState
+  private var guess: DecoderState
   private var guessed: FrameCount = 0
   /// False once the decoder itself has moved since the guess began.
   private var isGuessNewer = false
@@ -105,26 +105,29 @@ public struct OpusVoiceDecoder: ~Copyable {
   @_noAllocation @_noLocks
   public mutating func conceal(into samples: inout SampleBuffer, frames: FrameCount) -> FrameCount {
     if guessed == 0 {
-      guess.copy(decoder)
+      guess.takeOver(decoder)
       isGuessNewer = true
     }
     guessed += frames
     return guess.conceal(into: &samples, frames: frames)
   }
 
-  /// Takes the decoder over a loss of `frames`, to the packet after it: as far as `conceal` went, unless that was further
-  /// than the loss; then by concealment that nobody hears.
+  /// Takes the decoder over a loss of `frames`, to the packet after it, if anything was concealed since the last one: as
+  /// far as `conceal` went, or, if that was further than the loss, by concealment that nobody hears.
   ///
-  /// `scratch` needs 4800 frames. What `conceal` continues stays what it was, until `endGuess`.
+  /// After a loss of more than 100 ms it is where `conceal` is, however far that went. `scratch` needs 4800 frames. What
+  /// `conceal` continues stays what it was, until `endGuess`. Returns false if that is not where the decoder is now.
   @_noAllocation @_noLocks
-  public mutating func pass(_ frames: FrameCount, using scratch: inout SampleBuffer) {
-    guard guessed > 0 else { return }
-    if isGuessNewer, guessed <= frames || frames > Self.longestLoss {
-      decoder.copy(guess)
+  public mutating func pass(_ frames: FrameCount, using scratch: inout SampleBuffer) -> Bool {
+    guard guessed > 0 else { return true }
+    let isFollowed = isGuessNewer && (guessed <= frames || frames > Self.longestLoss)
+    if isFollowed {
+      decoder.takeOver(guess)
     } else if frames >= 120, frames <= Self.longestLoss {
       _ = decoder.conceal(into: &scratch, frames: frames / 120 * 120)
     }
     isGuessNewer = false
+    return isFollowed
   }
 
   /// Lets the next `conceal` continue what was decoded last.

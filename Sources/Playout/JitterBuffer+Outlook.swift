@@ -6,7 +6,7 @@ extension JitterBuffer {
   private static var bridgedFrames: FrameCount { @_noAllocation @_noLocks get { 4_800 } }
 
   /// True if the packet that `next` would decode is here and follows without a gap: more output can
-  /// be made early, for a time-stretch that needs it.
+  /// be made early, for a time-stretch that needs it; by a second step, if the first was for the decoder alone.
   public var canDecodeAhead: Bool {
     @_noAllocation @_noLocks get { following.map { $0.missing == 0 } ?? false }
   }

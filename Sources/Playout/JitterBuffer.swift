@@ -25,11 +25,9 @@ public struct JitterBuffer: ~Copyable {
   public static var fadedFrames: FrameCount { @_noAllocation @_noLocks get { 24_000 } }
   /// Later than this is more than jitter.
   private static var jitterFrames: FrameCount { 1_920 }
-  /// No more than this is concealed early at a time.
-  private static var bridgedFrames: FrameCount { 4_800 }
-  /// What is not worth a cross-fade.
+  /// An excess that is not worth leaving anything out.
   private static var audibleFrames: FrameCount { 48 }
-  /// Who is late by no more than this is mended by resampling, unless that is the rule.
+  /// A delay that is wrong by no more than this is mended by resampling.
   private static var steeredFrames: FrameCount { @_noAllocation @_noLocks get { 240 } }
   private static var steeringInterval: Int64 { 1_000_000_000 }
   private static var skipAhead: Int64 { 20_000_000 }
@@ -236,15 +234,15 @@ public struct JitterBuffer: ~Copyable {
     if isRecovery, missing < packet.frames, !isInSilence, !isResuming {
       return recover(from: packet, gap: gap, missing: missing)
     }
+    let resumes = isResuming || isNext && isPause(gap)
     if missing < 0, !isInSilence {
-      let wanted = skipped(held: held, late: -missing, at: playTime)
-      if !isResuming || wanted > 0 {
+      let isSteered = !resumes && isSteered(packet, late: -missing, at: playTime)
+      let wanted = isSteered ? -missing : excess(held: held, late: -missing, at: playTime)
+      if !resumes || wanted > 0 {
         return playLate(packet, late: -missing, skipping: wanted)
       }
     }
-    if isResuming { return playWhenDue(packet, at: playTime) }
-
-    if isNext, isPause(gap) {
+    if resumes {
       isResuming = true
       return playWhenDue(packet, at: playTime)
     }
@@ -301,7 +299,7 @@ public struct JitterBuffer: ~Copyable {
   @_noAllocation @_noLocks
   public mutating func takeBack(_ frames: FrameCount) {
     counters.concealedFrames -= Int64(frames)
-    concealedSinceExpected -= frames
+    concealedSinceExpected = max(0, concealedSinceExpected - frames)
   }
 
   /// Tells the buffer that time-stretching removed `frames` (added, if negative).
@@ -413,19 +411,28 @@ public struct JitterBuffer: ~Copyable {
     )
   }
 
-  // How much of a late packet is better left out than heard late: as much as the target does not ask for, or all of it
-  // if that is so little that the delay can be steered.
+  // Who is late by little is better left out for as long as that than heard late, unless that is the rule.
   @_noAllocation @_noLocks
-  private mutating func skipped(
+  private mutating func isSteered(
+    _ packet: StoredPacket,
+    late: FrameCount,
+    at playTime: MonotonicInstant
+  ) -> Bool {
+    guard late <= Self.steeredFrames else { return false }
+    let isRule =
+      lastSteered.map { playTime.nanoseconds(since: $0) < Self.steeringInterval } ?? false
+    // What is left out whole is not the end of it.
+    if isRule || late < packet.frames { lastSteered = playTime }
+    return !isRule
+  }
+
+  // How much of a late packet is better left out than heard late, since the target does not ask for so much delay.
+  @_noAllocation @_noLocks
+  private func excess(
     held: Int64,
     late: FrameCount,
     at playTime: MonotonicInstant
   ) -> FrameCount {
-    if late <= Self.steeredFrames {
-      let isRare = lastSteered.map { playTime.nanoseconds(since: $0) > Self.steeringInterval }
-      lastSteered = playTime
-      if isRare ?? true { return late }
-    }
     var bound = target.nanoseconds
     // When a stall is over, the newest packet is in time; if it is as late, it is the way that has become slower.
     if late > Self.jitterFrames {

@@ -4,16 +4,21 @@ public import MediaTime
 ///
 /// The goal is a period and a margin, which is left when a sound card asks for the next. The margin begins at a period,
 /// or 10 ms if that is less; half of it is enough where threads wake in time. It is raised by a period when the buffer
-/// ran dry, by half of one when it nearly did, and lowered by half a period after ten quiet seconds, unless it was raised
-/// from there within the last minute. It is also raised, and then kept, when the device takes nothing for 50 ms in the
+/// ran dry, by half of one when it nearly did, and lowered by half a period after four quiet seconds, unless it was raised
+/// from there lately: within eight seconds, and twice as long each time that happens soon again, up to two minutes. So a
+/// rare miss costs little delay, and a machine that always misses is not tried over and over. It is also raised, and then kept, when the device takes nothing for 50 ms in the
 /// two seconds after its start; one that stands still later is waited for. Many devices run dry once while they start,
 /// which teaches nothing.
 ///
-/// A device that takes whole blocks (`BlockTaking`) is, when the goal is at its lowest, written one block in mid-cycle: the
-/// margin is then the time from the writing to the taking.
+/// With a device that takes whole blocks (`BlockTaking`) the margin is the time from the writing to the taking: as many
+/// blocks as begin within it are queued, and written when it begins. A margin of a period is one block, written at once;
+/// half of one is one block, written in mid-cycle.
 public struct PlaybackFill: Sendable {
-  private static var quietNanoseconds: Int64 { 10_000_000_000 }
-  private static var relapseNanoseconds: Int64 { 60_000_000_000 }
+  private static var quietNanoseconds: Int64 { 4_000_000_000 }
+  private static var leastPatience: Int64 { 8_000_000_000 }
+  private static var mostPatience: Int64 { 128_000_000_000 }
+  /// Who misses again within so many times the patience needs more of it.
+  private static var soon: Int64 { 4 }
   private static var stuckNanoseconds: Int64 { 50_000_000 }
 
   private static var startNanoseconds: Int64 { 2_000_000_000 }
@@ -31,6 +36,7 @@ public struct PlaybackFill: Sendable {
   private let ceiling: FrameCount
   private var quietSince: MonotonicInstant?
   private var raised: (from: FrameCount, at: MonotonicInstant)?
+  private var patience: Int64
   private var lastTaken: MonotonicInstant?
   private var started: MonotonicInstant?
   private var floorAfterStart: FrameCount = 0
@@ -43,6 +49,7 @@ public struct PlaybackFill: Sendable {
     let period = max(1, period)
     self.period = period
     let room = max(period, capacity - period)
+    patience = Self.leastPatience
     leastMargin = min(period / 2, rate.hertz / 200)
     floor = min(period + leastMargin, room)
     ceiling = min(room, max(4 * period, min(16 * period, rate.hertz / 10)))
@@ -64,18 +71,20 @@ public struct PlaybackFill: Sendable {
     let start = blocks.begin(queued: queued, at: instant)
     // A cycle that tells nothing is no change of plan.
     guard let _ = blocks.age(at: instant) else { return instant }
-    plannedPostponement = goal <= floor ? rate.nanoseconds(of: period - leastMargin) : 0
+    plannedPostponement = rate.nanoseconds(of: wholeBlocks - margin)
     return start.advanced(byNanoseconds: plannedPostponement)
   }
 
   /// How long after the beginning of a cycle the device is written to, in nanoseconds.
   public private(set) var plannedPostponement: Int64 = 0
 
-  /// Whether one block is written in mid-cycle: not before threads were seen to wake in time.
-  @_noAllocation @_noLocks
-  private func isPostponed(at now: MonotonicInstant) -> Bool {
-    guard goal <= floor, let _ = blocks.age(at: now) else { return false }
-    return true
+  private var margin: FrameCount {
+    @_noAllocation @_noLocks get { max(leastMargin, goal - period) }
+  }
+
+  // That begin within the margin.
+  private var wholeBlocks: FrameCount {
+    @_noAllocation @_noLocks get { max(1, (margin + period - 1) / period) * period }
   }
 
   /// Whether the beginnings of cycles say anything of this device, as far as is known.
@@ -104,7 +113,8 @@ public struct PlaybackFill: Sendable {
   /// Frames to have queued right after writing to this kind of device.
   @_noAllocation @_noLocks
   private func aim(at now: MonotonicInstant) -> FrameCount {
-    isPostponed(at: now) ? min(goal, period + rest) : goal
+    if let _ = blocks.age(at: now) { return min(goal, wholeBlocks + rest) }
+    return goal
   }
 
   /// How many frames to write now that `queued` are left.
@@ -145,8 +155,7 @@ public struct PlaybackFill: Sendable {
   @_noAllocation @_noLocks
   private func left(of queued: FrameCount, at now: MonotonicInstant) -> FrameCount {
     // One that stands still is waited for.
-    guard isPostponed(at: now), let age = blocks.age(at: now), !blocks.isUntouched(queued: queued)
-    else { return queued }
+    guard let age = blocks.age(at: now), !blocks.isUntouched(queued: queued) else { return queued }
     return queued - rest + period - rate.frames(inNanoseconds: age)
   }
 
@@ -157,7 +166,7 @@ public struct PlaybackFill: Sendable {
     blocks.noteRestart()
     // That the buffer was found empty before is the same event.
     if let noted = raised, noted.at.nanoseconds == now.nanoseconds {
-      (goal, raised) = (noted.from, nil)
+      goal = noted.from
     }
     let isFirst = underruns == 1 && isStarting(at: now)
     // The device is begun anew.
@@ -173,6 +182,11 @@ public struct PlaybackFill: Sendable {
 
   @_noAllocation @_noLocks
   private mutating func raise(by frames: FrameCount, at now: MonotonicInstant) {
+    if let raised, raised.at.nanoseconds != now.nanoseconds {
+      let isSoon = now.nanoseconds(since: raised.at) < Self.soon * patience
+      patience =
+        isSoon ? min(Self.mostPatience, 2 * patience) : max(Self.leastPatience, patience / 2)
+    }
     raised = (goal, now)
     goal = min(ceiling, goal + frames)
     quietSince = now
@@ -194,7 +208,7 @@ public struct PlaybackFill: Sendable {
   @_noAllocation @_noLocks
   private mutating func lower(at now: MonotonicInstant) {
     if let raised, lowered <= raised.from,
-      now.nanoseconds(since: raised.at) < Self.relapseNanoseconds
+      now.nanoseconds(since: raised.at) < patience
     {
       return
     }

@@ -260,10 +260,13 @@ struct PayloadDecoder: ~Copyable {
     return widen(count, into: &samples)
   }
 
-  /// Takes the decoder over a loss of `frames`, to the packet after it (`OpusVoiceDecoder.pass`).
+  /// Takes the decoder over a loss of `frames`, to the packet after it; returns false if `conceal` goes on elsewhere
+  /// (`OpusVoiceDecoder.pass`).
+  ///
+  /// G.711 decodes each packet alone, and has nothing that goes on.
   @_noAllocation @_noLocks
-  mutating func pass(_ frames: FrameCount, using scratch: inout SampleBuffer) {
-    opus?.pass(frames, using: &scratch)
+  mutating func pass(_ frames: FrameCount, using scratch: inout SampleBuffer) -> Bool {
+    opus?.pass(frames, using: &scratch) ?? true
   }
 
   /// Lets the next `conceal` continue what was decoded last.

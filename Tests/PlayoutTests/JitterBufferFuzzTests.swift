@@ -12,6 +12,8 @@ struct JitterBufferFuzzTests {
     var generator: SeededGenerator
     var now = MonotonicInstant(nanoseconds: 1_000_000_000)
     var queued = 0
+    /// The newest queued frames, which were concealed.
+    var invented = 0
     var sequence: Int64 = 1 << 32
     var mediaFrame: Int64 = 1 << 40
     var frames = 960
@@ -87,10 +89,11 @@ struct JitterBufferFuzzTests {
     private mutating func pull() {
       let asked = 120
       var steps = 0
-      let back = buffer.replaceableFrames(of: queued)
+      let back = buffer.replaceableFrames(of: min(queued, invented))
       if back > 0, generator.next() % 2 == 0 {
         buffer.takeBack(back)
         queued -= back
+        invented -= back
       }
       let early = generator.next() % 4 == 0 ? 16 : 0
       while queued < asked || steps < early && buffer.canBridge(at: now), steps < 256 {
@@ -99,25 +102,25 @@ struct JitterBufferFuzzTests {
         let step = buffer.next(at: now, queuedFrames: queued)
         check(step, isEarly: isEarly)
         switch step {
-        case .decode(let slot, let frames, _):
-          look(into: slot)
+        case .decode(let slot, let frames, let lost):
+          play(slot, frames, skipping: 0, after: lost)
           slots[slot] = -1
-          take(frames)
           if generator.next() % 4 != 0 { correct() }
-        case .recover(let slot, let frames, let skipping, _):
-          look(into: slot)
-          if !(0...frames).contains(skipping) { failure = "\(skipping) of \(frames) left out" }
-          queued += frames - skipping
-        case .decodeLate(let slot, let frames, let skipping, _):
-          look(into: slot)
+        case .recover(let slot, let frames, let skipping, let lost):
+          play(slot, frames, skipping: skipping, after: lost)
+        case .decodeLate(let slot, let frames, let skipping, let lost):
+          play(slot, frames, skipping: skipping, after: lost)
           slots[slot] = -1
-          if !(0...frames).contains(skipping) {
-            failure = "\(skipping) of \(frames) frames left out"
-          }
-          queued += frames - skipping
           correct()
-        case .conceal(let frames), .comfort(let frames), .silence(let frames):
+        case .conceal(let frames):
           take(frames)
+          invented += frames
+        case .comfort(let frames), .silence(let frames):
+          take(frames)
+          invented = 0
+        }
+        if buffer.concealedSinceExpected < 0 {
+          failure = "\(buffer.concealedSinceExpected) concealed"
         }
       }
       if queued < asked { failure = "only \(queued) frames after \(steps) steps" }
@@ -132,8 +135,14 @@ struct JitterBufferFuzzTests {
       }
     }
 
-    private mutating func look(into slot: Int) {
+    private mutating func play(_ slot: Int, _ frames: Int, skipping: Int, after lost: Int) {
       if !slots.indices.contains(slot) || slots[slot] < 0 { failure = "nothing lies in \(slot)" }
+      if !(0...frames).contains(skipping) { failure = "\(skipping) of \(frames) frames left out" }
+      if lost < 0 { failure = "\(lost) frames lost" }
+      if skipping < frames {
+        take(frames - skipping)
+        invented = 0
+      }
     }
 
     private mutating func take(_ frames: FrameCount) {

@@ -20,11 +20,25 @@ struct PlaybackFillTests {
     _ = fill.framesToWrite(queued: 128, at: instant(0))
     _ = fill.framesToWrite(queued: 10, at: instant(3))
     #expect(fill.goal == 320)
-    for step in 1...50 { _ = fill.framesToWrite(queued: 200, at: instant(3 + step * 1_000)) }
-    // What was too little within the last minute is not tried again.
+    for step in 1...7 { _ = fill.framesToWrite(queued: 200, at: instant(3 + step * 1_000)) }
+    // What was too little lately is not tried again.
     #expect(fill.goal == 320)
-    for step in 51...99 { _ = fill.framesToWrite(queued: 200, at: instant(3 + step * 1_000)) }
+    for step in 8...30 { _ = fill.framesToWrite(queued: 200, at: instant(3 + step * 1_000)) }
     #expect(fill.goal == 192)
+  }
+
+  @Test func whoMissesOverAndOverIsTriedLessAndLess() {
+    var fill = PlaybackFill(period: 128, capacity: 4_096, rate: .voice)
+    var misses: [Int] = []
+    for step in 0..<3_000 {
+      let isTooLow = fill.goal < 256
+      if isTooLow { misses.append(step) }
+      _ = fill.framesToWrite(queued: isTooLow ? 10 : 200, at: instant(step * 200))
+    }
+    let pauses = zip(misses.dropFirst(), misses).map { ($0 - $1) / 5 }
+    // Seconds: 8, 16, 32, 64, 128, each up to the next look after four quiet seconds.
+    #expect(pauses.count >= 5 && pauses[0] <= 13 && pauses[1] > pauses[0])
+    #expect(pauses[4] >= 128 && pauses.dropFirst(5).allSatisfy { $0 >= 128 && $0 <= 133 })
   }
 
   @Test func quietDeviceKeepsHalfAPeriodLeft() {
@@ -124,9 +138,9 @@ struct PlaybackFillTests {
 
   @Test func deviceThatTakesBlocksIsWrittenToInMidCycle() {
     var fill = PlaybackFill(period: 128, capacity: 4_096, rate: .voice)
-    let young = serve(&fill, until: 5_000)
-    // At once while little is known of how threads wake.
-    #expect(young.queued == 256 && young.postponement < 100_000)
+    let young = serve(&fill, until: 3_000)
+    // At once while little is known of how threads wake, and one block.
+    #expect(young.queued == 144 && young.postponement < 100_000)
     var quiet = PlaybackFill(period: 128, capacity: 4_096, rate: .voice)
     let old = serve(&quiet, until: 15_000)
     #expect(old.queued == 144 && old.runsDry == 0)
