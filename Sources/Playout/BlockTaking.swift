@@ -29,6 +29,9 @@ struct BlockTaking: Sendable {
   private var isRegular = false
   /// The longest that the program was woken after a cycle had begun, in nanoseconds, since this was set to 0.
   var worstLateness: Int64 = 0
+  /// By how much the newest cycle came too late, in nanoseconds, if that was more than half a period: the server or the
+  /// whole machine stood still.
+  private(set) var standstill: Int64 = 0
 
   /// Of a device that was just started, with that period in frames at its rate.
   init(period: FrameCount, rate: SampleRate) {
@@ -49,16 +52,21 @@ struct BlockTaking: Sendable {
   mutating func begin(queued: FrameCount, at instant: MonotonicInstant) -> MonotonicInstant {
     var start = instant
     isRegular = false
+    standstill = 0
     if isUndecided, cycles >= Self.mostCycles { isContinuous = true }
     cycles = min(cycles + 1, Self.mostCycles)
     if let cycle {
       let passed = instant.nanoseconds(since: cycle)
-      let late = passed >= period ? passed % period : 0
+      // Hardly less than several periods is in time.
+      let whole = (passed + period / 8) / period * period
+      let late = whole > 0 ? max(0, passed - whole) : 0
       start = instant.advanced(byNanoseconds: late / Self.followShare - late)
       // What comes much later is the server's lateness, not the program's.
       if passed > period / 2, passed < period / 2 * 3 {
         worstLateness = max(worstLateness, passed - period)
         note(taken: written.map { $0 - queued } ?? 0)
+      } else {
+        standstill = max(0, passed - period)
       }
     }
     cycle = start

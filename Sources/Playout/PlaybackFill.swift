@@ -6,7 +6,8 @@ public import MediaTime
 /// or 10 ms if that is less; half of it is enough where threads wake in time. It is raised by a period when the buffer
 /// ran dry, by half of one when it nearly did, and lowered by half a period after four quiet seconds, unless it was raised
 /// from there lately: within eight seconds, and twice as long each time that happens soon again, up to two minutes. So a
-/// rare miss costs little delay, and a machine that always misses is not tried over and over. It is also raised, and then kept, when the device takes nothing for 50 ms in the
+/// rare miss costs little delay, and a machine that always misses is not tried over and over. A standstill that a period
+/// more would not have bridged teaches nothing, unless it is the second within eight seconds. It is also raised, and then kept, when the device takes nothing for 50 ms in the
 /// two seconds after its start; one that stands still later is waited for. Many devices run dry once while they start,
 /// which teaches nothing.
 ///
@@ -37,6 +38,7 @@ public struct PlaybackFill: Sendable {
   private var quietSince: MonotonicInstant?
   private var raised: (from: FrameCount, at: MonotonicInstant)?
   private var patience: Int64
+  private var forgiven: MonotonicInstant?
   private var lastTaken: MonotonicInstant?
   private var started: MonotonicInstant?
   private var floorAfterStart: FrameCount = 0
@@ -138,7 +140,7 @@ public struct PlaybackFill: Sendable {
     }
     // Half of the least margin left when we come to write is a near miss.
     if left(of: queued, at: now) < leastMargin / 2 {
-      raise(by: period / 2, at: now)
+      if !isForgiven(at: now) { raise(by: period / 2, at: now) }
     } else if now.nanoseconds(since: since) > Self.quietNanoseconds, goal > floor {
       quietSince = now
       if isPunctual(at: now) { lower(at: now) }
@@ -171,7 +173,17 @@ public struct PlaybackFill: Sendable {
     let isFirst = underruns == 1 && isStarting(at: now)
     // The device is begun anew.
     started = now
-    if !isFirst { raise(by: period, at: now) }
+    if !isFirst, !isForgiven(at: now) { raise(by: period, at: now) }
+  }
+
+  @_noAllocation @_noLocks
+  private mutating func isForgiven(at now: MonotonicInstant) -> Bool {
+    guard blocks.standstill > rate.nanoseconds(of: margin + period) else { return false }
+    let since = forgiven.map { now.nanoseconds(since: $0) } ?? Self.leastPatience
+    // What is noted twice at the same moment is one event.
+    guard since == 0 || since >= Self.leastPatience else { return false }
+    forgiven = now
+    return true
   }
 
   @_noAllocation @_noLocks

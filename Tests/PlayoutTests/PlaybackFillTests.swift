@@ -113,6 +113,7 @@ struct PlaybackFillTests {
   /// until `milliseconds`.
   private func serve(
     _ fill: inout PlaybackFill,
+    from start: Int = 0,
     until milliseconds: Int,
     takesBlocks: Bool = true,
     lateness: (Int) -> Int64 = { _ in 20_000 }
@@ -120,7 +121,7 @@ struct PlaybackFillTests {
     var queued = 256
     var runsDry = 0
     var postponement: Int64 = 0
-    for cycle in 1..<milliseconds * 3 / 8 {
+    for cycle in start * 3 / 8 + 1..<milliseconds * 3 / 8 {
       runsDry += queued < 128 ? 1 : 0
       queued = max(0, queued - 128)
       let begin = Int64(cycle) * 8_000_000 / 3
@@ -145,6 +146,32 @@ struct PlaybackFillTests {
     let old = serve(&quiet, until: 15_000)
     #expect(old.queued == 144 && old.runsDry == 0)
     #expect((1_300_000...1_400_000).contains(old.postponement))
+  }
+
+  @Test func standstillThatNoMarginBridgesIsForgivenOnce() {
+    var fill = PlaybackFill(period: 128, capacity: 4_096, rate: .voice)
+    _ = serve(&fill, until: 15_000)
+    let goal = fill.goal
+    // The machine stands still for 8 ms.
+    func stand(_ fill: inout PlaybackFill, at milliseconds: Int, for lateness: Int64) {
+      let cycle = Int64(milliseconds * 3 / 8) * 8_000_000 / 3
+      for (begin, left) in [(cycle, 16), (cycle + 8_000_000 / 3 + lateness, 0)] {
+        let tick = MonotonicInstant(nanoseconds: begin)
+        _ = fill.timeToWrite(queued: left, at: tick)
+        let more = fill.framesToWrite(queued: left, at: tick)
+        if left == 0 { fill.noteUnderrun(at: tick) }
+        fill.noteWriting(queued: left + more)
+      }
+    }
+    stand(&fill, at: 15_003, for: 8_000_000)
+    #expect(fill.underruns == 1 && fill.goal == goal)
+    _ = serve(&fill, from: 15_020, until: 18_000)
+    stand(&fill, at: 18_003, for: 8_000_000)
+    #expect(fill.underruns == 2 && fill.goal == goal + 128)
+    var other = PlaybackFill(period: 128, capacity: 4_096, rate: .voice)
+    _ = serve(&other, until: 15_000)
+    stand(&other, at: 15_003, for: 2_000_000)
+    #expect(other.goal == goal + 128)
   }
 
   @Test func deviceThatTakesFramesAllTheTimeIsWrittenToAtOnce() {
