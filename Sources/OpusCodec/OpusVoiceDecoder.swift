@@ -5,7 +5,7 @@ public import MediaTime
 ///
 /// What is decoded leans on what was decoded before. So concealment goes on in a copy of the decoder, for as long as it
 /// takes, and the decoder itself waits: packets that come late after all are decoded as if they had been in time.
-/// `pass` takes it over a loss.
+/// `pass` takes it over a loss; without that, all that was concealed was lost.
 ///
 /// **Thread safety:** one thread at a time.
 @safe
@@ -80,6 +80,7 @@ public struct OpusVoiceDecoder: ~Copyable {
     in range: Range<Int>,
     into samples: inout SampleBuffer
   ) -> FrameCount {
+    adoptGuess()
     let capacity = samples.count
     return decoder.decode(bytes, in: range, into: &samples, frames: capacity, redundancy: 0)
   }
@@ -95,7 +96,16 @@ public struct OpusVoiceDecoder: ~Copyable {
     into samples: inout SampleBuffer,
     frames: FrameCount
   ) -> FrameCount {
-    decoder.decode(bytes, in: range, into: &samples, frames: frames, redundancy: 1)
+    adoptGuess()
+    return decoder.decode(bytes, in: range, into: &samples, frames: frames, redundancy: 1)
+  }
+
+  // Unless `pass` has said something else.
+  @_noAllocation @_noLocks
+  private mutating func adoptGuess() {
+    guard guessed > 0, isGuessNewer else { return }
+    decoder.takeOver(guess)
+    guessed = 0
   }
 
   /// Continues the last sound over `frames`, a multiple of 120: concealment, or comfort noise

@@ -54,6 +54,10 @@ struct OpusVoiceDecoderTests {
     let isAdopted = plain.pass(480)
     let other = plain.hear(packets[10])
     #expect(isAdopted && other != wanted)
+    var simple = try Listener(packets[0..<10])
+    _ = simple.conceal(480)
+    let same = simple.hear(packets[10])
+    #expect(same == other)
   }
 
   @Test func decoderIsTakenNoFurtherThanTheLoss() throws {
