@@ -125,7 +125,8 @@ public struct OpusVoiceDecoder: ~Copyable {
   /// Takes the decoder over a loss of `frames`, to the packet after it, if anything was concealed since the last one: as
   /// far as `conceal` went, or, if that was further than the loss, by concealment that nobody hears.
   ///
-  /// After a loss of more than 100 ms it is where `conceal` is, however far that went. `scratch` needs 4800 frames. What
+  /// After a loss of more than 100 ms it is where `conceal` is, however far that went, or where it was if it is not for the
+  /// first time that it is taken on. `scratch` needs 4800 frames. What
   /// `conceal` continues stays what it was, until `endGuess`. Returns false if that is not where the decoder is now.
   @_noAllocation @_noLocks
   public mutating func pass(_ frames: FrameCount, using scratch: inout SampleBuffer) -> Bool {

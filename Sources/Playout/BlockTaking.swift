@@ -29,9 +29,8 @@ struct BlockTaking: Sendable {
   private var isRegular = false
   /// The longest that the program was woken after a cycle had begun, in nanoseconds, since this was set to 0.
   var worstLateness: Int64 = 0
-  /// By how much the newest cycle came too late, in nanoseconds, if that was more than half a period: the server or the
-  /// whole machine stood still.
-  private(set) var standstill: Int64 = 0
+  /// By how much the newest cycle came too late, in nanoseconds, if that was more than half a period.
+  private var delay: Int64 = 0
 
   /// Of a device that was just started, with that period in frames at its rate.
   init(period: FrameCount, rate: SampleRate) {
@@ -52,7 +51,7 @@ struct BlockTaking: Sendable {
   mutating func begin(queued: FrameCount, at instant: MonotonicInstant) -> MonotonicInstant {
     var start = instant
     isRegular = false
-    standstill = 0
+    delay = 0
     if isUndecided, cycles >= Self.mostCycles { isContinuous = true }
     cycles = min(cycles + 1, Self.mostCycles)
     if let cycle {
@@ -66,7 +65,7 @@ struct BlockTaking: Sendable {
         worstLateness = max(worstLateness, passed - period)
         note(taken: written.map { $0 - queued } ?? 0)
       } else {
-        standstill = max(0, passed - period)
+        delay = max(0, passed - period)
       }
     }
     cycle = start
@@ -113,6 +112,16 @@ struct BlockTaking: Sendable {
     guard looks >= Self.enoughLooks, let cycle else { return nil }
     let age = max(0, instant.nanoseconds(since: cycle))
     return age < 4 * period ? age : nil
+  }
+
+  /// For how long the server, the machine or the program stood still before `instant`, in nanoseconds; 0 where cycles tell
+  /// nothing of it.
+  @_noAllocation @_noLocks
+  func standstill(at instant: MonotonicInstant) -> Int64 {
+    guard let cycle else { return 0 }
+    let age = instant.nanoseconds(since: cycle)
+    if age < period { return delay }
+    return age < 64 * period ? age - period : 0
   }
 
   /// Notes that the device was started anew, with cycles that begin at other times.

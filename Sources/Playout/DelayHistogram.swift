@@ -147,11 +147,12 @@ struct DelayHistogram: ~Copyable {
     return Self.bucketNanoseconds
   }
 
-  /// Takes `step` nanoseconds off every delay that is at least as large.
+  /// Takes `step` nanoseconds off every delay that is at least as large, or adds as many to all if it is negative.
   ///
   /// What is smaller came before the step and is right as it is.
   @_noAllocation @_noLocks
   mutating func shift(by step: Int64) {
+    if step < 0 { return lift(by: min(Int(-step / Self.bucketNanoseconds), Self.bucketCount)) }
     let buckets = min(Int(step / Self.bucketNanoseconds), Self.bucketCount)
     guard buckets > 0 else { return }
     defer { addUp() }
@@ -165,6 +166,19 @@ struct DelayHistogram: ~Copyable {
       weights[bucket - buckets] += weights[bucket]
       weights[bucket] = 0
     }
+  }
+
+  @_noAllocation @_noLocks
+  private mutating func lift(by buckets: Int) {
+    guard buckets > 0 else { return }
+    var bucket = Self.bucketCount
+    while bucket > 0 {
+      bucket -= 1
+      let weight = weights[bucket]
+      weights[bucket] = 0
+      weights[min(bucket + buckets, Self.bucketCount - 1)] += weight
+    }
+    addUp()
   }
 
   /// The mean delay in nanoseconds, of which stalls are no part.

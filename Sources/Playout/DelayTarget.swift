@@ -152,7 +152,7 @@ public struct DelayTarget: ~Copyable {
     return instant.nanoseconds - Self.nanoseconds(ofFrames: mediaFrame) - reference
   }
 
-  /// Notes that packets will lie so many nanoseconds less from now on before the player asks.
+  /// Notes that packets will lie so many nanoseconds less from now on before the player asks, or longer if it is negative.
   ///
   /// For some it will be a pull more: they are the surprises from which the rest is learnt.
   @_noAllocation @_noLocks

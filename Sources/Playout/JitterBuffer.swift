@@ -58,12 +58,14 @@ public struct JitterBuffer: ~Copyable {
   private(set) var isResuming = true
   private var hasPlayed = false
   private(set) var isInSilence = false
-  private var lastSteered: MonotonicInstant?
+  /// When small lateness was first left out, and when there was some last.
+  private var steered: (begin: MonotonicInstant, last: MonotonicInstant)?
 
   /// A buffer that has received nothing.
   public init() {}
 
-  /// Notes that packets will lie so many nanoseconds less from now on before the player asks for frames.
+  /// Notes that packets will lie so many nanoseconds less from now on before the player asks for frames, or longer if it is
+  /// negative.
   @_noAllocation @_noLocks
   public mutating func noteShorterWaits(by nanoseconds: Int64) {
     target.noteShorterWaits(by: nanoseconds)
@@ -236,7 +238,7 @@ public struct JitterBuffer: ~Copyable {
     }
     let resumes = isResuming || isNext && isPause(gap)
     if missing < 0, !isInSilence {
-      let isSteered = !resumes && isSteered(packet, late: -missing, at: playTime)
+      let isSteered = !resumes && isSteered(late: -missing, at: playTime)
       let wanted = isSteered ? -missing : excess(held: held, late: -missing, at: playTime)
       if !resumes || wanted > 0 {
         return playLate(packet, late: -missing, skipping: wanted)
@@ -413,17 +415,17 @@ public struct JitterBuffer: ~Copyable {
 
   // Who is late by little is better left out for as long as that than heard late, unless that is the rule.
   @_noAllocation @_noLocks
-  private mutating func isSteered(
-    _ packet: StoredPacket,
-    late: FrameCount,
-    at playTime: MonotonicInstant
-  ) -> Bool {
+  private mutating func isSteered(late: FrameCount, at playTime: MonotonicInstant) -> Bool {
     guard late <= Self.steeredFrames else { return false }
-    let isRule =
-      lastSteered.map { playTime.nanoseconds(since: $0) < Self.steeringInterval } ?? false
-    // What is left out whole is not the end of it.
-    if isRule || late < packet.frames { lastSteered = playTime }
-    return !isRule
+    guard let (begin, last) = steered, playTime.nanoseconds(since: last) < Self.steeringInterval
+    else {
+      steered = (playTime, playTime)
+      return true
+    }
+    steered = (begin, playTime)
+    // The next packets of the same event may be short ones.
+    return playTime.nanoseconds(since: begin)
+      <= SampleRate.voice.nanoseconds(of: Self.steeredFrames)
   }
 
   // How much of a late packet is better left out than heard late, since the target does not ask for so much delay.

@@ -6,8 +6,9 @@ public import MediaTime
 /// or 10 ms if that is less; half of it is enough where threads wake in time. It is raised by a period when the buffer
 /// ran dry, by half of one when it nearly did, and lowered by half a period after four quiet seconds, unless it was raised
 /// from there lately: within eight seconds, and twice as long each time that happens soon again, up to two minutes. So a
-/// rare miss costs little delay, and a machine that always misses is not tried over and over. A standstill that a period
-/// more would not have bridged teaches nothing, unless it is the second within eight seconds. It is also raised, and then kept, when the device takes nothing for 50 ms in the
+/// rare miss costs little delay, and a machine that always misses is not tried over and over. Where cycles are followed, a
+/// standstill that a period more would not have bridged teaches nothing, unless it is the second within eight seconds. It is
+/// also raised, and then kept, when the device takes nothing for 50 ms in the
 /// two seconds after its start; one that stands still later is waited for. Many devices run dry once while they start,
 /// which teaches nothing.
 ///
@@ -38,7 +39,9 @@ public struct PlaybackFill: Sendable {
   private var quietSince: MonotonicInstant?
   private var raised: (from: FrameCount, at: MonotonicInstant)?
   private var patience: Int64
-  private var forgiven: MonotonicInstant?
+  /// Whether the goal was lowered after it was raised.
+  private var isTrial = false
+  private var standstill: (at: MonotonicInstant, isForgiven: Bool)?
   private var lastTaken: MonotonicInstant?
   private var started: MonotonicInstant?
   private var floorAfterStart: FrameCount = 0
@@ -110,7 +113,9 @@ public struct PlaybackFill: Sendable {
   public func age(at instant: MonotonicInstant) -> Int64 { blocks.age(at: instant) ?? 0 }
 
   // More than the block, so that a queue that was taken from is not empty: an empty one stands still.
-  private var rest: FrameCount { @_noAllocation @_noLocks get { max(1, period / 8) } }
+  private var rest: FrameCount {
+    @_noAllocation @_noLocks get { max(1, min(leastMargin, period / 8)) }
+  }
 
   /// Frames to have queued right after writing to this kind of device.
   @_noAllocation @_noLocks
@@ -140,7 +145,7 @@ public struct PlaybackFill: Sendable {
     }
     // Half of the least margin left when we come to write is a near miss.
     if left(of: queued, at: now) < leastMargin / 2 {
-      if !isForgiven(at: now) { raise(by: period / 2, at: now) }
+      if !isForgiven(blocks.standstill(at: now), at: now) { raise(by: period / 2, at: now) }
     } else if now.nanoseconds(since: since) > Self.quietNanoseconds, goal > floor {
       quietSince = now
       if isPunctual(at: now) { lower(at: now) }
@@ -165,25 +170,27 @@ public struct PlaybackFill: Sendable {
   @_noAllocation @_noLocks
   public mutating func noteUnderrun(at now: MonotonicInstant) {
     underruns += 1
+    let pause = blocks.standstill(at: now)
     blocks.noteRestart()
     // That the buffer was found empty before is the same event.
     if let noted = raised, noted.at.nanoseconds == now.nanoseconds {
       goal = noted.from
     }
     let isFirst = underruns == 1 && isStarting(at: now)
+    if isFirst { raised = nil }
     // The device is begun anew.
     started = now
-    if !isFirst, !isForgiven(at: now) { raise(by: period, at: now) }
+    if !isFirst, !isForgiven(pause, at: now) { raise(by: period, at: now) }
   }
 
   @_noAllocation @_noLocks
-  private mutating func isForgiven(at now: MonotonicInstant) -> Bool {
-    guard blocks.standstill > rate.nanoseconds(of: margin + period) else { return false }
-    let since = forgiven.map { now.nanoseconds(since: $0) } ?? Self.leastPatience
+  private mutating func isForgiven(_ pause: Int64, at now: MonotonicInstant) -> Bool {
+    guard pause > rate.nanoseconds(of: margin + period) else { return false }
+    let since = standstill.map { now.nanoseconds(since: $0.at) } ?? Self.leastPatience
     // What is noted twice at the same moment is one event.
-    guard since == 0 || since >= Self.leastPatience else { return false }
-    forgiven = now
-    return true
+    let isForgiven = since == 0 ? standstill?.isForgiven ?? true : since >= Self.leastPatience
+    standstill = (now, isForgiven)
+    return isForgiven
   }
 
   @_noAllocation @_noLocks
@@ -194,11 +201,12 @@ public struct PlaybackFill: Sendable {
 
   @_noAllocation @_noLocks
   private mutating func raise(by frames: FrameCount, at now: MonotonicInstant) {
-    if let raised, raised.at.nanoseconds != now.nanoseconds {
+    if isTrial, let raised {
       let isSoon = now.nanoseconds(since: raised.at) < Self.soon * patience
       patience =
         isSoon ? min(Self.mostPatience, 2 * patience) : max(Self.leastPatience, patience / 2)
     }
+    isTrial = false
     raised = (goal, now)
     goal = min(ceiling, goal + frames)
     quietSince = now
@@ -225,5 +233,6 @@ public struct PlaybackFill: Sendable {
       return
     }
     goal = lowered
+    isTrial = true
   }
 }

@@ -33,8 +33,8 @@ extension VoiceLoop where Device: ~Copyable, Transport: ~Copyable {
     let before = fill.plannedPostponement
     let due = fill.timeToWrite(queued: device.queuedFrames(), at: lastRead)
     let more = fill.plannedPostponement - before
-    // What lay until now will lie shorter.
-    if more > 0 { forEachStream { box, _ in box.stream.noteShorterWaits(by: more) } }
+    // What lay until now will lie shorter, or longer.
+    if more != 0 { forEachStream { box, _ in box.stream.noteShorterWaits(by: more) } }
     if !isBehind, due.nanoseconds(since: time.now) > Self.shortestWait {
       errand = MidCycleErrand(kind: .write, time: due)
       return

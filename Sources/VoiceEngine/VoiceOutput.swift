@@ -101,6 +101,8 @@ struct VoiceOutput: ~Copyable {
     jitterBuffer.restart()
     // What another source said leads nowhere.
     loss = (JitterBuffer.fadedFrames, 0)
+    joint = 0
+    damaged = 0
   }
 
   @_noAllocation @_noLocks
@@ -225,6 +227,7 @@ struct VoiceOutput: ~Copyable {
     } else if frames > 0 {
       let invented = conceal(frames)
       queue.append(scratch, count: invented)
+      joint = 0
       if loss.next == 0 { loss.invented += invented } else { loss.next += invented }
     }
   }
@@ -241,7 +244,7 @@ struct VoiceOutput: ~Copyable {
   ) -> FrameCount {
     let isFollowed = decoder.pass(lost + damaged, using: &scratch)
     damaged = 0
-    if !isFollowed, joint == 0, skipping < frames {
+    if !isFollowed || skipping > 0, joint == 0, skipping < frames {
       joint = min(conceal(Self.overlapFrames), Self.overlapFrames)
       fading.copy(from: scratch, count: joint)
     }

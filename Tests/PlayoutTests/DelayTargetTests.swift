@@ -49,6 +49,18 @@ struct DelayTargetTests {
     #expect(before - after >= 1_000_000)
   }
 
+  @Test func waitsThatChangeToAndFroLeaveNoTrace() {
+    var target = DelayTarget()
+    Self.feed(&target, packets: 0..<6_000) { _ in 2_500_000 }
+    let before = target.nanoseconds
+    for _ in 0..<4 {
+      target.noteShorterWaits(by: 1_250_000)
+      target.noteShorterWaits(by: -1_250_000)
+    }
+    Self.feed(&target, packets: 6_000..<6_010) { _ in 2_500_000 }
+    #expect(target.nanoseconds == before)
+  }
+
   @Test func whatWasLittleLateIsForgottenSoonerThanWhatWasVeryLate() {
     func target(afterOneLateBy late: Int64, seconds: Int) -> Int64 {
       var target = DelayTarget()

@@ -255,9 +255,10 @@ struct JitterBufferTests {
     }
   }
 
-  @Test func wayThatBecomesALittleSlowerIsFollowed() {
-    var stream = VirtualStream()
-    stream.send(0..<900) { $0 < 400 ? 5 : 9 }
+  @Test(arguments: [120, 240, 480, 960])
+  func wayThatBecomesALittleSlowerIsFollowed(frames: Int) {
+    var stream = VirtualStream(packetFrames: frames)
+    stream.send(0..<432_000 / frames) { $0 < 192_000 / frames ? 5 : 9 }
     stream.run(milliseconds: 8_900)
     // What is late by so little is left out once, but not over and over.
     #expect(stream.concealedMilliseconds <= 25)

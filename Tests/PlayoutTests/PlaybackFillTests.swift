@@ -83,6 +83,7 @@ struct PlaybackFillTests {
   @Test func firstUnderrunOfAStartTeachesNothing() {
     var fill = PlaybackFill(period: 128, capacity: 4_096, rate: .voice)
     _ = fill.framesToWrite(queued: 128, at: instant(0))
+    _ = fill.framesToWrite(queued: 0, at: instant(10))
     fill.noteUnderrun(at: instant(10))
     #expect(fill.underruns == 1 && fill.goal == 256)
     fill.noteUnderrun(at: instant(20))
@@ -172,6 +173,19 @@ struct PlaybackFillTests {
     _ = serve(&other, until: 15_000)
     stand(&other, at: 15_003, for: 2_000_000)
     #expect(other.goal == goal + 128)
+  }
+
+  @Test func standstillBeforeTheWritingInMidCycleIsForgiven() {
+    var fill = PlaybackFill(period: 128, capacity: 4_096, rate: .voice)
+    let postponement = serve(&fill, until: 15_000).postponement
+    let goal = fill.goal
+    let tick = MonotonicInstant(nanoseconds: 5_625 * 8_000_000 / 3)
+    let due = fill.timeToWrite(queued: 16, at: tick)
+    #expect(due.nanoseconds - tick.nanoseconds > postponement - 100_000)
+    let late = due.advanced(byNanoseconds: 8_000_000)
+    _ = fill.framesToWrite(queued: 0, at: late)
+    fill.noteUnderrun(at: late)
+    #expect(fill.underruns == 1 && fill.goal == goal)
   }
 
   @Test func deviceThatTakesFramesAllTheTimeIsWrittenToAtOnce() {
