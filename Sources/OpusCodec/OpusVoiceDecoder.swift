@@ -122,12 +122,14 @@ public struct OpusVoiceDecoder: ~Copyable {
     return guess.conceal(into: &samples, frames: frames)
   }
 
-  /// Takes the decoder over a loss of `frames`, to the packet after it, if anything was concealed since the last one: as
-  /// far as `conceal` went, or, if that was further than the loss, by concealment that nobody hears.
+  /// Takes the decoder over a loss of `frames`, to the packet after it, which is decoded next.
   ///
-  /// After a loss of more than 100 ms it is where `conceal` is, however far that went, or where it was if it is not for the
-  /// first time that it is taken on. `scratch` needs 4800 frames. What
-  /// `conceal` continues stays what it was, until `endGuess`. Returns false if that is not where the decoder is now.
+  /// It goes as far as `conceal` went, or, if that was further than the loss, conceals what nobody hears. A loss of more than
+  /// 100 ms ends where `conceal` is. Nothing moves if nothing was concealed, or, for so long a loss, if the decoder was taken on
+  /// since. `scratch` needs 4800 frames.
+  ///
+  /// Returns false if `conceal` still continues something else, until `endGuess`: only then it may be asked before the packet
+  /// is decoded, as for a cross-fade.
   @_noAllocation @_noLocks
   public mutating func pass(_ frames: FrameCount, using scratch: inout SampleBuffer) -> Bool {
     guard guessed > 0 else { return true }

@@ -242,12 +242,10 @@ struct VoiceOutput: ~Copyable {
     skipping: FrameCount = 0,
     isRedundancy: Bool = false
   ) -> FrameCount {
+    if skipping > 0 { prepareJoint(for: frames - skipping) }
     let isFollowed = decoder.pass(lost + damaged, using: &scratch)
     damaged = 0
-    if !isFollowed || skipping > 0, joint == 0, skipping < frames {
-      joint = min(conceal(Self.overlapFrames), Self.overlapFrames)
-      fading.copy(from: scratch, count: joint)
-    }
+    if !isFollowed { prepareJoint(for: frames - skipping) }
     let range = payload(slot)
     let decoded =
       isRedundancy
@@ -267,6 +265,14 @@ struct VoiceOutput: ~Copyable {
     joint = 0
     if loss.next == 0 { leaning = max(lost > 0 ? decoder.leaningFrames : 0, overlap) }
     return heard
+  }
+
+  // Lets what was heard go on, unless it does so already or nothing is to be heard after it.
+  @_noAllocation @_noLocks
+  private mutating func prepareJoint(for frames: FrameCount) {
+    guard joint == 0, frames > 0 else { return }
+    joint = min(conceal(Self.overlapFrames), Self.overlapFrames)
+    fading.copy(from: scratch, count: joint)
   }
 
   // Decoders conceal in steps of 2.5 ms; what they refuse becomes silence.
