@@ -39,7 +39,8 @@ struct MonkeyCallTests {
     let first = try #require(heard.firstIndex(of: true))
     let last = try #require(heard.lastIndex(of: true))
     let gap = heard[first...last].split(separator: true).map(\.count).max() ?? 0
-    #expect(gap >= 15 && gap <= 30, "\(gap) tenths of silence")
+    let picture = heard.map { $0 ? "#" : "." }.joined()
+    #expect(gap >= 15 && gap <= 30, "\(gap) tenths of silence: \(picture)")
     // Her recording began anew when she took her devices again.
     #expect(
       try Tones.presence(of: 800, in: folder.appendingPathComponent("alice-heard.wav"))
