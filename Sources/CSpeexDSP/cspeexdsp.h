@@ -28,4 +28,8 @@ RT_SAFE static inline int speexdsp_resample(SpeexResamplerState *state, const fl
   return speex_resampler_process_float(state, 0, input, consumed, output, produced);
 }
 
+RT_SAFE static inline void speexdsp_resample_reset(SpeexResamplerState *state) {
+  speex_resampler_reset_mem(state);
+}
+
 #endif

@@ -77,6 +77,31 @@ public struct FixedRateResampler: ~Copyable {
     )
     return Conversion(consumed: Int(consumed), produced: Int(produced))
   }
+
+  /// Forgets everything and goes on as if the samples of `history` had gone in last, of which it looks at as many as its
+  /// filter is long: 80 where the output has the higher rate.
+  ///
+  /// From then on the output is as long as the input, and late by half the filter. What comes of `history` itself is left
+  /// out; `scratch` has room for a part of it at least.
+  @_noAllocation @_noLocks
+  public mutating func resume(
+    after history: borrowing SampleBuffer,
+    using scratch: inout SampleBuffer
+  ) {
+    unsafe speexdsp_resample_reset(state)
+    var place = max(0, history.count - 80)
+    while place < history.count {
+      let conversion = convert(
+        history,
+        from: place,
+        count: history.count - place,
+        into: &scratch,
+        at: 0
+      )
+      guard conversion.consumed > 0 else { return }
+      place += conversion.consumed
+    }
+  }
 }
 
 // SAFETY: SpeexDSP keeps all state behind the pointer, which has this one owner.

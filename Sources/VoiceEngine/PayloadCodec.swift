@@ -142,82 +142,56 @@ struct PayloadEncoder: ~Copyable {
 
 /// Turns payloads of the stream's codec, and their absence, into frames at 48 kHz.
 struct PayloadDecoder: ~Copyable {
-  private let codec: StreamConfiguration.Codec
-  private let law: G711.Law
   private var opus: OpusVoiceDecoder?
-  private var toWideband: FixedRateResampler?
-  private var narrowband = FixedArray<Float>(repeating: 0, count: 960)
-  private var fade: Float = 0
+  private var telephone: G711VoiceDecoder?
+  private let isOpus: Bool
 
   init(_ configuration: StreamConfiguration) throws {
     switch configuration.codec {
     case .opus:
       let decoder = try OpusVoiceDecoder()
-      self.init(decoder)
+      self.init(opus: decoder)
     case .pcmu, .pcma:
-      let resampler = try FixedRateResampler(
-        from: SampleRate(hertz: G711.sampleRateHertz),
-        to: .voice
-      )
-      self.init(configuration.codec, resampler)
+      let decoder = try G711VoiceDecoder(law: configuration.codec == .pcma ? .a : .mu)
+      self.init(telephone: decoder)
     }
   }
 
-  private init(_ decoder: consuming OpusVoiceDecoder) {
-    codec = .opus
-    law = .mu
+  private init(opus decoder: consuming OpusVoiceDecoder) {
+    isOpus = true
     opus = consume decoder
-    toWideband = nil
+    telephone = nil
   }
 
-  private init(_ codec: StreamConfiguration.Codec, _ resampler: consuming FixedRateResampler) {
-    self.codec = codec
-    law = codec == .pcmu ? .mu : .a
+  private init(telephone decoder: consuming G711VoiceDecoder) {
+    isOpus = false
     opus = nil
-    toWideband = consume resampler
+    telephone = consume decoder
   }
 
   /// The duration of a payload in frames at 48 kHz, nil if it makes no sense.
   @_noAllocation @_noLocks
   func frames(of bytes: borrowing ByteBuffer, in range: Range<Int>) -> FrameCount? {
-    let count = range.upperBound - range.lowerBound
-    switch codec {
-    case .opus:
-      return OpusVoiceDecoder.frames(of: bytes, in: range)
-    case .pcmu, .pcma:
-      // Up to 120 ms in steps of a sample of 8 kHz.
-      return count > 0 && count <= 960 ? count * 6 : nil
-    }
+    isOpus
+      ? OpusVoiceDecoder.frames(of: bytes, in: range)
+      : G711VoiceDecoder.frames(byteCount: range.upperBound - range.lowerBound)
   }
 
   /// True if a payload brings the packet before it once more.
   @_noAllocation @_noLocks
   func carriesRedundancy(_ bytes: borrowing ByteBuffer, in range: Range<Int>) -> Bool {
-    switch codec {
-    case .opus: return OpusVoiceDecoder.carriesRedundancy(bytes, in: range)
-    case .pcmu, .pcma: return false
-    }
+    isOpus && OpusVoiceDecoder.carriesRedundancy(bytes, in: range)
   }
 
   /// True if a payload of `count` bytes only says that the sender fell silent (Opus DTX: the header alone).
   @_noAllocation @_noLocks
-  func isSilence(byteCount count: Int) -> Bool {
-    switch codec {
-    case .opus: return count <= 2
-    case .pcmu, .pcma: return false
-    }
-  }
+  func isSilence(byteCount count: Int) -> Bool { isOpus && count <= 2 }
 
   /// How much of what is decoded after a loss leans on what was invented for it.
   ///
-  /// Found with `bench-playout` on seeds of its own: without it, losses sounded worse, with 10 ms no better.
+  /// Opus's was found with `bench-playout` on seeds of its own: without it, losses sounded worse, with 10 ms no better.
   var leaningFrames: FrameCount {
-    @_noAllocation @_noLocks get {
-      switch codec {
-      case .opus: return 240
-      case .pcmu, .pcma: return 0
-      }
-    }
+    @_noAllocation @_noLocks get { isOpus ? 240 : G711VoiceDecoder.leaningFrames }
   }
 
   @_noAllocation @_noLocks
@@ -227,14 +201,10 @@ struct PayloadDecoder: ~Copyable {
     into samples: inout SampleBuffer
   ) -> FrameCount {
     if let frames = opus?.decode(bytes, in: range, into: &samples) { return frames }
-    let count = min(range.upperBound - range.lowerBound, narrowband.count)
-    for index in 0..<count {
-      narrowband[index] = G711.decode(bytes[range.lowerBound + index], law: law)
-    }
-    fade = 1
-    return widen(count, into: &samples)
+    return telephone?.decode(bytes, in: range, into: &samples) ?? 0
   }
 
+  /// Only Opus has redundancy of its own.
   @_noAllocation @_noLocks
   mutating func recover(
     _ bytes: borrowing ByteBuffer,
@@ -242,40 +212,27 @@ struct PayloadDecoder: ~Copyable {
     into samples: inout SampleBuffer,
     frames: FrameCount
   ) -> FrameCount {
-    if let recovered = opus?.recover(bytes, in: range, into: &samples, frames: frames) {
-      return recovered
-    }
-    return conceal(into: &samples, frames: frames)
+    opus?.recover(bytes, in: range, into: &samples, frames: frames) ?? 0
   }
 
   @_noAllocation @_noLocks
   mutating func conceal(into samples: inout SampleBuffer, frames: FrameCount) -> FrameCount {
     if let concealed = opus?.conceal(into: &samples, frames: frames) { return concealed }
-    // G.711 has no memory of its own: the last packet again, fading out within 60 ms.
-    let count = min(frames / 6, narrowband.count)
-    for index in 0..<count {
-      narrowband[index] *= fade
-      fade = max(0, fade - 1 / 480)
-    }
-    return widen(count, into: &samples)
+    return telephone?.conceal(into: &samples, frames: frames) ?? 0
   }
 
   /// Takes the decoder over a loss of `frames`, to the packet after it; returns false if `conceal` goes on elsewhere
   /// (`OpusVoiceDecoder.pass`).
-  ///
-  /// G.711 decodes each packet alone, and has nothing that goes on.
   @_noAllocation @_noLocks
   mutating func pass(_ frames: FrameCount, using scratch: inout SampleBuffer) -> Bool {
-    opus?.pass(frames, using: &scratch) ?? true
+    if let isFollowed = opus?.pass(frames, using: &scratch) { return isFollowed }
+    return telephone?.pass(frames, using: &scratch) ?? true
   }
 
   /// Lets the next `conceal` continue what was decoded last.
   @_noAllocation @_noLocks
-  mutating func endGuess() { opus?.endGuess() }
-
-  @_noAllocation @_noLocks
-  private mutating func widen(_ count: Int, into samples: inout SampleBuffer) -> FrameCount {
-    guard count > 0 else { return 0 }
-    return toWideband?.convert(narrowband, count: count, into: &samples, at: 0).produced ?? 0
+  mutating func endGuess() {
+    opus?.endGuess()
+    telephone?.endGuess()
   }
 }

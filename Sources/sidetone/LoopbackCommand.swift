@@ -112,7 +112,7 @@ struct LoopbackCommand: AsyncParsableCommand {
   }
 
   private func attach(to engine: CallEngine) throws -> StreamID {
-    var configuration = voiceOptions.opusStream
+    var configuration = voiceOptions.stream
     // What is measured stays the same from the first probe to the last.
     configuration.adaptsPackets = false
     return try engine.attach(configuration, over: try MediaSocket.toItself())

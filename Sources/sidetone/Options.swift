@@ -203,7 +203,12 @@ struct VoiceOptions: ParsableArguments {
   @Flag(inversion: .prefixedNo, help: "Send nothing while nobody speaks.")
   var dtx = false
 
-  @Option(help: "Codecs to offer, best first: opus, pcmu, pcma.")
+  @Option(
+    help: ArgumentHelp(
+      "Codecs to offer, best first: opus, pcmu, pcma. Without a far side the first one is used.",
+      valueName: "list"
+    )
+  )
   var codecs = "opus,pcmu,pcma"
 
   func validate() throws {
@@ -237,8 +242,29 @@ struct VoiceOptions: ParsableArguments {
   /// Who asks for a duration or a rate gets that one.
   private var adaptsPackets: Bool { frame == nil && bitrate == nil }
 
-  /// A stream of Opus that nobody has to agree on.
-  var opusStream: StreamConfiguration {
+  /// A stream of the best codec that nobody has to agree on.
+  var stream: StreamConfiguration {
+    switch offeredCodecs.first {
+    case .pcmu: return telephoneStream(.pcmu, payloadType: 0)
+    case .pcma: return telephoneStream(.pcma, payloadType: 8)
+    case .opus, nil: return opusStream
+    }
+  }
+
+  private func telephoneStream(
+    _ codec: StreamConfiguration.Codec,
+    payloadType: UInt8
+  ) -> StreamConfiguration {
+    StreamConfiguration(
+      codec: codec,
+      sendPayloadType: payloadType,
+      receivePayloadType: payloadType,
+      ssrc: .random(in: 1...UInt32.max),
+      seed: .random(in: 1...UInt64.max)
+    )
+  }
+
+  private var opusStream: StreamConfiguration {
     var configuration = StreamConfiguration.opus(
       ssrc: .random(in: 1...UInt32.max),
       seed: .random(in: 1...UInt64.max),

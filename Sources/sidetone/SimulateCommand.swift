@@ -122,7 +122,7 @@ struct SimulateCommand: ParsableCommand {
       far: far,
       towardsNear: try path(seed: seed),
       towardsFar: try path(seed: ~seed),
-      configuration: voiceOptions.opusStream,
+      configuration: voiceOptions.stream,
       seed: seed
     )
     var report = SimulationReport(network: trace ?? network, seed: seed)
