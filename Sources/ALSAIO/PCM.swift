@@ -22,7 +22,11 @@ struct PCM: ~Copyable {
   /// Whether it is no card of the kernel's, nor a plugin over one, but a sound server's.
   let isOfServer: Bool
   private var bytes: FixedBytes
+  private var voiceChannel: VoiceChannel
   private var lastTransfer: MonotonicInstant
+  /// What lay in the ring when it was last looked at, and after the last transfer.
+  private var seenFrames = 0
+  private var leftFrames = 0
   /// This stream's own descriptors, for what a plugin has to be told outside of a poll.
   private var descriptors = FixedArray<pollfd>(repeating: pollfd(), count: 8)
   private var descriptorCount = 0
@@ -76,6 +80,7 @@ struct PCM: ~Copyable {
       repeating: 0,
       count: Self.blockFrames * setting.channels * setting.format.bytesPerSample
     )
+    voiceChannel = VoiceChannel(of: setting.channels)
     lastTransfer = MonotonicClock.now()
   }
 
@@ -132,23 +137,16 @@ struct PCM: ~Copyable {
   @_noAllocation @_noLocks
   mutating func acknowledgeUnwaited() {
     writes = (writes + 1) % 8
-    guard descriptorCount > 0, writes == 0 else { return }
+    if writes == 0 { acknowledgePending() }
+  }
+
+  // What the descriptors really say: a plugin that is told of an event that is none may wait for it.
+  @_noAllocation @_noLocks
+  private mutating func acknowledgePending() {
+    guard descriptorCount > 0 else { return }
     let count = UInt32(truncatingIfNeeded: descriptorCount)
     _ = unsafe realtime_poll(descriptors.address, count, 0)
     unsafe alsa_acknowledge(handle, descriptors.address, count)
-  }
-
-  // A plugin's descriptor stays readable after all frames have been read, until the plugin looks at it:
-  // without this the next poll would wake at once, for nothing.
-  @_noAllocation @_noLocks
-  private mutating func acknowledgeEmpty() {
-    guard descriptorCount > 0 else { return }
-    for index in 0..<descriptorCount { descriptors[index].revents = Int16(POLLIN) }
-    unsafe alsa_acknowledge(
-      handle,
-      descriptors.address,
-      UInt32(truncatingIfNeeded: descriptorCount)
-    )
   }
 
   /// Frames that lie in the ring: queued for playback, waiting for capture.
@@ -159,7 +157,8 @@ struct PCM: ~Copyable {
   mutating func ringFrames() -> FrameCount {
     let available = unsafe alsa_available(handle)
     guard available >= 0 else { return 0 }
-    return direction == .capture ? available : max(0, bufferFrames - available)
+    seenFrames = direction == .capture ? available : max(0, bufferFrames - available)
+    return seenFrames
   }
 
   /// Frames between the program and the transducer, what lies beyond the ring included.
@@ -177,7 +176,9 @@ struct PCM: ~Copyable {
     let wanted = min(block.count, Self.blockFrames)
     let moved = unsafe alsa_read(handle, bytes.address, UInt(wanted))
     if moved == -Int(EAGAIN) {
-      acknowledgeEmpty()
+      // A plugin's descriptor stays readable after all frames have been read, until the plugin looks at it:
+      // without this the next poll would wake at once, for nothing.
+      acknowledgePending()
       return DeviceTransfer(frames: 0)
     }
     guard moved >= 0 else {
@@ -190,12 +191,14 @@ struct PCM: ~Copyable {
       format.load(bytes, count: moved, into: &block)
       return DeviceTransfer(frames: moved)
     }
-    for frame in 0..<moved {
-      var sum: Float = 0
-      for channel in 0..<channels {
-        sum += format.load(bytes, at: (frame * channels + channel) * size)
+    if channels > 1 {
+      for index in 0..<moved * channels {
+        voiceChannel.note(format.load(bytes, at: index * size), on: index % channels)
       }
-      block[frame] = sum / Float(channels)
+      voiceChannel.choose(after: rate.nanoseconds(of: moved))
+    }
+    for frame in 0..<moved {
+      block[frame] = format.load(bytes, at: (frame * channels + voiceChannel.chosen) * size)
     }
     return DeviceTransfer(frames: moved)
   }
@@ -222,11 +225,13 @@ struct PCM: ~Copyable {
       return recover(from: CInt(truncatingIfNeeded: moved), fill: fill, at: now)
     }
     lastTransfer = now
+    leftFrames = seenFrames + moved
     restarts = 0
     return DeviceTransfer(frames: moved)
   }
 
-  // After an overrun or underrun the stream starts anew; the time it stood still is the gap.
+  // After an overrun or underrun the stream starts anew. What was captured since the last transfer is lost; a loudspeaker
+  // still sounded what it had, and now begins with silence.
   @_noAllocation @_noLocks
   private mutating func recover(
     from code: CInt,
@@ -237,22 +242,29 @@ struct PCM: ~Copyable {
     restarts = isAtOnce ? restarts + 1 : 1
     lastRestart = now
     guard restarts <= Self.hopelessRestarts else { return DeviceTransfer(frames: 0, isGone: true) }
+    let before = lastTransfer
+    lastTransfer = now
+    var known = 0
     switch -code {
     case EPIPE, EBADFD:
+      if direction == .playback { known = fill - leftFrames }
       guard restart(fill: fill) >= 0 else { return DeviceTransfer(frames: 0, isGone: true) }
     case ESTRPIPE:
       let resumed = unsafe alsa_resume(handle)
-      if resumed == -EAGAIN { return DeviceTransfer(frames: 0) }
+      if resumed == -EAGAIN || resumed == -EINTR {
+        lastTransfer = before
+        return DeviceTransfer(frames: 0)
+      }
       if resumed == 0 { break }
       guard restart(fill: fill) >= 0 else { return DeviceTransfer(frames: 0, isGone: true) }
     case EINTR:
+      lastTransfer = before
       return DeviceTransfer(frames: 0)
     default:
       return DeviceTransfer(frames: 0, isGone: true)
     }
-    let lost = rate.frames(inNanoseconds: max(0, now.nanoseconds(since: lastTransfer)))
-    lastTransfer = now
-    return DeviceTransfer(frames: 0, lost: max(1, lost))
+    let passed = rate.frames(inNanoseconds: max(0, lastTransfer.nanoseconds(since: before)))
+    return DeviceTransfer(frames: 0, lost: max(1, passed + known))
   }
 
   @_noAllocation @_noLocks
@@ -264,6 +276,11 @@ struct PCM: ~Copyable {
       for index in 0..<silent { bytes[index] = 0 }
       let written = unsafe alsa_write(handle, bytes.address, UInt(min(fill, Self.blockFrames)))
       guard written >= 0 else { return CInt(truncatingIfNeeded: written) }
+      leftFrames = written
+      seenFrames = written
+      lastTransfer = MonotonicClock.now()
+      // A card with nothing to play cannot be started: the first frames do that.
+      guard written > 0 else { return 0 }
     }
     code = unsafe alsa_start(handle)
     lastTransfer = MonotonicClock.now()
