@@ -78,7 +78,7 @@ let package = Package(
 
     // Layer 2: sans-I/O cores.
     .target(name: "RTP", dependencies: ["MediaTime"], swiftSettings: strict),
-    .target(name: "G711", swiftSettings: strict),
+    .target(name: "G711", dependencies: ["MediaTime"], swiftSettings: strict),
     .target(name: "Playout", dependencies: ["MediaTime"], swiftSettings: strict),
     .target(name: "CallState", dependencies: ["MediaTime"], swiftSettings: strict),
 
@@ -212,7 +212,12 @@ let package = Package(
       dependencies: ["RTP", "MediaTime", "Simulation"],
       swiftSettings: strict
     ),
-    .testTarget(name: "G711Tests", dependencies: ["G711"], swiftSettings: strict),
+    .testTarget(
+      name: "UDPTransportTests",
+      dependencies: ["UDPTransport", "MediaTime", "RealTime"],
+      swiftSettings: strict
+    ),
+    .testTarget(name: "G711Tests", dependencies: ["G711", "MediaTime"], swiftSettings: strict),
     .testTarget(
       name: "PlayoutTests",
       dependencies: ["Playout", "MediaTime", "Simulation"],

@@ -134,18 +134,19 @@ RT_SAFE static inline int realtime_same_address(const struct sockaddr_storage *l
   return a->sin_addr.s_addr == b->sin_addr.s_addr && (!with_port || a->sin_port == b->sin_port);
 }
 
-/* Takes one queued ICMP error (IP_RECVERR): its errno, or 0 if there is none. */
-RT_SAFE static inline int realtime_take_error(int descriptor) {
+/* Takes one queued ICMP error (IP_RECVERR): its errno, or 0 if there is none, and where the datagram was sent that it is
+   about. */
+RT_SAFE static inline int realtime_take_error(int descriptor,
+                                              struct sockaddr_storage *destination) {
   union {
     char bytes[512];
     struct cmsghdr aligned;
   } control;
   char payload[64];
-  struct sockaddr_storage peer;
   struct iovec part = {payload, sizeof payload};
   struct msghdr message = {0};
-  message.msg_name = &peer;
-  message.msg_namelen = sizeof peer;
+  message.msg_name = destination;
+  message.msg_namelen = sizeof *destination;
   message.msg_iov = &part;
   message.msg_iovlen = 1;
   message.msg_control = control.bytes;

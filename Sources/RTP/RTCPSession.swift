@@ -73,6 +73,13 @@ public struct RTCPSession: Sendable {
     }
   }
 
+  /// Forgets what the source of the stream said, as another takes its place.
+  @_noAllocation @_noLocks
+  public mutating func restart() {
+    lastSenderReport = nil
+    isFarGone = false
+  }
+
   /// Notes that a sender report with `information` leaves at `now`: the far side will name it.
   ///
   /// The round trip is measured by the monotonic clock, whatever becomes of the one on the wall.

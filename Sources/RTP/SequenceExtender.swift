@@ -8,6 +8,7 @@ public struct SequenceExtender: Sendable {
   public private(set) var newest: Int64?
 
   /// An extender that has seen nothing.
+  @_noAllocation @_noLocks
   public init() {}
 
   /// The extended number of `sequenceNumber`.

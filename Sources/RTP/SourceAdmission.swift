@@ -9,6 +9,8 @@ public struct SourceAdmission: Sendable {
   @inlinable public static var maximumDropout: Int64 { 3_000 }
   /// How far a late packet may lie behind.
   @inlinable public static var maximumMisorder: Int64 { 100 }
+  /// So many packets of a source that comes back may be lost in between: not each of them arrives on a bad network.
+  private static var returningDropout: UInt16 { @_noAllocation @_noLocks get { 20 } }
 
   /// What to do with a packet.
   public enum Verdict: Equatable, Sendable, BitwiseCopyable {
@@ -28,6 +30,7 @@ public struct SourceAdmission: Sendable {
   private var expectedAfterJump: UInt16?
 
   /// An admission that has seen nothing.
+  @_noAllocation @_noLocks
   public init() {}
 
   /// Judges one packet.
@@ -59,12 +62,14 @@ public struct SourceAdmission: Sendable {
   @_noAllocation @_noLocks
   private mutating func judgeForeign(_ packetSSRC: UInt32, sequenceNumber: UInt16) -> Verdict {
     var seen = 1
-    if let candidate, candidate.ssrc == packetSSRC, candidate.next == sequenceNumber {
-      seen = candidate.seen + 1
+    let isReturning = packetSSRC == previousSSRC
+    if let candidate, candidate.ssrc == packetSSRC {
+      let skipped = sequenceNumber &- candidate.next
+      if skipped <= (isReturning ? Self.returningDropout : 0) { seen = candidate.seen + 1 }
     }
     // The source before the present one may have packets on their way still: only a run of them
     // without any of the present source means that it is back.
-    if seen >= (packetSSRC == previousSSRC ? 10 : 2) {
+    if seen >= (isReturning ? 10 : 2) {
       return restart(ssrc: packetSSRC, sequenceNumber: sequenceNumber)
     }
     candidate = (packetSSRC, sequenceNumber &+ 1, seen)

@@ -149,7 +149,12 @@ public struct TelephoneEventSender: ~Copyable {
 
 /// Hears each key once, however many of its packets come or are lost.
 public struct TelephoneEventReceiver: Sendable {
-  private var heard: RTPTimestamp?
+  /// Five seconds of the fastest clock: what begins earlier than that is no late packet, but another time.
+  private static var latestTicks: Int { @_noAllocation @_noLocks get { 240_000 } }
+  /// The longest event that one timestamp can tell of (RFC 4733 section 2.5.1.3).
+  private static var longestSegment: Int { @_noAllocation @_noLocks get { 65_535 } }
+
+  private var heard: (event: TelephoneEvent, began: RTPTimestamp)?
 
   /// A receiver that has heard nothing.
   @_noAllocation @_noLocks
@@ -158,10 +163,27 @@ public struct TelephoneEventReceiver: Sendable {
   /// Takes in a packet of the event that began at `timestamp`; returns the code if it is a new one.
   @_noAllocation @_noLocks
   public mutating func receive(_ event: TelephoneEvent, began timestamp: RTPTimestamp) -> UInt8? {
-    if let heard, heard.rawValue == timestamp.rawValue { return nil }
+    guard let (former, began) = heard else {
+      heard = (event, timestamp)
+      return event.code
+    }
+    let distance = Int(timestamp.ticks(since: began))
+    if distance == 0 {
+      let duration = max(event.duration, former.duration)
+      heard = (
+        TelephoneEvent(
+          code: former.code,
+          isEnd: former.isEnd || event.isEnd,
+          duration: duration
+        ), began
+      )
+      return nil
+    }
     // A late packet of an earlier key is not that key again.
-    if let heard, timestamp.ticks(since: heard) < 0 { return nil }
-    heard = timestamp
-    return event.code
+    if distance < 0, distance > -Self.latestTicks { return nil }
+    heard = (event, timestamp)
+    // A key that is held for long goes on in another segment, which begins where the last one ended.
+    let isSegment = distance == Int(former.duration) || distance == Self.longestSegment
+    return isSegment && event.code == former.code && !former.isEnd ? nil : event.code
   }
 }

@@ -7,27 +7,40 @@ public struct Arrival: Equatable, Sendable, BitwiseCopyable {
   public var length: Int
   /// When the kernel took it from the network.
   public var instant: MonotonicInstant
-  /// True if it came from the host that is being sent to, or one that was admitted.
-  public var isFromRemote: Bool
+  /// Where it came from.
+  public var origin: Origin
+
+  /// Hosts by what they are to the stream.
+  @frozen
+  public enum Origin: Equatable, Sendable, BitwiseCopyable {
+    /// The one that is being sent to.
+    case agreed
+    /// One that was admitted beside it.
+    case admitted
+    /// Any other.
+    case foreign
+  }
 
   /// A datagram of `length` bytes.
   @inlinable
-  public init(length: Int, instant: MonotonicInstant, isFromRemote: Bool) {
+  public init(length: Int, instant: MonotonicInstant, origin: Origin) {
     self.length = length
     self.instant = instant
-    self.isFromRemote = isFromRemote
+    self.origin = origin
   }
 }
 
-/// What sending or receiving told about the path.
+/// What receiving told about the path.
 @frozen
 public enum TransportOutcome: Equatable, Sendable, BitwiseCopyable {
   /// A datagram was received.
   case received(Arrival)
   /// Nothing is waiting.
   case empty
-  /// The far side refused: its port is closed or its host unreachable (ICMP).
+  /// The far side's host said that the port is closed to which the voice is sent (ICMP); there may be more.
   case refused
+  /// Another error was told, perhaps about what was sent; there may be more.
+  case failed
 }
 
 /// The datagram path of one stream.
@@ -45,7 +58,11 @@ public protocol PacketTransport: ~Copyable, SendableMetatype {
   @_noAllocation @_noLocks
   mutating func admitLastSource()
 
-  /// Sends the first `length` bytes of `datagram` without waiting; a full socket buffer drops it. False: refused by the peer.
+  /// Takes only the agreed host for the far side's.
   @_noAllocation @_noLocks
-  mutating func send(_ datagram: borrowing ByteBuffer, length: Int, isControl: Bool) -> Bool
+  mutating func forgetAdmitted()
+
+  /// Sends the first `length` bytes of `datagram` without waiting; a full socket buffer drops it.
+  @_noAllocation @_noLocks
+  mutating func send(_ datagram: borrowing ByteBuffer, length: Int, isControl: Bool)
 }

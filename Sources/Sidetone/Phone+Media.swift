@@ -43,10 +43,12 @@ extension Phone {
       if call.hadStream { socket.discardPending() }
       call.hadStream = true
       socket.connect(to: remote, control: control)
-      let stream = try engine.attach(configuration.stream(for: media), over: socket)
-      call.stream = stream
-      if call.isMuted { engine.setMuted(stream, .muted) }
-      if call.conference != 0 { engine.setConference(stream, call.conference) }
+      call.stream = try engine.attach(
+        configuration.stream(for: media),
+        over: socket,
+        call.isMuted ? .muted : .unmuted,
+        conference: call.conference
+      )
       sendWaitingKeys(of: call)
     } catch {
       abandon(call, reason: "the voice cannot start: \(error)")
@@ -125,7 +127,10 @@ extension Phone {
       let silence = statistics.silenceNanoseconds
       let isRefused =
         statistics.refusals >= Self.refusalsBeforeEnd && silence > Self.refusalNanoseconds
-      let isSilent = call.media?.mayReceive == true && silence > Self.silenceNanoseconds
+      // Who holds the call may say nothing at all, whatever was agreed (RFC 3264 section 8.4).
+      let isSilent =
+        call.media?.mayReceive == true && !call.isHeldByFarSide
+        && silence > Self.silenceNanoseconds
       guard isRefused || isSilent else { continue }
       abandon(
         call,

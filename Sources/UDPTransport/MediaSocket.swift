@@ -21,6 +21,8 @@ public struct MediaSocket: PacketTransport, ~Copyable {
   private var remoteControl = AddressStorage(raw: sockaddr_storage())
   private var admitted = AddressStorage(raw: sockaddr_storage())
   private var lastSource = AddressStorage(raw: sockaddr_storage())
+  private var failedDestination = AddressStorage(raw: sockaddr_storage())
+  private let nobody = AddressStorage(raw: sockaddr_storage())
   private var isConnected = false
   private var lastEmpty = MonotonicInstant(nanoseconds: 0)
   private var hasErrors = false
@@ -89,8 +91,7 @@ public struct MediaSocket: PacketTransport, ~Copyable {
   public mutating func discardPending() {
     var buffer = ByteBuffer(repeating: 0, count: 64)
     for _ in 0..<100_000 {
-      if case .received = receive(into: &buffer) { continue }
-      return
+      if case .empty = receive(into: &buffer) { return }
     }
   }
 
@@ -100,12 +101,12 @@ public struct MediaSocket: PacketTransport, ~Copyable {
     var arrival = realtime_arrival()
     let length = unsafe realtime_receive(descriptor, buffer.address, buffer.count, &arrival)
     guard length >= 0 else {
-      if length == -Int(EAGAIN) || length == -Int(EINTR) {
-        lastEmpty = MonotonicClock.now()
-        discardErrors()
-        return .empty
-      }
-      return noteError(CInt(truncatingIfNeeded: -length)) ? .refused : .empty
+      let isTelling = isTelling(CInt(truncatingIfNeeded: -length))
+      hasErrors = hasErrors || isTelling
+      if takeRefusal() { return .refused }
+      guard !isTelling else { return .failed }
+      lastEmpty = MonotonicClock.now()
+      return .empty
     }
     lastSource.raw = arrival.source
     // What was not there at the last look came later, whatever a stepped wall clock says.
@@ -113,35 +114,36 @@ public struct MediaSocket: PacketTransport, ~Copyable {
       MonotonicClock.instant(ofWallNanoseconds: arrival.wall_nanoseconds),
       lastEmpty
     )
-    let isFromRemote =
-      unsafe isConnected
-      && (realtime_same_address(&arrival.source, &remote.raw, 0) != 0
-        || realtime_same_address(&arrival.source, &admitted.raw, 0) != 0)
-    return .received(
-      Arrival(
-        length: length,
-        instant: instant,
-        isFromRemote: isFromRemote
-      )
-    )
+    return .received(Arrival(length: length, instant: instant, origin: lastOrigin))
+  }
+
+  // Of the last datagram.
+  private var lastOrigin: Arrival.Origin {
+    @_noAllocation @_noLocks mutating get {
+      guard isConnected else { return .foreign }
+      if unsafe realtime_same_address(&lastSource.raw, &remote.raw, 0) != 0 { return .agreed }
+      return unsafe realtime_same_address(&lastSource.raw, &admitted.raw, 0) != 0
+        ? .admitted : .foreign
+    }
   }
 
   /// Sends the first `length` bytes of `datagram` without waiting; a full socket buffer drops it.
-  ///
-  /// False: refused by the peer.
   @_noAllocation @_noLocks
   public mutating func send(
     _ datagram: borrowing ByteBuffer,
     length: Int,
     isControl: Bool
-  ) -> Bool {
-    guard isConnected, length <= datagram.count else { return true }
-    let sent =
-      isControl
-      ? unsafe realtime_send(descriptor, datagram.address, length, &remoteControl.raw)
-      : unsafe realtime_send(descriptor, datagram.address, length, &remote.raw)
-    guard sent < 0 else { return true }
-    return !noteError(CInt(truncatingIfNeeded: -sent))
+  ) {
+    guard isConnected, length <= datagram.count else { return }
+    // An error that was waiting, about another datagram, is told instead of sending: so once more.
+    for _ in 0..<2 {
+      let sent =
+        isControl
+        ? unsafe realtime_send(descriptor, datagram.address, length, &remoteControl.raw)
+        : unsafe realtime_send(descriptor, datagram.address, length, &remote.raw)
+      guard sent < 0, isTelling(CInt(truncatingIfNeeded: -sent)) else { return }
+      hasErrors = true
+    }
   }
 
   /// Takes the host that the last datagram came from for the far side's as well.
@@ -150,24 +152,35 @@ public struct MediaSocket: PacketTransport, ~Copyable {
     admitted = lastSource
   }
 
-  // The error queue takes the room of datagrams; who has told of an error has been heard.
+  /// Takes only the agreed host for the far side's.
   @_noAllocation @_noLocks
-  private mutating func discardErrors() {
-    guard hasErrors else { return }
-    for _ in 0..<16 {
-      if realtime_take_error(descriptor) == 0 {
-        hasErrors = false
-        return
-      }
-    }
+  public mutating func forgetAdmitted() {
+    admitted = nobody
   }
 
-  // True if the far side's host or a router on the way refused a datagram.
+  // Empties the error queue, which takes the room of datagrams; true if the far side's host says that nobody listens where
+  // the voice is sent. A network that is away for a while is no refusal, nor is a port for reports that is closed.
   @_noAllocation @_noLocks
-  private mutating func noteError(_ code: CInt) -> Bool {
-    let isRefusal = code == ECONNREFUSED || code == EHOSTUNREACH || code == ENETUNREACH
-    if code != EAGAIN, code != EINTR, code != ENOBUFS { hasErrors = true }
-    return isRefusal
+  private mutating func takeRefusal() -> Bool {
+    guard hasErrors else { return false }
+    var isRefused = false
+    for _ in 0..<16 {
+      let code = unsafe realtime_take_error(descriptor, &failedDestination.raw)
+      guard code != 0 else {
+        hasErrors = false
+        break
+      }
+      let isOfVoice =
+        unsafe realtime_same_address(&failedDestination.raw, &remote.raw, 1) != 0
+      if code == ECONNREFUSED, isOfVoice { isRefused = true }
+    }
+    return isRefused
+  }
+
+  // True if an error may be about a datagram that was sent before.
+  @_noAllocation @_noLocks
+  private func isTelling(_ code: CInt) -> Bool {
+    code != EAGAIN && code != EINTR && code != ENOBUFS
   }
 
   private static func bind(

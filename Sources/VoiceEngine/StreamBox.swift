@@ -31,6 +31,8 @@ final class StreamBox<Transport: PacketTransport & ~Copyable> {
   var bridge = ConferenceBridge()
 
   private let ssrc: UInt32
+  /// Whether somebody else than the agreed host was heard first.
+  private var isStrangerHeard = false
   private var outputPeak = HeldPeak()
 
   init(
@@ -50,7 +52,7 @@ final class StreamBox<Transport: PacketTransport & ~Copyable> {
   /// Sends every packet that is whole.
   func send(_ datagram: inout ByteBuffer) {
     while let length = stream.nextPacket(into: &datagram) {
-      if !transport.send(datagram, length: length, isControl: false) { stream.noteRefusal() }
+      transport.send(datagram, length: length, isControl: false)
     }
   }
 
@@ -64,7 +66,7 @@ final class StreamBox<Transport: PacketTransport & ~Copyable> {
     var begin = time.now
     while let length = stream.nextPacket(into: &datagram) {
       let encoded = time.now
-      if !transport.send(datagram, length: length, isControl: false) { stream.noteRefusal() }
+      transport.send(datagram, length: length, isControl: false)
       let sent = time.now
       trace?.noteSending(datagram, at: sent)
       trace?.note(.packet, stream.packetNanoseconds)
@@ -85,7 +87,7 @@ final class StreamBox<Transport: PacketTransport & ~Copyable> {
       isGoodbye: isLast
     )
     guard let length else { return }
-    if !transport.send(datagram, length: length, isControl: true) { stream.noteRefusal() }
+    transport.send(datagram, length: length, isControl: true)
   }
 
   /// Tells the engine how the stream stands.
@@ -133,6 +135,29 @@ final class StreamBox<Transport: PacketTransport & ~Copyable> {
     while let key = stream.takeKey() { keys.write(key) }
   }
 
+  // A far side with several addresses may send from another than it described; but whoever else was first gives way once
+  // the agreed host speaks.
+  private func admits(_ arrival: Arrival, _ datagram: borrowing ByteBuffer) -> Bool {
+    switch arrival.origin {
+    case .agreed:
+      if isStrangerHeard, stream.isVoice(datagram, length: arrival.length) {
+        transport.forgetAdmitted()
+        stream.forgetSource()
+        isStrangerHeard = false
+      }
+      return true
+    case .admitted:
+      return true
+    case .foreign:
+      guard !stream.hasSource, stream.isVoice(datagram, length: arrival.length) else {
+        return false
+      }
+      transport.admitLastSource()
+      isStrangerHeard = true
+      return true
+    }
+  }
+
   /// Takes in what has arrived, up to a second's worth in one go.
   func receive(
     _ datagram: inout ByteBuffer,
@@ -143,11 +168,7 @@ final class StreamBox<Transport: PacketTransport & ~Copyable> {
     for _ in 0..<512 {
       switch transport.receive(into: &datagram) {
       case .received(let arrival):
-        if !arrival.isFromRemote {
-          // A far side with several addresses may send from another than it described.
-          guard stream.wouldBegin(with: datagram, length: arrival.length) else { continue }
-          transport.admitLastSource()
-        }
+        guard admits(arrival, datagram) else { continue }
         if trace != nil, isOwn(datagram, length: arrival.length) {
           trace?.noteArrival(datagram, at: arrival.instant)
         }
@@ -162,6 +183,8 @@ final class StreamBox<Transport: PacketTransport & ~Copyable> {
         )
       case .refused:
         stream.noteRefusal()
+      case .failed:
+        continue
       case .empty:
         return
       }

@@ -177,10 +177,13 @@ public final class VoiceEngine<
 
   // MARK: Streams
 
-  /// Starts talking and hearing over `transport`.
+  /// Starts talking and hearing over `transport`, muted from the first packet on if that is wished, and in a conference
+  /// (`setConference`).
   public func attach(
     _ configuration: StreamConfiguration,
-    over transport: consuming Transport
+    over transport: consuming Transport,
+    _ state: MuteState = .unmuted,
+    conference: Int = 0
   ) throws -> StreamID {
     let stream = try VoiceStream(configuration)
     var reports = LatestWriter<StreamStatistics>()
@@ -194,6 +197,9 @@ public final class VoiceEngine<
       reports: reports,
       keys: keys
     )
+    // Before the voice thread has it: not a word of a muted user is sent.
+    box.isMuted = state == .muted
+    box.conference = conference
     let attached = Attached(box: box, reports: reader, keys: keyReader)
     return try control.withLock { control in
       while let id = control.released.read() { control.streams[id] = nil }

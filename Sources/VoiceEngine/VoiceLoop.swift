@@ -277,7 +277,9 @@ final class VoiceLoop<
     statistics.lostFrames += Int64(frames)
     let lost = capture.skip(frames)
     statistics.capturedFrames += Int64(lost)
-    for _ in 0..<lost { monitorCapture?.write(0) }
+    if monitorCapture != nil {
+      for _ in 0..<lost { monitorCapture?.write(0) }
+    }
     forEachStream { box, _ in box.stream.skip(lost) }
   }
 
@@ -403,7 +405,9 @@ final class VoiceLoop<
         inNanoseconds: device.playbackRate.nanoseconds(of: transfer.lost)
       )
       statistics.playedFrames += Int64(silent)
-      for _ in 0..<silent { monitorPlayback?.write(0) }
+      if monitorPlayback != nil {
+        for _ in 0..<silent { monitorPlayback?.write(0) }
+      }
     }
   }
 

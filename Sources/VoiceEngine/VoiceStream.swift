@@ -153,10 +153,21 @@ public struct VoiceStream: ~Copyable {
     }
   }
 
-  /// True if nothing was received yet and the datagram is RTP of the agreed payload type.
+  /// True once a source was heard.
+  public var hasSource: Bool {
+    @_noAllocation @_noLocks get {
+      if case .some = admission.ssrc { return true }
+      return false
+    }
+  }
+
+  /// Lets the next packet begin the stream anew, whatever its source.
   @_noAllocation @_noLocks
-  public func wouldBegin(with datagram: borrowing ByteBuffer, length: Int) -> Bool {
-    if admission.ssrc != nil { return false }
+  public mutating func forgetSource() { admission = SourceAdmission() }
+
+  /// True if the datagram is RTP of the agreed payload type.
+  @_noAllocation @_noLocks
+  public func isVoice(_ datagram: borrowing ByteBuffer, length: Int) -> Bool {
     guard let packet = RTPPacket(parsing: datagram, length: length) else { return false }
     return isVoice(packet.header.payloadType) && packet.payloadLength > 0
   }
@@ -233,6 +244,7 @@ public struct VoiceStream: ~Copyable {
       voice.restart()
       mediaClock.restart()
       heardKeys.restart()
+      control.restart()
     case .member(let extended):
       sequence = extended
     }

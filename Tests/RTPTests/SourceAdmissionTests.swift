@@ -58,6 +58,17 @@ struct SourceAdmissionTests {
     #expect(admitted(verdicts[9]))
   }
 
+  @Test func earlierSourceComesBackThoughPacketsAreLost() {
+    var admission = SourceAdmission()
+    _ = admission.judge(ssrc: 1, sequenceNumber: 0)
+    _ = admission.judge(ssrc: 2, sequenceNumber: 500)
+    _ = admission.judge(ssrc: 2, sequenceNumber: 501)
+    let numbers = (UInt16(100)..<130).filter { $0 % 3 != 0 }
+    let verdicts = numbers.map { admission.judge(ssrc: 1, sequenceNumber: $0) }
+    #expect(verdicts.prefix(9).allSatisfy { $0 == .refuse })
+    #expect(verdicts.dropFirst(9).allSatisfy(admitted))
+  }
+
   @Test func restartedNumberingIsTakenAtItsSecondPacket() {
     var admission = SourceAdmission()
     _ = admission.judge(ssrc: 1, sequenceNumber: 10)

@@ -80,6 +80,32 @@ struct TelephoneEventTests {
     }
   }
 
+  /// What a receiver hears of packets of a key: when it began, how long it has sounded and whether that is all.
+  private func heard(_ packets: [(began: UInt32, duration: UInt16, isEnd: Bool)]) -> [UInt8] {
+    var receiver = TelephoneEventReceiver()
+    return packets.compactMap { began, duration, isEnd in
+      receiver.receive(
+        TelephoneEvent(code: 7, isEnd: isEnd, duration: duration),
+        began: RTPTimestamp(rawValue: began)
+      )
+    }
+  }
+
+  @Test func keyThatIsHeldForLongIsHeardOnce() {
+    #expect(heard([(0, 960, false), (0, 65_535, false), (65_535, 960, false)]) == [7])
+    // The last packet of the first segment is lost.
+    #expect(heard([(0, 960, false), (0, 64_000, false), (65_535, 960, false)]) == [7])
+    #expect(heard([(0, 960, false), (960, 960, false), (1_920, 960, true)]) == [7])
+    // One that has ended is pressed anew, even at once.
+    #expect(heard([(0, 4_800, true), (4_800, 960, false)]) == [7, 7])
+  }
+
+  @Test func keysAreHeardAfterTheSendersTimeHasJumped() {
+    #expect(heard([(2_000_000_000, 960, true), (1_000, 960, false)]) == [7, 7])
+    // A packet that was overtaken is of the key before.
+    #expect(heard([(100_000, 960, true), (90_000, 960, true)]) == [7])
+  }
+
   @Test func lateSenderIsFullAtSixtyFourKeys() {
     var sender = TelephoneEventSender()
     var taken = 0

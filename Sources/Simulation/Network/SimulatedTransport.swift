@@ -20,20 +20,22 @@ public struct SimulatedTransport: PacketTransport, ~Copyable {
   public mutating func receive(into buffer: inout ByteBuffer) -> TransportOutcome {
     guard let received = incoming.receive(into: &buffer, at: time.now) else { return .empty }
     return .received(
-      Arrival(length: received.length, instant: received.arrival, isFromRemote: true)
+      Arrival(length: received.length, instant: received.arrival, origin: .agreed)
     )
   }
 
   /// Does nothing: nobody else sends.
   public mutating func admitLastSource() {}
 
+  /// Does nothing: nobody else was admitted.
+  public mutating func forgetAdmitted() {}
+
   /// Hands a datagram to the network.
   public mutating func send(
     _ datagram: borrowing ByteBuffer,
     length: Int,
     isControl: Bool
-  ) -> Bool {
+  ) {
     outgoing.send(datagram, length: length, at: time.now)
-    return true
   }
 }
