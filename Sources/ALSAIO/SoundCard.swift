@@ -83,13 +83,10 @@ public struct SoundCard: Equatable, Sendable {
         && ($0.identity.serial == identity.serial || $0.identity.serial.isEmpty
           || identity.serial.isEmpty)
     }
-    if !identity.serial.isEmpty,
-      let same = alike.first(where: { $0.identity.serial == identity.serial })
-    {
-      return same
-    }
+    let same = alike.filter { !identity.serial.isEmpty && $0.identity.serial == identity.serial }
+    if same.count == 1 { return same[0] }
     if let inPlace = alike.first(where: { $0.identity.path == identity.path }) { return inPlace }
-    // Two of a make without serial numbers cannot be told apart elsewhere.
+    // Two of a make without serial numbers, or with the same one, cannot be told apart elsewhere.
     return identity.product.isEmpty || alike.count != 1 ? nil : alike[0]
   }
 

@@ -6,6 +6,8 @@ import Synchronization
 
 /// Writes a WAV file from the samples that the voice thread hands over.
 ///
+/// A program that records to a file again, as when a call is resumed, goes on where it was.
+///
 /// **Thread safety:** `write` belongs to the voice thread; a thread of its own drains the ring to
 /// the file each 50 ms. **Life cycle:** `deinit` ends that thread and completes the header, so it
 /// runs where blocking is allowed, never on the voice thread.
@@ -22,8 +24,11 @@ struct WaveRecorder: ~Copyable {
     let isSet = Atomic<Bool>(false)
   }
 
+  /// How many samples this program has recorded to each file that it has closed.
+  private static let recorded = Mutex<[String: Int]>([:])
+
   init(path: String, rate: SampleRate) throws(AudioDeviceError) {
-    let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
+    let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o644)
     guard descriptor >= 0 else {
       throw AudioDeviceError(
         kind: .badFile,
@@ -32,18 +37,28 @@ struct WaveRecorder: ~Copyable {
         reason: SystemError(operation: "it cannot be written", code: errno).description
       )
     }
+    var before = Self.recorded.withLock { $0[path] } ?? 0
+    // Unless somebody took it away meanwhile.
+    if before == 0 || lseek(descriptor, 0, SEEK_END) < 44 + 2 * before {
+      before = 0
+      _ = ftruncate(descriptor, 0)
+    }
     var producer = RingProducer<Float>(capacity: Self.ringCapacity)
     let closing = SharedFlag()
     let drain = Drain(
       descriptor: descriptor,
       rate: rate,
       consumer: producer.makeConsumer(),
-      closing: closing
-    )
+      closing: closing,
+      after: before
+    ) { count in
+      Self.recorded.withLock { $0[path] = count }
+    }
     let started: RealTimeThread
     do throws(SystemError) {
       started = try RealTimeThread(name: "wave-recorder", policy: .ordinary) { drain.run() }
     } catch {
+      close(descriptor)
       throw AudioDeviceError(
         kind: .other,
         device: "file:\(path)",
@@ -72,29 +87,39 @@ struct WaveRecorder: ~Copyable {
     private let rate: SampleRate
     private var consumer: RingConsumer<Float>
     private let closing: SharedFlag
-    private var sampleCount = 0
+    private var sampleCount: Int
+    private let onEnd: (_ sampleCount: Int) -> Void
 
     init(
       descriptor: CInt,
       rate: SampleRate,
       consumer: consuming RingConsumer<Float>,
-      closing: SharedFlag
+      closing: SharedFlag,
+      after sampleCount: Int,
+      onEnd: @escaping (_ sampleCount: Int) -> Void
     ) {
       self.descriptor = descriptor
       self.rate = rate
       self.consumer = consumer
       self.closing = closing
+      self.sampleCount = sampleCount
+      self.onEnd = onEnd
     }
 
     func run() {
-      put(WaveFile.header(rateHertz: rate.hertz, sampleCount: 0), at: 0)
+      writeHeader()
       while !closing.isSet.load(ordering: .acquiring) {
         drain()
         _ = realtime_poll(nil, 0, WaveRecorder.drainNanoseconds)
       }
       drain()
-      put(WaveFile.header(rateHertz: rate.hertz, sampleCount: sampleCount), at: 0)
+      writeHeader()
       close(descriptor)
+      onEnd(sampleCount)
+    }
+
+    private func writeHeader() {
+      put(WaveFile.header(rateHertz: rate.hertz, sampleCount: sampleCount), at: 0)
     }
 
     private func drain() {

@@ -16,18 +16,27 @@ extension AVAudioSession {
       switch state.activation {
       case .byCall:
         break
-      case .byApp(let running):
+      case .byApp(let running) where running.setup == state.setup:
         try claimCall(state)
         state.activation = .byCall(running)
+      case .byApp(let running):
+        // Made for something else: other filters, another rate.
+        try claimCall(state)
+        state.linger(running)
+        try runForCall(&state)
       case .inactive:
         try claimCall(state)
-        do {
-          state.activation = .byCall(try run(&state))
-        } catch {
-          arbiter.release()
-          throw error
-        }
+        try runForCall(&state)
       }
+    }
+  }
+
+  private func runForCall(_ state: inout SessionState) throws {
+    do {
+      state.activation = .byCall(try run(&state))
+    } catch {
+      arbiter.release()
+      throw error
     }
   }
 
@@ -37,13 +46,8 @@ extension AVAudioSession {
   /// Deactivates the session after the last audible call, and releases the devices: at once, or after
   /// half a second if another call lives that may want them (a swap must not click).
   package func deactivateForCall(keepingDevices: Bool) {
-    let leaving = state.withLock { state -> SessionState.Lingering? in
-      guard let running = state.activation.running else { return nil }
-      state.activation = .inactive
-      let lingering = SessionState.Lingering(running: running, number: state.nextLingering)
-      state.nextLingering += 1
-      state.lingering = lingering
-      return lingering
+    let leaving = state.withLock { state in
+      state.activation.running.map { state.linger($0) }
     }
     guard let leaving else { return }
     leaving.running.engine.detachAll()
@@ -54,15 +58,15 @@ extension AVAudioSession {
   }
 
   private func release(_ number: Int) {
-    // Under the lock: who activates next finds the devices closed.
+    // Under the lock: who activates next finds the devices closed, and does not lose what it has claimed.
     state.withLock { state in
       guard let lingering = state.lingering, lingering.number == number else { return }
       state.lingering = nil
       lingering.running.stop()
+      guard state.activation.running == nil else { return }
+      arbiter.release()
+      players.resume()
     }
-    guard state.withLock({ $0.activation.running == nil && $0.lingering == nil }) else { return }
-    arbiter.release()
-    players.resume()
   }
 
   // Who mixes with others leaves them alone; a call that failed to take the devices does as well.
@@ -107,28 +111,47 @@ extension AVAudioSession {
     )
     state.knownCards.merge(plan.identities)
     state.services = SoundServices()
-    state.grantedSampleRate = Double(headset.captureRate.hertz)
-    state.grantedBufferDuration =
-      Double(headset.playbackPeriod) / Double(headset.playbackRate.hertz)
+    state.granted = RouteKeeper.Granted(headset)
     let alarm = try WakeUp()
-    let engine = try CallEngine(
-      device: headset,
-      settings: EngineSettings(filters: setup.filters),
-      alarm: alarm,
-      onDenial: { [realTimeKit] thread in realTimeKit.promote(thread: thread) }
-    )
+    let engine = try engine(with: headset, setup: setup, &plan, alarm)
     if state.isInputMuted { engine.setInputMuted(.muted) }
     let keeper = RouteKeeper(
       engine,
       plan: plan,
       wishes: setup.wishes,
       reserved: reserved,
-      alarm: alarm
+      alarm: alarm,
+      granted: state.granted
     ) { change in
       self.post(change)
     }
     learnPorts()
     return SessionState.Running(engine: engine, setup: setup, keeper: keeper)
+  }
+
+  // What opens but does not start, like a card that is just being plugged in, is waited for as if it were lost in a call.
+  private func engine(
+    with headset: consuming Headset,
+    setup: SessionState.Setup,
+    _ plan: inout RoutePlan,
+    _ alarm: WakeUp
+  ) throws -> CallEngine {
+    func make(_ device: consuming Headset) throws -> CallEngine {
+      try CallEngine(
+        device: device,
+        settings: EngineSettings(filters: setup.filters),
+        alarm: alarm,
+        onDenial: { [realTimeKit] thread in realTimeKit.promote(thread: thread) }
+      )
+    }
+    do {
+      return try make(headset)
+    } catch let error as AudioDeviceError
+      where plan.isWorthWaiting(after: error) || plan.isNewcomer(error.device)
+    {
+      plan.noteLost(.both, at: MonotonicClock.now())
+      return try make(Headset(capture: .null, playback: .null, wishes: setup.wishes))
+    }
   }
 
   /// Sends silence instead of the microphone on every call, or the microphone again.

@@ -26,6 +26,7 @@ extension AVAudioSession {
     notifications.async { [self] in
       let (category, news) = state.withLock { state in
         state.knownCards.merge(change.identities)
+        state.granted = change.granted
         let news = state.services.note(
           from: change.before,
           to: change.after,

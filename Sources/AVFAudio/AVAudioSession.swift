@@ -213,8 +213,11 @@ open class AVAudioSession: NSObject, @unchecked Sendable {
     if active { watchOthers() }
     try state.withLock { state in
       switch (state.activation, active) {
-      case (.byCall, true), (.byApp, true), (.inactive, false):
+      case (.byCall, true), (.byApp, true):
         break
+      case (.inactive, false):
+        // Another program's call may have ended it first.
+        leavePlayers(options)
       case (.byCall, false):
         throw ErrorCode.isBusy.error(reason: "a call holds the session")
       case (.inactive, true):
@@ -223,16 +226,22 @@ open class AVAudioSession: NSObject, @unchecked Sendable {
         }
         try makeWayForCalls(state)
         state.activation = .byApp(try run(&state))
+        // Devices that a call has left come without its rights.
+        arbiter.release()
         silenceOthers(state)
       case (.byApp(let running), false):
         running.stop()
         state.activation = .inactive
-        if options.contains(.notifyOthersOnDeactivation) {
-          players.resume()
-        } else {
-          players.forget()
-        }
+        leavePlayers(options)
       }
+    }
+  }
+
+  private func leavePlayers(_ options: SetActiveOptions) {
+    if options.contains(.notifyOthersOnDeactivation) {
+      players.resume()
+    } else {
+      players.forget()
     }
   }
 
@@ -275,7 +284,8 @@ open class AVAudioSession: NSObject, @unchecked Sendable {
       return changeRoute(because: .override) { state in
         guard state.preferredInput != nil else { return }
         state.preferredInput = nil
-        state.devices = .systemDefault
+        state.devices = state.devicesBeforePreference ?? .systemDefault
+        state.devicesBeforePreference = nil
       }
     }
     guard availableInputs?.contains(inPort) ?? false else {
@@ -284,9 +294,15 @@ open class AVAudioSession: NSObject, @unchecked Sendable {
     let isHeadset = [Port.bluetoothHFP, .usbAudio, .headsetMic].contains(inPort.portType)
     let twin = isHeadset ? SessionPort.all(.output).first { $0.uid == inPort.uid } : nil
     changeRoute(because: .override) { state in
+      if state.preferredInput == nil { state.devicesBeforePreference = state.devices }
       state.preferredInput = inPort
       state.devices.capture = DeviceName(inPort.uid)
-      if let twin { state.devices.playback = DeviceName(twin.uid) }
+      // What is listed is meant as it is now, whatever card had that name before.
+      state.knownCards[.capture, state.devices.capture] = nil
+      if let twin {
+        state.devices.playback = DeviceName(twin.uid)
+        state.knownCards[.playback, state.devices.playback] = nil
+      }
       state.devices.automatic.subtract(twin == nil ? .capture : .both)
     }
   }
@@ -316,9 +332,9 @@ open class AVAudioSession: NSObject, @unchecked Sendable {
     state.withLock { $0.preferredIOBufferDuration }
   }
   /// The microphone's rate in hertz: the one in use, or the last one, at first 48000.
-  open var sampleRate: Double { state.withLock { $0.grantedSampleRate } }
+  open var sampleRate: Double { state.withLock { $0.granted.sampleRate } }
   /// The device's period in seconds: the one in use, or the last one.
-  open var ioBufferDuration: TimeInterval { state.withLock { $0.grantedBufferDuration } }
+  open var ioBufferDuration: TimeInterval { state.withLock { $0.granted.bufferDuration } }
 
   /// Wishes for a rate in hertz; the next activation asks the card for it, and `sampleRate` tells what
   /// it granted.

@@ -1,5 +1,6 @@
 import ALSAIO
 import Foundation
+import MediaTime
 import RealTime
 import Synchronization
 import VoiceEngine
@@ -22,6 +23,7 @@ final class RouteKeeper: @unchecked Sendable {
   private let alarmSource: any DispatchSourceRead
   private let plugSource: (any DispatchSourceRead)?
   private var plan: RoutePlan
+  private var granted: Granted
   private var pace: RetryPace
   private var timer: (any DispatchSourceTimer)?
   private let isStopped = Atomic<Bool>(false)
@@ -34,6 +36,23 @@ final class RouteKeeper: @unchecked Sendable {
     /// What the cards in use are known by.
     let identities: KnownCards
     let reason: AVAudioSession.RouteChangeReason
+    let granted: Granted
+  }
+
+  /// What the devices have granted: the microphone's rate in hertz, and the loudspeaker's period in seconds.
+  struct Granted: Sendable {
+    var sampleRate = 48_000.0
+    var bufferDuration = 0.0025
+
+    init() {}
+
+    init(_ headset: borrowing Headset) { note(.both, of: headset) }
+
+    mutating func note(_ sides: DeviceSides, of headset: borrowing Headset) {
+      if sides.contains(.capture) { sampleRate = Double(headset.captureRate.hertz) }
+      guard sides.contains(.playback) else { return }
+      bufferDuration = Double(headset.playbackPeriod) / Double(headset.playbackRate.hertz)
+    }
   }
 
   /// Keeps `engine`, which signals `alarm` when it loses a side, on what `plan` wishes for.
@@ -43,10 +62,12 @@ final class RouteKeeper: @unchecked Sendable {
     wishes: DeviceWishes,
     reserved: ReservedCards,
     alarm: WakeUp,
+    granted: Granted,
     onChange: @escaping @Sendable (RouteChange) -> Void
   ) {
     self.engine = engine
     self.plan = plan
+    self.granted = granted
     self.wishes = wishes
     self.reserved = reserved
     self.alarm = alarm
@@ -199,9 +220,9 @@ final class RouteKeeper: @unchecked Sendable {
   private func begin() {
     guard isAtWork else { return }
     makeAudible(from: RoutePlan.Route(capture: nil, playback: nil))
-    let isAsWished = plan.route == plan.wantedRoute
+    let isAsWished = plan.unsettled.isEmpty
     announce(
-      from: isAsWished ? plan.namedRoute : plan.wantedRoute,
+      from: plan.expectedRoute,
       isAsWished ? .newDeviceAvailable : .oldDeviceUnavailable
     )
     // What was plugged in while the devices were being opened.
@@ -265,7 +286,10 @@ final class RouteKeeper: @unchecked Sendable {
         reserved: reserved,
         among: cards
       )
+      var granted = granted
+      granted.note(side, of: opened)
       try engine.replace(side, with: opened)
+      self.granted = granted
     }
     reserved.keep(plan.devices(among: cards), among: cards)
   }
@@ -282,7 +306,8 @@ final class RouteKeeper: @unchecked Sendable {
         before: before,
         after: plan.route,
         identities: plan.identities,
-        reason: reason
+        reason: reason,
+        granted: granted
       )
     )
   }

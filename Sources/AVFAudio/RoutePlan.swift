@@ -29,8 +29,11 @@ struct RoutePlan: Sendable {
     /// True while what was wished for is in use.
     var isSettled = true
 
-    /// When what was wished for was last opened.
+    /// When what was wished for was last opened, and what is in use.
     fileprivate var opened: MonotonicInstant
+    fileprivate var since: MonotonicInstant
+    /// What stood in and did not work, and when it may be tried again.
+    fileprivate var failed: [DeviceName: MonotonicInstant] = [:]
     /// A device that opens and does not work is not tried again before then.
     fileprivate var notBefore: MonotonicInstant?
     fileprivate var rest: Int64 = 0
@@ -41,6 +44,8 @@ struct RoutePlan: Sendable {
         rest = isHopeless ? min(RoutePlan.longestRest, max(RoutePlan.shortestRest, 2 * rest)) : 0
         // The first time may be the user's hand.
         notBefore = rest > RoutePlan.shortestRest ? now.advanced(byNanoseconds: rest) : nil
+      } else if let current, now.nanoseconds(since: since) < RoutePlan.probation {
+        failed[current] = now.advanced(byNanoseconds: RoutePlan.longestRest)
       }
       (current, isSettled) = (nil, false)
     }
@@ -64,7 +69,7 @@ struct RoutePlan: Sendable {
       among cards: [SoundCard],
       at now: MonotonicInstant
     ) {
-      (current, isSettled) = (device, isWanted)
+      (current, isSettled, since) = (device, isWanted, now)
       guard isWanted else { return }
       opened = now
       former = nil
@@ -106,7 +111,8 @@ struct RoutePlan: Sendable {
         current: wanted,
         standIn: CardName(wanted) == nil || instead == wanted ? nil : instead,
         isAutomatic: isAutomatic,
-        opened: now
+        opened: now,
+        since: now
       )
     }
     capture = make(.capture, devices.capture, standIns?.capture)
@@ -129,9 +135,12 @@ struct RoutePlan: Sendable {
 
   /// Whether a device that failed to open is worth waiting for: another program has it, or it was there once.
   func isWorthWaiting(after error: AudioDeviceError) -> Bool {
-    let isAbsent = error.kind == .lost || error.kind == .notFound
-    return error.kind == .busy
-      || isAbsent && identities.contains(error.device)
+    switch error.kind {
+    case .busy: true
+    // A card that is just being plugged in may not be permitted to us yet, or not answer.
+    case .lost, .notFound, .other: identities.contains(error.device)
+    default: false
+    }
   }
 
   /// Whether a device was taken because it is better than the one that was named, which may still do.
@@ -150,8 +159,16 @@ struct RoutePlan: Sendable {
   /// What is in use.
   var route: Route { Route(capture: capture.current, playback: playback.current) }
 
-  /// What the app has named.
-  var namedRoute: Route { Route(capture: capture.named, playback: playback.named) }
+  /// What the app expects: what it has named, or, where something better is used, what that replaced.
+  ///
+  /// A card that has another number by now is the same.
+  var expectedRoute: Route {
+    func expected(_ side: Side) -> DeviceName? {
+      guard side.isSettled else { return side.wanted }
+      return side.wanted == side.named ? side.current : side.named
+    }
+    return Route(capture: expected(capture), playback: expected(playback))
+  }
 
   /// What was wished for.
   var wantedRoute: Route { Route(capture: capture.wanted, playback: playback.wanted) }
@@ -277,10 +294,13 @@ struct RoutePlan: Sendable {
   ) -> [(name: DeviceName, isWanted: Bool)] {
     let isResting = self[side].notBefore.map { now < $0 } ?? false
     let wanted = isResting ? nil : wanted(of: side, among: cards)
-    let others = [self[side].former, self[side].standIn].compactMap { $0 }
-    return (wanted.map { [($0, true)] } ?? [])
-      + (self[side].current == nil ? others.map { ($0, false) } : [])
-      + substitutes(of: side, among: cards).map { ($0, false) }
+    let chosen =
+      self[side].current == nil
+      ? [self[side].former, self[side].standIn].compactMap { $0 } : []
+    let others = (chosen + substitutes(of: side, among: cards)).filter { name in
+      self[side].failed[name].map { now >= $0 } ?? true
+    }
+    return (wanted.map { [($0, true)] } ?? []) + others.map { ($0, false) }
   }
 
   /// The wanted device of a side under the name that it has now; nil if its card is not there.

@@ -58,6 +58,8 @@ struct SessionState: Sendable {
   var devices = AVAudioSession.Devices.systemDefault
   var standIns: AVAudioSession.Devices?
   var preferredInput: AVAudioSessionPortDescription?
+  /// What there was before the first wish for an input.
+  var devicesBeforePreference: AVAudioSession.Devices?
   var speechFilters: SpeechFilterSettings?
   var usesCardProfiles = false
   var isInputMuted = false
@@ -73,8 +75,17 @@ struct SessionState: Sendable {
   var services = SoundServices()
   /// What cards are known by that were used before, by their names.
   var knownCards = KnownCards()
-  var grantedSampleRate = 48_000.0
-  var grantedBufferDuration = 0.0025
+  var granted = RouteKeeper.Granted()
+
+  /// Deactivates the session, and keeps the engine for a moment in case somebody wants it.
+  @discardableResult
+  mutating func linger(_ running: Running) -> Lingering {
+    let lingering = Lingering(running: running, number: nextLingering)
+    nextLingering += 1
+    activation = .inactive
+    self.lingering = lingering
+    return lingering
+  }
 
   /// Options as they take effect: some imply others.
   var effectiveOptions: AVAudioSession.CategoryOptions {

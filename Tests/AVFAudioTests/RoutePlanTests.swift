@@ -247,6 +247,66 @@ struct RoutePlanTests {
     #expect(SoundCard.card(with: builtIn.identity, among: [plain("/pci", product: "")]) == nil)
   }
 
+  @Test func twinsWithOneSerialNumberAreKnownByPlace() {
+    func twin(_ number: Int, at path: String) -> SoundCard {
+      SoundCard(
+        number: number,
+        id: "Twin\(number)",
+        name: "Twin",
+        identity: .init(product: "0d8c:0014", serial: "A1", path: path)
+      )
+    }
+    let (first, second) = (twin(1, at: "/1-1"), twin(2, at: "/1-2"))
+    for own in [first, second] {
+      #expect(SoundCard.card(with: own.identity, among: [first, second]) == own)
+    }
+    // Elsewhere it is known as long as it is the only one.
+    let moved = twin(3, at: "/1-3")
+    #expect(SoundCard.card(with: first.identity, among: [moved]) == moved)
+    #expect(SoundCard.card(with: first.identity, among: [second, moved]) == nil)
+  }
+
+  @Test func standInThatDoesNotWorkMakesRoomForAnother() {
+    func other(_ number: Int) -> SoundCard {
+      SoundCard(
+        number: number,
+        id: "Other\(number)",
+        name: "Other",
+        identity: .init(path: "/devices/pci\(number)"),
+        devices: [
+          .init(name: "hw:CARD=Other\(number),DEV=0", label: "", isCapture: true, isPlayback: true)
+        ]
+      )
+    }
+    let cards = [other(2), other(3)]
+    var plan = RoutePlan(Self.wish, cards: [Self.headset], at: Self.start)
+    plan.noteLost(.capture, at: Self.later(10))
+    plan.settle(among: cards, at: Self.later(10)) { _, _ in }
+    let first = plan.route.capture
+    plan.noteLost(.capture, at: Self.later(11))
+    plan.settle(among: cards, at: Self.later(11)) { _, _ in }
+    let second = plan.route.capture
+    #expect(first != nil && second != nil && first != second)
+    // One that worked for long is taken again.
+    plan.noteLost(.capture, at: Self.later(30))
+    plan.settle(among: cards, at: Self.later(30)) { _, _ in }
+    #expect(plan.route.capture == second)
+  }
+
+  @Test func renumberedCardIsWhatWasExpected() {
+    var plan = RoutePlan(Self.wish, cards: [Self.headset], at: Self.start)
+    plan.noteLost(.capture, at: Self.later(10))
+    let returned = SoundCard(
+      number: 3,
+      id: "Headset",
+      name: "Headset",
+      identity: Self.headset.identity
+    )
+    #expect(plan.expectedRoute.capture == Self.wish.capture)
+    plan.settle(among: [returned], at: Self.later(10)) { _, _ in }
+    #expect(plan.route.capture == .pcm("hw:3,0") && plan.expectedRoute == plan.route)
+  }
+
   @Test func deviceThatOpensAndDoesNotWorkIsTriedLessAndLess() {
     var plan = RoutePlan(Self.wish, cards: [Self.headset], at: Self.start)
     var now = Self.start
@@ -267,6 +327,9 @@ struct RoutePlanTests {
     }
     #expect(plan.isWorthWaiting(after: error(.busy, "anything")))
     #expect(plan.isWorthWaiting(after: error(.lost, "hw:1,0")))
+    // Not permitted yet: it has just been plugged in.
+    #expect(plan.isWorthWaiting(after: error(.other, "hw:1,0")))
+    #expect(!plan.isWorthWaiting(after: error(.unsupportedFormat, "hw:1,0")))
     let wrong = RoutePlan(Self.wish, cards: [], at: Self.start)
     #expect(!wrong.isWorthWaiting(after: error(.lost, "hw:1,0")))
     let resumed = RoutePlan(Self.wish, cards: [], known: plan.identities, at: Self.start)

@@ -168,6 +168,41 @@ extension ProcessWideTests {
       #expect(session.currentRoute.inputs.isEmpty && session.availableInputs == nil)
     }
 
+    @Test func callHasTheFiltersOfItsModeThoughTheAppWasThereBefore() async throws {
+      try session.setActive(true)
+      let before = try #require(session.voiceEngine)
+      try session.setCategory(.playAndRecord, mode: .voiceChat)
+      let stage = Stage()
+      let call = UUID()
+      try await stage.start(call)
+      await stage.expect(
+        "begin (devices open)",
+        "start (devices open)",
+        "didActivate (devices open)"
+      )
+      let engine = try #require(session.voiceEngine)
+      #expect(engine !== before)
+      stage.provider.reportCall(with: call, endedAt: nil, reason: .remoteEnded)
+      await stage.expect("didDeactivate")
+      // As it is wished for already, it is taken over.
+      try session.setActive(true)
+      let mine = try #require(session.voiceEngine)
+      try await stage.start(UUID())
+      await stage.expect("start (devices open)", "didActivate (devices open)")
+      #expect(session.voiceEngine === mine)
+      stage.provider.invalidate()
+    }
+
+    @Test func inputThatIsNoLongerPreferredLeavesTheAppsDevices() throws {
+      let own = AVAudioSession.Devices(capture: .pcm("hw:7,0"), playback: .null)
+      session.devices = own
+      try session.setCategory(.playAndRecord)
+      let port = try #require(session.availableInputs?.first)
+      try session.setPreferredInput(port)
+      try session.setPreferredInput(nil)
+      #expect(session.devices == own)
+    }
+
     @Test func R95_R96_R97_callOwnsTheSession() async throws {
       let stage = Stage()
       let call = UUID()
