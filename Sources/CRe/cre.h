@@ -43,6 +43,16 @@ static inline uint16_t re_transport_port(struct sip *sip, int is_tcp, const char
   return sa_port(&local);
 }
 
+/* A client of the name servers that this machine uses. */
+static inline int re_name_client(struct dnsc **client) {
+  struct sa servers[4];
+  uint32_t count = 4;
+  char domain[64];
+  int code = dns_srv_get(domain, sizeof domain, servers, &count);
+  if (code) return code;
+  return count ? dnsc_alloc(client, NULL, servers, count) : ENOENT;
+}
+
 static inline int re_refuse_credentials(char **user, char **password, const char *realm,
                                         void *arg) {
   (void)user, (void)password, (void)realm, (void)arg;
@@ -196,6 +206,62 @@ static inline void re_description_keep_only(struct sdp_media *media, int voice, 
   for (struct le *entry = list_head(formats); entry; entry = entry->next) {
     struct sdp_format *format = (struct sdp_format *)entry->data;
     if (format->pt != voice && format->pt != redundancy && format->pt != event) format->sup = false;
+  }
+}
+
+/* What of our formats an offer changes: whether they are common, and their numbers. */
+struct re_formats {
+  size_t count;
+  struct {
+    struct sdp_format *format;
+    char *id;
+    int pt;
+    bool sup;
+  } saved[16];
+};
+
+static inline void re_formats_save(struct re_formats *formats, struct sdp_media *media) {
+  const struct list *own = sdp_media_format_lst(media, true);
+  formats->count = 0;
+  for (struct le *entry = list_head(own); entry && formats->count < 16; entry = entry->next) {
+    struct sdp_format *format = (struct sdp_format *)entry->data;
+    formats->saved[formats->count].format = format;
+    formats->saved[formats->count].id = (char *)mem_ref(format->id);
+    formats->saved[formats->count].pt = format->pt;
+    formats->saved[formats->count].sup = format->sup;
+    ++formats->count;
+  }
+}
+
+/* Lets go what was saved; puts it back before if an offer came to nothing. */
+static inline void re_formats_end(struct re_formats *formats, bool is_undone) {
+  for (size_t i = 0; i < formats->count; i++) {
+    struct sdp_format *format = formats->saved[i].format;
+    if (is_undone) {
+      char *other = format->id;
+      format->id = formats->saved[i].id;
+      format->pt = formats->saved[i].pt;
+      format->sup = formats->saved[i].sup;
+      mem_deref(other);
+    } else {
+      mem_deref(formats->saved[i].id);
+    }
+  }
+  formats->count = 0;
+}
+
+/* Offers every format again whose number no other has taken. */
+static inline void re_description_widen(struct sdp_media *media) {
+  const struct list *formats = sdp_media_format_lst(media, true);
+  for (struct le *entry = list_head(formats); entry; entry = entry->next) {
+    struct sdp_format *format = (struct sdp_format *)entry->data;
+    bool is_taken = false;
+    if (format->sup) continue;
+    for (struct le *other = list_head(formats); other; other = other->next) {
+      const struct sdp_format *taken = (const struct sdp_format *)other->data;
+      if (taken->sup && taken->pt == format->pt) is_taken = true;
+    }
+    format->sup = !is_taken;
   }
 }
 

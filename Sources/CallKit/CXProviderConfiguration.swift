@@ -17,6 +17,7 @@ open class CXProviderConfiguration: NSObject, NSCopying {
     var supportsVideo = false
     var supportedHandleTypes: Set<CXHandle.HandleType> = []
     var supportsAudioTranslation = false
+    var ringDuration: TimeInterval = 60
   }
 
   private let values = Mutex(Values())
@@ -86,6 +87,16 @@ open class CXProviderConfiguration: NSObject, NSCopying {
     set { values.withLock { $0.supportsAudioTranslation = newValue } }
   }
 
+  /// How many seconds an incoming call rings before it ends by itself, unanswered; 60 at first.
+  ///
+  /// Apple's has none: there the system decides.
+  open var ringDuration: TimeInterval {
+    get { values.withLock { $0.ringDuration } }
+    set {
+      values.withLock { $0.ringDuration = newValue.isFinite ? max(1, min(newValue, 3_600)) : 60 }
+    }
+  }
+
   /// A configuration with the same values.
   open func copy(with zone: NSZone? = nil) -> Any { duplicate() }
 
@@ -99,7 +110,7 @@ open class CXProviderConfiguration: NSObject, NSCopying {
   /// What the call layer goes by.
   var settings: ProviderSettings {
     values.withLock { values in
-      ProviderSettings(
+      var settings = ProviderSettings(
         maximumCallGroups: values.maximumCallGroups,
         maximumCallsPerCallGroup: values.maximumCallsPerCallGroup,
         includesCallsInRecents: values.includesCallsInRecents,
@@ -108,6 +119,8 @@ open class CXProviderConfiguration: NSObject, NSCopying {
         ),
         ringtoneSound: values.ringtoneSound
       )
+      settings.ringDuration = .seconds(values.ringDuration)
+      return settings
     }
   }
 }

@@ -177,6 +177,8 @@ public struct ProviderSettings: Equatable, Sendable {
   public var supportedHandleKinds: Set<CallHandle.Kind>
   /// The file of the ringtone, nil for the system's.
   public var ringtoneSound: String?
+  /// How long an incoming call rings before it ends by itself (R47).
+  public var ringDuration = Duration.seconds(60)
 
   /// Apple's defaults.
   public init(

@@ -51,9 +51,6 @@ public struct CallControl: Sendable {
     var hasDelegate = false
   }
 
-  /// How long a call rings before it ends by itself (R47).
-  public var ringTimeout: Duration = .seconds(60)
-
   /// The provider for which the audio session is to be active.
   public internal(set) var audioOwner: ProviderID?
 
@@ -289,7 +286,9 @@ public struct CallControl: Sendable {
     screening: CallerScreening = CallerScreening(),
     at now: Moment
   ) throws(IncomingRefusal) {
-    guard providers.contains(where: { $0.id == provider }) else { throw .unknownCallProvider }
+    guard let owner = providers.first(where: { $0.id == provider }) else {
+      throw .unknownCallProvider
+    }
     guard !calls.contains(where: { $0.id == id }) else { throw .callUUIDAlreadyExists }
     guard !screening.isBlocked else { throw .filteredByBlockList }
     guard !screening.isSilenced else { throw .filteredByDoNotDisturb }
@@ -301,7 +300,7 @@ public struct CallControl: Sendable {
       provider: provider,
       details: details,
       at: now.date,
-      ringsUntil: now.instant.advanced(by: ringTimeout)
+      ringsUntil: now.instant.advanced(by: owner.settings.ringDuration)
     )
     for index in calls.indices where calls[index].phase == .ringing {
       calls[index].isRingtoneSilenced = true

@@ -57,6 +57,7 @@ private final class App: @unchecked Sendable {
   private let providerDelegate: ProviderDelegate
   private var hadCalls = false
   private var callsObserver: (any NSObjectProtocol)?
+  private var interrupts: (any DispatchSourceSignal)?
 
   init(_ options: MonkeyCallMain) {
     self.options = options
@@ -80,6 +81,7 @@ private final class App: @unchecked Sendable {
         DispatchQueue.main.async { [self] in
           let call = unsafe call
           guard isShown else { return line.hangUp(call) }
+          callManager.add(call)
           if options.answer { callManager.answer(call: call) }
         }
       }
@@ -103,12 +105,25 @@ private final class App: @unchecked Sendable {
       let request = URL(string: link).flatMap { StartCallRequest(url: $0) }
       callManager.startCall(handle: request?.handle ?? link)
     }
+    interrupt()
     FileHandle.standardInput.readabilityHandler = { [self] handle in
       let data = handle.availableData
       if data.isEmpty { handle.readabilityHandler = nil }
       let keys = String(decoding: data, as: UTF8.self).split(separator: "\n").map(String.init)
       DispatchQueue.main.async { [self] in for key in keys { press(key) } }
     }
+  }
+
+  // Control-C hangs up first.
+  private func interrupt() {
+    signal(SIGINT, SIG_IGN)
+    let source = DispatchSource.makeSignalSource(signal: SIGINT, queue: .main)
+    source.setEventHandler { [self] in
+      guard !callManager.calls.isEmpty else { return line.close { Foundation.exit(0) } }
+      for call in callManager.calls { callManager.end(call: call) }
+    }
+    source.resume()
+    interrupts = source
   }
 
   private func press(_ key: String) {
@@ -150,6 +165,8 @@ private final class SIPLine: CallLine, @unchecked Sendable {
     var sip: SIPCallID?
     var socket: MediaSocket?
     var media: NegotiatedMedia?
+    /// What the stream was made for; a re-INVITE may change it.
+    var streamMedia: NegotiatedMedia?
     var stream: StreamID?
     var hasAudio = false
 
@@ -202,6 +219,8 @@ private final class SIPLine: CallLine, @unchecked Sendable {
       guard let leg = legs.first(where: { $0.sip == id }) else { return }
       leg.media = media
       attach(leg)
+    case .listening, .untold:
+      break
     case .established(let id):
       if let leg = legs.first(where: { $0.sip == id }) { connected?(leg.call) }
     case .ended(let id, _):
@@ -287,7 +306,10 @@ private final class SIPLine: CallLine, @unchecked Sendable {
 
   // The voice starts when both are there: the agreement of the sides and the active session.
   private func attach(_ leg: Leg) {
-    guard leg.hasAudio, leg.stream == nil, let media = leg.media, media.maySend,
+    guard leg.hasAudio, let media = leg.media, media != leg.streamMedia else { return }
+    detach(leg)
+    leg.streamMedia = media
+    guard media.maySend,
       let engine = AVAudioSession.sharedInstance().voiceEngine,
       let remote = SocketAddress(host: media.host, port: media.port),
       let control = SocketAddress(host: media.controlHost, port: media.controlPort),
@@ -295,12 +317,16 @@ private final class SIPLine: CallLine, @unchecked Sendable {
     else { return }
     socket.connect(to: remote, control: control)
     let configuration = PhoneConfiguration().stream(for: media)
-    leg.stream = try? engine.attach(configuration, over: socket)
-    if leg.call.isMuted { setMuted(leg.call, true) }
+    leg.stream = try? engine.attach(
+      configuration,
+      over: socket,
+      leg.call.isMuted ? .muted : .unmuted
+    )
   }
 
   private func detach(_ leg: Leg) {
     if let stream = leg.stream { AVAudioSession.sharedInstance().voiceEngine?.detach(stream) }
     leg.stream = nil
+    leg.streamMedia = nil
   }
 }

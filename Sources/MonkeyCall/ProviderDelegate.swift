@@ -29,7 +29,6 @@ final class ProviderDelegate: NSObject {
     let update = CXCallUpdate()
     update.remoteHandle = CXHandle(type: .generic, value: call.handle)
     update.hasVideo = false
-    callManager.add(call)
     provider.reportNewIncomingCall(with: call.uuid, update: update) { error in
       switch (error as NSError?)?.code {
       case nil: break

@@ -114,11 +114,11 @@ final class SIPCall {
     close()
   }
 
-  func hangUp() {
-    if isIncoming && !isAnswered {
-      reject(code: 603, phrase: "Decline")
-    } else {
-      close()
+  func hangUp(as kind: SIPRefusal = .declined) {
+    guard isIncoming && !isAnswered else { return close() }
+    switch kind {
+    case .declined: reject(code: 603, phrase: "Decline")
+    case .unavailable: reject(code: 480, phrase: "Temporarily Unavailable")
     }
   }
 
@@ -134,7 +134,10 @@ final class SIPCall {
   func renegotiate() {
     guard isEstablished, let body = unsafe description?.encode(asOffer: true) else { return }
     defer { _ = unsafe mem_deref(body) }
-    _ = unsafe sipsess_modify(session, body)
+    let code = unsafe sipsess_modify(session, body)
+    guard code != 0 else { return }
+    let text = unsafe strerror(code)
+    report(.untold(id, reason: unsafe text.map { unsafe String(cString: $0) } ?? "error \(code)"))
   }
 
   private func close() {
@@ -176,6 +179,8 @@ final class SIPCall {
       guard let media = unsafe description.agree(with: body, isOffer: true) else { return EPROTO }
       isOffer = false
       report(.media(id, media))
+    } else {
+      description.widen()
     }
     unsafe answer.pointee = description.encode(asOffer: isOffer)
     return unsafe answer.pointee == nil ? ENOMEM : 0

@@ -34,8 +34,18 @@ public enum SIPEndReason: Equatable, Sendable, CustomStringConvertible {
   }
 }
 
-/// Something that happened to a call.
+/// How an incoming call that nobody took is refused.
+public enum SIPRefusal: Equatable, Sendable {
+  /// By the user, for all of his telephones (603).
+  case declined
+  /// Here only, as when nobody is there; others may still ring (480).
+  case unavailable
+}
+
+/// Something that happened.
 public enum SIPEvent: Equatable, Sendable {
+  /// The machine has got another address; all with their ports.
+  case listening(at: [String])
   /// Somebody calls from the numeric address `source`; 180 Ringing has been sent.
   case incoming(SIPCallID, from: String, displayName: String?, source: String)
   /// The far side rings.
@@ -44,6 +54,8 @@ public enum SIPEvent: Equatable, Sendable {
   case established(SIPCallID)
   /// What the sides agreed on, at first and after each re-INVITE.
   case media(SIPCallID, NegotiatedMedia)
+  /// A re-INVITE could not be sent, for the given reason: the far side knows nothing of what has changed.
+  case untold(SIPCallID, reason: String)
   /// The call is over.
   case ended(SIPCallID, SIPEndReason)
 }

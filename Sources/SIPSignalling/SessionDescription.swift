@@ -88,8 +88,24 @@ final class SessionDescription {
     return unsafe buffer
   }
 
-  /// Takes in the far side's description; nil if the two have no codec in common.
+  /// Makes the next offer name every codec again, as one that the far side asks for.
+  func widen() {
+    unsafe re_description_widen(media)
+  }
+
+  /// Takes in the far side's description; nil if the two have no codec in common, and then what was agreed before stands.
   func agree(with body: UnsafeMutablePointer<mbuf>, isOffer: Bool) -> NegotiatedMedia? {
+    var before = re_formats()
+    unsafe re_formats_save(&before, media)
+    let agreed = unsafe agreement(with: body, isOffer: isOffer)
+    unsafe re_formats_end(&before, agreed == nil)
+    return agreed
+  }
+
+  private func agreement(
+    with body: UnsafeMutablePointer<mbuf>,
+    isOffer: Bool
+  ) -> NegotiatedMedia? {
     guard unsafe sdp_decode(session, body, isOffer) == 0 else { return nil }
     var localPayloadType: CInt = 0
     var name: UnsafePointer<CChar>?

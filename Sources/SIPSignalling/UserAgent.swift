@@ -34,13 +34,15 @@ public actor UserAgent {
 
   private let configuration: Configuration
   private let continuation: AsyncStream<SIPEvent>.Continuation
-  private var sip: OpaquePointer?
-  private var sessionSocket: OpaquePointer?
+  /// One for each address.
+  private var stacks: [SIPStack] = []
+  /// Asks for the addresses of names that far sides give themselves.
+  private var names: OpaquePointer?
+  private var addressWatch: Task<Void, Never>?
   private var calls: [Int: SIPCall] = [:]
   private var nextCallNumber = 1
   private var stopWaiters: [CheckedContinuation<Void, Never>] = []
   private var isStopping = false
-  private var isClosed = false
 
   /// libre's event loop.
   public nonisolated var unownedExecutor: UnownedSerialExecutor {
@@ -56,66 +58,82 @@ public actor UserAgent {
   // MARK: Life cycle
 
   /// Binds the addresses and returns them with the port in use, for people to be told.
+  ///
+  /// Where every address of the machine is listened at, those that come later are as well (`SIPEvent.listening`).
   public func start() throws(SIPError) -> [String] {
-    let context = unsafe Unmanaged.passUnretained(self).toOpaque()
-    let code = unsafe sip_alloc(
-      &sip,
-      nil,
-      32,
-      32,
-      32,
-      "Sidetone",
-      { unsafe UserAgent.from($0)?.didClose() },
-      context
-    )
-    guard code == 0, let sip = unsafe sip else {
-      throw SIPError(reason: "cannot start SIP: \(Self.text(code))")
+    // Without one, numeric addresses do.
+    _ = unsafe re_name_client(&names)
+    let isEverywhere = configuration.hosts.isEmpty
+    for host in isEverywhere ? Self.localHosts() : configuration.hosts {
+      do throws(SIPStack.Failure) {
+        try listen(at: host)
+      } catch {
+        // An address that is just being made ready comes later.
+        if isEverywhere, error.code == EADDRNOTAVAIL { continue }
+        release()
+        throw Self.error(error, at: host, configuration.port)
+      }
     }
-    let hosts = configuration.hosts.isEmpty ? Self.localHosts() : configuration.hosts
-    var bound: [String] = []
-    for host in hosts {
-      for isTCP in [false, true] {
-        let code = unsafe re_transport_add(sip, isTCP ? 1 : 0, host, configuration.port)
-        guard code == 0 else {
-          let port = configuration.port
-          release()
-          throw SIPError(
-            reason: "cannot listen at \(host):\(port) (\(isTCP ? "TCP" : "UDP")): "
-              + Self.text(code)
-          )
+    if isEverywhere {
+      addressWatch = Task { [weak self] in
+        while !Task.isCancelled {
+          try? await Task.sleep(for: Self.addressPause)
+          await self?.listenAtNewAddresses()
         }
       }
-      let port = unsafe re_transport_port(sip, 0, host)
-      bound.append(host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)")
     }
-    unsafe sipsess_listen(
-      &sessionSocket,
-      sip,
-      32,
-      { unsafe UserAgent.from($1)?.received($0) },
-      context
+    return stacks.map(\.address)
+  }
+
+  private static let addressPause = Duration.seconds(3)
+
+  private static func error(
+    _ failure: SIPStack.Failure,
+    at host: String,
+    _ port: UInt16
+  ) -> SIPError {
+    let text = text(failure.code)
+    guard let transport = failure.transport else {
+      return SIPError(reason: "cannot start SIP: \(text)")
+    }
+    return SIPError(reason: "cannot listen at \(host):\(port) (\(transport)): \(text)")
+  }
+
+  private func listen(at host: String) throws(SIPStack.Failure) {
+    stacks.append(
+      unsafe try SIPStack(at: host, port: configuration.port, names: names, agent: self)
     )
-    unsafe sip_listen(
-      nil,
-      sip,
-      true,
-      { unsafe UserAgent.from($1)?.answerOptions($0) ?? false },
-      context
-    )
-    return bound
+  }
+
+  // Another network was joined, or a tunnel was opened.
+  private func listenAtNewAddresses() {
+    guard !isStopping else { return }
+    let before = stacks.count
+    for host in Self.localHosts() where !stacks.contains(where: { $0.host == host }) {
+      try? listen(at: host)
+    }
+    if stacks.count > before { continuation.yield(.listening(at: stacks.map(\.address))) }
+  }
+
+  // What leaves from an address leaves by its stack, else by one of the same family.
+  private func stack(at host: String) -> SIPStack? {
+    let isV6 = host.contains(":")
+    return stacks.first { $0.host == host }
+      ?? stacks.first { $0.host.contains(":") == isV6 } ?? stacks.first
   }
 
   /// Hangs up every call, waits up to a second for the far sides to confirm, and closes.
   public func stop() async {
-    guard let sip = unsafe sip, !isStopping else { return }
+    guard !stacks.isEmpty, !isStopping else { return }
     isStopping = true
+    addressWatch?.cancel()
     for call in calls.values { call.hangUp() }
     calls.removeAll()
     // Sessions that are being ended hold libre's stack; the last of them closes it.
-    unsafe sip_close(sip, false)
+    for stack in stacks { stack.close() }
     let deadline = Task {
       try? await Task.sleep(for: .seconds(1))
-      self.didClose()
+      self.endWaiting()
     }
     if !isClosed { await withCheckedContinuation { stopWaiters.append($0) } }
     deadline.cancel()
@@ -123,8 +141,13 @@ public actor UserAgent {
     continuation.finish()
   }
 
-  private func didClose() {
-    isClosed = true
+  private var isClosed: Bool { stacks.allSatisfy(\.isClosed) }
+
+  func stackDidClose() {
+    if isClosed { endWaiting() }
+  }
+
+  private func endWaiting() {
     for waiter in stopWaiters { waiter.resume() }
     stopWaiters.removeAll()
   }
@@ -132,10 +155,9 @@ public actor UserAgent {
   private func release() {
     for call in calls.values { call.hangUp() }
     calls.removeAll()
-    if let socket = unsafe sessionSocket { unsafe sipsess_close_all(socket) }
-    unsafe sessionSocket = OpaquePointer(mem_deref(UnsafeMutableRawPointer(sessionSocket)))
-    if let sip = unsafe sip { unsafe sip_close(sip, true) }
-    unsafe sip = OpaquePointer(mem_deref(UnsafeMutableRawPointer(sip)))
+    for stack in stacks { stack.release() }
+    stacks = []
+    unsafe names = OpaquePointer(mem_deref(UnsafeMutableRawPointer(names)))
   }
 
   // MARK: Calls
@@ -152,7 +174,7 @@ public actor UserAgent {
       from: "sip:\(configuration.user)@\(host)",
       name: configuration.displayName,
       user: configuration.user,
-      socket: sessionSocket
+      socket: stack(at: offer.host)?.sessionSocket
     )
     guard code == 0 else {
       calls[call.id.rawValue] = nil
@@ -173,9 +195,9 @@ public actor UserAgent {
     calls.removeValue(forKey: id.rawValue)?.reject(code: code, phrase: phrase)
   }
 
-  /// Ends a call in any phase: CANCEL, BYE or 603.
-  public func hangUp(_ id: SIPCallID) {
-    calls.removeValue(forKey: id.rawValue)?.hangUp()
+  /// Ends a call in any phase: CANCEL, BYE, or a refusal as `kind` says.
+  public func hangUp(_ id: SIPCallID, as kind: SIPRefusal = .declined) {
+    calls.removeValue(forKey: id.rawValue)?.hangUp(as: kind)
   }
 
   /// Holds a call or resumes it: the far side is told that nothing will be sent or heard.
@@ -197,58 +219,26 @@ public actor UserAgent {
 
   // MARK: What libre calls
 
-  /// The agent behind a callback's argument, on whose executor the callback runs.
+  // The message lives for the length of the callback.
   @unsafe
-  private nonisolated static func from(_ context: UnsafeMutableRawPointer?) -> Callback? {
-    guard let context = unsafe context else { return nil }
-    return Callback(
-      agent: unsafe Unmanaged<UserAgent>.fromOpaque(context).takeUnretainedValue()
-    )
-  }
-
-  /// Enters the actor from one of libre's callbacks.
-  private struct Callback {
-    let agent: UserAgent
-
-    func didClose() {
-      agent.assumeIsolated { $0.didClose() }
-    }
-
-    @unsafe
-    func received(_ message: UnsafePointer<sip_msg>?) {
-      let message = unsafe Message(pointer: message)
-      agent.assumeIsolated { $0.received(message) }
-    }
-
-    @unsafe
-    func answerOptions(_ message: UnsafePointer<sip_msg>?) -> Bool {
-      let message = unsafe Message(pointer: message)
-      return agent.assumeIsolated { $0.answerOptions(message) }
-    }
-  }
-
-  // SAFETY: a message lives for the length of libre's callback, which runs on the actor's executor.
-  @safe
-  struct Message: @unchecked Sendable {
-    let pointer: UnsafePointer<sip_msg>?
-  }
-
-  private func received(_ message: Message) {
-    guard let pointer = unsafe message.pointer else { return }
+  func received(_ message: UnsafePointer<sip_msg>, on stack: SIPStack) {
     guard !isStopping else {
-      _ = unsafe re_reply(sip, pointer, 503, "Service Unavailable")
-      return
+      return unsafe stack.refuse(message, 503, "Service Unavailable")
     }
     let call = makeCall(nil)
-    guard unsafe call.ring(pointer, user: configuration.user, socket: sessionSocket) == 0 else {
+    let code = unsafe call.ring(
+      message,
+      user: configuration.user,
+      socket: stack.sessionSocket
+    )
+    guard code == 0 else {
       calls[call.id.rawValue] = nil
-      _ = unsafe re_reply(sip, pointer, 400, "Bad Request")
-      return
+      return unsafe stack.refuse(message, 400, "Bad Request")
     }
-    let from = unsafe pointer.pointee.from
+    let from = unsafe message.pointee.from
     let name = unsafe String(from.dname)
     var source = [CChar](repeating: 0, count: 64)
-    var address = unsafe pointer.pointee.src
+    var address = unsafe message.pointee.src
     var port: UInt16 = 0
     _ = unsafe re_address_text(&address, &source, source.count, &port)
     continuation.yield(
@@ -259,13 +249,6 @@ public actor UserAgent {
         source: String(cStringBytes: source)
       )
     )
-  }
-
-  private func answerOptions(_ message: Message) -> Bool {
-    guard let pointer = unsafe message.pointer, unsafe re_is_method(pointer, "OPTIONS") != 0 else {
-      return false
-    }
-    return unsafe re_reply_options(sip, pointer) == 0
   }
 
   func report(_ event: SIPEvent) {
@@ -292,7 +275,7 @@ public actor UserAgent {
       },
       context
     )
-    // The loopback address last: libre prefers the first of a family for what it sends itself.
+    // The loopback address last: nobody is told that one first.
     return found.hosts + found.loopback
   }
 

@@ -41,7 +41,7 @@ public actor EchoLine {
   private let continuation: AsyncStream<Event>.Continuation
   private var engines: [CallEngine] = []
   private var calls: [SIPCallID: Call] = [:]
-  private var worker: Task<Void, Never>?
+  private var workers: [Task<Void, Never>] = []
 
   /// A line that listens nowhere yet; devices and filters of the configuration are not used.
   public init(_ configuration: PhoneConfiguration) {
@@ -72,15 +72,24 @@ public actor EchoLine {
       engines.append(try CallEngine(device: nothing, settings: settings))
     }
     let addresses = try await agent.start()
-    worker = Task { for await event in agent.events { await handle(event) } }
+    workers = [
+      Task { for await event in agent.events { await handle(event) } },
+      Task {
+        while !Task.isCancelled {
+          try? await Task.sleep(for: .seconds(1))
+          await hangUpOnTheDead()
+        }
+      },
+    ]
     return addresses
   }
 
   /// Hangs up on everybody and stops listening.
   public func stop() async {
     await agent.stop()
-    worker?.cancel()
+    for worker in workers { worker.cancel() }
     for engine in engines { engine.stop() }
+    calls = [:]
     engines = []
     continuation.finish()
   }
@@ -100,17 +109,35 @@ public actor EchoLine {
     case .media(let id, let media):
       attach(id, media)
     case .ended(let id, let reason):
-      // Who was refused never was a caller.
-      guard let call = calls.removeValue(forKey: id) else { return }
-      if let stream = call.stream {
-        engines[call.engine].detach(stream)
-        // The socket of a stream that was let go closes when its statistics are read.
-        _ = engines[call.engine].statistics()
-      }
-      continuation.yield(.ended(id, reason: reason.description))
-    case .ringing, .established:
+      end(id, reason: reason.description)
+    case .untold(_, let reason):
+      continuation.yield(.failed(reason))
+    case .listening, .ringing, .established:
       break
     }
+  }
+
+  // Who has gone without a word keeps nobody else from calling.
+  private func hangUpOnTheDead() async {
+    for (id, call) in calls {
+      guard let stream = call.stream,
+        let statistics = engines[call.engine].statistics(of: stream),
+        let death = StreamDeath(statistics, isExpected: true)
+      else { continue }
+      await agent.hangUp(id)
+      end(id, reason: death.description)
+    }
+  }
+
+  private func end(_ id: SIPCallID, reason: String) {
+    // Who was refused never was a caller.
+    guard let call = calls.removeValue(forKey: id) else { return }
+    if let stream = call.stream {
+      engines[call.engine].detach(stream)
+      // The socket of a stream that was let go closes when its statistics are read.
+      _ = engines[call.engine].statistics()
+    }
+    continuation.yield(.ended(id, reason: reason))
   }
 
   private func answer(_ id: SIPCallID, from: String, source: String) async {

@@ -58,7 +58,9 @@ extension Phone {
 
   func end(_ action: CXEndCallAction) async {
     if let call = call(for: action) {
-      await hangUp(call)
+      // Who does not answer has not declined: his other telephones may ring on.
+      let isUnanswered = call.ringsUntil.map { MonotonicClock.now() >= $0 } ?? false
+      await hangUp(call, as: isUnanswered || call.endReason != nil ? .unavailable : .declined)
       let reason = call.endReason ?? ("hung up", call.connectedAt != nil)
       finish(call, reason: reason.text, isClean: reason.isClean)
     }
@@ -114,9 +116,12 @@ extension Phone {
   }
 
   func playDTMF(_ action: CXPlayDTMFCallAction) {
-    guard let call = call(for: action), !call.isHeld,
-      call.media == nil || call.media?.sendEventPayloadType != nil
-    else {
+    guard let call = call(for: action), !call.isHeld else {
+      action.fail()
+      return
+    }
+    guard call.media == nil || call.media?.sendEventPayloadType != nil else {
+      continuation.yield(.error("the far side takes no keys"))
       action.fail()
       return
     }

@@ -10,11 +10,6 @@ import VoiceEngine
 
 /// The voice of a phone's calls: streams over the session's engine, and whether they live.
 extension Phone {
-  /// No sign of life for so long, with the far host saying that the port is closed, ends a call.
-  private static let refusalNanoseconds: Int64 = 2_000_000_000
-  private static let refusalsBeforeEnd = 8
-  /// No sign of life at all for so long ends a call: a network may be away for a while.
-  private static let silenceNanoseconds: Int64 = 30_000_000_000
   /// A far side that has agreed to nothing so long after a resume will not (RFC 3261, timer B and more).
   private static let agreementNanoseconds: Int64 = 35_000_000_000
 
@@ -124,20 +119,11 @@ extension Phone {
         continuation.yield(.pressed(call.uuid, key: String(key)))
       }
       guard let statistics = engine.statistics(of: id) else { continue }
-      let silence = statistics.silenceNanoseconds
-      let isRefused =
-        statistics.refusals >= Self.refusalsBeforeEnd && silence > Self.refusalNanoseconds
       // Who holds the call may say nothing at all, whatever was agreed (RFC 3264 section 8.4).
-      let isSilent =
-        call.media?.mayReceive == true && !call.isHeldByFarSide
-        && silence > Self.silenceNanoseconds
-      guard isRefused || isSilent else { continue }
-      abandon(
-        call,
-        reason: isRefused
-          ? "the far side is gone: its host refuses our packets"
-          : "nothing was heard from the far side for \(silence / 1_000_000_000) s"
-      )
+      let isExpected = call.media?.mayReceive == true && !call.isHeldByFarSide
+      if let death = StreamDeath(statistics, isExpected: isExpected) {
+        abandon(call, reason: death.description)
+      }
     }
   }
 

@@ -67,6 +67,7 @@ public actor Phone {
     let settings = CXProviderConfiguration(localizedName: "Sidetone")
     settings.maximumCallGroups = configuration.maximumCalls
     settings.supportedHandleTypes = [.generic]
+    settings.ringDuration = configuration.ringDuration
     provider = CXProvider(configuration: settings)
     delegate = PhoneDelegate { inboxContinuation.yield(.system($0)) }
   }
@@ -285,7 +286,8 @@ public actor Phone {
       continuation.yield(.audioDeactivated)
     case .failedToActivate(let reason):
       continuation.yield(.error(reason))
-      for call in calls where call.endReason == nil && !call.isHeld && call.media != nil {
+      for call in calls
+      where call.endReason == nil && !call.isHeld && (call.isOutgoing || call.media != nil) {
         call.endReason = (reason, false)
       }
     case .didReset:
@@ -298,6 +300,11 @@ public actor Phone {
 
   private func handle(_ event: SIPEvent) async {
     switch event {
+    case .listening(let addresses):
+      continuation.yield(.registered(addresses: addresses))
+    case .untold(let id, let reason):
+      guard call(of: id) != nil else { return }
+      continuation.yield(.error("the far side could not be told: \(reason)"))
     case .incoming(let id, let from, let displayName, let source):
       await incoming(id, from: from, name: displayName, source: source)
     case .ringing(let id):
@@ -344,6 +351,9 @@ public actor Phone {
     }
     let call = PhoneCall(uuid: UUID(), isOutgoing: false, remote: address, localHost: localHost)
     call.sip = id
+    call.ringsUntil = MonotonicClock.now().advanced(
+      byNanoseconds: Int64(provider.configuration.ringDuration * 1e9)
+    )
     calls.append(call)
     let update = CXCallUpdate()
     update.remoteHandle = CXHandle(type: .generic, value: address)
@@ -370,8 +380,8 @@ public actor Phone {
     calls.first { $0.sip == id }
   }
 
-  func hangUp(_ call: PhoneCall) async {
-    if let sip = call.sip { await agent.hangUp(sip) }
+  func hangUp(_ call: PhoneCall, as kind: SIPRefusal = .declined) async {
+    if let sip = call.sip { await agent.hangUp(sip, as: kind) }
     call.sip = nil
   }
 

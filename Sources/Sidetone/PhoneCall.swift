@@ -24,6 +24,8 @@ final class PhoneCall {
   var isHeld = false
   /// True while the far side holds it.
   var isHeldByFarSide = false
+  /// When it stops ringing here if nobody answers.
+  var ringsUntil: MonotonicInstant?
   /// When this side resumed it; what is agreed upon then has to come.
   var resumedAt: MonotonicInstant?
   /// Keys that were pressed before there was a stream, coded as in RFC 4733.

@@ -31,6 +31,8 @@ public struct PhoneConfiguration: Equatable, Sendable {
   public var usesDiscontinuousTransmission = false
   /// How many calls there may be at a time; further callers are told that the line is busy.
   public var maximumCalls = 2
+  /// How many seconds a call rings here before it ends by itself.
+  public var ringDuration = 60.0
   /// The sound devices.
   public var devices = AVAudioSession.Devices.systemDefault
   /// The card of the microphone that `devices` names, which need not be plugged in: the voice moves over when it is.

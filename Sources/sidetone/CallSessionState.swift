@@ -76,10 +76,13 @@ struct CallSessionState {
       failure = reason
       interrupts = 2
     case .open(let address):
-      do {
-        try await phone.call(address)
-      } catch {
-        terminal.say("sidetone: \(error)")
+      // Names take time to look up, and keys must not wait for that.
+      Task { [phone] in
+        do {
+          try await phone.call(address)
+        } catch {
+          continuation.yield(.phone(.error("\(error)")))
+        }
       }
     case .interrupt:
       // The first hangs up, a second one does not wait for that.

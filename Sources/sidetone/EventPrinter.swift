@@ -120,7 +120,7 @@ struct EventPrinter {
       let keys =
         terminal.isInteractive
         ? " a to answer, e to end the other call and answer, d to decline." : ""
-      terminal.say("\u{7}Incoming call from \(Self.plain(from)).\(keys)")
+      terminal.say("\u{7}Incoming call from \(from).\(keys)")
     case .calling(_, let to):
       let keys = terminal.isInteractive ? " h to hang up." : ""
       terminal.say("Calling \(to) ...\(keys)")
@@ -128,7 +128,7 @@ struct EventPrinter {
       terminal.say("Ringing ...")
     case .connected(_, let to):
       let keys = terminal.isInteractive ? " m to mute, o to hold, h to hang up." : ""
-      terminal.say("Connected with \(Self.plain(to)).\(keys)")
+      terminal.say("Connected with \(to).\(keys)")
     case .held:
       terminal.say("On hold.\(terminal.isInteractive ? " o to resume." : "")")
     case .resumed:
@@ -158,13 +158,6 @@ struct EventPrinter {
     case .error(let text):
       terminal.say("sidetone: \(text)")
     }
-  }
-
-  // A caller chooses this text: it must not steer the terminal.
-  static func plain(_ text: String) -> String {
-    String(
-      text.unicodeScalars.map { $0.properties.generalCategory == .control ? " " : Character($0) }
-    )
   }
 
   // MARK: Figures

@@ -320,6 +320,9 @@ struct CallOptions: ParsableArguments {
   )
   var calls: Int?
 
+  @Option(help: ArgumentHelp("How long a caller waits for an answer.", valueName: "seconds"))
+  var ringDuration = 60.0
+
   @Option(
     help: ArgumentHelp("Where to ring: an ALSA name, file:PATH.wav or none.", valueName: "name")
   )
@@ -337,6 +340,9 @@ struct CallOptions: ParsableArguments {
   func validate() throws {
     if let duration, !(duration > 0 && duration < 1e9) {
       throw ValidationError("--duration is a positive number of seconds")
+    }
+    guard (1...3_600).contains(ringDuration) else {
+      throw ValidationError("--ring-duration is between 1 and 3600")
     }
     guard (1...500).contains(calls ?? 1) else {
       throw ValidationError("--calls is between 1 and 8, with --echo up to 500")
@@ -356,6 +362,7 @@ struct CallOptions: ParsableArguments {
     configuration.mediaPort = rtpPort
     configuration.user = user
     configuration.displayName = name
+    configuration.ringDuration = ringDuration
   }
 
   /// Host (nil for every address) and port of `--listen`.

@@ -37,7 +37,7 @@ struct RecentsCommand: ParsableCommand {
     let who = recent.name == recent.handle ? recent.handle : "\(recent.name) <\(recent.handle)>"
     let arrow = recent.isOutgoing ? "to  " : "from"
     return "\(formatter.string(from: recent.started))  \(recent.result)\(length)  \(arrow) "
-      + EventPrinter.plain(who)
+      + Terminal.plain(who)
   }
 
   private static func json(_ recent: RecentCall) -> String {

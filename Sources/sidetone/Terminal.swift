@@ -12,7 +12,19 @@ final class Terminal {
 
   /// Writes one line to standard error.
   static func printError(_ text: String) {
-    FileHandle.standardError.write(Data((text + "\n").utf8))
+    FileHandle.standardError.write(Data((plain(text, keeping: "\n") + "\n").utf8))
+  }
+
+  /// The text without what would steer the terminal: a far side may have chosen it.
+  static func plain(_ text: String, keeping kept: String = "") -> String {
+    String(
+      text.unicodeScalars.map { scalar in
+        let isSteering =
+          scalar.properties.generalCategory == .control
+          && !kept.unicodeScalars.contains(scalar)
+        return isSteering ? " " : Character(scalar)
+      }
+    )
   }
 
   /// Makes keys arrive one by one.
@@ -37,7 +49,7 @@ final class Terminal {
   /// Prints a line of its own, above the live line.
   func say(_ text: String) {
     clearLiveLine()
-    print(text)
+    print(Self.plain(text))
     flush()
   }
 

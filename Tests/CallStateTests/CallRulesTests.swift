@@ -87,13 +87,12 @@ struct CallRulesTests {
   }
 
   @Test func R46_R47_declineAndRingTimeOutAreEndActions() throws {
-    let script = CallScript()
+    let script = CallScript(ringing: 30)
     try script.incoming("A")
     script.take()
     script.decide(.incoming(CallScript.id("A"), .decline))
     #expect(script.take() == ["execute 1", "perform end A"])
     try script.fulfil("A")
-    script.control.ringTimeout = .seconds(30)
     try script.incoming("B")
     script.take()
     script.wait(29)

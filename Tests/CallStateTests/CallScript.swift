@@ -15,10 +15,13 @@ final class CallScript {
   private var seen: [CallID: CallSnapshot] = [:]
   private var seconds = 0.0
 
-  init(groups: Int = 2, callsPerGroup: Int = 5) {
-    provider = control.addProvider(
-      ProviderSettings(maximumCallGroups: groups, maximumCallsPerCallGroup: callsPerGroup)
+  init(groups: Int = 2, callsPerGroup: Int = 5, ringing seconds: Int = 60) {
+    var settings = ProviderSettings(
+      maximumCallGroups: groups,
+      maximumCallsPerCallGroup: callsPerGroup
     )
+    settings.ringDuration = .seconds(seconds)
+    provider = control.addProvider(settings)
     control.setHasDelegate(provider, true)
   }
 

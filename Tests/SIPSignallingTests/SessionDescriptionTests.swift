@@ -5,23 +5,62 @@ import Testing
 
 /// Offers of others, who number their formats as they like.
 struct SessionDescriptionTests {
+  private static let ours = MediaOffer(host: "127.0.0.1", port: 4_000, packetMilliseconds: 10)
+
   private func answer(to formats: [String]) -> (media: NegotiatedMedia?, text: String) {
+    guard let description = SessionDescription(Self.ours) else { return (nil, "") }
+    let media = agree(description, on: "111 63", formats)
+    return (media, text(description, asOffer: false))
+  }
+
+  private func agree(
+    _ description: SessionDescription,
+    on numbers: String,
+    _ formats: [String],
+    isOffer: Bool = true
+  ) -> NegotiatedMedia? {
     let lines =
       [
         "v=0", "o=- 1 1 IN IP4 127.0.0.1", "s=-", "c=IN IP4 127.0.0.1", "t=0 0",
-        "m=audio 5000 RTP/AVP 111 63",
+        "m=audio 5000 RTP/AVP \(numbers)",
       ] + formats
     let offer = Array((lines.joined(separator: "\r\n") + "\r\n").utf8)
-    let ours = MediaOffer(host: "127.0.0.1", port: 4_000, packetMilliseconds: 10)
-    guard let description = SessionDescription(ours),
-      let body = unsafe re_buffer_from(offer, offer.count)
-    else { return (nil, "") }
+    guard let body = unsafe re_buffer_from(offer, offer.count) else { return nil }
     defer { unsafe mem_deref(body) }
-    let media = unsafe description.agree(with: body, isOffer: true)
-    guard let encoded = unsafe description.encode(asOffer: false) else { return (media, "") }
+    return unsafe description.agree(with: body, isOffer: isOffer)
+  }
+
+  private func text(_ description: SessionDescription, asOffer isOffer: Bool) -> String {
+    guard let encoded = unsafe description.encode(asOffer: isOffer) else { return "" }
     defer { unsafe mem_deref(encoded) }
     let bytes = unsafe UnsafeBufferPointer(start: encoded.pointee.buf, count: encoded.pointee.end)
-    return (media, unsafe String(decoding: bytes, as: UTF8.self))
+    return unsafe String(decoding: bytes, as: UTF8.self)
+  }
+
+  private static let opus = ["a=rtpmap:111 opus/48000/2"]
+
+  @Test func refusedOfferLeavesWhatWasAgreed() throws {
+    let description = try #require(SessionDescription(Self.ours))
+    #expect(agree(description, on: "111", Self.opus)?.codec == .opus)
+    // Each one has a version of its own.
+    func formats() -> [Substring] {
+      text(description, asOffer: true).split(separator: "\r\n").filter { !$0.hasPrefix("o=") }
+    }
+    let before = formats()
+    #expect(agree(description, on: "18", ["a=rtpmap:18 G729/8000"]) == nil)
+    let after = formats()
+    #expect(after == before && before.contains { $0.contains("opus") })
+  }
+
+  @Test func offerThatIsAskedForNamesEveryCodecAgain() throws {
+    let description = try #require(SessionDescription(Self.ours))
+    #expect(agree(description, on: "111", Self.opus)?.codec == .opus)
+    #expect(!text(description, asOffer: true).contains("PCMU"))
+    description.widen()
+    let offer = text(description, asOffer: true)
+    #expect(offer.contains("a=rtpmap:111 opus") && offer.contains("PCMU"), "\(offer)")
+    let media = agree(description, on: "0", [], isOffer: false)
+    #expect(media?.codec == .pcmu && media?.sendPayloadType == 0)
   }
 
   @Test func copiesAreAnsweredWithTheNumbersOfTheOffer() {

@@ -117,6 +117,31 @@ struct UserAgentTests {
     await bob.stop()
   }
 
+  @Test func callsLeaveFromTheAddressThatTheyAreMadeAt() async throws {
+    let bob = UserAgent(.init(hosts: ["127.0.0.1", "127.0.0.2"], port: 0, user: "bob"))
+    let addresses = try await bob.start()
+    #expect(addresses.count == 2 && addresses[1].hasPrefix("127.0.0.2:"))
+    let (alice, address) = try await agent("alice")
+    var aliceEvents = alice.events.makeAsyncIterator()
+    var bobEvents = bob.events.makeAsyncIterator()
+    var offer = Self.offer
+    offer.host = "127.0.0.2"
+    let outgoing = try await bob.invite("sip:alice@\(address)", offer: offer)
+    guard case .incoming(let incoming, let from, _, let source) = await aliceEvents.next() else {
+      Issue.record("no call came")
+      return
+    }
+    #expect(source == "127.0.0.2" && from.contains("127.0.0.2"))
+    #expect(await bobEvents.next() == .ringing(outgoing))
+    await alice.hangUp(incoming, as: .unavailable)
+    guard case .ended(outgoing, .refused(480, _)) = await bobEvents.next() else {
+      Issue.record("not refused as unavailable")
+      return
+    }
+    await alice.stop()
+    await bob.stop()
+  }
+
   @Test func declinedAndCancelledCallsEnd() async throws {
     let (alice, _) = try await agent("alice")
     let (bob, address) = try await agent("bob")
