@@ -16,6 +16,7 @@ open class CXAction: NSObject, NSCopying, NSSecureCoding {
     var uuid = UUID()
     var timeoutDate = Date()
     var isComplete = false
+    var isTimedOut = false
     var delivered: ActionID?
   }
 
@@ -115,7 +116,7 @@ open class CXAction: NSObject, NSCopying, NSSecureCoding {
   func markDelivered(as id: ActionID) {
     state.withLock { state in
       // An app may ask for the same action again.
-      if state.delivered != id { state.isComplete = false }
+      if state.delivered != id { (state.isComplete, state.isTimedOut) = (false, false) }
       state.delivered = id
       state.timeoutDate = Date(timeIntervalSinceNow: timeoutInterval)
     }
@@ -123,5 +124,16 @@ open class CXAction: NSObject, NSCopying, NSSecureCoding {
 
   func markComplete() {
     state.withLock { $0.isComplete = true }
+  }
+
+  func markTimedOut() {
+    state.withLock { $0.isTimedOut = true }
+  }
+
+  /// Whether the delegate is to perform it, now that it has come there.
+  ///
+  /// A call that has ended here while the delegate was busy still has to end there.
+  var isToBePerformed: Bool {
+    state.withLock { !$0.isComplete || $0.isTimedOut && self is CXEndCallAction }
   }
 }

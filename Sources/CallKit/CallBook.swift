@@ -17,16 +17,20 @@ struct CallBook {
       store = try CallStore(in: CallStore.defaultFolder)
     } catch {
       store = nil
-      let text = "callkit: recent calls and block lists cannot be used: \(error)\n"
-      FileHandle.standardError.write(Data(text.utf8))
+      Self.complain("recent calls and block lists cannot be used: \(error)")
     }
   }
 
   /// What the lists say of a caller (R40, R51).
   func screening(of handle: CallHandle?) -> CallerScreening {
-    guard let standing = try? store?.standing(of: handle?.value ?? "") else {
-      return CallerScreening()
+    let standing: CallerStanding?
+    do {
+      standing = try store?.standing(of: handle?.value ?? "")
+    } catch {
+      Self.complain("the block lists cannot be read: \(error)")
+      standing = nil
     }
+    guard let standing else { return CallerScreening() }
     return CallerScreening(
       isBlocked: standing.isBlocked,
       isSilenced: standing.isSilenced,
@@ -51,7 +55,17 @@ struct CallBook {
       result: record.result.rawValue,
       canBeCalledBack: record.canBeCalledBack
     )
-    writing.async(group: unwritten) { [store] in try? store?.add(recent) }
+    writing.async(group: unwritten) { [store] in
+      do {
+        try store?.add(recent)
+      } catch {
+        Self.complain("the call with \(recent.handle) is not in the list of recent ones: \(error)")
+      }
+    }
+  }
+
+  private static func complain(_ text: String) {
+    FileHandle.standardError.write(Data("callkit: \(text)\n".utf8))
   }
 
   /// Blocks until everything is written, two seconds at most.

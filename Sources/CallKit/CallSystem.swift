@@ -315,6 +315,7 @@ final class CallSystem: @unchecked Sendable {
       deliver(actions)
     case .timedOut(let action):
       guard let object = delivered[action.id]?.action else { return }
+      object.markTimedOut()
       let crossing = Crossing(value: object)
       tell(action.provider) { $1.provider($0, timedOutPerforming: crossing.value) }
     case .finished(let action, _):
@@ -322,6 +323,8 @@ final class CallSystem: @unchecked Sendable {
     case .callChanged(let snapshot):
       for entry in observers { entry.observer?.notify(CXCall(snapshot)) }
     case .activateAudio(let provider):
+      // A ringtone gives its device up before the call wants it.
+      present()
       activateAudio(for: provider)
     case .deactivateAudio(let provider, let release):
       AVAudioSession.sharedInstance().deactivateForCall(keepingDevices: release == .afterGraceTime)
@@ -349,10 +352,12 @@ final class CallSystem: @unchecked Sendable {
     tell(first.provider) { provider, delegate in
       let (transaction, objects) = crossing.value
       // What has become void on its way is not performed.
-      guard objects.contains(where: { !$0.isComplete }),
+      guard objects.contains(where: \.isToBePerformed),
         !delegate.provider(provider, execute: transaction)
       else { return }
-      for action in objects where !action.isComplete { delegate.perform(action, for: provider) }
+      for action in objects where action.isToBePerformed {
+        delegate.perform(action, for: provider)
+      }
     }
   }
 
@@ -365,7 +370,8 @@ final class CallSystem: @unchecked Sendable {
       tell(provider) {
         $1.provider($0, failedToActivate: .sharedInstance(), error: crossing.value)
       }
-      control.audioActivationFailed(at: now)
+      let code = AVAudioSession.ErrorCode.insufficientPriority.rawValue
+      control.audioActivationFailed(isTaken: (error as NSError).code == code, at: now)
     }
   }
 

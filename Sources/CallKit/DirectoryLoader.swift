@@ -29,7 +29,10 @@ struct DirectoryLoader {
     } catch {
       return CXErrorCodeCallDirectoryManagerError(.noExtensionFound)
     }
-    let watchdog = DispatchWorkItem { [pid = process.processIdentifier] in kill(pid, SIGKILL) }
+    let watchdog = DispatchWorkItem { [pid = process.processIdentifier] in
+      // A script's own children may be the ones that keep it.
+      kill(getpgid(pid) == pid ? -pid : pid, SIGKILL)
+    }
     DispatchQueue.global().asyncAfter(deadline: .now() + Self.timeLimit, execute: watchdog)
     defer { watchdog.cancel() }
 

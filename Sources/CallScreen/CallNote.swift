@@ -53,7 +53,14 @@ struct CallNote: Equatable, Sendable {
       if entry.id == presentation.incoming {
         notes[entry.id] = incoming(entry, presentation.choices)
       } else if entry.phase != .ringing {
-        notes[entry.id] = ongoing(entry)
+        let others = presentation.calls.filter {
+          $0.id != entry.id && !$0.isOnHold && $0.phase != .ringing
+            && ($0.group == nil || $0.group != entry.group)
+        }
+        notes[entry.id] = ongoing(
+          entry,
+          mayResume: others.allSatisfy(\.details.supportsHolding)
+        )
       }
     }
     return notes
@@ -79,9 +86,13 @@ struct CallNote: Equatable, Sendable {
     )
   }
 
-  private static func ongoing(_ entry: CallPresentation.Entry) -> CallNote {
+  // A call is only resumed where what is heard can be held for it.
+  private static func ongoing(
+    _ entry: CallPresentation.Entry,
+    mayResume: Bool
+  ) -> CallNote {
     var buttons = [Button(key: "end", label: "Hang Up", deed: .decide(.end(entry.id)))]
-    if entry.phase == .connected, entry.details.supportsHolding {
+    if entry.phase == .connected, entry.details.supportsHolding, mayResume || !entry.isOnHold {
       let deed = CallNote.Deed.decide(
         entry.isOnHold ? .swap(to: entry.id) : .setHeld(entry.id, true)
       )

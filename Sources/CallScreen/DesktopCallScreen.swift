@@ -13,6 +13,9 @@ final class DesktopCallScreen: CallPresenter {
   /// How a server says that the user closed a notification.
   private static let dismissed: BusValue = .uint32(2)
 
+  /// A server may have to be started first, and what it shows late must be known to be taken away.
+  private static let patienceMilliseconds = 25_000
+
   private typealias Key = CallNote.Key
 
   private struct Shown: Sendable {
@@ -31,6 +34,18 @@ final class DesktopCallScreen: CallPresenter {
     self.bus = bus
     self.deeds = deeds
     bus.subscribe(to: Self.service) { [weak self] in self?.heard($0) }
+    bus.watchNames { [weak self] name, before, after in
+      // A server that begins anew shows nothing, and its numbers mean others.
+      if name == Self.service, !after.isEmpty, before != after { self?.showAgain() }
+    }
+  }
+
+  private func showAgain() {
+    let keys = shown.withLock { shown -> [Key] in
+      for key in shown.keys { shown[key]?.number = nil }
+      return shown.keys.filter { if case .call = $0 { true } else { false } }
+    }
+    for key in keys { ask(for: key) }
   }
 
   // MARK: CallPresenter
@@ -82,8 +97,14 @@ final class DesktopCallScreen: CallPresenter {
       ]),
       .int32(note.isLasting ? 0 : -1),
     ]
-    bus.call(Self.service, path: Self.path, interface: Self.service, "Notify", arguments) {
-      [weak self] answer in
+    bus.call(
+      Self.service,
+      path: Self.path,
+      interface: Self.service,
+      "Notify",
+      arguments,
+      waiting: Self.patienceMilliseconds
+    ) { [weak self] answer in
       var number: UInt32?
       if case .success(let values) = answer, case .uint32(let given)? = values.first {
         number = given
@@ -96,7 +117,8 @@ final class DesktopCallScreen: CallPresenter {
     let (isWanted, isCurrent) = shown.withLock { shown in
       guard shown[key] != nil else { return (false, true) }
       shown[key]?.isAsked = false
-      shown[key]?.number = number
+      // What could not be changed still shows what it did.
+      if let number { shown[key]?.number = number }
       return (true, shown[key]?.note == note)
     }
     // The call went, or changed, while the server was busy.

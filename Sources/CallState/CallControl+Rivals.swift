@@ -1,3 +1,20 @@
+/// The calls that the system asks to hold for others, and what became of it.
+struct AskedToHold: Equatable, Sendable {
+  /// For whom they are being held.
+  var makers: [CallID: CallID] = [:]
+  /// Those that are being held for a call that the user has given up.
+  var givenUp: Set<CallID> = []
+  /// Those that did not hold.
+  var unheld: Set<CallID> = []
+
+  /// A call is over.
+  mutating func forget(_ id: CallID) {
+    makers[id] = nil
+    givenUp.remove(id)
+    unheld.remove(id)
+  }
+}
+
 /// What calls owe each other: at most one call, or one group, is heard at a time (R69).
 ///
 /// A *rival* of an action is an audible call that must fall silent before the action takes effect.
@@ -91,6 +108,7 @@ extension CallControl {
           !pendingActions.contains(where: { Self.silences($0.kind, $0.call, rival.id) })
         else { continue }
         let kind: ActionKind = canBeHeld(rival, for: request) ? .setHeld(true) : .end
+        if kind == .setHeld(true) { askedToHold.makers[rival.id] = request.call }
         deliver(
           [.init(call: rival.id, provider: rival.provider, kind: kind)],
           origin: .system,
@@ -105,7 +123,9 @@ extension CallControl {
     guard rival.details.supportsHolding else { return false }
     guard rival.provider == request.provider, request.kind == .answer else { return true }
     let limit = providers.first { $0.id == rival.provider }?.settings.maximumCallGroups ?? 0
-    return groupCount(of: rival.provider) <= limit
+    // Others that ring are no calls yet.
+    let ringing = calls.filter { $0.phase == .ringing && $0.id != request.call }
+    return groupCount(of: rival.provider, without: Set(ringing.map(\.id))) <= limit
   }
 
   private static func silences(_ kind: ActionKind, _ call: CallID, _ rival: CallID) -> Bool {
@@ -142,12 +162,22 @@ extension CallControl {
     rivals(of: action.call, action.kind, among: calls.filter(\.isAudible))
   }
 
-  /// Ends the rivals of held-back actions that nobody silences (R77); true if anything was asked.
+  /// Holds the rivals of held-back actions that nobody silences, and ends those that were asked before and did not (R77);
+  /// true if anything was asked.
   mutating func clearTheWay(at now: Moment) -> Bool {
     for action in ledger.fulfilled {
       for rival in audibleRivals(of: action)
       where !ledger.outstanding.contains(where: { Self.silences($0.kind, $0.call, rival.id) }) {
-        deliverEnd(rival.id, at: now)
+        if rival.details.supportsHolding, !askedToHold.unheld.contains(rival.id) {
+          askedToHold.makers[rival.id] = action.call
+          deliver(
+            [.init(call: rival.id, provider: rival.provider, kind: .setHeld(true))],
+            origin: .system,
+            at: now
+          )
+        } else {
+          deliverEnd(rival.id, at: now)
+        }
         return true
       }
     }
@@ -155,6 +185,19 @@ extension CallControl {
   }
 
   // MARK: Resuming
+
+  /// The user gave up a call for which others are still being held: they are resumed when they are (R75).
+  mutating func noteGivenUp(_ id: CallID) {
+    for (held, maker) in askedToHold.makers where maker == id { askedToHold.givenUp.insert(held) }
+  }
+
+  /// A call was asked to hold by the system, and was or was not.
+  mutating func noteHold(of id: CallID, isOnHold: Bool, at now: Moment) {
+    askedToHold.makers[id] = nil
+    if isOnHold { askedToHold.unheld.remove(id) } else { askedToHold.unheld.insert(id) }
+    guard askedToHold.givenUp.remove(id) != nil, isOnHold else { return }
+    resumeLatestHeld(at: now)
+  }
 
   /// The user ended the call that was heard: the latest held one is resumed (R75).
   mutating func resumeLatestHeld(at now: Moment) {

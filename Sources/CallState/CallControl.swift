@@ -61,6 +61,7 @@ public struct CallControl: Sendable {
   private var nextProviderNumber = 1
   var nextGroupNumber = 1
   private var nextHoldNumber = 1
+  var askedToHold = AskedToHold()
 
   /// A control without providers and calls.
   public init() {}
@@ -173,7 +174,20 @@ public struct CallControl: Sendable {
     }
     for action in transactions.joined() { appear(action, at: now) }
     for actions in transactions { effects.append(.deliver(actions)) }
-    for action in transactions.joined() where action.kind == .end { supersede(action) }
+    for action in transactions.joined() {
+      switch action.kind {
+      case .end:
+        supersede(action)
+      case .setHeld(true) where origin == .system:
+        // It is not to be heard after all.
+        void { earlier in
+          earlier.call == action.call && earlier.kind == .setHeld(false)
+            && earlier.id.rawValue < action.id.rawValue
+        }
+      default:
+        break
+      }
+    }
     var queues = transactions.map { ArraySlice($0) }
     return requests.compactMap { request in
       providers.firstIndex(of: request.provider).flatMap { queues[$0].popFirst() }
@@ -261,11 +275,18 @@ public struct CallControl: Sendable {
       let wasActive = calls.contains { $0.id == action.call && $0.isActive }
       end(action.call, .action(action.origin), at: answer.date)
       updateAudio()
-      if wasActive, action.origin != .system { resumeLatestHeld(at: now) }
+      if action.origin != .system {
+        if wasActive { resumeLatestHeld(at: now) }
+        noteGivenUp(action.call)
+      }
     case .setHeld(let isOnHold) where isFulfilled:
       let number = nextHoldNumber
       nextHoldNumber += 1
       update(action.call) { $0.setHeld(isOnHold, number: number) }
+      updateAudio()
+      noteHold(of: action.call, isOnHold: isOnHold, at: now)
+    case .setHeld(true) where action.origin == .system:
+      noteHold(of: action.call, isOnHold: false, at: now)
     case .setMuted(let isMuted) where isFulfilled:
       update(action.call) { $0.setMuted(isMuted) }
     case .setGroup(let other) where isFulfilled:
@@ -340,10 +361,11 @@ public struct CallControl: Sendable {
     applyDue(at: now)
   }
 
-  /// The audio session could not be activated: every audible call is asked to end.
+  /// The audio session could not be activated: every audible call is asked to end; or to hold, if another program has a call
+  /// (`isTaken`) and it was on hold before.
   ///
   /// Nothing was activated, so nothing will be deactivated.
-  public mutating func audioActivationFailed(at now: Moment) {
+  public mutating func audioActivationFailed(isTaken: Bool = false, at now: Moment) {
     let deactivation = effects.firstIndex {
       if case .deactivateAudio = $0 { true } else { false }
     }
@@ -354,6 +376,15 @@ public struct CallControl: Sendable {
     }
     audioOwner = nil
     for call in calls where call.isAudible {
+      if isTaken, call.holdNumber > 0, call.details.supportsHolding {
+        update(call.id) { $0.setHeld(true, number: call.holdNumber) }
+        deliver(
+          [.init(call: call.id, provider: call.provider, kind: .setHeld(true))],
+          origin: .system,
+          at: now
+        )
+        continue
+      }
       update(call.id) { $0.audioFailed() }
       deliverEnd(call.id, at: now)
     }
@@ -378,62 +409,6 @@ public struct CallControl: Sendable {
   }
 
   // MARK: Parts
-
-  mutating func deliverEnd(_ id: CallID, at now: Moment) {
-    let isAsked = pendingActions.contains { $0.call == id && $0.kind == .end }
-    guard let call = calls.first(where: { $0.id == id }), !isAsked else { return }
-    deliver([.init(call: id, provider: call.provider, kind: .end)], origin: .system, at: now)
-  }
-
-  /// What ended a call.
-  enum EndCause: Equatable {
-    case action(ActionOrigin)
-    case failedAction
-    case reported(EndedReason)
-  }
-
-  mutating func end(_ id: CallID, _ cause: EndCause, at date: CallDate) {
-    guard let index = calls.firstIndex(where: { $0.id == id }) else { return }
-    let before = calls.remove(at: index)
-    var call = before
-    call.ended()
-    if let group = call.group { dissolveIfSingle(group) }
-    void { $0.call == id }
-    effects.append(.callChanged(call.snapshot))
-    guard let provider = providers.first(where: { $0.id == call.provider }),
-      provider.settings.includesCallsInRecents
-    else { return }
-    effects.append(
-      .recorded(
-        CallRecord(
-          id: id,
-          provider: call.provider,
-          isOutgoing: call.isOutgoing,
-          details: call.details,
-          started: call.started,
-          connected: call.connected,
-          ended: date,
-          result: Self.result(of: before, cause),
-          canBeCalledBack: call.details.remoteHandle.map {
-            provider.settings.supportedHandleKinds.contains($0.kind)
-          } ?? false
-        )
-      )
-    )
-  }
-
-  private static func result(of call: Call, _ cause: EndCause) -> CallResult {
-    switch cause {
-    case .reported(.failed), .failedAction: .failed
-    case _ where call.hasConnected: .talked
-    case .reported(.answeredElsewhere): .answeredElsewhere
-    case .reported(.declinedElsewhere): .declinedElsewhere
-    case .reported: call.isOutgoing ? .unanswered : .missed
-    case .action(.system) where call.phase == .answering: .failed
-    case .action(.system): call.isOutgoing ? .cancelled : .missed
-    case .action: call.isOutgoing ? .cancelled : .declined
-    }
-  }
 
   mutating func void(where isVoided: (CallAction) -> Bool) {
     for action in ledger.void(where: isVoided) { effects.append(.finished(action, .voided)) }

@@ -13,9 +13,15 @@ struct TransactionCheck {
   private var started: [CallID: ProviderID] = [:]
   private var answered: Set<CallID> = []
   private var ended: Set<CallID> = []
+  /// Which calls are to be grouped with which, of this transaction and of those before it.
+  private var joined: [(call: CallID, other: CallID)]
 
   init(_ control: CallControl) {
     self.control = control
+    joined = control.ledger.outstanding.compactMap { action in
+      guard case .setGroup(let other?) = action.kind else { return nil }
+      return (action.call, other)
+    }
   }
 
   /// Accepts all requests, or throws the refusal of the first that offends.
@@ -68,6 +74,7 @@ struct TransactionCheck {
     guard try isAllowed(kind, on: call) else { throw .invalidAction }
     if kind == .answer { answered.insert(id) }
     if kind == .end { ended.insert(id) }
+    if case .setGroup(let other?) = kind { joined.append((id, other)) }
     return call.provider
   }
 
@@ -77,7 +84,7 @@ struct TransactionCheck {
   ) throws(TransactionRefusal) -> Bool {
     let isRinging = call.phase == .ringing && !answered.contains(call.id)
     switch kind {
-    case .answer: return isRinging
+    case .answer: return isRinging && !isEnding(call.id)
     case .end, .setMuted: return true
     case .setHeld(let isOnHold):
       // A group is held as a whole (R80).
@@ -90,16 +97,37 @@ struct TransactionCheck {
     }
   }
 
+  // Its end is delivered: nobody waits for an answer any more (R67).
+  private func isEnding(_ id: CallID) -> Bool {
+    control.ledger.outstanding.contains { $0.call == id && $0.kind == .end }
+  }
+
   private func mayJoin(_ call: Call, _ other: CallID) throws(TransactionRefusal) -> Bool {
     guard !ended.contains(other),
       let partner = control.calls.first(where: { $0.id == other }),
       let provider = control.providers.first(where: { $0.id == call.provider })
     else { throw .unknownCallUUID }
-    let team = control.members(of: partner.group).map(\.id) + [other]
+    let team = team(with: other)
     return partner.provider == call.provider && other != call.id
       && call.details.supportsGrouping && partner.details.supportsGrouping
       && partner.phase != .ringing
-      && Set(team + [call.id]).count <= provider.settings.maximumCallsPerCallGroup
+      && team.union([call.id]).count <= provider.settings.maximumCallsPerCallGroup
+  }
+
+  // Who will be grouped with a call, once all that was asked for before has taken effect.
+  private func team(with id: CallID) -> Set<CallID> {
+    var team: Set = [id]
+    var before = 0
+    while team.count > before {
+      before = team.count
+      for call in control.calls where team.contains(call.id) {
+        team.formUnion(control.members(of: call.group).map(\.id))
+      }
+      for (call, other) in joined where team.contains(call) || team.contains(other) {
+        team.formUnion([call, other])
+      }
+    }
+    return team
   }
 
   // The others are held when one is talked to in private: they must be able to.

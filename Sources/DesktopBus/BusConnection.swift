@@ -13,7 +13,6 @@ public final class BusConnection: @unchecked Sendable {
   private var source: (any DispatchSourceRead)?
   private var signals: [(interface: String, handler: @Sendable (BusMessage) -> Void)] = []
   private var methods: [String: @Sendable (BusMessage) -> [BusValue]?] = [:]
-  private static let replyMilliseconds: CInt = 2_000
 
   /// Connects to the bus at `address`, or else to the user's; nil if there is none.
   public init?(address: String? = nil) {
@@ -68,17 +67,18 @@ public final class BusConnection: @unchecked Sendable {
     unsafe dbus_connection_unref(connection)
   }
 
-  /// Calls a method; the answer comes to `completion` on the bus's queue.
+  /// Calls a method; the answer comes to `completion` on the bus's queue, which waits for it for so long.
   public func call(
     _ destination: String,
     path: String,
     interface: String,
     _ member: String,
     _ arguments: [BusValue],
+    waiting milliseconds: Int = 2_000,
     completion: @escaping @Sendable (Result<[BusValue], BusError>) -> Void
   ) {
     queue.async { [self] in
-      completion(send(destination, path, interface, member, arguments))
+      completion(send(destination, path, interface, member, arguments, waiting: milliseconds))
       drain()
     }
   }
@@ -195,7 +195,8 @@ public final class BusConnection: @unchecked Sendable {
     _ path: String,
     _ interface: String,
     _ member: String,
-    _ arguments: [BusValue]
+    _ arguments: [BusValue],
+    waiting milliseconds: Int = 2_000
   ) -> Result<[BusValue], BusError> {
     guard let message = unsafe dbus_message_new_method_call(destination, path, interface, member)
     else { return .failure(BusError(reason: "no memory for a message")) }
@@ -206,7 +207,7 @@ public final class BusConnection: @unchecked Sendable {
     let reply = unsafe dbus_connection_send_with_reply_and_block(
       connection,
       message,
-      Self.replyMilliseconds,
+      CInt(clamping: milliseconds),
       &error
     )
     guard let reply = unsafe reply else {

@@ -84,6 +84,7 @@ extension Phone {
       return
     }
     call.isHeld = action.isOnHold
+    call.endReason = nil
     // What was agreed counts no more: the voice waits for what is agreed next.
     detach(call)
     call.media = nil

@@ -6,6 +6,21 @@ import Testing
 
 /// Actions, transactions and values by themselves: what an app sees without any call.
 struct ActionTests {
+  @Test func R3_endThatTimedOutOnItsWayIsStillPerformed() {
+    let end = CXEndCallAction(call: UUID())
+    let mute = CXSetMutedCallAction(call: UUID(), muted: true)
+    for action in [end, mute] {
+      #expect(action.isToBePerformed)
+      action.markTimedOut()
+      action.markComplete()
+    }
+    // The far side still has to be told; all else is void.
+    #expect(end.isToBePerformed && !mute.isToBePerformed)
+    let voided = CXEndCallAction(call: UUID())
+    voided.markComplete()
+    #expect(!voided.isToBePerformed)
+  }
+
   private static let call = UUID()
 
   private static var actions: [CXAction] {

@@ -56,4 +56,18 @@ struct CallNoteTests {
     try calls.ring(second, name: "B")
     #expect(notes[second]?.buttons.map(\.label) == ["End & Answer", "Decline"])
   }
+
+  @Test mutating func R53_resumeIsOfferedOnlyIfTheOtherCallCanBeHeld() throws {
+    try calls.ring(first, name: "A")
+    calls.control.decide(.incoming(first, .answer), at: calls.now)
+    calls.fulfil()
+    try calls.ring(second, name: "B")
+    calls.control.decide(.incoming(second, .holdAndAnswer), at: calls.now)
+    calls.fulfil()
+    #expect(notes[first]?.buttons.map(\.label) == ["Hang Up", "Resume"])
+    var update = CallUpdate()
+    update.supportsHolding = .set(false)
+    calls.control.update(second, update, of: calls.provider)
+    #expect(notes[first]?.buttons.map(\.label) == ["Hang Up"])
+  }
 }

@@ -101,6 +101,27 @@ struct DesktopCallScreenTests {
     #expect(await log.next()?.hasPrefix("close") == true)
   }
 
+  @Test func callsAreShownAgainByAServerThatBeginsAnew() async throws {
+    guard let daemon = try BusDaemon() else { return }
+    defer { withExtendedLifetime(daemon) {} }
+    var server = NotificationServer(address: daemon.address)
+    let presses = Presses()
+    let screen = try presses.screen(on: daemon)
+    var calls = RingingCalls()
+    let call = CallID(high: 0, low: 7)
+    try calls.ring(call, handle: "sip:eve@host")
+    screen.present(calls.control.presentation)
+    var log = server?.log.makeAsyncIterator()
+    #expect(await log?.next()?.hasPrefix("show 1 Incoming call") == true)
+    server = nil
+    let another = try #require(NotificationServer(address: daemon.address))
+    var again = another.log.makeAsyncIterator()
+    #expect(await again.next()?.hasPrefix("show 1 Incoming call") == true)
+    _ = calls.hangUp(call)
+    screen.present(calls.control.presentation)
+    #expect(await again.next()?.hasPrefix("close") == true)
+  }
+
   @Test func missedCallTakesThePlaceOfTheIncomingOne() async throws {
     guard let daemon = try BusDaemon() else { return }
     defer { withExtendedLifetime(daemon) {} }

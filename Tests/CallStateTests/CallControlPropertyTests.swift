@@ -187,7 +187,7 @@ struct CallControlPropertyTests {
           world.perform(effect)
           world.owner = nil
           world.deactivations += 1
-          control.audioActivationFailed(at: now)
+          control.audioActivationFailed(isTaken: world.deactivations % 2 == 0, at: now)
         } else {
           world.perform(effect)
         }

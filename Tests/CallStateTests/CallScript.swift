@@ -127,8 +127,8 @@ final class CallScript {
     note()
   }
 
-  func audioFailed() {
-    control.audioActivationFailed(at: now)
+  func audioFailed(isTaken: Bool = false) {
+    control.audioActivationFailed(isTaken: isTaken, at: now)
     note()
   }
 

@@ -255,11 +255,122 @@ struct HoldRulesTests {
     try script.start("C")
     #expect(
       script.take() == [
-        "execute 1", "perform hold A", "(o) C new, outgoing", "execute 1", "perform start C",
+        "execute 1", "perform hold A", "voided resume A", "(o) C new, outgoing", "execute 1",
+        "perform start C",
       ]
     )
     script.fulfilAll()
     #expect(script.entry("A")?.isOnHold == true && script.phase("C") == .started)
+  }
+
+  @Test func R70_lateResumeEndsNobody() throws {
+    let script = CallScript(groups: 3)
+    try script.talk("A")
+    try script.talk2("B")
+    try script.request(("B", .end))
+    try script.fulfil("B")
+    let resume = try #require(script.control.pendingActions.first { $0.kind == .setHeld(false) })
+    try script.start("C")
+    script.fulfilAll()
+    script.take()
+    // The network was slow to resume it; meanwhile the user has called somebody else.
+    script.answer(resume)
+    #expect(script.take().isEmpty && script.phase("C") == .started)
+    #expect(script.entry("A")?.isOnHold == true)
+  }
+
+  @Test func R77_callThatWasNeverAskedIsHeldAndNotEnded() throws {
+    let script = CallScript(groups: 3)
+    try script.incoming("A")
+    let answer = try script.request(("A", .answer))[0]
+    try script.start("B")
+    // A has no voice yet and cannot be held; B stands meanwhile.
+    for action in script.control.pendingActions where action.id != answer.id {
+      script.answer(action, isFulfilled: action.kind != .setHeld(true))
+    }
+    script.take()
+    script.answer(answer)
+    #expect(script.take() == ["execute 1", "perform hold B"])
+    // Who does not hold when asked is ended.
+    let hold = try #require(script.control.pendingActions.first)
+    script.answer(hold, isFulfilled: false)
+    #expect(script.take().contains("perform end B"))
+  }
+
+  @Test func R75_callHeldForOneThatWasGivenUpIsResumed() throws {
+    let script = CallScript(groups: 3)
+    try script.talk("A")
+    try script.start("B")
+    let hold = try #require(script.control.pendingActions.first { $0.kind == .setHeld(true) })
+    try script.request(("B", .end))
+    for action in script.control.pendingActions where action.id != hold.id {
+      script.answer(action)
+    }
+    script.take()
+    script.answer(hold)
+    #expect(script.take().contains("perform resume A"))
+  }
+
+  @Test func R75_callHeldForOneThatTheFarSideEndedStaysOnHold() throws {
+    let script = CallScript(groups: 3)
+    try script.talk("A")
+    try script.start("B")
+    let hold = try #require(script.control.pendingActions.first { $0.kind == .setHeld(true) })
+    script.ended("B")
+    script.take()
+    script.answer(hold)
+    #expect(!script.take().contains("perform resume A"))
+  }
+
+  @Test func R72_callsThatRingTakeNoRoomFromThoseThatAreHeld() throws {
+    let script = CallScript(groups: 2)
+    try script.talk("A")
+    try script.incoming("B")
+    try script.incoming("C")
+    script.take()
+    try script.request(("B", .answer))
+    #expect(script.take().contains("perform hold A"))
+  }
+
+  @Test func R67_callThatIsEndingIsNotAnswered() throws {
+    let script = CallScript()
+    try script.incoming("A")
+    script.decide(.incoming(CallScript.id("A"), .decline))
+    #expect(throws: TransactionRefusal.invalidAction) {
+      try script.request(("A", .answer))
+    }
+  }
+
+  @Test func R80_groupsInOneTransactionAreCountedTogether() throws {
+    let script = CallScript(groups: 4, callsPerGroup: 2)
+    try script.talk("A")
+    try script.talk2("B")
+    try script.talk2("C")
+    let withB = ActionKind.setGroup(CallScript.id("B"))
+    #expect(throws: TransactionRefusal.invalidAction) {
+      try script.request(("A", withB), ("C", withB))
+    }
+    try script.request(("A", withB))
+    #expect(throws: TransactionRefusal.invalidAction) { try script.request(("C", withB)) }
+  }
+
+  @Test func R69_heldCallStaysOnHoldWhileAnotherProgramHasACall() throws {
+    let script = CallScript()
+    try script.talk("A")
+    try script.request(("A", .setHeld(true)))
+    script.fulfilAll()
+    try script.request(("A", .setHeld(false)))
+    script.fulfilAll()
+    script.take()
+    script.audioFailed(isTaken: true)
+    #expect(script.take().contains("perform hold A"))
+    script.fulfilAll()
+    #expect(script.entry("A")?.isOnHold == true && script.control.audioOwner == nil)
+    // Later it can be resumed.
+    try script.request(("A", .setHeld(false)))
+    script.take()
+    script.fulfilAll()
+    #expect(script.take().contains("didActivate"))
   }
 
   @Test func R75_callThatIsAboutToEndIsNotResumed() throws {
