@@ -3,15 +3,23 @@ import MediaTime
 /// What the loudspeaker sounded, findable by what the microphone heard at the same time.
 ///
 /// Positions are frames at 48 kHz since the start of each side. The offset between the sides is
-/// taken from the device's own delays and held still, since every change of it is a change of the
-/// echo path; only a shift beyond 10 ms (a fault, another fill) moves it.
+/// taken from the device's own delays. Every change of it is a change of the echo path: a shift beyond 10 ms (a fault)
+/// moves it at once, and the path is learnt anew. Two cards with clocks of their own drift apart, and an
+/// echo that seems to come before its sound is never found: the offset follows them, a frame at a time, which the
+/// canceller's filter follows.
 struct EchoReference: ~Copyable {
   private static var capacity: Int { 65_536 }
   private static var tolerance: Int64 { 480 }
+  /// Half a millisecond is not followed: what is measured trembles by more.
+  private static var steadiness: Float { @_noAllocation @_noLocks get { 24 } }
+  /// The share of a measurement in what is followed.
+  private static var share: Float { @_noAllocation @_noLocks get { 1 / 256 } }
 
   private var played = SampleBuffer(repeating: 0, count: 65_536)
   private var written: Int64 = 0
   private var offset: Int64?
+  /// By how much the offset is measured larger, smoothed.
+  private var lag: Float = 0
 
   init() {}
 
@@ -32,9 +40,22 @@ struct EchoReference: ~Copyable {
   @_noAllocation @_noLocks
   mutating func align(captured: Int64, delay: FrameCount) -> Bool {
     let measured = written - Int64(delay) - captured
-    if let offset, abs(measured - offset) <= Self.tolerance { return false }
+    if let offset, abs(measured - offset) <= Self.tolerance {
+      lag += (Float(measured - offset) - lag) * Self.share
+      follow()
+      return false
+    }
     offset = measured
+    lag = 0
     return true
+  }
+
+  @_noAllocation @_noLocks
+  private mutating func follow() {
+    guard abs(lag) > Self.steadiness, let offset else { return }
+    let step: Int64 = lag > 0 ? 1 : -1
+    self.offset = offset + step
+    lag -= Float(step)
   }
 
   /// Forgets the alignment: another device has another one.
