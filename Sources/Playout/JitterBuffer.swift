@@ -23,13 +23,6 @@ public struct JitterBuffer: ~Copyable {
   private static var concealmentChunk: FrameCount { 480 }
   /// After this much concealment the output has long faded and the delay may change freely.
   public static var fadedFrames: FrameCount { @_noAllocation @_noLocks get { 24_000 } }
-  /// Later than this is more than jitter.
-  private static var jitterFrames: FrameCount { 1_920 }
-  /// An excess that is not worth leaving anything out.
-  private static var audibleFrames: FrameCount { 48 }
-  /// A delay that is wrong by no more than this is mended by resampling.
-  private static var steeredFrames: FrameCount { @_noAllocation @_noLocks get { 240 } }
-  private static var steeringInterval: Int64 { 1_000_000_000 }
   private static var skipAhead: Int64 { 20_000_000 }
   private static var hopelessExcess: Int64 { 500_000_000 }
   private static var stretchThreshold: Int64 { 5_000_000 }
@@ -37,29 +30,31 @@ public struct JitterBuffer: ~Copyable {
   private static var timestampJump: Int64 { 1_000_000_000 }
 
   /// Counters since the beginning.
-  public private(set) var counters = Counters()
+  public internal(set) var counters = Counters()
   /// The hold-back beyond the fastest packet, smoothed, in nanoseconds.
   public private(set) var delayNanoseconds: Int64 = 0
 
-  private(set) var store = PacketStore(capacity: 512)
+  var store = PacketStore(capacity: 512)
   private var lastingExcess = LastingExcess()
-  private var target = DelayTarget()
+  var target = DelayTarget()
   private var newestArrival: (mediaFrame: Int64, sequence: Int64, instant: MonotonicInstant)?
   /// The first packet of this time base that came.
   private var firstHeard: Int64?
   private(set) var expected: (sequence: Int64, mediaFrame: Int64)?
   /// Packets before this number belong to a time base that was left.
   private var firstSequence: Int64 = 0
-  private var played = RecentSequences()
+  var played = RecentSequences()
   private(set) var overtaking = Overtaking()
   private var drift = DriftControl()
   private(set) var packetFrames: FrameCount = 960
-  private(set) var concealedSinceExpected: FrameCount = 0
-  private(set) var isResuming = true
+  var concealedSinceExpected: FrameCount = 0
+  var isResuming = true
   private var hasPlayed = false
   private(set) var isInSilence = false
   /// When small lateness was first left out, and when there was some last.
-  private var steered: (begin: MonotonicInstant, last: MonotonicInstant)?
+  var steered: (begin: MonotonicInstant, last: MonotonicInstant)?
+  /// True from an interruption to the next packet.
+  var isInterrupted = false
 
   /// A buffer that has received nothing.
   public init() {}
@@ -228,6 +223,10 @@ public struct JitterBuffer: ~Copyable {
     }
 
     guard let expected else { return playWhenDue(packet, at: playTime) }
+    if isInterrupted {
+      isInterrupted = false
+      if let step = goOn(from: packet, at: playTime) { return step }
+    }
     let gap = Int(clamping: packet.mediaFrame - expected.mediaFrame)
     let missing = gap - concealedSinceExpected
     let isNext = packet.sequence == expected.sequence
@@ -371,7 +370,7 @@ public struct JitterBuffer: ~Copyable {
 
   // What was concealed beyond what is missing before the packet makes it late, even if nothing is left out of it.
   @_noAllocation @_noLocks
-  private mutating func play(_ packet: StoredPacket, skipping: FrameCount = 0) -> Step {
+  mutating func play(_ packet: StoredPacket, skipping: FrameCount = 0) -> Step {
     let lost = expected.map { Int(clamping: packet.mediaFrame - $0.mediaFrame) }
     let isLate = skipping > 0 || !isInSilence && concealedSinceExpected > lost ?? .max
     _ = store.removeAll(before: packet.sequence)
@@ -411,85 +410,5 @@ public struct JitterBuffer: ~Copyable {
       skipping: packet.frames - heard,
       lost: gap - packet.frames
     )
-  }
-
-  // Who is late by little is better left out for as long as that than heard late, unless that is the rule.
-  @_noAllocation @_noLocks
-  private mutating func isSteered(late: FrameCount, at playTime: MonotonicInstant) -> Bool {
-    guard late <= Self.steeredFrames else { return false }
-    guard let (begin, last) = steered, playTime.nanoseconds(since: last) < Self.steeringInterval
-    else {
-      steered = (playTime, playTime)
-      return true
-    }
-    steered = (begin, playTime)
-    // The next packets of the same event may be short ones.
-    return playTime.nanoseconds(since: begin)
-      <= SampleRate.voice.nanoseconds(of: Self.steeredFrames)
-  }
-
-  // How much of a late packet is better left out than heard late, since the target does not ask for so much delay.
-  @_noAllocation @_noLocks
-  private func excess(
-    held: Int64,
-    late: FrameCount,
-    at playTime: MonotonicInstant
-  ) -> FrameCount {
-    var bound = target.nanoseconds
-    // When a stall is over, the newest packet is in time; if it is as late, it is the way that has become slower.
-    if late > Self.jitterFrames {
-      bound = max(bound, target.delay(ofFrame: store.newestFrame, at: playTime) ?? 0)
-    }
-    let excess = SampleRate.voice.frames(inNanoseconds: max(0, held - bound))
-    return excess > Self.audibleFrames ? min(late, excess) : 0
-  }
-
-  @_noAllocation @_noLocks
-  private mutating func playLate(
-    _ packet: StoredPacket,
-    late: FrameCount,
-    skipping: FrameCount
-  ) -> Step {
-    var packet = packet
-    var (late, skipping) = (late, skipping)
-    // What is left out whole is decoded for the decoder's sake, but the last two are enough for that.
-    while skipping > 3 * packet.frames, let following = store.first(from: packet.sequence + 1) {
-      let step = Int(clamping: following.mediaFrame - packet.mediaFrame)
-      guard step > 0, step < skipping else { break }
-      played.insert(packet.sequence)
-      store.remove(packet.sequence)
-      counters.skippedPackets += 1
-      (late, skipping) = (late - step, skipping - step)
-      packet = following
-    }
-    let skipped = min(skipping, packet.frames)
-    let wasResuming = isResuming
-    let step = play(packet, skipping: skipped)
-    if skipped == packet.frames {
-      counters.skippedPackets += 1
-      concealedSinceExpected = late - skipped
-      isResuming = wasResuming
-    }
-    return step
-  }
-
-  // Drops what has waited too long, up to the first packet within `excess` of the target.
-  @_noAllocation @_noLocks
-  private mutating func skip(
-    from front: StoredPacket,
-    playTime: MonotonicInstant,
-    leaving excess: Int64
-  ) -> StoredPacket {
-    var packet = front
-    while let following = store.first(from: packet.sequence + 1),
-      let held = target.delay(ofFrame: packet.mediaFrame, at: playTime),
-      held - target.nanoseconds > excess
-    {
-      played.insert(packet.sequence)
-      store.remove(packet.sequence)
-      counters.skippedPackets += 1
-      packet = following
-    }
-    return packet
   }
 }

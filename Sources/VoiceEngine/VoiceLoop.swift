@@ -400,6 +400,7 @@ final class VoiceLoop<
       statistics.lostFrames += Int64(transfer.lost)
       fill.noteUnderrun(at: now)
       playbackClock.noteRestart()
+      forEachStream { box, _ in box.stream.noteInterruption() }
       // The loudspeaker was silent for so long: positions go on with its time.
       let silent = SampleRate.voice.frames(
         inNanoseconds: device.playbackRate.nanoseconds(of: transfer.lost)

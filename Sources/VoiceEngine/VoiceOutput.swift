@@ -110,6 +110,10 @@ struct VoiceOutput: ~Copyable {
     jitterBuffer.noteShorterWaits(by: nanoseconds)
   }
 
+  /// Leaves out what waited while the loudspeaker stood still.
+  @_noAllocation @_noLocks
+  mutating func noteInterruption() { jitterBuffer.noteInterruption() }
+
   /// Adds the next `count` frames to `output`.
   @_noAllocation @_noLocks
   mutating func render(

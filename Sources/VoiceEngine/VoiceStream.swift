@@ -338,6 +338,10 @@ public struct VoiceStream: ~Copyable {
   @_noAllocation @_noLocks
   mutating func noteShorterWaits(by nanoseconds: Int64) { voice.noteShorterWaits(by: nanoseconds) }
 
+  /// Notes that the loudspeaker stood still for a while, and goes on from here.
+  @_noAllocation @_noLocks
+  mutating func noteInterruption() { voice.noteInterruption() }
+
   /// Adds what the far side said to the `count` frames of `output`, at 48 kHz, that will sound next; `now`
   /// is the loudspeaker's time.
   @_noAllocation @_noLocks

@@ -69,6 +69,20 @@ struct DeviceFaultTests {
     }
   }
 
+  @Test(arguments: [60.0, 130, 200, 400])
+  func programThatIsStoppedIsNotHeardLateAfterwards(milliseconds: Double) throws {
+    // The voice never pauses: nothing can be caught up with in silence.
+    let observations = try Self.observe(
+      near: [DeviceFault(.stopped, second: 8, milliseconds: milliseconds)],
+      seconds: 12
+    )
+    let before = Self.meanDelay(observations, from: 6, to: 8)
+    let after = Self.meanDelay(observations, from: 9, to: 11)
+    #expect(abs(after - before) < 5, "\(before) ms before, \(after) ms after")
+    let concealed = (observations.last?.stream.concealedFrames ?? 0) / 48
+    #expect(concealed < 60, "\(concealed) ms concealed")
+  }
+
   @Test func microphoneThatIsAwayIsAGapOfItsLength() throws {
     let observations = try Self.observe(
       far: [DeviceFault(.unplugged, second: 4, milliseconds: 2_000, sides: .capture)],

@@ -48,7 +48,7 @@ final class Caller: @unchecked Sendable {
     }
     // What the bot said before it was spoken to answers nothing.
     if sent == 0 { socket.discardPending() }
-    _ = socket.send(datagram, length: RTPHeader.minimumLength + payload.count, isControl: false)
+    socket.send(datagram, length: RTPHeader.minimumLength + payload.count, isControl: false)
     place += 1
     sent += 1
     while case .received(let arrival) = socket.receive(into: &datagram) {

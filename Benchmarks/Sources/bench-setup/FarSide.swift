@@ -87,7 +87,7 @@ final class FarSide: Sendable {
       guard ticks % 9 == 0 else { continue }
       voice.push(tone, count: 480, isMuted: false)
       while let length = voice.nextPacket(into: &datagram) {
-        _ = socket.send(datagram, length: length, isControl: false)
+        socket.send(datagram, length: length, isControl: false)
       }
     }
   }
