@@ -1,3 +1,4 @@
+# make build   the program; make install puts it under PREFIX, /usr/local by default
 # make demo    a real call between two processes on this machine
 # make test    every test; those that start programs by themselves
 # make lint    the formatter's rules
@@ -27,11 +28,17 @@ KERNEL := qemu-system-x86 busybox-static cpio kmod alsa-utils iproute2 dash
 BENCH := Benchmarks/.build/release
 BENCH_SECONDS ?= 60
 
-.PHONY: build demo test sanitize lint bench bench-latency bench-faults bench-desktop results build-bench setup-build setup-demo setup-test \
+.PHONY: build install demo test sanitize lint bench bench-latency bench-faults bench-desktop results build-bench setup-build setup-demo setup-test \
   setup-bench clean
 
 build: setup-build
 	swift build -c release --product sidetone
+
+PREFIX ?= /usr/local
+
+# After `make build`.
+install:
+	install -D -m 755 .build/release/sidetone $(DESTDIR)$(PREFIX)/bin/sidetone
 
 demo: setup-demo
 	swift build -c release --product sidetone
@@ -83,7 +90,7 @@ bench-desktop: build-bench
 bench-latency: build-bench
 	$(BENCH)/bench-latency --seconds $(BENCH_SECONDS) --simulated 3
 
-# Everything at length, and the page that shows it; half an hour or more.
+# Everything at length, and the page that shows it; two hours or more, half an hour with BENCH_SECONDS=15 and one repeat.
 results: build-bench
 	$(BENCH)/bench-latency --seconds $(BENCH_SECONDS) --simulated 3
 	$(BENCH)/bench-setup

@@ -24,8 +24,8 @@ struct WaveRecorder: ~Copyable {
     let isSet = Atomic<Bool>(false)
   }
 
-  /// How many samples this program has recorded to each file that it has closed.
-  private static let recorded = Mutex<[String: Int]>([:])
+  /// How many samples this program has recorded, and at which rate, to each file that it has closed.
+  private static let recorded = Mutex<[String: (count: Int, rate: SampleRate)]>([:])
 
   init(path: String, rate: SampleRate) throws(AudioDeviceError) {
     let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o644)
@@ -37,7 +37,8 @@ struct WaveRecorder: ~Copyable {
         reason: SystemError(operation: "it cannot be written", code: errno).description
       )
     }
-    var before = Self.recorded.withLock { $0[path] } ?? 0
+    let former = Self.recorded.withLock { $0[path] }
+    var before = former?.rate == rate ? former?.count ?? 0 : 0
     // Unless somebody took it away meanwhile.
     if before == 0 || lseek(descriptor, 0, SEEK_END) < 44 + 2 * before {
       before = 0
@@ -52,7 +53,7 @@ struct WaveRecorder: ~Copyable {
       closing: closing,
       after: before
     ) { count in
-      Self.recorded.withLock { $0[path] = count }
+      Self.recorded.withLock { $0[path] = (count, rate) }
     }
     let started: RealTimeThread
     do throws(SystemError) {

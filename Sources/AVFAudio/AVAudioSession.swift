@@ -216,8 +216,8 @@ open class AVAudioSession: NSObject, @unchecked Sendable {
       case (.byCall, true), (.byApp, true):
         break
       case (.inactive, false):
-        // Another program's call may have ended it first.
-        leavePlayers(options)
+        // Another program's call may have ended it first. What a call of ours has paused is its own matter.
+        if state.lingering == nil { leavePlayers(options) }
       case (.byCall, false):
         throw ErrorCode.isBusy.error(reason: "a call holds the session")
       case (.inactive, true):

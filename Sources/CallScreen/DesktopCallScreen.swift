@@ -24,6 +24,8 @@ final class DesktopCallScreen: CallPresenter {
     var number: UInt32?
     /// True while the server is being asked: what changes meanwhile is asked for afterwards.
     var isAsked = false
+    /// True since the server has gone that showed it.
+    var isLost = false
   }
 
   private let bus: BusConnection
@@ -35,15 +37,23 @@ final class DesktopCallScreen: CallPresenter {
     self.deeds = deeds
     bus.subscribe(to: Self.service) { [weak self] in self?.heard($0) }
     bus.watchNames { [weak self] name, before, after in
-      // A server that begins anew shows nothing, and its numbers mean others.
-      if name == Self.service, !after.isEmpty, before != after { self?.showAgain() }
+      if name == Self.service { self?.noteServer(isGone: !before.isEmpty, isHere: !after.isEmpty) }
     }
   }
 
-  private func showAgain() {
+  // A server that begins anew shows nothing, and its numbers mean others. One that our first question starts was never gone.
+  private func noteServer(isGone: Bool, isHere: Bool) {
     let keys = shown.withLock { shown -> [Key] in
-      for key in shown.keys { shown[key]?.number = nil }
-      return shown.keys.filter { if case .call = $0 { true } else { false } }
+      if isGone {
+        for key in shown.keys {
+          shown[key]?.isLost = true
+          shown[key]?.number = nil
+        }
+      }
+      let lost = shown.filter { $0.value.isLost }.keys
+      guard isHere else { return [] }
+      for key in lost { shown[key]?.isLost = false }
+      return lost.filter { if case .call = $0 { true } else { false } }
     }
     for key in keys { ask(for: key) }
   }

@@ -7,7 +7,7 @@ struct AskedToHold: Equatable, Sendable {
   /// Those that did not hold.
   var unheld: Set<CallID> = []
 
-  /// A call is over.
+  /// A call was held, resumed, or is over.
   mutating func forget(_ id: CallID) {
     makers[id] = nil
     givenUp.remove(id)
@@ -191,12 +191,17 @@ extension CallControl {
     for (held, maker) in askedToHold.makers where maker == id { askedToHold.givenUp.insert(held) }
   }
 
-  /// A call was asked to hold by the system, and was or was not.
+  /// A call was held or resumed.
   mutating func noteHold(of id: CallID, isOnHold: Bool, at now: Moment) {
-    askedToHold.makers[id] = nil
-    if isOnHold { askedToHold.unheld.remove(id) } else { askedToHold.unheld.insert(id) }
-    guard askedToHold.givenUp.remove(id) != nil, isOnHold else { return }
-    resumeLatestHeld(at: now)
+    let isGivenUp = askedToHold.givenUp.contains(id)
+    askedToHold.forget(id)
+    if isGivenUp, isOnHold { resumeLatestHeld(at: now) }
+  }
+
+  /// A call that the system asked to hold did not.
+  mutating func noteRefusedHold(of id: CallID) {
+    askedToHold.forget(id)
+    askedToHold.unheld.insert(id)
   }
 
   /// The user ended the call that was heard: the latest held one is resumed (R75).

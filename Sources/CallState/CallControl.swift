@@ -286,7 +286,7 @@ public struct CallControl: Sendable {
       updateAudio()
       noteHold(of: action.call, isOnHold: isOnHold, at: now)
     case .setHeld(true) where action.origin == .system:
-      noteHold(of: action.call, isOnHold: false, at: now)
+      noteRefusedHold(of: action.call)
     case .setMuted(let isMuted) where isFulfilled:
       update(action.call) { $0.setMuted(isMuted) }
     case .setGroup(let other) where isFulfilled:

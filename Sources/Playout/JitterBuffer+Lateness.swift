@@ -84,7 +84,14 @@ extension JitterBuffer {
     let held = target.delay(ofFrame: packet.mediaFrame, at: playTime) ?? 0
     let excess = SampleRate.voice.frames(inNanoseconds: max(0, held - target.nanoseconds))
     guard excess > Self.audibleFrames || packet.sequence > front.sequence else { return nil }
-    return play(packet, skipping: min(excess, packet.frames - Self.audibleFrames))
+    // What follows after a gap may not be due: it is waited for as after any silence.
+    if held < target.nanoseconds - Self.skipAhead {
+      isResuming = true
+      return nil
+    }
+    // A little is left out at least, so that the joint is a soft one.
+    let skipping = max(excess, Self.audibleFrames)
+    return play(packet, skipping: min(skipping, packet.frames - Self.audibleFrames))
   }
 
   // Drops what has waited too long, up to the first packet within `excess` of the target.

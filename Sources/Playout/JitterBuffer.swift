@@ -23,7 +23,7 @@ public struct JitterBuffer: ~Copyable {
   private static var concealmentChunk: FrameCount { 480 }
   /// After this much concealment the output has long faded and the delay may change freely.
   public static var fadedFrames: FrameCount { @_noAllocation @_noLocks get { 24_000 } }
-  private static var skipAhead: Int64 { 20_000_000 }
+  static var skipAhead: Int64 { @_noAllocation @_noLocks get { 20_000_000 } }
   private static var hopelessExcess: Int64 { 500_000_000 }
   private static var stretchThreshold: Int64 { 5_000_000 }
   /// A timestamp that runs this far ahead of the clock is a jump of the sender's time base.

@@ -9,6 +9,8 @@ import Glibc
 @safe
 final class SIPCall {
   let id: SIPCallID
+  /// What it is signalled by.
+  var stack: SIPStack?
   private unowned let agent: UserAgent
   private var session: OpaquePointer?
   private var description: SessionDescription?

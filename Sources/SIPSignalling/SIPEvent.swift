@@ -44,7 +44,7 @@ public enum SIPRefusal: Equatable, Sendable {
 
 /// Something that happened.
 public enum SIPEvent: Equatable, Sendable {
-  /// The machine has got another address; all with their ports.
+  /// The machine has got other addresses: those that are listened at now, with their ports.
   case listening(at: [String])
   /// Somebody calls from the numeric address `source`; 180 Ringing has been sent.
   case incoming(SIPCallID, from: String, displayName: String?, source: String)

@@ -63,7 +63,6 @@ public actor UserAgent {
   public func start() throws(SIPError) -> [String] {
     // Without one, numeric addresses do.
     _ = unsafe re_name_client(&names)
-    let isEverywhere = configuration.hosts.isEmpty
     for host in isEverywhere ? Self.localHosts() : configuration.hosts {
       do throws(SIPStack.Failure) {
         try listen(at: host)
@@ -78,7 +77,8 @@ public actor UserAgent {
       addressWatch = Task { [weak self] in
         while !Task.isCancelled {
           try? await Task.sleep(for: Self.addressPause)
-          await self?.listenAtNewAddresses()
+          guard let self else { return }
+          await self.followAddresses()
         }
       }
     }
@@ -105,14 +105,22 @@ public actor UserAgent {
     )
   }
 
-  // Another network was joined, or a tunnel was opened.
-  private func listenAtNewAddresses() {
+  private var isEverywhere: Bool { configuration.hosts.isEmpty }
+
+  // Another network was joined or left, or a tunnel was opened.
+  private func followAddresses() {
     guard !isStopping else { return }
-    let before = stacks.count
-    for host in Self.localHosts() where !stacks.contains(where: { $0.host == host }) {
-      try? listen(at: host)
-    }
-    if stacks.count > before { continuation.yield(.listening(at: stacks.map(\.address))) }
+    let before = stacks.map(\.host)
+    let hosts = Self.localHosts()
+    // What a call came over stays for what the call has to say.
+    for stack in stacks where !hosts.contains(stack.host) && !isInUse(stack) { stack.release() }
+    stacks.removeAll { !hosts.contains($0.host) && !isInUse($0) }
+    for host in hosts where !stacks.contains(where: { $0.host == host }) { try? listen(at: host) }
+    if stacks.map(\.host) != before { continuation.yield(.listening(at: stacks.map(\.address))) }
+  }
+
+  private func isInUse(_ stack: SIPStack) -> Bool {
+    calls.values.contains { $0.stack === stack }
   }
 
   // What leaves from an address leaves by its stack, else by one of the same family.
@@ -167,14 +175,16 @@ public actor UserAgent {
     guard let description = SessionDescription(offer) else {
       throw SIPError(reason: "cannot describe the media at \(offer.host):\(offer.port)")
     }
+    if isEverywhere, !stacks.contains(where: { $0.host == offer.host }) { followAddresses() }
     let call = makeCall(description)
+    call.stack = stack(at: offer.host)
     let host = offer.host.contains(":") ? "[\(offer.host)]" : offer.host
     let code = unsafe call.invite(
       uri,
       from: "sip:\(configuration.user)@\(host)",
       name: configuration.displayName,
       user: configuration.user,
-      socket: stack(at: offer.host)?.sessionSocket
+      socket: call.stack?.sessionSocket
     )
     guard code == 0 else {
       calls[call.id.rawValue] = nil
@@ -226,6 +236,7 @@ public actor UserAgent {
       return unsafe stack.refuse(message, 503, "Service Unavailable")
     }
     let call = makeCall(nil)
+    call.stack = stack
     let code = unsafe call.ring(
       message,
       user: configuration.user,

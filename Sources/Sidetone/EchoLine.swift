@@ -26,6 +26,8 @@ public actor EchoLine {
     var socket: MediaSocket?
     let engine: Int
     var stream: StreamID?
+    /// False while the far side holds it.
+    var isTalking = false
 
     init(socket: consuming MediaSocket, engine: Int) {
       self.socket = consume socket
@@ -120,9 +122,10 @@ public actor EchoLine {
   // Who has gone without a word keeps nobody else from calling.
   private func hangUpOnTheDead() async {
     for (id, call) in calls {
-      guard let stream = call.stream,
+      // Whatever happened while others were being told.
+      guard calls[id] === call, let stream = call.stream,
         let statistics = engines[call.engine].statistics(of: stream),
-        let death = StreamDeath(statistics, isExpected: true)
+        let death = StreamDeath(statistics, isExpected: call.isTalking)
       else { continue }
       await agent.hangUp(id)
       end(id, reason: death.description)
@@ -173,6 +176,7 @@ public actor EchoLine {
     else { return }
     if let stream = call.stream { engines[call.engine].detach(stream) }
     call.stream = nil
+    call.isTalking = media.maySend && media.mayReceive
     do {
       guard var socket = try call.socket?.duplicate() else { return }
       socket.connect(to: remote, control: control)

@@ -120,7 +120,7 @@ struct EventPrinter {
       let keys =
         terminal.isInteractive
         ? " a to answer, e to end the other call and answer, d to decline." : ""
-      terminal.say("\u{7}Incoming call from \(from).\(keys)")
+      terminal.say("Incoming call from \(from).\(keys)", isUrgent: true)
     case .calling(_, let to):
       let keys = terminal.isInteractive ? " h to hang up." : ""
       terminal.say("Calling \(to) ...\(keys)")

@@ -46,10 +46,10 @@ final class Terminal {
     saved = nil
   }
 
-  /// Prints a line of its own, above the live line.
-  func say(_ text: String) {
+  /// Prints a line of its own, above the live line; rings the terminal's bell if it is urgent.
+  func say(_ text: String, isUrgent: Bool = false) {
     clearLiveLine()
-    print(Self.plain(text))
+    print((isUrgent ? "\u{7}" : "") + Self.plain(text))
     flush()
   }
 

@@ -297,6 +297,22 @@ struct HoldRulesTests {
     #expect(script.take().contains("perform end B"))
   }
 
+  @Test func R77_callThatTheUserHasResumedIsHeldAndNotEnded() throws {
+    let script = CallScript(groups: 3)
+    try script.talk("B")
+    try script.request(("B", .setHeld(true)))
+    script.fulfilAll()
+    try script.incoming("A")
+    let answer = try script.request(("A", .answer))[0]
+    try script.request(("B", .setHeld(false)))
+    for action in script.control.pendingActions where action.id != answer.id {
+      script.answer(action, isFulfilled: action.call == CallScript.id("B"))
+    }
+    script.take()
+    script.answer(answer)
+    #expect(script.take() == ["execute 1", "perform hold B"])
+  }
+
   @Test func R75_callHeldForOneThatWasGivenUpIsResumed() throws {
     let script = CallScript(groups: 3)
     try script.talk("A")

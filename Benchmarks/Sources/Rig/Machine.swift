@@ -8,6 +8,8 @@ public struct Machine: Codable, Sendable {
   public var cores: Int
   /// The kernel's release.
   public var kernel: String
+  /// What was run, with its arguments; nil in older results.
+  public var command: String?
 
   /// This machine.
   public init() {
@@ -18,5 +20,7 @@ public struct Machine: Codable, Sendable {
     cores = ProcessInfo.processInfo.activeProcessorCount
     let release = try? String(contentsOfFile: "/proc/sys/kernel/osrelease", encoding: .utf8)
     kernel = release?.trimmingCharacters(in: .whitespacesAndNewlines) ?? "unknown"
+    let program = URL(fileURLWithPath: CommandLine.arguments.first ?? "").lastPathComponent
+    command = ([program] + CommandLine.arguments.dropFirst()).joined(separator: " ")
   }
 }

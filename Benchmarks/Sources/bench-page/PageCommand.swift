@@ -15,7 +15,13 @@ struct PageCommand: ParsableCommand {
 
   func run() throws {
     let folder = URL(fileURLWithPath: results)
-    var sections: [String] = ["# What Sidetone costs", "Written by `make results`."]
+    var sections = [
+      "# What Sidetone costs",
+      """
+      Written by `bench-page` from what the other benchmarks left; `make results` runs all of them at length. The programs are in
+      `Benchmarks/.build/release` after `make build-bench`.
+      """,
+    ]
     if let report = try ResultFile.read(LatencyReport.self, named: "latency", from: folder) {
       sections.append(report.section)
     }
@@ -48,7 +54,7 @@ struct PageCommand: ParsableCommand {
     return """
       ## Instructions
 
-      `Benchmarks/.build/release/bench-modules`: for 20 ms of audio, counted by callgrind. `libopus.call` is encoder and decoder alone,
+      `bench-modules`: for 20 ms of audio, counted by callgrind. `libopus.call` is encoder and decoder alone,
       `VoiceStream.call` the same with packets, jitter buffer and time-stretch.
 
       | | instructions |

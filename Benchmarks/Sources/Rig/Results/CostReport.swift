@@ -66,7 +66,7 @@ package struct CostReport: Codable {
     """
     ## Cost beside the libraries
 
-    `Benchmarks/.build/release/bench-cost`: milliseconds of processor time for each second of call, of libopus and libspeexdsp in plain C, of
+    `bench-cost`: milliseconds of processor time for each second of call, of libopus and libspeexdsp in plain C, of
     the smallest caller in C that waits for each packet, sends and receives as well, and of the whole voice thread, which wakes once in each period. \(LatencyReport.ran(date, machine))
 
     \(rows.map { "- " + $0.line }.joined(separator: "\n"))

@@ -149,7 +149,7 @@ package struct LatencyReport: Codable {
     return """
       ## Calls of several programs
 
-      `make bench-latency`: each call measured for \(seconds) s, medians and 5 to 95 % of the chirps; processor and memory are the mean of both
+      `bench-latency`: each call measured for \(seconds) s, medians and 5 to 95 % of the chirps; processor and memory are the mean of both
       ends, for each second of call. "direct" is the loopback interface, the others are emulated from a seed. \(Self.ran(date, machine))
 
       \(table)
@@ -162,7 +162,7 @@ package struct LatencyReport: Codable {
     guard let agreement else { return "" }
     return """
 
-      The same calls in virtual time (`SimulatedCall`), several seeds, judged in the same way; least and most of all directions of all calls:
+      The same calls in virtual time (`SimulatedCall`), judged in the same way; least and most of all directions of all calls:
 
       \(agreement)
 
@@ -172,7 +172,8 @@ package struct LatencyReport: Codable {
   /// When and where, as a sentence.
   package static func ran(_ date: Date, _ machine: Machine) -> String {
     "Measured on \(date.formatted(.iso8601.year().month().day())) on \(machine.processor), "
-      + "\(machine.cores) cores, Linux \(machine.kernel)."
+      + "\(machine.cores) cores, Linux \(machine.kernel)"
+      + (machine.command.map { ", by `\($0)`." } ?? ".")
   }
 
   /// Writes `latency.json` and two pictures for each network.

@@ -131,7 +131,7 @@ package struct PlayoutReport: Codable {
     """
     ## Playout beside NetEQ and fixed buffers
 
-    `Benchmarks/.build/release/bench-playout`: calls of \(seconds) s in virtual time, packets of \(frame) ms, seeds \
+    `bench-playout`: calls of \(seconds) s in virtual time, packets of \(frame) ms, seeds \
     \(seeds.map { "\($0)" }.joined(separator: ", ")); every receiver gets the same packets. NetEQ is our own writing of \
     its published design, with libopus's concealment. What our playout aims at was found on seeds 1 to 4 of the same networks.
 

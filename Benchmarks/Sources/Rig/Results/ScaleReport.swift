@@ -51,7 +51,7 @@ package struct ScaleReport: Codable {
     """
     ## Many calls
 
-    `Benchmarks/.build/release/bench-scale`: callers with recorded voices, an echo bot that decodes, conceals, time-stretches and encodes
+    `bench-scale`: callers with recorded voices, an echo bot that decodes, conceals, time-stretches and encodes
     (complexity \(complexity), packets of 20 ms), both on the same cores. \(LatencyReport.ran(date, machine))
 
     \(rows.map { "- " + $0.line }.joined(separator: "\n"))

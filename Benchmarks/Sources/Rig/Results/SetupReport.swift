@@ -55,7 +55,7 @@ package struct SetupReport: Codable {
     return """
       ## Until a call is heard
 
-      `Benchmarks/.build/release/bench-setup`, in milliseconds. jackd was kept waiting \(stalls) times. \(LatencyReport.ran(date, machine))
+      `bench-setup`, in milliseconds. jackd was kept waiting \(stalls) times. \(LatencyReport.ran(date, machine))
 
       | | median | 5 % | 95 % | of |
       |---|---|---|---|---|
