@@ -20,6 +20,10 @@ let package = Package(
     .library(name: "CallStore", targets: ["CallStore"]),
     .library(name: "Sidetone", targets: ["Sidetone"]),
     .library(name: "VoiceEngine", targets: ["VoiceEngine"]),
+    .library(name: "ALSAIO", targets: ["ALSAIO"]),
+    .library(name: "SIPSignalling", targets: ["SIPSignalling"]),
+    .library(name: "SpeechDSP", targets: ["SpeechDSP"]),
+    .library(name: "UDPTransport", targets: ["UDPTransport"]),
     .library(name: "Simulation", targets: ["Simulation"]),
     .library(name: "Drawing", targets: ["Drawing"]),
     .executable(name: "sidetone", targets: ["sidetone"]),
@@ -130,7 +134,7 @@ let package = Package(
     ),
     .target(
       name: "SIPSignalling",
-      dependencies: ["MediaTime", "CRe"],
+      dependencies: ["CRe"],
       swiftSettings: strict
     ),
 
@@ -156,8 +160,8 @@ let package = Package(
     .target(
       name: "Sidetone",
       dependencies: [
-        "MediaTime", "RealTime", "RTP", "CallKit", "AVFAudio", "SIPSignalling", "SpeechDSP",
-        "UDPTransport", "VoiceEngine",
+        "MediaTime", "RealTime", "RTP", "ALSAIO", "CallKit", "AVFAudio", "SIPSignalling",
+        "SpeechDSP", "UDPTransport", "VoiceEngine",
       ],
       swiftSettings: strict
     ),
@@ -232,8 +236,7 @@ let package = Package(
     .testTarget(
       name: "VoiceEngineTests",
       dependencies: [
-        "VoiceEngine", "MediaTime", "RealTime", "OpusCodec", "ALSAIO", "UDPTransport",
-        "Simulation",
+        "VoiceEngine", "MediaTime", "RealTime", "RTP", "G711", "OpusCodec", "Simulation",
       ],
       swiftSettings: strict
     ),

@@ -41,7 +41,7 @@ struct MonkeyCallMain: ParsableCommand {
   var duration: Double?
 
   func run() throws {
-    StreamRole.announceCalls()
+    AVAudioSession.announceCalls()
     let app = App(self)
     app.start()
     dispatchMain()

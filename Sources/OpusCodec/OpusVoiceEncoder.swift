@@ -15,9 +15,6 @@ public struct OpusVoiceEncoder: ~Copyable {
     case lowDelay
   }
 
-  /// The largest payload that is ever produced (RFC 6716 section 3.2.1: one frame is at most 1275).
-  @inlinable public static var maximumPayload: Int { 1_276 }
-
   /// Frames of delay between what goes in and what comes out.
   public let lookAhead: FrameCount
   private let encoder: OpaquePointer
@@ -50,7 +47,7 @@ public struct OpusVoiceEncoder: ~Copyable {
 
   /// Encodes `frames` of `samples` from `start` on: 120, 240, 480, 960, 1920 or 2880.
   ///
-  /// The payload goes to `packet` from `offset` on, where `maximumPayload` bytes are needed.
+  /// The payload goes to `packet` from `offset` on, where 1276 bytes are enough (RFC 6716 section 3.2.1).
   /// Returns its length, 2 or less when DTX found silence, 0 if `frames` is no legal length.
   @_noAllocation @_noLocks
   public mutating func encode(

@@ -53,13 +53,22 @@ extension Phone {
   /// Sends the keys that were pressed, once there is a stream to send them on.
   func sendWaitingKeys(of call: PhoneCall) {
     guard let stream = call.stream, let engine else { return }
+    if let former = call.formerStream {
+      // What it had still to send comes first; until it is known, the rest waits (`watch`).
+      guard let keys = engine.takeUnsentKeys(of: former) else { return }
+      call.waitingKeys = keys + call.waitingKeys
+      call.formerStream = nil
+    }
     for code in call.waitingKeys { engine.press(stream, code: code) }
     call.waitingKeys = []
   }
 
   /// Lets a call's stream go; the port stays open.
   func detach(_ call: PhoneCall) {
-    if let stream = call.stream { engine?.detach(stream) }
+    if let stream = call.stream {
+      engine?.detach(stream)
+      call.formerStream = stream
+    }
     call.stream = nil
     call.streamMedia = nil
   }
@@ -115,6 +124,7 @@ extension Phone {
       noteLastingHold(call)
       guard let id = call.stream else { continue }
       warnOfScheduling(in: call, on: engine)
+      if call.formerStream != nil { sendWaitingKeys(of: call) }
       for key in engine.takeKeys(of: id).compactMap({ TelephoneEvent.key(of: $0) }) {
         continuation.yield(.pressed(call.uuid, key: String(key)))
       }

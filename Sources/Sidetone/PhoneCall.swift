@@ -18,6 +18,8 @@ final class PhoneCall {
   /// What the stream was made for; differs from `media` after a re-INVITE.
   var streamMedia: NegotiatedMedia?
   var stream: StreamID?
+  /// The one before, as long as it may have keys that were not sent.
+  var formerStream: StreamID?
   var hadStream = false
   var isMuted = false
   /// True while this side holds it.

@@ -18,9 +18,6 @@ public struct SocketAddress: Equatable, Sendable, CustomStringConvertible {
     self.storage = storage
   }
 
-  /// True for "0.0.0.0" and "::".
-  public var isUnspecified: Bool { host == "0.0.0.0" || host == "::" }
-
   /// The address and port as a URI has them.
   public var description: String {
     host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"

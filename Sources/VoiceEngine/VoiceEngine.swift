@@ -31,6 +31,8 @@ public final class VoiceEngine<
     var monitorPlayback: RingConsumer<Float>?
     var stageTimes: RingConsumer<StageTime>?
     var streams: [Int: Attached] = [:]
+    /// What streams that were let go had still to send.
+    var unsentKeys: [Int: [UInt8]] = [:]
     var newest: EngineStatistics?
     var thread: RealTimeThread?
     /// Sides on their way to the voice thread.
@@ -202,7 +204,7 @@ public final class VoiceEngine<
     box.conference = conference
     let attached = Attached(box: box, reports: reader, keys: keyReader)
     return try control.withLock { control in
-      while let id = control.released.read() { control.streams[id] = nil }
+      Self.collectReleased(&control)
       guard control.streams.count < Loop.streamCapacity else {
         throw EngineError.tooManyStreams
       }
@@ -212,6 +214,24 @@ public final class VoiceEngine<
       control.commands.write(.attach(id: id, address: address))
       signals.wakeUp.signal()
       return StreamID(rawValue: id)
+    }
+  }
+
+  // The voice thread has let them go: their boxes are ours alone.
+  private static func collectReleased(_ control: inout Control) {
+    while let id = control.released.read() {
+      guard let attached = control.streams.removeValue(forKey: id) else { continue }
+      let keys = attached.box.stream.unsentKeys
+      if !keys.isEmpty { control.unsentKeys[id] = keys }
+    }
+  }
+
+  /// The codes of the keys that a stream was given and had not begun to send when it was let go, once; nil until it has been.
+  public func takeUnsentKeys(of stream: StreamID) -> [UInt8]? {
+    control.withLock { control in
+      Self.collectReleased(&control)
+      guard control.streams[stream.rawValue] == nil else { return nil }
+      return control.unsentKeys.removeValue(forKey: stream.rawValue) ?? []
     }
   }
 
@@ -271,7 +291,7 @@ public final class VoiceEngine<
   /// The levels in it are the highest since the last call.
   public func statistics() -> EngineStatistics? {
     control.withLock { control in
-      while let id = control.released.read() { control.streams[id] = nil }
+      Self.collectReleased(&control)
       guard let report = control.reports.read() else {
         control.newest?.inputPeak = 0
         return control.newest
@@ -286,7 +306,7 @@ public final class VoiceEngine<
   /// The levels in it are the highest since the last call.
   public func statistics(of stream: StreamID) -> StreamStatistics? {
     control.withLock { control in
-      while let id = control.released.read() { control.streams[id] = nil }
+      Self.collectReleased(&control)
       guard let attached = control.streams[stream.rawValue] else { return nil }
       guard let report = attached.reports.read() else {
         attached.newest?.outputPeak = 0

@@ -317,6 +317,9 @@ public struct VoiceStream: ~Copyable {
     }
   }
 
+  /// The codes of the keys of which nothing has been sent; not for the voice thread.
+  var unsentKeys: [UInt8] { sender.unsentKeys }
+
   /// Takes the code of the next key that the far side pressed.
   @_noAllocation @_noLocks public mutating func takeKey() -> UInt8? { heardKeys.take() }
 

@@ -47,8 +47,40 @@ struct RepositoryTests {
     }
   }
 
+  /// The layers of the modules, as the code map of ARCHITECTURE.md has them.
+  private static func layers() throws -> [String: Int] {
+    let map = try String(
+      contentsOf: root.appendingPathComponent("ARCHITECTURE.md"),
+      encoding: .utf8
+    )
+    var layers: [String: Int] = [:]
+    for row in map.split(separator: "\n") where row.hasPrefix("| `") {
+      let cells = row.split(separator: "|")
+      guard cells.count >= 2, let layer = Int(cells[1].filter { $0 != " " }) else { continue }
+      for name in cells[0].split(separator: " ") {
+        layers[name.filter { $0 != "`" }] = layer
+      }
+    }
+    return layers
+  }
+
+  @Test func importsNeverPointUpwards() throws {
+    let layers = try Self.layers()
+    #expect(layers.count > 25 && layers["MediaTime"] == 1 && layers["Sidetone"] == 6)
+    for file in Self.sources {
+      let module = String(file.path.split(separator: "/")[1])
+      guard let own = layers[module] else { continue }
+      for line in file.lines where line.contains("import ") && !line.hasPrefix("//") {
+        let words = line.split(separator: " ")
+        guard let place = words.firstIndex(of: "import"), place + 1 < words.count else { continue }
+        let imported = layers[String(words[place + 1])] ?? own
+        #expect(imported <= own, "\(file.path): \(line)")
+      }
+    }
+  }
+
   @Test func eachCShimHasOneImporter() {
-    for shim in ["CALSA", "COpus", "CSpeexDSP", "CRe"] {
+    for shim in ["CALSA", "COpus", "CSpeexDSP", "CRe", "CDBus", "CPcap"] {
       let importers = Self.sources.filter { $0.lines.contains("import \(shim)") }
         .map { $0.path.split(separator: "/")[1] }
       #expect(Set(importers).count == 1, "\(shim)")
