@@ -9,10 +9,10 @@ struct DelayHistogram: ~Copyable {
   private static var bucketCount: Int { 2_048 }
   /// After this many nanoseconds of stream an observation counts 1/e of a new one.
   private static var memoryNanoseconds: Double { 40e9 }
-  /// exp(-1/16): a packet that is late by 4 ms (16 buckets) costs 1 - 1/e of one that is very late.
+  /// In nanoseconds: a packet that is late by t costs (1 - exp(-t / nearness))^2 of one that is very late.
   ///
-  /// What was invented in its place up to then is all that is lost by it.
-  private static var nearness: Float { 0.939_413 }
+  /// What was invented in its place up to then is all that is lost by it, and half a millisecond of that is hardly heard.
+  private static var nearness: Float { @_noAllocation @_noLocks get { 2e6 } }
 
   private var weights = FixedArray<Float>(repeating: 0, count: 2_048)
   private var total: Float = 0
@@ -71,27 +71,25 @@ struct DelayHistogram: ~Copyable {
   mutating func cheapest(price: Float) -> Int64 {
     guard total > 0 else { return 0 }
     let scale = price / max(total, nextWeight * packetsRemembered)
-    var all: Float = 0
+    var lost: Float = 0
     var farthest = 0
     for index in 0..<recoverable.count where recoverable[index] > 0 {
-      all += recoverable[index]
+      lost += recoverable[index]
       farthest = max(farthest, distances[index])
     }
     // One loss is no habit.
-    guard all > 1.5 * nextWeight else { return cheapestWithoutCopies(scale: scale) }
-    let copyScale = scale * (all - nextWeight) / (all * total)
+    guard lost > 1.5 * nextWeight else { return cheapestWithoutCopies(scale: scale) }
+    let copyScale = scale * (lost - nextWeight) / (lost * total)
     let width = Float(Self.bucketNanoseconds)
     // A copy comes by `distance` later than the packet that brings it: what that costs begins so far below nothing.
     let top = min(highest + farthest + 1, Self.bucketCount)
-    var (above, near): (Float, Float) = (0, 0)
+    var tail = Tail()
     var place = top + farthest
     later[place] = 0
     while place > 0 {
       place -= 1
-      let here = place >= farthest ? weights[place - farthest] : 0
-      above += here
-      near = Self.nearness * (near + here)
-      later[place] = above - near
+      tail.reach(place >= farthest ? weights[place - farthest] : 0)
+      later[place] = tail.cost
     }
     var best = top
     var lowest = Float.infinity
@@ -114,22 +112,51 @@ struct DelayHistogram: ~Copyable {
   @_noAllocation @_noLocks
   private func cheapestWithoutCopies(scale: Float) -> Int64 {
     let width = Float(Self.bucketNanoseconds)
-    var (above, near): (Float, Float) = (0, 0)
+    var tail = Tail()
     var bucket = highest + 1
     var best = bucket
     var lowest = Float(bucket) * width
     // From the top: the tail is short, and small sums keep their precision.
     while bucket > 1 {
       bucket -= 1
-      above += weights[bucket]
-      near = Self.nearness * (near + weights[bucket])
-      let cost = Float(bucket) * width + scale * (above - near)
+      tail.reach(weights[bucket])
+      let cost = Float(bucket) * width + scale * tail.cost
       if cost < lowest {
         lowest = cost
         best = bucket
       }
     }
     return Int64(best) * Self.bucketNanoseconds
+  }
+
+  /// What the packets cost that come at a bucket or later if nothing later than the bucket before is waited for.
+  private struct Tail {
+    /// exp(-1/8) and exp(-1/4): the nearness is eight buckets.
+    private static var decay: Float { @_noAllocation @_noLocks get { 0.882_497 } }
+    private static var fastDecay: Float { @_noAllocation @_noLocks get { 0.778_801 } }
+
+    private var all: Float = 0
+    private var near: Float = 0
+    private var nearer: Float = 0
+
+    @_noAllocation @_noLocks init() {}
+
+    /// Goes on to the bucket before, which holds `weight`.
+    @_noAllocation @_noLocks
+    mutating func reach(_ weight: Float) {
+      all += weight
+      near = Self.decay * (near + weight)
+      nearer = Self.fastDecay * (nearer + weight)
+    }
+
+    // (1 - x)^2 = 1 - 2x + x^2, summed up.
+    var cost: Float { @_noAllocation @_noLocks get { all - 2 * near + nearer } }
+  }
+
+  /// What late packets cost beside very late ones, if their lateness is distributed exponentially around `mean` nanoseconds.
+  @_noAllocation @_noLocks
+  static func costOfLateness(mean: Float) -> Float {
+    1 - 2 * nearness / (nearness + mean) + nearness / (nearness + 2 * mean)
   }
 
   /// The upper edge of the bucket in which the given share of the packets is reached.

@@ -116,7 +116,8 @@ public struct DelayTarget: ~Copyable {
       // From one in ten to one in a hundred such a tail grows by ln 10 of its scale; jitter that has an end grows by less.
       let scale = Float(histogram.quantile(0.99) - histogram.quantile(0.9)) / 2.303
       guard scale > 0, packets > 0 else { return 0 }
-      let risk = Self.price / (packets * scale)
+      let risk =
+        Self.price * DelayHistogram.costOfLateness(mean: scale) / (packets * scale)
       guard risk > 1 else { return 0 }
       // The logarithm to base 2, to a tenth, as the bits of a number hold it.
       let binary = Float(risk.bitPattern) / 8_388_608 - 127

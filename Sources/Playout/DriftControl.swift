@@ -7,7 +7,7 @@ import MediaTime
 /// wrong by much for a short time: no error teaches more than half a millisecond does.
 struct DriftControl: Sendable {
   /// Twice as much would be heard as pitch.
-  private static var limit: Double { 0.002 }
+  static var limit: Double { @_noAllocation @_noLocks get { 0.002 } }
   /// Of a millisecond.
   private static var proportion: Double { 0.000_5 }
   /// Of a millisecond that lasts a second.
@@ -16,7 +16,8 @@ struct DriftControl: Sendable {
   /// No two sound cards differ by more.
   private static var largestDrift: Double { 0.001 }
 
-  private var drift = 0.0
+  /// How much faster the sender's clock is than the player's, as far as it is known.
+  private(set) var learned = 0.0
 
   @_noAllocation @_noLocks
   init() {}
@@ -28,8 +29,8 @@ struct DriftControl: Sendable {
     let error = Double(excess) / 1e6
     let bounded = max(-Self.largestError, min(Self.largestError, error))
     let seconds = Double(frames) / 48_000
-    drift += bounded * seconds * Self.learning
-    drift = max(-Self.largestDrift, min(Self.largestDrift, drift))
-    return 1 + max(-Self.limit, min(Self.limit, drift + error * Self.proportion))
+    learned += bounded * seconds * Self.learning
+    learned = max(-Self.largestDrift, min(Self.largestDrift, learned))
+    return 1 + max(-Self.limit, min(Self.limit, learned + error * Self.proportion))
   }
 }

@@ -46,6 +46,8 @@ public struct JitterBuffer: ~Copyable {
   var played = RecentSequences()
   private(set) var overtaking = Overtaking()
   private var drift = DriftControl()
+  /// By how much faster than the sender speaks the queue is played since the last correction, of which drift is no part.
+  private var steering = 0.0
   private(set) var packetFrames: FrameCount = 960
   var concealedSinceExpected: FrameCount = 0
   var isResuming = true
@@ -277,9 +279,14 @@ public struct JitterBuffer: ~Copyable {
         ofFrame: expected.mediaFrame,
         at: now.advanced(byNanoseconds: SampleRate.voice.nanoseconds(of: queuedFrames))
       )
-    else { return .resample(ratio: 1) }
+    else {
+      steering = 0
+      return .resample(ratio: 1)
+    }
 
-    // A sixteenth per packet, or per 20 ms, smooths the grain of the player's requests; a step is taken at once.
+    // What the ratio has done to the delay since the last time is known; of the rest a sixteenth per packet, or per 20 ms,
+    // smooths the grain of the player's requests; a step is taken at once.
+    delayNanoseconds -= Int64(steering * Double(SampleRate.voice.nanoseconds(of: packetFrames)))
     let difference = held - delayNanoseconds
     let share = Int64(max(960, packetFrames))
     delayNanoseconds += abs(difference) > 10_000_000 ? difference : difference * share / 15_360
@@ -288,12 +295,16 @@ public struct JitterBuffer: ~Copyable {
     let isUrgent = lastingExcess.isUrgent(excess, at: now)
     if excess > Self.stretchThreshold {
       let frames = SampleRate.voice.frames(inNanoseconds: excess)
+      steering = DriftControl.limit
       return .shorten(frames: frames, isUrgent: isUrgent)
     }
     if excess < -Self.stretchThreshold {
+      steering = -DriftControl.limit
       return .lengthen(frames: SampleRate.voice.frames(inNanoseconds: -excess))
     }
-    return .resample(ratio: drift.ratio(forExcess: excess, over: packetFrames))
+    let ratio = drift.ratio(forExcess: excess, over: packetFrames)
+    steering = ratio - 1 - drift.learned
+    return .resample(ratio: ratio)
   }
 
   /// Tells the buffer that the last `frames` that were concealed were not heard, and are no longer queued.

@@ -1,4 +1,6 @@
+import Foundation
 import MediaTime
+import Simulation
 import Testing
 
 @testable import Playout
@@ -70,5 +72,13 @@ struct DelayTargetTests {
     // In the measure of very late packets both would be worth waiting for.
     #expect(target(afterOneLateBy: 2_000_000, seconds: 65) < 1_000_000)
     #expect(target(afterOneLateBy: 8_000_000, seconds: 20) > 8_000_000)
+  }
+
+  @Test func littleJitterIsNotFearedForItsTail() {
+    var generator = SeededGenerator(seed: 3)
+    // Exponential, of 0.2 ms in the mean: one in a thousand is later than 1.4 ms.
+    var target = DelayTarget()
+    Self.feed(&target, packets: 0..<3_000) { _ in Int64(-200_000 * log(1 - generator.unit())) }
+    #expect(target.nanoseconds < 1_800_000)
   }
 }

@@ -38,13 +38,9 @@ public struct SpeechScorer {
     var files: [String] = []
     for (index, clip) in clips.enumerated() {
       for (name, samples) in [("said", clip.original), ("heard", clip.heard)] {
-        let wide = folder.appendingPathComponent("\(name)-\(index).raw")
-        let narrow = folder.appendingPathComponent("\(name)-\(index).wav")
-        unsafe try samples.withUnsafeBytes { unsafe Data($0) }.write(to: wide)
-        // PESQ-WB is defined at 16 kHz.
-        let format = ["-t", "raw", "-r", "48000", "-c", "1", "-e", "floating-point", "-b", "32"]
-        try run("sox", format + [wide.path, "-r", "16000", "-b", "16", narrow.path])
-        files.append(narrow.path)
+        let file = folder.appendingPathComponent("\(name)-\(index).raw")
+        unsafe try samples.withUnsafeBytes { unsafe Data($0) }.write(to: file)
+        files.append(file.path)
       }
     }
     let answer = folder.appendingPathComponent("scores.json")

@@ -1,0 +1,54 @@
+import MediaTime
+import Testing
+
+@testable import Playout
+
+struct CorrectionTests {
+  /// Packets of 20 ms come in time, lie for 2.3 ms each, and are played at the ratio that is asked for, never cut.
+  ///
+  /// Gives by how many milliseconds the buffer was mistaken about the delay at most, from the second second on.
+  private static func largestMistake(seconds: Int) -> Double {
+    var buffer = JitterBuffer()
+    var queued = 0.0
+    var ratio = 1.0
+    var mistake = 0.0
+    for pull in 0..<seconds * 400 {
+      let now = MonotonicInstant(nanoseconds: Int64(pull) * 2_500_000)
+      if pull % 8 == 0 {
+        _ = buffer.insert(
+          sequence: Int64(pull / 8 + 1),
+          mediaFrame: Int64(pull / 8) * 960,
+          frames: 960,
+          isSilence: false,
+          at: now.advanced(byNanoseconds: -2_300_000),
+          wait: 2_300_000
+        )
+      }
+      while queued < 120 * ratio {
+        let step = buffer.next(at: now, queuedFrames: Int(queued))
+        guard case .decode(_, let frames, _) = step else {
+          if case .silence(let frames) = step { queued += Double(frames) }
+          continue
+        }
+        queued += Double(frames)
+        ratio =
+          switch buffer.correction(at: now, queuedFrames: Int(queued)) {
+          case .resample(let ratio): ratio
+          case .shorten: 1.002
+          case .lengthen: 0.998
+          }
+        let next = Double(pull / 8 + 1) * 20
+        let delay = Double(pull) * 2.5 + queued / 48 - next + 2.3
+        if pull > 400 {
+          mistake = max(mistake, abs(Double(buffer.delayNanoseconds) / 1e6 - delay))
+        }
+      }
+      queued -= 120 * ratio
+    }
+    return mistake
+  }
+
+  @Test func delayThatIsResampledAwayIsKnownAllTheTime() {
+    #expect(Self.largestMistake(seconds: 12) < 0.15)
+  }
+}
