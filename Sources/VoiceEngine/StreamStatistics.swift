@@ -36,8 +36,10 @@ public struct StreamStatistics: Equatable, Sendable, BitwiseCopyable {
   public var concealedFrames: Int64 = 0
   /// Frames at 48 kHz decoded from copies or in-band redundancy in later packets.
   public var recoveredFrames: Int64 = 0
-  /// Frames removed by time-stretching, less those added.
-  public var stretchedFrames: Int64 = 0
+  /// Frames at 48 kHz that time-stretching has taken out.
+  public var removedFrames: Int64 = 0
+  /// Frames at 48 kHz that time-stretching has put in.
+  public var addedFrames: Int64 = 0
   /// The highest level received since the last report, 0 to 1.
   public var outputPeak: Float = 0
   /// Sends and receives that ended with an ICMP refusal since the last packet received.
@@ -62,7 +64,8 @@ public struct StreamStatistics: Equatable, Sendable, BitwiseCopyable {
   @_noAllocation @_noLocks
   mutating func note(_ voice: borrowing VoiceOutput) {
     let counters = voice.jitterBuffer.counters
-    stretchedFrames = voice.stretchedFrames
+    removedFrames = voice.removedFrames
+    addedFrames = voice.addedFrames
     packetsLate = counters.latePackets
     playoutDelayNanoseconds = voice.jitterBuffer.delayNanoseconds
     playoutTargetNanoseconds = voice.jitterBuffer.targetNanoseconds

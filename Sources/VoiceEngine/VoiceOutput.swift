@@ -14,8 +14,10 @@ struct VoiceOutput: ~Copyable {
   private(set) var jitterBuffer: JitterBuffer
   /// What the last `render` decoded.
   private(set) var decodes = DecodeLog()
-  /// Frames that time-stretching took out so far (put in, if negative).
-  private(set) var stretchedFrames: Int64 = 0
+  /// Frames that time-stretching took out so far.
+  private(set) var removedFrames: Int64 = 0
+  /// Frames that time-stretching put in so far.
+  private(set) var addedFrames: Int64 = 0
 
   private var decoder: PayloadDecoder
   private var payloads: ByteBuffer
@@ -319,6 +321,7 @@ struct VoiceOutput: ~Copyable {
   @_noAllocation @_noLocks
   private mutating func note(stretch frames: FrameCount) {
     jitterBuffer.noteStretch(removedFrames: frames)
-    stretchedFrames += Int64(frames)
+    removedFrames += Int64(max(0, frames))
+    addedFrames += Int64(max(0, -frames))
   }
 }

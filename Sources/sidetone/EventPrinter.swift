@@ -90,7 +90,7 @@ struct EventPrinter {
       "seconds": rounded(statistics.seconds, 2),
       "muted": statistics.isMuted,
       "packetsSent": stream.packetsSent,
-      "packetMs": rounded(Double(stream.packetFrames) / 48, 1),
+      "packetMs": milliseconds(ofFrames: Int64(stream.packetFrames)),
       "copies": stream.redundancyDepth,
       "packetsReceived": stream.packetsReceived,
       "packetsLost": stream.packetsLost,
@@ -102,6 +102,9 @@ struct EventPrinter {
         ? NSNull() : milliseconds(stream.roundTripNanoseconds) as Any,
       "farLossPercent": rounded(Double(stream.farFractionLost) / 2.56, 1),
       "concealedPercent": rounded(concealedShare(statistics) * 100, 2),
+      "concealedMs": milliseconds(ofFrames: stream.concealedFrames),
+      "removedMs": milliseconds(ofFrames: stream.removedFrames),
+      "addedMs": milliseconds(ofFrames: stream.addedFrames),
       "inputPeakDB": decibels(statistics.engine.inputPeak),
       "outputPeakDB": decibels(stream.outputPeak),
       "playbackFillMs": milliseconds(statistics.engine.playbackFillNanoseconds),
@@ -202,6 +205,10 @@ struct EventPrinter {
 
   private static func milliseconds(_ nanoseconds: Int64) -> Double {
     rounded(Double(nanoseconds) / 1e6, 2)
+  }
+
+  private static func milliseconds(ofFrames frames: Int64) -> Double {
+    rounded(Double(frames) / 48, 1)
   }
 
   private static func rounded(_ value: Double, _ digits: Int) -> Double {

@@ -93,7 +93,8 @@ struct SimulatedCallTests {
     call.run(seconds: 180) { observations.append($0) }
     let settled = try #require(observations.first { $0.second > 60 })
     let end = try #require(observations.last)
-    #expect(end.stream.stretchedFrames == settled.stream.stretchedFrames)
+    #expect(end.stream.removedFrames == settled.stream.removedFrames)
+    #expect(end.stream.addedFrames == settled.stream.addedFrames)
     #expect(end.stream.concealedFrames == settled.stream.concealedFrames)
     let delays = Self.delays(observations, from: 60, to: 180).sorted()
     let width = (delays.last ?? .infinity) - (delays.first ?? 0)

@@ -15,6 +15,9 @@ struct FaultsCommand: ParsableCommand {
   )
   var only: String?
 
+  @Option(help: ArgumentHelp("How long cards drift apart, 0.5 to 50.", valueName: "minutes"))
+  var drift = 0.5
+
   @Flag(help: "Fail on gaps and delays as well, not only on what is broken.")
   var strict = false
 
@@ -27,13 +30,19 @@ struct FaultsCommand: ParsableCommand {
   @Option(help: ArgumentHelp("Where results, recordings and logs go.", valueName: "folder"))
   var output = "Benchmarks/.build/faults"
 
+  func validate() throws {
+    guard (0.5...50).contains(drift) else {
+      throw ValidationError("--drift is between 0.5 and 50")
+    }
+  }
+
   func run() throws {
     if let missing = KernelMachine.missing {
       print("skipped: calls on a real kernel need the packages \(missing)")
       return
     }
     let words = only?.split(separator: ",")
-    let scenarios = Scenario.all.filter { scenario in
+    let scenarios = Scenario.all(driftSeconds: Int(drift * 60)).filter { scenario in
       words?.contains { scenario.name.contains($0) } ?? true
     }
     let isWired = words?.contains { WiredPair.name.contains($0) } ?? true
@@ -84,14 +93,17 @@ struct FaultsCommand: ParsableCommand {
 
   private func table(_ outcomes: [Outcome]) -> String {
     let head =
-      "| Scenario | Gap, ms | Recovered | Delay before, ms | after, ms | Faults | Routes | |"
+      "| Scenario | Gap, ms | Recovered | Delay before, ms | after, ms | Invented, ms | Removed | Added | Faults | Routes | |"
     let rows = outcomes.map { outcome in
       let figures = String(
-        format: "%.0f | %@ | %.1f | %.1f | %d | %d",
+        format: "%.0f | %@ | %.1f | %.1f | %.0f | %.0f | %.0f | %d | %d",
         outcome.gap,
         outcome.isRecovered ? "yes" : "no",
         outcome.before,
         outcome.after,
+        outcome.invented,
+        outcome.removed,
+        outcome.added,
         outcome.deviceFaults,
         outcome.routeChanges
       )
@@ -99,6 +111,6 @@ struct FaultsCommand: ParsableCommand {
       let verdict = words.isEmpty ? "ok" : words.joined(separator: ", ")
       return "| \(outcome.name) | \(figures) | \(verdict) |"
     }
-    return ([head, "|---|---|---|---|---|---|---|---|"] + rows).joined(separator: "\n")
+    return ([head, "|---|---|---|---|---|---|---|---|---|---|---|"] + rows).joined(separator: "\n")
   }
 }

@@ -19,6 +19,8 @@ struct HeardCall {
 
   /// Between two chirps, in frames.
   static let interval = 24_000
+  /// So long after the call stands the playout has settled.
+  static let settlingMilliseconds = 3_000.0
   private static let window = 240
 
   /// What the programs printed.
@@ -47,8 +49,7 @@ struct HeardCall {
     }
     self.mouth = mouth
     self.connected = connected
-    // Three seconds for the playout to settle.
-    let begin = max(0, Self.frame(connected, of: mouth) + 144_000)
+    let begin = max(0, Self.frame(connected + Self.settlingMilliseconds, of: mouth))
     span = begin..<max(begin, min(heard.count, Self.frame(ended, of: mouth) - 4_800))
   }
 
@@ -94,6 +95,18 @@ struct HeardCall {
       let said = frame + stretch.shift
       let found = ProbeSignal.find(in: heard, range: said..<said + reach)
       return found.map { (frame, ($0 - Double(said)) / 48) }
+    }
+  }
+
+  /// By how much a counter of the calls' statistics has grown at all ends since a time of the machine's clock, in
+  /// milliseconds.
+  func growth(of counter: String, since begin: Double) -> Double {
+    let statistics = events.filter { $0["event"] as? String == "stats" }
+    return Dictionary(grouping: statistics) { $0["call"] as? String ?? "" }.values.reduce(0) {
+      sum,
+      end in
+      let before = end.last { ($0["at"] as? Double ?? 0) < begin }?[counter] as? Double ?? 0
+      return sum + (end.last?[counter] as? Double ?? before) - before
     }
   }
 

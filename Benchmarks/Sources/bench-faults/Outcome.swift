@@ -9,6 +9,12 @@ struct Outcome: Codable {
   /// Mouth-to-ear delay in the two seconds before the fault, and in the last two of the call, in milliseconds.
   var before = 0.0
   var after = 0.0
+  /// What the playout of both ends has invented from the fault on, in milliseconds of sound.
+  var invented = 0.0
+  /// The same of what time-stretching took out.
+  var removed = 0.0
+  /// The same of what time-stretching put in.
+  var added = 0.0
   /// Whether the voice is heard at the end.
   var isRecovered = false
   /// How often sound devices failed by themselves.
@@ -34,7 +40,8 @@ struct Outcome: Codable {
     let all = try Self.marks(folder)
     // What was arranged before the call is no fault of it.
     let began = all.first { $0.name == "connected" }?.at ?? call.connected
-    let marks = all.filter { $0.at >= began && $0.name != "connected" }.map { call.frame($0.at) }
+    let faults = all.filter { $0.at >= began && $0.name != "connected" }.map(\.at)
+    let marks = faults.map { call.frame($0) }
     let (begin, end) = (call.span.lowerBound, call.span.upperBound)
     let fault = marks.first ?? (begin + end) / 2
 
@@ -42,6 +49,10 @@ struct Outcome: Codable {
     before = Percentiles(chirps.filter { $0.frame < fault - 24_000 }.map(\.delay)).median
     after = Percentiles(chirps.filter { $0.frame > end - 120_000 }.map(\.delay)).median
     take(call, chirps)
+    let since = faults.first ?? call.connected + HeardCall.settlingMilliseconds
+    invented = call.growth(of: "concealedMs", since: since)
+    removed = call.growth(of: "removedMs", since: since)
+    added = call.growth(of: "addedMs", since: since)
     let taken = Double((marks.last ?? fault) - fault) / 48
     let allowed = scenario.gapMilliseconds + (scenario.isFaultSilent ? taken : 0)
     judge(allowed: allowed, call, ends: 2)

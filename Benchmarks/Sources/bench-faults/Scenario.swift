@@ -30,16 +30,16 @@ struct Scenario {
       : name
   }
 
-  /// What `--only` chooses from, in the order in which they run.
-  static let all = plain + layouts + stopped + unplugged + networks
+  /// What `--only` chooses from, in the order in which they run; cards that drift do so for `driftSeconds`.
+  static func all(driftSeconds: Int) -> [Scenario] {
+    plain + drifting(seconds: driftSeconds) + layouts + stopped + unplugged + networks
+  }
 
   private static let plain = [
     Scenario(name: "plain", seconds: 12),
     Scenario(name: "period-3.7", seconds: 12, options: "--period 3.7"),
     Scenario(name: "period-7.3", seconds: 12, options: "--period 7.3"),
     Scenario(name: "period-13.1", seconds: 12, options: "--period 13.1"),
-    Scenario(name: "fast-card", seconds: 30, before: "shift_card B 100030"),
-    Scenario(name: "slow-card", seconds: 30, before: "shift_card B 99970"),
     Scenario(
       name: "busy-at-answer",
       seconds: 18,
@@ -48,6 +48,13 @@ struct Scenario {
       gapMilliseconds: 300
     ),
   ]
+
+  private static func drifting(seconds: Int) -> [Scenario] {
+    [
+      Scenario(name: "fast-card", seconds: seconds, before: "shift_card B 100030"),
+      Scenario(name: "slow-card", seconds: seconds, before: "shift_card B 99970"),
+    ]
+  }
 
   // What cards may be like: they take one layout only, as headsets do.
   private static let layouts =
