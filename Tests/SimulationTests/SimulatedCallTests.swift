@@ -125,16 +125,19 @@ struct SimulatedCallTests {
     #expect(abs(step - 200) < 10, "\(step) ms")
   }
 
-  @Test(arguments: [DeviceFault.Kind.stopped, .suspended])
-  func faultOfTheHeadsetLeavesNoLastingDelay(kind: DeviceFault.Kind) throws {
-    let fault = DeviceFault(kind, second: 20, milliseconds: 500)
+  @Test(arguments: [DeviceFault.Kind.stopped, .suspended, .unplugged], [50.0, 200, 500, 2_000])
+  func faultOfTheHeadsetLeavesNoLastingDelay(
+    kind: DeviceFault.Kind,
+    milliseconds: Double
+  ) throws {
+    let fault = DeviceFault(kind, second: 12, milliseconds: milliseconds)
     let call = try Self.call(over: .lan, faults: [fault])
     var observations: [SimulatedCall.Observation] = []
-    call.run(seconds: 50) { observations.append($0) }
-    let before = Self.delays(observations, from: 10, to: 19).sorted()
-    let after = Self.delays(observations, from: 40, to: 50).sorted()
+    call.run(seconds: 30) { observations.append($0) }
+    let before = Self.delays(observations, from: 5, to: 11).sorted()
+    let after = Self.delays(observations, from: 22, to: 30).sorted()
     let more = after[after.count / 2] - before[before.count / 2]
-    #expect(abs(more) < 10, "\(more) ms more")
+    #expect(abs(more) < 3, "\(more) ms more")
   }
 
   private static func adaptingCall(over network: NetworkConditions) throws -> SimulatedCall {

@@ -133,7 +133,8 @@ package struct PlayoutReport: Codable {
 
     `bench-playout`: calls of \(seconds) s in virtual time, packets of \(frame) ms, seeds \
     \(seeds.map { "\($0)" }.joined(separator: ", ")); every receiver gets the same packets. NetEQ is our own writing of \
-    its published design, with libopus's concealment. What our playout aims at was found on seeds 1 to 4 of the same networks.
+    its published design, with libopus's concealment. What our playout aims at was found on seeds 1 to 18 of the same
+    networks. PESQ is the mean of three beginnings, a third of its samples apart.
 
     The row "whole call" is another matter: both ends are ours at their defaults, so its packets are others (10 ms at 48 kbit/s
     with up to three copies, or 5 ms at 96 kbit/s while the link is clean), it takes up to 240 kbit/s, its losses, which the
