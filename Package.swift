@@ -21,6 +21,8 @@ let package = Package(
     .library(name: "Sidetone", targets: ["Sidetone"]),
     .library(name: "VoiceEngine", targets: ["VoiceEngine"]),
     .library(name: "ALSAIO", targets: ["ALSAIO"]),
+    .library(name: "MediaTime", targets: ["MediaTime"]),
+    .library(name: "RealTime", targets: ["RealTime"]),
     .library(name: "SIPSignalling", targets: ["SIPSignalling"]),
     .library(name: "SpeechDSP", targets: ["SpeechDSP"]),
     .library(name: "UDPTransport", targets: ["UDPTransport"]),

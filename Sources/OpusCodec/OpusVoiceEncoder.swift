@@ -47,7 +47,8 @@ public struct OpusVoiceEncoder: ~Copyable {
 
   /// Encodes `frames` of `samples` from `start` on: 120, 240, 480, 960, 1920 or 2880.
   ///
-  /// The payload goes to `packet` from `offset` on, where 1276 bytes are enough (RFC 6716 section 3.2.1).
+  /// The payload goes to `packet` from `offset` on, where 1276 bytes are enough for 960 frames and fewer; longer
+  /// ones fit into what is there.
   /// Returns its length, 2 or less when DTX found silence, 0 if `frames` is no legal length.
   @_noAllocation @_noLocks
   public mutating func encode(

@@ -25,7 +25,7 @@ extension Phone {
     guard !call.isHeld, let media = call.media, media != call.streamMedia,
       let engine, call.socket != nil
     else { return }
-    detach(call)
+    detach(call, keepingKeys: true)
     call.streamMedia = media
     // While the far side holds the call there is nobody to talk to.
     guard media.maySend || media.mayReceive,
@@ -64,10 +64,15 @@ extension Phone {
   }
 
   /// Lets a call's stream go; the port stays open.
-  func detach(_ call: PhoneCall) {
-    if let stream = call.stream {
-      engine?.detach(stream)
-      call.formerStream = stream
+  ///
+  /// Keys that it had still to send are for the next one, or for nobody: after a hold they would come at another time.
+  func detach(_ call: PhoneCall, keepingKeys: Bool = false) {
+    if let stream = call.stream { engine?.detach(stream, keepingKeys: keepingKeys) }
+    if keepingKeys {
+      call.formerStream = call.formerStream ?? call.stream
+    } else if let former = call.formerStream {
+      engine?.forgetUnsentKeys(of: former)
+      call.formerStream = nil
     }
     call.stream = nil
     call.streamMedia = nil

@@ -31,8 +31,8 @@ public final class VoiceEngine<
     var monitorPlayback: RingConsumer<Float>?
     var stageTimes: RingConsumer<StageTime>?
     var streams: [Int: Attached] = [:]
-    /// What streams that were let go had still to send.
-    var unsentKeys: [Int: [UInt8]] = [:]
+    /// What streams that were let go had still to send, where somebody asks for it; nil until they are gone.
+    var unsentKeys: [Int: [UInt8]?] = [:]
     var newest: EngineStatistics?
     var thread: RealTimeThread?
     /// Sides on their way to the voice thread.
@@ -142,6 +142,7 @@ public final class VoiceEngine<
     signals.wakeUp.signal()
     thread.join()
     control.withLock { control in
+      Self.collectReleased(&control)
       control.streams.removeAll()
       control.replacements.removeAll()
     }
@@ -221,22 +222,38 @@ public final class VoiceEngine<
   private static func collectReleased(_ control: inout Control) {
     while let id = control.released.read() {
       guard let attached = control.streams.removeValue(forKey: id) else { continue }
-      let keys = attached.box.stream.unsentKeys
-      if !keys.isEmpty { control.unsentKeys[id] = keys }
+      if control.unsentKeys[id] != nil {
+        control.unsentKeys[id] = .some(attached.box.stream.unsentKeys)
+      }
     }
   }
 
-  /// The codes of the keys that a stream was given and had not begun to send when it was let go, once; nil until it has been.
+  /// The codes of the keys that a stream was given and had not begun to send when it was let go, nil until it has been.
+  ///
+  /// Told once, and only of streams that were detached for it; none of others.
   public func takeUnsentKeys(of stream: StreamID) -> [UInt8]? {
     control.withLock { control in
       Self.collectReleased(&control)
       guard control.streams[stream.rawValue] == nil else { return nil }
-      return control.unsentKeys.removeValue(forKey: stream.rawValue) ?? []
+      return control.unsentKeys.removeValue(forKey: stream.rawValue).flatMap { $0 } ?? []
     }
   }
 
+  /// Says that nobody will take the keys of a stream that was detached for it.
+  public func forgetUnsentKeys(of stream: StreamID) {
+    control.withLock { $0.unsentKeys[stream.rawValue] = nil }
+  }
+
   /// Says goodbye on a stream and lets it go; its socket closes within the next statistics call.
-  public func detach(_ stream: StreamID) {
+  ///
+  /// With `keepingKeys` what it had still to send is kept for `takeUnsentKeys`, or until `forgetUnsentKeys`.
+  public func detach(_ stream: StreamID, keepingKeys: Bool = false) {
+    if keepingKeys {
+      control.withLock { control in
+        guard control.streams[stream.rawValue] != nil else { return }
+        control.unsentKeys.updateValue(nil, forKey: stream.rawValue)
+      }
+    }
     send(.detach(id: stream.rawValue))
   }
 

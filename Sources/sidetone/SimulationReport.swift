@@ -71,10 +71,8 @@ struct SimulationReport {
       ("targetMs", "playout target, mean", targets),
       ("concealedPercent", "concealed", share(stream?.concealedFrames)),
       ("recoveredPercent", "recovered from redundancy", share(stream?.recoveredFrames)),
-      (
-        "stretchedPercent", "cut out or put in by time-stretching",
-        share(stream.map { $0.removedFrames + $0.addedFrames })
-      ),
+      ("removedPercent", "cut out by time-stretching", share(stream?.removedFrames)),
+      ("addedPercent", "put in by time-stretching", share(stream?.addedFrames)),
       (
         "lostPercent", "lost by the network",
         100 * Double(traffic.lost) / Double(max(1, traffic.sent))
@@ -92,7 +90,7 @@ struct SimulationReport {
         field.name.hasSuffix("Ms") ? " ms" : field.name.hasSuffix("Percent") ? " %" : ""
       let isCount = unit.isEmpty && !field.name.hasPrefix("pesq")
       let digits = isCount ? "%6.0f" : "%8.2f"
-      return "  " + field.text.padding(toLength: 38, withPad: " ", startingAt: 0)
+      return "  " + field.text.padding(toLength: 32, withPad: " ", startingAt: 0)
         + String(format: digits, field.value) + unit
     }
     return ([title] + rows).joined(separator: "\n")

@@ -15,7 +15,7 @@ struct FaultsCommand: ParsableCommand {
   )
   var only: String?
 
-  @Option(help: ArgumentHelp("How long cards drift apart, 0.5 to 50.", valueName: "minutes"))
+  @Option(help: ArgumentHelp("How long cards drift apart, 0.5 to 10.", valueName: "minutes"))
   var drift = 0.5
 
   @Flag(help: "Fail on gaps and delays as well, not only on what is broken.")
@@ -31,8 +31,8 @@ struct FaultsCommand: ParsableCommand {
   var output = "Benchmarks/.build/faults"
 
   func validate() throws {
-    guard (0.5...50).contains(drift) else {
-      throw ValidationError("--drift is between 0.5 and 50")
+    guard (0.5...10).contains(drift) else {
+      throw ValidationError("--drift is between 0.5 and 10")
     }
   }
 

@@ -6,10 +6,11 @@ struct Outcome: Codable {
   var name: String
   /// The longest silence, in milliseconds.
   var gap = 0.0
-  /// Mouth-to-ear delay in the two seconds before the fault, and in the last two of the call, in milliseconds.
+  /// Mouth-to-ear delay before the fault, and in the last two seconds of the call, in milliseconds.
   var before = 0.0
   var after = 0.0
-  /// What the playout of both ends has invented from the fault on, in milliseconds of sound.
+  /// What the playout of both ends has invented from the fault on, or since it had settled if there is none, in milliseconds
+  /// of sound.
   var invented = 0.0
   /// The same of what time-stretching took out.
   var removed = 0.0
@@ -49,10 +50,7 @@ struct Outcome: Codable {
     before = Percentiles(chirps.filter { $0.frame < fault - 24_000 }.map(\.delay)).median
     after = Percentiles(chirps.filter { $0.frame > end - 120_000 }.map(\.delay)).median
     take(call, chirps)
-    let since = faults.first ?? call.connected + HeardCall.settlingMilliseconds
-    invented = call.growth(of: "concealedMs", since: since)
-    removed = call.growth(of: "removedMs", since: since)
-    added = call.growth(of: "addedMs", since: since)
+    count(call, since: faults.first)
     let taken = Double((marks.last ?? fault) - fault) / 48
     let allowed = scenario.gapMilliseconds + (scenario.isFaultSilent ? taken : 0)
     judge(allowed: allowed, call, ends: 2)
@@ -66,7 +64,15 @@ struct Outcome: Codable {
     before = meanDelay
     after = meanDelay
     take(call, chirps)
+    count(call, since: nil)
     judge(allowed: 30, call, ends: 1)
+  }
+
+  private mutating func count(_ call: HeardCall, since fault: Double?) {
+    let begin = fault ?? call.connected + HeardCall.settlingMilliseconds
+    invented = call.growth(of: "concealedMs", since: begin)
+    removed = call.growth(of: "removedMs", since: begin)
+    added = call.growth(of: "addedMs", since: begin)
   }
 
   private mutating func take(_ call: HeardCall, _ chirps: [HeardCall.Chirp]) {

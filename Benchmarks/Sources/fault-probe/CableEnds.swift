@@ -107,7 +107,9 @@ struct Ear: ~Copyable {
   private var retry = Retry()
   private var block = SampleBuffer(repeating: 0, count: 4_096)
   private var samples: [Float] = []
-  private var origin = Int64.max
+  /// Of each second, which sample was read at its least late look, and at which frame of the clock the first one would have
+  /// been heard if the card had the clock's rate.
+  private var looks: [(sample: Int, origin: Int64)] = []
   /// What was heard, silence where there was no card.
   private(set) var heard: [Float]
 
@@ -128,7 +130,7 @@ struct Ear: ~Copyable {
       let now = MonotonicClock.now().nanoseconds(since: begin)
       let first =
         Int64(SampleRate.voice.frames(inNanoseconds: now)) - Int64(pending + samples.count)
-      origin = min(origin, first)
+      look(at: first)
     }
   }
 
@@ -147,13 +149,40 @@ struct Ear: ~Copyable {
     }
   }
 
-  // The least late reading told when the first sample was heard.
+  private mutating func look(at first: Int64) {
+    let second = samples.count / 48_000
+    if second >= looks.count {
+      looks.append((samples.count, first))
+    } else if first < looks[second].origin {
+      looks[second] = (samples.count, first)
+    }
+  }
+
+  // How much slower the card's crystal is than the clock, by least squares; 0 if it was not heard for long.
+  private var slowness: Double {
+    guard looks.count > 10 else { return 0 }
+    let count = Double(looks.count)
+    let middle = looks.reduce(0) { $0 + Double($1.sample) } / count
+    let mean = looks.reduce(0) { $0 + Double($1.origin) } / count
+    var (spread, common) = (0.0, 0.0)
+    for look in looks {
+      let away = Double(look.sample) - middle
+      spread += away * away
+      common += away * (Double(look.origin) - mean)
+    }
+    return max(-0.001, min(0.001, common / spread))
+  }
+
+  // The least late readings tell when each sample was heard.
   private mutating func settle() {
-    for (index, sample) in samples.enumerated() {
-      let place = Int(origin) + index
-      if heard.indices.contains(place) { heard[place] += sample }
+    let slowness = slowness
+    let origin = looks.map { Double($0.origin) - slowness * Double($0.sample) }.min() ?? 0
+    let places = Int(Double(samples.count) * (1 + slowness))
+    for offset in 0..<max(0, places) {
+      let (place, sample) = (Int(origin) + offset, Int(Double(offset) / (1 + slowness)))
+      if heard.indices.contains(place), sample < samples.count { heard[place] += samples[sample] }
     }
     samples = []
-    origin = .max
+    looks = []
   }
 }
