@@ -54,7 +54,7 @@ CONFIGURATION
 
 # A mixer that keeps a card silent, and what a call made of it.
 mixer() {
-  out=/mnt/out/mixer
+  out=/run/out/mixer
   mkdir -p "$out"
   modprobe snd-dummy enable=1 index=3 id=D
   for control in Master Mic; do amixer -q -c D sset $control 0%; done
@@ -76,7 +76,7 @@ mixer() {
 
 # A card of which each way has to be switched on, and the use case before them.
 profile() {
-  out=/mnt/out/profile
+  out=/run/out/profile
   mkdir -p "$out"
   modprobe snd-dummy enable=1 index=3 id=D
   export ALSA_CONFIG_UCM2=/tmp/ucm2
@@ -150,7 +150,7 @@ await() {
 # Variables: options, before (commands), cables (commands that name the far ends of their cables).
 scenario() {
   name=$1 seconds=$2 faults=$3 mouth=hw:A,0 ear=hw:B,0
-  out=/mnt/out/$name
+  out=/run/out/$name
   mkdir -p "$out"
   eval "$cables"
   chrt -f 50 fault-probe "$out" $((seconds + 6)) $mouth $ear hw:C,1 > "$out/probe.log" 2>&1 &
@@ -178,7 +178,7 @@ scenario() {
 
 # A headset that was named once, and what is chosen when none is named.
 memory() {
-  out=/mnt/out/memory
+  out=/run/out/memory
   mkdir -p "$out"
   # What the scenarios before it have named.
   forget
@@ -200,7 +200,7 @@ memory() {
 
 # A headset that was never there before is plugged in during a call of somebody who has named none, and pulled again.
 newcomer() {
-  out=/mnt/out/newcomer
+  out=/run/out/newcomer
   mkdir -p "$out"
   forget
   answer null
@@ -228,7 +228,7 @@ newcomer() {
 # wire NUMBER SECONDS: one of two machines on a wire, each with a headset; the first calls the second.
 wire() {
   number=$1 seconds=$2
-  out=/mnt/out
+  out=/run/out
   mkdir -p "$out"
   modprobe virtio_net
   ip addr add 10.9.0.$number/24 dev eth0

@@ -4,13 +4,12 @@ public import MediaTime
 ///
 /// The goal is a period and a margin, which is left when a sound card asks for the next. The margin begins at a period,
 /// or 10 ms if that is less; half of it is enough where threads wake in time. It is raised by a period when the buffer
-/// ran dry, by half of one when it nearly did, and lowered by half a period after four quiet seconds, unless it was raised
-/// from there lately: within eight seconds, and twice as long each time that happens soon again, up to two minutes. So a
-/// rare miss costs little delay, and a machine that always misses is not tried over and over. Where cycles are followed, a
-/// standstill that a period more would not have bridged teaches nothing, unless it is the second within eight seconds. It is
-/// also raised, and then kept, when the device takes nothing for 50 ms in the
-/// two seconds after its start; one that stands still later is waited for. Many devices run dry once while they start,
-/// which teaches nothing.
+/// ran dry, by half of one when it nearly did, and lowered by half a period after four quiet seconds, unless that would
+/// have been a near miss in them, or it was raised from there lately: within eight seconds, and twice as long each time
+/// that happens soon again, up to two minutes. So a rare miss costs little delay, and a machine that always misses is not
+/// tried over and over. A standstill that a period more would not have bridged teaches nothing, unless it is the second
+/// within eight seconds. It is also raised, and then kept, when the device takes nothing for 50 ms in the two seconds after
+/// its start; one that stands still later is waited for. Many devices run dry once while they start, which teaches nothing.
 ///
 /// With a device that takes whole blocks (`BlockTaking`) the margin is the time from the writing to the taking: as many
 /// blocks as begin within it are queued, and written when it begins. A margin of a period is one block, written at once;
@@ -37,12 +36,17 @@ public struct PlaybackFill: Sendable {
   private let floor: FrameCount
   private let ceiling: FrameCount
   private var quietSince: MonotonicInstant?
+  /// The least that was left since then.
+  private var leastLeft = FrameCount.max
   private var raised: (from: FrameCount, at: MonotonicInstant)?
   private var patience: Int64
   /// Whether the goal was lowered after it was raised.
   private var isTrial = false
-  private var standstill: (at: MonotonicInstant, isForgiven: Bool)?
+  private var lastStandstill: (at: MonotonicInstant, isForgiven: Bool)?
   private var lastTaken: MonotonicInstant?
+  /// When frames were asked for the last time, and by how much more than a period that was after the time before.
+  private var served: MonotonicInstant?
+  private var pause: Int64 = 0
   private var started: MonotonicInstant?
   private var floorAfterStart: FrameCount = 0
   private var blocks: BlockTaking
@@ -127,6 +131,7 @@ public struct PlaybackFill: Sendable {
   /// How many frames to write now that `queued` are left.
   @_noAllocation @_noLocks
   public mutating func framesToWrite(queued: FrameCount, at now: MonotonicInstant) -> FrameCount {
+    notePause(at: now)
     guard let since = quietSince else {
       quietSince = now
       started = now
@@ -143,13 +148,13 @@ public struct PlaybackFill: Sendable {
       goal = min(ceiling, goal + period)
       floorAfterStart = goal
     }
-    // Half of the least margin left when we come to write is a near miss.
-    if left(of: queued, at: now) < leastMargin / 2 {
-      if !isForgiven(blocks.standstill(at: now), at: now) { raise(by: period / 2, at: now) }
+    let left = left(of: queued, at: now)
+    leastLeft = min(leastLeft, left)
+    if left < nearMiss {
+      if !isForgiven(standstill(at: now), at: now) { raise(by: period / 2, at: now) }
     } else if now.nanoseconds(since: since) > Self.quietNanoseconds, goal > floor {
-      quietSince = now
       if isPunctual(at: now) { lower(at: now) }
-      blocks.worstLateness = 0
+      beginQuiet(at: now)
     }
     return max(0, aim(at: now) - queued)
   }
@@ -170,7 +175,7 @@ public struct PlaybackFill: Sendable {
   @_noAllocation @_noLocks
   public mutating func noteUnderrun(at now: MonotonicInstant) {
     underruns += 1
-    let pause = blocks.standstill(at: now)
+    let pause = standstill(at: now)
     blocks.noteRestart()
     // That the buffer was found empty before is the same event.
     if let noted = raised, noted.at.nanoseconds == now.nanoseconds {
@@ -184,12 +189,24 @@ public struct PlaybackFill: Sendable {
   }
 
   @_noAllocation @_noLocks
+  private mutating func notePause(at now: MonotonicInstant) {
+    if let served { pause = now.nanoseconds(since: served) - rate.nanoseconds(of: period) }
+    served = now
+  }
+
+  /// For how long the device, the machine or the program stood still before `now`, in nanoseconds.
+  @_noAllocation @_noLocks
+  private func standstill(at now: MonotonicInstant) -> Int64 {
+    followsCycles ? blocks.standstill(at: now) : pause
+  }
+
+  @_noAllocation @_noLocks
   private mutating func isForgiven(_ pause: Int64, at now: MonotonicInstant) -> Bool {
     guard pause > rate.nanoseconds(of: margin + period) else { return false }
-    let since = standstill.map { now.nanoseconds(since: $0.at) } ?? Self.leastPatience
+    let since = lastStandstill.map { now.nanoseconds(since: $0.at) } ?? Self.leastPatience
     // What is noted twice at the same moment is one event.
-    let isForgiven = since == 0 ? standstill?.isForgiven ?? true : since >= Self.leastPatience
-    standstill = (now, isForgiven)
+    let isForgiven = since == 0 ? lastStandstill?.isForgiven ?? true : since >= Self.leastPatience
+    lastStandstill = (now, isForgiven)
     return isForgiven
   }
 
@@ -209,19 +226,29 @@ public struct PlaybackFill: Sendable {
     isTrial = false
     raised = (goal, now)
     goal = min(ceiling, goal + frames)
+    beginQuiet(at: now)
+  }
+
+  @_noAllocation @_noLocks
+  private mutating func beginQuiet(at now: MonotonicInstant) {
     quietSince = now
+    leastLeft = .max
     blocks.worstLateness = 0
   }
+
+  /// Less than this left when we come to write is one.
+  private var nearMiss: FrameCount { @_noAllocation @_noLocks get { leastMargin / 2 } }
 
   /// What the goal is lowered to.
   private var lowered: FrameCount {
     @_noAllocation @_noLocks get { max(max(floor, floorAfterStart), goal - period / 2) }
   }
 
-  /// Whether the margin that is left after lowering would have been twice what it took to wake us.
+  /// Whether lowering would not have been a near miss of late; where cycles are followed, whether the margin that is left
+  /// after it would have been twice what it took to wake us.
   @_noAllocation @_noLocks
   private func isPunctual(at now: MonotonicInstant) -> Bool {
-    guard let _ = blocks.age(at: now) else { return true }
+    guard let _ = blocks.age(at: now) else { return leastLeft - (goal - lowered) >= nearMiss }
     return 2 * rate.frames(inNanoseconds: blocks.worstLateness) <= lowered - period
   }
 

@@ -52,9 +52,9 @@ public final class RealTimeThread: Sendable {
       unsafe name.withCString { unsafe realtime_name_thread($0) }
       let thread = realtime_thread_identifier()
       if policy == .realTime {
+        if realtime_request_fifo(RealTimeThread.priority) != 0 { onDenial?(thread) }
         // Denied without the privilege: pages may then be swapped, as for any program.
         _ = realtime_lock_memory()
-        if realtime_request_fifo(RealTimeThread.priority) != 0 { onDenial?(thread) }
       }
       identifier.store(thread, ordering: .releasing)
       body()

@@ -28,6 +28,13 @@ public final class WakeUp: Sendable {
     realtime_event_signal(descriptor)
   }
 
+  /// Waits for the event, for as long as that takes.
+  public func wait() {
+    var waited = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+    // A signal may end a wait.
+    while unsafe poll(&waited, 1, -1) < 1 {}
+  }
+
   /// Clears the event.
   @_noAllocation @_noLocks
   public func acknowledge() {

@@ -405,11 +405,15 @@ public actor Phone {
     continuation.yield(.ended(call.uuid, reason: reason, isClean: isClean))
   }
 
-  // MARK: Blocking work, on threads that may block
+  // MARK: Blocking work
+
+  // A thread that may block, for one job. Not one of the global queue's: there are as many as processors, and tasks run on
+  // them; where there is one, everything would wait.
+  private nonisolated static var waitingRoom: DispatchQueue { DispatchQueue(label: "sidetone.waiting") }
 
   private static func resolve(_ host: String) async -> String? {
     await withCheckedContinuation { continuation in
-      DispatchQueue.global().async {
+      waitingRoom.async {
         continuation.resume(returning: MediaSocket.resolve(host))
       }
     }
@@ -417,7 +421,7 @@ public actor Phone {
 
   private nonisolated func probe(_ address: SocketAddress, for uuid: UUID) {
     let inbox = inboxContinuation
-    DispatchQueue.global().async {
+    Self.waitingRoom.async {
       guard ReachabilityProbe.isRefused(address, milliseconds: 1_000) else { return }
       inbox.yield(.refused(uuid, "connection refused: nobody listens at \(address)"))
     }

@@ -112,9 +112,13 @@ public final class VoiceEngine<
     self.control = Mutex(control)
     self.signals = signals
 
-    try loop.startDevice()
+    let start = try DeviceStart()
     let thread = try RealTimeThread(name: "voice", policy: .realTime, onDenial: onDenial) {
-      loop.run()
+      if start.perform(loop.startDevice) { loop.run() }
+    }
+    if let error = start.wait() {
+      thread.join()
+      throw error
     }
     self.control.withLock { $0.thread = thread }
   }

@@ -476,7 +476,7 @@ final class VoiceLoop<
     }
   }
 
-  /// Starts the device; called once before `run`, on the engine's thread.
+  /// Starts the device; called once, just before `run`.
   func startDevice() throws(AudioDeviceError) {
     try device.start(fill: fill.goal)
   }

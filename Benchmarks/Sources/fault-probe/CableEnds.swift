@@ -70,8 +70,8 @@ struct Mouth: ~Copyable {
     if headset == nil, retry.isDue() { open() }
     guard let queued = headset?.queuedFrames() else { return }
     let now = frame(at: MonotonicClock.now())
-    // What was written sounds now plus what is queued; the least late look is the truest.
-    let shift = now + Int64(queued) - written
+    // What was written sounds now plus what is queued; the least late look is the truest. A card that is gone says 0.
+    let shift = queued > 0 ? now + Int64(queued) - written : .max
     stretches[stretches.count - 1].shift = min(stretches[stretches.count - 1].shift, shift)
     let wanted = Self.queued - queued
     guard wanted >= 48 else { return }

@@ -144,8 +144,8 @@ public struct KernelMachine {
       Invocation(
         "nice",
         [
-          "-n", "-15", "qemu-system-x86_64", "-accel", "tcg,thread=multi", "-cpu", "qemu64", "-smp",
-          "2", "-m", "1536",
+          "-n", "-15", "qemu-system-x86_64", "-accel", "tcg,thread=single", "-cpu", "qemu64", "-smp",
+          ProcessInfo.processInfo.environment["SMP"] ?? "1", "-icount", ProcessInfo.processInfo.environment["ICOUNT"] ?? "shift=0,sleep=off", "-m", "1536",
           "-kernel", kernel.path, "-initrd", disk.path,
           "-append", "console=ttyS0 quiet panic=-1 mitigations=off", "-nographic", "-no-reboot",
           "-fsdev", "local,id=f,path=\(share.path),security_model=none",

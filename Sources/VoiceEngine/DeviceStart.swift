@@ -1,0 +1,33 @@
+import RealTime
+import Synchronization
+
+/// What became of a device that the voice thread starts, for whoever waits for it.
+///
+/// A device runs from its start on, and a thread may have to wait for a processor before it runs: started by the
+/// thread that serves it, and not before, a loudspeaker does not run dry at once.
+///
+/// **Thread safety:** one thread answers, once; another waits, once.
+final class DeviceStart: Sendable {
+  private let isDone: WakeUp
+  private let error = Mutex<AudioDeviceError?>(nil)
+
+  init() throws(SystemError) { isDone = try WakeUp() }
+
+  /// Starts, and tells how that went; true if the device runs.
+  func perform(_ start: () throws(AudioDeviceError) -> Void) -> Bool {
+    defer { isDone.signal() }
+    do throws(AudioDeviceError) {
+      try start()
+      return true
+    } catch {
+      self.error.withLock { $0 = error }
+      return false
+    }
+  }
+
+  /// Waits for the start; the device's error if it failed.
+  func wait() -> AudioDeviceError? {
+    isDone.wait()
+    return error.withLock { $0 }
+  }
+}
