@@ -114,11 +114,11 @@ struct BlockTaking: Sendable {
     return age < 4 * period ? age : nil
   }
 
-  /// For how long the server, the machine or the program stood still before `instant`, in nanoseconds; 0 where cycles tell
-  /// nothing of it.
+  /// For how long the server, the machine or the program stood still before `instant`, in nanoseconds; nil where cycles
+  /// tell nothing of it.
   @_noAllocation @_noLocks
-  func standstill(at instant: MonotonicInstant) -> Int64 {
-    guard let cycle else { return 0 }
+  func standstill(at instant: MonotonicInstant) -> Int64? {
+    guard isPossible, let cycle else { return nil }
     let age = instant.nanoseconds(since: cycle)
     if age < period { return delay }
     return age < 64 * period ? age - period : 0

@@ -197,7 +197,7 @@ public struct PlaybackFill: Sendable {
   /// For how long the device, the machine or the program stood still before `now`, in nanoseconds.
   @_noAllocation @_noLocks
   private func standstill(at now: MonotonicInstant) -> Int64 {
-    followsCycles ? blocks.standstill(at: now) : pause
+    blocks.standstill(at: now) ?? pause
   }
 
   @_noAllocation @_noLocks
