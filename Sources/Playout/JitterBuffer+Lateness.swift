@@ -76,6 +76,14 @@ extension JitterBuffer {
     return step
   }
 
+  // The first sound of all, without what the target does not ask to wait for: nobody misses it, and without a pause in the
+  // speech it would take seconds to get rid of it.
+  @_noAllocation @_noLocks
+  mutating func begin(_ packet: StoredPacket, late: FrameCount) -> Step {
+    guard late > Self.audibleFrames else { return play(packet) }
+    return play(packet, skipping: min(late, packet.frames - Self.audibleFrames))
+  }
+
   // After an interruption, without what it has already cost: nobody hears another joint. Nil if nothing is to be left out.
   @_noAllocation @_noLocks
   mutating func goOn(from front: StoredPacket, at playTime: MonotonicInstant) -> Step? {

@@ -370,7 +370,7 @@ public struct JitterBuffer: ~Copyable {
     let held = target.delay(ofFrame: packet.mediaFrame, at: playTime) ?? 0
     let wait = SampleRate.voice.frames(inNanoseconds: target.nanoseconds - held)
     // Half of the finest step a decoder can conceal is as near as waiting gets.
-    guard wait > 60 else { return play(packet) }
+    guard wait > 60 else { return hasPlayed ? play(packet) : begin(packet, late: -wait) }
     // SILK conceals 10 ms at a time: for its packets a shorter wait is no wait.
     let grain = packetFrames >= Self.concealmentChunk ? Self.concealmentChunk : 120
     guard wait > grain / 2 || !hasPlayed else { return play(packet) }

@@ -23,6 +23,8 @@ public struct SoundClock: Sendable {
   private var origin: Int64 = 0
   private var position: Int64 = 0
   private var isRestarted = false
+  /// By how much the device may have been further than it said when it began, and until when that shows.
+  private var slack: (nanoseconds: Int64, end: MonotonicInstant)?
 
   /// The device's position moves by so much at once; what follows learns it.
   private var step: Int64
@@ -67,6 +69,7 @@ public struct SoundClock: Sendable {
       origin = instant.nanoseconds - position
       (now, before, moved, self.updated) = (instant, instant, instant, instant)
       self.position = position
+      slack = (step, instant.advanced(byNanoseconds: Self.memory))
       return
     }
     before = now
@@ -74,17 +77,30 @@ public struct SoundClock: Sendable {
     if isRestarted {
       isRestarted = false
       origin = free.nanoseconds - position
+      slack = (step, instant.advanced(byNanoseconds: Self.memory))
     } else {
       learnStep(to: position, at: instant)
     }
     self.updated = instant
     self.position = position
+    settle(at: instant, by: free)
     // What has run dry sounds silence, and time passes with it.
     guard !isDry else {
       origin = max(origin, free.nanoseconds - position - step)
       return now = max(free, reached)
     }
     now = max(before, max(reached, min(free, reached.advanced(byNanoseconds: step))))
+  }
+
+  // What it said first may have been a step old. Were the clock set by that, it would jump once what the device says is
+  // newer, and all packets of the first seconds would seem to come late.
+  @_noAllocation @_noLocks
+  private mutating func settle(at instant: MonotonicInstant, by free: MonotonicInstant) {
+    guard let slack else { return }
+    guard instant < slack.end else { return self.slack = nil }
+    let newer = max(0, min(slack.nanoseconds, reached.nanoseconds(since: free)))
+    origin -= newer
+    self.slack?.nanoseconds -= newer
   }
 
   private var reached: MonotonicInstant {

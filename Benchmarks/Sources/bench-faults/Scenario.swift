@@ -10,7 +10,7 @@ struct Scenario {
   /// What happens while the call stands.
   var faults = "sleep 1"
   /// What the programs are told beside their headsets.
-  var options = "--period 5"
+  var options = "--period 4"
   /// The longest silence that is allowed, in milliseconds.
   var gapMilliseconds = 30.0
   /// Whether that is beyond what lies between the first mark and the last, while which nothing can be heard.
