@@ -54,12 +54,15 @@ public struct DelayTarget: ~Copyable {
 
   /// Takes in one packet: the media time of its first frame, its duration, when it came, and how long it lay until the
   /// player asked, in nanoseconds.
+  ///
+  /// What comes while this machine is occupied with a sound device that fails is not usual, and teaches nothing of the way.
   @_noAllocation @_noLocks
   public mutating func update(
     mediaFrame: Int64,
     frames: FrameCount,
     arrival: MonotonicInstant,
-    wait: Int64
+    wait: Int64,
+    isUsual: Bool = true
   ) {
     let transit = arrival.nanoseconds - Self.nanoseconds(ofFrames: mediaFrame)
     let minimum = fastest.update(transit, at: arrival)
@@ -82,7 +85,7 @@ public struct DelayTarget: ~Copyable {
     let duration = SampleRate.voice.nanoseconds(of: frames)
     let delay = transit + wait - (reference ?? minimum)
     let isEvent =
-      !isCatchingUp(delay: delay, duration: duration, since: previousArrival, at: arrival)
+      isUsual && !isCatchingUp(delay: delay, duration: duration, since: previousArrival, at: arrival)
     if isEvent { histogram.add(delay: delay, duration: duration) }
     lastDelay = delay
     usualWait += (Float(wait) - usualWait) / 256

@@ -331,7 +331,13 @@ public struct JitterBuffer: ~Copyable {
     if let newestArrival {
       overtaking.note(sequence, after: newestArrival.sequence, at: arrival)
     }
-    target.update(mediaFrame: mediaFrame, frames: frames, arrival: arrival, wait: wait)
+    target.update(
+      mediaFrame: mediaFrame,
+      frames: frames,
+      arrival: arrival,
+      wait: wait,
+      isUsual: !isInterrupted
+    )
   }
 
   // A time base that jumps: backwards with a newer number, or ahead of the clock by a second.

@@ -84,10 +84,11 @@ public struct SoundClock: Sendable {
     self.updated = instant
     self.position = position
     settle(at: instant, by: free)
-    // What has run dry sounds silence, and time passes with it.
+    // What has run dry sounds silence, and time passes with it; what is gone has not sounded all that it was given.
     guard !isDry else {
-      origin = max(origin, free.nanoseconds - position - step)
-      return now = max(free, reached)
+      let end = free.nanoseconds - position
+      origin = min(end, max(origin, end - step))
+      return now = free
     }
     now = max(before, max(reached, min(free, reached.advanced(byNanoseconds: step))))
   }

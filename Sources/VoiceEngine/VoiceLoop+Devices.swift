@@ -9,6 +9,7 @@ extension VoiceLoop where Device: ~Copyable, Transport: ~Copyable {
   func noteGone(_ sides: DeviceSides) {
     gone.formUnion(sides)
     signals.noteGone(sides)
+    if sides.contains(.playback) { forEachStream { box, _ in box.stream.noteInterruption() } }
     // Its descriptor would end every wait at once.
     waitedCount = 1 + device.pollDescriptors(&descriptors, from: 1)
   }
