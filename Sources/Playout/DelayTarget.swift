@@ -55,7 +55,8 @@ public struct DelayTarget: ~Copyable {
   /// Takes in one packet: the media time of its first frame, its duration, when it came, and how long it lay until the
   /// player asked, in nanoseconds.
   ///
-  /// What comes while this machine is occupied with a sound device that fails is not usual, and teaches nothing of the way.
+  /// What comes while this machine is occupied with a sound device that fails is not usual, and teaches nothing of the
+  /// way.
   @_noAllocation @_noLocks
   public mutating func update(
     mediaFrame: Int64,

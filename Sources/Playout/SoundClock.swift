@@ -23,8 +23,8 @@ public struct SoundClock: Sendable {
   private var origin: Int64 = 0
   private var position: Int64 = 0
   private var isRestarted = false
-  /// By how much the device may have been further than it said when it began, and until when that shows.
-  private var slack: (nanoseconds: Int64, end: MonotonicInstant)?
+  /// By how much the device may have been further than it said when it began, at which time of both clocks.
+  private var slack: (nanoseconds: Int64, began: MonotonicInstant, instant: MonotonicInstant)?
 
   /// The device's position moves by so much at once; what follows learns it.
   private var step: Int64
@@ -69,7 +69,7 @@ public struct SoundClock: Sendable {
       origin = instant.nanoseconds - position
       (now, before, moved, self.updated) = (instant, instant, instant, instant)
       self.position = position
-      slack = (step, instant.advanced(byNanoseconds: Self.memory))
+      slack = (step, instant, instant)
       return
     }
     before = now
@@ -77,13 +77,13 @@ public struct SoundClock: Sendable {
     if isRestarted {
       isRestarted = false
       origin = free.nanoseconds - position
-      slack = (step, instant.advanced(byNanoseconds: Self.memory))
+      slack = (step, free, instant)
     } else {
       learnStep(to: position, at: instant)
     }
     self.updated = instant
     self.position = position
-    settle(at: instant, by: free)
+    settle(at: instant)
     // What has run dry sounds silence, and time passes with it; what is gone has not sounded all that it was given.
     guard !isDry else {
       let end = free.nanoseconds - position
@@ -96,12 +96,14 @@ public struct SoundClock: Sendable {
   // What it said first may have been a step old. Were the clock set by that, it would jump once what the device says is
   // newer, and all packets of the first seconds would seem to come late.
   @_noAllocation @_noLocks
-  private mutating func settle(at instant: MonotonicInstant, by free: MonotonicInstant) {
-    guard let slack else { return }
-    guard instant < slack.end else { return self.slack = nil }
-    let newer = max(0, min(slack.nanoseconds, reached.nanoseconds(since: free)))
+  private mutating func settle(at instant: MonotonicInstant) {
+    guard let (most, began, then) = slack else { return }
+    let passed = instant.nanoseconds(since: then)
+    guard passed < Self.memory else { return slack = nil }
+    let ahead = reached.nanoseconds(since: began.advanced(byNanoseconds: passed))
+    let newer = max(0, min(most, ahead))
     origin -= newer
-    self.slack?.nanoseconds -= newer
+    slack?.nanoseconds -= newer
   }
 
   private var reached: MonotonicInstant {

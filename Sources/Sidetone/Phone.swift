@@ -409,7 +409,9 @@ public actor Phone {
 
   // A thread that may block, for one job. Not one of the global queue's: there are as many as processors, and tasks run on
   // them; where there is one, everything would wait.
-  private nonisolated static var waitingRoom: DispatchQueue { DispatchQueue(label: "sidetone.waiting") }
+  private nonisolated static var waitingRoom: DispatchQueue {
+    DispatchQueue(label: "sidetone.waiting")
+  }
 
   private static func resolve(_ host: String) async -> String? {
     await withCheckedContinuation { continuation in

@@ -28,17 +28,47 @@ struct PlaybackFillTests {
   }
 
   @Test func whoMissesOverAndOverIsTriedLessAndLess() {
-    var fill = PlaybackFill(period: 128, capacity: 4_096, rate: .voice)
+    var fill = PlaybackFill(period: 480, capacity: 4_800, rate: .voice)
     var misses: [Int] = []
-    for step in 0..<3_000 {
-      let isTooLow = fill.goal < 256
+    for step in 0..<60_000 {
+      let isTooLow = fill.goal < 960
       if isTooLow { misses.append(step) }
-      _ = fill.framesToWrite(queued: isTooLow ? 10 : 200, at: instant(step * 200))
+      _ = fill.framesToWrite(queued: isTooLow ? 40 : 480, at: instant(step * 10))
     }
-    let pauses = zip(misses.dropFirst(), misses).map { ($0 - $1) / 5 }
+    let pauses = zip(misses.dropFirst(), misses).map { ($0 - $1) / 100 }
     // Seconds: 8, 16, 32, 64, 128, each up to the next look after four quiet seconds.
     #expect(pauses.count >= 5 && pauses[0] <= 13 && pauses[1] > pauses[0])
     #expect(pauses[4] >= 128 && pauses.dropFirst(5).allSatisfy { $0 >= 128 && $0 <= 133 })
+  }
+
+  @Test func goalIsNotLoweredToWhatWouldHaveBeenANearMiss() {
+    // Its clock ticks each 4 ms: two ticks, of 192 frames each, lie between some of the wake-ups that it owes each 5 ms.
+    var fill = PlaybackFill(period: 240, capacity: 4_800, rate: .voice)
+    var (queued, milliseconds) = (480, 0)
+    for _ in 0..<15_000 {
+      for ticks in [2, 1, 1, 1] {
+        queued -= 192 * ticks
+        milliseconds += 4 * ticks
+        #expect(queued > 0)
+        queued += fill.framesToWrite(queued: queued, at: instant(milliseconds))
+      }
+    }
+    #expect(fill.underruns == 0 && fill.goal == 480)
+  }
+
+  @Test func standstillOfACardIsForgivenOnce() {
+    var fill = PlaybackFill(period: 240, capacity: 4_800, rate: .voice)
+    func turn(at milliseconds: Int, queued: FrameCount) {
+      _ = fill.framesToWrite(queued: queued, at: instant(milliseconds))
+      if queued == 0 { fill.noteUnderrun(at: instant(milliseconds)) }
+    }
+    for step in 0..<600 { turn(at: step * 5, queued: 240) }
+    let goal = fill.goal
+    turn(at: 3_060, queued: 0)
+    #expect(fill.goal == goal && fill.underruns == 1)
+    for step in 0..<600 { turn(at: 3_065 + step * 5, queued: 240) }
+    turn(at: 6_120, queued: 0)
+    #expect(fill.goal == goal + 240 && fill.underruns == 2)
   }
 
   @Test func quietDeviceKeepsHalfAPeriodLeft() {

@@ -97,6 +97,36 @@ struct SoundClockTests {
     #expect(abs(clock.now.nanoseconds - 399 * 2_500_000) < 100_000)
   }
 
+  @Test func whatTheDeviceSaidFirstMayBeAStepOld() {
+    // Its clock ticks each 4 ms, and it was started just after a tick, and looked at just before and just after others.
+    var clock = SoundClock(period: 240, rate: .voice)
+    var mistakes: [Int64] = []
+    for tick in 0..<1_000 as Range<Int64> {
+      if tick == 500 { clock.noteRestart() }
+      let isAtFirst = tick % 500 < 3
+      let now = tick * 4 * Self.millisecond + (isAtFirst ? 3_900_000 : 100_000)
+      clock.update(
+        frames: (tick % 500) * 192,
+        isDry: false,
+        at: MonotonicInstant(nanoseconds: now)
+      )
+      mistakes.append(clock.now.nanoseconds - now)
+    }
+    #expect(mistakes.allSatisfy { abs($0) < 10_000 })
+  }
+
+  @Test func whatIsGoneHasNotSoundedItsQueue() {
+    var clock = SoundClock(period: 240, rate: .voice)
+    for turn in 0..<100 as Range<Int64> {
+      let now = MonotonicInstant(nanoseconds: turn * 5 * Self.millisecond)
+      clock.update(frames: turn * 240, isDry: false, at: now)
+    }
+    // 10 ms were queued when it was pulled.
+    let end = MonotonicInstant(nanoseconds: 500 * Self.millisecond)
+    clock.update(frames: 100 * 240 + 480, isDry: true, at: end)
+    #expect(clock.now == end)
+  }
+
   @Test func aStallThatIsCaughtUpWithIsNoCoarseness() {
     var clock = SoundClock(period: 128, rate: .voice)
     func look(_ milliseconds: Int64, frames: Int64) {

@@ -24,7 +24,7 @@ struct Outcome: Codable {
   var routeChanges = 0
   /// What is broken.
   var complaints: [String] = []
-  /// What took longer than it should: on an emulated processor, its stalls may be the reason.
+  /// What took longer than it should.
   var delays: [String] = []
 
   /// Reads what the scenario left in `folder`.

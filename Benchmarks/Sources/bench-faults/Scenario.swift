@@ -21,7 +21,7 @@ struct Scenario {
   var isOfTheNetwork = false
 
   /// Delay may be so much higher or lower afterwards, in milliseconds.
-  static let delayTolerance = 30.0
+  static let delayTolerance = 3.0
 
   /// A line of shell that calls the function `scenario` of the machine.
   var invocation: String {

@@ -2,7 +2,7 @@ public import Foundation
 
 /// A virtual machine with Debian's kernel, and so with real drivers, network emulation included.
 ///
-/// It is emulated in software, needs no privileges and boots in a few seconds. Its files are programs of this
+/// It is emulated in software, needs no privileges and boots in a few seconds; where it is alone, its time is its own. Its files are programs of this
 /// machine with their libraries; a folder is shared with it.
 public struct KernelMachine {
   private let work: URL
@@ -115,12 +115,19 @@ public struct KernelMachine {
         case .first(let port): ("listen=127.0.0.1:\(port)", "52:54:00:00:00:01")
         case .second(let port): ("connect=127.0.0.1:\(port)", "52:54:00:00:00:02")
         }
-      return [
+      return KernelMachine.among + [
         "-netdev", "socket,id=wire,\(socket)", "-device",
         "virtio-net-pci,netdev=wire,mac=\(address)",
       ]
     }
   }
+
+  // A machine alone counts its time in instructions, a nanosecond each, and leaves out what it would sleep: whatever
+  // becomes of this machine meanwhile, it never stands still. Two that talk live in the time that both share.
+  private static let alone = [
+    "-nic", "none", "-accel", "tcg,thread=single", "-smp", "1", "-icount", "shift=0,sleep=off",
+  ]
+  private static let among = ["-accel", "tcg,thread=multi", "-smp", "2"]
 
   /// Boots with `share` at `/mnt`, and waits until the machine has turned itself off, `seconds` at most.
   public func boot(sharing share: URL, seconds: Double) throws {
@@ -144,13 +151,12 @@ public struct KernelMachine {
       Invocation(
         "nice",
         [
-          "-n", "-15", "qemu-system-x86_64", "-accel", "tcg,thread=single", "-cpu", "qemu64", "-smp",
-          ProcessInfo.processInfo.environment["SMP"] ?? "1", "-icount", ProcessInfo.processInfo.environment["ICOUNT"] ?? "shift=0,sleep=off", "-m", "1536",
+          "-n", "-15", "qemu-system-x86_64", "-cpu", "qemu64", "-m", "2048",
           "-kernel", kernel.path, "-initrd", disk.path,
           "-append", "console=ttyS0 quiet panic=-1 mitigations=off", "-nographic", "-no-reboot",
           "-fsdev", "local,id=f,path=\(share.path),security_model=none",
           "-device", "virtio-9p-pci,fsdev=f,mount_tag=host",
-        ] + (wire?.arguments ?? ["-nic", "none"])
+        ] + (wire?.arguments ?? Self.alone)
       ),
       environment: [:],
       log: share.appendingPathComponent("console.log")
