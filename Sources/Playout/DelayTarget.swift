@@ -86,7 +86,8 @@ public struct DelayTarget: ~Copyable {
     let duration = SampleRate.voice.nanoseconds(of: frames)
     let delay = transit + wait - (reference ?? minimum)
     let isEvent =
-      isUsual && !isCatchingUp(delay: delay, duration: duration, since: previousArrival, at: arrival)
+      isUsual
+      && !isCatchingUp(delay: delay, duration: duration, since: previousArrival, at: arrival)
     if isEvent { histogram.add(delay: delay, duration: duration) }
     lastDelay = delay
     usualWait += (Float(wait) - usualWait) / 256

@@ -5,11 +5,12 @@ public import MediaTime
 /// The goal is a period and a margin, which is left when a sound card asks for the next. The margin begins at a period,
 /// or 10 ms if that is less; half of it is enough where threads wake in time. It is raised by a period when the buffer
 /// ran dry, by half of one when it nearly did, and lowered by half a period after four quiet seconds, unless that would
-/// have been a near miss in them, or it was raised from there lately: within eight seconds, and twice as long each time
-/// that happens soon again, up to two minutes. So a rare miss costs little delay, and a machine that always misses is not
-/// tried over and over. A standstill that a period more would not have bridged teaches nothing, unless it is the second
-/// within eight seconds. It is also raised, and then kept, when the device takes nothing for 50 ms in the two seconds after
-/// its start; one that stands still later is waited for. Many devices run dry once while they start, which teaches nothing.
+/// have been a near miss in them, or the margin less than twice as long as it took to wake the program, or it was raised
+/// from there lately: within eight seconds, and twice as long each time that happens soon again, up to two minutes. So a
+/// rare miss costs little delay, and a machine that always misses is not tried over and over. A standstill that a period
+/// more would not have bridged teaches nothing, unless it is the second within eight seconds. It is also raised, and then
+/// kept, when the device takes nothing for 50 ms in the two seconds after its start; one that stands still later is waited
+/// for. Many devices run dry once while they start, which teaches nothing.
 ///
 /// With a device that takes whole blocks (`BlockTaking`) the margin is the time from the writing to the taking: as many
 /// blocks as begin within it are queued, and written when it begins. A margin of a period is one block, written at once;
@@ -47,6 +48,8 @@ public struct PlaybackFill: Sendable {
   /// When frames were asked for the last time, and by how much more than a period that was after the time before.
   private var served: MonotonicInstant?
   private var pause: Int64 = 0
+  /// The longest such pause since it is quiet.
+  private var worstPause: Int64 = 0
   private var started: MonotonicInstant?
   private var floorAfterStart: FrameCount = 0
   private var blocks: BlockTaking
@@ -191,6 +194,7 @@ public struct PlaybackFill: Sendable {
   @_noAllocation @_noLocks
   private mutating func notePause(at now: MonotonicInstant) {
     if let served { pause = now.nanoseconds(since: served) - rate.nanoseconds(of: period) }
+    worstPause = max(worstPause, pause)
     served = now
   }
 
@@ -233,6 +237,7 @@ public struct PlaybackFill: Sendable {
   private mutating func beginQuiet(at now: MonotonicInstant) {
     quietSince = now
     leastLeft = .max
+    worstPause = 0
     blocks.worstLateness = 0
   }
 
@@ -244,12 +249,13 @@ public struct PlaybackFill: Sendable {
     @_noAllocation @_noLocks get { max(max(floor, floorAfterStart), goal - period / 2) }
   }
 
-  /// Whether lowering would not have been a near miss of late; where cycles are followed, whether the margin that is left
-  /// after it would have been twice what it took to wake us.
+  /// Whether the margin that is left after lowering would have been twice what it took to wake us, and that no near miss.
   @_noAllocation @_noLocks
   private func isPunctual(at now: MonotonicInstant) -> Bool {
-    guard let _ = blocks.age(at: now) else { return leastLeft - (goal - lowered) >= nearMiss }
-    return 2 * rate.frames(inNanoseconds: blocks.worstLateness) <= lowered - period
+    let isFollowed = blocks.age(at: now) != nil
+    let lateness = isFollowed ? blocks.worstLateness : worstPause
+    guard 2 * rate.frames(inNanoseconds: lateness) <= lowered - period else { return false }
+    return isFollowed || leastLeft - (goal - lowered) >= nearMiss
   }
 
   @_noAllocation @_noLocks

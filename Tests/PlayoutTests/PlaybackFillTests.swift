@@ -16,15 +16,31 @@ struct PlaybackFillTests {
   }
 
   @Test func nearMissRaisesTheGoalAndQuietLowersIt() {
-    var fill = PlaybackFill(period: 128, capacity: 4_096, rate: .voice)
-    _ = fill.framesToWrite(queued: 128, at: instant(0))
+    var fill = PlaybackFill(period: 144, capacity: 4_096, rate: .voice)
+    _ = fill.framesToWrite(queued: 144, at: instant(0))
     _ = fill.framesToWrite(queued: 10, at: instant(3))
-    #expect(fill.goal == 320)
-    for step in 1...7 { _ = fill.framesToWrite(queued: 200, at: instant(3 + step * 1_000)) }
+    #expect(fill.goal == 360)
+    func serve(until milliseconds: Int, from start: Int) {
+      for step in start / 3..<milliseconds / 3 {
+        _ = fill.framesToWrite(queued: 216, at: instant(step * 3))
+      }
+    }
+    serve(until: 7_000, from: 6)
     // What was too little lately is not tried again.
-    #expect(fill.goal == 320)
-    for step in 8...30 { _ = fill.framesToWrite(queued: 200, at: instant(3 + step * 1_000)) }
-    #expect(fill.goal == 192)
+    #expect(fill.goal == 360)
+    serve(until: 30_000, from: 7_000)
+    #expect(fill.goal == 216)
+  }
+
+  @Test func whoWakesLateKeepsTwiceAsMuch() {
+    var fill = PlaybackFill(period: 240, capacity: 4_800, rate: .voice)
+    // 1.5 ms late once a second: what would be left of 2.5 ms is not enough.
+    for step in 0..<12_000 {
+      let late: Int64 = step % 200 == 0 ? 1_500_000 : 0
+      let now = instant(step * 5).advanced(byNanoseconds: late)
+      _ = fill.framesToWrite(queued: 240 - Int(late * 48 / 1_000_000), at: now)
+    }
+    #expect(fill.goal == 480)
   }
 
   @Test func whoMissesOverAndOverIsTriedLessAndLess() {
@@ -241,7 +257,7 @@ struct PlaybackFillTests {
     var fill = PlaybackFill(period: 960, capacity: 9_600, rate: .voice)
     _ = fill.framesToWrite(queued: 0, at: instant(0))
     #expect(fill.goal == 960 + 480)
-    for step in 1...30 { _ = fill.framesToWrite(queued: 400, at: instant(step * 1_000)) }
+    for step in 1...1_500 { _ = fill.framesToWrite(queued: 400, at: instant(step * 20)) }
     #expect(fill.goal == 960 + 240)
   }
 

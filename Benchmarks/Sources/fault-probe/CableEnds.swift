@@ -117,6 +117,8 @@ struct Ear: ~Copyable {
     self.name = DeviceName(name)
     self.begin = begin
     heard = [Float](repeating: 0, count: seconds * 48_000)
+    // Room for all: an array that grows is copied, and nobody else runs meanwhile.
+    samples.reserveCapacity((seconds + 1) * 48_000)
   }
 
   mutating func turn() {
@@ -182,7 +184,7 @@ struct Ear: ~Copyable {
       let (place, sample) = (Int(origin) + offset, Int(Double(offset) / (1 + slowness)))
       if heard.indices.contains(place), sample < samples.count { heard[place] += samples[sample] }
     }
-    samples = []
+    samples.removeAll(keepingCapacity: true)
     looks = []
   }
 }
