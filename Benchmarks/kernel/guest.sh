@@ -147,7 +147,7 @@ await() {
 }
 
 # scenario NAME SECONDS FAULTS: a call from A to B; what is heard of it, and both sides' events.
-# Variables: options, before (commands), cables (commands that name the far ends of their cables).
+# Variables: options, devices (the caller's), before (commands), cables (commands that name the far ends of their cables).
 scenario() {
   name=$1 seconds=$2 faults=$3 mouth=hw:A,0 ear=hw:B,0
   out=/run/out/$name
@@ -163,7 +163,7 @@ scenario() {
   callee=$!
   await registered "$out/callee.jsonl" "$callee"
   eval "$before"
-  sidetone call sip:b@127.0.0.1:5070 --headset hw:A,1 $options --duration "$seconds" \
+  sidetone call sip:b@127.0.0.1:5070 $devices $options --duration "$seconds" \
     > "$out/caller.jsonl" 2> "$out/caller.err" &
   caller=$!
   await '"connected"' "$out/caller.jsonl" "$caller"
@@ -204,7 +204,7 @@ newcomer() {
   mkdir -p "$out"
   forget
   answer null
-  sidetone call sip:b@127.0.0.1:5070 --period 5 --complexity 0 --json --duration 8 \
+  sidetone call sip:b@127.0.0.1:5070 --period 5 --complexity 0 --json --duration 12 \
     > "$out/caller.jsonl" 2> "$out/caller.err" &
   caller=$!
   await '"connected"' "$out/caller.jsonl" "$caller"
@@ -212,16 +212,21 @@ newcomer() {
   sleep 3
   echo snd_dummy.0 > /sys/bus/platform/drivers/snd_dummy/unbind
   sleep 2
+  grep routeChanged "$out/caller.jsonl" > "$out/routes"
+  # The same headset at another port.
+  modprobe -r snd-dummy
+  modprobe snd-dummy enable=1 index=5 id=Headset
   wait "$caller"; caller_status=$?
   wait "$callee"
   modprobe -r snd-dummy
-  grep routeChanged "$out/caller.jsonl" > "$out/routes"
   {
     [ $caller_status = 0 ] || echo 'the call did not end well'
     grep -q 'microphone.*Headset.*newDeviceAvailable' "$out/routes" \
       || echo 'the headset was not used'
     grep oldDeviceUnavailable "$out/routes" | grep -vq Headset \
       || echo 'nothing stood in for the headset'
+    grep routeChanged "$out/caller.jsonl" | tail -1 | grep -q 'microphone.*Headset.*newDeviceAvailable' \
+      || echo 'the headset was not known at another port'
   } > "$out/complaints"
 }
 

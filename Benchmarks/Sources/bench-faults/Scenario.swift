@@ -11,6 +11,8 @@ struct Scenario {
   var faults = "sleep 1"
   /// What the programs are told beside their headsets.
   var options = "--period 4"
+  /// What the caller speaks and hears with.
+  var devices = "--headset hw:A,1"
   /// The longest silence that is allowed, in milliseconds.
   var gapMilliseconds = 30.0
   /// Whether that is beyond what lies between the first mark and the last, while which nothing can be heard.
@@ -26,7 +28,7 @@ struct Scenario {
   /// A line of shell that calls the function `scenario` of the machine.
   var invocation: String {
     isHeard
-      ? "options='\(options)' before='\(before)' cables='\(cables)' scenario \(name) \(seconds) '\(faults)'"
+      ? "options='\(options)' devices='\(devices)' before='\(before)' cables='\(cables)' scenario \(name) \(seconds) '\(faults)'"
       : name
   }
 
@@ -35,19 +37,22 @@ struct Scenario {
     plain + drifting(seconds: driftSeconds) + layouts + stopped + unplugged + networks
   }
 
-  private static let plain = [
-    Scenario(name: "plain", seconds: 12),
-    Scenario(name: "period-3.7", seconds: 12, options: "--period 3.7"),
-    Scenario(name: "period-7.3", seconds: 12, options: "--period 7.3"),
-    Scenario(name: "period-13.1", seconds: 12, options: "--period 13.1"),
+  private static let plain =
+    [
+      Scenario(name: "plain", seconds: 12)
+    ]
+    + ["2.9", "3.7", "5", "6.1", "7.3", "9.7", "11.3", "13.1"].map {
+      Scenario(name: "period-\($0)", seconds: 12, options: "--period \($0)")
+    } + [busy]
+
+  private static let busy =
     Scenario(
       name: "busy-at-answer",
       seconds: 18,
       before: "hold hw:B,1",
       faults: "sleep 6; release; sleep 8",
       gapMilliseconds: 300
-    ),
-  ]
+    )
 
   private static func drifting(seconds: Int) -> [Scenario] {
     [
@@ -86,9 +91,17 @@ struct Scenario {
       gapMilliseconds: 300
     ),
     Scenario(
+      name: "speaker-replugged",
+      seconds: 21,
+      faults: "sleep 7; unplug 0; sleep 5; plug 0; sleep 6",
+      gapMilliseconds: 300,
+      isFaultSilent: true
+    ),
+    Scenario(
       name: "microphone-replugged",
       seconds: 21,
       faults: "sleep 7; unplug 0; sleep 5; plug 0; sleep 6",
+      devices: "--capture hw:A,1 --playback hw:C,0",
       gapMilliseconds: 300,
       isFaultSilent: true
     ),
