@@ -1,6 +1,9 @@
 # Functions for the scenarios, which follow. Run by dash.
 set -u
 
+# What a scenario has left goes to the host, now that nobody speaks.
+keep() { mkdir -p /mnt/out; cp -r "$out" /mnt/out/; rm -rf "$out"; }
+
 # A name for what happens now, in seconds of the monotonic clock.
 mark() { echo "$(cut -d' ' -f1 /proc/uptime) $*" >> "$out/marks"; }
 
@@ -72,6 +75,7 @@ mixer() {
     amixer -c D sget Line | grep -q 'Capture.*\[on\]' && echo 'another input is on'
   } > "$out/complaints"
   modprobe -r snd-dummy
+  keep
 }
 
 # A card of which each way has to be switched on, and the use case before them.
@@ -128,6 +132,7 @@ CONFIGURATION
   } > "$out/complaints"
   unset ALSA_CONFIG_UCM2
   modprobe -r snd-dummy
+  keep
 }
 
 # answer HEADSET: somebody answers the next call.
@@ -174,6 +179,7 @@ scenario() {
   wait "$probe"
   tc qdisc del dev lo root 2> /dev/null
   shift_card B 100000
+  keep
 }
 
 # A headset that was named once, and what is chosen when none is named.
@@ -196,6 +202,7 @@ memory() {
     grep -q 'loudspeaker: chosen' "$out/devices" && echo 'a made-up loudspeaker was remembered'
     grep -q 'hw:C,1 would' "$out/without" && echo 'what is not plugged in would be used'
   } > "$out/complaints"
+  keep
 }
 
 # A headset that was never there before is plugged in during a call of somebody who has named none, and pulled again.
@@ -228,6 +235,7 @@ newcomer() {
     grep routeChanged "$out/caller.jsonl" | tail -1 | grep -q 'microphone.*Headset.*newDeviceAvailable' \
       || echo 'the headset was not known at another port'
   } > "$out/complaints"
+  keep
 }
 
 # wire NUMBER SECONDS: one of two machines on a wire, each with a headset; the first calls the second.

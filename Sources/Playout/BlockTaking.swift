@@ -121,7 +121,7 @@ struct BlockTaking: Sendable {
     guard isPossible, let cycle else { return nil }
     let age = instant.nanoseconds(since: cycle)
     if age < period { return delay }
-    return age < 64 * period ? age - period : 0
+    return age < 64 * period ? age - period : nil
   }
 
   /// Notes that the device was started anew, with cycles that begin at other times.

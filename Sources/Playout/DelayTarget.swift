@@ -55,8 +55,8 @@ public struct DelayTarget: ~Copyable {
   /// Takes in one packet: the media time of its first frame, its duration, when it came, and how long it lay until the
   /// player asked, in nanoseconds.
   ///
-  /// What comes while this machine is occupied with a sound device that fails is not usual, and teaches nothing of the
-  /// way.
+  /// What comes while this machine is occupied with a sound device that fails is not usual: it teaches nothing of the way,
+  /// and only the time base is followed.
   @_noAllocation @_noLocks
   public mutating func update(
     mediaFrame: Int64,
@@ -82,12 +82,12 @@ public struct DelayTarget: ~Copyable {
       if isProved { histogram.shift(by: minimum - reference) }
     }
     if isProved { reference = minimum }
+    guard isUsual else { return }
 
     let duration = SampleRate.voice.nanoseconds(of: frames)
     let delay = transit + wait - (reference ?? minimum)
     let isEvent =
-      isUsual
-      && !isCatchingUp(delay: delay, duration: duration, since: previousArrival, at: arrival)
+      !isCatchingUp(delay: delay, duration: duration, since: previousArrival, at: arrival)
     if isEvent { histogram.add(delay: delay, duration: duration) }
     lastDelay = delay
     usualWait += (Float(wait) - usualWait) / 256

@@ -10,9 +10,9 @@ extension JitterBuffer {
   private static var steeredFrames: FrameCount { @_noAllocation @_noLocks get { 240 } }
   private static var steeringInterval: Int64 { 1_000_000_000 }
 
-  /// Tells the buffer that the loudspeaker stood still for a while, and goes on from here.
+  /// Tells the buffer that the loudspeaker is gone, or stood still and goes on from here.
   ///
-  /// What waited meanwhile was not heard in time, and is left out.
+  /// What waits meanwhile is not heard in time, and is left out.
   @_noAllocation @_noLocks
   public mutating func noteInterruption() { isInterrupted = true }
 

@@ -11,6 +11,7 @@ public import MediaTime
 /// |---|---|---|
 /// | nothing yet | – | `silence` |
 /// | first packet, or after silence or a long gap | not yet due | `comfort` until its delay reaches the target |
+/// | first packet of all | later than the target | `decodeLate` without as much of it |
 /// | the expected packet | yes | `decode` |
 /// | the expected packet | only a later one | `recover` if it carries the redundancy, if only for the decoder's sake, else `conceal` for the missing span |
 /// | the expected packet | nothing | `conceal`, time standing still, so that a late packet still plays |
@@ -55,7 +56,7 @@ public struct JitterBuffer: ~Copyable {
   private(set) var isInSilence = false
   /// When small lateness was first left out, and when there was some last.
   var steered: (begin: MonotonicInstant, last: MonotonicInstant)?
-  /// True from an interruption to the next packet.
+  /// True from an interruption until a packet is played again; what comes meanwhile teaches nothing.
   var isInterrupted = false
 
   /// A buffer that has received nothing.
@@ -116,7 +117,7 @@ public struct JitterBuffer: ~Copyable {
       counters.duplicatePackets += 1
       return .duplicate
     }
-    if carriesRedundancy, newestArrival != nil, !store.contains(sequence - 1),
+    if carriesRedundancy, !isInterrupted, newestArrival != nil, !store.contains(sequence - 1),
       !played.contains(sequence - 1)
     {
       target.noteRecovery(distance: frames)
@@ -170,7 +171,7 @@ public struct JitterBuffer: ~Copyable {
       return .duplicate
     }
     if let later = store.first(from: sequence), mediaFrame >= later.mediaFrame { return .duplicate }
-    target.noteRecovery(distance: distance)
+    if !isInterrupted { target.noteRecovery(distance: distance) }
     if let expected, sequence < expected.sequence {
       played.insert(sequence)
       return .late
@@ -200,6 +201,7 @@ public struct JitterBuffer: ~Copyable {
     firstSequence = 0
     played.reset()
     overtaking.reset()
+    isInterrupted = false
     isResuming = true
     concealedSinceExpected = Self.fadedFrames
   }
@@ -397,6 +399,7 @@ public struct JitterBuffer: ~Copyable {
     packetFrames = packet.frames
     concealedSinceExpected = 0
     isResuming = false
+    if !hasPlayed { isInterrupted = false }
     hasPlayed = true
     isInSilence = packet.isSilence
     if packet.isCopy {

@@ -255,6 +255,7 @@ public struct PlaybackFill: Sendable {
     let isFollowed = blocks.age(at: now) != nil
     let lateness = isFollowed ? blocks.worstLateness : worstPause
     guard 2 * rate.frames(inNanoseconds: lateness) <= lowered - period else { return false }
+    // In a block that is taken whole, nothing less is left by lowering.
     return isFollowed || leastLeft - (goal - lowered) >= nearMiss
   }
 

@@ -53,7 +53,7 @@ public final class RealTimeThread: Sendable {
       let thread = realtime_thread_identifier()
       if policy == .realTime {
         if realtime_request_fifo(RealTimeThread.priority) != 0 { onDenial?(thread) }
-        // Denied without the privilege: pages may then be swapped, as for any program.
+        // Refused without the privilege: pages may then be swapped, as for any program.
         _ = realtime_lock_memory()
       }
       identifier.store(thread, ordering: .releasing)

@@ -60,14 +60,14 @@ public final class VoiceEngine<
   private let control: Mutex<Control>
   private let signals: LoopSignals
 
-  /// Starts `device` and a voice thread without streams.
+  /// Starts a voice thread without streams, which starts `device`, and waits until that is done.
   ///
   /// - Parameters:
   ///   - device: the microphone and the loudspeaker.
   ///   - settings: how it runs.
   ///   - alarm: signalled whenever `goneSides` grows.
   ///   - onDenial: called once, by the voice thread before it does anything, with its kernel identifier if the system
-  ///     denies real-time scheduling.
+  ///     denies real-time scheduling; it must not wait for whoever makes the engine, who waits for the thread.
   /// - Throws: the device's error if it does not start, or a codec's or the system's.
   public init(
     device: consuming Device,

@@ -192,6 +192,7 @@ final class VoiceLoop<
           streamAddresses[slot] = address
           streamIDs[slot] = id
           slotCount = max(slotCount, slot + 1)
+          if gone.contains(.playback) { interrupt(id) }
           break
         }
       case .detach(let id):
@@ -216,6 +217,10 @@ final class VoiceLoop<
         forEachStream { if $1 == id { $0.conference = conference } }
       }
     }
+  }
+
+  private func interrupt(_ id: Int) {
+    forEachStream { if $1 == id { $0.stream.noteInterruption() } }
   }
 
   // SAFETY: the address came from a retained box, which the engine keeps until it reads the release.

@@ -65,7 +65,8 @@ struct Outcome: Codable {
     after = meanDelay
     take(call, chirps)
     count(call, since: nil)
-    judge(allowed: 30, call, ends: 1)
+    // Two machines live in this one's time, and stand still when it does.
+    judge(allowed: nil, call, ends: 1)
   }
 
   private mutating func count(_ call: HeardCall, since fault: Double?) {
@@ -83,8 +84,8 @@ struct Outcome: Codable {
     routeChanges = call.events.filter { $0["event"] as? String == "routeChanged" }.count
   }
 
-  private mutating func judge(allowed: Double, _ call: HeardCall, ends count: Int) {
-    if gap > allowed { delays.append("silent for more than \(Int(allowed)) ms") }
+  private mutating func judge(allowed: Double?, _ call: HeardCall, ends count: Int) {
+    if let allowed, gap > allowed { delays.append("silent for more than \(Int(allowed)) ms") }
     if !isRecovered { complaints.append("not heard afterwards") }
     let ends = call.events.filter { $0["event"] as? String == "ended" }
     if ends.count != count || ends.contains(where: { $0["clean"] as? Bool != true }) {

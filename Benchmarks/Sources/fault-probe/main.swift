@@ -32,5 +32,7 @@ let heard = zip(ear.heard, second.heard).map { $0 + $1 }
 try unsafe heard.withUnsafeBytes {
   unsafe try Data($0).write(to: folder.appendingPathComponent("heard.f32"))
 }
-let record = MouthRecord(begin: begin.nanoseconds, stretches: mouth.stretches)
+// A card that was gone at once has told nothing.
+let stretches = mouth.stretches.filter { $0.shift < .max }
+let record = MouthRecord(begin: begin.nanoseconds, stretches: stretches)
 try JSONEncoder().encode(record).write(to: folder.appendingPathComponent("mouth.json"))
