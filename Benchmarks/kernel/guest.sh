@@ -249,7 +249,7 @@ wire() {
   chrt -f 50 fault-probe "$out" $((seconds + 25)) hw:A,0 hw:A,0 none > "$out/probe.log" 2>&1 &
   probe=$!
   await ready "$out/probe.log" "$probe"
-  options='--headset hw:A,1 --period 5 --complexity 0 --frame 10 --json'
+  options='--headset hw:A,1 --period 4 --complexity 0 --frame 10 --json'
   if [ "$number" = 2 ]; then
     sidetone listen --answer --once --listen 10.9.0.2:5070 $options \
       > "$out/events.jsonl" 2> "$out/events.err"

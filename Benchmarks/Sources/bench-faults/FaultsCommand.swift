@@ -89,16 +89,20 @@ struct FaultsCommand: ParsableCommand {
     }
   }
 
+  private func delay(_ milliseconds: Double) -> String {
+    milliseconds == 0 ? "–" : String(format: "%.1f", milliseconds)
+  }
+
   private func table(_ outcomes: [Outcome]) -> String {
     let head =
       "| Scenario | Gap, ms | Recovered | Delay before, ms | after, ms | Invented, ms | Removed | Added | Faults | Routes | |"
     let rows = outcomes.map { outcome in
       let figures = String(
-        format: "%.0f | %@ | %.1f | %.1f | %.0f | %.0f | %.0f | %d | %d",
+        format: "%.0f | %@ | %@ | %@ | %.0f | %.0f | %.0f | %d | %d",
         outcome.gap,
         outcome.isRecovered ? "yes" : "no",
-        outcome.before,
-        outcome.after,
+        delay(outcome.before),
+        delay(outcome.after),
         outcome.invented,
         outcome.removed,
         outcome.added,

@@ -120,7 +120,7 @@ struct HeardCall {
     var longest = 0
     var silent = 0
     for level in levels {
-      silent = Double(level) < usual / 16 ? silent + 1 : 0
+      silent = Double(level) < usual / 8 ? silent + 1 : 0
       longest = max(longest, silent)
     }
     return Double(longest * Self.window) / 48

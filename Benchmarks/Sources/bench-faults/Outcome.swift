@@ -6,7 +6,7 @@ struct Outcome: Codable {
   var name: String
   /// The longest silence, in milliseconds.
   var gap = 0.0
-  /// Mouth-to-ear delay before the fault, and in the last two seconds of the call, in milliseconds.
+  /// Mouth-to-ear delay before the fault, and in the last two seconds of the call, in milliseconds; 0 if nobody can tell.
   var before = 0.0
   var after = 0.0
   /// What the playout of both ends has invented from the fault on, or since it had settled if there is none, in milliseconds
@@ -47,6 +47,7 @@ struct Outcome: Codable {
     let fault = marks.first ?? (begin + end) / 2
 
     let chirps = call.chirps()
+    defer { if !scenario.isTimed { (before, after) = (0, 0) } }
     before = Percentiles(chirps.filter { $0.frame < fault - 24_000 }.map(\.delay)).median
     after = Percentiles(chirps.filter { $0.frame > end - 120_000 }.map(\.delay)).median
     take(call, chirps)
@@ -54,7 +55,7 @@ struct Outcome: Codable {
     let taken = Double((marks.last ?? fault) - fault) / 48
     let allowed = scenario.gapMilliseconds + (scenario.isFaultSilent ? taken : 0)
     judge(allowed: allowed, call, ends: 2)
-    if scenario.isOfTheNetwork { return }
+    if scenario.isOfTheNetwork || !scenario.isTimed { return }
     if abs(after - before) > Scenario.delayTolerance { delays.append("another delay") }
   }
 

@@ -22,6 +22,9 @@ struct Scenario {
   /// Whether the call is at least as much about the network, which has its own delays.
   var isOfTheNetwork = false
 
+  /// Whether the cables keep the clock's time; one that converts 44.1 kHz loses several milliseconds a second.
+  var isTimed = true
+
   /// Delay may be so much higher or lower afterwards, in milliseconds.
   static let delayTolerance = 3.0
 
@@ -68,7 +71,12 @@ struct Scenario {
       ("padded", "S24_LE 2 48000"), ("float", "FLOAT_LE 1 48000"), ("44100", "S16_LE 2 44100"),
       ("16000", "S16_LE 1 16000"), ("96000", "S32_LE 2 96000"),
     ].map { name, layout in
-      Scenario(name: "card-\(name)", seconds: 12, cables: "layout \(layout)")
+      Scenario(
+        name: "card-\(name)",
+        seconds: 12,
+        cables: "layout \(layout)",
+        isTimed: name != "44100"
+      )
     } + ["mixer", "profile", "memory", "newcomer"].map { Scenario(name: $0, isHeard: false) }
 
   private static let stopped = [
