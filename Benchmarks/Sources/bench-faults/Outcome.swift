@@ -47,15 +47,16 @@ struct Outcome: Codable {
     let fault = marks.first ?? (begin + end) / 2
 
     let chirps = call.chirps()
-    defer { if !scenario.isTimed { (before, after) = (0, 0) } }
-    before = Percentiles(chirps.filter { $0.frame < fault - 24_000 }.map(\.delay)).median
-    after = Percentiles(chirps.filter { $0.frame > end - 120_000 }.map(\.delay)).median
+    if scenario.isTimed {
+      before = Percentiles(chirps.filter { $0.frame < fault - 24_000 }.map(\.delay)).median
+      after = Percentiles(chirps.filter { $0.frame > end - 120_000 }.map(\.delay)).median
+    }
     take(call, chirps)
     count(call, since: faults.first)
     let taken = Double((marks.last ?? fault) - fault) / 48
     let allowed = scenario.gapMilliseconds + (scenario.isFaultSilent ? taken : 0)
     judge(allowed: allowed, call, ends: 2)
-    if scenario.isOfTheNetwork || !scenario.isTimed { return }
+    if scenario.isOfTheNetwork { return }
     if abs(after - before) > Scenario.delayTolerance { delays.append("another delay") }
   }
 

@@ -2,8 +2,8 @@ public import Foundation
 
 /// A virtual machine with Debian's kernel, and so with real drivers, network emulation included.
 ///
-/// It is emulated in software, needs no privileges and boots in a few seconds; where it is alone, its time is its own. Its files are programs of this
-/// machine with their libraries; a folder is shared with it.
+/// It is emulated in software, needs no privileges and boots in a few seconds; where it is alone, its time is its own.
+/// Its files are programs of this machine with their libraries; a folder is shared with it.
 public struct KernelMachine {
   private let work: URL
   private let initialisation: URL
