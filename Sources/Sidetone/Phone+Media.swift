@@ -54,7 +54,7 @@ extension Phone {
   func sendWaitingKeys(of call: PhoneCall) {
     guard let stream = call.stream, let engine else { return }
     if let former = call.formerStream {
-      // What it had still to send comes first; until it is known, the rest waits (`watch`).
+      // What it had still to send comes first; until it is known, the rest waits (`takeKeys`).
       guard let keys = engine.takeUnsentKeys(of: former) else { return }
       call.waitingKeys = keys + call.waitingKeys
       call.formerStream = nil
@@ -67,7 +67,10 @@ extension Phone {
   ///
   /// Keys that it had still to send are for the next one, or for nobody: after a hold they would come at another time.
   func detach(_ call: PhoneCall, keepingKeys: Bool = false) {
-    if let stream = call.stream { engine?.detach(stream, keepingKeys: keepingKeys) }
+    if let stream = call.stream {
+      // One whose predecessor's keys are still to come was given none.
+      engine?.detach(stream, keepingKeys: keepingKeys && call.formerStream == nil)
+    }
     if keepingKeys {
       call.formerStream = call.formerStream ?? call.stream
     } else if let former = call.formerStream {
@@ -129,15 +132,29 @@ extension Phone {
       noteLastingHold(call)
       guard let id = call.stream else { continue }
       warnOfScheduling(in: call, on: engine)
-      if call.formerStream != nil { sendWaitingKeys(of: call) }
-      for key in engine.takeKeys(of: id).compactMap({ TelephoneEvent.key(of: $0) }) {
-        continuation.yield(.pressed(call.uuid, key: String(key)))
-      }
       guard let statistics = engine.statistics(of: id) else { continue }
       // Who holds the call may say nothing at all, whatever was agreed (RFC 3264 section 8.4).
       let isExpected = call.media?.mayReceive == true && !call.isHeldByFarSide
       if let death = StreamDeath(statistics, isExpected: isExpected) {
         abandon(call, reason: death.description)
+      }
+    }
+  }
+
+  /// Hears of the keys of an engine that has just come to life.
+  func listenForKeys() {
+    keyListener = engine.map { engine in
+      EventListener(engine.keyNews) { [weak self] in Task { await self?.takeKeys() } }
+    }
+  }
+
+  private func takeKeys() {
+    guard let engine else { return }
+    for call in calls {
+      guard let id = call.stream else { continue }
+      if call.formerStream != nil { sendWaitingKeys(of: call) }
+      for key in engine.takeKeys(of: id).compactMap({ TelephoneEvent.key(of: $0) }) {
+        continuation.yield(.pressed(call.uuid, key: String(key)))
       }
     }
   }

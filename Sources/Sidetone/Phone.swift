@@ -48,6 +48,7 @@ public actor Phone {
   var hasHadCalls = false
   var hasWarnedOfScheduling = false
   private var routeObservation: RouteObservation?
+  var keyListener: EventListener?
 
   /// A phone that is not listening yet.
   public init(_ configuration: PhoneConfiguration) {
@@ -103,7 +104,7 @@ public actor Phone {
       Task { [agent] in for await event in agent.events { inboxContinuation.yield(.sip(event)) } },
       Task {
         while !Task.isCancelled {
-          try? await Task.sleep(for: .milliseconds(200))
+          try? await Task.sleep(for: .seconds(1))
           watch()
         }
       },
@@ -279,8 +280,10 @@ public actor Phone {
       playDTMF(delivered.action)
     case .didActivate:
       continuation.yield(.audioActivated)
+      listenForKeys()
       for call in calls { attachIfPossible(call) }
     case .didDeactivate:
+      keyListener = nil
       // The engine has let every stream go; whoever is heard next starts anew with `didActivate`.
       for call in calls { detach(call) }
       continuation.yield(.audioDeactivated)

@@ -9,13 +9,16 @@ final class LoopSignals: Sendable {
   let wakeUp: WakeUp
   /// Signalled by the loop when a side of the device needs another one; nobody waits for it if nil.
   let alarm: WakeUp?
+  /// Signalled by the loop when there are keys to be taken: some that were pressed, or what a stream had still to send.
+  let keyNews: WakeUp
   /// True when the loop is to end.
   let isStopping = Atomic<Bool>(false)
 
   private let gone = Atomic<UInt8>(0)
 
-  init(wakeUp: WakeUp, alarm: WakeUp? = nil) {
-    self.wakeUp = wakeUp
+  init(alarm: WakeUp? = nil) throws(SystemError) {
+    wakeUp = try WakeUp()
+    keyNews = try WakeUp()
     self.alarm = alarm
   }
 

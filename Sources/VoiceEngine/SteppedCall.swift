@@ -52,7 +52,7 @@ public final class SteppedCall<
       device: device,
       settings: settings,
       time: time,
-      signals: LoopSignals(wakeUp: try WakeUp()),
+      signals: try LoopSignals(),
       commands: commandReader,
       released: RingProducer<Int>(capacity: 16),
       reports: reports,

@@ -130,9 +130,12 @@ final class StreamBox<Transport: PacketTransport & ~Copyable> {
     }
   }
 
-  /// Passes on the keys that the far side has pressed.
-  func passKeysOn() {
-    while let key = stream.takeKey() { keys.write(key) }
+  /// Passes on the keys that the far side has pressed, and says so.
+  func passKeysOn(_ signals: LoopSignals) {
+    while let key = stream.takeKey() {
+      keys.write(key)
+      signals.keyNews.signal()
+    }
   }
 
   // A far side with several addresses may send from another than it described; but whoever else was first gives way once

@@ -75,7 +75,7 @@ public final class VoiceEngine<
     alarm: WakeUp? = nil,
     onDenial: (@Sendable (_ thread: Int32) -> Void)? = nil
   ) throws {
-    let signals = LoopSignals(wakeUp: try WakeUp(), alarm: alarm)
+    let signals = try LoopSignals(alarm: alarm)
 
     var commands = RingProducer<LoopCommand>(capacity: 1_024)
     var released = RingProducer<Int>(capacity: 512)
@@ -285,6 +285,9 @@ public final class VoiceEngine<
   public func press(_ stream: StreamID, code: UInt8) {
     send(.press(id: stream.rawValue, code: code))
   }
+
+  /// Signalled when there may be something new for `takeKeys` or `takeUnsentKeys`, of any stream.
+  public var keyNews: WakeUp { signals.keyNews }
 
   /// Fetches the codes of the keys that the far side has pressed since the last call.
   public func takeKeys(of stream: StreamID) -> [UInt8] {

@@ -243,6 +243,7 @@ final class VoiceLoop<
     streamAddresses[slot] = 0
     while slotCount > 0, streamAddresses[slotCount - 1] == 0 { slotCount -= 1 }
     released.write(id)
+    signals.keyNews.signal()
   }
 
   // MARK: The two directions
@@ -320,7 +321,7 @@ final class VoiceLoop<
     let instant = playbackClock.now
     forEachStream { box, _ in
       box.receive(&datagram, at: now, playback: playbackClock, tracing: &trace)
-      box.passKeysOn()
+      box.passKeysOn(signals)
       bridged.fill(0, count: frames)
       box.render(
         addingTo: &bridged,
@@ -375,7 +376,7 @@ final class VoiceLoop<
     playbackClock.update(frames: writtenFrames - Int64(queued), isDry: queued == 0, at: now)
     forEachStream { box, _ in
       box.receive(&datagram, at: now, playback: playbackClock, tracing: &trace)
-      box.passKeysOn()
+      box.passKeysOn(signals)
     }
     guard !gone.contains(.playback) else { return }
 

@@ -49,7 +49,7 @@ raw_voice *raw_voice_open(int frames, int bitrate, int filters) {
   return voice;
 }
 
-static int64_t processor_time(void) {
+int64_t raw_processor_nanoseconds(void) {
   struct timespec time;
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
   return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
@@ -70,7 +70,7 @@ static void filter(raw_voice *voice, const float *input, const float *far) {
 
 int64_t raw_voice_turn(raw_voice *voice, const float *input, float *output) {
   unsigned char packet[1276];
-  int64_t begin = processor_time();
+  int64_t begin = raw_processor_nanoseconds();
   const float *voiced = input;
   if (voice->echo) {
     filter(voice, input, output);
@@ -78,7 +78,7 @@ int64_t raw_voice_turn(raw_voice *voice, const float *input, float *output) {
   }
   int length = opus_encode_float(voice->encoder, voiced, voice->frames, packet, sizeof packet);
   if (length > 0) length = opus_decode_float(voice->decoder, packet, length, output, 5760, 0);
-  return processor_time() - begin;
+  return raw_processor_nanoseconds() - begin;
 }
 
 /* A datagram socket of this machine that is connected to itself. */
@@ -100,7 +100,7 @@ int64_t raw_voice_call(raw_voice *voice, const float *speech, int64_t count, int
   struct itimerspec setting = {each, each};
   float output[5760] = {0};
   /* The voice thread is measured from its second second on. */
-  int64_t begin = processor_time(), place = 48000;
+  int64_t begin = raw_processor_nanoseconds(), place = 48000;
   int timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC), file = own_socket();
   timerfd_settime(timer, 0, &setting, NULL);
   while (packets > 0 && file >= 0 && timer >= 0) {
@@ -124,7 +124,7 @@ int64_t raw_voice_call(raw_voice *voice, const float *speech, int64_t count, int
   }
   if (file >= 0) close(file);
   if (timer >= 0) close(timer);
-  return packets > 0 ? -1 : processor_time() - begin;
+  return packets > 0 ? -1 : raw_processor_nanoseconds() - begin;
 }
 
 void raw_voice_close(raw_voice *voice) {

@@ -13,9 +13,10 @@ import VoiceEngine
 
 /// What a call costs in processor time beside what the libraries cost that every caller needs.
 ///
-/// All work through the same speech on a real-time thread, by turns, since the same calls cost more on a processor that has
-/// slept in between. What waiting, sending and receiving cost anybody is in the smallest caller that can be written in C,
-/// which wakes once for each packet; the voice thread wakes once in each period of its device.
+/// All work through the same speech on a real-time thread, by turns. Once without a pause, which is what the code itself
+/// costs; and once in the time of a call, where a processor that has slept in between has forgotten all, the same calls of
+/// a library cost more, and each waking costs as much as it does. What that is to anybody is in the smallest caller that can
+/// be written in C, which wakes once for each packet; the voice thread wakes once in each period of its device.
 @main
 struct CostCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -66,8 +67,11 @@ struct CostCommand: ParsableCommand {
     for setting in settings {
       var row = CostRow(setting: setting.name)
       for _ in 0..<repeats {
+        row.unpacedRaw.append(try raw(setting, saying: speech, isPaced: false))
+        row.unpacedOurs.append(try unpaced(setting, saying: speech, traced: false))
+        row.unpacedTraced.append(try unpaced(setting, saying: speech, traced: true))
         row.caller.append(try caller(setting, saying: speech))
-        row.raw.append(try raw(setting, saying: speech))
+        row.raw.append(try raw(setting, saying: speech, isPaced: true))
         row.ours.append(try ours(setting, saying: file.path, traced: false))
         row.traced.append(try ours(setting, saying: file.path, traced: true))
       }
@@ -81,9 +85,13 @@ struct CostCommand: ParsableCommand {
   }
 
   /// Milliseconds of processor time for each second of call, of the libraries alone.
-  private func raw(_ setting: CostSetting, saying speech: [Float]) throws -> Double {
+  private func raw(
+    _ setting: CostSetting,
+    saying speech: [Float],
+    isPaced: Bool
+  ) throws -> Double {
     let frames = setting.packetFrames
-    let turns = seconds * 48_000 / frames
+    let turns = setting.packetCount(in: seconds)
     return try unsafe spent(setting) { voice in
       let samples = SampleBuffer(speech)
       var block = SampleBuffer(repeating: 0, count: frames)
@@ -95,7 +103,7 @@ struct CostCommand: ParsableCommand {
           byNanoseconds: Int64(turn) * Int64(frames) * 1_000_000_000 / 48_000
         )
         let wait = due.nanoseconds(since: MonotonicClock.now())
-        if wait > 0 { usleep(UInt32(wait / 1_000)) }
+        if isPaced, wait > 0 { usleep(UInt32(wait / 1_000)) }
         // The voice thread is measured from its second second on.
         let start = (48_000 + turn * frames) % (speech.count - frames)
         block.copy(from: samples, at: start, count: frames)
@@ -107,7 +115,7 @@ struct CostCommand: ParsableCommand {
 
   /// The same of a caller in plain C that also waits, sends and receives.
   private func caller(_ setting: CostSetting, saying speech: [Float]) throws -> Double {
-    let packets = Int32(seconds * 48_000 / setting.packetFrames)
+    let packets = Int32(setting.packetCount(in: seconds))
     return try unsafe spent(setting) { voice in
       unsafe raw_voice_call(voice, speech, Int64(speech.count), packets)
     }
@@ -126,15 +134,42 @@ struct CostCommand: ParsableCommand {
     guard let voice = unsafe voice else { throw RigError("libopus refused the setting") }
     defer { unsafe raw_voice_close(voice) }
     let address = unsafe Int(bitPattern: UnsafeRawPointer(voice))
+    return try spentOnThread {
+      guard let voice = unsafe OpaquePointer(bitPattern: address) else { return 0 }
+      return unsafe work(voice)
+    }
+  }
+
+  /// The same of the whole voice loop of a call to itself, which does not wait for its devices.
+  private func unpaced(
+    _ setting: CostSetting,
+    saying speech: [Float],
+    traced: Bool
+  ) throws -> Double {
+    let seconds = seconds
+    return try spentOnThread {
+      let trace: EngineSettings.Trace = traced ? .stages : .off
+      guard let call = try? UnpacedCall(setting, saying: speech, trace: trace) else { return 0 }
+      _ = call.run(seconds: 1)
+      let before = call.packetsReceived
+      let nanoseconds = call.run(seconds: seconds)
+      let expected = Int64(setting.packetCount(in: seconds))
+      // Counters come ten times a second.
+      let isWhole = call.packetsReceived - before > expected - expected / Int64(5 * seconds) - 2
+      return isWhole && call.concealedFrames == 0 ? nanoseconds : 0
+    }
+  }
+
+  /// Milliseconds for each second of call of what `work` says that it took, on a real-time thread.
+  private func spentOnThread(_ work: @escaping @Sendable () -> Int64) throws -> Double {
     let spent = Spent()
     let thread = try RealTimeThread(name: "raw", policy: .realTime) {
-      guard let voice = unsafe OpaquePointer(bitPattern: address) else { return }
-      spent.nanoseconds.store(unsafe work(voice), ordering: .relaxed)
+      spent.nanoseconds.store(work(), ordering: .relaxed)
     }
     thread.join()
     let nanoseconds = spent.nanoseconds.load(ordering: .relaxed)
     guard nanoseconds > 0 else {
-      throw RigError("nothing was measured: the system refused a timer, a socket or a thread")
+      throw RigError("a timer, a socket or a thread was refused, or packets did not come back")
     }
     return Double(nanoseconds) / 1e6 / Double(seconds)
   }
@@ -155,10 +190,7 @@ struct CostCommand: ParsableCommand {
       settings: EngineSettings(filters: setting.filters, trace: traced ? .stages : .off)
     )
     defer { engine.stop() }
-    var configuration = StreamConfiguration.opus(ssrc: 1, seed: 2)
-    configuration.packetFrames = setting.packetFrames
-    configuration.bitrate = setting.bitrate
-    let stream = try engine.attach(configuration, over: try MediaSocket.toItself())
+    let stream = try engine.attach(setting.configuration, over: try MediaSocket.toItself())
     Thread.sleep(forTimeInterval: 1)
     let before = unsafe raw_thread_nanoseconds("voice")
     let heard = engine.statistics(of: stream)?.packetsReceived ?? 0
@@ -168,7 +200,7 @@ struct CostCommand: ParsableCommand {
     }
     let after = unsafe raw_thread_nanoseconds("voice")
     let count = (engine.statistics(of: stream)?.packetsReceived ?? 0) - heard
-    let expected = seconds * 48_000 / setting.packetFrames
+    let expected = setting.packetCount(in: seconds)
     // Counters come ten times a second: a tenth of a second at either end is not known.
     let unknown = expected / seconds / 5
     guard count + Int64(unknown) > Int64(expected * 9 / 10) else {

@@ -1,5 +1,6 @@
 import MediaTime
 import SpeechDSP
+import VoiceEngine
 
 /// A way to make a call.
 struct CostSetting {
@@ -28,6 +29,17 @@ struct CostSetting {
       "\(packetMilliseconds) ms, \(bitrate / 1_000) kb/s, period \(periodMilliseconds) ms"
       + (areFiltersOn ? ", all filters" : "")
   }
+
+  /// The stream of such a call.
+  var configuration: StreamConfiguration {
+    var configuration = StreamConfiguration.opus(ssrc: 1, seed: 2)
+    configuration.packetFrames = packetFrames
+    configuration.bitrate = bitrate
+    return configuration
+  }
+
+  /// How many packets so many seconds make.
+  func packetCount(in seconds: Int) -> Int { seconds * 48_000 / packetFrames }
 
   static var all: [CostSetting] {
     [

@@ -23,6 +23,9 @@ void raw_voice_close(raw_voice *voice);
    it took; -1 if the system refused a timer or a socket. */
 int64_t raw_voice_call(raw_voice *voice, const float *speech, int64_t count, int packets);
 
+/* Processor nanoseconds of the calling thread. */
+int64_t raw_processor_nanoseconds(void);
+
 /* Processor nanoseconds of the thread of this process that has that name; -1 if there is none. */
 int64_t raw_thread_nanoseconds(const char *name);
 

@@ -1,0 +1,27 @@
+import Dispatch
+import RealTime
+
+/// Calls somebody each time an event is signalled.
+///
+/// **Life cycle:** it listens until it is released. **Thread safety:** it belongs to one owner; the closure is called on a
+/// queue of its own, and must be quick.
+final class EventListener {
+  private let source: any DispatchSourceRead
+
+  /// Calls `heard` after each signal of `event`; several signals in quick succession may be one.
+  init(_ event: WakeUp, _ heard: @escaping @Sendable () -> Void) {
+    let queue = DispatchQueue(label: "sidetone.event")
+    source = DispatchSource.makeReadSource(fileDescriptor: event.descriptor, queue: queue)
+    source.setEventHandler {
+      event.acknowledge()
+      heard()
+    }
+    // The source may outlive the listener; the descriptor must outlive the source.
+    source.setCancelHandler { _ = event }
+    source.resume()
+  }
+
+  deinit {
+    source.cancel()
+  }
+}
