@@ -249,7 +249,9 @@ let package = Package(
     ),
     .testTarget(
       name: "AVFAudioTests",
-      dependencies: ["AVFAudio", "ALSAIO", "MediaTime", "RealTime"],
+      dependencies: [
+        "AVFAudio", "ALSAIO", "MediaTime", "RealTime", "UDPTransport", "VoiceEngine",
+      ],
       swiftSettings: strict
     ),
     .testTarget(

@@ -33,8 +33,9 @@ public struct FixedArray<Element: BitwiseCopyable>: ~Copyable {
     precondition(!elements.isEmpty, "a fixed array has at least one element")
     unsafe base = .allocate(capacity: elements.count)
     count = elements.count
-    for (index, element) in elements.enumerated() {
-      unsafe (base + index).initialize(to: element)
+    unsafe elements.withUnsafeBufferPointer { elements in
+      guard let first = elements.baseAddress else { return }
+      unsafe base.initialize(from: first, count: elements.count)
     }
   }
 
@@ -114,8 +115,19 @@ extension FixedArray where Element == Float {
   @inlinable
   public func peak(count counted: Int) -> Float {
     precondition(counted >= 0 && counted <= count, "range out of bounds")
+    // Eight at a time: a comparison of single floats is one after the other.
+    var lanes = SIMD8<Float>(repeating: 0)
+    var offset = 0
+    while offset + 8 <= counted {
+      let address = unsafe UnsafeRawPointer(base + offset)
+      let samples = unsafe address.loadUnaligned(as: SIMD8<Float>.self)
+      let levels = samples.replacing(with: -samples, where: samples .< 0)
+      lanes.replace(with: levels, where: levels .> lanes)
+      offset += 8
+    }
     var highest: Float = 0
-    for offset in 0..<counted {
+    for lane in 0..<8 where lanes[lane] > highest { highest = lanes[lane] }
+    for offset in offset..<counted {
       let level = unsafe abs(base[offset])
       highest = level > highest ? level : highest
     }

@@ -38,12 +38,12 @@ public struct StageTime: Equatable, Sendable, BitwiseCopyable {
 
 /// What the microphone has just delivered.
 struct CapturedBlock {
-  /// Frames at 48 kHz since the microphone began, up to the end of the block.
-  var end: Int64
-  /// The microphone's clock, at 48 kHz.
-  var clock: SoundClock
-  /// How long rate conversion and filters took.
-  var processingNanoseconds: Int64
+  /// How long before its reading the last frame was sampled, in nanoseconds.
+  var age: Int64
+  /// When it was read.
+  var read: MonotonicInstant
+  /// When rate conversion and filters were done.
+  var processed: MonotonicInstant
 }
 
 /// Notes on the voice thread how long each packet spends in each stage, for another thread to read.

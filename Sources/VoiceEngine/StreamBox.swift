@@ -63,15 +63,16 @@ final class StreamBox<Transport: PacketTransport & ~Copyable> {
     tracing trace: inout StageTrace?,
     by time: some TimeSource
   ) {
-    var begin = time.now
+    var begin = block.processed
     while let length = stream.nextPacket(into: &datagram) {
       let encoded = time.now
       transport.send(datagram, length: length, isControl: false)
       let sent = time.now
       trace?.noteSending(datagram, at: sent)
       trace?.note(.packet, stream.packetNanoseconds)
-      trace?.note(.capture, block.clock.age(ofFrame: block.end - Int64(stream.pendingFrames)))
-      trace?.note(.processing, block.processingNanoseconds)
+      let later = SampleRate.voice.nanoseconds(of: stream.pendingFrames)
+      trace?.note(.capture, block.age + later)
+      trace?.note(.processing, block.processed.nanoseconds(since: block.read))
       trace?.note(.encode, encoded.nanoseconds(since: begin))
       trace?.note(.send, sent.nanoseconds(since: encoded))
       begin = sent

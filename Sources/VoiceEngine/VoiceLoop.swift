@@ -265,7 +265,7 @@ final class VoiceLoop<
       let read = time.now
       lastRead = read
       captureStillness.noteMoved()
-      if trace != nil { noteReading(transfer.frames, at: read) }
+      if isMeasuring { noteReading(transfer.frames, at: read) }
       capture.process(block, count: transfer.frames, reference: reference)
       noteCapture()
       takeFromBridges(capture.outputFrames)
@@ -292,9 +292,9 @@ final class VoiceLoop<
   private func sendPackets(readAt read: MonotonicInstant) {
     guard trace != nil else { return forEachStream { box, _ in box.send(&datagram) } }
     let block = CapturedBlock(
-      end: capture.delivered,
-      clock: captureClock,
-      processingNanoseconds: time.now.nanoseconds(since: read)
+      age: captureClock.age(ofFrame: capture.delivered),
+      read: read,
+      processed: time.now
     )
     forEachStream { box, _ in box.send(&datagram, of: block, tracing: &trace, by: time) }
   }
@@ -303,13 +303,15 @@ final class VoiceLoop<
   // could be read.
   private func noteReading(_ frames: FrameCount, at read: MonotonicInstant) {
     let pending = device.captureRate.nanoseconds(of: device.pendingFrames() + frames)
+    let sampled = SampleRate.voice.nanoseconds(of: Int(statistics.capturedFrames))
+    let origin = read.nanoseconds - pending - sampled
+    statistics.captureOrigin = min(statistics.captureOrigin, origin)
+    guard trace != nil else { return }
     captureClock.update(
       frames: capture.captured + Int64(SampleRate.voice.frames(inNanoseconds: pending)),
       isDry: false,
       at: read
     )
-    guard statistics.captureOrigin != .max else { return }
-    let sampled = SampleRate.voice.nanoseconds(of: Int(statistics.capturedFrames))
     let due = statistics.captureOrigin + sampled + statistics.capturePeriodNanoseconds
     trace?.noteLateness(read.nanoseconds - due)
   }
@@ -359,14 +361,8 @@ final class VoiceLoop<
     let frames = capture.outputFrames
     inputPeak.note(capture.output.peak(count: frames))
     statistics.capturedFrames += Int64(frames)
-    guard isMeasuring else { return }
-    if monitorCapture != nil {
-      for index in 0..<frames { monitorCapture?.write(capture.output[index]) }
-    }
-    let now = time.now.nanoseconds
-    let pending = device.captureRate.nanoseconds(of: device.pendingFrames())
-    let origin = now - pending - SampleRate.voice.nanoseconds(of: Int(statistics.capturedFrames))
-    statistics.captureOrigin = min(statistics.captureOrigin, origin)
+    guard monitorCapture != nil else { return }
+    for index in 0..<frames { monitorCapture?.write(capture.output[index]) }
   }
 
   func receiveAndPlay() {

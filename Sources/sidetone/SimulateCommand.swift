@@ -123,7 +123,8 @@ struct SimulateCommand: ParsableCommand {
       towardsNear: try path(seed: seed),
       towardsFar: try path(seed: ~seed),
       configuration: voiceOptions.stream,
-      seed: seed
+      seed: seed,
+      threads: .two
     )
     var report = SimulationReport(network: trace ?? network, seed: seed)
     call.run(seconds: duration) { report.add($0) }

@@ -54,6 +54,22 @@ struct EmulatedNetworkTests {
     }
   }
 
+  @Test func noPacketIsFasterThanTheLeastDelay() {
+    var becomesFaster = NetworkConditions("faster", delayMilliseconds: 30, jitterMilliseconds: 1)
+    becomesFaster.routeChanges = [
+      .init(second: 3, milliseconds: -10), .init(second: 1, milliseconds: 5),
+      .init(second: 5, milliseconds: -12), .init(second: 7, milliseconds: 40),
+    ]
+    for conditions in NetworkConditions.all + [becomesFaster] {
+      let least = Double(EmulatedNetwork(conditions, seed: 6).leastDelay) / 1e6
+      let fates = delays(conditions, seed: 6, count: 1_000).compactMap(\.self)
+      #expect(fates.allSatisfy { $0 >= least })
+      // It is no more careful than it has to be.
+      #expect(fates.min() ?? .infinity < least + 5)
+    }
+    #expect(EmulatedNetwork(becomesFaster, seed: 6).leastDelay == 13_000_000)
+  }
+
   @Test func stallsHoldEverythingBackAndLetItGoAtOnce() throws {
     let fates = delays(.wifiStalls, seed: 5, count: 60_000)
     let stalls = zip([0] + fates, fates).count { ($0 ?? 0) < 100 && ($1 ?? 0) >= 100 }

@@ -26,7 +26,8 @@ struct SimulatedCallTests {
     seed: UInt64 = 1,
     frames: FrameCount = 480,
     drift: Int = 0,
-    faults: [DeviceFault] = []
+    faults: [DeviceFault] = [],
+    threads: SimulatedCall.Threads = .one
   ) throws -> SimulatedCall {
     var far = SimulatedCall.Party()
     far.card.sound = sound
@@ -39,7 +40,8 @@ struct SimulatedCallTests {
       far: far,
       over: network,
       configuration: configuration(frames),
-      seed: seed
+      seed: seed,
+      threads: threads
     )
   }
 
@@ -67,6 +69,27 @@ struct SimulatedCallTests {
     #expect(first.heard.count > 19 * 48_000)
     #expect(Self.checksum(first.heard) == Self.checksum(second.heard))
     #expect(Self.checksum(first.heard) != Self.checksum(other.heard))
+  }
+
+  @Test(arguments: [NetworkConditions.clean, .wifiStalls, .mobile, .awful, .routeChange])
+  func twoThreadsChangeNothing(network: NetworkConditions) throws {
+    let faults = [
+      DeviceFault(.stopped, second: 2, milliseconds: 300),
+      DeviceFault(.unplugged, second: 4, milliseconds: 700),
+    ]
+    var calls: [(observations: [SimulatedCall.Observation], heard: [Float])] = []
+    for threads in [SimulatedCall.Threads.one, .two] {
+      let call = try Self.call(over: network, drift: 50, faults: faults, threads: threads)
+      var observations: [SimulatedCall.Observation] = []
+      // One is begun between two looks at the call.
+      for seconds in [0.5, 3.03, 4.5] { call.run(seconds: seconds) { observations.append($0) } }
+      calls.append((observations, call.heard))
+      #expect(call.traffic.sent > 600)
+    }
+    #expect(calls[0].heard.count > 7 * 48_000)
+    #expect(calls[0].heard == calls[1].heard)
+    #expect(calls[0].observations.count > 70)
+    #expect(calls[0].observations == calls[1].observations)
   }
 
   @Test(arguments: [120, 240, 480, 960])

@@ -7,8 +7,20 @@ public import VoiceEngine
 ///
 /// Everything follows from the arguments: the same ones give the same samples.
 ///
+/// Where packets take long enough, the ends may run at the same time, each on a thread of its own: what one of them sends
+/// cannot reach the other before that much time has passed, so each may be ahead of the other by so much. That changes
+/// nothing else.
+///
 /// **Thread safety:** one thread at a time.
 public final class SimulatedCall {
+  /// How many threads run a call.
+  public enum Threads: Sendable {
+    /// The one that asks for it.
+    case one
+    /// That one and another, where packets take at least five milliseconds.
+    case two
+  }
+
   /// One end of the call.
   public struct Party: Sendable {
     /// Its headset.
@@ -42,30 +54,35 @@ public final class SimulatedCall {
     public var engine: EngineStatistics
   }
 
-  private let time = VirtualTime()
   private let near: SimulatedParty
   private let far: SimulatedParty
   private let towardsNear: SimulatedLink
+  private let towardsFar: SimulatedLink
   private let begin: MonotonicInstant
+  private var now: MonotonicInstant
   private var observed: MonotonicInstant
-  private var nearTurn: MonotonicInstant
-  private var farTurn: MonotonicInstant
+  /// Runs the far side; nil if both run on one thread.
+  private let farThread: PartyThread?
+
+  private static let observationNanoseconds: Int64 = 100_000_000
+  /// Two threads that may be ahead of each other by less than this lose more than they gain, in nanoseconds.
+  private static let shortestLead: Int64 = 5_000_000
 
   /// Lets `far` talk to `near`, and the other way round, over networks of which all is decided.
   ///
-  /// Both use `configuration`, with identities of their own. Throws what a codec or filter does.
+  /// Both use `configuration`, with identities of their own. Throws what a codec or filter does, and the system if it has
+  /// no thread.
   public init(
     near: Party,
     far: Party,
     towardsNear: any PacketPath,
     towardsFar: any PacketPath,
     configuration: StreamConfiguration,
-    seed: UInt64
+    seed: UInt64,
+    threads: Threads = .one
   ) throws {
-    begin = time.now
-    observed = time.now
     self.towardsNear = SimulatedLink(towardsNear)
-    let outgoing = SimulatedLink(towardsFar)
+    self.towardsFar = SimulatedLink(towardsFar)
     var mine = configuration
     mine.ssrc = 1
     mine.seed = seed &* 0x9E37_79B9_7F4A_7C15
@@ -77,21 +94,23 @@ public final class SimulatedCall {
     self.near = try SimulatedParty(
       near,
       mine,
-      sending: outgoing,
+      sending: self.towardsFar,
       receiving: self.towardsNear,
-      time: time,
       seed: seed
     )
     self.far = try SimulatedParty(
       far,
       theirs,
       sending: self.towardsNear,
-      receiving: outgoing,
-      time: time,
+      receiving: self.towardsFar,
       seed: seed &+ 1
     )
-    nearTurn = self.near.nextTurn()
-    farTurn = self.far.nextTurn()
+    begin = self.near.now
+    now = begin
+    observed = begin
+    let lead = min(self.towardsNear.leastDelay, self.towardsFar.leastDelay)
+    let isWorthIt = threads == .two && lead >= Self.shortestLead
+    farThread = isWorthIt ? try PartyThread(self.far, beside: self.near, lead: lead) : nil
   }
 
   /// Both directions over the same kind of network.
@@ -100,7 +119,8 @@ public final class SimulatedCall {
     far: Party,
     over conditions: NetworkConditions,
     configuration: StreamConfiguration,
-    seed: UInt64
+    seed: UInt64,
+    threads: Threads = .one
   ) throws {
     try self.init(
       near: near,
@@ -108,28 +128,37 @@ public final class SimulatedCall {
       towardsNear: EmulatedNetwork(conditions, seed: seed),
       towardsFar: EmulatedNetwork(conditions, seed: ~seed),
       configuration: configuration,
-      seed: seed
+      seed: seed,
+      threads: threads
     )
   }
 
   /// Runs `seconds` more of the call, and tells `observe` ten times a second how the near side hears.
   public func run(seconds: Double, observing observe: (Observation) -> Void = { _ in }) {
-    let end = time.now.advanced(byNanoseconds: Int64(seconds * 1e9))
-    while min(nearTurn, farTurn) < end {
-      if nearTurn <= farTurn {
-        time.advance(to: nearTurn)
-        near.turn()
-        nearTurn = near.nextTurn()
-        guard time.now.nanoseconds(since: observed) >= 100_000_000 else { continue }
-        observed = time.now
-        if let observation { observe(observation) }
+    let end = now.advanced(byNanoseconds: Int64(seconds * 1e9))
+    while true {
+      let next = min(near.nextTurn, far.nextTurn)
+      guard next < end else { break }
+      let due = observed.advanced(byNanoseconds: Self.observationNanoseconds)
+      if let farThread, next < due {
+        farThread.runBoth(before: min(end, due))
       } else {
-        time.advance(to: farTurn)
-        far.turn()
-        farTurn = far.nextTurn()
+        runOne(observing: observe)
       }
     }
-    time.advance(to: end)
+    now = end
+  }
+
+  // Whoever is due first.
+  private func runOne(observing observe: (Observation) -> Void) {
+    if near.nextTurn <= far.nextTurn {
+      near.turn()
+      guard near.now.nanoseconds(since: observed) >= Self.observationNanoseconds else { return }
+      observed = near.now
+      if let observation { observe(observation) }
+    } else {
+      far.turn()
+    }
   }
 
   /// What the near side hears, at its loudspeaker's rate.
@@ -141,7 +170,7 @@ public final class SimulatedCall {
   private var observation: Observation? {
     guard let stream = near.statistics, let engine = near.engineStatistics else { return nil }
     return Observation(
-      second: Double(time.now.nanoseconds(since: begin)) / 1e9,
+      second: Double(near.now.nanoseconds(since: begin)) / 1e9,
       delay: near.mouthToEar(from: far).map { Double($0) / 1e6 },
       target: Double(stream.playoutTargetNanoseconds) / 1e6,
       stream: stream,

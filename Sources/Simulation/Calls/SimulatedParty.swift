@@ -12,13 +12,17 @@ final class SimulatedParty {
   private let lookAheadNanoseconds: Int64
   private let framesPerTick: Int64
   private let call: Call
-  private let time: VirtualTime
+  private let time = VirtualTime()
   private let begin: MonotonicInstant
   private let stops: [DeviceFault]
   private var generator: SeededGenerator
   private let lateness: Double
   /// Stands in for sides that are unplugged: silence, as the device keeper of a real call does it.
   private let standIn: ScriptedSoundCard
+  /// When the voice thread runs next.
+  private(set) var nextTurn: MonotonicInstant
+  /// How far this end has come, for whoever runs the other one.
+  let progress = Progress()
   private var awaySides: DeviceSides = []
   private var isBackSince: MonotonicInstant?
 
@@ -30,10 +34,8 @@ final class SimulatedParty {
     _ configuration: StreamConfiguration,
     sending outgoing: SimulatedLink,
     receiving incoming: SimulatedLink,
-    time: VirtualTime,
     seed: UInt64
   ) throws {
-    self.time = time
     begin = time.now
     card = ScriptedSoundCard(script.card, time: time)
     var silence = ScriptedSoundCard.Script()
@@ -53,14 +55,32 @@ final class SimulatedParty {
     )
     lookAheadNanoseconds = call.lookAheadNanoseconds
     framesPerTick = Int64(SampleRate.voice.hertz / configuration.clockRate.hertz)
+    nextTurn = begin
+    nextTurn = wakeUp()
   }
 
   var statistics: StreamStatistics? { call.statistics }
   var engineStatistics: EngineStatistics? { call.engineStatistics }
 
+  /// Its own time, which is that of its last turn.
+  var now: MonotonicInstant { time.now }
+
+  /// Takes the next turn.
   func turn() {
+    time.advance(to: nextTurn)
     call.turn()
     keepDevice()
+    nextTurn = wakeUp()
+  }
+
+  /// Takes all turns before `instant`, each once `other` has come so far that what it will still send arrives later:
+  /// all that it sends takes `lead` nanoseconds at least.
+  func run(before instant: MonotonicInstant, beside other: borrowing Progress, _ lead: Int64) {
+    while nextTurn < instant {
+      other.wait(for: nextTurn.advanced(byNanoseconds: -lead))
+      turn()
+      progress.reach(nextTurn)
+    }
   }
 
   // What is unplugged is replaced by silence at once, and returns when it is back.
@@ -89,8 +109,8 @@ final class SimulatedParty {
     }
   }
 
-  /// When the voice thread runs next: when the microphone has a period or the loop wants to, and a little later.
-  func nextTurn() -> MonotonicInstant {
+  // When the microphone has a period or the loop wants to, and a little later.
+  private func wakeUp() -> MonotonicInstant {
     let microphone = awaySides.contains(.capture) ? standIn : card
     // A microphone that gives nothing is not waited for much longer than a period.
     let period = SampleRate.voice.nanoseconds(of: microphone.script.period)

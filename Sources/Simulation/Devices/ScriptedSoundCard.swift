@@ -136,9 +136,15 @@ public final class ScriptedSoundCard {
       return DeviceTransfer(frames: 0, lost: Int(lost))
     }
     let frames = min(block.count, max(0, Int(ready - read)))
-    let count = Int64(script.sound.count)
+    let count = script.sound.count
+    var place = count == 0 ? 0 : Int(read % Int64(count))
     for index in 0..<frames {
-      block[index] = count == 0 ? 0 : script.sound[Int((read + Int64(index)) % count)]
+      guard count > 0 else {
+        block[index] = 0
+        continue
+      }
+      block[index] = script.sound[place]
+      place = place + 1 == count ? 0 : place + 1
     }
     read += Int64(frames)
     return DeviceTransfer(frames: frames)

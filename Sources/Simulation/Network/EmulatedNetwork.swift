@@ -33,6 +33,16 @@ public struct EmulatedNetwork: Sendable {
     generator = SeededGenerator(seed: seed)
   }
 
+  /// The delay of the fastest packet on the fastest way, in nanoseconds.
+  public var leastDelay: Int64 {
+    var (least, sum): (Int64, Int64) = (0, 0)
+    for change in conditions.routeChanges.sorted(by: { $0.at < $1.at }) {
+      sum += change.delayNanoseconds
+      least = min(least, sum)
+    }
+    return max(0, conditions.delayNanoseconds + least)
+  }
+
   /// What becomes of a packet of `byteCount` bytes that is sent at `instant`, which is not before the last one.
   public mutating func fate(sentAt instant: MonotonicInstant, byteCount: Int) -> Fate {
     let begin = begin ?? instant
