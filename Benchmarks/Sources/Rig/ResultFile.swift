@@ -2,6 +2,15 @@ public import Foundation
 
 /// A benchmark's results on disk, as JSON.
 public enum ResultFile {
+  /// What commands say of the option that `folder` takes.
+  public static let help = "Where the results go. Default: Benchmarks/results, for a whole run."
+
+  /// Where results go: to the folder that was asked for, or else to the repository's, but not those of a part, which must
+  /// not take the place of the whole.
+  public static func folder(_ asked: String?, isWhole: Bool) -> URL? {
+    (asked ?? (isWhole ? "Benchmarks/results" : nil)).map { URL(fileURLWithPath: $0) }
+  }
+
   /// Reads what `write` wrote; nil if there is no such file.
   public static func read<Results: Decodable>(
     _ type: Results.Type,

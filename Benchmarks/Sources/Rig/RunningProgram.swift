@@ -1,3 +1,4 @@
+import CTunnel
 public import Foundation
 
 /// A program, its arguments, and how to know that it is ready.
@@ -75,16 +76,14 @@ public final class RunningProgram {
     return process.terminationStatus
   }
 
-  /// Processor time spent so far, of user and system, in seconds; in clock ticks of 10 ms.
+  /// Processor time spent so far by all of its threads, in seconds, as the scheduler counts it: clock ticks, which
+  /// `proc(5)` has, miss who sleeps when they strike.
   public var processorSeconds: Double {
-    guard let text = try? String(contentsOfFile: "/proc/\(pid)/stat", encoding: .utf8),
-      let end = text.lastIndex(of: ")")
+    var clock: clockid_t = 0
+    var time = timespec()
+    guard unsafe clock_getcpuclockid(pid, &clock) == 0, unsafe clock_gettime(clock, &time) == 0
     else { return 0 }
-    // Fields 14 and 15 of proc(5); the name, field 2, may hold spaces.
-    let fields = text[end...].split(separator: " ")
-    guard fields.count > 13, let user = Double(fields[12]), let system = Double(fields[13])
-    else { return 0 }
-    return (user + system) / Double(sysconf(Int32(_SC_CLK_TCK)))
+    return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
   }
 
   /// The most memory that was resident, in megabytes of 10^6 bytes.

@@ -32,14 +32,14 @@ struct CostCommand: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "Only settings whose name has this in it; writes no results.",
+      "Only settings whose name has this in it.",
       valueName: "text"
     )
   )
   var only = ""
 
-  @Option(help: ArgumentHelp("Where the results go.", valueName: "folder"))
-  var output = "Benchmarks/results"
+  @Option(help: ArgumentHelp(ResultFile.help, valueName: "folder"))
+  var output: String?
 
   func validate() throws {
     guard (1...600).contains(seconds), (1...100).contains(repeats) else {
@@ -82,9 +82,8 @@ struct CostCommand: ParsableCommand {
       fflush(nil)
       rows.append(row)
     }
-    // A part must not take the place of the whole.
-    guard only.isEmpty else { return }
-    try CostReport(rows: rows).write(to: URL(fileURLWithPath: output))
+    guard let folder = ResultFile.folder(output, isWhole: only.isEmpty) else { return }
+    try CostReport(rows: rows).write(to: folder)
   }
 
   /// Milliseconds of processor time for each second of call, of the libraries alone.

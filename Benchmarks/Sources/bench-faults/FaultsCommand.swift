@@ -38,11 +38,10 @@ struct FaultsCommand: ParsableCommand {
       print("skipped: calls on a real kernel need the packages \(missing)")
       return
     }
-    let words = only?.split(separator: ",")
-    let scenarios = Scenario.all(driftSeconds: Int(drift * 60)).filter { scenario in
-      words?.contains { scenario.name.contains($0) } ?? true
-    }
-    let isWired = words?.contains { WiredPair.name.contains($0) } ?? true
+    let all = Scenario.all(driftSeconds: Int(drift * 60))
+    let names = all.map(\.name) + [WiredPair.name]
+    let scenarios = all.filter { isWanted($0.name, among: names) }
+    let isWired = isWanted(WiredPair.name, among: names)
     guard isWired || !scenarios.isEmpty else {
       throw ValidationError("no scenario is called like that")
     }
@@ -70,6 +69,14 @@ struct FaultsCommand: ParsableCommand {
     print(table(outcomes))
     let isBroken = outcomes.contains { !$0.complaints.isEmpty || !$0.delays.isEmpty }
     if isBroken { throw ExitCode.failure }
+  }
+
+  // A word that is a name means that one, and not those in which it is a part.
+  private func isWanted(_ name: String, among names: [String]) -> Bool {
+    guard let only else { return true }
+    return only.split(separator: ",").map(String.init).contains { word in
+      names.contains(word) ? name == word : name.contains(word)
+    }
   }
 
   private func run(

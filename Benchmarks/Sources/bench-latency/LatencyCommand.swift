@@ -18,7 +18,7 @@ struct LatencyCommand: ParsableCommand {
   var repeats = 3
 
   @Option(help: "Networks, separated by commas; direct is the loopback interface.")
-  var networks = "direct,lan,wifi,lossy-5"
+  var networks = allNetworks
 
   @Option(help: ArgumentHelp("Only programs whose name contains this.", valueName: "text"))
   var only: String?
@@ -39,8 +39,8 @@ struct LatencyCommand: ParsableCommand {
   )
   var busy = 0
 
-  @Option(help: ArgumentHelp("Where the results go.", valueName: "folder"))
-  var output = "Benchmarks/results"
+  @Option(help: ArgumentHelp(ResultFile.help, valueName: "folder"))
+  var output: String?
 
   @Option(help: ArgumentHelp("The program sidetone.", valueName: "path"))
   var sidetone = ".build/release/sidetone"
@@ -50,6 +50,14 @@ struct LatencyCommand: ParsableCommand {
 
   @Option(help: ArgumentHelp("Leave logs and scored clips there.", valueName: "folder"))
   var keep: String?
+
+  private static let allNetworks = "direct,lan,wifi,lossy-5"
+
+  private func write(_ report: LatencyReport) throws {
+    let isWhole = only == nil && networks == Self.allNetworks && busy == 0
+    guard let folder = ResultFile.folder(output, isWhole: isWhole) else { return }
+    try report.write(to: folder)
+  }
 
   private var programs: [any CallProgram] {
     let own = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
@@ -130,7 +138,7 @@ struct LatencyCommand: ParsableCommand {
             let result = try trial.run(in: place)
             print(LatencyReport.line(of: result))
             report.trials.append(result)
-            try report.write(to: URL(fileURLWithPath: output))
+            try write(report)
           } catch {
             print("\(program.name) was not measured: \(error)")
             failures += 1
@@ -145,7 +153,7 @@ struct LatencyCommand: ParsableCommand {
       settings: settings,
       in: work.url
     )
-    try report.write(to: URL(fileURLWithPath: output))
+    try write(report)
     print(report.table)
     if let agreement = report.agreement { print(agreement) }
     guard !report.trials.isEmpty else {

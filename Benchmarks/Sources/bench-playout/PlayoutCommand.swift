@@ -24,7 +24,7 @@ struct PlayoutCommand: ParsableCommand {
   var drift = 0
 
   @Option(help: "Networks, separated by commas.")
-  var networks = NetworkConditions.all.map(\.name).joined(separator: ",")
+  var networks = allNetworks
 
   @Option(help: ArgumentHelp("Packet duration in ms: 2.5, 5, 10, 20, 40 or 60.", valueName: "ms"))
   var frame = 20.0
@@ -48,8 +48,8 @@ struct PlayoutCommand: ParsableCommand {
   @Flag(help: "Do not score the sound.")
   var unscored = false
 
-  @Option(help: ArgumentHelp("Where the results go.", valueName: "folder"))
-  var output = "Benchmarks/results"
+  @Option(help: ArgumentHelp(ResultFile.help, valueName: "folder"))
+  var output: String?
 
   @Option(help: ArgumentHelp("Python with the packages pesq and pystoi.", valueName: "path"))
   var python = "Benchmarks/.venv/bin/python"
@@ -93,6 +93,8 @@ struct PlayoutCommand: ParsableCommand {
     if isWanted(Hearing.wholeCallName) { all.append(try Hearing(inWholeCall: call)) }
     return all
   }
+
+  private static let allNetworks = NetworkConditions.all.map(\.name).joined(separator: ",")
 
   private func isWanted(_ name: String) -> Bool {
     only?.split(separator: ",").contains { name.contains($0) } ?? true
@@ -150,6 +152,8 @@ struct PlayoutCommand: ParsableCommand {
     }
     if !report.advantages.isEmpty { print("sidetone beside NetEQ, sentence by sentence:") }
     for line in report.advantages { print("  " + line) }
-    try report.write(to: URL(fileURLWithPath: output))
+    let isWhole = only == nil && networks == Self.allNetworks && !unscored
+    guard let folder = ResultFile.folder(output, isWhole: isWhole) else { return }
+    try report.write(to: folder)
   }
 }

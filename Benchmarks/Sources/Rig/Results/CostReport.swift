@@ -37,7 +37,8 @@ package struct CostRow: Codable {
     let caller = beyond(self.caller, ours)
     return [
       String(
-        format: "%@: without a pause libraries %.2f ms/s, voice loop %.2f, %.1f %% more (median %.1f)",
+        format:
+          "%@: without a pause libraries %.2f ms/s, voice loop %.2f, %.1f %% more (median %.1f)",
         setting,
         Percentiles(unpacedRaw)(0),
         Percentiles(unpacedOurs)(0),
