@@ -52,7 +52,7 @@ test: setup-test
 	  XDG_DATA_HOME=$$(mktemp -d) SIDETONE_PROGRAM=$(CURDIR)/.build/release/sidetone \
 	    Scripts/recap.sh swift test --skip-build $$tests InteropTests || exit 1; done
 
-# Two queues meet in CallKit; the voice thread's rings in the engine. The reports come last.
+# Two queues meet in CallKit; the voice thread's rings in the engine; two ends in a simulated call. The reports come last.
 sanitize: setup-test
 	swift build --build-tests --sanitize thread --scratch-path .build/sanitize
 	clang -O1 -shared -fPIC Scripts/tsan_mutex.c -o .build/sanitize/tsan_mutex.so

@@ -17,7 +17,7 @@ final class EventListener {
       heard()
     }
     // The source may outlive the listener; the descriptor must outlive the source.
-    source.setCancelHandler { _ = event }
+    source.setCancelHandler { withExtendedLifetime(event) {} }
     source.resume()
   }
 

@@ -68,6 +68,8 @@ extension Phone {
   /// Keys that it had still to send are for the next one, or for nobody: after a hold they would come at another time.
   func detach(_ call: PhoneCall, keepingKeys: Bool = false) {
     if let stream = call.stream {
+      // What was pressed on it before is not lost with it.
+      tellKeys(of: call)
       // One whose predecessor's keys are still to come was given none.
       engine?.detach(stream, keepingKeys: keepingKeys && call.formerStream == nil)
     }
@@ -149,13 +151,16 @@ extension Phone {
   }
 
   private func takeKeys() {
-    guard let engine else { return }
-    for call in calls {
-      guard let id = call.stream else { continue }
+    for call in calls where call.stream != nil {
       if call.formerStream != nil { sendWaitingKeys(of: call) }
-      for key in engine.takeKeys(of: id).compactMap({ TelephoneEvent.key(of: $0) }) {
-        continuation.yield(.pressed(call.uuid, key: String(key)))
-      }
+      tellKeys(of: call)
+    }
+  }
+
+  private func tellKeys(of call: PhoneCall) {
+    guard let engine, let stream = call.stream else { return }
+    for key in engine.takeKeys(of: stream).compactMap({ TelephoneEvent.key(of: $0) }) {
+      continuation.yield(.pressed(call.uuid, key: String(key)))
     }
   }
 

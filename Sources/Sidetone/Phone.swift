@@ -243,6 +243,7 @@ public actor Phone {
     provider.invalidate()
     for worker in workers { worker.cancel() }
     routeObservation?.stop()
+    keyListener = nil
     inboxContinuation.finish()
     continuation.finish()
   }

@@ -56,14 +56,15 @@ final class StreamBox<Transport: PacketTransport & ~Copyable> {
     }
   }
 
-  /// Does the same, and notes how long it takes and how old the last sample is by then.
+  /// Does the same from `begin` on, which becomes its end, and notes how long it takes and how old the last sample is by
+  /// then.
   func send(
     _ datagram: inout ByteBuffer,
     of block: CapturedBlock,
+    from begin: inout MonotonicInstant,
     tracing trace: inout StageTrace?,
     by time: some TimeSource
   ) {
-    var begin = block.processed
     while let length = stream.nextPacket(into: &datagram) {
       let encoded = time.now
       transport.send(datagram, length: length, isControl: false)

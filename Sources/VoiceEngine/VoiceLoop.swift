@@ -296,7 +296,10 @@ final class VoiceLoop<
       read: read,
       processed: time.now
     )
-    forEachStream { box, _ in box.send(&datagram, of: block, tracing: &trace, by: time) }
+    var begin = block.processed
+    forEachStream { box, _ in
+      box.send(&datagram, of: block, from: &begin, tracing: &trace, by: time)
+    }
   }
 
   // The first frame of what was read now was sampled after all that was captured before; a period later it

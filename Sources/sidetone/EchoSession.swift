@@ -39,8 +39,8 @@ struct EchoSession {
     var load = EchoLoad()
     for await input in inputs {
       switch input {
-      case .line(.answered(_, let from)): printer.printEcho("answered", ["from": from])
-      case .line(.ended(_, let reason)): printer.printEcho("ended", ["reason": reason])
+      case .line(.answered(_, let from)): printer.printEcho("answered", ["from": .text(from)])
+      case .line(.ended(_, let reason)): printer.printEcho("ended", ["reason": .text(reason)])
       case .line(.failed(let reason)): printer.print(.error(reason))
       case .tick:
         load.add(await line.takeLateness(), calls: await line.callCount)
@@ -69,12 +69,13 @@ private struct EchoLoad {
     for value in nanoseconds { lateness.record(UInt64(clamping: value)) }
   }
 
-  var fields: [String: Any] {
-    func milliseconds(_ percentile: Double) -> Double {
-      (Double(lateness.valueAtPercentile(percentile)) / 1e4).rounded() / 100
+  var fields: [String: JSONValue] {
+    func milliseconds(_ percentile: Double) -> JSONValue {
+      .number((Double(lateness.valueAtPercentile(percentile)) / 1e4).rounded() / 100)
     }
     return [
-      "calls": calls, "periods": Int(lateness.totalCount), "lateMedianMs": milliseconds(50),
+      "calls": .count(calls), "periods": .count(lateness.totalCount),
+      "lateMedianMs": milliseconds(50),
       "late99Ms": milliseconds(99), "late999Ms": milliseconds(99.9),
     ]
   }

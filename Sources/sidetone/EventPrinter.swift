@@ -27,10 +27,9 @@ struct EventPrinter {
   }
 
   /// Prints what happened to an echo line.
-  func printEcho(_ event: String, _ fields: [String: Any]) {
-    if isJSON { return printJSON(fields.merging(["event": event]) { own, _ in own }) }
-    let words = fields.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
-    terminal.say("\(event): " + words.joined(separator: ", "))
+  func printEcho(_ event: String, _ fields: [String: JSONValue]) {
+    if isJSON { return printJSON(fields.merging(["event": .text(event)]) { own, _ in own }) }
+    terminal.say("\(event): " + JSONValue.object(fields).plain)
   }
 
   /// Sums up a call that has ended.
@@ -39,25 +38,24 @@ struct EventPrinter {
     terminal.say("  " + Self.line(statistics))
   }
 
-  private func printJSON(_ event: [String: Any]) {
+  private func printJSON(_ event: [String: JSONValue]) {
     var fields = event
     // By the monotonic clock, which is the same in all programs of a machine.
     fields["at"] = Self.rounded(Double(MonotonicClock.now().nanoseconds) / 1e6, 3)
-    let options: JSONSerialization.WritingOptions = [.sortedKeys, .withoutEscapingSlashes]
-    guard let data = try? JSONSerialization.data(withJSONObject: fields, options: options) else {
-      return
-    }
-    Swift.print(String(decoding: data, as: UTF8.self))
+    guard let line = JSONValue.object(fields).line else { return }
+    Swift.print(line)
     fflush(nil)
   }
 
-  private static func fields(of event: PhoneEvent) -> [String: Any] {
+  private static func fields(of event: PhoneEvent) -> [String: JSONValue] {
     switch event {
-    case .registered(let addresses): ["event": "registered", "addresses": addresses]
-    case .incoming(let call, let from): ["event": "incoming", "call": "\(call)", "from": from]
-    case .calling(let call, let to): ["event": "calling", "call": "\(call)", "to": to]
+    case .registered(let addresses):
+      ["event": "registered", "addresses": .list(addresses.map { .text($0) })]
+    case .incoming(let call, let from):
+      ["event": "incoming", "call": "\(call)", "from": .text(from)]
+    case .calling(let call, let to): ["event": "calling", "call": "\(call)", "to": .text(to)]
     case .ringing(let call): ["event": "ringing", "call": "\(call)"]
-    case .connected(let call, let to): ["event": "connected", "call": "\(call)", "with": to]
+    case .connected(let call, let to): ["event": "connected", "call": "\(call)", "with": .text(to)]
     case .held(let call): ["event": "held", "call": "\(call)"]
     case .resumed(let call): ["event": "resumed", "call": "\(call)"]
     case .heldByFarSide(let call): ["event": "heldByFarSide", "call": "\(call)"]
@@ -65,52 +63,51 @@ struct EventPrinter {
     case .joined(let call, let other):
       ["event": "joined", "call": "\(call)", "with": "\(other)"]
     case .separated(let call): ["event": "separated", "call": "\(call)"]
-    case .pressed(let call, let key): ["event": "key", "call": "\(call)", "key": key]
+    case .pressed(let call, let key): ["event": "key", "call": "\(call)", "key": .text(key)]
     case .ended(let call, let reason, let isClean):
-      ["event": "ended", "call": "\(call)", "reason": reason, "clean": isClean]
+      ["event": "ended", "call": "\(call)", "reason": .text(reason), "clean": .flag(isClean)]
     case .audioActivated: ["event": "audioActivated"]
     case .audioDeactivated: ["event": "audioDeactivated"]
     case .routeChanged(let reason, let microphone, let loudspeaker):
       [
-        "event": "routeChanged", "reason": reason,
-        "microphone": microphone ?? NSNull() as Any,
-        "loudspeaker": loudspeaker ?? NSNull() as Any,
+        "event": "routeChanged", "reason": .text(reason), "microphone": .text(microphone),
+        "loudspeaker": .text(loudspeaker),
       ]
     case .mediaServicesLost: ["event": "mediaServicesLost"]
     case .mediaServicesReset: ["event": "mediaServicesReset"]
-    case .error(let text): ["event": "error", "message": text]
+    case .error(let text): ["event": "error", "message": .text(text)]
     }
   }
 
-  private static func fields(of statistics: CallStatistics) -> [String: Any] {
+  private static func fields(of statistics: CallStatistics) -> [String: JSONValue] {
     let stream = statistics.stream
     return [
       "event": "stats",
       "call": "\(statistics.call)",
       "seconds": rounded(statistics.seconds, 2),
-      "muted": statistics.isMuted,
-      "packetsSent": stream.packetsSent,
+      "muted": .flag(statistics.isMuted),
+      "packetsSent": .count(stream.packetsSent),
       "packetMs": milliseconds(ofFrames: Int64(stream.packetFrames)),
-      "copies": stream.redundancyDepth,
-      "packetsReceived": stream.packetsReceived,
-      "packetsLost": stream.packetsLost,
-      "packetsLate": stream.packetsLate,
+      "copies": .count(stream.redundancyDepth),
+      "packetsReceived": .count(stream.packetsReceived),
+      "packetsLost": .count(stream.packetsLost),
+      "packetsLate": .count(stream.packetsLate),
       "jitterMs": milliseconds(stream.jitterNanoseconds),
       "playoutDelayMs": milliseconds(stream.playoutDelayNanoseconds),
       "playoutTargetMs": milliseconds(stream.playoutTargetNanoseconds),
       "roundTripMs": stream.roundTripNanoseconds < 0
-        ? NSNull() : milliseconds(stream.roundTripNanoseconds) as Any,
+        ? .null : milliseconds(stream.roundTripNanoseconds),
       "farLossPercent": rounded(Double(stream.farFractionLost) / 2.56, 1),
       "concealedPercent": rounded(concealedShare(statistics) * 100, 2),
       "concealedMs": milliseconds(ofFrames: stream.concealedFrames),
       "removedMs": milliseconds(ofFrames: stream.removedFrames),
       "addedMs": milliseconds(ofFrames: stream.addedFrames),
-      "inputPeakDB": decibels(statistics.engine.inputPeak),
-      "outputPeakDB": decibels(stream.outputPeak),
+      "inputPeakDB": .number(decibels(statistics.engine.inputPeak)),
+      "outputPeakDB": .number(decibels(stream.outputPeak)),
       "playbackFillMs": milliseconds(statistics.engine.playbackFillNanoseconds),
-      "overruns": statistics.engine.overruns,
-      "underruns": statistics.engine.underruns,
-      "realTime": statistics.isRealTime,
+      "overruns": .count(statistics.engine.overruns),
+      "underruns": .count(statistics.engine.underruns),
+      "realTime": .flag(statistics.isRealTime),
     ]
   }
 
@@ -194,7 +191,7 @@ struct EventPrinter {
   }
 
   private static func decibels(_ peak: Float) -> Double {
-    rounded(peak < 1e-5 ? -100 : 20 * log10(Double(peak)), 1)
+    ((peak < 1e-5 ? -100 : 20 * log10(Double(peak))) * 10).rounded() / 10
   }
 
   private static func concealedShare(_ statistics: CallStatistics) -> Double {
@@ -203,16 +200,16 @@ struct EventPrinter {
     return total == 0 ? 0 : Double(stream.concealedFrames) / Double(total)
   }
 
-  private static func milliseconds(_ nanoseconds: Int64) -> Double {
+  private static func milliseconds(_ nanoseconds: Int64) -> JSONValue {
     rounded(Double(nanoseconds) / 1e6, 2)
   }
 
-  private static func milliseconds(ofFrames frames: Int64) -> Double {
+  private static func milliseconds(ofFrames frames: Int64) -> JSONValue {
     rounded(Double(frames) / 48, 1)
   }
 
-  private static func rounded(_ value: Double, _ digits: Int) -> Double {
+  private static func rounded(_ value: Double, _ digits: Int) -> JSONValue {
     let factor = pow(10, Double(digits))
-    return (value * factor).rounded() / factor
+    return .number((value * factor).rounded() / factor)
   }
 }

@@ -189,12 +189,13 @@ struct LoopbackReport {
   }
 
   var json: String {
-    var fields: [String: Any] = [
-      "medianMs": percentile(0.5), "percentile95Ms": percentile(0.95), "probes": delays.count,
+    var fields: [String: JSONValue] = [
+      "medianMs": .number(percentile(0.5)), "percentile95Ms": .number(percentile(0.95)),
+      "probes": .count(delays.count),
     ]
-    fields["stagesMs"] = Dictionary(uniqueKeysWithValues: stages.map { ($0.name, $0.milliseconds) })
-    if !breakdown.rows.isEmpty { fields["breakdownMs"] = breakdown.fields }
-    let data = try? JSONSerialization.data(withJSONObject: fields, options: [.sortedKeys])
-    return String(decoding: data ?? Data(), as: UTF8.self)
+    let stages = stages.map { ($0.name, JSONValue.number($0.milliseconds)) }
+    fields["stagesMs"] = .object(Dictionary(uniqueKeysWithValues: stages))
+    if !breakdown.rows.isEmpty { fields["breakdownMs"] = .object(breakdown.fields) }
+    return JSONValue.object(fields).line ?? ""
   }
 }

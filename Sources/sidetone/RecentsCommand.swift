@@ -42,16 +42,15 @@ struct RecentsCommand: ParsableCommand {
 
   private static func json(_ recent: RecentCall) -> String {
     let formatter = ISO8601DateFormatter()
-    let fields: [String: Any] = [
-      "call": recent.call.uuidString, "app": recent.app, "handle": recent.handle,
-      "name": recent.name, "outgoing": recent.isOutgoing, "result": recent.result,
-      "canBeCalledBack": recent.canBeCalledBack,
-      "started": formatter.string(from: recent.started),
-      "connected": recent.connected.map { formatter.string(from: $0) } as Any? ?? NSNull(),
-      "ended": formatter.string(from: recent.ended),
+    let fields: [String: JSONValue] = [
+      "call": .text(recent.call.uuidString), "app": .text(recent.app),
+      "handle": .text(recent.handle), "name": .text(recent.name),
+      "outgoing": .flag(recent.isOutgoing), "result": .text(recent.result),
+      "canBeCalledBack": .flag(recent.canBeCalledBack),
+      "started": .text(formatter.string(from: recent.started)),
+      "connected": .text(recent.connected.map { formatter.string(from: $0) }),
+      "ended": .text(formatter.string(from: recent.ended)),
     ]
-    let options: JSONSerialization.WritingOptions = [.sortedKeys, .withoutEscapingSlashes]
-    let data = try? JSONSerialization.data(withJSONObject: fields, options: options)
-    return String(decoding: data ?? Data(), as: UTF8.self)
+    return JSONValue.object(fields).line ?? ""
   }
 }

@@ -71,7 +71,7 @@ struct SimulateCommand: ParsableCommand {
   )
   var python: String?
 
-  @Flag(help: "The hearing side says nothing, which takes half the time.")
+  @Flag(help: "The hearing side says nothing, which takes less time.")
   var oneWay = false
 
   @Flag(help: "Print the result as JSON.")

@@ -97,10 +97,9 @@ struct SimulationReport {
   }
 
   var json: String {
-    var object: [String: Any] = ["network": network, "seed": seed]
-    for field in fields where field.value.isFinite { object[field.name] = field.value }
-    let data = try? JSONSerialization.data(withJSONObject: object, options: [.sortedKeys])
-    return String(decoding: data ?? Data(), as: UTF8.self)
+    var object: [String: JSONValue] = ["network": .text(network), "seed": .unsigned(seed)]
+    for field in fields where field.value.isFinite { object[field.name] = .number(field.value) }
+    return JSONValue.object(object).line ?? ""
   }
 
   /// Delay and target over time, and what was lost and concealed in each second.

@@ -122,14 +122,14 @@ struct StageBreakdown {
   }
 
   /// Per stage the median, 95 and 99.9 % in milliseconds.
-  var fields: [String: Any] {
+  var fields: [String: JSONValue] {
     Dictionary(
       uniqueKeysWithValues: rows.map { row in
-        (
-          row.name,
-          ["median": row.median, "p95": row.percentile95, "p999": row.percentile999]
-            as [String: Any]
-        )
+        let values: [String: JSONValue] = [
+          "median": .number(row.median), "p95": .number(row.percentile95),
+          "p999": .number(row.percentile999),
+        ]
+        return (row.name, .object(values))
       }
     )
   }

@@ -42,7 +42,7 @@ struct KeyNewsTests {
   }
 
   @Test func newsComeOfWhatAStreamHadStillToSend() throws {
-    let pressed: [UInt8] = [7, 8, 9, 11]
+    let pressed = (0..<20).map { UInt8($0 % 12) }
     for code in pressed { engine.press(stream, code: code) }
     // The first has begun: it is this stream's own.
     try waitForNews()
@@ -54,8 +54,8 @@ struct KeyNewsTests {
     }
     let left = try #require(unsent)
     #expect(left == pressed.suffix(left.count))
-    #expect(left.count < pressed.count)
-    #expect(left.count >= pressed.count - 2)
+    // A key lasts 100 ms, so most of them are left however late this is.
+    #expect(!left.isEmpty && left.count < pressed.count)
     // Told once.
     #expect(engine.takeUnsentKeys(of: stream) == [])
     engine.stop()

@@ -60,7 +60,11 @@ struct EmulatedNetworkTests {
       .init(second: 3, milliseconds: -10), .init(second: 1, milliseconds: 5),
       .init(second: 5, milliseconds: -12), .init(second: 7, milliseconds: 40),
     ]
-    for conditions in NetworkConditions.all + [becomesFaster] {
+    // What is to be overtaken is never faster.
+    var hurried = NetworkConditions("hurried", delayMilliseconds: 30)
+    hurried.reorderShare = 0.5
+    hurried.reorderNanoseconds = -20_000_000
+    for conditions in NetworkConditions.all + [becomesFaster, hurried] {
       let least = Double(EmulatedNetwork(conditions, seed: 6).leastDelay) / 1e6
       let fates = delays(conditions, seed: 6, count: 1_000).compactMap(\.self)
       #expect(fates.allSatisfy { $0 >= least })
@@ -68,6 +72,32 @@ struct EmulatedNetworkTests {
       #expect(fates.min() ?? .infinity < least + 5)
     }
     #expect(EmulatedNetwork(becomesFaster, seed: 6).leastDelay == 13_000_000)
+  }
+
+  @Test func noDurationIsTooLong() {
+    var endless = NetworkConditions(
+      "endless",
+      delayMilliseconds: .infinity,
+      jitterMilliseconds: 1e300
+    )
+    endless.routeChanges = [
+      .init(second: .nan, milliseconds: 1e300), .init(second: 1, milliseconds: .infinity),
+      .init(second: 2, milliseconds: -.infinity),
+    ]
+    endless.outages = [.init(second: -.infinity, milliseconds: .infinity)]
+    endless.stallIntervalNanoseconds = .max
+    endless.stallNanoseconds = .max
+    endless.reorderShare = 1
+    endless.reorderNanoseconds = .max
+    endless.queueNanoseconds = .max
+    endless.linkBitsPerSecond = 1
+    var network = EmulatedNetwork(endless, seed: 1)
+    #expect(network.leastDelay > 1_000_000_000_000)
+    for second in 0..<100 {
+      let now = MonotonicInstant(nanoseconds: Int64(second) * 1_000_000_000)
+      let fate = network.fate(sentAt: now, byteCount: 100)
+      if let arrival = fate.arrival { #expect(arrival > now) }
+    }
   }
 
   @Test func stallsHoldEverythingBackAndLetItGoAtOnce() throws {

@@ -1,7 +1,9 @@
+import Glibc
 import MediaTime
-import Simulation
 import Testing
 import VoiceEngine
+
+@testable import Simulation
 
 /// Whole calls in virtual time; the far side talks, the near side listens.
 struct SimulatedCallTests {
@@ -71,7 +73,19 @@ struct SimulatedCallTests {
     #expect(Self.checksum(first.heard) != Self.checksum(other.heard))
   }
 
-  @Test(arguments: [NetworkConditions.clean, .wifiStalls, .mobile, .awful, .routeChange])
+  /// The way becomes slower, and then faster, between two moments at which the threads meet.
+  private static let changingWay: NetworkConditions = {
+    var conditions = NetworkConditions("changing", delayMilliseconds: 20, jitterMilliseconds: 2)
+    conditions.routeChanges = [
+      .init(second: 2.345, milliseconds: 60), .init(second: 5.678, milliseconds: -70),
+    ]
+    return conditions
+  }()
+
+  @Test(
+    .timeLimit(.minutes(1)),
+    arguments: [NetworkConditions.clean, .wifiStalls, .mobile, .awful, changingWay]
+  )
   func twoThreadsChangeNothing(network: NetworkConditions) throws {
     let faults = [
       DeviceFault(.stopped, second: 2, milliseconds: 300),
@@ -80,6 +94,7 @@ struct SimulatedCallTests {
     var calls: [(observations: [SimulatedCall.Observation], heard: [Float])] = []
     for threads in [SimulatedCall.Threads.one, .two] {
       let call = try Self.call(over: network, drift: 50, faults: faults, threads: threads)
+      #expect(call.isOnTwoThreads == (threads == .two && network != .clean && Self.hasProcessors))
       var observations: [SimulatedCall.Observation] = []
       // One is begun between two looks at the call.
       for seconds in [0.5, 3.03, 4.5] { call.run(seconds: seconds) { observations.append($0) } }
@@ -91,6 +106,44 @@ struct SimulatedCallTests {
     #expect(calls[0].observations.count > 70)
     #expect(calls[0].observations == calls[1].observations)
   }
+
+  /// What is sent at one end's turn arrives at the very moment of a turn of the other.
+  @Test(.timeLimit(.minutes(1))) func whatArrivesAtTheMomentOfATurnIsThere() throws {
+    var calls: [[Float]] = []
+    for threads in [SimulatedCall.Threads.one, .two] {
+      var far = SimulatedCall.Party()
+      far.card.sound = Self.sound
+      far.card.period = 120
+      far.latenessNanoseconds = 0
+      var near = SimulatedCall.Party()
+      near.card.period = 120
+      near.latenessNanoseconds = 0
+      let call = try SimulatedCall(
+        near: near,
+        far: far,
+        over: NetworkConditions("grid", delayMilliseconds: 20),
+        configuration: Self.configuration(120),
+        seed: 1,
+        threads: threads
+      )
+      call.run(seconds: 10)
+      calls.append(call.heard)
+    }
+    #expect(calls[0].count > 9 * 48_000)
+    #expect(calls[0] == calls[1])
+  }
+
+  @Test(.timeLimit(.minutes(1))) func aCallThatIsLetGoLeavesNoThread() throws {
+    for seconds in [0, 0.02, 0.35] {
+      let call = try Self.call(over: .mobile, threads: .two)
+      call.run(seconds: seconds)
+      call.run(seconds: -5)
+      call.run(seconds: .nan)
+      call.run(seconds: 0.1)
+    }
+  }
+
+  private static let hasProcessors = sysconf(CInt(_SC_NPROCESSORS_ONLN)) > 1
 
   @Test(arguments: [120, 240, 480, 960])
   func aGoodNetworkAddsLittleBeyondThePacket(frames: FrameCount) throws {

@@ -68,16 +68,28 @@ static void filter(raw_voice *voice, const float *input, const float *far) {
   }
 }
 
-int64_t raw_voice_turn(raw_voice *voice, const float *input, float *output) {
+static void turn(raw_voice *voice, const float *input, float *output) {
   unsigned char packet[1276];
-  int64_t begin = raw_processor_nanoseconds();
   const float *voiced = input;
   if (voice->echo) {
     filter(voice, input, output);
     voiced = voice->filtered;
   }
   int length = opus_encode_float(voice->encoder, voiced, voice->frames, packet, sizeof packet);
-  if (length > 0) length = opus_decode_float(voice->decoder, packet, length, output, 5760, 0);
+  if (length > 0) opus_decode_float(voice->decoder, packet, length, output, 5760, 0);
+}
+
+int64_t raw_voice_turn(raw_voice *voice, const float *input, float *output) {
+  int64_t begin = raw_processor_nanoseconds();
+  turn(voice, input, output);
+  return raw_processor_nanoseconds() - begin;
+}
+
+int64_t raw_voice_turns(raw_voice *voice, const float *speech, int64_t count, int first, int packets) {
+  float output[5760] = {0};
+  int64_t begin = raw_processor_nanoseconds();
+  for (int packet = first; packet < first + packets; packet++)
+    turn(voice, speech + (int64_t)packet * voice->frames % (count - voice->frames), output);
   return raw_processor_nanoseconds() - begin;
 }
 

@@ -3,10 +3,10 @@ public import Foundation
 /// A benchmark's results on disk, as JSON.
 public enum ResultFile {
   /// What commands say of the option that `folder` takes.
-  public static let help = "Where the results go. Default: Benchmarks/results, for a whole run."
+  public static let help = "Where the results go. Default: Benchmarks/results; nowhere for a part."
 
-  /// Where results go: to the folder that was asked for, or else to the repository's, but not those of a part, which must
-  /// not take the place of the whole.
+  /// Where results go: to the folder that was asked for, or else to the repository's, but not those of some networks or
+  /// programs alone, which must not take the place of all.
   public static func folder(_ asked: String?, isWhole: Bool) -> URL? {
     (asked ?? (isWhole ? "Benchmarks/results" : nil)).map { URL(fileURLWithPath: $0) }
   }

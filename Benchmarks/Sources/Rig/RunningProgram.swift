@@ -1,3 +1,4 @@
+// Owns the timespec of this module: its header is the first to include <time.h>.
 import CTunnel
 public import Foundation
 

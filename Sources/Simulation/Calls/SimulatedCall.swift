@@ -1,3 +1,4 @@
+import Glibc
 import MediaTime
 public import SpeechDSP
 public import VoiceEngine
@@ -17,7 +18,8 @@ public final class SimulatedCall {
   public enum Threads: Sendable {
     /// The one that asks for it.
     case one
-    /// That one and another, where packets take at least five milliseconds.
+    /// That one and another, if the system has a processor for each and packets take at least five milliseconds in
+    /// both directions, by what `PacketPath.leastDelay` says.
     case two
   }
 
@@ -70,8 +72,7 @@ public final class SimulatedCall {
 
   /// Lets `far` talk to `near`, and the other way round, over networks of which all is decided.
   ///
-  /// Both use `configuration`, with identities of their own. Throws what a codec or filter does, and the system if it has
-  /// no thread.
+  /// Both use `configuration`, with identities of their own. Throws what a codec or filter does.
   public init(
     near: Party,
     far: Party,
@@ -109,8 +110,9 @@ public final class SimulatedCall {
     now = begin
     observed = begin
     let lead = min(self.towardsNear.leastDelay, self.towardsFar.leastDelay)
-    let isWorthIt = threads == .two && lead >= Self.shortestLead
-    farThread = isWorthIt ? try PartyThread(self.far, beside: self.near, lead: lead) : nil
+    let mayGain = lead >= Self.shortestLead && sysconf(CInt(_SC_NPROCESSORS_ONLN)) > 1
+    farThread =
+      threads == .two && mayGain ? try? PartyThread(self.far, beside: self.near, lead: lead) : nil
   }
 
   /// Both directions over the same kind of network.
@@ -133,9 +135,12 @@ public final class SimulatedCall {
     )
   }
 
+  /// Whether the ends run at the same time.
+  var isOnTwoThreads: Bool { farThread != nil }
+
   /// Runs `seconds` more of the call, and tells `observe` ten times a second how the near side hears.
   public func run(seconds: Double, observing observe: (Observation) -> Void = { _ in }) {
-    let end = now.advanced(byNanoseconds: Int64(seconds * 1e9))
+    let end = now.advanced(byNanoseconds: seconds > 0 ? Int64(min(seconds, 1e9) * 1e9) : 0)
     while true {
       let next = min(near.nextTurn, far.nextTurn)
       guard next < end else { break }

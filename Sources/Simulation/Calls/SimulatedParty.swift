@@ -74,10 +74,10 @@ final class SimulatedParty {
   }
 
   /// Takes all turns before `instant`, each once `other` has come so far that what it will still send arrives later:
-  /// all that it sends takes `lead` nanoseconds at least.
+  /// all that it sends takes `lead` nanoseconds at least, so the turn that lies so far back must have been taken.
   func run(before instant: MonotonicInstant, beside other: borrowing Progress, _ lead: Int64) {
     while nextTurn < instant {
-      other.wait(for: nextTurn.advanced(byNanoseconds: -lead))
+      other.wait(for: nextTurn.advanced(byNanoseconds: 1 - lead))
       turn()
       progress.reach(nextTurn)
     }

@@ -29,7 +29,7 @@ public struct EmulatedNetwork: Sendable {
 
   /// A network of which every random choice follows from `seed`.
   public init(_ conditions: NetworkConditions, seed: UInt64) {
-    self.conditions = conditions
+    self.conditions = conditions.bounded
     generator = SeededGenerator(seed: seed)
   }
 

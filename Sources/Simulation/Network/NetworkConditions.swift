@@ -46,8 +46,8 @@ public struct NetworkConditions: Equatable, Sendable {
 
     /// A way that is `milliseconds` slower from `second` on.
     public init(second: Double, milliseconds: Double) {
-      at = Int64(second * 1e9)
-      delayNanoseconds = Int64(milliseconds * 1e6)
+      at = NetworkConditions.nanoseconds(second, unit: 1e9)
+      delayNanoseconds = NetworkConditions.nanoseconds(milliseconds, unit: 1e6)
     }
   }
 
@@ -60,9 +60,38 @@ public struct NetworkConditions: Equatable, Sendable {
 
     /// Nothing passes for `milliseconds` from `second` on.
     public init(second: Double, milliseconds: Double) {
-      at = Int64(second * 1e9)
-      nanoseconds = Int64(milliseconds * 1e6)
+      at = NetworkConditions.nanoseconds(second, unit: 1e9)
+      nanoseconds = NetworkConditions.nanoseconds(milliseconds, unit: 1e6)
     }
+  }
+
+  // Eleven days are as good as for ever, and no sum of them leaves 64 bits.
+  private static let longest: Int64 = 1_000_000_000_000_000
+
+  private static func nanoseconds(_ value: Double, unit: Double) -> Int64 {
+    let limit = Double(longest)
+    return value.isNaN ? 0 : Int64(max(-limit, min(limit, value * unit)))
+  }
+
+  /// The same where nothing takes longer than eleven days, and nothing but another way makes a packet faster.
+  var bounded: NetworkConditions {
+    func within(_ nanoseconds: Int64, from least: Int64 = 0) -> Int64 {
+      max(least, min(Self.longest, nanoseconds))
+    }
+    var bounded = self
+    bounded.delayNanoseconds = within(delayNanoseconds)
+    bounded.jitterNanoseconds = within(jitterNanoseconds)
+    bounded.stallIntervalNanoseconds = within(stallIntervalNanoseconds)
+    bounded.stallNanoseconds = within(stallNanoseconds)
+    bounded.reorderNanoseconds = within(reorderNanoseconds)
+    bounded.queueNanoseconds = within(queueNanoseconds)
+    for index in routeChanges.indices {
+      bounded.routeChanges[index].at = within(routeChanges[index].at)
+      let delay = routeChanges[index].delayNanoseconds
+      bounded.routeChanges[index].delayNanoseconds = within(delay, from: -Self.longest)
+    }
+    for index in outages.indices { bounded.outages[index].at = within(outages[index].at) }
+    return bounded
   }
 
   /// A network that only delays.
@@ -76,15 +105,12 @@ public struct NetworkConditions: Equatable, Sendable {
     stallMilliseconds: Double = 0
   ) {
     self.name = name
-    func nanoseconds(_ value: Double, unit: Double) -> Int64 {
-      value.isFinite ? Int64(max(0, min(1e18, value * unit))) : 0
-    }
-    delayNanoseconds = nanoseconds(delayMilliseconds, unit: 1e6)
-    jitterNanoseconds = nanoseconds(jitterMilliseconds, unit: 1e6)
+    delayNanoseconds = max(0, Self.nanoseconds(delayMilliseconds, unit: 1e6))
+    jitterNanoseconds = max(0, Self.nanoseconds(jitterMilliseconds, unit: 1e6))
     self.lossShare = lossShare
     self.lossBurst = lossBurst
-    stallIntervalNanoseconds = nanoseconds(stallIntervalSeconds, unit: 1e9)
-    stallNanoseconds = nanoseconds(stallMilliseconds, unit: 1e6)
+    stallIntervalNanoseconds = max(0, Self.nanoseconds(stallIntervalSeconds, unit: 1e9))
+    stallNanoseconds = max(0, Self.nanoseconds(stallMilliseconds, unit: 1e6))
   }
 
   /// A cable between two machines.

@@ -15,6 +15,10 @@ raw_voice *raw_voice_open(int frames, int bitrate, int filters);
    that it took. What was decoded goes to output. */
 int64_t raw_voice_turn(raw_voice *voice, const float *input, float *output);
 
+/* Takes so many turns in a row, from the packet with the number first of the count frames of speech on; returns
+   the processor nanoseconds of this thread that they took together. */
+int64_t raw_voice_turns(raw_voice *voice, const float *speech, int64_t count, int first, int packets);
+
 void raw_voice_close(raw_voice *voice);
 
 /* Makes a call of so many packets to itself: waits for a timer, does the same as a turn with the next of the

@@ -34,7 +34,7 @@ package struct LatencyReport: Codable {
       return "\(trial.network), \(trial.program), simulated: " + directions.joined(separator: "; ")
     }
     let cost = String(
-      format: "processor %.1f and %.1f %%, memory %.0f and %.0f MB, stalls of jackd %d",
+      format: "processor %.2f and %.2f %%, memory %.0f and %.0f MB, stalls of jackd %d",
       100 * trial.processorShares[0],
       100 * trial.processorShares[1],
       trial.peakMegabytes[0],
@@ -99,7 +99,8 @@ package struct LatencyReport: Codable {
       + "| \(measured.pesq) | \(expected.pesq) |"
   }
 
-  /// The table in Markdown: of several calls the one in the middle, and how far they lie apart.
+  /// The table in Markdown: of several calls the one in the middle, how far they lie apart, and the median of processor
+  /// time.
   package var table: String {
     let head = [
       "| Network | Program | set up | A to B (ms) | B to A (ms) | drift (ms/min) | PESQ-WB | "
@@ -123,12 +124,13 @@ package struct LatencyReport: Codable {
     }
     let drifts = trial.directions.map { String(format: "%.1f", $0.drift) }
     let pesq = Percentiles(trial.directions.flatMap(\.pesq))
+    let processor = Percentiles(group.map { 50 * $0.processorShares.reduce(0, +) })
     let score =
       pesq.count == 0 ? "–" : String(format: "%.2f (5 %% %.2f)", pesq.median, pesq(0.05))
     let cells: [String] = [
       trial.network, "`\(trial.program)`", "\(group.count { $0.isSetUp }) of \(group.count)",
       delays[0], delays[1], drifts.joined(separator: ", "), score,
-      String(format: "%.1f %%", 50 * trial.processorShares.reduce(0, +)),
+      String(format: "%.2f %%", processor.median),
       String(format: "%.0f", trial.peakMegabytes.reduce(0, +) / 2),
       group.map { String(format: "%.1f", $0.median) }.joined(separator: ", "),
       group.map { "\($0.stalls)" }.joined(separator: ", "),

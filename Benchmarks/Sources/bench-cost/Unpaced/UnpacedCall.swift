@@ -53,6 +53,6 @@ final class UnpacedCall {
   /// Packets that came back to be heard.
   var packetsReceived: Int64 { call.statistics?.packetsReceived ?? 0 }
 
-  /// Milliseconds of sound that had to be invented.
+  /// Frames of sound that had to be invented.
   var concealedFrames: Int64 { call.statistics?.concealedFrames ?? 0 }
 }
