@@ -40,6 +40,7 @@ public struct DelayTarget: ~Copyable {
   private var fastest = WindowedMinimum()
   private var reference: Int64?
   private var histogram = DelayHistogram()
+  private var phase = RequestPhase()
   private var heard: Int64 = 0
   /// The mean wait, in nanoseconds.
   private var usualWait: Float = 0
@@ -52,8 +53,8 @@ public struct DelayTarget: ~Copyable {
   /// A target that knows nothing yet.
   public init() { nanoseconds = Self.youngTarget }
 
-  /// Takes in one packet: the media time of its first frame, its duration, when it came, and how long it lay until the
-  /// player asked, in nanoseconds.
+  /// Takes in one packet: the media time of its first frame, its duration, when it came, how long it lay until the
+  /// player asked, and how long it would at most, in nanoseconds.
   ///
   /// What comes while this machine is occupied with a sound device that fails is not usual: it teaches nothing of the way,
   /// and only the time base is followed.
@@ -63,6 +64,7 @@ public struct DelayTarget: ~Copyable {
     frames: FrameCount,
     arrival: MonotonicInstant,
     wait: Int64,
+    grain: Int64 = 0,
     isUsual: Bool = true
   ) {
     let transit = arrival.nanoseconds - Self.nanoseconds(ofFrames: mediaFrame)
@@ -85,7 +87,10 @@ public struct DelayTarget: ~Copyable {
     guard isUsual else { return }
 
     let duration = SampleRate.voice.nanoseconds(of: frames)
-    let delay = transit + wait - (reference ?? minimum)
+    phase.update(wait: wait, grain: grain, at: arrival)
+    // Packets that are about to wait for a request more count as if they did.
+    let lying = phase.isAboutToSlip ? max(wait, grain) : wait
+    let delay = transit + lying - (reference ?? minimum)
     let isEvent =
       !isCatchingUp(delay: delay, duration: duration, since: previousArrival, at: arrival)
     if isEvent { histogram.add(delay: delay, duration: duration) }
@@ -158,12 +163,18 @@ public struct DelayTarget: ~Copyable {
     return instant.nanoseconds - Self.nanoseconds(ofFrames: mediaFrame) - reference
   }
 
+  /// How much faster the sender's clock is than the player's, where the packets show it; else nil.
+  var drift: Double? {
+    @_noAllocation @_noLocks get { phase.drift }
+  }
+
   /// Notes that packets will lie so many nanoseconds less from now on before the player asks, or longer if it is negative.
   ///
   /// For some it will be a pull more: they are the surprises from which the rest is learnt.
   @_noAllocation @_noLocks
   public mutating func noteShorterWaits(by nanoseconds: Int64) {
     histogram.shift(by: nanoseconds)
+    phase.noteShorterWaits(by: nanoseconds)
     usualWait = max(0, usualWait - Float(nanoseconds))
   }
 

@@ -84,6 +84,7 @@ public struct JitterBuffer: ~Copyable {
   ///   - carriesRedundancy: true if it brings the packet before it once more.
   ///   - arrival: when the kernel received it, by the loudspeaker's clock.
   ///   - wait: how long it lay from then on until the player asked for frames, in nanoseconds.
+  ///   - grain: how long at most, in nanoseconds; 0 if that is not known.
   /// - Returns: what became of it, with the slot for its payload.
   @_noAllocation @_noLocks
   public mutating func insert(
@@ -93,7 +94,8 @@ public struct JitterBuffer: ~Copyable {
     isSilence: Bool,
     carriesRedundancy: Bool = false,
     at arrival: MonotonicInstant,
-    wait: Int64
+    wait: Int64,
+    grain: Int64 = 0
   ) -> Insertion {
     if isJump(sequence: sequence, mediaFrame: mediaFrame, at: arrival) {
       restart()
@@ -109,7 +111,7 @@ public struct JitterBuffer: ~Copyable {
         return .duplicate
       }
       played.insert(sequence)
-      learn(sequence, mediaFrame: mediaFrame, frames: frames, at: arrival, wait: wait)
+      learn(sequence, mediaFrame: mediaFrame, frames: frames, at: arrival, wait: wait, grain: grain)
       counters.latePackets += 1
       return .late
     }
@@ -122,7 +124,7 @@ public struct JitterBuffer: ~Copyable {
     {
       target.noteRecovery(distance: frames)
     }
-    learn(sequence, mediaFrame: mediaFrame, frames: frames, at: arrival, wait: wait)
+    learn(sequence, mediaFrame: mediaFrame, frames: frames, at: arrival, wait: wait, grain: grain)
     firstHeard = firstHeard ?? sequence
     if let newest = newestArrival, newest.sequence > sequence {
       // Reordered: the newest stays the reference for jumps.
@@ -304,6 +306,7 @@ public struct JitterBuffer: ~Copyable {
       steering = -DriftControl.limit
       return .lengthen(frames: SampleRate.voice.frames(inNanoseconds: -excess))
     }
+    if let seen = target.drift { drift.note(seen, over: packetFrames) }
     let ratio = drift.ratio(forExcess: excess, over: packetFrames)
     steering = ratio - 1 - drift.learned
     return .resample(ratio: ratio)
@@ -328,7 +331,8 @@ public struct JitterBuffer: ~Copyable {
     mediaFrame: Int64,
     frames: FrameCount,
     at arrival: MonotonicInstant,
-    wait: Int64
+    wait: Int64,
+    grain: Int64
   ) {
     if let newestArrival {
       overtaking.note(sequence, after: newestArrival.sequence, at: arrival)
@@ -338,6 +342,7 @@ public struct JitterBuffer: ~Copyable {
       frames: frames,
       arrival: arrival,
       wait: wait,
+      grain: grain,
       isUsual: !isInterrupted
     )
   }
@@ -392,9 +397,8 @@ public struct JitterBuffer: ~Copyable {
   mutating func play(_ packet: StoredPacket, skipping: FrameCount = 0) -> Step {
     let lost = expected.map { Int(clamping: packet.mediaFrame - $0.mediaFrame) }
     let isLate = skipping > 0 || !isInSilence && concealedSinceExpected > lost ?? .max
-    _ = store.removeAll(before: packet.sequence)
+    store.removeAll(before: packet.sequence + 1)
     played.insert(packet.sequence)
-    store.remove(packet.sequence)
     expected = (packet.sequence + 1, packet.mediaFrame + Int64(packet.frames))
     packetFrames = packet.frames
     concealedSinceExpected = 0

@@ -41,7 +41,9 @@ struct PacketStore: ~Copyable {
   /// No packet before this one is here.
   private var oldest: Int64 = .max
 
+  /// Room for the packets of `capacity` numbers in a row, a power of two.
   init(capacity: Int) {
+    precondition(capacity > 0 && capacity & (capacity - 1) == 0, "a power of two")
     self.capacity = capacity
     packets = FixedArray(
       repeating: StoredPacket(
@@ -57,7 +59,7 @@ struct PacketStore: ~Copyable {
 
   @_noAllocation @_noLocks
   func slot(of sequence: Int64) -> Int {
-    Int(sequence % Int64(capacity))
+    Int(truncatingIfNeeded: sequence) & (capacity - 1)
   }
 
   @_noAllocation @_noLocks
@@ -101,21 +103,17 @@ struct PacketStore: ~Copyable {
     count -= 1
   }
 
-  /// Removes every packet before `sequence` and returns how many there were.
+  /// Removes every packet before `sequence`.
   @_noAllocation @_noLocks
-  mutating func removeAll(before sequence: Int64) -> Int {
-    var removed = 0
+  mutating func removeAll(before sequence: Int64) {
     // Nothing older than the oldest or a capacity behind the newest is here.
     var candidate = max(oldest, newest - Int64(capacity) + 1)
-    while count > 0, candidate < min(sequence, newest + 1) {
-      if contains(candidate) {
-        remove(candidate)
-        removed += 1
-      }
+    let end = min(sequence, newest + 1)
+    while count > 0, candidate < end {
+      remove(candidate)
       candidate += 1
     }
     oldest = max(oldest, sequence)
-    return removed
   }
 
   @_noAllocation @_noLocks

@@ -10,11 +10,16 @@ public struct ArrivalTime: Sendable, BitwiseCopyable {
   /// How long it lay until the loudspeaker asked for frames, by its clock, in nanoseconds.
   public var wait: Int64
 
+  /// The longest such time: how far the loudspeaker's requests lie apart, in nanoseconds; 0 if that is not known.
+  public var grain: Int64
+
   /// The moment at which the two clocks showed this, `wait` nanoseconds before the loudspeaker asked for frames.
   @_noAllocation @_noLocks
-  public init(instant: MonotonicInstant, playback: MonotonicInstant, wait: Int64) {
+  public init(instant: MonotonicInstant, playback: MonotonicInstant, wait: Int64, grain: Int64 = 0)
+  {
     self.instant = instant
     self.playback = playback
     self.wait = wait
+    self.grain = grain
   }
 }

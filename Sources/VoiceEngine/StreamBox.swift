@@ -183,7 +183,8 @@ final class StreamBox<Transport: PacketTransport & ~Copyable> {
           at: ArrivalTime(
             instant: arrival.instant,
             playback: playback.time(of: arrival.instant),
-            wait: playback.wait(since: arrival.instant)
+            wait: playback.wait(since: arrival.instant),
+            grain: playback.grain
           )
         )
       case .refused:

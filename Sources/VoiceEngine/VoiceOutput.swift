@@ -78,7 +78,8 @@ struct VoiceOutput: ~Copyable {
         isSilence: isSilence,
         carriesRedundancy: carriesRedundancy,
         at: arrival.playback,
-        wait: arrival.wait
+        wait: arrival.wait,
+        grain: arrival.grain
       )
     }
     guard case .stored(let slot) = insertion else { return }

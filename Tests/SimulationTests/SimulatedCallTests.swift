@@ -177,6 +177,33 @@ struct SimulatedCallTests {
     #expect(width < 2, "\(width) ms")
   }
 
+  /// Packets slip through the grain in which the loudspeaker asks, again and again, and none is late by that.
+  @Test(arguments: [-200, -50, 200], [0.2, 1, 1.8])
+  func driftAloneInventsNothing(drift: Int, way: Double) throws {
+    var far = SimulatedCall.Party()
+    far.card.sound = Self.sound
+    far.card.captureDrift = drift
+    far.card.playbackDrift = drift
+    far.latenessNanoseconds = 0
+    var near = SimulatedCall.Party()
+    near.latenessNanoseconds = 0
+    let call = try SimulatedCall(
+      near: near,
+      far: far,
+      over: NetworkConditions("way", delayMilliseconds: way),
+      configuration: Self.configuration(240),
+      seed: 1
+    )
+    call.run(seconds: 5)
+    var observations: [SimulatedCall.Observation] = []
+    call.run(seconds: 75) { observations.append($0) }
+    let begin = try #require(observations.first)
+    let end = try #require(observations.last)
+    #expect(end.stream.concealedFrames == 0)
+    #expect(end.stream.removedFrames <= begin.stream.removedFrames + 480)
+    #expect(end.stream.addedFrames == begin.stream.addedFrames)
+  }
+
   @Test func afterAStallTheDelayIsBackWithinThreeSeconds() throws {
     var conditions = NetworkConditions.lan
     conditions.stallIntervalNanoseconds = 20_000_000_000

@@ -44,7 +44,8 @@ final class OwnPlayout: PlayoutUnderTest {
       at: ArrivalTime(
         instant: packet.arrival,
         playback: packet.arrival,
-        wait: nextPull(after: packet.arrival).nanoseconds(since: packet.arrival)
+        wait: nextPull(after: packet.arrival).nanoseconds(since: packet.arrival),
+        grain: SampleRate.voice.nanoseconds(of: pullFrames)
       )
     )
   }
