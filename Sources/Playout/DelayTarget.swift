@@ -54,7 +54,7 @@ public struct DelayTarget: ~Copyable {
   public init() { nanoseconds = Self.youngTarget }
 
   /// Takes in one packet: the media time of its first frame, its duration, when it came, how long it lay until the
-  /// player asked, and how long it would at most, in nanoseconds.
+  /// player asked, and how far its requests lie apart, in nanoseconds (0 if they have no grain).
   ///
   /// What comes while this machine is occupied with a sound device that fails is not usual: it teaches nothing of the way,
   /// and only the time base is followed.
@@ -84,18 +84,18 @@ public struct DelayTarget: ~Copyable {
       if isProved { histogram.shift(by: minimum - reference) }
     }
     if isProved { reference = minimum }
-    guard isUsual else { return }
+    guard isUsual else { return phase = RequestPhase() }
 
     let duration = SampleRate.voice.nanoseconds(of: frames)
     phase.update(wait: wait, grain: grain, at: arrival)
     // Packets that are about to wait for a request more count as if they did.
-    let lying = phase.isAboutToSlip ? max(wait, grain) : wait
+    let lying = max(wait, phase.slipping)
     let delay = transit + lying - (reference ?? minimum)
     let isEvent =
       !isCatchingUp(delay: delay, duration: duration, since: previousArrival, at: arrival)
     if isEvent { histogram.add(delay: delay, duration: duration) }
     lastDelay = delay
-    usualWait += (Float(wait) - usualWait) / 256
+    usualWait += (Float(lying) - usualWait) / 256
     heard += duration
     packets += 1
     // Looked for anew when a packet was later than was waited for, else fifty times a second; not while it is open
@@ -163,18 +163,13 @@ public struct DelayTarget: ~Copyable {
     return instant.nanoseconds - Self.nanoseconds(ofFrames: mediaFrame) - reference
   }
 
-  /// How much faster the sender's clock is than the player's, where the packets show it; else nil.
-  var drift: Double? {
-    @_noAllocation @_noLocks get { phase.drift }
-  }
-
   /// Notes that packets will lie so many nanoseconds less from now on before the player asks, or longer if it is negative.
   ///
   /// For some it will be a pull more: they are the surprises from which the rest is learnt.
   @_noAllocation @_noLocks
   public mutating func noteShorterWaits(by nanoseconds: Int64) {
     histogram.shift(by: nanoseconds)
-    phase.noteShorterWaits(by: nanoseconds)
+    phase = RequestPhase()
     usualWait = max(0, usualWait - Float(nanoseconds))
   }
 
@@ -183,6 +178,7 @@ public struct DelayTarget: ~Copyable {
   public mutating func rebase() {
     fastest.reset()
     reference = nil
+    phase = RequestPhase()
   }
 
   // Exact for any length of call: 10^9 / 48000 = 62500 / 3.

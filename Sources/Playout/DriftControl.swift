@@ -4,8 +4,7 @@ import MediaTime
 ///
 /// What is wrong with the delay now asks for a ratio that mends it with a time constant of two seconds; what is wrong all
 /// the time is drift, which is learned over a minute and then needs no error any more. A network whose delay changes is
-/// wrong by much for a short time: no error teaches more than half a millisecond does. Where the drift itself is seen, it is
-/// learned in seconds.
+/// wrong by much for a short time: no error teaches more than half a millisecond does.
 struct DriftControl: Sendable {
   /// Twice as much would be heard as pitch.
   static var limit: Double { @_noAllocation @_noLocks get { 0.002 } }
@@ -13,8 +12,6 @@ struct DriftControl: Sendable {
   private static var proportion: Double { 0.000_5 }
   /// Of a millisecond that lasts a second.
   private static var learning: Double { 0.000_01 }
-  /// Of what is seen, in a second.
-  private static var belief: Double { 0.5 }
   private static var largestError: Double { 0.5 }
   /// No two sound cards differ by more.
   private static var largestDrift: Double { 0.001 }
@@ -24,13 +21,6 @@ struct DriftControl: Sendable {
 
   @_noAllocation @_noLocks
   init() {}
-
-  /// Takes in a drift that was seen, once in `frames` frames at 48 kHz.
-  @_noAllocation @_noLocks
-  mutating func note(_ drift: Double, over frames: FrameCount) {
-    let share = min(1, Double(frames) / 48_000 * Self.belief)
-    learned += (max(-Self.largestDrift, min(Self.largestDrift, drift)) - learned) * share
-  }
 
   /// The ratio of input to output frames, within 0.2 % of 1, while `excess` nanoseconds too much are held back; asked
   /// once in `frames` frames at 48 kHz.

@@ -84,7 +84,7 @@ public struct JitterBuffer: ~Copyable {
   ///   - carriesRedundancy: true if it brings the packet before it once more.
   ///   - arrival: when the kernel received it, by the loudspeaker's clock.
   ///   - wait: how long it lay from then on until the player asked for frames, in nanoseconds.
-  ///   - grain: how long at most, in nanoseconds; 0 if that is not known.
+  ///   - grain: how far the player's requests lie apart, in nanoseconds; 0 if not evenly.
   /// - Returns: what became of it, with the slot for its payload.
   @_noAllocation @_noLocks
   public mutating func insert(
@@ -306,7 +306,6 @@ public struct JitterBuffer: ~Copyable {
       steering = -DriftControl.limit
       return .lengthen(frames: SampleRate.voice.frames(inNanoseconds: -excess))
     }
-    if let seen = target.drift { drift.note(seen, over: packetFrames) }
     let ratio = drift.ratio(forExcess: excess, over: packetFrames)
     steering = ratio - 1 - drift.learned
     return .resample(ratio: ratio)

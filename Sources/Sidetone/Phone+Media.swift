@@ -68,7 +68,7 @@ extension Phone {
   /// Keys that it had still to send are for the next one, or for nobody: after a hold they would come at another time.
   func detach(_ call: PhoneCall, keepingKeys: Bool = false) {
     if let stream = call.stream {
-      // What was pressed on it before is not lost with it.
+      // What was pressed on it is told before it is gone.
       tellKeys(of: call)
       // One whose predecessor's keys are still to come was given none.
       engine?.detach(stream, keepingKeys: keepingKeys && call.formerStream == nil)

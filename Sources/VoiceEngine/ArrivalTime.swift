@@ -10,7 +10,7 @@ public struct ArrivalTime: Sendable, BitwiseCopyable {
   /// How long it lay until the loudspeaker asked for frames, by its clock, in nanoseconds.
   public var wait: Int64
 
-  /// The longest such time: how far the loudspeaker's requests lie apart, in nanoseconds; 0 if that is not known.
+  /// How far the requests lie apart, in nanoseconds; 0 if not evenly.
   public var grain: Int64
 
   /// The moment at which the two clocks showed this, `wait` nanoseconds before the loudspeaker asked for frames.

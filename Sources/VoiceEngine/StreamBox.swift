@@ -163,11 +163,13 @@ final class StreamBox<Transport: PacketTransport & ~Copyable> {
     }
   }
 
-  /// Takes in what has arrived, up to a second's worth in one go.
+  /// Takes in what has arrived, up to a second's worth in one go, before a request that comes `grain` nanoseconds after the
+  /// last one, if they come evenly.
   func receive(
     _ datagram: inout ByteBuffer,
     at now: MonotonicInstant,
     playback: SoundClock,
+    grain: Int64,
     tracing trace: inout StageTrace?
   ) {
     for _ in 0..<512 {
@@ -184,7 +186,7 @@ final class StreamBox<Transport: PacketTransport & ~Copyable> {
             instant: arrival.instant,
             playback: playback.time(of: arrival.instant),
             wait: playback.wait(since: arrival.instant),
-            grain: playback.grain
+            grain: grain
           )
         )
       case .refused:

@@ -126,6 +126,7 @@ struct SimulatedCallTests {
         seed: 1,
         threads: threads
       )
+      #expect(call.isOnTwoThreads == (threads == .two && Self.hasProcessors))
       call.run(seconds: 10)
       calls.append(call.heard)
     }
@@ -140,6 +141,8 @@ struct SimulatedCallTests {
       call.run(seconds: -5)
       call.run(seconds: .nan)
       call.run(seconds: 0.1)
+      #expect(call.isOnTwoThreads == Self.hasProcessors)
+      #expect(call.traffic.sent > 0)
     }
   }
 
@@ -178,14 +181,15 @@ struct SimulatedCallTests {
   }
 
   /// Packets slip through the grain in which the loudspeaker asks, again and again, and none is late by that.
-  @Test(arguments: [-200, -50, 200], [0.2, 1, 1.8])
-  func driftAloneInventsNothing(drift: Int, way: Double) throws {
+  @Test(arguments: [(-200, 0), (-50, 0), (200, 0), (0, -200), (0, 200)], [0.2, 1, 1.8])
+  func driftAloneInventsNothing(drift: (far: Int, microphone: Int), way: Double) throws {
     var far = SimulatedCall.Party()
     far.card.sound = Self.sound
-    far.card.captureDrift = drift
-    far.card.playbackDrift = drift
+    far.card.captureDrift = drift.far
+    far.card.playbackDrift = drift.far
     far.latenessNanoseconds = 0
     var near = SimulatedCall.Party()
+    near.card.captureDrift = drift.microphone
     near.latenessNanoseconds = 0
     let call = try SimulatedCall(
       near: near,

@@ -86,11 +86,13 @@ public struct NetworkConditions: Equatable, Sendable {
     bounded.reorderNanoseconds = within(reorderNanoseconds)
     bounded.queueNanoseconds = within(queueNanoseconds)
     for index in routeChanges.indices {
-      bounded.routeChanges[index].at = within(routeChanges[index].at)
+      bounded.routeChanges[index].at = within(routeChanges[index].at, from: -Self.longest)
       let delay = routeChanges[index].delayNanoseconds
       bounded.routeChanges[index].delayNanoseconds = within(delay, from: -Self.longest)
     }
-    for index in outages.indices { bounded.outages[index].at = within(outages[index].at) }
+    for index in outages.indices {
+      bounded.outages[index].at = within(outages[index].at, from: -Self.longest)
+    }
     return bounded
   }
 

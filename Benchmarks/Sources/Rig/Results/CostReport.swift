@@ -81,8 +81,8 @@ package struct CostReport: Codable {
     ## Cost beside the libraries
 
     `bench-cost`: milliseconds of processor time for each second of call, of libopus and libspeexdsp in plain C and of the
-    whole voice loop with its system calls. First without a pause and without a sound card (the least of all runs, which
-    are alike to about one percent), which is what the code costs;
+    whole voice loop with its system calls. First without a pause and without a sound card (the least of all runs), which
+    is what the code costs;
     then in the time of a call, beside the smallest caller in C that waits for each packet, sends and receives (medians,
     least and most): there a processor that has slept has forgotten all, and the voice thread wakes once in each period.
     \(LatencyReport.ran(date, machine))
