@@ -40,7 +40,6 @@ public struct DelayTarget: ~Copyable {
   private var fastest = WindowedMinimum()
   private var reference: Int64?
   private var histogram = DelayHistogram()
-  private var phase = RequestPhase()
   private var heard: Int64 = 0
   /// The mean wait, in nanoseconds.
   private var usualWait: Float = 0
@@ -53,8 +52,8 @@ public struct DelayTarget: ~Copyable {
   /// A target that knows nothing yet.
   public init() { nanoseconds = Self.youngTarget }
 
-  /// Takes in one packet: the media time of its first frame, its duration, when it came, how long it lay until the
-  /// player asked, and how far its requests lie apart, in nanoseconds (0 if they have no grain).
+  /// Takes in one packet: the media time of its first frame, its duration, when it came, and how long it lay until the
+  /// player asked, in nanoseconds.
   ///
   /// What comes while this machine is occupied with a sound device that fails is not usual: it teaches nothing of the way,
   /// and only the time base is followed.
@@ -64,7 +63,6 @@ public struct DelayTarget: ~Copyable {
     frames: FrameCount,
     arrival: MonotonicInstant,
     wait: Int64,
-    grain: Int64 = 0,
     isUsual: Bool = true
   ) {
     let transit = arrival.nanoseconds - Self.nanoseconds(ofFrames: mediaFrame)
@@ -84,18 +82,15 @@ public struct DelayTarget: ~Copyable {
       if isProved { histogram.shift(by: minimum - reference) }
     }
     if isProved { reference = minimum }
-    guard isUsual else { return phase = RequestPhase() }
+    guard isUsual else { return }
 
     let duration = SampleRate.voice.nanoseconds(of: frames)
-    phase.update(wait: wait, grain: grain, at: arrival)
-    // Packets that are about to wait for a request more count as if they did.
-    let lying = max(wait, phase.slipping)
-    let delay = transit + lying - (reference ?? minimum)
+    let delay = transit + wait - (reference ?? minimum)
     let isEvent =
       !isCatchingUp(delay: delay, duration: duration, since: previousArrival, at: arrival)
     if isEvent { histogram.add(delay: delay, duration: duration) }
     lastDelay = delay
-    usualWait += (Float(lying) - usualWait) / 256
+    usualWait += (Float(wait) - usualWait) / 256
     heard += duration
     packets += 1
     // Looked for anew when a packet was later than was waited for, else fifty times a second; not while it is open
@@ -169,7 +164,6 @@ public struct DelayTarget: ~Copyable {
   @_noAllocation @_noLocks
   public mutating func noteShorterWaits(by nanoseconds: Int64) {
     histogram.shift(by: nanoseconds)
-    phase = RequestPhase()
     usualWait = max(0, usualWait - Float(nanoseconds))
   }
 
@@ -178,7 +172,6 @@ public struct DelayTarget: ~Copyable {
   public mutating func rebase() {
     fastest.reset()
     reference = nil
-    phase = RequestPhase()
   }
 
   // Exact for any length of call: 10^9 / 48000 = 62500 / 3.

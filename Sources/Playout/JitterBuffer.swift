@@ -84,7 +84,6 @@ public struct JitterBuffer: ~Copyable {
   ///   - carriesRedundancy: true if it brings the packet before it once more.
   ///   - arrival: when the kernel received it, by the loudspeaker's clock.
   ///   - wait: how long it lay from then on until the player asked for frames, in nanoseconds.
-  ///   - grain: how far the player's requests lie apart, in nanoseconds; 0 if not evenly.
   /// - Returns: what became of it, with the slot for its payload.
   @_noAllocation @_noLocks
   public mutating func insert(
@@ -94,8 +93,7 @@ public struct JitterBuffer: ~Copyable {
     isSilence: Bool,
     carriesRedundancy: Bool = false,
     at arrival: MonotonicInstant,
-    wait: Int64,
-    grain: Int64 = 0
+    wait: Int64
   ) -> Insertion {
     if isJump(sequence: sequence, mediaFrame: mediaFrame, at: arrival) {
       restart()
@@ -111,7 +109,7 @@ public struct JitterBuffer: ~Copyable {
         return .duplicate
       }
       played.insert(sequence)
-      learn(sequence, mediaFrame: mediaFrame, frames: frames, at: arrival, wait: wait, grain: grain)
+      learn(sequence, mediaFrame: mediaFrame, frames: frames, at: arrival, wait: wait)
       counters.latePackets += 1
       return .late
     }
@@ -124,7 +122,7 @@ public struct JitterBuffer: ~Copyable {
     {
       target.noteRecovery(distance: frames)
     }
-    learn(sequence, mediaFrame: mediaFrame, frames: frames, at: arrival, wait: wait, grain: grain)
+    learn(sequence, mediaFrame: mediaFrame, frames: frames, at: arrival, wait: wait)
     firstHeard = firstHeard ?? sequence
     if let newest = newestArrival, newest.sequence > sequence {
       // Reordered: the newest stays the reference for jumps.
@@ -330,8 +328,7 @@ public struct JitterBuffer: ~Copyable {
     mediaFrame: Int64,
     frames: FrameCount,
     at arrival: MonotonicInstant,
-    wait: Int64,
-    grain: Int64
+    wait: Int64
   ) {
     if let newestArrival {
       overtaking.note(sequence, after: newestArrival.sequence, at: arrival)
@@ -341,7 +338,6 @@ public struct JitterBuffer: ~Copyable {
       frames: frames,
       arrival: arrival,
       wait: wait,
-      grain: grain,
       isUsual: !isInterrupted
     )
   }

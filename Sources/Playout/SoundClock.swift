@@ -28,8 +28,6 @@ public struct SoundClock: Sendable {
 
   /// The device's position moves by so much at once; what follows learns it.
   private var step: Int64
-  /// Whether the position moves by more than a period at once, rounding aside.
-  public var isCoarse: Bool { @_noAllocation @_noLocks get { step > period + period / 2 } }
   private var moved = MonotonicInstant(nanoseconds: 0)
   private var looks = 0
   private var coarse: Int64 = 0

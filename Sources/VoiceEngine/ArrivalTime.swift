@@ -10,16 +10,11 @@ public struct ArrivalTime: Sendable, BitwiseCopyable {
   /// How long it lay until the loudspeaker asked for frames, by its clock, in nanoseconds.
   public var wait: Int64
 
-  /// How far the requests lie apart, in nanoseconds; 0 if not evenly.
-  public var grain: Int64
-
   /// The moment at which the two clocks showed this, `wait` nanoseconds before the loudspeaker asked for frames.
   @_noAllocation @_noLocks
-  public init(instant: MonotonicInstant, playback: MonotonicInstant, wait: Int64, grain: Int64 = 0)
-  {
+  public init(instant: MonotonicInstant, playback: MonotonicInstant, wait: Int64) {
     self.instant = instant
     self.playback = playback
     self.wait = wait
-    self.grain = grain
   }
 }

@@ -163,13 +163,11 @@ final class StreamBox<Transport: PacketTransport & ~Copyable> {
     }
   }
 
-  /// Takes in what has arrived, up to a second's worth in one go, before a request that comes `grain` nanoseconds after the
-  /// last one, if they come evenly.
+  /// Takes in what has arrived, up to a second's worth in one go.
   func receive(
     _ datagram: inout ByteBuffer,
     at now: MonotonicInstant,
     playback: SoundClock,
-    grain: Int64,
     tracing trace: inout StageTrace?
   ) {
     for _ in 0..<512 {
@@ -185,8 +183,7 @@ final class StreamBox<Transport: PacketTransport & ~Copyable> {
           at: ArrivalTime(
             instant: arrival.instant,
             playback: playback.time(of: arrival.instant),
-            wait: playback.wait(since: arrival.instant),
-            grain: grain
+            wait: playback.wait(since: arrival.instant)
           )
         )
       case .refused:

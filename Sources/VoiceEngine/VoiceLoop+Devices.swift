@@ -47,16 +47,6 @@ extension VoiceLoop where Device: ~Copyable, Transport: ~Copyable {
     replacement.done.signal()
   }
 
-  /// How far the loudspeaker's requests lie apart, in nanoseconds; 0 if not evenly.
-  ///
-  /// The microphone wakes the loop and so asks for the loudspeaker: by an even grain if both have the same period, and the
-  /// loudspeaker tells of each.
-  var requestNanoseconds: Int64 {
-    let period = device.playbackRate.nanoseconds(of: device.playbackPeriod)
-    let isEven = period == statistics.capturePeriodNanoseconds && !playbackClock.isCoarse
-    return isEven ? period : 0
-  }
-
   private func changeMicrophone(_ replacement: DeviceReplacement<Device>) {
     capture.changeDevice(rate: device.captureRate, &replacement.captureResampler)
     let period = device.captureRate.nanoseconds(of: device.capturePeriod)

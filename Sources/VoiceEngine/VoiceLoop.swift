@@ -324,9 +324,8 @@ final class VoiceLoop<
     let frames = capture.outputFrames
     playbackClock.update(frames: capture.captured, isDry: false, at: now)
     let instant = playbackClock.now
-    let grain = requestNanoseconds
     forEachStream { box, _ in
-      box.receive(&datagram, at: now, playback: playbackClock, grain: grain, tracing: &trace)
+      box.receive(&datagram, at: now, playback: playbackClock, tracing: &trace)
       box.passKeysOn(signals)
       bridged.fill(0, count: frames)
       box.render(
@@ -374,9 +373,8 @@ final class VoiceLoop<
     let now = time.now
     let queued = gone.contains(.playback) ? 0 : device.queuedFrames()
     playbackClock.update(frames: writtenFrames - Int64(queued), isDry: queued == 0, at: now)
-    let grain = requestNanoseconds
     forEachStream { box, _ in
-      box.receive(&datagram, at: now, playback: playbackClock, grain: grain, tracing: &trace)
+      box.receive(&datagram, at: now, playback: playbackClock, tracing: &trace)
       box.passKeysOn(signals)
     }
     guard !gone.contains(.playback) else { return }

@@ -78,8 +78,7 @@ struct VoiceOutput: ~Copyable {
         isSilence: isSilence,
         carriesRedundancy: carriesRedundancy,
         at: arrival.playback,
-        wait: arrival.wait,
-        grain: arrival.grain
+        wait: arrival.wait
       )
     }
     guard case .stored(let slot) = insertion else { return }

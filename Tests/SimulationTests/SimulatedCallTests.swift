@@ -180,9 +180,10 @@ struct SimulatedCallTests {
     #expect(width < 2, "\(width) ms")
   }
 
-  /// Packets slip through the grain in which the loudspeaker asks, again and again, and none is late by that.
+  /// Packets slip through the grain in which the loudspeaker asks, again and again; when it is new that costs parts of a
+  /// grain, later nothing.
   @Test(arguments: [(-200, 0), (-50, 0), (200, 0), (0, -200), (0, 200)], [0.2, 1, 1.8])
-  func driftAloneInventsNothing(drift: (far: Int, microphone: Int), way: Double) throws {
+  func driftAloneInventsLessThanAGrain(drift: (far: Int, microphone: Int), way: Double) throws {
     var far = SimulatedCall.Party()
     far.card.sound = Self.sound
     far.card.captureDrift = drift.far
@@ -198,13 +199,13 @@ struct SimulatedCallTests {
       configuration: Self.configuration(240),
       seed: 1
     )
-    call.run(seconds: 5)
+    call.run(seconds: 20)
     var observations: [SimulatedCall.Observation] = []
-    call.run(seconds: 75) { observations.append($0) }
+    call.run(seconds: 60) { observations.append($0) }
     let begin = try #require(observations.first)
     let end = try #require(observations.last)
-    #expect(end.stream.concealedFrames == 0)
-    #expect(end.stream.removedFrames <= begin.stream.removedFrames + 480)
+    #expect(end.stream.concealedFrames < 480)
+    #expect(end.stream.removedFrames == begin.stream.removedFrames)
     #expect(end.stream.addedFrames == begin.stream.addedFrames)
   }
 

@@ -80,8 +80,7 @@ enum Modules {
           frames: 480,
           isSilence: false,
           at: now,
-          wait: 0,
-          grain: 2_500_000
+          wait: 0
         )
       }
       while queued < 120 {
@@ -146,7 +145,7 @@ enum Modules {
       let now = MonotonicInstant(nanoseconds: Int64(turn) * 2_500_000)
       stream.push(block, count: 120, isMuted: false)
       while let length = stream.nextPacket(into: &datagram) {
-        let arrival = ArrivalTime(instant: now, playback: now, wait: 0, grain: 2_500_000)
+        let arrival = ArrivalTime(instant: now, playback: now, wait: 0)
         stream.receive(datagram, length: length, at: arrival)
       }
       output.fill(0, count: 120)

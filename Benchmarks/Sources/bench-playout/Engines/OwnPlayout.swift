@@ -44,8 +44,7 @@ final class OwnPlayout: PlayoutUnderTest {
       at: ArrivalTime(
         instant: packet.arrival,
         playback: packet.arrival,
-        wait: nextPull(after: packet.arrival).nanoseconds(since: packet.arrival),
-        grain: SampleRate.voice.nanoseconds(of: pullFrames)
+        wait: nextPull(after: packet.arrival).nanoseconds(since: packet.arrival)
       )
     )
   }
