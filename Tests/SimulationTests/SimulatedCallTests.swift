@@ -180,10 +180,10 @@ struct SimulatedCallTests {
     #expect(width < 2, "\(width) ms")
   }
 
-  /// Packets slip through the grain in which the loudspeaker asks, again and again; when it is new that costs parts of a
-  /// grain, later nothing.
+  /// Packets slip through the grain in which the loudspeaker asks, again and again: each slip that is new costs a part of a
+  /// grain, and all of a minute not ten milliseconds.
   @Test(arguments: [(-200, 0), (-50, 0), (200, 0), (0, -200), (0, 200)], [0.2, 1, 1.8])
-  func driftAloneInventsLessThanAGrain(drift: (far: Int, microphone: Int), way: Double) throws {
+  func driftAloneInventsLessThan10ms(drift: (far: Int, microphone: Int), way: Double) throws {
     var far = SimulatedCall.Party()
     far.card.sound = Self.sound
     far.card.captureDrift = drift.far
