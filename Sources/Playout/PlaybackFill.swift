@@ -7,7 +7,8 @@ public import MediaTime
 /// ran dry, by half of one when it nearly did, and lowered by half a period after four quiet seconds, unless that would
 /// have been a near miss in them, or the margin less than twice as long as it took to wake the program, or it was raised
 /// from there lately: within eight seconds, and twice as long each time that happens soon again, up to two minutes. So a
-/// rare miss costs little delay, and a machine that always misses is not tried over and over. A standstill that a period
+/// rare miss costs little delay, and a machine that always misses is not tried over and over. What is queued follows a near
+/// miss slowly, since what the player asks for sooner must be there sooner, and all at once after the next. A standstill that a period
 /// more would not have bridged teaches nothing, unless it is the second within eight seconds. It is also raised, and then
 /// kept, when the device takes nothing for 50 ms in the two seconds after its start; one that stands still later is waited
 /// for. Many devices run dry once while they start, which teaches nothing.
@@ -24,6 +25,8 @@ public struct PlaybackFill: Sendable {
   private static var stuckNanoseconds: Int64 { 50_000_000 }
 
   private static var startNanoseconds: Int64 { 2_000_000_000 }
+  /// A near miss raises what is queued in so many times the time that it is raised by.
+  private static var riseShare: Int64 { 2_000 }
 
   /// A period and the margin, in frames: what is queued right after writing, or for a device that takes whole blocks, what
   /// sounds until it has taken them.
@@ -41,6 +44,8 @@ public struct PlaybackFill: Sendable {
   private var leastLeft = FrameCount.max
   private var raised: (from: FrameCount, at: MonotonicInstant)?
   private var patience: Int64
+  /// What was queued when a near miss raised the goal, until that is reached.
+  private var rise: (from: FrameCount, since: MonotonicInstant)?
   /// Whether the goal was lowered after it was raised.
   private var isTrial = false
   private var lastStandstill: (at: MonotonicInstant, isForgiven: Bool)?
@@ -128,7 +133,9 @@ public struct PlaybackFill: Sendable {
   @_noAllocation @_noLocks
   private func aim(at now: MonotonicInstant) -> FrameCount {
     if let _ = blocks.age(at: now) { return min(goal, wholeBlocks + rest) }
-    return goal
+    guard let rise else { return goal }
+    let risen = rate.frames(inNanoseconds: now.nanoseconds(since: rise.since) / Self.riseShare)
+    return min(goal, rise.from + risen)
   }
 
   /// How many frames to write now that `queued` are left.
@@ -154,7 +161,7 @@ public struct PlaybackFill: Sendable {
     let left = left(of: queued, at: now)
     leastLeft = min(leastLeft, left)
     if left < nearMiss {
-      if !isForgiven(standstill(at: now), at: now) { raise(by: period / 2, at: now) }
+      if !isForgiven(standstill(at: now), at: now) { raiseGently(at: now) }
     } else if now.nanoseconds(since: since) > Self.quietNanoseconds, goal > floor {
       if isPunctual(at: now) { lower(at: now) }
       beginQuiet(at: now)
@@ -188,6 +195,7 @@ public struct PlaybackFill: Sendable {
     if isFirst { raised = nil }
     // The device is begun anew.
     started = now
+    rise = nil
     if !isFirst, !isForgiven(pause, at: now) { raise(by: period, at: now) }
   }
 
@@ -218,6 +226,18 @@ public struct PlaybackFill: Sendable {
   private func isStarting(at now: MonotonicInstant) -> Bool {
     guard let started else { return true }
     return now.nanoseconds(since: started) < Self.startNanoseconds
+  }
+
+  // A near miss is no reason to take half a period from what packets have to wait, all at once; the second is.
+  @_noAllocation @_noLocks
+  private mutating func raiseGently(at now: MonotonicInstant) {
+    let queued = aim(at: now)
+    guard rise == nil || queued == goal else {
+      rise = nil
+      return beginQuiet(at: now)
+    }
+    raise(by: period / 2, at: now)
+    rise = (queued, now)
   }
 
   @_noAllocation @_noLocks
@@ -267,6 +287,7 @@ public struct PlaybackFill: Sendable {
       return
     }
     goal = lowered
+    rise = nil
     isTrial = true
   }
 }

@@ -32,6 +32,14 @@ struct DriftControlTests {
     #expect(abs(settled.ratio - 1) < 0.000_15)
   }
 
+  @Test func tooLittleIsMendedSoonerThanTooMuch() {
+    let missing = Self.settle(drift: 0, seconds: 1, from: -0.4)
+    let surplus = Self.settle(drift: 0, seconds: 1, from: 0.4)
+    #expect(missing.excess > -0.1 && surplus.excess > 0.2)
+    // A drift that is not known yet: who speaks too slowly is the one who is not waited for.
+    #expect(Self.settle(drift: -0.000_2, seconds: 5).excess > -0.11)
+  }
+
   @Test func ratioIsNeverHeardAsPitch() {
     var control = DriftControl()
     for excess: Int64 in [.min / 2, -1_000_000_000, 1_000_000_000, .max / 2] {

@@ -32,6 +32,34 @@ struct PlaybackFillTests {
     #expect(fill.goal == 216)
   }
 
+  @Test func afterANearMissTheQueueGrowsTooSlowlyToBeHeardAndAfterAnotherAtOnce() {
+    var fill = PlaybackFill(period: 240, capacity: 4_800, rate: .voice)
+    _ = fill.framesToWrite(queued: 240, at: instant(0))
+    let first = fill.framesToWrite(queued: 10, at: instant(5))
+    #expect(first == 470 && fill.goal == 600)
+    var queued = 480
+    for step in 2..<1_001 {
+      queued += fill.framesToWrite(queued: queued - 240, at: instant(step * 5)) - 240
+      #expect(queued - 480 <= step * 240 / 2_000)
+    }
+    #expect(queued == 480 + 119)
+    _ = fill.framesToWrite(queued: 10, at: instant(5_005))
+    // Half of it is there when the next one comes.
+    let half = fill.framesToWrite(queued: 360, at: instant(7_505))
+    #expect(fill.goal == 720 && half == 300)
+    let second = fill.framesToWrite(queued: 10, at: instant(7_510))
+    #expect(fill.goal == 720 && second == 710)
+  }
+
+  @Test func afterAnUnderrunTheQueueGrowsAtOnce() {
+    var fill = PlaybackFill(period: 240, capacity: 4_800, rate: .voice)
+    _ = fill.framesToWrite(queued: 240, at: instant(0))
+    let near = fill.framesToWrite(queued: 10, at: instant(5))
+    fill.noteUnderrun(at: instant(10))
+    let dry = fill.framesToWrite(queued: 240, at: instant(15))
+    #expect(fill.goal == 600 && near == 470 && dry == 360)
+  }
+
   @Test func whoWakesLateKeepsTwiceAsMuch() {
     var fill = PlaybackFill(period: 240, capacity: 4_800, rate: .voice)
     _ = fill.framesToWrite(queued: 240, at: instant(0))
