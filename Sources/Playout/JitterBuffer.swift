@@ -24,6 +24,8 @@ public struct JitterBuffer: ~Copyable {
   private static var concealmentChunk: FrameCount { 480 }
   /// After this much concealment the output has long faded and the delay may change freely.
   public static var fadedFrames: FrameCount { @_noAllocation @_noLocks get { 24_000 } }
+  /// By how much the ratio of a correction may differ from 1.
+  public static var largestCorrection: Double { @_noAllocation @_noLocks get { DriftControl.limit } }
   static var skipAhead: Int64 { @_noAllocation @_noLocks get { 20_000_000 } }
   private static var hopelessExcess: Int64 { 500_000_000 }
   private static var stretchThreshold: Int64 { 5_000_000 }
@@ -297,11 +299,11 @@ public struct JitterBuffer: ~Copyable {
     let isUrgent = lastingExcess.isUrgent(excess, at: now)
     if excess > Self.stretchThreshold {
       let frames = SampleRate.voice.frames(inNanoseconds: excess)
-      steering = DriftControl.limit
+      steering = Self.largestCorrection - drift.learned
       return .shorten(frames: frames, isUrgent: isUrgent)
     }
     if excess < -Self.stretchThreshold {
-      steering = -DriftControl.limit
+      steering = -Self.largestCorrection - drift.learned
       return .lengthen(frames: SampleRate.voice.frames(inNanoseconds: -excess))
     }
     let ratio = drift.ratio(forExcess: excess, over: packetFrames)

@@ -300,11 +300,11 @@ struct VoiceOutput: ~Copyable {
     case .resample(let ratio):
       self.ratio = ratio
     case .shorten(let frames, let isUrgent):
-      ratio = 1.002
+      ratio = 1 + JitterBuffer.largestCorrection
       decodeAhead(at: now, produced: produced)
       note(stretch: queue.shorten(limit: frames, isUrgent: isUrgent))
     case .lengthen(let frames):
-      ratio = 0.998
+      ratio = 1 - JitterBuffer.largestCorrection
       decodeAhead(at: now, produced: produced)
       note(stretch: -queue.lengthen(limit: frames))
     }

@@ -42,8 +42,8 @@ struct CorrectionTests {
         ratio =
           switch buffer.correction(at: now, queuedFrames: Int(queued)) {
           case .resample(let ratio): ratio
-          case .shorten: 1.002
-          case .lengthen: 0.998
+          case .shorten: 1 + JitterBuffer.largestCorrection
+          case .lengthen: 1 - JitterBuffer.largestCorrection
           }
         let next = Double(pull / 8 + 1) * 20
         let delay = Double(pull) * 2.5 + queued / 48 - next + 2.3
