@@ -11,7 +11,7 @@ public struct TelephoneEvent: Equatable, Sendable, BitwiseCopyable {
   public var isEnd: Bool
   /// How far below full level, in dB, 0 to 63.
   public var volume: UInt8
-  /// How long it has sounded, in ticks of the RTP clock.
+  /// How long it has sounded, in ticks of the event's clock: the RTP clock, or one of 8 kHz.
   public var duration: UInt16
 
   /// An event with the given fields.
@@ -105,8 +105,8 @@ public struct TelephoneEventSender: ~Copyable {
     return true
   }
 
-  /// What to send for the next `frames` at 48 kHz, which begin at `timestamp`, on a clock with one tick
-  /// for `framesPerTick`.
+  /// What to send for the next `frames` at 48 kHz, which begin at `timestamp`; durations count a tick for
+  /// `framesPerTick`.
   @_noAllocation @_noLocks
   public mutating func next(
     frames: FrameCount,
@@ -160,11 +160,14 @@ public struct TelephoneEventReceiver: Sendable {
   /// The longest event that one timestamp can tell of (RFC 4733 section 2.5.1.3).
   private static var longestSegment: Int { @_noAllocation @_noLocks get { 65_535 } }
 
+  private let ticksPerEventTick: Int
   private var heard: (event: TelephoneEvent, began: RTPTimestamp)?
 
-  /// A receiver that has heard nothing.
+  /// A receiver that has heard nothing; durations count ticks of `ticksPerEventTick` of the RTP clock.
   @_noAllocation @_noLocks
-  public init() {}
+  public init(ticksPerEventTick: Int = 1) {
+    self.ticksPerEventTick = ticksPerEventTick
+  }
 
   /// Takes in a packet of the event that began at `timestamp`; returns the code if it is a new one.
   @_noAllocation @_noLocks
@@ -189,7 +192,9 @@ public struct TelephoneEventReceiver: Sendable {
     if distance < 0, distance > -Self.latestTicks { return nil }
     heard = (event, timestamp)
     // A key that is held for long goes on in another segment, which begins where the last one ended.
-    let isSegment = distance == Int(former.duration) || distance == Self.longestSegment
+    let isSegment =
+      distance == Int(former.duration) * ticksPerEventTick
+      || distance == Self.longestSegment * ticksPerEventTick
     return isSegment && event.code == former.code && !former.isEnd ? nil : event.code
   }
 }

@@ -74,6 +74,8 @@ public struct NegotiatedMedia: Equatable, Sendable {
   public let sendEventPayloadType: UInt8?
   /// The payload type of telephone events that it sends, nil if it sends none.
   public let receiveEventPayloadType: UInt8?
+  /// The rate in hertz at which the durations of events are counted: the codec's, or 8000 where the far side has no other.
+  public let eventClockRate: UInt32
   /// The payload type of redundant payloads (RFC 2198) that the far side expects, nil if it takes none.
   public let sendRedundancyPayloadType: UInt8?
   /// The payload type of redundant payloads that it sends, nil if it sends none.

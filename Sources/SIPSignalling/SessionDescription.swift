@@ -13,10 +13,12 @@ final class SessionDescription {
   private static let opusPayloadType = "96"
   /// The payload type for redundant payloads (RFC 2198).
   private static let redundancyPayloadType = "97"
-  /// The payload types for telephone events, by clock rate: an event's rate is its voice's (RFC 4733).
+  /// The payload types for telephone events, by clock rate: an event's rate is its voice's (RFC 4733 section 2.1), but
+  /// many programs count the durations of events at 8 kHz whatever the voice is.
   private static let eventPayloadTypes: [(rate: UInt32, payloadType: String)] = [
-    (48_000, "101"), (8_000, "102"),
+    (48_000, "101"), (commonEventRate, "102"),
   ]
+  private static let commonEventRate: UInt32 = 8_000
 
   init?(_ offer: MediaOffer) {
     var session: OpaquePointer?
@@ -28,7 +30,9 @@ final class SessionDescription {
     _ = unsafe re_description_set_packet_time(media, UInt32(max(1, offer.packetMilliseconds)))
     for codec in offer.codecs { add(codec, offer) }
     for event in Self.eventPayloadTypes
-    where offer.codecs.contains(where: { $0.clockRate == event.rate }) {
+    where event.rate == Self.commonEventRate
+      || offer.codecs.contains(where: { $0.clockRate == event.rate })
+    {
       _ = unsafe re_description_add_format(
         media,
         event.payloadType,
@@ -117,12 +121,9 @@ final class SessionDescription {
     guard let codec, let address = remoteAddress(isControl: false) else { return nil }
     var localEvent: CInt = -1
     var remoteEvent: CInt = -1
-    let hasEvents = unsafe re_description_agree_event(
-      media,
-      codec.clockRate,
-      &localEvent,
-      &remoteEvent
-    )
+    let eventRate = [codec.clockRate, Self.commonEventRate].first { rate in
+      unsafe re_description_agree_event(media, rate, &localEvent, &remoteEvent)
+    }
     var localRedundancy: CInt = -1
     var remoteRedundancy: CInt = -1
     let hasCopies = unsafe re_description_agree_redundancy(
@@ -151,8 +152,9 @@ final class SessionDescription {
       controlHost: control.host,
       controlPort: control.port,
       packetMilliseconds: attribute("ptime").flatMap { Int($0) },
-      sendEventPayloadType: hasEvents ? UInt8(truncatingIfNeeded: remoteEvent) : nil,
-      receiveEventPayloadType: hasEvents ? UInt8(truncatingIfNeeded: localEvent) : nil,
+      sendEventPayloadType: eventRate.map { _ in UInt8(truncatingIfNeeded: remoteEvent) },
+      receiveEventPayloadType: eventRate.map { _ in UInt8(truncatingIfNeeded: localEvent) },
+      eventClockRate: eventRate ?? codec.clockRate,
       sendRedundancyPayloadType: hasCopies ? UInt8(truncatingIfNeeded: remoteRedundancy) : nil,
       receiveRedundancyPayloadType: hasCopies ? UInt8(truncatingIfNeeded: localRedundancy) : nil,
       largestBitrate: Self.number(named: "maxaveragebitrate", in: parameters),

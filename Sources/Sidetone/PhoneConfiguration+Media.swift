@@ -1,3 +1,4 @@
+import MediaTime
 public import SIPSignalling
 import UDPTransport
 public import VoiceEngine
@@ -49,6 +50,7 @@ extension PhoneConfiguration {
     stream.maySend = media.maySend
     stream.sendEventPayloadType = media.sendEventPayloadType
     stream.receiveEventPayloadType = media.receiveEventPayloadType
+    stream.eventClockRate = SampleRate(hertz: Int(media.eventClockRate))
     if media.codec == .opus {
       stream.packetFrames = packetFrames
       stream.bitrate = max(6_000, min(bitrate, media.largestBitrate ?? bitrate))

@@ -26,6 +26,8 @@ public struct StreamConfiguration: Equatable, Sendable {
   public var sendEventPayloadType: UInt8?
   /// The payload type of telephone events to expect.
   public var receiveEventPayloadType: UInt8?
+  /// The rate at which the durations of telephone events are counted, nil for the codec's; their timestamps are the voice's.
+  public var eventClockRate: SampleRate?
   /// False if the far side only talks, or holds the call: no RTP is sent, reports are (RFC 3264).
   public var maySend = true
   /// Frames per packet at 48 kHz: 120, 240, 480, 960, 1920 or 2880.
@@ -96,4 +98,7 @@ public struct StreamConfiguration: Equatable, Sendable {
   public var clockRate: SampleRate {
     SampleRate(hertz: codec == .opus ? 48_000 : 8_000)
   }
+
+  /// How many ticks of the RTP clock a tick of an event's duration is.
+  var ticksPerEventTick: Int { max(1, clockRate.hertz / (eventClockRate ?? clockRate).hertz) }
 }

@@ -34,7 +34,7 @@ public struct VoiceStream: ~Copyable {
   private(set) var voice: VoiceOutput
   private var mediaClock: MediaClock
   private var lastHeard: MonotonicInstant?
-  private var heardKeys = KeyInbox()
+  private var heardKeys: KeyInbox
 
   /// A stream that has sent and received nothing.
   ///
@@ -48,6 +48,7 @@ public struct VoiceStream: ~Copyable {
     mediaClock = MediaClock(
       framesPerTick: SampleRate.voice.hertz / configuration.clockRate.hertz
     )
+    heardKeys = KeyInbox(ticksPerEventTick: configuration.ticksPerEventTick)
     reception = ReceptionStatistics(clockRate: configuration.clockRate)
     control = RTCPSession(localSSRC: configuration.ssrc, seed: configuration.seed)
     statistics.note(sender)

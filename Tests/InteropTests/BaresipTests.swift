@@ -18,17 +18,21 @@ struct BaresipTests {
     _ baresip: String,
     source: String = "aubridge,echo",
     commands: [String] = [],
+    console: Int? = nil,
     seconds: Int = 25
   ) throws -> Peer {
     let folder = try Bench.folder()
     let port = Bench.port()
     let modules = ["opus", "g711", "aubridge", "aufile"].map { "module \($0).so" }
-    let configuration =
+    var configuration =
       [
         "poll_method epoll", "sip_listen 127.0.0.1:\(port)", "audio_player aubridge,echo",
         "audio_source \(source)", "ausrc_srate 48000", "auplay_srate 48000",
         "module_path /usr/lib/baresip/modules",
       ] + modules + ["module_tmp account.so", "module_app menu.so"]
+    if let console {
+      configuration += ["module cons.so", "cons_listen 127.0.0.1:\(console)"]
+    }
     try configuration.joined(separator: "\n").write(
       to: folder.appendingPathComponent("config"),
       atomically: true,
@@ -68,6 +72,28 @@ struct BaresipTests {
     #expect(caller.waitForExit() == 0)
     #expect(peer.run.wait(for: "terminated"))
     #expect(try Bench.carries(files.said, in: files.heard))
+    peer.run.signal(SIGKILL)
+  }
+
+  /// It counts the durations of keys at 8 kHz whatever the codec is, and says when it has heard one.
+  @Test(arguments: ["opus", "pcma"])
+  func keysAreHeardOnBothSides(codec: String) throws {
+    guard let baresip = Bench.baresip else { return Bench.skip("baresip-core") }
+    let console = Bench.port()
+    let peer = try start(baresip, console: console)
+    let caller = try Bench.run([
+      "call", "sip:bob@127.0.0.1:\(peer.port)", "--codecs", codec, "--headset", "null", "--json",
+      "--keys",
+    ])
+    #expect(caller.wait(for: "\"stats\""))
+    caller.press("5#")
+    #expect(peer.run.wait(for: "received event: '5' (end=1)"))
+    #expect(peer.run.wait(for: "received event: '#' (end=1)"))
+    #expect(Bench.send(Array("7".utf8), to: UInt16(console)))
+    #expect(caller.wait(for: "\"key\":\"7\""))
+    #expect(caller.output.components(separatedBy: "\"event\":\"key\"").count == 2)
+    caller.press("h")
+    #expect(caller.waitForExit() == 0)
     peer.run.signal(SIGKILL)
   }
 

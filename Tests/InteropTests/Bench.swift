@@ -72,6 +72,24 @@ enum Bench {
     Int.random(in: 20_000..<30_000)
   }
 
+  /// Sends a datagram to a port of this machine; true if it left.
+  static func send(_ bytes: [UInt8], to port: UInt16) -> Bool {
+    let descriptor = socket(AF_INET, Int32(SOCK_DGRAM.rawValue), 0)
+    guard descriptor >= 0 else { return false }
+    defer { close(descriptor) }
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_port = port.bigEndian
+    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+    let length = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let result = unsafe withUnsafePointer(to: &address) { pointer in
+      unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { name in
+        unsafe sendto(descriptor, bytes, bytes.count, 0, name, length)
+      }
+    }
+    return result >= 0
+  }
+
   static let aliceText = "Hello Bob, this is Alice. Can you hear every word that I say to you now?"
   static let bobText =
     "Good morning Alice, this is Bob. Your voice is clear, and so should mine be."

@@ -1,4 +1,3 @@
-import Glibc
 import Simulation
 
 /// Random and mutated datagrams: noise, damaged RTP and RTCP, damaged SIP.
@@ -18,9 +17,6 @@ enum HostileDatagrams {
   /// Sends `count` of them to the given ports of this machine and returns how many left.
   static func send(_ count: Int, to ports: [UInt16], seed: UInt64) -> Int {
     var random = SeededGenerator(seed: seed)
-    let descriptor = socket(AF_INET, Int32(SOCK_DGRAM.rawValue), 0)
-    guard descriptor >= 0 else { return 0 }
-    defer { close(descriptor) }
     var sent = 0
     for _ in 0..<count {
       var bytes = templates.randomElement(using: &random) ?? []
@@ -37,17 +33,7 @@ enum HostileDatagrams {
       default:
         bytes = Array(bytes.prefix(Int.random(in: 0...bytes.count, using: &random)))
       }
-      var address = sockaddr_in()
-      address.sin_family = sa_family_t(AF_INET)
-      address.sin_port = (ports.randomElement(using: &random) ?? 9).bigEndian
-      address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-      let length = socklen_t(MemoryLayout<sockaddr_in>.size)
-      let result = unsafe withUnsafePointer(to: &address) { pointer in
-        unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { name in
-          unsafe sendto(descriptor, bytes, bytes.count, 0, name, length)
-        }
-      }
-      if result >= 0 { sent += 1 }
+      if Bench.send(bytes, to: ports.randomElement(using: &random) ?? 9) { sent += 1 }
     }
     return sent
   }

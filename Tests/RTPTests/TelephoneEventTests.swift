@@ -81,8 +81,11 @@ struct TelephoneEventTests {
   }
 
   /// What a receiver hears of packets of a key: when it began, how long it has sounded and whether that is all.
-  private func heard(_ packets: [(began: UInt32, duration: UInt16, isEnd: Bool)]) -> [UInt8] {
-    var receiver = TelephoneEventReceiver()
+  private func heard(
+    _ packets: [(began: UInt32, duration: UInt16, isEnd: Bool)],
+    ticksPerEventTick: Int = 1
+  ) -> [UInt8] {
+    var receiver = TelephoneEventReceiver(ticksPerEventTick: ticksPerEventTick)
     return packets.compactMap { began, duration, isEnd in
       receiver.receive(
         TelephoneEvent(code: 7, isEnd: isEnd, duration: duration),
@@ -96,6 +99,10 @@ struct TelephoneEventTests {
     // The last packet of the first segment is lost.
     #expect(heard([(0, 960, false), (0, 64_000, false), (65_535, 960, false)]) == [7])
     #expect(heard([(0, 960, false), (960, 960, false), (1_920, 960, true)]) == [7])
+    // Durations at 8 kHz, timestamps at 48.
+    #expect(heard([(0, 160, false), (960, 160, true)], ticksPerEventTick: 6) == [7])
+    #expect(heard([(0, 65_000, false), (393_210, 9, true)], ticksPerEventTick: 6) == [7])
+    #expect(heard([(0, 160, false), (160, 160, true)], ticksPerEventTick: 6) == [7, 7])
     // One that has ended is pressed anew, even at once.
     #expect(heard([(0, 4_800, true), (4_800, 960, false)]) == [7, 7])
   }

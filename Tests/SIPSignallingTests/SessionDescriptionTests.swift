@@ -39,6 +39,31 @@ struct SessionDescriptionTests {
 
   private static let opus = ["a=rtpmap:111 opus/48000/2"]
 
+  @Test func keysOfWhoKnowsThemAt8KilohertzOnlyGoWithOpus() throws {
+    let events = ["a=rtpmap:101 telephone-event/8000", "a=rtpmap:100 telephone-event/48000"]
+    func agreed(_ numbers: String, _ formats: [String]) throws -> NegotiatedMedia {
+      let offer = MediaOffer(
+        host: "127.0.0.1",
+        port: 4_000,
+        packetMilliseconds: 10,
+        codecs: [.opus]
+      )
+      let description = try #require(SessionDescription(offer))
+      let media = try #require(agree(description, on: "111 \(numbers)", Self.opus + formats))
+      let answer = text(description, asOffer: false)
+      for number in [101, 100] as [UInt8] {
+        #expect(answer.contains("a=rtpmap:\(number) ") == (media.sendEventPayloadType == number))
+      }
+      return media
+    }
+    let common = try agreed("101", [events[0]])
+    #expect(common.sendEventPayloadType == 101 && common.eventClockRate == 8_000)
+    let both = try agreed("101 100", events)
+    #expect(both.sendEventPayloadType == 100 && both.eventClockRate == 48_000)
+    let none = try agreed("", [])
+    #expect(none.sendEventPayloadType == nil && none.receiveEventPayloadType == nil)
+  }
+
   @Test func refusedOfferLeavesWhatWasAgreed() throws {
     let description = try #require(SessionDescription(Self.ours))
     #expect(agree(description, on: "111", Self.opus)?.codec == .opus)

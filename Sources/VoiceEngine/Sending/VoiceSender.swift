@@ -25,6 +25,7 @@ struct VoiceSender: ~Copyable {
 
   private let configuration: StreamConfiguration
   private let framesPerTick: Int
+  private let framesPerEventTick: Int
   private var encoder: PayloadEncoder
   private var samples = SampleBuffer(repeating: 0, count: 16_384)
   /// Where the pending frames begin in `samples`.
@@ -45,6 +46,7 @@ struct VoiceSender: ~Copyable {
     self.configuration = configuration
     self.encoder = encoder
     framesPerTick = SampleRate.voice.hertz / configuration.clockRate.hertz
+    framesPerEventTick = framesPerTick * configuration.ticksPerEventTick
     sequenceNumber = UInt16(truncatingIfNeeded: configuration.seed)
     timestamp = configuration.firstTimestamp
     plan = planner.plan
@@ -107,7 +109,12 @@ struct VoiceSender: ~Copyable {
       guard follow(planner.plan, using: &datagram), pendingFrames >= plan.packetFrames else {
         return nil
       }
-      switch keys.next(frames: plan.packetFrames, at: timestamp, framesPerTick: framesPerTick) {
+      let slot = keys.next(
+        frames: plan.packetFrames,
+        at: timestamp,
+        framesPerTick: framesPerEventTick
+      )
+      switch slot {
       case .voice:
         break
       case .nothing:
