@@ -25,7 +25,9 @@ public struct JitterBuffer: ~Copyable {
   /// After this much concealment the output has long faded and the delay may change freely.
   public static var fadedFrames: FrameCount { @_noAllocation @_noLocks get { 24_000 } }
   /// By how much the ratio of a correction may differ from 1.
-  public static var largestCorrection: Double { @_noAllocation @_noLocks get { DriftControl.limit } }
+  public static var largestCorrection: Double {
+    @_noAllocation @_noLocks get { DriftControl.limit }
+  }
   static var skipAhead: Int64 { @_noAllocation @_noLocks get { 20_000_000 } }
   private static var hopelessExcess: Int64 { 500_000_000 }
   private static var stretchThreshold: Int64 { 5_000_000 }
