@@ -6,11 +6,25 @@ import MediaTime
 /// second if it is too little: that is heard, too much is not. What is wrong all the time is drift, which is learned over a
 /// minute and then needs no error any more. A network whose delay changes is wrong by much for a short time: no error
 /// teaches more than half a millisecond does.
+///
+/// While somebody speaks, a delay that moves shifts one part of a sentence against another, which PESQ hears if it is a
+/// millisecond or more: it moves slowly then, and fast in the pauses, since silence has no pitch. In the beginning, and
+/// after an interruption, there is no sentence to spare.
 struct DriftControl: Sendable {
   /// Twice as much would be heard as pitch.
   static var limit: Double { @_noAllocation @_noLocks get { 0.002 } }
+  /// The same where nothing is heard.
+  static var quietLimit: Double { @_noAllocation @_noLocks get { 0.02 } }
+  /// Beyond drift, in a sentence.
+  private static var speechLimit: Double { 0.000_25 }
   /// Of a millisecond.
   private static var proportion: Double { 0.000_5 }
+  /// The same where nothing is heard.
+  private static var quietProportion: Double { 0.005 }
+  /// What is shorter belongs to a sentence.
+  private static var pauseFrames: FrameCount { 9_600 }
+  /// For so long no sentence is spared.
+  private static var hasteFrames: FrameCount { 240_000 }
   /// Of a millisecond that lasts a second.
   private static var learning: Double { 0.000_01 }
   private static var largestError: Double { 0.5 }
@@ -21,19 +35,39 @@ struct DriftControl: Sendable {
 
   /// How much faster the sender's clock is than the player's, as far as it is known.
   private(set) var learned = 0.0
+  /// For how long nothing was heard, up to a pause.
+  private var quietFrames: FrameCount = 0
+  /// For how long no sentence is spared yet.
+  private var haste = hasteFrames
 
   @_noAllocation @_noLocks
   init() {}
 
-  /// The ratio of input to output frames, within 0.2 % of 1, while `excess` nanoseconds too much are held back; asked
-  /// once in `frames` frames at 48 kHz.
+  /// Notes that the sound was broken off.
   @_noAllocation @_noLocks
-  mutating func ratio(forExcess excess: Int64, over frames: FrameCount) -> Double {
+  mutating func noteInterruption() { haste = Self.hasteFrames }
+
+  /// The ratio of input to output frames, within 0.2 % of 1, or 2 % in a pause, while `excess` nanoseconds too much are held
+  /// back; asked once in `frames` frames at 48 kHz, of which nothing is heard if they are `isQuiet`.
+  @_noAllocation @_noLocks
+  mutating func ratio(
+    forExcess excess: Int64,
+    over frames: FrameCount,
+    isQuiet: Bool
+  ) -> Double {
+    quietFrames = isQuiet ? min(quietFrames + frames, Self.pauseFrames) : 0
+    haste = max(0, haste - frames)
     let error = Double(excess) / 1e6 * (excess < 0 ? Self.urgency : 1)
     let bounded = max(-Self.largestError, min(Self.largestError, error))
     let seconds = Double(frames) / 48_000
     learned += bounded * seconds * Self.learning
     learned = max(-Self.largestDrift, min(Self.largestDrift, learned))
-    return 1 + max(-Self.limit, min(Self.limit, learned + error * Self.proportion))
+    if quietFrames == Self.pauseFrames {
+      let wanted = learned + error * Self.quietProportion
+      return 1 + max(-Self.quietLimit, min(Self.quietLimit, wanted))
+    }
+    let limit = haste > 0 ? Self.limit : Self.speechLimit
+    let wanted = learned + max(-limit, min(limit, error * Self.proportion))
+    return 1 + max(-Self.limit, min(Self.limit, wanted))
   }
 }

@@ -35,7 +35,7 @@ extension JitterBuffer {
 
   /// How the delay should change now.
   public enum Correction: Equatable, Sendable, BitwiseCopyable {
-    /// Play at this ratio of input to output frames, within 0.2 % of 1.
+    /// Play at this ratio of input to output frames, within 0.2 % of 1, or 2 % in a pause.
     case resample(ratio: Double)
     /// Take out up to this many frames by time-stretching; `isUrgent` relaxes the sound criterion.
     case shorten(frames: FrameCount, isUrgent: Bool)

@@ -14,7 +14,10 @@ extension JitterBuffer {
   ///
   /// What waits meanwhile is not heard in time, and is left out.
   @_noAllocation @_noLocks
-  public mutating func noteInterruption() { isInterrupted = true }
+  public mutating func noteInterruption() {
+    isInterrupted = true
+    drift.noteInterruption()
+  }
 
   // Who is late by little is better left out for as long as that than heard late, unless that is the rule.
   @_noAllocation @_noLocks

@@ -50,7 +50,7 @@ public struct JitterBuffer: ~Copyable {
   private var firstSequence: Int64 = 0
   var played = RecentSequences()
   private(set) var overtaking = Overtaking()
-  private var drift = DriftControl()
+  var drift = DriftControl()
   /// By how much faster than the sender speaks the queue is played since the last correction, of which drift is no part.
   private var steering = 0.0
   private(set) var packetFrames: FrameCount = 960
@@ -274,11 +274,13 @@ public struct JitterBuffer: ~Copyable {
     }
   }
 
-  /// Tells, once after decoding, how the delay of an output with `queuedFrames` unplayed at `now` should change.
+  /// Tells, once after decoding, how the delay of an output with `queuedFrames` unplayed at `now` should change, in which
+  /// nothing is heard if it `isQuiet`.
   @_noAllocation @_noLocks
   public mutating func correction(
     at now: MonotonicInstant,
-    queuedFrames: FrameCount
+    queuedFrames: FrameCount,
+    isQuiet: Bool = false
   ) -> Correction {
     guard let expected, !isResuming, concealedSinceExpected == 0,
       let held = target.delay(
@@ -308,7 +310,7 @@ public struct JitterBuffer: ~Copyable {
       steering = -Self.largestCorrection - drift.learned
       return .lengthen(frames: SampleRate.voice.frames(inNanoseconds: -excess))
     }
-    let ratio = drift.ratio(forExcess: excess, over: packetFrames)
+    let ratio = drift.ratio(forExcess: excess, over: packetFrames, isQuiet: isQuiet)
     steering = ratio - 1 - drift.learned
     return .resample(ratio: ratio)
   }

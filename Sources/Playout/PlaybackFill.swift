@@ -7,11 +7,13 @@ public import MediaTime
 /// ran dry, by half of one when it nearly did, and lowered by half a period after four quiet seconds, unless that would
 /// have been a near miss in them, or the margin less than twice as long as it took to wake the program, or it was raised
 /// from there lately: within eight seconds, and twice as long each time that happens soon again, up to two minutes. So a
-/// rare miss costs little delay, and a machine that always misses is not tried over and over. What is queued follows a near
-/// miss slowly, since what the player asks for sooner must be there sooner, and all at once after the next. A standstill that a period
+/// rare miss costs little delay, and a machine that always misses is not tried over and over. A standstill that a period
 /// more would not have bridged teaches nothing, unless it is the second within eight seconds. It is also raised, and then
 /// kept, when the device takes nothing for 50 ms in the two seconds after its start; one that stands still later is waited
 /// for. Many devices run dry once while they start, which teaches nothing.
+///
+/// What is queued after a near miss grows so slowly that the far side's voice can be resampled for it: whoever asks for
+/// sound sooner must have it sooner. After another near miss, or an underrun, the rest is there at once.
 ///
 /// With a device that takes whole blocks (`BlockTaking`) the margin is the time from the writing to the taking: as many
 /// blocks as begin within it are queued, and written when it begins. A margin of a period is one block, written at once;
@@ -25,11 +27,11 @@ public struct PlaybackFill: Sendable {
   private static var stuckNanoseconds: Int64 { 50_000_000 }
 
   private static var startNanoseconds: Int64 { 2_000_000_000 }
-  /// A near miss raises what is queued in so many times the time that it is raised by.
-  private static var riseShare: Int64 { 2_000 }
+  /// While the queue grows after a near miss, it does by one frame in so many that the device takes.
+  private static var riseShare: FrameCount { 4_000 }
 
-  /// A period and the margin, in frames: what is queued right after writing, or for a device that takes whole blocks, what
-  /// sounds until it has taken them.
+  /// A period and the margin, in frames: what is to be queued right after writing, or for a device that takes whole blocks,
+  /// what sounds until it has taken them.
   public private(set) var goal: FrameCount
   /// How often the buffer ran dry.
   public private(set) var underruns = 0
@@ -44,8 +46,10 @@ public struct PlaybackFill: Sendable {
   private var leastLeft = FrameCount.max
   private var raised: (from: FrameCount, at: MonotonicInstant)?
   private var patience: Int64
-  /// What was queued when a near miss raised the goal, until that is reached.
-  private var rise: (from: FrameCount, since: MonotonicInstant)?
+  /// What was queued when a near miss raised the goal, and what the device has taken since, until the goal is reached.
+  private var rise: (from: FrameCount, taken: FrameCount)?
+  /// What was queued after the last writing.
+  private var written: FrameCount = 0
   /// Whether the goal was lowered after it was raised.
   private var isTrial = false
   private var lastStandstill: (at: MonotonicInstant, isForgiven: Bool)?
@@ -133,15 +137,28 @@ public struct PlaybackFill: Sendable {
   @_noAllocation @_noLocks
   private func aim(at now: MonotonicInstant) -> FrameCount {
     if let _ = blocks.age(at: now) { return min(goal, wholeBlocks + rest) }
-    guard let rise else { return goal }
-    let risen = rate.frames(inNanoseconds: now.nanoseconds(since: rise.since) / Self.riseShare)
-    return min(goal, rise.from + risen)
+    return level
+  }
+
+  /// What is queued right after writing: the goal, or less while the queue still grows.
+  public var level: FrameCount {
+    @_noAllocation @_noLocks get {
+      rise.map { min(goal, $0.from + $0.taken / Self.riseShare) } ?? goal
+    }
+  }
+
+  @_noAllocation @_noLocks
+  private mutating func grow(queued: FrameCount, at now: MonotonicInstant) {
+    guard let (from, taken) = rise else { return }
+    rise = (from, taken + max(0, written - queued))
+    if level == goal || blocks.age(at: now) != nil { rise = nil }
   }
 
   /// How many frames to write now that `queued` are left.
   @_noAllocation @_noLocks
   public mutating func framesToWrite(queued: FrameCount, at now: MonotonicInstant) -> FrameCount {
     notePause(at: now)
+    grow(queued: queued, at: now)
     guard let since = quietSince else {
       quietSince = now
       started = now
@@ -156,6 +173,7 @@ public struct PlaybackFill: Sendable {
       // Some sound servers take nothing until more is queued than a card would want.
       lastTaken = now
       goal = min(ceiling, goal + period)
+      rise = nil
       floorAfterStart = goal
     }
     let left = left(of: queued, at: now)
@@ -171,7 +189,10 @@ public struct PlaybackFill: Sendable {
 
   /// Notes that `queued` frames are there now that the program has written.
   @_noAllocation @_noLocks
-  public mutating func noteWriting(queued: FrameCount) { blocks.noteWriting(queued) }
+  public mutating func noteWriting(queued: FrameCount) {
+    written = queued
+    blocks.noteWriting(queued)
+  }
 
   /// Frames that sound before the device would run dry.
   @_noAllocation @_noLocks
@@ -228,16 +249,18 @@ public struct PlaybackFill: Sendable {
     return now.nanoseconds(since: started) < Self.startNanoseconds
   }
 
-  // A near miss is no reason to take half a period from what packets have to wait, all at once; the second is.
+  // A near miss is no reason to take half a period from what packets have to wait, all at once; another one soon is.
   @_noAllocation @_noLocks
   private mutating func raiseGently(at now: MonotonicInstant) {
-    let queued = aim(at: now)
-    guard rise == nil || queued == goal else {
+    if let begin = rise?.from, level - begin < goal - level {
       rise = nil
+      raised?.at = now
       return beginQuiet(at: now)
     }
+    let reached = goal
     raise(by: period / 2, at: now)
-    rise = (queued, now)
+    let isAtOnce = isStarting(at: now) || blocks.age(at: now) != nil
+    rise = isAtOnce ? nil : (reached, 0)
   }
 
   @_noAllocation @_noLocks
@@ -281,13 +304,13 @@ public struct PlaybackFill: Sendable {
 
   @_noAllocation @_noLocks
   private mutating func lower(at now: MonotonicInstant) {
+    guard rise == nil else { return }
     if let raised, lowered <= raised.from,
       now.nanoseconds(since: raised.at) < patience
     {
       return
     }
     goal = lowered
-    rise = nil
     isTrial = true
   }
 }

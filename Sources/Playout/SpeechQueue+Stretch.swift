@@ -9,6 +9,15 @@ extension SpeechQueue {
   /// Below -50 dBFS nobody hears where the cut is.
   private static var silencePower: Float { 1e-5 }
 
+  /// Whether nothing of the unplayed speech can be heard.
+  public var isQuiet: Bool {
+    @_noAllocation @_noLocks get {
+      let count = end - firstUnheard
+      return count >= Self.shortestPeriod
+        && power(from: firstUnheard, count: count) < Self.silencePower
+    }
+  }
+
   /// Removes one pitch period of at most `limit` frames from the unplayed speech.
   ///
   /// Returns the frames removed: 0 if too little is queued or no cut would go unheard.

@@ -194,7 +194,7 @@ public struct TelephoneEventReceiver: Sendable {
     // A key that is held for long goes on in another segment, which begins where the last one ended.
     let isSegment =
       distance == Int(former.duration) * ticksPerEventTick
-      || distance == Self.longestSegment * ticksPerEventTick
+      || distance == Self.longestSegment * ticksPerEventTick || distance == Self.longestSegment
     return isSegment && event.code == former.code && !former.isEnd ? nil : event.code
   }
 }

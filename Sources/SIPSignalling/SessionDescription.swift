@@ -14,9 +14,9 @@ final class SessionDescription {
   /// The payload type for redundant payloads (RFC 2198).
   private static let redundancyPayloadType = "97"
   /// The payload types for telephone events, by clock rate: an event's rate is its voice's (RFC 4733 section 2.1), but
-  /// many programs count the durations of events at 8 kHz whatever the voice is.
+  /// many programs count the durations of events at 8 kHz whatever the voice is, and number that 101 whatever was offered.
   private static let eventPayloadTypes: [(rate: UInt32, payloadType: String)] = [
-    (48_000, "101"), (commonEventRate, "102"),
+    (48_000, "102"), (commonEventRate, "101"),
   ]
   private static let commonEventRate: UInt32 = 8_000
 

@@ -470,7 +470,7 @@ final class VoiceLoop<
 
   private func publish(at now: MonotonicInstant) {
     nextReport = now.advanced(byNanoseconds: Self.reportNanoseconds)
-    statistics.playbackFillNanoseconds = device.playbackRate.nanoseconds(of: fill.goal)
+    statistics.playbackFillNanoseconds = device.playbackRate.nanoseconds(of: fill.level)
     statistics.isDeviceGone = !gone.isEmpty
     statistics.inputPeak = inputPeak.take(isRead: reports.isRead)
     reports.write(statistics)

@@ -296,7 +296,7 @@ struct VoiceOutput: ~Copyable {
   @_noAllocation @_noLocks
   private mutating func correct(at now: MonotonicInstant, produced: FrameCount) {
     let unplayed = queue.count + produced
-    switch jitterBuffer.correction(at: now, queuedFrames: unplayed) {
+    switch jitterBuffer.correction(at: now, queuedFrames: unplayed, isQuiet: queue.isQuiet) {
     case .resample(let ratio):
       self.ratio = ratio
     case .shorten(let frames, let isUrgent):

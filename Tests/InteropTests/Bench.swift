@@ -72,11 +72,16 @@ enum Bench {
     Int.random(in: 20_000..<30_000)
   }
 
-  /// Sends a datagram to a port of this machine; true if it left.
-  static func send(_ bytes: [UInt8], to port: UInt16) -> Bool {
+  /// Calls `body` with a UDP socket.
+  static func withSocket<Result>(_ body: (Int32) throws -> Result) throws -> Result {
     let descriptor = socket(AF_INET, Int32(SOCK_DGRAM.rawValue), 0)
-    guard descriptor >= 0 else { return false }
+    try #require(descriptor >= 0)
     defer { close(descriptor) }
+    return try body(descriptor)
+  }
+
+  /// Sends a datagram to a port of this machine; true if it left.
+  static func send(_ bytes: [UInt8], to port: UInt16, from descriptor: Int32) -> Bool {
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
     address.sin_port = port.bigEndian

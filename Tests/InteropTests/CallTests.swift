@@ -123,7 +123,14 @@ struct CallTests {
     let mediaPort = Bench.port()
     let pair = try Pair(duration: 12, listenerOptions: ["--rtp-port", "\(mediaPort)"])
     #expect(pair.caller.wait(for: "\"stats\""))
-    let sent = HostileDatagrams.send(10_000, to: [UInt16(mediaPort), UInt16(pair.port)], seed: 7)
+    let sent = try Bench.withSocket {
+      HostileDatagrams.send(
+        10_000,
+        to: [UInt16(mediaPort), UInt16(pair.port)],
+        from: $0,
+        seed: 7
+      )
+    }
     #expect(sent > 9_000)
     #expect(pair.caller.waitForExit() == 0)
     #expect(pair.listener.waitForExit() == 0)

@@ -15,7 +15,12 @@ enum HostileDatagrams {
   ]
 
   /// Sends `count` of them to the given ports of this machine and returns how many left.
-  static func send(_ count: Int, to ports: [UInt16], seed: UInt64) -> Int {
+  static func send(
+    _ count: Int,
+    to ports: [UInt16],
+    from descriptor: Int32,
+    seed: UInt64
+  ) -> Int {
     var random = SeededGenerator(seed: seed)
     var sent = 0
     for _ in 0..<count {
@@ -33,7 +38,8 @@ enum HostileDatagrams {
       default:
         bytes = Array(bytes.prefix(Int.random(in: 0...bytes.count, using: &random)))
       }
-      if Bench.send(bytes, to: ports.randomElement(using: &random) ?? 9) { sent += 1 }
+      let port = ports.randomElement(using: &random) ?? 9
+      if Bench.send(bytes, to: port, from: descriptor) { sent += 1 }
     }
     return sent
   }

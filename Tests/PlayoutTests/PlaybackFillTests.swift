@@ -32,32 +32,82 @@ struct PlaybackFillTests {
     #expect(fill.goal == 216)
   }
 
-  @Test func afterANearMissTheQueueGrowsTooSlowlyToBeHeardAndAfterAnotherAtOnce() {
+  /// A device with periods of 5 ms, which is served in time for three seconds.
+  private struct Device {
+    var fill = PlaybackFill(period: 240, capacity: 4_800, rate: .voice)
+    var queued: FrameCount = 0
+    var turns = 0
+
+    init() { serve(600) }
+
+    var now: MonotonicInstant { MonotonicInstant(nanoseconds: Int64(turns) * 5_000_000) }
+
+    /// Serves it once more; a near miss finds next to nothing left.
+    mutating func turn(isNearMiss: Bool = false) {
+      turns += 1
+      queued = isNearMiss ? 10 : max(0, queued - 240)
+      queued += fill.framesToWrite(queued: queued, at: now)
+      fill.noteWriting(queued: queued)
+    }
+
+    mutating func serve(_ count: Int) { for _ in 0..<count { turn() } }
+  }
+
+  @Test func afterANearMissTheQueueGrowsTooSlowlyToBeHeard() {
+    var device = Device()
+    device.turn(isNearMiss: true)
+    #expect(device.fill.goal == 600 && device.queued == 480 && device.fill.level == 480)
+    for turn in 0..<1_990 {
+      device.turn()
+      #expect(abs(device.queued - 480 - turn * 240 / 4_000) <= 1)
+    }
+    device.serve(20)
+    #expect(device.queued == 600 && device.fill.goal == 600)
+  }
+
+  @Test func afterANearMissInTheBeginningTheQueueGrowsAtOnce() {
     var fill = PlaybackFill(period: 240, capacity: 4_800, rate: .voice)
     _ = fill.framesToWrite(queued: 240, at: instant(0))
-    let first = fill.framesToWrite(queued: 10, at: instant(5))
-    #expect(first == 470 && fill.goal == 600)
-    var queued = 480
-    for step in 2..<1_001 {
-      queued += fill.framesToWrite(queued: queued - 240, at: instant(step * 5)) - 240
-      #expect(queued - 480 <= step * 240 / 2_000)
-    }
-    #expect(queued == 480 + 119)
-    _ = fill.framesToWrite(queued: 10, at: instant(5_005))
-    // Half of it is there when the next one comes.
-    let half = fill.framesToWrite(queued: 360, at: instant(7_505))
-    #expect(fill.goal == 720 && half == 300)
-    let second = fill.framesToWrite(queued: 10, at: instant(7_510))
-    #expect(fill.goal == 720 && second == 710)
+    let more = fill.framesToWrite(queued: 10, at: instant(5))
+    #expect(fill.goal == 600 && more == 590)
+  }
+
+  @Test func aSecondNearMissEndsTheGrowing() {
+    var early = Device()
+    early.turn(isNearMiss: true)
+    early.serve(900)
+    early.turn(isNearMiss: true)
+    #expect(early.fill.goal == 600 && early.queued == 600)
+    // It counts as one: nothing is taken back within eight seconds.
+    early.serve(1_550)
+    #expect(early.fill.goal == 600)
+    // What was nearly there was not enough.
+    var late = Device()
+    late.turn(isNearMiss: true)
+    late.serve(1_900)
+    late.turn(isNearMiss: true)
+    #expect(late.fill.goal == 720 && late.queued == 600)
   }
 
   @Test func afterAnUnderrunTheQueueGrowsAtOnce() {
-    var fill = PlaybackFill(period: 240, capacity: 4_800, rate: .voice)
-    _ = fill.framesToWrite(queued: 240, at: instant(0))
-    let near = fill.framesToWrite(queued: 10, at: instant(5))
-    fill.noteUnderrun(at: instant(10))
-    let dry = fill.framesToWrite(queued: 240, at: instant(15))
-    #expect(fill.goal == 600 && near == 470 && dry == 360)
+    var device = Device()
+    device.turn(isNearMiss: true)
+    device.serve(100)
+    device.fill.noteUnderrun(at: device.now)
+    device.turn()
+    #expect(device.fill.goal == 840 && device.queued == 840)
+  }
+
+  @Test func aDeviceThatTakesNothingIsGivenNothingMore() {
+    var device = Device()
+    device.turn(isNearMiss: true)
+    for milliseconds in 1...20_000 {
+      let more = device.fill.framesToWrite(
+        queued: device.queued,
+        at: device.now.advanced(byNanoseconds: Int64(milliseconds) * 1_000_000)
+      )
+      #expect(more == 0)
+    }
   }
 
   @Test func whoWakesLateKeepsTwiceAsMuch() {
@@ -78,9 +128,10 @@ struct PlaybackFillTests {
     var fill = PlaybackFill(period: 480, capacity: 4_800, rate: .voice)
     var misses: [Int] = []
     for step in 0..<60_000 {
-      let isTooLow = fill.goal < 960
-      if isTooLow { misses.append(step) }
+      let isTooLow = fill.level < 960
+      if fill.goal < 960 { misses.append(step) }
       _ = fill.framesToWrite(queued: isTooLow ? 40 : 480, at: instant(step * 10))
+      fill.noteWriting(queued: 960)
     }
     let pauses = zip(misses.dropFirst(), misses).map { ($0 - $1) / 100 }
     // Seconds: 8, 16, 32, 64, 128, each up to the next look after four quiet seconds.
@@ -187,10 +238,11 @@ struct PlaybackFillTests {
     _ fill: inout PlaybackFill,
     from start: Int = 0,
     until milliseconds: Int,
+    queued before: Int = 256,
     takesBlocks: Bool = true,
     lateness: (Int) -> Int64 = { _ in 20_000 }
   ) -> (queued: Int, postponement: Int64, runsDry: Int) {
-    var queued = 256
+    var queued = before
     var runsDry = 0
     var postponement: Int64 = 0
     for cycle in start * 3 / 8 + 1..<milliseconds * 3 / 8 {
@@ -244,6 +296,24 @@ struct PlaybackFillTests {
     _ = serve(&other, until: 15_000)
     stand(&other, at: 15_003, for: 2_000_000)
     #expect(other.goal == goal + 128)
+  }
+
+  @Test func nearMissesOfADeviceThatTakesBlocksCountEachTime() {
+    var fill = PlaybackFill(period: 128, capacity: 4_096, rate: .voice)
+    var queued = serve(&fill, until: 15_000).queued
+    let goal = fill.goal
+    // The program wakes 2.25 ms late: of its cycle next to nothing is left.
+    func miss(_ fill: inout PlaybackFill, at milliseconds: Int) {
+      let late = milliseconds * 3 / 8 + 6
+      queued =
+        serve(&fill, from: milliseconds, until: milliseconds + 96, queued: queued) {
+          $0 == late ? 2_250_000 : 20_000
+        }.queued
+    }
+    miss(&fill, at: 15_000)
+    let once = fill.goal
+    miss(&fill, at: 15_096)
+    #expect(once > goal && fill.goal > once)
   }
 
   @Test func standstillBeforeTheWritingInMidCycleIsForgiven() {

@@ -102,6 +102,7 @@ struct TelephoneEventTests {
     // Durations at 8 kHz, timestamps at 48.
     #expect(heard([(0, 160, false), (960, 160, true)], ticksPerEventTick: 6) == [7])
     #expect(heard([(0, 65_000, false), (393_210, 9, true)], ticksPerEventTick: 6) == [7])
+    #expect(heard([(0, 65_000, false), (65_535, 9, true)], ticksPerEventTick: 6) == [7])
     #expect(heard([(0, 160, false), (160, 160, true)], ticksPerEventTick: 6) == [7, 7])
     // One that has ended is pressed anew, even at once.
     #expect(heard([(0, 4_800, true), (4_800, 960, false)]) == [7, 7])

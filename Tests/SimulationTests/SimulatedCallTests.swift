@@ -219,6 +219,8 @@ struct SimulatedCallTests {
     let begin = try #require(observations.first)
     let end = try #require(observations.last)
     #expect(end.stream.concealedFrames == begin.stream.concealedFrames)
+    let fills = observations.map(\.engine.playbackFillNanoseconds)
+    #expect(zip(fills, fills.dropFirst()).contains { $0 < $1 }, "no near miss")
   }
 
   @Test func afterAStallTheDelayIsBackWithinThreeSeconds() throws {
