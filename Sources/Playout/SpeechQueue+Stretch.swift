@@ -8,13 +8,16 @@ extension SpeechQueue {
   private static var decimation: Int { 4 }
   /// Below -50 dBFS nobody hears where the cut is.
   private static var silencePower: Float { 1e-5 }
+  /// Noise of that power hardly goes beyond this.
+  private static var silencePeak: Float { 0.01 }
 
   /// Whether nothing of the unplayed speech can be heard.
   public var isQuiet: Bool {
     @_noAllocation @_noLocks get {
-      let count = end - firstUnheard
-      return count >= Self.shortestPeriod
-        && power(from: firstUnheard, count: count) < Self.silencePower
+      guard end - firstUnheard >= Self.shortestPeriod else { return false }
+      // In speech the first milliseconds tell.
+      for index in firstUnheard..<end where abs(samples[index]) > Self.silencePeak { return false }
+      return true
     }
   }
 

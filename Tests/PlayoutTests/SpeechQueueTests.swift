@@ -86,6 +86,23 @@ struct SpeechQueueTests {
     #expect(silent > 0)
   }
 
+  @Test func onlyWhatCannotBeHeardIsQuiet() {
+    var queue = SpeechQueue()
+    queue.append(SampleBuffer(repeating: 0.001, count: 60), count: 60)
+    let short = queue.isQuiet
+    #expect(!short, "too little to tell")
+    queue.append(SampleBuffer(repeating: 0.001, count: 960), count: 960)
+    let pause = queue.isQuiet
+    #expect(pause)
+    queue.append(SampleBuffer(Self.tone(240, hertz: 200)), count: 240)
+    let speech = queue.isQuiet
+    #expect(!speech)
+    _ = Self.read(&queue, 1_260)
+    queue.append(SampleBuffer(repeating: 0.001, count: 960), count: 960)
+    let after = queue.isQuiet
+    #expect(after, "what was heard does not count")
+  }
+
   @Test func noiseHasNoPeriodToCut() {
     var random = SeededGenerator(seed: 7)
     let noise = (0..<1_920).map { _ in Float.random(in: -0.5...0.5, using: &random) }

@@ -15,7 +15,7 @@ struct PlayoutCommand: ParsableCommand {
   var seconds = 60
 
   @Option(help: "Seeds, separated by commas; each is a call of its own.")
-  var seeds = "201,202,203"
+  var seeds = "601,602,603"
 
   @Option(
     parsing: .unconditional,
