@@ -8,15 +8,15 @@ import MediaTime
 /// teaches more than half a millisecond does.
 ///
 /// While somebody speaks, a delay that moves shifts one part of a sentence against another, which PESQ hears if it is a
-/// millisecond or more: it moves slowly then, and fast in the pauses, since silence has no pitch. In the beginning, and
-/// after an interruption, there is no sentence to spare.
+/// millisecond or more: it moves slowly then, and fast in the pauses, since silence has no pitch. Where a sentence was
+/// broken off or has only begun, there is nothing to spare.
 struct DriftControl: Sendable {
   /// Twice as much would be heard as pitch.
   static var limit: Double { @_noAllocation @_noLocks get { 0.002 } }
   /// The same where nothing is heard.
   static var quietLimit: Double { @_noAllocation @_noLocks get { 0.02 } }
-  /// Beyond drift, in a sentence.
-  private static var speechLimit: Double { 0.000_25 }
+  /// Beyond drift, in a sentence, for too much and for too little: late packets are worse than a shift.
+  private static var speechLimit: (excess: Double, lack: Double) { (0.000_25, 0.000_5) }
   /// Of a millisecond.
   private static var proportion: Double { 0.000_5 }
   /// The same where nothing is heard.
@@ -43,31 +43,33 @@ struct DriftControl: Sendable {
   @_noAllocation @_noLocks
   init() {}
 
-  /// Notes that the sound was broken off.
+  /// Notes that the sound was broken off, or begins anew.
   @_noAllocation @_noLocks
   mutating func noteInterruption() { haste = Self.hasteFrames }
 
-  /// The ratio of input to output frames, within 0.2 % of 1, or 2 % in a pause, while `excess` nanoseconds too much are held
-  /// back; asked once in `frames` frames at 48 kHz, of which nothing is heard if they are `isQuiet`.
+  /// Notes that `frames` at 48 kHz are played, of which nothing is heard if they are `isQuiet`.
   @_noAllocation @_noLocks
-  mutating func ratio(
-    forExcess excess: Int64,
-    over frames: FrameCount,
-    isQuiet: Bool
-  ) -> Double {
+  mutating func note(_ frames: FrameCount, isQuiet: Bool) {
     quietFrames = isQuiet ? min(quietFrames + frames, Self.pauseFrames) : 0
     haste = max(0, haste - frames)
-    let error = Double(excess) / 1e6 * (excess < 0 ? Self.urgency : 1)
+  }
+
+  /// The ratio of input to output frames for the next `frames` at 48 kHz, while `excess` nanoseconds too much are held back:
+  /// within 0.2 % of 1, or 2 % in a pause.
+  @_noAllocation @_noLocks
+  mutating func ratio(forExcess excess: Int64, over frames: FrameCount) -> Double {
+    let plain = Double(excess) / 1e6
+    let error = plain < 0 ? plain * Self.urgency : plain
     let bounded = max(-Self.largestError, min(Self.largestError, error))
     let seconds = Double(frames) / 48_000
     learned += bounded * seconds * Self.learning
     learned = max(-Self.largestDrift, min(Self.largestDrift, learned))
     if quietFrames == Self.pauseFrames {
-      let wanted = learned + error * Self.quietProportion
+      let wanted = learned + plain * Self.quietProportion
       return 1 + max(-Self.quietLimit, min(Self.quietLimit, wanted))
     }
-    let limit = haste > 0 ? Self.limit : Self.speechLimit
-    let wanted = learned + max(-limit, min(limit, error * Self.proportion))
+    let limit = haste > 0 ? (Self.limit, Self.limit) : Self.speechLimit
+    let wanted = learned + max(-limit.1, min(limit.0, error * Self.proportion))
     return 1 + max(-Self.limit, min(Self.limit, wanted))
   }
 }

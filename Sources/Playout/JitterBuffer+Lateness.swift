@@ -26,6 +26,7 @@ extension JitterBuffer {
     guard let (begin, last) = steered, playTime.nanoseconds(since: last) < Self.steeringInterval
     else {
       steered = (playTime, playTime)
+      drift.noteInterruption()
       return true
     }
     steered = (begin, playTime)

@@ -24,7 +24,7 @@ public struct JitterBuffer: ~Copyable {
   private static var concealmentChunk: FrameCount { 480 }
   /// After this much concealment the output has long faded and the delay may change freely.
   public static var fadedFrames: FrameCount { @_noAllocation @_noLocks get { 24_000 } }
-  /// By how much the ratio of a correction may differ from 1.
+  /// By how much the ratio of a correction may differ from 1 where something is heard.
   public static var largestCorrection: Double {
     @_noAllocation @_noLocks get { DriftControl.limit }
   }
@@ -280,7 +280,7 @@ public struct JitterBuffer: ~Copyable {
   public mutating func correction(
     at now: MonotonicInstant,
     queuedFrames: FrameCount,
-    isQuiet: Bool = false
+    isQuiet: Bool
   ) -> Correction {
     guard let expected, !isResuming, concealedSinceExpected == 0,
       let held = target.delay(
@@ -292,6 +292,7 @@ public struct JitterBuffer: ~Copyable {
       return .resample(ratio: 1)
     }
 
+    drift.note(packetFrames, isQuiet: isQuiet)
     // What the ratio has done to the delay since the last time is known; of the rest a sixteenth per packet, or per 20 ms,
     // smooths the grain of the player's requests; a step is taken at once.
     delayNanoseconds -= Int64(steering * Double(SampleRate.voice.nanoseconds(of: packetFrames)))
@@ -310,7 +311,7 @@ public struct JitterBuffer: ~Copyable {
       steering = -Self.largestCorrection - drift.learned
       return .lengthen(frames: SampleRate.voice.frames(inNanoseconds: -excess))
     }
-    let ratio = drift.ratio(forExcess: excess, over: packetFrames, isQuiet: isQuiet)
+    let ratio = drift.ratio(forExcess: excess, over: packetFrames)
     steering = ratio - 1 - drift.learned
     return .resample(ratio: ratio)
   }
@@ -403,6 +404,8 @@ public struct JitterBuffer: ~Copyable {
     expected = (packet.sequence + 1, packet.mediaFrame + Int64(packet.frames))
     packetFrames = packet.frames
     concealedSinceExpected = 0
+    // A sentence begins.
+    if isResuming || isInSilence { drift.noteInterruption() }
     isResuming = false
     if !hasPlayed { isInterrupted = false }
     hasPlayed = true

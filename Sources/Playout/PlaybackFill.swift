@@ -151,7 +151,9 @@ public struct PlaybackFill: Sendable {
   private mutating func grow(queued: FrameCount, at now: MonotonicInstant) {
     guard let (from, taken) = rise else { return }
     rise = (from, taken + max(0, written - queued))
-    if level == goal || blocks.age(at: now) != nil { rise = nil }
+    guard level == goal || blocks.age(at: now) != nil else { return }
+    rise = nil
+    raised?.at = now
   }
 
   /// How many frames to write now that `queued` are left.

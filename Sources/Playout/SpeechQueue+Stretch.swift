@@ -8,13 +8,13 @@ extension SpeechQueue {
   private static var decimation: Int { 4 }
   /// Below -50 dBFS nobody hears where the cut is.
   private static var silencePower: Float { 1e-5 }
-  /// Noise of that power hardly goes beyond this.
+  /// -40 dBFS: noise of -52 dBFS hardly goes beyond that.
   private static var silencePeak: Float { 0.01 }
 
-  /// Whether nothing of the unplayed speech can be heard.
+  /// Whether nothing of the unplayed speech, 1.25 ms at least, can be heard.
   public var isQuiet: Bool {
     @_noAllocation @_noLocks get {
-      guard end - firstUnheard >= Self.shortestPeriod else { return false }
+      guard end - firstUnheard >= 60 else { return false }
       // In speech the first milliseconds tell.
       for index in firstUnheard..<end where abs(samples[index]) > Self.silencePeak { return false }
       return true

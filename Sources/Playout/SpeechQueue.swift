@@ -6,7 +6,7 @@ public import MediaTime
 /// Mono at 48 kHz.
 ///
 /// Append through `append`, play through `read`. A ratio other than 1 interpolates between samples
-/// (fourth order), which costs three frames of look-ahead and steers clock drift away.
+/// (fourth order), which costs three frames of look-ahead and steers the delay.
 public struct SpeechQueue: ~Copyable {
   /// The most that can be queued: two packets of 120 ms and some more.
   public static var capacity: FrameCount { @_noAllocation @_noLocks get { 16_384 } }

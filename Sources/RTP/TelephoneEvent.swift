@@ -189,7 +189,8 @@ public struct TelephoneEventReceiver: Sendable {
       return nil
     }
     // A late packet of an earlier key is not that key again.
-    if distance < 0, distance > -Self.latestTicks { return nil }
+    let oldest = max(Self.latestTicks, Self.longestSegment * ticksPerEventTick)
+    if distance < 0, distance >= -oldest { return nil }
     heard = (event, timestamp)
     // A key that is held for long goes on in another segment, which begins where the last one ended.
     let isSegment =

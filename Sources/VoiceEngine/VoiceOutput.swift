@@ -167,6 +167,9 @@ struct VoiceOutput: ~Copyable {
       decodes.noteDecoding(slot: slot, at: now, queuedFrames: unplayed)
       return true
     case .recover, .conceal, .comfort, .silence:
+      // What was right in a pause is heard now, and nobody corrects it.
+      let limit = JitterBuffer.largestCorrection
+      ratio = max(1 - limit, min(1 + limit, ratio))
       return false
     }
   }

@@ -11,7 +11,7 @@ struct CorrectionTests {
   /// Packets of 20 ms come in time, lie for 2.3 ms each, and are played at the ratio that is asked for, never cut.
   ///
   /// Gives by how many milliseconds the buffer was mistaken about the delay, packet by packet, from the second second on.
-  private static func mistakes(seconds: Int) throws -> [Double] {
+  private static func mistakes(seconds: Int, isQuiet: Bool = false) throws -> [Double] {
     var buffer = JitterBuffer()
     var queued = 0.0
     var ratio = 1.0
@@ -40,7 +40,7 @@ struct CorrectionTests {
         case let other: throw Unexpected(step: other)
         }
         ratio =
-          switch buffer.correction(at: now, queuedFrames: Int(queued)) {
+          switch buffer.correction(at: now, queuedFrames: Int(queued), isQuiet: isQuiet) {
           case .resample(let ratio): ratio
           case .shorten: 1 + JitterBuffer.largestCorrection
           case .lengthen: 1 - JitterBuffer.largestCorrection
@@ -54,8 +54,9 @@ struct CorrectionTests {
     return mistakes
   }
 
-  @Test func delayThatIsResampledAwayIsKnownAllTheTime() throws {
-    let mistakes = try Self.mistakes(seconds: 12)
+  @Test(arguments: [false, true])
+  func delayThatIsResampledAwayIsKnownAllTheTime(isQuiet: Bool) throws {
+    let mistakes = try Self.mistakes(seconds: 12, isQuiet: isQuiet)
     #expect(mistakes.count > 500)
     #expect(mistakes.max() ?? 1 < 0.15)
   }

@@ -10,6 +10,7 @@ struct JitterBufferFuzzTests {
   private struct Fuzz: ~Copyable {
     var buffer = JitterBuffer()
     var generator: SeededGenerator
+    private var isQuiet = false
     var now = MonotonicInstant(nanoseconds: 1_000_000_000)
     var queued = 0
     /// The newest queued frames, which were concealed.
@@ -151,9 +152,10 @@ struct JitterBufferFuzzTests {
     }
 
     private mutating func correct() {
-      switch buffer.correction(at: now, queuedFrames: queued) {
+      if generator.next() % 64 == 0 { isQuiet.toggle() }
+      switch buffer.correction(at: now, queuedFrames: queued, isQuiet: isQuiet) {
       case .resample(let ratio):
-        if abs(ratio - 1) > 0.002_001 { failure = "a ratio of \(ratio)" }
+        if abs(ratio - 1) > (isQuiet ? 0.020_001 : 0.002_001) { failure = "a ratio of \(ratio)" }
       case .shorten(let frames, _):
         let removed = min(frames, max(0, queued - 120))
         queued -= removed

@@ -93,7 +93,7 @@ struct VirtualStream: ~Copyable {
       case .decode(let slot, let frames, _):
         decoded.append(slots[slot] ?? -1)
         queued += frames
-        switch buffer.correction(at: now, queuedFrames: queued) {
+        switch buffer.correction(at: now, queuedFrames: queued, isQuiet: false) {
         case .resample:
           break
         case .shorten(let limit, _):
@@ -431,7 +431,8 @@ struct JitterBufferTests {
       )
     }
     stream.run(milliseconds: 20_000)
-    if case .resample(let ratio) = stream.buffer.correction(at: stream.now, queuedFrames: 0) {
+    let correction = stream.buffer.correction(at: stream.now, queuedFrames: 0, isQuiet: false)
+    if case .resample(let ratio) = correction {
       #expect(ratio > 0.997 && ratio < 1.003)
     }
     #expect(stream.buffer.counters.concealedFrames == 0)

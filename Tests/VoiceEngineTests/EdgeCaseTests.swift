@@ -247,7 +247,7 @@ struct EdgeCaseTests {
     var scene = try PacketScene()
     scene.play(packets, until: 59_000)
     let counted = scene.count()
-    // A third of a second is too much or too little in all; more than 0.2 % is not resampled.
+    // A third of a second is too much or too little in all; more than 0.2 % of speech is not resampled.
     #expect(counted.delay < 40 && counted.concealed < 800, "\(counted)")
     #expect(scene.loudness(from: 1_000, to: 58_900) > 0.8)
   }

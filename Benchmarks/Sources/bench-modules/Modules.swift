@@ -88,7 +88,7 @@ enum Modules {
         case .decode(_, let frames, _):
           queued += frames
           decoded += 1
-          _ = buffer.correction(at: now, queuedFrames: queued)
+          _ = buffer.correction(at: now, queuedFrames: queued, isQuiet: false)
         case .decodeLate(_, let frames, let skipping, _), .recover(_, let frames, let skipping, _):
           queued += frames - skipping
         case .conceal(let frames), .comfort(let frames), .silence(let frames): queued += frames
