@@ -24,7 +24,7 @@ struct BlockTaking: Sendable {
   private var isContinuous = false
   private var cycle: MonotonicInstant?
   /// What was queued after the last writing.
-  private var written: FrameCount?
+  private(set) var written: FrameCount?
   /// Whether the newest cycle came a period after the one before and took a block.
   private var isRegular = false
   /// The longest that the program was woken after a cycle had begun, in nanoseconds, since this was set to 0.

@@ -48,8 +48,6 @@ public struct PlaybackFill: Sendable {
   private var patience: Int64
   /// What was queued when a near miss raised the goal, and what the device has taken since, until the goal is reached.
   private var rise: (from: FrameCount, taken: FrameCount)?
-  /// What was queued after the last writing.
-  private var written: FrameCount = 0
   /// Whether the goal was lowered after it was raised.
   private var isTrial = false
   private var lastStandstill: (at: MonotonicInstant, isForgiven: Bool)?
@@ -150,7 +148,7 @@ public struct PlaybackFill: Sendable {
   @_noAllocation @_noLocks
   private mutating func grow(queued: FrameCount, at now: MonotonicInstant) {
     guard let (from, taken) = rise else { return }
-    rise = (from, taken + max(0, written - queued))
+    rise = (from, taken + max(0, (blocks.written ?? queued) - queued))
     guard level == goal || blocks.age(at: now) != nil else { return }
     rise = nil
     raised?.at = now
@@ -191,10 +189,7 @@ public struct PlaybackFill: Sendable {
 
   /// Notes that `queued` frames are there now that the program has written.
   @_noAllocation @_noLocks
-  public mutating func noteWriting(queued: FrameCount) {
-    written = queued
-    blocks.noteWriting(queued)
-  }
+  public mutating func noteWriting(queued: FrameCount) { blocks.noteWriting(queued) }
 
   /// Frames that sound before the device would run dry.
   @_noAllocation @_noLocks
