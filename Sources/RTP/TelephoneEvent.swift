@@ -169,6 +169,10 @@ public struct TelephoneEventReceiver: Sendable {
     self.ticksPerEventTick = ticksPerEventTick
   }
 
+  /// Forgets what was heard, as when the sender counts its timestamps anew.
+  @_noAllocation @_noLocks
+  public mutating func restart() { heard = nil }
+
   /// Takes in a packet of the event that began at `timestamp`; returns the code if it is a new one.
   @_noAllocation @_noLocks
   public mutating func receive(_ event: TelephoneEvent, began timestamp: RTPTimestamp) -> UInt8? {

@@ -3,21 +3,19 @@ import RTP
 
 /// The keys that the far side has pressed and nobody has taken, 16 at most.
 struct KeyInbox: ~Copyable {
-  private let ticksPerEventTick: Int
   private var receiver: TelephoneEventReceiver
   private var codes = FixedArray<UInt8>(repeating: 0, count: 16)
   private var count = 0
 
   /// Nothing was pressed; an event's duration counts ticks of so many of the RTP clock.
   init(ticksPerEventTick: Int) {
-    self.ticksPerEventTick = ticksPerEventTick
     receiver = TelephoneEventReceiver(ticksPerEventTick: ticksPerEventTick)
   }
 
   /// The far side counts its timestamps anew.
   @_noAllocation @_noLocks
   mutating func restart() {
-    receiver = TelephoneEventReceiver(ticksPerEventTick: ticksPerEventTick)
+    receiver.restart()
   }
 
   /// Takes in a packet of an event.
