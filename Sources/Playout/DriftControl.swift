@@ -14,7 +14,7 @@ struct DriftControl: Sendable {
   /// Twice as much would be heard as pitch.
   static var limit: Double { @_noAllocation @_noLocks get { 0.002 } }
   /// The same where nothing is heard.
-  static var quietLimit: Double { @_noAllocation @_noLocks get { 0.02 } }
+  private static var quietLimit: Double { 0.02 }
   /// Beyond drift, in a sentence, for too much and for too little: late packets are worse than a shift.
   private static var speechLimit: (excess: Double, lack: Double) { (0.000_25, 0.000_5) }
   /// Of a millisecond.
@@ -68,8 +68,14 @@ struct DriftControl: Sendable {
       let wanted = learned + plain * Self.quietProportion
       return 1 + max(-Self.quietLimit, min(Self.quietLimit, wanted))
     }
-    let limit = haste > 0 ? (Self.limit, Self.limit) : Self.speechLimit
-    let wanted = learned + max(-limit.1, min(limit.0, error * Self.proportion))
-    return 1 + max(-Self.limit, min(Self.limit, wanted))
+    let bound = haste > 0 ? (excess: Self.limit, lack: Self.limit) : Self.speechLimit
+    let steering = max(-bound.lack, min(bound.excess, error * Self.proportion))
+    return Self.inaudible(1 + learned + steering)
+  }
+
+  /// The ratio nearest to `ratio` that nobody hears as pitch.
+  @_noAllocation @_noLocks
+  static func inaudible(_ ratio: Double) -> Double {
+    max(1 - limit, min(1 + limit, ratio))
   }
 }

@@ -33,10 +33,10 @@ extension JitterBuffer {
     case silence(frames: FrameCount)
   }
 
-  /// How the delay should change now.
+  /// How the delay should change now, beside what `ratio` does.
   public enum Correction: Equatable, Sendable, BitwiseCopyable {
-    /// Play at this ratio of input to output frames, within 0.2 % of 1, or 2 % in a pause.
-    case resample(ratio: Double)
+    /// No more than `ratio` does.
+    case resample
     /// Take out up to this many frames by time-stretching; `isUrgent` relaxes the sound criterion.
     case shorten(frames: FrameCount, isUrgent: Bool)
     /// Put in up to this many frames by time-stretching.

@@ -25,7 +25,6 @@ struct VoiceOutput: ~Copyable {
   private var scratch = SampleBuffer(repeating: 0, count: 5_760)
   private var fading = SampleBuffer(repeating: 0, count: 120)
   private var queue = SpeechQueue()
-  private var ratio = 1.0
   /// Frames of a packet that could not be decoded, over which the decoder has not been taken yet.
   private var damaged: FrameCount = 0
   /// How many frames of `fading` go on from what was heard.
@@ -127,14 +126,18 @@ struct VoiceOutput: ~Copyable {
     let isReplaced = replaceGuess(at: now)
     let isBridged = bridgeLoss(at: now, produced: 0)
     if isReplaced || isBridged { correct(at: now, produced: 0) }
-    var produced = queue.read(addingTo: &output, in: 0..<count, ratio: ratio)
+    var produced = queue.read(addingTo: &output, in: 0..<count, ratio: jitterBuffer.ratio)
     var steps = 0
     while produced < count, steps < 256 {
       steps += 1
       let isDecoded = takeStep(at: now, produced: produced)
       let isBridged = bridgeLoss(at: now, produced: produced)
       if isDecoded || isBridged { correct(at: now, produced: produced) }
-      produced += queue.read(addingTo: &output, in: produced..<count, ratio: ratio)
+      produced += queue.read(
+        addingTo: &output,
+        in: produced..<count,
+        ratio: jitterBuffer.ratio
+      )
     }
   }
 
@@ -167,9 +170,6 @@ struct VoiceOutput: ~Copyable {
       decodes.noteDecoding(slot: slot, at: now, queuedFrames: unplayed)
       return true
     case .recover, .conceal, .comfort, .silence:
-      // What was right in a pause is heard now, and nobody corrects it.
-      let limit = JitterBuffer.largestCorrection
-      ratio = max(1 - limit, min(1 + limit, ratio))
       return false
     }
   }
@@ -300,14 +300,12 @@ struct VoiceOutput: ~Copyable {
   private mutating func correct(at now: MonotonicInstant, produced: FrameCount) {
     let unplayed = queue.count + produced
     switch jitterBuffer.correction(at: now, queuedFrames: unplayed, isQuiet: queue.isQuiet) {
-    case .resample(let ratio):
-      self.ratio = ratio
+    case .resample:
+      break
     case .shorten(let frames, let isUrgent):
-      ratio = 1 + JitterBuffer.largestCorrection
       decodeAhead(at: now, produced: produced)
       note(stretch: queue.shorten(limit: frames, isUrgent: isUrgent))
     case .lengthen(let frames):
-      ratio = 1 - JitterBuffer.largestCorrection
       decodeAhead(at: now, produced: produced)
       note(stretch: -queue.lengthen(limit: frames))
     }

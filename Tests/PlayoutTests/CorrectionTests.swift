@@ -39,12 +39,8 @@ struct CorrectionTests {
           continue
         case let other: throw Unexpected(step: other)
         }
-        ratio =
-          switch buffer.correction(at: now, queuedFrames: Int(queued), isQuiet: isQuiet) {
-          case .resample(let ratio): ratio
-          case .shorten: 1 + JitterBuffer.largestCorrection
-          case .lengthen: 1 - JitterBuffer.largestCorrection
-          }
+        _ = buffer.correction(at: now, queuedFrames: Int(queued), isQuiet: isQuiet)
+        ratio = buffer.ratio
         let next = Double(pull / 8 + 1) * 20
         let delay = Double(pull) * 2.5 + queued / 48 - next + 2.3
         if pull > 400 { mistakes.append(abs(Double(buffer.delayNanoseconds) / 1e6 - delay)) }
