@@ -32,6 +32,10 @@ public struct DelayTarget: ~Copyable {
   /// The delay is steered once per packet, and not exactly where it should be.
   private static var leastReserve: Int64 { 250_000 }
   private static var reserveShare: Int64 { 80 }
+  /// Until this much was heard, sound cards that drift apart by 200 ppm are not known to: each packet may come later than all
+  /// before it.
+  private static var driftNanoseconds: Int64 { 30_000_000_000 }
+  private static var driftReserve: Int64 { 300_000 }
   private static var maximumTarget: Int64 { 1_000_000_000 }
 
   /// What the playout should hold back beyond the fastest packet, in nanoseconds.
@@ -96,7 +100,8 @@ public struct DelayTarget: ~Copyable {
     // Looked for anew when a packet was later than was waited for, else fifty times a second; not while it is open
     // whether the way has become slower.
     sinceChosen += duration
-    let reserve = max(Self.leastReserve, duration / Self.reserveShare)
+    let driftReserve = heard < Self.driftNanoseconds ? Self.driftReserve : 0
+    let reserve = max(Self.leastReserve, duration / Self.reserveShare) + driftReserve
     let isSurprise = isEvent && delay > nanoseconds - reserve
     guard isProved, isSurprise || sinceChosen >= Self.choiceInterval else { return }
     sinceChosen = 0

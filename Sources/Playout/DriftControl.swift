@@ -39,6 +39,11 @@ struct DriftControl: Sendable {
   private var quietFrames: FrameCount = 0
   /// For how long no sentence is spared yet.
   private var haste = hasteFrames
+  /// For how long more than usual can be resampled away.
+  private var settling = hasteFrames
+
+  /// Whether the call has only begun, or the sender changed its packets: what is too much then is soon resampled away.
+  var isSettling: Bool { @_noAllocation @_noLocks get { settling > 0 } }
 
   @_noAllocation @_noLocks
   init() {}
@@ -47,11 +52,19 @@ struct DriftControl: Sendable {
   @_noAllocation @_noLocks
   mutating func noteInterruption() { haste = Self.hasteFrames }
 
+  /// Notes that packets wait for less or more at the sender from now on.
+  @_noAllocation @_noLocks
+  mutating func noteOtherPackets() {
+    haste = Self.hasteFrames
+    settling = Self.hasteFrames
+  }
+
   /// Notes that `frames` at 48 kHz are played, of which nothing is heard if they are `isQuiet`.
   @_noAllocation @_noLocks
   mutating func note(_ frames: FrameCount, isQuiet: Bool) {
     quietFrames = isQuiet ? min(quietFrames + frames, Self.pauseFrames) : 0
     haste = max(0, haste - frames)
+    settling = max(0, settling - frames)
   }
 
   /// The ratio of input to output frames for the next `frames` at 48 kHz, while `excess` nanoseconds too much are held back:

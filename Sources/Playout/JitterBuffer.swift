@@ -303,7 +303,8 @@ public struct JitterBuffer: ~Copyable {
 
     let excess = delayNanoseconds - target.nanoseconds
     let isUrgent = lastingExcess.isUrgent(excess, at: now)
-    let isStretched = abs(excess) > Self.stretchThreshold
+    let bearable = drift.isSettling ? 2 * Self.stretchThreshold : Self.stretchThreshold
+    let isStretched = excess > bearable || excess < -Self.stretchThreshold
     ratio =
       isStretched
       ? 1 + (excess > 0 ? DriftControl.limit : -DriftControl.limit)
@@ -400,10 +401,11 @@ public struct JitterBuffer: ~Copyable {
     store.removeAll(before: packet.sequence + 1)
     played.insert(packet.sequence)
     expected = (packet.sequence + 1, packet.mediaFrame + Int64(packet.frames))
-    packetFrames = packet.frames
     concealedSinceExpected = 0
     // A sentence begins.
     if isResuming || isInSilence { drift.noteInterruption() }
+    if packet.frames != packetFrames { drift.noteOtherPackets() }
+    packetFrames = packet.frames
     isResuming = false
     if !hasPlayed { isInterrupted = false }
     hasPlayed = true

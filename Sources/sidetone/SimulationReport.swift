@@ -60,6 +60,7 @@ struct SimulationReport {
     let stream = newest?.stream
     let mean = delays.isEmpty ? .nan : delays.reduce(0, +) / Double(delays.count)
     let targets = moments.map(\.target).reduce(0, +) / Double(max(1, moments.count))
+    func milliseconds(_ frames: Int64?) -> Double { Double(frames ?? 0) / 48 }
     func share(_ frames: Int64?) -> Double { 100 * Double(frames ?? 0) / played }
     let scores: [(name: String, text: String, value: Double)] =
       quality.map {
@@ -69,6 +70,7 @@ struct SimulationReport {
       ("meanMs", "mouth to ear, mean", mean),
       ("percentile95Ms", "mouth to ear, 95th percentile", percentile(0.95)),
       ("targetMs", "playout target, mean", targets),
+      ("concealedMs", "concealed in all", milliseconds(stream?.concealedFrames)),
       ("concealedPercent", "concealed", share(stream?.concealedFrames)),
       ("recoveredPercent", "recovered from redundancy", share(stream?.recoveredFrames)),
       ("removedPercent", "cut out by time-stretching", share(stream?.removedFrames)),

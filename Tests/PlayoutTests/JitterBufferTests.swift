@@ -15,6 +15,8 @@ struct VirtualStream: ~Copyable {
   var queued = 0
   var decoded: [Int64] = []
   var steps: [JitterBuffer.Step] = []
+  /// Of a frame.
+  private var playedShare = 0.0
   private var slots: [Int: Int64] = [:]
   private var wire:
     [(arrival: Int64, sequence: Int64, mediaFrame: Int64, frames: Int, isSilence: Bool)] = []
@@ -84,7 +86,7 @@ struct VirtualStream: ~Copyable {
 
   private mutating func pull() {
     var guardCount = 0
-    while queued < 120 {
+    while queued < 123 {
       guardCount += 1
       #expect(guardCount < 100)
       let step = buffer.next(at: now, queuedFrames: queued)
@@ -120,7 +122,10 @@ struct VirtualStream: ~Copyable {
         queued += frames
       }
     }
-    queued -= 120
+    // An ideal resampler.
+    let played = 120 * buffer.ratio + playedShare
+    queued -= Int(played)
+    playedShare = played - played.rounded(.down)
   }
 
   var concealedMilliseconds: Double { Double(buffer.counters.concealedFrames) / 48 }

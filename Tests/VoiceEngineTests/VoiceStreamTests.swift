@@ -199,7 +199,7 @@ struct VoiceStreamTests {
 
   @Test func captureGapIsAGapOnTheFarSideAndNotAShift() throws {
     var call = try VirtualCall(Self.configuration())
-    call.run(milliseconds: 2_000)
+    call.run(milliseconds: 7_000)
     let before = call.far.takeStatistics(at: call.now).playoutDelayNanoseconds
     call.near.skip(9_600)
     // The clock went on while nothing was captured.
