@@ -6,9 +6,9 @@ typealias FixedBytes = FixedArray<UInt8>
 
 /// How a sound card lays out one sample.
 ///
-/// The hardware's own formats, least conversion first.
+/// Least conversion first: hardware has no floats, and a plugin that takes them hands them on or converts them itself.
 enum SampleFormat: CaseIterable, Sendable {
-  case int16, int32, float32, int24Packed, int24
+  case float32, int16, int32, int24Packed, int24
 
   var alsa: snd_pcm_format_t {
     switch self {
