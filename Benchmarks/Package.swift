@@ -26,7 +26,7 @@ let package = Package(
     .target(
       name: "Rig",
       dependencies: [
-        "CJack", "CTunnel", .product(name: "Drawing", package: "sidetone"),
+        "CJack", "CRawVoice", "CTunnel", .product(name: "Drawing", package: "sidetone"),
         .product(name: "Simulation", package: "sidetone"),
         .product(name: "VoiceEngine", package: "sidetone"),
       ],

@@ -1,24 +1,40 @@
 import MediaTime
 import Simulation
 
-/// An emulated network as the relay carries it, whose thread wakes late now and then, for taking a packet and for giving it.
+/// An emulated network as the relay carries it, whose thread wakes late now and then, for taking a packet and for giving it,
+/// behind an encoder that takes its time.
 struct RelayedPath: PacketPath {
   private var network: EmulatedNetwork
   private var generator: SeededGenerator
   private let delays: [Double]
   private let share: Double
+  private let encoding: EncodingTime
   private var last: MonotonicInstant?
+  private var lastSent: MonotonicInstant?
+
+  /// No packet is longer, in nanoseconds.
+  private static let longestPacket: Int64 = 20_000_000
 
   /// The relay wakes late in that share of cases, by one of `delays` in milliseconds.
-  init(_ network: EmulatedNetwork, late share: Double, by delays: [Double], seed: UInt64) {
+  init(
+    _ network: EmulatedNetwork,
+    after encoding: EncodingTime,
+    late share: Double,
+    by delays: [Double],
+    seed: UInt64
+  ) {
     self.network = network
+    self.encoding = encoding
     self.share = delays.isEmpty ? 0 : share
     self.delays = delays
     generator = SeededGenerator(seed: seed)
   }
 
   mutating func fate(sentAt instant: MonotonicInstant, byteCount: Int) -> EmulatedNetwork.Fate {
-    var fate = network.fate(sentAt: instant, byteCount: byteCount)
+    let sound = lastSent.map { min(instant.nanoseconds(since: $0), Self.longestPacket) } ?? 0
+    lastSent = instant
+    let left = instant.advanced(byNanoseconds: Int64(encoding.shareOfSound * Double(sound)))
+    var fate = network.fate(sentAt: left, byteCount: byteCount)
     guard let arrival = fate.arrival else { return fate }
     let late = lateness() + lateness()
     // A late thread gives what is due meanwhile in its order.

@@ -10,21 +10,24 @@ public struct SimulatedTrial {
   private let stream: StreamConfiguration
   private let settings: Trial.Settings
   private let model: TrialResult
+  private let encoding: EncodingTime
 
   private static let period = JackServer.period
 
   /// A call with streams as `stream`; nil for the conditions is the loopback interface.
   ///
   /// The clock of both headsets stands still, and each program wakes late, as often in each second and for as long as
-  /// during `model`, a call that was measured, at moments that follow from the seed.
+  /// during `model`, a call that was measured, at moments that follow from the seed. Packets leave after their `encoding`.
   public init(
     _ stream: StreamConfiguration,
     over conditions: NetworkConditions?,
     saying conversation: Conversation,
     settings: Trial.Settings,
+    encoding: EncodingTime,
     stallingAs model: TrialResult
   ) {
     self.model = model
+    self.encoding = encoding
     self.stream = stream
     self.conditions = conditions ?? NetworkConditions(TrialResult.direct, delayMilliseconds: 0)
     self.conversation = conversation
@@ -79,10 +82,10 @@ public struct SimulatedTrial {
 
   private func path(seed: UInt64) -> any PacketPath {
     let network = EmulatedNetwork(conditions, seed: seed)
-    guard conditions.name != TrialResult.direct else { return network }
+    let isRelayed = conditions.name != TrialResult.direct
     let wakes = Double(settings.seconds) / WakeWitness.periodSeconds
-    let share = Double(latenesses.count) / wakes
-    return RelayedPath(network, late: share, by: latenesses, seed: ~seed)
+    let share = isRelayed ? Double(latenesses.count) / wakes : 0
+    return RelayedPath(network, after: encoding, late: share, by: latenesses, seed: ~seed)
   }
 
   private func stalls(_ generator: inout SeededGenerator) -> [DeviceFault] {

@@ -170,9 +170,12 @@ struct LatencyCommand: ParsableCommand {
   ) throws -> [TrialResult] {
     var settings = settings
     var results: [TrialResult] = []
-    let own = programs.compactMap { $0 as? SidetoneProgram }.filter(\.isSimulable)
-    for (conditions, program) in try conditions().flatMap({ network in own.map { (network, $0) } })
-    {
+    guard simulated > 0 else { return [] }
+    let own = try programs.compactMap { $0 as? SidetoneProgram }.filter(\.isSimulable)
+      .map { ($0, try EncodingTime(of: $0.stream, saying: conversation)) }
+    for (conditions, (program, encoding)) in try conditions().flatMap({ network in
+      own.map { (network, $0) }
+    }) {
       let models = trials.filter { $0.isCall(of: program.name, over: conditions) }
       guard !models.isEmpty else { continue }
       for seed in 0..<simulated {
@@ -182,6 +185,7 @@ struct LatencyCommand: ParsableCommand {
           over: conditions,
           saying: conversation,
           settings: settings,
+          encoding: encoding,
           stallingAs: models[seed % models.count]
         )
         let place = folder.appendingPathComponent("simulated-\(results.count)")
