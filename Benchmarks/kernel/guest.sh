@@ -25,11 +25,13 @@ freeze() {
   mark thaw
 }
 
-# Another program plays silence through a device until it is released.
+# Another program plays silence through a device until it is released, in the format that the probe has chosen for the cable.
+# If it cannot, there is no call.
 hold() {
-  aplay -q -D "$1" -t raw -f S16_LE -c 1 -r 48000 /dev/zero &
+  aplay -q -D "$1" -t raw -f FLOAT_LE -c 1 -r 48000 /dev/zero &
   holder=$!
   sleep 1
+  kill -0 "$holder" || kill "$callee"
 }
 release() { mark release; kill "$holder"; }
 

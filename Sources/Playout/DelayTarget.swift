@@ -32,8 +32,8 @@ public struct DelayTarget: ~Copyable {
   /// The delay is steered once per packet, and not exactly where it should be.
   private static var leastReserve: Int64 { 250_000 }
   private static var reserveShare: Int64 { 80 }
-  /// Until this much was heard, sound cards that drift apart by 200 ppm are not known to: each packet may come later than all
-  /// before it.
+  /// Until this much of a time base was heard, drift may not have shown yet all that it does: when packets first slip behind
+  /// the player's next request, they are later than all before them.
   private static var driftNanoseconds: Int64 { 30_000_000_000 }
   private static var driftReserve: Int64 { 300_000 }
   private static var maximumTarget: Int64 { 1_000_000_000 }
@@ -45,6 +45,8 @@ public struct DelayTarget: ~Copyable {
   private var reference: Int64?
   private var histogram = DelayHistogram()
   private var heard: Int64 = 0
+  /// The same of this time base.
+  private var followed: Int64 = 0
   /// The mean wait, in nanoseconds.
   private var usualWait: Float = 0
   private var packets: Float = 0
@@ -96,11 +98,12 @@ public struct DelayTarget: ~Copyable {
     lastDelay = delay
     usualWait += (Float(wait) - usualWait) / 256
     heard += duration
+    followed += duration
     packets += 1
     // Looked for anew when a packet was later than was waited for, else fifty times a second; not while it is open
     // whether the way has become slower.
     sinceChosen += duration
-    let driftReserve = heard < Self.driftNanoseconds ? Self.driftReserve : 0
+    let driftReserve = followed < Self.driftNanoseconds ? Self.driftReserve : 0
     let reserve = max(Self.leastReserve, duration / Self.reserveShare) + driftReserve
     let isSurprise = isEvent && delay > nanoseconds - reserve
     guard isProved, isSurprise || sinceChosen >= Self.choiceInterval else { return }
@@ -177,6 +180,7 @@ public struct DelayTarget: ~Copyable {
   public mutating func rebase() {
     fastest.reset()
     reference = nil
+    followed = 0
   }
 
   // Exact for any length of call: 10^9 / 48000 = 62500 / 3.

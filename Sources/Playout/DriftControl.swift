@@ -9,7 +9,7 @@ import MediaTime
 ///
 /// While somebody speaks, a delay that moves shifts one part of a sentence against another, which PESQ hears if it is a
 /// millisecond or more: it moves slowly then, and fast in the pauses, since silence has no pitch. Where a sentence was
-/// broken off or has only begun, there is nothing to spare.
+/// broken off or has only begun, or where the sender changed its packets, there is nothing to spare.
 struct DriftControl: Sendable {
   /// Twice as much would be heard as pitch.
   static var limit: Double { @_noAllocation @_noLocks get { 0.002 } }

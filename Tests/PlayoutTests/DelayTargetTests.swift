@@ -81,4 +81,16 @@ struct DelayTargetTests {
     Self.feed(&target, packets: 0..<3_100) { _ in Int64(-200_000 * log(1 - generator.unit())) }
     #expect(target.nanoseconds < 1_800_000)
   }
+
+  @Test func firstSlipOfADriftingStreamFindsAReserve() {
+    var target = DelayTarget()
+    Self.feed(&target, packets: 0..<200) { _ in 0 }
+    let early = target.nanoseconds
+    Self.feed(&target, packets: 200..<3_100) { _ in 0 }
+    let late = target.nanoseconds
+    #expect(early - late == 300_000)
+    target.rebase()
+    Self.feed(&target, packets: 3_100..<3_200) { _ in 0 }
+    #expect(target.nanoseconds == early)
+  }
 }

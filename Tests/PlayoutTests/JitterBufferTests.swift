@@ -86,6 +86,7 @@ struct VirtualStream: ~Copyable {
 
   private mutating func pull() {
     var guardCount = 0
+    // As much as is read at the fastest ratio.
     while queued < 123 {
       guardCount += 1
       #expect(guardCount < 100)

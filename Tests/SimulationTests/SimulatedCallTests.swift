@@ -299,6 +299,7 @@ struct SimulatedCallTests {
     let settled = try #require(observations.first { $0.second > 2 }).stream
     #expect(end.far?.packetFrames == 240)
     #expect(end.stream.concealedFrames - settled.concealedFrames < 960)
+    #expect(end.stream.removedFrames == 0)
 
     // A click is a corner that is sharper than those of the sound itself.
     let heard = call.heard

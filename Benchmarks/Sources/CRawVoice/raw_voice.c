@@ -139,7 +139,7 @@ int64_t raw_voice_call(raw_voice *voice, const float *speech, int64_t count, int
   return packets > 0 ? -1 : raw_processor_nanoseconds() - begin;
 }
 
-static int64_t passed(void) {
+static int64_t monotonic_nanoseconds(void) {
   struct timespec time;
   clock_gettime(CLOCK_MONOTONIC, &time);
   return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
@@ -147,14 +147,14 @@ static int64_t passed(void) {
 
 int64_t raw_voice_encoding(raw_voice *voice, const float *speech, int64_t count, int packets) {
   unsigned char packet[1276];
-  int64_t period = (int64_t)voice->frames * 1000000000 / 48000, sum = 0, due = passed();
+  int64_t period = (int64_t)voice->frames * 1000000000 / 48000, sum = 0, due = monotonic_nanoseconds();
   for (int64_t index = 0; index < packets; index++) {
     struct timespec wake = {due / 1000000000, due % 1000000000};
     clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &wake, NULL);
-    int64_t begin = passed();
+    int64_t begin = monotonic_nanoseconds();
     const float *input = speech + index * voice->frames % (count - voice->frames);
     if (opus_encode_float(voice->encoder, input, voice->frames, packet, sizeof packet) < 0) return -1;
-    sum += passed() - begin;
+    sum += monotonic_nanoseconds() - begin;
     due += period;
   }
   return sum / packets;

@@ -4,6 +4,8 @@ import Synchronization
 public import VoiceEngine
 
 /// How long an encoder works on sound before a packet of it can leave: in virtual time it would take no time.
+///
+/// It is that of the encoder a call begins with: the one for low delay that follows it on a clean link takes about half.
 public struct EncodingTime: Sendable {
   /// Of the time that the sound lasts.
   let shareOfSound: Double

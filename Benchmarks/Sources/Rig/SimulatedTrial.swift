@@ -85,7 +85,7 @@ public struct SimulatedTrial {
     let isRelayed = conditions.name != TrialResult.direct
     let wakes = Double(settings.seconds) / WakeWitness.periodSeconds
     let share = isRelayed ? Double(latenesses.count) / wakes : 0
-    return RelayedPath(network, after: encoding, late: share, by: latenesses, seed: ~seed)
+    return LivePath(network, after: encoding, late: share, by: latenesses, seed: ~seed)
   }
 
   private func stalls(_ generator: inout SeededGenerator) -> [DeviceFault] {

@@ -67,7 +67,8 @@ struct Scenario {
   // What cards may be like: they take one layout only, as headsets do.
   private static let layouts =
     [
-      ("stereo", "S16_LE 2 48000"), ("wide", "S32_LE 2 48000"), ("packed", "S24_3LE 1 48000"),
+      ("mono", "S16_LE 1 48000"), ("stereo", "S16_LE 2 48000"), ("wide", "S32_LE 2 48000"),
+      ("packed", "S24_3LE 1 48000"),
       ("padded", "S24_LE 2 48000"), ("float", "FLOAT_LE 1 48000"), ("44100", "S16_LE 2 44100"),
       ("16000", "S16_LE 1 16000"), ("96000", "S32_LE 2 96000"),
     ].map { name, layout in

@@ -1,18 +1,19 @@
 import MediaTime
 import Simulation
 
-/// An emulated network as the relay carries it, whose thread wakes late now and then, for taking a packet and for giving it,
-/// behind an encoder that takes its time.
-struct RelayedPath: PacketPath {
+/// An emulated network as a live call meets it: behind an encoder that takes its time, and through a relay whose thread
+/// wakes late now and then, for taking a packet and for giving it.
+struct LivePath: PacketPath {
   private var network: EmulatedNetwork
   private var generator: SeededGenerator
   private let delays: [Double]
   private let share: Double
   private let encoding: EncodingTime
   private var last: MonotonicInstant?
-  private var lastSent: MonotonicInstant?
+  private var lastMade: MonotonicInstant?
+  private var lastLeft: MonotonicInstant?
 
-  /// No packet is longer, in nanoseconds.
+  /// What was said since the last packet is in this one, if it is not more, in nanoseconds.
   private static let longestPacket: Int64 = 20_000_000
 
   /// The relay wakes late in that share of cases, by one of `delays` in milliseconds.
@@ -31,9 +32,11 @@ struct RelayedPath: PacketPath {
   }
 
   mutating func fate(sentAt instant: MonotonicInstant, byteCount: Int) -> EmulatedNetwork.Fate {
-    let sound = lastSent.map { min(instant.nanoseconds(since: $0), Self.longestPacket) } ?? 0
-    lastSent = instant
-    let left = instant.advanced(byNanoseconds: Int64(encoding.shareOfSound * Double(sound)))
+    let sound = lastMade.map { min(instant.nanoseconds(since: $0), Self.longestPacket) } ?? 0
+    lastMade = instant
+    let made = instant.advanced(byNanoseconds: Int64(encoding.shareOfSound * Double(sound)))
+    let left = max(made, lastLeft ?? made)
+    lastLeft = left
     var fate = network.fate(sentAt: left, byteCount: byteCount)
     guard let arrival = fate.arrival else { return fate }
     let late = lateness() + lateness()
