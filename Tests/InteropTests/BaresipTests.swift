@@ -48,7 +48,7 @@ struct BaresipTests {
       baresip,
       ["-f", folder.path, "-t", "\(seconds)"] + commands.flatMap { ["-e", $0] }
     )
-    #expect(run.wait(for: "baresip is ready"))
+    #expect(run.wait(for: "baresip is ready"), "\(run.output)")
     return Peer(run: run, port: port, folder: folder)
   }
 

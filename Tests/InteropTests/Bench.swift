@@ -68,8 +68,34 @@ enum Bench {
     return status == 0
   }
 
+  /// A port of this machine at which nobody listens.
   static func port() -> Int {
-    Int.random(in: 20_000..<30_000)
+    while true {
+      let port = Int.random(in: 20_000..<30_000)
+      if [SOCK_DGRAM, SOCK_STREAM].allSatisfy({ isFree(port, $0) }) { return port }
+    }
+  }
+
+  private static func isFree(_ port: Int, _ type: __socket_type) -> Bool {
+    let descriptor = socket(AF_INET, Int32(type.rawValue), 0)
+    defer { close(descriptor) }
+    return unsafe withAddress(of: UInt16(port)) { unsafe bind(descriptor, $0, $1) } == 0
+  }
+
+  private static func withAddress<Result>(
+    of port: UInt16,
+    _ body: (UnsafePointer<sockaddr>, socklen_t) -> Result
+  ) -> Result {
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_port = port.bigEndian
+    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+    let length = socklen_t(MemoryLayout<sockaddr_in>.size)
+    return unsafe withUnsafePointer(to: &address) { pointer in
+      unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { name in
+        unsafe body(name, length)
+      }
+    }
   }
 
   /// Calls `body` with a UDP socket.
@@ -82,15 +108,8 @@ enum Bench {
 
   /// Sends a datagram to a port of this machine; true if it left.
   static func send(_ bytes: [UInt8], to port: UInt16, from descriptor: Int32) -> Bool {
-    var address = sockaddr_in()
-    address.sin_family = sa_family_t(AF_INET)
-    address.sin_port = port.bigEndian
-    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-    let length = socklen_t(MemoryLayout<sockaddr_in>.size)
-    let result = unsafe withUnsafePointer(to: &address) { pointer in
-      unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { name in
-        unsafe sendto(descriptor, bytes, bytes.count, 0, name, length)
-      }
+    let result = unsafe withAddress(of: port) { name, length in
+      unsafe sendto(descriptor, bytes, bytes.count, 0, name, length)
     }
     return result >= 0
   }
