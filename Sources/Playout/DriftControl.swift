@@ -40,13 +40,16 @@ struct DriftControl: Sendable {
   /// For how long no sentence is spared yet.
   private var haste = hasteFrames
   /// For how long more than usual can be resampled away.
-  private var settling = hasteFrames
+  private var settling: FrameCount
 
   /// Whether the call has only begun, or the sender changed its packets: what is too much then is soon resampled away.
   var isSettling: Bool { @_noAllocation @_noLocks get { settling > 0 } }
 
+  /// A control of clocks of which nothing is known, in a call that `isBeginning`, or in which another source takes over.
   @_noAllocation @_noLocks
-  init() {}
+  init(isBeginning: Bool = true) {
+    settling = isBeginning ? Self.hasteFrames : 0
+  }
 
   /// Notes that the sound was broken off, or begins anew.
   @_noAllocation @_noLocks

@@ -195,7 +195,7 @@ public struct JitterBuffer: ~Copyable {
   @_noAllocation @_noLocks
   public mutating func restart() {
     store.removeAll()
-    drift = DriftControl()
+    drift = DriftControl(isBeginning: false)
     target.rebase()
     newestArrival = nil
     firstHeard = nil
