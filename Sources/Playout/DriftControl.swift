@@ -58,7 +58,7 @@ struct DriftControl: Sendable {
   /// Notes that packets wait for less or more at the sender from now on.
   @_noAllocation @_noLocks
   mutating func noteOtherPackets() {
-    haste = Self.hasteFrames
+    noteInterruption()
     settling = Self.hasteFrames
   }
 

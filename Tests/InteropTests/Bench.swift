@@ -70,16 +70,15 @@ enum Bench {
 
   /// A port of this machine at which nobody listens.
   static func port() -> Int {
-    while true {
-      let port = Int.random(in: 20_000..<30_000)
-      if [SOCK_DGRAM, SOCK_STREAM].allSatisfy({ isFree(port, $0) }) { return port }
-    }
+    let ports = (0..<100).map { _ in Int.random(in: 20_000..<30_000) }
+    return ports.first { isFree($0, SOCK_DGRAM) && isFree($0, SOCK_STREAM) } ?? ports[0]
   }
 
   private static func isFree(_ port: Int, _ type: __socket_type) -> Bool {
-    let descriptor = socket(AF_INET, Int32(type.rawValue), 0)
-    defer { close(descriptor) }
-    return unsafe withAddress(of: UInt16(port)) { unsafe bind(descriptor, $0, $1) } == 0
+    let result = try? withSocket(type) { descriptor in
+      unsafe withAddress(of: UInt16(port)) { unsafe bind(descriptor, $0, $1) }
+    }
+    return result == 0
   }
 
   private static func withAddress<Result>(
@@ -98,9 +97,12 @@ enum Bench {
     }
   }
 
-  /// Calls `body` with a UDP socket.
-  static func withSocket<Result>(_ body: (Int32) throws -> Result) throws -> Result {
-    let descriptor = socket(AF_INET, Int32(SOCK_DGRAM.rawValue), 0)
+  /// Calls `body` with a socket, of UDP if nothing else is said.
+  static func withSocket<Result>(
+    _ type: __socket_type = SOCK_DGRAM,
+    _ body: (Int32) throws -> Result
+  ) throws -> Result {
+    let descriptor = socket(AF_INET, Int32(type.rawValue), 0)
     try #require(descriptor >= 0)
     defer { close(descriptor) }
     return try body(descriptor)

@@ -49,11 +49,13 @@ raw_voice *raw_voice_open(int frames, int bitrate, int filters) {
   return voice;
 }
 
-int64_t raw_processor_nanoseconds(void) {
+static int64_t nanoseconds(clockid_t clock) {
   struct timespec time;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  clock_gettime(clock, &time);
   return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
 }
+
+int64_t raw_processor_nanoseconds(void) { return nanoseconds(CLOCK_THREAD_CPUTIME_ID); }
 
 static void filter(raw_voice *voice, const float *input, const float *far) {
   for (int begin = 0; begin < voice->frames; begin += BLOCK) {
@@ -139,22 +141,17 @@ int64_t raw_voice_call(raw_voice *voice, const float *speech, int64_t count, int
   return packets > 0 ? -1 : raw_processor_nanoseconds() - begin;
 }
 
-static int64_t monotonic_nanoseconds(void) {
-  struct timespec time;
-  clock_gettime(CLOCK_MONOTONIC, &time);
-  return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
-}
-
 int64_t raw_voice_encoding(raw_voice *voice, const float *speech, int64_t count, int packets) {
   unsigned char packet[1276];
-  int64_t period = (int64_t)voice->frames * 1000000000 / 48000, sum = 0, due = monotonic_nanoseconds();
+  int64_t period = (int64_t)voice->frames * 1000000000 / 48000, sum = 0;
+  int64_t due = nanoseconds(CLOCK_MONOTONIC);
   for (int64_t index = 0; index < packets; index++) {
     struct timespec wake = {due / 1000000000, due % 1000000000};
     clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &wake, NULL);
-    int64_t begin = monotonic_nanoseconds();
+    int64_t begin = nanoseconds(CLOCK_MONOTONIC);
     const float *input = speech + index * voice->frames % (count - voice->frames);
     if (opus_encode_float(voice->encoder, input, voice->frames, packet, sizeof packet) < 0) return -1;
-    sum += monotonic_nanoseconds() - begin;
+    sum += nanoseconds(CLOCK_MONOTONIC) - begin;
     due += period;
   }
   return sum / packets;

@@ -7,7 +7,6 @@ import MediaTime
 import RealTime
 import Rig
 import SpeechDSP
-import Synchronization
 import UDPTransport
 import VoiceEngine
 
@@ -135,21 +134,19 @@ struct CostCommand: ParsableCommand {
     _ setting: CostSetting,
     by work: @escaping @Sendable (OpaquePointer) -> Int64
   ) throws -> Double {
-    let voice = unsafe raw_voice_open(
-      Int32(setting.packetFrames),
-      Int32(setting.bitrate),
-      setting.filters.isEmpty ? 0 : 1
+    let nanoseconds = try unsafe RawVoice.run(
+      packetFrames: setting.packetFrames,
+      bitrate: setting.bitrate,
+      areFiltersOn: !setting.filters.isEmpty,
+      work
     )
-    guard let voice = unsafe voice else { throw RigError("libopus refused the setting") }
-    defer { unsafe raw_voice_close(voice) }
-    let address = unsafe Int(bitPattern: UnsafeRawPointer(voice))
-    let spent = try spentOnThread {
-      guard let voice = unsafe OpaquePointer(bitPattern: address) else { return nil }
-      let nanoseconds = unsafe work(voice)
-      return nanoseconds > 0 ? nanoseconds : nil
-    }
-    guard let spent else { throw RigError("a timer or a socket was refused") }
-    return spent
+    guard nanoseconds > 0 else { throw RigError("a timer or a socket was refused") }
+    return milliseconds(nanoseconds)
+  }
+
+  /// For each second of call.
+  private func milliseconds(_ nanoseconds: Int64) -> Double {
+    Double(nanoseconds) / 1e6 / Double(seconds)
   }
 
   /// The same of the whole voice loop of a call to itself, which does not wait for its devices.
@@ -160,7 +157,7 @@ struct CostCommand: ParsableCommand {
   ) throws -> Double {
     // Where the machine stands still, the call misses time as any call does; another one is made then.
     for _ in 0..<5 {
-      let spent = try spentOnThread {
+      let spent: Int64? = try RealTimeThread.run {
         let trace: EngineSettings.Trace = traced ? .stages : .off
         let call = try UnpacedCall(setting, saying: speech, trace: trace)
         _ = call.run(seconds: 1)
@@ -170,7 +167,7 @@ struct CostCommand: ParsableCommand {
         let isWhole = areAll(received, but: 2, of: setting) && call.concealedFrames == invented
         return isWhole ? nanoseconds : nil
       }
-      if let spent { return spent }
+      if let spent { return milliseconds(spent) }
     }
     throw RigError("five calls without a pause lost sound")
   }
@@ -179,22 +176,6 @@ struct CostCommand: ParsableCommand {
   private func areAll(_ packets: Int64, but lost: Int, of setting: CostSetting) -> Bool {
     let expected = setting.packetCount(in: seconds)
     return packets >= Int64(expected - expected / seconds / 5 - lost)
-  }
-
-  /// Milliseconds for each second of call of what `work` says that it took, on a real-time thread; nil if it says so.
-  private func spentOnThread(_ work: @escaping @Sendable () throws -> Int64?) throws -> Double? {
-    let spent = Spent()
-    let thread = try RealTimeThread(name: "raw", policy: .realTime) {
-      let result = Result { try work() }
-      spent.nanoseconds.withLock { $0 = result }
-    }
-    thread.join()
-    let nanoseconds = try spent.nanoseconds.withLock { try $0.get() }
-    return nanoseconds.map { Double($0) / 1e6 / Double(seconds) }
-  }
-
-  private final class Spent: Sendable {
-    let nanoseconds = Mutex<Result<Int64?, any Error>>(.success(nil))
   }
 
   /// The same of the whole voice thread of a call to itself.
@@ -223,6 +204,6 @@ struct CostCommand: ParsableCommand {
     guard areAll(count, but: expected / 10, of: setting) else {
       throw RigError("only \(count) of \(expected) packets came back")
     }
-    return Double(after - before) / 1e6 / Double(seconds)
+    return milliseconds(after - before)
   }
 }

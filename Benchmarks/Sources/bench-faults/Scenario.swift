@@ -114,12 +114,10 @@ struct Scenario {
       gapMilliseconds: 300,
       isFaultSilent: true
     ),
-    // Streams begin anew, and as at the beginning of a call what they have too much is resampled away: without a pause, in six
-    // seconds.
     Scenario(
       name: "all-replugged",
-      seconds: 24,
-      faults: "sleep 7; unplug 0; unplug 1; unplug 2; sleep 4; plug 2; plug 1; plug 0; sleep 9",
+      seconds: 21,
+      faults: "sleep 7; unplug 0; unplug 1; unplug 2; sleep 4; plug 2; plug 1; plug 0; sleep 6",
       gapMilliseconds: 300,
       isFaultSilent: true
     ),

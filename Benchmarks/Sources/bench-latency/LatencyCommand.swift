@@ -168,9 +168,9 @@ struct LatencyCommand: ParsableCommand {
     settings: Trial.Settings,
     in folder: URL
   ) throws -> [TrialResult] {
+    guard simulated > 0 else { return [] }
     var settings = settings
     var results: [TrialResult] = []
-    guard simulated > 0 else { return [] }
     let own = try programs.compactMap { $0 as? SidetoneProgram }.filter(\.isSimulable)
       .map { ($0, try EncodingTime(of: $0.stream, saying: conversation)) }
     for (conditions, (program, encoding)) in try conditions().flatMap({ network in
