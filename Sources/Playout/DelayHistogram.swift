@@ -5,7 +5,7 @@ import MediaTime
 /// Buckets of a quarter millisecond up to 512 ms; what is later counts in the last one. Each new
 /// packet weighs more than the one before, which forgets without touching every bucket.
 struct DelayHistogram: ~Copyable {
-  static var bucketNanoseconds: Int64 { 250_000 }
+  static var bucketNanoseconds: Int64 { @_noAllocation @_noLocks get { 250_000 } }
   private static var bucketCount: Int { 2_048 }
   /// After this many nanoseconds of stream an observation counts 1/e of a new one.
   private static var memoryNanoseconds: Double { 40e9 }
@@ -60,17 +60,32 @@ struct DelayHistogram: ~Copyable {
     recoverable[place] = nextWeight
   }
 
+  /// What it is worth, in nanoseconds of delay, that the whole share of packets is there: anywhere, and as far as `usualEnd`.
+  struct Price {
+    let anywhere: Float
+    let usual: Float
+    let usualEnd: Int64
+
+    @_noAllocation @_noLocks
+    init(anywhere: Float, usual: Float, usualEnd: Int64) {
+      self.anywhere = anywhere
+      self.usual = usual
+      self.usualEnd = usualEnd
+    }
+  }
+
   /// The delay at which waiting longer costs more than it saves.
   ///
-  /// That is the delay itself, and `price` nanoseconds for the whole share of packets that are not there by then, of a
+  /// That is the delay itself, and the price of the whole share of packets that are not there by then, of a
   /// whole memory: one that has just begun knows of no good times, and must not take the first late packet for the rule.
   /// Packets that are not much later cost less.
   ///
   /// Not there are those that come later, and of the lost ones those of which the one that brings them again comes later.
   @_noAllocation @_noLocks
-  mutating func cheapest(price: Float) -> Int64 {
+  mutating func cheapest(at price: Price) -> Int64 {
     guard total > 0 else { return 0 }
-    let scale = price / max(total, nextWeight * packetsRemembered)
+    let scale = 1 / max(total, nextWeight * packetsRemembered)
+    var choice = Choice(price)
     var lost: Float = 0
     var farthest = 0
     for index in 0..<recoverable.count where recoverable[index] > 0 {
@@ -78,9 +93,11 @@ struct DelayHistogram: ~Copyable {
       farthest = max(farthest, distances[index])
     }
     // One loss is no habit.
-    guard lost > 1.5 * nextWeight else { return cheapestWithoutCopies(scale: scale) }
+    guard lost > 1.5 * nextWeight else {
+      chooseWithoutCopies(scale: scale, &choice)
+      return choice.delay
+    }
     let copyScale = scale * (lost - nextWeight) / (lost * total)
-    let width = Float(Self.bucketNanoseconds)
     // A copy comes by `distance` later than the packet that brings it: what that costs begins so far below nothing.
     let top = min(highest + farthest + 1, Self.bucketCount)
     var tail = Tail()
@@ -91,42 +108,63 @@ struct DelayHistogram: ~Copyable {
       tail.reach(place >= farthest ? weights[place - farthest] : 0)
       later[place] = tail.cost
     }
-    var best = top
-    var lowest = Float.infinity
-    var bucket = 1
-    while bucket <= top {
+    var bucket = top
+    while bucket > 0 {
       var missing: Float = 0
       for index in 0..<recoverable.count where recoverable[index] > 0 {
         missing += recoverable[index] * later[bucket + farthest - distances[index]]
       }
-      let cost = Float(bucket) * width + scale * later[bucket + farthest] + copyScale * missing
-      if cost < lowest {
-        lowest = cost
-        best = bucket
-      }
-      bucket += 1
+      choice.consider(bucket, missing: scale * later[bucket + farthest] + copyScale * missing)
+      bucket -= 1
     }
-    return Int64(best) * Self.bucketNanoseconds
+    return choice.delay
   }
 
   @_noAllocation @_noLocks
-  private func cheapestWithoutCopies(scale: Float) -> Int64 {
-    let width = Float(Self.bucketNanoseconds)
+  private func chooseWithoutCopies(scale: Float, _ choice: inout Choice) {
     var tail = Tail()
     var bucket = highest + 1
-    var best = bucket
-    var lowest = Float(bucket) * width
+    choice.consider(bucket, missing: 0)
     // From the top: the tail is short, and small sums keep their precision.
     while bucket > 1 {
       bucket -= 1
       tail.reach(weights[bucket])
-      let cost = Float(bucket) * width + scale * tail.cost
+      choice.consider(bucket, missing: scale * tail.cost)
+    }
+  }
+
+  /// The cheaper of two buckets, at either price.
+  private struct Choice {
+    private let price: Price
+    private var best = 1
+    private var usualBest = 1
+    private var lowest = Float.infinity
+    private var usualLowest = Float.infinity
+
+    @_noAllocation @_noLocks
+    init(_ price: Price) { self.price = price }
+
+    /// Takes in what waiting for `bucket` leaves out: this share of the packets, weighted.
+    @_noAllocation @_noLocks
+    mutating func consider(_ bucket: Int, missing: Float) {
+      let delay = Float(bucket) * Float(bucketNanoseconds)
+      let cost = delay + price.anywhere * missing
       if cost < lowest {
         lowest = cost
         best = bucket
       }
+      guard Int64(bucket) * bucketNanoseconds <= price.usualEnd else { return }
+      let usualCost = delay + price.usual * missing
+      if usualCost < usualLowest {
+        usualLowest = usualCost
+        usualBest = bucket
+      }
     }
-    return Int64(best) * Self.bucketNanoseconds
+
+    /// What is chosen, in nanoseconds.
+    var delay: Int64 {
+      @_noAllocation @_noLocks get { Int64(max(best, usualBest)) * bucketNanoseconds }
+    }
   }
 
   /// What the packets cost that come at a bucket or later if nothing later than the bucket before is waited for.

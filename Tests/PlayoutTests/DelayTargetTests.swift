@@ -82,6 +82,28 @@ struct DelayTargetTests {
     #expect(target.nanoseconds < 1_800_000)
   }
 
+  @Test func rareJitterIsRememberedForLongerWhileDelayIsNotNoticed() {
+    // Every other packet is late by `usual`, and one of them by 8 ms more, 50 s before the end.
+    func reserve(beyond usual: Int64) -> Int64 {
+      let arrivals = (0..<11_001).map { index in
+        let lateness = Int64(index % 2) * (usual + (index == 6_001 ? 8_000_000 : 0))
+        return (index: index, nanoseconds: Int64(index) * 10_000_000 + lateness)
+      }
+      var target = DelayTarget()
+      for arrival in arrivals.sorted(by: { $0.nanoseconds < $1.nanoseconds }) {
+        target.update(
+          mediaFrame: Int64(arrival.index) * 480,
+          frames: 480,
+          arrival: MonotonicInstant(nanoseconds: arrival.nanoseconds),
+          wait: 0
+        )
+      }
+      return target.nanoseconds - usual
+    }
+    #expect(reserve(beyond: 6_000_000) > 8_000_000)
+    #expect(reserve(beyond: 60_000_000) < 1_000_000)
+  }
+
   @Test func firstSlipOfADriftingStreamFindsAReserve() {
     var target = DelayTarget()
     Self.feed(&target, packets: 0..<200) { _ in 0 }
