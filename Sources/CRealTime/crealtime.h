@@ -84,7 +84,6 @@ static inline int realtime_timer_open(int64_t period_ns) {
 typedef struct {
   struct sockaddr_storage source;
   int64_t wall_nanoseconds; /* kernel arrival time (SO_TIMESTAMPNS), 0 if there is none */
-  uint32_t overflow;        /* datagrams the kernel dropped so far (SO_RXQ_OVFL) */
 } realtime_arrival;
 
 /* Receives one datagram without waiting: its length, or -errno. */
@@ -111,8 +110,6 @@ RT_SAFE static inline ssize_t realtime_receive(int descriptor, void *buffer, siz
       struct timespec stamp;
       memcpy(&stamp, CMSG_DATA(item), sizeof stamp);
       arrival->wall_nanoseconds = (int64_t)stamp.tv_sec * 1000000000 + stamp.tv_nsec;
-    } else if (item->cmsg_type == SO_RXQ_OVFL) {
-      memcpy(&arrival->overflow, CMSG_DATA(item), sizeof arrival->overflow);
     }
   }
   return length;

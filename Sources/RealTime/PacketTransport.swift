@@ -50,9 +50,12 @@ public protocol PacketTransport: ~Copyable, SendableMetatype {
   /// The descriptor to poll for reading, -1 if there is none.
   var descriptor: CInt { get }
 
-  /// Receives one datagram without waiting.
+  /// Receives one datagram without waiting; `now` is about when, and not after.
   @_noAllocation @_noLocks
-  mutating func receive(into buffer: inout ByteBuffer) -> TransportOutcome
+  mutating func receive(
+    into buffer: inout ByteBuffer,
+    at now: MonotonicInstant
+  ) -> TransportOutcome
 
   /// Takes the host that the last datagram came from for the far side's as well.
   @_noAllocation @_noLocks

@@ -91,13 +91,16 @@ public struct MediaSocket: PacketTransport, ~Copyable {
   public mutating func discardPending() {
     var buffer = ByteBuffer(repeating: 0, count: 64)
     for _ in 0..<100_000 {
-      if case .empty = receive(into: &buffer) { return }
+      if case .empty = receive(into: &buffer, at: MonotonicClock.now()) { return }
     }
   }
 
-  /// Receives one datagram without waiting.
+  /// Receives one datagram without waiting; `now` is about when, and not after.
   @_noAllocation @_noLocks
-  public mutating func receive(into buffer: inout ByteBuffer) -> TransportOutcome {
+  public mutating func receive(
+    into buffer: inout ByteBuffer,
+    at now: MonotonicInstant
+  ) -> TransportOutcome {
     var arrival = realtime_arrival()
     let length = unsafe realtime_receive(descriptor, buffer.address, buffer.count, &arrival)
     guard length >= 0 else {
@@ -105,7 +108,7 @@ public struct MediaSocket: PacketTransport, ~Copyable {
       hasErrors = hasErrors || isTelling
       if takeRefusal() { return .refused }
       guard !isTelling else { return .failed }
-      lastEmpty = MonotonicClock.now()
+      lastEmpty = now
       return .empty
     }
     lastSource.raw = arrival.source
@@ -212,7 +215,6 @@ public struct MediaSocket: PacketTransport, ~Copyable {
       )
     }
     set(SOL_SOCKET, SO_TIMESTAMPNS, 1)
-    set(SOL_SOCKET, SO_RXQ_OVFL, 1)
     set(SOL_SOCKET, SO_RCVBUF, receiveBufferBytes)
     if family == AF_INET6 {
       set(CInt(IPPROTO_IPV6), IPV6_TCLASS, expeditedForwarding)

@@ -171,7 +171,7 @@ final class StreamBox<Transport: PacketTransport & ~Copyable> {
     tracing trace: inout StageTrace?
   ) {
     for _ in 0..<512 {
-      switch transport.receive(into: &datagram) {
+      switch transport.receive(into: &datagram, at: now) {
       case .received(let arrival):
         guard admits(arrival, datagram) else { continue }
         if trace != nil, isOwn(datagram, length: arrival.length) {

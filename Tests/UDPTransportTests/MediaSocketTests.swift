@@ -26,7 +26,7 @@ struct MediaSocketTests {
     var buffer = ByteBuffer(repeating: 0, count: 64)
     var outcomes: [TransportOutcome] = []
     while outcomes.count < 1_000 {
-      let outcome = socket.receive(into: &buffer)
+      let outcome = socket.receive(into: &buffer, at: MonotonicClock.now())
       if case .empty = outcome { break }
       outcomes.append(outcome)
     }

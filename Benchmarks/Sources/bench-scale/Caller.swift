@@ -51,7 +51,7 @@ final class Caller: @unchecked Sendable {
     socket.send(datagram, length: RTPHeader.minimumLength + payload.count, isControl: false)
     place += 1
     sent += 1
-    while case .received(let arrival) = socket.receive(into: &datagram) {
+    while case .received(let arrival) = socket.receive(into: &datagram, at: MonotonicClock.now()) {
       if arrival.length > RTPHeader.minimumLength, datagram[1] & 0x7F == payloadType {
         received += 1
       }

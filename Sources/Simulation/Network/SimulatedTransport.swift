@@ -17,7 +17,10 @@ public struct SimulatedTransport: PacketTransport, ~Copyable {
   public var descriptor: CInt { -1 }
 
   /// The next datagram that has arrived by now.
-  public mutating func receive(into buffer: inout ByteBuffer) -> TransportOutcome {
+  public mutating func receive(
+    into buffer: inout ByteBuffer,
+    at now: MonotonicInstant
+  ) -> TransportOutcome {
     guard let received = incoming.receive(into: &buffer, at: time.now) else { return .empty }
     return .received(
       Arrival(length: received.length, instant: received.arrival, origin: .agreed)

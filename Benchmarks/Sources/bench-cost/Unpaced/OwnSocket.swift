@@ -20,8 +20,11 @@ struct OwnSocket: PacketTransport, ~Copyable {
     self.time = time
   }
 
-  mutating func receive(into buffer: inout ByteBuffer) -> TransportOutcome {
-    let outcome = socket.receive(into: &buffer)
+  mutating func receive(
+    into buffer: inout ByteBuffer,
+    at now: MonotonicInstant
+  ) -> TransportOutcome {
+    let outcome = socket.receive(into: &buffer, at: now)
     guard case .received(var arrival) = outcome else { return outcome }
     arrival.instant = MonotonicInstant(nanoseconds: sendings[received % sendings.count])
     received += 1
