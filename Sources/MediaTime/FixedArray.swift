@@ -89,6 +89,7 @@ public struct FixedArray<Element: BitwiseCopyable>: ~Copyable {
   public mutating func move(from source: Int, to destination: Int, count moved: Int) {
     precondition(moved >= 0 && source >= 0 && destination >= 0, "negative range")
     precondition(source + moved <= count && destination + moved <= count, "range out of bounds")
+    guard source != destination else { return }
     if destination < source {
       for offset in 0..<moved {
         unsafe base[destination + offset] = base[source + offset]

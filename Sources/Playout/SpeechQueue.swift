@@ -11,6 +11,8 @@ public struct SpeechQueue: ~Copyable {
   /// The most that can be queued: two packets of 120 ms and some more.
   public static var capacity: FrameCount { @_noAllocation @_noLocks get { 16_384 } }
   private static var storage: Int { 32_768 }
+  /// What was heard gives way after so many frames: memory that is used over and over is fast.
+  private static var heardFrames: Int { @_noAllocation @_noLocks get { 2_048 } }
 
   var samples = FixedArray<Float>(repeating: 0, count: 32_768)
   /// What `bridge` repeats: a pitch period, or a mirror image.
@@ -129,7 +131,7 @@ public struct SpeechQueue: ~Copyable {
 
   @_noAllocation @_noLocks
   private mutating func makeRoom(_ frames: Int) {
-    guard end + frames > Self.storage else { return }
+    guard start > Self.heardFrames || end + frames > Self.storage else { return }
     samples.move(from: start - 2, to: 0, count: end - start + 2)
     end -= start - 2
     start = 2

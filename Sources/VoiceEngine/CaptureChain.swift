@@ -60,18 +60,22 @@ struct CaptureChain: ~Copyable {
     count: FrameCount,
     reference: borrowing EchoReference
   ) {
+    guard filter != nil else {
+      if let conversion = resampler?.convert(samples, count: count, into: &output, at: 0) {
+        outputFrames = conversion.produced
+      } else {
+        output.copy(from: samples, count: count)
+        outputFrames = count
+      }
+      captured += Int64(outputFrames)
+      return
+    }
     outputFrames = 0
     var frames = count
     if let conversion = resampler?.convert(samples, count: count, into: &converted, at: 0) {
       frames = conversion.produced
     } else {
       converted.copy(from: samples, count: count)
-    }
-    guard filter != nil else {
-      output.copy(from: converted, count: frames)
-      captured += Int64(frames)
-      outputFrames = frames
-      return
     }
     var taken = 0
     while taken < frames {

@@ -21,8 +21,6 @@ public struct StreamID: Hashable, Sendable, BitwiseCopyable {
 /// **Ownership:** the engine keeps the reference; the loop borrows it between `attach` and the
 /// moment it has set `isReleased`, so that the last reference never ends on the voice thread.
 final class StreamBox<Transport: PacketTransport & ~Copyable> {
-  var stream: VoiceStream
-  var transport: Transport
   var isMuted = false
   var reports: LatestWriter<StreamStatistics>
   var keys: RingProducer<UInt8>
@@ -34,6 +32,9 @@ final class StreamBox<Transport: PacketTransport & ~Copyable> {
   /// Whether somebody else than the agreed host was heard first.
   private var isStrangerHeard = false
   private var outputPeak = HeldPeak()
+  // SAFETY: only the voice loop comes here, which looks after one stream at a time (see `VoiceLoop`).
+  @safe @exclusivity(unchecked) var stream: VoiceStream
+  @safe @exclusivity(unchecked) var transport: Transport
 
   init(
     stream: consuming VoiceStream,

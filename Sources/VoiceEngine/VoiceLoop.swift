@@ -18,27 +18,19 @@ final class VoiceLoop<
 > {
   static var streamCapacity: Int { 256 }
 
-  var device: Device
-  let time: Time
   let signals: LoopSignals
   private var commands: RingConsumer<LoopCommand>
   private var released: RingProducer<Int>
   private var reports: LatestWriter<EngineStatistics>
   private var monitorCapture: RingProducer<Float>?
   private var monitorPlayback: RingProducer<Float>?
-  private var trace: StageTrace?
   private let isMeasuring: Bool
   private let isProbing: Bool
   private let isEcho: Bool
 
-  var capture: CaptureChain
-  var playback: PlaybackChain
   var reference = EchoReference()
-  var fill: PlaybackFill
-  var playbackClock: SoundClock
   var captureClock: SoundClock
   var writtenFrames: Int64 = 0
-  var statistics = EngineStatistics()
   private var nextReport: MonotonicInstant
   /// Sides that are gone and not replaced.
   var gone: DeviceSides = []
@@ -48,7 +40,6 @@ final class VoiceLoop<
   var captureStillness: SideStillness
   var playbackStillness: SideStillness
   private var isInputMuted = false
-  private var inputPeak = HeldPeak()
   var waitedCount = 1
 
   private var streamAddresses = FixedArray<Int>(repeating: 0, count: 256)
@@ -56,10 +47,6 @@ final class VoiceLoop<
   /// The slots from here on are free.
   private var slotCount = 0
   var descriptors = FixedArray<pollfd>(repeating: pollfd(), count: 24)
-  var block = SampleBuffer(repeating: 0, count: 4_096)
-  private var mix = SampleBuffer(repeating: 0, count: 16_384)
-  private var bridged = SampleBuffer(repeating: 0, count: 16_384)
-  private var datagram = ByteBuffer(repeating: 0, count: VoiceStream.maximumDatagram)
   private var chirp = SampleBuffer(ProbeSignal.chirp())
 
   /// Between two reports to the engine.
@@ -70,6 +57,26 @@ final class VoiceLoop<
   private var turnsWithoutCapture = 0
   /// What is to be done before the microphone has its next period.
   var errand: MidCycleErrand?
+
+  // SAFETY: only the voice thread comes here, and what `forEachStream` is given to do changes nothing that it reads itself. A
+  // check of each access would take a third of the loop's own time.
+  @safe @exclusivity(unchecked) private var trace: StageTrace?
+  @safe @exclusivity(unchecked) var capture: CaptureChain
+  @safe @exclusivity(unchecked) var playback: PlaybackChain
+  @safe @exclusivity(unchecked) var fill: PlaybackFill
+  @safe @exclusivity(unchecked) var playbackClock: SoundClock
+  @safe @exclusivity(unchecked) var statistics = EngineStatistics()
+  @safe @exclusivity(unchecked) private var inputPeak = HeldPeak()
+  @safe @exclusivity(unchecked) var block = SampleBuffer(repeating: 0, count: 4_096)
+  @safe @exclusivity(unchecked) private var mix = SampleBuffer(repeating: 0, count: 16_384)
+  @safe @exclusivity(unchecked) private var bridged = SampleBuffer(repeating: 0, count: 16_384)
+  @safe @exclusivity(unchecked) private var datagram = ByteBuffer(
+    repeating: 0,
+    count: VoiceStream.maximumDatagram
+  )
+  // What has a generic type comes last: where the rest lies is then known beforehand.
+  @safe @exclusivity(unchecked) var device: Device
+  let time: Time
 
   /// How long the loop sleeps at most.
   ///
