@@ -7,6 +7,8 @@ import RealTime
 final class SkippedTime: TimeSource {
   private let system = SystemTime()
   private var skipped: Int64 = 0
+  /// The last instant that was skipped to.
+  private(set) var reached = MonotonicInstant(nanoseconds: 0)
 
   var now: MonotonicInstant { system.now.advanced(byNanoseconds: skipped) }
 
@@ -15,5 +17,6 @@ final class SkippedTime: TimeSource {
   /// Is at `instant` at once, if that is to come.
   func skip(to instant: MonotonicInstant) {
     skipped += max(0, instant.nanoseconds(since: now))
+    reached = instant
   }
 }

@@ -25,8 +25,11 @@ struct TapeHeadset: AudioDevice, ~Copyable {
     capturePeriod = period
   }
 
+  // Asking the clock would cost what no sound card's position does.
   private var passed: FrameCount {
-    let frames = captureRate.frames(inNanoseconds: time.now.nanoseconds(since: begin))
+    let frames = captureRate.frames(
+      inNanoseconds: max(0, time.reached.nanoseconds(since: begin))
+    )
     return frames / capturePeriod * capturePeriod
   }
 

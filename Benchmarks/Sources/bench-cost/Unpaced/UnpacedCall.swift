@@ -1,5 +1,6 @@
 import CRawVoice
 import CRealTime
+import Glibc
 import MediaTime
 import RealTime
 import Rig
@@ -15,14 +16,18 @@ final class UnpacedCall {
   private let begin: MonotonicInstant
   private let periodNanoseconds: Int64
   private var periods: Int64 = 0
-  private let wakeUp: WakeUp
+  /// A device that always has news: an event that was given many times, each of which is taken by itself.
+  private var device: pollfd
 
   /// Throws what a library or the system does.
   init(_ setting: CostSetting, saying speech: [Float], trace: EngineSettings.Trace) throws {
     let period = SampleRate.voice.frames(inNanoseconds: setting.periodNanoseconds)
     periodNanoseconds = SampleRate.voice.nanoseconds(of: period)
-    wakeUp = try WakeUp()
+    let event = eventfd(1 << 30, CInt(EFD_SEMAPHORE) | CInt(EFD_NONBLOCK))
+    guard event >= 0 else { throw SystemError(operation: "eventfd", code: errno) }
+    device = pollfd(fd: event, events: Int16(POLLIN), revents: 0)
     begin = time.now
+    time.skip(to: begin)
     call = try SteppedCall(
       setting.configuration,
       device: TapeHeadset(speech, period: period, from: begin, in: time),
@@ -32,19 +37,20 @@ final class UnpacedCall {
     )
   }
 
+  deinit { close(device.fd) }
+
   /// Goes on for `seconds`; returns the nanoseconds of processor time that this thread spent on it.
   func run(seconds: Int) -> Int64 {
-    let end = time.now.advanced(byNanoseconds: Int64(seconds) * 1_000_000_000)
+    let end = time.reached.advanced(byNanoseconds: Int64(seconds) * 1_000_000_000)
     let before = raw_processor_nanoseconds()
-    while time.now < end {
+    while time.reached < end {
       let period = begin.advanced(byNanoseconds: (periods + 1) * periodNanoseconds)
       let next = min(period, call.nextErrand ?? period)
       if next == period { periods += 1 }
       time.skip(to: next)
-      // What waits for a device asks the system, and takes the event.
-      wakeUp.signal()
-      wakeUp.wait()
-      wakeUp.acknowledge()
+      // What waits for a device asks the system, and takes the event; that somebody else gives.
+      _ = unsafe realtime_poll(&device, 1, periodNanoseconds)
+      _ = realtime_event_take(device.fd)
       call.turn()
     }
     return raw_processor_nanoseconds() - before
