@@ -114,17 +114,13 @@ public struct DelayTarget: ~Copyable {
     let isSurprise = isEvent && delay > nanoseconds - reserve
     guard isProved, isSurprise || sinceChosen >= Self.choiceInterval else { return }
     sinceChosen = 0
-    let usualLimit = usualLimit
-    var wanted = histogram.cheapest(
-      at: DelayHistogram.Price(
-        anywhere: Self.price,
-        usual: Self.usualPrice,
-        usualEnd: min(usualLimit, Self.unnoticed)
-      )
+    let price = DelayHistogram.Price(
+      anywhere: Self.price,
+      usual: Self.usualPrice,
+      usualEnd: min(usualLimit, Self.unnoticed)
     )
-    let caution = caution(at: wanted < Self.unnoticed ? Self.usualPrice : Self.price)
-    let careful = min(wanted + caution, usualLimit)
-    wanted = max(wanted, careful)
+    var wanted = histogram.cheapest(at: price)
+    wanted = max(wanted, careful(wanted, at: price))
     if heard < Self.youngNanoseconds { wanted = max(wanted, Self.youngTarget) }
     nanoseconds = min(wanted + reserve, Self.maximumTarget)
   }
@@ -137,18 +133,23 @@ public struct DelayTarget: ~Copyable {
   }
 
   // The next packet is later than all of n before it with a chance of one in n: what was seen so far is not all there will
-  // be, the less so the less was seen. Were the late ones distributed exponentially, it would pay to wait this much longer.
+  // be, the less so the less was seen. Were the late ones distributed exponentially, it would pay to wait so much longer than
+  // `wanted`, at either price.
   @_noAllocation @_noLocks
-  private func caution(at price: Float) -> Int64 {
+  private func careful(_ wanted: Int64, at price: DelayHistogram.Price) -> Int64 {
     // From one in ten to one in a hundred such a tail grows by ln 10 of its scale; jitter that has an end grows by less.
     let scale = Float(histogram.quantile(0.99) - histogram.quantile(0.9)) / 2.303
-    guard scale > 0, packets > 0 else { return 0 }
-    let risk =
-      price * DelayHistogram.costOfLateness(mean: scale) / (packets * scale)
-    guard risk > 1 else { return 0 }
-    // The logarithm to base 2, to a tenth, as the bits of a number hold it.
-    let binary = Float(risk.bitPattern) / 8_388_608 - 127
-    return Int64(scale * binary * 0.693)
+    guard scale > 0, packets > 0 else { return wanted }
+    let late = DelayHistogram.costOfLateness(mean: scale) / (packets * scale)
+    let more = Int64(scale * Self.logarithm(price.anywhere * late))
+    let usuallyMore = Int64(scale * Self.logarithm(price.usual * late))
+    return max(min(wanted + more, usualLimit), min(wanted + usuallyMore, price.usualEnd))
+  }
+
+  // To a tenth, as the bits of a number hold it; 0 for what is less than 1.
+  @_noAllocation @_noLocks
+  private static func logarithm(_ number: Float) -> Float {
+    number > 1 ? (Float(number.bitPattern) / 8_388_608 - 127) * 0.693 : 0
   }
 
   /// Notes that a packet is missing, and that one which begins `distance` frames later, and which `update` takes in after

@@ -50,7 +50,9 @@ public protocol PacketTransport: ~Copyable, SendableMetatype {
   /// The descriptor to poll for reading, -1 if there is none.
   var descriptor: CInt { get }
 
-  /// Receives one datagram without waiting; `now` is about when, and not after.
+  /// Receives one datagram without waiting.
+  ///
+  /// `now` is when it looks, or a little before: what is not there counts as come later than that.
   @_noAllocation @_noLocks
   mutating func receive(
     into buffer: inout ByteBuffer,

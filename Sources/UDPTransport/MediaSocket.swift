@@ -90,12 +90,15 @@ public struct MediaSocket: PacketTransport, ~Copyable {
   /// Throws away what has arrived and nobody has read.
   public mutating func discardPending() {
     var buffer = ByteBuffer(repeating: 0, count: 64)
+    let now = MonotonicClock.now()
     for _ in 0..<100_000 {
-      if case .empty = receive(into: &buffer, at: MonotonicClock.now()) { return }
+      if case .empty = receive(into: &buffer, at: now) { return }
     }
   }
 
-  /// Receives one datagram without waiting; `now` is about when, and not after.
+  /// Receives one datagram without waiting.
+  ///
+  /// `now` is when it looks, or a little before: what is not there counts as come later than that.
   @_noAllocation @_noLocks
   public mutating func receive(
     into buffer: inout ByteBuffer,

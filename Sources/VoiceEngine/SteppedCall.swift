@@ -3,7 +3,8 @@ public import RealTime
 
 /// The voice loop of one call without its thread: whoever owns it turns it, in a time of his own.
 ///
-/// It is what a `VoiceEngine` runs, over a device, a transport and a time that a simulation makes up.
+/// It is what a `VoiceEngine` runs, over a device, a transport and a time that a simulation makes up. None of the three may call
+/// it back.
 ///
 /// **Thread safety:** one thread at a time.
 public final class SteppedCall<

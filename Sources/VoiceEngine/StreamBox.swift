@@ -19,7 +19,7 @@ public struct StreamID: Hashable, Sendable, BitwiseCopyable {
 /// A stream with its transport, as the voice loop holds it.
 ///
 /// **Ownership:** the engine keeps the reference; the loop borrows it between `attach` and the
-/// moment it has set `isReleased`, so that the last reference never ends on the voice thread.
+/// moment it has written its number to the ring `released`, so that the last reference never ends on the voice thread.
 final class StreamBox<Transport: PacketTransport & ~Copyable> {
   var isMuted = false
   var reports: LatestWriter<StreamStatistics>
@@ -32,7 +32,7 @@ final class StreamBox<Transport: PacketTransport & ~Copyable> {
   /// Whether somebody else than the agreed host was heard first.
   private var isStrangerHeard = false
   private var outputPeak = HeldPeak()
-  // SAFETY: only the voice loop comes here, which looks after one stream at a time (see `VoiceLoop`).
+  // SAFETY: whoever owns the box comes here, and neither of these knows it. The generic one is last, as in `VoiceLoop`.
   @safe @exclusivity(unchecked) var stream: VoiceStream
   @safe @exclusivity(unchecked) var transport: Transport
 

@@ -58,8 +58,8 @@ final class VoiceLoop<
   /// What is to be done before the microphone has its next period.
   var errand: MidCycleErrand?
 
-  // SAFETY: only the voice thread comes here, and what `forEachStream` is given to do changes nothing that it reads itself. A
-  // check of each access would take a third of the loop's own time.
+  // SAFETY: one thread at a time comes here, and what is called while one of these is accessed knows nothing of the loop: the
+  // streams, the chains, and the ports, which must not call back. A check at each access is a good part of a turn's time.
   @safe @exclusivity(unchecked) private var trace: StageTrace?
   @safe @exclusivity(unchecked) var capture: CaptureChain
   @safe @exclusivity(unchecked) var playback: PlaybackChain

@@ -33,6 +33,20 @@ struct MediaSocketTests {
     return outcomes
   }
 
+  @Test func whatWasNotThereCameLater() throws {
+    var near = try Self.socket()
+    let own = try Self.address(near.localPort)
+    near.connect(to: own, control: own)
+    var buffer = ByteBuffer(repeating: 1, count: 20)
+    let look = MonotonicClock.now().advanced(byNanoseconds: 3_600_000_000_000)
+    #expect(near.receive(into: &buffer, at: look) == .empty)
+    near.send(buffer, length: 20, isControl: false)
+    #expect(
+      near.receive(into: &buffer, at: look)
+        == .received(Arrival(length: 20, instant: look, origin: .agreed))
+    )
+  }
+
   @Test func reportsThatNobodyTakesCostNoPacketOfVoice() throws {
     var near = try Self.socket()
     var far = try Self.socket()

@@ -155,7 +155,7 @@ struct CostCommand: ParsableCommand {
     saying speech: [Float],
     traced: Bool
   ) throws -> Double {
-    // Where the machine stands still, the call misses time as any call does; another one is made then.
+    // A call that lost sound would have been cheaper.
     for _ in 0..<5 {
       let spent: Int64? = try RealTimeThread.run {
         let trace: EngineSettings.Trace = traced ? .stages : .off

@@ -51,7 +51,8 @@ final class Caller: @unchecked Sendable {
     socket.send(datagram, length: RTPHeader.minimumLength + payload.count, isControl: false)
     place += 1
     sent += 1
-    while case .received(let arrival) = socket.receive(into: &datagram, at: MonotonicClock.now()) {
+    let now = MonotonicClock.now()
+    while case .received(let arrival) = socket.receive(into: &datagram, at: now) {
       if arrival.length > RTPHeader.minimumLength, datagram[1] & 0x7F == payloadType {
         received += 1
       }

@@ -79,8 +79,8 @@ final class FarSide: Sendable {
         }
       }
       guard talkingTo != 0 else { continue }
-      while case .received(let arrival) = socket.receive(into: &datagram, at: MonotonicClock.now())
-      {
+      let look = MonotonicClock.now()
+      while case .received(let arrival) = socket.receive(into: &datagram, at: look) {
         guard firstArrival.load(ordering: .relaxed) == 0 else { continue }
         firstArrival.store(arrival.instant.nanoseconds, ordering: .releasing)
       }

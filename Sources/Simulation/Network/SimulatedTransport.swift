@@ -21,7 +21,7 @@ public struct SimulatedTransport: PacketTransport, ~Copyable {
     into buffer: inout ByteBuffer,
     at now: MonotonicInstant
   ) -> TransportOutcome {
-    guard let received = incoming.receive(into: &buffer, at: time.now) else { return .empty }
+    guard let received = incoming.receive(into: &buffer, at: now) else { return .empty }
     return .received(
       Arrival(length: received.length, instant: received.arrival, origin: .agreed)
     )

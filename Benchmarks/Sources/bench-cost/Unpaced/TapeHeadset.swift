@@ -25,7 +25,7 @@ struct TapeHeadset: AudioDevice, ~Copyable {
     capturePeriod = period
   }
 
-  // Asking the clock would cost what no sound card's position does.
+  // The device is no part of what is measured, so it does not ask the clock.
   private var passed: FrameCount {
     let frames = captureRate.frames(
       inNanoseconds: max(0, time.reached.nanoseconds(since: begin))

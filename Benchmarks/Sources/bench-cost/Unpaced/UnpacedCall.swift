@@ -16,8 +16,8 @@ final class UnpacedCall {
   private let begin: MonotonicInstant
   private let periodNanoseconds: Int64
   private var periods: Int64 = 0
-  /// A device that always has news: an event that was given many times, each of which is taken by itself.
-  private var device: pollfd
+  /// What a device would wake its thread by: an event that was given many times, each of which is taken by itself.
+  private var news: pollfd
 
   /// Throws what a library or the system does.
   init(_ setting: CostSetting, saying speech: [Float], trace: EngineSettings.Trace) throws {
@@ -25,7 +25,7 @@ final class UnpacedCall {
     periodNanoseconds = SampleRate.voice.nanoseconds(of: period)
     let event = eventfd(1 << 30, CInt(EFD_SEMAPHORE) | CInt(EFD_NONBLOCK))
     guard event >= 0 else { throw SystemError(operation: "eventfd", code: errno) }
-    device = pollfd(fd: event, events: Int16(POLLIN), revents: 0)
+    news = pollfd(fd: event, events: Int16(POLLIN), revents: 0)
     begin = time.now
     time.skip(to: begin)
     call = try SteppedCall(
@@ -37,7 +37,7 @@ final class UnpacedCall {
     )
   }
 
-  deinit { close(device.fd) }
+  deinit { close(news.fd) }
 
   /// Goes on for `seconds`; returns the nanoseconds of processor time that this thread spent on it.
   func run(seconds: Int) -> Int64 {
@@ -49,8 +49,8 @@ final class UnpacedCall {
       if next == period { periods += 1 }
       time.skip(to: next)
       // What waits for a device asks the system, and takes the event; that somebody else gives.
-      _ = unsafe realtime_poll(&device, 1, periodNanoseconds)
-      _ = realtime_event_take(device.fd)
+      _ = unsafe realtime_poll(&news, 1, periodNanoseconds)
+      _ = realtime_event_take(news.fd)
       call.turn()
     }
     return raw_processor_nanoseconds() - before
