@@ -12,7 +12,7 @@ public struct SpeechQueue: ~Copyable {
   public static var capacity: FrameCount { @_noAllocation @_noLocks get { 16_384 } }
   private static var storage: Int { 32_768 }
   /// What was heard gives way after so many frames: memory that is used over and over is fast.
-  private static var heardFrames: Int { @_noAllocation @_noLocks get { 2_048 } }
+  private static var heardFrames: Int { @_noAllocation @_noLocks get { 8_192 } }
 
   var samples = FixedArray<Float>(repeating: 0, count: 32_768)
   /// What `bridge` repeats: a pitch period, or a mirror image.
