@@ -11,6 +11,16 @@ extension JitterBuffer {
     @_noAllocation @_noLocks get { following.map { $0.missing == 0 } ?? false }
   }
 
+  /// True if the next packet has not come, nor any after it, and nothing was invented in its place so far.
+  public var isStarved: Bool {
+    @_noAllocation @_noLocks get {
+      guard let expected, !isResuming, !isInSilence, concealedSinceExpected <= 0 else {
+        return false
+      }
+      return store.first(from: expected.sequence) == nil
+    }
+  }
+
   /// True if the packet after a loss is here at `now`: what is missing before it will hardly come any more, and can be
   /// concealed early, for a bridge between both.
   @_noAllocation @_noLocks

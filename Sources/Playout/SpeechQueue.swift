@@ -14,6 +14,9 @@ public struct SpeechQueue: ~Copyable {
   /// What was heard gives way after so many frames: memory that is used over and over is fast.
   private static var heardFrames: Int { @_noAllocation @_noLocks get { 8_192 } }
 
+  /// Hardly anybody hears a step of this size in pitch that is over after some milliseconds.
+  private static var slowness: Double { @_noAllocation @_noLocks get { 1 / 16 } }
+
   var samples = FixedArray<Float>(repeating: 0, count: 32_768)
   /// What `bridge` repeats: a pitch period, or a mirror image.
   var pattern = FixedArray<Float>(repeating: 0, count: 960)
@@ -79,6 +82,17 @@ public struct SpeechQueue: ~Copyable {
       }
     }
     return produced
+  }
+
+  /// The ratio at which what is queued is just enough for `frames`, if at `ratio` it nearly is: less by a sixteenth at most.
+  ///
+  /// Nil if it is enough, or by far not.
+  @_noAllocation @_noLocks
+  public func ratio(lastingFor frames: FrameCount, insteadOf ratio: Double) -> Double? {
+    let last = fraction + Double(frames - 1) * ratio
+    guard last >= Double(count) else { return nil }
+    let slower = (Double(count) - fraction) / Double(frames)
+    return slower > ratio - Self.slowness ? slower : nil
   }
 
   // How many frames can be read before the fraction is 1 or more, or less than 0; at least one.

@@ -126,7 +126,7 @@ struct VoiceOutput: ~Copyable {
     let isReplaced = replaceGuess(at: now)
     let isBridged = bridgeLoss(at: now, produced: 0)
     if isReplaced || isBridged { correct(at: now, produced: 0) }
-    var produced = queue.read(addingTo: &output, in: 0..<count, ratio: jitterBuffer.ratio)
+    var produced = queue.read(addingTo: &output, in: 0..<count, ratio: ratio(lastingFor: count))
     var steps = 0
     while produced < count, steps < 256 {
       steps += 1
@@ -139,6 +139,15 @@ struct VoiceOutput: ~Copyable {
         ratio: jitterBuffer.ratio
       )
     }
+  }
+
+  // A packet that is late by next to nothing is waited for at a slower pace instead of inventing what it brings.
+  @_noAllocation @_noLocks
+  private func ratio(lastingFor count: FrameCount) -> Double {
+    let ratio = jitterBuffer.ratio
+    guard let slower = queue.ratio(lastingFor: count, insteadOf: ratio), jitterBuffer.isStarved
+    else { return ratio }
+    return slower
   }
 
   // What was invented for a packet that has come since gives way to it, as far as it is unplayed; true if that was decoded.
