@@ -52,7 +52,7 @@ struct MonkeyCallMain: ParsableCommand {
 // SAFETY: only the main queue touches it.
 private final class App: @unchecked Sendable {
   private let options: MonkeyCallMain
-  private let callManager = ActiveCallManager()
+  private let activeCalls = ActiveCalls()
   private let line: SIPLine
   private let providerDelegate: ProviderDelegate
   private var hadCalls = false
@@ -62,7 +62,7 @@ private final class App: @unchecked Sendable {
   init(_ options: MonkeyCallMain) {
     self.options = options
     line = SIPLine(host: options.host, port: options.port)
-    providerDelegate = ProviderDelegate(callManager: callManager, line: line)
+    providerDelegate = ProviderDelegate(activeCalls: activeCalls, line: line)
     AVAudioSession.sharedInstance().devices = .init(
       capture: DeviceName(options.capture),
       playback: DeviceName(options.playback)
@@ -71,8 +71,8 @@ private final class App: @unchecked Sendable {
 
   func start() {
     callsObserver = NotificationCenter.default.addObserver(
-      forName: ActiveCallManager.callsChangedNotification,
-      object: callManager,
+      forName: ActiveCalls.callsChangedNotification,
+      object: activeCalls,
       queue: nil
     ) { [self] _ in showCalls() }
     line.incoming = { [self] call in
@@ -81,8 +81,8 @@ private final class App: @unchecked Sendable {
         DispatchQueue.main.async { [self] in
           let call = unsafe call
           guard isShown else { return line.hangUp(call) }
-          callManager.add(call)
-          if options.answer { callManager.answer(call: call) }
+          activeCalls.add(call)
+          if options.answer { activeCalls.answer(call: call) }
         }
       }
     }
@@ -92,7 +92,7 @@ private final class App: @unchecked Sendable {
       nonisolated(unsafe) let call = call
       guard let duration = options.duration else { return }
       DispatchQueue.main.asyncAfter(deadline: .now() + duration) { [self] in
-        if unsafe !call.hasEnded { unsafe callManager.end(call: call) }
+        if unsafe !call.hasEnded { unsafe activeCalls.end(call: call) }
       }
     }
     line.ended = { [self] call in
@@ -103,7 +103,7 @@ private final class App: @unchecked Sendable {
       fflush(nil)
       guard let link = options.link else { return }
       let request = URL(string: link).flatMap { StartCallRequest(url: $0) }
-      callManager.startCall(handle: request?.handle ?? link)
+      activeCalls.startCall(handle: request?.handle ?? link)
     }
     interrupt()
     FileHandle.standardInput.readabilityHandler = { [self] handle in
@@ -119,35 +119,35 @@ private final class App: @unchecked Sendable {
     signal(SIGINT, SIG_IGN)
     let source = DispatchSource.makeSignalSource(signal: SIGINT, queue: .main)
     source.setEventHandler { [self] in
-      guard !callManager.calls.isEmpty else { return line.close { Foundation.exit(0) } }
-      for call in callManager.calls { callManager.end(call: call) }
+      guard !activeCalls.calls.isEmpty else { return line.close { Foundation.exit(0) } }
+      for call in activeCalls.calls { activeCalls.end(call: call) }
     }
     source.resume()
     interrupts = source
   }
 
   private func press(_ key: String) {
-    guard let call = callManager.calls.last else { return }
+    guard let call = activeCalls.calls.last else { return }
     switch key {
-    case "a": callManager.answer(call: call)
-    case "o": callManager.setHeld(call: call, onHold: !call.isOnHold)
-    case "m": callManager.setMuted(call: call, muted: !call.isMuted)
-    case "h": callManager.end(call: call)
+    case "a": activeCalls.answer(call: call)
+    case "o": activeCalls.setHeld(call: call, onHold: !call.isOnHold)
+    case "m": activeCalls.setMuted(call: call, muted: !call.isMuted)
+    case "h": activeCalls.end(call: call)
     default: break
     }
   }
 
   private func showCalls() {
-    for call in callManager.calls {
+    for call in activeCalls.calls {
       let state = call.isOnHold ? "held" : call.hasConnected ? "connected" : "connecting"
       print("\(call.isOutgoing ? "to" : "from") \(call.handle): \(state)")
     }
-    if callManager.calls.isEmpty, hadCalls {
+    if activeCalls.calls.isEmpty, hadCalls {
       print("No calls.")
       fflush(nil)
       line.close { Foundation.exit(0) }
     }
-    hadCalls = hadCalls || !callManager.calls.isEmpty
+    hadCalls = hadCalls || !activeCalls.calls.isEmpty
     fflush(nil)
   }
 }

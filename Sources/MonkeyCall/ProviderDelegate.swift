@@ -4,7 +4,7 @@ import CallKit
 /// Performs what the user and the system want, and reports what the network does.
 final class ProviderDelegate: NSObject {
   private let provider: CXProvider
-  private let callManager: ActiveCallManager
+  private let activeCalls: ActiveCalls
   private let line: any CallLine
 
   static var configuration: CXProviderConfiguration {
@@ -15,8 +15,8 @@ final class ProviderDelegate: NSObject {
     return configuration
   }
 
-  init(callManager: ActiveCallManager, line: any CallLine) {
-    self.callManager = callManager
+  init(activeCalls: ActiveCalls, line: any CallLine) {
+    self.activeCalls = activeCalls
     self.line = line
     provider = CXProvider(configuration: Self.configuration)
     super.init()
@@ -54,7 +54,7 @@ final class ProviderDelegate: NSObject {
   func reportEnded(_ call: ActiveCall, reason: CXCallEndedReason) {
     call.didEnd()
     provider.reportCall(with: call.uuid, endedAt: call.endDate, reason: reason)
-    callManager.remove(call)
+    activeCalls.remove(call)
   }
 }
 
@@ -62,8 +62,8 @@ final class ProviderDelegate: NSObject {
 
 extension ProviderDelegate: CXProviderDelegate {
   func providerDidReset(_ provider: CXProvider) {
-    for call in callManager.calls { call.end() }
-    callManager.removeAll()
+    for call in activeCalls.calls { call.end() }
+    activeCalls.removeAll()
   }
 
   func provider(_ provider: CXProvider, perform action: CXStartCallAction) {
@@ -74,37 +74,37 @@ extension ProviderDelegate: CXProviderDelegate {
       line: line
     )
     configureAudioSession()
-    callManager.add(call)
-    call.start { [callManager] isSent in
+    activeCalls.add(call)
+    call.start { [activeCalls] isSent in
       if isSent { return action.fulfill() }
-      callManager.remove(call)
+      activeCalls.remove(call)
       action.fail()
     }
   }
 
   func provider(_ provider: CXProvider, perform action: CXAnswerCallAction) {
-    guard let call = callManager.call(with: action.callUUID) else { return action.fail() }
+    guard let call = activeCalls.call(with: action.callUUID) else { return action.fail() }
     configureAudioSession()
     call.answer { $0 ? action.fulfill() : action.fail() }
   }
 
   func provider(_ provider: CXProvider, perform action: CXEndCallAction) {
-    guard let call = callManager.call(with: action.callUUID) else { return action.fail() }
+    guard let call = activeCalls.call(with: action.callUUID) else { return action.fail() }
     call.stopAudio()
     call.end()
-    callManager.remove(call)
+    activeCalls.remove(call)
     action.fulfill()
   }
 
   func provider(_ provider: CXProvider, perform action: CXSetHeldCallAction) {
-    guard let call = callManager.call(with: action.callUUID) else { return action.fail() }
+    guard let call = activeCalls.call(with: action.callUUID) else { return action.fail() }
     if action.isOnHold { call.stopAudio() }
     call.setHeld(action.isOnHold)
     action.fulfill()
   }
 
   func provider(_ provider: CXProvider, perform action: CXSetMutedCallAction) {
-    guard let call = callManager.call(with: action.callUUID) else { return action.fail() }
+    guard let call = activeCalls.call(with: action.callUUID) else { return action.fail() }
     call.setMuted(action.isMuted)
     action.fulfill()
   }
@@ -114,11 +114,11 @@ extension ProviderDelegate: CXProviderDelegate {
   }
 
   func provider(_ provider: CXProvider, didActivate audioSession: AVAudioSession) {
-    for call in callManager.calls { call.startAudio() }
+    for call in activeCalls.calls { call.startAudio() }
   }
 
   func provider(_ provider: CXProvider, didDeactivate audioSession: AVAudioSession) {
-    for call in callManager.calls { call.stopAudio() }
+    for call in activeCalls.calls { call.stopAudio() }
   }
 
   private func configureAudioSession() {

@@ -1,8 +1,8 @@
 import CallKit
 
 /// The app's calls, and the requests that its own screens make.
-final class ActiveCallManager {
-  static let callsChangedNotification = Notification.Name("ActiveCallManagerCallsChanged")
+final class ActiveCalls {
+  static let callsChangedNotification = Notification.Name("ActiveCallsChanged")
 
   private let callController = CXCallController(queue: .main)
   private(set) var calls: [ActiveCall] = []
