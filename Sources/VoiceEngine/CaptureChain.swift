@@ -61,22 +61,12 @@ struct CaptureChain: ~Copyable {
     reference: borrowing EchoReference
   ) {
     guard filter != nil else {
-      if let conversion = resampler?.convert(samples, count: count, into: &output, at: 0) {
-        outputFrames = conversion.produced
-      } else {
-        output.copy(from: samples, count: count)
-        outputFrames = count
-      }
+      outputFrames = Self.convert(samples, count: count, by: &resampler, into: &output)
       captured += Int64(outputFrames)
       return
     }
     outputFrames = 0
-    var frames = count
-    if let conversion = resampler?.convert(samples, count: count, into: &converted, at: 0) {
-      frames = conversion.produced
-    } else {
-      converted.copy(from: samples, count: count)
-    }
+    let frames = Self.convert(samples, count: count, by: &resampler, into: &converted)
     var taken = 0
     while taken < frames {
       let part = min(frames - taken, blockFrames - blockFill)
@@ -86,6 +76,21 @@ struct CaptureChain: ~Copyable {
       captured += Int64(part)
       if blockFill == blockFrames { processBlock(reference: reference) }
     }
+  }
+
+  // Brings `count` frames to 48 kHz, and returns how many they are then.
+  @_noAllocation @_noLocks
+  private static func convert(
+    _ samples: borrowing SampleBuffer,
+    count: FrameCount,
+    by resampler: inout FixedRateResampler?,
+    into target: inout SampleBuffer
+  ) -> FrameCount {
+    if let conversion = resampler?.convert(samples, count: count, into: &target, at: 0) {
+      return conversion.produced
+    }
+    target.copy(from: samples, count: count)
+    return count
   }
 
   @_noAllocation @_noLocks
