@@ -126,28 +126,28 @@ struct VoiceOutput: ~Copyable {
     let isReplaced = replaceGuess(at: now)
     let isBridged = bridgeLoss(at: now, produced: 0)
     if isReplaced || isBridged { correct(at: now, produced: 0) }
-    var produced = queue.read(addingTo: &output, in: 0..<count, ratio: ratio(lastingFor: count))
+    var produced = readQueue(addingTo: &output, in: 0..<count)
     var steps = 0
     while produced < count, steps < 256 {
       steps += 1
       let isDecoded = takeStep(at: now, produced: produced)
       let isBridged = bridgeLoss(at: now, produced: produced)
       if isDecoded || isBridged { correct(at: now, produced: produced) }
-      produced += queue.read(
-        addingTo: &output,
-        in: produced..<count,
-        ratio: jitterBuffer.ratio
-      )
+      produced += readQueue(addingTo: &output, in: produced..<count)
     }
   }
 
   // A packet that is late by next to nothing is waited for at a slower pace instead of inventing what it brings.
   @_noAllocation @_noLocks
-  private func ratio(lastingFor count: FrameCount) -> Double {
-    let ratio = jitterBuffer.ratio
-    guard let slower = queue.ratio(lastingFor: count, insteadOf: ratio), jitterBuffer.isStarved
-    else { return ratio }
-    return slower
+  private mutating func readQueue(
+    addingTo output: inout SampleBuffer,
+    in range: Range<Int>
+  ) -> FrameCount {
+    var ratio = jitterBuffer.ratio
+    if let slower = queue.ratio(lastingFor: range.count, insteadOf: ratio), jitterBuffer.isStarved {
+      ratio = slower
+    }
+    return queue.read(addingTo: &output, in: range, ratio: ratio)
   }
 
   // What was invented for a packet that has come since gives way to it, as far as it is unplayed; true if that was decoded.
