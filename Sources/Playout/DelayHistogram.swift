@@ -77,8 +77,8 @@ struct DelayHistogram: ~Copyable {
   /// The delay at which waiting longer costs more than it saves.
   ///
   /// That is the later one of two: where the delay itself and the price of the whole share of packets that are not there by
-  /// then are least, anywhere, and at the usual price up to its end. The share is of a whole memory: one that has just begun knows of no good times, and must not take the first late packet for the rule.
-  /// Packets that are not much later cost less.
+  /// then are least, anywhere, and at the usual price up to its end. The share is of a whole memory: one that has just begun
+  /// knows of no good times, and must not take the first late packet for the rule. Packets that are not much later cost less.
   ///
   /// Not there are those that come later, and of the lost ones those of which the one that brings them again comes later.
   @_noAllocation @_noLocks
