@@ -8,7 +8,7 @@ public final class PipeWireServer {
   /// The packages that it takes; nil if all are there.
   public static var missing: String? {
     let needed = [
-      "pipewire", "wireplumber", "pipewire-pulse", "pactl", "pw-metadata", "dbus-daemon",
+      "pipewire", "wireplumber", "pipewire-pulse", "pactl", "pw-cli", "pw-metadata", "dbus-daemon",
     ]
     let isComplete = needed.allSatisfy {
       FileManager.default.isExecutableFile(atPath: "/usr/bin/\($0)")
@@ -55,19 +55,27 @@ public final class PipeWireServer {
 
   /// Starts the server again after `crash`.
   public func start() throws {
-    programs = try ["pipewire", "wireplumber", "pipewire-pulse"].map { name in
-      try RunningProgram(
-        Invocation(name, []),
-        environment: environment,
-        log: folder.appendingPathComponent("\(name).log")
-      )
-    }
+    try run("pipewire")
+    // The session manager ends if there is nothing to manage yet, and without it nothing has a default device.
+    try wait { try tell("pw-cli", "info 0") }
+    try run("wireplumber")
+    try run("pipewire-pulse")
     try wait { try tell("pactl", "info") }
     // Its monitor is the microphone.
     try tell("pactl", "load-module module-null-sink sink_name=headset rate=48000 channel_map=mono")
     try wait { try tell("pactl", "set-default-sink headset") }
     try wait { try tell("pactl", "set-default-source headset.monitor") }
     try tell("pw-metadata", "-n settings 0 clock.force-quantum \(Self.quantum)")
+  }
+
+  private func run(_ name: String) throws {
+    programs.append(
+      try RunningProgram(
+        Invocation(name, []),
+        environment: environment,
+        log: folder.appendingPathComponent("\(name).log")
+      )
+    )
   }
 
   // What was started answers when it is ready.
