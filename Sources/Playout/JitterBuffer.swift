@@ -22,6 +22,8 @@ public struct JitterBuffer: ~Copyable {
   public static var capacity: Int { @_noAllocation @_noLocks get { 512 } }
 
   private static var concealmentChunk: FrameCount { 480 }
+  /// No decoder conceals less.
+  private static var leastConcealment: FrameCount { @_noAllocation @_noLocks get { 120 } }
   /// After this much concealment the output has long faded and the delay may change freely.
   public static var fadedFrames: FrameCount { @_noAllocation @_noLocks get { 24_000 } }
   static var skipAhead: Int64 { @_noAllocation @_noLocks get { 20_000_000 } }
@@ -255,14 +257,18 @@ public struct JitterBuffer: ~Copyable {
       isResuming = true
       return playWhenDue(packet, at: playTime)
     }
-    if missing <= 0 || held - target.nanoseconds > Self.skipAhead {
+    // A sender may leave out what is shorter than anything that could be concealed.
+    let isLeftOut = isNext && gap < Self.leastConcealment
+    if missing <= 0 || isLeftOut || held - target.nanoseconds > Self.skipAhead {
       return play(packet)
     }
     guard isRecovery else { return conceal(min(missing, concealmentFrames)) }
     // What lies further back than the redundancy reaches is concealed first, so that the recovered
     // span sounds in its place and the decoder's state stays in step.
     let beforeRecovery = missing - packet.frames
-    if beforeRecovery >= 120 { return conceal(min(beforeRecovery, concealmentFrames)) }
+    if beforeRecovery >= Self.leastConcealment {
+      return conceal(min(beforeRecovery, concealmentFrames))
+    }
     return recover(from: packet, gap: gap, missing: missing)
   }
 
@@ -386,7 +392,8 @@ public struct JitterBuffer: ~Copyable {
     // Half of the finest step a decoder can conceal is as near as waiting gets.
     guard wait > 60 else { return hasPlayed ? play(packet) : begin(packet, late: -wait) }
     // SILK conceals 10 ms at a time: for its packets a shorter wait is no wait.
-    let grain = packetFrames >= Self.concealmentChunk ? Self.concealmentChunk : 120
+    let isLong = packetFrames >= Self.concealmentChunk
+    let grain = isLong ? Self.concealmentChunk : Self.leastConcealment
     guard wait > grain / 2 || !hasPlayed else { return play(packet) }
     let frames = min(max(grain, wait / grain * grain), concealmentFrames)
     guard hasPlayed else { return .silence(frames: frames) }

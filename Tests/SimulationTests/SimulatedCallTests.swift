@@ -288,6 +288,19 @@ struct SimulatedCallTests {
     #expect(observations.last?.far?.redundancyDepth ?? 0 >= 2)
   }
 
+  @Test(arguments: [NetworkConditions.clean, .lan])
+  func whoGoesOverToShortPacketsIsAsFastAsWhoBeganWithThem(network: NetworkConditions) throws {
+    func delay(_ call: consuming SimulatedCall) -> Double {
+      var observations: [SimulatedCall.Observation] = []
+      call.run(seconds: 30) { observations.append($0) }
+      let delays = Self.delays(observations, from: 20, to: 30)
+      return delays.reduce(0, +) / Double(delays.count)
+    }
+    let adapting = try delay(Self.adaptingCall(over: network))
+    let short = try delay(Self.call(over: network, frames: 240))
+    #expect(abs(adapting - short) < 0.5, "\(adapting) and \(short) ms")
+  }
+
   @Test func cleanLinkGetsShorterPacketsWithoutAClick() throws {
     let call = try Self.adaptingCall(over: .clean)
     var observations: [SimulatedCall.Observation] = []

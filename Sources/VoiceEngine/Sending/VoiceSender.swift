@@ -31,6 +31,7 @@ struct VoiceSender: ~Copyable {
   /// Where the pending frames begin in `samples`.
   private var begin = 1_152
   private var sent = SentPayloads()
+  private var remainder = StandingRemainder()
   private var sequenceNumber: UInt16
   private var timestamp: RTPTimestamp
   private var isSilenceAnnounced = false
@@ -73,6 +74,7 @@ struct VoiceSender: ~Copyable {
     isMuted: Bool
   ) {
     guard configuration.maySend else { return skip(pushed) }
+    remainder.note(pending: pendingFrames, before: pushed)
     let count = min(pushed, samples.count - Self.historyFrames - pendingFrames)
     if begin + pendingFrames + count > samples.count {
       let kept = Self.historyFrames + pendingFrames
@@ -85,8 +87,28 @@ struct VoiceSender: ~Copyable {
       samples.copy(from: block, to: begin + pendingFrames, count: count)
     }
     pendingFrames += count
+    if remainder.isKnown { leaveOutRemainder(afterBlockOf: count) }
     // More than a quarter of a second at once: what does not fit is a gap of known length.
     if count < pushed { skip(pushed - count) }
+  }
+
+  // What waits for nothing goes over into what follows it.
+  @_noAllocation @_noLocks
+  private mutating func leaveOutRemainder(afterBlockOf count: FrameCount) {
+    let block = begin + pendingFrames - count..<begin + pendingFrames
+    var peak: Float = 0
+    for index in block { peak = max(peak, abs(samples[index])) }
+    guard let wanted = remainder.frames(afterBlockOf: count, peak: peak) else { return }
+    remainder = StandingRemainder()
+    let frames = min(wanted, pendingFrames - count) / framesPerTick * framesPerTick
+    for offset in 0..<min(frames, count) {
+      let weight = Float(offset) / Float(frames)
+      let old = samples[begin + offset]
+      samples[begin + frames + offset] = old + (samples[begin + frames + offset] - old) * weight
+    }
+    begin += frames
+    pendingFrames -= frames
+    skip(frames)
   }
 
   /// Moves the media time on over `frames` at 48 kHz that a capture fault swallowed.
