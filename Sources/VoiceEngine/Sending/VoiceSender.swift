@@ -100,9 +100,10 @@ struct VoiceSender: ~Copyable {
     for index in block { peak = max(peak, abs(samples[index])) }
     guard let wanted = remainder.frames(afterBlockOf: count, peak: peak) else { return }
     remainder = StandingRemainder()
-    let frames = min(wanted, pendingFrames - count) / framesPerTick * framesPerTick
-    for offset in 0..<min(frames, count) {
-      let weight = Float(offset) / Float(frames)
+    let frames = wanted / framesPerTick * framesPerTick
+    let overlap = min(frames, pendingFrames - frames)
+    for offset in 0..<overlap {
+      let weight = Float(offset) / Float(overlap)
       let old = samples[begin + offset]
       samples[begin + frames + offset] = old + (samples[begin + frames + offset] - old) * weight
     }
