@@ -12,7 +12,7 @@ public import MediaTime
 /// | nothing yet | – | `silence` |
 /// | first packet, or after silence or a long gap | not yet due | `comfort` until its delay reaches the target |
 /// | first packet of all | later than the target | `decodeLate` without as much of it |
-/// | the expected packet | yes, if after a gap that is shorter than what can be concealed | `decode` |
+/// | the expected packet | yes, even after a gap that is shorter than what can be concealed | `decode` |
 /// | the expected packet | only a later one | `recover` if it carries the redundancy, if only for the decoder's sake, else `conceal` for the missing span |
 /// | the expected packet | nothing | `conceal`, time standing still, so that a late packet still plays |
 /// | the expected packet | it, too late | `decodeLate` without as much of it as the target does not ask for |

@@ -9,12 +9,10 @@ struct LeftOutSoundTests {
     var stream = VirtualStream()
     for index in 0..<500 {
       let leftOut = index < 400 ? 0 : frames
-      let mediaFrame = Int64(index * 480 + leftOut)
-      let departure = Double(mediaFrame) / 48
       stream.send(
         sequence: JitterBufferTests.first + Int64(index),
-        mediaFrame: mediaFrame,
-        at: departure,
+        mediaFrame: Int64(index * 480 + leftOut),
+        at: Double(index * 10),
         delay: 5
       )
     }

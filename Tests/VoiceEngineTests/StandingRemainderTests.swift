@@ -1,3 +1,4 @@
+import Foundation
 import MediaTime
 import Testing
 
@@ -5,7 +6,7 @@ import Testing
 
 /// Captured sound that waits for its packet for nothing.
 struct StandingRemainderTests {
-  /// What is to be left out after `pending` frames were left before each of the blocks of 2.5 ms that came in so many
+  /// What is left out first if `pending` frames were left before each of the blocks of 2.5 ms that come in so many
   /// milliseconds, the last of them quiet.
   private static func frames(
     pending: (Int) -> FrameCount,
@@ -19,7 +20,8 @@ struct StandingRemainderTests {
       remainder.note(pending: pending(block), before: 120)
       let isQuiet = block >= blocks - quiet * 2 / 5
       if remainder.isKnown {
-        frames = remainder.frames(afterBlockOf: 120, peak: isQuiet ? 0.009 : 0.011)
+        let taken = remainder.take(afterBlockOf: 120, peak: isQuiet ? 0.009 : 0.011)
+        frames = frames ?? taken
       }
     }
     return frames
@@ -49,24 +51,41 @@ struct StandingRemainderTests {
     #expect(Self.frames(pending: { _ in 24 }, milliseconds: 9_000, quiet: 9_000) == 24)
   }
 
-  /// What a microphone sends of which the first block had `first` frames and the others have 120: a voice for two seconds,
-  /// half a second of silence, a voice again.
+  @Test func whatBecomesLessMayBecomeNothing() {
+    let frames = Self.frames(
+      pending: { 239 - $0 % 956 / 4 },
+      milliseconds: 60_000,
+      quiet: 60_000
+    )
+    #expect(frames == nil)
+  }
+
+  @Test func noMoreIsLeftOutThanTheFarSideBears() {
+    let frames = Self.frames(pending: { _ in 192 }, milliseconds: 2_000, quiet: 500)
+    #expect(frames == 119)
+  }
+
+  /// What a microphone sends of which the first block had `first` frames and the others have as many as `block` says: a voice
+  /// for two seconds, half a second of a `pause`, a voice again.
   private static func sent(
     first: FrameCount,
-    _ codec: StreamConfiguration.Codec = .opus
+    block size: FrameCount = 120,
+    _ codec: StreamConfiguration.Codec = .opus,
+    pause: (Int) -> Float = { _ in 0 }
   ) throws -> [SentPacket] {
     var configuration = VoiceStreamTests.configuration(codec, frames: 240)
     configuration.complexity = 0
     var stream = try VoiceStream(configuration)
-    var block = SampleBuffer(repeating: 0, count: 120)
+    var block = SampleBuffer(repeating: 0, count: size)
     var datagram = ByteBuffer(repeating: 0, count: VoiceStream.maximumDatagram)
     var packets: [SentPacket] = []
     var captured = 0
     while captured < 192_000 {
-      let count = captured == 0 && first > 0 ? first : 120
+      let count = captured == 0 && first > 0 ? first : size
       for index in 0..<count {
         let frame = captured + index
-        block[index] = (96_000..<120_000).contains(frame) ? 0 : VirtualCall.voice(at: frame)
+        let isPause = (96_000..<120_000).contains(frame)
+        block[index] = isPause ? pause(frame) : VirtualCall.voice(at: frame)
       }
       stream.push(block, count: count, isMuted: false)
       captured += count
@@ -106,12 +125,28 @@ struct StandingRemainderTests {
     #expect(zip(packets, packets.dropFirst()).allSatisfy { $1.timestamp &- $0.timestamp == 240 })
   }
 
-  @Test func nothingIsConcealedForIt() throws {
+  @Test(arguments: [(72, 120), (192, 240)])
+  func nothingIsConcealedForIt(first: Int, block: Int) throws {
     var scene = try PacketScene()
-    scene.play(try Self.sent(first: 72), until: 3_900)
+    scene.play(try Self.sent(first: first, block: block), until: 3_900)
     let counted = scene.count()
     #expect(counted.concealed == 0 && counted.late == 0, "\(counted)")
     #expect(scene.loudness(from: 2_100, to: 2_450) < 0.001)
     #expect(scene.loudness(from: 2_700, to: 3_700) > 0.8)
+  }
+
+  // A step in a quiet tone is a corner that is sharper than the tone's own.
+  @Test func jointIsSmooth() throws {
+    func sharpestCorner(first: Int) throws -> Float {
+      var scene = try PacketScene()
+      let packets = try Self.sent(first: first) { Float(0.009 * sin(Double($0) * 0.026)) }
+      scene.play(packets, until: 2_400)
+      let heard = scene.heard[Int(2_150 * 48)..<Int(2_400 * 48)]
+      return zip(zip(heard, heard.dropFirst()), heard.dropFirst(2))
+        .map { abs($0.0 - 2 * $0.1 + $1) }.max() ?? 0
+    }
+    let joined = try sharpestCorner(first: 72)
+    let smooth = try sharpestCorner(first: 0)
+    #expect(joined < smooth + 0.000_2, "\(joined) and \(smooth)")
   }
 }

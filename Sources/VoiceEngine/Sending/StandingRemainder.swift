@@ -7,11 +7,13 @@ import MediaTime
 /// no more: without it each packet would leave just as late, with newer sound in it.
 struct StandingRemainder: Sendable, BitwiseCopyable {
   /// Less is not worth a joint: half a millisecond.
-  private static var least: FrameCount { @_noAllocation @_noLocks get { 24 } }
+  private static var worthwhile: FrameCount { @_noAllocation @_noLocks get { 24 } }
+  /// The far side would conceal a longer gap, since decoders conceal 2.5 ms at least.
+  private static var unnoticed: FrameCount { @_noAllocation @_noLocks get { 119 } }
   private static var proof: FrameCount { @_noAllocation @_noLocks get { 48_000 } }
   /// What is shorter belongs to a sentence, of which one part would be shifted against another.
   private static var pause: FrameCount { @_noAllocation @_noLocks get { 9_600 } }
-  /// -40 dBFS: noise of -52 dBFS hardly goes beyond that.
+  /// -40 dBFS: noise of -54 dBFS stays below that for as long.
   private static var silencePeak: Float { @_noAllocation @_noLocks get { 0.01 } }
 
   private var least = FrameCount.max
@@ -30,17 +32,20 @@ struct StandingRemainder: Sendable, BitwiseCopyable {
   /// Takes in that `pending` frames were left when a block of `count` came.
   @_noAllocation @_noLocks
   mutating func note(pending: FrameCount, before count: FrameCount) {
-    guard pending >= Self.least else { return self = StandingRemainder() }
-    least = min(least, pending)
+    guard pending >= Self.worthwhile else { return self = StandingRemainder() }
+    // As long as it becomes less there is no telling how little it will be.
+    if pending < least { (least, watched) = (pending, 0) }
     watched = min(watched + count, Self.proof)
   }
 
-  /// What to leave out of the pending frames once a block of `count` with this peak, 0 to 1, has come; nil while it would be
-  /// heard.
+  /// How many of the pending frames to leave out now that a block of `count` with this peak, 0 to 1, has come; nil if nothing
+  /// is known to wait for nothing, or it would be heard.
   @_noAllocation @_noLocks
-  mutating func frames(afterBlockOf count: FrameCount, peak: Float) -> FrameCount? {
+  mutating func take(afterBlockOf count: FrameCount, peak: Float) -> FrameCount? {
     quiet = peak <= Self.silencePeak ? quiet + count : 0
     guard isKnown, quiet >= Self.pause else { return nil }
-    return least
+    let taken = min(least, Self.unnoticed)
+    self = StandingRemainder()
+    return taken
   }
 }

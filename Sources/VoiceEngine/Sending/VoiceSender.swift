@@ -98,9 +98,8 @@ struct VoiceSender: ~Copyable {
     let block = begin + pendingFrames - count..<begin + pendingFrames
     var peak: Float = 0
     for index in block { peak = max(peak, abs(samples[index])) }
-    guard let wanted = remainder.frames(afterBlockOf: count, peak: peak) else { return }
-    remainder = StandingRemainder()
-    let frames = wanted / framesPerTick * framesPerTick
+    guard let taken = remainder.take(afterBlockOf: count, peak: peak) else { return }
+    let frames = taken / framesPerTick * framesPerTick
     let overlap = min(frames, pendingFrames - frames)
     for offset in 0..<overlap {
       let weight = Float(offset) / Float(overlap)
@@ -112,7 +111,7 @@ struct VoiceSender: ~Copyable {
     skip(frames)
   }
 
-  /// Moves the media time on over `frames` at 48 kHz that a capture fault swallowed.
+  /// Moves the media time on over `frames` at 48 kHz that are not sent, as what a capture fault swallowed.
   @_noAllocation @_noLocks
   mutating func skip(_ frames: FrameCount) {
     timestamp = timestamp.advanced(by: frames / framesPerTick)
