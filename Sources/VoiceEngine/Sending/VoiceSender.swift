@@ -87,17 +87,16 @@ struct VoiceSender: ~Copyable {
       samples.copy(from: block, to: begin + pendingFrames, count: count)
     }
     pendingFrames += count
-    if remainder.isKnown { leaveOutRemainder(afterBlockOf: count) }
+    if remainder.isKnown {
+      leaveOutRemainder(afterBlockOf: count, peak: isMuted ? 0 : block.peak(count: count))
+    }
     // More than a quarter of a second at once: what does not fit is a gap of known length.
     if count < pushed { skip(pushed - count) }
   }
 
   // What waits for nothing goes over into what follows it.
   @_noAllocation @_noLocks
-  private mutating func leaveOutRemainder(afterBlockOf count: FrameCount) {
-    let block = begin + pendingFrames - count..<begin + pendingFrames
-    var peak: Float = 0
-    for index in block { peak = max(peak, abs(samples[index])) }
+  private mutating func leaveOutRemainder(afterBlockOf count: FrameCount, peak: Float) {
     guard let taken = remainder.take(afterBlockOf: count, peak: peak) else { return }
     let frames = taken / framesPerTick * framesPerTick
     let overlap = min(frames, pendingFrames - frames)
