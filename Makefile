@@ -57,7 +57,7 @@ sanitize: setup-test
 	swift build --build-tests --sanitize thread --scratch-path .build/sanitize
 	clang -O1 -shared -fPIC Scripts/tsan_mutex.c -o .build/sanitize/tsan_mutex.so
 	rm -f .build/sanitize/race.*
-	for tests in 'CallKitTests|CallStoreTests' 'VoiceEngineTests|twoThreadsChangeNothing'; do \
+	for tests in 'CallKitTests|CallStoreTests' 'RealTimeTests|VoiceEngineTests|twoThreadsChangeNothing'; do \
 	  XDG_DATA_HOME=$$(mktemp -d) TSAN_OPTIONS=log_path=$(CURDIR)/.build/sanitize/race \
 	  Scripts/recap.sh env LD_PRELOAD=$(CURDIR)/.build/sanitize/tsan_mutex.so \
 	    .build/sanitize/debug/sidetonePackageTests.xctest --testing-library swift-testing \
@@ -65,7 +65,7 @@ sanitize: setup-test
 	    || { grep -h -A8 -E 'WARNING|Previous' .build/sanitize/race.*; exit 1; }; done
 
 lint:
-	swift format lint --strict --recursive Sources Tests Benchmarks Package.swift
+	swift format lint --strict --recursive Sources Examples Tests Benchmarks Package.swift
 
 bench: build-bench
 	$(BENCH)/voice-allocations

@@ -9,6 +9,48 @@ let strict: [SwiftSetting] = [
   .treatAllWarnings(as: .error),
 ]
 
+let argumentParser = Target.Dependency.product(
+  name: "ArgumentParser",
+  package: "swift-argument-parser"
+)
+let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
+let histogram = Target.Dependency.product(name: "Histogram", package: "hdrhistogram-swift")
+let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
+
+/// A C library, or the kernel's interface, as Swift imports it.
+func system(_ name: String, pkgConfig: String? = nil, apt: String? = nil) -> Target {
+  .systemLibrary(
+    name: name,
+    path: "Sources/System/\(name)",
+    pkgConfig: pkgConfig,
+    providers: apt.map { [.apt([$0])] }
+  )
+}
+
+/// A module in the folder of its layer.
+func module(_ layer: String, _ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+  .target(
+    name: name,
+    dependencies: dependencies,
+    path: "Sources/\(layer)/\(name)",
+    swiftSettings: strict
+  )
+}
+
+func example(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+  .executableTarget(
+    name: name,
+    dependencies: dependencies,
+    path: "Examples/\(name)",
+    swiftSettings: strict
+  )
+}
+
+/// The tests of a module, in the folder of its name.
+func tests(_ module: String, _ dependencies: [Target.Dependency] = []) -> Target {
+  .testTarget(name: module + "Tests", dependencies: dependencies, swiftSettings: strict)
+}
+
 let package = Package(
   name: "sidetone",
   products: [
@@ -18,17 +60,17 @@ let package = Package(
     .library(name: "Intents", targets: ["Intents"]),
     .library(name: "PushKit", targets: ["PushKit"]),
     .library(name: "CallStore", targets: ["CallStore"]),
-    .library(name: "Sidetone", targets: ["Sidetone"]),
+    .library(name: "SidetonePhone", targets: ["SidetonePhone"]),
     .library(name: "VoiceEngine", targets: ["VoiceEngine"]),
-    .library(name: "ALSAIO", targets: ["ALSAIO"]),
-    .library(name: "MediaTime", targets: ["MediaTime"]),
+    .library(name: "ALSAAudio", targets: ["ALSAAudio"]),
+    .library(name: "MediaCore", targets: ["MediaCore"]),
     .library(name: "RealTime", targets: ["RealTime"]),
     .library(name: "SIPSignalling", targets: ["SIPSignalling"]),
     .library(name: "SpeechDSP", targets: ["SpeechDSP"]),
     .library(name: "UDPTransport", targets: ["UDPTransport"]),
     .library(name: "Simulation", targets: ["Simulation"]),
     .library(name: "Drawing", targets: ["Drawing"]),
-    .executable(name: "sidetone", targets: ["sidetone"]),
+    .executable(name: "sidetone", targets: ["CommandLine"]),
     .executable(name: "MonkeyCall", targets: ["MonkeyCall"]),
     .executable(name: "MonkeyCallDirectory", targets: ["MonkeyCallDirectory"]),
   ],
@@ -38,252 +80,136 @@ let package = Package(
     .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
     .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0"),
   ],
+  // The folders of Sources are layers, listed bottom up: a module imports from its own layer and below.
   targets: [
-    // Layer 0: system libraries.
-    .systemLibrary(
-      name: "CALSA",
-      pkgConfig: "alsa",
-      providers: [.apt(["libasound2-dev"])]
-    ),
-    .systemLibrary(
-      name: "COpus",
-      pkgConfig: "opus",
-      providers: [.apt(["libopus-dev"])]
-    ),
-    .systemLibrary(
-      name: "CSpeexDSP",
-      pkgConfig: "speexdsp",
-      providers: [.apt(["libspeexdsp-dev"])]
-    ),
-    .systemLibrary(
-      name: "CRe",
-      pkgConfig: "libre",
-      providers: [.apt(["libre-dev"])]
-    ),
-    .systemLibrary(
-      name: "CPcap",
-      pkgConfig: "libpcap",
-      providers: [.apt(["libpcap-dev"])]
-    ),
-    .systemLibrary(
-      name: "CDBus",
-      pkgConfig: "dbus-1",
-      providers: [.apt(["libdbus-1-dev"])]
-    ),
-    .systemLibrary(name: "CRealTime"),
+    system("CALSA", pkgConfig: "alsa", apt: "libasound2-dev"),
+    system("COpus", pkgConfig: "opus", apt: "libopus-dev"),
+    system("CSpeexDSP", pkgConfig: "speexdsp", apt: "libspeexdsp-dev"),
+    system("CLibre", pkgConfig: "libre", apt: "libre-dev"),
+    system("CDBus", pkgConfig: "dbus-1", apt: "libdbus-1-dev"),
+    system("CPcap", pkgConfig: "libpcap", apt: "libpcap-dev"),
+    system("CLinux"),
+    module("Foundation", "MediaCore"),
+    module("Foundation", "RealTime", ["MediaCore", "CLinux"]),
 
-    // Layer 1: values, and what a real-time thread stands on.
-    .target(name: "MediaTime", swiftSettings: strict),
-    .target(
-      name: "RealTime",
-      dependencies: ["MediaTime", "CRealTime"],
-      swiftSettings: strict
+    module("Protocols", "RTP", ["MediaCore"]),
+    module("Protocols", "CallState", ["MediaCore"]),
+
+    module("Signal", "Codecs", ["MediaCore", "COpus"]),
+    module("Signal", "SpeechDSP", ["MediaCore", "CSpeexDSP"]),
+    module("Signal", "Playout", ["MediaCore"]),
+
+    module(
+      "Voice",
+      "VoiceEngine",
+      [
+        "MediaCore", "RealTime", "RTP", "Codecs", "Playout", "SpeechDSP", "CLinux",
+      ]
     ),
 
-    .target(name: "FoundationAdditions", swiftSettings: strict),
+    module("Linux", "ALSAAudio", ["MediaCore", "RealTime", "CALSA", "CLinux"]),
+    module("Linux", "UDPTransport", ["MediaCore", "RealTime", "CLinux"]),
+    module("Linux", "DesktopServices", ["RealTime", "CDBus"]),
 
-    // Layer 2: sans-I/O cores.
-    .target(name: "RTP", dependencies: ["MediaTime"], swiftSettings: strict),
-    .target(name: "G711", dependencies: ["MediaTime"], swiftSettings: strict),
-    .target(name: "Playout", dependencies: ["MediaTime"], swiftSettings: strict),
-    .target(name: "CallState", dependencies: ["MediaTime"], swiftSettings: strict),
-
-    // Layer 3: owners of C codecs and filters, and thin I/O.
-    .target(
-      name: "OpusCodec",
-      dependencies: ["MediaTime", "COpus"],
-      swiftSettings: strict
-    ),
-    .target(
-      name: "SpeechDSP",
-      dependencies: ["MediaTime", "CSpeexDSP"],
-      swiftSettings: strict
-    ),
-    .target(
-      name: "ALSAIO",
-      dependencies: ["MediaTime", "RealTime", "CALSA", "CRealTime"],
-      swiftSettings: strict
-    ),
-    .target(
-      name: "UDPTransport",
-      dependencies: ["MediaTime", "RealTime", "CRealTime"],
-      swiftSettings: strict
-    ),
-
-    .target(
-      name: "CallStore",
-      dependencies: [.product(name: "GRDB", package: "GRDB.swift")],
-      swiftSettings: strict
-    ),
-
-    .target(name: "DesktopBus", dependencies: ["CDBus"], swiftSettings: strict),
-
-    // Layer 4: the voice thread, the audio session, the signalling.
-    .target(
-      name: "VoiceEngine",
-      dependencies: [
-        "MediaTime", "RealTime", "RTP", "G711", "Playout", "OpusCodec", "SpeechDSP", "CRealTime",
-      ],
-      swiftSettings: strict
-    ),
-    .target(
-      name: "AVFAudio",
-      dependencies: [
-        "MediaTime", "RealTime", "SpeechDSP", "ALSAIO", "DesktopBus", "UDPTransport",
+    module("Apple", "FoundationAdditions"),
+    module(
+      "Apple",
+      "AVFAudio",
+      [
+        "MediaCore", "RealTime", "SpeechDSP", "ALSAAudio", "DesktopServices", "UDPTransport",
         "VoiceEngine",
-      ],
-      swiftSettings: strict
+      ]
     ),
-    .target(
-      name: "SIPSignalling",
-      dependencies: ["CRe"],
-      swiftSettings: strict
-    ),
-
-    // Layer 5: Apple's names.
-    .target(name: "AVFoundation", dependencies: ["AVFAudio"], swiftSettings: strict),
-    .target(
-      name: "CallKit",
-      dependencies: [
-        "FoundationAdditions", "MediaTime", "RealTime", "CallState", "CallStore", "AVFAudio",
+    module("Apple", "AVFoundation", ["AVFAudio"]),
+    module("Apple", "CallStore", [grdb]),
+    module(
+      "Apple",
+      "CallKit",
+      [
+        "FoundationAdditions", "MediaCore", "RealTime", "CallState", "CallStore", "AVFAudio",
         "AVFoundation",
-      ],
-      swiftSettings: strict
+      ]
     ),
-    .target(name: "Intents", dependencies: ["FoundationAdditions"], swiftSettings: strict),
-    .target(name: "PushKit", swiftSettings: strict),
+    module("Apple", "Intents", ["FoundationAdditions"]),
+    module("Apple", "PushKit"),
 
-    // Layer 6: one phone, and where its user sees calls.
-    .target(
-      name: "CallScreen",
-      dependencies: ["ALSAIO", "CallKit", "CallState", "DesktopBus", "MediaTime", "RealTime"],
-      swiftSettings: strict
+    module("Phone", "SIPSignalling", ["CLibre"]),
+    module(
+      "Phone",
+      "CallScreen",
+      [
+        "ALSAAudio", "CallKit", "CallState", "DesktopServices", "MediaCore", "RealTime",
+      ]
     ),
-    .target(
-      name: "Sidetone",
-      dependencies: [
-        "MediaTime", "RealTime", "RTP", "ALSAIO", "CallKit", "AVFAudio", "SIPSignalling",
+    module(
+      "Phone",
+      "SidetonePhone",
+      [
+        "MediaCore", "RealTime", "RTP", "ALSAAudio", "CallKit", "AVFAudio", "SIPSignalling",
         "SpeechDSP", "UDPTransport", "VoiceEngine",
-      ],
-      swiftSettings: strict
+      ]
     ),
 
-    // Layer 7: the command line.
-    .executableTarget(
-      name: "sidetone",
-      dependencies: [
-        "MediaTime", "RealTime", "ALSAIO", "AVFAudio", "CallKit", "CallScreen", "CallStore",
-        "Drawing", "Sidetone", "Simulation", "SIPSignalling", "SpeechDSP", "UDPTransport",
-        "VoiceEngine", .product(name: "ArgumentParser", package: "swift-argument-parser"),
-        .product(name: "Histogram", package: "hdrhistogram-swift"),
-        .product(name: "Logging", package: "swift-log"),
-      ],
-      swiftSettings: strict
-    ),
-
-    // The documentation's worked example, and its call directory extension.
-    .executableTarget(
-      name: "MonkeyCall",
-      dependencies: [
-        "ALSAIO", "AVFoundation", "CallKit", "Intents", "SIPSignalling", "Sidetone", "UDPTransport",
-        "VoiceEngine", .product(name: "ArgumentParser", package: "swift-argument-parser"),
-      ],
-      swiftSettings: strict
+    module("Tools", "Drawing"),
+    module(
+      "Tools",
+      "Simulation",
+      [
+        "CPcap", "MediaCore", "CLinux", "RTP", "RealTime", "SpeechDSP", "VoiceEngine",
+      ]
     ),
     .executableTarget(
-      name: "MonkeyCallDirectory",
-      dependencies: ["CallKit"],
+      name: "CommandLine",
+      dependencies: [
+        "MediaCore", "RealTime", "ALSAAudio", "AVFAudio", "CallKit", "CallScreen", "CallStore",
+        "Drawing", "SidetonePhone", "Simulation", "SIPSignalling", "SpeechDSP", "UDPTransport",
+        "VoiceEngine", argumentParser, histogram, logging,
+      ],
+      path: "Sources/Tools/CommandLine",
       swiftSettings: strict
     ),
 
-    // Beside the layers: whole calls in virtual time, and pictures of what was measured.
-    .target(
-      name: "Simulation",
-      dependencies: [
-        "CPcap", "MediaTime", "CRealTime", "RTP", "RealTime", "SpeechDSP", "VoiceEngine",
-      ],
-      swiftSettings: strict
+    example(
+      "MonkeyCall",
+      [
+        "ALSAAudio", "AVFoundation", "CallKit", "Intents", "SIPSignalling", "SidetonePhone",
+        "UDPTransport", "VoiceEngine", argumentParser,
+      ]
     ),
-    .target(name: "Drawing", swiftSettings: strict),
+    example("MonkeyCallDirectory", ["CallKit"]),
 
-    // Tests mirror the modules.
-    .testTarget(
-      name: "SimulationTests",
-      dependencies: ["Simulation", "MediaTime", "RTP", "RealTime", "VoiceEngine"],
-      swiftSettings: strict
+    .target(name: "BusFixture", path: "Tests/BusFixture", swiftSettings: strict),
+    tests("RealTime", ["RealTime"]),
+    tests("RTP", ["RTP", "MediaCore", "Simulation"]),
+    tests("CallState", ["CallState", "MediaCore", "Simulation"]),
+    tests("Codecs", ["Codecs", "MediaCore"]),
+    tests("Playout", ["Playout", "MediaCore", "Simulation"]),
+    tests("VoiceEngine", ["VoiceEngine", "MediaCore", "RealTime", "RTP", "Codecs", "Simulation"]),
+    tests("ALSAAudio", ["ALSAAudio", "MediaCore", "RealTime", "Simulation"]),
+    tests("UDPTransport", ["UDPTransport", "MediaCore", "RealTime"]),
+    tests("DesktopServices", ["BusFixture", "DesktopServices"]),
+    tests(
+      "AVFAudio",
+      [
+        "AVFAudio", "ALSAAudio", "BusFixture", "CLinux", "DesktopServices", "MediaCore", "RealTime",
+        "UDPTransport", "VoiceEngine",
+      ]
     ),
-    .testTarget(name: "DrawingTests", dependencies: ["Drawing"], swiftSettings: strict),
-    .testTarget(
-      name: "RTPTests",
-      dependencies: ["RTP", "MediaTime", "Simulation"],
-      swiftSettings: strict
+    tests("CallStore", ["CallStore", grdb]),
+    tests("CallKit", ["PushKit", "CallKit", "CallState", "AVFAudio", "ALSAAudio", "Intents"]),
+    tests("SIPSignalling", ["SIPSignalling", "CLibre"]),
+    tests(
+      "CallScreen",
+      [
+        "ALSAAudio", "BusFixture", "CallKit", "CallScreen", "CallState", "DesktopServices",
+        "MediaCore",
+      ]
     ),
-    .testTarget(
-      name: "UDPTransportTests",
-      dependencies: ["UDPTransport", "MediaTime", "RealTime"],
-      swiftSettings: strict
-    ),
-    .testTarget(name: "G711Tests", dependencies: ["G711", "MediaTime"], swiftSettings: strict),
-    .testTarget(
-      name: "PlayoutTests",
-      dependencies: ["Playout", "MediaTime", "Simulation"],
-      swiftSettings: strict
-    ),
-    .testTarget(
-      name: "CallStateTests",
-      dependencies: ["CallState", "MediaTime", "Simulation"],
-      swiftSettings: strict
-    ),
-    .testTarget(name: "InteropTests", dependencies: ["Simulation"], swiftSettings: strict),
-    .testTarget(
-      name: "VoiceEngineTests",
-      dependencies: [
-        "VoiceEngine", "MediaTime", "RealTime", "RTP", "G711", "OpusCodec", "Simulation",
-      ],
-      swiftSettings: strict
-    ),
-    .testTarget(
-      name: "ALSAIOTests",
-      dependencies: ["ALSAIO", "MediaTime", "RealTime", "Simulation"],
-      swiftSettings: strict
-    ),
-    .testTarget(
-      name: "AVFAudioTests",
-      dependencies: [
-        "AVFAudio", "ALSAIO", "MediaTime", "RealTime", "UDPTransport", "VoiceEngine",
-      ],
-      swiftSettings: strict
-    ),
-    .testTarget(
-      name: "SIPSignallingTests",
-      dependencies: ["SIPSignalling", "CRe"],
-      swiftSettings: strict
-    ),
-    .testTarget(
-      name: "CallStoreTests",
-      dependencies: ["CallStore", .product(name: "GRDB", package: "GRDB.swift")],
-      swiftSettings: strict
-    ),
-    .testTarget(
-      name: "CommandTests",
-      dependencies: ["sidetone", "ALSAIO", "CallStore"],
-      swiftSettings: strict
-    ),
-    .testTarget(
-      name: "CallScreenTests",
-      dependencies: [
-        "ALSAIO", "AVFAudio", "CallKit", "CallScreen", "CallState", "DesktopBus", "MediaTime",
-      ],
-      swiftSettings: strict
-    ),
-    .testTarget(
-      name: "CallKitTests",
-      dependencies: [
-        "PushKit", "CallKit", "CallState", "AVFAudio", "ALSAIO", "Intents",
-      ],
-      swiftSettings: strict
-    ),
-    .testTarget(name: "RepositoryTests", swiftSettings: strict),
+    tests("Drawing", ["Drawing"]),
+    tests("Simulation", ["Simulation", "MediaCore", "RTP", "RealTime", "VoiceEngine"]),
+    tests("CommandLine", ["CommandLine", "ALSAAudio", "CallStore"]),
+    tests("Interop", ["Simulation"]),
+    tests("Repository"),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -88,7 +88,7 @@ let package = Package(
       name: "bench-scale",
       dependencies: [
         "Rig",
-        .product(name: "Sidetone", package: "sidetone"),
+        .product(name: "SidetonePhone", package: "sidetone"),
         .product(name: "VoiceEngine", package: "sidetone"),
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],

@@ -1,6 +1,6 @@
-import ALSAIO
+import ALSAAudio
 import AVFAudio
-import CRealTime
+import CLinux
 import RealTime
 import Testing
 import UDPTransport

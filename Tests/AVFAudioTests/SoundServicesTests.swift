@@ -1,4 +1,4 @@
-import ALSAIO
+import ALSAAudio
 import Testing
 
 @testable import AVFAudio

@@ -1,4 +1,4 @@
-import ALSAIO
+import ALSAAudio
 @testable import AVFAudio
 import CallKit
 import Foundation

@@ -1,4 +1,4 @@
-import ALSAIO
+import ALSAAudio
 import AVFAudio
 @testable import CallKit
 import CallState

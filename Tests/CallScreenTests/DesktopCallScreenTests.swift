@@ -1,7 +1,8 @@
+import BusFixture
 @testable import CallKit
 @testable import CallScreen
 import CallState
-import DesktopBus
+import DesktopServices
 import Foundation
 import Synchronization
 import Testing
@@ -141,7 +142,7 @@ struct DesktopCallScreenTests {
     var lines: [String] = []
     for _ in 0..<3 { lines.append(await log.next() ?? "") }
     #expect(lines.contains { $0.hasPrefix("show 1 Incoming call") })
-    #expect(lines.contains { $0.hasPrefix("close [DesktopBus.BusValue.uint32(1)]") })
+    #expect(lines.contains { $0.hasPrefix("close [DesktopServices.BusValue.uint32(1)]") })
     let missed = try #require(lines.first { $0.contains("Missed call: sip:eve@host") })
     #expect(missed.contains("Call Back") && missed.contains("call.unanswered"))
     server.press("callBack", on: 2)

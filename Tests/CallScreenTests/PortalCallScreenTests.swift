@@ -1,7 +1,8 @@
+import BusFixture
 @testable import CallKit
 @testable import CallScreen
 import CallState
-import DesktopBus
+import DesktopServices
 import Testing
 
 /// A portal of the test's own on a real bus.

@@ -1,8 +1,8 @@
-import ALSAIO
+import ALSAAudio
 @testable import CallScreen
 import CallState
 import Foundation
-import MediaTime
+import MediaCore
 import Testing
 
 struct RingerTests {

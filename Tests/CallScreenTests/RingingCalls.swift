@@ -1,5 +1,5 @@
 import CallState
-import MediaTime
+import MediaCore
 
 /// A call control with one provider, at a time that stands still.
 struct RingingCalls {

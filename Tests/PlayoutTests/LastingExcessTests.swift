@@ -1,4 +1,4 @@
-import MediaTime
+import MediaCore
 import Testing
 
 @testable import Playout

@@ -26,6 +26,7 @@ struct RepositoryTests {
   }
 
   private static let sources = files(under: "Sources")
+  private static let examples = files(under: "Examples")
   private static let tests = files(under: "Tests")
 
   @Test func thereAreSources() {
@@ -33,62 +34,97 @@ struct RepositoryTests {
   }
 
   @Test func filesStopAtFiveHundredLines() {
-    for file in Self.sources + Self.tests { #expect(file.lines.count <= 500, "\(file.path)") }
-  }
-
-  @Test func layerTwoImportsMediaTimeAlone() {
-    for module in ["RTP", "G711", "Playout", "CallState"] {
-      for file in Self.files(under: "Sources/\(module)") {
-        for line in file.lines where line.contains("import ") && !line.hasPrefix("//") {
-          let imported = line.split(separator: " ").last ?? ""
-          #expect(imported == "MediaTime", "\(file.path): \(line)")
-        }
-      }
+    for file in Self.sources + Self.examples + Self.tests {
+      #expect(file.lines.count <= 500, "\(file.path)")
     }
   }
 
-  /// The layers of the modules, as the code map of ARCHITECTURE.md has them.
-  private static func layers() throws -> [String: Int] {
-    let map = try String(
-      contentsOf: root.appendingPathComponent("ARCHITECTURE.md"),
-      encoding: .utf8
+  /// The folders of Sources, bottom up.
+  private static let layers = [
+    "System", "Foundation", "Protocols", "Signal", "Voice", "Linux", "Apple", "Phone", "Tools",
+  ]
+
+  /// The modules of Sources, and the number of the layer that each is in.
+  private static func layersOfModules() throws -> [String: Int] {
+    var found: [String: Int] = [:]
+    for (number, layer) in layers.enumerated() {
+      let folder = root.appendingPathComponent("Sources/\(layer)").path
+      for module in try FileManager.default.contentsOfDirectory(atPath: folder) {
+        found[module] = number
+      }
+    }
+    return found
+  }
+
+  /// What a file imports.
+  private static func imports(of file: SourceFile) -> [String] {
+    file.lines.compactMap { line in
+      let words = line.split(separator: " ")
+      guard !line.hasPrefix("//"), let place = words.firstIndex(of: "import") else { return nil }
+      return place + 1 < words.count ? String(words[place + 1]) : nil
+    }
+  }
+
+  @Test func sourcesHaveTheFoldersOfTheLayers() throws {
+    let folder = Self.root.appendingPathComponent("Sources").path
+    #expect(
+      try Set(FileManager.default.contentsOfDirectory(atPath: folder)) == Set(Self.layers)
     )
-    var layers: [String: Int] = [:]
-    for row in map.split(separator: "\n") where row.hasPrefix("| `") {
-      let cells = row.split(separator: "|")
-      guard cells.count >= 2 else { continue }
-      let told = cells[1].filter { $0 != " " }
-      // What has none is for the outermost alone.
-      guard let layer = told == "–" ? 7 : Int(told) else { continue }
-      for name in cells[0].split(separator: " ") {
-        layers[name.filter { $0 != "`" }] = layer
-      }
+  }
+
+  /// A core that imports neither Foundation nor Glibc has no clock, no thread and no file.
+  @Test(arguments: ["Protocols/RTP", "Protocols/CallState", "Signal/Playout"])
+  func coresImportMediaCoreAlone(module: String) {
+    for file in Self.files(under: "Sources/\(module)") {
+      #expect(Self.imports(of: file).allSatisfy { $0 == "MediaCore" }, "\(file.path)")
     }
-    return layers
   }
 
   @Test func importsNeverPointUpwards() throws {
-    let layers = try Self.layers()
-    #expect(layers.count > 25 && layers["MediaTime"] == 1 && layers["Sidetone"] == 6)
+    let layers = try Self.layersOfModules()
+    #expect(layers.count > 25 && layers["MediaCore"] == 1 && layers["SidetonePhone"] == 7)
     for file in Self.sources {
-      let module = String(file.path.split(separator: "/")[1])
-      guard file.path.hasPrefix("Sources/") else { continue }
-      let own = try #require(layers[module], "\(module) is not in the code map")
-      for line in file.lines where line.contains("import ") && !line.hasPrefix("//") {
-        let words = line.split(separator: " ")
-        guard let place = words.firstIndex(of: "import"), place + 1 < words.count else { continue }
-        let imported = layers[String(words[place + 1])] ?? own
-        #expect(imported <= own, "\(file.path): \(line)")
+      let own = try #require(layers[String(file.path.split(separator: "/")[2])])
+      for imported in Self.imports(of: file) {
+        #expect(layers[imported] ?? own <= own, "\(file.path): \(imported)")
       }
     }
   }
 
-  @Test func eachCShimHasOneImporter() {
-    for shim in ["CALSA", "COpus", "CSpeexDSP", "CRe", "CDBus", "CPcap"] {
-      let importers = Self.sources.filter { $0.lines.contains("import \(shim)") }
-        .map { $0.path.split(separator: "/")[1] }
-      #expect(Set(importers).count == 1, "\(shim)")
+  @Test func theCodeMapNamesEachModule() throws {
+    let map = try String(
+      contentsOf: Self.root.appendingPathComponent("ARCHITECTURE.md"),
+      encoding: .utf8
+    )
+    for module in try Self.layersOfModules().keys {
+      let isNamed = map.contains("`\(module)`")
+      #expect(isNamed, "\(module) is not in the code map")
     }
+  }
+
+  /// Paths that differ in case alone are one file on the file system of every Mac.
+  @Test func noTwoNamesDifferInCaseAlone() throws {
+    var paths: [String: String] = [:]
+    for folder in ["Sources", "Tests", "Examples", "Benchmarks/Sources"] {
+      let base = Self.root.appendingPathComponent(folder).path
+      let found = FileManager.default.enumerator(atPath: base)?.compactMap { $0 as? String } ?? []
+      for path in found.map({ "\(folder)/\($0)" }) {
+        let other = paths.updateValue(path, forKey: path.lowercased())
+        #expect(other == nil, "\(path) and \(other ?? "")")
+      }
+    }
+    var modules: [String: String] = [:]
+    for module in try Self.layersOfModules().keys {
+      let other = modules.updateValue(module, forKey: module.lowercased())
+      #expect(other == nil, "\(module) and \(other ?? "")")
+    }
+  }
+
+  @Test(arguments: ["CALSA", "COpus", "CSpeexDSP", "CLibre", "CDBus", "CPcap"])
+  func eachLibraryHasOneImporter(shim: String) {
+    let importers = Self.sources.filter { Self.imports(of: $0).contains(shim) }
+      .map { $0.path.split(separator: "/")[2] }
+    #expect(Set(importers).count == 1)
   }
 
   @Test func uncheckedSendableSaysWhyItHolds() {

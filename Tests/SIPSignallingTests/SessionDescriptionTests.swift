@@ -1,4 +1,4 @@
-import CRe
+import CLibre
 import Testing
 
 @testable import SIPSignalling

@@ -1,5 +1,5 @@
 import Glibc
-import MediaTime
+import MediaCore
 import Testing
 import VoiceEngine
 

@@ -1,5 +1,5 @@
-import CRealTime
-import MediaTime
+import CLinux
+import MediaCore
 import RealTime
 import Simulation
 import Synchronization

@@ -1,5 +1,5 @@
-import G711
-import MediaTime
+import Codecs
+import MediaCore
 import Testing
 
 @testable import VoiceEngine

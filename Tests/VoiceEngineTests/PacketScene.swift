@@ -1,5 +1,5 @@
 import Foundation
-import MediaTime
+import MediaCore
 
 @testable import RTP
 @testable import VoiceEngine

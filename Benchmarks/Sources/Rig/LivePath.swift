@@ -1,4 +1,4 @@
-import MediaTime
+import MediaCore
 import Simulation
 
 /// An emulated network as a live call meets it: behind an encoder that takes its time, and through a relay whose thread

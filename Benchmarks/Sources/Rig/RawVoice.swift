@@ -1,5 +1,5 @@
 import CRawVoice
-public import MediaTime
+public import MediaCore
 public import RealTime
 import Synchronization
 

@@ -1,6 +1,6 @@
 import CTunnel
 import Foundation
-import MediaTime
+import MediaCore
 import RealTime
 public import Simulation
 import Synchronization

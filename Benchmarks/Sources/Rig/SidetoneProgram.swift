@@ -1,4 +1,4 @@
-import MediaTime
+import MediaCore
 public import VoiceEngine
 
 /// This repository's program.

@@ -1,9 +1,9 @@
-import ALSAIO
+import ALSAAudio
 import AVFAudio
 import ArgumentParser
 import CRawVoice
 import Foundation
-import MediaTime
+import MediaCore
 import RealTime
 import Rig
 import SpeechDSP

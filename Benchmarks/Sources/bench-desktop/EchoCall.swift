@@ -1,4 +1,4 @@
-import ALSAIO
+import ALSAAudio
 import Foundation
 import Rig
 import VoiceEngine

@@ -1,6 +1,6 @@
 import CRawVoice
-import MediaTime
-import OpusCodec
+import MediaCore
+import Codecs
 import Playout
 import RTP
 import RealTime
@@ -14,7 +14,7 @@ enum Modules {
   static let all: [(name: String, run: @Sendable (Int) throws -> Void)] = [
     ("RTP.write", writePackets), ("RTP.parse", parsePackets), ("RealTime.ring", passThroughRing),
     ("Playout.pull", pull), ("Playout.resample", resample), ("Playout.stretch", stretch),
-    ("MediaTime.mix", mix), ("SpeechDSP.resampler", convert), ("VoiceStream.call", call),
+    ("MediaCore.mix", mix), ("SpeechDSP.resampler", convert), ("VoiceStream.call", call),
     ("libopus.call", callRaw), ("libopus.decode", decode),
     ("VoiceLoop.call", { try loop($0, timing: .off) }),
     ("VoiceLoop.timed", { try loop($0, timing: .stages) }),

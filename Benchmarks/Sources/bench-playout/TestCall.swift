@@ -1,5 +1,5 @@
-import MediaTime
-import OpusCodec
+import MediaCore
+import Codecs
 import Rig
 import Simulation
 

@@ -1,7 +1,7 @@
 import AVFAudio
 import CallKit
 import Foundation
-import MediaTime
+import MediaCore
 import RealTime
 import Synchronization
 

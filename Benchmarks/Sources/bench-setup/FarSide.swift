@@ -1,5 +1,5 @@
 import Foundation
-import MediaTime
+import MediaCore
 import RealTime
 import Rig
 import Synchronization

@@ -1,10 +1,10 @@
-import ALSAIO
+import ALSAAudio
 import AVFAudio
 import ArgumentParser
 import CRawALSA
 import CallKit
 import Foundation
-import MediaTime
+import MediaCore
 import RealTime
 import Rig
 import UDPTransport

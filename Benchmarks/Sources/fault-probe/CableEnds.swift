@@ -1,5 +1,5 @@
-import ALSAIO
-import MediaTime
+import ALSAAudio
+import MediaCore
 import RealTime
 import VoiceEngine
 

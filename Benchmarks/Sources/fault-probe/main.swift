@@ -1,5 +1,5 @@
 import Foundation
-import MediaTime
+import MediaCore
 import RealTime
 
 // fault-probe FOLDER SECONDS MICROPHONE LOUDSPEAKER...: plays a probe into the far end of a microphone's cable and

@@ -1,4 +1,4 @@
-import ALSAIO
+import ALSAAudio
 import AVFAudio
 import CAllocationCounter
 import Foundation

@@ -1,4 +1,4 @@
-import MediaTime
+import MediaCore
 import RealTime
 
 /// The machine's clocks without the time in which nothing is done: what would wait goes on at once, later by so much.

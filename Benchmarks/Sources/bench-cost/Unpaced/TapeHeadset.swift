@@ -1,5 +1,5 @@
-import CRealTime
-import MediaTime
+import CLinux
+import MediaCore
 import RealTime
 
 /// A headset that hears a recording from memory and that nobody hears, in whole periods of a time of its own.

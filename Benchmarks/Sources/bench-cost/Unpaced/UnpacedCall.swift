@@ -1,7 +1,7 @@
 import CRawVoice
-import CRealTime
+import CLinux
 import Glibc
-import MediaTime
+import MediaCore
 import RealTime
 import Rig
 import VoiceEngine

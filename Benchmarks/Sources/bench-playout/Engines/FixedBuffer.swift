@@ -1,4 +1,4 @@
-import MediaTime
+import MediaCore
 
 /// A receiver that holds every packet back by the same time from the first one's arrival on.
 ///

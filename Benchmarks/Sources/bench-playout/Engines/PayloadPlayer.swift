@@ -1,5 +1,5 @@
-import MediaTime
-import OpusCodec
+import MediaCore
+import Codecs
 
 /// libopus over arrays, for yardsticks that need not be fast.
 struct PayloadPlayer: ~Copyable {

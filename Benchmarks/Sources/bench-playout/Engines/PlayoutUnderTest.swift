@@ -1,4 +1,4 @@
-import MediaTime
+import MediaCore
 
 /// A packet as it came out of the network.
 struct ArrivedPacket {

@@ -1,4 +1,4 @@
-import MediaTime
+import MediaCore
 
 /// A receiver after the design of WebRTC's NetEQ, as a yardstick: decisions each 10 ms, targets in steps of 20 ms, one
 /// pitch period at a time.

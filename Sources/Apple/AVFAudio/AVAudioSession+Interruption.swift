@@ -1,0 +1,76 @@
+import ALSAAudio
+import DesktopServices
+import Foundation
+import Synchronization
+
+/// What programs of one desktop owe each other: a call goes before all else, and there is one at a time.
+extension AVAudioSession {
+  /// Takes the desktop's active call, if real devices are at stake.
+  ///
+  /// Throws `insufficientPriority` if another program has it.
+  func claimCall(_ state: SessionState) throws {
+    guard isArbitrated(state), !arbiter.claim() else { return }
+    throw ErrorCode.insufficientPriority.error(reason: "another program has a call")
+  }
+
+  private func isArbitrated(_ state: SessionState) -> Bool {
+    let devices = state.devicesAsRouted
+    return arbitratesAll
+      || [devices.capture, devices.playback].contains { if case .pcm = $0 { true } else { false } }
+  }
+
+  /// Lets an app have the session as long as no other program has a call.
+  func makeWayForCalls(_ state: SessionState) throws {
+    guard isArbitrated(state) else { return }
+    guard !arbiter.isTaken else {
+      throw ErrorCode.insufficientPriority.error(reason: "another program has a call")
+    }
+  }
+
+  /// Interrupts the app when another program takes a call, and tells it of the end.
+  func watchOthers() {
+    let isNew = state.withLock { state in
+      guard !state.isWatchingOthers, isArbitrated(state) else { return false }
+      state.isWatchingOthers = true
+      return true
+    }
+    guard isNew else { return }
+    arbiter.watch { [weak self] isTaken in self?.noteCall(elsewhere: isTaken) }
+  }
+
+  private func noteCall(elsewhere isTaken: Bool) {
+    notifications.async { [self] in isTaken ? interrupt() : endInterruption() }
+  }
+
+  private func interrupt() {
+    let isInterrupted = state.withLock { state in
+      guard case .byApp(let running) = state.activation else { return false }
+      running.stop()
+      state.activation = .inactive
+      state.isInterrupted = true
+      return true
+    }
+    if isInterrupted { postInterruption(.began, [:]) }
+  }
+
+  private func endInterruption() {
+    let wasInterrupted = state.withLock { state in
+      defer { state.isInterrupted = false }
+      return state.isInterrupted
+    }
+    guard wasInterrupted else { return }
+    postInterruption(
+      .ended,
+      [AVAudioSessionInterruptionOptionKey: InterruptionOptions.shouldResume.rawValue]
+    )
+  }
+
+  private func postInterruption(_ type: InterruptionType, _ more: [String: UInt]) {
+    let info = more.merging([AVAudioSessionInterruptionTypeKey: type.rawValue]) { own, _ in own }
+    NotificationCenter.default.post(
+      name: Self.interruptionNotification,
+      object: self,
+      userInfo: info
+    )
+  }
+}

@@ -1,0 +1,109 @@
+import ALSAAudio
+import Foundation
+import RealTime
+import Synchronization
+
+extension AVAudioSession {
+  /// Makes a change, moves the voice if it runs, and tells observers if that moved the route.
+  func changeRoute(because reason: RouteChangeReason, _ change: (inout SessionState) -> Void) {
+    let (before, after, running) = state.withLock { state in
+      let before = state
+      change(&state)
+      let running = state.activation.running?.keeper.route
+      // The keeper of a running engine tells when it has the devices.
+      state.reroute()
+      return (before, state, running)
+    }
+    let previous = Self.route(in: before, running: running)
+    guard previous != Self.route(in: after, running: running) else { return }
+    postRouteChange(reason, from: previous)
+  }
+
+  /// Tells observers of devices that came or went in a call.
+  ///
+  /// Called by the keeper, which must not wait for the session: the session may be waiting for the keeper.
+  func post(_ change: RouteKeeper.RouteChange) {
+    notifications.async { [self] in
+      let (category, news) = state.withLock { state in
+        state.knownCards.merge(change.identities)
+        state.granted = change.granted
+        let news = state.services.note(
+          from: change.before,
+          to: change.after,
+          because: change.reason
+        )
+        return (state.effectiveCategory, news)
+      }
+      if news == .lost { post(Self.mediaServicesWereLostNotification) }
+      postRouteChange(change.reason, from: Self.route(change.before, in: category))
+      if news == .reset { post(Self.mediaServicesWereResetNotification) }
+    }
+  }
+
+  private func post(_ name: Notification.Name) {
+    NotificationCenter.default.post(name: name, object: self)
+  }
+
+  /// Learns what the devices in use are called, as long as they are there.
+  func learnPorts() {
+    notifications.async { [self] in _ = currentRoute }
+  }
+
+  private func postRouteChange(
+    _ reason: RouteChangeReason,
+    from previous: AVAudioSessionRouteDescription
+  ) {
+    notifications.async { [self] in
+      NotificationCenter.default.post(
+        name: Self.routeChangeNotification,
+        object: self,
+        userInfo: [
+          AVAudioSessionRouteChangeReasonKey: reason.rawValue,
+          AVAudioSessionRouteChangePreviousRouteKey: previous,
+        ]
+      )
+    }
+  }
+
+  static func records(_ category: Category) -> Bool {
+    category == .playAndRecord || category == .record || category == .multiRoute
+  }
+
+  static func route(in state: SessionState) -> AVAudioSessionRouteDescription {
+    route(in: state, running: state.activation.running?.keeper.route)
+  }
+
+  /// The route that is running, or else the one that would be.
+  private static func route(
+    in state: SessionState,
+    running: RoutePlan.Route?
+  ) -> AVAudioSessionRouteDescription {
+    if let running { return route(running, in: state.effectiveCategory) }
+    let wished = RoutePlan(
+      state.devicesAsRouted,
+      cards: state.devices.automatic.isEmpty ? [] : SoundCard.all(),
+      known: state.knownCards,
+      at: MonotonicClock.now()
+    )
+    return route(wished.wantedRoute, in: state.effectiveCategory)
+  }
+
+  private static func route(
+    _ route: RoutePlan.Route,
+    in category: Category
+  ) -> AVAudioSessionRouteDescription {
+    let microphone = records(category) ? route.capture : nil
+    let loudspeaker = category == .record ? nil : route.playback
+    return AVAudioSessionRouteDescription(
+      inputs: microphone.map { [SessionPort.description(of: $0, .input)] } ?? [],
+      outputs: loudspeaker.map { [SessionPort.description(of: $0, .output)] } ?? []
+    )
+  }
+
+  /// The machine's own loudspeaker: the device that is chosen if it is one, else the first there is.
+  static func speaker(besides devices: Devices) -> AVAudioSessionPortDescription? {
+    let chosen = SessionPort.description(of: devices.playback, .output)
+    if chosen.portType == .builtInSpeaker { return chosen }
+    return SessionPort.all(.output).first { $0.portType == .builtInSpeaker }
+  }
+}

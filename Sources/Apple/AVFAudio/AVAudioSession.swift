@@ -1,0 +1,462 @@
+public import ALSAAudio
+import DesktopServices
+public import Foundation
+import MediaCore
+public import RealTime
+public import SpeechDSP
+import Synchronization
+public import VoiceEngine
+
+/// The audio session: what the process does with sound, and whether it may at this moment.
+///
+/// In a call the system activates it at call priority, exactly when a start, answer or un-hold action
+/// has been fulfilled, and deactivates it when the last audible call has ended or is held. Activation
+/// takes the sound devices and starts the real-time voice thread; deactivation releases both.
+///
+/// **Thread safety:** every member may be used from any thread. Activation blocks for as long as
+/// the device takes to open.
+///
+/// Differs from Apple's: `devices`, `standIns`, `learn`, `announceCalls`, `speechFilters`, `usesCardProfiles` and `voiceEngine` are additions
+/// for Linux, where an app chooses its sound devices by name and runs its voice through the engine.
+open class AVAudioSession: NSObject, @unchecked Sendable {
+  // SAFETY: all state is in a mutex.
+  let state = Mutex(SessionState())
+  /// Notifications are posted here, never on the main thread.
+  let notifications = DispatchQueue(label: "avfaudio.notifications")
+  /// Other programs' sound, which steps back while the session is active.
+  let players: MediaPlayers
+  let arbiter: CallArbiter
+  let reservations: CardReservations
+  /// Who helps where real-time scheduling is not permitted.
+  let realTimeKit = RealTimeKit()
+  /// Whether virtual devices are arbitrated as well, which nobody else could want.
+  let arbitratesAll: Bool
+
+  /// The session of a process on the user's desktop.
+  override public convenience init() { self.init(bus: nil, arbitratesAll: false) }
+
+  /// A session on the desktop whose bus is at that address.
+  init(bus address: String?, arbitratesAll: Bool) {
+    players = MediaPlayers(address: address)
+    arbiter = CallArbiter(address: address)
+    reservations = CardReservations(address: address)
+    self.arbitratesAll = arbitratesAll
+    super.init()
+  }
+
+  /// The devices of a session.
+  public struct Devices: Equatable, Sendable {
+    /// The microphone.
+    public var capture: DeviceName
+    /// The loudspeaker.
+    public var playback: DeviceName
+    /// The sides of which nobody has chosen the device: a better card, such as a headset, is used as soon as it is
+    /// plugged in, and any other if the named one is not there.
+    ///
+    /// Has no effect on a side that names a sound server, which chooses itself.
+    public var automatic: DeviceSides
+
+    /// A pair of devices.
+    public init(capture: DeviceName, playback: DeviceName, automatic: DeviceSides = []) {
+      self.capture = capture
+      self.playback = playback
+      self.automatic = automatic
+    }
+
+    /// The devices that the desktop's user has chosen.
+    public static let systemDefault = Devices(capture: .pcm("default"), playback: .pcm("default"))
+  }
+
+  private static let shared = AVAudioSession()
+
+  /// The session of this process.
+  open class func sharedInstance() -> AVAudioSession {
+    shared
+  }
+
+  // MARK: Category and mode
+
+  /// What the app does with sound; `soloAmbient` at first.
+  open var category: Category { state.withLock { $0.category } }
+  /// How it uses the category; `default` at first.
+  open var mode: Mode { state.withLock { $0.mode } }
+  /// The refinements that were set with the category, and those that they and the mode imply.
+  open var categoryOptions: CategoryOptions { state.withLock { $0.effectiveOptions } }
+  /// How routes are shared.
+  open var routeSharingPolicy: RouteSharingPolicy { state.withLock { $0.policy } }
+  /// The categories that can be set.
+  open var availableCategories: [Category] {
+    [.ambient, .soloAmbient, .playback, .record, .playAndRecord, .multiRoute]
+  }
+  /// The modes that go with the category.
+  open var availableModes: [Mode] {
+    let all: [Mode] = [
+      .default, .voiceChat, .videoChat, .gameChat, .videoRecording, .measurement, .moviePlayback,
+      .spokenAudio, .voicePrompt,
+    ]
+    return all.filter { SessionState.fits($0, category) }
+  }
+
+  /// Sets the category, clears options and override, and keeps the mode if it fits.
+  open func setCategory(_ category: Category) throws {
+    try setCategory(category, options: [])
+  }
+
+  /// Sets category and options, clears the override, and keeps the mode if it fits.
+  open func setCategory(_ category: Category, options: CategoryOptions) throws {
+    let mode = SessionState.fits(mode, category) ? mode : .default
+    try setCategory(category, mode: mode, options: options)
+  }
+
+  /// Sets category, mode and options, and clears the override.
+  ///
+  /// Throws `badParam`, changing nothing, if they do not fit.
+  open func setCategory(
+    _ category: Category,
+    mode: Mode,
+    options: CategoryOptions = []
+  ) throws {
+    try setCategory(category, mode: mode, policy: routeSharingPolicy, options: options)
+  }
+
+  /// Sets category, mode, policy and options, and clears the override.
+  ///
+  /// Throws `badParam`, changing nothing, if they do not fit.
+  open func setCategory(
+    _ category: Category,
+    mode: Mode,
+    policy: RouteSharingPolicy,
+    options: CategoryOptions = []
+  ) throws {
+    if let objection = SessionState.objection(to: category, mode, options) {
+      throw ErrorCode.badParam.error(reason: objection)
+    }
+    changeRoute(because: .categoryChange) { state in
+      state.category = category
+      state.mode = mode
+      state.policy = policy
+      state.options = options
+      state.override = .none
+    }
+  }
+
+  /// Sets the mode, and clears options and override.
+  ///
+  /// Throws `badParam` if it does not fit the category.
+  open func setMode(_ mode: Mode) throws {
+    try setCategory(category, mode: mode, options: [])
+  }
+
+  // MARK: Additions for Linux
+
+  /// The devices that an activation opens; both `default` at first.
+  ///
+  /// Setting them while the session is active moves the voice over, as soon as they can be opened: one that is not
+  /// there is waited for. Which other programs step back is decided at the activation.
+  public var devices: Devices {
+    get { state.withLock { $0.devices } }
+    set {
+      state.withLock { state in
+        state.devices = newValue
+        state.reroute()
+      }
+    }
+  }
+
+  /// What the next activation uses as long as a card that `devices` names, and that is known, is not plugged in; nil
+  /// for the best other card there is.
+  public var standIns: Devices? {
+    get { state.withLock { $0.standIns } }
+    set { state.withLock { $0.standIns = newValue } }
+  }
+
+  /// Tells what the cards of devices are known by, so that `devices` may name them while they are not plugged in.
+  ///
+  /// Cards that were used by this session are known without.
+  public func learn(capture: KnownDevice?, playback: KnownDevice?) {
+    state.withLock { state in
+      if let capture { state.knownCards[.capture, DeviceName(capture.name)] = capture.identity }
+      if let playback { state.knownCards[.playback, DeviceName(playback.name)] = playback.identity }
+    }
+  }
+
+  /// Tells the sound servers of a desktop that this program's sound is calls, so that they may lower or pause other
+  /// sound by their own rules.
+  ///
+  /// To be called first in a program, before there are other threads: it sets environment variables.
+  public static func announceCalls() { StreamRole.announceCalls() }
+
+  /// The filters that the next activation uses; nil chooses by mode.
+  public var speechFilters: SpeechFilterSettings? {
+    get { state.withLock { $0.speechFilters } }
+    set { state.withLock { $0.speechFilters = newValue } }
+  }
+
+  /// Whether the next activation sets cards up by their profiles of ALSA's Use Case Manager; false at first.
+  ///
+  /// For machines without a sound server, which would have done that: levels become those of the profile.
+  public var usesCardProfiles: Bool {
+    get { state.withLock { $0.usesCardProfiles } }
+    set { state.withLock { $0.usesCardProfiles = newValue } }
+  }
+
+  /// The engine that runs while the session is active, nil otherwise.
+  public var voiceEngine: CallEngine? { state.withLock { $0.activation.running?.engine } }
+
+  // MARK: Activation
+
+  /// Activates or deactivates the session outside calls.
+  ///
+  /// During a call the system owns the activation: activating changes nothing, deactivating throws
+  /// `isBusy`. While calls are held and none is heard, or another program has the desktop's active call, activating
+  /// throws `insufficientPriority`. When another program takes one later, the session is interrupted.
+  open func setActive(_ active: Bool, options: SetActiveOptions = []) throws {
+    if active { watchOthers() }
+    try state.withLock { state in
+      switch (state.activation, active) {
+      case (.byCall, true), (.byApp, true):
+        break
+      case (.inactive, false):
+        // Another program's call may have ended it first. What a call of ours has paused is its own matter.
+        if state.lingering == nil { leavePlayers(options) }
+      case (.byCall, false):
+        throw ErrorCode.isBusy.error(reason: "a call holds the session")
+      case (.inactive, true):
+        guard !state.isWithheldByCalls else {
+          throw ErrorCode.insufficientPriority.error(reason: "calls are on hold")
+        }
+        try makeWayForCalls(state)
+        state.activation = .byApp(try run(&state))
+        // Devices that a call has left come without its rights.
+        arbiter.release()
+        silenceOthers(state)
+      case (.byApp(let running), false):
+        running.stop()
+        state.activation = .inactive
+        leavePlayers(options)
+      }
+    }
+  }
+
+  private func leavePlayers(_ options: SetActiveOptions) {
+    if options.contains(.notifyOthersOnDeactivation) {
+      players.resume()
+    } else {
+      players.forget()
+    }
+  }
+
+  // MARK: Route
+
+  /// Where sound comes from and goes to now, or would if the session were active.
+  open var currentRoute: AVAudioSessionRouteDescription {
+    Self.route(in: state.withLock { $0 })
+  }
+
+  /// The microphones that there are; nil if the category does not record.
+  open var availableInputs: [AVAudioSessionPortDescription]? {
+    let (category, devices) = state.withLock { ($0.effectiveCategory, $0.devices) }
+    guard Self.records(category) else { return nil }
+    let inputs = SessionPort.all(.input)
+    let chosen = SessionPort.description(of: devices.capture, .input)
+    return inputs.contains(chosen) ? inputs : [chosen] + inputs
+  }
+
+  /// True if there is a microphone.
+  open var isInputAvailable: Bool {
+    if case .pcm = devices.capture { !SessionPort.all(.input).isEmpty } else { true }
+  }
+
+  /// Several microphones of one port; not told apart here.
+  open var inputDataSources: [AVAudioSessionDataSourceDescription]? { nil }
+  /// Several loudspeakers of one port; not told apart here.
+  open var outputDataSources: [AVAudioSessionDataSourceDescription]? { nil }
+
+  /// The wish of `setPreferredInput`.
+  open var preferredInput: AVAudioSessionPortDescription? { state.withLock { $0.preferredInput } }
+
+  /// Wishes for a microphone; nil leaves the choice to the system.
+  ///
+  /// While the session is active the voice moves over as soon as the device can be opened. A headset's microphone
+  /// brings its loudspeaker along. Throws `badParam` for a port that is not
+  /// there.
+  open func setPreferredInput(_ inPort: AVAudioSessionPortDescription?) throws {
+    guard let inPort else {
+      return changeRoute(because: .override) { state in
+        guard state.preferredInput != nil else { return }
+        state.preferredInput = nil
+        state.devices = state.devicesBeforePreference ?? .systemDefault
+        state.devicesBeforePreference = nil
+      }
+    }
+    guard availableInputs?.contains(inPort) ?? false else {
+      throw ErrorCode.badParam.error(reason: "there is no microphone \"\(inPort.uid)\"")
+    }
+    let isHeadset = [Port.bluetoothHFP, .usbAudio, .headsetMic].contains(inPort.portType)
+    let twin = isHeadset ? SessionPort.all(.output).first { $0.uid == inPort.uid } : nil
+    changeRoute(because: .override) { state in
+      if state.preferredInput == nil { state.devicesBeforePreference = state.devices }
+      state.preferredInput = inPort
+      state.devices.capture = DeviceName(inPort.uid)
+      // What is listed is meant as it is now, whatever card had that name before.
+      state.knownCards[.capture, state.devices.capture] = nil
+      if let twin {
+        state.devices.playback = DeviceName(twin.uid)
+        state.knownCards[.playback, state.devices.playback] = nil
+      }
+      state.devices.automatic.subtract(twin == nil ? .capture : .both)
+    }
+  }
+
+  /// Sends sound to the loudspeaker whatever is plugged in, or no longer.
+  ///
+  /// While the session is active the voice moves over as soon as the device can be opened.
+  /// Throws `badParam` unless the category is `playAndRecord`, and `resourceNotAvailable` if the
+  /// machine has no loudspeaker of its own. The next change of category ends it.
+  open func overrideOutputAudioPort(_ portOverride: PortOverride) throws {
+    let (category, devices) = state.withLock { ($0.effectiveCategory, $0.devices) }
+    guard category == .playAndRecord else {
+      throw ErrorCode.badParam.error(reason: "an override needs the category playAndRecord")
+    }
+    if portOverride == .speaker, Self.speaker(besides: devices) == nil {
+      throw ErrorCode.resourceNotAvailable.error(reason: "there is no loudspeaker")
+    }
+    changeRoute(because: .override) { $0.override = portOverride }
+  }
+
+  // MARK: Wishes, and what was granted
+
+  /// The wish of `setPreferredSampleRate`, 0 if there is none.
+  open var preferredSampleRate: Double { state.withLock { $0.preferredSampleRate } }
+  /// The wish of `setPreferredIOBufferDuration` in seconds, 0 if there is none.
+  open var preferredIOBufferDuration: TimeInterval {
+    state.withLock { $0.preferredIOBufferDuration }
+  }
+  /// The microphone's rate in hertz: the one in use, or the last one, at first 48000.
+  open var sampleRate: Double { state.withLock { $0.granted.sampleRate } }
+  /// The device's period in seconds: the one in use, or the last one.
+  open var ioBufferDuration: TimeInterval { state.withLock { $0.granted.bufferDuration } }
+
+  /// Wishes for a rate in hertz; the next activation asks the card for it, and `sampleRate` tells what
+  /// it granted.
+  ///
+  /// The codec works at 48 kHz whatever the card does. Throws `badParam` for what is not positive.
+  open func setPreferredSampleRate(_ sampleRate: Double) throws {
+    guard sampleRate >= 1, sampleRate <= 1_000_000 else {
+      throw ErrorCode.badParam.error(reason: "a sample rate is a positive number of hertz")
+    }
+    state.withLock { $0.preferredSampleRate = sampleRate }
+  }
+
+  /// Wishes for a device period in seconds; the next activation asks the card for it, and
+  /// `ioBufferDuration` tells what it granted.
+  ///
+  /// Throws `badParam` for what is not positive or above 1 s.
+  open func setPreferredIOBufferDuration(_ duration: TimeInterval) throws {
+    guard duration > 0, duration <= 1 else {
+      throw ErrorCode.badParam.error(reason: "a buffer duration is between 0 and 1 s")
+    }
+    state.withLock { $0.preferredIOBufferDuration = duration }
+  }
+
+  /// Wishes for a number of input channels; the voice path is mono, so it only reads back.
+  open func setPreferredInputNumberOfChannels(_ count: Int) throws {
+    try setPreferredChannels(count, \.preferredInputChannels)
+  }
+
+  /// Wishes for a number of output channels; the voice path is mono, so it only reads back.
+  open func setPreferredOutputNumberOfChannels(_ count: Int) throws {
+    try setPreferredChannels(count, \.preferredOutputChannels)
+  }
+
+  private func setPreferredChannels(
+    _ count: Int,
+    _ wish: WritableKeyPath<SessionState, Int>
+  ) throws {
+    guard count > 0 else {
+      throw ErrorCode.badParam.error(reason: "a number of channels is positive")
+    }
+    state.withLock { $0[keyPath: wish] = count }
+  }
+
+  /// The wish of `setPreferredInputNumberOfChannels`, 0 if there is none.
+  open var preferredInputNumberOfChannels: Int { state.withLock { $0.preferredInputChannels } }
+  /// The wish of `setPreferredOutputNumberOfChannels`, 0 if there is none.
+  open var preferredOutputNumberOfChannels: Int { state.withLock { $0.preferredOutputChannels } }
+  /// How many channels the voice path takes from the microphone: 1, or 0 without one.
+  open var inputNumberOfChannels: Int { currentRoute.inputs.isEmpty ? 0 : 1 }
+  /// How many channels the voice path gives to the loudspeaker: 1, or 0 without one.
+  open var outputNumberOfChannels: Int { currentRoute.outputs.isEmpty ? 0 : 1 }
+
+  // MARK: Levels and delays
+
+  /// Seconds from the microphone to the voice path: the period in use.
+  open var inputLatency: TimeInterval { ioBufferDuration }
+
+  /// Seconds from the voice path to the loudspeaker: how full its buffer is kept, measured while the
+  /// session is active.
+  open var outputLatency: TimeInterval {
+    let fill = voiceEngine?.statistics()?.playbackFillNanoseconds
+    return fill.map { Double($0) / 1e9 } ?? ioBufferDuration
+  }
+
+  /// The session's own attenuation: none, hence 1.
+  ///
+  /// The card's mixer is the user's.
+  open var outputVolume: Float { 1 }
+  /// The session's own gain: none, hence 1.
+  ///
+  /// The card's mixer is the user's.
+  open var inputGain: Float { 1 }
+  /// False: the gain is the card's mixer's.
+  open var isInputGainSettable: Bool { false }
+  /// Throws `badParam`: the gain is the card's mixer's.
+  open func setInputGain(_ gain: Float) throws {
+    throw ErrorCode.badParam.error(reason: "the gain is the card's mixer's")
+  }
+
+  // MARK: Others
+
+  /// Whether another program plays.
+  ///
+  /// Differs from Apple's: other programs are not seen, so it is always false.
+  open var isOtherAudioPlaying: Bool { false }
+  /// Whether secondary sound should be silent; as `isOtherAudioPlaying`, always false.
+  open var secondaryAudioShouldBeSilencedHint: Bool { false }
+
+  /// The wish of `setAllowHapticsAndSystemSoundsDuringRecording`.
+  open var allowHapticsAndSystemSoundsDuringRecording: Bool {
+    state.withLock { $0.allowsHapticsDuringRecording }
+  }
+
+  /// Whether the desktop may make noises while recording; it reads back, the desktop does not know.
+  open func setAllowHapticsAndSystemSoundsDuringRecording(_ isAllowed: Bool) throws {
+    state.withLock { $0.allowsHapticsDuringRecording = isAllowed }
+  }
+
+  /// The wish of `setPrefersNoInterruptionsFromSystemAlerts`.
+  open var prefersNoInterruptionsFromSystemAlerts: Bool {
+    state.withLock { $0.prefersNoInterruptionsFromSystemAlerts }
+  }
+
+  /// Whether alerts should wait; it reads back, the desktop does not know.
+  open func setPrefersNoInterruptionsFromSystemAlerts(_ isPreferred: Bool) throws {
+    state.withLock { $0.prefersNoInterruptionsFromSystemAlerts = isPreferred }
+  }
+
+  // MARK: Recording
+
+  /// Whether the user lets the app record; outside a sandbox always granted.
+  open var recordPermission: RecordPermission { .granted }
+
+  /// Asks for permission to record; answers on an arbitrary thread.
+  open func requestRecordPermission(_ response: @escaping (Bool) -> Void) {
+    let crossing = Answer(give: response)
+    DispatchQueue.global().async { crossing.give(true) }
+  }
+
+  // SAFETY: handed to one thread, called there once; Apple's parameter is not Sendable.
+  private struct Answer: @unchecked Sendable {
+    let give: (Bool) -> Void
+  }
+}

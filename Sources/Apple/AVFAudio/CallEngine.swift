@@ -1,0 +1,6 @@
+public import ALSAAudio
+public import UDPTransport
+public import VoiceEngine
+
+/// The voice engine of a real call: sound cards or files on one side, UDP on the other.
+public typealias CallEngine = VoiceEngine<Headset, MediaSocket>

@@ -1,0 +1,28 @@
+import ALSAAudio
+import RealTime
+
+/// What cards are known by, by the side that they were used on and the name that was used.
+///
+/// Sides are apart: a name may have meant another card when it was last used on the other one.
+struct KnownCards: Equatable, Sendable {
+  private var capture: [DeviceName: SoundCard.Identity] = [:]
+  private var playback: [DeviceName: SoundCard.Identity] = [:]
+
+  /// The identity of the card that the name means on that side; nil if it is not known.
+  subscript(side: DeviceSides, name: DeviceName) -> SoundCard.Identity? {
+    get { side == .capture ? capture[name] : playback[name] }
+    set { if side == .capture { capture[name] = newValue } else { playback[name] = newValue } }
+  }
+
+  /// Takes in what others know; theirs counts.
+  mutating func merge(_ others: KnownCards) {
+    capture.merge(others.capture) { $1 }
+    playback.merge(others.playback) { $1 }
+  }
+
+  /// Whether a name is known on a side.
+  func contains(_ name: String) -> Bool {
+    capture.keys.contains { $0.description == name }
+      || playback.keys.contains { $0.description == name }
+  }
+}

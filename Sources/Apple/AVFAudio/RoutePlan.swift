@@ -1,0 +1,321 @@
+import ALSAAudio
+import MediaCore
+import RealTime
+
+/// Which device each side of a call should have: the one that was wished for whenever it is there, and the next
+/// best as long as it is not.
+///
+/// A value without I/O: what is plugged in is told, and somebody else opens it.
+struct RoutePlan: Sendable {
+  /// A microphone or a loudspeaker.
+  struct Side: Sendable {
+    /// What the app has named.
+    fileprivate var named: DeviceName
+    /// What the user wishes for: the same, or where nobody has chosen a device, what is better.
+    fileprivate(set) var wanted: DeviceName
+    /// What the wanted card is known by, once it was there; nil for what is no card.
+    var identity: SoundCard.Identity?
+    /// What is in use; nil while nothing is.
+    var current: DeviceName?
+
+    /// What was chosen to stand in before any other, as long as the wanted card is not there.
+    fileprivate var standIn: DeviceName?
+    /// What was in use before something else was wished for, until that is open.
+    fileprivate var former: DeviceName?
+
+    /// True if nobody has chosen the device.
+    fileprivate var isAutomatic = false
+
+    /// True while what was wished for is in use.
+    var isSettled = true
+
+    /// When what was wished for was last opened, and what is in use.
+    fileprivate var opened: MonotonicInstant
+    fileprivate var since: MonotonicInstant
+    /// What stood in and did not work, and when it may be tried again.
+    fileprivate var failed: [DeviceName: MonotonicInstant] = [:]
+    /// A device that opens and does not work is not tried again before then.
+    fileprivate var notBefore: MonotonicInstant?
+    fileprivate var rest: Int64 = 0
+
+    fileprivate mutating func noteLost(at now: MonotonicInstant) {
+      if isSettled {
+        let isHopeless = now.nanoseconds(since: opened) < RoutePlan.probation
+        rest = isHopeless ? min(RoutePlan.longestRest, max(RoutePlan.shortestRest, 2 * rest)) : 0
+        // The first time may be the user's hand.
+        notBefore = rest > RoutePlan.shortestRest ? now.advanced(byNanoseconds: rest) : nil
+      } else if let current, now.nanoseconds(since: since) < RoutePlan.probation {
+        failed[current] = now.advanced(byNanoseconds: RoutePlan.longestRest)
+      }
+      (current, isSettled) = (nil, false)
+    }
+
+    fileprivate mutating func welcome(_ device: DeviceName, among cards: [SoundCard]) {
+      adopt(device, among: cards)
+      // What is in use was good enough until now.
+      standIn = current.flatMap { CardName($0) == nil ? nil : $0 } ?? standIn
+      (isSettled, notBefore, rest) = (false, nil, 0)
+    }
+
+    fileprivate mutating func adopt(_ device: DeviceName, among cards: [SoundCard]) {
+      wanted = device
+      identity = CardName(device)?.card(among: cards)?.identity
+      isSettled = true
+    }
+
+    fileprivate mutating func noteOpened(
+      _ device: DeviceName,
+      isWanted: Bool,
+      among cards: [SoundCard],
+      at now: MonotonicInstant
+    ) {
+      (current, isSettled, since) = (device, isWanted, now)
+      guard isWanted else { return }
+      opened = now
+      former = nil
+      identity = identity ?? CardName(device)?.card(among: cards)?.identity
+    }
+  }
+
+  /// What is lost sooner after it was opened does not work.
+  private static let probation: Int64 = 3_000_000_000
+  private static let shortestRest: Int64 = 500_000_000
+  private static let longestRest: Int64 = 30_000_000_000
+
+  private(set) var capture: Side
+  private(set) var playback: Side
+
+  /// Both sides have what was wished for; `known` are cards that were once there, by the names that were used, and
+  /// `standIns` what is used as long as a card is not there.
+  init(
+    _ devices: AVAudioSession.Devices,
+    cards: [SoundCard],
+    known: KnownCards = KnownCards(),
+    standIns: AVAudioSession.Devices? = nil,
+    at now: MonotonicInstant
+  ) {
+    func make(_ side: DeviceSides, _ named: DeviceName, _ standIn: DeviceName?) -> Side {
+      let isAutomatic = devices.automatic.contains(side)
+      let here = KnownDevice(named, identity: known[side, named]).name(among: cards)
+      let own = here.flatMap(CardName.init)?.card(among: cards)
+      let isOnCard = CardName(named) != nil
+      let better = isAutomatic && isOnCard ? Self.best(on: side, besides: own, among: cards) : nil
+      let wanted = better ?? named
+      let plugged = CardName(wanted)?.card(among: cards)?.identity
+      let instead = better == nil ? standIn : here ?? standIn
+      return Side(
+        named: named,
+        wanted: wanted,
+        // Another card may have had the name of what was just plugged in.
+        identity: better == nil ? known[side, wanted] ?? plugged : plugged,
+        current: wanted,
+        standIn: CardName(wanted) == nil || instead == wanted ? nil : instead,
+        isAutomatic: isAutomatic,
+        opened: now,
+        since: now
+      )
+    }
+    capture = make(.capture, devices.capture, standIns?.capture)
+    playback = make(.playback, devices.playback, standIns?.playback)
+  }
+
+  /// Whether a card that was once there is not under the name by which it is wished for.
+  func isElsewhere(among cards: [SoundCard]) -> Bool {
+    Self.sides.contains { side in
+      self[side].identity != nil && wanted(of: side, among: cards) != self[side].wanted
+    }
+  }
+
+  /// What the cards are known by.
+  var identities: KnownCards {
+    var identities = KnownCards()
+    for side in Self.sides { identities[side, self[side].wanted] = self[side].identity }
+    return identities
+  }
+
+  /// Whether a device that failed to open is worth waiting for: another program has it, or it was there once.
+  func isWorthWaiting(after error: AudioDeviceError) -> Bool {
+    switch error.kind {
+    case .busy: true
+    // A card that is just being plugged in may not be permitted to us yet, or not answer.
+    case .lost, .notFound, .other: identities.contains(error.device)
+    default: false
+    }
+  }
+
+  /// Whether a device was taken because it is better than the one that was named, which may still do.
+  func isNewcomer(_ device: String) -> Bool {
+    Self.sides.contains { side in
+      self[side].wanted != self[side].named && self[side].wanted.description == device
+    }
+  }
+
+  /// The devices of both sides; nil where nothing is.
+  struct Route: Equatable, Sendable {
+    var capture: DeviceName?
+    var playback: DeviceName?
+  }
+
+  /// What is in use.
+  var route: Route { Route(capture: capture.current, playback: playback.current) }
+
+  /// What the app expects: what it has named, or, where something better is used, what that replaced.
+  ///
+  /// A card that has another number by now is the same.
+  var expectedRoute: Route {
+    func expected(_ side: Side) -> DeviceName? {
+      guard side.isSettled else { return side.wanted }
+      return side.wanted == side.named ? side.current : side.named
+    }
+    return Route(capture: expected(capture), playback: expected(playback))
+  }
+
+  /// What was wished for.
+  var wantedRoute: Route { Route(capture: capture.wanted, playback: playback.wanted) }
+
+  /// What is in use or wished for, under the names that it has now.
+  func devices(among cards: [SoundCard]) -> [DeviceName] {
+    Self.sides.flatMap { [self[$0].current, wanted(of: $0, among: cards)] }.compactMap { $0 }
+  }
+
+  /// The sides that do not have what was wished for.
+  var unsettled: [DeviceSides] { Self.sides.filter { !self[$0].isSettled } }
+
+  private static let sides: [DeviceSides] = [.capture, .playback]
+
+  /// One side.
+  private(set) subscript(side: DeviceSides) -> Side {
+    get { side == .capture ? capture : playback }
+    set { if side == .capture { capture = newValue } else { playback = newValue } }
+  }
+
+  /// Notes that the device of these sides is gone.
+  mutating func noteLost(_ sides: DeviceSides, at now: MonotonicInstant) {
+    for side in Self.sides where sides.contains(side) { self[side].noteLost(at: now) }
+  }
+
+  /// Takes in that the user wishes for other devices; what is in use stays until they are open, or is the first to
+  /// stand in for them.
+  ///
+  /// Returns the sides whose device has to be let go first, since the same card may be wanted in another way: by another
+  /// name of it, or by a server or plugin behind which it is.
+  mutating func wish(
+    for devices: AVAudioSession.Devices,
+    among cards: [SoundCard],
+    known: KnownCards,
+    at now: MonotonicInstant
+  ) -> DeviceSides {
+    let fresh = RoutePlan(devices, cards: cards, known: known, at: now)
+    var blocked: DeviceSides = []
+    for side in Self.sides where isNew(fresh[side], on: side) {
+      let current = self[side].current
+      self[side] = fresh[side]
+      // A card may have another number by now than the user knows.
+      let named = wanted(of: side, among: cards)
+      self[side].isSettled = current == named ?? fresh[side].wanted
+      self[side].current = current
+      // What is not there shares nothing.
+      guard !self[side].isSettled, let current, let named, mayShare(current, named, among: cards)
+      else { continue }
+      (self[side].current, self[side].former) = (nil, current)
+      blocked.formUnion(side)
+    }
+    return blocked
+  }
+
+  // What nobody has chosen is not chosen anew because of the other side.
+  private func isNew(_ fresh: Side, on side: DeviceSides) -> Bool {
+    fresh.named != self[side].named || fresh.isAutomatic != self[side].isAutomatic
+  }
+
+  /// Takes in which cards are plugged in; true if there is a better one where nobody has chosen the device.
+  ///
+  /// That is better than what is in use, and is wished for from now on; what is in use stays until it is open, and stands in
+  /// for it later. What is in use in place of a card that is gone is what is wished for now.
+  mutating func welcome(_ cards: [SoundCard]) -> Bool {
+    var isNews = false
+    for side in Self.sides where self[side].isAutomatic && CardName(self[side].wanted) != nil {
+      func card(_ name: DeviceName?) -> SoundCard? {
+        name.flatMap(CardName.init)?.card(among: cards)
+      }
+      let wanted = card(wanted(of: side, among: cards))
+      guard let used = card(self[side].current) else { continue }
+      if wanted == nil, let current = self[side].current {
+        self[side].adopt(current, among: cards)
+      }
+      // What does not open or does not work is no news.
+      let others = cards.filter { $0 == used || $0 != wanted }
+      guard let better = Self.best(on: side, besides: used, among: others) else { continue }
+      self[side].welcome(better, among: cards)
+      isNews = true
+    }
+    return isNews
+  }
+
+  // The best device on a side, if it is better than those of `own`.
+  private static func best(
+    on side: DeviceSides,
+    besides own: SoundCard?,
+    among cards: [SoundCard]
+  ) -> DeviceName? {
+    // Of those that are as good the first one stays.
+    let devices = (own.map { [$0] } ?? []) + cards.filter { $0 != own }
+    let ranked = DeviceList.ranked(devices.flatMap(\.devices), capture: side == .capture)
+    guard let best = ranked.first, !(own?.devices.contains(best) ?? false) else { return nil }
+    return .pcm(best.name)
+  }
+
+  private func mayShare(_ one: DeviceName, _ other: DeviceName, among cards: [SoundCard]) -> Bool {
+    guard case .pcm = one, case .pcm = other else { return false }
+    guard let one = CardName(one), let other = CardName(other) else { return true }
+    return one.card(among: cards) == other.card(among: cards)
+  }
+
+  /// Gives each side that does not have what was wished for the best that `open` does not throw at.
+  mutating func settle(
+    among cards: [SoundCard],
+    at now: MonotonicInstant,
+    by open: (_ name: DeviceName, _ side: DeviceSides) throws -> Void
+  ) {
+    for side in unsettled {
+      for (name, isWanted) in attempts(on: side, among: cards, at: now) {
+        guard (try? open(name, side)) != nil else { continue }
+        self[side].noteOpened(name, isWanted: isWanted, among: cards, at: now)
+        break
+      }
+    }
+  }
+
+  /// What to try on a side that does not have what was wished for, best first; true beside what was wished for.
+  func attempts(
+    on side: DeviceSides,
+    among cards: [SoundCard],
+    at now: MonotonicInstant
+  ) -> [(name: DeviceName, isWanted: Bool)] {
+    let isResting = self[side].notBefore.map { now < $0 } ?? false
+    let wanted = isResting ? nil : wanted(of: side, among: cards)
+    let chosen =
+      self[side].current == nil
+      ? [self[side].former, self[side].standIn].compactMap { $0 } : []
+    let others = (chosen + substitutes(of: side, among: cards)).filter { name in
+      self[side].failed[name].map { now >= $0 } ?? true
+    }
+    return (wanted.map { [($0, true)] } ?? []) + others.map { ($0, false) }
+  }
+
+  /// The wanted device of a side under the name that it has now; nil if its card is not there.
+  private func wanted(of side: DeviceSides, among cards: [SoundCard]) -> DeviceName? {
+    KnownDevice(self[side].wanted, identity: self[side].identity).name(among: cards)
+  }
+
+  /// What could stand in on a side that has nothing, best first.
+  ///
+  /// For a card, other cards. Nothing stands in for a sound server or a plugin: taking its card would keep it from
+  /// coming back.
+  private func substitutes(of side: DeviceSides, among cards: [SoundCard]) -> [DeviceName] {
+    guard self[side].current == nil, CardName(self[side].wanted) != nil else { return [] }
+    let own = wanted(of: side, among: cards).flatMap(CardName.init)?.card(among: cards)
+    let others = cards.filter { $0 != own }.flatMap(\.devices)
+    return DeviceList.ranked(others, capture: side == .capture).map { .pcm($0.name) }
+  }
+}

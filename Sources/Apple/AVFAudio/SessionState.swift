@@ -1,0 +1,179 @@
+import ALSAAudio
+import MediaCore
+import RealTime
+import SpeechDSP
+import VoiceEngine
+
+/// What the session knows, and the rules between category, mode and options.
+struct SessionState: Sendable {
+  enum Activation: Sendable {
+    case inactive
+    case byApp(Running)
+    case byCall(Running)
+
+    var running: Running? {
+      switch self {
+      case .inactive: nil
+      case .byApp(let running), .byCall(let running): running
+      }
+    }
+  }
+
+  /// What an engine is made with.
+  struct Setup: Equatable, Sendable {
+    var devices: AVAudioSession.Devices
+    let wishes: DeviceWishes
+    let filters: SpeechFilterSettings
+  }
+
+  /// An engine, what it was made with, and who keeps it supplied with devices.
+  struct Running: Sendable {
+    let engine: CallEngine
+    var setup: Setup
+    let keeper: RouteKeeper
+
+    /// Releases the devices; blocks for some milliseconds.
+    func stop() {
+      keeper.stop()
+      engine.stop()
+      keeper.giveBackCards()
+    }
+  }
+
+  /// An engine whose devices stay open for a moment after a deactivation.
+  struct Lingering: Sendable {
+    let running: Running
+    let number: Int
+  }
+
+  var category = AVAudioSession.Category.soloAmbient
+  var mode = AVAudioSession.Mode.default
+  var options: AVAudioSession.CategoryOptions = []
+  var policy = AVAudioSession.RouteSharingPolicy.default
+  var override = AVAudioSession.PortOverride.none
+  var preferredSampleRate = 0.0
+  var preferredIOBufferDuration = 0.0
+  var preferredInputChannels = 0
+  var preferredOutputChannels = 0
+  var devices = AVAudioSession.Devices.systemDefault
+  var standIns: AVAudioSession.Devices?
+  var preferredInput: AVAudioSessionPortDescription?
+  /// What there was before the first wish for an input.
+  var devicesBeforePreference: AVAudioSession.Devices?
+  var speechFilters: SpeechFilterSettings?
+  var usesCardProfiles = false
+  var isInputMuted = false
+  var allowsHapticsDuringRecording = false
+  var prefersNoInterruptionsFromSystemAlerts = false
+  var activation = Activation.inactive
+  var lingering: Lingering?
+  var nextLingering = 1
+  var isWithheldByCalls = false
+  /// Whether another program's call interrupted the app, which has not been told of its end.
+  var isInterrupted = false
+  var isWatchingOthers = false
+  var services = SoundServices()
+  /// What cards are known by that were used before, by their names.
+  var knownCards = KnownCards()
+  var granted = RouteKeeper.Granted()
+
+  /// Deactivates the session, and keeps the engine for a moment in case somebody wants it.
+  @discardableResult
+  mutating func linger(_ running: Running) -> Lingering {
+    let lingering = Lingering(running: running, number: nextLingering)
+    nextLingering += 1
+    activation = .inactive
+    self.lingering = lingering
+    return lingering
+  }
+
+  /// Options as they take effect: some imply others.
+  var effectiveOptions: AVAudioSession.CategoryOptions {
+    var effective = options
+    if options.contains(.duckOthers) { effective.insert(.mixWithOthers) }
+    if mode == .voiceChat || mode == .videoChat { effective.insert(.allowBluetooth) }
+    if mode == .videoChat { effective.insert(.defaultToSpeaker) }
+    return effective
+  }
+
+  /// The category that counts: during a call always the two-way one.
+  var effectiveCategory: AVAudioSession.Category {
+    if case .byCall = activation { .playAndRecord } else { category }
+  }
+
+  /// The filters for the mode, unless the app has chosen its own.
+  var filters: SpeechFilterSettings {
+    if let speechFilters { return speechFilters }
+    let isTwoWay = mode == .voiceChat || mode == .videoChat || mode == .gameChat
+    return SpeechFilterSettings(echoCancellation: isTwoWay)
+  }
+
+  /// The devices, with the loudspeaker that an override asks for.
+  var devicesAsRouted: AVAudioSession.Devices {
+    guard override == .speaker, let speaker = AVAudioSession.speaker(besides: devices) else {
+      return devices
+    }
+    return AVAudioSession.Devices(
+      capture: devices.capture,
+      playback: DeviceName(speaker.uid),
+      automatic: devices.automatic.subtracting(.playback)
+    )
+  }
+
+  /// What the next engine is made with.
+  var setup: Setup {
+    var wishes = DeviceWishes(usesProfile: usesCardProfiles)
+    if preferredIOBufferDuration > 0 {
+      wishes.periodNanoseconds = Int64(preferredIOBufferDuration * 1e9)
+    }
+    if preferredSampleRate >= 1 { wishes.rate = SampleRate(hertz: Int(preferredSampleRate)) }
+    return Setup(devices: devicesAsRouted, wishes: wishes, filters: filters)
+  }
+
+  /// Moves a running engine to the devices that are wished for by now.
+  mutating func reroute() {
+    let wished = devicesAsRouted
+    guard var running = activation.running, running.setup.devices != wished else { return }
+    running.keeper.wish(for: wished, known: knownCards)
+    running.setup.devices = wished
+    switch activation {
+    case .inactive: break
+    case .byApp: activation = .byApp(running)
+    case .byCall: activation = .byCall(running)
+    }
+  }
+
+  /// Why the three do not go together, nil if they do.
+  static func objection(
+    to category: AVAudioSession.Category,
+    _ mode: AVAudioSession.Mode,
+    _ options: AVAudioSession.CategoryOptions
+  ) -> String? {
+    let isTwoWay = category == .playAndRecord
+    if !fits(mode, category) {
+      return "the mode \(mode.rawValue) does not go with the category \(category.rawValue)"
+    }
+    if options.contains(.defaultToSpeaker), !isTwoWay {
+      return "defaultToSpeaker needs the category playAndRecord"
+    }
+    if options.contains(.allowBluetooth), !isTwoWay, category != .record {
+      return "allowBluetooth needs a category that records"
+    }
+    let mixing: AVAudioSession.CategoryOptions = [.mixWithOthers, .duckOthers]
+    let mayMix: [AVAudioSession.Category] = [.playAndRecord, .playback, .multiRoute, .ambient]
+    if !options.isDisjoint(with: mixing), !mayMix.contains(category) {
+      return "mixing does not go with the category \(category.rawValue)"
+    }
+    return nil
+  }
+
+  /// True if the mode can be used with the category.
+  static func fits(_ mode: AVAudioSession.Mode, _ category: AVAudioSession.Category) -> Bool {
+    switch mode {
+    case .voiceChat, .videoChat, .gameChat: category == .playAndRecord
+    case .videoRecording: category == .playAndRecord || category == .record
+    case .moviePlayback: category == .playback
+    default: true
+    }
+  }
+}

@@ -1,0 +1,47 @@
+import ALSAAudio
+import RealTime
+
+/// Whether the sound server that a running session goes through is there.
+///
+/// A value: it is told of what changed, and tells whether that was the server's doing. What is neither a card by its name
+/// nor a file is taken for a server's.
+struct SoundServices: Sendable {
+  /// What observers are told of a sound server.
+  enum News: Sendable {
+    case lost, reset
+  }
+
+  /// The sides whose server has gone.
+  private var missing: DeviceSides = []
+
+  /// Takes in that a route was exchanged for another; nil if no server went or came back by that.
+  mutating func note(
+    from before: RoutePlan.Route,
+    to after: RoutePlan.Route,
+    because reason: AVAudioSession.RouteChangeReason
+  ) -> News? {
+    let wasMissing = !missing.isEmpty
+    note(.capture, from: before.capture, to: after.capture, because: reason)
+    note(.playback, from: before.playback, to: after.playback, because: reason)
+    return wasMissing == !missing.isEmpty ? nil : missing.isEmpty ? .reset : .lost
+  }
+
+  private mutating func note(
+    _ side: DeviceSides,
+    from before: DeviceName?,
+    to after: DeviceName?,
+    because reason: AVAudioSession.RouteChangeReason
+  ) {
+    guard before != after else { return }
+    if after != nil {
+      missing.remove(side)
+    } else if reason == .oldDeviceUnavailable, let before, Self.isServer(before) {
+      missing.insert(side)
+    }
+  }
+
+  // What is neither a card nor a file goes through somebody who may be restarted.
+  private static func isServer(_ device: DeviceName) -> Bool {
+    if case .pcm = device { CardName(device) == nil } else { false }
+  }
+}

@@ -1,0 +1,393 @@
+import AVFAudio
+import CallState
+import Foundation
+import MediaCore
+import RealTime
+
+/// The process's call system: feeds `CallControl`, performs its effects, and translates between it and
+/// Apple's classes. It decides nothing.
+///
+/// **Thread safety:** everything runs on one private serial queue; callers never wait except for
+/// `calls` and `pendingTransactions`. **Life cycle:** one for each process, since a controller finds
+/// the provider without being given it.
+// SAFETY: all stored state is confined to `queue`.
+final class CallSystem: @unchecked Sendable {
+  static let shared = CallSystem()
+
+  private let queue = DispatchQueue(label: "callkit.system")
+  private let completions = DispatchQueue(label: "callkit.completions")
+  private let isOnQueue = DispatchSpecificKey<Bool>()
+
+  private var control = CallControl()
+  private var mailboxes: [ProviderMailbox] = []
+  private var observers: [WeakObserver] = []
+  private var delivered: [ActionID: (action: CXAction, transaction: CXTransaction)] = [:]
+  private var nextCompletion = 1
+  private var timer: (any DispatchSourceTimer)?
+  private lazy var book = CallBook()
+  private var presenters: [any CallPresenter] = []
+  private var presented: CallPresentation?
+
+  private struct WeakObserver {
+    weak var observer: CXCallObserver?
+  }
+
+  private init() {
+    queue.setSpecific(key: isOnQueue, value: true)
+  }
+
+  /// Runs `work` on the system's queue, after what was asked before.
+  func perform(_ work: @escaping @Sendable () -> Void) {
+    queue.async(execute: work)
+  }
+
+  private func read<Value>(_ work: () -> Value) -> Value {
+    DispatchQueue.getSpecific(key: isOnQueue) == true ? work() : queue.sync(execute: work)
+  }
+
+  private var now: Moment {
+    Moment(instant: MonotonicClock.now(), date: CallDate(Date()))
+  }
+
+  // MARK: Providers and observers
+
+  func register(_ provider: CXProvider) {
+    let crossing = Crossing(value: provider)
+    perform { [self] in
+      let provider = crossing.value
+      let id = control.addProvider(provider.configuration.settings)
+      mailboxes.append(ProviderMailbox(provider: provider, id: id))
+    }
+  }
+
+  func setDelegate(
+    _ delegate: (any CXProviderDelegate)?,
+    of provider: CXProvider,
+    queue: DispatchQueue?
+  ) {
+    let crossing = Crossing(value: (provider, delegate))
+    perform { [self] in
+      guard let mailbox = mailbox(of: crossing.value.0) else { return }
+      mailbox.setDelegate(crossing.value.1, queue: queue)
+    }
+  }
+
+  func add(observer: CXCallObserver) {
+    let crossing = Crossing(value: WeakObserver(observer: observer))
+    perform { [self] in
+      observers.removeAll { $0.observer == nil }
+      observers.append(crossing.value)
+    }
+  }
+
+  func add(presenter: any CallPresenter) {
+    perform { [self] in
+      presenters.append(presenter)
+      presenter.present(control.presentation)
+    }
+  }
+
+  var calls: [CXCall] {
+    read { Crossing(value: control.snapshots.map { CXCall($0) }) }.value
+  }
+
+  func remove(presenter: any CallPresenter) {
+    perform { [self] in presenters.removeAll { $0 === presenter } }
+  }
+
+  func displayName(of uuid: UUID) -> String? {
+    read { control.presentation.calls.first { $0.id == CallID(uuid) }?.details.displayName }
+  }
+
+  func pendingTransactions(of provider: CXProvider) -> [CXTransaction] {
+    let crossing = Crossing(value: provider)
+    return read {
+      var seen: [CXTransaction] = []
+      guard let id = mailbox(of: crossing.value)?.id else { return Crossing(value: seen) }
+      for action in control.pendingActions where action.provider == id {
+        guard let transaction = delivered[action.id]?.transaction,
+          !seen.contains(where: { $0 === transaction })
+        else { continue }
+        seen.append(transaction)
+      }
+      return Crossing(value: seen)
+    }.value
+  }
+
+  func pendingActions(of provider: CXProvider) -> [CXAction] {
+    let crossing = Crossing(value: provider)
+    return read {
+      let id = mailbox(of: crossing.value)?.id
+      let pending = control.pendingActions.filter { $0.provider == id }
+      return Crossing(value: pending.compactMap { delivered[$0.id]?.action })
+    }.value
+  }
+
+  private func mailbox(of provider: CXProvider) -> ProviderMailbox? {
+    mailboxes.first { $0.provider === provider }
+  }
+
+  // MARK: Verbs
+
+  func request(
+    _ transaction: CXTransaction,
+    queue completionQueue: DispatchQueue,
+    completion: @escaping @Sendable ((any Error)?) -> Void
+  ) {
+    // What the app does to the transaction from now on does not count.
+    let objects = transaction.actions
+    let crossing = Crossing(value: (transaction, objects))
+    let requests = objects.map(\.request)
+    verb { [self] in
+      let refusal = accept(requests, of: crossing.value.0, crossing.value.1)
+      complete(on: completionQueue, completion, with: refusal)
+    }
+  }
+
+  private func accept(
+    _ requests: [ActionRequest],
+    of transaction: CXTransaction,
+    _ objects: [CXAction]
+  ) -> CXErrorCodeRequestTransactionError? {
+    do throws(TransactionRefusal) {
+      let actions = try control.request(requests, at: now)
+      for (action, object) in zip(actions, objects) {
+        object.markDelivered(as: action.id)
+        delivered[action.id] = (object, transaction)
+      }
+      return nil
+    } catch {
+      return .init(refusal: error)
+    }
+  }
+
+  // Observers hear of a success first, then the completion runs, then delegates hear of it (R19).
+  private func complete(
+    on completionQueue: DispatchQueue,
+    _ completion: @escaping @Sendable ((any Error)?) -> Void,
+    with error: (any Error)?
+  ) {
+    let number = nextCompletion
+    nextCompletion += 1
+    if error == nil { for mailbox in mailboxes { mailbox.hold(until: number) } }
+    drain()
+    completionQueue.async { [self] in
+      completion(error)
+      perform { [self] in for mailbox in mailboxes { mailbox.lift(number) } }
+    }
+  }
+
+  func answer(_ action: ActionID, isFulfilled: Bool, date: Date?) {
+    verb { [self] in
+      control.answer(action, isFulfilled: isFulfilled, date: date.map { CallDate($0) }, at: now)
+    }
+  }
+
+  func reportIncoming(
+    _ uuid: UUID,
+    _ update: CXCallUpdate,
+    of provider: CXProvider,
+    completion: @escaping @Sendable ((any Error)?) -> Void
+  ) {
+    let crossing = Crossing(value: provider)
+    let settings = update.settings
+    verb { [self] in
+      let mailbox = mailbox(of: crossing.value)
+      var refusal: CXErrorCodeIncomingCallError?
+      do throws(IncomingRefusal) {
+        guard let mailbox else { throw .unknownCallProvider }
+        try control.reportIncoming(
+          CallID(uuid),
+          settings,
+          of: mailbox.id,
+          screening: book.screening(of: settings.remoteHandle.value.flatMap { $0 }),
+          at: now
+        )
+      } catch {
+        refusal = .init(refusal: error)
+      }
+      complete(on: mailbox?.givenQueue ?? completions, completion, with: refusal)
+    }
+  }
+
+  func reportUpdated(_ uuid: UUID, _ update: CXCallUpdate, of provider: CXProvider) {
+    let settings = update.settings
+    report(of: provider) { control, id, _ in control.update(CallID(uuid), settings, of: id) }
+  }
+
+  func reportConnecting(_ uuid: UUID, of provider: CXProvider, at date: Date?) {
+    report(of: provider) { control, id, now in
+      control.reportConnecting(CallID(uuid), of: id, at: date.map { CallDate($0) } ?? now.date)
+    }
+  }
+
+  func reportConnected(_ uuid: UUID, of provider: CXProvider, at date: Date?) {
+    report(of: provider) { control, id, now in
+      control.reportConnected(CallID(uuid), of: id, at: date.map { CallDate($0) } ?? now.date)
+    }
+  }
+
+  func reportEnded(
+    _ uuid: UUID,
+    of provider: CXProvider,
+    at date: Date?,
+    reason: CXCallEndedReason
+  ) {
+    report(of: provider) { control, id, now in
+      control.reportEnded(
+        CallID(uuid),
+        of: id,
+        reason: EndedReason(rawValue: reason.rawValue) ?? .failed,
+        date: date.map { CallDate($0) },
+        at: now
+      )
+    }
+  }
+
+  private func report(
+    of provider: CXProvider,
+    _ body: @escaping @Sendable (inout CallControl, ProviderID, Moment) -> Void
+  ) {
+    let crossing = Crossing(value: provider)
+    verb { [self] in
+      if let id = mailbox(of: crossing.value)?.id { body(&control, id, now) }
+    }
+  }
+
+  func invalidate(_ provider: CXProvider) {
+    let crossing = Crossing(value: provider)
+    verb { [self] in
+      guard let mailbox = mailbox(of: crossing.value) else { return }
+      mailbox.close()
+      control.invalidate(mailbox.id, at: now)
+      drain()
+      mailboxes.removeAll { $0 === mailbox }
+    }
+    // A process may end right after this (R30).
+    read { Crossing(value: self.book) }.value.flush()
+  }
+
+  /// Voids every call and action, as when the system's own state is lost (R32).
+  func reset() {
+    verb { [self] in control.reset(at: now) }
+  }
+
+  /// Carries out what the user decided on the call screen.
+  func decide(_ decision: UserDecision) {
+    verb { [self] in control.decide(decision, at: now) }
+  }
+
+  // MARK: Effects
+
+  // Every change goes this way: what the app changed meanwhile is taken in, and the effects are
+  // performed.
+  private func verb(_ body: @escaping @Sendable () -> Void) {
+    perform { [self] in
+      for mailbox in mailboxes {
+        control.configure(mailbox.id, mailbox.provider.configuration.settings)
+        control.setHasDelegate(mailbox.id, mailbox.hasDelegate)
+      }
+      body()
+      drain()
+    }
+  }
+
+  private func drain() {
+    // A delegate that is told of a deactivation may ask for the session at once.
+    AVAudioSession.sharedInstance().setWithheldByCalls(control.isSessionWithheld)
+    while let effect = control.nextEffect() { perform(effect) }
+    AVAudioSession.sharedInstance().setWithheldByCalls(control.isSessionWithheld)
+    schedule()
+    present()
+  }
+
+  private func present() {
+    guard !presenters.isEmpty else { return }
+    let presentation = control.presentation
+    guard presentation != presented else { return }
+    presented = presentation
+    for presenter in presenters { presenter.present(presentation) }
+  }
+
+  private func perform(_ effect: CallControl.Effect) {
+    switch effect {
+    case .deliver(let actions):
+      deliver(actions)
+    case .timedOut(let action):
+      guard let object = delivered[action.id]?.action else { return }
+      object.markTimedOut()
+      let crossing = Crossing(value: object)
+      tell(action.provider) { $1.provider($0, timedOutPerforming: crossing.value) }
+    case .finished(let action, _):
+      delivered.removeValue(forKey: action.id)?.action.markComplete()
+    case .callChanged(let snapshot):
+      for entry in observers { entry.observer?.notify(CXCall(snapshot)) }
+    case .activateAudio(let provider):
+      // A ringtone gives its device up before the call wants it.
+      present()
+      activateAudio(for: provider)
+    case .deactivateAudio(let provider, let release):
+      AVAudioSession.sharedInstance().deactivateForCall(keepingDevices: release == .afterGraceTime)
+      tell(provider) { $1.provider($0, didDeactivate: .sharedInstance()) }
+    case .didReset(let provider):
+      tell(provider) { $1.providerDidReset($0) }
+    case .recorded(let record):
+      let provider = mailboxes.first { $0.id == record.provider }?.provider
+      book.add(record, app: provider?.configuration.localizedName)
+      for presenter in presenters { presenter.present(ended: record) }
+    }
+  }
+
+  private func deliver(_ actions: [CallAction]) {
+    guard let first = actions.first else { return }
+    let objects = actions.map { delivered[$0.id]?.action ?? CXAction.object(for: $0) }
+    let requested = delivered[first.id]?.transaction
+    let isWhole = requested?.actions.elementsEqual(objects, by: ===) ?? false
+    let transaction = isWhole ? requested ?? CXTransaction() : CXTransaction(actions: objects)
+    for (action, object) in zip(actions, objects) {
+      object.markDelivered(as: action.id)
+      delivered[action.id] = (object, transaction)
+    }
+    let crossing = Crossing(value: (transaction, objects))
+    tell(first.provider) { provider, delegate in
+      let (transaction, objects) = crossing.value
+      // What has become void on its way is not performed.
+      guard objects.contains(where: \.isToBePerformed),
+        !delegate.provider(provider, execute: transaction)
+      else { return }
+      for action in objects where action.isToBePerformed {
+        delegate.perform(action, for: provider)
+      }
+    }
+  }
+
+  private func activateAudio(for provider: ProviderID) {
+    do {
+      try AVAudioSession.sharedInstance().activateForCall()
+      tell(provider) { $1.provider($0, didActivate: .sharedInstance()) }
+    } catch {
+      let crossing = Crossing(value: error)
+      tell(provider) {
+        $1.provider($0, failedToActivate: .sharedInstance(), error: crossing.value)
+      }
+      let code = AVAudioSession.ErrorCode.insufficientPriority.rawValue
+      control.audioActivationFailed(isTaken: (error as NSError).code == code, at: now)
+    }
+  }
+
+  private func tell(_ provider: ProviderID, _ message: @escaping ProviderMailbox.Message) {
+    mailboxes.first { $0.id == provider }?.post(message)
+  }
+
+  private func schedule() {
+    timer?.cancel()
+    timer = nil
+    guard let deadline = control.nextDeadline else { return }
+    let wait = max(0, deadline.nanoseconds(since: MonotonicClock.now()))
+    let timer = DispatchSource.makeTimerSource(queue: queue)
+    timer.schedule(deadline: .now() + .nanoseconds(Int(clamping: wait)))
+    timer.setEventHandler { [self] in verb { [self] in control.advance(to: now) } }
+    timer.resume()
+    self.timer = timer
+  }
+}

@@ -1,0 +1,73 @@
+public import MediaCore
+
+/// One datagram's place in the receive buffer, and when it came.
+@frozen
+public struct Arrival: Equatable, Sendable, BitwiseCopyable {
+  /// Bytes received.
+  public var length: Int
+  /// When the kernel took it from the network.
+  public var instant: MonotonicInstant
+  /// Where it came from.
+  public var origin: Origin
+
+  /// Hosts by what they are to the stream.
+  @frozen
+  public enum Origin: Equatable, Sendable, BitwiseCopyable {
+    /// The one that is being sent to.
+    case agreed
+    /// One that was admitted beside it.
+    case admitted
+    /// Any other.
+    case foreign
+  }
+
+  /// A datagram of `length` bytes.
+  @inlinable
+  public init(length: Int, instant: MonotonicInstant, origin: Origin) {
+    self.length = length
+    self.instant = instant
+    self.origin = origin
+  }
+}
+
+/// What receiving told about the path.
+@frozen
+public enum TransportOutcome: Equatable, Sendable, BitwiseCopyable {
+  /// A datagram was received.
+  case received(Arrival)
+  /// Nothing is waiting.
+  case empty
+  /// The far side's host said that the port is closed to which the voice is sent (ICMP); there may be more.
+  case refused
+  /// Another error was told, perhaps about what was sent; there may be more.
+  case failed
+}
+
+/// The datagram path of one stream.
+///
+/// **Thread safety:** used by the voice thread only. Real: `UDPTransport`; a simulation has its own.
+public protocol PacketTransport: ~Copyable, SendableMetatype {
+  /// The descriptor to poll for reading, -1 if there is none.
+  var descriptor: CInt { get }
+
+  /// Receives one datagram without waiting.
+  ///
+  /// `now` is when it looks, or a little before: what is not there counts as come later than that.
+  @_noAllocation @_noLocks
+  mutating func receive(
+    into buffer: inout ByteBuffer,
+    at now: MonotonicInstant
+  ) -> TransportOutcome
+
+  /// Takes the host that the last datagram came from for the far side's as well.
+  @_noAllocation @_noLocks
+  mutating func admitLastSource()
+
+  /// Takes only the agreed host for the far side's.
+  @_noAllocation @_noLocks
+  mutating func forgetAdmitted()
+
+  /// Sends the first `length` bytes of `datagram` without waiting; a full socket buffer drops it.
+  @_noAllocation @_noLocks
+  mutating func send(_ datagram: borrowing ByteBuffer, length: Int, isControl: Bool)
+}

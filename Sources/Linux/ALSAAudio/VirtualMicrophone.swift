@@ -1,0 +1,77 @@
+import CLinux
+import Foundation
+import MediaCore
+import RealTime
+
+/// A microphone that hears a WAV file once, from the moment it is started, then silence.
+struct VirtualMicrophone: ~Copyable {
+  let rate: SampleRate
+  var clock: VirtualClock
+  private let sound: FixedArray<Float>
+  private let soundFrames: Int
+  private var position = 0
+
+  /// A microphone in a silent room.
+  init(wishes: DeviceWishes) throws(AudioDeviceError) {
+    clock = try VirtualClock(
+      device: DeviceName.null.description,
+      periodNanoseconds: wishes.periodNanoseconds
+    )
+    rate = .voice
+    sound = FixedArray(repeating: 0, count: 1)
+    soundFrames = 0
+  }
+
+  /// A microphone that hears the file at `path`.
+  init(path: String, wishes: DeviceWishes) throws(AudioDeviceError) {
+    let device = DeviceName.file(path).description
+    let wave = try Self.load(path: path, device: device)
+    clock = try VirtualClock(device: device, periodNanoseconds: wishes.periodNanoseconds)
+    rate = SampleRate(hertz: wave.rateHertz)
+    soundFrames = wave.samples.count
+    var sound = FixedArray<Float>(repeating: 0, count: max(1, wave.samples.count))
+    for (index, sample) in wave.samples.enumerated() { sound[index] = sample }
+    self.sound = sound
+  }
+
+  @_noAllocation @_noLocks
+  mutating func read(into block: inout SampleBuffer) -> DeviceTransfer {
+    let frames = min(block.count, pendingFrames())
+    let heard = max(0, min(frames, soundFrames - position))
+    block.copy(from: sound, at: min(position, soundFrames), count: heard)
+    block.fill(0, from: heard, count: frames - heard)
+    position += frames
+    return DeviceTransfer(frames: frames)
+  }
+
+  @_noAllocation @_noLocks
+  mutating func pendingFrames() -> FrameCount {
+    max(0, clock.frames(at: MonotonicClock.now(), rate: rate) - position)
+  }
+
+  private static func load(path: String, device: String) throws(AudioDeviceError) -> WaveFile {
+    let bytes: [UInt8]
+    do {
+      bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
+    } catch {
+      throw AudioDeviceError(
+        kind: .badFile,
+        device: device,
+        operation: "open",
+        reason: FileManager.default.fileExists(atPath: path)
+          ? "it cannot be read" : "there is no such file"
+      )
+    }
+    do throws(WaveFile.ParseError) {
+      return try WaveFile(parsing: bytes)
+    } catch {
+      let reason =
+        switch error {
+        case .notWave: "it is not a WAV file"
+        case .damaged: "the WAV file is damaged"
+        case .unsupported: "the WAV file is neither 16, 24, 32-bit PCM nor 32-bit float"
+        }
+      throw AudioDeviceError(kind: .badFile, device: device, operation: "parse", reason: reason)
+    }
+  }
+}

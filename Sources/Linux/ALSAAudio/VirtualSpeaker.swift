@@ -1,0 +1,62 @@
+import CLinux
+import MediaCore
+import RealTime
+
+/// A loudspeaker that is recorded, or that nobody hears.
+///
+/// Sample n of the recording is what would have sounded n frames after the start, as a microphone
+/// beside a real loudspeaker would have it: where nothing was queued in time there is silence.
+struct VirtualSpeaker: ~Copyable {
+  let rate = SampleRate.voice
+  var clock: VirtualClock
+  private var recorder: WaveRecorder?
+  private var written = 0
+
+  /// A loudspeaker that nobody hears.
+  init(wishes: DeviceWishes) throws(AudioDeviceError) {
+    clock = try VirtualClock(
+      device: DeviceName.null.description,
+      periodNanoseconds: wishes.periodNanoseconds
+    )
+    recorder = nil
+  }
+
+  /// A loudspeaker that is recorded to `path`.
+  init(path: String, wishes: DeviceWishes) throws(AudioDeviceError) {
+    let timer = try VirtualClock(
+      device: DeviceName.file(path).description,
+      periodNanoseconds: wishes.periodNanoseconds
+    )
+    let recorder = try WaveRecorder(path: path, rate: .voice)
+    clock = timer
+    self.recorder = consume recorder
+  }
+
+  mutating func start(fill: FrameCount, at now: MonotonicInstant) {
+    clock.start(at: now)
+    for _ in 0..<fill { put(0) }
+  }
+
+  @_noAllocation @_noLocks
+  mutating func write(_ block: borrowing SampleBuffer, count: FrameCount) -> DeviceTransfer {
+    let late = max(0, clock.frames(at: MonotonicClock.now(), rate: rate) - written)
+    for _ in 0..<late { put(0) }
+    if recorder != nil {
+      for index in 0..<count { put(block[index]) }
+    } else {
+      written += count
+    }
+    return DeviceTransfer(frames: count, lost: late)
+  }
+
+  @_noAllocation @_noLocks
+  mutating func queuedFrames() -> FrameCount {
+    max(0, written - clock.frames(at: MonotonicClock.now(), rate: rate))
+  }
+
+  @_noAllocation @_noLocks
+  private mutating func put(_ sample: Float) {
+    recorder?.write(sample)
+    written += 1
+  }
+}

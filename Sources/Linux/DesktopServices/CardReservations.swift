@@ -1,0 +1,112 @@
+import Foundation
+import Synchronization
+
+/// Agrees with sound servers and other programs about who opens a sound card directly (the desktop's device
+/// reservation protocol, `org.freedesktop.ReserveDevice1`).
+///
+/// Whoever owns a card's name on the user's bus has the card. A sound server that has it is asked to let it go, and
+/// takes it again when the name is free; who asks us is refused, since a call goes before all else. Without a bus
+/// there is nobody to agree with.
+///
+/// **Thread safety:** any thread; waits 3 s at most for a holder.
+package final class CardReservations: Sendable {
+  /// Who has the card, in words; nobody else can be given it.
+  package struct Refusal: Error, Equatable {
+    package let holder: String
+  }
+
+  private struct State {
+    var bus: BusConnection?
+    /// How many hold each card here: one call's devices may come before another's have gone.
+    var holders: [Int: Int] = [:]
+  }
+
+  private static let interface = "org.freedesktop.ReserveDevice1"
+  private static let properties = "org.freedesktop.DBus.Properties"
+  private static let path = "/org/freedesktop/ReserveDevice1/Audio"
+  /// Above every sound server's.
+  private static let priority = Int32.max
+  /// How often it is looked, 10 ms apart, whether a holder that said yes has let go.
+  private static let patience = 50
+
+  private let address: String?
+  private let state = Mutex(State())
+
+  /// Reservations on the bus at `address`, by default the user's; it is connected to when it is needed.
+  package init(address: String? = nil) {
+    self.address = address
+  }
+
+  /// Takes a card, and tells whether somebody let it go for that, and may still be closing it; throws if another
+  /// program keeps it.
+  @discardableResult
+  package func take(card number: Int) throws(Refusal) -> Bool {
+    try state.withLock { state throws(Refusal) in
+      let wasReleased = state.holders[number] == nil ? try acquire(number, &state) : false
+      state.holders[number, default: 0] += 1
+      return wasReleased
+    }
+  }
+
+  /// Gives a card back that was taken as often before.
+  package func giveBack(card number: Int) {
+    state.withLock { state in
+      guard let count = state.holders[number] else { return }
+      state.holders[number] = count > 1 ? count - 1 : nil
+      if count == 1 { state.bus?.disown(Self.name(number)) }
+    }
+  }
+
+  private static let somebody = "another program"
+
+  private static func name(_ number: Int) -> String { "\(interface).Audio\(number)" }
+
+  private func acquire(_ number: Int, _ state: inout State) throws(Refusal) -> Bool {
+    if state.bus == nil { state.bus = connect() }
+    guard let bus = state.bus else { return false }
+    let name = Self.name(number)
+    guard bus.own(name) == false else { return false }
+    let path = "\(Self.path)\(number)"
+    let answer = bus.ask(
+      name,
+      path: path,
+      interface: Self.interface,
+      "RequestRelease",
+      [.int32(Self.priority)]
+    )
+    // Who does not answer now would not say its name either.
+    guard let reply = try? answer.get() else {
+      if bus.own(name) ?? true { return false }
+      throw Refusal(holder: Self.somebody)
+    }
+    if reply == [.bool(true)] {
+      // Some give the name up a moment after they have said yes.
+      for attempt in 0...Self.patience {
+        if attempt > 0 { Thread.sleep(forTimeInterval: 0.01) }
+        if bus.own(name, replacing: true) ?? true { return true }
+      }
+    }
+    let holder = bus.property("ApplicationName", of: Self.interface, at: path, on: name)
+    guard case .string(let words)? = holder, !words.isEmpty else {
+      throw Refusal(holder: Self.somebody)
+    }
+    throw Refusal(holder: words)
+  }
+
+  private func connect() -> BusConnection? {
+    guard let bus = BusConnection(address: address) else { return nil }
+    bus.answer(Self.interface) { $0.member == "RequestRelease" ? [.bool(false)] : nil }
+    bus.answer(Self.properties) { message in
+      let values: [String: BusValue] = [
+        "Priority": .int32(Self.priority), "ApplicationName": .string("Sidetone"),
+        "ApplicationDeviceName": .string("hw:\(message.path.dropFirst(Self.path.count))"),
+      ]
+      if message.member == "GetAll" { return [.dictionary(values)] }
+      guard message.member == "Get", case .string(let name)? = message.arguments.last else {
+        return nil
+      }
+      return values[name].map { [.variant($0)] }
+    }
+    return bus
+  }
+}

@@ -1,0 +1,65 @@
+import Foundation
+
+/// The desktop's media players, which step back while a call is active (MPRIS 2.2).
+///
+/// Those that play are paused, and those of them that are still paused afterwards play on: what the user did with
+/// a player meanwhile counts. Without a bus nothing happens.
+///
+/// **Thread safety:** any thread; nothing waits for a player, since all is done on a queue of its own.
+package final class MediaPlayers: @unchecked Sendable {
+  // SAFETY: what changes is touched on `queue` only.
+  private let queue = DispatchQueue(label: "avfaudio.players")
+  private let address: String?
+  private var bus: BusConnection?
+  private var paused: [String] = []
+
+  private static let names = "org.mpris.MediaPlayer2."
+  private static let path = "/org/mpris/MediaPlayer2"
+  private static let player = "org.mpris.MediaPlayer2.Player"
+
+  /// The players on the bus at `address`, by default the user's; it is connected to when it is needed.
+  package init(address: String? = nil) {
+    self.address = address
+  }
+
+  /// Pauses every player that plays.
+  package func pause() {
+    queue.async { [self] in
+      if bus == nil { bus = BusConnection(address: address) }
+      guard let bus else { return }
+      let players = bus.names.filter { $0.hasPrefix(Self.names) }
+      for name in players where Self.status(of: name, on: bus) == "Playing" {
+        Self.tell(name, "Pause", on: bus)
+        paused.append(name)
+      }
+    }
+  }
+
+  /// Lets those play on that were paused here.
+  package func resume() {
+    queue.async { [self] in
+      guard let bus else { return }
+      for name in paused where Self.status(of: name, on: bus) == "Paused" {
+        Self.tell(name, "Play", on: bus)
+      }
+      paused = []
+    }
+  }
+
+  /// Leaves them as they are.
+  package func forget() {
+    queue.async { [self] in paused = [] }
+  }
+
+  private static func status(of name: String, on bus: BusConnection) -> String? {
+    guard
+      case .string(let status)? =
+        bus.property("PlaybackStatus", of: player, at: path, on: name)
+    else { return nil }
+    return status
+  }
+
+  private static func tell(_ name: String, _ member: String, on bus: BusConnection) {
+    _ = bus.ask(name, path: path, interface: player, member, [])
+  }
+}

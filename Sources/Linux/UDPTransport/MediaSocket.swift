@@ -1,0 +1,293 @@
+import CLinux
+import Glibc
+public import MediaCore
+public import RealTime
+
+/// The UDP socket of one RTP stream: RTP and RTCP of both directions (RFC 4961, RFC 5761).
+///
+/// Kernel arrival times, DSCP EF, ICMP errors instead of silence. Datagrams from another host than
+/// the one that is being sent to are marked as foreign.
+///
+/// **Life cycle:** bound by the initialiser (so that its port can be offered), given a destination
+/// by `connect`, closed by `deinit`. **Thread safety:** one thread at a time; the session makes and
+/// connects it, then the voice thread owns it.
+public struct MediaSocket: PacketTransport, ~Copyable {
+  /// The descriptor to poll for reading.
+  public let descriptor: CInt
+  /// The port that it is bound to.
+  public let localPort: UInt16
+
+  private var remote = AddressStorage(raw: sockaddr_storage())
+  private var remoteControl = AddressStorage(raw: sockaddr_storage())
+  private var admitted = AddressStorage(raw: sockaddr_storage())
+  private var lastSource = AddressStorage(raw: sockaddr_storage())
+  private var failedDestination = AddressStorage(raw: sockaddr_storage())
+  private let nobody = AddressStorage(raw: sockaddr_storage())
+  private var isConnected = false
+  private var lastEmpty = MonotonicInstant(nanoseconds: 0)
+  private var hasErrors = false
+
+  /// Expedited forwarding (RFC 3246), in the upper six bits of the traffic class.
+  private static let expeditedForwarding: CInt = 46 << 2
+  /// 400 ms of 2.5 ms packets and more survive a stalled voice thread.
+  private static let receiveBufferBytes: CInt = 1 << 20
+
+  /// Binds a socket to `address`; port 0 lets the system choose.
+  public init(bindingTo address: SocketAddress) throws(SystemError) {
+    let family = CInt(address.storage.raw.ss_family)
+    let kind =
+      CInt(SOCK_DGRAM.rawValue) | CInt(SOCK_CLOEXEC.rawValue) | CInt(SOCK_NONBLOCK.rawValue)
+    let descriptor = socket(family, kind, 0)
+    guard descriptor >= 0 else { throw SystemError(operation: "socket", code: errno) }
+    do throws(SystemError) {
+      localPort = try Self.bind(descriptor, to: address)
+    } catch {
+      close(descriptor)
+      throw error
+    }
+    self.descriptor = descriptor
+    Self.configure(descriptor, family: family)
+  }
+
+  private init(descriptor: CInt, localPort: UInt16) {
+    self.descriptor = descriptor
+    self.localPort = localPort
+  }
+
+  /// A socket on the loopback interface that receives what it sends, for a call to oneself.
+  public static func toItself() throws(SystemError) -> MediaSocket {
+    guard let any = SocketAddress(host: "127.0.0.1", port: 0) else {
+      throw SystemError(operation: "inet_pton", code: EINVAL)
+    }
+    var socket = try MediaSocket(bindingTo: any)
+    guard let own = SocketAddress(host: "127.0.0.1", port: socket.localPort) else {
+      throw SystemError(operation: "inet_pton", code: EINVAL)
+    }
+    socket.connect(to: own, control: own)
+    return socket
+  }
+
+  /// Another owner of the same socket, with a destination of its own.
+  ///
+  /// A re-INVITE that moves the media is met by a new stream over the same port.
+  public func duplicate() throws(SystemError) -> MediaSocket {
+    let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
+    guard copy >= 0 else { throw SystemError(operation: "dup", code: errno) }
+    return MediaSocket(descriptor: copy, localPort: localPort)
+  }
+
+  deinit {
+    close(descriptor)
+  }
+
+  /// Sends to `address` from now on, and RTCP to `control` (the same address with rtcp-mux).
+  public mutating func connect(to address: SocketAddress, control: SocketAddress) {
+    remote = address.storage
+    remoteControl = control.storage
+    isConnected = true
+  }
+
+  /// Throws away what has arrived and nobody has read.
+  public mutating func discardPending() {
+    var buffer = ByteBuffer(repeating: 0, count: 64)
+    let now = MonotonicClock.now()
+    for _ in 0..<100_000 {
+      if case .empty = receive(into: &buffer, at: now) { return }
+    }
+  }
+
+  /// Receives one datagram without waiting.
+  ///
+  /// `now` is when it looks, or a little before: what is not there counts as come later than that.
+  @_noAllocation @_noLocks
+  public mutating func receive(
+    into buffer: inout ByteBuffer,
+    at now: MonotonicInstant
+  ) -> TransportOutcome {
+    var arrival = realtime_arrival()
+    let length = unsafe realtime_receive(descriptor, buffer.address, buffer.count, &arrival)
+    guard length >= 0 else {
+      let isTelling = isTelling(CInt(truncatingIfNeeded: -length))
+      hasErrors = hasErrors || isTelling
+      if takeRefusal() { return .refused }
+      guard !isTelling else { return .failed }
+      lastEmpty = now
+      return .empty
+    }
+    lastSource.raw = arrival.source
+    // What was not there at the last look came later, whatever a stepped wall clock says.
+    let instant = max(
+      MonotonicClock.instant(ofWallNanoseconds: arrival.wall_nanoseconds),
+      lastEmpty
+    )
+    return .received(Arrival(length: length, instant: instant, origin: lastOrigin))
+  }
+
+  // Of the last datagram.
+  private var lastOrigin: Arrival.Origin {
+    @_noAllocation @_noLocks mutating get {
+      guard isConnected else { return .foreign }
+      if unsafe realtime_same_address(&lastSource.raw, &remote.raw, 0) != 0 { return .agreed }
+      return unsafe realtime_same_address(&lastSource.raw, &admitted.raw, 0) != 0
+        ? .admitted : .foreign
+    }
+  }
+
+  /// Sends the first `length` bytes of `datagram` without waiting; a full socket buffer drops it.
+  @_noAllocation @_noLocks
+  public mutating func send(
+    _ datagram: borrowing ByteBuffer,
+    length: Int,
+    isControl: Bool
+  ) {
+    guard isConnected, length <= datagram.count else { return }
+    // An error that was waiting, about another datagram, is told instead of sending: so once more.
+    for _ in 0..<2 {
+      let sent =
+        isControl
+        ? unsafe realtime_send(descriptor, datagram.address, length, &remoteControl.raw)
+        : unsafe realtime_send(descriptor, datagram.address, length, &remote.raw)
+      guard sent < 0, isTelling(CInt(truncatingIfNeeded: -sent)) else { return }
+      hasErrors = true
+    }
+  }
+
+  /// Takes the host that the last datagram came from for the far side's as well.
+  @_noAllocation @_noLocks
+  public mutating func admitLastSource() {
+    admitted = lastSource
+  }
+
+  /// Takes only the agreed host for the far side's.
+  @_noAllocation @_noLocks
+  public mutating func forgetAdmitted() {
+    admitted = nobody
+  }
+
+  // Empties the error queue, which takes the room of datagrams; true if the far side's host says that nobody listens where
+  // the voice is sent. A network that is away for a while is no refusal, nor is a port for reports that is closed.
+  @_noAllocation @_noLocks
+  private mutating func takeRefusal() -> Bool {
+    guard hasErrors else { return false }
+    var isRefused = false
+    for _ in 0..<16 {
+      let code = unsafe realtime_take_error(descriptor, &failedDestination.raw)
+      guard code != 0 else {
+        hasErrors = false
+        break
+      }
+      let isOfVoice =
+        unsafe realtime_same_address(&failedDestination.raw, &remote.raw, 1) != 0
+      if code == ECONNREFUSED, isOfVoice { isRefused = true }
+    }
+    return isRefused
+  }
+
+  // True if an error may be about a datagram that was sent before.
+  @_noAllocation @_noLocks
+  private func isTelling(_ code: CInt) -> Bool {
+    code != EAGAIN && code != EINTR && code != ENOBUFS
+  }
+
+  private static func bind(
+    _ descriptor: CInt,
+    to address: SocketAddress
+  ) throws(SystemError) -> UInt16 {
+    var storage = address.storage.raw
+    var length = address.storage.length
+    let code = unsafe withUnsafeMutablePointer(to: &storage) { storage in
+      unsafe storage.withMemoryRebound(to: sockaddr.self, capacity: 1) { name in
+        unsafe Glibc.bind(descriptor, name, length) == 0
+          ? unsafe getsockname(descriptor, name, &length) : -1
+      }
+    }
+    guard code == 0 else { throw SystemError(operation: "bind \(address)", code: errno) }
+    return AddressStorage(raw: storage).port
+  }
+
+  // Each of these improves the call; none is a reason not to hold it.
+  private static func configure(_ descriptor: CInt, family: CInt) {
+    func set(_ level: CInt, _ option: CInt, _ value: CInt) {
+      var value = value
+      _ = unsafe setsockopt(
+        descriptor,
+        level,
+        option,
+        &value,
+        socklen_t(MemoryLayout<CInt>.size)
+      )
+    }
+    set(SOL_SOCKET, SO_TIMESTAMPNS, 1)
+    set(SOL_SOCKET, SO_RCVBUF, receiveBufferBytes)
+    if family == AF_INET6 {
+      set(CInt(IPPROTO_IPV6), IPV6_TCLASS, expeditedForwarding)
+      set(CInt(IPPROTO_IPV6), IPV6_RECVERR, 1)
+    } else {
+      set(CInt(IPPROTO_IP), IP_TOS, expeditedForwarding)
+      set(CInt(IPPROTO_IP), IP_RECVERR, 1)
+    }
+    // The voice class of Linux Wi-Fi; needs no privilege up to 6.
+    set(SOL_SOCKET, SO_PRIORITY, 6)
+  }
+}
+
+extension MediaSocket {
+  /// The local address that packets to `remote` leave from, nil if there is no route.
+  public static func localAddress(towards remote: SocketAddress) -> String? {
+    let family = CInt(remote.storage.raw.ss_family)
+    let probe = socket(family, CInt(SOCK_DGRAM.rawValue) | CInt(SOCK_CLOEXEC.rawValue), 0)
+    guard probe >= 0 else { return nil }
+    defer { close(probe) }
+    var storage = remote.storage.raw
+    var length = remote.storage.length
+    // Connecting a UDP socket sends nothing; it only asks the routing table.
+    let code = unsafe withUnsafeMutablePointer(to: &storage) { storage in
+      unsafe storage.withMemoryRebound(to: sockaddr.self, capacity: 1) { name in
+        unsafe Glibc.connect(probe, name, length) == 0
+          ? unsafe getsockname(probe, name, &length) : -1
+      }
+    }
+    guard code == 0 else { return nil }
+    var text = [CChar](repeating: 0, count: 64)
+    let found = unsafe withUnsafeMutablePointer(to: &storage) { storage in
+      unsafe storage.withMemoryRebound(to: sockaddr.self, capacity: 1) { name in
+        unsafe getnameinfo(name, length, &text, socklen_t(text.count), nil, 0, NI_NUMERICHOST)
+      }
+    }
+    guard found == 0 else { return nil }
+    return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  }
+
+  /// The first numeric address of a host name, IPv4 before IPv6; nil if it has none.
+  ///
+  /// Blocks for as long as name resolution takes: not for an actor or the voice thread.
+  public static func resolve(_ host: String) -> String? {
+    for family in [AF_INET, AF_INET6] {
+      var hints = unsafe addrinfo()
+      unsafe hints.ai_family = family
+      unsafe hints.ai_socktype = CInt(SOCK_DGRAM.rawValue)
+      var list: UnsafeMutablePointer<addrinfo>?
+      guard unsafe getaddrinfo(host, nil, &hints, &list) == 0, let first = unsafe list else {
+        continue
+      }
+      defer { unsafe freeaddrinfo(first) }
+      var text = [CChar](repeating: 0, count: 64)
+      let code = unsafe getnameinfo(
+        first.pointee.ai_addr,
+        first.pointee.ai_addrlen,
+        &text,
+        socklen_t(text.count),
+        nil,
+        0,
+        NI_NUMERICHOST
+      )
+      if code == 0 {
+        return String(
+          decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) },
+          as: UTF8.self
+        )
+      }
+    }
+    return nil
+  }
+}

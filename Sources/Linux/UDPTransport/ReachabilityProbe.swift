@@ -1,0 +1,33 @@
+import CLinux
+import Glibc
+
+/// Finds out early that nobody listens at a SIP port.
+///
+/// A UDP INVITE to a closed port would otherwise take 32 s to fail (RFC 3261 timer B). The probe is
+/// the keep-alive of RFC 5626 section 3.5.1, which every SIP element ignores or answers.
+public enum ReachabilityProbe {
+  /// True if the host at `address` says within `milliseconds` that its port is closed.
+  ///
+  /// Blocks for that long: not for an actor or the voice thread.
+  public static func isRefused(_ address: SocketAddress, milliseconds: Int) -> Bool {
+    let family = CInt(address.storage.raw.ss_family)
+    let descriptor = socket(family, CInt(SOCK_DGRAM.rawValue) | CInt(SOCK_CLOEXEC.rawValue), 0)
+    guard descriptor >= 0 else { return false }
+    defer { close(descriptor) }
+    var storage = address.storage.raw
+    let length = address.storage.length
+    let connected = unsafe withUnsafeMutablePointer(to: &storage) { storage in
+      unsafe storage.withMemoryRebound(to: sockaddr.self, capacity: 1) { name in
+        unsafe connect(descriptor, name, length)
+      }
+    }
+    guard connected == 0 else { return false }
+    let keepAlive: [UInt8] = [13, 10, 13, 10]
+    _ = unsafe keepAlive.withUnsafeBytes { unsafe send(descriptor, $0.baseAddress, $0.count, 0) }
+    var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+    guard unsafe poll(&waiting, 1, CInt(clamping: milliseconds)) > 0 else { return false }
+    var byte: UInt8 = 0
+    return unsafe recv(descriptor, &byte, 1, CInt(MSG_DONTWAIT)) < 0
+      && errno == ECONNREFUSED
+  }
+}

@@ -1,0 +1,77 @@
+import CLinux
+import Glibc
+
+/// An IPv4 or IPv6 address and a UDP port.
+public struct SocketAddress: Equatable, Sendable, CustomStringConvertible {
+  /// The address in text, for example "192.168.1.20" or "fe80::1".
+  public let host: String
+  /// The port, 0 for one that the system chooses.
+  public let port: UInt16
+
+  let storage: AddressStorage
+
+  /// The address of a numeric `host`; nil if it is no IPv4 or IPv6 address.
+  public init?(host: String, port: UInt16) {
+    guard let storage = AddressStorage(host: host, port: port) else { return nil }
+    self.host = host
+    self.port = port
+    self.storage = storage
+  }
+
+  /// The address and port as a URI has them.
+  public var description: String {
+    host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
+  }
+
+  /// The addresses are equal if their text and port are.
+  public static func == (lhs: SocketAddress, rhs: SocketAddress) -> Bool {
+    lhs.host == rhs.host && lhs.port == rhs.port
+  }
+}
+
+/// A `sockaddr_storage`, as the system calls take it.
+@safe
+struct AddressStorage: BitwiseCopyable, Sendable {
+  var raw: sockaddr_storage
+
+  init(raw: sockaddr_storage) {
+    self.raw = raw
+  }
+
+  init?(host: String, port: UInt16) {
+    raw = sockaddr_storage()
+    var ipv4 = in_addr()
+    if unsafe inet_pton(AF_INET, host, &ipv4) == 1 {
+      unsafe withUnsafeMutablePointer(to: &raw) { raw in
+        unsafe raw.withMemoryRebound(to: sockaddr_in.self, capacity: 1) { address in
+          unsafe address.pointee.sin_family = sa_family_t(AF_INET)
+          unsafe address.pointee.sin_port = port.bigEndian
+          unsafe address.pointee.sin_addr = ipv4
+        }
+      }
+      return
+    }
+    var ipv6 = in6_addr()
+    guard unsafe inet_pton(AF_INET6, host, &ipv6) == 1 else { return nil }
+    unsafe withUnsafeMutablePointer(to: &raw) { raw in
+      unsafe raw.withMemoryRebound(to: sockaddr_in6.self, capacity: 1) { address in
+        unsafe address.pointee.sin6_family = sa_family_t(AF_INET6)
+        unsafe address.pointee.sin6_port = port.bigEndian
+        unsafe address.pointee.sin6_addr = ipv6
+      }
+    }
+  }
+
+  var length: socklen_t {
+    raw.ss_family == sa_family_t(AF_INET6)
+      ? socklen_t(MemoryLayout<sockaddr_in6>.size) : socklen_t(MemoryLayout<sockaddr_in>.size)
+  }
+
+  var port: UInt16 {
+    // The port lies at the same place in both families.
+    var copy = raw
+    return unsafe withUnsafeBytes(of: &copy) { bytes in
+      unsafe UInt16(bigEndian: bytes.loadUnaligned(fromByteOffset: 2, as: UInt16.self))
+    }
+  }
+}

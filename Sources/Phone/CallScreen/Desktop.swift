@@ -1,0 +1,29 @@
+package import CallKit
+package import CallState
+import DesktopServices
+
+/// The user's desktop, as far as it shows calls.
+package enum Desktop {
+  /// A call screen on the desktop.
+  ///
+  /// The notification server where there is one, since it tells when the user closes a notification;
+  /// else, as in a sandbox, the portal.
+  ///
+  /// - Parameters:
+  ///   - address: the bus; by default the user's.
+  ///   - decide: carries out what the user decided.
+  ///   - callBack: calls a handle.
+  /// - Returns: the screen; nil where there is no bus.
+  package static func callScreen(
+    address: String? = nil,
+    decide: @escaping @Sendable (UserDecision) -> Void,
+    callBack: @escaping @Sendable (_ handle: String) -> Void
+  ) -> (any CallPresenter)? {
+    guard let bus = BusConnection(address: address) else { return nil }
+    let deeds = CallNote.Deeds(decide: decide, callBack: callBack)
+    let hasPortalOnly =
+      !bus.hasService(DesktopCallScreen.service) && bus.hasService(PortalCallScreen.service)
+    return hasPortalOnly
+      ? PortalCallScreen(bus: bus, deeds: deeds) : DesktopCallScreen(bus: bus, deeds: deeds)
+  }
+}

@@ -1,0 +1,172 @@
+import CallKit
+import CallState
+import DesktopServices
+import Synchronization
+
+/// Shows calls as desktop notifications with buttons, and carries out what the user presses.
+///
+/// A user who closes the notification of an incoming call has not declined it: it comes again.
+/// **Thread safety:** every method may be called from any thread.
+final class DesktopCallScreen: CallPresenter {
+  static let service = "org.freedesktop.Notifications"
+  private static let path = "/org/freedesktop/Notifications"
+  /// How a server says that the user closed a notification.
+  private static let dismissed: BusValue = .uint32(2)
+
+  /// A server may have to be started first, and what it shows late must be known to be taken away.
+  private static let patienceMilliseconds = 25_000
+
+  private typealias Key = CallNote.Key
+
+  private struct Shown: Sendable {
+    var note: CallNote
+    /// The server's number, nil until it has answered.
+    var number: UInt32?
+    /// True while the server is being asked: what changes meanwhile is asked for afterwards.
+    var isAsked = false
+    /// True since the server has gone that showed it.
+    var isLost = false
+  }
+
+  private let bus: BusConnection
+  private let deeds: CallNote.Deeds
+  private let shown = Mutex<[Key: Shown]>([:])
+
+  init(bus: BusConnection, deeds: CallNote.Deeds) {
+    self.bus = bus
+    self.deeds = deeds
+    bus.subscribe(to: Self.service) { [weak self] in self?.heard($0) }
+    bus.watchNames { [weak self] name, before, after in
+      if name == Self.service { self?.noteServer(isGone: !before.isEmpty, isHere: !after.isEmpty) }
+    }
+  }
+
+  // A server that begins anew shows nothing, and its numbers mean others. One that our first question starts was never gone.
+  private func noteServer(isGone: Bool, isHere: Bool) {
+    let keys = shown.withLock { shown -> [Key] in
+      if isGone {
+        for key in shown.keys {
+          shown[key]?.isLost = true
+          shown[key]?.number = nil
+        }
+      }
+      let lost = shown.filter { $0.value.isLost }.keys
+      guard isHere else { return [] }
+      for key in lost { shown[key]?.isLost = false }
+      return lost.filter { if case .call = $0 { true } else { false } }
+    }
+    for key in keys { ask(for: key) }
+  }
+
+  // MARK: CallPresenter
+
+  func present(_ presentation: CallPresentation) {
+    let wanted = CallNote.notes(for: presentation)
+    let (changed, closed) = shown.withLock { shown -> ([Key], [UInt32]) in
+      var closed: [UInt32] = []
+      for (key, entry) in shown {
+        guard case .call(let id) = key, wanted[id] == nil else { continue }
+        if let number = entry.number { closed.append(number) }
+        shown[key] = nil
+      }
+      var changed: [Key] = []
+      for (id, note) in wanted where shown[.call(id)]?.note != note {
+        shown[.call(id), default: Shown(note: note)].note = note
+        changed.append(.call(id))
+      }
+      return (changed, closed)
+    }
+    for number in closed { close(number) }
+    for key in changed { ask(for: key) }
+  }
+
+  func present(ended record: CallRecord) {
+    guard let note = CallNote.missed(record) else { return }
+    shown.withLock { $0[.missed(record.id)] = Shown(note: note) }
+    ask(for: .missed(record.id))
+  }
+
+  // MARK: The server
+
+  // One question at a time for each call: the next one needs the number that answers this one.
+  private func ask(for key: Key) {
+    let entry = shown.withLock { shown -> Shown? in
+      guard let entry = shown[key], !entry.isAsked else { return nil }
+      shown[key]?.isAsked = true
+      return entry
+    }
+    guard let entry else { return }
+    let note = entry.note
+    let arguments: [BusValue] = [
+      .string("Sidetone"), .uint32(entry.number ?? 0), .string("call-start"),
+      .string(note.summary), .string(Self.plain(note.body)),
+      .strings(note.buttons.flatMap { [$0.key, $0.label] }),
+      .dictionary([
+        "urgency": .byte(note.urgency), "category": .string(note.category),
+        "resident": .bool(note.isLasting), "suppress-sound": .bool(!note.isLasting),
+      ]),
+      .int32(note.isLasting ? 0 : -1),
+    ]
+    bus.call(
+      Self.service,
+      path: Self.path,
+      interface: Self.service,
+      "Notify",
+      arguments,
+      waiting: Self.patienceMilliseconds
+    ) { [weak self] answer in
+      var number: UInt32?
+      if case .success(let values) = answer, case .uint32(let given)? = values.first {
+        number = given
+      }
+      self?.answered(note, for: key, number)
+    }
+  }
+
+  private func answered(_ note: CallNote, for key: Key, _ number: UInt32?) {
+    let (isWanted, isCurrent) = shown.withLock { shown in
+      guard shown[key] != nil else { return (false, true) }
+      shown[key]?.isAsked = false
+      // What could not be changed still shows what it did.
+      if let number { shown[key]?.number = number }
+      return (true, shown[key]?.note == note)
+    }
+    // The call went, or changed, while the server was busy.
+    if !isWanted, let number { close(number) }
+    if !isCurrent, number != nil { ask(for: key) }
+  }
+
+  // A caller chooses this text, and the server may read markup in it.
+  private static func plain(_ text: String) -> String {
+    text.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;")
+  }
+
+  private func close(_ number: UInt32) {
+    bus.call(
+      Self.service,
+      path: Self.path,
+      interface: Self.service,
+      "CloseNotification",
+      [.uint32(number)]
+    ) { _ in }
+  }
+
+  private func heard(_ signal: BusMessage) {
+    guard case .uint32(let number)? = signal.arguments.first,
+      let (key, entry) = shown.withLock({ $0.first { $0.value.number == number } })
+    else { return }
+    switch (signal.member, signal.arguments.last) {
+    case ("ActionInvoked", .string(let button)):
+      deeds.press(button, on: entry.note)
+    case ("NotificationClosed", let reason):
+      shown.withLock { $0[key]?.number = nil }
+      if case .missed = key {
+        shown.withLock { $0[key] = nil }
+      } else if entry.note.isLasting, reason == Self.dismissed {
+        ask(for: key)
+      }
+    default:
+      break
+    }
+  }
+}

@@ -1,0 +1,144 @@
+package import ALSAAudio
+import CallKit
+package import CallState
+import Foundation
+import MediaCore
+import RealTime
+import Synchronization
+
+/// Sounds the ringtone on a device of its own while an incoming call asks for it.
+///
+/// The device is taken with the ringing and released with it, before the call can want it. A device that
+/// is not to be had leaves the call silent, which is no error: the call is on the screen.
+package final class Ringer: CallPresenter {
+  private let device: DeviceName
+  private let ringing = Mutex<Ringing?>(nil)
+
+  /// A ringer on the given device.
+  package init(device: DeviceName) {
+    self.device = device
+  }
+
+  package func present(_ presentation: CallPresentation) {
+    let former = ringing.withLock { ringing -> Ringing? in
+      switch (ringing, presentation.isRinging) {
+      case (nil, true):
+        ringing = Ringing(on: device, sound: presentation.ringtoneSound)
+        return nil
+      case (let former?, false):
+        ringing = nil
+        return former
+      default:
+        return nil
+      }
+    }
+    former?.stop()
+  }
+
+  package func present(ended record: CallRecord) {}
+}
+
+/// What sounds while a call rings.
+enum RingTone {
+  /// 440 and 480 Hz for two seconds, then four of silence.
+  case system
+  /// A sound of the app's, again and again.
+  case sound(WaveFile)
+
+  private static let sizeLimit = 8_000_000
+
+  /// The sound of that name, by its path or beside the program or in its resources, else the system's.
+  init(named name: String?) {
+    guard let name, !name.isEmpty else {
+      self = .system
+      return
+    }
+    let folders = name.hasPrefix("/") ? [] : [Bundle.main.bundleURL, Bundle.main.resourceURL]
+    let places = [URL(fileURLWithPath: name)] + folders.compactMap { $0?.appending(path: name) }
+    for place in places {
+      // Whoever takes the call waits for the ringing to end: nothing that blocks or takes long.
+      let values = try? place.resourceValues(forKeys: [.isRegularFileKey, .fileSizeKey])
+      guard values?.isRegularFile == true, (values?.fileSize ?? .max) <= Self.sizeLimit,
+        let bytes = try? Data(contentsOf: place),
+        let file = try? WaveFile(parsing: Array(bytes)), !file.samples.isEmpty
+      else { continue }
+      self = .sound(file)
+      return
+    }
+    self = .system
+  }
+
+  /// The sample at a frame counted from the beginning of the ringing.
+  func sample(at frame: Int, rate: SampleRate) -> Float {
+    switch self {
+    case .system:
+      return Self.systemSample(at: frame, rate: rate)
+    case .sound(let file):
+      // Between two samples of the file a straight line: a ringtone is no voice.
+      let place = Double(frame) * Double(file.rateHertz) / Double(rate.hertz)
+      let index = Int(place)
+      let (this, next) = (
+        file.samples[index % file.samples.count], file.samples[(index + 1) % file.samples.count]
+      )
+      return this + (next - this) * Float(place - Double(index))
+    }
+  }
+
+  private static let level = 0.2
+  private static let soundingSeconds = 2.0
+  private static let cycleSeconds = 6.0
+
+  private static func systemSample(at frame: Int, rate: SampleRate) -> Float {
+    let time = Double(frame) / Double(rate.hertz)
+    guard time.truncatingRemainder(dividingBy: cycleSeconds) < soundingSeconds else { return 0 }
+    return Float(level * (sin(2 * .pi * 440 * time) + sin(2 * .pi * 480 * time)) / 2)
+  }
+}
+
+/// One ringing, on a thread of its own.
+private final class Ringing: Sendable {
+  private static let fillNanoseconds: Int64 = 60_000_000
+  private static let pauseSeconds = 0.01
+  private let isStopped = Atomic<Bool>(false)
+  private let hasEnded = DispatchSemaphore(value: 0)
+
+  init(on device: DeviceName, sound: String?) {
+    Thread.detachNewThread { [self] in
+      run(on: device, RingTone(named: sound))
+      hasEnded.signal()
+    }
+  }
+
+  /// Returns when the device is released.
+  func stop() {
+    isStopped.store(true, ordering: .releasing)
+    hasEnded.wait()
+  }
+
+  private func run(on device: DeviceName, _ tone: RingTone) {
+    do {
+      var headset = try Headset(capture: .null, playback: device)
+      try headset.start(fill: 0)
+      play(tone, on: &headset)
+    } catch {
+      return
+    }
+  }
+
+  private func play(_ tone: RingTone, on headset: inout Headset) {
+    let rate = headset.playbackRate
+    let fill = rate.frames(inNanoseconds: Self.fillNanoseconds)
+    var block = SampleBuffer(repeating: 0, count: fill)
+    var frame = 0
+    while !isStopped.load(ordering: .acquiring) {
+      let count = max(0, fill - headset.queuedFrames())
+      for index in 0..<count { block[index] = tone.sample(at: frame + index, rate: rate) }
+      if count > 0 {
+        let transfer = headset.write(block, count: count)
+        if transfer.isGone { return }
+        frame += count
+      }
+      Thread.sleep(forTimeInterval: Self.pauseSeconds)
+    }
+  }
+}

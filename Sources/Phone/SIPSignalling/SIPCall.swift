@@ -1,0 +1,223 @@
+import CLibre
+import Glibc
+
+/// One INVITE session of libre's, with its session description.
+///
+/// **Thread safety:** the event loop's thread only; libre's callbacks run there too.
+/// **Ownership:** the agent owns the call; libre holds an unretained pointer to it, which `close`
+/// takes back by releasing the session.
+@safe
+final class SIPCall {
+  let id: SIPCallID
+  /// What it is signalled by.
+  var stack: SIPStack?
+  private unowned let agent: UserAgent
+  private var session: OpaquePointer?
+  private var description: SessionDescription?
+  private var remoteOffer: UnsafeMutablePointer<mbuf>?
+  private var isIncoming = false
+  private var isEstablished = false
+  private var isAnswered = false
+  private var lacksCodec = false
+  private var wantsRenegotiation = false
+
+  init(id: SIPCallID, agent: UserAgent, _ description: SessionDescription?) {
+    self.id = id
+    self.agent = agent
+    self.description = description
+  }
+
+  deinit {
+    // Releasing a session that stands sends BYE or CANCEL; libre keeps it until that is done.
+    _ = unsafe mem_deref(UnsafeMutableRawPointer(session))
+    _ = unsafe mem_deref(remoteOffer)
+  }
+
+  private var context: UnsafeMutableRawPointer {
+    unsafe Unmanaged.passUnretained(self).toOpaque()
+  }
+
+  @unsafe
+  private static func from(_ context: UnsafeMutableRawPointer?) -> SIPCall? {
+    unsafe context.map { unsafe Unmanaged<SIPCall>.fromOpaque($0).takeUnretainedValue() }
+  }
+
+  // MARK: Verbs
+
+  func invite(
+    _ uri: String,
+    from: String,
+    name: String?,
+    user: String,
+    socket: OpaquePointer?
+  ) -> CInt {
+    guard let offer = unsafe description?.encode(asOffer: true) else { return ENOMEM }
+    defer { _ = unsafe mem_deref(offer) }
+    return unsafe re_invite(
+      &session,
+      socket,
+      uri,
+      name,
+      from,
+      user,
+      offer,
+      { unsafe SIPCall.from($2)?.gotOffer($0, $1) ?? EPROTO },
+      { unsafe SIPCall.from($1)?.gotAnswer($0) ?? EPROTO },
+      { unsafe SIPCall.from($1)?.gotProgress($0) },
+      { unsafe SIPCall.from($1)?.gotEstablished($0) },
+      { unsafe SIPCall.from($2)?.gotClosed($0, $1) },
+      context
+    )
+  }
+
+  func ring(_ message: UnsafePointer<sip_msg>, user: String, socket: OpaquePointer?) -> CInt {
+    isIncoming = true
+    let body = unsafe message.pointee.mb
+    if let body = unsafe body, unsafe mbuf_get_left(body) > 0 {
+      unsafe remoteOffer = re_buffer_from(mbuf_buf(body), mbuf_get_left(body))
+    }
+    return unsafe re_ring(
+      &session,
+      socket,
+      message,
+      user,
+      { unsafe SIPCall.from($2)?.gotOffer($0, $1) ?? EPROTO },
+      { unsafe SIPCall.from($1)?.gotAnswer($0) ?? EPROTO },
+      { unsafe SIPCall.from($1)?.gotEstablished($0) },
+      { unsafe SIPCall.from($2)?.gotClosed($0, $1) },
+      context
+    )
+  }
+
+  func answer(_ offer: MediaOffer) -> Bool {
+    guard !isAnswered, let description = SessionDescription(offer) else { return false }
+    self.description = description
+    var isOffer = true
+    if let remote = unsafe remoteOffer {
+      guard let media = unsafe description.agree(with: remote, isOffer: true) else {
+        reject(code: 488, phrase: "Not Acceptable Here")
+        report(.ended(id, .noCommonCodec))
+        return false
+      }
+      isOffer = false
+      report(.media(id, media))
+    }
+    guard let body = unsafe description.encode(asOffer: isOffer) else {
+      reject(code: 500, phrase: "Server Internal Error")
+      return false
+    }
+    defer { _ = unsafe mem_deref(body) }
+    isAnswered = true
+    return unsafe re_answer(session, body) == 0
+  }
+
+  func reject(code: UInt16, phrase: String) {
+    _ = unsafe re_reject(session, code, phrase)
+    close()
+  }
+
+  func hangUp(as kind: SIPRefusal = .declined) {
+    guard isIncoming && !isAnswered else { return close() }
+    switch kind {
+    case .declined: reject(code: 603, phrase: "Decline")
+    case .unavailable: reject(code: 480, phrase: "Temporarily Unavailable")
+    }
+  }
+
+  /// Holds the call or resumes it by a re-INVITE (RFC 3264 section 8.4); libre sends it when the one
+  /// before is through.
+  func setHeld(_ isHeld: Bool) {
+    description?.setHeld(isHeld)
+    // What is held before the call stands is told when it does.
+    wantsRenegotiation = !isEstablished
+    renegotiate()
+  }
+
+  func renegotiate() {
+    guard isEstablished, let body = unsafe description?.encode(asOffer: true) else { return }
+    defer { _ = unsafe mem_deref(body) }
+    let code = unsafe sipsess_modify(session, body)
+    guard code != 0 else { return }
+    let text = unsafe strerror(code)
+    report(.untold(id, reason: unsafe text.map { unsafe String(cString: $0) } ?? "error \(code)"))
+  }
+
+  private func close() {
+    unsafe session = OpaquePointer(mem_deref(UnsafeMutableRawPointer(session)))
+  }
+
+  // MARK: What libre calls
+
+  private func report(_ event: SIPEvent) {
+    agent.assumeIsolated { $0.report(event) }
+  }
+
+  private func gotProgress(_ message: UnsafePointer<sip_msg>?) {
+    guard let message = unsafe message, unsafe message.pointee.scode >= 180 else { return }
+    report(.ringing(id))
+  }
+
+  private func gotAnswer(_ message: UnsafePointer<sip_msg>?) -> CInt {
+    guard let body = unsafe message?.pointee.mb, let description,
+      let media = unsafe description.agree(with: body, isOffer: false)
+    else {
+      // A call that stands outlives a description that makes no sense.
+      lacksCodec = !isEstablished
+      return EPROTO
+    }
+    report(.media(id, media))
+    return 0
+  }
+
+  // A re-INVITE, or an offer asked for by one that has no description.
+  private func gotOffer(
+    _ answer: UnsafeMutablePointer<UnsafeMutablePointer<mbuf>?>?,
+    _ message: UnsafePointer<sip_msg>?
+  ) -> CInt {
+    guard let answer = unsafe answer, let description else { return EPROTO }
+    let body = unsafe message?.pointee.mb
+    var isOffer = true
+    if let body = unsafe body, unsafe mbuf_get_left(body) > 0 {
+      guard let media = unsafe description.agree(with: body, isOffer: true) else { return EPROTO }
+      isOffer = false
+      report(.media(id, media))
+    } else {
+      description.widen()
+    }
+    unsafe answer.pointee = description.encode(asOffer: isOffer)
+    return unsafe answer.pointee == nil ? ENOMEM : 0
+  }
+
+  private func gotEstablished(_ message: UnsafePointer<sip_msg>?) {
+    let isFirst = !isEstablished
+    isEstablished = true
+    report(.established(id))
+    guard isFirst, wantsRenegotiation else { return }
+    wantsRenegotiation = false
+    renegotiate()
+  }
+
+  private func gotClosed(_ code: CInt, _ message: UnsafePointer<sip_msg>?) {
+    let reason: SIPEndReason
+    if lacksCodec {
+      reason = .noCommonCodec
+    } else if let message = unsafe message, unsafe message.pointee.scode >= 300 {
+      reason = unsafe .refused(
+        code: Int(message.pointee.scode),
+        phrase: String(message.pointee.reason)
+      )
+    } else if code == ETIMEDOUT {
+      reason = .timeout
+    } else if code == 0 || code == ECONNRESET {
+      reason = .remoteHangUp
+    } else {
+      let text = unsafe strerror(code)
+      reason = .failed(unsafe text.map { unsafe String(cString: $0) } ?? "error \(code)")
+    }
+    // The agent forgets the call, whose last reference may be this one: keep it until we return.
+    withExtendedLifetime(self) {
+      close()
+      report(.ended(id, reason))
+    }
+  }
+}

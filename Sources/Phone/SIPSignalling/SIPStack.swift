@@ -1,0 +1,119 @@
+import CLibre
+import Glibc
+
+/// libre's SIP stack at one address of the machine.
+///
+/// Each address has one of its own: libre sends what a call has to say later, like BYE, from the first address of a stack,
+/// whichever network the call came over.
+///
+/// **Thread safety:** the event loop's thread only; libre's callbacks run there too.
+/// **Ownership:** the agent owns it, and releases it before it lets it go; libre holds an unretained pointer to it.
+@safe
+final class SIPStack {
+  /// Why an address cannot be listened at.
+  struct Failure: Error {
+    let code: CInt
+    /// UDP, TCP, or nothing if it is libre that failed.
+    let transport: String?
+  }
+
+  /// The numeric address.
+  let host: String
+  private var sip: OpaquePointer?
+  /// What calls are made with.
+  private(set) var sessionSocket: OpaquePointer?
+  private(set) var isClosed = false
+  private unowned let agent: UserAgent
+
+  /// Listens by UDP and TCP; `names` is the client that asks for the addresses of names.
+  init(at host: String, port: UInt16, names: OpaquePointer?, agent: UserAgent) throws(Failure) {
+    self.host = host
+    self.agent = agent
+    let context = unsafe Unmanaged.passUnretained(self).toOpaque()
+    let code = unsafe sip_alloc(
+      &sip,
+      names,
+      32,
+      32,
+      32,
+      "Sidetone",
+      { unsafe SIPStack.from($0)?.didClose() },
+      context
+    )
+    guard code == 0 else { throw Failure(code: code, transport: nil) }
+    for (isTCP, transport) in [(CInt(0), "UDP"), (1, "TCP")] {
+      let code = unsafe re_transport_add(sip, isTCP, host, port)
+      guard code == 0 else {
+        release()
+        throw Failure(code: code, transport: transport)
+      }
+    }
+    unsafe sipsess_listen(
+      &sessionSocket,
+      sip,
+      32,
+      { unsafe SIPStack.from($1)?.received($0) },
+      context
+    )
+    // What no session wants; left to itself libre prints it.
+    unsafe sip_listen(nil, sip, true, { unsafe SIPStack.from($1)?.answer($0) ?? false }, context)
+    unsafe sip_listen(nil, sip, false, { _, _ in true }, nil)
+  }
+
+  /// The address with the port in use, for people to be told.
+  var address: String {
+    let port = unsafe re_transport_port(sip, 0, host)
+    return host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
+  }
+
+  /// Closes as soon as the sessions that are being ended are over, and tells the agent.
+  func close() {
+    unsafe sip_close(sip, false)
+  }
+
+  /// Closes at once.
+  func release() {
+    if let socket = unsafe sessionSocket { unsafe sipsess_close_all(socket) }
+    unsafe sessionSocket = OpaquePointer(mem_deref(UnsafeMutableRawPointer(sessionSocket)))
+    if let sip = unsafe sip { unsafe sip_close(sip, true) }
+    unsafe sip = OpaquePointer(mem_deref(UnsafeMutableRawPointer(sip)))
+  }
+
+  /// Refuses a request outside of sessions.
+  @unsafe
+  func refuse(_ message: UnsafePointer<sip_msg>, _ code: UInt16, _ reason: String) {
+    _ = unsafe re_reply(sip, message, code, reason)
+  }
+
+  // MARK: What libre calls
+
+  @unsafe
+  private static func from(_ context: UnsafeMutableRawPointer?) -> SIPStack? {
+    unsafe context.map { unsafe Unmanaged<SIPStack>.fromOpaque($0).takeUnretainedValue() }
+  }
+
+  private func didClose() {
+    isClosed = true
+    agent.assumeIsolated { $0.stackDidClose() }
+  }
+
+  @unsafe
+  private func received(_ message: UnsafePointer<sip_msg>?) {
+    guard let message = unsafe message else { return }
+    nonisolated(unsafe) let (stack, request) = unsafe (self, message)
+    agent.assumeIsolated { unsafe $0.received(request, on: stack) }
+  }
+
+  @unsafe
+  private func answer(_ message: UnsafePointer<sip_msg>?) -> Bool {
+    guard let message = unsafe message else { return false }
+    if unsafe re_is_method(message, "OPTIONS") != 0 {
+      _ = unsafe re_reply_options(sip, message)
+    } else if unsafe re_is_method(message, "CANCEL") != 0 {
+      unsafe refuse(message, 481, "Call/Transaction Does Not Exist")
+    } else if unsafe re_is_method(message, "ACK") == 0 {
+      unsafe refuse(message, 501, "Not Implemented")
+    }
+    return true
+  }
+}

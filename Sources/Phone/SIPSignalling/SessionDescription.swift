@@ -1,0 +1,208 @@
+import CLibre
+import Glibc
+
+/// The local and remote session description of one call, in libre's keeping.
+///
+/// **Thread safety:** the event loop's thread only.
+@safe
+final class SessionDescription {
+  private let session: OpaquePointer
+  private let media: OpaquePointer
+
+  /// The payload type for Opus that this side offers: the first dynamic one (RFC 3551).
+  private static let opusPayloadType = "96"
+  /// The payload type for redundant payloads (RFC 2198).
+  private static let redundancyPayloadType = "97"
+  /// The payload types for telephone events, by clock rate: an event's rate is its voice's (RFC 4733 section 2.1), but
+  /// many programs count the durations of events at 8 kHz whatever the voice is, and number that 101 whatever was offered.
+  private static let eventPayloadTypes: [(rate: UInt32, payloadType: String)] = [
+    (48_000, "102"), (commonEventRate, "101"),
+  ]
+  private static let commonEventRate: UInt32 = 8_000
+
+  init?(_ offer: MediaOffer) {
+    var session: OpaquePointer?
+    var media: OpaquePointer?
+    let code = unsafe re_description_alloc(&session, &media, offer.host, offer.port)
+    guard code == 0, let session = unsafe session, let media = unsafe media else { return nil }
+    unsafe self.session = session
+    unsafe self.media = media
+    _ = unsafe re_description_set_packet_time(media, UInt32(max(1, offer.packetMilliseconds)))
+    for codec in offer.codecs { add(codec, offer) }
+    for event in Self.eventPayloadTypes
+    where event.rate == Self.commonEventRate
+      || offer.codecs.contains(where: { $0.clockRate == event.rate })
+    {
+      _ = unsafe re_description_add_format(
+        media,
+        event.payloadType,
+        "telephone-event",
+        event.rate,
+        1,
+        "0-15"
+      )
+    }
+  }
+
+  deinit {
+    _ = unsafe mem_deref(UnsafeMutableRawPointer(session))
+  }
+
+  private func add(_ codec: OfferedCodec, _ offer: MediaOffer) {
+    switch codec {
+    case .opus:
+      let parameters =
+        "useinbandfec=1;minptime=3" + (offer.usesDiscontinuousTransmission ? ";usedtx=1" : "")
+      _ = unsafe re_description_add_format(
+        media,
+        Self.opusPayloadType,
+        codec.encodingName,
+        48_000,
+        2,
+        parameters
+      )
+      guard offer.offersCopies else { return }
+      _ = unsafe re_description_add_format(
+        media,
+        Self.redundancyPayloadType,
+        "red",
+        48_000,
+        2,
+        "\(Self.opusPayloadType)/\(Self.opusPayloadType)"
+      )
+    case .pcmu:
+      _ = unsafe re_description_add_format(media, "0", codec.encodingName, 8_000, 1, nil)
+    case .pcma:
+      _ = unsafe re_description_add_format(media, "8", codec.encodingName, 8_000, 1, nil)
+    }
+  }
+
+  /// Whether this side talks and hears from the next description on, or holds the call (RFC 3264
+  /// section 8.4).
+  func setHeld(_ isHeld: Bool) {
+    unsafe sdp_media_set_ldir(media, isHeld ? SDP_INACTIVE : SDP_SENDRECV)
+  }
+
+  /// The description as an offer or an answer; nil if memory is out.
+  ///
+  /// The caller owns the buffer.
+  func encode(asOffer isOffer: Bool) -> UnsafeMutablePointer<mbuf>? {
+    var buffer: UnsafeMutablePointer<mbuf>?
+    guard unsafe sdp_encode(&buffer, session, isOffer) == 0 else { return nil }
+    return unsafe buffer
+  }
+
+  /// Makes the next offer name every codec again, as one that the far side asks for.
+  func widen() {
+    unsafe re_description_widen(media)
+  }
+
+  /// Takes in the far side's description; nil if the two have no codec in common, and then what was agreed before stands.
+  func agree(with body: UnsafeMutablePointer<mbuf>, isOffer: Bool) -> NegotiatedMedia? {
+    var before = re_formats()
+    unsafe re_formats_save(&before, media)
+    let agreed = unsafe agreement(with: body, isOffer: isOffer)
+    unsafe re_formats_end(&before, agreed == nil)
+    return agreed
+  }
+
+  private func agreement(
+    with body: UnsafeMutablePointer<mbuf>,
+    isOffer: Bool
+  ) -> NegotiatedMedia? {
+    guard unsafe sdp_decode(session, body, isOffer) == 0 else { return nil }
+    var localPayloadType: CInt = 0
+    var name: UnsafePointer<CChar>?
+    guard let format = unsafe re_description_agree(media, &localPayloadType, &name),
+      let name = unsafe name
+    else { return nil }
+    let encoding = unsafe String(cString: name).lowercased()
+    let codec = OfferedCodec.allCases.first { $0.encodingName.lowercased() == encoding }
+    guard let codec, let address = remoteAddress(isControl: false) else { return nil }
+    var localEvent: CInt = -1
+    var remoteEvent: CInt = -1
+    let eventRate = [codec.clockRate, Self.commonEventRate].first { rate in
+      unsafe re_description_agree_event(media, rate, &localEvent, &remoteEvent)
+    }
+    var localRedundancy: CInt = -1
+    var remoteRedundancy: CInt = -1
+    let hasCopies = unsafe re_description_agree_redundancy(
+      media,
+      codec.clockRate,
+      localPayloadType,
+      format.pointee.pt,
+      &localRedundancy,
+      &remoteRedundancy
+    )
+    unsafe re_description_keep_only(media, localPayloadType, localRedundancy, localEvent)
+
+    let parameters = unsafe format.pointee.params.map { unsafe String(cString: $0) } ?? ""
+    let isMultiplexed = attribute("rtcp-mux") != nil
+    if isOffer && !isMultiplexed { unsafe re_description_forbid_multiplexing(media) }
+    let control = isMultiplexed ? address : remoteAddress(isControl: true) ?? address
+    let direction = unsafe sdp_media_dir(media)
+    // An address of zeros is the older way to hold (RFC 3264 section 8.4).
+    let isHeld = address.host == "0.0.0.0" || address.host == "::"
+    return NegotiatedMedia(
+      codec: codec,
+      sendPayloadType: unsafe UInt8(truncatingIfNeeded: format.pointee.pt),
+      receivePayloadType: UInt8(truncatingIfNeeded: localPayloadType),
+      host: address.host,
+      port: address.port,
+      controlHost: control.host,
+      controlPort: control.port,
+      packetMilliseconds: attribute("ptime").flatMap { Int($0) },
+      sendEventPayloadType: eventRate.map { _ in UInt8(truncatingIfNeeded: remoteEvent) },
+      receiveEventPayloadType: eventRate.map { _ in UInt8(truncatingIfNeeded: localEvent) },
+      eventClockRate: eventRate ?? codec.clockRate,
+      sendRedundancyPayloadType: hasCopies ? UInt8(truncatingIfNeeded: remoteRedundancy) : nil,
+      receiveRedundancyPayloadType: hasCopies ? UInt8(truncatingIfNeeded: localRedundancy) : nil,
+      largestBitrate: Self.number(named: "maxaveragebitrate", in: parameters),
+      shortestPacketMilliseconds: Self.number(named: "minptime", in: parameters),
+      decodesInBandRedundancy: parameters.contains("useinbandfec=1"),
+      maySend: !isHeld && (direction == SDP_SENDRECV || direction == SDP_SENDONLY),
+      mayReceive: !isHeld && (direction == SDP_SENDRECV || direction == SDP_RECVONLY)
+    )
+  }
+
+  private static func number(named name: String, in parameters: String) -> Int? {
+    for parameter in parameters.split(whereSeparator: { $0 == ";" || $0 == " " }) {
+      let pair = parameter.split(separator: "=")
+      if pair.count == 2, pair[0] == name { return Int(pair[1]) }
+    }
+    return nil
+  }
+
+  private func attribute(_ name: String) -> String? {
+    unsafe sdp_media_rattr(media, name).map { unsafe String(cString: $0) }
+  }
+
+  private func remoteAddress(isControl: Bool) -> (host: String, port: UInt16)? {
+    var text = [CChar](repeating: 0, count: 64)
+    var port: UInt16 = 0
+    let code =
+      isControl
+      ? unsafe re_remote_control_address(media, &text, text.count, &port)
+      : unsafe re_remote_address(media, &text, text.count, &port)
+    guard code == 0, port != 0 else { return nil }
+    return (String(cStringBytes: text), port)
+  }
+}
+
+extension String {
+  /// The text before the first zero.
+  init(cStringBytes bytes: [CChar]) {
+    self.init(decoding: bytes.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  }
+
+  /// A counted string of libre's.
+  @unsafe
+  init(_ text: pl) {
+    guard let start = unsafe text.p else {
+      self = ""
+      return
+    }
+    let bytes = unsafe UnsafeBufferPointer(start: start, count: text.l)
+    self.init(decoding: unsafe bytes.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  }
+}

@@ -1,0 +1,297 @@
+import CLibre
+import Glibc
+
+/// A SIP user agent without a server: it calls addresses and is called at its own (RFC 3261).
+///
+/// INVITE, 180, 200, ACK, re-INVITE, CANCEL, BYE and OPTIONS over UDP and TCP, by libre.
+///
+/// **Life cycle:** `start` binds; `stop` ends all calls and closes. **Thread safety:** an actor that
+/// runs on libre's event loop; events come through `events`, which has one reader.
+@safe
+public actor UserAgent {
+  /// Where and as whom to be reached.
+  public struct Configuration: Equatable, Sendable {
+    /// Numeric addresses to listen at; empty for every address of the machine.
+    public var hosts: [String]
+    /// The port for UDP and TCP, 0 for one that the system chooses.
+    public var port: UInt16
+    /// The user part of this side's address.
+    public var user: String
+    /// The name to show.
+    public var displayName: String?
+
+    /// A configuration with the given fields.
+    public init(hosts: [String], port: UInt16, user: String, displayName: String? = nil) {
+      self.hosts = hosts
+      self.port = port
+      self.user = user
+      self.displayName = displayName
+    }
+  }
+
+  /// What happens to the calls.
+  public nonisolated let events: AsyncStream<SIPEvent>
+
+  private let configuration: Configuration
+  private let continuation: AsyncStream<SIPEvent>.Continuation
+  /// One for each address.
+  private var stacks: [SIPStack] = []
+  /// Asks for the addresses of names that far sides give themselves.
+  private var names: OpaquePointer?
+  private var addressWatch: Task<Void, Never>?
+  private var calls: [Int: SIPCall] = [:]
+  private var nextCallNumber = 1
+  private var stopWaiters: [CheckedContinuation<Void, Never>] = []
+  private var isStopping = false
+
+  /// libre's event loop.
+  public nonisolated var unownedExecutor: UnownedSerialExecutor {
+    unsafe EventLoopThread.shared.asUnownedSerialExecutor()
+  }
+
+  /// An agent that listens nowhere yet.
+  public init(_ configuration: Configuration) {
+    self.configuration = configuration
+    (events, continuation) = AsyncStream.makeStream()
+  }
+
+  // MARK: Life cycle
+
+  /// Binds the addresses and returns them with the port in use, for people to be told.
+  ///
+  /// Where every address of the machine is listened at, those that come later are as well (`SIPEvent.listening`).
+  public func start() throws(SIPError) -> [String] {
+    // Without one, numeric addresses do.
+    _ = unsafe re_name_client(&names)
+    for host in isEverywhere ? Self.localHosts() : configuration.hosts {
+      do throws(SIPStack.Failure) {
+        try listen(at: host)
+      } catch {
+        // An address that is just being made ready comes later.
+        if isEverywhere, error.code == EADDRNOTAVAIL { continue }
+        release()
+        throw Self.error(error, at: host, configuration.port)
+      }
+    }
+    if isEverywhere {
+      addressWatch = Task { [weak self] in
+        while !Task.isCancelled {
+          try? await Task.sleep(for: Self.addressPause)
+          guard let self else { return }
+          await self.followAddresses()
+        }
+      }
+    }
+    return stacks.map(\.address)
+  }
+
+  private static let addressPause = Duration.seconds(3)
+
+  private static func error(
+    _ failure: SIPStack.Failure,
+    at host: String,
+    _ port: UInt16
+  ) -> SIPError {
+    let text = text(failure.code)
+    guard let transport = failure.transport else {
+      return SIPError(reason: "cannot start SIP: \(text)")
+    }
+    return SIPError(reason: "cannot listen at \(host):\(port) (\(transport)): \(text)")
+  }
+
+  private func listen(at host: String) throws(SIPStack.Failure) {
+    stacks.append(
+      unsafe try SIPStack(at: host, port: configuration.port, names: names, agent: self)
+    )
+  }
+
+  private var isEverywhere: Bool { configuration.hosts.isEmpty }
+
+  // Another network was joined or left, or a tunnel was opened.
+  private func followAddresses() {
+    guard !isStopping else { return }
+    let before = stacks.map(\.host)
+    let hosts = Self.localHosts()
+    // What a call came over stays for what the call has to say.
+    for stack in stacks where !hosts.contains(stack.host) && !isInUse(stack) { stack.release() }
+    stacks.removeAll { !hosts.contains($0.host) && !isInUse($0) }
+    for host in hosts where !stacks.contains(where: { $0.host == host }) { try? listen(at: host) }
+    if stacks.map(\.host) != before { continuation.yield(.listening(at: stacks.map(\.address))) }
+  }
+
+  private func isInUse(_ stack: SIPStack) -> Bool {
+    calls.values.contains { $0.stack === stack }
+  }
+
+  // What leaves from an address leaves by its stack, else by one of the same family.
+  private func stack(at host: String) -> SIPStack? {
+    let isV6 = host.contains(":")
+    return stacks.first { $0.host == host }
+      ?? stacks.first { $0.host.contains(":") == isV6 } ?? stacks.first
+  }
+
+  /// Hangs up every call, waits up to a second for the far sides to confirm, and closes.
+  public func stop() async {
+    guard !stacks.isEmpty, !isStopping else { return }
+    isStopping = true
+    addressWatch?.cancel()
+    for call in calls.values { call.hangUp() }
+    calls.removeAll()
+    // Sessions that are being ended hold libre's stack; the last of them closes it.
+    for stack in stacks { stack.close() }
+    let deadline = Task {
+      try? await Task.sleep(for: .seconds(1))
+      self.endWaiting()
+    }
+    if !isClosed { await withCheckedContinuation { stopWaiters.append($0) } }
+    deadline.cancel()
+    release()
+    continuation.finish()
+  }
+
+  private var isClosed: Bool { stacks.allSatisfy(\.isClosed) }
+
+  func stackDidClose() {
+    if isClosed { endWaiting() }
+  }
+
+  private func endWaiting() {
+    for waiter in stopWaiters { waiter.resume() }
+    stopWaiters.removeAll()
+  }
+
+  private func release() {
+    for call in calls.values { call.hangUp() }
+    calls.removeAll()
+    for stack in stacks { stack.release() }
+    stacks = []
+    unsafe names = OpaquePointer(mem_deref(UnsafeMutableRawPointer(names)))
+  }
+
+  // MARK: Calls
+
+  /// Sends an INVITE to `uri`, for example `sip:bob@192.168.1.20`, from the address in `offer`.
+  public func invite(_ uri: String, offer: MediaOffer) throws(SIPError) -> SIPCallID {
+    guard let description = SessionDescription(offer) else {
+      throw SIPError(reason: "cannot describe the media at \(offer.host):\(offer.port)")
+    }
+    if isEverywhere, !stacks.contains(where: { $0.host == offer.host }) { followAddresses() }
+    let call = makeCall(description)
+    call.stack = stack(at: offer.host)
+    let host = offer.host.contains(":") ? "[\(offer.host)]" : offer.host
+    let code = unsafe call.invite(
+      uri,
+      from: "sip:\(configuration.user)@\(host)",
+      name: configuration.displayName,
+      user: configuration.user,
+      socket: call.stack?.sessionSocket
+    )
+    guard code == 0 else {
+      calls[call.id.rawValue] = nil
+      throw SIPError(reason: "cannot call \(uri): \(Self.text(code))")
+    }
+    return call.id
+  }
+
+  /// Takes an incoming call: 200 OK with an answer to its offer, or with an offer if it had none.
+  ///
+  /// Returns false if the caller has gone meanwhile or has no codec in common; it is refused then.
+  public func answer(_ id: SIPCallID, offer: MediaOffer) -> Bool {
+    calls[id.rawValue]?.answer(offer) ?? false
+  }
+
+  /// Refuses an incoming call: 486 busy, 603 declined, 480 not available.
+  public func reject(_ id: SIPCallID, code: UInt16, phrase: String) {
+    calls.removeValue(forKey: id.rawValue)?.reject(code: code, phrase: phrase)
+  }
+
+  /// Ends a call in any phase: CANCEL, BYE, or a refusal as `kind` says.
+  public func hangUp(_ id: SIPCallID, as kind: SIPRefusal = .declined) {
+    calls.removeValue(forKey: id.rawValue)?.hangUp(as: kind)
+  }
+
+  /// Holds a call or resumes it: the far side is told that nothing will be sent or heard.
+  public func setHeld(_ id: SIPCallID, _ isHeld: Bool) {
+    calls[id.rawValue]?.setHeld(isHeld)
+  }
+
+  /// Sends a re-INVITE with the present description.
+  public func renegotiate(_ id: SIPCallID) {
+    calls[id.rawValue]?.renegotiate()
+  }
+
+  private func makeCall(_ description: SessionDescription?) -> SIPCall {
+    let call = SIPCall(id: SIPCallID(rawValue: nextCallNumber), agent: self, description)
+    nextCallNumber += 1
+    calls[call.id.rawValue] = call
+    return call
+  }
+
+  // MARK: What libre calls
+
+  // The message lives for the length of the callback.
+  @unsafe
+  func received(_ message: UnsafePointer<sip_msg>, on stack: SIPStack) {
+    guard !isStopping else {
+      return unsafe stack.refuse(message, 503, "Service Unavailable")
+    }
+    let call = makeCall(nil)
+    call.stack = stack
+    let code = unsafe call.ring(
+      message,
+      user: configuration.user,
+      socket: stack.sessionSocket
+    )
+    guard code == 0 else {
+      calls[call.id.rawValue] = nil
+      return unsafe stack.refuse(message, 400, "Bad Request")
+    }
+    let from = unsafe message.pointee.from
+    let name = unsafe String(from.dname)
+    var source = [CChar](repeating: 0, count: 64)
+    var address = unsafe message.pointee.src
+    var port: UInt16 = 0
+    _ = unsafe re_address_text(&address, &source, source.count, &port)
+    continuation.yield(
+      .incoming(
+        call.id,
+        from: unsafe String(from.auri),
+        displayName: name.isEmpty ? nil : name,
+        source: String(cStringBytes: source)
+      )
+    )
+  }
+
+  func report(_ event: SIPEvent) {
+    if case .ended(let id, _) = event { calls[id.rawValue] = nil }
+    continuation.yield(event)
+  }
+
+  // MARK: Helpers of libre's world
+
+  private static func localHosts() -> [String] {
+    final class Found {
+      var hosts: [String] = []
+      var loopback: [String] = []
+    }
+    let found = Found()
+    let context = unsafe Unmanaged.passUnretained(found).toOpaque()
+    _ = unsafe re_each_local_address(
+      { host, isLoopback, context in
+        guard let host = unsafe host, let context = unsafe context else { return false }
+        let found = unsafe Unmanaged<Found>.fromOpaque(context).takeUnretainedValue()
+        let text = unsafe String(cString: host)
+        if isLoopback != 0 { found.loopback.append(text) } else { found.hosts.append(text) }
+        return false
+      },
+      context
+    )
+    // The loopback address last: nobody is told that one first.
+    return found.hosts + found.loopback
+  }
+
+  private static func text(_ code: CInt) -> String {
+    let text = unsafe strerror(code)
+    return unsafe text.map { unsafe String(cString: $0) } ?? "error \(code)"
+  }
+}

@@ -1,0 +1,188 @@
+import AVFAudio
+import ALSAAudio
+import Foundation
+public import SIPSignalling
+import UDPTransport
+import VoiceEngine
+
+/// Answers everybody at once and says back what they say, for tests from afar and for measuring load.
+///
+/// It is no phone: no call system knows of its calls, hence as many stand at a time as the machine carries,
+/// over one voice thread for each core, without a sound card.
+///
+/// **Life cycle:** `start` listens, `stop` hangs up and releases. **Thread safety:** an actor.
+public actor EchoLine {
+  /// What became of a caller.
+  public enum Event: Equatable, Sendable {
+    /// Somebody calls and is answered.
+    case answered(SIPCallID, from: String)
+    /// A call is over.
+    case ended(SIPCallID, reason: String)
+    /// A caller could not be answered.
+    case failed(String)
+  }
+
+  private final class Call {
+    var socket: MediaSocket?
+    let engine: Int
+    var stream: StreamID?
+    /// False while the far side holds it.
+    var isTalking = false
+
+    init(socket: consuming MediaSocket, engine: Int) {
+      self.socket = consume socket
+      self.engine = engine
+    }
+  }
+
+  /// What happens; one reader.
+  public nonisolated let events: AsyncStream<Event>
+
+  private let configuration: PhoneConfiguration
+  private let agent: UserAgent
+  private let continuation: AsyncStream<Event>.Continuation
+  private var engines: [CallEngine] = []
+  private var calls: [SIPCallID: Call] = [:]
+  private var workers: [Task<Void, Never>] = []
+
+  /// A line that listens nowhere yet; devices and filters of the configuration are not used.
+  public init(_ configuration: PhoneConfiguration) {
+    self.configuration = configuration
+    agent = UserAgent(
+      UserAgent.Configuration(
+        hosts: configuration.hosts,
+        port: configuration.port,
+        user: configuration.user,
+        displayName: configuration.displayName
+      )
+    )
+    (events, continuation) = AsyncStream.makeStream()
+  }
+
+  /// Starts to answer; the addresses that it listens at.
+  ///
+  /// Throws a `SIPError` if an address cannot be had, or the system's error if threads cannot.
+  public func start() async throws -> [String] {
+    let period = configuration.ioBufferDuration ?? 0.01
+    for _ in 0..<max(1, ProcessInfo.processInfo.activeProcessorCount) {
+      let nothing = try Headset(
+        capture: .null,
+        playback: .null,
+        wishes: DeviceWishes(periodNanoseconds: Int64(period * 1e9))
+      )
+      let settings = EngineSettings(trace: .lateness, isEcho: true)
+      engines.append(try CallEngine(device: nothing, settings: settings))
+    }
+    let addresses = try await agent.start()
+    workers = [
+      Task { for await event in agent.events { await handle(event) } },
+      Task {
+        while !Task.isCancelled {
+          try? await Task.sleep(for: .seconds(1))
+          await hangUpOnTheDead()
+        }
+      },
+    ]
+    return addresses
+  }
+
+  /// Hangs up on everybody and stops listening.
+  public func stop() async {
+    await agent.stop()
+    for worker in workers { worker.cancel() }
+    for engine in engines { engine.stop() }
+    calls = [:]
+    engines = []
+    continuation.finish()
+  }
+
+  /// How many callers hear themselves.
+  public var callCount: Int { calls.values.count { $0.stream != nil } }
+
+  /// How late the voice threads were since the last call of this, in nanoseconds, each period by itself.
+  public func takeLateness() -> [Int64] {
+    engines.flatMap { $0.takeStageTimes().map(\.nanoseconds) }
+  }
+
+  private func handle(_ event: SIPEvent) async {
+    switch event {
+    case .incoming(let id, let from, _, let source):
+      await answer(id, from: from, source: source)
+    case .media(let id, let media):
+      attach(id, media)
+    case .ended(let id, let reason):
+      end(id, reason: reason.description)
+    case .untold(_, let reason):
+      continuation.yield(.failed(reason))
+    case .listening, .ringing, .established:
+      break
+    }
+  }
+
+  // Who has gone without a word keeps nobody else from calling.
+  private func hangUpOnTheDead() async {
+    for (id, call) in calls {
+      // Whatever happened while others were being told.
+      guard calls[id] === call, let stream = call.stream,
+        let statistics = engines[call.engine].statistics(of: stream),
+        let death = StreamDeath(statistics, isExpected: call.isTalking)
+      else { continue }
+      await agent.hangUp(id)
+      end(id, reason: death.description)
+    }
+  }
+
+  private func end(_ id: SIPCallID, reason: String) {
+    // Who was refused never was a caller.
+    guard let call = calls.removeValue(forKey: id) else { return }
+    if let stream = call.stream {
+      engines[call.engine].detach(stream)
+      // The socket of a stream that was let go closes when its statistics are read.
+      _ = engines[call.engine].statistics()
+    }
+    continuation.yield(.ended(id, reason: reason))
+  }
+
+  private func answer(_ id: SIPCallID, from: String, source: String) async {
+    guard calls.count < configuration.maximumCalls else {
+      await agent.reject(id, code: 486, phrase: "Busy Here")
+      return
+    }
+    do {
+      guard let remote = SocketAddress(host: source, port: 5_060),
+        let host = configuration.hosts.first ?? MediaSocket.localAddress(towards: remote)
+      else { throw PhoneError("no way to \(source)") }
+      let socket = try configuration.openSocket(at: host, isFirst: false)
+      let offer = configuration.offer(host: host, port: socket.localPort)
+      // To the voice thread that has the fewest.
+      let loads = engines.indices.map { engine in calls.values.count { $0.engine == engine } }
+      let engine = loads.indices.min { loads[$0] < loads[$1] } ?? 0
+      calls[id] = Call(socket: socket, engine: engine)
+      guard await agent.answer(id, offer: offer) else {
+        calls[id] = nil
+        throw PhoneError("no codec in common with \(from)")
+      }
+      continuation.yield(.answered(id, from: from))
+    } catch {
+      await agent.reject(id, code: 480, phrase: "Temporarily Unavailable")
+      continuation.yield(.failed("\(error)"))
+    }
+  }
+
+  private func attach(_ id: SIPCallID, _ media: NegotiatedMedia) {
+    guard let call = calls[id], call.socket != nil,
+      let remote = SocketAddress(host: media.host, port: media.port),
+      let control = SocketAddress(host: media.controlHost, port: media.controlPort)
+    else { return }
+    if let stream = call.stream { engines[call.engine].detach(stream) }
+    call.stream = nil
+    call.isTalking = media.maySend && media.mayReceive
+    do {
+      guard var socket = try call.socket?.duplicate() else { return }
+      socket.connect(to: remote, control: control)
+      call.stream = try engines[call.engine].attach(configuration.stream(for: media), over: socket)
+    } catch {
+      continuation.yield(.failed("\(error)"))
+    }
+  }
+}

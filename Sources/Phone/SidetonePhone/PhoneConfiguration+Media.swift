@@ -1,0 +1,69 @@
+import MediaCore
+public import SIPSignalling
+import UDPTransport
+public import VoiceEngine
+
+/// What a configuration means for the media of one call.
+extension PhoneConfiguration {
+  /// A socket for RTP at the given numeric address; a later call has another port if an earlier one
+  /// still has the configured one.
+  func openSocket(at host: String, isFirst: Bool) throws -> MediaSocket {
+    guard let address = SocketAddress(host: host, port: mediaPort),
+      let other = SocketAddress(host: host, port: 0)
+    else {
+      throw PhoneError("no local address")
+    }
+    do {
+      return try MediaSocket(bindingTo: address)
+    } catch {
+      if !isFirst, let socket = try? MediaSocket(bindingTo: other) { return socket }
+      throw PhoneError("cannot open the RTP port: \(error)")
+    }
+  }
+
+  /// What to offer or answer for a call; nil while it has no socket.
+  func offer(for call: PhoneCall) -> MediaOffer? {
+    (call.socket?.localPort).map { offer(host: call.localHost, port: $0) }
+  }
+
+  /// What to offer or answer at an address.
+  func offer(host: String, port: UInt16) -> MediaOffer {
+    MediaOffer(
+      host: host,
+      port: port,
+      packetMilliseconds: max(1, packetFrames / 48),
+      codecs: codecs,
+      usesDiscontinuousTransmission: usesDiscontinuousTransmission,
+      offersCopies: usesRedundancy
+    )
+  }
+
+  /// The stream that an agreement asks for.
+  public func stream(for media: NegotiatedMedia) -> StreamConfiguration {
+    var stream = StreamConfiguration(
+      codec: media.codec == .opus ? .opus : media.codec == .pcmu ? .pcmu : .pcma,
+      sendPayloadType: media.sendPayloadType,
+      receivePayloadType: media.receivePayloadType,
+      ssrc: .random(in: 1...UInt32.max),
+      seed: .random(in: 1...UInt64.max)
+    )
+    stream.maySend = media.maySend
+    stream.sendEventPayloadType = media.sendEventPayloadType
+    stream.receiveEventPayloadType = media.receiveEventPayloadType
+    stream.eventClockRate = SampleRate(hertz: Int(media.eventClockRate))
+    if media.codec == .opus {
+      stream.packetFrames = packetFrames
+      stream.bitrate = max(6_000, min(bitrate, media.largestBitrate ?? bitrate))
+      stream.complexity = complexity
+      stream.usesInBandRedundancy = usesRedundancy && media.decodesInBandRedundancy
+      stream.sendRedundancyPayloadType = media.sendRedundancyPayloadType
+      stream.receiveRedundancyPayloadType = media.receiveRedundancyPayloadType
+      // Packets of 5 ms and more bits are nothing to surprise a far side with.
+      stream.adaptsPackets =
+        adaptsPackets && media.sendRedundancyPayloadType != nil
+        && (media.shortestPacketMilliseconds ?? 10) <= 5 && media.largestBitrate == nil
+      stream.usesDiscontinuousTransmission = usesDiscontinuousTransmission
+    }
+    return stream
+  }
+}

@@ -1,0 +1,55 @@
+public import ALSAAudio
+public import AVFAudio
+public import SIPSignalling
+public import SpeechDSP
+
+/// Who a phone is, where it listens and how it speaks.
+public struct PhoneConfiguration: Equatable, Sendable {
+  /// The user part of this side's address.
+  public var user = "sidetone"
+  /// The name to show to others.
+  public var displayName: String?
+  /// Numeric addresses for SIP; empty for every address of the machine.
+  public var hosts: [String] = []
+  /// The port for SIP over UDP and TCP; 0 for one that the system chooses.
+  public var port: UInt16 = 5_060
+  /// The port for RTP; 0 for one that the system chooses.
+  public var mediaPort: UInt16 = 0
+  /// The codecs to offer, best first.
+  public var codecs: [OfferedCodec] = OfferedCodec.allCases
+  /// Frames per packet at 48 kHz: 120, 240, 480, 960, 1920 or 2880.
+  public var packetFrames = 480
+  /// Opus bits per second.
+  public var bitrate = 48_000
+  /// How much the Opus encoder computes, 0 to 10.
+  public var complexity = 9
+  /// True to let `packetFrames` and `bitrate` follow what the network does, if the far side can.
+  public var adaptsPackets = true
+  /// True to send redundancy under loss: copies if the far side takes them (RFC 2198), else Opus's own.
+  public var usesRedundancy = true
+  /// True to let Opus fall silent when nobody speaks.
+  public var usesDiscontinuousTransmission = false
+  /// How many calls there may be at a time; further callers are told that the line is busy.
+  public var maximumCalls = 2
+  /// How many seconds a call rings here before it ends by itself.
+  public var ringDuration = 60.0
+  /// The sound devices.
+  public var devices = AVAudioSession.Devices.systemDefault
+  /// The card of the microphone that `devices` names, which need not be plugged in: the voice moves over when it is.
+  public var knownMicrophone: KnownDevice?
+  /// The same of the loudspeaker.
+  public var knownLoudspeaker: KnownDevice?
+  /// What is used until then; nil for the best other card there is.
+  public var standIns: AVAudioSession.Devices?
+  /// The device period to wish for, in seconds; nil leaves it to the session.
+  ///
+  /// A longer one saves processor time and costs twice as much delay.
+  public var ioBufferDuration: Double?
+  /// Whether sound cards are set up by their profiles of ALSA's Use Case Manager, on machines without a sound server.
+  public var usesCardProfiles = false
+  /// The filters between microphone and encoder.
+  public var filters = SpeechFilterSettings()
+
+  /// The configuration of a headset call on the default devices.
+  public init() {}
+}

@@ -1,0 +1,163 @@
+import MediaCore
+
+/// Where a call stands.
+public enum CallPhase: Equatable, Sendable {
+  /// Outgoing, the start action is not answered.
+  case starting
+  /// Outgoing, started.
+  case started
+  /// Outgoing, the far side was found.
+  case connecting
+  /// Incoming, nobody reacted yet.
+  case ringing
+  /// Incoming, the answer action is not answered.
+  case answering
+  /// Both sides can talk.
+  case connected
+  /// Over.
+  case ended
+}
+
+/// A call as observers see it: five facts at one moment.
+public struct CallSnapshot: Equatable, Sendable {
+  /// The call.
+  public let id: CallID
+  /// True if this side placed it.
+  public let isOutgoing: Bool
+  /// True while it is held.
+  public let isOnHold: Bool
+  /// True once both sides could talk.
+  public let hasConnected: Bool
+  /// True when it is over.
+  public let hasEnded: Bool
+}
+
+/// One call: every transition that it can make.
+///
+/// | Phase | Event | New phase |
+/// |---|---|---|
+/// | – | start accepted | starting |
+/// | – | incoming reported | ringing |
+/// | starting | start fulfilled | started, or what was reported meanwhile; has audio |
+/// | started, connecting | connecting, connected reported | connecting, connected |
+/// | ringing | answer delivered | answering |
+/// | answering | answer fulfilled | connected; has audio |
+/// | any | hold, resume, mute fulfilled | the same |
+/// | any | end | ended |
+///
+/// It is *audible* while it has audio and is not held, and *active* while it is neither ringing nor
+/// held nor over.
+struct Call: Equatable, Sendable {
+  let id: CallID
+  let provider: ProviderID
+  let isOutgoing: Bool
+  private(set) var phase: CallPhase
+  private(set) var isOnHold = false
+  private(set) var isMuted = false
+  /// True from the fulfilment of start or answer to the end.
+  private(set) var hasAudio = false
+  private(set) var started: CallDate
+  private(set) var connected: CallDate?
+  /// Grows with each hold, so that the latest one is known.
+  private(set) var holdNumber = 0
+  var details: CallDetails
+  var group: GroupID?
+  /// When ringing ends by itself.
+  private(set) var ringDeadline: MonotonicInstant?
+  /// True once another incoming call came while this one rang (R43).
+  var isRingtoneSilenced = false
+  /// Progress reported before the start was fulfilled; applied then (R56).
+  private var earlyProgress: CallPhase?
+
+  var isAudible: Bool { hasAudio && !isOnHold }
+  var isActive: Bool { !isOnHold && phase != .ringing && phase != .ended }
+  var hasConnected: Bool { connected != nil && phase != .starting }
+
+  var snapshot: CallSnapshot {
+    CallSnapshot(
+      id: id,
+      isOutgoing: isOutgoing,
+      isOnHold: isOnHold,
+      hasConnected: hasConnected,
+      hasEnded: phase == .ended
+    )
+  }
+
+  /// A call that this side places.
+  init(outgoing id: CallID, provider: ProviderID, details: CallDetails, at date: CallDate) {
+    self.id = id
+    self.provider = provider
+    isOutgoing = true
+    phase = .starting
+    started = date
+    self.details = details
+  }
+
+  /// A call that rings.
+  init(
+    incoming id: CallID,
+    provider: ProviderID,
+    details: CallDetails,
+    at date: CallDate,
+    ringsUntil deadline: MonotonicInstant
+  ) {
+    self.id = id
+    self.provider = provider
+    isOutgoing = false
+    phase = .ringing
+    started = date
+    self.details = details
+    ringDeadline = deadline
+  }
+
+  mutating func startFulfilled(at date: CallDate) {
+    guard phase == .starting else { return }
+    started = date
+    phase = earlyProgress ?? .started
+    hasAudio = true
+  }
+
+  mutating func answerDelivered() {
+    guard phase == .ringing else { return }
+    phase = .answering
+    ringDeadline = nil
+  }
+
+  mutating func answerFulfilled(at date: CallDate) {
+    guard phase == .answering else { return }
+    phase = .connected
+    connected = date
+    hasAudio = true
+  }
+
+  mutating func progressed(to progress: CallPhase, at date: CallDate) {
+    guard isOutgoing, connected == nil else { return }
+    if progress == .connected { connected = date }
+    if phase == .starting { earlyProgress = progress } else { phase = progress }
+  }
+
+  mutating func setHeld(_ isOnHold: Bool, number: Int) {
+    if isOnHold && !self.isOnHold { holdNumber = number }
+    self.isOnHold = isOnHold
+  }
+
+  mutating func setMuted(_ isMuted: Bool) {
+    self.isMuted = isMuted
+  }
+
+  mutating func endDelivered() {
+    ringDeadline = nil
+  }
+
+  mutating func audioFailed() {
+    hasAudio = false
+  }
+
+  mutating func ended() {
+    // What was reported of a call that never started did not come about.
+    if phase == .starting { connected = nil }
+    phase = .ended
+    hasAudio = false
+    ringDeadline = nil
+  }
+}

@@ -1,0 +1,444 @@
+public import MediaCore
+
+/// All calls of all providers and the rules between them, as a pure value with explicit time.
+///
+/// Every verb may leave effects; take them with `nextEffect` until nil, in order, after each verb.
+/// `nextDeadline` says when `advance` has to be called. Nothing here reads a clock, starts a timer
+/// or does I/O. R numbers are our numbering of CallKit's behaviour; each is a test of that name.
+///
+/// The transitions of a call are in `Call`, those of an action in `ActionLedger`; what calls owe each
+/// other (one is heard at a time) is in `CallControl+Rivals`. Verbs, by who speaks:
+///
+/// - the shell: `addProvider`, `configure`, `setHasDelegate`, `advance`, `audioActivationFailed`
+/// - an app, wishing: `request`; answering: `answer`; telling: `reportIncoming`, `update`,
+///   `reportConnecting`, `reportConnected`, `reportEnded`, `invalidate`
+/// - the user: `decide`
+///
+/// The audio session belongs to the provider whose call is audible: it is activated when one becomes
+/// so, and deactivated when none is (R88, R90).
+public struct CallControl: Sendable {
+  /// What the shell has to do.
+  public enum Effect: Equatable, Sendable {
+    /// Deliver the actions of one transaction to their provider.
+    case deliver([CallAction])
+    /// Tell the provider that it did not answer in time.
+    case timedOut(CallAction)
+    /// The action has ended and will never be heard of again.
+    case finished(CallAction, ActionOutcome)
+    /// Tell the observers.
+    case callChanged(CallSnapshot)
+    /// Activate the audio session, then tell the provider.
+    case activateAudio(ProviderID)
+    /// Deactivate the audio session, then tell the provider; another call may want the devices soon.
+    case deactivateAudio(ProviderID, DeviceRelease)
+    /// Tell the provider that every call is void.
+    case didReset(ProviderID)
+    /// A call is over and belongs into the list of recent calls.
+    case recorded(CallRecord)
+  }
+
+  /// What becomes of the devices when the session is deactivated (R91).
+  public enum DeviceRelease: Equatable, Sendable {
+    /// Nobody wants them.
+    case atOnce
+    /// Another call lives that may.
+    case afterGraceTime
+  }
+
+  struct Provider: Sendable {
+    let id: ProviderID
+    var settings: ProviderSettings
+    var hasDelegate = false
+  }
+
+  /// The provider for which the audio session is to be active.
+  public internal(set) var audioOwner: ProviderID?
+
+  var providers: [Provider] = []
+  var calls: [Call] = []
+  var ledger = ActionLedger()
+  var effects: [Effect] = []
+  private var nextProviderNumber = 1
+  var nextGroupNumber = 1
+  private var nextHoldNumber = 1
+  var askedToHold = AskedToHold()
+
+  /// A control without providers and calls.
+  public init() {}
+
+  // MARK: Queries
+
+  /// The calls that live, oldest first, as observers see them.
+  public var snapshots: [CallSnapshot] { calls.map(\.snapshot) }
+
+  /// The actions that no app has answered, in order of delivery.
+  public var pendingActions: [CallAction] { ledger.pending }
+
+  /// When `advance` has to be called next, nil if there is nothing to wait for.
+  public var nextDeadline: MonotonicInstant? {
+    (pendingActions.map(\.deadline) + calls.compactMap(\.ringDeadline)).min()
+  }
+
+  /// True while calls live and none of them is or is about to be heard: nobody else may take the
+  /// session (R76).
+  public var isSessionWithheld: Bool {
+    !calls.isEmpty && calls.contains(where: \.isOnHold) && !calls.contains(where: \.isActive)
+  }
+
+  /// Takes the next effect.
+  public mutating func nextEffect() -> Effect? {
+    effects.isEmpty ? nil : effects.removeFirst()
+  }
+
+  // MARK: Providers
+
+  /// A provider comes; it is the newest.
+  public mutating func addProvider(_ settings: ProviderSettings) -> ProviderID {
+    defer { nextProviderNumber += 1 }
+    let id = ProviderID(rawValue: nextProviderNumber)
+    providers.append(Provider(id: id, settings: settings))
+    return id
+  }
+
+  /// A provider's configuration is now this (R29).
+  public mutating func configure(_ id: ProviderID, _ settings: ProviderSettings) {
+    guard let index = providers.firstIndex(where: { $0.id == id }) else { return }
+    providers[index].settings = settings
+  }
+
+  /// Whether a provider has somebody to perform its actions.
+  public mutating func setHasDelegate(_ id: ProviderID, _ hasDelegate: Bool) {
+    guard let index = providers.firstIndex(where: { $0.id == id }) else { return }
+    providers[index].hasDelegate = hasDelegate
+  }
+
+  /// A provider goes: its calls end as failed, later requests and reports are refused (R30).
+  public mutating func invalidate(_ id: ProviderID, at now: Moment) {
+    for call in calls where call.provider == id { end(call.id, .reported(.failed), at: now.date) }
+    updateAudio()
+    applyDue(at: now)
+    providers.removeAll { $0.id == id }
+  }
+
+  /// The system lost its state: every call and pending action of every provider is void (R32).
+  public mutating func reset(at now: Moment) {
+    for call in calls { end(call.id, .reported(.failed), at: now.date) }
+    for provider in providers { effects.append(.didReset(provider.id)) }
+    updateAudio()
+  }
+
+  // MARK: Wishes
+
+  /// Accepts or refuses an app's transaction as a whole (R20); accepted actions are delivered in
+  /// order, after whatever makes way for them.
+  ///
+  /// Returns the actions, in the order of the requests.
+  public mutating func request(
+    _ requests: [ActionRequest],
+    at now: Moment
+  ) throws(TransactionRefusal) -> [CallAction] {
+    try request(requests, origin: .app, at: now)
+  }
+
+  mutating func request(
+    _ requests: [ActionRequest],
+    origin: ActionOrigin,
+    at now: Moment
+  ) throws(TransactionRefusal) -> [CallAction] {
+    let checked = try TransactionCheck(self).accept(requests)
+    makeWay(for: checked, at: now)
+    let actions = deliver(checked, origin: origin, at: now)
+    holdWholeGroups(of: checked, at: now)
+    applyDue(at: now)
+    return actions
+  }
+
+  /// Delivers actions, a transaction for each provider that they concern; returns them in order.
+  @discardableResult
+  mutating func deliver(
+    _ requests: [CheckedRequest],
+    origin: ActionOrigin,
+    at now: Moment
+  ) -> [CallAction] {
+    var providers: [ProviderID] = []
+    for request in requests where !providers.contains(request.provider) {
+      providers.append(request.provider)
+    }
+    let transactions = providers.map { provider in
+      ledger.open(
+        requests.filter { $0.provider == provider }.map { ($0.call, $0.kind) },
+        of: provider,
+        origin: origin,
+        at: now.instant
+      )
+    }
+    for action in transactions.joined() { appear(action, at: now) }
+    for actions in transactions { effects.append(.deliver(actions)) }
+    for action in transactions.joined() {
+      switch action.kind {
+      case .end:
+        supersede(action)
+      case .setHeld(true) where origin == .system:
+        // It is not to be heard after all.
+        void { earlier in
+          earlier.call == action.call && earlier.kind == .setHeld(false)
+            && earlier.id.rawValue < action.id.rawValue
+        }
+      default:
+        break
+      }
+    }
+    var queues = transactions.map { ArraySlice($0) }
+    return requests.compactMap { request in
+      providers.firstIndex(of: request.provider).flatMap { queues[$0].popFirst() }
+    }
+  }
+
+  // What acceptance alone changes: calls appear (R54), and are being answered.
+  private mutating func appear(_ action: CallAction, at now: Moment) {
+    switch action.kind {
+    case .start(let request):
+      var details = CallDetails()
+      details.remoteHandle = request.handle
+      details.contactIdentifier = request.contactIdentifier
+      details.hasVideo = request.isVideo
+      let call = Call(
+        outgoing: action.call,
+        provider: action.provider,
+        details: details,
+        at: now.date
+      )
+      calls.append(call)
+      effects.append(.callChanged(call.snapshot))
+    case .answer:
+      update(action.call) { $0.answerDelivered() }
+    default:
+      break
+    }
+  }
+
+  // An end stops the ringing, and nobody waits for the start or the answer any more (R67).
+  private mutating func supersede(_ end: CallAction) {
+    update(end.call) { $0.endDelivered() }
+    void { $0.call == end.call && ($0.kind.isStart || $0.kind == .answer) }
+  }
+
+  // MARK: Answers
+
+  /// Takes in the app's answer to a delivered action; `date` is the one that the app gave, if any.
+  ///
+  /// Returns false, and changes nothing, if the action is not pending: answered before, timed out,
+  /// voided (R5, R6).
+  @discardableResult
+  public mutating func answer(
+    _ action: ActionID,
+    isFulfilled: Bool,
+    date: CallDate? = nil,
+    at now: Moment
+  ) -> Bool {
+    settle(action, isFulfilled ? .fulfilled : .failed, date: date ?? now.date, at: now)
+  }
+
+  private mutating func settle(
+    _ id: ActionID,
+    _ outcome: ActionOutcome,
+    date: CallDate,
+    at now: Moment
+  ) -> Bool {
+    guard let action = ledger.answer(id, .init(outcome: outcome, date: date)) else { return false }
+    effects.append(.finished(action, outcome))
+    applyDue(at: now)
+    return true
+  }
+
+  // Lets every answered action take effect whose turn it is, until none is left that may.
+  mutating func applyDue(at now: Moment) {
+    repeat {
+      while let (action, answer) = ledger.nextDue(isGated: { [self] in isGated($0, $1) }) {
+        apply(action, answer, at: now)
+      }
+    } while clearTheWay(at: now)
+  }
+
+  private mutating func apply(_ action: CallAction, _ answer: ActionLedger.Answer, at now: Moment) {
+    let isFulfilled = answer.outcome == .fulfilled
+    switch action.kind {
+    case .start where isFulfilled:
+      update(action.call) { $0.startFulfilled(at: answer.date) }
+    case .start:
+      end(action.call, .failedAction, at: now.date)
+    case .answer where isFulfilled:
+      update(action.call) { $0.answerFulfilled(at: answer.date) }
+    case .answer:
+      deliverEnd(action.call, at: now)
+    case .end:
+      let wasActive = calls.contains { $0.id == action.call && $0.isActive }
+      end(action.call, .action(action.origin), at: answer.date)
+      updateAudio()
+      if action.origin != .system {
+        if wasActive { resumeLatestHeld(at: now) }
+        noteGivenUp(action.call)
+      }
+    case .setHeld(let isOnHold) where isFulfilled:
+      let number = nextHoldNumber
+      nextHoldNumber += 1
+      update(action.call) { $0.setHeld(isOnHold, number: number) }
+      updateAudio()
+      noteHold(of: action.call, isOnHold: isOnHold, at: now)
+    case .setHeld(true) where action.origin == .system:
+      noteRefusedHold(of: action.call)
+    case .setMuted(let isMuted) where isFulfilled:
+      update(action.call) { $0.setMuted(isMuted) }
+    case .setGroup(let other) where isFulfilled:
+      regroup(action.call, with: other, at: now)
+    default:
+      break
+    }
+    updateAudio()
+  }
+
+  // MARK: Facts from the network
+
+  /// An incoming call rings from now on (R35), unless it is filtered (R40).
+  public mutating func reportIncoming(
+    _ id: CallID,
+    _ update: CallUpdate,
+    of provider: ProviderID,
+    screening: CallerScreening = CallerScreening(),
+    at now: Moment
+  ) throws(IncomingRefusal) {
+    guard let owner = providers.first(where: { $0.id == provider }) else {
+      throw .unknownCallProvider
+    }
+    guard !calls.contains(where: { $0.id == id }) else { throw .callUUIDAlreadyExists }
+    guard !screening.isBlocked else { throw .filteredByBlockList }
+    guard !screening.isSilenced else { throw .filteredByDoNotDisturb }
+    var details = CallDetails()
+    details.apply(update)
+    details.directoryLabel = screening.label
+    var call = Call(
+      incoming: id,
+      provider: provider,
+      details: details,
+      at: now.date,
+      ringsUntil: now.instant.advanced(by: owner.settings.ringDuration)
+    )
+    for index in calls.indices where calls[index].phase == .ringing {
+      calls[index].isRingtoneSilenced = true
+    }
+    call.isRingtoneSilenced = calls.contains { $0.isActive }
+    calls.append(call)
+    effects.append(.callChanged(call.snapshot))
+  }
+
+  /// The app knows more of a call (R49); ignored for a call that does not live (R52).
+  public mutating func update(_ id: CallID, _ change: CallUpdate, of provider: ProviderID) {
+    update(owned: id, by: provider) { $0.details.apply(change) }
+  }
+
+  /// An outgoing call found the far side; ignored for other calls (R59).
+  public mutating func reportConnecting(_ id: CallID, of provider: ProviderID, at date: CallDate) {
+    update(owned: id, by: provider) { $0.progressed(to: .connecting, at: date) }
+  }
+
+  /// An outgoing call was taken; ignored for other calls (R56, R59).
+  public mutating func reportConnected(_ id: CallID, of provider: ProviderID, at date: CallDate) {
+    update(owned: id, by: provider) { $0.progressed(to: .connected, at: date) }
+  }
+
+  /// A call is over, since `date` if given; no action is sent, and pending ones are voided (R48, R64,
+  /// R66).
+  public mutating func reportEnded(
+    _ id: CallID,
+    of provider: ProviderID,
+    reason: EndedReason,
+    date: CallDate? = nil,
+    at now: Moment
+  ) {
+    guard calls.contains(where: { $0.id == id && $0.provider == provider }) else { return }
+    end(id, .reported(reason), at: date ?? now.date)
+    updateAudio()
+    applyDue(at: now)
+  }
+
+  /// The audio session could not be activated: every audible call is asked to end; or to hold, if another program has a call
+  /// (`isTaken`) and it was on hold before.
+  ///
+  /// Nothing was activated, so nothing will be deactivated.
+  public mutating func audioActivationFailed(isTaken: Bool = false, at now: Moment) {
+    let deactivation = effects.firstIndex {
+      if case .deactivateAudio = $0 { true } else { false }
+    }
+    if let deactivation {
+      // The call is not heard any more: all that is left is to keep the pair away.
+      effects.remove(at: deactivation)
+      return
+    }
+    audioOwner = nil
+    for call in calls where call.isAudible {
+      if isTaken, call.holdNumber > 0, call.details.supportsHolding {
+        update(call.id) { $0.setHeld(true, number: call.holdNumber) }
+        deliver(
+          [.init(call: call.id, provider: call.provider, kind: .setHeld(true))],
+          origin: .system,
+          at: now
+        )
+        continue
+      }
+      update(call.id) { $0.audioFailed() }
+      deliverEnd(call.id, at: now)
+    }
+    applyDue(at: now)
+  }
+
+  // MARK: Time
+
+  /// Lets time pass: actions time out (R8), unanswered calls stop ringing (R47).
+  public mutating func advance(to now: Moment) {
+    for action in pendingActions where action.deadline <= now.instant {
+      // An earlier time-out of this turn may have voided it.
+      guard pendingActions.contains(action) else { continue }
+      effects.append(.timedOut(action))
+      _ = settle(action.id, .timedOut, date: now.date, at: now)
+    }
+    for call in calls {
+      guard let deadline = call.ringDeadline, deadline <= now.instant else { continue }
+      deliverEnd(call.id, at: now)
+    }
+    applyDue(at: now)
+  }
+
+  // MARK: Parts
+
+  mutating func void(where isVoided: (CallAction) -> Bool) {
+    for action in ledger.void(where: isVoided) { effects.append(.finished(action, .voided)) }
+  }
+
+  private mutating func update(
+    owned id: CallID,
+    by provider: ProviderID,
+    _ change: (inout Call) -> Void
+  ) {
+    guard calls.contains(where: { $0.id == id && $0.provider == provider }) else { return }
+    update(id, change)
+  }
+
+  mutating func update(_ id: CallID, _ change: (inout Call) -> Void) {
+    guard let index = calls.firstIndex(where: { $0.id == id }) else { return }
+    let before = calls[index].snapshot
+    change(&calls[index])
+    let after = calls[index].snapshot
+    if after != before { effects.append(.callChanged(after)) }
+  }
+
+  // R88, R90, R92.
+  private mutating func updateAudio() {
+    let owner = calls.first { $0.isAudible }?.provider
+    guard owner != audioOwner else { return }
+    if let former = audioOwner {
+      effects.append(.deactivateAudio(former, calls.isEmpty ? .atOnce : .afterGraceTime))
+    }
+    if let owner { effects.append(.activateAudio(owner)) }
+    audioOwner = owner
+  }
+}

@@ -1,0 +1,137 @@
+public import MediaCore
+
+/// The RTCP side of one stream: when to report, what to report, and the round trip that comes back
+/// (RFC 3550 sections 6.2 and 6.4).
+///
+/// Feed it every item received and ask `nextReport(at:)` from time to time. Reports go out every
+/// 0.75 to 1.25 of the interval; for one voice call the reduced minimum of RFC 3550 section 6.2
+/// (360 / session bandwidth in kb/s, seconds) is under 5 s, and 2 s is used.
+public struct RTCPSession: Sendable {
+  /// Seconds between the NTP era (1900) and the Unix epoch.
+  private static var ntpEpochOffset: Int64 { 2_208_988_800 }
+  private static var intervalNanoseconds: Int64 { 2_000_000_000 }
+
+  /// The round-trip time from the newest report, nil before the first.
+  public private(set) var roundTripNanoseconds: Int64?
+  /// The round-trip time that the newest report gave, nil if it gave none.
+  public private(set) var newestRoundTripNanoseconds: Int64?
+  /// What the far side said of our stream, nil before its first report.
+  public private(set) var farReport: RTCPReportBlock?
+  /// True after the far side's BYE.
+  public private(set) var isFarGone = false
+
+  private let localSSRC: UInt32
+  private var lastSenderReport: (middle: UInt32, arrival: MonotonicInstant)?
+  private var sentLast: (middle: UInt32, at: MonotonicInstant)?
+  private var sentBefore: (middle: UInt32, at: MonotonicInstant)?
+  private var nextReportDue: MonotonicInstant?
+  private var random: UInt64
+
+  /// A session that reports as `localSSRC`; `seed` varies the moments of its reports.
+  public init(localSSRC: UInt32, seed: UInt64) {
+    self.localSSRC = localSSRC
+    random = seed | 1
+  }
+
+  /// The NTP time (32.32 bits since 1900) of a wall-clock time in nanoseconds since 1970.
+  @_noAllocation @_noLocks
+  public static func ntpTime(wallNanoseconds: Int64) -> UInt64 {
+    let seconds = UInt64(bitPattern: wallNanoseconds / 1_000_000_000 + ntpEpochOffset)
+    let fraction = UInt64(bitPattern: wallNanoseconds % 1_000_000_000) &<< 32 / 1_000_000_000
+    return seconds &<< 32 | fraction
+  }
+
+  /// Takes in one item of a stream whose source is `remoteSSRC`, if it is known, that arrived at `instant`.
+  @_noAllocation @_noLocks
+  public mutating func receive(
+    _ item: RTCPItem,
+    from remoteSSRC: UInt32?,
+    at instant: MonotonicInstant
+  ) {
+    switch item {
+    case .senderInformation(let ssrc, let information):
+      guard ssrc == remoteSSRC || remoteSSRC == nil else { return }
+      lastSenderReport = (information.middleOfNTPTime, instant)
+      isFarGone = false
+    case .report(_, let block):
+      guard block.ssrc == localSSRC else { return }
+      farReport = block
+      newestRoundTripNanoseconds = nil
+      guard let sent = sendingInstant(of: block.lastSenderReport) else { return }
+      // In two steps, so that no delay overflows.
+      let ticks = Int64(block.delaySinceLastSenderReport)
+      let delay = ticks / 65_536 * 1_000_000_000 + ticks % 65_536 * 1_000_000_000 / 65_536
+      let roundTrip = instant.nanoseconds(since: sent) - delay
+      // A far side that counts its delay coarsely may seem to have answered before it was asked.
+      guard roundTrip >= 0 else { return }
+      roundTripNanoseconds = roundTrip
+      newestRoundTripNanoseconds = roundTrip
+    case .losses:
+      break
+    case .goodbye(let ssrc):
+      if ssrc == remoteSSRC { isFarGone = true }
+    }
+  }
+
+  /// Forgets what the source of the stream said, as another takes its place.
+  @_noAllocation @_noLocks
+  public mutating func restart() {
+    lastSenderReport = nil
+    isFarGone = false
+  }
+
+  /// Notes that a sender report with `information` leaves at `now`: the far side will name it.
+  ///
+  /// The round trip is measured by the monotonic clock, whatever becomes of the one on the wall.
+  @_noAllocation @_noLocks
+  public mutating func noteSending(_ information: RTCPSenderInformation, at now: MonotonicInstant) {
+    sentBefore = sentLast
+    sentLast = (information.middleOfNTPTime, now)
+  }
+
+  @_noAllocation @_noLocks
+  private func sendingInstant(of middle: UInt32) -> MonotonicInstant? {
+    if let sentLast, sentLast.middle == middle { return sentLast.at }
+    if let sentBefore, sentBefore.middle == middle { return sentBefore.at }
+    return nil
+  }
+
+  /// True if a report is due at `now`; the next one is then scheduled.
+  @_noAllocation @_noLocks
+  public mutating func takeReportDue(at now: MonotonicInstant) -> Bool {
+    guard let due = nextReportDue else {
+      // The first report comes early, so that the round trip is known soon.
+      nextReportDue = now.advanced(byNanoseconds: Self.intervalNanoseconds / 4)
+      return false
+    }
+    guard now >= due else { return false }
+    random = random &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+    let half = Self.intervalNanoseconds / 2
+    let spread = Int64(random &>> 33) % half
+    nextReportDue = now.advanced(byNanoseconds: half + half / 2 + spread)
+    return true
+  }
+
+  /// The report block on the received source, at `now`.
+  @_noAllocation @_noLocks
+  public func reportBlock(
+    on ssrc: UInt32,
+    statistics: inout ReceptionStatistics,
+    at now: MonotonicInstant
+  ) -> RTCPReportBlock {
+    var delay: UInt32 = 0
+    if let lastSenderReport {
+      let nanoseconds = max(0, now.nanoseconds(since: lastSenderReport.arrival))
+      delay = UInt32(clamping: nanoseconds / 1_000_000 * 65_536 / 1_000)
+    }
+    return RTCPReportBlock(
+      ssrc: ssrc,
+      fractionLost: statistics.takeFractionLost(),
+      cumulativeLost: Int32(clamping: statistics.cumulativeLost),
+      highestSequence: UInt32(truncatingIfNeeded: statistics.highestSequence - 65_536),
+      jitter: UInt32(clamping: Int64(statistics.jitterTicks)),
+      lastSenderReport: lastSenderReport?.middle ?? 0,
+      delaySinceLastSenderReport: delay
+    )
+  }
+}

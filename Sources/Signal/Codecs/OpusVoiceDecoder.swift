@@ -1,0 +1,149 @@
+import COpus
+public import MediaCore
+
+/// An Opus decoder for one voice: mono out, 48 kHz, whatever was encoded (RFC 6716).
+///
+/// What is decoded leans on what was decoded before. So concealment goes on in a copy of the decoder, for as long as it
+/// takes, and the decoder itself waits: packets that come late after all are decoded as if they had been in time.
+/// `pass` takes it over a loss; without that, all that was concealed was lost.
+///
+/// **Thread safety:** one thread at a time.
+@safe
+public struct OpusVoiceDecoder: ~Copyable {
+  /// The longest packet: 120 ms.
+  @inlinable public static var maximumFrames: FrameCount { 5_760 }
+
+  /// After so much of it, concealment has nothing left of the voice.
+  private static var longestLoss: FrameCount { @_noAllocation @_noLocks get { 4_800 } }
+
+  private var decoder: DecoderState
+  /// Goes on where nothing came.
+  private var guess: DecoderState
+  private var guessed: FrameCount = 0
+  /// False once the decoder itself has moved since the guess began.
+  private var isGuessNewer = false
+
+  /// A decoder in its initial state.
+  public init() throws(OpusCodecError) {
+    let decoder = try DecoderState()
+    let guess = try DecoderState()
+    self.init(decoder, guess)
+  }
+
+  private init(_ decoder: consuming DecoderState, _ guess: consuming DecoderState) {
+    self.decoder = decoder
+    self.guess = guess
+  }
+
+  /// The duration in frames of the payload in `range` of `bytes`, from its table of contents
+  /// (RFC 6716 section 3.1); nil if it is malformed or longer than 120 ms.
+  @_noAllocation @_noLocks
+  public static func frames(of bytes: borrowing ByteBuffer, in range: Range<Int>) -> FrameCount? {
+    precondition(range.lowerBound >= 0 && range.upperBound <= bytes.count, "range out of bounds")
+    let frames = unsafe opus_voice_packet_frames(
+      bytes.address + range.lowerBound,
+      CInt(truncatingIfNeeded: range.upperBound - range.lowerBound)
+    )
+    return frames > 0 && Int(frames) <= maximumFrames ? Int(frames) : nil
+  }
+
+  /// True if the payload in `range` of `bytes` brings the frame before it once more.
+  ///
+  /// Told by the flags that begin a SILK frame (RFC 6716 section 4.2.3); only payloads of one Opus frame in mono are
+  /// looked into.
+  @_noAllocation @_noLocks
+  public static func carriesRedundancy(_ bytes: borrowing ByteBuffer, in range: Range<Int>) -> Bool
+  {
+    precondition(range.lowerBound >= 0 && range.upperBound <= bytes.count, "range out of bounds")
+    guard range.upperBound - range.lowerBound > 2 else { return false }
+    let contents = bytes[range.lowerBound]
+    let configuration = contents &>> 3
+    // CELT alone has none; bit 2 is stereo, the lowest two count frames.
+    guard configuration < 16, contents & 7 == 0 else { return false }
+    // A voice activity flag for each 20 ms comes first.
+    let silkFrames: UInt8
+    switch configuration < 12 ? configuration & 3 : configuration & 1 {
+    case 2 where configuration < 12: silkFrames = 2
+    case 3: silkFrames = 3
+    default: silkFrames = 1
+    }
+    return bytes[range.lowerBound + 1] & (0x80 &>> silkFrames) != 0
+  }
+
+  /// Decodes the payload in `range` of `bytes` and returns the frames written to `samples`, 0 if it
+  /// is damaged.
+  ///
+  /// `samples` needs `maximumFrames`.
+  @_noAllocation @_noLocks
+  public mutating func decode(
+    _ bytes: borrowing ByteBuffer,
+    in range: Range<Int>,
+    into samples: inout SampleBuffer
+  ) -> FrameCount {
+    adoptGuess()
+    let capacity = samples.count
+    return decoder.decode(bytes, in: range, into: &samples, frames: capacity, redundancy: 0)
+  }
+
+  /// Decodes the in-band redundancy of the payload in `range` of `bytes`, which stands for the
+  /// `frames` before it.
+  ///
+  /// Without redundancy the decoder conceals.
+  @_noAllocation @_noLocks
+  public mutating func recover(
+    _ bytes: borrowing ByteBuffer,
+    in range: Range<Int>,
+    into samples: inout SampleBuffer,
+    frames: FrameCount
+  ) -> FrameCount {
+    adoptGuess()
+    return decoder.decode(bytes, in: range, into: &samples, frames: frames, redundancy: 1)
+  }
+
+  // Unless `pass` has said something else.
+  @_noAllocation @_noLocks
+  private mutating func adoptGuess() {
+    guard guessed > 0, isGuessNewer else { return }
+    decoder.takeOver(guess)
+    guessed = 0
+  }
+
+  /// Continues the last sound over `frames`, a multiple of 120: concealment, or comfort noise
+  /// after DTX.
+  ///
+  /// The decoder itself does not move.
+  @_noAllocation @_noLocks
+  public mutating func conceal(into samples: inout SampleBuffer, frames: FrameCount) -> FrameCount {
+    if guessed == 0 {
+      guess.takeOver(decoder)
+      isGuessNewer = true
+    }
+    guessed += frames
+    return guess.conceal(into: &samples, frames: frames)
+  }
+
+  /// Takes the decoder over a loss of `frames`, to the packet after it, which is decoded next.
+  ///
+  /// It goes as far as `conceal` went, or, if that was further than the loss, conceals what nobody hears. A loss of more than
+  /// 100 ms ends where `conceal` is. Nothing moves if nothing was concealed, or, for so long a loss, if the decoder was taken on
+  /// since. `scratch` needs 4800 frames.
+  ///
+  /// Returns false if `conceal` still continues something else, until `endGuess`: only then it may be asked before the packet
+  /// is decoded, as for a cross-fade.
+  @_noAllocation @_noLocks
+  public mutating func pass(_ frames: FrameCount, using scratch: inout SampleBuffer) -> Bool {
+    guard guessed > 0 else { return true }
+    let isFollowed = isGuessNewer && (guessed <= frames || frames > Self.longestLoss)
+    if isFollowed {
+      decoder.takeOver(guess)
+    } else if frames >= 120, frames <= Self.longestLoss {
+      _ = decoder.conceal(into: &scratch, frames: frames / 120 * 120)
+    }
+    isGuessNewer = false
+    return isFollowed
+  }
+
+  /// Lets the next `conceal` continue what was decoded last.
+  @_noAllocation @_noLocks
+  public mutating func endGuess() { guessed = 0 }
+}

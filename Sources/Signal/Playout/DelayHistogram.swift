@@ -1,0 +1,289 @@
+import MediaCore
+
+/// How late packets come, forgetting slowly, and what waiting for them is worth.
+///
+/// Buckets of a quarter millisecond up to 512 ms; what is later counts in the last one. Each new
+/// packet weighs more than the one before, which forgets without touching every bucket.
+struct DelayHistogram: ~Copyable {
+  static var bucketNanoseconds: Int64 { @_noAllocation @_noLocks get { 250_000 } }
+  private static var bucketCount: Int { 2_048 }
+  /// After this many nanoseconds of stream an observation counts 1/e of a new one.
+  private static var memoryNanoseconds: Double { 40e9 }
+  /// In nanoseconds: a packet that is late by t costs (1 - exp(-t / nearness))^2 of one that is very late.
+  ///
+  /// What was invented in its place up to then is all that is lost by it, and half a millisecond of that is hardly heard.
+  private static var nearness: Float { @_noAllocation @_noLocks get { 2e6 } }
+
+  private var weights = FixedArray<Float>(repeating: 0, count: 2_048)
+  private var total: Float = 0
+  /// The delays of all packets, weighted, in buckets; what is far from usual counts as a little more than usual.
+  private var sum: Float = 0
+  /// Of the lost packets that a later one brought again, in the same measure: by how many buckets later it was said.
+  private var recoverable = FixedArray<Float>(repeating: 0, count: 4)
+  private var distances = FixedArray<Int>(repeating: 0, count: 4)
+  /// Scratch: what the packets cost that come at a bucket or later, in the measure of the weights.
+  private var later = FixedArray<Float>(repeating: 0, count: 4_097)
+  private var nextWeight: Float = 1
+  /// How many packets like the last one the memory holds.
+  private var packetsRemembered: Float = 0
+  /// No bucket above this one holds anything.
+  private var highest = 0
+
+  init() {}
+
+  /// Adds one packet that came `delay` nanoseconds behind the fastest and lasts `duration`.
+  @_noAllocation @_noLocks
+  mutating func add(delay: Int64, duration: Int64) {
+    let bucket = min(Int(max(0, delay) / Self.bucketNanoseconds), Self.bucketCount - 1)
+    weights[bucket] += nextWeight
+    highest = max(highest, bucket)
+    sum += nextWeight * usual(bucket)
+    total += nextWeight
+    packetsRemembered = Float(Self.memoryNanoseconds / Double(max(1_000_000, duration)))
+    nextWeight *= Float(1 + Double(duration) / Self.memoryNanoseconds)
+    if nextWeight > 1e6 { rescale() }
+  }
+
+  /// Notes that a packet was lost, and that one which was said `distance` nanoseconds later brought it again.
+  @_noAllocation @_noLocks
+  mutating func addRecovery(distance: Int64) {
+    let wanted = min(Int(max(0, distance) / Self.bucketNanoseconds), Self.bucketCount - 1)
+    // What was seen least makes room for a distance that was not seen yet.
+    var place = 0
+    for index in 0..<recoverable.count {
+      if recoverable[index] > 0, distances[index] == wanted {
+        return recoverable[index] += nextWeight
+      }
+      if recoverable[index] < recoverable[place] { place = index }
+    }
+    distances[place] = wanted
+    recoverable[place] = nextWeight
+  }
+
+  /// What it is worth, in nanoseconds of delay, that the whole share of packets is there: anywhere, and as far as `usualEnd`.
+  struct Price {
+    let anywhere: Float
+    let usual: Float
+    let usualEnd: Int64
+
+    @_noAllocation @_noLocks
+    init(anywhere: Float, usual: Float, usualEnd: Int64) {
+      self.anywhere = anywhere
+      self.usual = usual
+      self.usualEnd = usualEnd
+    }
+  }
+
+  /// The delay at which waiting longer costs more than it saves.
+  ///
+  /// That is the later one of two: where the delay itself and the price of the whole share of packets that are not there by
+  /// then are least, anywhere, and at the usual price up to its end. The share is of a whole memory: one that has just begun
+  /// knows of no good times, and must not take the first late packet for the rule. Packets that are not much later cost less.
+  ///
+  /// Not there are those that come later, and of the lost ones those of which the one that brings them again comes later.
+  @_noAllocation @_noLocks
+  mutating func cheapest(at price: Price) -> Int64 {
+    guard total > 0 else { return 0 }
+    let scale = 1 / max(total, nextWeight * packetsRemembered)
+    var choice = Choice(price)
+    var lost: Float = 0
+    var farthest = 0
+    for index in 0..<recoverable.count where recoverable[index] > 0 {
+      lost += recoverable[index]
+      farthest = max(farthest, distances[index])
+    }
+    // One loss is no habit.
+    guard lost > 1.5 * nextWeight else {
+      chooseWithoutCopies(scale: scale, &choice)
+      return choice.delay
+    }
+    let copyScale = scale * (lost - nextWeight) / (lost * total)
+    // A copy comes by `distance` later than the packet that brings it: what that costs begins so far below nothing.
+    let top = min(highest + farthest + 1, Self.bucketCount)
+    var tail = Tail()
+    var place = top + farthest
+    later[place] = 0
+    while place > 0 {
+      place -= 1
+      tail.reach(place >= farthest ? weights[place - farthest] : 0)
+      later[place] = tail.cost
+    }
+    var bucket = top
+    while bucket > 0 {
+      var missing: Float = 0
+      for index in 0..<recoverable.count where recoverable[index] > 0 {
+        missing += recoverable[index] * later[bucket + farthest - distances[index]]
+      }
+      choice.consider(bucket, missing: scale * later[bucket + farthest] + copyScale * missing)
+      bucket -= 1
+    }
+    return choice.delay
+  }
+
+  @_noAllocation @_noLocks
+  private func chooseWithoutCopies(scale: Float, _ choice: inout Choice) {
+    var tail = Tail()
+    var bucket = highest + 1
+    choice.consider(bucket, missing: 0)
+    // From the top: the tail is short, and small sums keep their precision.
+    while bucket > 1 {
+      bucket -= 1
+      tail.reach(weights[bucket])
+      choice.consider(bucket, missing: scale * tail.cost)
+    }
+  }
+
+  /// The cheapest bucket so far at each price, of which the later one is chosen.
+  private struct Choice {
+    private let price: Price
+    private var best = 1
+    private var usualBest = 1
+    private var lowest = Float.infinity
+    private var usualLowest = Float.infinity
+
+    @_noAllocation @_noLocks
+    init(_ price: Price) { self.price = price }
+
+    /// Takes in what waiting for `bucket` leaves out: this share of the packets, weighted.
+    @_noAllocation @_noLocks
+    mutating func consider(_ bucket: Int, missing: Float) {
+      let delay = Float(bucket) * Float(bucketNanoseconds)
+      let cost = delay + price.anywhere * missing
+      if cost < lowest {
+        lowest = cost
+        best = bucket
+      }
+      guard Int64(bucket) * bucketNanoseconds <= price.usualEnd else { return }
+      let usualCost = delay + price.usual * missing
+      if usualCost < usualLowest {
+        usualLowest = usualCost
+        usualBest = bucket
+      }
+    }
+
+    /// What is chosen, in nanoseconds.
+    var delay: Int64 {
+      @_noAllocation @_noLocks get { Int64(max(best, usualBest)) * bucketNanoseconds }
+    }
+  }
+
+  /// What the packets cost that come at a bucket or later if nothing later than the bucket before is waited for.
+  private struct Tail {
+    /// exp(-1/8) and exp(-1/4): the nearness is eight buckets.
+    private static var decay: Float { @_noAllocation @_noLocks get { 0.882_497 } }
+    private static var fastDecay: Float { @_noAllocation @_noLocks get { 0.778_801 } }
+
+    private var all: Float = 0
+    private var near: Float = 0
+    private var nearer: Float = 0
+
+    @_noAllocation @_noLocks init() {}
+
+    /// Goes on to the bucket before, which holds `weight`.
+    @_noAllocation @_noLocks
+    mutating func reach(_ weight: Float) {
+      all += weight
+      near = Self.decay * (near + weight)
+      nearer = Self.fastDecay * (nearer + weight)
+    }
+
+    // (1 - x)^2 = 1 - 2x + x^2, summed up.
+    var cost: Float { @_noAllocation @_noLocks get { all - 2 * near + nearer } }
+  }
+
+  /// What late packets cost beside very late ones, if their lateness is distributed exponentially around `mean` nanoseconds.
+  @_noAllocation @_noLocks
+  static func costOfLateness(mean: Float) -> Float {
+    1 - 2 * nearness / (nearness + mean) + nearness / (nearness + 2 * mean)
+  }
+
+  /// The upper edge of the bucket in which the given share of the packets is reached.
+  @_noAllocation @_noLocks
+  func quantile(_ share: Float) -> Int64 {
+    guard total > 0 else { return 0 }
+    var above: Float = 0
+    let allowed = total * (1 - share)
+    var bucket = highest + 1
+    while bucket > 0 {
+      above += weights[bucket - 1]
+      if above > allowed { return Int64(bucket) * Self.bucketNanoseconds }
+      bucket -= 1
+    }
+    return Self.bucketNanoseconds
+  }
+
+  /// Takes `step` nanoseconds off every delay that is at least as large, or adds as many to all if it is negative.
+  ///
+  /// What is smaller came before the step and is right as it is.
+  @_noAllocation @_noLocks
+  mutating func shift(by step: Int64) {
+    if step < 0 { return lift(by: min(Int(-step / Self.bucketNanoseconds), Self.bucketCount)) }
+    let buckets = min(Int(step / Self.bucketNanoseconds), Self.bucketCount)
+    guard buckets > 0 else { return }
+    defer { addUp() }
+    guard buckets < Self.bucketCount else {
+      // Beyond the range: what was clamped into the last bucket was the step itself.
+      weights[0] += weights[Self.bucketCount - 1]
+      weights[Self.bucketCount - 1] = 0
+      return
+    }
+    for bucket in buckets..<Self.bucketCount {
+      weights[bucket - buckets] += weights[bucket]
+      weights[bucket] = 0
+    }
+  }
+
+  @_noAllocation @_noLocks
+  private mutating func lift(by buckets: Int) {
+    guard buckets > 0 else { return }
+    var bucket = Self.bucketCount
+    while bucket > 0 {
+      bucket -= 1
+      let weight = weights[bucket]
+      weights[bucket] = 0
+      weights[min(bucket + buckets, Self.bucketCount - 1)] += weight
+    }
+    addUp()
+  }
+
+  /// The mean delay in nanoseconds, of which stalls are no part.
+  var mean: Float {
+    @_noAllocation @_noLocks get {
+      total > 0 ? sum / total * Float(Self.bucketNanoseconds) : 0
+    }
+  }
+
+  @_noAllocation @_noLocks
+  private mutating func rescale() {
+    for bucket in 0..<Self.bucketCount {
+      weights[bucket] /= nextWeight
+      if weights[bucket] < 1e-6 { weights[bucket] = 0 }
+    }
+    for index in 0..<recoverable.count {
+      recoverable[index] /= nextWeight
+      if recoverable[index] < 1e-6 { recoverable[index] = 0 }
+    }
+    nextWeight = 1
+    addUp()
+  }
+
+  // One stall is no jitter.
+  @_noAllocation @_noLocks
+  private func usual(_ bucket: Int) -> Float {
+    let limit = total > 0 ? 4 * sum / total + 16 : 16
+    return Float(bucket) < limit ? Float(bucket) : limit
+  }
+
+  @_noAllocation @_noLocks
+  private mutating func addUp() {
+    var (total, sum): (Float, Float) = (0, 0)
+    highest = 0
+    for bucket in 0..<Self.bucketCount where weights[bucket] > 0 {
+      highest = bucket
+      total += weights[bucket]
+      sum += weights[bucket] * usual(bucket)
+    }
+    self.total = total
+    self.sum = sum
+  }
+}

@@ -1,0 +1,61 @@
+public import MediaCore
+
+/// What a jitter buffer answers.
+extension JitterBuffer {
+  /// What became of an inserted packet.
+  public enum Insertion: Equatable, Sendable, BitwiseCopyable {
+    /// Copy the payload to this slot, and keep it there until a step names it.
+    case stored(slot: Int)
+    /// The same sequence number is waiting already.
+    case duplicate
+    /// Its moment has passed: something was played in its place.
+    case late
+  }
+
+  /// What to append to the output next.
+  ///
+  /// Each names a number of frames at 48 kHz.
+  public enum Step: Equatable, Sendable, BitwiseCopyable {
+    /// Decode the payload in `slot`, before which `lost` frames are missing.
+    case decode(slot: Int, frames: FrameCount, lost: FrameCount)
+    /// Decode the payload in `slot`, before which `lost` frames are missing, though more than that was concealed, and
+    /// leave out its first `skipping` frames, in whose place something else was played, or nothing yet; if that is all of
+    /// it, the decoder only learns of it.
+    case decodeLate(slot: Int, frames: FrameCount, skipping: FrameCount, lost: FrameCount)
+    /// Decode the in-band redundancy in `slot`'s payload, which stands for the packet before it; the rest as for
+    /// `decodeLate`.
+    case recover(slot: Int, frames: FrameCount, skipping: FrameCount, lost: FrameCount)
+    /// Let the decoder conceal a loss.
+    case conceal(frames: FrameCount)
+    /// Let the decoder continue its background noise: the sender is silent.
+    case comfort(frames: FrameCount)
+    /// Nothing was received yet.
+    case silence(frames: FrameCount)
+  }
+
+  /// How the delay should change now, beside what `ratio` does.
+  public enum Correction: Equatable, Sendable, BitwiseCopyable {
+    /// No more than `ratio` does.
+    case resample
+    /// Take out up to this many frames by time-stretching; `isUrgent` relaxes the sound criterion.
+    case shorten(frames: FrameCount, isUrgent: Bool)
+    /// Put in up to this many frames by time-stretching.
+    case lengthen(frames: FrameCount)
+  }
+
+  /// Counters since the beginning, in frames at 48 kHz or packets.
+  public struct Counters: Equatable, Sendable, BitwiseCopyable {
+    /// Frames decoded from packets.
+    public var decodedFrames: Int64 = 0
+    /// Frames invented for packets that had not come.
+    public var concealedFrames: Int64 = 0
+    /// Frames decoded from copies or in-band redundancy in later packets.
+    public var recoveredFrames: Int64 = 0
+    /// Packets that came after their moment.
+    public var latePackets: Int64 = 0
+    /// Packets that came twice.
+    public var duplicatePackets: Int64 = 0
+    /// Packets dropped to catch up after a stall, or left out whole since they came too late.
+    public var skippedPackets: Int64 = 0
+  }
+}

@@ -1,0 +1,128 @@
+import MediaCore
+
+/// What becomes of packets that are there later than they should be heard.
+extension JitterBuffer {
+  /// Later than this is more than jitter.
+  private static var jitterFrames: FrameCount { 1_920 }
+  /// An excess that is not worth leaving anything out.
+  private static var audibleFrames: FrameCount { 48 }
+  /// A delay that is wrong by no more than this is mended by resampling.
+  private static var steeredFrames: FrameCount { @_noAllocation @_noLocks get { 240 } }
+  private static var steeringInterval: Int64 { 1_000_000_000 }
+
+  /// Tells the buffer that the loudspeaker is gone, or stood still and goes on from here.
+  ///
+  /// What waits meanwhile is not heard in time, and is left out.
+  @_noAllocation @_noLocks
+  public mutating func noteInterruption() {
+    isInterrupted = true
+    drift.noteInterruption()
+  }
+
+  // Who is late by little is better left out for as long as that than heard late, unless that is the rule.
+  @_noAllocation @_noLocks
+  mutating func isSteered(late: FrameCount, at playTime: MonotonicInstant) -> Bool {
+    guard late <= Self.steeredFrames else { return false }
+    guard let (begin, last) = steered, playTime.nanoseconds(since: last) < Self.steeringInterval
+    else {
+      steered = (playTime, playTime)
+      drift.noteInterruption()
+      return true
+    }
+    steered = (begin, playTime)
+    // The next packets of the same event may be short ones.
+    return playTime.nanoseconds(since: begin)
+      <= SampleRate.voice.nanoseconds(of: Self.steeredFrames)
+  }
+
+  // How much of a late packet is better left out than heard late, since the target does not ask for so much delay.
+  @_noAllocation @_noLocks
+  func excess(
+    held: Int64,
+    late: FrameCount,
+    at playTime: MonotonicInstant
+  ) -> FrameCount {
+    var bound = target.nanoseconds
+    // When a stall is over, the newest packet is in time; if it is as late, it is the way that has become slower.
+    if late > Self.jitterFrames {
+      bound = max(bound, target.delay(ofFrame: store.newestFrame, at: playTime) ?? 0)
+    }
+    let excess = SampleRate.voice.frames(inNanoseconds: max(0, held - bound))
+    return excess > Self.audibleFrames ? min(late, excess) : 0
+  }
+
+  @_noAllocation @_noLocks
+  mutating func playLate(
+    _ packet: StoredPacket,
+    late: FrameCount,
+    skipping: FrameCount
+  ) -> Step {
+    var packet = packet
+    var (late, skipping) = (late, skipping)
+    // What is left out whole is decoded for the decoder's sake, but the last two are enough for that.
+    while skipping > 3 * packet.frames, let following = store.first(from: packet.sequence + 1) {
+      let step = Int(clamping: following.mediaFrame - packet.mediaFrame)
+      guard step > 0, step < skipping else { break }
+      played.insert(packet.sequence)
+      store.remove(packet.sequence)
+      counters.skippedPackets += 1
+      (late, skipping) = (late - step, skipping - step)
+      packet = following
+    }
+    let skipped = min(skipping, packet.frames)
+    let wasResuming = isResuming
+    let step = play(packet, skipping: skipped)
+    if skipped == packet.frames {
+      counters.skippedPackets += 1
+      concealedSinceExpected = late - skipped
+      isResuming = wasResuming
+    }
+    return step
+  }
+
+  // The first sound of all, without what the target does not ask to wait for: nobody misses it, and without a pause in the
+  // speech it would take seconds to get rid of it.
+  @_noAllocation @_noLocks
+  mutating func begin(_ packet: StoredPacket, late: FrameCount) -> Step {
+    guard late > Self.audibleFrames else { return play(packet) }
+    return play(packet, skipping: min(late, packet.frames - Self.audibleFrames))
+  }
+
+  // After an interruption, without what it has already cost: nobody hears another joint. Nil if nothing is to be left out.
+  @_noAllocation @_noLocks
+  mutating func goOn(from front: StoredPacket, at playTime: MonotonicInstant) -> Step? {
+    let bearable = SampleRate.voice.nanoseconds(of: front.frames)
+    let packet = skip(from: front, playTime: playTime, leaving: bearable)
+    let held = target.delay(ofFrame: packet.mediaFrame, at: playTime) ?? 0
+    let excess = SampleRate.voice.frames(inNanoseconds: max(0, held - target.nanoseconds))
+    guard excess > Self.audibleFrames || packet.sequence > front.sequence else { return nil }
+    // What follows after a gap may not be due: it is waited for as after any silence.
+    if held < target.nanoseconds - Self.skipAhead {
+      isResuming = true
+      return nil
+    }
+    // A little is left out at least, so that the joint is a soft one.
+    let skipping = max(excess, Self.audibleFrames)
+    return play(packet, skipping: min(skipping, packet.frames - Self.audibleFrames))
+  }
+
+  // Drops what has waited too long, up to the first packet within `excess` of the target.
+  @_noAllocation @_noLocks
+  mutating func skip(
+    from front: StoredPacket,
+    playTime: MonotonicInstant,
+    leaving excess: Int64
+  ) -> StoredPacket {
+    var packet = front
+    while let following = store.first(from: packet.sequence + 1),
+      let held = target.delay(ofFrame: packet.mediaFrame, at: playTime),
+      held - target.nanoseconds > excess
+    {
+      played.insert(packet.sequence)
+      store.remove(packet.sequence)
+      counters.skippedPackets += 1
+      packet = following
+    }
+    return packet
+  }
+}

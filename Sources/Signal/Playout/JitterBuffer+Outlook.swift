@@ -1,0 +1,70 @@
+public import MediaCore
+
+/// What can be told before the next step is asked for.
+extension JitterBuffer {
+  /// No more than this is concealed early at a time.
+  private static var bridgedFrames: FrameCount { @_noAllocation @_noLocks get { 4_800 } }
+
+  /// True if the packet that `next` would decode is here and follows without a gap: more output can
+  /// be made early, for a time-stretch that needs it; by a second step, if the first was for the decoder alone.
+  public var canDecodeAhead: Bool {
+    @_noAllocation @_noLocks get { following.map { $0.missing == 0 } ?? false }
+  }
+
+  /// True if the next packet has not come, nor any after it, and nothing was invented in its place so far.
+  public var isStarved: Bool {
+    @_noAllocation @_noLocks get {
+      guard let expected, !isResuming, !isInSilence, concealedSinceExpected <= 0 else {
+        return false
+      }
+      return store.first(from: expected.sequence) == nil
+    }
+  }
+
+  /// True if the packet after a loss is here at `now`: what is missing before it will hardly come any more, and can be
+  /// concealed early, for a bridge between both.
+  @_noAllocation @_noLocks
+  public func canBridge(at now: MonotonicInstant) -> Bool {
+    guard !isInSilence, let (packet, _, missing) = following, missing > 0,
+      missing <= Self.bridgedFrames, let expected, packet.sequence > expected.sequence
+    else { return false }
+    return overtaking.isLost(packet.sequence - 1, at: now)
+  }
+
+  /// How many of the `unheard` frames that were concealed last can be replaced by the next packet, which is here after
+  /// all, or its redundancy; they can be given back (`takeBack`) before `next` is asked.
+  @_noAllocation @_noLocks
+  public func replaceableFrames(of unheard: FrameCount) -> FrameCount {
+    guard !isInSilence, let (packet, gap, missing) = following else { return 0 }
+    // What is all of the past replaces nothing.
+    guard missing + packet.frames + unheard > 0 else { return 0 }
+    let begin = bringsFormer(packet, gap: gap) ? missing - packet.frames : missing
+    return max(0, min(unheard, -begin))
+  }
+
+  // The next packet that is here, how much was said before it since the last one, and how much of that must still be
+  // concealed, less than nothing if it is late; nil if none is here, or if it is still to be seen when to play it.
+  private var following: (packet: StoredPacket, gap: FrameCount, missing: FrameCount)? {
+    @_noAllocation @_noLocks get {
+      guard let expected, !isResuming, let front = store.first(from: expected.sequence) else {
+        return nil
+      }
+      let gap = Int(clamping: front.mediaFrame - expected.mediaFrame)
+      if front.sequence == expected.sequence, isPause(gap) { return nil }
+      return (front, gap, gap - concealedSinceExpected)
+    }
+  }
+
+  // Consecutive numbers with a jump in time: the sender was silent (RFC 7587 section 3.1.3).
+  @_noAllocation @_noLocks
+  func isPause(_ gap: FrameCount) -> Bool {
+    gap > 0 && (isInSilence || gap > packetFrames)
+  }
+
+  // True if a packet stands for the lost one before it as well.
+  @_noAllocation @_noLocks
+  func bringsFormer(_ packet: StoredPacket, gap: FrameCount) -> Bool {
+    guard let expected, packet.sequence > expected.sequence else { return false }
+    return packet.carriesRedundancy && gap >= packet.frames
+  }
+}

@@ -1,0 +1,449 @@
+public import MediaCore
+
+/// Orders packets by sequence number and decides what to play next.
+///
+/// Feed every packet of the stream to `insert`; ask `next` each time the decoder's output has run
+/// out, or earlier where `canDecodeAhead` or `canBridge` allows it, then do what it says; `correction`
+/// tells afterwards how far the delay is from its target.
+/// All positions are frames at 48 kHz on the sender's media clock. Time never goes backwards.
+///
+/// | Waiting | Present | What `next` says |
+/// |---|---|---|
+/// | nothing yet | – | `silence` |
+/// | first packet, or after silence or a long gap | not yet due | `comfort` until its delay reaches the target |
+/// | first packet of all | later than the target | `decodeLate` without as much of it |
+/// | the expected packet | yes, even after a gap that is shorter than what can be concealed | `decode` |
+/// | the expected packet | only a later one | `recover` if it carries the redundancy, if only for the decoder's sake, else `conceal` for the missing span |
+/// | the expected packet | nothing | `conceal`, time standing still, so that a late packet still plays |
+/// | the expected packet | it, too late | `decodeLate` without as much of it as the target does not ask for |
+/// | the expected packet | all of a stall at once | the same, and most of what is left out whole is not even decoded |
+public struct JitterBuffer: ~Copyable {
+  /// Slots for payloads that the owner must provide.
+  public static var capacity: Int { @_noAllocation @_noLocks get { 512 } }
+
+  private static var concealmentChunk: FrameCount { 480 }
+  /// No decoder conceals less.
+  private static var leastConcealment: FrameCount { @_noAllocation @_noLocks get { 120 } }
+  /// After this much concealment the output has long faded and the delay may change freely.
+  public static var fadedFrames: FrameCount { @_noAllocation @_noLocks get { 24_000 } }
+  static var skipAhead: Int64 { @_noAllocation @_noLocks get { 20_000_000 } }
+  private static var hopelessExcess: Int64 { 500_000_000 }
+  private static var stretchThreshold: Int64 { 5_000_000 }
+  /// A timestamp that runs this far ahead of the clock is a jump of the sender's time base.
+  private static var timestampJump: Int64 { 1_000_000_000 }
+
+  /// Counters since the beginning.
+  public internal(set) var counters = Counters()
+  /// The hold-back beyond the fastest packet, smoothed, in nanoseconds.
+  public private(set) var delayNanoseconds: Int64 = 0
+
+  var store = PacketStore(capacity: 512)
+  private var lastingExcess = LastingExcess()
+  var target = DelayTarget()
+  private var newestArrival: (mediaFrame: Int64, sequence: Int64, instant: MonotonicInstant)?
+  /// The first packet of this time base that came.
+  private var firstHeard: Int64?
+  private(set) var expected: (sequence: Int64, mediaFrame: Int64)?
+  /// Packets before this number belong to a time base that was left.
+  private var firstSequence: Int64 = 0
+  var played = RecentSequences()
+  private(set) var overtaking = Overtaking()
+  var drift = DriftControl()
+  /// Input frames for each output frame until the next step: within 0.2 % of 1, or 2 % after a packet in a pause.
+  public private(set) var ratio = 1.0
+  /// By how much faster than the sender speaks the queue is played since the last correction, of which drift is no part.
+  private var steering = 0.0
+  private(set) var packetFrames: FrameCount = 960
+  var concealedSinceExpected: FrameCount = 0
+  var isResuming = true
+  private var hasPlayed = false
+  private(set) var isInSilence = false
+  /// When small lateness was first left out, and when there was some last.
+  var steered: (begin: MonotonicInstant, last: MonotonicInstant)?
+  /// True from an interruption until a packet is played again; what comes meanwhile teaches nothing.
+  var isInterrupted = false
+
+  /// A buffer that has received nothing.
+  public init() {}
+
+  /// Notes that packets will lie so many nanoseconds less from now on before the player asks for frames, or longer if it is
+  /// negative.
+  @_noAllocation @_noLocks
+  public mutating func noteShorterWaits(by nanoseconds: Int64) {
+    target.noteShorterWaits(by: nanoseconds)
+  }
+
+  /// The hold-back that is aimed at, in nanoseconds beyond the fastest packet.
+  public var targetNanoseconds: Int64 {
+    @_noAllocation @_noLocks get { target.nanoseconds }
+  }
+
+  /// Takes in a packet of the stream.
+  ///
+  /// - Parameters:
+  ///   - sequence: its extended sequence number, positive.
+  ///   - mediaFrame: its extended timestamp, in frames at 48 kHz.
+  ///   - frames: its duration, 120 to 5760 frames.
+  ///   - isSilence: true if it only says that the sender fell silent (DTX).
+  ///   - carriesRedundancy: true if it brings the packet before it once more.
+  ///   - arrival: when the kernel received it, by the loudspeaker's clock.
+  ///   - wait: how long it lay from then on until the player asked for frames, in nanoseconds.
+  /// - Returns: what became of it, with the slot for its payload.
+  @_noAllocation @_noLocks
+  public mutating func insert(
+    sequence: Int64,
+    mediaFrame: Int64,
+    frames: FrameCount,
+    isSilence: Bool,
+    carriesRedundancy: Bool = false,
+    at arrival: MonotonicInstant,
+    wait: Int64
+  ) -> Insertion {
+    if isJump(sequence: sequence, mediaFrame: mediaFrame, at: arrival) {
+      restart()
+      firstSequence = sequence
+    }
+    guard sequence >= firstSequence else {
+      counters.latePackets += 1
+      return .late
+    }
+    if let expected, sequence < expected.sequence {
+      guard !played.contains(sequence) else {
+        counters.duplicatePackets += 1
+        return .duplicate
+      }
+      played.insert(sequence)
+      learn(sequence, mediaFrame: mediaFrame, frames: frames, at: arrival, wait: wait)
+      counters.latePackets += 1
+      return .late
+    }
+    guard !store.contains(sequence) else {
+      counters.duplicatePackets += 1
+      return .duplicate
+    }
+    if carriesRedundancy, !isInterrupted, newestArrival != nil, !store.contains(sequence - 1),
+      !played.contains(sequence - 1)
+    {
+      target.noteRecovery(distance: frames)
+    }
+    learn(sequence, mediaFrame: mediaFrame, frames: frames, at: arrival, wait: wait)
+    firstHeard = firstHeard ?? sequence
+    if let newest = newestArrival, newest.sequence > sequence {
+      // Reordered: the newest stays the reference for jumps.
+    } else {
+      newestArrival = (mediaFrame, sequence, arrival)
+    }
+    let slot = store.insert(
+      StoredPacket(
+        sequence: sequence,
+        mediaFrame: mediaFrame,
+        frames: frames,
+        isSilence: isSilence,
+        carriesRedundancy: carriesRedundancy
+      )
+    )
+    return .stored(slot: slot)
+  }
+
+  /// Takes in a payload that a later packet brings once more (RFC 2198).
+  ///
+  /// - Parameters:
+  ///   - sequence: the extended sequence number of the packet that it is a copy of, positive.
+  ///   - mediaFrame: the extended timestamp of that packet, in frames at 48 kHz.
+  ///   - frames: its duration, 120 to 5760 frames.
+  ///   - isSilence: true if it only says that the sender fell silent (DTX).
+  ///   - carriesRedundancy: true if it brings the packet before it once more.
+  ///   - distance: how many frames after it the packet begins that brings it.
+  /// - Returns: what became of it, with the slot for its payload.
+  @_noAllocation @_noLocks
+  public mutating func insertCopy(
+    sequence: Int64,
+    mediaFrame: Int64,
+    frames: FrameCount,
+    isSilence: Bool,
+    carriesRedundancy: Bool = false,
+    distance: FrameCount
+  ) -> Insertion {
+    // What came itself, or was said before anything was heard, needs no copy.
+    guard let firstHeard, sequence > firstHeard, sequence >= firstSequence,
+      !played.contains(sequence), !store.contains(sequence)
+    else { return .duplicate }
+    // What is so old is either played or not worth a thought.
+    if let expected, expected.sequence - sequence >= RecentSequences.count { return .duplicate }
+    // Numbers and times that contradict each other: the sender put something between its packets.
+    if let expected, sequence >= expected.sequence, mediaFrame < expected.mediaFrame {
+      return .duplicate
+    }
+    if let later = store.first(from: sequence), mediaFrame >= later.mediaFrame { return .duplicate }
+    if !isInterrupted { target.noteRecovery(distance: distance) }
+    if let expected, sequence < expected.sequence {
+      played.insert(sequence)
+      return .late
+    }
+    let slot = store.insert(
+      StoredPacket(
+        sequence: sequence,
+        mediaFrame: mediaFrame,
+        frames: frames,
+        isSilence: isSilence,
+        carriesRedundancy: carriesRedundancy,
+        isCopy: true
+      )
+    )
+    return .stored(slot: slot)
+  }
+
+  /// Forgets all packets and the time base, as when another source takes over.
+  @_noAllocation @_noLocks
+  public mutating func restart() {
+    store.removeAll()
+    drift = DriftControl(isBeginning: false)
+    target.rebase()
+    newestArrival = nil
+    firstHeard = nil
+    expected = nil
+    firstSequence = 0
+    played.reset()
+    overtaking.reset()
+    isInterrupted = false
+    isResuming = true
+    concealedSinceExpected = Self.fadedFrames
+  }
+
+  /// Decides what to append to the output, of which `queuedFrames` are still unplayed, at `now`.
+  @_noAllocation @_noLocks
+  public mutating func next(at now: MonotonicInstant, queuedFrames: FrameCount) -> Step {
+    // What is right for a packet in a pause is so no longer.
+    ratio = DriftControl.inaudible(ratio)
+    guard let front = store.first(from: expected?.sequence ?? 0) else { return starve() }
+    let playTime = now.advanced(byNanoseconds: SampleRate.voice.nanoseconds(of: queuedFrames))
+    var packet = front
+    var held = target.delay(ofFrame: packet.mediaFrame, at: playTime) ?? 0
+    // What waited before the first sound is not worth playing late, nor what has waited for ever.
+    if !hasPlayed {
+      let bearable = SampleRate.voice.nanoseconds(of: packet.frames)
+      packet = skip(from: packet, playTime: playTime, leaving: bearable)
+    } else if held - target.nanoseconds > Self.hopelessExcess {
+      packet = skip(from: packet, playTime: playTime, leaving: 0)
+      held = target.delay(ofFrame: packet.mediaFrame, at: playTime) ?? 0
+      // Nothing stands in for what was dropped, but for a little to hide the joint.
+      let dropped = expected.map { Int(clamping: packet.mediaFrame - $0.mediaFrame) } ?? 0
+      concealedSinceExpected = max(concealedSinceExpected, dropped - concealmentFrames)
+      isResuming = isResuming || held < target.nanoseconds - Self.skipAhead
+    }
+
+    guard let expected else { return playWhenDue(packet, at: playTime) }
+    if isInterrupted {
+      isInterrupted = false
+      if let step = goOn(from: packet, at: playTime) { return step }
+    }
+    let gap = Int(clamping: packet.mediaFrame - expected.mediaFrame)
+    let missing = gap - concealedSinceExpected
+    let isNext = packet.sequence == expected.sequence
+    let isRecovery = bringsFormer(packet, gap: gap)
+    // What is brought again too late to be heard still helps the decoder.
+    if isRecovery, missing < packet.frames, !isInSilence, !isResuming {
+      return recover(from: packet, gap: gap, missing: missing)
+    }
+    let resumes = isResuming || isNext && isPause(gap)
+    if missing < 0, !isInSilence {
+      let isSteered = !resumes && isSteered(late: -missing, at: playTime)
+      let wanted = isSteered ? -missing : excess(held: held, late: -missing, at: playTime)
+      if !resumes || wanted > 0 {
+        return playLate(packet, late: -missing, skipping: wanted)
+      }
+    }
+    if resumes {
+      isResuming = true
+      return playWhenDue(packet, at: playTime)
+    }
+    // A sender may leave out what is shorter than anything that could be concealed.
+    let isLeftOut = isNext && gap < Self.leastConcealment
+    if missing <= 0 || isLeftOut || held - target.nanoseconds > Self.skipAhead {
+      return play(packet)
+    }
+    guard isRecovery else { return conceal(min(missing, concealmentFrames)) }
+    // What lies further back than the redundancy reaches is concealed first, so that the recovered
+    // span sounds in its place and the decoder's state stays in step.
+    let beforeRecovery = missing - packet.frames
+    if beforeRecovery >= Self.leastConcealment {
+      return conceal(min(beforeRecovery, concealmentFrames))
+    }
+    return recover(from: packet, gap: gap, missing: missing)
+  }
+
+  /// The frame that will be decoded next, nil before the first one and while a loss or a silence is bridged.
+  public var expectedFrame: Int64? {
+    @_noAllocation @_noLocks get {
+      guard let expected, !isResuming, concealedSinceExpected == 0 else { return nil }
+      return expected.mediaFrame
+    }
+  }
+
+  /// Tells, once after decoding, how the delay of an output with `queuedFrames` unplayed at `now` should change, in which
+  /// nothing is heard if it `isQuiet`, and sets `ratio`.
+  @_noAllocation @_noLocks
+  public mutating func correction(
+    at now: MonotonicInstant,
+    queuedFrames: FrameCount,
+    isQuiet: Bool
+  ) -> Correction {
+    guard let expected, !isResuming, concealedSinceExpected == 0,
+      let held = target.delay(
+        ofFrame: expected.mediaFrame,
+        at: now.advanced(byNanoseconds: SampleRate.voice.nanoseconds(of: queuedFrames))
+      )
+    else {
+      steering = 0
+      ratio = 1
+      return .resample
+    }
+
+    drift.note(packetFrames, isQuiet: isQuiet)
+    // What the ratio has done to the delay since the last time is known; of the rest a sixteenth per packet, or per 20 ms,
+    // smooths the grain of the player's requests; a step is taken at once.
+    delayNanoseconds -= Int64(steering * Double(SampleRate.voice.nanoseconds(of: packetFrames)))
+    let difference = held - delayNanoseconds
+    let share = Int64(max(960, packetFrames))
+    delayNanoseconds += abs(difference) > 10_000_000 ? difference : difference * share / 15_360
+
+    let excess = delayNanoseconds - target.nanoseconds
+    let isUrgent = lastingExcess.isUrgent(excess, at: now)
+    let bearable = drift.isSettling ? 2 * Self.stretchThreshold : Self.stretchThreshold
+    let isStretched = excess > bearable || excess < -Self.stretchThreshold
+    ratio =
+      isStretched
+      ? 1 + (excess > 0 ? DriftControl.limit : -DriftControl.limit)
+      : drift.ratio(forExcess: excess, over: packetFrames)
+    steering = ratio - 1 - drift.learned
+    guard isStretched else { return .resample }
+    let frames = SampleRate.voice.frames(inNanoseconds: abs(excess))
+    return excess > 0 ? .shorten(frames: frames, isUrgent: isUrgent) : .lengthen(frames: frames)
+  }
+
+  /// Tells the buffer that the last `frames` that were concealed were not heard, and are no longer queued.
+  @_noAllocation @_noLocks
+  public mutating func takeBack(_ frames: FrameCount) {
+    counters.concealedFrames -= Int64(frames)
+    concealedSinceExpected = max(0, concealedSinceExpected - frames)
+  }
+
+  /// Tells the buffer that time-stretching removed `frames` (added, if negative).
+  @_noAllocation @_noLocks
+  public mutating func noteStretch(removedFrames frames: FrameCount) {
+    delayNanoseconds -= SampleRate.voice.nanoseconds(of: frames)
+  }
+
+  @_noAllocation @_noLocks
+  private mutating func learn(
+    _ sequence: Int64,
+    mediaFrame: Int64,
+    frames: FrameCount,
+    at arrival: MonotonicInstant,
+    wait: Int64
+  ) {
+    if let newestArrival {
+      overtaking.note(sequence, after: newestArrival.sequence, at: arrival)
+    }
+    target.update(
+      mediaFrame: mediaFrame,
+      frames: frames,
+      arrival: arrival,
+      wait: wait,
+      isUsual: !isInterrupted
+    )
+  }
+
+  // A time base that jumps: backwards with a newer number, or ahead of the clock by a second.
+  @_noAllocation @_noLocks
+  private func isJump(sequence: Int64, mediaFrame: Int64, at arrival: MonotonicInstant) -> Bool {
+    guard let newest = newestArrival, sequence > newest.sequence else { return false }
+    if mediaFrame < newest.mediaFrame { return true }
+    let mediaStep = SampleRate.voice.nanoseconds(of: Int(mediaFrame - newest.mediaFrame))
+    return mediaStep - arrival.nanoseconds(since: newest.instant) > Self.timestampJump
+  }
+
+  private var concealmentFrames: FrameCount {
+    @_noAllocation @_noLocks get { min(packetFrames, Self.concealmentChunk) }
+  }
+
+  @_noAllocation @_noLocks
+  private mutating func starve() -> Step {
+    guard hasPlayed else { return .silence(frames: concealmentFrames) }
+    if isInSilence {
+      isResuming = true
+      return .comfort(frames: concealmentFrames)
+    }
+    if concealedSinceExpected >= Self.fadedFrames { isResuming = true }
+    return conceal(concealmentFrames)
+  }
+
+  @_noAllocation @_noLocks
+  private mutating func conceal(_ frames: FrameCount) -> Step {
+    counters.concealedFrames += Int64(frames)
+    concealedSinceExpected += frames
+    return .conceal(frames: frames)
+  }
+
+  @_noAllocation @_noLocks
+  private mutating func playWhenDue(_ packet: StoredPacket, at playTime: MonotonicInstant) -> Step {
+    let held = target.delay(ofFrame: packet.mediaFrame, at: playTime) ?? 0
+    let wait = SampleRate.voice.frames(inNanoseconds: target.nanoseconds - held)
+    // Half of the finest step a decoder can conceal is as near as waiting gets.
+    guard wait > 60 else { return hasPlayed ? play(packet) : begin(packet, late: -wait) }
+    // SILK conceals 10 ms at a time: for its packets a shorter wait is no wait.
+    let isLong = packetFrames >= Self.concealmentChunk
+    let grain = isLong ? Self.concealmentChunk : Self.leastConcealment
+    guard wait > grain / 2 || !hasPlayed else { return play(packet) }
+    let frames = min(max(grain, wait / grain * grain), concealmentFrames)
+    guard hasPlayed else { return .silence(frames: frames) }
+    return isInSilence ? .comfort(frames: frames) : conceal(frames)
+  }
+
+  // What was concealed beyond what is missing before the packet makes it late, even if nothing is left out of it.
+  @_noAllocation @_noLocks
+  mutating func play(_ packet: StoredPacket, skipping: FrameCount = 0) -> Step {
+    let lost = expected.map { Int(clamping: packet.mediaFrame - $0.mediaFrame) }
+    let isLate = skipping > 0 || !isInSilence && concealedSinceExpected > lost ?? .max
+    store.removeAll(before: packet.sequence + 1)
+    played.insert(packet.sequence)
+    expected = (packet.sequence + 1, packet.mediaFrame + Int64(packet.frames))
+    concealedSinceExpected = 0
+    // A sentence begins.
+    if isResuming || isInSilence { drift.noteInterruption() }
+    if packet.frames != packetFrames { drift.noteOtherPackets() }
+    packetFrames = packet.frames
+    isResuming = false
+    if !hasPlayed { isInterrupted = false }
+    hasPlayed = true
+    isInSilence = packet.isSilence
+    if packet.isCopy {
+      counters.recoveredFrames += Int64(packet.frames - skipping)
+    } else {
+      counters.decodedFrames += Int64(packet.frames - skipping)
+    }
+    let slot = store.slot(of: packet.sequence)
+    let missing = max(0, lost ?? Self.fadedFrames)
+    guard isLate else { return .decode(slot: slot, frames: packet.frames, lost: missing) }
+    return .decodeLate(slot: slot, frames: packet.frames, skipping: skipping, lost: missing)
+  }
+
+  // The packet before `packet`, of which no more than `missing` frames are still wanted.
+  @_noAllocation @_noLocks
+  private mutating func recover(
+    from packet: StoredPacket,
+    gap: FrameCount,
+    missing: FrameCount
+  ) -> Step {
+    let heard = max(0, min(missing, packet.frames))
+    counters.recoveredFrames += Int64(heard)
+    expected = (packet.sequence, packet.mediaFrame)
+    concealedSinceExpected = max(0, concealedSinceExpected + heard - gap)
+    return .recover(
+      slot: store.slot(of: packet.sequence),
+      frames: packet.frames,
+      skipping: packet.frames - heard,
+      lost: gap - packet.frames
+    )
+  }
+}

@@ -1,0 +1,108 @@
+import CSpeexDSP
+public import MediaCore
+
+/// Converts mono audio between two fixed rates.
+///
+/// SpeexDSP's windowed-sinc converter at quality 5: 80 taps, 0.83 ms of delay at 48 kHz.
+/// **Thread safety:** one thread at a time.
+@safe
+public struct FixedRateResampler: ~Copyable {
+  /// The rate of what goes in.
+  public let inputRate: SampleRate
+  /// The rate of what comes out.
+  public let outputRate: SampleRate
+
+  private let state: OpaquePointer
+
+  /// A converter from one rate to the other, filled with silence.
+  public init(from inputRate: SampleRate, to outputRate: SampleRate) throws(SpeechDSPError) {
+    var code: CInt = 0
+    let created = unsafe speex_resampler_init(
+      1,
+      UInt32(inputRate.hertz),
+      UInt32(outputRate.hertz),
+      5,
+      &code
+    )
+    guard let created = unsafe created, code == 0 else {
+      throw SpeechDSPError(operation: "speex_resampler_init")
+    }
+    unsafe state = created
+    // Drops the filter's leading zeros, so that the delay is only the look-ahead.
+    unsafe speex_resampler_skip_zeros(created)
+    self.inputRate = inputRate
+    self.outputRate = outputRate
+  }
+
+  deinit {
+    unsafe speex_resampler_destroy(state)
+  }
+
+  /// What one call of `convert` did.
+  @frozen
+  public struct Conversion: Equatable, Sendable, BitwiseCopyable {
+    /// Input frames used up.
+    public var consumed: FrameCount
+    /// Output frames written.
+    public var produced: FrameCount
+
+    @_noAllocation @_noLocks
+    init(consumed: FrameCount, produced: FrameCount) {
+      self.consumed = consumed
+      self.produced = produced
+    }
+  }
+
+  /// Converts as much of the first `count` frames of `input` as fits into `output` from `offset` on.
+  @_noAllocation @_noLocks
+  public mutating func convert(
+    _ input: borrowing SampleBuffer,
+    from start: Int = 0,
+    count: FrameCount,
+    into output: inout SampleBuffer,
+    at offset: Int
+  ) -> Conversion {
+    precondition(
+      start >= 0 && start + count <= input.count && offset <= output.count,
+      "buffer too small"
+    )
+    var consumed = UInt32(truncatingIfNeeded: count)
+    var produced = UInt32(truncatingIfNeeded: output.count - offset)
+    _ = unsafe speexdsp_resample(
+      state,
+      input.address + start,
+      &consumed,
+      output.address + offset,
+      &produced
+    )
+    return Conversion(consumed: Int(consumed), produced: Int(produced))
+  }
+
+  /// Forgets everything and goes on as if the samples of `history` had gone in last, of which it looks at as many as its
+  /// filter is long: 80 where the output has the higher rate.
+  ///
+  /// From then on the output is as long as the input, and late by half the filter. What comes of `history` itself is left
+  /// out; `scratch` has room for a part of it at least.
+  @_noAllocation @_noLocks
+  public mutating func resume(
+    after history: borrowing SampleBuffer,
+    using scratch: inout SampleBuffer
+  ) {
+    unsafe speexdsp_resample_reset(state)
+    var place = max(0, history.count - 80)
+    while place < history.count {
+      let conversion = convert(
+        history,
+        from: place,
+        count: history.count - place,
+        into: &scratch,
+        at: 0
+      )
+      guard conversion.consumed > 0 else { return }
+      place += conversion.consumed
+    }
+  }
+}
+
+// SAFETY: SpeexDSP keeps all state behind the pointer, which has this one owner.
+extension FixedRateResampler: @unchecked Sendable {}

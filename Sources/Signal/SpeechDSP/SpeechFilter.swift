@@ -1,0 +1,145 @@
+import CSpeexDSP
+public import MediaCore
+
+/// Which filters stand between the microphone and the encoder.
+public struct SpeechFilterSettings: Equatable, Sendable {
+  /// Takes the loudspeaker's sound out of the microphone's.
+  ///
+  /// Costs no delay.
+  public var echoCancellation: Bool
+  /// Lowers steady noise by 15 dB.
+  ///
+  /// Costs one block of delay.
+  public var noiseSuppression: Bool
+  /// Brings speech to an even level.
+  ///
+  /// Costs one block of delay (shared with noise suppression).
+  public var gainControl: Bool
+
+  /// Settings with the given filters.
+  public init(
+    echoCancellation: Bool = false,
+    noiseSuppression: Bool = false,
+    gainControl: Bool = false
+  ) {
+    self.echoCancellation = echoCancellation
+    self.noiseSuppression = noiseSuppression
+    self.gainControl = gainControl
+  }
+
+  /// True if no filter is on.
+  public var isEmpty: Bool { self == SpeechFilterSettings() }
+}
+
+/// SpeexDSP's echo canceller, noise suppressor and gain control over blocks of mono at 48 kHz.
+///
+/// **Thread safety:** one thread at a time.
+@safe
+public struct SpeechFilter: ~Copyable {
+  /// A headset with coupling echoes within 50 ms.
+  private static var echoTailFrames: Int { 2_400 }
+
+  /// Frames of one block.
+  public let blockFrames: FrameCount
+
+  private let echo: OpaquePointer?
+  private let preprocessor: OpaquePointer?
+  private var microphone: FixedArray<Int16>
+  private var reference: FixedArray<Int16>
+  private var output: FixedArray<Int16>
+
+  /// Filters for blocks of `blockFrames`, 120 to 960.
+  public init(_ settings: SpeechFilterSettings, blockFrames: FrameCount) throws(SpeechDSPError) {
+    self.blockFrames = blockFrames
+    microphone = FixedArray(repeating: 0, count: blockFrames)
+    reference = FixedArray(repeating: 0, count: blockFrames)
+    output = FixedArray(repeating: 0, count: blockFrames)
+
+    var echo: OpaquePointer?
+    var preprocessor: OpaquePointer?
+    var rate: CInt = 48_000
+    if settings.echoCancellation {
+      unsafe echo = speex_echo_state_init(CInt(blockFrames), CInt(Self.echoTailFrames))
+      _ = unsafe speex_echo_ctl(echo, SPEEX_ECHO_SET_SAMPLING_RATE, &rate)
+    }
+    if settings.noiseSuppression || settings.gainControl {
+      unsafe preprocessor = speex_preprocess_state_init(CInt(blockFrames), rate)
+      var denoise: CInt = settings.noiseSuppression ? 1 : 0
+      var gain: CInt = settings.gainControl ? 1 : 0
+      _ = unsafe speex_preprocess_ctl(preprocessor, SPEEX_PREPROCESS_SET_DENOISE, &denoise)
+      _ = unsafe speex_preprocess_ctl(preprocessor, SPEEX_PREPROCESS_SET_AGC, &gain)
+      // Gain control follows the loudness of speech only with the detector on. SpeexDSP remarks on
+      // standard error that its detector is a simple one.
+      if settings.gainControl {
+        var detection: CInt = 1
+        _ = unsafe speex_preprocess_ctl(preprocessor, SPEEX_PREPROCESS_SET_VAD, &detection)
+      }
+      if unsafe echo != nil {
+        _ = unsafe speex_preprocess_ctl(
+          preprocessor,
+          SPEEX_PREPROCESS_SET_ECHO_STATE,
+          UnsafeMutableRawPointer(echo)
+        )
+      }
+    }
+    unsafe self.echo = echo
+    unsafe self.preprocessor = preprocessor
+    let lacksEcho = unsafe settings.echoCancellation && echo == nil
+    let needsPreprocessor = settings.noiseSuppression || settings.gainControl
+    let lacksPreprocessor = unsafe needsPreprocessor && preprocessor == nil
+    guard !lacksEcho else { throw SpeechDSPError(operation: "speex_echo_state_init") }
+    guard !lacksPreprocessor else { throw SpeechDSPError(operation: "speex_preprocess_state_init") }
+  }
+
+  deinit {
+    if let preprocessor = unsafe preprocessor {
+      unsafe speex_preprocess_state_destroy(preprocessor)
+    }
+    if let echo = unsafe echo { unsafe speex_echo_state_destroy(echo) }
+  }
+
+  /// Filters one block in place.
+  ///
+  /// - Parameters:
+  ///   - block: `blockFrames` samples from the microphone.
+  ///   - far: the `blockFrames` samples that the loudspeaker sounded in the same span.
+  @_noAllocation @_noLocks
+  public mutating func process(_ block: inout SampleBuffer, far: borrowing SampleBuffer) {
+    for index in 0..<blockFrames {
+      microphone[index] = Self.quantise(block[index])
+      reference[index] = Self.quantise(far[index])
+    }
+    run()
+    for index in 0..<blockFrames { block[index] = Float(output[index]) / 32_768 }
+  }
+
+  /// Makes the echo canceller learn its path anew, after the delay between the two sides changed.
+  @_noAllocation @_noLocks
+  public mutating func resetEchoPath() {
+    if let echo = unsafe echo { unsafe speexdsp_cancel_reset(echo) }
+  }
+
+  @_noAllocation @_noLocks
+  private mutating func run() {
+    let input = unsafe microphone.address
+    let far = unsafe reference.address
+    let result = unsafe output.address
+    if let echo = unsafe echo {
+      unsafe speexdsp_cancel(echo, input, far, result)
+    } else {
+      for index in 0..<blockFrames { unsafe result[index] = input[index] }
+    }
+    if let preprocessor = unsafe preprocessor {
+      _ = unsafe speexdsp_preprocess(preprocessor, result)
+    }
+  }
+
+  @_noAllocation @_noLocks
+  private static func quantise(_ sample: Float) -> Int16 {
+    guard sample.isFinite else { return 0 }
+    return Int16(max(-32_768, min(32_767, sample * 32_768)))
+  }
+}
+
+// SAFETY: SpeexDSP keeps all state behind the pointers, which have this one owner.
+extension SpeechFilter: @unchecked Sendable {}

@@ -1,0 +1,50 @@
+import ALSAAudio
+import ArgumentParser
+import Foundation
+
+struct CompareCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "compare",
+    abstract: "Tell how well a recording carries the speech of another, and how much later.",
+    discussion: "Exit status 1 if less than half of the speech is found in the recording."
+  )
+
+  @Argument(help: "The WAV file that was said.")
+  var said: String
+
+  @Argument(help: "The WAV file that was heard.")
+  var heard: String
+
+  func run() throws {
+    let said = try Self.load(said)
+    let heard = try Self.load(heard)
+    let comparison = RecordingComparison(
+      said: said.samples,
+      saidRate: said.rateHertz,
+      heard: heard.samples,
+      heardRate: heard.rateHertz
+    )
+    let delay = comparison.delayMilliseconds.map { String(format: "%.1f", $0) } ?? "-"
+    print(
+      String(
+        format: "delay %@ ms, similarity %.2f, %.0f %% of %d half seconds of speech heard",
+        delay,
+        comparison.similarity,
+        comparison.heardShare * 100,
+        comparison.segments
+      )
+    )
+    guard comparison.heardShare >= 0.5 else { throw ExitCode.failure }
+  }
+
+  private static func load(_ path: String) throws -> WaveFile {
+    guard let data = FileManager.default.contents(atPath: path) else {
+      throw CommandFailure("cannot read \"\(path)\"")
+    }
+    do {
+      return try WaveFile(parsing: [UInt8](data))
+    } catch {
+      throw CommandFailure("\"\(path)\" is not a WAV file that can be read (\(error))")
+    }
+  }
+}

@@ -1,0 +1,46 @@
+import ALSAAudio
+import AVFAudio
+import CallStore
+import Foundation
+
+/// The devices that the user chose last, by what their cards are known by.
+///
+/// A card is remembered once a call has worked with it, and used again whenever it is plugged in and no other device
+/// is named. Files and made-up devices are not remembered; the name `default` makes an end of it.
+struct DeviceMemory {
+  private let store: CallStore?
+
+  /// Without a store nothing is remembered, which is no fault.
+  init(_ store: CallStore? = try? CallStore.ofUser()) {
+    self.store = store
+  }
+
+  /// The card that was chosen last on a side, plugged in or not; nil if none was.
+  func chosen(_ side: RememberedSide) -> KnownDevice? {
+    guard let text = try? store?.chosenDevice(side) else { return nil }
+    let device = try? JSONDecoder().decode(KnownDevice.self, from: Data(text.utf8))
+    return device?.identity == nil ? nil : device
+  }
+
+  /// Remembers of what the user named what the call of `session` works with.
+  static func note(_ named: [RememberedSide: KnownDevice], in session: AVAudioSession) {
+    let route = session.currentRoute
+    let inUse: [RememberedSide: String?] = [
+      .microphone: route.inputs.first?.uid, .loudspeaker: route.outputs.first?.uid,
+    ]
+    let worth = named.filter { side, device in
+      inUse[side] == device.name && (device.identity != nil || device.name == "default")
+    }
+    guard !worth.isEmpty else { return }
+    let memory = DeviceMemory()
+    for (side, device) in worth { memory.note(side, device) }
+  }
+
+  /// Remembers what the user has chosen on a side.
+  func note(_ side: RememberedSide, _ device: KnownDevice) {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    guard let data = try? encoder.encode(device) else { return }
+    try? store?.setChosenDevice(side, String(decoding: data, as: UTF8.self))
+  }
+}

@@ -1,0 +1,82 @@
+import Dispatch
+import Foundation
+import Histogram
+import SidetonePhone
+
+/// `listen --answer --echo`: answers everybody until interrupted, and tells each second what that costs.
+struct EchoSession {
+  let configuration: PhoneConfiguration
+  let printer: EventPrinter
+
+  private enum Input: Sendable {
+    case line(EchoLine.Event)
+    case tick
+    case interrupt
+  }
+
+  func run() async throws {
+    let line = EchoLine(configuration)
+    do {
+      printer.print(.registered(addresses: try await line.start()))
+    } catch {
+      throw CommandFailure("\(error)")
+    }
+    let (inputs, continuation) = AsyncStream<Input>.makeStream()
+    let tasks = [
+      Task { for await event in line.events { continuation.yield(.line(event)) } },
+      Task {
+        while !Task.isCancelled {
+          try? await Task.sleep(for: .seconds(1))
+          continuation.yield(.tick)
+        }
+      },
+    ]
+    let signals = InterruptSignals { continuation.yield(.interrupt) }
+    defer {
+      signals.cancel()
+      for task in tasks { task.cancel() }
+    }
+    var load = EchoLoad()
+    for await input in inputs {
+      switch input {
+      case .line(.answered(_, let from)): printer.printEcho("answered", ["from": .text(from)])
+      case .line(.ended(_, let reason)): printer.printEcho("ended", ["reason": .text(reason)])
+      case .line(.failed(let reason)): printer.print(.error(reason))
+      case .tick:
+        load.add(await line.takeLateness(), calls: await line.callCount)
+        printer.printEcho("load", load.fields)
+      case .interrupt:
+        return await line.stop()
+      }
+    }
+  }
+}
+
+/// How late the voice threads were since the number of calls last changed.
+private struct EchoLoad {
+  private var calls = 0
+  private var lateness = Histogram<UInt64>(
+    highestTrackableValue: 60_000_000_000,
+    numberOfSignificantValueDigits: .three
+  )
+
+  mutating func add(_ nanoseconds: [Int64], calls: Int) {
+    if calls != self.calls {
+      lateness.reset()
+      self.calls = calls
+      return
+    }
+    for value in nanoseconds { lateness.record(UInt64(clamping: value)) }
+  }
+
+  var fields: [String: JSONValue] {
+    func milliseconds(_ percentile: Double) -> JSONValue {
+      .number((Double(lateness.valueAtPercentile(percentile)) / 1e4).rounded() / 100)
+    }
+    return [
+      "calls": .count(calls), "periods": .count(lateness.totalCount),
+      "lateMedianMs": milliseconds(50),
+      "late99Ms": milliseconds(99), "late999Ms": milliseconds(99.9),
+    ]
+  }
+}

@@ -1,0 +1,215 @@
+import Foundation
+import MediaCore
+import RealTime
+import SidetonePhone
+import VoiceEngine
+
+/// Prints what happens, for people or as JSON.
+///
+/// JSON: one object per line with `event`, `at` (milliseconds of the monotonic clock) and the fields named
+/// here; names do not change.
+struct EventPrinter {
+  let isJSON: Bool
+  let terminal: Terminal
+  /// False for a caller, whom nobody is to call.
+  let announcesAddresses: Bool
+
+  func print(_ event: PhoneEvent) {
+    if isJSON { printJSON(Self.fields(of: event)) } else { printText(event) }
+  }
+
+  func print(_ statistics: CallStatistics) {
+    if isJSON {
+      printJSON(Self.fields(of: statistics))
+    } else {
+      terminal.refresh(Self.line(statistics))
+    }
+  }
+
+  /// Prints what happened to an echo line.
+  func printEcho(_ event: String, _ fields: [String: JSONValue]) {
+    if isJSON { return printJSON(fields.merging(["event": .text(event)]) { own, _ in own }) }
+    terminal.say("\(event): " + JSONValue.object(fields).plain)
+  }
+
+  /// Sums up a call that has ended.
+  func printSummary(_ statistics: CallStatistics) {
+    guard !isJSON else { return }
+    terminal.say("  " + Self.line(statistics))
+  }
+
+  private func printJSON(_ event: [String: JSONValue]) {
+    var fields = event
+    // By the monotonic clock, which is the same in all programs of a machine.
+    fields["at"] = Self.rounded(Double(MonotonicClock.now().nanoseconds) / 1e6, 3)
+    guard let line = JSONValue.object(fields).line else { return }
+    Swift.print(line)
+    fflush(nil)
+  }
+
+  private static func fields(of event: PhoneEvent) -> [String: JSONValue] {
+    switch event {
+    case .registered(let addresses):
+      ["event": "registered", "addresses": .list(addresses.map { .text($0) })]
+    case .incoming(let call, let from):
+      ["event": "incoming", "call": "\(call)", "from": .text(from)]
+    case .calling(let call, let to): ["event": "calling", "call": "\(call)", "to": .text(to)]
+    case .ringing(let call): ["event": "ringing", "call": "\(call)"]
+    case .connected(let call, let to): ["event": "connected", "call": "\(call)", "with": .text(to)]
+    case .held(let call): ["event": "held", "call": "\(call)"]
+    case .resumed(let call): ["event": "resumed", "call": "\(call)"]
+    case .heldByFarSide(let call): ["event": "heldByFarSide", "call": "\(call)"]
+    case .resumedByFarSide(let call): ["event": "resumedByFarSide", "call": "\(call)"]
+    case .joined(let call, let other):
+      ["event": "joined", "call": "\(call)", "with": "\(other)"]
+    case .separated(let call): ["event": "separated", "call": "\(call)"]
+    case .pressed(let call, let key): ["event": "key", "call": "\(call)", "key": .text(key)]
+    case .ended(let call, let reason, let isClean):
+      ["event": "ended", "call": "\(call)", "reason": .text(reason), "clean": .flag(isClean)]
+    case .audioActivated: ["event": "audioActivated"]
+    case .audioDeactivated: ["event": "audioDeactivated"]
+    case .routeChanged(let reason, let microphone, let loudspeaker):
+      [
+        "event": "routeChanged", "reason": .text(reason), "microphone": .text(microphone),
+        "loudspeaker": .text(loudspeaker),
+      ]
+    case .mediaServicesLost: ["event": "mediaServicesLost"]
+    case .mediaServicesReset: ["event": "mediaServicesReset"]
+    case .error(let text): ["event": "error", "message": .text(text)]
+    }
+  }
+
+  private static func fields(of statistics: CallStatistics) -> [String: JSONValue] {
+    let stream = statistics.stream
+    return [
+      "event": "stats",
+      "call": "\(statistics.call)",
+      "seconds": rounded(statistics.seconds, 2),
+      "muted": .flag(statistics.isMuted),
+      "packetsSent": .count(stream.packetsSent),
+      "packetMs": milliseconds(ofFrames: Int64(stream.packetFrames)),
+      "copies": .count(stream.redundancyDepth),
+      "packetsReceived": .count(stream.packetsReceived),
+      "packetsLost": .count(stream.packetsLost),
+      "packetsLate": .count(stream.packetsLate),
+      "jitterMs": milliseconds(stream.jitterNanoseconds),
+      "playoutDelayMs": milliseconds(stream.playoutDelayNanoseconds),
+      "playoutTargetMs": milliseconds(stream.playoutTargetNanoseconds),
+      "roundTripMs": stream.roundTripNanoseconds < 0
+        ? .null : milliseconds(stream.roundTripNanoseconds),
+      "farLossPercent": rounded(Double(stream.farFractionLost) / 2.56, 1),
+      "concealedPercent": rounded(concealedShare(statistics) * 100, 2),
+      "concealedMs": milliseconds(ofFrames: stream.concealedFrames),
+      "removedMs": milliseconds(ofFrames: stream.removedFrames),
+      "addedMs": milliseconds(ofFrames: stream.addedFrames),
+      "inputPeakDB": .number(decibels(statistics.engine.inputPeak)),
+      "outputPeakDB": .number(decibels(stream.outputPeak)),
+      "playbackFillMs": milliseconds(statistics.engine.playbackFillNanoseconds),
+      "overruns": .count(statistics.engine.overruns),
+      "underruns": .count(statistics.engine.underruns),
+      "realTime": .flag(statistics.isRealTime),
+    ]
+  }
+
+  private func printText(_ event: PhoneEvent) {
+    switch event {
+    case .registered(let addresses):
+      guard announcesAddresses else { return }
+      terminal.say("Listening at \(addresses.map { "sip:\($0)" }.joined(separator: ", "))")
+    case .incoming(_, let from):
+      let keys =
+        terminal.isInteractive
+        ? " a to answer, e to end the other call and answer, d to decline." : ""
+      terminal.say("Incoming call from \(from).\(keys)", isUrgent: true)
+    case .calling(_, let to):
+      let keys = terminal.isInteractive ? " h to hang up." : ""
+      terminal.say("Calling \(to) ...\(keys)")
+    case .ringing:
+      terminal.say("Ringing ...")
+    case .connected(_, let to):
+      let keys = terminal.isInteractive ? " m to mute, o to hold, h to hang up." : ""
+      terminal.say("Connected with \(to).\(keys)")
+    case .held:
+      terminal.say("On hold.\(terminal.isInteractive ? " o to resume." : "")")
+    case .resumed:
+      terminal.say("Resumed.")
+    case .heldByFarSide:
+      terminal.say("The far side holds the call.")
+    case .resumedByFarSide:
+      terminal.say("The far side is back.")
+    case .joined:
+      terminal.say("All calls are in one conference.")
+    case .separated:
+      terminal.say("The conference is over.")
+    case .pressed(_, let key):
+      terminal.say("The far side pressed \(key).")
+    case .ended(_, let reason, _):
+      terminal.say("Call ended: \(reason).")
+    case .audioActivated, .audioDeactivated:
+      break
+    case .routeChanged(_, let microphone, let loudspeaker):
+      terminal.say(
+        "Microphone: \(microphone ?? "none"). Loudspeaker: \(loudspeaker ?? "none")."
+      )
+    case .mediaServicesLost:
+      terminal.say("The sound server has gone; waiting for it.")
+    case .mediaServicesReset:
+      terminal.say("The sound server is back.")
+    case .error(let text):
+      terminal.say("sidetone: \(text)")
+    }
+  }
+
+  // MARK: Figures
+
+  private static func line(_ statistics: CallStatistics) -> String {
+    let stream = statistics.stream
+    let seconds = Int(statistics.seconds)
+    let time = String(format: "%d:%02d", seconds / 60, seconds % 60)
+    let roundTrip =
+      stream.roundTripNanoseconds < 0
+      ? "-" : String(format: "%.1f", Double(stream.roundTripNanoseconds) / 1e6)
+    let expected = max(1, stream.packetsReceived + stream.packetsLost)
+    return String(
+      format: "%@ %@  mic %@  ear %@  loss %.1f %%  jitter %.1f  delay %.1f  rtt %@ ms",
+      statistics.isMuted ? "muted" : "live",
+      time,
+      meter(statistics.engine.inputPeak),
+      meter(stream.outputPeak),
+      Double(stream.packetsLost) * 100 / Double(expected),
+      Double(stream.jitterNanoseconds) / 1e6,
+      Double(stream.playoutDelayNanoseconds) / 1e6,
+      roundTrip
+    )
+  }
+
+  // Eight steps of 6 dB.
+  private static func meter(_ peak: Float) -> String {
+    let steps = max(0, min(8, Int((decibels(peak) + 48) / 6)))
+    return "[" + String(repeating: "#", count: steps) + String(repeating: ".", count: 8 - steps)
+      + "]"
+  }
+
+  private static func decibels(_ peak: Float) -> Double {
+    ((peak < 1e-5 ? -100 : 20 * log10(Double(peak))) * 10).rounded() / 10
+  }
+
+  private static func concealedShare(_ statistics: CallStatistics) -> Double {
+    let stream = statistics.stream
+    let total = stream.decodedFrames + stream.concealedFrames + stream.recoveredFrames
+    return total == 0 ? 0 : Double(stream.concealedFrames) / Double(total)
+  }
+
+  private static func milliseconds(_ nanoseconds: Int64) -> JSONValue {
+    rounded(Double(nanoseconds) / 1e6, 2)
+  }
+
+  private static func milliseconds(ofFrames frames: Int64) -> JSONValue {
+    rounded(Double(frames) / 48, 1)
+  }
+
+  private static func rounded(_ value: Double, _ digits: Int) -> JSONValue {
+    let factor = pow(10, Double(digits))
+    return .number((value * factor).rounded() / factor)
+  }
+}

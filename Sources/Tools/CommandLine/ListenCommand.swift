@@ -1,0 +1,60 @@
+import ArgumentParser
+import Foundation
+import SidetonePhone
+
+struct ListenCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "listen",
+    abstract: "Wait for calls; ring; answer by key or at once."
+  )
+
+  @Flag(help: "Answer at once.")
+  var answer = false
+
+  @Flag(
+    help: "With --answer: say back what callers say, to any number of them, without sound devices."
+  )
+  var echo = false
+
+  @Flag(help: "End after the first call.")
+  var once = false
+
+  @OptionGroup var callOptions: CallOptions
+  @OptionGroup var voiceOptions: VoiceOptions
+  @OptionGroup var deviceOptions: DeviceOptions
+
+  func validate() throws {
+    guard !echo || answer && !once else {
+      throw ValidationError("--echo needs --answer, and does not go with --once")
+    }
+    guard echo || callOptions.calls ?? 1 <= 8 else {
+      throw ValidationError("--calls is between 1 and 8")
+    }
+  }
+
+  func run() async throws {
+    if echo { return try await runEcho() }
+    let session = try CallSession(
+      call: callOptions,
+      voice: voiceOptions,
+      device: deviceOptions,
+      defaultPort: 5_060,
+      answersAtOnce: answer
+    )
+    try await session.run(endsAfterFirst: once, calling: nil)
+  }
+
+  private func runEcho() async throws {
+    var configuration = PhoneConfiguration()
+    callOptions.apply(to: &configuration, defaultPort: 5_060)
+    voiceOptions.apply(to: &configuration)
+    let cores = ProcessInfo.processInfo.activeProcessorCount
+    configuration.maximumCalls = callOptions.calls ?? 50 * max(1, cores)
+    let printer = EventPrinter(
+      isJSON: callOptions.json,
+      terminal: Terminal(),
+      announcesAddresses: true
+    )
+    try await EchoSession(configuration: configuration, printer: printer).run()
+  }
+}

@@ -1,0 +1,201 @@
+import ALSAAudio
+import AVFAudio
+import ArgumentParser
+import Foundation
+import MediaCore
+import UDPTransport
+import VoiceEngine
+
+struct LoopbackCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "loopback",
+    abstract: "A call to oneself over UDP loopback; measures mouth-to-ear latency.",
+    discussion: """
+      Without --headset a virtual microphone hears the probe. With a real one the loudspeaker \
+      sounds the probe and the microphone has to hear it: hold them together. Measured is from the \
+      microphone's converter to the loudspeaker's, without the air between them.
+      """
+  )
+
+  @Option(help: ArgumentHelp("How long to measure.", valueName: "seconds"))
+  var duration = 15
+
+  @Flag(help: "Print the result as JSON.")
+  var json = false
+
+  @Flag(help: "Time each packet in each stage, and print the waterfall.")
+  var breakdown = false
+
+  @Option(
+    help: ArgumentHelp("With --breakdown: draw the waterfall there, as SVG.", valueName: "path")
+  )
+  var plot: String?
+
+  @OptionGroup var voiceOptions: VoiceOptions
+  @OptionGroup var deviceOptions: DeviceOptions
+
+  func validate() throws {
+    guard (3...3_600).contains(duration) else {
+      throw ValidationError("--duration is between 3 and 3600")
+    }
+    guard plot == nil || breakdown else { throw ValidationError("--plot needs --breakdown") }
+  }
+
+  func run() async throws {
+    do {
+      let measurement = try await measure()
+      guard let report = LoopbackReport(measurement, packetFrames: voiceOptions.packetFrames)
+      else {
+        throw CommandFailure(
+          "the probe was not heard; bring the microphone to the loudspeaker and turn both up"
+        )
+      }
+      print(json ? report.json : report.text)
+      if let plot { try draw(measurement.breakdown, to: plot) }
+    } catch let failure as CommandFailure {
+      throw failure
+    } catch {
+      throw CommandFailure("\(error)")
+    }
+  }
+
+  private func draw(_ breakdown: StageBreakdown, to path: String) throws {
+    do {
+      try breakdown.svg.write(toFile: path, atomically: true, encoding: .utf8)
+    } catch {
+      throw CommandFailure("cannot write \"\(path)\": \(error.localizedDescription)")
+    }
+  }
+
+  private func measure() async throws -> LoopbackMeasurement {
+    let isVirtual =
+      deviceOptions.headset == nil && deviceOptions.capture == nil && deviceOptions.playback == nil
+    let probe = FileManager.default.temporaryDirectory
+      .appendingPathComponent("sidetone-probe-\(ProcessInfo.processInfo.processIdentifier).wav")
+    defer { try? FileManager.default.removeItem(at: probe) }
+    var devices = isVirtual ? .systemDefault : deviceOptions.devices
+    if isVirtual {
+      let samples = ProbeSignal.samples(seconds: duration + 2)
+      let file =
+        WaveFile.header(rateHertz: 48_000, sampleCount: samples.count) + WaveFile.encode(samples)
+      try Data(file).write(to: probe)
+      devices = AVAudioSession.Devices(capture: .file(probe.path), playback: .null)
+    }
+
+    let headset = try Headset(
+      capture: devices.capture,
+      playback: devices.playback,
+      wishes: deviceOptions.wishes
+    )
+    let hearsFile = if case .file = devices.capture { true } else { false }
+    let engine = try CallEngine(
+      device: headset,
+      settings: EngineSettings(
+        filters: deviceOptions.filters,
+        measurement: hearsFile ? .observe : .probe,
+        trace: breakdown ? .stages : .off
+      )
+    )
+    defer { engine.stop() }
+    let stream = try attach(to: engine)
+
+    var measurement = LoopbackMeasurement()
+    for _ in 0..<duration * 2 {
+      try await Task.sleep(for: .milliseconds(500))
+      measurement.add(engine.takeMonitor())
+      measurement.breakdown.add(engine.takeStageTimes())
+    }
+    measurement.device = engine.statistics()
+    measurement.stream = engine.statistics(of: stream)
+    measurement.breakdown.lookAheadNanoseconds = measurement.stream?.lookAheadNanoseconds ?? 0
+    return measurement
+  }
+
+  private func attach(to engine: CallEngine) throws -> StreamID {
+    var configuration = voiceOptions.stream
+    // What is measured stays the same from the first probe to the last.
+    configuration.adaptsPackets = false
+    return try engine.attach(configuration, over: try MediaSocket.toItself())
+  }
+}
+
+/// What a loopback call recorded.
+struct LoopbackMeasurement {
+  var captured: [Float] = []
+  var played: [Float] = []
+  var device: EngineStatistics?
+  var stream: StreamStatistics?
+  var breakdown = StageBreakdown()
+
+  mutating func add(_ monitor: CallEngine.Monitor) {
+    captured += monitor.captured
+    played += monitor.played
+  }
+}
+
+/// The mouth-to-ear delay of each probe, and where it goes.
+struct LoopbackReport {
+  private let delays: [Double]
+  private let stages: [(name: String, milliseconds: Double)]
+  private let breakdown: StageBreakdown
+
+  /// The first second is left out: the playout is still finding its delay.
+  init?(_ measurement: LoopbackMeasurement, packetFrames: Int) {
+    guard let device = measurement.device, let stream = measurement.stream else { return nil }
+    let origin = Double(device.playbackOrigin - device.captureOrigin) / 1e6
+    var delays: [Double] = []
+    for second in 1..<max(2, measurement.captured.count / 48_000) {
+      let window = second * 48_000..<(second + 1) * 48_000
+      guard let said = ProbeSignal.find(in: measurement.captured, range: window) else { continue }
+      let expected = Int(said - origin * 48)
+      guard
+        let heard = ProbeSignal.find(in: measurement.played, range: expected..<expected + 24_000)
+      else { continue }
+      delays.append(origin + (heard - said) / 48)
+    }
+    guard !delays.isEmpty else { return nil }
+    self.delays = delays.sorted()
+    breakdown = measurement.breakdown
+    let roundTrip = max(0, stream.roundTripNanoseconds)
+    stages = [
+      ("capture period", Double(device.capturePeriodNanoseconds) / 1e6),
+      ("frame", Double(packetFrames) / 48),
+      ("look-ahead", Double(stream.lookAheadNanoseconds) / 1e6),
+      ("network (half the round trip)", Double(roundTrip) / 2e6),
+      ("playout beyond the fastest packet", Double(stream.playoutDelayNanoseconds) / 1e6),
+      ("playback fill", Double(device.playbackFillNanoseconds) / 1e6),
+    ]
+  }
+
+  private func percentile(_ share: Double) -> Double {
+    delays[min(delays.count - 1, Int(share * Double(delays.count)))]
+  }
+
+  var text: String {
+    let head = String(
+      format: "mouth to ear: median %.1f ms, 95th percentile %.1f ms, of %d probes",
+      percentile(0.5),
+      percentile(0.95),
+      delays.count
+    )
+    guard breakdown.rows.isEmpty else { return head + "\n" + breakdown.text }
+    let rows = stages.map { stage in
+      "  " + stage.name.padding(toLength: 36, withPad: " ", startingAt: 0)
+        + String(format: "%6.1f ms", stage.milliseconds)
+    }
+    let title =
+      "where it goes (upper bounds; a stage may overlap the one before; --breakdown is exact):"
+    return ([head, title] + rows).joined(separator: "\n")
+  }
+
+  var json: String {
+    var fields: [String: JSONValue] = [
+      "medianMs": .number(percentile(0.5)), "percentile95Ms": .number(percentile(0.95)),
+      "probes": .count(delays.count),
+    ]
+    let stages = stages.map { ($0.name, JSONValue.number($0.milliseconds)) }
+    fields["stagesMs"] = .object(Dictionary(uniqueKeysWithValues: stages))
+    if !breakdown.rows.isEmpty { fields["breakdownMs"] = .object(breakdown.fields) }
+    return JSONValue.object(fields).line ?? ""
+  }
+}

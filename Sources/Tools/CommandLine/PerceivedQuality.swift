@@ -1,0 +1,68 @@
+import ALSAAudio
+import Foundation
+import MediaCore
+
+/// How speech sounds that came through a call: PESQ-WB (ITU-T P.862.2), by the Python package `pesq`.
+struct PerceivedQuality {
+  /// Of each part of the call, 1 to 4.64, in order of quality.
+  let scores: [Double]
+
+  private static let rate = SampleRate(hertz: 16_000)
+  private static let partFrames = 8 * 48_000
+  /// Evenly over the call: each takes most of a second to score.
+  private static let maximumParts = 12
+  /// A part in which nobody gets louder is not scored.
+  private static let audible: Float = 0.02
+
+  private static let program = """
+    import sys, numpy, pesq
+    read = lambda path: numpy.fromfile(path, dtype="<i2")
+    for said, heard in zip(sys.argv[1::2], sys.argv[2::2]):
+        try: print(pesq.pesq(16000, read(said), read(heard), "wb"))
+        except pesq.PesqError: print(1.0)
+    """
+
+  /// Whether that Python has the package.
+  static func isAvailable(to python: String) -> Bool {
+    (try? ExternalProgram.run(python, ["-c", "import numpy, pesq"])) != nil
+  }
+
+  /// Scores `heard`, which is `delay` milliseconds behind `said`, both at 48 kHz; `said` is repeated without an end, by a
+  /// clock that is `drift` parts per million fast.
+  ///
+  /// Nil if there is nothing to score.
+  init?(of heard: [Float], said: [Float], delay: Double, drift: Int, python: String) throws {
+    guard delay.isFinite, delay >= 0, !said.isEmpty else { return nil }
+    let folder = FileManager.default.temporaryDirectory
+      .appendingPathComponent("sidetone-quality-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let shift = Int(delay * 48)
+    let count = (heard.count - shift) / Self.partFrames
+    let step = max(1, (count + Self.maximumParts - 2) / Self.maximumParts)
+    var files: [String] = []
+    // The playout looks for its delay in the first part.
+    for part in stride(from: 1, to: count, by: step) {
+      let begin = part * Self.partFrames
+      let first = begin + begin / 1_000_000 * drift + begin % 1_000_000 * drift / 1_000_000
+      let original = (first..<first + Self.partFrames).map { said[$0 % said.count] }
+      guard original.contains(where: { abs($0) > Self.audible }) else { continue }
+      let copy = Array(heard[begin + shift..<begin + shift + Self.partFrames])
+      for (name, samples) in [("said", original), ("heard", copy)] {
+        let file = folder.appendingPathComponent("\(name)-\(part).raw")
+        let narrow = try Speech.convert(samples, from: .voice, to: Self.rate)
+        try Data(WaveFile.encode(narrow)).write(to: file)
+        files.append(file.path)
+      }
+    }
+    guard !files.isEmpty else { return nil }
+    let answer = try ExternalProgram.run(python, ["-c", Self.program] + files)
+    scores = answer.split(separator: "\n").compactMap { Double($0) }.sorted()
+    guard !scores.isEmpty else { return nil }
+  }
+
+  /// The mean of all parts.
+  var mean: Double { scores.reduce(0, +) / Double(scores.count) }
+  /// The 5th percentile.
+  var worst: Double { scores[scores.count / 20] }
+}

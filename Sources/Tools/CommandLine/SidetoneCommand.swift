@@ -1,0 +1,47 @@
+import ALSAAudio
+import ArgumentParser
+
+/// The command line.
+///
+/// Names, options and exit statuses are a contract (README.md).
+@main
+struct SidetoneCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "sidetone",
+    abstract: "Headset calls between Linux machines, with the lowest delay there is.",
+    discussion: """
+      Exit status: 0 the call happened and ended well; 2 wrong usage; 1 anything else, with one \
+      line that says what to do.
+      """,
+    subcommands: [
+      DevicesCommand.self, ListenCommand.self, CallCommand.self, LoopbackCommand.self,
+      SimulateCommand.self, OpenCommand.self, RecentsCommand.self, FavouritesCommand.self,
+      BlockCommand.self,
+      DoNotDisturbCommand.self, DirectoryCommand.self, CompareCommand.self,
+    ]
+  )
+
+  /// Wrong usage exits with 2; ArgumentParser's own code for it is 64.
+  static func main() async {
+    StreamRole.announceCalls()
+    do {
+      var command = try parseAsRoot()
+      if var asynchronous = command as? any AsyncParsableCommand {
+        try await asynchronous.run()
+      } else {
+        try command.run()
+      }
+    } catch let status as ExitCode {
+      exit(withError: status)
+    } catch {
+      let code = exitCode(for: error)
+      let message = fullMessage(for: error)
+      if code == .success {
+        print(message)
+        exit(withError: ExitCode.success)
+      }
+      Terminal.printError(code == .validationFailure ? message : "sidetone: \(error)")
+      exit(withError: code == .validationFailure ? ExitCode(2) : ExitCode.failure)
+    }
+  }
+}

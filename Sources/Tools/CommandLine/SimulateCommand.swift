@@ -1,0 +1,230 @@
+import ALSAAudio
+import ArgumentParser
+import Foundation
+import Simulation
+import VoiceEngine
+
+struct SimulateCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "simulate",
+    abstract: "A whole call in virtual time: no device, no socket, minutes in a second.",
+    discussion: """
+      The voice path is the one that calls use; clocks, network and headsets are scripted. The same arguments give \
+      the same call, sample for sample.
+      """
+  )
+
+  @Option(help: "The network: \(NetworkConditions.all.map(\.name).joined(separator: ", ")).")
+  var network = "wifi"
+
+  @Option(
+    help: ArgumentHelp(
+      "Instead of --network: what a real one did; RTP that tcpdump or Wireshark captured, or text with a line per packet: departure and arrival in ms, or departure lost.",
+      valueName: "path"
+    )
+  )
+  var trace: String?
+
+  @Option(help: ArgumentHelp("What all random choices follow from.", valueName: "n"))
+  var seed: UInt64 = 1
+
+  @Option(help: ArgumentHelp("How long the call is.", valueName: "seconds"))
+  var duration = 60.0
+
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp(
+      "How much too fast the far side's headset runs, -1000 to 1000.",
+      valueName: "ppm"
+    )
+  )
+  var drift = 0
+
+  @Option(
+    name: .customLong("fault"),
+    help: ArgumentHelp(
+      "What happens to the hearing headset: stopped, suspended or unplugged, and when, as stopped@10:500 (ms).",
+      valueName: "kind@second[:ms]"
+    )
+  )
+  var faults: [String] = []
+
+  @Option(
+    help: ArgumentHelp(
+      "What the far side says, a WAV file; else espeak-ng speaks.",
+      valueName: "path"
+    )
+  )
+  var speech: String?
+
+  @Option(help: ArgumentHelp("Draw delay, loss and concealment there, as SVG.", valueName: "path"))
+  var plot: String?
+
+  @Option(help: ArgumentHelp("Write what is heard there.", valueName: "path"))
+  var wav: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "Python with the packages pesq and numpy, to score what is heard; else python3, if it has them.",
+      valueName: "path"
+    )
+  )
+  var python: String?
+
+  @Flag(help: "The hearing side says nothing, which takes less time.")
+  var oneWay = false
+
+  @Flag(help: "Print the result as JSON.")
+  var json = false
+
+  @OptionGroup var voiceOptions: VoiceOptions
+
+  func validate() throws {
+    guard duration.isFinite, (1...36_000).contains(duration) else {
+      throw ValidationError("--duration is between 1 and 36000")
+    }
+    guard wav == nil || duration <= 3_600 else {
+      throw ValidationError("--wav keeps an hour at most")
+    }
+    guard (-1_000...1_000).contains(drift) else {
+      throw ValidationError("--drift is between -1000 and 1000")
+    }
+    _ = try conditions
+    for fault in faults where Self.fault(fault) == nil {
+      throw ValidationError("--fault \(fault) is not like stopped@10:500")
+    }
+  }
+
+  func run() throws {
+    do {
+      try simulate()
+    } catch let failure as CommandFailure {
+      throw failure
+    } catch {
+      throw CommandFailure("\(error)")
+    }
+  }
+
+  private func simulate() throws {
+    var far = SimulatedCall.Party()
+    far.card.captureDrift = drift
+    far.card.playbackDrift = drift
+    far.card.isRecorded = false
+    far.card.sound = try speech.map { try Speech.load($0) } ?? Speech.spoken()
+    var near = SimulatedCall.Party()
+    let scorer = try scorer()
+    near.card.isRecorded = wav != nil || scorer != nil
+    near.maySend = !oneWay
+    near.card.faults = faults.compactMap { Self.fault($0) }.sorted { $0.at < $1.at }
+
+    let call = try SimulatedCall(
+      near: near,
+      far: far,
+      towardsNear: try path(seed: seed),
+      towardsFar: try path(seed: ~seed),
+      configuration: voiceOptions.stream,
+      seed: seed,
+      threads: .two
+    )
+    var report = SimulationReport(network: trace ?? network, seed: seed)
+    call.run(seconds: duration) { report.add($0) }
+    report.traffic = call.traffic
+    if let scorer {
+      do {
+        report.quality = try PerceivedQuality(
+          of: call.heard,
+          said: far.card.sound,
+          delay: report.medianDelay,
+          drift: drift,
+          python: scorer
+        )
+      } catch  where python == nil {
+        // Nobody asked for it.
+      }
+    }
+    print(json ? report.json : report.text)
+    if let plot { try write(Data(report.svg.utf8), to: plot) }
+    if let wav {
+      let heard = call.heard
+      let header = WaveFile.header(rateHertz: 48_000, sampleCount: heard.count)
+      try write(Data(header + WaveFile.encode(heard)), to: wav)
+    }
+  }
+
+  // The Python to score with; who names one wants it to be used.
+  private func scorer() throws -> String? {
+    // A loudspeaker that stands still shifts what is heard against what was said.
+    guard duration <= Self.longestScored, !faults.contains(where: { $0.hasPrefix("suspended") })
+    else {
+      guard python == nil else {
+        throw CommandFailure("scored are calls of up to 20 minutes in which nothing is suspended")
+      }
+      return nil
+    }
+    guard PerceivedQuality.isAvailable(to: python ?? "python3") else {
+      guard let python else { return nil }
+      throw CommandFailure("\"\(python)\" has no pesq: pip install pesq numpy")
+    }
+    return python ?? "python3"
+  }
+
+  /// What is heard in a longer call is not kept for being scored, in seconds.
+  private static let longestScored = 1_200.0
+
+  private var conditions: NetworkConditions {
+    get throws {
+      guard let found = NetworkConditions.all.first(where: { $0.name == network }) else {
+        let known = NetworkConditions.all.map(\.name).joined(separator: ", ")
+        throw ValidationError("no network is called \(network); there are \(known)")
+      }
+      return found
+    }
+  }
+
+  private func path(seed: UInt64) throws -> any PacketPath {
+    guard let trace else { return EmulatedNetwork(try conditions, seed: seed) }
+    if let capture = CaptureFile.read(trace) {
+      guard let path = try? capture.trace() else {
+        throw CommandFailure("\"\(trace)\" holds no RTP stream over UDP")
+      }
+      return path
+    }
+    guard let text = try? String(contentsOfFile: trace, encoding: .utf8) else {
+      throw CommandFailure("cannot read \"\(trace)\"")
+    }
+    do throws(NetworkTrace.ParseError) {
+      return try NetworkTrace(parsing: text)
+    } catch {
+      switch error {
+      case .unreadable(let line):
+        throw CommandFailure(
+          "\"\(trace)\", line \(line): neither two times in ms nor a time and lost"
+        )
+      case .empty:
+        throw CommandFailure("\"\(trace)\" tells of no packet that arrived")
+      }
+    }
+  }
+
+  private func write(_ data: Data, to path: String) throws {
+    do {
+      try data.write(to: URL(fileURLWithPath: path))
+    } catch {
+      throw CommandFailure("cannot write \"\(path)\": \(error.localizedDescription)")
+    }
+  }
+
+  private static func fault(_ text: String) -> DeviceFault? {
+    let parts = text.split(separator: "@", omittingEmptySubsequences: false)
+    guard parts.count == 2 else { return nil }
+    let times = parts[1].split(separator: ":", omittingEmptySubsequences: false)
+      .map { Double($0) ?? .nan }
+    guard times.allSatisfy({ (0...1e6).contains($0) }) else { return nil }
+    switch (parts[0], times.count) {
+    case ("stopped", 2): return DeviceFault(.stopped, second: times[0], milliseconds: times[1])
+    case ("suspended", 2): return DeviceFault(.suspended, second: times[0], milliseconds: times[1])
+    case ("unplugged", 1): return DeviceFault(.unplugged, second: times[0])
+    default: return nil
+    }
+  }
+}

@@ -1,0 +1,61 @@
+import ALSAAudio
+import Foundation
+import MediaCore
+import SpeechDSP
+
+/// Something to say, at 48 kHz.
+enum Speech {
+  // Harvard sentences (IEEE 297-1969) with pauses between them.
+  private static let sentences = [
+    "The birch canoe slid on the smooth planks.", "Glue the sheet to the dark blue background.",
+    "It is easy to tell the depth of a well.", "These days a chicken leg is a rare dish.",
+    "Rice is often served in round bowls.", "The juice of lemons makes fine punch.",
+  ]
+
+  /// The sound of a WAV file.
+  static func load(_ path: String) throws -> [Float] {
+    guard let data = FileManager.default.contents(atPath: path) else {
+      throw CommandFailure("cannot read \"\(path)\"")
+    }
+    let wave: WaveFile
+    do throws(WaveFile.ParseError) {
+      wave = try WaveFile(parsing: [UInt8](data))
+    } catch {
+      throw CommandFailure("\"\(path)\" is not a WAV file that can be read (\(error))")
+    }
+    guard !wave.samples.isEmpty else { throw CommandFailure("nothing is said in \"\(path)\"") }
+    return try convert(wave.samples, from: SampleRate(hertz: wave.rateHertz), to: .voice)
+  }
+
+  /// Six sentences by espeak-ng, a second apart.
+  static func spoken() throws -> [Float] {
+    let file = FileManager.default.temporaryDirectory
+      .appendingPathComponent("sidetone-speech-\(ProcessInfo.processInfo.processIdentifier).wav")
+    defer { try? FileManager.default.removeItem(at: file) }
+    var sound: [Float] = []
+    for (index, sentence) in sentences.enumerated() {
+      let voice = ["en-gb", "en-us+f3", "en-gb+m3"][index % 3]
+      do {
+        try ExternalProgram.run("espeak-ng", ["-v", voice, "-s", "150", "-w", file.path, sentence])
+      } catch {
+        throw CommandFailure("espeak-ng does not speak; install it, or give --speech FILE.wav")
+      }
+      sound += try load(file.path) + [Float](repeating: 0, count: 48_000)
+    }
+    return sound
+  }
+
+  /// The same sound at another rate.
+  static func convert(
+    _ samples: [Float],
+    from rate: SampleRate,
+    to other: SampleRate
+  ) throws -> [Float] {
+    guard rate != other else { return samples }
+    var resampler = try FixedRateResampler(from: rate, to: other)
+    let input = SampleBuffer(samples)
+    var output = SampleBuffer(repeating: 0, count: samples.count * other.hertz / rate.hertz + 4_096)
+    let produced = resampler.convert(input, count: input.count, into: &output, at: 0).produced
+    return (0..<produced).map { output[$0] }
+  }
+}

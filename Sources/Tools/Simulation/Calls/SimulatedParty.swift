@@ -1,0 +1,140 @@
+import Glibc
+import MediaCore
+import RealTime
+import VoiceEngine
+
+/// One end of a simulated call: a machine with a headset, on which the voice loop runs.
+final class SimulatedParty {
+  private typealias Call = SteppedCall<ScriptedHeadset, SimulatedTransport, VirtualTime>
+
+  let card: ScriptedSoundCard
+  let firstTimestamp: RTPTimestamp
+  private let lookAheadNanoseconds: Int64
+  private let framesPerTick: Int64
+  private let call: Call
+  private let time = VirtualTime()
+  private let begin: MonotonicInstant
+  private let stops: [DeviceFault]
+  private var generator: SeededGenerator
+  private let lateness: Double
+  /// Stands in for sides that are unplugged: silence, as the device keeper of a real call does it.
+  private let standIn: ScriptedSoundCard
+  /// When the voice thread runs next.
+  private(set) var nextTurn: MonotonicInstant
+  /// How far this end has come, for whoever runs the other one.
+  let progress = Progress()
+  private var awaySides: DeviceSides = []
+  private var isBackSince: MonotonicInstant?
+
+  /// From plugging in to sound: the system finds the card, a program opens it.
+  private static let openingNanoseconds: Int64 = 100_000_000
+
+  init(
+    _ script: SimulatedCall.Party,
+    _ configuration: StreamConfiguration,
+    sending outgoing: SimulatedLink,
+    receiving incoming: SimulatedLink,
+    seed: UInt64
+  ) throws {
+    begin = time.now
+    card = ScriptedSoundCard(script.card, time: time)
+    var silence = ScriptedSoundCard.Script()
+    silence.period = script.card.period
+    silence.isRecorded = false
+    standIn = ScriptedSoundCard(silence, time: time)
+    stops = script.card.faults.filter { $0.kind == .stopped }
+    generator = SeededGenerator(seed: seed)
+    lateness = Double(script.latenessNanoseconds)
+    firstTimestamp = configuration.firstTimestamp
+    call = try Call(
+      configuration,
+      device: ScriptedHeadset(card),
+      transport: SimulatedTransport(sending: outgoing, receiving: incoming, time: time),
+      settings: EngineSettings(filters: script.filters, trace: script.trace),
+      time: time
+    )
+    lookAheadNanoseconds = call.lookAheadNanoseconds
+    framesPerTick = Int64(SampleRate.voice.hertz / configuration.clockRate.hertz)
+    nextTurn = begin
+    nextTurn = wakeUp()
+  }
+
+  var statistics: StreamStatistics? { call.statistics }
+  var engineStatistics: EngineStatistics? { call.engineStatistics }
+
+  /// Its own time, which is that of its last turn.
+  var now: MonotonicInstant { time.now }
+
+  /// Takes the next turn.
+  func turn() {
+    time.advance(to: nextTurn)
+    call.turn()
+    keepDevice()
+    nextTurn = wakeUp()
+  }
+
+  /// Takes all turns before `instant`, each once `other` has come so far that what it will still send arrives later:
+  /// all that it sends takes `lead` nanoseconds at least, so the turn that lies so far back must have been taken.
+  func run(before instant: MonotonicInstant, beside other: borrowing Progress, _ lead: Int64) {
+    while nextTurn < instant {
+      other.wait(for: nextTurn.advanced(byNanoseconds: 1 - lead))
+      turn()
+      progress.reach(nextTurn)
+    }
+  }
+
+  // What is unplugged is replaced by silence at once, and returns when it is back.
+  private func keepDevice() {
+    let lost = card.goneSides.subtracting(awaySides)
+    if !lost.isEmpty {
+      awaySides.formUnion(lost)
+      exchange(lost, for: standIn)
+    }
+    guard !awaySides.isEmpty, card.absentSides.isDisjoint(with: awaySides) else {
+      return isBackSince = nil
+    }
+    guard let since = isBackSince else { return isBackSince = time.now }
+    guard time.now.nanoseconds(since: since) >= Self.openingNanoseconds else { return }
+    exchange(awaySides, for: card)
+    awaySides = []
+    isBackSince = nil
+  }
+
+  private func exchange(_ sides: DeviceSides, for card: ScriptedSoundCard) {
+    do {
+      try call.replace(sides, with: ScriptedHeadset(card, sides: sides))
+    } catch {
+      // Cards of a script always start, and 48 kHz needs no resampler.
+      preconditionFailure("a scripted card did not start: \(error)")
+    }
+  }
+
+  // When the microphone has a period or the loop wants to, and a little later.
+  private func wakeUp() -> MonotonicInstant {
+    let microphone = awaySides.contains(.capture) ? standIn : card
+    // A microphone that gives nothing is not waited for much longer than a period.
+    let period = SampleRate.voice.nanoseconds(of: microphone.script.period)
+    let idle = time.now.advanced(byNanoseconds: period / 4 * 5)
+    let ready = max(
+      min(microphone.nextPeriod ?? idle, call.nextErrand ?? idle, idle),
+      time.now.advanced(byNanoseconds: 1_000)
+    )
+    let delay = lateness > 0 ? Int64(-lateness * log(1 - generator.unit())) : 0
+    let woken = ready.advanced(byNanoseconds: delay)
+    let passed = woken.nanoseconds(since: begin)
+    for stop in stops where passed >= stop.at && passed < stop.at + stop.duration {
+      return begin.advanced(byNanoseconds: stop.at + stop.duration)
+    }
+    return woken
+  }
+
+  /// From the microphone of `other` to this loudspeaker, in nanoseconds, of what is decoded next; nil while nothing is.
+  func mouthToEar(from other: SimulatedParty) -> Int64? {
+    guard let playout = call.playout, !card.goneSides.contains(.playback) else { return nil }
+    let ticks = Int64(playout.timestamp.ticks(since: other.firstTimestamp))
+    let captured = ticks * framesPerTick
+    let mouth = other.card.instant(ofCaptured: captured)
+    let ear = card.instant(ofPlayed: card.written + Int64(playout.queuedFrames))
+    return ear.nanoseconds(since: mouth) + other.lookAheadNanoseconds
+  }
+}

@@ -1,0 +1,187 @@
+public import MediaCore
+import RealTime
+
+/// A headset's sound card in virtual time: its crystals, what the microphone hears, what the loudspeaker sounds, and
+/// what happens to it.
+///
+/// **Thread safety:** one thread at a time.
+public final class ScriptedSoundCard {
+  /// What a card is like.
+  public struct Script: Sendable {
+    /// How much too fast the microphone's crystal is, in parts per million.
+    public var captureDrift = 0
+    /// How much too fast the loudspeaker's crystal is, in parts per million.
+    public var playbackDrift = 0
+    /// Frames at a time in both directions.
+    public var period: FrameCount = 120
+    /// Whether the loudspeaker takes whole periods at once, as a sound server does, and not frame by frame.
+    public var takesBlocks = false
+    /// What happens, in order of time.
+    public var faults: [DeviceFault] = []
+    /// What the microphone hears, over and over, at 48 kHz; nothing if empty.
+    public var sound: [Float] = []
+    /// Whether what the loudspeaker sounds is kept.
+    public var isRecorded = true
+
+    /// A faultless card in a silent room.
+    public init() {}
+  }
+
+  static let capacity: FrameCount = 4_800
+
+  /// What has sounded, from the first frame on, at the loudspeaker's rate.
+  public private(set) var heard: [Float] = []
+
+  let script: Script
+  private let time: VirtualTime
+  private let captureCrystal: Crystal
+  private let playbackCrystal: Crystal
+  /// Those since both sides were last opened: then the card counts by the time that has passed.
+  private var suspensions: [DeviceFault]
+  private let absences: [DeviceFault]
+  private var begin: MonotonicInstant?
+  /// When the card was last opened, in nanoseconds since it began.
+  private var opened: Int64 = 0
+  /// The microphone's first frame since then: periods count from there.
+  private var firstFrame: Int64 = 0
+  private var read: Int64 = 0
+  private(set) var written: Int64 = 0
+
+  init(_ script: Script, time: VirtualTime) {
+    self.script = script
+    self.time = time
+    captureCrystal = Crystal(partsPerMillion: script.captureDrift)
+    playbackCrystal = Crystal(partsPerMillion: script.playbackDrift)
+    // Those that overlap are one.
+    suspensions = script.faults.filter { $0.kind == .suspended }.sorted { $0.at < $1.at }
+      .reduce(into: []) { merged, fault in
+        guard let last = merged.last, fault.at <= last.at + last.duration else {
+          return merged.append(fault)
+        }
+        let end = max(last.at + last.duration, fault.at + fault.duration)
+        merged[merged.count - 1].duration = end - last.at
+      }
+    absences = script.faults.filter { $0.kind == .unplugged }
+  }
+
+  // MARK: Time
+
+  /// Nanoseconds that the card has run for at `instant`.
+  private func running(at instant: MonotonicInstant) -> Int64 {
+    guard let begin else { return 0 }
+    let passed = instant.nanoseconds(since: begin)
+    return passed - suspensions.reduce(0) { $0 + max(0, min($1.duration, passed - $1.at)) }
+  }
+
+  /// When the card will have run for so long.
+  private func instant(afterRunning nanoseconds: Int64) -> MonotonicInstant {
+    var passed = nanoseconds
+    for fault in suspensions where fault.at < passed { passed += fault.duration }
+    return (begin ?? time.now).advanced(byNanoseconds: passed)
+  }
+
+  /// The sides that nothing can be had from: unplugged since they were opened.
+  var goneSides: DeviceSides {
+    absences.filter { $0.at <= passed && ($0.at >= opened || passed < $0.end) }
+      .reduce(into: []) { $0.formUnion($1.sides) }
+  }
+
+  /// The sides that are not plugged in.
+  var absentSides: DeviceSides {
+    absences.filter { $0.at <= passed && passed < $0.end }
+      .reduce(into: []) { $0.formUnion($1.sides) }
+  }
+
+  private var passed: Int64 { begin.map { time.now.nanoseconds(since: $0) } ?? 0 }
+
+  /// When the microphone has the next period for who has read `read`; nil if it never will.
+  var nextPeriod: MonotonicInstant? {
+    guard !goneSides.contains(.capture) else { return nil }
+    let period = Int64(script.period)
+    let next = firstFrame + ((read - firstFrame) / period + 1) * period
+    return instant(afterRunning: captureCrystal.nanoseconds(of: next))
+  }
+
+  /// When frame `frame` of the microphone was sampled.
+  func instant(ofCaptured frame: Int64) -> MonotonicInstant {
+    instant(afterRunning: captureCrystal.nanoseconds(of: frame))
+  }
+
+  /// When frame `frame` of what is written sounds.
+  func instant(ofPlayed frame: Int64) -> MonotonicInstant {
+    instant(afterRunning: playbackCrystal.nanoseconds(of: frame))
+  }
+
+  // MARK: Sound
+
+  // Its crystals run on while it is unplugged: what it would have heard and sounded counts.
+  func start(_ sides: DeviceSides, fill: FrameCount) {
+    if begin == nil { begin = time.now }
+    opened = passed
+    if sides == .both { suspensions.removeAll { $0.at + $0.duration <= opened } }
+    if sides.contains(.capture) {
+      firstFrame = captureCrystal.frames(in: running(at: time.now))
+      read = firstFrame
+    }
+    if sides.contains(.playback) { record(silence: max(0, sounded - written) + Int64(fill)) }
+  }
+
+  func read(into block: inout SampleBuffer) -> DeviceTransfer {
+    guard !goneSides.contains(.capture) else { return DeviceTransfer(frames: 0, isGone: true) }
+    let ready = sampled
+    // A ring that overflows is begun anew: all that was in it is lost.
+    if ready - read > Int64(Self.capacity) {
+      let lost = ready - read
+      read = ready
+      return DeviceTransfer(frames: 0, lost: Int(lost))
+    }
+    let frames = min(block.count, max(0, Int(ready - read)))
+    let count = script.sound.count
+    var place = count == 0 ? 0 : Int(read % Int64(count))
+    for index in 0..<frames {
+      guard count > 0 else {
+        block[index] = 0
+        continue
+      }
+      block[index] = script.sound[place]
+      place = place + 1 == count ? 0 : place + 1
+    }
+    read += Int64(frames)
+    return DeviceTransfer(frames: frames)
+  }
+
+  /// What the microphone offers by now: whole periods.
+  private var sampled: Int64 {
+    let frames = captureCrystal.frames(in: running(at: time.now)) - firstFrame
+    return firstFrame + frames / Int64(script.period) * Int64(script.period)
+  }
+
+  var pendingFrames: FrameCount {
+    Int(max(0, captureCrystal.frames(in: running(at: time.now)) - read))
+  }
+
+  /// What the loudspeaker has taken.
+  private var sounded: Int64 {
+    let frames = playbackCrystal.frames(in: running(at: time.now))
+    guard script.takesBlocks else { return frames }
+    let period = Int64(script.period)
+    return (frames / period + 1) * period
+  }
+
+  var queuedFrames: FrameCount { Int(max(0, written - sounded)) }
+
+  func write(_ block: borrowing SampleBuffer, count: FrameCount) -> DeviceTransfer {
+    guard !goneSides.contains(.playback) else { return DeviceTransfer(frames: 0, isGone: true) }
+    let late = max(0, sounded - written)
+    record(silence: late)
+    let frames = max(0, min(count, Self.capacity - queuedFrames))
+    if script.isRecorded { for index in 0..<frames { heard.append(block[index]) } }
+    written += Int64(frames)
+    return DeviceTransfer(frames: frames, lost: Int(late))
+  }
+
+  private func record(silence frames: Int64) {
+    if script.isRecorded { heard.append(contentsOf: repeatElement(0, count: Int(frames))) }
+    written += frames
+  }
+}

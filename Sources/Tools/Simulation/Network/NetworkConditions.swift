@@ -1,0 +1,192 @@
+import MediaCore
+
+/// What a network does to packets on their way, as measured or as a specification gives it.
+public struct NetworkConditions: Equatable, Sendable {
+  /// What a user would call this network.
+  public var name: String
+  /// The one-way delay of the fastest packet, in nanoseconds.
+  public var delayNanoseconds: Int64
+  /// The mean of what is added to it, correlated from packet to packet (half of each is new, exponentially
+  /// distributed), in nanoseconds.
+  public var jitterNanoseconds: Int64
+  /// The share of packets that is lost, 0 to 1.
+  public var lossShare: Double
+  /// The mean number of packets that are lost in a row, at least 1 (Gilbert's model: two states, all lost
+  /// in the bad one).
+  public var lossBurst: Double
+  /// Mean time between two stalls, in nanoseconds; 0 for none.
+  ///
+  /// In a stall nothing arrives, after it everything at once, as when Wi-Fi scans or hands over.
+  public var stallIntervalNanoseconds: Int64
+  /// The longest stall; lengths lie evenly between a quarter of it and it.
+  public var stallNanoseconds: Int64
+
+  /// The share of packets that come a second time, 0 to 1, a little after the first.
+  public var duplicateShare = 0.0
+  /// The share of packets that a later one may overtake, 0 to 1: they take `reorderNanoseconds` longer.
+  public var reorderShare = 0.0
+  /// How much longer a packet takes that is overtaken, in nanoseconds.
+  public var reorderNanoseconds: Int64 = 10_000_000
+  /// Bits per second that the narrowest link carries, 0 without a limit.
+  public var linkBitsPerSecond = 0
+  /// How long a packet may wait for that link, in nanoseconds; one that would wait longer is lost.
+  public var queueNanoseconds: Int64 = 200_000_000
+  /// When the way changes, in nanoseconds since the first packet, and how much slower (faster, if negative) the new
+  /// one is.
+  public var routeChanges: [RouteChange] = []
+  /// When nothing passes.
+  public var outages: [Outage] = []
+
+  /// Another way from a moment on.
+  public struct RouteChange: Equatable, Sendable {
+    /// Nanoseconds since the first packet.
+    public var at: Int64
+    /// What is added to the delay from then on, in nanoseconds.
+    public var delayNanoseconds: Int64
+
+    /// A way that is `milliseconds` slower from `second` on.
+    public init(second: Double, milliseconds: Double) {
+      at = NetworkConditions.nanoseconds(second, unit: 1e9)
+      delayNanoseconds = NetworkConditions.nanoseconds(milliseconds, unit: 1e6)
+    }
+  }
+
+  /// A time without any network.
+  public struct Outage: Equatable, Sendable {
+    /// Nanoseconds since the first packet.
+    public var at: Int64
+    /// How long nothing passes, in nanoseconds.
+    public var nanoseconds: Int64
+
+    /// Nothing passes for `milliseconds` from `second` on.
+    public init(second: Double, milliseconds: Double) {
+      at = NetworkConditions.nanoseconds(second, unit: 1e9)
+      nanoseconds = NetworkConditions.nanoseconds(milliseconds, unit: 1e6)
+    }
+  }
+
+  // Eleven days are as good as for ever, and no sum of them leaves 64 bits.
+  private static let longest: Int64 = 1_000_000_000_000_000
+
+  private static func nanoseconds(_ value: Double, unit: Double) -> Int64 {
+    let limit = Double(longest)
+    return value.isNaN ? 0 : Int64(max(-limit, min(limit, value * unit)))
+  }
+
+  /// The same where nothing takes longer than eleven days, and nothing but another way makes a packet faster.
+  var bounded: NetworkConditions {
+    func within(_ nanoseconds: Int64, from least: Int64 = 0) -> Int64 {
+      max(least, min(Self.longest, nanoseconds))
+    }
+    var bounded = self
+    bounded.delayNanoseconds = within(delayNanoseconds)
+    bounded.jitterNanoseconds = within(jitterNanoseconds)
+    bounded.stallIntervalNanoseconds = within(stallIntervalNanoseconds)
+    bounded.stallNanoseconds = within(stallNanoseconds)
+    bounded.reorderNanoseconds = within(reorderNanoseconds)
+    bounded.queueNanoseconds = within(queueNanoseconds)
+    for index in routeChanges.indices {
+      bounded.routeChanges[index].at = within(routeChanges[index].at, from: -Self.longest)
+      let delay = routeChanges[index].delayNanoseconds
+      bounded.routeChanges[index].delayNanoseconds = within(delay, from: -Self.longest)
+    }
+    for index in outages.indices {
+      bounded.outages[index].at = within(outages[index].at, from: -Self.longest)
+    }
+    return bounded
+  }
+
+  /// A network that only delays.
+  public init(
+    _ name: String,
+    delayMilliseconds: Double,
+    jitterMilliseconds: Double = 0,
+    lossShare: Double = 0,
+    lossBurst: Double = 1,
+    stallIntervalSeconds: Double = 0,
+    stallMilliseconds: Double = 0
+  ) {
+    self.name = name
+    delayNanoseconds = max(0, Self.nanoseconds(delayMilliseconds, unit: 1e6))
+    jitterNanoseconds = max(0, Self.nanoseconds(jitterMilliseconds, unit: 1e6))
+    self.lossShare = lossShare
+    self.lossBurst = lossBurst
+    stallIntervalNanoseconds = max(0, Self.nanoseconds(stallIntervalSeconds, unit: 1e9))
+    stallNanoseconds = max(0, Self.nanoseconds(stallMilliseconds, unit: 1e6))
+  }
+
+  /// A cable between two machines.
+  public static let clean = NetworkConditions("clean", delayMilliseconds: 0.2)
+  /// An office's network.
+  public static let lan = NetworkConditions("lan", delayMilliseconds: 1, jitterMilliseconds: 0.5)
+  /// A quiet wireless network and the way to a neighbouring city.
+  public static let wifi = NetworkConditions(
+    "wifi",
+    delayMilliseconds: 15,
+    jitterMilliseconds: 5,
+    lossShare: 0.005
+  )
+  /// A wireless network whose radio scans: each ten seconds or so 100 to 400 ms pass without a packet.
+  public static let wifiStalls = NetworkConditions(
+    "wifi-stalls",
+    delayMilliseconds: 15,
+    jitterMilliseconds: 5,
+    lossShare: 0.005,
+    stallIntervalSeconds: 10,
+    stallMilliseconds: 400
+  )
+  /// 5 % lost in bursts of 2.
+  public static let lossy5 = NetworkConditions(
+    "lossy-5",
+    delayMilliseconds: 20,
+    jitterMilliseconds: 2,
+    lossShare: 0.05,
+    lossBurst: 2
+  )
+  /// 10 % lost in bursts of 4.
+  public static let lossy10 = NetworkConditions(
+    "lossy-10",
+    delayMilliseconds: 20,
+    jitterMilliseconds: 2,
+    lossShare: 0.1,
+    lossBurst: 4
+  )
+
+  /// A telephone in a moving car: each few seconds the queue of the radio builds up.
+  public static let mobile = NetworkConditions(
+    "mobile",
+    delayMilliseconds: 40,
+    jitterMilliseconds: 8,
+    lossShare: 0.01,
+    lossBurst: 2,
+    stallIntervalSeconds: 4,
+    stallMilliseconds: 160
+  )
+  /// Everything at once: a crowded wireless network and half the world between.
+  public static let awful: NetworkConditions = {
+    var conditions = NetworkConditions(
+      "awful",
+      delayMilliseconds: 100,
+      jitterMilliseconds: 25,
+      lossShare: 0.1,
+      lossBurst: 4,
+      stallIntervalSeconds: 15,
+      stallMilliseconds: 400
+    )
+    conditions.duplicateShare = 0.02
+    conditions.reorderShare = 0.05
+    conditions.reorderNanoseconds = 40_000_000
+    return conditions
+  }()
+  /// A way that becomes 200 ms slower after twenty seconds, for good.
+  public static let routeChange: NetworkConditions = {
+    var conditions = NetworkConditions("route-change", delayMilliseconds: 20, jitterMilliseconds: 2)
+    conditions.routeChanges = [RouteChange(second: 20, milliseconds: 200)]
+    return conditions
+  }()
+
+  /// Every network that has a name.
+  public static let all = [
+    clean, lan, wifi, wifiStalls, lossy5, lossy10, mobile, awful, routeChange,
+  ]
+}

@@ -1,0 +1,86 @@
+public import MediaCore
+
+/// What a real network did to packets, recorded to be replayed, over and over.
+///
+/// A text file with one line per packet: when it was sent and when it arrived, in milliseconds of any two clocks, or
+/// `lost` instead of the latter; lines that begin with `#` say nothing. The fastest packet counts as
+/// `baseNanoseconds` under way, since two clocks do not tell.
+public struct NetworkTrace: PacketPath, Equatable, Sendable {
+  /// Why a file cannot be used.
+  public enum ParseError: Error, Equatable, Sendable {
+    /// Line `number`, counted from 1, is none of the two forms.
+    case unreadable(line: Int)
+    /// No packet arrived.
+    case empty
+  }
+
+  /// One packet: nanoseconds from the first departure, and under way beyond the fastest, nil if it was lost.
+  struct Packet: Equatable, Sendable {
+    var departure: Int64
+    var delay: Int64?
+  }
+
+  let packets: [Packet]
+  /// What is added to every delay, in nanoseconds.
+  public var baseNanoseconds: Int64 = 1_000_000
+  private var place = 0
+  private var begin: MonotonicInstant?
+
+  /// Reads the lines of a trace.
+  public init(parsing text: String) throws(ParseError) {
+    var packets: [(departure: Double, arrival: Double?)] = []
+    for (index, line) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
+      .enumerated()
+    {
+      let words = line.split { $0 == " " || $0 == "\t" || $0 == "," }
+      guard let first = words.first, !first.hasPrefix("#") else { continue }
+      guard words.count == 2, let departure = Self.milliseconds(first) else {
+        throw .unreadable(line: index + 1)
+      }
+      let arrival = Self.milliseconds(words[1])
+      guard arrival != nil || words[1] == "lost" else { throw .unreadable(line: index + 1) }
+      packets.append((departure, arrival))
+    }
+    self = try Self(packets)
+  }
+
+  init(_ packets: [(departure: Double, arrival: Double?)]) throws(ParseError) {
+    let sorted = packets.sorted { $0.departure < $1.departure }
+    let fastest = sorted.compactMap { packet in packet.arrival.map { $0 - packet.departure } }.min()
+    guard let fastest, let first = sorted.first else { throw .empty }
+    self.packets = sorted.map { packet in
+      Packet(
+        departure: Int64((packet.departure - first.departure) * 1e6),
+        delay: packet.arrival.flatMap { arrival in
+          let delay = arrival - packet.departure - fastest
+          return delay < Self.longestMilliseconds ? Int64(delay * 1e6) : nil
+        }
+      )
+    }
+  }
+
+  /// What is under way for longer is lost.
+  private static let longestMilliseconds = 60_000.0
+
+  private static func milliseconds(_ word: Substring) -> Double? {
+    guard let value = Double(word), value.isFinite, abs(value) < 1e12 else { return nil }
+    return value
+  }
+
+  /// What became of the recorded packet that was sent last before `instant`.
+  public mutating func fate(sentAt instant: MonotonicInstant, byteCount: Int)
+    -> EmulatedNetwork.Fate
+  {
+    let begin = begin ?? instant
+    self.begin = begin
+    let length = packets[packets.count - 1].departure + 20_000_000
+    let passed = instant.nanoseconds(since: begin) % length
+    if packets[place].departure > passed { place = 0 }
+    while place + 1 < packets.count, packets[place + 1].departure <= passed { place += 1 }
+    let delay = packets[place].delay.map { $0 + baseNanoseconds }
+    return EmulatedNetwork.Fate(
+      arrival: delay.map { instant.advanced(byNanoseconds: $0) },
+      copy: nil
+    )
+  }
+}

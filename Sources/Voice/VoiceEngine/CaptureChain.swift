@@ -1,0 +1,121 @@
+import MediaCore
+import SpeechDSP
+
+/// From the microphone's samples to clean ones at 48 kHz: rate conversion, then the filters.
+struct CaptureChain: ~Copyable {
+  /// Frames at 48 kHz that came out of the last `process`.
+  private(set) var outputFrames = 0
+  /// The clean frames.
+  private(set) var output = SampleBuffer(repeating: 0, count: 32_768)
+  /// Frames at 48 kHz captured so far.
+  private(set) var captured: Int64 = 0
+  /// Of those, frames that have come out.
+  var delivered: Int64 { captured - Int64(blockFill) }
+
+  private var rate: SampleRate
+  private var resampler: FixedRateResampler?
+  private var filter: SpeechFilter?
+  private let blockFrames: FrameCount
+  private var block: SampleBuffer
+  private var far: SampleBuffer
+  private var blockFill = 0
+  private var converted = SampleBuffer(repeating: 0, count: 32_768)
+
+  /// Whether the filters want to know what the loudspeaker sounded.
+  let needsReference: Bool
+
+  /// A chain for a microphone at `rate`.
+  init(rate: SampleRate, filters: SpeechFilterSettings) throws {
+    needsReference = filters.echoCancellation
+    // Blocks of 5 ms: the preprocessor delays by one block, and 2.5 ms is too coarse in frequency.
+    let blockFrames = 240
+    let resampler = try Self.resampler(from: rate)
+    let filter: SpeechFilter? =
+      filters.isEmpty ? nil : try SpeechFilter(filters, blockFrames: blockFrames)
+    self.rate = rate
+    self.blockFrames = blockFrames
+    block = SampleBuffer(repeating: 0, count: blockFrames)
+    far = SampleBuffer(repeating: 0, count: blockFrames)
+    self.resampler = consume resampler
+    self.filter = consume filter
+  }
+
+  /// What converts from `rate`, nil if nothing has to.
+  static func resampler(from rate: SampleRate) throws -> FixedRateResampler? {
+    rate == .voice ? nil : try FixedRateResampler(from: rate, to: .voice)
+  }
+
+  /// Goes on with another microphone, at `rate`, and exchanges what converts from it.
+  @_noAllocation @_noLocks
+  mutating func changeDevice(rate: SampleRate, _ resampler: inout FixedRateResampler?) {
+    self.rate = rate
+    swap(&self.resampler, &resampler)
+    resetEchoPath()
+  }
+
+  /// Takes in `count` frames at the microphone's rate; the result is in `output`.
+  @_noAllocation @_noLocks
+  mutating func process(
+    _ samples: borrowing SampleBuffer,
+    count: FrameCount,
+    reference: borrowing EchoReference
+  ) {
+    guard filter != nil else {
+      outputFrames = Self.convert(samples, count: count, by: &resampler, into: &output)
+      captured += Int64(outputFrames)
+      return
+    }
+    outputFrames = 0
+    let frames = Self.convert(samples, count: count, by: &resampler, into: &converted)
+    var taken = 0
+    while taken < frames {
+      let part = min(frames - taken, blockFrames - blockFill)
+      block.copy(from: converted, at: taken, to: blockFill, count: part)
+      taken += part
+      blockFill += part
+      captured += Int64(part)
+      if blockFill == blockFrames { processBlock(reference: reference) }
+    }
+  }
+
+  // Brings `count` frames to 48 kHz, and returns how many they are then.
+  @_noAllocation @_noLocks
+  private static func convert(
+    _ samples: borrowing SampleBuffer,
+    count: FrameCount,
+    by resampler: inout FixedRateResampler?,
+    into target: inout SampleBuffer
+  ) -> FrameCount {
+    if let conversion = resampler?.convert(samples, count: count, into: &target, at: 0) {
+      return conversion.produced
+    }
+    target.copy(from: samples, count: count)
+    return count
+  }
+
+  @_noAllocation @_noLocks
+  private mutating func processBlock(reference: borrowing EchoReference) {
+    reference.copy(
+      from: captured - Int64(blockFrames),
+      count: blockFrames,
+      into: &far
+    )
+    filter?.process(&block, far: far)
+    output.copy(from: block, to: outputFrames, count: blockFrames)
+    outputFrames += blockFrames
+    blockFill = 0
+  }
+
+  /// Moves on over `frames` at the microphone's rate that a fault swallowed; returns them at 48 kHz.
+  @_noAllocation @_noLocks
+  mutating func skip(_ frames: FrameCount) -> FrameCount {
+    let lost = SampleRate.voice.frames(inNanoseconds: rate.nanoseconds(of: frames))
+    captured += Int64(lost)
+    return lost
+  }
+
+  @_noAllocation @_noLocks
+  mutating func resetEchoPath() {
+    filter?.resetEchoPath()
+  }
+}

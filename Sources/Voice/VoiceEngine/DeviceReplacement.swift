@@ -1,0 +1,48 @@
+import MediaCore
+import Playout
+import RealTime
+import SpeechDSP
+
+/// Sides that take the place of a device's own, and afterwards those that were replaced.
+///
+/// They are opened, started, and have all that their rates need, so that the voice thread has only to exchange them.
+///
+/// **Thread safety:** made and released by the engine's owner; between the command and `done` it belongs to
+/// the voice thread.
+final class DeviceReplacement<Device: AudioDevice & ~Copyable> {
+  let sides: DeviceSides
+  let fill: PlaybackFill
+  /// Signalled once the sides are exchanged.
+  let done: WakeUp
+  var device: Device
+  var captureResampler: FixedRateResampler?
+  var playbackResampler: FixedRateResampler?
+
+  /// Starts `device`, of which only `sides` are used.
+  init(_ sides: DeviceSides, with device: consuming Device) throws {
+    done = try WakeUp()
+    let fill = PlaybackFill(device)
+    let captureResampler = try CaptureChain.resampler(from: device.captureRate)
+    let playbackResampler = try PlaybackChain.resampler(to: device.playbackRate)
+    try device.start(fill: fill.goal)
+    self.sides = sides
+    self.fill = fill
+    self.captureResampler = captureResampler
+    self.playbackResampler = playbackResampler
+    self.device = device
+  }
+}
+
+// SAFETY: one owner at a time, as said above; the command and `done` order the two threads.
+extension DeviceReplacement: @unchecked Sendable where Device: ~Copyable {}
+
+extension PlaybackFill {
+  /// Fill control of that device.
+  init(_ device: borrowing some AudioDevice & ~Copyable) {
+    self.init(
+      period: device.playbackPeriod,
+      capacity: device.playbackCapacity,
+      rate: device.playbackRate
+    )
+  }
+}

@@ -1,0 +1,124 @@
+import Codecs
+import MediaCore
+import SpeechDSP
+
+/// A decoder of G.711 for one voice: mono out, 48 kHz.
+///
+/// As with `OpusVoiceDecoder`, what is invented where packets are missing does not move the decoder itself, so that packets
+/// that come late after all are decoded as if they had been in time.
+struct G711VoiceDecoder: ~Copyable {
+  /// 48 kHz against 8 kHz.
+  private static var widening: Int { @_noAllocation @_noLocks get { 6 } }
+  /// 120 ms.
+  private static var longestPacket: Int { @_noAllocation @_noLocks get { 960 } }
+
+  private let law: G711.Law
+  private var decoder: NarrowbandVoice
+  /// Goes on where nothing came.
+  private var guess: NarrowbandVoice
+  private var continuation = PitchContinuation()
+  private var guessed: FrameCount = 0
+  private var narrowband = SampleBuffer(repeating: 0, count: 960)
+
+  init(law: G711.Law) throws(SpeechDSPError) {
+    let decoder = try NarrowbandVoice()
+    let guess = try NarrowbandVoice()
+    self.init(law, decoder, guess)
+  }
+
+  private init(
+    _ law: G711.Law,
+    _ decoder: consuming NarrowbandVoice,
+    _ guess: consuming NarrowbandVoice
+  ) {
+    self.law = law
+    self.decoder = decoder
+    self.guess = guess
+  }
+
+  /// How much of what is decoded after a loss is still that of what was invented: the resampler looks ahead.
+  static var leaningFrames: FrameCount { @_noAllocation @_noLocks get { 240 } }
+
+  /// The duration in frames of a payload of `byteCount` bytes, nil if it makes no sense.
+  @_noAllocation @_noLocks
+  static func frames(byteCount: Int) -> FrameCount? {
+    byteCount > 0 && byteCount <= longestPacket ? byteCount * widening : nil
+  }
+
+  /// Decodes the payload in `range` of `bytes`, of 120 ms at most, and returns the frames written to `samples`.
+  @_noAllocation @_noLocks
+  mutating func decode(
+    _ bytes: borrowing ByteBuffer,
+    in range: Range<Int>,
+    into samples: inout SampleBuffer
+  ) -> FrameCount {
+    let count = min(range.upperBound - range.lowerBound, narrowband.count)
+    for index in 0..<count {
+      narrowband[index] = G711.decode(bytes[range.lowerBound + index], law: law)
+    }
+    return decoder.say(narrowband, count: count, into: &samples)
+  }
+
+  /// Continues the last sound over `frames`, a multiple of 120; the decoder itself does not move.
+  @_noAllocation @_noLocks
+  mutating func conceal(into samples: inout SampleBuffer, frames: FrameCount) -> FrameCount {
+    let count = min(frames / Self.widening, narrowband.count)
+    if guessed == 0 {
+      guess.takeOver(decoder, using: &samples)
+      continuation.begin(after: decoder.said)
+    }
+    guessed += count * Self.widening
+    for index in 0..<count { narrowband[index] = continuation.next() }
+    return guess.say(narrowband, count: count, into: &samples)
+  }
+
+  /// Takes the decoder over a loss of `frames`, to the packet after it; returns false if `conceal` still continues something
+  /// else, until `endGuess`.
+  ///
+  /// Each packet is decoded by itself. What led to it only sounds on for as long as the resampler looks ahead.
+  @_noAllocation @_noLocks
+  mutating func pass(_ frames: FrameCount, using scratch: inout SampleBuffer) -> Bool {
+    guard guessed > 0 else { return true }
+    guard frames > 0 else { return false }
+    decoder.takeOver(guess, using: &scratch)
+    return guessed <= frames
+  }
+
+  /// Lets the next `conceal` continue what was decoded last.
+  @_noAllocation @_noLocks
+  mutating func endGuess() { guessed = 0 }
+}
+
+/// What was said last at 8 kHz, and the resampler that it went through.
+struct NarrowbandVoice: ~Copyable {
+  /// The newest samples, the last one at the end.
+  private(set) var said = SampleBuffer(repeating: 0, count: PitchContinuation.historyCount)
+  private var resampler: FixedRateResampler
+
+  init() throws(SpeechDSPError) {
+    resampler = try FixedRateResampler(from: SampleRate(hertz: G711.sampleRateHertz), to: .voice)
+    var scratch = SampleBuffer(repeating: 0, count: 960)
+    resampler.resume(after: said, using: &scratch)
+  }
+
+  /// Appends the first `count` of `samples` and returns how many frames at 48 kHz it wrote for them.
+  @_noAllocation @_noLocks
+  mutating func say(
+    _ samples: borrowing SampleBuffer,
+    count: Int,
+    into output: inout SampleBuffer
+  ) -> FrameCount {
+    guard count > 0 else { return 0 }
+    let kept = max(0, said.count - count)
+    said.move(from: said.count - kept, to: 0, count: kept)
+    said.copy(from: samples, at: count - (said.count - kept), to: kept, count: said.count - kept)
+    return resampler.convert(samples, count: count, into: &output, at: 0).produced
+  }
+
+  /// Forgets what it knows for what `other` knows.
+  @_noAllocation @_noLocks
+  mutating func takeOver(_ other: borrowing NarrowbandVoice, using scratch: inout SampleBuffer) {
+    said.copy(from: other.said, count: said.count)
+    resampler.resume(after: said, using: &scratch)
+  }
+}

@@ -1,0 +1,267 @@
+import MediaCore
+import Codecs
+import RTP
+
+/// Decides how a voice is sent, from what the far side reports of it.
+///
+/// | The far side sees | Packets |
+/// |---|---|
+/// | no loss and little jitter, for a while | 5 ms, low delay, at a higher rate: they arrive sooner and sound better |
+/// | losses | as configured, each with copies of as many before it as mend what is lost |
+/// | losses, and takes no copies | as configured, with in-band redundancy (RFC 6716 section 2.1.7) |
+/// | losses, and each packet waits longer on its way | fewer bits: the way is too narrow |
+///
+/// A change for better waits until it has proved right for a while, longer after each failure; one for worse comes with
+/// the report that asks for it.
+struct SendingPlanner: ~Copyable {
+  /// What is gained by the first copy, and by each further one, must be more than this share of the packets.
+  private static var firstGain: Double { 0.002 }
+  private static var furtherGain: Double { 0.005 }
+  /// Links that lose less than this are clean, those that lose more than `bad` are not.
+  private static var clean: Double { 0.000_5 }
+  private static var bad: Double { 0.005 }
+  /// The jitter (RFC 3550) up to which a link is clean, and from which it is not, in nanoseconds.
+  private static var calmJitter: Int64 { 2_000_000 }
+  private static var wildJitter: Int64 { 5_000_000 }
+  /// How long a link has to be clean at first, and at most, before it is believed.
+  private static var firstPatience: Int64 { 4_000_000_000 }
+  private static var longestPatience: Int64 { 64_000_000_000 }
+  /// After so long without a failure earlier ones are forgiven.
+  private static var forgiveness: Int64 { 120_000_000_000 }
+  private static var lowDelayFrames: FrameCount { 240 }
+  private static var lowDelayBitrate: Int { 96_000 }
+  /// Bits per second of all packets, headers included, and of one payload.
+  private static var widest: Int { 240_000 }
+  private static var narrowest: Int { 24_000 }
+  /// IPv4, UDP and RTP.
+  private static var headerBits: Int { 320 }
+  /// A way is too narrow if packets wait so much longer than they did at best, in nanoseconds.
+  private static var queueing: Int64 { 100_000_000 }
+  /// Who does not report for so long may not get short packets well.
+  private static var longestSilence: Int64 { 10_000_000_000 }
+
+  /// What to do now.
+  private(set) var plan: SendingPlan
+
+  private let configured: SendingPlan
+  private let sendsCopies: Bool
+  private let usesInBandRedundancy: Bool
+  private var adaptsPackets: Bool
+  private var bitrate: Int
+  private var isShortened = false
+  private var losses = LossEstimate()
+  /// Bits per second that the way is believed to carry.
+  private var ceiling = Self.widest
+  private var cleanSince: MonotonicInstant?
+  private var patience = Self.firstPatience
+  private var roundTrips = RecentMinimum()
+
+  // What the compound packet that is being read has told so far.
+  private var fractionLost: Int?
+  private var hasRuns = false
+  private var jitter: Int64 = 0
+  private var isQueueing = false
+  private var reported: MonotonicInstant?
+
+  init(_ configuration: StreamConfiguration) {
+    configured = SendingPlan(
+      application: configuration.packetFrames < 480 ? .lowDelay : .speech,
+      packetFrames: configuration.packetFrames,
+      bitrate: configuration.bitrate,
+      redundancyDepth: 0,
+      expectedLossPercent: 0
+    )
+    plan = configured
+    bitrate = configuration.bitrate
+    sendsCopies = configuration.sendRedundancyPayloadType != nil
+    adaptsPackets = configuration.adaptsPackets
+    usesInBandRedundancy = configuration.usesInBandRedundancy && configuration.codec == .opus
+  }
+
+  /// Changes the bit rate of a payload, which from now on is what the user wants and not what suits the network.
+  @_noAllocation @_noLocks
+  mutating func setBitrate(_ bitsPerSecond: Int) {
+    bitrate = max(6_000, min(510_000, bitsPerSecond))
+    adaptsPackets = false
+    isShortened = false
+    plan.application = configured.application
+    plan.packetFrames = configured.packetFrames
+    plan.bitrate = bitrate
+  }
+
+  /// Takes in which packets came, as the far side told at `now`.
+  @_noAllocation @_noLocks
+  mutating func receive(
+    _ runs: LossRuns,
+    in datagram: borrowing ByteBuffer,
+    at now: MonotonicInstant
+  ) {
+    var runs = runs
+    losses.fade(to: now)
+    while let (isReceived, count) = runs.next(in: datagram) {
+      losses.add(isReceived: isReceived, count: count)
+    }
+    hasRuns = true
+  }
+
+  /// Takes in a report: the share lost since the one before in 1/256, the jitter, and the round trip if this report
+  /// gave it, in nanoseconds.
+  @_noAllocation @_noLocks
+  mutating func receive(
+    fractionLost: Int,
+    jitterNanoseconds jitter: Int64,
+    roundTripNanoseconds roundTrip: Int64?,
+    at now: MonotonicInstant
+  ) {
+    self.fractionLost = fractionLost
+    self.jitter = jitter
+    reported = now
+    isQueueing = false
+    guard let roundTrip else { return }
+    isQueueing = roundTrip - roundTrips.update(roundTrip, at: now) > Self.queueing
+  }
+
+  /// Decides by what the compound packet told that `receive` was given in parts.
+  @_noAllocation @_noLocks
+  mutating func decide(at now: MonotonicInstant) {
+    guard let fraction = fractionLost else { return hasRuns = false }
+    fractionLost = nil
+    guard sendsCopies else { return adaptInBandRedundancy(toFractionLost: fraction) }
+    if !hasRuns { assumeSingleLosses(fraction, at: now) }
+    hasRuns = false
+    noteWidth(fractionLost: fraction)
+    noteCleanness(at: now)
+    choose(at: now)
+  }
+
+  /// Notes that time passes, with or without reports.
+  @_noAllocation @_noLocks
+  mutating func advance(to now: MonotonicInstant) {
+    guard isShortened, let reported, now.nanoseconds(since: reported) > Self.longestSilence else {
+      return
+    }
+    cleanSince = nil
+    choose(at: now)
+  }
+
+  // In-band redundancy is paid for in quality, so it follows the loss that the far side sees.
+  @_noAllocation @_noLocks
+  private mutating func adaptInBandRedundancy(toFractionLost fraction: Int) {
+    guard usesInBandRedundancy else { return }
+    let percent = min(25, (fraction * 100 + 255) / 256)
+    let expected = plan.expectedLossPercent
+    plan.expectedLossPercent = percent > expected ? percent : (expected + percent) / 2
+  }
+
+  // A far side that does not tell which packets it lost: one copy may mend them.
+  @_noAllocation @_noLocks
+  private mutating func assumeSingleLosses(_ fraction: Int, at now: MonotonicInstant) {
+    losses.fade(to: now)
+    for _ in 0..<fraction {
+      losses.add(isReceived: false, count: 1)
+      losses.add(isReceived: true, count: max(1, (256 - fraction) / max(1, fraction)))
+    }
+    if fraction == 0 { losses.add(isReceived: true, count: 256) }
+  }
+
+  @_noAllocation @_noLocks
+  private mutating func noteWidth(fractionLost: Int) {
+    if fractionLost > 5, isQueueing {
+      let headers = Self.headers(of: plan.packetFrames)
+      let sent = plan.bitrate * (plan.redundancyDepth + 1) + headers
+      ceiling = max(Self.narrowest + headers, min(ceiling, sent) * 3 / 4)
+    } else {
+      ceiling = min(Self.widest, ceiling + ceiling / 32)
+    }
+  }
+
+  // A link is clean while nothing is heard of loss, jitter or queues, and bad when there is too much of it.
+  @_noAllocation @_noLocks
+  private mutating func noteCleanness(at now: MonotonicInstant) {
+    let share = losses.share(depth: 0)
+    if isShortened {
+      guard share > Self.bad || jitter > Self.wildJitter || isQueueing else {
+        if let cleanSince, now.nanoseconds(since: cleanSince) > Self.forgiveness {
+          patience = Self.firstPatience
+        }
+        return
+      }
+      patience = min(2 * patience, Self.longestPatience)
+      cleanSince = nil
+    } else if share > Self.clean || jitter > Self.calmJitter || isQueueing {
+      cleanSince = nil
+    } else {
+      cleanSince = cleanSince ?? now
+    }
+  }
+
+  @_noAllocation @_noLocks
+  private mutating func choose(at now: MonotonicInstant) {
+    let wait = isShortened ? 0 : patience
+    let isClean = cleanSince.map { now.nanoseconds(since: $0) >= wait } ?? false
+    let shortFrames = min(Self.lowDelayFrames, configured.packetFrames)
+    let needed = Self.lowDelayBitrate + Self.headers(of: shortFrames)
+    isShortened = adaptsPackets && isClean && ceiling >= needed
+    if isShortened {
+      plan = SendingPlan(
+        application: .lowDelay,
+        packetFrames: shortFrames,
+        bitrate: max(bitrate, Self.lowDelayBitrate),
+        redundancyDepth: 0,
+        expectedLossPercent: 0
+      )
+      return
+    }
+    plan = configured
+    plan.bitrate = bitrate
+    guard adaptsPackets else { return plan.redundancyDepth = depth(ofPayloads: bitrate) }
+    // On a narrow way headers weigh more than a longer wait for each packet.
+    if ceiling < Self.widest / 2 { plan.packetFrames = max(960, plan.packetFrames) }
+    plan.redundancyDepth = depth(ofPayloads: Self.narrowest)
+    let room = ceiling - Self.headers(of: plan.packetFrames)
+    let fitting = room / (plan.redundancyDepth + 1)
+    plan.bitrate = max(min(bitrate, Self.narrowest), min(bitrate, fitting))
+  }
+
+  // As many copies as each mend enough, and as there is room for.
+  @_noAllocation @_noLocks
+  private func depth(ofPayloads least: Int) -> Int {
+    let room = ceiling - Self.headers(of: plan.packetFrames)
+    var depth = 0
+    while depth < LossEstimate.deepest, depth == 0 || (depth + 2) * least <= room {
+      let gain = losses.share(depth: depth) - losses.share(depth: depth + 1)
+      guard gain > (depth == 0 ? Self.firstGain : Self.furtherGain) else { break }
+      depth += 1
+    }
+    return depth
+  }
+
+  @_noAllocation @_noLocks
+  private static func headers(of packetFrames: FrameCount) -> Int {
+    headerBits * 48_000 / packetFrames
+  }
+}
+
+/// The least of what was measured in the last half minute to a minute.
+struct RecentMinimum: Sendable, BitwiseCopyable {
+  private static var window: Int64 { 30_000_000_000 }
+
+  private var current = Int64.max
+  private var previous = Int64.max
+  private var begin: MonotonicInstant?
+
+  @_noAllocation @_noLocks init() {}
+
+  /// Takes in a measurement, and returns the least.
+  @_noAllocation @_noLocks
+  mutating func update(_ value: Int64, at now: MonotonicInstant) -> Int64 {
+    if let begin, now.nanoseconds(since: begin) < Self.window {
+      current = min(current, value)
+    } else {
+      previous = current
+      current = value
+      begin = now
+    }
+    return min(current, previous)
+  }
+}

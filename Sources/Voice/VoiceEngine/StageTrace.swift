@@ -1,0 +1,124 @@
+import MediaCore
+import Playout
+import RealTime
+
+/// The stations of a packet's first sample from mouth to ear, in order.
+public enum VoiceStage: Int, CaseIterable, Hashable, Sendable, BitwiseCopyable {
+  /// From the first sample of the packet to the last: its duration.
+  case packet
+  /// From the last sample in the microphone to its being read: the device's period, and blocks of filters.
+  case capture
+  /// Rate conversion and filters.
+  case processing
+  /// The encoder.
+  case encode
+  /// The system call that sends.
+  case send
+  /// From there to the kernel's note of arrival; known of packets that come back to their sender.
+  case network
+  /// From the arrival to the decoder, by the loudspeaker's clock.
+  case playout
+  /// The decoder.
+  case decode
+  /// Decoded sound that is to be played before.
+  case queue
+  /// What the loudspeaker's buffer holds.
+  case fill
+  /// No station: how long after a period of the microphone was over the voice thread came to read it.
+  case lateness
+}
+
+/// How long one packet spent in one stage.
+public struct StageTime: Equatable, Sendable, BitwiseCopyable {
+  /// Where.
+  public var stage: VoiceStage
+  /// How long, in nanoseconds.
+  public var nanoseconds: Int64
+}
+
+/// What the microphone has just delivered.
+struct CapturedBlock {
+  /// How long before its reading the last frame was sampled, in nanoseconds.
+  var age: Int64
+  /// When it was read.
+  var read: MonotonicInstant
+  /// When rate conversion and filters were done.
+  var processed: MonotonicInstant
+}
+
+/// Notes on the voice thread how long each packet spends in each stage, for another thread to read.
+///
+/// What does not fit into the ring is left out.
+struct StageTrace: ~Copyable {
+  private var times: RingProducer<StageTime>
+  private var sent = FixedArray<Int64>(repeating: 0, count: 256)
+
+  private let notesStages: Bool
+
+  init(_ trace: EngineSettings.Trace, times: consuming RingProducer<StageTime>) {
+    self.times = times
+    notesStages = trace == .stages
+  }
+
+  @_noAllocation @_noLocks
+  mutating func note(_ stage: VoiceStage, _ nanoseconds: Int64) {
+    guard notesStages else { return }
+    times.write(StageTime(stage: stage, nanoseconds: max(0, nanoseconds)))
+  }
+
+  @_noAllocation @_noLocks
+  mutating func noteLateness(_ nanoseconds: Int64) {
+    times.write(StageTime(stage: .lateness, nanoseconds: max(0, nanoseconds)))
+  }
+
+  /// Notes that the RTP packet in `datagram` was handed to the system at `instant`.
+  @_noAllocation @_noLocks
+  mutating func noteSending(_ datagram: borrowing ByteBuffer, at instant: MonotonicInstant) {
+    sent[Int(datagram[3])] = instant.nanoseconds
+  }
+
+  /// Notes how long a packet that this stream itself sent was under way.
+  @_noAllocation @_noLocks
+  mutating func noteArrival(_ datagram: borrowing ByteBuffer, at instant: MonotonicInstant) {
+    let sent = sent[Int(datagram[3])]
+    guard sent > 0, instant.nanoseconds - sent < 1_000_000_000 else { return }
+    note(.network, instant.nanoseconds - sent)
+  }
+}
+
+/// What one `render` of a stream decoded, and how long it had waited.
+struct DecodeLog: ~Copyable {
+  private static var capacity: Int { @_noAllocation @_noLocks get { 16 } }
+
+  /// How many packets were decoded, sixteen at most.
+  private(set) var count = 0
+  private var waits = FixedArray<Int64>(repeating: 0, count: 16)
+  private var ahead = FixedArray<FrameCount>(repeating: 0, count: 16)
+  private var arrivals = FixedArray<Int64>(repeating: 0, count: JitterBuffer.capacity)
+
+  init() {}
+
+  /// How long the packet at `index` waited for the decoder, in nanoseconds of the loudspeaker's clock.
+  @_noAllocation @_noLocks
+  func wait(_ index: Int) -> Int64 { waits[index] }
+
+  /// Frames at 48 kHz that were to be played before the packet at `index` when it was decoded.
+  @_noAllocation @_noLocks
+  func queuedFrames(_ index: Int) -> FrameCount { ahead[index] }
+
+  @_noAllocation @_noLocks
+  mutating func noteArrival(slot: Int, at arrival: MonotonicInstant) {
+    arrivals[slot] = arrival.nanoseconds
+  }
+
+  @_noAllocation @_noLocks
+  mutating func begin() { count = 0 }
+
+  @_noAllocation @_noLocks
+  mutating func noteDecoding(slot: Int, at now: MonotonicInstant, queuedFrames: FrameCount) {
+    guard count < Self.capacity else { return }
+    waits[count] = now.nanoseconds - arrivals[slot]
+    ahead[count] = queuedFrames
+    count += 1
+  }
+}

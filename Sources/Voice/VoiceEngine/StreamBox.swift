@@ -1,0 +1,203 @@
+import MediaCore
+import Playout
+import RTP
+import RealTime
+import Synchronization
+
+/// Names a stream; no other engine of the process has one of that name.
+public struct StreamID: Hashable, Sendable, BitwiseCopyable {
+  private static let count = Atomic<Int>(0)
+
+  let rawValue: Int
+
+  /// A number that was not given before.
+  static func next() -> Int {
+    count.add(1, ordering: .relaxed).newValue
+  }
+}
+
+/// A stream with its transport, as the voice loop holds it.
+///
+/// **Ownership:** the engine keeps the reference; the loop borrows it between `attach` and the
+/// moment it has written its number to the ring `released`, so that the last reference never ends on the voice thread.
+final class StreamBox<Transport: PacketTransport & ~Copyable> {
+  var isMuted = false
+  var reports: LatestWriter<StreamStatistics>
+  var keys: RingProducer<UInt8>
+  /// Streams of one conference hear each other; 0 stands for none.
+  var conference = 0
+  var bridge = ConferenceBridge()
+
+  private let ssrc: UInt32
+  /// Whether somebody else than the agreed host was heard first.
+  private var isStrangerHeard = false
+  private var outputPeak = HeldPeak()
+  // SAFETY: whoever owns the box comes here, and neither of these knows it. The generic one is last, as in `VoiceLoop`.
+  @safe @exclusivity(unchecked) var stream: VoiceStream
+  @safe @exclusivity(unchecked) var transport: Transport
+
+  init(
+    stream: consuming VoiceStream,
+    ssrc: UInt32,
+    transport: consuming Transport,
+    reports: consuming LatestWriter<StreamStatistics>,
+    keys: consuming RingProducer<UInt8>
+  ) {
+    self.stream = stream
+    self.ssrc = ssrc
+    self.transport = transport
+    self.reports = reports
+    self.keys = keys
+  }
+
+  /// Sends every packet that is whole.
+  func send(_ datagram: inout ByteBuffer) {
+    while let length = stream.nextPacket(into: &datagram) {
+      transport.send(datagram, length: length, isControl: false)
+    }
+  }
+
+  /// Does the same from `begin` on, which becomes its end, and notes how long it takes and how old the last sample is by
+  /// then.
+  func send(
+    _ datagram: inout ByteBuffer,
+    of block: CapturedBlock,
+    from begin: inout MonotonicInstant,
+    tracing trace: inout StageTrace?,
+    by time: some TimeSource
+  ) {
+    while let length = stream.nextPacket(into: &datagram) {
+      let encoded = time.now
+      transport.send(datagram, length: length, isControl: false)
+      let sent = time.now
+      trace?.noteSending(datagram, at: sent)
+      trace?.note(.packet, stream.packetNanoseconds)
+      let later = SampleRate.voice.nanoseconds(of: stream.pendingFrames)
+      trace?.note(.capture, block.age + later)
+      trace?.note(.processing, block.processed.nanoseconds(since: block.read))
+      trace?.note(.encode, encoded.nanoseconds(since: begin))
+      trace?.note(.send, sent.nanoseconds(since: encoded))
+      begin = sent
+    }
+  }
+
+  /// Sends a report if one is due, or the last one.
+  func report(_ datagram: inout ByteBuffer, at now: MonotonicInstant, wall: Int64, isLast: Bool) {
+    let length = stream.nextReport(
+      into: &datagram,
+      at: now,
+      wallNanoseconds: wall,
+      isGoodbye: isLast
+    )
+    guard let length else { return }
+    transport.send(datagram, length: length, isControl: true)
+  }
+
+  /// Tells the engine how the stream stands.
+  func publish(at now: MonotonicInstant) {
+    var statistics = stream.takeStatistics(at: now)
+    outputPeak.note(statistics.outputPeak)
+    statistics.outputPeak = outputPeak.take(isRead: reports.isRead)
+    reports.write(statistics)
+  }
+
+  // True if the stream hears itself, as in a loopback call.
+  private func isOwn(_ datagram: borrowing ByteBuffer, length: Int) -> Bool {
+    guard let packet = RTPPacket(parsing: datagram, length: length) else { return false }
+    return packet.header.ssrc == ssrc
+  }
+
+  /// Adds what the far side said to `output` as `VoiceStream.render` does, and notes how long what was
+  /// decoded had waited, and how long what is decoded now will wait behind `fillNanoseconds` of sound.
+  func render(
+    addingTo output: inout SampleBuffer,
+    count: FrameCount,
+    at now: MonotonicInstant,
+    fillNanoseconds: Int64,
+    tracing trace: inout StageTrace?,
+    by time: some TimeSource
+  ) {
+    guard trace != nil else {
+      return stream.render(addingTo: &output, count: count, at: now)
+    }
+    let begin = time.now
+    stream.render(addingTo: &output, count: count, at: now)
+    let taken = time.now.nanoseconds(since: begin)
+    let decoded = stream.voice.decodes.count
+    for index in 0..<decoded {
+      trace?.note(.playout, stream.voice.decodes.wait(index))
+      trace?.note(.decode, taken / Int64(decoded))
+      let ahead = stream.voice.decodes.queuedFrames(index)
+      trace?.note(.queue, SampleRate.voice.nanoseconds(of: ahead))
+      trace?.note(.fill, fillNanoseconds)
+    }
+  }
+
+  /// Passes on the keys that the far side has pressed, and says so.
+  func passKeysOn(_ signals: LoopSignals) {
+    while let key = stream.takeKey() {
+      keys.write(key)
+      signals.keyNews.signal()
+    }
+  }
+
+  // A far side with several addresses may send from another than it described; but whoever else was first gives way once
+  // the agreed host speaks.
+  private func admits(_ arrival: Arrival, _ datagram: borrowing ByteBuffer) -> Bool {
+    switch arrival.origin {
+    case .agreed:
+      if isStrangerHeard, stream.isVoice(datagram, length: arrival.length) {
+        transport.forgetAdmitted()
+        stream.forgetSource()
+        isStrangerHeard = false
+      }
+      return true
+    case .admitted:
+      return true
+    case .foreign:
+      guard !stream.hasSource, stream.isVoice(datagram, length: arrival.length) else {
+        return false
+      }
+      transport.admitLastSource()
+      isStrangerHeard = true
+      return true
+    }
+  }
+
+  /// Takes in what has arrived, up to a second's worth in one go.
+  func receive(
+    _ datagram: inout ByteBuffer,
+    at now: MonotonicInstant,
+    playback: SoundClock,
+    tracing trace: inout StageTrace?
+  ) {
+    for _ in 0..<512 {
+      switch transport.receive(into: &datagram, at: now) {
+      case .received(let arrival):
+        guard admits(arrival, datagram) else { continue }
+        if trace != nil, isOwn(datagram, length: arrival.length) {
+          trace?.noteArrival(datagram, at: arrival.instant)
+        }
+        stream.receive(
+          datagram,
+          length: arrival.length,
+          at: ArrivalTime(
+            instant: arrival.instant,
+            playback: playback.time(of: arrival.instant),
+            wait: playback.wait(since: arrival.instant)
+          )
+        )
+      case .refused:
+        stream.noteRefusal()
+      case .failed:
+        continue
+      case .empty:
+        return
+      }
+    }
+  }
+}
+
+// SAFETY: made by the engine and handed over through the command ring; from then on only the voice
+// loop touches it, until it has announced the release.
+extension StreamBox: @unchecked Sendable {}

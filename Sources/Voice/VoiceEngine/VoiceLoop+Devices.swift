@@ -1,0 +1,78 @@
+import CLinux
+import MediaCore
+import Playout
+import RealTime
+
+/// Devices that go, stand still and are replaced while the voice goes on.
+extension VoiceLoop where Device: ~Copyable, Transport: ~Copyable {
+  /// Notes that nothing more will come from these sides.
+  func noteGone(_ sides: DeviceSides) {
+    gone.formUnion(sides)
+    signals.noteGone(sides)
+    if sides.contains(.playback) { forEachStream { box, _ in box.stream.noteInterruption() } }
+    // Its descriptor would end every wait at once.
+    waitedCount = 1 + device.pollDescriptors(&descriptors, from: 1)
+  }
+
+  /// Raises the alarm about a side that has stood still for long, and takes it back if it moves again.
+  func watch(at now: MonotonicInstant) {
+    let passed = now.nanoseconds(since: lastTurn)
+    lastTurn = now
+    if !gone.contains(.capture) { note(.capture, captureStillness.pass(nanoseconds: passed)) }
+    if !gone.contains(.playback) { note(.playback, playbackStillness.pass(nanoseconds: passed)) }
+  }
+
+  private func note(_ side: DeviceSides, _ isAlarm: Bool?) {
+    guard let isAlarm else { return }
+    if isAlarm { signals.noteGone(side) } else { signals.noteBack(side) }
+  }
+
+  /// Goes on with the sides that `replacement` brings, and leaves it those that were here.
+  func replace(_ replacement: DeviceReplacement<Device>) {
+    let sides = replacement.sides
+    let oldCaptureRate = device.captureRate
+    let oldPeriod = device.playbackRate.nanoseconds(of: device.playbackPeriod)
+    device.exchange(sides, with: &replacement.device)
+    if sides.contains(.capture) {
+      let gap = max(0, time.now.nanoseconds(since: lastRead))
+      skipCapture(oldCaptureRate.frames(inNanoseconds: gap))
+      changeMicrophone(replacement)
+    }
+    if sides.contains(.playback) { changeLoudspeaker(replacement, oldPeriod: oldPeriod) }
+    reference.forgetAlignment()
+    gone.subtract(sides)
+    signals.noteBack(sides)
+    waitedCount = 1 + device.pollDescriptors(&descriptors, from: 1)
+    statistics.deviceChanges += 1
+    replacement.done.signal()
+  }
+
+  private func changeMicrophone(_ replacement: DeviceReplacement<Device>) {
+    capture.changeDevice(rate: device.captureRate, &replacement.captureResampler)
+    let period = device.captureRate.nanoseconds(of: device.capturePeriod)
+    captureClock.changeDevice(
+      period: SampleRate.voice.frames(inNanoseconds: period),
+      rate: .voice
+    )
+    statistics.capturePeriodNanoseconds = period
+    captureStillness = SideStillness(periodNanoseconds: period)
+    lastRead = time.now
+    discardStaleCapture()
+  }
+
+  private func changeLoudspeaker(_ replacement: DeviceReplacement<Device>, oldPeriod: Int64) {
+    playback.changeDevice(rate: device.playbackRate, &replacement.playbackResampler)
+    fill = replacement.fill
+    errand = nil
+    writtenFrames = 0
+    playbackClock.changeDevice(period: device.playbackPeriod, rate: device.playbackRate)
+    playbackStillness = SideStillness(
+      periodNanoseconds: device.playbackRate.nanoseconds(of: device.playbackPeriod)
+    )
+    waits = Waits(device)
+    let shorter = oldPeriod - device.playbackRate.nanoseconds(of: device.playbackPeriod)
+    // The mean wait is half a period.
+    if shorter > 0 { forEachStream { box, _ in box.stream.noteShorterWaits(by: shorter / 2) } }
+    capture.resetEchoPath()
+  }
+}

@@ -1,0 +1,55 @@
+import MediaCore
+import Playout
+import RealTime
+
+/// What the loop has to do between two periods of its microphone.
+struct MidCycleErrand {
+  enum Kind {
+    /// Give the loudspeaker what it wants.
+    case write
+    /// See whether the loudspeaker has taken anything since it was written to.
+    case look
+  }
+
+  var kind: Kind
+  var time: MonotonicInstant
+}
+
+/// When the loudspeaker is written to: at once, or as late in its cycle as is safe (`PlaybackFill`).
+extension VoiceLoop where Device: ~Copyable, Transport: ~Copyable {
+  /// A wait that is shorter is not worth a wake-up.
+  private static var shortestWait: Int64 { 100_000 }
+
+  /// Plays now or plans to, at the end of a turn that began at `begin`.
+  func playInTime(sinceTurnAt begin: MonotonicInstant) {
+    let isNewPeriod = lastRead >= begin
+    if !isNewPeriod, case .write = errand?.kind { return }
+    // A new period while the last one has not been written: no more waiting.
+    let isBehind = errand != nil
+    errand = nil
+    guard isNewPeriod, device.isOneDevice, fill.followsCycles, gone.isEmpty else {
+      return receiveAndPlay()
+    }
+    let before = fill.plannedPostponement
+    let due = fill.timeToWrite(queued: device.queuedFrames(), at: lastRead)
+    let more = fill.plannedPostponement - before
+    // What lay until now will lie shorter, or longer.
+    if more != 0 { forEachStream { box, _ in box.stream.noteShorterWaits(by: more) } }
+    if !isBehind, due.nanoseconds(since: time.now) > Self.shortestWait {
+      errand = MidCycleErrand(kind: .write, time: due)
+      return
+    }
+    receiveAndPlay()
+    guard let look = fill.timeToLook(at: lastRead) else { return }
+    errand = MidCycleErrand(kind: .look, time: look)
+  }
+
+  /// Does what was planned.
+  func perform(_ errand: MidCycleErrand) {
+    self.errand = nil
+    switch errand.kind {
+    case .write: receiveAndPlay()
+    case .look: fill.look(queued: device.queuedFrames())
+    }
+  }
+}

@@ -1,0 +1,499 @@
+import CLinux
+import MediaCore
+import Playout
+import RealTime
+import Synchronization
+
+/// The voice thread's loop: one poll over the device and the control event, then capture, send,
+/// receive, render and play, in this order, the last three perhaps a little later (`MidCycleErrand`).
+///
+/// Sockets are not polled: a datagram matters when the loudspeaker wants frames, and the kernel has
+/// noted when it came. What the loop calls is marked free of allocation and locks; the loop itself
+/// is generic over device and transport and therefore cannot be marked, so its allocations are
+/// counted by a test instead.
+final class VoiceLoop<
+  Device: AudioDevice & ~Copyable,
+  Transport: PacketTransport & ~Copyable,
+  Time: TimeSource
+> {
+  static var streamCapacity: Int { 256 }
+
+  let signals: LoopSignals
+  private var commands: RingConsumer<LoopCommand>
+  private var released: RingProducer<Int>
+  private var reports: LatestWriter<EngineStatistics>
+  private var monitorCapture: RingProducer<Float>?
+  private var monitorPlayback: RingProducer<Float>?
+  private let isMeasuring: Bool
+  private let isProbing: Bool
+  private let isEcho: Bool
+
+  var reference = EchoReference()
+  var captureClock: SoundClock
+  var writtenFrames: Int64 = 0
+  private var nextReport: MonotonicInstant
+  /// Sides that are gone and not replaced.
+  var gone: DeviceSides = []
+  /// When the microphone last gave something; at first when the loop began.
+  var lastRead: MonotonicInstant
+  var lastTurn: MonotonicInstant
+  var captureStillness: SideStillness
+  var playbackStillness: SideStillness
+  private var isInputMuted = false
+  var waitedCount = 1
+
+  private var streamAddresses = FixedArray<Int>(repeating: 0, count: 256)
+  private var streamIDs = FixedArray<Int>(repeating: 0, count: 256)
+  /// The slots from here on are free.
+  private var slotCount = 0
+  var descriptors = FixedArray<pollfd>(repeating: pollfd(), count: 24)
+  private var chirp = SampleBuffer(ProbeSignal.chirp())
+
+  /// Between two reports to the engine.
+  private static var reportNanoseconds: Int64 { 100_000_000 }
+  /// A device that stands still must not keep reports from going out.
+  private static var idleNanoseconds: Int64 { 50_000_000 }
+  var waits: Waits
+  private var turnsWithoutCapture = 0
+  /// What is to be done before the microphone has its next period.
+  var errand: MidCycleErrand?
+
+  // SAFETY: one thread at a time comes here, and what is called while one of these is accessed knows nothing of the loop: the
+  // streams, the chains, and the ports, which must not call back. A check at each access is a good part of a turn's time.
+  @safe @exclusivity(unchecked) private var trace: StageTrace?
+  @safe @exclusivity(unchecked) var capture: CaptureChain
+  @safe @exclusivity(unchecked) var playback: PlaybackChain
+  @safe @exclusivity(unchecked) var fill: PlaybackFill
+  @safe @exclusivity(unchecked) var playbackClock: SoundClock
+  @safe @exclusivity(unchecked) var statistics = EngineStatistics()
+  @safe @exclusivity(unchecked) private var inputPeak = HeldPeak()
+  @safe @exclusivity(unchecked) var block = SampleBuffer(repeating: 0, count: 4_096)
+  @safe @exclusivity(unchecked) private var mix = SampleBuffer(repeating: 0, count: 16_384)
+  @safe @exclusivity(unchecked) private var bridged = SampleBuffer(repeating: 0, count: 16_384)
+  @safe @exclusivity(unchecked) private var datagram = ByteBuffer(
+    repeating: 0,
+    count: VoiceStream.maximumDatagram
+  )
+  // What has a generic type comes last: where the rest lies is then known beforehand.
+  @safe @exclusivity(unchecked) var device: Device
+  let time: Time
+
+  /// How long the loop sleeps at most.
+  ///
+  /// The microphone wakes it, and a wait of just a period would race it; without a microphone the loudspeaker
+  /// still wants its frames in time.
+  struct Waits {
+    let withCapture: Int64
+    let withoutCapture: Int64
+
+    init(_ device: borrowing Device) {
+      let period = device.playbackRate.nanoseconds(of: device.playbackPeriod)
+      withoutCapture = min(idleNanoseconds, max(1_000_000, period))
+      withCapture = min(idleNanoseconds, max(1_000_000, period * 5 / 4))
+    }
+  }
+
+  init(
+    device: consuming Device,
+    settings: EngineSettings,
+    time: Time,
+    signals: LoopSignals,
+    commands: consuming RingConsumer<LoopCommand>,
+    released: consuming RingProducer<Int>,
+    reports: consuming LatestWriter<EngineStatistics>,
+    monitorCapture: consuming RingProducer<Float>?,
+    monitorPlayback: consuming RingProducer<Float>?,
+    stageTimes: consuming RingProducer<StageTime>?
+  ) throws {
+    capture = try CaptureChain(rate: device.captureRate, filters: settings.filters)
+    playback = try PlaybackChain(rate: device.playbackRate)
+    fill = PlaybackFill(device)
+    playbackClock = SoundClock(period: device.playbackPeriod, rate: device.playbackRate)
+    let capturePeriod = device.captureRate.nanoseconds(of: device.capturePeriod)
+    captureClock = SoundClock(
+      period: SampleRate.voice.frames(inNanoseconds: capturePeriod),
+      rate: .voice
+    )
+    statistics.capturePeriodNanoseconds = capturePeriod
+    isMeasuring = settings.measurement != .off || settings.trace != .off
+    isEcho = settings.isEcho
+    isProbing = settings.measurement == .probe
+    waits = Waits(device)
+    captureStillness = SideStillness(periodNanoseconds: capturePeriod)
+    playbackStillness = SideStillness(
+      periodNanoseconds: device.playbackRate.nanoseconds(of: device.playbackPeriod)
+    )
+    self.device = device
+    self.signals = signals
+    self.commands = commands
+    self.released = released
+    self.reports = reports
+    nextReport = time.now
+    lastRead = time.now
+    lastTurn = time.now
+    self.time = time
+    self.monitorCapture = monitorCapture
+    self.monitorPlayback = monitorPlayback
+    if let times = stageTimes { trace = StageTrace(settings.trace, times: times) }
+  }
+
+  /// Runs until the stop flag is set, then says goodbye on every stream.
+  func run() {
+    discardStaleCapture()
+    descriptors[0] = pollfd(fd: signals.wakeUp.descriptor, events: Int16(POLLIN), revents: 0)
+    waitedCount = 1 + device.pollDescriptors(&descriptors, from: 1)
+    while !signals.isStopping.load(ordering: .acquiring) {
+      _ = unsafe realtime_poll(
+        descriptors.address,
+        UInt32(truncatingIfNeeded: waitedCount),
+        longestSleep
+      )
+      device.acknowledge(&descriptors, from: 1)
+      if descriptors[0].revents != 0 {
+        signals.wakeUp.acknowledge()
+        obey()
+      }
+      turn()
+    }
+    for slot in 0..<Self.streamCapacity where streamAddresses[slot] != 0 { release(slot) }
+  }
+
+  private var longestSleep: Int64 {
+    let longest = turnsWithoutCapture < 2 ? waits.withCapture : waits.withoutCapture
+    guard let errand else { return longest }
+    return max(0, min(longest, errand.time.nanoseconds(since: time.now)))
+  }
+
+  // What was captured while the device was starting is old: sending it would be a burst that the far
+  // side takes for jitter.
+  func discardStaleCapture() {
+    for _ in 0..<64 {
+      let transfer = device.read(into: &block)
+      guard transfer.frames > 0 || transfer.lost > 0, !transfer.isGone else { return }
+    }
+  }
+
+  /// Does whatever can be done by now.
+  func turn() {
+    let now = time.now
+    statistics.turns += 1
+    if let errand, now >= errand.time {
+      perform(errand)
+    } else {
+      turnsWithoutCapture = min(turnsWithoutCapture + 1, 2)
+      captureAndSend()
+      if !isEcho { playInTime(sinceTurnAt: now) }
+    }
+    if !isEcho { watch(at: now) }
+    if now >= nextReport { publish(at: now) }
+  }
+
+  // MARK: Streams
+
+  /// Takes the engine's commands.
+  func obey() {
+    while let command = commands.read() {
+      switch command {
+      case .attach(let id, let address):
+        for slot in 0..<Self.streamCapacity where streamAddresses[slot] == 0 {
+          streamAddresses[slot] = address
+          streamIDs[slot] = id
+          slotCount = max(slotCount, slot + 1)
+          if gone.contains(.playback) { interrupt(id) }
+          break
+        }
+      case .detach(let id):
+        for slot in 0..<slotCount
+        where streamAddresses[slot] != 0 && streamIDs[slot] == id {
+          release(slot)
+        }
+      case .mute(let id, let isMuted):
+        forEachStream { if $1 == id { $0.isMuted = isMuted } }
+      case .muteInput(let isMuted):
+        isInputMuted = isMuted
+      case .setBitrate(let id, let bitsPerSecond):
+        forEachStream { if $1 == id { $0.stream.setBitrate(bitsPerSecond) } }
+      case .press(let id, let code):
+        forEachStream { if $1 == id { _ = $0.stream.press(code) } }
+      case .replace(let address):
+        // SAFETY: the engine keeps the replacement until it is done.
+        guard let pointer = unsafe UnsafeRawPointer(bitPattern: address) else { break }
+        let box = unsafe Unmanaged<DeviceReplacement<Device>>.fromOpaque(pointer)
+        unsafe box._withUnsafeGuaranteedRef { replace($0) }
+      case .setConference(let id, let conference):
+        forEachStream { if $1 == id { $0.conference = conference } }
+      }
+    }
+  }
+
+  private func interrupt(_ id: Int) {
+    forEachStream { if $1 == id { $0.stream.noteInterruption() } }
+  }
+
+  // SAFETY: the address came from a retained box, which the engine keeps until it reads the release.
+  func forEachStream(_ body: (StreamBox<Transport>, Int) -> Void) {
+    for slot in 0..<slotCount {
+      guard let pointer = unsafe UnsafeRawPointer(bitPattern: streamAddresses[slot]) else {
+        continue
+      }
+      let box = unsafe Unmanaged<StreamBox<Transport>>.fromOpaque(pointer)
+      unsafe box._withUnsafeGuaranteedRef { body($0, streamIDs[slot]) }
+    }
+  }
+
+  private func release(_ slot: Int) {
+    let now = time.now
+    let id = streamIDs[slot]
+    forEachStream {
+      if $1 == id { $0.report(&datagram, at: now, wall: time.wallNanoseconds, isLast: true) }
+    }
+    streamAddresses[slot] = 0
+    while slotCount > 0, streamAddresses[slotCount - 1] == 0 { slotCount -= 1 }
+    released.write(id)
+    signals.keyNews.signal()
+  }
+
+  // MARK: The two directions
+
+  private func captureAndSend() {
+    guard !gone.contains(.capture) else { return }
+    for _ in 0..<16 {
+      let transfer = device.read(into: &block)
+      if transfer.isGone {
+        return noteGone(.capture)
+      }
+      if transfer.lost > 0 {
+        statistics.overruns += 1
+        lastRead = time.now
+        skipCapture(transfer.lost)
+      }
+      guard transfer.frames > 0 else { return }
+      turnsWithoutCapture = 0
+      let read = time.now
+      lastRead = read
+      captureStillness.noteMoved()
+      if isMeasuring { noteReading(transfer.frames, at: read) }
+      capture.process(block, count: transfer.frames, reference: reference)
+      noteCapture()
+      takeFromBridges(capture.outputFrames)
+      if isEcho {
+        echo(at: read)
+      } else {
+        forEachStream { box, _ in sendCaptured(on: box) }
+      }
+      sendPackets(readAt: read)
+    }
+  }
+
+  /// Moves the timelines on over frames at the microphone's rate that nobody will hear.
+  func skipCapture(_ frames: FrameCount) {
+    statistics.lostFrames += Int64(frames)
+    let lost = capture.skip(frames)
+    statistics.capturedFrames += Int64(lost)
+    if monitorCapture != nil {
+      for _ in 0..<lost { monitorCapture?.write(0) }
+    }
+    forEachStream { box, _ in box.stream.skip(lost) }
+  }
+
+  private func sendPackets(readAt read: MonotonicInstant) {
+    guard trace != nil else { return forEachStream { box, _ in box.send(&datagram) } }
+    let block = CapturedBlock(
+      age: captureClock.age(ofFrame: capture.delivered),
+      read: read,
+      processed: time.now
+    )
+    var begin = block.processed
+    forEachStream { box, _ in
+      box.send(&datagram, of: block, from: &begin, tracing: &trace, by: time)
+    }
+  }
+
+  // The first frame of what was read now was sampled after all that was captured before; a period later it
+  // could be read.
+  private func noteReading(_ frames: FrameCount, at read: MonotonicInstant) {
+    let pending = device.captureRate.nanoseconds(of: device.pendingFrames() + frames)
+    let sampled = SampleRate.voice.nanoseconds(of: Int(statistics.capturedFrames))
+    let origin = read.nanoseconds - pending - sampled
+    statistics.captureOrigin = min(statistics.captureOrigin, origin)
+    guard trace != nil else { return }
+    captureClock.update(
+      frames: capture.captured + Int64(SampleRate.voice.frames(inNanoseconds: pending)),
+      isDry: false,
+      at: read
+    )
+    let due = statistics.captureOrigin + sampled + statistics.capturePeriodNanoseconds
+    trace?.noteLateness(read.nanoseconds - due)
+  }
+
+  // Says back to each far side what it says.
+  private func echo(at now: MonotonicInstant) {
+    let frames = capture.outputFrames
+    playbackClock.update(frames: capture.captured, isDry: false, at: now)
+    let instant = playbackClock.now
+    forEachStream { box, _ in
+      box.receive(&datagram, at: now, playback: playbackClock, tracing: &trace)
+      box.passKeysOn(signals)
+      bridged.fill(0, count: frames)
+      box.render(
+        addingTo: &bridged,
+        count: frames,
+        at: instant,
+        fillNanoseconds: 0,
+        tracing: &trace,
+        by: time
+      )
+      box.stream.push(bridged, count: frames, isMuted: box.isMuted)
+    }
+  }
+
+  private func takeFromBridges(_ frames: FrameCount) {
+    forEachStream { box, _ in if box.conference != 0 { box.bridge.take(frames) } }
+  }
+
+  // The microphone, and in a conference what the others said.
+  private func sendCaptured(on box: StreamBox<Transport>) {
+    let frames = capture.outputFrames
+    let isMuted = box.isMuted || isInputMuted
+    guard box.conference != 0, frames <= ConferenceBridge.capacity else {
+      return box.stream.push(capture.output, count: frames, isMuted: isMuted)
+    }
+    bridged.copy(from: capture.output, count: frames)
+    if isMuted { bridged.fill(0, count: frames) }
+    forEachStream { other, _ in
+      guard other !== box, other.conference == box.conference else { return }
+      bridged.add(other.bridge.taken, count: frames)
+    }
+    box.stream.push(bridged, count: frames, isMuted: false)
+  }
+
+  private func noteCapture() {
+    let frames = capture.outputFrames
+    inputPeak.note(capture.output.peak(count: frames))
+    statistics.capturedFrames += Int64(frames)
+    guard monitorCapture != nil else { return }
+    for index in 0..<frames { monitorCapture?.write(capture.output[index]) }
+  }
+
+  func receiveAndPlay() {
+    // Taken beside the position, not before the encoders had their time.
+    let now = time.now
+    let queued = gone.contains(.playback) ? 0 : device.queuedFrames()
+    playbackClock.update(frames: writtenFrames - Int64(queued), isDry: queued == 0, at: now)
+    forEachStream { box, _ in
+      box.receive(&datagram, at: now, playback: playbackClock, tracing: &trace)
+      box.passKeysOn(signals)
+    }
+    guard !gone.contains(.playback) else { return }
+
+    let wanted = fill.framesToWrite(queued: queued, at: now)
+    guard wanted > 0 else { return fill.noteWriting(queued: queued) }
+    let frames = min(playback.inputFrames(for: wanted), 4_096)
+    mix.fill(0, count: frames)
+    var ahead: Int64 = 0
+    var said = now
+    // What the device says of its delay costs time, and nobody else asks.
+    if isMeasuring || capture.needsReference {
+      let delay = max(queued, device.playbackDelayFrames())
+      ahead = device.playbackRate.nanoseconds(of: delay)
+      // A server that says no more than what is queued said it when it took its last block.
+      if delay == queued { said = now.advanced(byNanoseconds: -fill.age(at: now)) }
+    }
+    forEachStream { box, _ in render(box, frames, ahead: ahead) }
+    notePlayback(frames, ahead: ahead, at: said)
+    playback.process(mix, count: frames)
+    let transfer = device.write(playback.output, count: playback.outputFrames)
+    writtenFrames += Int64(transfer.frames)
+    fill.noteWriting(queued: queued + transfer.frames)
+    if transfer.frames > 0 { playbackStillness.noteMoved() }
+    if transfer.isGone { noteGone(.playback) }
+    if transfer.lost > 0 {
+      statistics.underruns += 1
+      statistics.lostFrames += Int64(transfer.lost)
+      fill.noteUnderrun(at: now)
+      playbackClock.noteRestart()
+      forEachStream { box, _ in box.stream.noteInterruption() }
+      // The loudspeaker was silent for so long: positions go on with its time.
+      let silent = SampleRate.voice.frames(
+        inNanoseconds: device.playbackRate.nanoseconds(of: transfer.lost)
+      )
+      statistics.playedFrames += Int64(silent)
+      if monitorPlayback != nil {
+        for _ in 0..<silent { monitorPlayback?.write(0) }
+      }
+    }
+  }
+
+  private func render(_ box: StreamBox<Transport>, _ frames: FrameCount, ahead: Int64) {
+    let now = playbackClock.now
+    guard box.conference != 0 else {
+      return box.render(
+        addingTo: &mix,
+        count: frames,
+        at: now,
+        fillNanoseconds: ahead,
+        tracing: &trace,
+        by: time
+      )
+    }
+    bridged.fill(0, count: frames)
+    box.render(
+      addingTo: &bridged,
+      count: frames,
+      at: now,
+      fillNanoseconds: ahead,
+      tracing: &trace,
+      by: time
+    )
+    box.bridge.append(bridged, count: frames)
+    mix.add(bridged, count: frames)
+  }
+
+  private func notePlayback(_ frames: FrameCount, ahead: Int64, at now: MonotonicInstant) {
+    if isMeasuring { measurePlayback(frames, ahead: ahead, at: now) }
+    statistics.playedFrames += Int64(frames)
+    guard capture.needsReference else { return }
+    reference.append(mix, count: frames)
+    let delay =
+      SampleRate.voice.frames(inNanoseconds: ahead) + frames
+      + SampleRate.voice.frames(
+        inNanoseconds: device.captureRate.nanoseconds(of: device.pendingFrames())
+      )
+    if reference.align(captured: capture.captured, delay: delay) { capture.resetEchoPath() }
+  }
+
+  private func measurePlayback(_ frames: FrameCount, ahead: Int64, at now: MonotonicInstant) {
+    let origin =
+      now.nanoseconds + ahead - SampleRate.voice.nanoseconds(of: Int(statistics.playedFrames))
+    statistics.playbackOrigin = min(statistics.playbackOrigin, origin)
+    guard monitorPlayback != nil else { return }
+    for index in 0..<frames {
+      monitorPlayback?.write(mix[index])
+      guard isProbing else { continue }
+      let position = Int(statistics.playedFrames + Int64(index)) % ProbeSignal.intervalFrames
+      mix[index] = position < ProbeSignal.chirpFrames ? chirp[position] : 0
+    }
+  }
+
+  private func publish(at now: MonotonicInstant) {
+    nextReport = now.advanced(byNanoseconds: Self.reportNanoseconds)
+    statistics.playbackFillNanoseconds = device.playbackRate.nanoseconds(of: fill.level)
+    statistics.isDeviceGone = !gone.isEmpty
+    statistics.inputPeak = inputPeak.take(isRead: reports.isRead)
+    reports.write(statistics)
+    let wall = time.wallNanoseconds
+    forEachStream { box, _ in
+      box.report(&datagram, at: now, wall: wall, isLast: false)
+      box.publish(at: now)
+    }
+  }
+
+  /// Starts the device; called once, just before `run`.
+  func startDevice() throws(AudioDeviceError) {
+    try device.start(fill: fill.goal)
+  }
+}
+
+// SAFETY: made by the engine and handed to the voice thread before it starts; only that thread
+// touches it until it has been joined.
+extension VoiceLoop: @unchecked Sendable {}

@@ -1,0 +1,54 @@
+import Foundation
+import Glibc
+import Testing
+
+/// A bus that ends with the test.
+package final class BusDaemon {
+  private static let configuration = """
+    <!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
+     "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
+    <busconfig>
+      <type>session</type>
+      <listen>unix:tmpdir=/tmp</listen>
+      <auth>EXTERNAL</auth>
+      <policy context="default">
+        <allow send_destination="*" eavesdrop="true"/>
+        <allow eavesdrop="true"/>
+        <allow own="*"/>
+      </policy>
+    </busconfig>
+    """
+
+  private let process = Process()
+  package let address: String
+
+  package init?() throws {
+    guard FileManager.default.isExecutableFile(atPath: "/usr/bin/dbus-daemon") else {
+      if ProcessInfo.processInfo.environment["CI"] != nil { Issue.record("needed in CI: dbus") }
+      print("skipped: install dbus")
+      return nil
+    }
+    // The machine's own services must not answer: no folder of services is named.
+    let configuration = FileManager.default.temporaryDirectory
+      .appendingPathComponent("bus-\(UUID().uuidString).conf")
+    try Self.configuration.write(to: configuration, atomically: true, encoding: .utf8)
+    let output = Pipe()
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/dbus-daemon")
+    process.arguments = [
+      "--config-file", configuration.path, "--print-address", "--nofork", "--nopidfile",
+    ]
+    process.standardOutput = output
+    process.standardError = FileHandle.nullDevice
+    process.standardInput = FileHandle.nullDevice
+    try process.run()
+    let line = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
+    // It has been read: the address comes after it.
+    try? FileManager.default.removeItem(at: configuration)
+    address = line.trimmingCharacters(in: .whitespacesAndNewlines)
+  }
+
+  deinit {
+    // It has inherited the signals that the starting thread blocks, the polite one among them.
+    kill(process.processIdentifier, SIGKILL)
+  }
+}

@@ -1,0 +1,27 @@
+import BusFixture
+@testable import CallKit
+@testable import CallScreen
+import CallState
+import Testing
+
+/// What the user presses on the desktop.
+struct Presses {
+  private let decisions = AsyncStream<UserDecision>.makeStream()
+  private let handles = AsyncStream<String>.makeStream()
+  let decided: AsyncStream<UserDecision>
+  let calledBack: AsyncStream<String>
+
+  init() {
+    decided = decisions.stream
+    calledBack = handles.stream
+  }
+
+  func screen(on daemon: BusDaemon) throws -> any CallPresenter {
+    let screen = Desktop.callScreen(
+      address: daemon.address,
+      decide: { [decisions] in decisions.continuation.yield($0) },
+      callBack: { [handles] in handles.continuation.yield($0) }
+    )
+    return try #require(screen)
+  }
+}
