@@ -80,7 +80,8 @@ let package = Package(
     .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
     .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0"),
   ],
-  // The folders of Sources are layers, listed bottom up: a module imports from its own layer and below.
+  // The folders of Sources are layers, listed bottom up: a module imports from its own layer and
+  // below.
   targets: [
     system("CALSA", pkgConfig: "alsa", apt: "libasound2-dev"),
     system("COpus", pkgConfig: "opus", apt: "libopus-dev"),

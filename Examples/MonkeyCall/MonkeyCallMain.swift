@@ -8,7 +8,8 @@ import SidetonePhone
 import UDPTransport
 import VoiceEngine
 
-/// The app's start: its calls, its call screen (a terminal), and SIP and the voice engine behind them.
+/// The app's start: its calls, its call screen (a terminal), and SIP and the voice engine behind
+/// them.
 @main
 struct MonkeyCallMain: ParsableCommand {
   static let configuration = CommandConfiguration(

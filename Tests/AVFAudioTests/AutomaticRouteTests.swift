@@ -5,7 +5,7 @@ import Testing
 
 @testable import AVFAudio
 
-/// Which device a side has that nobody has chosen one for, with made-up cards.
+/// The device of a side without a choice, with scripted cards.
 struct AutomaticRouteTests {
   private static func card(_ number: Int, _ id: String, _ label: String) -> SoundCard {
     SoundCard(

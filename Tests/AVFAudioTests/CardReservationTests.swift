@@ -92,7 +92,7 @@ struct CardReservationTests {
     var requests = server.requests.makeAsyncIterator()
     #expect(await requests.next() == [.int32(.max)])
     #expect(server.takesBack() == false)
-    // A call lets go of its card for nobody.
+    // A call does not release its card to another program.
     #expect(try server.ask(for: ScriptedServer.name).get() == [.bool(false)])
     reservations.giveBack(card: 3)
     #expect(server.takesBack() == true)
@@ -128,7 +128,7 @@ struct CardReservationTests {
       return attempts
     }
     #expect(try reserved.reserving(.pcm("hw:3"), among: Self.cards, open: open) == 3)
-    // Nobody had to let go of what is ours already.
+    // A card that is already ours needs no request.
     attempts = 0
     #expect(throws: busy) { try reserved.reserving(.pcm("hw:3"), among: Self.cards, open: open) }
     #expect(attempts == 1)

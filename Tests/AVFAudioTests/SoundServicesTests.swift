@@ -3,7 +3,7 @@ import Testing
 
 @testable import AVFAudio
 
-/// What observers are told of a sound server that goes and comes back.
+/// Events of a sound server that stops and restarts.
 struct SoundServicesTests {
   private static let server = DeviceName.pcm("default")
   private static let card = DeviceName.pcm("hw:1,0")

@@ -8,7 +8,7 @@ import Testing
 /// What shares the process's one call system and audio session runs one after the other.
 @Suite(.serialized) enum ProcessWideTests {}
 
-/// Notes what a provider's delegate is told, and answers actions as an app does.
+/// Records a provider's delegate callbacks, and answers actions as an app does.
 final class ScriptedDelegate: NSObject, CXProviderDelegate, @unchecked Sendable {
   // SAFETY: the stream is Sendable, the actions are behind a mutex.
   let log: AsyncStream<String>
@@ -105,7 +105,7 @@ struct Stage {
     try await controller.request(CXTransaction(actions: actions))
   }
 
-  /// Waits for what the delegate is told next.
+  /// Waits for the next callback.
   func expect(_ expected: String..., location: SourceLocation = #_sourceLocation) async {
     var iterator = delegate.log.makeAsyncIterator()
     for line in expected {

@@ -74,7 +74,7 @@ extension ProcessWideTests {
         var iterator = delegate.isMain.stream.makeAsyncIterator()
         #expect(await iterator.next() == true)
       }
-      // The calls in which the system kept the delegate, and in which it was told, have returned.
+      // The calls that retained the delegate, and its callback, have returned.
       _ = CXCallObserver().calls
       await withCheckedContinuation { told in DispatchQueue.main.async { told.resume() } }
       #expect(former == nil)

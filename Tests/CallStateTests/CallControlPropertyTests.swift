@@ -4,11 +4,11 @@ import Testing
 
 @testable import CallState
 
-/// Drives the machine with random events of several providers, calls and users, and checks after each
-/// what must always hold.
+/// Drives the machine with random events of several providers, calls and users, and checks after
+/// each what must always hold.
 ///
-/// A scripted device stands for the sound hardware: activation opens it, deactivation closes it. The
-/// seed is the argument; with it alone a failure repeats.
+/// A scripted device stands for the sound hardware: activation opens it, deactivation closes it.
+/// The seed is the argument; with it alone a failure repeats.
 struct CallControlPropertyTests {
   private static let stepsPerSeed = 10_000
 
@@ -35,7 +35,7 @@ struct CallControlPropertyTests {
         expect(Set(actions.map(\.provider)).count == 1, "a transaction of several providers")
         for action in actions {
           expect(action.id.rawValue > newest.rawValue, "an action was delivered twice")
-          expect(live.contains(action.call), "an action on a call that nobody saw")
+          expect(live.contains(action.call), "an action on a call that was never reported")
           newest = action.id
           open[action.id] = action
         }

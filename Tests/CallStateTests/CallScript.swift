@@ -3,8 +3,8 @@ import Testing
 
 @testable import CallState
 
-/// A call control, a clock and an app that keeps every delivered action: what happens is noted in one
-/// line each, in the words of the sequences (`(o)` is what observers see).
+/// A call control, a clock and an app that keeps every delivered action: what happens is noted in
+/// one line each, in the words of the sequences (`(o)` is what observers see).
 final class CallScript {
   var control = CallControl()
   var provider: ProviderID

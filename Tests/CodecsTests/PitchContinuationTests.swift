@@ -7,7 +7,8 @@ import Testing
 struct PitchContinuationTests {
   private static let count = PitchContinuation.historyCount
 
-  /// `count` samples of a voice of `hertz` that goes up by `rise` of it in a second, from `start` on.
+  /// `count` samples of a voice of `hertz` that goes up by `rise` of it in a second, from `start`
+  /// on.
   private static func voice(
     _ hertz: Double,
     rise: Double = 0,

@@ -11,7 +11,7 @@ private final class ScriptedPlayer: Sendable {
   private let state: Mutex<String>
   private let changes = AsyncStream<String>.makeStream()
 
-  /// What it was told.
+  /// The methods called on it.
   var told: AsyncStream<String> { changes.stream }
 
   init?(_ name: String, _ status: String, address: String) {

@@ -3,9 +3,9 @@ import Testing
 
 /// Calls with baresip (Debian's baresip-core).
 ///
-/// When we call, its audio bridge sends back what it hears: what we hear of ourselves has been decoded
-/// and encoded by the other program. When it calls, its bridge stays silent (a fault of release 1.0.0),
-/// so it plays a file to us, and its own meter tells that it receives our audio.
+/// When we call, its audio bridge sends back what it hears: what we hear of ourselves has been
+/// decoded and encoded by the other program. When it calls, its bridge stays silent (a fault of
+/// release 1.0.0), so it plays a file to us, and its own meter tells that it receives our audio.
 @Suite(.serialized)
 struct BaresipTests {
   private struct Peer {
@@ -75,7 +75,8 @@ struct BaresipTests {
     peer.run.signal(SIGKILL)
   }
 
-  /// It counts the durations of keys at 8 kHz whatever the codec is, and says when it has heard one.
+  /// It counts the durations of keys at 8 kHz whatever the codec is, and says when it has heard
+  /// one.
   @Test(arguments: ["opus", "pcma"])
   func keysAreHeardOnBothSides(codec: String) throws {
     guard let baresip = Bench.baresip else { return Bench.skip("baresip-core") }

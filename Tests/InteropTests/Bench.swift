@@ -68,7 +68,7 @@ enum Bench {
     return status == 0
   }
 
-  /// A port of this machine at which nobody listens.
+  /// A closed port of this machine.
   static func port() -> Int {
     let ports = (0..<100).map { _ in Int.random(in: 20_000..<30_000) }
     return ports.first { isFree($0, SOCK_DGRAM) && isFree($0, SOCK_STREAM) } ?? ports[0]

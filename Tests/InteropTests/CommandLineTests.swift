@@ -90,7 +90,8 @@ struct CommandLineTests {
     }
   }
 
-  /// A capture in the classic format, little-endian, of bare IP: RTP every 20 ms, each tenth packet 40 ms late.
+  /// A capture in the classic format, little-endian, of bare IP: RTP every 20 ms, each tenth packet
+  /// 40 ms late.
   private static func capture() -> Data {
     var file = Data()
     func append(_ values: UInt32...) {

@@ -7,8 +7,12 @@ enum HostileDatagrams {
     [0x81, 0xC8, 0, 12, 1, 2, 3, 4] + [UInt8](repeating: 9, count: 44),
     [0x81, 0xCB, 0, 1, 1, 2, 3, 4],
     Array(
-      "INVITE sip:bob@127.0.0.1 SIP/2.0\r\nVia: SIP/2.0/UDP 127.0.0.1:9;branch=z9hG4bKx\r\nFrom: <sip:a@b>;tag=1\r\nTo: <sip:bob@127.0.0.1>\r\nCall-ID: x\r\nCSeq: 1 INVITE\r\nContact: <sip:a@127.0.0.1:9>\r\nMax-Forwards: 70\r\nContent-Type: application/sdp\r\nContent-Length: 5\r\n\r\nv=0\r\n"
-        .utf8
+      [
+        "INVITE sip:bob@127.0.0.1 SIP/2.0", "Via: SIP/2.0/UDP 127.0.0.1:9;branch=z9hG4bKx",
+        "From: <sip:a@b>;tag=1", "To: <sip:bob@127.0.0.1>", "Call-ID: x", "CSeq: 1 INVITE",
+        "Contact: <sip:a@127.0.0.1:9>", "Max-Forwards: 70", "Content-Type: application/sdp",
+        "Content-Length: 5", "", "v=0", "",
+      ].joined(separator: "\r\n").utf8
     ),
     Array("BYE sip:bob@127.0.0.1 SIP/2.0\r\nVia: SIP/2.0/UDP 1:9\r\n\r\n".utf8),
     Array("SIP/2.0 200 OK\r\nVia: SIP/2.0/UDP 127.0.0.1:5060\r\nCSeq: 1 INVITE\r\n\r\n".utf8),

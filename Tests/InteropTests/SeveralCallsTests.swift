@@ -82,7 +82,7 @@ struct SeveralCallsTests {
     bob.run.press("o")
     #expect(bob.event("held") && bob.event("audioDeactivated"))
     alice.run.press("o")
-    // Bob holds it still: there is nobody to hear.
+    // Bob still holds it: there is no sound.
     #expect(alice.event("resumed") && alice.event("heldByFarSide"))
     bob.run.press("o")
     #expect(bob.event("resumed") && bob.event("resumedByFarSide"))

@@ -16,7 +16,7 @@ extension JitterBuffer.Step {
 /// A stream begins, or goes on after a device has failed.
 struct BeginningTests {
   @Test func firstSoundBeginsAtTheTarget() {
-    // Nobody asks for the first 33 ms, since the player is still being made.
+    // No callback asks for the first 33 ms: the device is still being opened.
     var stream = VirtualStream(packetFrames: 960)
     stream.send(0..<100)
     stream.stand(milliseconds: 33)

@@ -10,7 +10,8 @@ struct DriftControlTests {
     return control
   }
 
-  /// The excess in milliseconds and the ratio after `seconds`, of a sender that is `drift` too fast.
+  /// The excess in milliseconds and the ratio after `seconds`, of a sender that is `drift` too
+  /// fast.
   private static func settle(
     drift: Double,
     seconds: Int,

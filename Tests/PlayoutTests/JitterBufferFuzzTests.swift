@@ -4,8 +4,8 @@ import Testing
 
 @testable import Playout
 
-/// Random packets, random pulls, random times: a million steps in which nothing may trap, and what must always hold is
-/// looked at after each.
+/// Random packets, random pulls, random times: a million steps in which nothing may trap, and what
+/// must always hold is looked at after each.
 struct JitterBufferFuzzTests {
   private struct Fuzz: ~Copyable {
     var buffer = JitterBuffer()
@@ -128,7 +128,8 @@ struct JitterBufferFuzzTests {
       queued -= asked
     }
 
-    // A step that is asked for early makes sound of the voice, if only of what replaces packets that waited for ever.
+    // A step that is asked for early makes sound of the voice, if only of what replaces packets
+    // that waited for ever.
     private mutating func check(_ step: JitterBuffer.Step, isEarly: Bool) {
       switch step {
       case .decode, .decodeLate, .recover, .conceal: break

@@ -6,8 +6,8 @@ import Testing
 
 /// A stream in virtual time: packets of one duration, a player that pulls 2.5 ms at a time.
 ///
-/// `send` puts packet `index` on the wire, to arrive after `delay`; `run` lets time pass, feeds what
-/// has arrived and pulls, and notes what was played.
+/// `send` puts packet `index` on the wire, to arrive after `delay`; `run` lets time pass, feeds
+/// what has arrived and pulls, and notes what was played.
 struct VirtualStream: ~Copyable {
   var buffer = JitterBuffer()
   let packetFrames: Int
@@ -73,7 +73,7 @@ struct VirtualStream: ~Copyable {
     }
   }
 
-  /// Lets time pass in which packets come and nobody pulls, as when a loudspeaker stands still.
+  /// Lets time pass in which packets arrive without a callback, as when a loudspeaker stalls.
   mutating func stand(milliseconds: Double) {
     now = now.advanced(byNanoseconds: Int64(milliseconds * 1e6))
   }

@@ -115,7 +115,8 @@ struct PlaybackFillTests {
     _ = fill.framesToWrite(queued: 240, at: instant(0))
     _ = fill.framesToWrite(queued: 10, at: instant(5))
     #expect(fill.goal == 600)
-    // 2.7 ms late once a second: of the 5 ms that would be left it leaves more than a near miss, but not half.
+    // 2.7 ms late once a second: of the 5 ms that would be left it leaves more than a near miss,
+    // but not half.
     for step in 2..<12_000 {
       let late: FrameCount = step % 200 == 0 ? 130 : 0
       let now = instant(step * 5).advanced(byNanoseconds: Int64(late) * 1_000_000 / 48)
@@ -140,7 +141,8 @@ struct PlaybackFillTests {
   }
 
   @Test func goalIsNotLoweredToWhatWouldHaveBeenANearMiss() {
-    // A card that now and then takes more at once than a period, of a program that always wakes in time.
+    // A card that now and then takes more at once than a period, of a program that always wakes in
+    // time.
     var fill = PlaybackFill(period: 240, capacity: 4_800, rate: .voice)
     for step in 0..<12_000 {
       _ = fill.framesToWrite(queued: step % 100 == 0 ? 100 : 240, at: instant(step * 5))
@@ -232,8 +234,8 @@ struct PlaybackFillTests {
     #expect(fill.goal == goal && queued == goal)
   }
 
-  /// Lets a sound server take a period of 128 frames each 2.667 ms, and a thread that is woken `lateness` later serve it
-  /// until `milliseconds`.
+  /// Lets a sound server take a period of 128 frames each 2.667 ms, and a thread that is woken
+  /// `lateness` later serve it until `milliseconds`.
   private func serve(
     _ fill: inout PlaybackFill,
     from start: Int = 0,

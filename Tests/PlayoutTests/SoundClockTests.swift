@@ -85,7 +85,8 @@ struct SoundClockTests {
   @Test func aDeviceThatBeganAnewIsTimedOn() {
     var clock = SoundClock(period: 128, rate: .voice)
     for turn in 0..<400 {
-      // After a second the device recovers: 256 frames of silence that nobody wrote are queued first.
+      // After a second the device recovers: 256 frames of silence that were not written are queued
+      // first.
       if turn == 200 { clock.noteRestart() }
       let frames = Int64(turn) * 120 - (turn >= 200 ? 256 : 0)
       clock.update(
@@ -98,7 +99,8 @@ struct SoundClockTests {
   }
 
   @Test func whatTheDeviceSaidFirstMayBeAStepOld() {
-    // Its clock ticks each 4 ms, and it was started just after a tick, and looked at just before and just after others.
+    // Its clock ticks each 4 ms, and it was started just after a tick, and looked at just before
+    // and just after others.
     var clock = SoundClock(period: 240, rate: .voice)
     var mistakes: [Int64] = []
     for tick in 0..<1_000 as Range<Int64> {

@@ -80,7 +80,8 @@ struct TelephoneEventTests {
     }
   }
 
-  /// What a receiver hears of packets of a key: when it began, how long it has sounded and whether that is all.
+  /// What a receiver hears of packets of a key: when it began, how long it has sounded and whether
+  /// that is all.
   private func heard(
     _ packets: [(began: UInt32, duration: UInt16, isEnd: Bool)],
     ticksPerEventTick: Int = 1

@@ -11,26 +11,71 @@ struct RepositoryTests {
   private static let root = URL(fileURLWithPath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
-  private static func files(under folder: String) -> [SourceFile] {
+  private static func files(under folder: String, type: String = ".swift") -> [SourceFile] {
     let base = root.appendingPathComponent(folder)
     let paths =
       FileManager.default.enumerator(atPath: base.path)?.compactMap { $0 as? String } ?? []
-    return paths.filter { $0.hasSuffix(".swift") && !$0.contains(".build") }.compactMap { path in
-      let url = base.appendingPathComponent(path)
-      guard let text = try? String(contentsOf: url, encoding: .utf8) else { return nil }
-      return SourceFile(
-        path: "\(folder)/\(path)",
-        lines: text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
-      )
-    }
+    return paths.filter { $0.hasSuffix(type) && !$0.contains(".build") && !$0.contains(".venv") }
+      .compactMap { path in
+        file("\(folder)/\(path)")
+      }
+  }
+
+  private static func file(_ path: String) -> SourceFile? {
+    // The sources have been listed: one that cannot be read is missing from the count of all.
+    guard let text = try? String(contentsOf: root.appendingPathComponent(path), encoding: .utf8)
+    else { return nil }
+    return SourceFile(
+      path: path,
+      lines: text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+    )
   }
 
   private static let sources = files(under: "Sources")
   private static let examples = files(under: "Examples")
+  private static let benchmarks = files(under: "Benchmarks")
+  private static let documents =
+    ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"].compactMap(file)
+    + ["Sources", "Documentation", "Examples", "Benchmarks"].flatMap {
+      files(under: $0, type: ".md")
+    }
   private static let tests = files(under: "Tests")
 
   @Test func thereAreSources() {
     #expect(Self.sources.count > 50)
+  }
+
+  /// The formatter does not wrap comments and literals.
+  @Test func linesStopAtAHundredColumns() {
+    for file in Self.sources + Self.examples + Self.tests + Self.benchmarks {
+      for (index, line) in file.lines.enumerated() where line.count > 100 {
+        Issue.record("\(file.path):\(index + 1) has \(line.count) columns")
+      }
+    }
+  }
+
+  /// Tables have one line for each row, however long.
+  @Test func linesOfDocumentsStopAtAHundredAndTwentyColumns() {
+    for file in Self.documents {
+      for (index, line) in file.lines.enumerated() where line.count > 120 {
+        #expect(line.hasPrefix("|"), "\(file.path):\(index + 1) has \(line.count) columns")
+      }
+    }
+  }
+
+  /// Phrases that make a reader guess who or what is meant.
+  @Test func nothingReadsLikeARiddle() throws {
+    let riddles = try Regex(
+      "\\b(whoever|in vain|for nothing|what was said|what is heard|(is|was|are) told)\\b"
+        + "|\\bnobody (has|else|hears|waits|asks|knows|listens|took)\\b"
+    ).ignoresCase()
+    let here = "Tests/RepositoryTests/RepositoryTests.swift"
+    let code = Self.sources + Self.examples + Self.tests + Self.benchmarks
+    for file in code + Self.documents where file.path != here {
+      for (index, line) in file.lines.enumerated() where line.firstMatch(of: riddles) != nil {
+        Issue.record("\(file.path):\(index + 1): \(line)")
+      }
+    }
   }
 
   @Test func filesStopAtFiveHundredLines() {

@@ -100,7 +100,7 @@ struct SessionDescriptionTests {
   }
 
   @Test(arguments: [
-    // Of another clock, of another voice, of nobody knows what.
+    // Of another clock rate, another codec, an unknown codec.
     ["a=rtpmap:63 red/8000", "a=fmtp:63 111/111"], ["a=rtpmap:63 red/48000/2", "a=fmtp:63 0/0"],
     ["a=rtpmap:63 red/48000/2"],
   ])

@@ -89,7 +89,8 @@ struct DeviceFaultTests {
       seconds: 10
     )
     let last = try #require(observations.last)
-    // In virtual time both crystals agree: what was sent is what has passed, but for what is under way.
+    // In virtual time both crystals agree: what was sent is what has passed, but for what is under
+    // way.
     let sent = last.far?.packetsSent ?? 0
     #expect(sent > 900)
     let concealed = Double(last.stream.concealedFrames) / 48_000
@@ -125,7 +126,7 @@ struct DeviceFaultTests {
       #expect(abs(after - before) < 3, "\(before) ms before, \(after) ms after")
       let last = try #require(observations.last)
       #expect(last.stream.packetsLost == 0 && last.far?.packetsLost == 0)
-      // A server that stands still lets nothing through: that is told, not hidden.
+      // A stalled server passes nothing: that is reported, not hidden.
       let quiet = observations.filter { (9.0..<9.9).contains($0.second) }.compactMap(\.delay)
       #expect(quiet.isEmpty || !isNear)
     }

@@ -179,8 +179,8 @@ struct SimulatedCallTests {
     #expect(width < 2, "\(width) ms")
   }
 
-  /// Packets slip through the grain in which the loudspeaker asks, again and again: each slip that is new costs a part of a
-  /// grain, and all of a minute not five milliseconds.
+  /// Packets slip through the grain in which the loudspeaker asks, again and again: each slip that
+  /// is new costs a part of a grain, and all of a minute not five milliseconds.
   @Test(arguments: [(-200, 0), (-50, 0), (200, 0), (0, -200), (0, 200)], [0.2, 1, 1.8])
   func driftAloneInventsLessThan5ms(drift: (far: Int, microphone: Int), way: Double) throws {
     var far = SimulatedCall.Party()
@@ -208,7 +208,8 @@ struct SimulatedCallTests {
     #expect(end.stream.addedFrames == begin.stream.addedFrames)
   }
 
-  /// A loudspeaker that is nearly served too late is given more, so slowly that nothing is invented for it.
+  /// A loudspeaker that is nearly served too late is given more, so slowly that nothing is invented
+  /// for it.
   @Test(arguments: [2, 10, 11] as [UInt64])
   func threadsThatWakeLateAreNotHeard(seed: UInt64) throws {
     let call = try Self.call(over: .clean, seed: seed, frames: 240)

@@ -57,7 +57,8 @@ struct SoundServerTests {
     // Crystals of their own: the microphone's periods say nothing of the loudspeaker's cycles.
     let twoClocks = try Self.end(of: try Self.call(drift: -1), seconds: 40)
     #expect(oneClock.delay < twoClocks.delay - 2.5)
-    // A packet, a wait for the period's end, the look-ahead, half a cycle and the cycle in which it sounds.
+    // A packet, a wait for the period's end, the look-ahead, half a cycle and the cycle in which it
+    // sounds.
     #expect(oneClock.delay < 12.2)
     #expect(oneClock.last.engine.underruns == 0)
     #expect(oneClock.last.stream.concealedFrames == 0)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import UDPTransport
 
-/// Real sockets on the loopback interface, which refuses what nobody listens to at once.
+/// Real sockets on the loopback interface, which refuses closed ports at once.
 struct MediaSocketTests {
   private static func address(_ port: UInt16, on host: String = "127.0.0.1") throws -> SocketAddress
   {
@@ -15,7 +15,7 @@ struct MediaSocketTests {
     try MediaSocket(bindingTo: address(0, on: host))
   }
 
-  /// A port that nobody listens to.
+  /// A closed port.
   private static func closedPort() throws -> UInt16 {
     let socket = try socket()
     return socket.localPort

@@ -4,8 +4,8 @@ import Testing
 @testable import VoiceEngine
 
 struct EchoReferenceTests {
-  /// A microphone and a loudspeaker with clocks of their own, 120 frames at a time; each sample that sounds names its
-  /// position.
+  /// A microphone and a loudspeaker with clocks of their own, 120 frames at a time; each sample
+  /// that sounds names its position.
   private struct Sides: ~Copyable {
     var reference = EchoReference()
     private var block = SampleBuffer(repeating: 0, count: 120)
@@ -20,7 +20,8 @@ struct EchoReferenceTests {
 
     init(ppm: Double) { rate = 1 + ppm / 1e6 }
 
-    /// By how many frames what is given for the newest captured frames is away from what sounded then.
+    /// By how many frames what is given for the newest captured frames is away from what sounded
+    /// then.
     mutating func error() -> Int64 {
       reference.copy(from: captured - 120, count: 1, into: &block)
       let given = Int64((block[0] * 65_536).rounded())

@@ -7,8 +7,8 @@ import Testing
 @testable import RTP
 @testable import VoiceEngine
 
-/// What every receiver must survive: packets of real senders, and a receiver that never stops nor falls silent for longer
-/// than what was taken from it.
+/// What every receiver must survive: packets of real senders, and a receiver that never stops nor
+/// falls silent for longer than what was taken from it.
 struct EdgeCaseTests {
   private static let headerLength = 12
 
@@ -218,7 +218,8 @@ struct EdgeCaseTests {
     var packets = try PacketScene.voice(seconds: 34).filter { $0.at < 2_000 || $0.at > 32_000 }
     let spoken = packets.count { $0.at < 2_000 }
     let first = packets[0].sequenceNumber
-    // A keep-alive of an unknown payload type (RFC 6263 section 4.6) each five seconds, and the voice after them.
+    // A keep-alive of an unknown payload type (RFC 6263 section 4.6) each five seconds, and the
+    // voice after them.
     for index in spoken..<packets.count {
       packets[index].sequenceNumber = first &+ UInt16(index) &+ 5
     }
@@ -247,7 +248,8 @@ struct EdgeCaseTests {
     var scene = try PacketScene()
     scene.play(packets, until: 59_000)
     let counted = scene.count()
-    // A third of a second is too much or too little in all; more than 0.2 % of speech is not resampled.
+    // A third of a second is too much or too little in all; more than 0.2 % of speech is not
+    // resampled.
     #expect(counted.delay < 40 && counted.concealed < 800, "\(counted)")
     #expect(scene.loudness(from: 1_000, to: 58_900) > 0.8)
   }
@@ -319,7 +321,8 @@ struct EdgeCaseTests {
   // MARK: 12, hold
 
   @Test func resumedCallBeginsWithWhatIsSaidNow() throws {
-    // A call that is held has no stream; the one after it hears a sender in the middle of its count.
+    // A call that is held has no stream; the one after it hears a sender in the middle of its
+    // count.
     let packets = try PacketScene.voice(seconds: 30).filter { $0.at > 20_000 }
       .map { SentPacket(at: $0.at - 20_000, bytes: $0.bytes) }
     var scene = try PacketScene()

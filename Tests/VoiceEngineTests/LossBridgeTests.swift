@@ -4,7 +4,8 @@ import Testing
 @testable import VoiceEngine
 
 struct LossBridgeTests {
-  // The network stands still for 120 ms now and then, so that the receiver holds packets back for about that long.
+  // The network stands still for 120 ms now and then, so that the receiver holds packets back for
+  // about that long.
   private static func heard(losing lost: Range<Int>) throws -> [Float] {
     var scene = try PacketScene()
     var packets = try PacketScene.voice(seconds: 3, frames: 960)

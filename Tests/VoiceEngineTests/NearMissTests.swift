@@ -3,7 +3,7 @@ import Testing
 
 @testable import VoiceEngine
 
-/// A packet that is late by next to nothing, and what is heard until it comes.
+/// A packet that is slightly late, and the sound until it arrives.
 struct NearMissTests {
   /// A call of which no more packets arrive, and a loudspeaker for it.
   private struct EndedCall: ~Copyable {

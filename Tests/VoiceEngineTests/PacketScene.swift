@@ -68,7 +68,8 @@ struct PacketScene: ~Copyable {
     return packets
   }
 
-  /// Lets packets arrive 5 ms after they left, and plays until `milliseconds` after the scene began.
+  /// Lets packets arrive 5 ms after they left, and plays until `milliseconds` after the scene
+  /// began.
   mutating func play(_ packets: [SentPacket], until milliseconds: Double) {
     let begin: Int64 = 5_000_000_000
     let wire = packets.map { (at: begin + Int64(($0.at + 5) * 1e6), bytes: $0.bytes) }
@@ -95,7 +96,8 @@ struct PacketScene: ~Copyable {
     }
   }
 
-  /// The power heard between two moments, in milliseconds since the scene began, as a share of what was said.
+  /// The power heard between two moments, in milliseconds since the scene began, as a share of what
+  /// was said.
   func loudness(from: Double, to: Double) -> Float {
     let range = Int(from * 48)..<min(Int(to * 48), heard.count)
     guard !range.isEmpty else { return 0 }

@@ -4,10 +4,10 @@ import Testing
 
 @testable import VoiceEngine
 
-/// Captured sound that waits for its packet for nothing.
+/// Captured samples that are left over after each packet.
 struct StandingRemainderTests {
-  /// What is left out first if `pending` frames were left before each of the blocks of 2.5 ms that come in so many
-  /// milliseconds, the last of them quiet.
+  /// What is left out first if `pending` frames were left before each of the blocks of 2.5 ms that
+  /// come in so many milliseconds, the last of them quiet.
   private static func frames(
     pending: (Int) -> FrameCount,
     milliseconds: Int,
@@ -65,8 +65,8 @@ struct StandingRemainderTests {
     #expect(frames == 119)
   }
 
-  /// What a microphone sends of which the first block had `first` frames and the others have as many as `block` says: a voice
-  /// for two seconds, half a second of a `pause`, a voice again.
+  /// What a microphone sends of which the first block had `first` frames and the others have as
+  /// many as `block` says: a voice for two seconds, half a second of a `pause`, a voice again.
   private static func sent(
     first: FrameCount,
     block size: FrameCount = 120,

@@ -7,8 +7,8 @@ import Testing
 
 /// Two streams that talk to each other in virtual time: real codecs, real packets, no I/O.
 ///
-/// Each turn is 2.5 ms: both microphones deliver, both loudspeakers pull, datagrams arrive after the
-/// delay that `network` gives them (nil loses them).
+/// Each turn is 2.5 ms: both microphones deliver, both loudspeakers pull, datagrams arrive after
+/// the delay that `network` gives them (nil loses them).
 struct VirtualCall: ~Copyable {
   var near: VoiceStream
   var far: VoiceStream
@@ -228,14 +228,16 @@ struct VoiceStreamTests {
     var call = try VirtualCall(configuration)
     call.run(milliseconds: 500)
     for _ in 0..<5_000 {
-      // Where the far side's numbering is: it began at the seed and sends a hundred a second, or two.
+      // Where the far side's numbering is: it began at the seed and sends a hundred a second, or
+      // two.
       let newest = call.newestNumberOfFarSide
       var bytes = (0..<Int.random(in: 1...300, using: &random)).map { _ in
         UInt8.random(in: 0...255, using: &random)
       }
       if bytes.count > 12, Bool.random(using: &random) {
         bytes[0] = 0x80
-        // Voice, copies of it, an extended report, of the source that is heard and about the one that is sent.
+        // Voice, copies of it, an extended report, of the source that is heard and about the one
+        // that is sent.
         bytes[1] = [96, 97, 207].randomElement(using: &random) ?? 96
         if bytes[1] == 207 {
           bytes = Array(bytes.prefix(bytes.count / 4 * 4))

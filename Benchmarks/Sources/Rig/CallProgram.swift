@@ -6,7 +6,7 @@ public struct CallEnd {
   public let headset: String
   /// This end's address.
   public let host: String
-  /// Ports that nobody else uses: `port` and the nine after it.
+  /// Ports that are free: `port` and the nine after it.
   public let port: Int
   /// Where the program may keep files.
   public let folder: URL

@@ -1,8 +1,8 @@
 public import Foundation
 import VoiceEngine
 
-/// What both users say: by turns ten seconds of speech and chirps, so that each direction's delay is
-/// known each second of one half, and its sound in the other.
+/// What both users say: by turns ten seconds of speech and chirps, so that each direction's delay
+/// is known each second of one half, and its sound in the other.
 public struct Conversation {
   /// One sentence and where it lies.
   public struct Utterance {

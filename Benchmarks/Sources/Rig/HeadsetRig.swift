@@ -103,7 +103,8 @@ public final class HeadsetRig: @unchecked Sendable {
   public func stop() {
     guard !isStopped else { return }
     isStopped = true
-    // libjack 1.9.21 now and then waits in this call for ever; a client that is given up is kept as it is.
+    // libjack 1.9.21 now and then waits in this call for ever; a client that is given up is kept as
+    // it is.
     let client = unsafe Int(bitPattern: client)
     let closed = DispatchSemaphore(value: 0)
     Thread.detachNewThread {

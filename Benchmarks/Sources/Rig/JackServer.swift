@@ -1,7 +1,7 @@
 public import Foundation
 
-/// Sound hardware with an exact clock: JACK's dummy driver at 48 kHz, of which ALSA's jack plugin makes
-/// the devices `headsetA` and `headsetB`.
+/// Sound hardware with an exact clock: JACK's dummy driver at 48 kHz, of which ALSA's jack plugin
+/// makes the devices `headsetA` and `headsetB`.
 ///
 /// **Life cycle:** the initialiser starts the server, `stop` ends it.
 public final class JackServer {
@@ -49,8 +49,8 @@ public final class JackServer {
     Thread.sleep(forTimeInterval: 1)
   }
 
-  /// For how long the machine kept the server waiting, each time, in milliseconds: its clock, and so the
-  /// headsets', stood still.
+  /// For how long the machine kept the server waiting, each time, in milliseconds: its clock, and
+  /// so the headsets', stood still.
   public var stalls: [Double] {
     server.output.split(separator: "\n").compactMap { line -> Double? in
       let waits = line.split(separator: "XRun = ").dropFirst().first
@@ -59,8 +59,8 @@ public final class JackServer {
     }
   }
 
-  /// How many of these waits were longer than a period, of which each moves one side's clock against the
-  /// other's.
+  /// How many of these waits were longer than a period, of which each moves one side's clock
+  /// against the other's.
   public static func longOnes(among stalls: [Double]) -> Int {
     stalls.count { $0 > Double(period) / 48 }
   }

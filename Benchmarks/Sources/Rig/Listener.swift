@@ -14,8 +14,8 @@ public struct Listener {
 
   /// How `heard` carries what the side `source` says during `window`.
   ///
-  /// Both are counted in frames since the conversation began; the call was placed at `placed`. The clips
-  /// that are scored are left in `folder`.
+  /// Both are counted in frames since the conversation began; the call was placed at `placed`. The
+  /// clips that are scored are left in `folder`.
   public func direction(
     _ name: String,
     heard: [Float],

@@ -1,8 +1,8 @@
 import MediaCore
 import Simulation
 
-/// An emulated network as a live call meets it: behind an encoder that takes its time, and through a relay whose thread
-/// wakes late now and then, for taking a packet and for giving it.
+/// An emulated network as a live call meets it: behind an encoder that takes its time, and through
+/// a relay whose thread wakes late now and then, for taking a packet and for giving it.
 struct LivePath: PacketPath {
   private var network: EmulatedNetwork
   private var generator: SeededGenerator
@@ -13,7 +13,7 @@ struct LivePath: PacketPath {
   private var lastMade: MonotonicInstant?
   private var lastLeft: MonotonicInstant?
 
-  /// What was said since the last packet is in this one, if it is not more, in nanoseconds.
+  /// Longest sound that a packet can hold, in nanoseconds.
   private static let longestPacket: Int64 = 20_000_000
 
   /// The relay wakes late in that share of cases, by one of `delays` in milliseconds.

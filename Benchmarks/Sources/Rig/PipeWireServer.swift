@@ -1,7 +1,7 @@
 public import Foundation
 
-/// A desktop's sound: a session bus, PipeWire with its session manager and PulseAudio's protocol, and a headset whose
-/// microphone hears its loudspeaker, as the default of both.
+/// A desktop's sound: a session bus, PipeWire with its session manager and PulseAudio's protocol,
+/// and a headset whose microphone hears its loudspeaker, as the default of both.
 ///
 /// **Life cycle:** the initialiser starts it, `stop` ends it; between them it can be restarted.
 public final class PipeWireServer {
@@ -56,7 +56,8 @@ public final class PipeWireServer {
   /// Starts the server again after `crash`.
   public func start() throws {
     try run("pipewire")
-    // The session manager ends if there is nothing to manage yet, and without it nothing has a default device.
+    // The session manager ends if there is nothing to manage yet, and without it nothing has a
+    // default device.
     try wait { try tell("pw-cli", "info 0") }
     try run("wireplumber")
     try run("pipewire-pulse")

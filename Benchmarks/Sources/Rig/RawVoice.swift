@@ -27,7 +27,8 @@ extension RealTimeThread {
 
 /// A voice through libopus and libspeexdsp in plain C calls.
 public enum RawVoice {
-  /// What `work` says, on a real-time thread with a new voice in packets of so many frames at 48 kHz.
+  /// What `work` says, on a real-time thread with a new voice in packets of so many frames at 48
+  /// kHz.
   public static func run<Value: Sendable>(
     packetFrames: FrameCount,
     bitrate: Int,

@@ -1,8 +1,8 @@
 public import Foundation
 
-/// Sentences of real people in English, French, Italian and Russian: announcements of a telephone exchange, which
-/// Debian has in its packages `asterisk-core-sounds-*-g722` (Allison Smith, June Wallack, Carlo Flora, Maxim Topal; CC-BY-SA
-/// 3.0, CC-BY 3.0).
+/// Sentences of real people in English, French, Italian and Russian: announcements of a telephone
+/// exchange, which Debian has in its packages `asterisk-core-sounds-*-g722` (Allison Smith, June
+/// Wallack, Carlo Flora, Maxim Topal; CC-BY-SA 3.0, CC-BY 3.0).
 public struct RecordedSpeech {
   private let python: String
   private let script: String
@@ -20,7 +20,8 @@ public struct RecordedSpeech {
     }
   }
 
-  /// The recordings, to be decoded by `script` with that Python; nil if a recording, or the decoder, is missing.
+  /// The recordings, to be decoded by `script` with that Python; nil if a recording, or the
+  /// decoder, is missing.
   public init?(python: String, script: String) {
     let needed = Self.files.map(\.path) + [python, script]
     guard needed.allSatisfy({ FileManager.default.fileExists(atPath: $0) }),

@@ -2,7 +2,8 @@ import Foundation
 
 /// A sentence in a file.
 enum Recording {
-  /// What is said in it at 48 kHz, at an even level, without the silence before it and not longer than 4.6 s.
+  /// What is said in it at 48 kHz, at an even level, without the silence before it and not longer
+  /// than 4.6 s.
   ///
   /// `format` is what sox needs to know of a file without a header.
   static func samples(of file: URL, format: [String] = [], in folder: URL) throws -> [Float] {

@@ -5,8 +5,8 @@ import RealTime
 public import Simulation
 import Synchronization
 
-/// Two hosts on this machine, as network namespaces, and the network between them: packets go through
-/// an `EmulatedNetwork` for each direction.
+/// Two hosts on this machine, as network namespaces, and the network between them: packets go
+/// through an `EmulatedNetwork` for each direction.
 ///
 /// **Life cycle:** `stop` takes the namespaces away. Needs the right to make them (root).
 public final class Relay {

@@ -5,8 +5,8 @@ public enum ResultFile {
   /// What commands say of the option that `folder` takes.
   public static let help = "Where the results go. Default: Benchmarks/results; nowhere for a part."
 
-  /// Where results go: to the folder that was asked for, or else to the repository's, but not those of some networks or
-  /// programs alone, which must not take the place of all.
+  /// Where results go: to the folder that was asked for, or else to the repository's, but not those
+  /// of some networks or programs alone, which must not take the place of all.
   public static func folder(_ asked: String?, isWhole: Bool) -> URL? {
     (asked ?? (isWhole ? "Benchmarks/results" : nil)).map { URL(fileURLWithPath: $0) }
   }

@@ -60,7 +60,8 @@ public final class RunningProgram {
   /// Whether the program has not ended yet.
   public var isRunning: Bool { process.isRunning }
 
-  /// Waits until the output matches the regular expression; false if the time is over or the program ended.
+  /// Waits until the output matches the regular expression; false if the time is over or the
+  /// program ended.
   public func waits(for pattern: String, seconds: Double) -> Bool {
     let end = Date(timeIntervalSinceNow: seconds)
     while Date() < end {
@@ -77,8 +78,8 @@ public final class RunningProgram {
     return process.terminationStatus
   }
 
-  /// Processor time spent so far by all of its threads, in seconds, as the scheduler counts it: clock ticks, which
-  /// `proc(5)` has, miss who sleeps when they strike.
+  /// Processor time spent so far by all of its threads, in seconds, as the scheduler counts it:
+  /// clock ticks, which `proc(5)` has, miss who sleeps when they strike.
   public var processorSeconds: Double {
     var clock: clockid_t = 0
     var time = timespec()

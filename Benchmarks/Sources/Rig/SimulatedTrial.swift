@@ -2,8 +2,8 @@ public import Foundation
 public import Simulation
 public import VoiceEngine
 
-/// The same call as a `Trial`'s in virtual time, judged in the same way: what the rig should measure if
-/// the simulation is right.
+/// The same call as a `Trial`'s in virtual time, judged in the same way: what the rig should
+/// measure if the simulation is right.
 public struct SimulatedTrial {
   private let conditions: NetworkConditions
   private let conversation: Conversation
@@ -16,8 +16,9 @@ public struct SimulatedTrial {
 
   /// A call with streams as `stream`; nil for the conditions is the loopback interface.
   ///
-  /// The clock of both headsets stands still, and each program wakes late, as often in each second and for as long as
-  /// during `model`, a call that was measured, at moments that follow from the seed. Packets leave after their `encoding`.
+  /// The clock of both headsets stands still, and each program wakes late, as often in each second
+  /// and for as long as during `model`, a call that was measured, at moments that follow from the
+  /// seed. Packets leave after their `encoding`.
   public init(
     _ stream: StreamConfiguration,
     over conditions: NetworkConditions?,
@@ -53,7 +54,7 @@ public struct SimulatedTrial {
         configuration: stream,
         seed: 2 &* settings.seed &+ UInt64(source)
       )
-      // What was said last is still under way, and a chirp is looked for two seconds long.
+      // The last speech is still under way, and a chirp is searched for over two seconds.
       call.run(seconds: Double(settings.settling + settings.seconds + 3))
       return try listener.direction(
         name,
@@ -94,8 +95,8 @@ public struct SimulatedTrial {
       .sorted { $0.at < $1.at }
   }
 
-  // Each begins just before the microphone wakes the program. What lasts longer than a period keeps jackd waiting as
-  // well, and is among the stalls.
+  // Each begins just before the microphone wakes the program. What lasts longer than a period keeps
+  // jackd waiting as well, and is among the stalls.
   private func delays(
     beside stalls: [DeviceFault],
     _ generator: inout SeededGenerator

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// Scores what was heard against what was said, with the Python packages `pesq` and `pystoi`.
+/// Scores received speech against the original, with the Python packages `pesq` and `pystoi`.
 public struct SpeechScorer {
   /// A sentence, and what became of it, of the same length and at 48 kHz.
   public struct Clip {

@@ -110,7 +110,7 @@ public struct Trial {
     for program in running.joined() where !program.isRunning {
       throw RigError("\(self.program.name) ended by itself: \(program.output.suffix(300))")
     }
-    // What was said last is still under way.
+    // The last speech is still under way.
     Thread.sleep(forTimeInterval: 1)
     for program in running.joined() { program.stop() }
     rig.stop()

@@ -35,8 +35,8 @@ public struct TrialResult: Codable, Sendable {
   public var stalls: Int
   /// How long each wait was, the shorter ones included, in milliseconds; nil if that was not noted.
   public var stallMilliseconds: [Double]?
-  /// By how much a thread with the voice thread's priority woke too late, each time, in milliseconds; nil if that
-  /// was not noted.
+  /// By how much a thread with the voice thread's priority woke too late, each time, in
+  /// milliseconds; nil if that was not noted.
   public var lateMilliseconds: [Double]?
 }
 
@@ -44,7 +44,8 @@ extension TrialResult {
   /// The loopback interface as a network.
   static let direct = "direct"
 
-  /// What a call was like during which jackd was kept waiting, and threads woke late, for so many milliseconds.
+  /// What a call was like during which jackd was kept waiting, and threads woke late, for so many
+  /// milliseconds.
   init(
     program: String,
     network: String,
@@ -103,8 +104,8 @@ extension TrialResult.Direction {
   /// Of the chirps that were heard, in milliseconds.
   public var delays: [Double] { chirps.compactMap(\.delayMilliseconds) }
 
-  /// How the delay moves in milliseconds per minute: the middle of the slopes between all pairs of chirps
-  /// (Theil and Sen), which a few outliers do not move.
+  /// How the delay moves in milliseconds per minute: the middle of the slopes between all pairs of
+  /// chirps (Theil and Sen), which a few outliers do not move.
   public var drift: Double {
     let heard = chirps.compactMap { chirp in
       chirp.delayMilliseconds.map { (second: chirp.second, delay: $0) }

@@ -3,8 +3,8 @@ import MediaCore
 import RealTime
 import Synchronization
 
-/// A thread with the voice thread's priority that wakes as often as it does and notes how late: what the machine does
-/// to everyone, whatever program is measured.
+/// A thread with the voice thread's priority that wakes as often as it does and notes how late:
+/// what the machine does to everyone, whatever program is measured.
 public final class WakeWitness {
   private final class Notes: Sendable {
     let isStopping = Atomic(false)
@@ -17,7 +17,7 @@ public final class WakeWitness {
   private static let periodNanoseconds: Int64 = 2_500_000
   static var periodSeconds: Double { Double(periodNanoseconds) / 1e9 }
 
-  /// Less than this harms nobody, in milliseconds.
+  /// A shorter delay is harmless, in milliseconds.
   private static let harmless = 0.5
 
   /// Starts to watch.

@@ -12,10 +12,11 @@ import VoiceEngine
 
 /// What a call costs in processor time beside what the libraries cost that every caller needs.
 ///
-/// All work through the same speech on a real-time thread, by turns. Once without a pause, which is what the code itself
-/// costs; and once in the time of a call, where a processor that has slept in between has forgotten all, the same calls of
-/// a library cost more, and each waking costs as much as it does. What that is to anybody is in the smallest caller that can
-/// be written in C, which wakes once for each packet; the voice thread wakes once in each period of its device.
+/// All work through the same speech on a real-time thread, by turns. Once without a pause, which is
+/// what the code itself costs; and once in the time of a call, where a processor that has slept in
+/// between has forgotten all, the same calls of a library cost more, and each waking costs as much
+/// as it does. What that is to anybody is in the smallest caller that can be written in C, which
+/// wakes once for each packet; the voice thread wakes once in each period of its device.
 @main
 struct CostCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -85,7 +86,8 @@ struct CostCommand: ParsableCommand {
     try CostReport(rows: rows).write(to: folder)
   }
 
-  /// Milliseconds of processor time for each second of call, of the libraries alone in the time of a call.
+  /// Milliseconds of processor time for each second of call, of the libraries alone in the time of
+  /// a call.
   private func raw(_ setting: CostSetting, saying speech: [Float]) throws -> Double {
     let frames = setting.packetFrames
     let turns = setting.packetCount(in: seconds)

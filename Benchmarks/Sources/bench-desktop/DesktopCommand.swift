@@ -2,7 +2,8 @@ import ArgumentParser
 import Foundation
 import Rig
 
-/// Calls through the sound server of a desktop: their delay, and what a restart of the server costs.
+/// Calls through the sound server of a desktop: their delay, and what a restart of the server
+/// costs.
 @main
 struct DesktopCommand: ParsableCommand {
   static let configuration = CommandConfiguration(

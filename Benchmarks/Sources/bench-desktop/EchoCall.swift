@@ -7,13 +7,14 @@ import VoiceEngine
 struct EchoCall {
   /// What came back.
   struct Outcome {
-    /// When each probe was said that came back, in seconds, and how much later it came, in milliseconds.
+    /// When each probe was said that came back, in seconds, and how much later it came, in
+    /// milliseconds.
     var echoes: [(second: Double, delay: Double)] = []
     /// How long the sound server was away, in milliseconds.
     var downtime = 0.0
     /// Whether both sides say that the call ended well.
     var isEndedWell = false
-    /// Whether the server was known to carry a call, and the call's user was told of its restart.
+    /// Whether the server was known to carry a call, and the call reported its restart.
     var isAnnounced = false
 
     /// The longest time without an echo, beyond the distance of two probes, in milliseconds.

@@ -102,7 +102,8 @@ struct FaultsCommand: ParsableCommand {
 
   private func table(_ outcomes: [Outcome]) -> String {
     let head =
-      "| Scenario | Gap, ms | Recovered | Delay before, ms | after, ms | Invented, ms | Removed | Added | Faults | Routes | |"
+      "| Scenario | Gap, ms | Recovered | Delay before, ms | after, ms "
+      + "| Invented, ms | Removed | Added | Faults | Routes | |"
     let rows = outcomes.map { outcome in
       let figures = String(
         format: "%.0f | %@ | %@ | %@ | %.0f | %.0f | %.0f | %d | %d",

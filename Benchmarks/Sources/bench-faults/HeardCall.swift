@@ -2,7 +2,7 @@ import Foundation
 import Rig
 import VoiceEngine
 
-/// A call on a real kernel: what was said and heard, and what the programs told of it.
+/// A call on a real kernel: the sent and received sound, and the programs' output.
 struct HeardCall {
   /// The mouth's own account, as `fault-probe` leaves it.
   private struct Mouth: Decodable {
@@ -14,7 +14,8 @@ struct HeardCall {
     let stretches: [Stretch]
   }
 
-  /// A chirp that was heard: the frame at which it was said, and how many milliseconds later it came.
+  /// A chirp that was heard: the frame at which it was said, and how many milliseconds later it
+  /// came.
   typealias Chirp = (frame: Int, delay: Double)
 
   /// Between two chirps, in frames.
@@ -80,8 +81,8 @@ struct HeardCall {
 
   /// The chirps that were heard.
   ///
-  /// Not further than the next could be taken for one; or, if they come from a machine with another clock, anywhere in
-  /// between.
+  /// Not further than the next could be taken for one; or, if they come from a machine with another
+  /// clock, anywhere in between.
   func chirps(fromAnotherClock isForeign: Bool = false) -> [Chirp] {
     let reach = isForeign ? Self.interval : Self.interval - 3_000
     let first = span.lowerBound / Self.interval + 1
@@ -98,8 +99,8 @@ struct HeardCall {
     }
   }
 
-  /// By how much a counter of the calls' statistics has grown at all ends since a time of the machine's clock, in
-  /// milliseconds.
+  /// By how much a counter of the calls' statistics has grown at all ends since a time of the
+  /// machine's clock, in milliseconds.
   func growth(of counter: String, since begin: Double) -> Double {
     let statistics = events.filter { $0["event"] as? String == "stats" }
     return Dictionary(grouping: statistics) { $0["call"] as? String ?? "" }.values.reduce(0) {

@@ -6,11 +6,12 @@ struct Outcome: Codable {
   var name: String
   /// The longest silence, in milliseconds.
   var gap = 0.0
-  /// Mouth-to-ear delay before the fault, and in the last two seconds of the call, in milliseconds; 0 if nobody can tell.
+  /// Mouth-to-ear delay before the fault, and in the last two seconds of the call, in milliseconds;
+  /// 0 if unknown.
   var before = 0.0
   var after = 0.0
-  /// What the playout of both ends has invented from the fault on, or since it had settled if there is none, in milliseconds
-  /// of sound.
+  /// What the playout of both ends has invented from the fault on, or since it had settled if there
+  /// is none, in milliseconds of sound.
   var invented = 0.0
   /// The same of what time-stretching took out.
   var removed = 0.0
@@ -60,7 +61,8 @@ struct Outcome: Codable {
     if abs(after - before) > Scenario.delayTolerance { delays.append("another delay") }
   }
 
-  /// What one of two machines heard of the other, with the delay that both together have on average.
+  /// What one of two machines heard of the other, with the delay that both together have on
+  /// average.
   init(_ name: String, of call: HeardCall, chirps: [HeardCall.Chirp], meanDelay: Double) {
     self.name = name
     before = meanDelay

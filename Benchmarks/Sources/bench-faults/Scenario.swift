@@ -9,20 +9,22 @@ struct Scenario {
   var cables = "true"
   /// What happens while the call stands.
   var faults = "sleep 1"
-  /// What the programs are told beside their headsets.
+  /// The programs' options besides their headsets.
   var options = "--period 4"
   /// What the caller speaks and hears with.
   var devices = "--headset hw:A,1"
   /// The longest silence that is allowed, in milliseconds.
   var gapMilliseconds = 30.0
-  /// Whether that is beyond what lies between the first mark and the last, while which nothing can be heard.
+  /// Whether that is beyond what lies between the first mark and the last, while which nothing can
+  /// be heard.
   var isFaultSilent = false
   /// False if the machine itself says what is wrong, and nothing is listened to.
   var isHeard = true
   /// Whether the call is at least as much about the network, which has its own delays.
   var isOfTheNetwork = false
 
-  /// Whether the cables keep the clock's time; one that converts 44.1 kHz loses several milliseconds a second.
+  /// Whether the cables keep the clock's time; one that converts 44.1 kHz loses several
+  /// milliseconds a second.
   var isTimed = true
 
   /// Delay may be so much higher or lower afterwards, in milliseconds.
@@ -31,11 +33,13 @@ struct Scenario {
   /// A line of shell that calls the function `scenario` of the machine.
   var invocation: String {
     isHeard
-      ? "options='\(options)' devices='\(devices)' before='\(before)' cables='\(cables)' scenario \(name) \(seconds) '\(faults)'"
+      ? "options='\(options)' devices='\(devices)' before='\(before)' cables='\(cables)' "
+        + "scenario \(name) \(seconds) '\(faults)'"
       : name
   }
 
-  /// What `--only` chooses from, in the order in which they run; cards that drift do so for `driftSeconds`.
+  /// What `--only` chooses from, in the order in which they run; cards that drift do so for
+  /// `driftSeconds`.
   static func all(driftSeconds: Int) -> [Scenario] {
     plain + drifting(seconds: driftSeconds) + layouts + stopped + unplugged + networks
   }

@@ -3,7 +3,8 @@ import Foundation
 import Rig
 import Simulation
 
-/// Mouth-to-ear delay, sound, processor and memory of calls by several programs, on several networks.
+/// Mouth-to-ear delay, sound, processor and memory of calls by several programs, on several
+/// networks.
 @main
 struct LatencyCommand: ParsableCommand {
   static let configuration = CommandConfiguration(

@@ -2,7 +2,8 @@ import ArgumentParser
 import Foundation
 import Rig
 
-/// Instructions of each piece of the voice path for twenty milliseconds of audio, counted by valgrind.
+/// Instructions of each piece of the voice path for twenty milliseconds of audio, counted by
+/// valgrind.
 ///
 /// They are the same on a busy machine as on an idle one, so a change that costs more is seen.
 @main

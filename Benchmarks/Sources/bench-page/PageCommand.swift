@@ -18,8 +18,8 @@ struct PageCommand: ParsableCommand {
     var sections = [
       "# What Sidetone costs",
       """
-      Written by `bench-page` from what the other benchmarks left; `make results` runs all of them at length. The programs are in
-      `Benchmarks/.build/release` after `make build-bench`.
+      Written by `bench-page` from the results of the other benchmarks; `make results` runs all of
+      them at length. The programs are in `Benchmarks/.build/release` after `make build-bench`.
       """,
     ]
     if let report = try ResultFile.read(LatencyReport.self, named: "latency", from: folder) {
@@ -54,8 +54,8 @@ struct PageCommand: ParsableCommand {
     return """
       ## Instructions
 
-      `bench-modules`: for 20 ms of audio, counted by callgrind. `libopus.call` is encoder and decoder alone,
-      `VoiceStream.call` the same with packets, jitter buffer and time-stretch.
+      `bench-modules`: for 20 ms of audio, counted by callgrind. `libopus.call` is encoder and
+      decoder alone, `VoiceStream.call` the same with packets, jitter buffer and time-stretch.
 
       | | instructions |
       |---|---|

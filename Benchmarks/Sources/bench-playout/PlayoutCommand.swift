@@ -3,7 +3,8 @@ import Foundation
 import Rig
 import Simulation
 
-/// Our playout beside NetEQ's design and fixed buffers, in virtual time, all fed the very same packets.
+/// Our playout beside NetEQ's design and fixed buffers, in virtual time, all fed the very same
+/// packets.
 @main
 struct PlayoutCommand: ParsableCommand {
   static let configuration = CommandConfiguration(

@@ -6,8 +6,8 @@ import Synchronization
 import UDPTransport
 import VoiceEngine
 
-/// The other end of a call, without a sound card: it sends a tone from the moment it is told to, and notes
-/// when the kernel received the first packet of the near side.
+/// The other end of a call, without a sound card: it sends a tone from the moment it is asked to,
+/// and notes when the kernel received the first packet of the near side.
 final class FarSide: Sendable {
   private let port = Atomic<Int>(0)
   private let nearPort = Atomic<Int>(0)

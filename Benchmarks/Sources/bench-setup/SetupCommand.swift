@@ -141,7 +141,7 @@ struct SetupCommand: ParsableCommand {
     }
   }
 
-  // From the moment at which the caller's program is told to call to both having agreed.
+  // From the caller's command to the agreement of both sides.
   private func measureSignalling(
     in folder: URL,
     _ environment: [String: String],

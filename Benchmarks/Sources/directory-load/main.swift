@@ -2,8 +2,8 @@ import CallKit
 import CallStore
 import Foundation
 
-// The program is its own extension: the call system starts it again, and it answers with two million
-// entries.
+// The program is its own extension: the call system starts it again, and it answers with two
+// million entries.
 
 final class TwoMillion: CXCallDirectoryProvider {
   override func beginRequest(with context: CXCallDirectoryExtensionContext) {

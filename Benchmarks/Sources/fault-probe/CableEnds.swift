@@ -3,14 +3,15 @@ import MediaCore
 import RealTime
 import VoiceEngine
 
-/// What the mouth did, for whoever reads the recording.
+/// What the talker did, for the reader of the recording.
 struct MouthRecord: Codable {
   /// The monotonic clock at the first frame, in nanoseconds.
   let begin: Int64
   let stretches: [Mouth.Stretch]
 }
 
-/// How often a card that is not there is looked for: more often would take the processor from who is measured.
+/// How often a card that is not there is looked for: more often would take the processor from who
+/// is measured.
 struct Retry {
   private static let nanoseconds: Int64 = 30_000_000
   private var next = MonotonicInstant(nanoseconds: 0)
@@ -26,10 +27,11 @@ struct Retry {
 
 /// What the microphone of a card hears.
 ///
-/// Cards may go and come back at any time. Mouth and ears live by the monotonic clock: sample n is n/48000 s after
-/// `begin`, whichever card it went through.
+/// Cards may go and come back at any time. Mouth and ears live by the monotonic clock: sample n is
+/// n/48000 s after `begin`, whichever card it went through.
 struct Mouth: ~Copyable {
-  /// A stretch in which the card was there: from this frame on, sound was so many frames off the clock.
+  /// A stretch in which the card was there: from this frame on, sound was so many frames off the
+  /// clock.
   struct Stretch: Codable {
     let frame: Int64
     var shift: Int64
@@ -45,7 +47,8 @@ struct Mouth: ~Copyable {
 
   /// Noise with a chirp twice a second: the chirps tell of delay, the noise of gaps.
   ///
-  /// Not a tone: the long-term predictor of Opus, which a loss has led astray, may make one fourteen times louder.
+  /// Not a tone: the long-term predictor of Opus, which a loss has led astray, may make one
+  /// fourteen times louder.
   private static let sound: [Float] = {
     let chirp = ProbeSignal.chirp()
     var state: UInt32 = 1
@@ -70,7 +73,8 @@ struct Mouth: ~Copyable {
     if headset == nil, retry.isDue() { open() }
     guard let queued = headset?.queuedFrames() else { return }
     let now = frame(at: MonotonicClock.now())
-    // What was written sounds now plus what is queued; the least late look is the truest. A card that is gone says 0.
+    // What was written sounds now plus what is queued; the least late look is the truest. A card
+    // that is gone says 0.
     let shift = queued > 0 ? now + Int64(queued) - written : .max
     stretches[stretches.count - 1].shift = min(stretches[stretches.count - 1].shift, shift)
     let wanted = Self.queued - queued
@@ -107,8 +111,8 @@ struct Ear: ~Copyable {
   private var retry = Retry()
   private var block = SampleBuffer(repeating: 0, count: 4_096)
   private var samples: [Float] = []
-  /// Of each second, which sample was read at its least late look, and at which frame of the clock the first one would have
-  /// been heard if the card had the clock's rate.
+  /// Of each second, which sample was read at its least late look, and at which frame of the clock
+  /// the first one would have been heard if the card had the clock's rate.
   private var looks: [(sample: Int, origin: Int64)] = []
   /// What was heard, silence where there was no card.
   private(set) var heard: [Float]
@@ -117,7 +121,7 @@ struct Ear: ~Copyable {
     self.name = DeviceName(name)
     self.begin = begin
     heard = [Float](repeating: 0, count: seconds * 48_000)
-    // Room for all: an array that grows is copied, and nobody else runs meanwhile.
+    // Room for all: an array that grows is copied, and this thread must not stall.
     samples.reserveCapacity((seconds + 1) * 48_000)
   }
 
@@ -160,7 +164,8 @@ struct Ear: ~Copyable {
     }
   }
 
-  // How much slower the card's crystal is than the clock, by least squares; 0 if it was not heard for long.
+  // How much slower the card's crystal is than the clock, by least squares; 0 if it was not heard
+  // for long.
   private var slowness: Double {
     guard looks.count > 10 else { return 0 }
     let count = Double(looks.count)

@@ -2,10 +2,11 @@ import Foundation
 import MediaCore
 import RealTime
 
-// fault-probe FOLDER SECONDS MICROPHONE LOUDSPEAKER...: plays a probe into the far end of a microphone's cable and
-// records the far ends of loudspeakers' cables, through whatever happens to their cards. Leaves what was heard,
-// added up, as `heard.f32` (48 kHz, 32-bit float), and `mouth.json`: when it began, in nanoseconds of the monotonic
-// clock, and from which frame on sound was how many frames later than that clock.
+// fault-probe FOLDER SECONDS MICROPHONE LOUDSPEAKER...: plays a probe into the far end of a
+// microphone's cable and records the far ends of loudspeakers' cables, through whatever happens to
+// their cards. Leaves what was heard, added up, as `heard.f32` (48 kHz, 32-bit float), and
+// `mouth.json`: when it began, in nanoseconds of the monotonic clock, and from which frame on sound
+// was how many frames later than that clock.
 
 let arguments = CommandLine.arguments.dropFirst()
 guard arguments.count >= 4, let seconds = Int(arguments[2]), (1...3_600).contains(seconds) else {

@@ -6,8 +6,9 @@ import SpeechDSP
 import UDPTransport
 import VoiceEngine
 
-// voice-allocations [SECONDS]: a call to itself over UDP with every filter on, long enough that its packets become
-// shorter, and how often the voice thread allocated once it was running. Exit status 1 if it did at all.
+// voice-allocations [SECONDS]: a call to itself over UDP with every filter on, long enough that its
+// packets become shorter, and how often the voice thread allocated once it was running. Exit status
+// 1 if it did at all.
 
 let seconds = CommandLine.arguments.dropFirst().first.flatMap { Double($0) } ?? 9
 
@@ -38,7 +39,8 @@ do {
   let result = try measure()
   print(
     "voice thread: \(result.voice) allocations in \(seconds) s "
-      + "(\(result.turns) turns, \(result.packets) packets, at last of \(result.packetFrames) frames; "
+      + "(\(result.turns) turns, \(result.packets) packets, "
+      + "at last of \(result.packetFrames) frames; "
       + "\(allocation_counter_all()) allocations in the whole program)"
   )
   exit(result.voice == 0 && result.packets > 0 && allocation_counter_all() > 0 ? 0 : 1)

@@ -44,8 +44,8 @@ extension AVAudioSession {
   /// How long devices stay open when another call may want them.
   private static let graceTime = DispatchTimeInterval.milliseconds(500)
 
-  /// Deactivates the session after the last audible call, and releases the devices: at once, or after
-  /// half a second if another call lives that may want them (a swap must not click).
+  /// Deactivates the session after the last audible call, and releases the devices: at once, or
+  /// after half a second if another call lives that may want them (a swap must not click).
   package func deactivateForCall(keepingDevices: Bool) {
     let leaving = state.withLock { state in
       state.activation.running.map { state.linger($0) }
@@ -59,7 +59,8 @@ extension AVAudioSession {
   }
 
   private func release(_ number: Int) {
-    // Under the lock: who activates next finds the devices closed, and does not lose what it has claimed.
+    // Under the lock: who activates next finds the devices closed, and does not lose what it has
+    // claimed.
     state.withLock { state in
       guard let lingering = state.lingering, lingering.number == number else { return }
       state.lingering = nil
@@ -76,7 +77,7 @@ extension AVAudioSession {
     if state.activation.running != nil, !mixes { players.pause() }
   }
 
-  /// Whether calls live of which none is heard; then nobody else may take the session.
+  /// Whether calls exist and none has audio; no app may activate the session then.
   package func setWithheldByCalls(_ isWithheld: Bool) {
     state.withLock { $0.isWithheldByCalls = isWithheld }
   }
@@ -100,7 +101,7 @@ extension AVAudioSession {
     )
     if let lingering = state.lingering?.running {
       state.lingering = nil
-      // The cards are kept, so that nobody takes them in between.
+      // The cards are kept, so that no other program takes them in between.
       reserved.hold(plan.devices(among: cards), among: cards)
       lingering.stop()
     }
@@ -130,7 +131,8 @@ extension AVAudioSession {
     return SessionState.Running(engine: engine, setup: setup, keeper: keeper)
   }
 
-  // What opens but does not start, like a card that is just being plugged in, is waited for as if it were lost in a call.
+  // What opens but does not start, like a card that is just being plugged in, is waited for as if
+  // it were lost in a call.
   private func engine(
     with headset: consuming Headset,
     setup: SessionState.Setup,

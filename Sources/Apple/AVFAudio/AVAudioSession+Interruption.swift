@@ -3,7 +3,8 @@ import DesktopServices
 import Foundation
 import Synchronization
 
-/// What programs of one desktop owe each other: a call goes before all else, and there is one at a time.
+/// What programs of one desktop owe each other: a call goes before all else, and there is one at a
+/// time.
 extension AVAudioSession {
   /// Takes the desktop's active call, if real devices are at stake.
   ///

@@ -21,7 +21,8 @@ extension AVAudioSession {
 
   /// Tells observers of devices that came or went in a call.
   ///
-  /// Called by the keeper, which must not wait for the session: the session may be waiting for the keeper.
+  /// Called by the keeper, which must not wait for the session: the session may be waiting for the
+  /// keeper.
   func post(_ change: RouteKeeper.RouteChange) {
     notifications.async { [self] in
       let (category, news) = state.withLock { state in
@@ -100,7 +101,8 @@ extension AVAudioSession {
     )
   }
 
-  /// The machine's own loudspeaker: the device that is chosen if it is one, else the first there is.
+  /// The machine's own loudspeaker: the device that is chosen if it is one, else the first there
+  /// is.
   static func speaker(besides devices: Devices) -> AVAudioSessionPortDescription? {
     let chosen = SessionPort.description(of: devices.playback, .output)
     if chosen.portType == .builtInSpeaker { return chosen }

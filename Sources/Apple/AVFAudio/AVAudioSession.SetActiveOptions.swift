@@ -9,7 +9,7 @@ extension AVAudioSession {
       self.rawValue = rawValue
     }
 
-    /// Interrupted programs are told that they may go on.
+    /// Interrupted programs are notified that they may resume.
     public static let notifyOthersOnDeactivation = SetActiveOptions(rawValue: 1)
   }
 }

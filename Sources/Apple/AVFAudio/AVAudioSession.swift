@@ -9,15 +9,17 @@ public import VoiceEngine
 
 /// The audio session: what the process does with sound, and whether it may at this moment.
 ///
-/// In a call the system activates it at call priority, exactly when a start, answer or un-hold action
-/// has been fulfilled, and deactivates it when the last audible call has ended or is held. Activation
-/// takes the sound devices and starts the real-time voice thread; deactivation releases both.
+/// In a call the system activates it at call priority, exactly when a start, answer or un-hold
+/// action has been fulfilled, and deactivates it when the last audible call has ended or is held.
+/// Activation takes the sound devices and starts the real-time voice thread; deactivation releases
+/// both.
 ///
 /// **Thread safety:** every member may be used from any thread. Activation blocks for as long as
 /// the device takes to open.
 ///
-/// Differs from Apple's: `devices`, `standIns`, `learn`, `announceCalls`, `speechFilters`, `usesCardProfiles` and `voiceEngine` are additions
-/// for Linux, where an app chooses its sound devices by name and runs its voice through the engine.
+/// Differs from Apple's: `devices`, `standIns`, `learn`, `announceCalls`, `speechFilters`,
+/// `usesCardProfiles` and `voiceEngine` are additions for Linux, where an app chooses its sound
+/// devices by name and runs its voice through the engine.
 open class AVAudioSession: NSObject, @unchecked Sendable {
   // SAFETY: all state is in a mutex.
   let state = Mutex(SessionState())
@@ -29,7 +31,7 @@ open class AVAudioSession: NSObject, @unchecked Sendable {
   let reservations: CardReservations
   /// Who helps where real-time scheduling is not permitted.
   let realTimeKit = RealTimeKit()
-  /// Whether virtual devices are arbitrated as well, which nobody else could want.
+  /// Whether virtual devices are arbitrated as well; for tests.
   let arbitratesAll: Bool
 
   /// The session of a process on the user's desktop.
@@ -50,8 +52,8 @@ open class AVAudioSession: NSObject, @unchecked Sendable {
     public var capture: DeviceName
     /// The loudspeaker.
     public var playback: DeviceName
-    /// The sides of which nobody has chosen the device: a better card, such as a headset, is used as soon as it is
-    /// plugged in, and any other if the named one is not there.
+    /// The sides without a chosen device: a better card, such as a headset, is used
+    /// as soon as it is plugged in, and any other if the named one is not there.
     ///
     /// Has no effect on a side that names a sound server, which chooses itself.
     public var automatic: DeviceSides
@@ -151,8 +153,9 @@ open class AVAudioSession: NSObject, @unchecked Sendable {
 
   /// The devices that an activation opens; both `default` at first.
   ///
-  /// Setting them while the session is active moves the voice over, as soon as they can be opened: one that is not
-  /// there is waited for. Which other programs step back is decided at the activation.
+  /// Setting them while the session is active moves the voice over, as soon as they can be opened:
+  /// one that is not there is waited for. Which other programs step back is decided at the
+  /// activation.
   public var devices: Devices {
     get { state.withLock { $0.devices } }
     set {
@@ -163,14 +166,15 @@ open class AVAudioSession: NSObject, @unchecked Sendable {
     }
   }
 
-  /// What the next activation uses as long as a card that `devices` names, and that is known, is not plugged in; nil
-  /// for the best other card there is.
+  /// What the next activation uses as long as a card that `devices` names, and that is known, is
+  /// not plugged in; nil for the best other card there is.
   public var standIns: Devices? {
     get { state.withLock { $0.standIns } }
     set { state.withLock { $0.standIns = newValue } }
   }
 
-  /// Tells what the cards of devices are known by, so that `devices` may name them while they are not plugged in.
+  /// Tells what the cards of devices are known by, so that `devices` may name them while they are
+  /// not plugged in.
   ///
   /// Cards that were used by this session are known without.
   public func learn(capture: KnownDevice?, playback: KnownDevice?) {
@@ -180,10 +184,11 @@ open class AVAudioSession: NSObject, @unchecked Sendable {
     }
   }
 
-  /// Tells the sound servers of a desktop that this program's sound is calls, so that they may lower or pause other
-  /// sound by their own rules.
+  /// Tells the sound servers of a desktop that this program's sound is calls, so that they may
+  /// lower or pause other sound by their own rules.
   ///
-  /// To be called first in a program, before there are other threads: it sets environment variables.
+  /// To be called first in a program, before there are other threads: it sets environment
+  /// variables.
   public static func announceCalls() { StreamRole.announceCalls() }
 
   /// The filters that the next activation uses; nil chooses by mode.
@@ -192,9 +197,11 @@ open class AVAudioSession: NSObject, @unchecked Sendable {
     set { state.withLock { $0.speechFilters = newValue } }
   }
 
-  /// Whether the next activation sets cards up by their profiles of ALSA's Use Case Manager; false at first.
+  /// Whether the next activation sets cards up by their profiles of ALSA's Use Case Manager; false
+  /// at first.
   ///
-  /// For machines without a sound server, which would have done that: levels become those of the profile.
+  /// For machines without a sound server, which would have done that: levels become those of the
+  /// profile.
   public var usesCardProfiles: Bool {
     get { state.withLock { $0.usesCardProfiles } }
     set { state.withLock { $0.usesCardProfiles = newValue } }
@@ -208,8 +215,9 @@ open class AVAudioSession: NSObject, @unchecked Sendable {
   /// Activates or deactivates the session outside calls.
   ///
   /// During a call the system owns the activation: activating changes nothing, deactivating throws
-  /// `isBusy`. While calls are held and none is heard, or another program has the desktop's active call, activating
-  /// throws `insufficientPriority`. When another program takes one later, the session is interrupted.
+  /// `isBusy`. While calls are held and none is heard, or another program has the desktop's active
+  /// call, activating throws `insufficientPriority`. When another program takes one later, the
+  /// session is interrupted.
   open func setActive(_ active: Bool, options: SetActiveOptions = []) throws {
     if active { watchOthers() }
     try state.withLock { state in
@@ -217,7 +225,8 @@ open class AVAudioSession: NSObject, @unchecked Sendable {
       case (.byCall, true), (.byApp, true):
         break
       case (.inactive, false):
-        // Another program's call may have ended it first. What a call of ours has paused is its own matter.
+        // Another program's call may have ended it first. What a call of ours has paused is its own
+        // matter.
         if state.lingering == nil { leavePlayers(options) }
       case (.byCall, false):
         throw ErrorCode.isBusy.error(reason: "a call holds the session")
@@ -277,8 +286,8 @@ open class AVAudioSession: NSObject, @unchecked Sendable {
 
   /// Wishes for a microphone; nil leaves the choice to the system.
   ///
-  /// While the session is active the voice moves over as soon as the device can be opened. A headset's microphone
-  /// brings its loudspeaker along. Throws `badParam` for a port that is not
+  /// While the session is active the voice moves over as soon as the device can be opened. A
+  /// headset's microphone brings its loudspeaker along. Throws `badParam` for a port that is not
   /// there.
   open func setPreferredInput(_ inPort: AVAudioSessionPortDescription?) throws {
     guard let inPort else {
@@ -337,8 +346,8 @@ open class AVAudioSession: NSObject, @unchecked Sendable {
   /// The device's period in seconds: the one in use, or the last one.
   open var ioBufferDuration: TimeInterval { state.withLock { $0.granted.bufferDuration } }
 
-  /// Wishes for a rate in hertz; the next activation asks the card for it, and `sampleRate` tells what
-  /// it granted.
+  /// Wishes for a rate in hertz; the next activation asks the card for it, and `sampleRate` tells
+  /// what it granted.
   ///
   /// The codec works at 48 kHz whatever the card does. Throws `badParam` for what is not positive.
   open func setPreferredSampleRate(_ sampleRate: Double) throws {
@@ -393,8 +402,8 @@ open class AVAudioSession: NSObject, @unchecked Sendable {
   /// Seconds from the microphone to the voice path: the period in use.
   open var inputLatency: TimeInterval { ioBufferDuration }
 
-  /// Seconds from the voice path to the loudspeaker: how full its buffer is kept, measured while the
-  /// session is active.
+  /// Seconds from the voice path to the loudspeaker: how full its buffer is kept, measured while
+  /// the session is active.
   open var outputLatency: TimeInterval {
     let fill = voiceEngine?.statistics()?.playbackFillNanoseconds
     return fill.map { Double($0) / 1e9 } ?? ioBufferDuration

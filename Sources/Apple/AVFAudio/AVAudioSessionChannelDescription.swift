@@ -1,6 +1,6 @@
 public import Foundation
 
-/// One channel of a port; none is told apart here.
+/// One channel of a port; they are not distinguished here.
 open class AVAudioSessionChannelDescription: NSObject, @unchecked Sendable {
   // SAFETY: immutable.
   private let name: String

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// One of several microphones or loudspeakers of a port; none is told apart here.
+/// One of several microphones or loudspeakers of a port; they are not distinguished here.
 open class AVAudioSessionDataSourceDescription: NSObject, @unchecked Sendable {
   // SAFETY: immutable.
   private let identifier: NSNumber

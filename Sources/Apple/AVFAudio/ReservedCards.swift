@@ -5,13 +5,14 @@ import MediaCore
 import RealTime
 import Synchronization
 
-/// The cards that the devices of one running session are on, each reserved for as long as one of them is.
+/// The cards that the devices of one running session are on, each reserved for as long as one of
+/// them is.
 ///
 /// **Thread safety:** any thread.
 final class ReservedCards: Sendable {
   private struct State {
     var held: Set<Int> = []
-    /// Cards that could not be had, and until when nobody is asked for them again.
+    /// Cards that could not be had, and when their holder may be asked again.
     var resting: [Int: MonotonicInstant] = [:]
   }
 
@@ -31,10 +32,11 @@ final class ReservedCards: Sendable {
     giveBackAll()
   }
 
-  /// Reserves the card of a device, if it is on one, and opens the device; throws `busy` if another program keeps the
-  /// card, and what `open` throws.
+  /// Reserves the card of a device, if it is on one, and opens the device; throws `busy` if another
+  /// program keeps the card, and what `open` throws.
   ///
-  /// A card that somebody had to let go is tried for half a second, since it has to be closed first.
+  /// A card that somebody had to let go is tried for half a second, since it has to be closed
+  /// first.
   func reserving<Opened: ~Copyable>(
     _ device: DeviceName,
     among plugged: [SoundCard],
@@ -53,7 +55,7 @@ final class ReservedCards: Sendable {
     do {
       return try open()
     } catch {
-      // Who let it go in vain is left alone for a while.
+      // A holder that released it to no effect is not asked again for a while.
       if wasReleased { rest(number) }
       throw error
     }

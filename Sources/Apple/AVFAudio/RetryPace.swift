@@ -1,4 +1,5 @@
-/// How often a device that is missing is looked for: often at first, then less, since somebody tells when one is plugged in.
+/// How often a device that is missing is looked for: often at first, then less, since somebody
+/// tells when one is plugged in.
 struct RetryPace: Equatable, Sendable {
   /// Long enough for a sound server to start again.
   private static let hastyLooks = 150
@@ -21,6 +22,6 @@ struct RetryPace: Equatable, Sendable {
   /// Notes that something has happened.
   mutating func hurry() { looks = 0 }
 
-  /// Notes a look in vain.
+  /// Notes an attempt that failed.
   mutating func noteLook() { looks += 1 }
 }

@@ -7,8 +7,9 @@ import VoiceEngine
 
 /// Sees to it that a running voice engine has devices, whatever is unplugged, taken or restarted.
 ///
-/// A side that is lost gets silence at once, so that nothing of the call stands still, then the best device there
-/// is; what was wished for is looked for until it is back, ten times a second at first.
+/// A side that is lost gets silence at once, so that nothing of the call stands still, then the
+/// best device there is; what was wished for is looked for until it is back, ten times a second at
+/// first.
 ///
 /// **Life cycle:** works from its initialiser until `stop`.
 /// **Thread safety:** any thread; devices are opened on a queue of its own.
@@ -39,7 +40,8 @@ final class RouteKeeper: @unchecked Sendable {
     let granted: Granted
   }
 
-  /// What the devices have granted: the microphone's rate in hertz, and the loudspeaker's period in seconds.
+  /// What the devices have granted: the microphone's rate in hertz, and the loudspeaker's period in
+  /// seconds.
   struct Granted: Sendable {
     var sampleRate = 48_000.0
     var bufferDuration = 0.0025
@@ -109,8 +111,8 @@ final class RouteKeeper: @unchecked Sendable {
 
   /// Opens what `plan` wishes for, and reserves its cards.
   ///
-  /// What is busy, or was once there, is replaced as if it were lost in a call, and waited for. Throws the device's
-  /// error otherwise: a name that is wrong stays wrong.
+  /// What is busy, or was once there, is replaced as if it were lost in a call, and waited for.
+  /// Throws the device's error otherwise: a name that is wrong stays wrong.
   static func open(
     _ plan: inout RoutePlan,
     among cards: [SoundCard],
@@ -176,7 +178,7 @@ final class RouteKeeper: @unchecked Sendable {
 
   /// Moves the voice to other devices, as soon as they can be opened.
   ///
-  /// Waits for nothing. `known` are cards that were once there, by the names that were used.
+  /// Does not block. `known` are cards that were once there, by the names that were used.
   func wish(for devices: AVAudioSession.Devices, known: KnownCards) {
     queue.async { [weak self] in self?.change(to: devices, known: known) }
   }
@@ -198,8 +200,8 @@ final class RouteKeeper: @unchecked Sendable {
 
   /// Leaves the engine as it is.
   ///
-  /// Waits for nothing: a sound server that hangs may keep the queue for long. What is opened after that finds
-  /// the engine stopped, and is closed.
+  /// Does not block: a sound server that hangs may keep the queue for long. What is opened after
+  /// that finds the engine stopped, and is closed.
   func stop() {
     isStopped.store(true, ordering: .releasing)
     queue.async { [self] in
@@ -245,7 +247,8 @@ final class RouteKeeper: @unchecked Sendable {
     schedule()
   }
 
-  // Who may use a card that is new is decided a moment later: what cannot be opened yet is tried again.
+  // Who may use a card that is new is decided a moment later: what cannot be opened yet is tried
+  // again.
   private func hearPlug() {
     guard isAtWork else { return }
     let isNews = plan.welcome(SoundCard.all())
@@ -312,8 +315,8 @@ final class RouteKeeper: @unchecked Sendable {
     )
   }
 
-  // A card that the user wishes for may never have been used before. What stands in for it is left as it is: its
-  // microphone may be muted on purpose.
+  // A card that the user wishes for may never have been used before. What stands in for it is left
+  // as it is: its microphone may be muted on purpose.
   private func makeAudible(from before: RoutePlan.Route) {
     let cards = SoundCard.all()
     func makeAudible(_ side: DeviceSides, _ before: DeviceName?) {

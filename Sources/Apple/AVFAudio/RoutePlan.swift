@@ -2,16 +2,16 @@ import ALSAAudio
 import MediaCore
 import RealTime
 
-/// Which device each side of a call should have: the one that was wished for whenever it is there, and the next
-/// best as long as it is not.
+/// Which device each side of a call should have: the one that was wished for whenever it is there,
+/// and the next best as long as it is not.
 ///
-/// A value without I/O: what is plugged in is told, and somebody else opens it.
+/// A value without I/O: the caller passes the cards present, and opens the devices.
 struct RoutePlan: Sendable {
   /// A microphone or a loudspeaker.
   struct Side: Sendable {
     /// What the app has named.
     fileprivate var named: DeviceName
-    /// What the user wishes for: the same, or where nobody has chosen a device, what is better.
+    /// What the user wishes for: the same, or, without a chosen device, a better one.
     fileprivate(set) var wanted: DeviceName
     /// What the wanted card is known by, once it was there; nil for what is no card.
     var identity: SoundCard.Identity?
@@ -23,7 +23,7 @@ struct RoutePlan: Sendable {
     /// What was in use before something else was wished for, until that is open.
     fileprivate var former: DeviceName?
 
-    /// True if nobody has chosen the device.
+    /// True if no device was chosen.
     fileprivate var isAutomatic = false
 
     /// True while what was wished for is in use.
@@ -85,8 +85,8 @@ struct RoutePlan: Sendable {
   private(set) var capture: Side
   private(set) var playback: Side
 
-  /// Both sides have what was wished for; `known` are cards that were once there, by the names that were used, and
-  /// `standIns` what is used as long as a card is not there.
+  /// Both sides have what was wished for; `known` are cards that were once there, by the names that
+  /// were used, and `standIns` what is used as long as a card is not there.
   init(
     _ devices: AVAudioSession.Devices,
     cards: [SoundCard],
@@ -133,7 +133,8 @@ struct RoutePlan: Sendable {
     return identities
   }
 
-  /// Whether a device that failed to open is worth waiting for: another program has it, or it was there once.
+  /// Whether a device that failed to open is worth waiting for: another program has it, or it was
+  /// there once.
   func isWorthWaiting(after error: AudioDeviceError) -> Bool {
     switch error.kind {
     case .busy: true
@@ -143,7 +144,8 @@ struct RoutePlan: Sendable {
     }
   }
 
-  /// Whether a device was taken because it is better than the one that was named, which may still do.
+  /// Whether a device was taken because it is better than the one that was named, which may still
+  /// do.
   func isNewcomer(_ device: String) -> Bool {
     Self.sides.contains { side in
       self[side].wanted != self[side].named && self[side].wanted.description == device
@@ -159,7 +161,8 @@ struct RoutePlan: Sendable {
   /// What is in use.
   var route: Route { Route(capture: capture.current, playback: playback.current) }
 
-  /// What the app expects: what it has named, or, where something better is used, what that replaced.
+  /// What the app expects: what it has named, or, where something better is used, what that
+  /// replaced.
   ///
   /// A card that has another number by now is the same.
   var expectedRoute: Route {
@@ -194,11 +197,11 @@ struct RoutePlan: Sendable {
     for side in Self.sides where sides.contains(side) { self[side].noteLost(at: now) }
   }
 
-  /// Takes in that the user wishes for other devices; what is in use stays until they are open, or is the first to
-  /// stand in for them.
+  /// Takes in that the user wishes for other devices; what is in use stays until they are open, or
+  /// is the first to stand in for them.
   ///
-  /// Returns the sides whose device has to be let go first, since the same card may be wanted in another way: by another
-  /// name of it, or by a server or plugin behind which it is.
+  /// Returns the sides whose device has to be let go first, since the same card may be wanted in
+  /// another way: by another name of it, or by a server or plugin behind which it is.
   mutating func wish(
     for devices: AVAudioSession.Devices,
     among cards: [SoundCard],
@@ -223,15 +226,17 @@ struct RoutePlan: Sendable {
     return blocked
   }
 
-  // What nobody has chosen is not chosen anew because of the other side.
+  // A device that was not chosen does not change because the other side does.
   private func isNew(_ fresh: Side, on side: DeviceSides) -> Bool {
     fresh.named != self[side].named || fresh.isAutomatic != self[side].isAutomatic
   }
 
-  /// Takes in which cards are plugged in; true if there is a better one where nobody has chosen the device.
+  /// Takes in which cards are plugged in; true if there is a better one and no choice of the
+  /// device.
   ///
-  /// That is better than what is in use, and is wished for from now on; what is in use stays until it is open, and stands in
-  /// for it later. What is in use in place of a card that is gone is what is wished for now.
+  /// That is better than what is in use, and is wished for from now on; what is in use stays until
+  /// it is open, and stands in for it later. What is in use in place of a card that is gone is what
+  /// is wished for now.
   mutating func welcome(_ cards: [SoundCard]) -> Bool {
     var isNews = false
     for side in Self.sides where self[side].isAutomatic && CardName(self[side].wanted) != nil {
@@ -286,7 +291,8 @@ struct RoutePlan: Sendable {
     }
   }
 
-  /// What to try on a side that does not have what was wished for, best first; true beside what was wished for.
+  /// What to try on a side that does not have what was wished for, best first; true beside what was
+  /// wished for.
   func attempts(
     on side: DeviceSides,
     among cards: [SoundCard],
@@ -310,8 +316,8 @@ struct RoutePlan: Sendable {
 
   /// What could stand in on a side that has nothing, best first.
   ///
-  /// For a card, other cards. Nothing stands in for a sound server or a plugin: taking its card would keep it from
-  /// coming back.
+  /// For a card, other cards. Nothing stands in for a sound server or a plugin: taking its card
+  /// would keep it from coming back.
   private func substitutes(of side: DeviceSides, among cards: [SoundCard]) -> [DeviceName] {
     guard self[side].current == nil, CardName(self[side].wanted) != nil else { return [] }
     let own = wanted(of: side, among: cards).flatMap(CardName.init)?.card(among: cards)

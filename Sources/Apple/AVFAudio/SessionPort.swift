@@ -30,7 +30,7 @@ enum SessionPort {
     }
   }
 
-  /// What devices were called: of one that has gone there is nobody else to ask.
+  /// The names of devices, kept because a device that is gone cannot be asked.
   private static let labels = Mutex<[String: String]>([:])
 
   /// Every microphone, or every loudspeaker.

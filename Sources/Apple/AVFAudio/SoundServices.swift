@@ -3,10 +3,10 @@ import RealTime
 
 /// Whether the sound server that a running session goes through is there.
 ///
-/// A value: it is told of what changed, and tells whether that was the server's doing. What is neither a card by its name
-/// nor a file is taken for a server's.
+/// A value: it takes changes, and returns whether the server caused them. What is
+/// neither a card by its name nor a file is taken for a server's.
 struct SoundServices: Sendable {
-  /// What observers are told of a sound server.
+  /// An event of a sound server.
   enum News: Sendable {
     case lost, reset
   }

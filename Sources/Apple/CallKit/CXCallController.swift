@@ -22,7 +22,8 @@ open class CXCallController: NSObject {
   /// Asks for a transaction: accepted (nil) and delivered to the provider's delegate, or refused as
   /// a whole with a `CXErrorCodeRequestTransactionError`.
   ///
-  /// Never performs synchronously. The completion runs once, before the delegate is asked to perform.
+  /// Never performs synchronously. The completion runs once, before the delegate is asked to
+  /// perform.
   open func request(
     _ transaction: CXTransaction,
     completion: @escaping @Sendable ((any Error)?) -> Void

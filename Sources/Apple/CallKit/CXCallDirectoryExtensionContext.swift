@@ -4,8 +4,8 @@ public import FoundationAdditions
 
 /// One load of a call directory extension, as the extension sees it.
 ///
-/// Numbers are added in ascending order. `isIncremental` must be read before the first entry to get a
-/// load of changes; otherwise the load replaces everything, and removing an entry breaks it.
+/// Numbers are added in ascending order. `isIncremental` must be read before the first entry to get
+/// a load of changes; otherwise the load replaces everything, and removing an entry breaks it.
 ///
 /// **Thread safety:** one thread at a time.
 open class CXCallDirectoryExtensionContext: NSExtensionContext {
@@ -16,7 +16,7 @@ open class CXCallDirectoryExtensionContext: NSExtensionContext {
     super.init()
   }
 
-  /// Is told when the load is refused.
+  /// Receives the error when the load is refused.
   open weak var delegate: (any CXCallDirectoryExtensionContextDelegate)?
 
   /// True if only changes since the last load are wanted.
@@ -85,7 +85,7 @@ open class CXCallDirectoryExtensionContext: NSExtensionContext {
   }
 }
 
-/// Is told when a load fails.
+/// Receives the error when a load fails.
 public protocol CXCallDirectoryExtensionContextDelegate: NSObjectProtocol {
   /// The load was refused, or given up by the extension itself; the old entries stay.
   func requestFailed(

@@ -6,8 +6,8 @@ import Synchronization
 ///
 /// Completions run on a private queue.
 ///
-/// Differs from Apple's: the user enables an extension with `sidetone directory enable`; there are no
-/// settings to open.
+/// Differs from Apple's: the user enables an extension with `sidetone directory enable`; there are
+/// no settings to open.
 open class CXCallDirectoryManager: NSObject, @unchecked Sendable {
   // SAFETY: the set of loading extensions is behind a mutex; the rest is immutable.
 
@@ -38,7 +38,8 @@ open class CXCallDirectoryManager: NSObject, @unchecked Sendable {
     queue.async { [self] in completion?(reload(identifier) { _ in }) }
   }
 
-  /// Runs an extension and takes its entries over, all or none; throws what `reloadExtension` reports.
+  /// Runs an extension and takes its entries over, all or none; throws what `reloadExtension`
+  /// reports.
   nonisolated(nonsending) open func reloadExtension(
     withIdentifier identifier: String
   ) async throws {
@@ -115,7 +116,8 @@ open class CXCallDirectoryManager: NSObject, @unchecked Sendable {
     return try store.isExtensionEnabled(identifier) ?? false
   }
 
-  /// Blocks until the extension has ended; `progress` is told now and then how many entries came.
+  /// Blocks until the extension has ended; `progress` gets the number of entries so far, now and
+  /// then.
   package func reload(
     _ identifier: String,
     progress: @escaping (Int) -> Void

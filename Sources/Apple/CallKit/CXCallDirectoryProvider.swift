@@ -9,11 +9,12 @@ public let CXCallDirectoryPhoneNumberMax: CXCallDirectoryPhoneNumber = .max - 1
 
 /// A call directory extension: tells whom to block and how to label callers.
 ///
-/// It runs only to load its data, never for a call. An app subclasses it and overrides `beginRequest`.
+/// It runs only to load its data, never for a call. An app subclasses it and overrides
+/// `beginRequest`.
 ///
 /// Differs from Apple's: an extension is a program of its own whose main file calls
-/// `CallDirectoryHandler().main()`; a manifest (`Extensions/NAME.json` beside the app's program, or in
-/// the user's data folder) names it.
+/// `CallDirectoryHandler().main()`; a manifest (`Extensions/NAME.json` beside the app's program, or
+/// in the user's data folder) names it.
 open class CXCallDirectoryProvider: NSObject, NSExtensionRequestHandling {
   /// A provider; one serves one request.
   public override init() {

@@ -4,7 +4,7 @@ public enum CXCallEndedReason: Int, Sendable {
   case failed = 1
   /// The far side ended it.
   case remoteEnded = 2
-  /// Nobody took it.
+  /// It was not answered.
   case unanswered = 3
   /// It was taken on another device.
   case answeredElsewhere = 4

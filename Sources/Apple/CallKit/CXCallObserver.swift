@@ -21,7 +21,7 @@ open class CXCallObserver: NSObject {
   /// The calls that live, as they are now.
   open var calls: [CXCall] { CallSystem.shared.calls }
 
-  /// Sets who is told of changes, on `queue` or else the main queue.
+  /// Sets the delegate that receives changes, on `queue` or else the main queue.
   ///
   /// The delegate is held weakly.
   open func setDelegate(_ delegate: (any CXCallObserverDelegate)?, queue: DispatchQueue?) {

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// Is told when calls change.
+/// Receives changes of calls.
 public protocol CXCallObserverDelegate: NSObjectProtocol {
   /// A call appeared, connected, was held or resumed, or ended.
   ///

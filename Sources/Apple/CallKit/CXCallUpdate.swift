@@ -3,8 +3,8 @@ public import Foundation
 
 /// What an app knows about a call; what is not set leaves the call as it is.
 ///
-/// Setting a property counts, even to the value that it reads: `supportsHolding = false` is a change,
-/// not touching it is none. A capability that was never set counts as supported.
+/// Setting a property counts, even to the value that it reads: `supportsHolding = false` is a
+/// change, not touching it is none. A capability that was never set counts as supported.
 open class CXCallUpdate: NSObject, NSCopying {
   /// What was set.
   private(set) var settings = CallUpdate()

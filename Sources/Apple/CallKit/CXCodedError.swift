@@ -1,6 +1,7 @@
 public import Foundation
 
-/// What CallKit's five error types have in common: a domain, a numbered code, no further information.
+/// What CallKit's five error types have in common: a domain, a numbered code, no further
+/// information.
 ///
 /// An `NSError` of the same domain does not cast to one of them on Linux; a switch over
 /// `(error as NSError).code` works as on Apple's systems.

@@ -3,8 +3,9 @@ import Synchronization
 
 /// The app's side of the call system: reports facts, and has a delegate that performs actions.
 ///
-/// A provider that is not invalidated stays in use although the app has released it. Of several in one
-/// process each gets the actions on its own calls, and a start goes to the newest that has a delegate.
+/// A provider that is not invalidated stays in use although the app has released it. Of several in
+/// one process each gets the actions on its own calls, and a start goes to the newest that has a
+/// delegate.
 ///
 /// **Thread safety:** every member may be used from any thread.
 open class CXProvider: NSObject {
@@ -19,8 +20,8 @@ open class CXProvider: NSObject {
 
   /// How calls look and how many there may be; copied when set.
   ///
-  /// A change, also one made through this property, counts for the next request, and for the list of
-  /// recent calls when a call ends.
+  /// A change, also one made through this property, counts for the next request, and for the list
+  /// of recent calls when a call ends.
   open var configuration: CXProviderConfiguration {
     get { stored.withLock { $0 }.value }
     set {
@@ -94,7 +95,8 @@ open class CXProvider: NSObject {
   /// Reports a push as a call, from a notification service.
   ///
   /// Differs from Apple's: there is no notification service here, so it always completes, before
-  /// returning, with `missingNotificationFilteringEntitlement`, as it does there in any other process.
+  /// returning, with `missingNotificationFilteringEntitlement`, as it does there in any other
+  /// process.
   open class func reportNewIncomingVoIPPushPayload(
     _ dictionaryPayload: [AnyHashable: Any],
     completion: (@Sendable ((any Error)?) -> Void)? = nil
@@ -111,8 +113,8 @@ open class CXProvider: NSObject {
     throw CXErrorCodeNotificationServiceExtensionError(.missingNotificationFilteringEntitlement)
   }
 
-  /// What the call screen shows for a call: the name that the app gave, the call directory's label, or
-  /// the handle; nil if the call does not live.
+  /// What the call screen shows for a call: the name that the app gave, the call directory's label,
+  /// or the handle; nil if the call does not live.
   package func displayName(of UUID: UUID) -> String? {
     CallSystem.shared.displayName(of: UUID)
   }
@@ -121,7 +123,7 @@ open class CXProvider: NSObject {
 
   /// Ends every call as failed and takes the provider out of use.
   ///
-  /// It is told of nothing any more, not even of the session's deactivation.
+  /// Its delegate receives nothing any more, not even of the session's deactivation.
   open func invalidate() {
     CallSystem.shared.invalidate(self)
   }

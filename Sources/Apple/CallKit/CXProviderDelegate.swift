@@ -3,8 +3,8 @@ public import Foundation
 
 /// Performs what the user and the system want.
 ///
-/// Every method runs on the queue given with the delegate. All but `providerDidReset` are optional: they
-/// have default implementations, of which those that perform an action fail it.
+/// Every method runs on the queue given with the delegate. All but `providerDidReset` are optional:
+/// they have default implementations, of which those that perform an action fail it.
 public protocol CXProviderDelegate: NSObjectProtocol {
   /// Every call and pending action is void: stop the voice and forget them.
   func providerDidReset(_ provider: CXProvider)

@@ -3,8 +3,8 @@ import Synchronization
 
 /// Actions that are accepted or refused together and performed in order.
 ///
-/// **Thread safety:** every member may be used from any thread, also while the call layer performs the
-/// actions; what is added after the request does not count.
+/// **Thread safety:** every member may be used from any thread, also while the call layer performs
+/// the actions; what is added after the request does not count.
 open class CXTransaction: NSObject, NSCopying, NSSecureCoding {
   private let identity: UUID
   private let list: Mutex<Crossing<[CXAction]>>

@@ -2,10 +2,11 @@ import CallState
 import CallStore
 import Foundation
 
-/// The user's lists as the call system needs them; without a store, nobody is blocked and nothing kept.
+/// The user's lists as the call system needs them; without a store, no caller is blocked and
+/// nothing kept.
 ///
-/// Confined to the call system's queue; what is kept is written on a queue of its own, since a load of
-/// the call directory may hold the store for long.
+/// Confined to the call system's queue; what is kept is written on a queue of its own, since a load
+/// of the call directory may hold the store for long.
 struct CallBook {
   private let store: CallStore?
   private let writing = DispatchQueue(label: "callkit.book")

@@ -4,12 +4,12 @@ import Foundation
 import MediaCore
 import RealTime
 
-/// The process's call system: feeds `CallControl`, performs its effects, and translates between it and
-/// Apple's classes. It decides nothing.
+/// The process's call system: feeds `CallControl`, performs its effects, and translates between it
+/// and Apple's classes. It decides nothing.
 ///
 /// **Thread safety:** everything runs on one private serial queue; callers never wait except for
-/// `calls` and `pendingTransactions`. **Life cycle:** one for each process, since a controller finds
-/// the provider without being given it.
+/// `calls` and `pendingTransactions`. **Life cycle:** one for each process, since a controller
+/// finds the provider without being given it.
 // SAFETY: all stored state is confined to `queue`.
 final class CallSystem: @unchecked Sendable {
   static let shared = CallSystem()
@@ -293,7 +293,7 @@ final class CallSystem: @unchecked Sendable {
   }
 
   private func drain() {
-    // A delegate that is told of a deactivation may ask for the session at once.
+    // A delegate that receives a deactivation may ask for the session at once.
     AVAudioSession.sharedInstance().setWithheldByCalls(control.isSessionWithheld)
     while let effect = control.nextEffect() { perform(effect) }
     AVAudioSession.sharedInstance().setWithheldByCalls(control.isSessionWithheld)

@@ -1,8 +1,8 @@
 import CallStore
 import Foundation
 
-/// What an extension and the call system say to each other, one line each: entries one way over standard
-/// output, the verdict the other way over standard input.
+/// What an extension and the call system say to each other, one line each: entries one way over
+/// standard output, the verdict the other way over standard input.
 enum DirectoryLine: Equatable {
   case entry(DirectoryEntry)
   case complete
@@ -122,7 +122,7 @@ final class DirectoryChannel: @unchecked Sendable {
     if buffer.count >= Self.bufferBytes { flush() }
   }
 
-  // Where the system has given the load up, nobody reads; the verdict says so.
+  // If the system has given up the load, the pipe has no reader; the verdict says why.
   private func flush() {
     try? output.write(contentsOf: buffer)
     buffer = Data()

@@ -41,7 +41,7 @@ struct DirectoryLoader {
     let answer = failure == nil ? "ok" : verdict ?? "0"
     Self.tell(answer + "\n", input.fileHandleForWriting)
     try? input.fileHandleForWriting.close()
-    // One that broke a rule may still be writing: nobody reads any more, which ends it.
+    // One that broke a rule may still be writing: closing the pipe ends it.
     try? output.fileHandleForReading.close()
     process.waitUntilExit()
     return failure

@@ -4,8 +4,8 @@ import Synchronization
 
 /// What a provider's delegate is to be told, in order.
 ///
-/// Messages wait while there is no delegate (R28), and while the completion of a request that caused
-/// them has not run (R19). Confined to the call system's queue.
+/// Messages wait while there is no delegate (R28), and while the completion of a request that
+/// caused them has not run (R19). Confined to the call system's queue.
 final class ProviderMailbox {
   typealias Message = @Sendable (CXProvider, any CXProviderDelegate) -> Void
 
@@ -64,7 +64,7 @@ final class ProviderMailbox {
     flush()
   }
 
-  /// Nothing is told any more, not even what is on its way.
+  /// Delivers nothing any more, not even what is queued.
   func close() {
     closed.isSet.store(true, ordering: .releasing)
     entries = []

@@ -95,7 +95,7 @@ extension CallStore {
 
   // MARK: Devices
 
-  /// Which device was chosen last on a side, in the words of whoever noted it; nil if none was.
+  /// Which device was chosen last on a side, as it was stored; nil if none was.
   public func chosenDevice(_ side: RememberedSide) throws -> String? {
     try setting(side.rawValue)
   }

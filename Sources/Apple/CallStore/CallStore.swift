@@ -1,15 +1,16 @@
 public import Foundation
 import GRDB
 
-/// What is kept about calls from one start of a program to the next: recent calls, favourites, whom the
-/// user blocks, whether the user wants to be disturbed, and the call directory's entries.
+/// What is kept about calls from one start of a program to the next: recent calls, favourites, whom
+/// the user blocks, whether the user wants to be disturbed, and the call directory's entries.
 ///
 /// One SQLite file for each user, which every program of the user shares. **Thread safety:** every
 /// member may be called from any thread; reading goes on while a directory is being loaded.
 public final class CallStore: Sendable {
   let database: DatabasePool
 
-  /// Opens the store in `folder`, and makes both if they are not there; only the user may read them.
+  /// Opens the store in `folder`, and makes both if they are not there; only the user may read
+  /// them.
   public init(in folder: URL) throws {
     let manager = FileManager.default
     try manager.createDirectory(

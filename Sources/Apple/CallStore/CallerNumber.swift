@@ -1,7 +1,8 @@
 /// Telephone numbers in the form in which they are compared.
 public enum CallerNumber {
-  /// Country code and national digits as one integer (`+1 (408) 555-5555` is 14085555555); nil if the
-  /// text, of which `sip:`, `tel:` and what follows an `@` are left aside, is no telephone number.
+  /// Country code and national digits as one integer (`+1 (408) 555-5555` is 14085555555); nil if
+  /// the text, of which `sip:`, `tel:` and what follows an `@` are left aside, is no telephone
+  /// number.
   public static func normalized(_ text: String) -> Int64? {
     var rest = Substring(text)
     for scheme in ["sips:", "sip:", "tel:"] where rest.lowercased().hasPrefix(scheme) {

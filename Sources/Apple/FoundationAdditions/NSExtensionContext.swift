@@ -12,7 +12,7 @@ open class NSExtensionContext: NSObject {
   /// Ends the request without a result.
   open func cancelRequest(withError error: any Error) {}
 
-  /// Ends the request; the handler is told whether the host has gone on without the extension.
+  /// Ends the request; the handler gets whether the host has gone on without the extension.
   open func completeRequest(
     returningItems items: [Any]?,
     completionHandler: ((Bool) -> Void)? = nil

@@ -96,6 +96,6 @@ public enum INCallDestinationType: Int, Sendable {
   case voicemail = 3
   /// The last number.
   case redial = 4
-  /// Whoever called last.
+  /// The last caller.
   case callBack = 5
 }

@@ -2,9 +2,9 @@ public import Foundation
 
 /// Where an app asks for pushes that announce calls.
 ///
-/// Differs from Apple's: there is no push service on Linux. The types are here so that apps compile;
-/// the delegate is never called, and there is never a token. A program that wants to be called keeps
-/// its signalling registered, for example as a systemd user unit.
+/// Differs from Apple's: there is no push service on Linux. The types are here so that apps
+/// compile; the delegate is never called, and there is never a token. A program that wants to be
+/// called keeps its signalling registered, for example as a systemd user unit.
 open class PKPushRegistry: NSObject {
   private let queue: DispatchQueue?
 
@@ -71,7 +71,7 @@ open class PKPushCredentials: NSObject {
   open var token: Data { data }
 }
 
-/// Is told of tokens and pushes.
+/// Receives tokens and pushes.
 public protocol PKPushRegistryDelegate: NSObjectProtocol {
   /// There is a new token.
   func pushRegistry(

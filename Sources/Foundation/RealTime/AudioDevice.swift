@@ -55,14 +55,15 @@ public protocol AudioDevice: ~Copyable, SendableMetatype {
   /// How many frames the loudspeaker takes at a time.
   var playbackPeriod: FrameCount { get }
 
-  /// Whether the sides are of one device that may take whole periods at once, so that a period of the microphone's tells
-  /// of the beginning of a cycle of the loudspeaker's.
+  /// Whether the sides are of one device that may take whole periods at once, so that a period of
+  /// the microphone's tells of the beginning of a cycle of the loudspeaker's.
   var isOneDevice: Bool { get }
 
   /// Starts both directions with `fill` frames of silence queued for playback.
   mutating func start(fill: FrameCount) throws(AudioDeviceError)
 
-  /// Writes the descriptors to wait for from `descriptors[first]` on and returns how many (8 at most).
+  /// Writes the descriptors to wait for from `descriptors[first]` on and returns how many (8 at
+  /// most).
   mutating func pollDescriptors(
     _ descriptors: inout FixedArray<pollfd>,
     from first: Int
@@ -87,7 +88,8 @@ public protocol AudioDevice: ~Copyable, SendableMetatype {
   @_noAllocation @_noLocks
   mutating func queuedFrames() -> FrameCount
 
-  /// Frames between the next sample written and the loudspeaker, what lies beyond the ring included.
+  /// Frames between the next sample written and the loudspeaker, what lies beyond the ring
+  /// included.
   @_noAllocation @_noLocks
   mutating func playbackDelayFrames() -> FrameCount
 

@@ -5,7 +5,7 @@ public import Synchronization
 @usableFromInline
 final class LatestStorage<Element: BitwiseCopyable> {
   @usableFromInline let places: UnsafeMutablePointer<Element>
-  /// The place between the halves, 0 to 2, and `unread` if nobody has taken what is in it.
+  /// The place between the halves, 0 to 2, and `unread` if its value was not taken.
   @usableFromInline let between = Atomic<Int>(1)
   let hasReader = Atomic<Bool>(false)
 
@@ -22,13 +22,14 @@ final class LatestStorage<Element: BitwiseCopyable> {
   }
 }
 
-// SAFETY: each half owns a place that the other does not touch, and gives it away only by exchanging it for the one
-// between them, in one atomic step that releases what was written and acquires what will be read.
+// SAFETY: each half owns a place that the other does not touch, and gives it away only by
+// exchanging it for the one between them, in one atomic step that releases what was written and
+// acquires what will be read.
 extension LatestStorage: @unchecked Sendable {}
 
 /// The writing half of a plain value of which only the newest matters, such as statistics.
 ///
-/// Wait-free, and never full: what nobody has read by the next writing is gone.
+/// Wait-free, and never full: an unread value is replaced by the next one.
 ///
 /// **Thread safety:** move it to one thread; it cannot be shared.
 public struct LatestWriter<Element: BitwiseCopyable & Sendable>: ~Copyable, Sendable {

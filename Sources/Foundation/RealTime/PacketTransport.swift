@@ -37,15 +37,17 @@ public enum TransportOutcome: Equatable, Sendable, BitwiseCopyable {
   case received(Arrival)
   /// Nothing is waiting.
   case empty
-  /// The far side's host said that the port is closed to which the voice is sent (ICMP); there may be more.
+  /// The far side's host said that the port is closed to which the voice is sent (ICMP); there may
+  /// be more.
   case refused
-  /// Another error was told, perhaps about what was sent; there may be more.
+  /// Another error was reported, perhaps of an earlier send; there may be more.
   case failed
 }
 
 /// The datagram path of one stream.
 ///
-/// **Thread safety:** used by the voice thread only. Real: `UDPTransport`; a simulation has its own.
+/// **Thread safety:** used by the voice thread only. Real: `UDPTransport`; a simulation has its
+/// own.
 public protocol PacketTransport: ~Copyable, SendableMetatype {
   /// The descriptor to poll for reading, -1 if there is none.
   var descriptor: CInt { get }

@@ -66,8 +66,9 @@ public final class RealTimeThread: Sendable {
 
   /// Starts a thread that runs `body`.
   ///
-  /// `name` is cut to the 15 characters that Linux keeps. `onDenial` is called on the thread, before `body`, if the
-  /// system denies SCHED_FIFO; somebody with more rights may then give it to the thread of that kernel identifier.
+  /// `name` is cut to the 15 characters that Linux keeps. `onDenial` is called on the thread,
+  /// before `body`, if the system denies SCHED_FIFO; somebody with more rights may then give it to
+  /// the thread of that kernel identifier.
   public init(
     name: String,
     policy: Policy,
@@ -111,7 +112,8 @@ public final class RealTimeThread: Sendable {
 
   /// Limits how long a real-time thread of this process may run without a pause, in microseconds.
   ///
-  /// A thread that runs longer ends the process. A stricter limit stays. False if the system refuses.
+  /// A thread that runs longer ends the process. A stricter limit stays. False if the system
+  /// refuses.
   public static func limitRunning(microseconds: Int) -> Bool {
     microseconds > 0 && realtime_limit(UInt(microseconds)) == 0
   }

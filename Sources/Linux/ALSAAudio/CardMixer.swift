@@ -3,7 +3,8 @@ public import RealTime
 
 /// A sound card's mixer, by alsa-lib's simple mixer interface.
 ///
-/// **Life cycle:** opened by the initialiser, closed by `deinit`. **Thread safety:** one thread at a time.
+/// **Life cycle:** opened by the initialiser, closed by `deinit`. **Thread safety:** one thread at
+/// a time.
 @safe
 public struct CardMixer: ~Copyable {
   private let handle: OpaquePointer
@@ -26,9 +27,11 @@ public struct CardMixer: ~Copyable {
     _ = unsafe snd_mixer_close(handle)
   }
 
-  /// Turns up what is at the bottom, and on if it is off, on the way of a voice through these sides.
+  /// Turns up what is at the bottom, and on if it is off, on the way of a voice through these
+  /// sides.
   ///
-  /// Nothing else is touched: levels and mutes that the user has chosen stay. A card that was never used is often silent.
+  /// Nothing else is touched: levels and mutes that the user has chosen stay. A card that was never
+  /// used is often silent.
   public func makeAudible(_ sides: DeviceSides) {
     let elements = unsafe elements()
     var controls: [MixerPlan.Control] = []

@@ -11,8 +11,8 @@ public struct CardName: Equatable, Sendable {
 
   /// Reads a name; nil if it names no card.
   ///
-  /// A configured PCM with arguments of its own (`headset:1`) is none: only the kinds that alsa-lib defines for
-  /// each card are.
+  /// A configured PCM with arguments of its own (`headset:1`) is none: only the kinds that alsa-lib
+  /// defines for each card are.
   public init?(_ name: DeviceName) {
     guard case .pcm(let text) = name, let colon = text.firstIndex(of: ":") else { return nil }
     kind = String(text[..<colon])

@@ -5,8 +5,9 @@ import Synchronization
 
 /// A card's profile of ALSA's Use Case Manager: which of its switches lead from a PCM to a headset.
 ///
-/// There is one for each card and process, since alsa-lib keeps with it what it has switched on; that stays on when it is
-/// gone. Whether there is something in a socket is asked when a device is opened, and not again.
+/// There is one for each card and process, since alsa-lib keeps with it what it has switched on;
+/// that stays on when it is gone. Whether there is something in a socket is asked when a device is
+/// opened, and not again.
 ///
 /// **Thread safety:** one thread at a time; `setUp` sees to that.
 @safe
@@ -15,12 +16,13 @@ final class CardProfile {
 
   private let manager: OpaquePointer
   private let card: SoundCard
-  /// The device file that the card had: plugged in again, it has another, and nothing is switched on.
+  /// The device file that the card had: plugged in again, it has another, and nothing is switched
+  /// on.
   private let node: UInt
   private var enabled: [DeviceSides: String] = [:]
 
-  /// Switches on the ways between devices that are about to be opened and the best ports that they have, where their cards
-  /// have profiles.
+  /// Switches on the ways between devices that are about to be opened and the best ports that they
+  /// have, where their cards have profiles.
   static func setUp(capture: DeviceName, playback: DeviceName) {
     let cards = SoundCard.all()
     for (side, device) in [(DeviceSides.capture, capture), (.playback, playback)] {

@@ -1,6 +1,7 @@
 import Glibc
 
-/// Tells when sound cards are plugged in or out, or may be used by now (`inotify` on their device files).
+/// Tells when sound cards are plugged in or out, or may be used by now (`inotify` on their device
+/// files).
 ///
 /// **Thread safety:** one thread waits on `descriptor` and acknowledges.
 public final class CardWatch: Sendable {
@@ -21,7 +22,7 @@ public final class CardWatch: Sendable {
     close(descriptor)
   }
 
-  /// Clears what was told so far.
+  /// Discards the events received so far.
   public func acknowledge() {
     unsafe withUnsafeTemporaryAllocation(byteCount: 4_096, alignment: 8) { events in
       guard let address = events.baseAddress else { return }

@@ -11,7 +11,8 @@ public struct DeviceWishes: Equatable, Sendable {
 
   /// Whether it is set up first by its profile of ALSA's Use Case Manager, if it has one.
   ///
-  /// For machines without a sound server, which would have done that: its levels become those of the profile.
+  /// For machines without a sound server, which would have done that: its levels become those of
+  /// the profile.
   public var usesProfile: Bool
 
   /// The shortest Opus frame, at the codec's rate, unless told otherwise.
@@ -77,7 +78,8 @@ public struct Headset: AudioDevice, ~Copyable {
     try playback.start(fill: fill)
   }
 
-  /// Writes the descriptors to wait for from `descriptors[first]` on and returns how many (8 at most).
+  /// Writes the descriptors to wait for from `descriptors[first]` on and returns how many (8 at
+  /// most).
   public mutating func pollDescriptors(
     _ descriptors: inout FixedArray<pollfd>,
     from first: Int
@@ -116,7 +118,8 @@ public struct Headset: AudioDevice, ~Copyable {
     playback.queuedFrames()
   }
 
-  /// Frames between the next sample written and the loudspeaker, what lies beyond the ring included.
+  /// Frames between the next sample written and the loudspeaker, what lies beyond the ring
+  /// included.
   @_noAllocation @_noLocks
   public mutating func playbackDelayFrames() -> FrameCount {
     playback.delayFrames()

@@ -1,4 +1,5 @@
-/// A device by the name that a user gave it, and by what its card is known by wherever it is plugged in.
+/// A device by the name that a user gave it, and by what its card is known by wherever it is
+/// plugged in.
 public struct KnownDevice: Codable, Equatable, Sendable {
   /// The name, such as `hw:1,0`.
   public let name: String

@@ -1,9 +1,10 @@
 import RealTime
 
-/// What a call changes in a sound card's mixer: what was never set up and would keep it silent, and nothing else.
+/// What a call changes in a sound card's mixer: what was never set up and would keep it silent, and
+/// nothing else.
 ///
-/// A switch that is off is the user's mute, unless the level is at the bottom as well, as on a card that was never used.
-/// A value without I/O.
+/// A switch that is off is the user's mute, unless the level is at the bottom as well, as on a card
+/// that was never used. A value without I/O.
 struct MixerPlan: Equatable, Sendable {
   /// One control of a mixer, on the side of the microphone or of the loudspeaker.
   struct Control: Equatable, Sendable {
@@ -33,7 +34,7 @@ struct MixerPlan: Equatable, Sendable {
     }
   }
 
-  /// Nobody hears what is below that share of a range.
+  /// Below that share of its range a control is inaudible.
   private static let silentLevel = 0.02
   /// Loud enough to be heard, and not to startle.
   private static let audibleLevel = 2.0 / 3

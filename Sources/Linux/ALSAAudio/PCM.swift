@@ -37,7 +37,8 @@ struct PCM: ~Copyable {
 
   /// The most that is moved in one call.
   static var blockFrames: FrameCount { @_noAllocation @_noLocks get { 4_096 } }
-  /// A device that was started so often in no time and moved nothing is gone, whatever it says: its server has died.
+  /// A device that was started so often in no time and moved nothing is gone, whatever it says: its
+  /// server has died.
   ///
   /// One that a busy machine lets run dry again takes longer for each.
   private static var hopelessRestarts: Int { @_noAllocation @_noLocks get { 8 } }
@@ -132,15 +133,16 @@ struct PCM: ~Copyable {
 
   /// Lets a plugin take note of what its descriptors have to tell, without waiting for them.
   ///
-  /// A loudspeaker is never waited for: its buffer is always far from full, so a poll for room would
-  /// not sleep. Once in eight turns is often enough, and saves a system call in the others.
+  /// A loudspeaker is never waited for: its buffer is always far from full, so a poll for room
+  /// would not sleep. Once in eight turns is often enough, and saves a system call in the others.
   @_noAllocation @_noLocks
   mutating func acknowledgeUnwaited() {
     writes = (writes + 1) % 8
     if writes == 0 { acknowledgePending() }
   }
 
-  // What the descriptors really say: a plugin that is told of an event that is none may wait for it.
+  // The descriptors' real events: a plugin that is passed a spurious event may wait for
+  // it.
   @_noAllocation @_noLocks
   private mutating func acknowledgePending() {
     guard descriptorCount > 0 else { return }
@@ -176,8 +178,8 @@ struct PCM: ~Copyable {
     let wanted = min(block.count, Self.blockFrames)
     let moved = unsafe alsa_read(handle, bytes.address, UInt(wanted))
     if moved == -Int(EAGAIN) {
-      // A plugin's descriptor stays readable after all frames have been read, until the plugin looks at it:
-      // without this the next poll would wake at once, for nothing.
+      // A plugin's descriptor stays readable after all frames have been read, until the plugin
+      // looks at it: without this the next poll would return at once.
       acknowledgePending()
       return DeviceTransfer(frames: 0)
     }
@@ -230,8 +232,8 @@ struct PCM: ~Copyable {
     return DeviceTransfer(frames: moved)
   }
 
-  // After an overrun or underrun the stream starts anew. What was captured since the last transfer is lost; a loudspeaker
-  // still sounded what it had, and now begins with silence.
+  // After an overrun or underrun the stream starts anew. What was captured since the last transfer
+  // is lost; a loudspeaker still sounded what it had, and now begins with silence.
   @_noAllocation @_noLocks
   private mutating func recover(
     from code: CInt,
@@ -367,8 +369,8 @@ extension PCM {
     )
     try unsafe check(snd_pcm_hw_params(handle, hardware), "snd_pcm_hw_params")
 
-    // A server's period may be shorter than asked for: then we are woken after several, since each time
-    // costs the processor.
+    // A server's period may be shorter than asked for: then we are woken after several, since each
+    // time costs the processor.
     if period > 0 {
       let most = max(1, buffer / 4 / period)
       period *= min(most, max(1, (wished + period / 2) / period))

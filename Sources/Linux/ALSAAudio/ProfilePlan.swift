@@ -7,7 +7,7 @@ enum ProfilePlan {
     let name: String
     /// The PCM that reaches it on the side that is looked at; nil if it has no such side.
     let pcm: String?
-    /// Whether something is in its socket; nil if nobody can say.
+    /// Whether something is in its socket; nil if unknown.
     var isPlugged: Bool?
   }
 
@@ -16,8 +16,8 @@ enum ProfilePlan {
     ["Voice Call IP", "HiFi"].first(where: verbs.contains) ?? verbs.first
   }
 
-  /// The port to use with a PCM of a card, by its number: a headset before what is built in, nothing whose socket is empty;
-  /// nil if it reaches none.
+  /// The port to use with a PCM of a card, by its number: a headset before what is built in,
+  /// nothing whose socket is empty; nil if it reaches none.
   static func port(among ports: [Port], device: String, of card: SoundCard) -> Port? {
     let usable = ports.filter { port in
       guard port.isPlugged != false, let name = port.pcm.flatMap(name(of:)) else { return false }

@@ -6,7 +6,8 @@ typealias FixedBytes = FixedArray<UInt8>
 
 /// How a sound card lays out one sample.
 ///
-/// Least conversion first: hardware seldom has floats, and a plugin that takes them hands them on or converts them itself.
+/// Least conversion first: hardware seldom has floats, and a plugin that takes them hands them on
+/// or converts them itself.
 enum SampleFormat: CaseIterable, Sendable {
   case float32, int16, int32, int24Packed, int24
 

@@ -30,8 +30,8 @@ public struct SoundCard: Equatable, Sendable {
   public let identity: Identity
   /// Its PCMs, the sides that each has, and the names that open them.
   ///
-  /// Quicker had than from `DeviceList`, which reads the whole configuration: what a call that has lost its headset
-  /// can wait for.
+  /// Quicker had than from `DeviceList`, which reads the whole configuration: what a call that has
+  /// lost its headset can wait for.
   public let devices: [DeviceDescription]
 
   /// A card with these fields.
@@ -74,8 +74,8 @@ public struct SoundCard: Equatable, Sendable {
     return cards
   }
 
-  /// The card among `cards` that has `identity`: the same one, else at the same place, else the only one of
-  /// its make.
+  /// The card among `cards` that has `identity`: the same one, else at the same place, else the
+  /// only one of its make.
   public static func card(with identity: Identity, among cards: [SoundCard]) -> SoundCard? {
     // Another serial number is another card, wherever it is plugged in.
     let alike = cards.filter {

@@ -1,16 +1,19 @@
 import Glibc
 
-/// What sound servers are told that this process's sound is for.
+/// The role of this process's streams, for sound servers.
 public enum StreamRole {
-  /// The variables that the ALSA plugins of PipeWire and PulseAudio take properties of their streams from.
+  /// The variables that the ALSA plugins of PipeWire and PulseAudio take properties of their
+  /// streams from.
   private static let properties = [
     ("PIPEWIRE_ALSA", "{ media.role = Communication }"), ("PULSE_PROP", "media.role=phone"),
   ]
 
-  /// Calls: a desktop may then lower or pause other sound by its own rules, and keeps their volume apart.
+  /// Calls: a desktop may then lower or pause other sound by its own rules, and keeps their volume
+  /// apart.
   ///
-  /// Sets environment variables, since the servers' plugins take it from nowhere else; those that the user has set
-  /// stay. To be called first in a program, before there are other threads, which might be reading the environment.
+  /// Sets environment variables, since the servers' plugins take it from nowhere else; those that
+  /// the user has set stay. To be called first in a program, before there are other threads, which
+  /// might be reading the environment.
   public static func announceCalls() {
     for (name, value) in properties { unsafe setenv(name, value, 0) }
   }

@@ -10,7 +10,7 @@ struct VirtualClock: ~Copyable {
   private var origin: MonotonicInstant?
 
   init(device: String, periodNanoseconds: Int64) throws(AudioDeviceError) {
-    // From half a millisecond, so that a wish for nothing is no timer that never stops.
+    // From half a millisecond, so that a period of 0 does not make a timer that never stops.
     self.periodNanoseconds = max(500_000, min(1_000_000_000, periodNanoseconds))
     descriptor = realtime_timer_open(self.periodNanoseconds)
     guard descriptor >= 0 else {

@@ -2,7 +2,7 @@ import CLinux
 import MediaCore
 import RealTime
 
-/// A loudspeaker that is recorded, or that nobody hears.
+/// A loudspeaker that is recorded or discarded.
 ///
 /// Sample n of the recording is what would have sounded n frames after the start, as a microphone
 /// beside a real loudspeaker would have it: where nothing was queued in time there is silence.
@@ -12,7 +12,7 @@ struct VirtualSpeaker: ~Copyable {
   private var recorder: WaveRecorder?
   private var written = 0
 
-  /// A loudspeaker that nobody hears.
+  /// A loudspeaker whose sound is discarded.
   init(wishes: DeviceWishes) throws(AudioDeviceError) {
     clock = try VirtualClock(
       device: DeviceName.null.description,

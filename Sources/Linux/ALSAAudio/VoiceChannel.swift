@@ -2,12 +2,13 @@ import MediaCore
 
 /// Which channel of a microphone with several has the voice.
 ///
-/// The mean of all would be quieter by the empty inputs of a many-channel interface, and nothing at all where one channel
-/// of a built-in microphone is the other's opposite. So it is one channel: the first, unless another is louder by 6 dB.
+/// The mean of all would be quieter by the empty inputs of a many-channel interface, and nothing at
+/// all where one channel of a built-in microphone is the other's opposite. So it is one channel:
+/// the first, unless another is louder by 6 dB.
 struct VoiceChannel: ~Copyable {
   /// How much louder another channel must be, in amplitude.
   private static var lead: Float { @_noAllocation @_noLocks get { 2 } }
-  /// What nobody hears, 60 dB below the loudest, tells nothing.
+  /// A channel 60 dB below the loudest is silent.
   private static var leastLevel: Float { @_noAllocation @_noLocks get { 1e-3 } }
   /// A level counts half after a second.
   private static var memoryNanoseconds: Int64 { @_noAllocation @_noLocks get { 1_000_000_000 } }

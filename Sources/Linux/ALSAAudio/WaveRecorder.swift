@@ -24,7 +24,8 @@ struct WaveRecorder: ~Copyable {
     let isSet = Atomic<Bool>(false)
   }
 
-  /// How many samples this program has recorded, and at which rate, to each file that it has closed.
+  /// How many samples this program has recorded, and at which rate, to each file that it has
+  /// closed.
   private static let recorded = Mutex<[String: (count: Int, rate: SampleRate)]>([:])
 
   init(path: String, rate: SampleRate) throws(AudioDeviceError) {

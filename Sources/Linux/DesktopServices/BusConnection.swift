@@ -3,8 +3,8 @@ import Foundation
 
 /// A connection to the desktop's bus, or to the machine's, by libdbus.
 ///
-/// **Life cycle:** connected by the initialiser, until `deinit`. **Thread safety:** every method may be
-/// called from any thread; everything runs on one serial queue, handlers too.
+/// **Life cycle:** connected by the initialiser, until `deinit`. **Thread safety:** every method
+/// may be called from any thread; everything runs on one serial queue, handlers too.
 @safe
 public final class BusConnection: @unchecked Sendable {
   // SAFETY: connection and handlers are confined to `queue`.
@@ -67,7 +67,8 @@ public final class BusConnection: @unchecked Sendable {
     unsafe dbus_connection_unref(connection)
   }
 
-  /// Calls a method; the answer comes to `completion` on the bus's queue, which waits for it for so long.
+  /// Calls a method; the answer comes to `completion` on the bus's queue, which waits for it for so
+  /// long.
   public func call(
     _ destination: String,
     path: String,
@@ -176,7 +177,8 @@ public final class BusConnection: @unchecked Sendable {
     return names.contains(name)
   }
 
-  /// Tells of names that come and go, whichever they are: the owner before and after, empty for none.
+  /// Tells of names that come and go, whichever they are: the owner before and after, empty for
+  /// none.
   public func watchNames(
     _ observe: @escaping @Sendable (_ name: String, _ before: String, _ after: String) -> Void
   ) {
@@ -243,7 +245,8 @@ public final class BusConnection: @unchecked Sendable {
     return own(name) ?? false
   }
 
-  /// Answers an interface's methods, whatever name they are sent to; nil from the handler answers with an error.
+  /// Answers an interface's methods, whatever name they are sent to; nil from the handler answers
+  /// with an error.
   public func answer(
     _ interface: String,
     handler: @escaping @Sendable (BusMessage) -> [BusValue]?

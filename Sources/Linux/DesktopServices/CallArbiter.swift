@@ -2,8 +2,8 @@ import Synchronization
 
 /// Sees to it that one program of a desktop has the active call at a time.
 ///
-/// Whoever has the name on the user's bus has the call: nothing is installed, and a program that crashes gives it
-/// up by that. Without a bus there is nobody to agree with.
+/// The owner of the name on the user's bus has the call: nothing is installed, and a program that
+/// crashes loses it. Without a bus every claim succeeds.
 ///
 /// **Thread safety:** any thread; a call waits for the bus, 2 s at most.
 package final class CallArbiter: Sendable {
@@ -12,7 +12,8 @@ package final class CallArbiter: Sendable {
   private let address: String?
   private let connection = Mutex<BusConnection?>(nil)
 
-  /// The arbiter on the bus at `address`, by default the user's; it is connected to when it is needed.
+  /// The arbiter on the bus at `address`, by default the user's; it is connected to when it is
+  /// needed.
   package init(address: String? = nil) {
     self.address = address
   }
@@ -40,7 +41,8 @@ package final class CallArbiter: Sendable {
     return owner != bus.uniqueName
   }
 
-  /// Tells `observe`, on a thread of the bus, when another program takes the active call, and when it gives it up.
+  /// Tells `observe`, on a thread of the bus, when another program takes the active call, and when
+  /// it gives it up.
   package func watch(_ observe: @escaping @Sendable (_ isTaken: Bool) -> Void) {
     guard let bus else { return }
     let own = bus.uniqueName

@@ -1,16 +1,16 @@
 import Foundation
 import Synchronization
 
-/// Agrees with sound servers and other programs about who opens a sound card directly (the desktop's device
-/// reservation protocol, `org.freedesktop.ReserveDevice1`).
+/// Agrees with sound servers and other programs about who opens a sound card directly (the
+/// desktop's device reservation protocol, `org.freedesktop.ReserveDevice1`).
 ///
-/// Whoever owns a card's name on the user's bus has the card. A sound server that has it is asked to let it go, and
-/// takes it again when the name is free; who asks us is refused, since a call goes before all else. Without a bus
-/// there is nobody to agree with.
+/// The owner of a card's name on the user's bus has the card. A sound server that has it is asked
+/// to let it go, and takes it again when the name is free; who asks us is refused, since a call
+/// goes before all else. Without a bus every card is free.
 ///
 /// **Thread safety:** any thread; waits 3 s at most for a holder.
 package final class CardReservations: Sendable {
-  /// Who has the card, in words; nobody else can be given it.
+  /// The card is held by another program, named in words.
   package struct Refusal: Error, Equatable {
     package let holder: String
   }
@@ -32,13 +32,14 @@ package final class CardReservations: Sendable {
   private let address: String?
   private let state = Mutex(State())
 
-  /// Reservations on the bus at `address`, by default the user's; it is connected to when it is needed.
+  /// Reservations on the bus at `address`, by default the user's; it is connected to when it is
+  /// needed.
   package init(address: String? = nil) {
     self.address = address
   }
 
-  /// Takes a card, and tells whether somebody let it go for that, and may still be closing it; throws if another
-  /// program keeps it.
+  /// Takes a card, and tells whether somebody let it go for that, and may still be closing it;
+  /// throws if another program keeps it.
   @discardableResult
   package func take(card number: Int) throws(Refusal) -> Bool {
     try state.withLock { state throws(Refusal) in

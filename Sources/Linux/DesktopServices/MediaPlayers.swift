@@ -2,10 +2,11 @@ import Foundation
 
 /// The desktop's media players, which step back while a call is active (MPRIS 2.2).
 ///
-/// Those that play are paused, and those of them that are still paused afterwards play on: what the user did with
-/// a player meanwhile counts. Without a bus nothing happens.
+/// Those that play are paused, and those of them that are still paused afterwards play on: what the
+/// user did with a player meanwhile counts. Without a bus nothing happens.
 ///
-/// **Thread safety:** any thread; nothing waits for a player, since all is done on a queue of its own.
+/// **Thread safety:** any thread; nothing waits for a player, since all is done on a queue of its
+/// own.
 package final class MediaPlayers: @unchecked Sendable {
   // SAFETY: what changes is touched on `queue` only.
   private let queue = DispatchQueue(label: "avfaudio.players")
@@ -17,7 +18,8 @@ package final class MediaPlayers: @unchecked Sendable {
   private static let path = "/org/mpris/MediaPlayer2"
   private static let player = "org.mpris.MediaPlayer2.Player"
 
-  /// The players on the bus at `address`, by default the user's; it is connected to when it is needed.
+  /// The players on the bus at `address`, by default the user's; it is connected to when it is
+  /// needed.
   package init(address: String? = nil) {
     self.address = address
   }

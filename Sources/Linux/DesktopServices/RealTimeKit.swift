@@ -1,15 +1,17 @@
 import Foundation
 import RealTime
 
-/// The machine's service that gives real-time scheduling to programs that may not take it themselves
-/// (rtkit, `org.freedesktop.RealtimeKit1`), as sound servers of a desktop use it.
+/// The machine's service that gives real-time scheduling to programs that may not take it
+/// themselves (rtkit, `org.freedesktop.RealtimeKit1`), as sound servers of a desktop use it.
 ///
-/// It asks first for a limit to how long a real-time thread may run without a pause, so that none can take the machine
-/// with it; the limit holds for the whole process and its children. The voice thread pauses in each period.
+/// It asks first for a limit to how long a real-time thread may run without a pause, so that none
+/// can take the machine with it; the limit holds for the whole process and its children. The voice
+/// thread pauses in each period.
 ///
 /// Without a system bus, or without the service, nothing happens.
 ///
-/// **Thread safety:** any thread; nothing waits for the service, since all is done on a queue of its own.
+/// **Thread safety:** any thread; nothing waits for the service, since all is done on a queue of
+/// its own.
 package final class RealTimeKit: Sendable {
   private let queue = DispatchQueue(label: "avfaudio.rtkit")
   private let address: String
@@ -18,7 +20,8 @@ package final class RealTimeKit: Sendable {
   private static let service = "org.freedesktop.RealtimeKit1"
   private static let path = "/org/freedesktop/RealtimeKit1"
 
-  /// The service on the bus at `address`, by default the machine's; `limit` is what it wants of the process.
+  /// The service on the bus at `address`, by default the machine's; `limit` is what it wants of the
+  /// process.
   package init(
     address: String = BusConnection.systemAddress,
     limit: @escaping @Sendable (_ microseconds: Int) -> Bool = {
@@ -29,7 +32,8 @@ package final class RealTimeKit: Sendable {
     self.limit = limit
   }
 
-  /// Asks for real-time scheduling of a thread of this process, by its kernel identifier; tells whether it was granted.
+  /// Asks for real-time scheduling of a thread of this process, by its kernel identifier; tells
+  /// whether it was granted.
   package func promote(thread: Int32, completion: @escaping @Sendable (Bool) -> Void = { _ in }) {
     queue.async { [address, limit] in
       guard let bus = BusConnection(address: address),

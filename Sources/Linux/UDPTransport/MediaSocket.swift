@@ -22,7 +22,7 @@ public struct MediaSocket: PacketTransport, ~Copyable {
   private var admitted = AddressStorage(raw: sockaddr_storage())
   private var lastSource = AddressStorage(raw: sockaddr_storage())
   private var failedDestination = AddressStorage(raw: sockaddr_storage())
-  private let nobody = AddressStorage(raw: sockaddr_storage())
+  private let noAddress = AddressStorage(raw: sockaddr_storage())
   private var isConnected = false
   private var lastEmpty = MonotonicInstant(nanoseconds: 0)
   private var hasErrors = false
@@ -87,7 +87,7 @@ public struct MediaSocket: PacketTransport, ~Copyable {
     isConnected = true
   }
 
-  /// Throws away what has arrived and nobody has read.
+  /// Discards datagrams that have arrived and were not read.
   public mutating func discardPending() {
     var buffer = ByteBuffer(repeating: 0, count: 64)
     let now = MonotonicClock.now()
@@ -141,7 +141,7 @@ public struct MediaSocket: PacketTransport, ~Copyable {
     isControl: Bool
   ) {
     guard isConnected, length <= datagram.count else { return }
-    // An error that was waiting, about another datagram, is told instead of sending: so once more.
+    // A pending error of another datagram is reported instead of sending: send again.
     for _ in 0..<2 {
       let sent =
         isControl
@@ -161,11 +161,12 @@ public struct MediaSocket: PacketTransport, ~Copyable {
   /// Takes only the agreed host for the far side's.
   @_noAllocation @_noLocks
   public mutating func forgetAdmitted() {
-    admitted = nobody
+    admitted = noAddress
   }
 
-  // Empties the error queue, which takes the room of datagrams; true if the far side's host says that nobody listens where
-  // the voice is sent. A network that is away for a while is no refusal, nor is a port for reports that is closed.
+  // Empties the error queue, which takes the room of datagrams; true if the far side's host says
+  // that the port of the far side is closed. A network that is away for a while is no refusal,
+  // nor is a port for reports that is closed.
   @_noAllocation @_noLocks
   private mutating func takeRefusal() -> Bool {
     guard hasErrors else { return false }

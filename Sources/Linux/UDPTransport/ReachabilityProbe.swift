@@ -1,7 +1,7 @@
 import CLinux
 import Glibc
 
-/// Finds out early that nobody listens at a SIP port.
+/// Finds out early that a SIP port is closed.
 ///
 /// A UDP INVITE to a closed port would otherwise take 32 s to fail (RFC 3261 timer B). The probe is
 /// the keep-alive of RFC 5626 section 3.5.1, which every SIP element ignores or answers.

@@ -46,7 +46,8 @@ struct CallNote: Equatable, Sendable {
   /// True to stay until it is taken away; a user who closes it sees it again.
   let isLasting: Bool
 
-  /// What the desktop shows of the calls: the incoming one that has the screen, and those that stand.
+  /// What the desktop shows of the calls: the incoming one that has the screen, and those that
+  /// stand.
   static func notes(for presentation: CallPresentation) -> [CallID: CallNote] {
     var notes: [CallID: CallNote] = [:]
     for entry in presentation.calls {
@@ -86,7 +87,7 @@ struct CallNote: Equatable, Sendable {
     )
   }
 
-  // A call is only resumed where what is heard can be held for it.
+  // A call is resumed only if the active call can be held.
   private static func ongoing(
     _ entry: CallPresentation.Entry,
     mayResume: Bool
@@ -114,7 +115,7 @@ struct CallNote: Equatable, Sendable {
     )
   }
 
-  /// What tells of a call that nobody took; nil for other calls.
+  /// The notification of a missed call; nil for other calls.
   static func missed(_ record: CallRecord) -> CallNote? {
     guard record.result == .missed else { return nil }
     let handle = record.details.remoteHandle?.value ?? ""

@@ -6,8 +6,8 @@ import DesktopServices
 package enum Desktop {
   /// A call screen on the desktop.
   ///
-  /// The notification server where there is one, since it tells when the user closes a notification;
-  /// else, as in a sandbox, the portal.
+  /// The notification server where there is one, since it tells when the user closes a
+  /// notification; else, as in a sandbox, the portal.
   ///
   /// - Parameters:
   ///   - address: the bus; by default the user's.

@@ -41,7 +41,8 @@ final class DesktopCallScreen: CallPresenter {
     }
   }
 
-  // A server that begins anew shows nothing, and its numbers mean others. One that our first question starts was never gone.
+  // A server that begins anew shows nothing, and its numbers mean others. One that our first
+  // question starts was never gone.
   private func noteServer(isGone: Bool, isHere: Bool) {
     let keys = shown.withLock { shown -> [Key] in
       if isGone {

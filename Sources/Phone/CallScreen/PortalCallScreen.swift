@@ -6,8 +6,8 @@ import Synchronization
 /// Shows calls through the XDG desktop portal, where a program in a sandbox finds no other server
 /// (`org.freedesktop.portal.Notification`, version 1).
 ///
-/// The portal does not say when the user closes a notification. **Thread safety:** every method may be
-/// called from any thread.
+/// The portal does not say when the user closes a notification. **Thread safety:** every method may
+/// be called from any thread.
 final class PortalCallScreen: CallPresenter {
   static let service = "org.freedesktop.portal.Desktop"
   private static let path = "/org/freedesktop/portal/desktop"
@@ -19,7 +19,8 @@ final class PortalCallScreen: CallPresenter {
 
   private struct Notes {
     var shown: [CallNote.Key: CallNote] = [:]
-    /// Nobody says when the user has put the note of a missed call away: the oldest is forgotten.
+    /// The portal does not report that a missed call's notification was dismissed: the oldest is
+    /// dropped.
     var missed: [CallNote.Key] = []
     static let missedLimit = 50
   }

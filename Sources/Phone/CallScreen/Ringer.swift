@@ -8,8 +8,8 @@ import Synchronization
 
 /// Sounds the ringtone on a device of its own while an incoming call asks for it.
 ///
-/// The device is taken with the ringing and released with it, before the call can want it. A device that
-/// is not to be had leaves the call silent, which is no error: the call is on the screen.
+/// The device is taken with the ringing and released with it, before the call can want it. A device
+/// that is not to be had leaves the call silent, which is no error: the call is on the screen.
 package final class Ringer: CallPresenter {
   private let device: DeviceName
   private let ringing = Mutex<Ringing?>(nil)
@@ -47,7 +47,8 @@ enum RingTone {
 
   private static let sizeLimit = 8_000_000
 
-  /// The sound of that name, by its path or beside the program or in its resources, else the system's.
+  /// The sound of that name, by its path or beside the program or in its resources, else the
+  /// system's.
   init(named name: String?) {
     guard let name, !name.isEmpty else {
       self = .system
@@ -56,7 +57,7 @@ enum RingTone {
     let folders = name.hasPrefix("/") ? [] : [Bundle.main.bundleURL, Bundle.main.resourceURL]
     let places = [URL(fileURLWithPath: name)] + folders.compactMap { $0?.appending(path: name) }
     for place in places {
-      // Whoever takes the call waits for the ringing to end: nothing that blocks or takes long.
+      // Answering waits for the ringing to end: do nothing here that blocks or takes long.
       let values = try? place.resourceValues(forKeys: [.isRegularFileKey, .fileSizeKey])
       guard values?.isRegularFile == true, (values?.fileSize ?? .max) <= Self.sizeLimit,
         let bytes = try? Data(contentsOf: place),

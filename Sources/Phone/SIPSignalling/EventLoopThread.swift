@@ -10,7 +10,8 @@ import Synchronization
 final class EventLoopThread: SerialExecutor {
   static let shared = EventLoopThread()
 
-  // SAFETY: the queue pointer is set once before jobs run; mqueue_push may be called from any thread.
+  // SAFETY: the queue pointer is set once before jobs run; mqueue_push may be called from any
+  // thread.
   @safe
   private struct State: @unchecked Sendable {
     var jobs: [UnownedJob] = []

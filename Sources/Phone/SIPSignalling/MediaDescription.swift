@@ -74,15 +74,19 @@ public struct NegotiatedMedia: Equatable, Sendable {
   public let sendEventPayloadType: UInt8?
   /// The payload type of telephone events that it sends, nil if it sends none.
   public let receiveEventPayloadType: UInt8?
-  /// The rate in hertz at which the durations of events are counted: the codec's, or 8000 where the far side has no other.
+  /// The rate in hertz at which the durations of events are counted: the codec's, or 8000 where the
+  /// far side has no other.
   public let eventClockRate: UInt32
-  /// The payload type of redundant payloads (RFC 2198) that the far side expects, nil if it takes none.
+  /// The payload type of redundant payloads (RFC 2198) that the far side expects, nil if it takes
+  /// none.
   public let sendRedundancyPayloadType: UInt8?
   /// The payload type of redundant payloads that it sends, nil if it sends none.
   public let receiveRedundancyPayloadType: UInt8?
-  /// The most bits per second of Opus that the far side wishes (RFC 7587 `maxaveragebitrate`), nil if it does not say.
+  /// The most bits per second of Opus that the far side wishes (RFC 7587 `maxaveragebitrate`), nil
+  /// if it does not say.
   public let largestBitrate: Int?
-  /// The shortest packets that the far side wishes, in milliseconds (RFC 7587 `minptime`), nil if it does not say.
+  /// The shortest packets that the far side wishes, in milliseconds (RFC 7587 `minptime`), nil if
+  /// it does not say.
   public let shortestPacketMilliseconds: Int?
   /// True if the far side decodes in-band redundancy (RFC 7587 `useinbandfec`).
   public let decodesInBandRedundancy: Bool

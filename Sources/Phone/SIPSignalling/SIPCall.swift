@@ -124,11 +124,11 @@ final class SIPCall {
     }
   }
 
-  /// Holds the call or resumes it by a re-INVITE (RFC 3264 section 8.4); libre sends it when the one
-  /// before is through.
+  /// Holds the call or resumes it by a re-INVITE (RFC 3264 section 8.4); libre sends it when the
+  /// one before is through.
   func setHeld(_ isHeld: Bool) {
     description?.setHeld(isHeld)
-    // What is held before the call stands is told when it does.
+    // A hold before the call is established is signalled when it is.
     wantsRenegotiation = !isEstablished
     renegotiate()
   }

@@ -34,11 +34,11 @@ public enum SIPEndReason: Equatable, Sendable, CustomStringConvertible {
   }
 }
 
-/// How an incoming call that nobody took is refused.
+/// How an incoming call is refused.
 public enum SIPRefusal: Equatable, Sendable {
   /// By the user, for all of his telephones (603).
   case declined
-  /// Here only, as when nobody is there; others may still ring (480).
+  /// Not answered here; other devices may still ring (480).
   case unavailable
 }
 
@@ -54,7 +54,8 @@ public enum SIPEvent: Equatable, Sendable {
   case established(SIPCallID)
   /// What the sides agreed on, at first and after each re-INVITE.
   case media(SIPCallID, NegotiatedMedia)
-  /// A re-INVITE could not be sent, for the given reason: the far side knows nothing of what has changed.
+  /// A re-INVITE could not be sent, for the given reason: the far side knows nothing of what has
+  /// changed.
   case untold(SIPCallID, reason: String)
   /// The call is over.
   case ended(SIPCallID, SIPEndReason)

@@ -3,11 +3,12 @@ import Glibc
 
 /// libre's SIP stack at one address of the machine.
 ///
-/// Each address has one of its own: libre sends what a call has to say later, like BYE, from the first address of a stack,
-/// whichever network the call came over.
+/// Each address has one of its own: libre sends what a call has to say later, like BYE, from the
+/// first address of a stack, whichever network the call came over.
 ///
-/// **Thread safety:** the event loop's thread only; libre's callbacks run there too.
-/// **Ownership:** the agent owns it, and releases it before it lets it go; libre holds an unretained pointer to it.
+/// **Thread safety:** the event loop's thread only; libre's callbacks run there too. **Ownership:**
+/// the agent owns it, and releases it before it lets it go; libre holds an unretained pointer to
+/// it.
 @safe
 final class SIPStack {
   /// Why an address cannot be listened at.

@@ -13,8 +13,9 @@ final class SessionDescription {
   private static let opusPayloadType = "96"
   /// The payload type for redundant payloads (RFC 2198).
   private static let redundancyPayloadType = "97"
-  /// The payload types for telephone events, by clock rate: an event's rate is its voice's (RFC 4733 section 2.1), but
-  /// many programs count the durations of events at 8 kHz whatever the voice is, and number that 101 whatever was offered.
+  /// The payload types for telephone events, by clock rate: an event's rate is its voice's (RFC
+  /// 4733 section 2.1), but many programs count the durations of events at 8 kHz whatever the voice
+  /// is, and number that 101 whatever was offered.
   private static let eventPayloadTypes: [(rate: UInt32, payloadType: String)] = [
     (48_000, "102"), (commonEventRate, "101"),
   ]
@@ -97,7 +98,8 @@ final class SessionDescription {
     unsafe re_description_widen(media)
   }
 
-  /// Takes in the far side's description; nil if the two have no codec in common, and then what was agreed before stands.
+  /// Takes in the far side's description; nil if the two have no codec in common, and then what was
+  /// agreed before stands.
   func agree(with body: UnsafeMutablePointer<mbuf>, isOffer: Bool) -> NegotiatedMedia? {
     var before = re_formats()
     unsafe re_formats_save(&before, media)

@@ -5,8 +5,8 @@ import Glibc
 ///
 /// INVITE, 180, 200, ACK, re-INVITE, CANCEL, BYE and OPTIONS over UDP and TCP, by libre.
 ///
-/// **Life cycle:** `start` binds; `stop` ends all calls and closes. **Thread safety:** an actor that
-/// runs on libre's event loop; events come through `events`, which has one reader.
+/// **Life cycle:** `start` binds; `stop` ends all calls and closes. **Thread safety:** an actor
+/// that runs on libre's event loop; events come through `events`, which has one reader.
 @safe
 public actor UserAgent {
   /// Where and as whom to be reached.
@@ -59,7 +59,8 @@ public actor UserAgent {
 
   /// Binds the addresses and returns them with the port in use, for people to be told.
   ///
-  /// Where every address of the machine is listened at, those that come later are as well (`SIPEvent.listening`).
+  /// Where every address of the machine is listened at, those that come later are as well
+  /// (`SIPEvent.listening`).
   public func start() throws(SIPError) -> [String] {
     // Without one, numeric addresses do.
     _ = unsafe re_name_client(&names)
@@ -210,7 +211,7 @@ public actor UserAgent {
     calls.removeValue(forKey: id.rawValue)?.hangUp(as: kind)
   }
 
-  /// Holds a call or resumes it: the far side is told that nothing will be sent or heard.
+  /// Holds a call or resumes it: the re-INVITE's SDP says `inactive`.
   public func setHeld(_ id: SIPCallID, _ isHeld: Bool) {
     calls[id.rawValue]?.setHeld(isHeld)
   }
@@ -286,7 +287,7 @@ public actor UserAgent {
       },
       context
     )
-    // The loopback address last: nobody is told that one first.
+    // The loopback address comes last: it is useless to other hosts.
     return found.hosts + found.loopback
   }
 

@@ -5,10 +5,11 @@ public import SIPSignalling
 import UDPTransport
 import VoiceEngine
 
-/// Answers everybody at once and says back what they say, for tests from afar and for measuring load.
+/// Answers everybody at once and says back what they say, for tests from afar and for measuring
+/// load.
 ///
-/// It is no phone: no call system knows of its calls, hence as many stand at a time as the machine carries,
-/// over one voice thread for each core, without a sound card.
+/// It is no phone: no call system knows of its calls, hence as many stand at a time as the machine
+/// carries, over one voice thread for each core, without a sound card.
 ///
 /// **Life cycle:** `start` listens, `stop` hangs up and releases. **Thread safety:** an actor.
 public actor EchoLine {
@@ -99,7 +100,8 @@ public actor EchoLine {
   /// How many callers hear themselves.
   public var callCount: Int { calls.values.count { $0.stream != nil } }
 
-  /// How late the voice threads were since the last call of this, in nanoseconds, each period by itself.
+  /// How late the voice threads were since the last call of this, in nanoseconds, each period by
+  /// itself.
   public func takeLateness() -> [Int64] {
     engines.flatMap { $0.takeStageTimes().map(\.nanoseconds) }
   }
@@ -119,7 +121,7 @@ public actor EchoLine {
     }
   }
 
-  // Who has gone without a word keeps nobody else from calling.
+  // A caller that vanished without BYE must not block others.
   private func hangUpOnTheDead() async {
     for (id, call) in calls {
       // Whatever happened while others were being told.

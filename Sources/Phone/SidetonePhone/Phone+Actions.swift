@@ -77,7 +77,7 @@ extension Phone {
     action.fulfill()
   }
 
-  // The far side is told first; the voice of a resumed call starts when it has agreed.
+  // The re-INVITE goes out first; a resumed stream starts when it is accepted.
   func setHeld(_ action: CXSetHeldCallAction) async {
     guard let call = call(for: action) else {
       action.fail()

@@ -10,7 +10,8 @@ import VoiceEngine
 
 /// The voice of a phone's calls: streams over the session's engine, and whether they live.
 extension Phone {
-  /// A far side that has agreed to nothing so long after a resume will not (RFC 3261, timer B and more).
+  /// A far side that has agreed to nothing so long after a resume will not (RFC 3261, timer B and
+  /// more).
   private static let agreementNanoseconds: Int64 = 35_000_000_000
 
   /// An answer to a hold may come so long after the resume.
@@ -19,15 +20,15 @@ extension Phone {
   /// The engine of the active session, nil while no call is heard.
   var engine: CallEngine? { AVAudioSession.sharedInstance().voiceEngine }
 
-  // The voice starts when both are there: the agreement of the sides and the active session. After a
-  // re-INVITE that changed the agreement it starts anew, over the same port.
+  // The voice starts when both are there: the agreement of the sides and the active session. After
+  // a re-INVITE that changed the agreement it starts anew, over the same port.
   func attachIfPossible(_ call: PhoneCall) {
     guard !call.isHeld, let media = call.media, media != call.streamMedia,
       let engine, call.socket != nil
     else { return }
     detach(call, keepingKeys: true)
     call.streamMedia = media
-    // While the far side holds the call there is nobody to talk to.
+    // While the far side holds the call there is nothing to send or play.
     guard media.maySend || media.mayReceive,
       let remote = SocketAddress(host: media.host, port: media.port),
       let control = SocketAddress(host: media.controlHost, port: media.controlPort)
@@ -65,10 +66,11 @@ extension Phone {
 
   /// Lets a call's stream go; the port stays open.
   ///
-  /// Keys that it had still to send are for the next one, or for nobody: after a hold they would come at another time.
+  /// Digits that it had not sent go to the next one, or are dropped: after a hold they would
+  /// come at another time.
   func detach(_ call: PhoneCall, keepingKeys: Bool = false) {
     if let stream = call.stream {
-      // What was pressed on it is told before it is gone.
+      // Report its received digits before it is gone.
       tellKeys(of: call)
       // One whose predecessor's keys are still to come was given none.
       engine?.detach(stream, keepingKeys: keepingKeys && call.formerStream == nil)
@@ -99,8 +101,8 @@ extension Phone {
 
   /// Tells the user when the far side holds the call or resumes it.
   func noteFarHold(_ call: PhoneCall, _ media: NegotiatedMedia) {
-    // While this side holds it, the agreement says nothing of the far side; nor does one that forbids to
-    // send right after a resume, which may still be the answer to the hold.
+    // While this side holds it, the agreement says nothing of the far side; nor does one that
+    // forbids to send right after a resume, which may still be the answer to the hold.
     guard !call.isHeld, call.media != nil || media.maySend, call.isHeldByFarSide == media.maySend
     else { return }
     call.isHeldByFarSide.toggle()
@@ -164,7 +166,7 @@ extension Phone {
     }
   }
 
-  // The voice of a call has failed for good: both the far side and the call system are told.
+  // The voice of a call has failed for good: end it on the far side and in the call system.
   func abandon(_ call: PhoneCall, reason: String) {
     if let sip = call.sip { Task { [agent] in await agent.hangUp(sip) } }
     call.sip = nil

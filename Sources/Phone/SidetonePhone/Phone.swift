@@ -285,7 +285,7 @@ public actor Phone {
       for call in calls { attachIfPossible(call) }
     case .didDeactivate:
       keyListener = nil
-      // The engine has let every stream go; whoever is heard next starts anew with `didActivate`.
+      // The engine has let every stream go; the next one starts with `didActivate`.
       for call in calls { detach(call) }
       continuation.yield(.audioDeactivated)
     case .failedToActivate(let reason):
@@ -389,7 +389,7 @@ public actor Phone {
     call.sip = nil
   }
 
-  // The far side or the network ended it: the call system is told, no action comes.
+  // The far side or the network ended it: report it to the call system; no action comes.
   func conclude(
     _ call: PhoneCall,
     reason: String,
@@ -411,8 +411,8 @@ public actor Phone {
 
   // MARK: Blocking work
 
-  // A thread that may block, for one job. Not one of the global queue's: there are as many as processors, and tasks run on
-  // them; where there is one, everything would wait.
+  // A thread that may block, for one job. Not one of the global queue's: there are as many as
+  // processors, and tasks run on them; where there is one, everything would wait.
   private nonisolated static var waitingRoom: DispatchQueue {
     DispatchQueue(label: "sidetone.waiting")
   }
@@ -429,7 +429,7 @@ public actor Phone {
     let inbox = inboxContinuation
     Self.waitingRoom.async {
       guard ReachabilityProbe.isRefused(address, milliseconds: 1_000) else { return }
-      inbox.yield(.refused(uuid, "connection refused: nobody listens at \(address)"))
+      inbox.yield(.refused(uuid, "connection refused: no SIP phone listens at \(address)"))
     }
   }
 }

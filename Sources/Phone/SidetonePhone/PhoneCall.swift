@@ -26,7 +26,7 @@ final class PhoneCall {
   var isHeld = false
   /// True while the far side holds it.
   var isHeldByFarSide = false
-  /// When it stops ringing here if nobody answers.
+  /// When it stops ringing if it is not answered.
   var ringsUntil: MonotonicInstant?
   /// When this side resumed it; what is agreed upon then has to come.
   var resumedAt: MonotonicInstant?

@@ -25,17 +25,19 @@ public struct PhoneConfiguration: Equatable, Sendable {
   public var complexity = 9
   /// True to let `packetFrames` and `bitrate` follow what the network does, if the far side can.
   public var adaptsPackets = true
-  /// True to send redundancy under loss: copies if the far side takes them (RFC 2198), else Opus's own.
+  /// True to send redundancy under loss: copies if the far side takes them (RFC 2198), else Opus's
+  /// own.
   public var usesRedundancy = true
-  /// True to let Opus fall silent when nobody speaks.
+  /// True for discontinuous transmission: Opus sends less during silence.
   public var usesDiscontinuousTransmission = false
-  /// How many calls there may be at a time; further callers are told that the line is busy.
+  /// How many calls there may be at a time; further callers get 486 Busy Here.
   public var maximumCalls = 2
   /// How many seconds a call rings here before it ends by itself.
   public var ringDuration = 60.0
   /// The sound devices.
   public var devices = AVAudioSession.Devices.systemDefault
-  /// The card of the microphone that `devices` names, which need not be plugged in: the voice moves over when it is.
+  /// The card of the microphone that `devices` names, which need not be plugged in: the voice moves
+  /// over when it is.
   public var knownMicrophone: KnownDevice?
   /// The same of the loudspeaker.
   public var knownLoudspeaker: KnownDevice?
@@ -45,7 +47,8 @@ public struct PhoneConfiguration: Equatable, Sendable {
   ///
   /// A longer one saves processor time and costs twice as much delay.
   public var ioBufferDuration: Double?
-  /// Whether sound cards are set up by their profiles of ALSA's Use Case Manager, on machines without a sound server.
+  /// Whether sound cards are set up by their profiles of ALSA's Use Case Manager, on machines
+  /// without a sound server.
   public var usesCardProfiles = false
   /// The filters between microphone and encoder.
   public var filters = SpeechFilterSettings()

@@ -57,7 +57,8 @@ public struct CallStatistics: Equatable, Sendable {
   public let stream: StreamStatistics
   /// The device's figures.
   public let engine: EngineStatistics
-  /// False as long as the voice thread has no real-time scheduling: the system denied it, and no service gave it.
+  /// False as long as the voice thread has no real-time scheduling: the system denied it, and no
+  /// service gave it.
   public let isRealTime: Bool
 }
 

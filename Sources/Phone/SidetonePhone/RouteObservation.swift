@@ -3,7 +3,8 @@ import Foundation
 
 /// Turns what the audio session tells of its devices into events of a phone.
 ///
-/// **Life cycle:** observes from its initialiser until `stop`. **Thread safety:** belongs to the phone.
+/// **Life cycle:** observes from its initialiser until `stop`. **Thread safety:** belongs to the
+/// phone.
 struct RouteObservation {
   private let tokens: [any NSObjectProtocol]
 

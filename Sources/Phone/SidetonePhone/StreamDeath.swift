@@ -2,7 +2,7 @@ import VoiceEngine
 
 /// Why a stream is over whose far side has not said so.
 enum StreamDeath: Equatable, CustomStringConvertible {
-  /// The far side's host says that nobody listens where the voice is sent.
+  /// The far side's host reports its RTP port as closed.
   case refused
   /// Nothing was heard for so many seconds.
   case silent(seconds: Int64)

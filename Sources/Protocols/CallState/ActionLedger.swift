@@ -7,7 +7,7 @@ import MediaCore
 /// | – | accepted | pending |
 /// | pending | fulfilled, failed, timed out | answered, once |
 /// | pending | its call ended, superseded | gone, as voided |
-/// | answered | all before it in its transaction answered, and no rival call audible | gone, in effect |
+/// | answered | those before it answered, no conflicting call audible | gone, in effect |
 ///
 /// Answers count once and in any order; effects come in the order of the transaction (R3, R6, R23).
 struct ActionLedger: Sendable {

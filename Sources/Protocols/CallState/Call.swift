@@ -8,7 +8,7 @@ public enum CallPhase: Equatable, Sendable {
   case started
   /// Outgoing, the far side was found.
   case connecting
-  /// Incoming, nobody reacted yet.
+  /// Incoming, not answered yet.
   case ringing
   /// Incoming, the answer action is not answered.
   case answering

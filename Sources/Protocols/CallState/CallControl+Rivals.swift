@@ -18,9 +18,9 @@ struct AskedToHold: Equatable, Sendable {
 /// What calls owe each other: at most one call, or one group, is heard at a time (R69).
 ///
 /// A *rival* of an action is an audible call that must fall silent before the action takes effect.
-/// Rivals are asked to hold, or to end where they cannot, when the action is accepted; and the effect
-/// of the action waits for them. Every wait ends: a hold has 5 s, and a rival that did not hold is
-/// ended (R77).
+/// Rivals are asked to hold, or to end where they cannot, when the action is accepted; and the
+/// effect of the action waits for them. Every wait ends: a hold has 5 s, and a rival that did not
+/// hold is ended (R77).
 extension CallControl {
   // MARK: Groups
 
@@ -162,8 +162,8 @@ extension CallControl {
     rivals(of: action.call, action.kind, among: calls.filter(\.isAudible))
   }
 
-  /// Holds the rivals of held-back actions that nobody silences, and ends those that were asked before and did not (R77);
-  /// true if anything was asked.
+  /// Holds the rivals of held-back actions that are still audible, and ends those that were asked
+  /// before and did not (R77); true if anything was asked.
   mutating func clearTheWay(at now: Moment) -> Bool {
     for action in ledger.fulfilled {
       for rival in audibleRivals(of: action)
@@ -186,7 +186,8 @@ extension CallControl {
 
   // MARK: Resuming
 
-  /// The user gave up a call for which others are still being held: they are resumed when they are (R75).
+  /// The user gave up a call for which others are still being held: they are resumed when they are
+  /// (R75).
   mutating func noteGivenUp(_ id: CallID) {
     for (held, maker) in askedToHold.makers where maker == id { askedToHold.givenUp.insert(held) }
   }

@@ -6,16 +6,16 @@ public import MediaCore
 /// `nextDeadline` says when `advance` has to be called. Nothing here reads a clock, starts a timer
 /// or does I/O. R numbers are our numbering of CallKit's behaviour; each is a test of that name.
 ///
-/// The transitions of a call are in `Call`, those of an action in `ActionLedger`; what calls owe each
-/// other (one is heard at a time) is in `CallControl+Rivals`. Verbs, by who speaks:
+/// The transitions of a call are in `Call`, those of an action in `ActionLedger`; what calls owe
+/// each other (one is heard at a time) is in `CallControl+Rivals`. Verbs, by who speaks:
 ///
 /// - the shell: `addProvider`, `configure`, `setHasDelegate`, `advance`, `audioActivationFailed`
 /// - an app, wishing: `request`; answering: `answer`; telling: `reportIncoming`, `update`,
 ///   `reportConnecting`, `reportConnected`, `reportEnded`, `invalidate`
 /// - the user: `decide`
 ///
-/// The audio session belongs to the provider whose call is audible: it is activated when one becomes
-/// so, and deactivated when none is (R88, R90).
+/// The audio session belongs to the provider whose call is audible: it is activated when one
+/// becomes so, and deactivated when none is (R88, R90).
 public struct CallControl: Sendable {
   /// What the shell has to do.
   public enum Effect: Equatable, Sendable {
@@ -29,7 +29,8 @@ public struct CallControl: Sendable {
     case callChanged(CallSnapshot)
     /// Activate the audio session, then tell the provider.
     case activateAudio(ProviderID)
-    /// Deactivate the audio session, then tell the provider; another call may want the devices soon.
+    /// Deactivate the audio session, then tell the provider; another call may want the devices
+    /// soon.
     case deactivateAudio(ProviderID, DeviceRelease)
     /// Tell the provider that every call is void.
     case didReset(ProviderID)
@@ -39,7 +40,7 @@ public struct CallControl: Sendable {
 
   /// What becomes of the devices when the session is deactivated (R91).
   public enum DeviceRelease: Equatable, Sendable {
-    /// Nobody wants them.
+    /// No call needs them.
     case atOnce
     /// Another call lives that may.
     case afterGraceTime
@@ -79,7 +80,7 @@ public struct CallControl: Sendable {
     (pendingActions.map(\.deadline) + calls.compactMap(\.ringDeadline)).min()
   }
 
-  /// True while calls live and none of them is or is about to be heard: nobody else may take the
+  /// True while calls exist and none has or awaits audio: no app may take the
   /// session (R76).
   public var isSessionWithheld: Bool {
     !calls.isEmpty && calls.contains(where: \.isOnHold) && !calls.contains(where: \.isActive)
@@ -217,7 +218,7 @@ public struct CallControl: Sendable {
     }
   }
 
-  // An end stops the ringing, and nobody waits for the start or the answer any more (R67).
+  // An end stops the ringing, and a start or answer is no longer awaited (R67).
   private mutating func supersede(_ end: CallAction) {
     update(end.call) { $0.endDelivered() }
     void { $0.call == end.call && ($0.kind.isStart || $0.kind == .answer) }
@@ -346,8 +347,8 @@ public struct CallControl: Sendable {
     update(owned: id, by: provider) { $0.progressed(to: .connected, at: date) }
   }
 
-  /// A call is over, since `date` if given; no action is sent, and pending ones are voided (R48, R64,
-  /// R66).
+  /// A call is over, since `date` if given; no action is sent, and pending ones are voided (R48,
+  /// R64, R66).
   public mutating func reportEnded(
     _ id: CallID,
     of provider: ProviderID,
@@ -361,8 +362,8 @@ public struct CallControl: Sendable {
     applyDue(at: now)
   }
 
-  /// The audio session could not be activated: every audible call is asked to end; or to hold, if another program has a call
-  /// (`isTaken`) and it was on hold before.
+  /// The audio session could not be activated: every audible call is asked to end; or to hold, if
+  /// another program has a call (`isTaken`) and it was on hold before.
   ///
   /// Nothing was activated, so nothing will be deactivated.
   public mutating func audioActivationFailed(isTaken: Bool = false, at now: Moment) {

@@ -2,7 +2,7 @@
 public enum CallResult: String, Equatable, Sendable, CaseIterable {
   /// Both sides could talk.
   case talked
-  /// Incoming, nobody took it.
+  /// Incoming, missed.
   case missed
   /// Incoming, the user declined it.
   case declined
@@ -10,7 +10,7 @@ public enum CallResult: String, Equatable, Sendable, CaseIterable {
   case answeredElsewhere
   /// Incoming, declined on another device.
   case declinedElsewhere
-  /// Outgoing, nobody took it.
+  /// Outgoing, not answered.
   case unanswered
   /// Outgoing, given up by the user.
   case cancelled
@@ -24,7 +24,7 @@ public enum EndedReason: Int, Equatable, Sendable {
   case failed = 1
   /// The far side ended it.
   case remoteEnded = 2
-  /// Nobody took it.
+  /// Not answered.
   case unanswered = 3
   /// Taken on another device.
   case answeredElsewhere = 4

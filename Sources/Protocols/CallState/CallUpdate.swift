@@ -81,7 +81,8 @@ public struct CallDetails: Equatable, Sendable {
   /// Whether it has pictures.
   public internal(set) var hasVideo = false
 
-  /// What to show: the app's name for the caller, else the directory's label, else the handle (R51).
+  /// What to show: the app's name for the caller, else the directory's label, else the handle
+  /// (R51).
   public var displayName: String {
     callerName ?? directoryLabel ?? remoteHandle?.value ?? ""
   }

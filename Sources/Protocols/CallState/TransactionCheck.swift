@@ -97,7 +97,7 @@ struct TransactionCheck {
     }
   }
 
-  // Its end is delivered: nobody waits for an answer any more (R67).
+  // Its end is delivered: an answer is no longer awaited (R67).
   private func isEnding(_ id: CallID) -> Bool {
     control.ledger.outstanding.contains { $0.call == id && $0.kind == .end }
   }

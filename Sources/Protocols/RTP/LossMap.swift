@@ -1,12 +1,14 @@
 public import MediaCore
 
-/// Which packets of a source came, one bit each, for the report that tells the source (RFC 3611 section 4.1).
+/// Which packets of a source came, one bit each, for the report that tells the source (RFC 3611
+/// section 4.1).
 ///
-/// It remembers the newest 1024 numbers, and tells of all but the last few, which a packet on its way may still fill. What
-/// comes later stays reported lost.
+/// It remembers the newest 1024 numbers, and tells of all but the last few, which a packet on its
+/// way may still fill. What comes later stays reported lost.
 public struct LossMap: ~Copyable {
   private static var capacity: Int64 { 1_024 }
-  /// Not more than this many are told at a time: what fits in a small datagram even if every other one is lost.
+  /// At most this many are reported at a time: what fits in a small datagram even if every other
+  /// one is lost.
   private static var longestReport: Int64 { 960 }
   private static var unsettled: Int64 { 8 }
 
@@ -40,8 +42,8 @@ public struct LossMap: ~Copyable {
   @_noAllocation @_noLocks
   private func slot(of sequence: Int64) -> Int { Int(sequence & (Self.capacity - 1)) }
 
-  /// Writes what was not reported yet as a loss RLE block on `ssrc` to `packet` from `offset` on, and returns its end; nil
-  /// if there is nothing to tell.
+  /// Writes what was not reported yet as a loss RLE block on `ssrc` to `packet` from `offset` on,
+  /// and returns its end; nil if there is nothing to tell.
   ///
   /// It takes up to `LossRuns.longestBlock` bytes.
   @_noAllocation @_noLocks
@@ -85,7 +87,7 @@ public struct LossMap: ~Copyable {
     return next - first
   }
 
-  // What lies beyond the end is told as received; the block's end says that it does not count.
+  // Bits beyond the block's end are set to received; its end_seq excludes them.
   @_noAllocation @_noLocks
   private func vector(from first: Int64, to end: Int64) -> UInt16 {
     var bits: UInt16 = 0
@@ -108,9 +110,9 @@ public struct LossRuns: Equatable, Sendable, BitwiseCopyable {
   /// The most bytes that `LossMap` writes: 64 chunks of 15 numbers.
   static var longestBlock: Int { @_noAllocation @_noLocks get { 12 + 2 * 66 } }
 
-  /// The source whose packets are told of.
+  /// The source that the report is about.
   public var ssrc: UInt32
-  /// Numbers that are told of and not yet taken by `next`.
+  /// Sequence numbers to report that `next` has not taken yet.
   public private(set) var count: Int
   private var offset: Int
   private var end: Int
@@ -131,8 +133,8 @@ public struct LossRuns: Equatable, Sendable, BitwiseCopyable {
     self.end = end
   }
 
-  /// Takes the next run of `datagram`, which must be the one that was read: so many numbers in a row came, or did not; nil
-  /// at the end.
+  /// Takes the next run of `datagram`, which must be the one that was read: so many numbers in a
+  /// row came, or did not; nil at the end.
   @_noAllocation @_noLocks
   public mutating func next(
     in datagram: borrowing ByteBuffer

@@ -211,8 +211,8 @@ public struct RTCPReader: Sendable {
   }
 }
 
-/// Composes compound RTCP packets (RFC 3550 section 6.1): a report, the canonical name, which packets came
-/// (RFC 3611), a goodbye.
+/// Composes compound RTCP packets (RFC 3550 section 6.1): a report, the canonical name, which
+/// packets came (RFC 3611), a goodbye.
 public enum RTCPWriter {
   /// Enough room for any packet written here.
   @inlinable public static var maximumLength: Int { 320 }

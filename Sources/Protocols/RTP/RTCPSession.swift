@@ -41,7 +41,8 @@ public struct RTCPSession: Sendable {
     return seconds &<< 32 | fraction
   }
 
-  /// Takes in one item of a stream whose source is `remoteSSRC`, if it is known, that arrived at `instant`.
+  /// Takes in one item of a stream whose source is `remoteSSRC`, if it is known, that arrived at
+  /// `instant`.
   @_noAllocation @_noLocks
   public mutating func receive(
     _ item: RTCPItem,

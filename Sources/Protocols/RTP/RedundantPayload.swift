@@ -5,7 +5,8 @@ public import MediaCore
 public struct RedundantBlock: Equatable, Sendable, BitwiseCopyable {
   /// The format of the block, 0 to 127.
   public var payloadType: UInt8
-  /// How much earlier than the packet's timestamp it begins, in ticks, 0 to 16383; 0 for the packet's own.
+  /// How much earlier than the packet's timestamp it begins, in ticks, 0 to 16383; 0 for the
+  /// packet's own.
   public var timestampOffset: Int
   /// Where its payload begins in the datagram.
   public var payloadOffset: Int
@@ -30,7 +31,7 @@ public struct RedundantBlock: Equatable, Sendable, BitwiseCopyable {
 ///
 /// `next` tells its blocks in their order: the oldest first, the packet's own last.
 public struct RedundantPayload: Sendable {
-  /// Bytes before a block that is told once more.
+  /// Header bytes of a redundant block.
   public static var headerLength: Int { @_noAllocation @_noLocks get { 4 } }
   /// Bytes before the packet's own block.
   public static var ownHeaderLength: Int { @_noAllocation @_noLocks get { 1 } }
@@ -46,8 +47,8 @@ public struct RedundantPayload: Sendable {
   private var blockOffset: Int
   private var told = 0
 
-  /// Looks into the bytes `range` of `datagram`; nil if they are no redundant payload or promise more bytes than there
-  /// are.
+  /// Looks into the bytes `range` of `datagram`; nil if they are no redundant payload or promise
+  /// more bytes than there are.
   @_noAllocation @_noLocks
   public init?(parsing datagram: borrowing ByteBuffer, in range: Range<Int>) {
     guard range.lowerBound >= 0, range.upperBound <= datagram.count else { return nil }
@@ -68,7 +69,8 @@ public struct RedundantPayload: Sendable {
     blockOffset = offset
   }
 
-  /// The next block of `datagram`, which must be the one that was parsed; nil after the packet's own.
+  /// The next block of `datagram`, which must be the one that was parsed; nil after the packet's
+  /// own.
   @_noAllocation @_noLocks
   public mutating func next(in datagram: borrowing ByteBuffer) -> RedundantBlock? {
     guard told < count else { return nil }
@@ -97,8 +99,8 @@ public struct RedundantPayload: Sendable {
 
   /// Writes the header of a block to `headerLength` bytes of `datagram` at `offset`.
   ///
-  /// The block has `length` bytes, 0 to `longestBlock`, and began `timestampOffset` ticks before the packet, 1 to
-  /// `longestOffset`.
+  /// The block has `length` bytes, 0 to `longestBlock`, and began `timestampOffset` ticks before
+  /// the packet, 1 to `longestOffset`.
   @_noAllocation @_noLocks
   public static func writeHeader(
     payloadType: UInt8,

@@ -9,7 +9,8 @@ public struct SourceAdmission: Sendable {
   @inlinable public static var maximumDropout: Int64 { 3_000 }
   /// How far a late packet may lie behind.
   @inlinable public static var maximumMisorder: Int64 { 100 }
-  /// So many packets of a source that comes back may be lost in between: not each of them arrives on a bad network.
+  /// So many packets of a source that comes back may be lost in between: not each of them arrives
+  /// on a bad network.
   private static var returningDropout: UInt16 { @_noAllocation @_noLocks get { 20 } }
 
   /// What to do with a packet.

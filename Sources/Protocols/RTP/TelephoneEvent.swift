@@ -56,8 +56,8 @@ public struct TelephoneEvent: Equatable, Sendable, BitwiseCopyable {
   }
 }
 
-/// Sends keys one after the other, in place of the voice: an update every 20 ms, the end three times,
-/// and a pause between two (RFC 4733 section 2.5.1).
+/// Sends keys one after the other, in place of the voice: an update every 20 ms, the end three
+/// times, and a pause between two (RFC 4733 section 2.5.1).
 public struct TelephoneEventSender: ~Copyable {
   /// How long a key sounds, in frames at 48 kHz.
   @inlinable public static var toneFrames: FrameCount { 4_800 }
@@ -105,8 +105,8 @@ public struct TelephoneEventSender: ~Copyable {
     return true
   }
 
-  /// What to send for the next `frames` at 48 kHz, which begin at `timestamp`; durations count a tick for
-  /// `framesPerTick`.
+  /// What to send for the next `frames` at 48 kHz, which begin at `timestamp`; durations count a
+  /// tick for `framesPerTick`.
   @_noAllocation @_noLocks
   public mutating func next(
     frames: FrameCount,
@@ -155,7 +155,8 @@ public struct TelephoneEventSender: ~Copyable {
 
 /// Hears each key once, however many of its packets come or are lost.
 public struct TelephoneEventReceiver: Sendable {
-  /// Five seconds of the fastest clock: what begins earlier than that is no late packet, but another time.
+  /// Five seconds of the fastest clock: what begins earlier than that is no late packet, but
+  /// another time.
   private static var latestTicks: Int { @_noAllocation @_noLocks get { 240_000 } }
   /// The longest event that one timestamp can tell of (RFC 4733 section 2.5.1.3).
   private static var longestSegment: Int { @_noAllocation @_noLocks get { 65_535 } }
@@ -163,7 +164,8 @@ public struct TelephoneEventReceiver: Sendable {
   private let ticksPerEventTick: Int
   private var heard: (event: TelephoneEvent, began: RTPTimestamp)?
 
-  /// A receiver that has heard nothing; durations count ticks of `ticksPerEventTick` of the RTP clock.
+  /// A receiver that has heard nothing; durations count ticks of `ticksPerEventTick` of the RTP
+  /// clock.
   @_noAllocation @_noLocks
   public init(ticksPerEventTick: Int = 1) {
     self.ticksPerEventTick = ticksPerEventTick
@@ -196,7 +198,8 @@ public struct TelephoneEventReceiver: Sendable {
     let oldest = max(Self.latestTicks, Self.longestSegment * ticksPerEventTick)
     if distance < 0, distance >= -oldest { return nil }
     heard = (event, timestamp)
-    // A key that is held for long goes on in another segment, which begins where the last one ended.
+    // A key that is held for long goes on in another segment, which begins where the last one
+    // ended.
     let isSegment =
       distance == Int(former.duration) * ticksPerEventTick
       || distance == Self.longestSegment * ticksPerEventTick || distance == Self.longestSegment

@@ -42,8 +42,8 @@ struct DecoderState: ~Copyable {
     return Int(max(0, decoded))
   }
 
-  /// Decodes the payload in `range` of `bytes`, or what it says of the `frames` before it if `redundancy` is 1; returns the
-  /// frames written, 0 if it is damaged.
+  /// Decodes the payload in `range` of `bytes`, or what it says of the `frames` before it if
+  /// `redundancy` is 1; returns the frames written, 0 if it is damaged.
   @_noAllocation @_noLocks
   mutating func decode(
     _ bytes: borrowing ByteBuffer,

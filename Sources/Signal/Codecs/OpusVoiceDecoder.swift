@@ -3,9 +3,10 @@ public import MediaCore
 
 /// An Opus decoder for one voice: mono out, 48 kHz, whatever was encoded (RFC 6716).
 ///
-/// What is decoded leans on what was decoded before. So concealment goes on in a copy of the decoder, for as long as it
-/// takes, and the decoder itself waits: packets that come late after all are decoded as if they had been in time.
-/// `pass` takes it over a loss; without that, all that was concealed was lost.
+/// What is decoded leans on what was decoded before. So concealment goes on in a copy of the
+/// decoder, for as long as it takes, and the decoder itself waits: packets that come late after all
+/// are decoded as if they had been in time. `pass` takes it over a loss; without that, all that was
+/// concealed was lost.
 ///
 /// **Thread safety:** one thread at a time.
 @safe
@@ -49,8 +50,8 @@ public struct OpusVoiceDecoder: ~Copyable {
 
   /// True if the payload in `range` of `bytes` brings the frame before it once more.
   ///
-  /// Told by the flags that begin a SILK frame (RFC 6716 section 4.2.3); only payloads of one Opus frame in mono are
-  /// looked into.
+  /// Told by the flags that begin a SILK frame (RFC 6716 section 4.2.3); only payloads of one Opus
+  /// frame in mono are looked into.
   @_noAllocation @_noLocks
   public static func carriesRedundancy(_ bytes: borrowing ByteBuffer, in range: Range<Int>) -> Bool
   {
@@ -124,12 +125,13 @@ public struct OpusVoiceDecoder: ~Copyable {
 
   /// Takes the decoder over a loss of `frames`, to the packet after it, which is decoded next.
   ///
-  /// It goes as far as `conceal` went, or, if that was further than the loss, conceals what nobody hears. A loss of more than
-  /// 100 ms ends where `conceal` is. Nothing moves if nothing was concealed, or, for so long a loss, if the decoder was taken on
-  /// since. `scratch` needs 4800 frames.
+  /// It goes as far as `conceal` went; if that was further than the loss, it conceals the rest
+  /// without output. A loss of more than 100 ms ends where `conceal` is. Nothing moves if nothing
+  /// was concealed, or, for so long a loss, if the decoder was taken on since. `scratch` needs 4800
+  /// frames.
   ///
-  /// Returns false if `conceal` still continues something else, until `endGuess`: only then it may be asked before the packet
-  /// is decoded, as for a cross-fade.
+  /// Returns false if `conceal` still continues something else, until `endGuess`: only then it may
+  /// be asked before the packet is decoded, as for a cross-fade.
   @_noAllocation @_noLocks
   public mutating func pass(_ frames: FrameCount, using scratch: inout SampleBuffer) -> Bool {
     guard guessed > 0 else { return true }

@@ -47,9 +47,9 @@ public struct OpusVoiceEncoder: ~Copyable {
 
   /// Encodes `frames` of `samples` from `start` on: 120, 240, 480, 960, 1920 or 2880.
   ///
-  /// The payload goes to `packet` from `offset` on, where 1276 bytes are enough for 960 frames and fewer; longer
-  /// ones fit into what is there.
-  /// Returns its length, 2 or less when DTX found silence, 0 if `frames` is no legal length.
+  /// The payload goes to `packet` from `offset` on, where 1276 bytes are enough for 960 frames and
+  /// fewer; longer ones fit into what is there. Returns its length, 2 or less when DTX found
+  /// silence, 0 if `frames` is no legal length.
   @_noAllocation @_noLocks
   public mutating func encode(
     _ samples: borrowing SampleBuffer,
@@ -95,7 +95,7 @@ public struct OpusVoiceEncoder: ~Copyable {
     _ = unsafe opus_voice_set_independent(encoder, isIndependent ? 1 : 0)
   }
 
-  /// Lets the encoder fall silent when nobody speaks.
+  /// Enables discontinuous transmission (DTX).
   @_noAllocation @_noLocks
   public mutating func setDiscontinuousTransmission(enabled: Bool) {
     _ = unsafe opus_voice_set_dtx(encoder, enabled ? 1 : 0)

@@ -2,12 +2,13 @@ public import MediaCore
 
 /// Lets a voice at 8 kHz go on where packets are missing (ITU-T G.711 Appendix I).
 ///
-/// The last pitch periods are repeated: one for 10 ms, then two, then three, so that it does not buzz, with cross-fades of a
-/// quarter of a period where the repetition begins anew and where there come to be more of them. After 10 ms it fades, and
-/// after 60 ms nothing is left.
+/// The last pitch periods are repeated: one for 10 ms, then two, then three, so that it does not
+/// buzz, with cross-fades of a quarter of a period where the repetition begins anew and where there
+/// come to be more of them. After 10 ms it fades, and after 60 ms nothing is left.
 ///
-/// The standard cross-fades the last 3.75 ms before the loss as well, and holds everything back for so long; here nothing
-/// is held back, and a step where the loss begins is spread over a quarter of a period instead.
+/// The standard cross-fades the last 3.75 ms before the loss as well, and holds everything back for
+/// so long; here nothing is held back, and a step where the loss begins is spread over a quarter of
+/// a period instead.
 public struct PitchContinuation: ~Copyable {
   /// How many samples must be known: three of the longest periods and a cross-fade.
   public static var historyCount: Int { @_noAllocation @_noLocks get { 390 } }
@@ -28,7 +29,7 @@ public struct PitchContinuation: ~Copyable {
   private var repeated = Repetition(periods: 1, place: 0)
   /// What was repeated before the last step, for as long as it is faded out.
   private var former = Repetition(periods: 1, place: 0)
-  /// By how much what was said last lies above what is repeated.
+  /// Offset between the last sample before the loss and the repetition.
   private var step: Float = 0
 
   // The last `periods` periods over and over, of which the sample at `place` comes next.
@@ -86,7 +87,7 @@ public struct PitchContinuation: ~Copyable {
     return sample * (1 - Float(faded) / Float(Self.fadedCount - Self.stepCount))
   }
 
-  // Towards its end a repetition goes over into what was said before its beginning.
+  // At its end a repetition is cross-faded into the signal before its start.
   @_noAllocation @_noLocks
   private func sample(of repetition: Repetition) -> Float {
     let count = repetition.periods * period
@@ -98,7 +99,7 @@ public struct PitchContinuation: ~Copyable {
     return history[index] + (history[index - count] - history[index]) * weight
   }
 
-  // The lag at which the last 20 ms resemble what was said before them most.
+  // The lag at which the last 20 ms correlate best with the signal before them.
   private var likeliestPeriod: Int {
     @_noAllocation @_noLocks get {
       var best = Self.longestPeriod
@@ -117,7 +118,7 @@ public struct PitchContinuation: ~Copyable {
   @_noAllocation @_noLocks
   private func resemblance(_ lag: Int) -> Float {
     var product: Float = 0
-    // Of noise near nothing no period is told.
+    // Near silence has no pitch period.
     var power: Float = 1e-6
     for index in Self.historyCount - Self.comparedCount..<Self.historyCount {
       product += history[index] * history[index - lag]

@@ -1,19 +1,22 @@
 import MediaCore
 
-/// How a loudspeaker takes what is queued: all the time, or a block at once at the beginning of each cycle.
+/// How a loudspeaker takes what is queued: all the time, or a block at once at the beginning of
+/// each cycle.
 ///
-/// A card's pointer moves all the time. A sound server (JACK, PipeWire) takes a block, and then wakes the program with
-/// what the microphone heard; whatever is written before the next cycle begins sounds at the same moment. So nothing is
-/// lost by writing late in the cycle, and what has arrived by then is heard a cycle sooner.
+/// A card's pointer moves all the time. A sound server (JACK, PipeWire) takes a block, and then
+/// wakes the program with what the microphone heard; whatever is written before the next cycle
+/// begins sounds at the same moment. So nothing is lost by writing late in the cycle, and what has
+/// arrived by then is heard a cycle sooner.
 ///
-/// What tells the two apart, seen often enough, is that from cycle to cycle just a period is taken, and nothing of it in
-/// mid-cycle. A cycle begins when the earliest of the recent wake-ups said so: a thread that was woken late must not take
-/// the next cycle for late, too.
+/// What tells the two apart, seen often enough, is that from cycle to cycle just a period is taken,
+/// and nothing of it in mid-cycle. A cycle begins when the earliest of the recent wake-ups said so:
+/// a thread that was woken late must not take the next cycle for late, too.
 struct BlockTaking: Sendable {
   private static var enoughLooks: Int { 16 }
   /// A device that has not shown itself to take blocks in so many cycles is not looked at any more.
   private static var mostCycles: Int { 256 }
-  /// How slowly wake-ups that are late, one like the other, move what a cycle's beginning is taken for.
+  /// How slowly wake-ups that are late, one like the other, move what a cycle's beginning is taken
+  /// for.
   private static var followShare: Int64 { 16 }
 
   private let block: FrameCount
@@ -27,9 +30,11 @@ struct BlockTaking: Sendable {
   private(set) var written: FrameCount?
   /// Whether the newest cycle came a period after the one before and took a block.
   private var isRegular = false
-  /// The longest that the program was woken after a cycle had begun, in nanoseconds, since this was set to 0.
+  /// The longest that the program was woken after a cycle had begun, in nanoseconds, since this was
+  /// set to 0.
   var worstLateness: Int64 = 0
-  /// By how much the newest cycle came too late, in nanoseconds, if that was more than half a period.
+  /// By how much the newest cycle came too late, in nanoseconds, if that was more than half a
+  /// period.
   private var delay: Int64 = 0
 
   /// Of a device that was just started, with that period in frames at its rate.
@@ -46,7 +51,8 @@ struct BlockTaking: Sendable {
     @_noAllocation @_noLocks get { isPossible && looks < Self.enoughLooks }
   }
 
-  /// Notes that a cycle woke the program at `instant` and left `queued` frames; returns when it began.
+  /// Notes that a cycle woke the program at `instant` and left `queued` frames; returns when it
+  /// began.
   @_noAllocation @_noLocks
   mutating func begin(queued: FrameCount, at instant: MonotonicInstant) -> MonotonicInstant {
     var start = instant
@@ -106,7 +112,8 @@ struct BlockTaking: Sendable {
     // A whole block: we came too late to see anything.
   }
 
-  /// Nanoseconds since the last block was taken, nil where none are, or where nothing has told of cycles of late.
+  /// Nanoseconds since the last block was taken, nil where none are, or where nothing has told of
+  /// cycles of late.
   @_noAllocation @_noLocks
   func age(at instant: MonotonicInstant) -> Int64? {
     guard looks >= Self.enoughLooks, let cycle else { return nil }
@@ -114,8 +121,8 @@ struct BlockTaking: Sendable {
     return age < 4 * period ? age : nil
   }
 
-  /// For how long the server, the machine or the program stood still before `instant`, in nanoseconds; nil where cycles
-  /// tell nothing of it.
+  /// For how long the server, the machine or the program stood still before `instant`, in
+  /// nanoseconds; nil where cycles tell nothing of it.
   @_noAllocation @_noLocks
   func standstill(at instant: MonotonicInstant) -> Int64? {
     guard isPossible, let cycle else { return nil }

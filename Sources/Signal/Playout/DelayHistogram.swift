@@ -9,16 +9,20 @@ struct DelayHistogram: ~Copyable {
   private static var bucketCount: Int { 2_048 }
   /// After this many nanoseconds of stream an observation counts 1/e of a new one.
   private static var memoryNanoseconds: Double { 40e9 }
-  /// In nanoseconds: a packet that is late by t costs (1 - exp(-t / nearness))^2 of one that is very late.
+  /// In nanoseconds: a packet that is late by t costs (1 - exp(-t / nearness))^2 of one that is
+  /// very late.
   ///
-  /// What was invented in its place up to then is all that is lost by it, and half a millisecond of that is hardly heard.
+  /// What was invented in its place up to then is all that is lost by it, and half a millisecond of
+  /// that is hardly heard.
   private static var nearness: Float { @_noAllocation @_noLocks get { 2e6 } }
 
   private var weights = FixedArray<Float>(repeating: 0, count: 2_048)
   private var total: Float = 0
-  /// The delays of all packets, weighted, in buckets; what is far from usual counts as a little more than usual.
+  /// The delays of all packets, weighted, in buckets; what is far from usual counts as a little
+  /// more than usual.
   private var sum: Float = 0
-  /// Of the lost packets that a later one brought again, in the same measure: by how many buckets later it was said.
+  /// Of the lost packets that a later one brought again, in the same measure: by how many buckets
+  /// later it was said.
   private var recoverable = FixedArray<Float>(repeating: 0, count: 4)
   private var distances = FixedArray<Int>(repeating: 0, count: 4)
   /// Scratch: what the packets cost that come at a bucket or later, in the measure of the weights.
@@ -44,7 +48,8 @@ struct DelayHistogram: ~Copyable {
     if nextWeight > 1e6 { rescale() }
   }
 
-  /// Notes that a packet was lost, and that one which was said `distance` nanoseconds later brought it again.
+  /// Notes that a packet was lost, and that one which was said `distance` nanoseconds later brought
+  /// it again.
   @_noAllocation @_noLocks
   mutating func addRecovery(distance: Int64) {
     let wanted = min(Int(max(0, distance) / Self.bucketNanoseconds), Self.bucketCount - 1)
@@ -60,7 +65,8 @@ struct DelayHistogram: ~Copyable {
     recoverable[place] = nextWeight
   }
 
-  /// What it is worth, in nanoseconds of delay, that the whole share of packets is there: anywhere, and as far as `usualEnd`.
+  /// What it is worth, in nanoseconds of delay, that the whole share of packets is there: anywhere,
+  /// and as far as `usualEnd`.
   struct Price {
     let anywhere: Float
     let usual: Float
@@ -76,11 +82,13 @@ struct DelayHistogram: ~Copyable {
 
   /// The delay at which waiting longer costs more than it saves.
   ///
-  /// That is the later one of two: where the delay itself and the price of the whole share of packets that are not there by
-  /// then are least, anywhere, and at the usual price up to its end. The share is of a whole memory: one that has just begun
-  /// knows of no good times, and must not take the first late packet for the rule. Packets that are not much later cost less.
+  /// That is the later one of two: where the delay itself and the price of the whole share of
+  /// packets that are not there by then are least, anywhere, and at the usual price up to its end.
+  /// The share is of a whole memory: one that has just begun knows of no good times, and must not
+  /// take the first late packet for the rule. Packets that are not much later cost less.
   ///
-  /// Not there are those that come later, and of the lost ones those of which the one that brings them again comes later.
+  /// Not there are those that come later, and of the lost ones those of which the one that brings
+  /// them again comes later.
   @_noAllocation @_noLocks
   mutating func cheapest(at price: Price) -> Int64 {
     guard total > 0 else { return 0 }
@@ -98,7 +106,8 @@ struct DelayHistogram: ~Copyable {
       return choice.delay
     }
     let copyScale = scale * (lost - nextWeight) / (lost * total)
-    // A copy comes by `distance` later than the packet that brings it: what that costs begins so far below nothing.
+    // A copy comes by `distance` later than the packet that brings it: what that costs begins so
+    // far below nothing.
     let top = min(highest + farthest + 1, Self.bucketCount)
     var tail = Tail()
     var place = top + farthest
@@ -167,7 +176,8 @@ struct DelayHistogram: ~Copyable {
     }
   }
 
-  /// What the packets cost that come at a bucket or later if nothing later than the bucket before is waited for.
+  /// What the packets cost that come at a bucket or later if nothing later than the bucket before
+  /// is waited for.
   private struct Tail {
     /// exp(-1/8) and exp(-1/4): the nearness is eight buckets.
     private static var decay: Float { @_noAllocation @_noLocks get { 0.882_497 } }
@@ -191,7 +201,8 @@ struct DelayHistogram: ~Copyable {
     var cost: Float { @_noAllocation @_noLocks get { all - 2 * near + nearer } }
   }
 
-  /// What late packets cost beside very late ones, if their lateness is distributed exponentially around `mean` nanoseconds.
+  /// What late packets cost beside very late ones, if their lateness is distributed exponentially
+  /// around `mean` nanoseconds.
   @_noAllocation @_noLocks
   static func costOfLateness(mean: Float) -> Float {
     1 - 2 * nearness / (nearness + mean) + nearness / (nearness + 2 * mean)
@@ -212,7 +223,8 @@ struct DelayHistogram: ~Copyable {
     return Self.bucketNanoseconds
   }
 
-  /// Takes `step` nanoseconds off every delay that is at least as large, or adds as many to all if it is negative.
+  /// Takes `step` nanoseconds off every delay that is at least as large, or adds as many to all if
+  /// it is negative.
   ///
   /// What is smaller came before the step and is right as it is.
   @_noAllocation @_noLocks

@@ -3,21 +3,23 @@ public import MediaCore
 /// How long the playout should hold packets back, from when they arrive.
 ///
 /// The delay of a packet is its arrival against the arrival that the fastest packet of the last two
-/// seconds implies, in nanoseconds, and its wait for the player, who asks in a grain of his own: nobody could have heard it
-/// before. So no guard is needed for that grain, and where packets and player keep step it costs next to nothing. The target is
-/// where waiting longer costs more than it saves (`DelayHistogram.cheapest`), so redundancy is waited for if
-/// there is enough to gain. When the fastest path itself becomes
-/// slower for good (a route change), the reference moves up after two seconds, and what was measured
-/// meanwhile moves down with it.
+/// seconds implies, in nanoseconds, and its wait for the player, who asks in a grain of his own:
+/// it could not be played earlier. So no guard is needed for that grain, and where packets and
+/// player keep step it costs next to nothing. The target is where waiting longer costs more than it
+/// saves (`DelayHistogram.cheapest`), so redundancy is waited for if there is enough to gain. When
+/// the fastest path itself becomes slower for good (a route change), the reference moves up after
+/// two seconds, and what was measured meanwhile moves down with it.
 public struct DelayTarget: ~Copyable {
   /// What it is worth never to be without sound: one part in a thousand for 64 ms of delay.
   ///
-  /// Found with `bench-playout` on seeds of its own: with less, calls with stalls sounded worse than NetEQ's.
+  /// Found with `bench-playout` on seeds of its own: with less, calls with stalls sounded worse
+  /// than NetEQ's.
   private static var price: Float { @_noAllocation @_noLocks get { 64e9 } }
   /// The same as far as jitter reaches, for as long as a little more delay is not noticed.
   ///
-  /// Found in the same way: with 64e9 one sentence of fifty sounded worse through Wi-Fi than with NetEQ, with 300e9 it is no
-  /// better than with 200e9. For what stalls hold back so much would be paid in vain.
+  /// Found in the same way: with 64e9 one sentence of fifty sounded worse through Wi-Fi than with
+  /// NetEQ, with 300e9 it is no better than with 200e9. Packets held back by stalls are not worth
+  /// it.
   private static var usualPrice: Float { @_noAllocation @_noLocks get { 200e9 } }
   private static var unnoticed: Int64 { 50_000_000 }
   /// Until this much was heard, the target is not below `youngTarget`.
@@ -29,17 +31,18 @@ public struct DelayTarget: ~Copyable {
   private static var continuity: Int64 { 200_000_000 }
   /// A slower path is believed after so long without a pause.
   private static var rebaseKnowledge: Int64 { 1_000_000_000 }
-  /// Jitter reaches this many times its mean; what is waited for beyond that is no jitter, but stalls or redundancy, of which
-  /// more is not worse.
+  /// Jitter reaches this many times its mean; what is waited for beyond that is no jitter, but
+  /// stalls or redundancy, of which more is not worse.
   ///
-  /// Found like `price`: 7 mends fewer of the early surprises, without a limit calls with stalls wait 10 ms more for nothing.
+  /// Found like `price`: 7 mends fewer of the early surprises, without a limit calls with stalls
+  /// wait 10 ms longer without benefit.
   private static var usualTail: Float { 9 }
   private static var choiceInterval: Int64 { 20_000_000 }
   /// The delay is steered once per packet, and not exactly where it should be.
   private static var leastReserve: Int64 { 250_000 }
   private static var reserveShare: Int64 { 80 }
-  /// Until this much of a time base was heard, drift may not have shown yet all that it does: when packets first slip behind
-  /// the player's next request, they are later than all before them.
+  /// Until this much of a time base was heard, drift may not have shown yet all that it does: when
+  /// packets first slip behind the player's next request, they are later than all before them.
   private static var driftNanoseconds: Int64 { 30_000_000_000 }
   private static var driftReserve: Int64 { 300_000 }
   private static var maximumTarget: Int64 { 1_000_000_000 }
@@ -64,11 +67,11 @@ public struct DelayTarget: ~Copyable {
   /// A target that knows nothing yet.
   public init() { nanoseconds = Self.youngTarget }
 
-  /// Takes in one packet: the media time of its first frame, its duration, when it came, and how long it lay until the
-  /// player asked, in nanoseconds.
+  /// Takes in one packet: the media time of its first frame, its duration, when it came, and how
+  /// long it lay until the player asked, in nanoseconds.
   ///
-  /// What comes while this machine is occupied with a sound device that fails is not usual: it teaches nothing of the way,
-  /// and only the time base is followed.
+  /// `isUsual` is false while this machine's own sound device stands still: such a delay says
+  /// nothing about the path, and moves the baseline only.
   @_noAllocation @_noLocks
   public mutating func update(
     mediaFrame: Int64,
@@ -106,8 +109,8 @@ public struct DelayTarget: ~Copyable {
     heard += duration
     followed += duration
     packets += 1
-    // Looked for anew when a packet was later than was waited for, else fifty times a second; not while it is open
-    // whether the way has become slower.
+    // Looked for anew when a packet was later than was waited for, else fifty times a second; not
+    // while it is open whether the way has become slower.
     sinceChosen += duration
     let driftReserve = followed < Self.driftNanoseconds ? Self.driftReserve : 0
     let reserve = max(Self.leastReserve, duration / Self.reserveShare) + driftReserve
@@ -125,19 +128,21 @@ public struct DelayTarget: ~Copyable {
     nanoseconds = min(wanted + reserve, Self.maximumTarget)
   }
 
-  // Jitter is what is left of the mean delay without the wait for the player, which has an end: twice its mean.
+  // Jitter is what is left of the mean delay without the wait for the player, which has an end:
+  // twice its mean.
   private var usualLimit: Int64 {
     @_noAllocation @_noLocks get {
       Int64(Self.usualTail * max(0, histogram.mean - usualWait) + 2 * usualWait)
     }
   }
 
-  // The next packet is later than all of n before it with a chance of one in n: what was seen so far is not all there will
-  // be, the less so the less was seen. Were the late ones distributed exponentially, it would pay to wait so much longer than
-  // `wanted`, at either price.
+  // The next packet is later than all of n before it with a chance of one in n: what was seen so
+  // far is not all there will be, the less so the less was seen. Were the late ones distributed
+  // exponentially, it would pay to wait so much longer than `wanted`, at either price.
   @_noAllocation @_noLocks
   private func careful(_ wanted: Int64, at price: DelayHistogram.Price) -> Int64 {
-    // From one in ten to one in a hundred such a tail grows by ln 10 of its scale; jitter that has an end grows by less.
+    // From one in ten to one in a hundred such a tail grows by ln 10 of its scale; jitter that has
+    // an end grows by less.
     let scale = Float(histogram.quantile(0.99) - histogram.quantile(0.9)) / 2.303
     guard scale > 0, packets > 0 else { return wanted }
     let late = DelayHistogram.costOfLateness(mean: scale) / (packets * scale)
@@ -152,8 +157,8 @@ public struct DelayTarget: ~Copyable {
     number > 1 ? (Float(number.bitPattern) / 8_388_608 - 127) * 0.693 : 0
   }
 
-  /// Notes that a packet is missing, and that one which begins `distance` frames later, and which `update` takes in after
-  /// this, brings it again.
+  /// Notes that a packet is missing, and that one which begins `distance` frames later, and which
+  /// `update` takes in after this, brings it again.
   @_noAllocation @_noLocks
   public mutating func noteRecovery(distance: FrameCount) {
     histogram.addRecovery(distance: SampleRate.voice.nanoseconds(of: distance))
@@ -180,7 +185,8 @@ public struct DelayTarget: ~Copyable {
     return instant.nanoseconds - Self.nanoseconds(ofFrames: mediaFrame) - reference
   }
 
-  /// Notes that packets will lie so many nanoseconds less from now on before the player asks, or longer if it is negative.
+  /// Notes that packets will lie so many nanoseconds less from now on before the player asks, or
+  /// longer if it is negative.
   ///
   /// For some it will be a pull more: they are the surprises from which the rest is learnt.
   @_noAllocation @_noLocks

@@ -1,31 +1,35 @@
 import MediaCore
 
-/// Removes the drift between two sound clocks: the ratio at which to resample so that the delay stays at its target.
+/// Removes the drift between two sound clocks: the ratio at which to resample so that the delay
+/// stays at its target.
 ///
-/// What is wrong with the delay now asks for a ratio that mends it with a time constant of two seconds, and of half a
-/// second if it is too little: that is heard, too much is not. What is wrong all the time is drift, which is learned over a
-/// minute and then needs no error any more. A network whose delay changes is wrong by much for a short time: no error
-/// teaches more than half a millisecond does.
+/// What is wrong with the delay now asks for a ratio that mends it with a time constant of two
+/// seconds, and of half a second if it is too little: that is heard, too much is not. What is wrong
+/// all the time is drift, which is learned over a minute and then needs no error any more. A
+/// network whose delay changes is wrong by much for a short time: no error teaches more than half a
+/// millisecond does.
 ///
-/// While somebody speaks, a delay that moves shifts one part of a sentence against another, which PESQ hears if it is a
-/// millisecond or more: it moves slowly then, and fast in the pauses, since silence has no pitch. Where a sentence was
-/// broken off or has only begun, or where the sender changed its packets, there is nothing to spare.
+/// While somebody speaks, a delay that moves shifts one part of a sentence against another, which
+/// PESQ hears if it is a millisecond or more: it moves slowly then, and fast in the pauses, since
+/// silence has no pitch. Where a sentence was broken off or has only begun, or where the sender
+/// changed its packets, there is nothing to spare.
 struct DriftControl: Sendable {
   /// Twice as much would be heard as pitch.
   static var limit: Double { @_noAllocation @_noLocks get { 0.002 } }
-  /// The same where nothing is heard.
+  /// The same in a pause, which has no pitch.
   private static var quietLimit: Double { 0.02 }
-  /// Beyond drift, in a sentence, for too much and for too little: late packets are worse than a shift.
+  /// Beyond drift, in a sentence, for too much and for too little: late packets are worse than a
+  /// shift.
   private static var speechLimit: (excess: Double, lack: Double) { (0.000_25, 0.000_5) }
-  /// Of a millisecond.
+  /// Correction of the ratio for each millisecond of error, in a sentence.
   private static var proportion: Double { 0.000_5 }
-  /// The same where nothing is heard.
+  /// The same in a pause.
   private static var quietProportion: Double { 0.005 }
-  /// What is shorter belongs to a sentence.
+  /// A shorter silence, 200 ms at 48 kHz, is part of a sentence.
   private static var pauseFrames: FrameCount { 9_600 }
   /// For so long no sentence is spared.
   private static var hasteFrames: FrameCount { 240_000 }
-  /// Of a millisecond that lasts a second.
+  /// Change of the learned drift for a millisecond of error that lasts a second.
   private static var learning: Double { 0.000_01 }
   private static var largestError: Double { 0.5 }
   /// Too little counts for so many times as much.
@@ -42,10 +46,12 @@ struct DriftControl: Sendable {
   /// For how long more than usual can be resampled away.
   private var settling: FrameCount
 
-  /// Whether the call has only begun, or the sender changed its packets: what is too much then is soon resampled away.
+  /// Whether the call has only begun, or the sender changed its packets: what is too much then is
+  /// soon resampled away.
   var isSettling: Bool { @_noAllocation @_noLocks get { settling > 0 } }
 
-  /// A control of clocks of which nothing is known, in a call that `isBeginning`, or in which another source takes over.
+  /// A control of clocks of which nothing is known, in a call that `isBeginning`, or in which
+  /// another source takes over.
   @_noAllocation @_noLocks
   init(isBeginning: Bool = true) {
     settling = isBeginning ? Self.hasteFrames : 0
@@ -70,8 +76,8 @@ struct DriftControl: Sendable {
     settling = max(0, settling - frames)
   }
 
-  /// The ratio of input to output frames for the next `frames` at 48 kHz, while `excess` nanoseconds too much are held back:
-  /// within 0.2 % of 1, or 2 % in a pause.
+  /// The ratio of input to output frames for the next `frames` at 48 kHz, while `excess`
+  /// nanoseconds too much are held back: within 0.2 % of 1, or 2 % in a pause.
   @_noAllocation @_noLocks
   mutating func ratio(forExcess excess: Int64, over frames: FrameCount) -> Double {
     let plain = Double(excess) / 1e6
@@ -89,7 +95,7 @@ struct DriftControl: Sendable {
     return Self.inaudible(1 + learned + steering)
   }
 
-  /// The ratio nearest to `ratio` that nobody hears as pitch.
+  /// The ratio nearest to `ratio` that is not audible as a change of pitch.
   @_noAllocation @_noLocks
   static func inaudible(_ ratio: Double) -> Double {
     max(1 - limit, min(1 + limit, ratio))

@@ -18,12 +18,12 @@ extension JitterBuffer {
   public enum Step: Equatable, Sendable, BitwiseCopyable {
     /// Decode the payload in `slot`, before which `lost` frames are missing.
     case decode(slot: Int, frames: FrameCount, lost: FrameCount)
-    /// Decode the payload in `slot`, before which `lost` frames are missing, though more than that was concealed, and
-    /// leave out its first `skipping` frames, in whose place something else was played, or nothing yet; if that is all of
-    /// it, the decoder only learns of it.
+    /// Decode the payload in `slot`, before which `lost` frames are missing, though more than that
+    /// was concealed, and leave out its first `skipping` frames, in whose place something else was
+    /// played, or nothing yet; if that is all of it, the decoder only learns of it.
     case decodeLate(slot: Int, frames: FrameCount, skipping: FrameCount, lost: FrameCount)
-    /// Decode the in-band redundancy in `slot`'s payload, which stands for the packet before it; the rest as for
-    /// `decodeLate`.
+    /// Decode the in-band redundancy in `slot`'s payload, which stands for the packet before it;
+    /// the rest as for `decodeLate`.
     case recover(slot: Int, frames: FrameCount, skipping: FrameCount, lost: FrameCount)
     /// Let the decoder conceal a loss.
     case conceal(frames: FrameCount)

@@ -19,7 +19,8 @@ extension JitterBuffer {
     drift.noteInterruption()
   }
 
-  // Who is late by little is better left out for as long as that than heard late, unless that is the rule.
+  // Who is late by little is better left out for as long as that than heard late, unless that is
+  // the rule.
   @_noAllocation @_noLocks
   mutating func isSteered(late: FrameCount, at playTime: MonotonicInstant) -> Bool {
     guard late <= Self.steeredFrames else { return false }
@@ -35,7 +36,8 @@ extension JitterBuffer {
       <= SampleRate.voice.nanoseconds(of: Self.steeredFrames)
   }
 
-  // How much of a late packet is better left out than heard late, since the target does not ask for so much delay.
+  // How much of a late packet is better left out than heard late, since the target does not ask for
+  // so much delay.
   @_noAllocation @_noLocks
   func excess(
     held: Int64,
@@ -43,7 +45,8 @@ extension JitterBuffer {
     at playTime: MonotonicInstant
   ) -> FrameCount {
     var bound = target.nanoseconds
-    // When a stall is over, the newest packet is in time; if it is as late, it is the way that has become slower.
+    // When a stall is over, the newest packet is in time; if it is as late, it is the way that has
+    // become slower.
     if late > Self.jitterFrames {
       bound = max(bound, target.delay(ofFrame: store.newestFrame, at: playTime) ?? 0)
     }
@@ -59,7 +62,8 @@ extension JitterBuffer {
   ) -> Step {
     var packet = packet
     var (late, skipping) = (late, skipping)
-    // What is left out whole is decoded for the decoder's sake, but the last two are enough for that.
+    // What is left out whole is decoded for the decoder's sake, but the last two are enough for
+    // that.
     while skipping > 3 * packet.frames, let following = store.first(from: packet.sequence + 1) {
       let step = Int(clamping: following.mediaFrame - packet.mediaFrame)
       guard step > 0, step < skipping else { break }
@@ -80,15 +84,16 @@ extension JitterBuffer {
     return step
   }
 
-  // The first sound of all, without what the target does not ask to wait for: nobody misses it, and without a pause in the
-  // speech it would take seconds to get rid of it.
+  // The first sound of all, without what the target does not ask to wait for: the loss is
+  // inaudible, and without a pause in the speech it would take seconds to get rid of it.
   @_noAllocation @_noLocks
   mutating func begin(_ packet: StoredPacket, late: FrameCount) -> Step {
     guard late > Self.audibleFrames else { return play(packet) }
     return play(packet, skipping: min(late, packet.frames - Self.audibleFrames))
   }
 
-  // After an interruption, without what it has already cost: nobody hears another joint. Nil if nothing is to be left out.
+  // After an interruption, without what it has already cost: another splice there is inaudible. Nil
+  // if nothing is to be left out.
   @_noAllocation @_noLocks
   mutating func goOn(from front: StoredPacket, at playTime: MonotonicInstant) -> Step? {
     let bearable = SampleRate.voice.nanoseconds(of: front.frames)

@@ -6,12 +6,14 @@ extension JitterBuffer {
   private static var bridgedFrames: FrameCount { @_noAllocation @_noLocks get { 4_800 } }
 
   /// True if the packet that `next` would decode is here and follows without a gap: more output can
-  /// be made early, for a time-stretch that needs it; by a second step, if the first was for the decoder alone.
+  /// be made early, for a time-stretch that needs it; by a second step, if the first was for the
+  /// decoder alone.
   public var canDecodeAhead: Bool {
     @_noAllocation @_noLocks get { following.map { $0.missing == 0 } ?? false }
   }
 
-  /// True if the next packet has not come, nor any after it, and nothing was invented in its place so far.
+  /// True if the next packet has not come, nor any after it, and nothing was invented in its place
+  /// so far.
   public var isStarved: Bool {
     @_noAllocation @_noLocks get {
       guard let expected, !isResuming, !isInSilence, concealedSinceExpected <= 0 else {
@@ -21,8 +23,8 @@ extension JitterBuffer {
     }
   }
 
-  /// True if the packet after a loss is here at `now`: what is missing before it will hardly come any more, and can be
-  /// concealed early, for a bridge between both.
+  /// True if the packet after a loss is here at `now`: what is missing before it will hardly come
+  /// any more, and can be concealed early, for a bridge between both.
   @_noAllocation @_noLocks
   public func canBridge(at now: MonotonicInstant) -> Bool {
     guard !isInSilence, let (packet, _, missing) = following, missing > 0,
@@ -31,8 +33,9 @@ extension JitterBuffer {
     return overtaking.isLost(packet.sequence - 1, at: now)
   }
 
-  /// How many of the `unheard` frames that were concealed last can be replaced by the next packet, which is here after
-  /// all, or its redundancy; they can be given back (`takeBack`) before `next` is asked.
+  /// How many of the `unheard` frames that were concealed last can be replaced by the next packet,
+  /// which is here after all, or its redundancy; they can be given back (`takeBack`) before `next`
+  /// is asked.
   @_noAllocation @_noLocks
   public func replaceableFrames(of unheard: FrameCount) -> FrameCount {
     guard !isInSilence, let (packet, gap, missing) = following else { return 0 }
@@ -42,8 +45,9 @@ extension JitterBuffer {
     return max(0, min(unheard, -begin))
   }
 
-  // The next packet that is here, how much was said before it since the last one, and how much of that must still be
-  // concealed, less than nothing if it is late; nil if none is here, or if it is still to be seen when to play it.
+  // The next packet that is here, how much was said before it since the last one, and how much of
+  // that must still be concealed, less than nothing if it is late; nil if none is here, or if it is
+  // still to be seen when to play it.
   private var following: (packet: StoredPacket, gap: FrameCount, missing: FrameCount)? {
     @_noAllocation @_noLocks get {
       guard let expected, !isResuming, let front = store.first(from: expected.sequence) else {

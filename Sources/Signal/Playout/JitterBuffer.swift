@@ -3,20 +3,21 @@ public import MediaCore
 /// Orders packets by sequence number and decides what to play next.
 ///
 /// Feed every packet of the stream to `insert`; ask `next` each time the decoder's output has run
-/// out, or earlier where `canDecodeAhead` or `canBridge` allows it, then do what it says; `correction`
-/// tells afterwards how far the delay is from its target.
-/// All positions are frames at 48 kHz on the sender's media clock. Time never goes backwards.
+/// out, or earlier where `canDecodeAhead` or `canBridge` allows it, then do what it says;
+/// `correction` tells afterwards how far the delay is from its target. All positions are frames at
+/// 48 kHz on the sender's media clock. Time never goes backwards.
 ///
-/// | Waiting | Present | What `next` says |
+/// | Expected | In the buffer | Result of `next` |
 /// |---|---|---|
-/// | nothing yet | – | `silence` |
-/// | first packet, or after silence or a long gap | not yet due | `comfort` until its delay reaches the target |
-/// | first packet of all | later than the target | `decodeLate` without as much of it |
-/// | the expected packet | yes, even after a gap that is shorter than what can be concealed | `decode` |
-/// | the expected packet | only a later one | `recover` if it carries the redundancy, if only for the decoder's sake, else `conceal` for the missing span |
-/// | the expected packet | nothing | `conceal`, time standing still, so that a late packet still plays |
-/// | the expected packet | it, too late | `decodeLate` without as much of it as the target does not ask for |
-/// | the expected packet | all of a stall at once | the same, and most of what is left out whole is not even decoded |
+/// | any first packet | nothing | `silence` |
+/// | the first packet, or one after silence or a long gap | not yet due | `comfort` |
+/// | the first packet of the stream | later than the target delay | `decodeLate`, its excess cut |
+/// | the next packet | it, or one after a gap too short to conceal | `decode` |
+/// | the next packet | a later one with in-band redundancy | `recover` |
+/// | the next packet | a later one without | `conceal` for the missing span |
+/// | the next packet | nothing | `conceal`; the position stays, so that a late packet plays |
+/// | the next packet | it, later than the target delay | `decodeLate`, its excess cut |
+/// | the next packet | a whole stall at once | `decodeLate`; most of the excess is not decoded |
 public struct JitterBuffer: ~Copyable {
   /// Slots for payloads that the owner must provide.
   public static var capacity: Int { @_noAllocation @_noLocks get { 512 } }
@@ -49,9 +50,11 @@ public struct JitterBuffer: ~Copyable {
   var played = RecentSequences()
   private(set) var overtaking = Overtaking()
   var drift = DriftControl()
-  /// Input frames for each output frame until the next step: within 0.2 % of 1, or 2 % after a packet in a pause.
+  /// Input frames for each output frame until the next step: within 0.2 % of 1, or 2 % after a
+  /// packet in a pause.
   public private(set) var ratio = 1.0
-  /// By how much faster than the sender speaks the queue is played since the last correction, of which drift is no part.
+  /// By how much faster than the sender speaks the queue is played since the last correction, of
+  /// which drift is no part.
   private var steering = 0.0
   private(set) var packetFrames: FrameCount = 960
   var concealedSinceExpected: FrameCount = 0
@@ -60,14 +63,15 @@ public struct JitterBuffer: ~Copyable {
   private(set) var isInSilence = false
   /// When small lateness was first left out, and when there was some last.
   var steered: (begin: MonotonicInstant, last: MonotonicInstant)?
-  /// True from an interruption until a packet is played again; what comes meanwhile teaches nothing.
+  /// True from an interruption until a packet is played again; what comes meanwhile teaches
+  /// nothing.
   var isInterrupted = false
 
   /// A buffer that has received nothing.
   public init() {}
 
-  /// Notes that packets will lie so many nanoseconds less from now on before the player asks for frames, or longer if it is
-  /// negative.
+  /// Notes that packets will lie so many nanoseconds less from now on before the player asks for
+  /// frames, or longer if it is negative.
   @_noAllocation @_noLocks
   public mutating func noteShorterWaits(by nanoseconds: Int64) {
     target.noteShorterWaits(by: nanoseconds)
@@ -272,7 +276,8 @@ public struct JitterBuffer: ~Copyable {
     return recover(from: packet, gap: gap, missing: missing)
   }
 
-  /// The frame that will be decoded next, nil before the first one and while a loss or a silence is bridged.
+  /// The frame that will be decoded next, nil before the first one and while a loss or a silence is
+  /// bridged.
   public var expectedFrame: Int64? {
     @_noAllocation @_noLocks get {
       guard let expected, !isResuming, concealedSinceExpected == 0 else { return nil }
@@ -280,8 +285,8 @@ public struct JitterBuffer: ~Copyable {
     }
   }
 
-  /// Tells, once after decoding, how the delay of an output with `queuedFrames` unplayed at `now` should change, in which
-  /// nothing is heard if it `isQuiet`, and sets `ratio`.
+  /// Tells, once after decoding, how the delay of an output with `queuedFrames` unplayed at `now`
+  /// should change, in which nothing is heard if it `isQuiet`, and sets `ratio`.
   @_noAllocation @_noLocks
   public mutating func correction(
     at now: MonotonicInstant,
@@ -300,8 +305,9 @@ public struct JitterBuffer: ~Copyable {
     }
 
     drift.note(packetFrames, isQuiet: isQuiet)
-    // What the ratio has done to the delay since the last time is known; of the rest a sixteenth per packet, or per 20 ms,
-    // smooths the grain of the player's requests; a step is taken at once.
+    // What the ratio has done to the delay since the last time is known; of the rest a sixteenth
+    // per packet, or per 20 ms, smooths the grain of the player's requests; a step is taken at
+    // once.
     delayNanoseconds -= Int64(steering * Double(SampleRate.voice.nanoseconds(of: packetFrames)))
     let difference = held - delayNanoseconds
     let share = Int64(max(960, packetFrames))
@@ -321,7 +327,8 @@ public struct JitterBuffer: ~Copyable {
     return excess > 0 ? .shorten(frames: frames, isUrgent: isUrgent) : .lengthen(frames: frames)
   }
 
-  /// Tells the buffer that the last `frames` that were concealed were not heard, and are no longer queued.
+  /// Tells the buffer that the last `frames` that were concealed were not heard, and are no longer
+  /// queued.
   @_noAllocation @_noLocks
   public mutating func takeBack(_ frames: FrameCount) {
     counters.concealedFrames -= Int64(frames)
@@ -400,7 +407,8 @@ public struct JitterBuffer: ~Copyable {
     return isInSilence ? .comfort(frames: frames) : conceal(frames)
   }
 
-  // What was concealed beyond what is missing before the packet makes it late, even if nothing is left out of it.
+  // What was concealed beyond what is missing before the packet makes it late, even if nothing is
+  // left out of it.
   @_noAllocation @_noLocks
   mutating func play(_ packet: StoredPacket, skipping: FrameCount = 0) -> Step {
     let lost = expected.map { Int(clamping: packet.mediaFrame - $0.mediaFrame) }

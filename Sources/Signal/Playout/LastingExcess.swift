@@ -2,8 +2,8 @@ import MediaCore
 
 /// When delay that is not needed has to go, even if somebody is speaking all the time.
 ///
-/// Silence is waited for, since a cut in it is not heard; but music, a noisy room or a speaker without a pause
-/// would keep what a stall has left for the rest of the call.
+/// Silence is waited for, since a cut in it is not heard; but music, a noisy room or a speaker
+/// without a pause would keep what a stall has left for the rest of the call.
 struct LastingExcess: Sendable {
   /// So much is no longer two people talking to each other: it goes at once.
   private static var unbearable: Int64 { 150_000_000 }

@@ -5,7 +5,8 @@ struct Overtaking: ~Copyable {
   /// After so long the longest time that was seen counts half.
   private static var halfLife: Int64 { 10_000_000_000 }
 
-  /// The newest gaps in the order of arrival: packets `first` to `last` were missing when a later one came.
+  /// The newest gaps in the order of arrival: packets `first` to `last` were missing when a later
+  /// one came.
   private var gaps = FixedArray<Gap>(repeating: Gap(first: 0, last: -1, opened: 0), count: 16)
   private var next = 0
   private var longest: Int64 = 0

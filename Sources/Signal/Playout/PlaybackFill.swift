@@ -1,23 +1,27 @@
 public import MediaCore
 
-/// How full to keep the playback buffer, and when to write: latency is the fill when a sample is written.
+/// How full to keep the playback buffer, and when to write: latency is the fill when a sample is
+/// written.
 ///
-/// The goal is a period and a margin, which is left when a sound card asks for the next. The margin begins at a period,
-/// or 10 ms if that is less; half of it is enough where threads wake in time. It is raised by a period when the buffer
-/// ran dry, by half of one when it nearly did, and lowered by half a period after four quiet seconds, unless that would
-/// have been a near miss in them, or the margin less than twice as long as it took to wake the program, or it was raised
-/// from there lately: within eight seconds, and twice as long each time that happens soon again, up to two minutes. So a
-/// rare miss costs little delay, and a machine that always misses is not tried over and over. A standstill that a period
-/// more would not have bridged teaches nothing, unless it is the second within eight seconds. It is also raised, and then
-/// kept, when the device takes nothing for 50 ms in the two seconds after its start; one that stands still later is waited
-/// for. Many devices run dry once while they start, which teaches nothing.
+/// The goal is a period and a margin, which is left when a sound card asks for the next. The margin
+/// begins at a period, or 10 ms if that is less; half of it is enough where threads wake in time.
+/// It is raised by a period when the buffer ran dry, by half of one when it nearly did, and lowered
+/// by half a period after four quiet seconds, unless that would have been a near miss in them, or
+/// the margin less than twice as long as it took to wake the program, or it was raised from there
+/// lately: within eight seconds, and twice as long each time that happens soon again, up to two
+/// minutes. So a rare miss costs little delay, and a machine that always misses is not tried over
+/// and over. A standstill that a period more would not have bridged teaches nothing, unless it is
+/// the second within eight seconds. It is also raised, and then kept, when the device takes nothing
+/// for 50 ms in the two seconds after its start; one that stands still later is waited for. Many
+/// devices run dry once while they start, which teaches nothing.
 ///
-/// What is queued after a near miss grows so slowly that the far side's voice can be resampled for it: whoever asks for
-/// sound sooner must have it sooner. After another near miss, or an underrun, the rest is there at once.
+/// What is queued after a near miss grows so slowly that the far side's voice can be resampled for
+/// it: a callback that comes sooner needs its frames sooner. After another near miss, or an
+/// underrun, the rest is there at once.
 ///
-/// With a device that takes whole blocks (`BlockTaking`) the margin is the time from the writing to the taking: as many
-/// blocks as begin within it are queued, and written when it begins. A margin of a period is one block, written at once;
-/// half of one is one block, written in mid-cycle.
+/// With a device that takes whole blocks (`BlockTaking`) the margin is the time from the writing to
+/// the taking: as many blocks as begin within it are queued, and written when it begins. A margin
+/// of a period is one block, written at once; half of one is one block, written in mid-cycle.
 public struct PlaybackFill: Sendable {
   private static var quietNanoseconds: Int64 { 4_000_000_000 }
   private static var leastPatience: Int64 { 8_000_000_000 }
@@ -27,11 +31,12 @@ public struct PlaybackFill: Sendable {
   private static var stuckNanoseconds: Int64 { 50_000_000 }
 
   private static var startNanoseconds: Int64 { 2_000_000_000 }
-  /// While the queue grows after a near miss, it does by one frame in so many that the device takes.
+  /// While the queue grows after a near miss, it does by one frame in so many that the device
+  /// takes.
   private static var riseShare: FrameCount { 4_000 }
 
-  /// A period and the margin, in frames: what is to be queued right after writing, or for a device that takes whole blocks,
-  /// what sounds until it has taken them.
+  /// A period and the margin, in frames: what is to be queued right after writing, or for a device
+  /// that takes whole blocks, what sounds until it has taken them.
   public private(set) var goal: FrameCount
   /// How often the buffer ran dry.
   public private(set) var underruns = 0
@@ -46,13 +51,15 @@ public struct PlaybackFill: Sendable {
   private var leastLeft = FrameCount.max
   private var raised: (from: FrameCount, at: MonotonicInstant)?
   private var patience: Int64
-  /// What was queued when a near miss raised the goal, and what the device has taken since, until the goal is reached.
+  /// What was queued when a near miss raised the goal, and what the device has taken since, until
+  /// the goal is reached.
   private var rise: (from: FrameCount, taken: FrameCount)?
   /// Whether the goal was lowered after it was raised.
   private var isTrial = false
   private var lastStandstill: (at: MonotonicInstant, isForgiven: Bool)?
   private var lastTaken: MonotonicInstant?
-  /// When frames were asked for the last time, and by how much more than a period that was after the time before.
+  /// When frames were asked for the last time, and by how much more than a period that was after
+  /// the time before.
   private var served: MonotonicInstant?
   private var pause: Int64 = 0
   /// The longest such pause since it is quiet.
@@ -61,8 +68,8 @@ public struct PlaybackFill: Sendable {
   private var floorAfterStart: FrameCount = 0
   private var blocks: BlockTaking
 
-  /// Fill control of a device with the given period and buffer: from one and a half periods (or one and 5 ms) up to
-  /// sixteen, but not over 100 ms and always a period less than the buffer.
+  /// Fill control of a device with the given period and buffer: from one and a half periods (or one
+  /// and 5 ms) up to sixteen, but not over 100 ms and always a period less than the buffer.
   public init(period: FrameCount, capacity: FrameCount, rate: SampleRate) {
     self.rate = rate
     let period = max(1, period)
@@ -76,10 +83,11 @@ public struct PlaybackFill: Sendable {
     blocks = BlockTaking(period: period, rate: rate)
   }
 
-  /// When to write, now that a new period of the device has woken the program at `instant` and `queued` frames are
-  /// left; a time that has passed means at once.
+  /// When to write, now that a new period of the device has woken the program at `instant` and
+  /// `queued` frames are left; a time that has passed means at once.
   ///
-  /// Only for a device whose microphone and loudspeaker keep the same time; otherwise, at once is right.
+  /// Only for a device whose microphone and loudspeaker keep the same time; otherwise, at once is
+  /// right.
   @_noAllocation @_noLocks
   public mutating func timeToWrite(
     queued: FrameCount,
@@ -109,7 +117,8 @@ public struct PlaybackFill: Sendable {
   /// Whether the beginnings of cycles say anything of this device, as far as is known.
   public var followsCycles: Bool { @_noAllocation @_noLocks get { blocks.isPossible } }
 
-  /// When to look how the device takes what was written since it woke the program at `instant`; nil if that is known.
+  /// When to look how the device takes what was written since it woke the program at `instant`; nil
+  /// if that is known.
   @_noAllocation @_noLocks
   public func timeToLook(at instant: MonotonicInstant) -> MonotonicInstant? {
     guard blocks.isUndecided else { return nil }
@@ -120,13 +129,15 @@ public struct PlaybackFill: Sendable {
   @_noAllocation @_noLocks
   public mutating func look(queued: FrameCount) { blocks.look(queued: queued) }
 
-  /// Nanoseconds at `instant` since the device took its last block, 0 for one that takes frames all the time.
+  /// Nanoseconds at `instant` since the device took its last block, 0 for one that takes frames all
+  /// the time.
   ///
   /// What it says of its queue is of that age.
   @_noAllocation @_noLocks
   public func age(at instant: MonotonicInstant) -> Int64 { blocks.age(at: instant) ?? 0 }
 
-  // More than the block, so that a queue that was taken from is not empty: an empty one stands still.
+  // More than the block, so that a queue that was taken from is not empty: an empty one stands
+  // still.
   private var rest: FrameCount {
     @_noAllocation @_noLocks get { max(1, min(leastMargin, period / 8)) }
   }
@@ -246,7 +257,8 @@ public struct PlaybackFill: Sendable {
     return now.nanoseconds(since: started) < Self.startNanoseconds
   }
 
-  // A near miss is no reason to take half a period from what packets have to wait, all at once; another one soon is.
+  // A near miss is no reason to take half a period from what packets have to wait, all at once;
+  // another one soon is.
   @_noAllocation @_noLocks
   private mutating func raiseGently(at now: MonotonicInstant) {
     if let begin = rise?.from, level - begin < goal - level {
@@ -289,7 +301,8 @@ public struct PlaybackFill: Sendable {
     @_noAllocation @_noLocks get { max(max(floor, floorAfterStart), goal - period / 2) }
   }
 
-  /// Whether the margin that is left after lowering would have been twice what it took to wake us, and that no near miss.
+  /// Whether the margin that is left after lowering would have been twice what it took to wake us,
+  /// and that no near miss.
   @_noAllocation @_noLocks
   private func isPunctual(at now: MonotonicInstant) -> Bool {
     let isFollowed = blocks.age(at: now) != nil

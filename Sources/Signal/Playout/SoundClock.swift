@@ -2,12 +2,12 @@ public import MediaCore
 
 /// A sound device's own time: it runs while samples come or go and stands still while they do.
 ///
-/// A packet is in time or late by the loudspeaker's clock alone, so arrivals are measured by it. The monotonic clock
-/// runs on while a sound server stalls, or a machine gives it no time; if packets were measured by that
-/// one, each stall would pass for jitter of the network.
+/// A packet is in time or late by the loudspeaker's clock alone, so arrivals are measured by it.
+/// The monotonic clock runs on while a sound server stalls, or a machine gives it no time; if
+/// packets were measured by that one, each stall would pass for jitter of the network.
 ///
-/// A device tells its position in steps of a period or more. Between two of them this clock runs with the
-/// monotonic one, by a step at most.
+/// A device tells its position in steps of a period or more. Between two of them this clock runs
+/// with the monotonic one, by a step at most.
 public struct SoundClock: Sendable {
   private static var longestStep: Int64 { 100_000_000 }
   /// After so long without a coarse step a device counts as fine again.
@@ -23,7 +23,8 @@ public struct SoundClock: Sendable {
   private var origin: Int64 = 0
   private var position: Int64 = 0
   private var isRestarted = false
-  /// By how much the device may have been further than it said when it began, at which time of both clocks.
+  /// By how much the device may have been further than it said when it began, at which time of both
+  /// clocks.
   private var slack: (nanoseconds: Int64, began: MonotonicInstant, instant: MonotonicInstant)?
 
   /// The device's position moves by so much at once; what follows learns it.
@@ -41,8 +42,8 @@ public struct SoundClock: Sendable {
     self.period = step
   }
 
-  /// Notes that the device was started anew after a fault: what its position will be says nothing of the
-  /// time that has passed.
+  /// Notes that the device was started anew after a fault: what its position will be says nothing
+  /// of the time that has passed.
   @_noAllocation @_noLocks
   public mutating func noteRestart() { isRestarted = true }
 
@@ -56,8 +57,8 @@ public struct SoundClock: Sendable {
     isRestarted = true
   }
 
-  /// Takes in what the device said at `instant`: it has sampled or sounded `frames` since it began, at its
-  /// own rate; `isDry` if a loudspeaker has nothing to play.
+  /// Takes in what the device said at `instant`: it has sampled or sounded `frames` since it began,
+  /// at its own rate; `isDry` if a loudspeaker has nothing to play.
   @_noAllocation @_noLocks
   public mutating func update(
     frames: Int64,
@@ -84,7 +85,8 @@ public struct SoundClock: Sendable {
     self.updated = instant
     self.position = position
     settle(at: instant)
-    // What has run dry sounds silence, and time passes with it; what is gone has not sounded all that it was given.
+    // What has run dry sounds silence, and time passes with it; what is gone has not sounded all
+    // that it was given.
     guard !isDry else {
       let end = free.nanoseconds - position
       origin = min(end, max(origin, end - step))
@@ -93,8 +95,8 @@ public struct SoundClock: Sendable {
     now = max(before, max(reached, min(free, reached.advanced(byNanoseconds: step))))
   }
 
-  // What it said first may have been a step old. Were the clock set by that, it would jump once what the device says is
-  // newer, and all packets of the first seconds would seem to come late.
+  // What it said first may have been a step old. Were the clock set by that, it would jump once
+  // what the device says is newer, and all packets of the first seconds would seem to come late.
   @_noAllocation @_noLocks
   private mutating func settle(at instant: MonotonicInstant) {
     guard let (most, began, then) = slack else { return }
@@ -118,15 +120,17 @@ public struct SoundClock: Sendable {
     return max(before, now.advanced(byNanoseconds: -age))
   }
 
-  /// How long what came at the monotonic `instant`, after the update before the last, has waited until now, in
-  /// nanoseconds: a step of the device at most, since what is longer was the program standing still.
+  /// How long what came at the monotonic `instant`, after the update before the last, has waited
+  /// until now, in nanoseconds: a step of the device at most, since what is longer was the program
+  /// standing still.
   @_noAllocation @_noLocks
   public func wait(since instant: MonotonicInstant) -> Int64 {
     max(0, min(step, now.nanoseconds(since: time(of: instant))))
   }
 
-  // A position that did not move while we looked, and then by more than a step in about as much time:
-  // the device is coarser than its period. One that moved far because we were not looking is not.
+  // A position that did not move while we looked, and then by more than a step in about as much
+  // time: the device is coarser than its period. One that moved far because we were not looking is
+  // not.
   @_noAllocation @_noLocks
   private mutating func learnStep(to position: Int64, at instant: MonotonicInstant) {
     guard position != self.position else {

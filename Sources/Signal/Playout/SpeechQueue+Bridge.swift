@@ -1,8 +1,10 @@
 public import MediaCore
 
-/// Concealment from both sides: what was invented for a loss goes over into what must have led to the sound after it.
+/// Concealment from both sides: what was invented for a loss goes over into what must have led to
+/// the sound after it.
 extension SpeechQueue {
-  /// How much of the sound after a loss is made use of: two periods of the lowest voice and a joint.
+  /// How much of the sound after a loss is made use of: two periods of the lowest voice and a
+  /// joint.
   public static var bridgeheadFrames: FrameCount { @_noAllocation @_noLocks get { 1_920 } }
   /// A voice resembles its next period by half at least (`resemblance` is the square of that).
   private static var voicedLikeness: Float { @_noAllocation @_noLocks get { 0.25 } }
@@ -15,10 +17,10 @@ extension SpeechQueue {
 
   /// Fades the unplayed part of a loss into what would have led to the sound after it.
   ///
-  /// The newest `next` frames of the queue were decoded, and the `gap` frames before them invented, from what was heard
-  /// before the loss. A voice is followed backwards period by period, other sound by its mirror image. At most
-  /// `leaning` of the decoded frames lean on what was invented and fade as well.
-  /// Nothing is added or taken away, and what was played stays.
+  /// The newest `next` frames of the queue were decoded, and the `gap` frames before them invented,
+  /// from what was heard before the loss. A voice is followed backwards period by period, other
+  /// sound by its mirror image. At most `leaning` of the decoded frames lean on what was invented
+  /// and fade as well. Nothing is added or taken away, and what was played stays.
   @_noAllocation @_noLocks
   public mutating func bridge(gap: FrameCount, next: FrameCount, leaning: FrameCount) {
     let base = end - next
@@ -46,7 +48,8 @@ extension SpeechQueue {
     return likeness >= (isSure ? Self.voicedLikeness : Self.certainLikeness) ? period : nil
   }
 
-  // The end of the period goes over into what was decoded before its first sample, so that it can be repeated without a step.
+  // The end of the period goes over into what was decoded before its first sample, so that it can
+  // be repeated without a step.
   @_noAllocation @_noLocks
   private mutating func takePeriod(at anchor: Int, count: Int) {
     pattern.copy(from: samples, at: anchor, count: count)
@@ -67,8 +70,9 @@ extension SpeechQueue {
     }
   }
 
-  // From behind `base` backwards to `begin` the pattern, over and over, of which a repetition ends before `anchor`: fading in
-  // up to the end of the loss at `base`, and out from there into the `leaning` frames that were decoded.
+  // From behind `base` backwards to `begin` the pattern, over and over, of which a repetition ends
+  // before `anchor`: fading in up to the end of the loss at `base`, and out from there into the
+  // `leaning` frames that were decoded.
   @_noAllocation @_noLocks
   private mutating func fade(
     at base: Int,

@@ -6,7 +6,7 @@ extension SpeechQueue {
   static var shortestPeriod: Int { @_noAllocation @_noLocks get { 120 } }
   static var longestPeriod: Int { @_noAllocation @_noLocks get { 720 } }
   private static var decimation: Int { 4 }
-  /// Below -50 dBFS nobody hears where the cut is.
+  /// Below -50 dBFS a cut is inaudible.
   private static var silencePower: Float { 1e-5 }
   /// -40 dBFS: noise of -52 dBFS hardly goes beyond that.
   private static var silencePeak: Float { 0.01 }
@@ -23,8 +23,8 @@ extension SpeechQueue {
 
   /// Removes one pitch period of at most `limit` frames from the unplayed speech.
   ///
-  /// Returns the frames removed: 0 if too little is queued or no cut would go unheard.
-  /// Silence is cut at any time, speech if `isUrgent` and the period resembles the next one by half.
+  /// Returns the frames removed: 0 if too little is queued or no cut would go unheard. Silence is
+  /// cut at any time, speech if `isUrgent` and the period resembles the next one by half.
   @_noAllocation @_noLocks
   public mutating func shorten(limit: FrameCount, isUrgent: Bool) -> FrameCount {
     guard let (base, period) = findPeriod(limit: limit, likeness: isUrgent ? 0.5 : nil) else {
@@ -74,8 +74,8 @@ extension SpeechQueue {
     return found >= likeness * likeness ? (base, best) : nil
   }
 
-  /// The period of up to `longest` frames at which the sound from `base` on resembles itself most, and how much it does:
-  /// as `resemblance`.
+  /// The period of up to `longest` frames at which the sound from `base` on resembles itself most,
+  /// and how much it does: as `resemblance`.
   ///
   /// Twice `longest` frames must be queued from there on.
   @_noAllocation @_noLocks

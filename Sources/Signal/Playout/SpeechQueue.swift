@@ -45,7 +45,8 @@ public struct SpeechQueue: ~Copyable {
     end += frames
   }
 
-  /// Takes back the newest `count` frames that are unplayed, of which the first go to `block`, as many as it holds.
+  /// Takes back the newest `count` frames that are unplayed, of which the first go to `block`, as
+  /// many as it holds.
   @_noAllocation @_noLocks
   public mutating func takeBack(_ count: FrameCount, into block: inout SampleBuffer) {
     let frames = max(0, min(count, self.count))
@@ -84,7 +85,8 @@ public struct SpeechQueue: ~Copyable {
     return produced
   }
 
-  /// The ratio at which what is queued is just enough for `frames`, if at `ratio` it nearly is: less by a sixteenth at most.
+  /// The ratio at which what is queued is just enough for `frames`, if at `ratio` it nearly is:
+  /// less by a sixteenth at most.
   ///
   /// Nil if it is enough, or by far not.
   @_noAllocation @_noLocks
@@ -126,8 +128,8 @@ public struct SpeechQueue: ~Copyable {
     }
   }
 
-  // Bessel's formula (central differences) up to the fourth, of the samples from the second before to the third after; exact
-  // at position 0.
+  // Bessel's formula (central differences) up to the fourth, of the samples from the second before
+  // to the third after; exact at position 0.
   @_noAllocation @_noLocks @inline(__always)
   private static func interpolated(_ samples: UnsafePointer<Float>, at position: Float) -> Float {
     let step = unsafe samples[1] - samples[0]

@@ -2,9 +2,9 @@ import MediaCore
 
 /// The smallest value of the last two seconds, to a tenth of a second, but for lucky exceptions.
 ///
-/// Twenty slots hold a minimum each: constant memory and work, whatever the packet rate. The third smallest of them
-/// stands for all, or the second or first while less is known: the smallest hangs on one lucky packet, and whatever it
-/// wobbles would be taken for jitter.
+/// Twenty slots hold a minimum each: constant memory and work, whatever the packet rate. The third
+/// smallest of them stands for all, or the second or first while less is known: the smallest hangs
+/// on one lucky packet, and whatever it wobbles would be taken for jitter.
 struct WindowedMinimum: ~Copyable {
   private static var slotCount: Int { 20 }
   private static var slotNanoseconds: Int64 { 100_000_000 }

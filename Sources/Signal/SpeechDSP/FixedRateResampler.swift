@@ -53,7 +53,8 @@ public struct FixedRateResampler: ~Copyable {
     }
   }
 
-  /// Converts as much of the first `count` frames of `input` as fits into `output` from `offset` on.
+  /// Converts as much of the first `count` frames of `input` as fits into `output` from `offset`
+  /// on.
   @_noAllocation @_noLocks
   public mutating func convert(
     _ input: borrowing SampleBuffer,
@@ -78,11 +79,11 @@ public struct FixedRateResampler: ~Copyable {
     return Conversion(consumed: Int(consumed), produced: Int(produced))
   }
 
-  /// Forgets everything and goes on as if the samples of `history` had gone in last, of which it looks at as many as its
-  /// filter is long: 80 where the output has the higher rate.
+  /// Forgets everything and goes on as if the samples of `history` had gone in last, of which it
+  /// looks at as many as its filter is long: 80 where the output has the higher rate.
   ///
-  /// From then on the output is as long as the input, and late by half the filter. What comes of `history` itself is left
-  /// out; `scratch` has room for a part of it at least.
+  /// From then on the output is as long as the input, and late by half the filter. What comes of
+  /// `history` itself is left out; `scratch` has room for a part of it at least.
   @_noAllocation @_noLocks
   public mutating func resume(
     after history: borrowing SampleBuffer,

@@ -190,7 +190,7 @@ static inline int realtime_request_fifo(int priority) {
 /* The calling thread as the kernel knows it. */
 static inline int realtime_thread_identifier(void) { return (int)syscall(SYS_gettid); }
 
-/* Whether that thread of this process has a real-time policy, whoever gave it. */
+/* Whether that thread of this process has a real-time policy, from whatever source. */
 static inline int realtime_is_scheduled(int thread) {
   int policy = sched_getscheduler(thread);
   if (policy < 0) return 0;

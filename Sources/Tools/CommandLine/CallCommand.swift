@@ -30,7 +30,7 @@ struct CallCommand: AsyncParsableCommand {
         $0.isOutgoing && $0.canBeCalledBack
       })
     else {
-      throw CommandFailure("nobody was called yet; name whom to call")
+      throw CommandFailure("there is no call to repeat; give an address")
     }
     return last.handle
   }

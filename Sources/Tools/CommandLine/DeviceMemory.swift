@@ -5,8 +5,9 @@ import Foundation
 
 /// The devices that the user chose last, by what their cards are known by.
 ///
-/// A card is remembered once a call has worked with it, and used again whenever it is plugged in and no other device
-/// is named. Files and made-up devices are not remembered; the name `default` makes an end of it.
+/// A card is remembered once a call has worked with it, and used again whenever it is plugged in
+/// and no other device is named. Files and made-up devices are not remembered; the name `default`
+/// makes an end of it.
 struct DeviceMemory {
   private let store: CallStore?
 

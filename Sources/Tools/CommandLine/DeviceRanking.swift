@@ -1,8 +1,8 @@
 import ALSAAudio
 import CallStore
 
-/// Which devices a call takes when none is named: the card that the user chose last whenever it is plugged in, else the
-/// best there is.
+/// Which devices a call takes when none is named: the card that the user chose last whenever it is
+/// plugged in, else the best there is.
 struct DeviceRanking {
   /// A device, and why it.
   struct Choice: Equatable {

@@ -3,7 +3,8 @@ import Foundation
 import Histogram
 import SidetonePhone
 
-/// `listen --answer --echo`: answers everybody until interrupted, and tells each second what that costs.
+/// `listen --answer --echo`: answers everybody until interrupted, and tells each second what that
+/// costs.
 struct EchoSession {
   let configuration: PhoneConfiguration
   let printer: EventPrinter

@@ -6,12 +6,12 @@ import VoiceEngine
 
 /// Prints what happens, for people or as JSON.
 ///
-/// JSON: one object per line with `event`, `at` (milliseconds of the monotonic clock) and the fields named
-/// here; names do not change.
+/// JSON: one object per line with `event`, `at` (milliseconds of the monotonic clock) and the
+/// fields named here; names do not change.
 struct EventPrinter {
   let isJSON: Bool
   let terminal: Terminal
-  /// False for a caller, whom nobody is to call.
+  /// False for a caller.
   let announcesAddresses: Bool
 
   func print(_ event: PhoneEvent) {

@@ -2,7 +2,8 @@ import Foundation
 
 /// A program of somebody else's, found by `PATH`.
 enum ExternalProgram {
-  /// Runs it to its end, and returns what it printed; throws if it is not there, or says that it failed.
+  /// Runs it to its end, and returns what it printed; throws if it is not there, or says that it
+  /// failed.
   @discardableResult
   static func run(_ name: String, _ arguments: [String]) throws -> String {
     let process = Process()

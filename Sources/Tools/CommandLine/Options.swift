@@ -49,7 +49,7 @@ struct DeviceOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "How often the card moves sound, 1 to 40 ms; longer saves processor time, costs twice the delay.",
+      "The card's period, 1 to 40 ms; a longer one saves processor time and adds twice its length.",
       valueName: "ms"
     )
   )
@@ -80,7 +80,7 @@ struct DeviceOptions: ParsableArguments {
     let wanted: KnownDevice
     /// What stands in for it; nil for what the user has named.
     var standIn: DeviceName?
-    /// Whether nobody has ever chosen it.
+    /// Whether no device was ever chosen.
     var isAutomatic = false
   }
 
@@ -127,8 +127,8 @@ struct DeviceOptions: ParsableArguments {
     )
   }
 
-  /// Sets the devices of a phone; those that are there are opened and closed, so that a wrong name is known before
-  /// anybody is called.
+  /// Sets the devices of a phone; those that are there are opened and closed, so that a wrong name
+  /// is known before anybody is called.
   ///
   /// A card that another program has is waited for in the call.
   func apply(to configuration: inout PhoneConfiguration) throws {
@@ -175,7 +175,7 @@ struct DeviceOptions: ParsableArguments {
 struct VoiceOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "Packet duration in ms: 2.5, 5, 10, 20, 40 or 60. Default: 10, and 5 while the network is clean.",
+      "Packet duration, ms: 2.5, 5, 10, 20, 40 or 60. Default: 10; 5 while the network is clean.",
       valueName: "ms"
     )
   )
@@ -197,10 +197,10 @@ struct VoiceOptions: ParsableArguments {
   )
   var complexity = 9
 
-  @Flag(inversion: .prefixedNo, help: "Send what was said once more when packets are lost.")
+  @Flag(inversion: .prefixedNo, help: "Send redundancy when packets are lost.")
   var fec = true
 
-  @Flag(inversion: .prefixedNo, help: "Send nothing while nobody speaks.")
+  @Flag(inversion: .prefixedNo, help: "Send less during silence (DTX).")
   var dtx = false
 
   @Option(
@@ -242,7 +242,7 @@ struct VoiceOptions: ParsableArguments {
   /// Who asks for a duration or a rate gets that one.
   private var adaptsPackets: Bool { frame == nil && bitrate == nil }
 
-  /// A stream of the best codec that nobody has to agree on.
+  /// A stream of the preferred codec, without negotiation.
   var stream: StreamConfiguration {
     switch offeredCodecs.first {
     case .pcmu: return telephoneStream(.pcmu, payloadType: 0)
@@ -314,7 +314,7 @@ struct CallOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "How many calls at a time; others hear busy. Default: 2, with --answer 1, with --echo 50 per core.",
+      "Calls at a time; others get busy. Default: 2, with --answer 1, with --echo 50 per core.",
       valueName: "n"
     )
   )

@@ -2,7 +2,8 @@ import ALSAAudio
 import Foundation
 import MediaCore
 
-/// How speech sounds that came through a call: PESQ-WB (ITU-T P.862.2), by the Python package `pesq`.
+/// How speech sounds that came through a call: PESQ-WB (ITU-T P.862.2), by the Python package
+/// `pesq`.
 struct PerceivedQuality {
   /// Of each part of the call, 1 to 4.64, in order of quality.
   let scores: [Double]
@@ -11,7 +12,7 @@ struct PerceivedQuality {
   private static let partFrames = 8 * 48_000
   /// Evenly over the call: each takes most of a second to score.
   private static let maximumParts = 12
-  /// A part in which nobody gets louder is not scored.
+  /// A part without speech above this level is not scored.
   private static let audible: Float = 0.02
 
   private static let program = """
@@ -27,8 +28,8 @@ struct PerceivedQuality {
     (try? ExternalProgram.run(python, ["-c", "import numpy, pesq"])) != nil
   }
 
-  /// Scores `heard`, which is `delay` milliseconds behind `said`, both at 48 kHz; `said` is repeated without an end, by a
-  /// clock that is `drift` parts per million fast.
+  /// Scores `heard`, which is `delay` milliseconds behind `said`, both at 48 kHz; `said` is
+  /// repeated without an end, by a clock that is `drift` parts per million fast.
   ///
   /// Nil if there is nothing to score.
   init?(of heard: [Float], said: [Float], delay: Double, drift: Int, python: String) throws {

@@ -1,8 +1,8 @@
 /// How well one recording carries the speech of another, and how much later.
 ///
 /// Both are brought to 8 kHz. The loudness contours (10 ms) give the coarse delay; then each half
-/// second of speech is found in the recording within 100 ms of it, by normalised correlation. A codec
-/// keeps a waveform's likeness well above 0.5; another voice stays near 0.
+/// second of speech is found in the recording within 100 ms of it, by normalised correlation. A
+/// codec keeps a waveform's likeness well above 0.5; another voice stays near 0.
 struct RecordingComparison {
   /// The median delay of the segments in milliseconds; nil if none was found.
   let delayMilliseconds: Double?

@@ -1,11 +1,11 @@
 import Foundation
 import Glibc
 
-/// The one sidetone of a user that takes over what later ones are asked to call: a socket in the user's
-/// runtime folder, one line to a connection.
+/// The one sidetone of a user that takes over what later ones are asked to call: a socket in the
+/// user's runtime folder, one line to a connection.
 ///
-/// **Life cycle:** serves from its initialiser to `close`. Without XDG_RUNTIME_DIR there is none, and
-/// every sidetone calls for itself.
+/// **Life cycle:** serves from its initialiser to `close`. Without XDG_RUNTIME_DIR there is none,
+/// and every sidetone calls for itself.
 final class RunningInstance: @unchecked Sendable {
   // SAFETY: the source is set once, before anything else can see the object.
   private let descriptor: Int32
@@ -13,7 +13,8 @@ final class RunningInstance: @unchecked Sendable {
   private var source: (any DispatchSourceRead)?
   private static let lineLimit = 1_024
 
-  /// Serves, and passes each address on; nil if another sidetone does, or there is no folder for it.
+  /// Serves, and passes each address on; nil if another sidetone does, or there is no folder for
+  /// it.
   init?(_ call: @escaping @Sendable (String) -> Void) {
     guard let path = Self.path() else { return nil }
     if let other = Self.connect(to: path) {

@@ -9,8 +9,8 @@ struct SimulateCommand: ParsableCommand {
     commandName: "simulate",
     abstract: "A whole call in virtual time: no device, no socket, minutes in a second.",
     discussion: """
-      The voice path is the one that calls use; clocks, network and headsets are scripted. The same arguments give \
-      the same call, sample for sample.
+      The voice path is the one that calls use; clocks, network and headsets are scripted. The \
+      same arguments give the same call, sample for sample.
       """
   )
 
@@ -19,7 +19,10 @@ struct SimulateCommand: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "Instead of --network: what a real one did; RTP that tcpdump or Wireshark captured, or text with a line per packet: departure and arrival in ms, or departure lost.",
+      """
+      A recorded network instead of --network: RTP captured by tcpdump or Wireshark, or text with \
+      a line per packet: departure and arrival in ms, or the departure and the word lost.
+      """,
       valueName: "path"
     )
   )
@@ -43,7 +46,10 @@ struct SimulateCommand: ParsableCommand {
   @Option(
     name: .customLong("fault"),
     help: ArgumentHelp(
-      "What happens to the hearing headset: stopped, suspended or unplugged, and when, as stopped@10:500 (ms).",
+      """
+      A fault of the receiving headset, stopped, suspended or unplugged, and its time: \
+      stopped@10:500 is 500 ms from second 10.
+      """,
       valueName: "kind@second[:ms]"
     )
   )
@@ -60,12 +66,12 @@ struct SimulateCommand: ParsableCommand {
   @Option(help: ArgumentHelp("Draw delay, loss and concealment there, as SVG.", valueName: "path"))
   var plot: String?
 
-  @Option(help: ArgumentHelp("Write what is heard there.", valueName: "path"))
+  @Option(help: ArgumentHelp("Record the received sound to a WAV file.", valueName: "path"))
   var wav: String?
 
   @Option(
     help: ArgumentHelp(
-      "Python with the packages pesq and numpy, to score what is heard; else python3, if it has them.",
+      "Python with the packages pesq and numpy, for the score. Default: python3, if it has them.",
       valueName: "path"
     )
   )
@@ -139,7 +145,7 @@ struct SimulateCommand: ParsableCommand {
           python: scorer
         )
       } catch  where python == nil {
-        // Nobody asked for it.
+        // Not requested.
       }
     }
     print(json ? report.json : report.text)
@@ -153,7 +159,7 @@ struct SimulateCommand: ParsableCommand {
 
   // The Python to score with; who names one wants it to be used.
   private func scorer() throws -> String? {
-    // A loudspeaker that stands still shifts what is heard against what was said.
+    // A loudspeaker that stands still shifts the received signal against the sent one.
     guard duration <= Self.longestScored, !faults.contains(where: { $0.hasPrefix("suspended") })
     else {
       guard python == nil else {
@@ -168,7 +174,7 @@ struct SimulateCommand: ParsableCommand {
     return python ?? "python3"
   }
 
-  /// What is heard in a longer call is not kept for being scored, in seconds.
+  /// The received signal of a longer call, in seconds, is not kept for the score.
   private static let longestScored = 1_200.0
 
   private var conditions: NetworkConditions {

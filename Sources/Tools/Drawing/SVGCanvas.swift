@@ -1,4 +1,5 @@
-/// Writes the elements of one picture as SVG 1.1 text; positions are pixels from the top left corner.
+/// Writes the elements of one picture as SVG 1.1 text; positions are pixels from the top left
+/// corner.
 struct SVGCanvas {
   enum Anchor: String {
     case start, middle, end
@@ -54,8 +55,9 @@ struct SVGCanvas {
     let turn =
       isUpright ? "" : " transform=\"rotate(-90 \(position.x.short) \(position.y.short))\""
     elements.append(
-      "<text x=\"\(position.x.short)\" y=\"\(position.y.short)\" text-anchor=\"\(anchor.rawValue)\" "
-        + "font-size=\"\(size.short)\"\(isBold ? " font-weight=\"bold\"" : "")\(turn)>"
+      "<text x=\"\(position.x.short)\" y=\"\(position.y.short)\" "
+        + "text-anchor=\"\(anchor.rawValue)\" font-size=\"\(size.short)\""
+        + "\(isBold ? " font-weight=\"bold\"" : "")\(turn)>"
         + "\(Self.escaped(text))</text>"
     )
   }

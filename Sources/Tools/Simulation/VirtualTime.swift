@@ -1,7 +1,7 @@
 public import MediaCore
 public import RealTime
 
-/// The time of a simulation: it moves when it is told to.
+/// The time of a simulation: it advances only when set.
 ///
 /// **Thread safety:** one thread at a time.
 public final class VirtualTime: TimeSource {

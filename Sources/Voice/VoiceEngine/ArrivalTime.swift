@@ -10,7 +10,8 @@ public struct ArrivalTime: Sendable, BitwiseCopyable {
   /// How long it lay until the loudspeaker asked for frames, by its clock, in nanoseconds.
   public var wait: Int64
 
-  /// The moment at which the two clocks showed this, `wait` nanoseconds before the loudspeaker asked for frames.
+  /// The moment at which the two clocks showed this, `wait` nanoseconds before the loudspeaker
+  /// asked for frames.
   @_noAllocation @_noLocks
   public init(instant: MonotonicInstant, playback: MonotonicInstant, wait: Int64) {
     self.instant = instant

@@ -106,7 +106,8 @@ struct CaptureChain: ~Copyable {
     blockFill = 0
   }
 
-  /// Moves on over `frames` at the microphone's rate that a fault swallowed; returns them at 48 kHz.
+  /// Moves on over `frames` at the microphone's rate that a fault swallowed; returns them at 48
+  /// kHz.
   @_noAllocation @_noLocks
   mutating func skip(_ frames: FrameCount) -> FrameCount {
     let lost = SampleRate.voice.frames(inNanoseconds: rate.nanoseconds(of: frames))

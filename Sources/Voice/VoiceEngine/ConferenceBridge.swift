@@ -3,8 +3,8 @@ import MediaCore
 /// What one member of a conference said, on its way from the loudspeaker's clock, by which it is
 /// rendered, to the microphone's, by which it is sent to the others.
 ///
-/// The two clocks may differ: the queue is kept between 5 and 40 ms by leaving out what is too much and
-/// by pausing when there is too little.
+/// The two clocks may differ: the queue is kept between 5 and 40 ms by leaving out what is too much
+/// and by pausing when there is too little.
 struct ConferenceBridge: ~Copyable {
   /// The most that is held, in frames at 48 kHz.
   static var capacity: FrameCount { @_noAllocation @_noLocks get { 4_096 } }

@@ -5,10 +5,11 @@ import SpeechDSP
 
 /// Sides that take the place of a device's own, and afterwards those that were replaced.
 ///
-/// They are opened, started, and have all that their rates need, so that the voice thread has only to exchange them.
+/// They are opened, started, and have all that their rates need, so that the voice thread has only
+/// to exchange them.
 ///
-/// **Thread safety:** made and released by the engine's owner; between the command and `done` it belongs to
-/// the voice thread.
+/// **Thread safety:** made and released by the engine's owner; between the command and `done` it
+/// belongs to the voice thread.
 final class DeviceReplacement<Device: AudioDevice & ~Copyable> {
   let sides: DeviceSides
   let fill: PlaybackFill

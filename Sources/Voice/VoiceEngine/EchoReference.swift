@@ -3,10 +3,10 @@ import MediaCore
 /// What the loudspeaker sounded, findable by what the microphone heard at the same time.
 ///
 /// Positions are frames at 48 kHz since the start of each side. The offset between the sides is
-/// taken from the device's own delays. Every change of it is a change of the echo path: a shift beyond 10 ms (a fault)
-/// moves it at once, and the path is learnt anew. Two cards with clocks of their own drift apart, and an
-/// echo that seems to come before its sound is never found: the offset follows them, a frame at a time, which the
-/// canceller's filter follows.
+/// taken from the device's own delays. Every change of it is a change of the echo path: a shift
+/// beyond 10 ms (a fault) moves it at once, and the path is learnt anew. Two cards with clocks of
+/// their own drift apart, and an echo that seems to come before its sound is never found: the
+/// offset follows them, a frame at a time, which the canceller's filter follows.
 struct EchoReference: ~Copyable {
   private static var capacity: Int { 65_536 }
   private static var tolerance: Int64 { 480 }

@@ -28,7 +28,8 @@ public struct EngineSettings: Equatable, Sendable {
   public var measurement: Measurement
   /// What is timed, for `takeStageTimes`.
   public var trace: Trace
-  /// Whether each stream hears itself, by the microphone's clock; nothing is captured or played then.
+  /// Whether each stream hears itself, by the microphone's clock; nothing is captured or played
+  /// then.
   public var isEcho: Bool
 
   /// Settings without filters and measurements.

@@ -4,8 +4,8 @@ import SpeechDSP
 
 /// A decoder of G.711 for one voice: mono out, 48 kHz.
 ///
-/// As with `OpusVoiceDecoder`, what is invented where packets are missing does not move the decoder itself, so that packets
-/// that come late after all are decoded as if they had been in time.
+/// As with `OpusVoiceDecoder`, what is invented where packets are missing does not move the decoder
+/// itself, so that packets that come late after all are decoded as if they had been in time.
 struct G711VoiceDecoder: ~Copyable {
   /// 48 kHz against 8 kHz.
   private static var widening: Int { @_noAllocation @_noLocks get { 6 } }
@@ -36,7 +36,8 @@ struct G711VoiceDecoder: ~Copyable {
     self.guess = guess
   }
 
-  /// How much of what is decoded after a loss is still that of what was invented: the resampler looks ahead.
+  /// How much of what is decoded after a loss is still that of what was invented: the resampler
+  /// looks ahead.
   static var leaningFrames: FrameCount { @_noAllocation @_noLocks get { 240 } }
 
   /// The duration in frames of a payload of `byteCount` bytes, nil if it makes no sense.
@@ -45,7 +46,8 @@ struct G711VoiceDecoder: ~Copyable {
     byteCount > 0 && byteCount <= longestPacket ? byteCount * widening : nil
   }
 
-  /// Decodes the payload in `range` of `bytes`, of 120 ms at most, and returns the frames written to `samples`.
+  /// Decodes the payload in `range` of `bytes`, of 120 ms at most, and returns the frames written
+  /// to `samples`.
   @_noAllocation @_noLocks
   mutating func decode(
     _ bytes: borrowing ByteBuffer,
@@ -72,10 +74,11 @@ struct G711VoiceDecoder: ~Copyable {
     return guess.say(narrowband, count: count, into: &samples)
   }
 
-  /// Takes the decoder over a loss of `frames`, to the packet after it; returns false if `conceal` still continues something
-  /// else, until `endGuess`.
+  /// Takes the decoder over a loss of `frames`, to the packet after it; returns false if `conceal`
+  /// still continues something else, until `endGuess`.
   ///
-  /// Each packet is decoded by itself. What led to it only sounds on for as long as the resampler looks ahead.
+  /// Each packet is decoded by itself. What led to it only sounds on for as long as the resampler
+  /// looks ahead.
   @_noAllocation @_noLocks
   mutating func pass(_ frames: FrameCount, using scratch: inout SampleBuffer) -> Bool {
     guard guessed > 0 else { return true }
@@ -89,7 +92,7 @@ struct G711VoiceDecoder: ~Copyable {
   mutating func endGuess() { guessed = 0 }
 }
 
-/// What was said last at 8 kHz, and the resampler that it went through.
+/// The latest samples at 8 kHz, and the resampler that converted them.
 struct NarrowbandVoice: ~Copyable {
   /// The newest samples, the last one at the end.
   private(set) var said = SampleBuffer(repeating: 0, count: PitchContinuation.historyCount)
@@ -101,7 +104,8 @@ struct NarrowbandVoice: ~Copyable {
     resampler.resume(after: said, using: &scratch)
   }
 
-  /// Appends the first `count` of `samples` and returns how many frames at 48 kHz it wrote for them.
+  /// Appends the first `count` of `samples` and returns how many frames at 48 kHz it wrote for
+  /// them.
   @_noAllocation @_noLocks
   mutating func say(
     _ samples: borrowing SampleBuffer,

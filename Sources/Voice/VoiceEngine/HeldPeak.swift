@@ -1,4 +1,4 @@
-/// The highest level of what nobody has been told yet.
+/// A peak hold: the highest level since the last reading.
 struct HeldPeak {
   private var untold: Float = 0
   private var sinceTelling: Float = 0
@@ -7,7 +7,7 @@ struct HeldPeak {
   @_noAllocation @_noLocks
   mutating func note(_ level: Float) { sinceTelling = max(sinceTelling, level) }
 
-  /// The level to tell now; `isRead` says whether somebody has heard what was told last.
+  /// The level to report now; `isRead` says whether the last report was read.
   @_noAllocation @_noLocks
   mutating func take(isRead: Bool) -> Float {
     untold = isRead ? sinceTelling : max(untold, sinceTelling)

@@ -1,7 +1,7 @@
 import MediaCore
 import RTP
 
-/// The keys that the far side has pressed and nobody has taken, 16 at most.
+/// Received DTMF digits that have not been taken yet, 16 at most.
 struct KeyInbox: ~Copyable {
   private var receiver: TelephoneEventReceiver
   private var codes = FixedArray<UInt8>(repeating: 0, count: 16)

@@ -7,9 +7,11 @@ import Synchronization
 final class LoopSignals: Sendable {
   /// Ends the loop's wait: there are commands, or it is to stop.
   let wakeUp: WakeUp
-  /// Signalled by the loop when a side of the device needs another one; nobody waits for it if nil.
+  /// Signalled by the loop when a side of the device needs another one; nil if no thread waits for
+  /// it.
   let alarm: WakeUp?
-  /// Signalled by the loop when there are keys to be taken: some that were pressed, or what a stream had still to send.
+  /// Signalled by the loop when there are keys to be taken: some that were pressed, or what a
+  /// stream had still to send.
   let keyNews: WakeUp
   /// True when the loop is to end.
   let isStopping = Atomic<Bool>(false)

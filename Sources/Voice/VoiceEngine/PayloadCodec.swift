@@ -182,13 +182,15 @@ struct PayloadDecoder: ~Copyable {
     isOpus && OpusVoiceDecoder.carriesRedundancy(bytes, in: range)
   }
 
-  /// True if a payload of `count` bytes only says that the sender fell silent (Opus DTX: the header alone).
+  /// True if a payload of `count` bytes only says that the sender fell silent (Opus DTX: the header
+  /// alone).
   @_noAllocation @_noLocks
   func isSilence(byteCount count: Int) -> Bool { isOpus && count <= 2 }
 
   /// How much of what is decoded after a loss leans on what was invented for it.
   ///
-  /// Opus's was found with `bench-playout` on seeds of its own: without it, losses sounded worse, with 10 ms no better.
+  /// Opus's was found with `bench-playout` on seeds of its own: without it, losses sounded worse,
+  /// with 10 ms no better.
   var leaningFrames: FrameCount {
     @_noAllocation @_noLocks get { isOpus ? 240 : G711VoiceDecoder.leaningFrames }
   }
@@ -220,8 +222,8 @@ struct PayloadDecoder: ~Copyable {
     return telephone?.conceal(into: &samples, frames: frames) ?? 0
   }
 
-  /// Takes the decoder over a loss of `frames`, to the packet after it; returns false if `conceal` goes on elsewhere
-  /// (`OpusVoiceDecoder.pass`).
+  /// Takes the decoder over a loss of `frames`, to the packet after it; returns false if `conceal`
+  /// goes on elsewhere (`OpusVoiceDecoder.pass`).
   @_noAllocation @_noLocks
   mutating func pass(_ frames: FrameCount, using scratch: inout SampleBuffer) -> Bool {
     if let isFollowed = opus?.pass(frames, using: &scratch) { return isFollowed }

@@ -4,7 +4,8 @@ import MediaCore
 struct SideStillness: Sendable {
   /// After so long a sound server has gone without a word, and a card's driver hangs.
   private static let limit: Int64 = 1_000_000_000
-  /// A turn counts for so long at most: a program that was stopped learns nothing of its devices meanwhile.
+  /// A turn counts for so long at most: a program that was stopped learns nothing of its devices
+  /// meanwhile.
   private static let longestTurn: Int64 = 50_000_000
 
   private let limit: Int64
@@ -19,7 +20,8 @@ struct SideStillness: Sendable {
   /// Notes that frames went through it.
   mutating func noteMoved() { still = 0 }
 
-  /// Lets time pass; true when the alarm is to be raised, false when it is to be taken back, nil when nothing changes.
+  /// Lets time pass; true when the alarm is to be raised, false when it is to be taken back, nil
+  /// when nothing changes.
   mutating func pass(nanoseconds: Int64) -> Bool? {
     let hasMoved = still == 0
     still = min(limit, still + max(0, min(Self.longestTurn, nanoseconds)))

@@ -6,7 +6,8 @@ import RealTime
 public enum VoiceStage: Int, CaseIterable, Hashable, Sendable, BitwiseCopyable {
   /// From the first sample of the packet to the last: its duration.
   case packet
-  /// From the last sample in the microphone to its being read: the device's period, and blocks of filters.
+  /// From the last sample in the microphone to its being read: the device's period, and blocks of
+  /// filters.
   case capture
   /// Rate conversion and filters.
   case processing
@@ -24,7 +25,8 @@ public enum VoiceStage: Int, CaseIterable, Hashable, Sendable, BitwiseCopyable {
   case queue
   /// What the loudspeaker's buffer holds.
   case fill
-  /// No station: how long after a period of the microphone was over the voice thread came to read it.
+  /// No station: how long after a period of the microphone was over the voice thread came to read
+  /// it.
   case lateness
 }
 
@@ -98,7 +100,8 @@ struct DecodeLog: ~Copyable {
 
   init() {}
 
-  /// How long the packet at `index` waited for the decoder, in nanoseconds of the loudspeaker's clock.
+  /// How long the packet at `index` waited for the decoder, in nanoseconds of the loudspeaker's
+  /// clock.
   @_noAllocation @_noLocks
   func wait(_ index: Int) -> Int64 { waits[index] }
 

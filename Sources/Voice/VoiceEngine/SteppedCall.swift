@@ -1,10 +1,10 @@
 public import MediaCore
 public import RealTime
 
-/// The voice loop of one call without its thread: whoever owns it turns it, in a time of his own.
+/// The voice loop of one call without its thread: its owner runs each iteration, at any time.
 ///
-/// It is what a `VoiceEngine` runs, over a device, a transport and a time that a simulation makes up. None of the three may call
-/// it back.
+/// It is what a `VoiceEngine` runs, over a device, a transport and a time that a simulation makes
+/// up. None of the three may call it back.
 ///
 /// **Thread safety:** one thread at a time.
 public final class SteppedCall<
@@ -73,7 +73,8 @@ public final class SteppedCall<
     self.stageTimes = stageReader
   }
 
-  /// Does what the voice thread does each time it wakes: capture, send, receive, play, or what is due in mid-cycle.
+  /// Does what the voice thread does each time it wakes: capture, send, receive, play, or what is
+  /// due in mid-cycle.
   public func turn() {
     loop.turn()
     if let report = reports.read() { engineStatistics = report }

@@ -19,7 +19,8 @@ public struct StreamID: Hashable, Sendable, BitwiseCopyable {
 /// A stream with its transport, as the voice loop holds it.
 ///
 /// **Ownership:** the engine keeps the reference; the loop borrows it between `attach` and the
-/// moment it has written its number to the ring `released`, so that the last reference never ends on the voice thread.
+/// moment it has written its number to the ring `released`, so that the last reference never ends
+/// on the voice thread.
 final class StreamBox<Transport: PacketTransport & ~Copyable> {
   var isMuted = false
   var reports: LatestWriter<StreamStatistics>
@@ -32,7 +33,8 @@ final class StreamBox<Transport: PacketTransport & ~Copyable> {
   /// Whether somebody else than the agreed host was heard first.
   private var isStrangerHeard = false
   private var outputPeak = HeldPeak()
-  // SAFETY: whoever owns the box comes here, and neither of these knows it. The generic one is last, as in `VoiceLoop`.
+  // SAFETY: one thread owns the box, and neither of these calls back into it. The generic one is
+  // last, as in `VoiceLoop`.
   @safe @exclusivity(unchecked) var stream: VoiceStream
   @safe @exclusivity(unchecked) var transport: Transport
 
@@ -57,8 +59,8 @@ final class StreamBox<Transport: PacketTransport & ~Copyable> {
     }
   }
 
-  /// Does the same from `begin` on, which becomes its end, and notes how long it takes and how old the last sample is by
-  /// then.
+  /// Does the same from `begin` on, which becomes its end, and notes how long it takes and how old
+  /// the last sample is by then.
   func send(
     _ datagram: inout ByteBuffer,
     of block: CapturedBlock,
@@ -107,8 +109,9 @@ final class StreamBox<Transport: PacketTransport & ~Copyable> {
     return packet.header.ssrc == ssrc
   }
 
-  /// Adds what the far side said to `output` as `VoiceStream.render` does, and notes how long what was
-  /// decoded had waited, and how long what is decoded now will wait behind `fillNanoseconds` of sound.
+  /// Adds what the far side said to `output` as `VoiceStream.render` does, and notes how long what
+  /// was decoded had waited, and how long what is decoded now will wait behind `fillNanoseconds` of
+  /// sound.
   func render(
     addingTo output: inout SampleBuffer,
     count: FrameCount,
@@ -141,8 +144,8 @@ final class StreamBox<Transport: PacketTransport & ~Copyable> {
     }
   }
 
-  // A far side with several addresses may send from another than it described; but whoever else was first gives way once
-  // the agreed host speaks.
+  // A far side with several addresses may send from another one than it described. Such an address
+  // gives way once packets come from the agreed host.
   private func admits(_ arrival: Arrival, _ datagram: borrowing ByteBuffer) -> Bool {
     switch arrival.origin {
     case .agreed:

@@ -26,7 +26,8 @@ public struct StreamConfiguration: Equatable, Sendable {
   public var sendEventPayloadType: UInt8?
   /// The payload type of telephone events to expect.
   public var receiveEventPayloadType: UInt8?
-  /// The rate at which the durations of telephone events are counted, nil for the codec's; their timestamps are the voice's.
+  /// The rate at which the durations of telephone events are counted, nil for the codec's; their
+  /// timestamps are the voice's.
   public var eventClockRate: SampleRate?
   /// False if the far side only talks, or holds the call: no RTP is sent, reports are (RFC 3264).
   public var maySend = true
@@ -34,16 +35,18 @@ public struct StreamConfiguration: Equatable, Sendable {
   public var packetFrames: FrameCount
   /// Opus bits per second, 6000 to 510000.
   public var bitrate: Int
-  /// How much the Opus encoder computes, 0 to 10: less costs less processor time, and sounds a little worse.
+  /// How much the Opus encoder computes, 0 to 10: less costs less processor time, and sounds a
+  /// little worse.
   public var complexity = 9
-  /// True to let `packetFrames` and `bitrate` follow what the far side reports: they are what a link gets that is not
-  /// clean.
+  /// True to let `packetFrames` and `bitrate` follow what the far side reports: they are what a
+  /// link gets that is not clean.
   ///
-  /// Only where redundant payloads are agreed, which tells that the far side plays such a stream well.
+  /// Only where redundant payloads are agreed, which tells that the far side plays such a stream
+  /// well.
   public var adaptsPackets = false
   /// True to let Opus send in-band redundancy when the far side reports loss and takes no copies.
   public var usesInBandRedundancy: Bool
-  /// True to let Opus fall silent when nobody speaks.
+  /// True for discontinuous transmission: Opus sends less during silence.
   public var usesDiscontinuousTransmission: Bool
   /// The synchronisation source of what is sent.
   public var ssrc: UInt32
@@ -69,7 +72,7 @@ public struct StreamConfiguration: Equatable, Sendable {
     usesDiscontinuousTransmission = false
   }
 
-  /// Opus that nobody has to agree on: payload types 96, and 97 for copies if there are to be any.
+  /// Opus without negotiation: payload type 96, and 97 for redundancy (RFC 2198) if used.
   public static func opus(
     ssrc: UInt32,
     seed: UInt64,

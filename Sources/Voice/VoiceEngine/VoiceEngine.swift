@@ -31,7 +31,8 @@ public final class VoiceEngine<
     var monitorPlayback: RingConsumer<Float>?
     var stageTimes: RingConsumer<StageTime>?
     var streams: [Int: Attached] = [:]
-    /// What streams that were let go had still to send, where somebody asks for it; nil until they are gone.
+    /// What streams that were let go had still to send, where somebody asks for it; nil until they
+    /// are gone.
     var unsentKeys: [Int: [UInt8]?] = [:]
     var newest: EngineStatistics?
     var thread: RealTimeThread?
@@ -66,8 +67,9 @@ public final class VoiceEngine<
   ///   - device: the microphone and the loudspeaker.
   ///   - settings: how it runs.
   ///   - alarm: signalled whenever `goneSides` grows.
-  ///   - onDenial: called once, by the voice thread before it does anything, with its kernel identifier if the system
-  ///     denies real-time scheduling; it must not wait for whoever makes the engine, who waits for the thread.
+  ///   - onDenial: called once on the voice thread, with its kernel thread identifier, if the
+  ///     system denies real-time scheduling. It must not wait for the initialiser, which waits for
+  ///     the thread.
   /// - Throws: the device's error if it does not start, or a codec's or the system's.
   public init(
     device: consuming Device,
@@ -127,7 +129,8 @@ public final class VoiceEngine<
     stop()
   }
 
-  /// What the system has granted the voice thread by now; `pending` until it has begun and after `stop`.
+  /// What the system has granted the voice thread by now; `pending` until it has begun and after
+  /// `stop`.
   public var scheduling: RealTimeThread.Scheduling {
     control.withLock { $0.thread?.scheduling ?? .pending }
   }
@@ -184,8 +187,8 @@ public final class VoiceEngine<
 
   // MARK: Streams
 
-  /// Starts talking and hearing over `transport`, muted from the first packet on if that is wished, and in a conference
-  /// (`setConference`).
+  /// Starts talking and hearing over `transport`, muted from the first packet on if that is wished,
+  /// and in a conference (`setConference`).
   public func attach(
     _ configuration: StreamConfiguration,
     over transport: consuming Transport,
@@ -232,7 +235,8 @@ public final class VoiceEngine<
     }
   }
 
-  /// The codes of the keys that a stream was given and had not begun to send when it was let go, nil until it has been.
+  /// The codes of the keys that a stream was given and had not begun to send when it was let go,
+  /// nil until it has been.
   ///
   /// Told once, and only of streams that were detached for it; none of others.
   public func takeUnsentKeys(of stream: StreamID) -> [UInt8]? {
@@ -243,14 +247,15 @@ public final class VoiceEngine<
     }
   }
 
-  /// Says that nobody will take the keys of a stream that was detached for it.
+  /// Discards the unsent digits of a stream that was detached.
   public func forgetUnsentKeys(of stream: StreamID) {
     control.withLock { $0.unsentKeys[stream.rawValue] = nil }
   }
 
   /// Says goodbye on a stream and lets it go; its socket closes within the next statistics call.
   ///
-  /// With `keepingKeys` what it had still to send is kept for `takeUnsentKeys`, or until `forgetUnsentKeys`.
+  /// With `keepingKeys` what it had still to send is kept for `takeUnsentKeys`, or until
+  /// `forgetUnsentKeys`.
   public func detach(_ stream: StreamID, keepingKeys: Bool = false) {
     if keepingKeys {
       control.withLock { control in
@@ -298,7 +303,8 @@ public final class VoiceEngine<
     }
   }
 
-  /// Lets the streams of one conference hear each other, mixed here; 0 takes a stream out of its one.
+  /// Lets the streams of one conference hear each other, mixed here; 0 takes a stream out of its
+  /// one.
   public func setConference(_ stream: StreamID, _ conference: Int) {
     send(.setConference(id: stream.rawValue, conference: conference))
   }
@@ -341,9 +347,11 @@ public final class VoiceEngine<
     }
   }
 
-  /// Fetches how long packets spent in each stage since the last call; empty unless settings ask for it.
+  /// Fetches how long packets spent in each stage since the last call; empty unless settings ask
+  /// for it.
   ///
-  /// Call it at least each five seconds for every stream: what does not fit into the ring is left out.
+  /// Call it at least each five seconds for every stream: what does not fit into the ring is left
+  /// out.
   public func takeStageTimes() -> [StageTime] {
     control.withLock { control in
       var times: [StageTime] = []

@@ -14,7 +14,8 @@ extension VoiceLoop where Device: ~Copyable, Transport: ~Copyable {
     waitedCount = 1 + device.pollDescriptors(&descriptors, from: 1)
   }
 
-  /// Raises the alarm about a side that has stood still for long, and takes it back if it moves again.
+  /// Raises the alarm about a side that has stood still for long, and takes it back if it moves
+  /// again.
   func watch(at now: MonotonicInstant) {
     let passed = now.nanoseconds(since: lastTurn)
     lastTurn = now

@@ -15,7 +15,8 @@ struct MidCycleErrand {
   var time: MonotonicInstant
 }
 
-/// When the loudspeaker is written to: at once, or as late in its cycle as is safe (`PlaybackFill`).
+/// When the loudspeaker is written to: at once, or as late in its cycle as is safe
+/// (`PlaybackFill`).
 extension VoiceLoop where Device: ~Copyable, Transport: ~Copyable {
   /// A wait that is shorter is not worth a wake-up.
   private static var shortestWait: Int64 { 100_000 }

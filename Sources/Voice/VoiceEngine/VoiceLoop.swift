@@ -4,13 +4,13 @@ import Playout
 import RealTime
 import Synchronization
 
-/// The voice thread's loop: one poll over the device and the control event, then capture, send,
-/// receive, render and play, in this order, the last three perhaps a little later (`MidCycleErrand`).
+/// The loop of the voice thread.
 ///
-/// Sockets are not polled: a datagram matters when the loudspeaker wants frames, and the kernel has
-/// noted when it came. What the loop calls is marked free of allocation and locks; the loop itself
-/// is generic over device and transport and therefore cannot be marked, so its allocations are
-/// counted by a test instead.
+/// One poll over the device and the control event, then capture, send, receive, render and play.
+/// `MidCycleErrand` may put the last three off within the period.
+///
+/// Sockets are read just before each render; kernel timestamps preserve arrival times. A generic
+/// type cannot carry the no-allocation marks, so a benchmark counts allocations.
 final class VoiceLoop<
   Device: AudioDevice & ~Copyable,
   Transport: PacketTransport & ~Copyable,
@@ -58,8 +58,8 @@ final class VoiceLoop<
   /// What is to be done before the microphone has its next period.
   var errand: MidCycleErrand?
 
-  // SAFETY: one thread at a time comes here, and what is called while one of these is accessed knows nothing of the loop: the
-  // streams, the chains, and the ports, which must not call back. A check at each access is a good part of a turn's time.
+  // SAFETY: one thread runs the loop, and neither streams, chains nor ports call back into it.
+  // Dynamic exclusivity checks would be a good part of an iteration's time.
   @safe @exclusivity(unchecked) private var trace: StageTrace?
   @safe @exclusivity(unchecked) var capture: CaptureChain
   @safe @exclusivity(unchecked) var playback: PlaybackChain
@@ -80,8 +80,8 @@ final class VoiceLoop<
 
   /// How long the loop sleeps at most.
   ///
-  /// The microphone wakes it, and a wait of just a period would race it; without a microphone the loudspeaker
-  /// still wants its frames in time.
+  /// The microphone wakes it, and a wait of just a period would race it; without a microphone the
+  /// loudspeaker still wants its frames in time.
   struct Waits {
     let withCapture: Int64
     let withoutCapture: Int64
@@ -164,8 +164,7 @@ final class VoiceLoop<
     return max(0, min(longest, errand.time.nanoseconds(since: time.now)))
   }
 
-  // What was captured while the device was starting is old: sending it would be a burst that the far
-  // side takes for jitter.
+  // Frames captured while the device was starting would be a burst that looks like jitter.
   func discardStaleCapture() {
     for _ in 0..<64 {
       let transfer = device.read(into: &block)
@@ -230,7 +229,8 @@ final class VoiceLoop<
     forEachStream { if $1 == id { $0.stream.noteInterruption() } }
   }
 
-  // SAFETY: the address came from a retained box, which the engine keeps until it reads the release.
+  // SAFETY: the address came from a retained box, which the engine keeps until it reads the
+  // release.
   func forEachStream(_ body: (StreamBox<Transport>, Int) -> Void) {
     for slot in 0..<slotCount {
       guard let pointer = unsafe UnsafeRawPointer(bitPattern: streamAddresses[slot]) else {
@@ -285,7 +285,7 @@ final class VoiceLoop<
     }
   }
 
-  /// Moves the timelines on over frames at the microphone's rate that nobody will hear.
+  /// Advances the timelines over frames, at the microphone's rate, that are not sent.
   func skipCapture(_ frames: FrameCount) {
     statistics.lostFrames += Int64(frames)
     let lost = capture.skip(frames)
@@ -309,8 +309,8 @@ final class VoiceLoop<
     }
   }
 
-  // The first frame of what was read now was sampled after all that was captured before; a period later it
-  // could be read.
+  // The first frame of what was read now was sampled after all that was captured before; a period
+  // later it could be read.
   private func noteReading(_ frames: FrameCount, at read: MonotonicInstant) {
     let pending = device.captureRate.nanoseconds(of: device.pendingFrames() + frames)
     let sampled = SampleRate.voice.nanoseconds(of: Int(statistics.capturedFrames))
@@ -392,7 +392,7 @@ final class VoiceLoop<
     mix.fill(0, count: frames)
     var ahead: Int64 = 0
     var said = now
-    // What the device says of its delay costs time, and nobody else asks.
+    // Asking the device for its delay costs time, and is only needed here.
     if isMeasuring || capture.needsReference {
       let delay = max(queued, device.playbackDelayFrames())
       ahead = device.playbackRate.nanoseconds(of: delay)

@@ -1,7 +1,8 @@
 import MediaCore
 import Playout
 
-/// From the packets that arrived to the sound of the far side: jitter buffer, decoder, speech queue.
+/// From the packets that arrived to the sound of the far side: jitter buffer, decoder, speech
+/// queue.
 ///
 /// Time is the loudspeaker's (`SoundClock`). Nothing here allocates after the initialiser.
 struct VoiceOutput: ~Copyable {
@@ -44,8 +45,9 @@ struct VoiceOutput: ~Copyable {
 
   /// Takes in the bytes `payload` of a datagram, unless the decoder cannot read them.
   ///
-  /// `sequence` and `mediaFrame` are its extended sequence number and its timestamp in frames at 48 kHz. What a later
-  /// packet brings once more has a `distance`: how many frames later that one begins.
+  /// `sequence` and `mediaFrame` are its extended sequence number and its timestamp in frames at 48
+  /// kHz. What a later packet brings once more has a `distance`: how many frames later that one
+  /// begins.
   @_noAllocation @_noLocks
   mutating func insert(
     _ datagram: borrowing ByteBuffer,
@@ -137,7 +139,8 @@ struct VoiceOutput: ~Copyable {
     }
   }
 
-  // A packet that is late by next to nothing is waited for at a slower pace instead of inventing what it brings.
+  // A packet that is late by next to nothing is waited for at a slower pace instead of inventing
+  // what it brings.
   @_noAllocation @_noLocks
   private mutating func readQueue(
     addingTo output: inout SampleBuffer,
@@ -150,7 +153,8 @@ struct VoiceOutput: ~Copyable {
     return queue.read(addingTo: &output, in: range, ratio: ratio)
   }
 
-  // What was invented for a packet that has come since gives way to it, as far as it is unplayed; true if that was decoded.
+  // What was invented for a packet that has come since gives way to it, as far as it is unplayed;
+  // true if that was decoded.
   @_noAllocation @_noLocks
   private mutating func replaceGuess(at now: MonotonicInstant) -> Bool {
     guard loss.invented > 0, loss.next == 0 else { return false }
@@ -183,11 +187,12 @@ struct VoiceOutput: ~Copyable {
     }
   }
 
-  // A loss of which the end is here is concealed as a whole, and bridged with what follows; true if that was decoded.
+  // A loss of which the end is here is concealed as a whole, and bridged with what follows; true if
+  // that was decoded.
   @_noAllocation @_noLocks
   private mutating func bridgeLoss(at now: MonotonicInstant, produced: FrameCount) -> Bool {
     guard loss.invented > 0 else { return false }
-    // Whoever speaks after so long begins anew.
+    // After so long a silence the stream starts afresh.
     guard loss.invented < JitterBuffer.fadedFrames else {
       if loss.next > 0 { loss = (0, 0) }
       return false
@@ -250,8 +255,8 @@ struct VoiceOutput: ~Copyable {
     }
   }
 
-  // Returns how much of it is to be heard, in `scratch`. Where something else was invented for its time, that goes over into
-  // it within 2.5 ms.
+  // Returns how much of it is to be heard, in `scratch`. Where something else was invented for its
+  // time, that goes over into it within 2.5 ms.
   @_noAllocation @_noLocks
   private mutating func decode(
     _ slot: Int,

@@ -64,7 +64,8 @@ public struct VoiceStream: ~Copyable {
   /// Captured frames at 48 kHz that are not a whole packet yet.
   var pendingFrames: FrameCount { sender.pendingFrames }
 
-  /// Takes in the first `count` captured frames of `samples`, at 48 kHz; `isMuted` sends silence in their place.
+  /// Takes in the first `count` captured frames of `samples`, at 48 kHz; `isMuted` sends silence in
+  /// their place.
   @_noAllocation @_noLocks
   public mutating func push(
     _ samples: borrowing SampleBuffer,
@@ -87,8 +88,8 @@ public struct VoiceStream: ~Copyable {
     sender.nextPacket(into: &datagram)
   }
 
-  /// Sends a key, coded as in RFC 4733, after those that wait; false if the far side takes none, or too
-  /// many wait.
+  /// Sends a key, coded as in RFC 4733, after those that wait; false if the far side takes none, or
+  /// too many wait.
   @_noAllocation @_noLocks
   public mutating func press(_ code: UInt8) -> Bool {
     sender.press(code)
@@ -279,8 +280,8 @@ public struct VoiceStream: ~Copyable {
     )
   }
 
-  // A copy has no number of its own: the block before the packet's own has the number before it, and so on, as long as
-  // one follows the other without a gap. Where there is one nobody knows.
+  // A copy has no number of its own: the block before the packet's own has the number before it,
+  // and so on, as long as one follows the other without a gap. Across a gap it is unknown.
   @_noAllocation @_noLocks
   private mutating func receiveRedundant(
     _ payload: Range<Int>,
@@ -338,7 +339,8 @@ public struct VoiceStream: ~Copyable {
 
   // MARK: Playing
 
-  /// Notes that packets will lie so many nanoseconds less from now on before the loudspeaker asks for frames.
+  /// Notes that packets will lie so many nanoseconds less from now on before the loudspeaker asks
+  /// for frames.
   @_noAllocation @_noLocks
   mutating func noteShorterWaits(by nanoseconds: Int64) { voice.noteShorterWaits(by: nanoseconds) }
 
@@ -346,8 +348,8 @@ public struct VoiceStream: ~Copyable {
   @_noAllocation @_noLocks
   mutating func noteInterruption() { voice.noteInterruption() }
 
-  /// Adds what the far side said to the `count` frames of `output`, at 48 kHz, that will sound next; `now`
-  /// is the loudspeaker's time.
+  /// Adds what the far side said to the `count` frames of `output`, at 48 kHz, that will sound
+  /// next; `now` is the loudspeaker's time.
   @_noAllocation @_noLocks
   public mutating func render(
     addingTo output: inout SampleBuffer,
@@ -358,7 +360,8 @@ public struct VoiceStream: ~Copyable {
     statistics.outputPeak = max(statistics.outputPeak, output.peak(count: count))
   }
 
-  /// Where the playout stands, nil before the first packet and while a loss or a silence is bridged.
+  /// Where the playout stands, nil before the first packet and while a loss or a silence is
+  /// bridged.
   public var playout: PlayoutPosition? {
     guard let frame = voice.jitterBuffer.expectedFrame,
       let timestamp = mediaClock.timestamp(of: frame)

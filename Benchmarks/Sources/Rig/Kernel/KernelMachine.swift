@@ -2,8 +2,9 @@ public import Foundation
 
 /// A virtual machine with Debian's kernel, and so with real drivers, network emulation included.
 ///
-/// It is emulated in software, needs no privileges and boots in a few seconds; where it is alone, its time is its own.
-/// Its files are programs of this machine with their libraries; a folder is shared with it.
+/// It is emulated in software, needs no privileges and boots in a few seconds; where it is alone,
+/// its time is its own. Its files are programs of this machine with their libraries; a folder is
+/// shared with it.
 public struct KernelMachine {
   private let work: URL
   private let initialisation: URL
@@ -29,8 +30,8 @@ public struct KernelMachine {
     return absent.isEmpty ? nil : Set(absent.values).sorted().joined(separator: ", ")
   }
 
-  /// Makes the machine's disk in `work`, with `programs` in its `/usr/bin`; the kernel is fetched at the first
-  /// time.
+  /// Makes the machine's disk in `work`, with `programs` in its `/usr/bin`; the kernel is fetched
+  /// at the first time.
   ///
   /// `initialisation` is the first program that it runs.
   public init(in work: URL, programs: [URL], initialisation: URL) throws {
@@ -56,7 +57,8 @@ public struct KernelMachine {
     guard (try? version()) == nil else { return }
     let script = """
       cd "$1"
-      package=$(apt-cache depends linux-image-amd64 | sed -n 's/.*Depends: \\(linux-image-6[^ ]*\\)/\\1/p' | head -1)
+      package=$(apt-cache depends linux-image-amd64 |
+        sed -n 's/.*Depends: \\(linux-image-6[^ ]*\\)/\\1/p' | head -1)
       apt-get download -qq "$package"
       dpkg -x "$package"*.deb kernel && rm "$package"*.deb
       depmod -b kernel "$(ls kernel/lib/modules)"
@@ -70,7 +72,10 @@ public struct KernelMachine {
       rm -rf "$root" && mkdir -p "$root"/{bin,sbin,usr/bin,usr/sbin,lib/modules,dev,proc,sys,etc}
       shift 3
       for program in "$@"; do
-        case $program in /usr/*) place=$root$program ;; *) place=$root/usr/bin/${program##*/} ;; esac
+        case $program in
+          /usr/*) place=$root$program ;;
+          *) place=$root/usr/bin/${program##*/} ;;
+        esac
         install -D "$program" "$place"
         ldd "$program" | grep -o '/[^ ]*' | while read -r library; do
           [ -e "$root$library" ] || install -D "$library" "$root$library"
@@ -83,7 +88,8 @@ public struct KernelMachine {
       done
       mkdir -p "$root/usr/share" && cp -r /usr/share/alsa "$root/usr/share/"
       for module in \(Self.modules.joined(separator: " ")); do
-        modprobe -d "$kernel" -S "$version" --show-depends "$module" | sed -n 's/^insmod \\([^ ]*\\).*/\\1/p'
+        modprobe -d "$kernel" -S "$version" --show-depends "$module" |
+          sed -n 's/^insmod \\([^ ]*\\).*/\\1/p'
       done | sort -u | while read -r file; do
         install -D "$file" "$root/${file#"$kernel"/}"
       done
@@ -122,14 +128,16 @@ public struct KernelMachine {
     }
   }
 
-  // A machine alone counts its time in instructions, a nanosecond each, and leaves out what it would sleep: whatever
-  // becomes of this machine meanwhile, it never stands still. Two that talk live in the time that both share.
+  // A machine alone counts its time in instructions, a nanosecond each, and leaves out what it
+  // would sleep: whatever becomes of this machine meanwhile, it never stands still. Two that talk
+  // live in the time that both share.
   private static let alone = [
     "-nic", "none", "-accel", "tcg,thread=single", "-smp", "1", "-icount", "shift=0,sleep=off",
   ]
   private static let among = ["-accel", "tcg,thread=multi", "-smp", "2"]
 
-  /// Boots with `share` at `/mnt`, and waits until the machine has turned itself off, `seconds` at most.
+  /// Boots with `share` at `/mnt`, and waits until the machine has turned itself off, `seconds` at
+  /// most.
   public func boot(sharing share: URL, seconds: Double) throws {
     try Self.wait(for: [start(sharing: share)], seconds: seconds)
   }

@@ -22,7 +22,8 @@ package struct CostRow: Codable {
     self.setting = setting
   }
 
-  /// What `those` cost beyond `others`, of measurements that were made one after the other, in percent of the others.
+  /// What `those` cost beyond `others`, of measurements that were made one after the other, in
+  /// percent of the others.
   private func beyond(_ others: [Double], _ those: [Double]) -> Percentiles {
     Percentiles(zip(others, those).map { 100 * ($1 / $0 - 1) })
   }
@@ -80,11 +81,13 @@ package struct CostReport: Codable {
     """
     ## Cost beside the libraries
 
-    `bench-cost`: milliseconds of processor time for each second of call, of libopus and libspeexdsp in plain C and of the
-    whole voice loop with its system calls. First without a pause and without a sound card (the least of all runs), which
-    is what the code costs;
-    then in the time of a call, beside the smallest caller in C that waits for each packet, sends and receives (medians,
-    least and most): there a processor that has slept has forgotten all, and the voice thread wakes once in each period.
+    `bench-cost`: milliseconds of processor time for each second of call. The baseline is libopus
+    and libspeexdsp in plain C; beside it, the whole voice loop with its system calls.
+
+    The first figures are without pauses and without a sound card (the least of all runs): the cost
+    of the code. The second are in the time of a call, beside the smallest caller in C that waits
+    for each packet, sends and receives (medians, least and most). Between packets the processor
+    sleeps and its caches go cold; the voice thread wakes once each period.
     \(LatencyReport.ran(date, machine))
 
     \(rows.map { "- " + $0.line }.joined(separator: "\n"))

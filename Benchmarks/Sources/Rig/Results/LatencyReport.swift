@@ -62,8 +62,8 @@ package struct LatencyReport: Codable {
     return order.compactMap { groups[$0] }.sorted { networkIndex($0) < networkIndex($1) }
   }
 
-  /// What the rig measured beside what the simulation says of the same calls, in Markdown; nil if nothing was
-  /// simulated.
+  /// What the rig measured beside what the simulation says of the same calls, in Markdown; nil if
+  /// nothing was simulated.
   package var agreement: String? {
     let rows = Self.groups(of: trials.filter(\.isSimulated)).compactMap { simulated in
       groups.first {
@@ -73,13 +73,14 @@ package struct LatencyReport: Codable {
     }
     guard !rows.isEmpty else { return nil }
     let head = [
-      "| Network | Program | measured: median, 95 % (ms) | simulated (ms) | measured: PESQ-WB | simulated |",
+      "| Network | Program | measured: median, 95 % (ms) | simulated (ms) "
+        + "| measured: PESQ-WB | simulated |",
       "|---|---|---|---|---|---|",
     ]
     return (head + rows).joined(separator: "\n")
   }
 
-  // Each direction of each call counts; of the simulated ones the least and the most are told.
+  // Each direction of each call counts; of simulated calls the least and the most are shown.
   private static func agreement(of real: [TrialResult], with simulated: [TrialResult]) -> String {
     func texts(_ trials: [TrialResult]) -> (delay: String, pesq: String) {
       func span(_ values: [Double], _ digits: Int = 1) -> String {
@@ -99,8 +100,8 @@ package struct LatencyReport: Codable {
       + "| \(measured.pesq) | \(expected.pesq) |"
   }
 
-  /// The table in Markdown: of several calls the one in the middle, how far they lie apart, and the median of processor
-  /// time.
+  /// The table in Markdown: of several calls the one in the middle, how far they lie apart, and the
+  /// median of processor time.
   package var table: String {
     let head = [
       "| Network | Program | set up | A to B (ms) | B to A (ms) | drift (ms/min) | PESQ-WB | "
@@ -151,8 +152,9 @@ package struct LatencyReport: Codable {
     return """
       ## Calls of several programs
 
-      `bench-latency`: each call measured for \(seconds) s, medians and 5 to 95 % of the chirps; processor and memory are the mean of both
-      ends, for each second of call. "direct" is the loopback interface, the others are emulated from a seed. \(Self.ran(date, machine))
+      `bench-latency`: each call measured for \(seconds) s, medians and 5 to 95 % of the chirps.
+      Processor and memory are the mean of both ends, for each second of call. "direct" is the
+      loopback interface; the others are emulated from a seed. \(Self.ran(date, machine))
 
       \(table)
       \(agreementSection)
@@ -164,7 +166,8 @@ package struct LatencyReport: Codable {
     guard let agreement else { return "" }
     return """
 
-      The same calls in virtual time (`SimulatedCall`), judged in the same way; least and most of all directions of all calls:
+      The same calls in virtual time (`SimulatedCall`), judged in the same way; least and most of
+      all directions of all calls:
 
       \(agreement)
 

@@ -52,7 +52,8 @@ package struct PlayoutRow: Codable {
     [network, engine].map { $0.padding(toLength: 14, withPad: " ", startingAt: 0) }.joined()
       + String(
         format:
-          "%6.1f ms mean %6.1f ms 95 %%  concealed %5.2f %%  PESQ %.2f (5 %%: %.2f) STOI %.3f of %d",
+          "%6.1f ms mean %6.1f ms 95 %%  concealed %5.2f %%  "
+          + "PESQ %.2f (5 %%: %.2f) STOI %.3f of %d",
         meanDelay,
         delay95,
         concealed,
@@ -63,7 +64,8 @@ package struct PlayoutRow: Codable {
       )
   }
 
-  /// By how much the sentences sound better than the same ones did to another receiver, if both were scored.
+  /// By how much the sentences sound better than the same ones did to another receiver, if both
+  /// were scored.
   fileprivate func advantage(over other: PlayoutRow) -> String? {
     guard pesq.count == other.pesq.count, pesq.count > 1 else { return nil }
     let differences = zip(pesq, other.pesq).map { $0 - $1 }
@@ -132,19 +134,21 @@ package struct PlayoutReport: Codable {
     ## Playout beside NetEQ and fixed buffers
 
     `bench-playout`: calls of \(seconds) s in virtual time, packets of \(frame) ms, seeds \
-    \(seeds.map { "\($0)" }.joined(separator: ", ")); every receiver gets the same packets. NetEQ is our own writing of \
-    its published design, with libopus's concealment. What our playout aims at was found on seeds 1 to 18 of the same
-    networks. PESQ is the mean of three beginnings, a third of its samples apart.
+    \(seeds.map { "\($0)" }.joined(separator: ", ")). Every receiver gets the same packets. "NetEQ"
+    is a receiver of our own writing after its published design, with libopus's concealment. Our
+    playout was tuned on seeds 1 to 18 of the same networks. PESQ is the mean of three starting
+    points, a third of a sample block apart.
 
-    The row "whole call" is another matter: both ends are ours at their defaults, so its packets are others (10 ms at 48 kbit/s
-    with up to three copies, or 5 ms at 96 kbit/s while the link is clean), it takes up to 240 kbit/s, its losses, which the
-    emulation counts in packets, are shorter, and its delay is that of the call, with 5 ms for the sound cards.
+    The row "whole call" is not comparable with the others. Both ends are ours at their defaults, so
+    it sends other packets: 10 ms at 48 kbit/s with up to three redundant copies, or 5 ms at 96
+    kbit/s while the link is clean; 240 kbit/s at most. Its losses are shorter, since the emulation
+    counts them in packets. Its delay is that of the call, with 5 ms for the sound cards.
 
     | network | receiver | mean ms | 95 % ms | concealed % | PESQ-WB | 5 % | STOI |
     |---|---|---|---|---|---|---|---|
     \(rows.map(\.tableLine).joined(separator: "\n"))
 
-    The same sentences heard by sidetone instead of NetEQ:
+    The same sentences received by sidetone instead of NetEQ:
 
     \(advantages.map { "- \($0)" }.joined(separator: "\n"))
 

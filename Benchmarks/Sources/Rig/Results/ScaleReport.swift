@@ -51,8 +51,9 @@ package struct ScaleReport: Codable {
     """
     ## Many calls
 
-    `bench-scale`: callers with recorded voices, an echo bot that decodes, conceals, time-stretches and encodes
-    (complexity \(complexity), packets of 20 ms), both on the same cores. \(LatencyReport.ran(date, machine))
+    `bench-scale`: callers with recorded voices, and an echo server that decodes, conceals,
+    time-stretches and encodes (complexity \(complexity), packets of 20 ms), on the same cores.
+    \(LatencyReport.ran(date, machine))
 
     \(rows.map { "- " + $0.line }.joined(separator: "\n"))
 

@@ -55,7 +55,8 @@ package struct SetupReport: Codable {
     return """
       ## Until a call is heard
 
-      `bench-setup`, in milliseconds. jackd was kept waiting \(stalls) times. \(LatencyReport.ran(date, machine))
+      `bench-setup`, in milliseconds. jackd was kept waiting \(stalls) times.
+      \(LatencyReport.ran(date, machine))
 
       | | median | 5 % | 95 % | of |
       |---|---|---|---|---|

@@ -2,7 +2,8 @@ import MediaCore
 import RealTime
 import UDPTransport
 
-/// A socket that receives what it sends, where a packet arrives when it was sent, in a time of its own.
+/// A socket that receives what it sends, where a packet arrives when it was sent, in a time of its
+/// own.
 ///
 /// The system calls are made; only what the kernel notes of the arrival is of another time.
 struct OwnSocket: PacketTransport, ~Copyable {

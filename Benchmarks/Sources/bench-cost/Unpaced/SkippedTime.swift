@@ -1,7 +1,8 @@
 import MediaCore
 import RealTime
 
-/// The machine's clocks without the time in which nothing is done: what would wait goes on at once, later by so much.
+/// The machine's clocks without the time in which nothing is done: what would wait goes on at once,
+/// later by so much.
 ///
 /// **Thread safety:** one thread at a time.
 final class SkippedTime: TimeSource {

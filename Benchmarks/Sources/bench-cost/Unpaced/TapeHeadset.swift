@@ -2,7 +2,8 @@ import CLinux
 import MediaCore
 import RealTime
 
-/// A headset that hears a recording from memory and that nobody hears, in whole periods of a time of its own.
+/// A headset that captures a recording from memory and discards playback, in whole periods of a
+/// time of its own.
 struct TapeHeadset: AudioDevice, ~Copyable {
   let capturePeriod: FrameCount
   private let time: SkippedTime

@@ -6,8 +6,8 @@ import RealTime
 import Rig
 import VoiceEngine
 
-/// A call to itself that never sleeps: the voice loop, its filters, codec and playout, and its system calls, one
-/// turn after the other.
+/// A call to itself that never sleeps: the voice loop, its filters, codec and playout, and its
+/// system calls, one turn after the other.
 ///
 /// **Thread safety:** one thread at a time.
 final class UnpacedCall {
@@ -16,7 +16,8 @@ final class UnpacedCall {
   private let begin: MonotonicInstant
   private let periodNanoseconds: Int64
   private var periods: Int64 = 0
-  /// What a device would wake its thread by: an event that was given many times, each of which is taken by itself.
+  /// What a device would wake its thread by: an event that was given many times, each of which is
+  /// taken by itself.
   private var news: pollfd
 
   /// Throws what a library or the system does.

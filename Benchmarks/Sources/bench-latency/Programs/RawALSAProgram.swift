@@ -2,7 +2,8 @@ import Rig
 
 /// No call at all: what is left of the delay is ALSA's and the rig's own.
 ///
-/// Samples from each microphone go to the other side's loudspeaker, a period at a time, with two periods queued.
+/// Samples from each microphone go to the other side's loudspeaker, a period at a time, with two
+/// periods queued.
 struct RawALSAProgram: CallProgram {
   let name = "raw ALSA pass-through"
   let package = "make bench"

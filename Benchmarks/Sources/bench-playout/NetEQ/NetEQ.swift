@@ -1,7 +1,7 @@
 import MediaCore
 
-/// A receiver after the design of WebRTC's NetEQ, as a yardstick: decisions each 10 ms, targets in steps of 20 ms, one
-/// pitch period at a time.
+/// A receiver after the design of WebRTC's NetEQ, as a yardstick: decisions each 10 ms, targets in
+/// steps of 20 ms, one pitch period at a time.
 ///
 /// Concealment is libopus's own, which sounds better than what NetEQ computes itself.
 final class NetEQ: PlayoutUnderTest {

@@ -1,5 +1,6 @@
-/// NetEQ's choice of a target delay, from the description of its design: the 95 % quantile of the largest delays of half
-/// seconds, in steps of 20 ms, or what reordered packets are worth waiting for, whichever is larger.
+/// NetEQ's choice of a target delay, from the description of its design: the 95 % quantile of the
+/// largest delays of half seconds, in steps of 20 ms, or what reordered packets are worth waiting
+/// for, whichever is larger.
 struct NetEQDelayManager {
   /// Shares of observations by bucket, which forget.
   private struct Histogram {
@@ -45,13 +46,14 @@ struct NetEQDelayManager {
     return slowest - fastest
   }
 
-  /// How long after the fastest packet of the last two seconds the sound of media time `media` plays at `now`, in
-  /// milliseconds.
+  /// How long after the fastest packet of the last two seconds the sound of media time `media`
+  /// plays at `now`, in milliseconds.
   func playoutDelay(media: Double, now: Double) -> Double {
     history.map(\.transit).min().map { now - media - $0 } ?? 0
   }
 
-  /// Takes in a packet that came at tick time `now` and was to be played at media time `media`, in milliseconds.
+  /// Takes in a packet that came at tick time `now` and was to be played at media time `media`, in
+  /// milliseconds.
   mutating func update(media: Double, now: Double) {
     let transit = now - media
     history.removeAll { now - $0.at > Self.windowMilliseconds }

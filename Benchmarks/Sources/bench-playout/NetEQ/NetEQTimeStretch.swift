@@ -1,11 +1,13 @@
-/// NetEQ's accelerate and pre-emptive expand: one pitch period out or in, of 30 ms of sound at 48 kHz.
+/// NetEQ's accelerate and pre-emptive expand: one pitch period out or in, of 30 ms of sound at 48
+/// kHz.
 struct NetEQTimeStretch {
   static let requiredFrames = 1_440
   private static let decimation = 12
   static let middle = 720
   private var noisePower: Float = 1e-4
 
-  /// Takes one period out of the first 30 ms of `sound`, or as many as fit in 15 ms if `isFast`; the frames removed.
+  /// Takes one period out of the first 30 ms of `sound`, or as many as fit in 15 ms if `isFast`;
+  /// the frames removed.
   mutating func accelerate(_ sound: inout [Float], isFast: Bool) -> Int {
     guard let found = period(in: sound, isFast: isFast) else { return 0 }
     let period = isFast ? Self.middle / found * found : found

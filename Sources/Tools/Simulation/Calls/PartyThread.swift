@@ -30,7 +30,7 @@ struct Progress: ~Copyable {
 
 /// What one thread waits for and another one announces, ten times in a second of call.
 ///
-/// Whoever waits looks for a while before it sleeps, since being woken takes longer than a turn.
+/// A waiting thread spins before it sleeps, since a wake-up takes longer than a turn.
 private final class Meeting: Sendable {
   private let semaphore = DispatchSemaphore(value: 0)
   private let announced = Atomic<Int>(0)
@@ -52,10 +52,11 @@ private final class Meeting: Sendable {
 
 /// A thread on which one end of a simulated call runs beside the other one.
 ///
-/// **Life cycle:** the thread ends with the last reference. **Thread safety:** one thread at a time.
+/// **Life cycle:** the thread ends with the last reference. **Thread safety:** one thread at a
+/// time.
 final class PartyThread {
-  // SAFETY: the party and the horizon belong to the thread between `orders` and `answers`, else to the owner; of the other
-  // party it uses the progress alone.
+  // SAFETY: the party and the horizon belong to the thread between `orders` and `answers`, else to
+  // the owner; of the other party it uses the progress alone.
   private final class Desk: @unchecked Sendable {
     let party: SimulatedParty
     let other: SimulatedParty
@@ -84,8 +85,8 @@ final class PartyThread {
   private let desk: Desk
   private let thread: RealTimeThread
 
-  /// Runs `party` on the thread and `other` on that of who calls `runBoth`; what they send takes `lead` nanoseconds at
-  /// least.
+  /// Runs `party` on the thread and `other` on that of who calls `runBoth`; what they send takes
+  /// `lead` nanoseconds at least.
   ///
   /// Throws if the system has no thread.
   init(_ party: SimulatedParty, beside other: SimulatedParty, lead: Int64) throws {

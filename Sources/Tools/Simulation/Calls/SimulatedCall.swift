@@ -3,14 +3,14 @@ import MediaCore
 public import SpeechDSP
 public import VoiceEngine
 
-/// A whole call between two machines in virtual time: the voice loop, the codec and the packets are real, the clocks,
-/// the network and the headsets are scripted.
+/// A whole call between two machines in virtual time: the voice loop, the codec and the packets are
+/// real, the clocks, the network and the headsets are scripted.
 ///
 /// Everything follows from the arguments: the same ones give the same samples.
 ///
-/// Where packets take long enough, the ends may run at the same time, each on a thread of its own: what one of them sends
-/// cannot reach the other before that much time has passed, so each may be ahead of the other by so much. That changes
-/// nothing else.
+/// Where packets take long enough, the ends may run at the same time, each on a thread of its own:
+/// what one of them sends cannot reach the other before that much time has passed, so each may be
+/// ahead of the other by so much. That changes nothing else.
 ///
 /// **Thread safety:** one thread at a time.
 public final class SimulatedCall {
@@ -18,8 +18,8 @@ public final class SimulatedCall {
   public enum Threads: Sendable {
     /// The one that asks for it.
     case one
-    /// That one and another, if the system has a processor for each and packets take at least five milliseconds in
-    /// both directions, by what `PacketPath.leastDelay` says.
+    /// That one and another, if the system has a processor for each and packets take at least five
+    /// milliseconds in both directions, by what `PacketPath.leastDelay` says.
     case two
   }
 
@@ -67,7 +67,8 @@ public final class SimulatedCall {
   private let farThread: PartyThread?
 
   private static let observationNanoseconds: Int64 = 100_000_000
-  /// Two threads that may be ahead of each other by less than this lose more than they gain, in nanoseconds.
+  /// Two threads that may be ahead of each other by less than this lose more than they gain, in
+  /// nanoseconds.
   private static let shortestLead: Int64 = 5_000_000
 
   /// Lets `far` talk to `near`, and the other way round, over networks of which all is decided.
@@ -138,7 +139,8 @@ public final class SimulatedCall {
   /// Whether the ends run at the same time.
   var isOnTwoThreads: Bool { farThread != nil }
 
-  /// Runs `seconds` more of the call, and tells `observe` ten times a second how the near side hears.
+  /// Runs `seconds` more of the call, and tells `observe` ten times a second how the near side
+  /// hears.
   public func run(seconds: Double, observing observe: (Observation) -> Void = { _ in }) {
     let end = now.advanced(byNanoseconds: seconds > 0 ? Int64(min(seconds, 1e9) * 1e9) : 0)
     while true {
@@ -154,7 +156,7 @@ public final class SimulatedCall {
     now = end
   }
 
-  // Whoever is due first.
+  // The party that is due first.
   private func runOne(observing observe: (Observation) -> Void) {
     if near.nextTurn <= far.nextTurn {
       near.turn()

@@ -21,7 +21,7 @@ final class SimulatedParty {
   private let standIn: ScriptedSoundCard
   /// When the voice thread runs next.
   private(set) var nextTurn: MonotonicInstant
-  /// How far this end has come, for whoever runs the other one.
+  /// How far this end has come, for the other end.
   let progress = Progress()
   private var awaySides: DeviceSides = []
   private var isBackSince: MonotonicInstant?
@@ -73,8 +73,9 @@ final class SimulatedParty {
     nextTurn = wakeUp()
   }
 
-  /// Takes all turns before `instant`, each once `other` has come so far that what it will still send arrives later:
-  /// all that it sends takes `lead` nanoseconds at least, so the turn that lies so far back must have been taken.
+  /// Takes all turns before `instant`, each once `other` has come so far that what it will still
+  /// send arrives later: all that it sends takes `lead` nanoseconds at least, so the turn that lies
+  /// so far back must have been taken.
   func run(before instant: MonotonicInstant, beside other: borrowing Progress, _ lead: Int64) {
     while nextTurn < instant {
       other.wait(for: nextTurn.advanced(byNanoseconds: 1 - lead))
@@ -128,7 +129,8 @@ final class SimulatedParty {
     return woken
   }
 
-  /// From the microphone of `other` to this loudspeaker, in nanoseconds, of what is decoded next; nil while nothing is.
+  /// From the microphone of `other` to this loudspeaker, in nanoseconds, of what is decoded next;
+  /// nil while nothing is.
   func mouthToEar(from other: SimulatedParty) -> Int64? {
     guard let playout = call.playout, !card.goneSides.contains(.playback) else { return nil }
     let ticks = Int64(playout.timestamp.ticks(since: other.firstTimestamp))

@@ -8,7 +8,8 @@ public struct DeviceFault: Equatable, Sendable {
     case stopped
     /// The card stands still, as when the machine is suspended or a sound server stalls.
     case suspended
-    /// The card is gone, for good if no duration is given; whoever had it open has to open it again.
+    /// The card is gone, for good if no duration is given; it has to be opened again
+    /// again.
     case unplugged
   }
 

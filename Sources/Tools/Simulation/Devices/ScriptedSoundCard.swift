@@ -1,8 +1,8 @@
 public import MediaCore
 import RealTime
 
-/// A headset's sound card in virtual time: its crystals, what the microphone hears, what the loudspeaker sounds, and
-/// what happens to it.
+/// A headset's sound card in virtual time: its crystals, what the microphone hears, what the
+/// loudspeaker sounds, and what happens to it.
 ///
 /// **Thread safety:** one thread at a time.
 public final class ScriptedSoundCard {
@@ -14,7 +14,8 @@ public final class ScriptedSoundCard {
     public var playbackDrift = 0
     /// Frames at a time in both directions.
     public var period: FrameCount = 120
-    /// Whether the loudspeaker takes whole periods at once, as a sound server does, and not frame by frame.
+    /// Whether the loudspeaker takes whole periods at once, as a sound server does, and not frame
+    /// by frame.
     public var takesBlocks = false
     /// What happens, in order of time.
     public var faults: [DeviceFault] = []

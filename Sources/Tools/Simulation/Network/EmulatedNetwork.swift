@@ -3,8 +3,8 @@ public import MediaCore
 
 /// One direction of a network: tells when each packet arrives, or that it does not.
 ///
-/// The order is kept, as a queue keeps it, but for packets that are to be overtaken. The same seed and the same times
-/// of sending give the same fates. **Thread safety:** one thread at a time.
+/// The order is kept, as a queue keeps it, but for packets that are to be overtaken. The same seed
+/// and the same times of sending give the same fates. **Thread safety:** one thread at a time.
 public struct EmulatedNetwork: Sendable {
   /// What becomes of a packet.
   public struct Fate: Equatable, Sendable {
@@ -24,7 +24,8 @@ public struct EmulatedNetwork: Sendable {
   private var stallEnd: MonotonicInstant?
   private var linkFree: MonotonicInstant?
 
-  /// How much of a packet's jitter the next one shares: packets 10 ms apart meet much the same queue.
+  /// How much of a packet's jitter the next one shares: packets 10 ms apart meet much the same
+  /// queue.
   private static let correlation = 0.5
 
   /// A network of which every random choice follows from `seed`.
@@ -43,7 +44,8 @@ public struct EmulatedNetwork: Sendable {
     return max(0, conditions.delayNanoseconds + least)
   }
 
-  /// What becomes of a packet of `byteCount` bytes that is sent at `instant`, which is not before the last one.
+  /// What becomes of a packet of `byteCount` bytes that is sent at `instant`, which is not before
+  /// the last one.
   public mutating func fate(sentAt instant: MonotonicInstant, byteCount: Int) -> Fate {
     let begin = begin ?? instant
     self.begin = begin
@@ -120,6 +122,7 @@ public struct EmulatedNetwork: Sendable {
     Int64(Double(conditions.stallIntervalNanoseconds) * (0.5 + generator.unit()))
   }
 
-  // Draws only for what can happen, so that what a network gains later leaves the fates of the others alone.
+  // Draws only for what can happen, so that what a network gains later leaves the fates of the
+  // others alone.
   private mutating func isChosen(_ share: Double) -> Bool { share > 0 && generator.unit() < share }
 }

@@ -6,13 +6,13 @@ public struct NetworkConditions: Equatable, Sendable {
   public var name: String
   /// The one-way delay of the fastest packet, in nanoseconds.
   public var delayNanoseconds: Int64
-  /// The mean of what is added to it, correlated from packet to packet (half of each is new, exponentially
-  /// distributed), in nanoseconds.
+  /// The mean of what is added to it, correlated from packet to packet (half of each is new,
+  /// exponentially distributed), in nanoseconds.
   public var jitterNanoseconds: Int64
   /// The share of packets that is lost, 0 to 1.
   public var lossShare: Double
-  /// The mean number of packets that are lost in a row, at least 1 (Gilbert's model: two states, all lost
-  /// in the bad one).
+  /// The mean number of packets that are lost in a row, at least 1 (Gilbert's model: two states,
+  /// all lost in the bad one).
   public var lossBurst: Double
   /// Mean time between two stalls, in nanoseconds; 0 for none.
   ///
@@ -23,7 +23,8 @@ public struct NetworkConditions: Equatable, Sendable {
 
   /// The share of packets that come a second time, 0 to 1, a little after the first.
   public var duplicateShare = 0.0
-  /// The share of packets that a later one may overtake, 0 to 1: they take `reorderNanoseconds` longer.
+  /// The share of packets that a later one may overtake, 0 to 1: they take `reorderNanoseconds`
+  /// longer.
   public var reorderShare = 0.0
   /// How much longer a packet takes that is overtaken, in nanoseconds.
   public var reorderNanoseconds: Int64 = 10_000_000
@@ -31,8 +32,8 @@ public struct NetworkConditions: Equatable, Sendable {
   public var linkBitsPerSecond = 0
   /// How long a packet may wait for that link, in nanoseconds; one that would wait longer is lost.
   public var queueNanoseconds: Int64 = 200_000_000
-  /// When the way changes, in nanoseconds since the first packet, and how much slower (faster, if negative) the new
-  /// one is.
+  /// When the way changes, in nanoseconds since the first packet, and how much slower (faster, if
+  /// negative) the new one is.
   public var routeChanges: [RouteChange] = []
   /// When nothing passes.
   public var outages: [Outage] = []
@@ -73,7 +74,8 @@ public struct NetworkConditions: Equatable, Sendable {
     return value.isNaN ? 0 : Int64(max(-limit, min(limit, value * unit)))
   }
 
-  /// The same where nothing takes longer than eleven days, and nothing but another way makes a packet faster.
+  /// The same where nothing takes longer than eleven days, and nothing but another way makes a
+  /// packet faster.
   var bounded: NetworkConditions {
     func within(_ nanoseconds: Int64, from least: Int64 = 0) -> Int64 {
       max(least, min(Self.longest, nanoseconds))
@@ -126,7 +128,8 @@ public struct NetworkConditions: Equatable, Sendable {
     jitterMilliseconds: 5,
     lossShare: 0.005
   )
-  /// A wireless network whose radio scans: each ten seconds or so 100 to 400 ms pass without a packet.
+  /// A wireless network whose radio scans: each ten seconds or so 100 to 400 ms pass without a
+  /// packet.
   public static let wifiStalls = NetworkConditions(
     "wifi-stalls",
     delayMilliseconds: 15,

@@ -2,9 +2,9 @@ public import MediaCore
 
 /// What a real network did to packets, recorded to be replayed, over and over.
 ///
-/// A text file with one line per packet: when it was sent and when it arrived, in milliseconds of any two clocks, or
-/// `lost` instead of the latter; lines that begin with `#` say nothing. The fastest packet counts as
-/// `baseNanoseconds` under way, since two clocks do not tell.
+/// A text file with one line per packet: when it was sent and when it arrived, in milliseconds of
+/// any two clocks, or `lost` instead of the latter; lines that begin with `#` say nothing. The
+/// fastest packet counts as `baseNanoseconds` under way, since two clocks do not tell.
 public struct NetworkTrace: PacketPath, Equatable, Sendable {
   /// Why a file cannot be used.
   public enum ParseError: Error, Equatable, Sendable {
@@ -14,7 +14,8 @@ public struct NetworkTrace: PacketPath, Equatable, Sendable {
     case empty
   }
 
-  /// One packet: nanoseconds from the first departure, and under way beyond the fastest, nil if it was lost.
+  /// One packet: nanoseconds from the first departure, and under way beyond the fastest, nil if it
+  /// was lost.
   struct Packet: Equatable, Sendable {
     var departure: Int64
     var delay: Int64?

@@ -1,10 +1,11 @@
 import MediaCore
 import RTP
 
-/// The RTP packets in a capture of a receiving machine's network, and what the network had done to them.
+/// The RTP packets in a capture of a receiving machine's network, and what the network had done to
+/// them.
 ///
-/// When a packet left is told by its timestamp, when it arrived by the capture, and what was lost by the gaps in the
-/// numbering. Of several sources the one with the most packets counts.
+/// Departures come from the RTP timestamps, arrivals from the capture, and losses
+/// by the gaps in the numbering. Of several sources the one with the most packets counts.
 public struct PacketCapture {
   private struct Source {
     var extender = SequenceExtender()
@@ -19,15 +20,16 @@ public struct PacketCapture {
   /// A capture of nothing.
   public init() {}
 
-  /// Takes in a frame that was captured at `nanoseconds`, on a link that the pcap format numbers `linkType`; what is no
-  /// RTP says nothing.
+  /// Takes in a frame that was captured at `nanoseconds`, on a link that the pcap format numbers
+  /// `linkType`; what is no RTP says nothing.
   public mutating func add(frame bytes: [UInt8], linkType: Int, at nanoseconds: Int64) {
     let frame = CapturedFrame(bytes: bytes, linkType: linkType)
     guard let payload = frame.datagram.map({ Array($0) }),
       let packet = RTPPacket(parsing: ByteBuffer(payload), length: payload.count)
     else { return }
     let header = packet.header
-    // Static payload types count at 8 kHz but for music (RFC 3551); the dynamic ones are taken for Opus.
+    // Static payload types count at 8 kHz but for music (RFC 3551); the dynamic ones are taken for
+    // Opus.
     let clockRate = header.payloadType < 35 ? 8_000 : 48_000
     var source = sources[header.ssrc] ?? Source(clockRate: clockRate)
     let sequence = source.extender.extend(header.sequenceNumber)

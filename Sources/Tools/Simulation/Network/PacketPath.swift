@@ -2,10 +2,11 @@ public import MediaCore
 
 /// What decides over the fate of packets in one direction: a model, or what was recorded.
 ///
-/// **Thread safety:** one thread at a time; but where both ends of a call run at once, the other direction's path is
-/// asked by another thread, so the two share nothing.
+/// **Thread safety:** one thread at a time; but where both ends of a call run at once, the other
+/// direction's path is asked by another thread, so the two share nothing.
 public protocol PacketPath {
-  /// What becomes of a packet of `byteCount` bytes that is sent at `instant`, which is not before the last one.
+  /// What becomes of a packet of `byteCount` bytes that is sent at `instant`, which is not before
+  /// the last one.
   mutating func fate(sentAt instant: MonotonicInstant, byteCount: Int) -> EmulatedNetwork.Fate
 
   /// No packet arrives sooner after it was sent, in nanoseconds; 0 if that is not known.

@@ -27,10 +27,10 @@ public struct SimulatedTransport: PacketTransport, ~Copyable {
     )
   }
 
-  /// Does nothing: nobody else sends.
+  /// Does nothing: there is one sender only.
   public mutating func admitLastSource() {}
 
-  /// Does nothing: nobody else was admitted.
+  /// Does nothing: no other address was admitted.
   public mutating func forgetAdmitted() {}
 
   /// Hands a datagram to the network.

@@ -2,7 +2,8 @@ import MediaCore
 
 /// What share of the packets is lost for good, had each so many successors that bring it once more.
 ///
-/// Fed with the runs of the far side's loss reports; a run of `r` lost packets leaves `r - depth` of them lost.
+/// Fed with the runs of the far side's loss reports; a run of `r` lost packets leaves `r - depth`
+/// of them lost.
 struct LossEstimate: ~Copyable {
   /// The deepest redundancy that is looked at.
   static var deepest: Int { @_noAllocation @_noLocks get { 3 } }

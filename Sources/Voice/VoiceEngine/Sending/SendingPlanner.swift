@@ -2,19 +2,20 @@ import MediaCore
 import Codecs
 import RTP
 
-/// Decides how a voice is sent, from what the far side reports of it.
+/// Chooses packet duration, bit rate and redundancy from the far side's reports.
 ///
-/// | The far side sees | Packets |
+/// | The far side reports | Packets |
 /// |---|---|
-/// | no loss and little jitter, for a while | 5 ms, low delay, at a higher rate: they arrive sooner and sound better |
-/// | losses | as configured, each with copies of as many before it as mend what is lost |
-/// | losses, and takes no copies | as configured, with in-band redundancy (RFC 6716 section 2.1.7) |
-/// | losses, and each packet waits longer on its way | fewer bits: the way is too narrow |
+/// | no loss and little jitter, for a while | 5 ms at a higher rate, for less delay |
+/// | losses | as configured, each with redundant copies of those before it (RFC 2198) |
+/// | losses, and takes no RED | as configured, with in-band FEC (RFC 6716 section 2.1.7) |
+/// | losses and growing delay | a lower bit rate: the path is congested |
 ///
-/// A change for better waits until it has proved right for a while, longer after each failure; one for worse comes with
-/// the report that asks for it.
+/// A change for better waits until it has proved right for a while, longer after each failure; one
+/// for worse comes with the report that asks for it.
 struct SendingPlanner: ~Copyable {
-  /// What is gained by the first copy, and by each further one, must be more than this share of the packets.
+  /// What is gained by the first copy, and by each further one, must be more than this share of the
+  /// packets.
   private static var firstGain: Double { 0.002 }
   private static var furtherGain: Double { 0.005 }
   /// Links that lose less than this are clean, those that lose more than `bad` are not.
@@ -78,7 +79,8 @@ struct SendingPlanner: ~Copyable {
     usesInBandRedundancy = configuration.usesInBandRedundancy && configuration.codec == .opus
   }
 
-  /// Changes the bit rate of a payload, which from now on is what the user wants and not what suits the network.
+  /// Changes the bit rate of a payload, which from now on is what the user wants and not what suits
+  /// the network.
   @_noAllocation @_noLocks
   mutating func setBitrate(_ bitsPerSecond: Int) {
     bitrate = max(6_000, min(510_000, bitsPerSecond))
@@ -104,8 +106,8 @@ struct SendingPlanner: ~Copyable {
     hasRuns = true
   }
 
-  /// Takes in a report: the share lost since the one before in 1/256, the jitter, and the round trip if this report
-  /// gave it, in nanoseconds.
+  /// Takes in a report: the share lost since the one before in 1/256, the jitter, and the round
+  /// trip if this report gave it, in nanoseconds.
   @_noAllocation @_noLocks
   mutating func receive(
     fractionLost: Int,
@@ -175,7 +177,8 @@ struct SendingPlanner: ~Copyable {
     }
   }
 
-  // A link is clean while nothing is heard of loss, jitter or queues, and bad when there is too much of it.
+  // A link is clean while nothing is heard of loss, jitter or queues, and bad when there is too
+  // much of it.
   @_noAllocation @_noLocks
   private mutating func noteCleanness(at now: MonotonicInstant) {
     let share = losses.share(depth: 0)

@@ -39,8 +39,8 @@ struct SentPayloads: ~Copyable {
     count = min(count + 1, Self.capacity)
   }
 
-  /// Writes up to `depth` of them and the headers of all blocks to `datagram` from `offset` on, for a packet with that
-  /// timestamp, and returns where its own payload goes.
+  /// Writes up to `depth` of them and the headers of all blocks to `datagram` from `offset` on, for
+  /// a packet with that timestamp, and returns where its own payload goes.
   @_noAllocation @_noLocks
   func write(
     depth: Int,

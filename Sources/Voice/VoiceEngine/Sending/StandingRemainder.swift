@@ -1,10 +1,11 @@
 import MediaCore
 
-/// How much captured sound waits for its packet for nothing, and when it can be left out.
+/// Finds captured samples that are left over after each packet, and a pause to drop them in.
 ///
-/// Packets that end within a block of the microphone's, as they do after an encoder that looks less far ahead has taken over,
-/// leave a part of each block behind that waits for the next one. What was left behind every time for a second is delay and
-/// no more: without it each packet would leave just as late, with newer sound in it.
+/// Packets that end within a block of the microphone's, as they do after an encoder that looks less
+/// far ahead has taken over, leave a part of each block behind that waits for the next one. What
+/// was left behind every time for a second is delay and no more: without it each packet would leave
+/// just as late, with newer sound in it.
 struct StandingRemainder: Sendable, BitwiseCopyable {
   /// Less is not worth a joint: half a millisecond.
   private static var worthwhile: FrameCount { @_noAllocation @_noLocks get { 24 } }
@@ -24,7 +25,7 @@ struct StandingRemainder: Sendable, BitwiseCopyable {
   @_noAllocation @_noLocks
   init() {}
 
-  /// Whether something is waiting for nothing, and a pause is waited for to leave it out.
+  /// Whether there is a constant remainder to drop in the next pause.
   var isKnown: Bool {
     @_noAllocation @_noLocks get { watched >= Self.proof }
   }
@@ -38,8 +39,8 @@ struct StandingRemainder: Sendable, BitwiseCopyable {
     watched = min(watched + count, Self.proof)
   }
 
-  /// How many of the pending frames to leave out now that a block of `count` with this peak, 0 to 1, has come; nil if nothing
-  /// is known to wait for nothing, or it would be heard.
+  /// How many of the pending frames to leave out now that a block of `count` with this peak, 0 to
+  /// 1, has come; nil if no constant remainder is known, or the signal is not silent.
   @_noAllocation @_noLocks
   mutating func take(afterBlockOf count: FrameCount, peak: Float) -> FrameCount? {
     quiet = peak <= Self.silencePeak ? quiet + count : 0

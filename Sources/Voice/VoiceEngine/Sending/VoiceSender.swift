@@ -3,13 +3,15 @@ import RTP
 
 /// From captured samples to the RTP packets of one stream: framing, codec, redundancy, keys.
 ///
-/// A timestamp counts what is said, not when it was captured: where the encoder looks further ahead than the one before
-/// it, packets leave that much later and their timestamps go on without a gap. Nothing here allocates after the
-/// initialiser.
+/// A timestamp counts what is said, not when it was captured: where the encoder looks further ahead
+/// than the one before it, packets leave that much later and their timestamps go on without a gap.
+/// Nothing here allocates after the initialiser.
 struct VoiceSender: ~Copyable {
-  /// What an encoder hears before its first packet, so that it begins in the middle of a sound without a click.
+  /// What an encoder hears before its first packet, so that it begins in the middle of a sound
+  /// without a click.
   private static var primingFrames: FrameCount { @_noAllocation @_noLocks get { 960 } }
-  /// What stays of the sound that was sent: what encoders are primed with, and by how much one may look less far ahead.
+  /// What stays of the sound that was sent: what encoders are primed with, and by how much one may
+  /// look less far ahead.
   private static var historyFrames: FrameCount { @_noAllocation @_noLocks get { 1_152 } }
 
   /// RTP packets sent.
@@ -66,7 +68,8 @@ struct VoiceSender: ~Copyable {
     }
   }
 
-  /// Takes in the first `count` captured frames of `block`, at 48 kHz; `isMuted` sends silence in their place.
+  /// Takes in the first `count` captured frames of `block`, at 48 kHz; `isMuted` sends silence in
+  /// their place.
   @_noAllocation @_noLocks
   mutating func push(
     _ block: borrowing SampleBuffer,
@@ -94,7 +97,7 @@ struct VoiceSender: ~Copyable {
     if count < pushed { skip(pushed - count) }
   }
 
-  // What waits for nothing goes over into what follows it.
+  // The dropped remainder is cross-faded into what follows it.
   @_noAllocation @_noLocks
   private mutating func leaveOutRemainder(afterBlockOf count: FrameCount, peak: Float) {
     guard let taken = remainder.take(afterBlockOf: count, peak: peak) else { return }
@@ -110,7 +113,8 @@ struct VoiceSender: ~Copyable {
     skip(frames)
   }
 
-  /// Moves the media time on over `frames` at 48 kHz that are not sent, as what a capture fault swallowed.
+  /// Moves the media time on over `frames` at 48 kHz that are not sent, as what a capture fault
+  /// swallowed.
   @_noAllocation @_noLocks
   mutating func skip(_ frames: FrameCount) {
     timestamp = timestamp.advanced(by: frames / framesPerTick)
@@ -123,7 +127,8 @@ struct VoiceSender: ~Copyable {
     sent.removeAll()
   }
 
-  /// Writes the next RTP packet to `datagram` and returns its length; nil when no whole packet is pending.
+  /// Writes the next RTP packet to `datagram` and returns its length; nil when no whole packet is
+  /// pending.
   @_noAllocation @_noLocks
   mutating func nextPacket(into datagram: inout ByteBuffer) -> Int? {
     while true {
@@ -201,7 +206,8 @@ struct VoiceSender: ~Copyable {
     )
   }
 
-  // Goes over to another way of sending; false while it waits for the sound that the first packet needs.
+  // Goes over to another way of sending; false while it waits for the sound that the first packet
+  // needs.
   @_noAllocation @_noLocks
   private mutating func follow(_ wanted: SendingPlan, using scratch: inout ByteBuffer) -> Bool {
     guard !wanted.isSame(as: plan) else { return true }
@@ -286,8 +292,8 @@ struct VoiceSender: ~Copyable {
     sequenceNumber &+= 1
   }
 
-  /// Sends a key, coded as in RFC 4733, after those that wait; false if the far side takes none, or too
-  /// many wait.
+  /// Sends a key, coded as in RFC 4733, after those that wait; false if the far side takes none, or
+  /// too many wait.
   @_noAllocation @_noLocks
   mutating func press(_ code: UInt8) -> Bool {
     configuration.sendEventPayloadType != nil && keys.press(code)
