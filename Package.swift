@@ -180,7 +180,8 @@ let package = Package(
     example("MonkeyCallDirectory", ["CallKit"]),
 
     .target(name: "BusFixture", path: "Tests/BusFixture", swiftSettings: strict),
-    tests("RealTime", ["RealTime"]),
+    tests("MediaCore", ["MediaCore"]),
+    tests("RealTime", ["MediaCore", "RealTime"]),
     tests("RTP", ["RTP", "MediaCore", "Simulation"]),
     tests("CallState", ["CallState", "MediaCore", "Simulation"]),
     tests("Codecs", ["Codecs", "MediaCore"]),

@@ -7,7 +7,7 @@ import Testing
 struct WaveRecorderTests {
   private static func record(_ samples: [Float], to path: String) throws {
     var recorder = try WaveRecorder(path: path, rate: .voice)
-    for sample in samples { recorder.write(sample) }
+    recorder.write(SampleBuffer(samples), count: samples.count)
   }
 
   private static func recorded(_ path: String) throws -> [Float] {

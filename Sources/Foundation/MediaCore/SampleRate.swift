@@ -19,16 +19,17 @@ public struct SampleRate: Hashable, Sendable, BitwiseCopyable {
     self.hertz = hertz
   }
 
-  /// How long `frames` last, in nanoseconds, rounded towards zero.
+  /// How long `frames` last, in nanoseconds, rounded towards zero; exact for any length of call.
   @_noAllocation @_noLocks @inlinable
   public func nanoseconds(of frames: FrameCount) -> Int64 {
-    Int64(frames) &* 1_000_000_000 / Int64(hertz)
+    // Split into seconds and the rest: the product of all would wrap after 53 hours at 48 kHz.
+    let (seconds, rest) = frames.quotientAndRemainder(dividingBy: hertz)
+    return Int64(seconds) &* 1_000_000_000 &+ Int64(rest) &* 1_000_000_000 / Int64(hertz)
   }
 
   /// How many whole frames fit into `nanoseconds`, rounded towards zero.
   @_noAllocation @_noLocks @inlinable
   public func frames(inNanoseconds nanoseconds: Int64) -> FrameCount {
-    // Split so that an hour at any audio rate does not overflow.
     let seconds = nanoseconds / 1_000_000_000
     let rest = nanoseconds % 1_000_000_000
     return Int(seconds &* Int64(hertz) &+ rest &* Int64(hertz) / 1_000_000_000)

@@ -1,3 +1,4 @@
+public import MediaCore
 public import Synchronization
 
 /// The memory that a ring's two halves share.
@@ -33,7 +34,9 @@ extension RingStorage: @unchecked Sendable {}
 ///
 /// Rings, latest values and atomics are the only channels between a voice thread and the rest.
 ///
-/// **Thread safety:** move it to one thread; it cannot be shared. **When full:** `write` says so.
+/// **Thread safety:** move it to one thread; it cannot be shared.
+///
+/// **When full:** `write` returns false, or how many elements it took.
 public struct RingProducer<Element: BitwiseCopyable & Sendable>: ~Copyable, Sendable {
   @usableFromInline let storage: RingStorage<Element>
 
@@ -57,13 +60,38 @@ public struct RingProducer<Element: BitwiseCopyable & Sendable>: ~Copyable, Send
 
   /// Appends `element`, or returns false if the ring is full.
   @inlinable
-  @discardableResult
   public mutating func write(_ element: Element) -> Bool {
     let tail = storage.written.load(ordering: .relaxed)
     guard tail &- storage.read.load(ordering: .acquiring) <= storage.mask else { return false }
     unsafe storage.base[tail & storage.mask] = element
     storage.written.store(tail &+ 1, ordering: .releasing)
     return true
+  }
+
+  /// Appends the first `count` elements of `block`, or as many as there is room for; returns how
+  /// many.
+  @inlinable
+  public mutating func write(_ block: borrowing FixedArray<Element>, count: Int) -> Int {
+    let (tail, room) = room(for: count)
+    for offset in 0..<room { unsafe storage.base[(tail &+ offset) & storage.mask] = block[offset] }
+    storage.written.store(tail &+ room, ordering: .releasing)
+    return room
+  }
+
+  /// Appends `element` `count` times, or as often as there is room for; returns how often.
+  @inlinable
+  public mutating func write(repeating element: Element, count: Int) -> Int {
+    let (tail, room) = room(for: count)
+    for offset in 0..<room { unsafe storage.base[(tail &+ offset) & storage.mask] = element }
+    storage.written.store(tail &+ room, ordering: .releasing)
+    return room
+  }
+
+  @inlinable
+  func room(for count: Int) -> (tail: Int, room: Int) {
+    let tail = storage.written.load(ordering: .relaxed)
+    let used = tail &- storage.read.load(ordering: .acquiring)
+    return (tail, min(max(0, count), storage.mask &+ 1 &- used))
   }
 }
 
@@ -93,5 +121,19 @@ public struct RingConsumer<Element: BitwiseCopyable & Sendable>: ~Copyable, Send
     let element = unsafe storage.base[head & storage.mask]
     storage.read.store(head &+ 1, ordering: .releasing)
     return element
+  }
+
+  /// Removes all elements and appends them to `array`, oldest first.
+  ///
+  /// Allocates: for the half that is not on a voice thread.
+  @inlinable
+  public mutating func drain(into array: inout [Element]) {
+    let head = storage.read.load(ordering: .relaxed)
+    let count = available
+    array.reserveCapacity(array.count + count)
+    for offset in 0..<count {
+      unsafe array.append(storage.base[(head &+ offset) & storage.mask])
+    }
+    storage.read.store(head &+ count, ordering: .releasing)
   }
 }

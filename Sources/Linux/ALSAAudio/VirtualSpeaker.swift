@@ -34,18 +34,15 @@ struct VirtualSpeaker: ~Copyable {
 
   mutating func start(fill: FrameCount, at now: MonotonicInstant) {
     clock.start(at: now)
-    for _ in 0..<fill { put(0) }
+    putSilence(fill)
   }
 
   @_noAllocation @_noLocks
   mutating func write(_ block: borrowing SampleBuffer, count: FrameCount) -> DeviceTransfer {
     let late = max(0, clock.frames(at: MonotonicClock.now(), rate: rate) - written)
-    for _ in 0..<late { put(0) }
-    if recorder != nil {
-      for index in 0..<count { put(block[index]) }
-    } else {
-      written += count
-    }
+    putSilence(late)
+    recorder?.write(block, count: count)
+    written += count
     return DeviceTransfer(frames: count, lost: late)
   }
 
@@ -55,8 +52,8 @@ struct VirtualSpeaker: ~Copyable {
   }
 
   @_noAllocation @_noLocks
-  private mutating func put(_ sample: Float) {
-    recorder?.write(sample)
-    written += 1
+  private mutating func putSilence(_ count: FrameCount) {
+    recorder?.writeSilence(count)
+    written += count
   }
 }

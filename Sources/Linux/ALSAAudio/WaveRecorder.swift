@@ -78,9 +78,19 @@ struct WaveRecorder: ~Copyable {
     thread.join()
   }
 
+  /// Records the first `count` samples of `block`.
+  ///
+  /// The ring is full after 10 s without disk. The recording is then incomplete: a call must not
+  /// wait for a disk.
   @_noAllocation @_noLocks
-  mutating func write(_ sample: Float) {
-    producer.write(sample)
+  mutating func write(_ block: borrowing SampleBuffer, count: FrameCount) {
+    _ = producer.write(block, count: count)
+  }
+
+  /// Records silence.
+  @_noAllocation @_noLocks
+  mutating func writeSilence(_ count: FrameCount) {
+    _ = producer.write(repeating: 0, count: count)
   }
 
   // SAFETY: made on one thread and handed to the draining thread, which alone uses it.
@@ -126,7 +136,7 @@ struct WaveRecorder: ~Copyable {
 
     private func drain() {
       var block: [Float] = []
-      while let sample = consumer.read() { block.append(sample) }
+      consumer.drain(into: &block)
       guard !block.isEmpty else { return }
       put(WaveFile.encode(block), at: 44 + 2 * sampleCount)
       sampleCount += block.count

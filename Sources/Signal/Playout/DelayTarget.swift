@@ -80,7 +80,7 @@ public struct DelayTarget: ~Copyable {
     wait: Int64,
     isUsual: Bool = true
   ) {
-    let transit = arrival.nanoseconds - Self.nanoseconds(ofFrames: mediaFrame)
+    let transit = arrival.nanoseconds - SampleRate.voice.nanoseconds(of: Int(mediaFrame))
     let minimum = fastest.update(transit, at: arrival)
     let isContinuous =
       lastArrival.map { arrival.nanoseconds(since: $0) < Self.continuity } ?? false
@@ -182,7 +182,7 @@ public struct DelayTarget: ~Copyable {
   @_noAllocation @_noLocks
   public func delay(ofFrame mediaFrame: Int64, at instant: MonotonicInstant) -> Int64? {
     guard let reference else { return nil }
-    return instant.nanoseconds - Self.nanoseconds(ofFrames: mediaFrame) - reference
+    return instant.nanoseconds - SampleRate.voice.nanoseconds(of: Int(mediaFrame)) - reference
   }
 
   /// Notes that packets will lie so many nanoseconds less from now on before the player asks, or
@@ -201,11 +201,5 @@ public struct DelayTarget: ~Copyable {
     fastest.reset()
     reference = nil
     followed = 0
-  }
-
-  // Exact for any length of call: 10^9 / 48000 = 62500 / 3.
-  @_noAllocation @_noLocks
-  private static func nanoseconds(ofFrames frames: Int64) -> Int64 {
-    frames &* 62_500 / 3
   }
 }

@@ -65,7 +65,7 @@ public struct SoundClock: Sendable {
     isDry: Bool,
     at instant: MonotonicInstant
   ) {
-    let position = nanoseconds(of: frames)
+    let position = rate.nanoseconds(of: Int(frames))
     guard let updated else {
       origin = instant.nanoseconds - position
       (now, before, moved, self.updated) = (instant, instant, instant, instant)
@@ -156,13 +156,6 @@ public struct SoundClock: Sendable {
   /// How long before `now` the device had reached `frames`, in nanoseconds.
   @_noAllocation @_noLocks
   public func age(ofFrame frame: Int64) -> Int64 {
-    now.nanoseconds - origin - nanoseconds(of: frame)
-  }
-
-  // In two parts, so that no length of call overflows.
-  @_noAllocation @_noLocks
-  private func nanoseconds(of frames: Int64) -> Int64 {
-    let hertz = Int64(rate.hertz)
-    return frames / hertz * 1_000_000_000 + frames % hertz * 1_000_000_000 / hertz
+    now.nanoseconds - origin - rate.nanoseconds(of: Int(frame))
   }
 }

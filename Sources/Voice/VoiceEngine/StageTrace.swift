@@ -65,12 +65,18 @@ struct StageTrace: ~Copyable {
   @_noAllocation @_noLocks
   mutating func note(_ stage: VoiceStage, _ nanoseconds: Int64) {
     guard notesStages else { return }
-    times.write(StageTime(stage: stage, nanoseconds: max(0, nanoseconds)))
+    write(stage, nanoseconds)
   }
 
   @_noAllocation @_noLocks
   mutating func noteLateness(_ nanoseconds: Int64) {
-    times.write(StageTime(stage: .lateness, nanoseconds: max(0, nanoseconds)))
+    write(.lateness, nanoseconds)
+  }
+
+  // A full ring drops samples of a statistic.
+  @_noAllocation @_noLocks
+  private mutating func write(_ stage: VoiceStage, _ nanoseconds: Int64) {
+    _ = times.write(StageTime(stage: stage, nanoseconds: max(0, nanoseconds)))
   }
 
   /// Notes that the RTP packet in `datagram` was handed to the system at `instant`.

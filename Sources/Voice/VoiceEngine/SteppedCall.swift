@@ -62,7 +62,8 @@ public final class SteppedCall<
       stageTimes: stageTimes
     )
     let address = unsafe Int(bitPattern: Unmanaged.passUnretained(box).toOpaque())
-    commands.write(.attach(id: 1, address: address))
+    // A new ring has room.
+    _ = commands.write(.attach(id: 1, address: address))
     try loop.startDevice()
     loop.discardStaleCapture()
     loop.obey()

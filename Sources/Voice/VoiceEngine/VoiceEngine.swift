@@ -25,6 +25,8 @@ public final class VoiceEngine<
 
   private struct Control: ~Copyable {
     var commands: RingProducer<LoopCommand>
+    /// Commands that found the ring full, oldest first: none is lost, and none overtakes another.
+    var backlog: [LoopCommand] = []
     var released: RingConsumer<Int>
     var reports: LatestReader<EngineStatistics>
     var monitorCapture: RingConsumer<Float>?
@@ -169,16 +171,19 @@ public final class VoiceEngine<
     let isTaken = control.withLock { control in
       guard control.thread != nil else { return false }
       let address = unsafe Int(bitPattern: Unmanaged.passUnretained(replacement).toOpaque())
-      guard control.commands.write(.replace(address: address)) else { return false }
       control.replacements.append(replacement)
-      signals.wakeUp.signal()
+      send(.replace(address: address), &control)
       return true
     }
     guard isTaken else { return }
     var descriptor = pollfd(fd: replacement.done.descriptor, events: Int16(POLLIN), revents: 0)
     // The voice thread answers within a period; one that has ended does not.
     while unsafe poll(&descriptor, 1, Self.replacementMilliseconds) <= 0 {
-      guard control.withLock({ $0.thread != nil }) else { return }
+      let isRunning = control.withLock { control in
+        flush(&control)
+        return control.thread != nil
+      }
+      guard isRunning else { return }
     }
     control.withLock { $0.replacements.removeAll { $0 === replacement } }
   }
@@ -219,8 +224,7 @@ public final class VoiceEngine<
       let id = StreamID.next()
       control.streams[id] = attached
       let address = unsafe Int(bitPattern: Unmanaged.passUnretained(box).toOpaque())
-      control.commands.write(.attach(id: id, address: address))
-      signals.wakeUp.signal()
+      send(.attach(id: id, address: address), &control)
       return StreamID(rawValue: id)
     }
   }
@@ -298,7 +302,7 @@ public final class VoiceEngine<
   public func takeKeys(of stream: StreamID) -> [UInt8] {
     control.withLock { control in
       var codes: [UInt8] = []
-      while let code = control.streams[stream.rawValue]?.keys.read() { codes.append(code) }
+      control.streams[stream.rawValue]?.keys.drain(into: &codes)
       return codes
     }
   }
@@ -310,10 +314,24 @@ public final class VoiceEngine<
   }
 
   private func send(_ command: LoopCommand) {
-    control.withLock { control in
-      _ = control.commands.write(command)
-      signals.wakeUp.signal()
+    control.withLock { send(command, &$0) }
+  }
+
+  private func send(_ command: LoopCommand, _ control: inout Control) {
+    control.backlog.append(command)
+    flush(&control)
+  }
+
+  // The ring is full only while the voice thread stands still; whatever the control does next tries
+  // again.
+  private func flush(_ control: inout Control) {
+    guard !control.backlog.isEmpty else { return }
+    var taken = 0
+    while taken < control.backlog.count, control.commands.write(control.backlog[taken]) {
+      taken += 1
     }
+    control.backlog.removeFirst(taken)
+    signals.wakeUp.signal()
   }
 
   /// The newest statistics of the device side, nil before the first tenth of a second.
@@ -321,6 +339,7 @@ public final class VoiceEngine<
   /// The levels in it are the highest since the last call.
   public func statistics() -> EngineStatistics? {
     control.withLock { control in
+      flush(&control)
       Self.collectReleased(&control)
       guard let report = control.reports.read() else {
         control.newest?.inputPeak = 0
@@ -355,7 +374,7 @@ public final class VoiceEngine<
   public func takeStageTimes() -> [StageTime] {
     control.withLock { control in
       var times: [StageTime] = []
-      while let time = control.stageTimes?.read() { times.append(time) }
+      control.stageTimes?.drain(into: &times)
       return times
     }
   }
@@ -364,8 +383,8 @@ public final class VoiceEngine<
   public func takeMonitor() -> Monitor {
     control.withLock { control in
       var monitor = Monitor(captured: [], played: [])
-      while let sample = control.monitorCapture?.read() { monitor.captured.append(sample) }
-      while let sample = control.monitorPlayback?.read() { monitor.played.append(sample) }
+      control.monitorCapture?.drain(into: &monitor.captured)
+      control.monitorPlayback?.drain(into: &monitor.played)
       return monitor
     }
   }

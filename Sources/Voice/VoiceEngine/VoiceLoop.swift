@@ -249,7 +249,8 @@ final class VoiceLoop<
     }
     streamAddresses[slot] = 0
     while slotCount > 0, streamAddresses[slotCount - 1] == 0 { slotCount -= 1 }
-    released.write(id)
+    // Always taken: the ring holds twice as many as there are streams.
+    _ = released.write(id)
     signals.keyNews.signal()
   }
 
@@ -290,9 +291,7 @@ final class VoiceLoop<
     statistics.lostFrames += Int64(frames)
     let lost = capture.skip(frames)
     statistics.capturedFrames += Int64(lost)
-    if monitorCapture != nil {
-      for _ in 0..<lost { monitorCapture?.write(0) }
-    }
+    _ = monitorCapture?.write(repeating: 0, count: lost)
     forEachStream { box, _ in box.stream.skip(lost) }
   }
 
@@ -371,8 +370,8 @@ final class VoiceLoop<
     let frames = capture.outputFrames
     inputPeak.note(capture.output.peak(count: frames))
     statistics.capturedFrames += Int64(frames)
-    guard monitorCapture != nil else { return }
-    for index in 0..<frames { monitorCapture?.write(capture.output[index]) }
+    // A full monitor ends the recording of a measurement, not the call.
+    _ = monitorCapture?.write(capture.output, count: frames)
   }
 
   func receiveAndPlay() {
@@ -418,9 +417,7 @@ final class VoiceLoop<
         inNanoseconds: device.playbackRate.nanoseconds(of: transfer.lost)
       )
       statistics.playedFrames += Int64(silent)
-      if monitorPlayback != nil {
-        for _ in 0..<silent { monitorPlayback?.write(0) }
-      }
+      _ = monitorPlayback?.write(repeating: 0, count: silent)
     }
   }
 
@@ -467,9 +464,9 @@ final class VoiceLoop<
       now.nanoseconds + ahead - SampleRate.voice.nanoseconds(of: Int(statistics.playedFrames))
     statistics.playbackOrigin = min(statistics.playbackOrigin, origin)
     guard monitorPlayback != nil else { return }
+    _ = monitorPlayback?.write(mix, count: frames)
+    guard isProbing else { return }
     for index in 0..<frames {
-      monitorPlayback?.write(mix[index])
-      guard isProbing else { continue }
       let position = Int(statistics.playedFrames + Int64(index)) % ProbeSignal.intervalFrames
       mix[index] = position < ProbeSignal.chirpFrames ? chirp[position] : 0
     }
