@@ -61,7 +61,7 @@ enum Modules {
     var consumer = producer.makeConsumer()
     var sum: Float = 0
     for _ in 0..<turns {
-      for frame in 0..<960 { producer.write(Float(frame)) }
+      for frame in 0..<960 { _ = producer.write(Float(frame)) }
       while let sample = consumer.read() { sum += sample }
     }
     guard sum > 0 else { throw ModuleError("nothing came through the ring") }
