@@ -100,12 +100,12 @@ let package = Package(
     module("Signal", "SpeechDSP", ["MediaCore", "CSpeexDSP"]),
     module("Signal", "Playout", ["MediaCore"]),
 
+    module("Voice", "DeviceTiming", ["MediaCore"]),
+    module("Voice", "VoiceStream", ["MediaCore", "RTP", "Codecs", "Playout", "SpeechDSP"]),
     module(
       "Voice",
       "VoiceEngine",
-      [
-        "MediaCore", "RealTime", "RTP", "Codecs", "Playout", "SpeechDSP", "CLinux",
-      ]
+      ["MediaCore", "RealTime", "RTP", "SpeechDSP", "DeviceTiming", "VoiceStream", "CLinux"]
     ),
 
     module("Linux", "ALSAAudio", ["MediaCore", "RealTime", "CALSA", "CLinux"]),
@@ -185,8 +185,10 @@ let package = Package(
     tests("RTP", ["RTP", "MediaCore", "Simulation"]),
     tests("CallState", ["CallState", "MediaCore", "Simulation"]),
     tests("Codecs", ["Codecs", "MediaCore"]),
+    tests("DeviceTiming", ["DeviceTiming", "MediaCore"]),
     tests("Playout", ["Playout", "MediaCore", "Simulation"]),
-    tests("VoiceEngine", ["VoiceEngine", "MediaCore", "RealTime", "RTP", "Codecs", "Simulation"]),
+    tests("VoiceStream", ["VoiceStream", "MediaCore", "RTP", "Codecs", "Simulation"]),
+    tests("VoiceEngine", ["VoiceEngine", "MediaCore", "RealTime", "Simulation"]),
     tests("ALSAAudio", ["ALSAAudio", "MediaCore", "RealTime", "Simulation"]),
     tests("UDPTransport", ["UDPTransport", "MediaCore", "RealTime"]),
     tests("DesktopServices", ["BusFixture", "DesktopServices"]),

@@ -7,7 +7,8 @@ import Testing
 struct MixerPlanTests {
   private typealias Control = MixerPlan.Control
 
-  private static func changes(_ side: DeviceSides, _ controls: [Control]) -> [MixerPlan.Change] {
+  private static func changes(_ side: StreamDirections, _ controls: [Control]) -> [MixerPlan.Change]
+  {
     MixerPlan(for: side, controls: controls).changes
   }
 

@@ -30,7 +30,7 @@ struct RoutePlanTests {
 
   private static func names(
     _ plan: RoutePlan,
-    _ side: DeviceSides,
+    _ side: StreamDirections,
     _ cards: [SoundCard]
   ) -> [DeviceName] {
     plan.attempts(on: side, among: cards, at: later(10)).map(\.name)

@@ -95,7 +95,7 @@ extension ProcessWideTests {
       let call = UUID()
       let action = CXStartCallAction(call: call, handle: CXHandle(type: .generic, value: "bob"))
       let observer = controller.callObserver
-      let seen = Crossing(value: observer)
+      let seen = UncheckedTransfer(value: observer)
       controller.request(CXTransaction(action: action)) { error in
         notes.add("completion \(error == nil), \(seen.value.calls.count) calls")
         notes.add("on the main queue: \(Thread.isMainThread)")
@@ -160,7 +160,7 @@ extension ProcessWideTests {
         func provider(_ provider: CXProvider, perform action: CXStartCallAction) {
           notes.add("start, \(controller.callObserver.calls.count) calls")
           action.fulfill()
-          let caller = Crossing(value: self)
+          let caller = UncheckedTransfer(value: self)
           controller.request(CXTransaction(action: CXEndCallAction(call: action.callUUID))) { _ in
             let calls = caller.value.controller.callObserver.calls
             caller.value.notes.add("end accepted, \(calls.count) calls")
@@ -237,7 +237,7 @@ extension ProcessWideTests {
       var log = delegate.log.makeAsyncIterator()
       #expect(await log.next() == "begin")
       #expect(await log.next() == "start")
-      let crossing = Crossing(value: action)
+      let crossing = UncheckedTransfer(value: action)
       DispatchQueue.global().async { crossing.value.fulfill() }
       #expect(await log.next() == "didActivate (devices open)")
       let provider = try #require(former)
@@ -297,7 +297,7 @@ extension ProcessWideTests {
       let call = UUID()
       let watcher = Watcher()
       stage.controller.callObserver.setDelegate(watcher, queue: DispatchQueue(label: "observer"))
-      let report = Task { [provider = Crossing(value: stage.provider)] in
+      let report = Task { [provider = UncheckedTransfer(value: stage.provider)] in
         try await provider.value.reportNewIncomingCall(with: call, update: CXCallUpdate())
       }
       try await report.value

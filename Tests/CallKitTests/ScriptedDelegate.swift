@@ -14,7 +14,7 @@ final class ScriptedDelegate: NSObject, CXProviderDelegate, @unchecked Sendable 
   let log: AsyncStream<String>
   private let continuation: AsyncStream<String>.Continuation
   private let answers: Answers
-  private let kept = Mutex<[Crossing<CXAction>]>([])
+  private let kept = Mutex<[UncheckedTransfer<CXAction>]>([])
 
   enum Answers { case atOnce, never, twice }
 
@@ -32,7 +32,7 @@ final class ScriptedDelegate: NSObject, CXProviderDelegate, @unchecked Sendable 
   }
 
   private func take(_ action: CXAction, _ text: String) {
-    let crossing = Crossing(value: action)
+    let crossing = UncheckedTransfer(value: action)
     kept.withLock { $0.append(crossing) }
     note(text)
     guard answers != .never else { return }

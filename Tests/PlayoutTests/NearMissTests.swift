@@ -8,7 +8,7 @@ import Testing
 struct NearMissTests {
   @Test func whatIsNearlyEnoughLastsAtASlowerPace() throws {
     let tone = (0..<1_000).map { Float(0.5 * sin(2 * Double.pi * 300 * Double($0) / 48_000)) }
-    var queue = SpeechQueue()
+    var queue = OutputBuffer()
     queue.append(SampleBuffer(tone), count: 1_000)
     // Fractions of a frame are on the way.
     var output = SampleBuffer(repeating: 0, count: 960)

@@ -14,13 +14,13 @@ struct SpeechBridgeTests {
     }
   }
 
-  private static func queue(_ parts: [[Float]]) -> SpeechQueue {
-    var queue = SpeechQueue()
+  private static func queue(_ parts: [[Float]]) -> OutputBuffer {
+    var queue = OutputBuffer()
     for part in parts where !part.isEmpty { queue.append(SampleBuffer(part), count: part.count) }
     return queue
   }
 
-  private static func read(_ queue: inout SpeechQueue, _ frames: Int) -> [Float] {
+  private static func read(_ queue: inout OutputBuffer, _ frames: Int) -> [Float] {
     var output = SampleBuffer(repeating: 0, count: frames)
     let count = queue.read(addingTo: &output, in: 0..<frames, ratio: 1)
     return (0..<count).map { output[$0] }

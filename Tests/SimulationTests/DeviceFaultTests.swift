@@ -52,8 +52,8 @@ struct DeviceFaultTests {
     #expect((last.far?.packetsReceived ?? 0) > 900 && last.far?.packetsLost == 0)
   }
 
-  @Test(arguments: [DeviceSides.capture, .playback, .both])
-  func headsetThatReturnsIsHeardWithTheDelayFromBefore(sides: DeviceSides) throws {
+  @Test(arguments: [StreamDirections.capture, .playback, .both])
+  func headsetThatReturnsIsHeardWithTheDelayFromBefore(sides: StreamDirections) throws {
     let fault = DeviceFault(.unplugged, second: 8, milliseconds: 5_000, sides: sides)
     for isNear in [true, false] {
       let observations = try Self.observe(

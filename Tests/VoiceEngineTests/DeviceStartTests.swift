@@ -55,7 +55,7 @@ struct DeviceStartTests {
     mutating func playbackDelayFrames() -> FrameCount { 0 }
     @_noAllocation @_noLocks
     mutating func pendingFrames() -> FrameCount { 0 }
-    mutating func exchange(_ sides: DeviceSides, with other: inout Self) {}
+    mutating func exchange(_ sides: StreamDirections, with other: inout Self) {}
   }
 
   @Test func deviceThatDoesNotStartIsSaidToWhoeverMakesTheEngineAndClosed() {

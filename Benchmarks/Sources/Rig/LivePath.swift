@@ -31,7 +31,9 @@ struct LivePath: PacketPath {
     generator = SeededGenerator(seed: seed)
   }
 
-  mutating func fate(sentAt instant: MonotonicInstant, byteCount: Int) -> EmulatedNetwork.Fate {
+  mutating func fate(sentAt instant: MonotonicInstant, byteCount: Int)
+    -> EmulatedNetwork.DeliveryOutcome
+  {
     let sound = lastMade.map { min(instant.nanoseconds(since: $0), Self.longestPacket) } ?? 0
     lastMade = instant
     let made = instant.advanced(byNanoseconds: Int64(encoding.shareOfSound * Double(sound)))

@@ -100,7 +100,7 @@ enum Modules {
   }
 
   private static func resample(_ turns: Int) {
-    var queue = SpeechQueue()
+    var queue = OutputBuffer()
     let block = speech(960)
     var output = SampleBuffer(repeating: 0, count: 960)
     for _ in 0..<turns {
@@ -114,7 +114,7 @@ enum Modules {
     var output = SampleBuffer(repeating: 0, count: 4_096)
     var removed = 0
     for _ in 0..<turns {
-      var queue = SpeechQueue()
+      var queue = OutputBuffer()
       queue.append(block, count: 2_880)
       removed += queue.shorten(limit: 960, isUrgent: true)
       _ = queue.read(addingTo: &output, in: 0..<960, ratio: 1)

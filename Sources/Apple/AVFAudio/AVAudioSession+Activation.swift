@@ -105,7 +105,7 @@ extension AVAudioSession {
       reserved.hold(plan.devices(among: cards), among: cards)
       lingering.stop()
     }
-    let headset = try RouteKeeper.open(
+    let headset = try RouteSupervisor.open(
       &plan,
       among: cards,
       wishes: setup.wishes,
@@ -113,11 +113,11 @@ extension AVAudioSession {
     )
     state.knownCards.merge(plan.identities)
     state.services = SoundServices()
-    state.granted = RouteKeeper.Granted(headset)
-    let alarm = try WakeUp()
+    state.granted = RouteSupervisor.Granted(headset)
+    let alarm = try WakeEvent()
     let engine = try engine(with: headset, setup: setup, &plan, alarm)
     if state.isInputMuted { engine.setInputMuted(.muted) }
-    let keeper = RouteKeeper(
+    let keeper = RouteSupervisor(
       engine,
       plan: plan,
       wishes: setup.wishes,
@@ -137,7 +137,7 @@ extension AVAudioSession {
     with headset: consuming Headset,
     setup: SessionState.Setup,
     _ plan: inout RoutePlan,
-    _ alarm: WakeUp
+    _ alarm: WakeEvent
   ) throws -> CallEngine {
     func make(_ device: consuming Headset) throws -> CallEngine {
       try CallEngine(

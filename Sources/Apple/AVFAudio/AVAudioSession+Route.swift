@@ -23,7 +23,7 @@ extension AVAudioSession {
   ///
   /// Called by the keeper, which must not wait for the session: the session may be waiting for the
   /// keeper.
-  func post(_ change: RouteKeeper.RouteChange) {
+  func post(_ change: RouteSupervisor.RouteChange) {
     notifications.async { [self] in
       let (category, news) = state.withLock { state in
         state.knownCards.merge(change.identities)

@@ -56,10 +56,10 @@ open class AVAudioSession: NSObject, @unchecked Sendable {
     /// as soon as it is plugged in, and any other if the named one is not there.
     ///
     /// Has no effect on a side that names a sound server, which chooses itself.
-    public var automatic: DeviceSides
+    public var automatic: StreamDirections
 
     /// A pair of devices.
-    public init(capture: DeviceName, playback: DeviceName, automatic: DeviceSides = []) {
+    public init(capture: DeviceName, playback: DeviceName, automatic: StreamDirections = []) {
       self.capture = capture
       self.playback = playback
       self.automatic = automatic

@@ -9,7 +9,7 @@ struct KnownCards: Equatable, Sendable {
   private var playback: [DeviceName: SoundCard.Identity] = [:]
 
   /// The identity of the card that the name means on that side; nil if it is not known.
-  subscript(side: DeviceSides, name: DeviceName) -> SoundCard.Identity? {
+  subscript(side: StreamDirections, name: DeviceName) -> SoundCard.Identity? {
     get { side == .capture ? capture[name] : playback[name] }
     set { if side == .capture { capture[name] = newValue } else { playback[name] = newValue } }
   }

@@ -94,7 +94,7 @@ struct RoutePlan: Sendable {
     standIns: AVAudioSession.Devices? = nil,
     at now: MonotonicInstant
   ) {
-    func make(_ side: DeviceSides, _ named: DeviceName, _ standIn: DeviceName?) -> Side {
+    func make(_ side: StreamDirections, _ named: DeviceName, _ standIn: DeviceName?) -> Side {
       let isAutomatic = devices.automatic.contains(side)
       let here = KnownDevice(named, identity: known[side, named]).name(among: cards)
       let own = here.flatMap(CardName.init)?.card(among: cards)
@@ -182,18 +182,18 @@ struct RoutePlan: Sendable {
   }
 
   /// The sides that do not have what was wished for.
-  var unsettled: [DeviceSides] { Self.sides.filter { !self[$0].isSettled } }
+  var unsettled: [StreamDirections] { Self.sides.filter { !self[$0].isSettled } }
 
-  private static let sides: [DeviceSides] = [.capture, .playback]
+  private static let sides: [StreamDirections] = [.capture, .playback]
 
   /// One side.
-  private(set) subscript(side: DeviceSides) -> Side {
+  private(set) subscript(side: StreamDirections) -> Side {
     get { side == .capture ? capture : playback }
     set { if side == .capture { capture = newValue } else { playback = newValue } }
   }
 
   /// Notes that the device of these sides is gone.
-  mutating func noteLost(_ sides: DeviceSides, at now: MonotonicInstant) {
+  mutating func noteLost(_ sides: StreamDirections, at now: MonotonicInstant) {
     for side in Self.sides where sides.contains(side) { self[side].noteLost(at: now) }
   }
 
@@ -207,9 +207,9 @@ struct RoutePlan: Sendable {
     among cards: [SoundCard],
     known: KnownCards,
     at now: MonotonicInstant
-  ) -> DeviceSides {
+  ) -> StreamDirections {
     let fresh = RoutePlan(devices, cards: cards, known: known, at: now)
-    var blocked: DeviceSides = []
+    var blocked: StreamDirections = []
     for side in Self.sides where isNew(fresh[side], on: side) {
       let current = self[side].current
       self[side] = fresh[side]
@@ -227,7 +227,7 @@ struct RoutePlan: Sendable {
   }
 
   // A device that was not chosen does not change because the other side does.
-  private func isNew(_ fresh: Side, on side: DeviceSides) -> Bool {
+  private func isNew(_ fresh: Side, on side: StreamDirections) -> Bool {
     fresh.named != self[side].named || fresh.isAutomatic != self[side].isAutomatic
   }
 
@@ -259,7 +259,7 @@ struct RoutePlan: Sendable {
 
   // The best device on a side, if it is better than those of `own`.
   private static func best(
-    on side: DeviceSides,
+    on side: StreamDirections,
     besides own: SoundCard?,
     among cards: [SoundCard]
   ) -> DeviceName? {
@@ -280,7 +280,7 @@ struct RoutePlan: Sendable {
   mutating func settle(
     among cards: [SoundCard],
     at now: MonotonicInstant,
-    by open: (_ name: DeviceName, _ side: DeviceSides) throws -> Void
+    by open: (_ name: DeviceName, _ side: StreamDirections) throws -> Void
   ) {
     for side in unsettled {
       for (name, isWanted) in attempts(on: side, among: cards, at: now) {
@@ -294,7 +294,7 @@ struct RoutePlan: Sendable {
   /// What to try on a side that does not have what was wished for, best first; true beside what was
   /// wished for.
   func attempts(
-    on side: DeviceSides,
+    on side: StreamDirections,
     among cards: [SoundCard],
     at now: MonotonicInstant
   ) -> [(name: DeviceName, isWanted: Bool)] {
@@ -310,7 +310,7 @@ struct RoutePlan: Sendable {
   }
 
   /// The wanted device of a side under the name that it has now; nil if its card is not there.
-  private func wanted(of side: DeviceSides, among cards: [SoundCard]) -> DeviceName? {
+  private func wanted(of side: StreamDirections, among cards: [SoundCard]) -> DeviceName? {
     KnownDevice(self[side].wanted, identity: self[side].identity).name(among: cards)
   }
 
@@ -318,7 +318,7 @@ struct RoutePlan: Sendable {
   ///
   /// For a card, other cards. Nothing stands in for a sound server or a plugin: taking its card
   /// would keep it from coming back.
-  private func substitutes(of side: DeviceSides, among cards: [SoundCard]) -> [DeviceName] {
+  private func substitutes(of side: StreamDirections, among cards: [SoundCard]) -> [DeviceName] {
     guard self[side].current == nil, CardName(self[side].wanted) != nil else { return [] }
     let own = wanted(of: side, among: cards).flatMap(CardName.init)?.card(among: cards)
     let others = cards.filter { $0 != own }.flatMap(\.devices)

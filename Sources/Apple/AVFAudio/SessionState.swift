@@ -30,7 +30,7 @@ struct SessionState: Sendable {
   struct Running: Sendable {
     let engine: CallEngine
     var setup: Setup
-    let keeper: RouteKeeper
+    let keeper: RouteSupervisor
 
     /// Releases the devices; blocks for some milliseconds.
     func stop() {
@@ -75,7 +75,7 @@ struct SessionState: Sendable {
   var services = SoundServices()
   /// What cards are known by that were used before, by their names.
   var knownCards = KnownCards()
-  var granted = RouteKeeper.Granted()
+  var granted = RouteSupervisor.Granted()
 
   /// Deactivates the session, and keeps the engine for a moment in case somebody wants it.
   @discardableResult

@@ -12,7 +12,7 @@ struct SoundServices: Sendable {
   }
 
   /// The sides whose server has gone.
-  private var missing: DeviceSides = []
+  private var missing: StreamDirections = []
 
   /// Takes in that a route was exchanged for another; nil if no server went or came back by that.
   mutating func note(
@@ -27,7 +27,7 @@ struct SoundServices: Sendable {
   }
 
   private mutating func note(
-    _ side: DeviceSides,
+    _ side: StreamDirections,
     from before: DeviceName?,
     to after: DeviceName?,
     because reason: AVAudioSession.RouteChangeReason

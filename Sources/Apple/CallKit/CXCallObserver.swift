@@ -25,14 +25,16 @@ open class CXCallObserver: NSObject {
   ///
   /// The delegate is held weakly.
   open func setDelegate(_ delegate: (any CXCallObserverDelegate)?, queue: DispatchQueue?) {
-    let crossing = Crossing(value: (self, Listener(delegate: delegate, queue: queue ?? .main)))
+    let crossing = UncheckedTransfer(
+      value: (self, Listener(delegate: delegate, queue: queue ?? .main))
+    )
     CallSystem.shared.perform { crossing.value.0.listener = crossing.value.1 }
   }
 
   /// Called on the call system's queue.
   func notify(_ call: CXCall) {
     guard let delegate = listener.delegate else { return }
-    let crossing = Crossing(value: (self, delegate, call))
+    let crossing = UncheckedTransfer(value: (self, delegate, call))
     listener.queue.async {
       crossing.value.1.callObserver(crossing.value.0, callChanged: crossing.value.2)
     }

@@ -9,11 +9,11 @@ import Synchronization
 ///
 /// **Thread safety:** every member may be used from any thread.
 open class CXProvider: NSObject {
-  private let stored: Mutex<Crossing<CXProviderConfiguration>>
+  private let stored: Mutex<UncheckedTransfer<CXProviderConfiguration>>
 
   /// A provider with the given configuration, which is copied.
   public init(configuration: CXProviderConfiguration) {
-    stored = Mutex(Crossing(value: configuration.duplicate()))
+    stored = Mutex(UncheckedTransfer(value: configuration.duplicate()))
     super.init()
     CallSystem.shared.register(self)
   }
@@ -25,7 +25,7 @@ open class CXProvider: NSObject {
   open var configuration: CXProviderConfiguration {
     get { stored.withLock { $0 }.value }
     set {
-      let copy = Crossing(value: newValue.duplicate())
+      let copy = UncheckedTransfer(value: newValue.duplicate())
       stored.withLock { $0 = copy }
     }
   }

@@ -7,25 +7,25 @@ import Synchronization
 /// the actions; what is added after the request does not count.
 open class CXTransaction: NSObject, NSCopying, NSSecureCoding {
   private let identity: UUID
-  private let list: Mutex<Crossing<[CXAction]>>
+  private let list: Mutex<UncheckedTransfer<[CXAction]>>
 
   /// A transaction without actions.
   public override init() {
     identity = UUID()
-    list = Mutex(Crossing(value: []))
+    list = Mutex(UncheckedTransfer(value: []))
     super.init()
   }
 
   /// A transaction of the given actions.
   public init(actions: [CXAction]) {
     identity = UUID()
-    list = Mutex(Crossing(value: actions))
+    list = Mutex(UncheckedTransfer(value: actions))
     super.init()
   }
 
   private init(identity: UUID, actions: [CXAction]) {
     self.identity = identity
-    list = Mutex(Crossing(value: actions))
+    list = Mutex(UncheckedTransfer(value: actions))
     super.init()
   }
 
@@ -45,7 +45,7 @@ open class CXTransaction: NSObject, NSCopying, NSSecureCoding {
       let actions = coder.decodeObject(of: classes, forKey: "actions") as? [CXAction]
     else { return nil }
     identity = uuid
-    list = Mutex(Crossing(value: actions))
+    list = Mutex(UncheckedTransfer(value: actions))
     super.init()
   }
 
@@ -60,8 +60,8 @@ open class CXTransaction: NSObject, NSCopying, NSSecureCoding {
 
   /// Appends an action.
   open func addAction(_ action: CXAction) {
-    let crossing = Crossing(value: action)
-    list.withLock { $0 = Crossing(value: $0.value + [crossing.value]) }
+    let crossing = UncheckedTransfer(value: action)
+    list.withLock { $0 = UncheckedTransfer(value: $0.value + [crossing.value]) }
   }
 
   /// True: transactions can be archived securely.

@@ -52,7 +52,7 @@ final class CallSystem: @unchecked Sendable {
   // MARK: Providers and observers
 
   func register(_ provider: CXProvider) {
-    let crossing = Crossing(value: provider)
+    let crossing = UncheckedTransfer(value: provider)
     perform { [self] in
       let provider = crossing.value
       let id = control.addProvider(provider.configuration.settings)
@@ -65,7 +65,7 @@ final class CallSystem: @unchecked Sendable {
     of provider: CXProvider,
     queue: DispatchQueue?
   ) {
-    let crossing = Crossing(value: (provider, delegate))
+    let crossing = UncheckedTransfer(value: (provider, delegate))
     perform { [self] in
       guard let mailbox = mailbox(of: crossing.value.0) else { return }
       mailbox.setDelegate(crossing.value.1, queue: queue)
@@ -73,7 +73,7 @@ final class CallSystem: @unchecked Sendable {
   }
 
   func add(observer: CXCallObserver) {
-    let crossing = Crossing(value: WeakObserver(observer: observer))
+    let crossing = UncheckedTransfer(value: WeakObserver(observer: observer))
     perform { [self] in
       observers.removeAll { $0.observer == nil }
       observers.append(crossing.value)
@@ -88,7 +88,7 @@ final class CallSystem: @unchecked Sendable {
   }
 
   var calls: [CXCall] {
-    read { Crossing(value: control.snapshots.map { CXCall($0) }) }.value
+    read { UncheckedTransfer(value: control.snapshots.map { CXCall($0) }) }.value
   }
 
   func remove(presenter: any CallPresenter) {
@@ -100,26 +100,26 @@ final class CallSystem: @unchecked Sendable {
   }
 
   func pendingTransactions(of provider: CXProvider) -> [CXTransaction] {
-    let crossing = Crossing(value: provider)
+    let crossing = UncheckedTransfer(value: provider)
     return read {
       var seen: [CXTransaction] = []
-      guard let id = mailbox(of: crossing.value)?.id else { return Crossing(value: seen) }
+      guard let id = mailbox(of: crossing.value)?.id else { return UncheckedTransfer(value: seen) }
       for action in control.pendingActions where action.provider == id {
         guard let transaction = delivered[action.id]?.transaction,
           !seen.contains(where: { $0 === transaction })
         else { continue }
         seen.append(transaction)
       }
-      return Crossing(value: seen)
+      return UncheckedTransfer(value: seen)
     }.value
   }
 
   func pendingActions(of provider: CXProvider) -> [CXAction] {
-    let crossing = Crossing(value: provider)
+    let crossing = UncheckedTransfer(value: provider)
     return read {
       let id = mailbox(of: crossing.value)?.id
       let pending = control.pendingActions.filter { $0.provider == id }
-      return Crossing(value: pending.compactMap { delivered[$0.id]?.action })
+      return UncheckedTransfer(value: pending.compactMap { delivered[$0.id]?.action })
     }.value
   }
 
@@ -136,7 +136,7 @@ final class CallSystem: @unchecked Sendable {
   ) {
     // What the app does to the transaction from now on does not count.
     let objects = transaction.actions
-    let crossing = Crossing(value: (transaction, objects))
+    let crossing = UncheckedTransfer(value: (transaction, objects))
     let requests = objects.map(\.request)
     verb { [self] in
       let refusal = accept(requests, of: crossing.value.0, crossing.value.1)
@@ -189,7 +189,7 @@ final class CallSystem: @unchecked Sendable {
     of provider: CXProvider,
     completion: @escaping @Sendable ((any Error)?) -> Void
   ) {
-    let crossing = Crossing(value: provider)
+    let crossing = UncheckedTransfer(value: provider)
     let settings = update.settings
     verb { [self] in
       let mailbox = mailbox(of: crossing.value)
@@ -248,14 +248,14 @@ final class CallSystem: @unchecked Sendable {
     of provider: CXProvider,
     _ body: @escaping @Sendable (inout CallControl, ProviderID, Moment) -> Void
   ) {
-    let crossing = Crossing(value: provider)
+    let crossing = UncheckedTransfer(value: provider)
     verb { [self] in
       if let id = mailbox(of: crossing.value)?.id { body(&control, id, now) }
     }
   }
 
   func invalidate(_ provider: CXProvider) {
-    let crossing = Crossing(value: provider)
+    let crossing = UncheckedTransfer(value: provider)
     verb { [self] in
       guard let mailbox = mailbox(of: crossing.value) else { return }
       mailbox.close()
@@ -264,7 +264,7 @@ final class CallSystem: @unchecked Sendable {
       mailboxes.removeAll { $0 === mailbox }
     }
     // A process may end right after this (R30).
-    read { Crossing(value: self.book) }.value.flush()
+    read { UncheckedTransfer(value: self.book) }.value.flush()
   }
 
   /// Voids every call and action, as when the system's own state is lost (R32).
@@ -316,7 +316,7 @@ final class CallSystem: @unchecked Sendable {
     case .timedOut(let action):
       guard let object = delivered[action.id]?.action else { return }
       object.markTimedOut()
-      let crossing = Crossing(value: object)
+      let crossing = UncheckedTransfer(value: object)
       tell(action.provider) { $1.provider($0, timedOutPerforming: crossing.value) }
     case .finished(let action, _):
       delivered.removeValue(forKey: action.id)?.action.markComplete()
@@ -348,7 +348,7 @@ final class CallSystem: @unchecked Sendable {
       object.markDelivered(as: action.id)
       delivered[action.id] = (object, transaction)
     }
-    let crossing = Crossing(value: (transaction, objects))
+    let crossing = UncheckedTransfer(value: (transaction, objects))
     tell(first.provider) { provider, delegate in
       let (transaction, objects) = crossing.value
       // What has become void on its way is not performed.
@@ -366,7 +366,7 @@ final class CallSystem: @unchecked Sendable {
       try AVAudioSession.sharedInstance().activateForCall()
       tell(provider) { $1.provider($0, didActivate: .sharedInstance()) }
     } catch {
-      let crossing = Crossing(value: error)
+      let crossing = UncheckedTransfer(value: error)
       tell(provider) {
         $1.provider($0, failedToActivate: .sharedInstance(), error: crossing.value)
       }

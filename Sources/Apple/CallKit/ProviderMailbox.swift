@@ -73,7 +73,7 @@ final class ProviderMailbox {
   private func flush() {
     while let delegate, case .message(let message)? = entries.first {
       entries.removeFirst()
-      let crossing = Crossing(value: (provider, delegate))
+      let crossing = UncheckedTransfer(value: (provider, delegate))
       (givenQueue ?? .main).async { [closed] in
         guard !closed.isSet.load(ordering: .acquiring) else { return }
         message(crossing.value.0, crossing.value.1)

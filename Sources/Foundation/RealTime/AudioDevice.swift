@@ -25,7 +25,7 @@ public struct DeviceTransfer: Equatable, Sendable, BitwiseCopyable {
 }
 
 /// The sides of a device, which come and go independently of each other.
-public struct DeviceSides: OptionSet, Hashable, Sendable, BitwiseCopyable {
+public struct StreamDirections: OptionSet, Hashable, Sendable, BitwiseCopyable {
   /// A bit for each side.
   public let rawValue: UInt8
 
@@ -33,11 +33,11 @@ public struct DeviceSides: OptionSet, Hashable, Sendable, BitwiseCopyable {
   public init(rawValue: UInt8) { self.rawValue = rawValue }
 
   /// The microphone.
-  public static var capture: DeviceSides { DeviceSides(rawValue: 1) }
+  public static var capture: StreamDirections { StreamDirections(rawValue: 1) }
   /// The loudspeaker.
-  public static var playback: DeviceSides { DeviceSides(rawValue: 2) }
+  public static var playback: StreamDirections { StreamDirections(rawValue: 2) }
   /// Both.
-  public static var both: DeviceSides { DeviceSides(rawValue: 3) }
+  public static var both: StreamDirections { StreamDirections(rawValue: 3) }
 }
 
 /// A microphone and a loudspeaker as the voice thread sees them: mono, 32-bit float, -1 to 1.
@@ -98,7 +98,7 @@ public protocol AudioDevice: ~Copyable, SendableMetatype {
   mutating func pendingFrames() -> FrameCount
 
   /// Exchanges these sides with those of `other`, all that belongs to them included.
-  mutating func exchange(_ sides: DeviceSides, with other: inout Self)
+  mutating func exchange(_ sides: StreamDirections, with other: inout Self)
 }
 
 /// A device that could not be used.

@@ -32,11 +32,11 @@ public struct CardMixer: ~Copyable {
   ///
   /// Nothing else is touched: levels and mutes that the user has chosen stay. A card that was never
   /// used is often silent.
-  public func makeAudible(_ sides: DeviceSides) {
+  public func makeAudible(_ sides: StreamDirections) {
     let elements = unsafe elements()
     var controls: [MixerPlan.Control] = []
     for index in unsafe elements.indices { unsafe controls += Self.controls(of: elements[index]) }
-    for side in [DeviceSides.capture, .playback] where sides.contains(side) {
+    for side in [StreamDirections.capture, .playback] where sides.contains(side) {
       for change in MixerPlan(for: side, controls: controls).changes {
         for index in unsafe elements.indices { unsafe Self.perform(change, on: elements[index]) }
       }
@@ -59,7 +59,7 @@ public struct CardMixer: ~Copyable {
 
   private static func controls(of element: OpaquePointer) -> [MixerPlan.Control] {
     let name = unsafe name(of: element)
-    return [DeviceSides.capture, .playback].compactMap { side in
+    return [StreamDirections.capture, .playback].compactMap { side in
       let calls = MixerCalls(side)
       let hasSwitch = unsafe calls.hasSwitch(element) != 0
       let hasVolume = unsafe calls.hasVolume(element) != 0
@@ -130,7 +130,7 @@ private struct MixerCalls {
   let setSwitch: (OpaquePointer, CInt) -> CInt
   let setVolume: (OpaquePointer, Int) -> CInt
 
-  init(_ side: DeviceSides) {
+  init(_ side: StreamDirections) {
     let isCapture = side == .capture
     unsafe hasSwitch =
       isCapture ? snd_mixer_selem_has_capture_switch : snd_mixer_selem_has_playback_switch

@@ -19,13 +19,13 @@ final class CardProfile {
   /// The device file that the card had: plugged in again, it has another, and nothing is switched
   /// on.
   private let node: UInt
-  private var enabled: [DeviceSides: String] = [:]
+  private var enabled: [StreamDirections: String] = [:]
 
   /// Switches on the ways between devices that are about to be opened and the best ports that they
   /// have, where their cards have profiles.
   static func setUp(capture: DeviceName, playback: DeviceName) {
     let cards = SoundCard.all()
-    for (side, device) in [(DeviceSides.capture, capture), (.playback, playback)] {
+    for (side, device) in [(StreamDirections.capture, capture), (.playback, playback)] {
       guard let name = CardName(device), let card = name.card(among: cards) else { continue }
       profiles.withLock { profiles in
         let node = Self.node(ofCard: card.number)
@@ -57,7 +57,7 @@ final class CardProfile {
     return unsafe stat("/dev/snd/controlC\(number)", &status) == 0 ? UInt(status.st_ino) : 0
   }
 
-  private func enable(_ side: DeviceSides, device: String) {
+  private func enable(_ side: StreamDirections, device: String) {
     guard let verb = ProfilePlan.verb(among: list("_verbs")) else { return }
     let kind = side == .capture ? "CapturePCM" : "PlaybackPCM"
     // What the verb says for all ports is not meant: hence the equals sign.

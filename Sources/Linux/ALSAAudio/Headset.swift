@@ -132,7 +132,7 @@ public struct Headset: AudioDevice, ~Copyable {
   }
 
   /// Exchanges these sides with those of `other`.
-  public mutating func exchange(_ sides: DeviceSides, with other: inout Headset) {
+  public mutating func exchange(_ sides: StreamDirections, with other: inout Headset) {
     if sides.contains(.capture) {
       swap(&capture, &other.capture)
       swap(&captureDescriptors, &other.captureDescriptors)

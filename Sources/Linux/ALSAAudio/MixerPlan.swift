@@ -11,7 +11,7 @@ struct MixerPlan: Equatable, Sendable {
     let name: String
     /// Tells controls of one name apart.
     var index: UInt32 = 0
-    let side: DeviceSides
+    let side: StreamDirections
     /// Whether its switch is on; nil if it has none.
     var isOn: Bool?
     /// Whether its switch chooses one input of several.
@@ -42,7 +42,7 @@ struct MixerPlan: Equatable, Sendable {
   let changes: [Change]
 
   /// What is to be done before one side of a card is used.
-  init(for side: DeviceSides, controls: [Control]) {
+  init(for side: StreamDirections, controls: [Control]) {
     let own = controls.filter { $0.side == side && Self.matters($0, among: controls) }
     var hasChoice = controls.contains { $0.side == side && $0.isChoice && $0.isOn == true }
     var changes: [Change] = []

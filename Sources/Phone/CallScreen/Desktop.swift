@@ -20,7 +20,7 @@ package enum Desktop {
     callBack: @escaping @Sendable (_ handle: String) -> Void
   ) -> (any CallPresenter)? {
     guard let bus = BusConnection(address: address) else { return nil }
-    let deeds = CallNote.Deeds(decide: decide, callBack: callBack)
+    let deeds = CallNotification.NotificationActions(decide: decide, callBack: callBack)
     let hasPortalOnly =
       !bus.hasService(DesktopCallScreen.service) && bus.hasService(PortalCallScreen.service)
     return hasPortalOnly

@@ -16,10 +16,10 @@ final class DesktopCallScreen: CallPresenter {
   /// A server may have to be started first, and what it shows late must be known to be taken away.
   private static let patienceMilliseconds = 25_000
 
-  private typealias Key = CallNote.Key
+  private typealias Key = CallNotification.Key
 
   private struct Shown: Sendable {
-    var note: CallNote
+    var note: CallNotification
     /// The server's number, nil until it has answered.
     var number: UInt32?
     /// True while the server is being asked: what changes meanwhile is asked for afterwards.
@@ -29,10 +29,10 @@ final class DesktopCallScreen: CallPresenter {
   }
 
   private let bus: BusConnection
-  private let deeds: CallNote.Deeds
+  private let deeds: CallNotification.NotificationActions
   private let shown = Mutex<[Key: Shown]>([:])
 
-  init(bus: BusConnection, deeds: CallNote.Deeds) {
+  init(bus: BusConnection, deeds: CallNotification.NotificationActions) {
     self.bus = bus
     self.deeds = deeds
     bus.subscribe(to: Self.service) { [weak self] in self?.heard($0) }
@@ -62,7 +62,7 @@ final class DesktopCallScreen: CallPresenter {
   // MARK: CallPresenter
 
   func present(_ presentation: CallPresentation) {
-    let wanted = CallNote.notes(for: presentation)
+    let wanted = CallNotification.notes(for: presentation)
     let (changed, closed) = shown.withLock { shown -> ([Key], [UInt32]) in
       var closed: [UInt32] = []
       for (key, entry) in shown {
@@ -82,7 +82,7 @@ final class DesktopCallScreen: CallPresenter {
   }
 
   func present(ended record: CallRecord) {
-    guard let note = CallNote.missed(record) else { return }
+    guard let note = CallNotification.missed(record) else { return }
     shown.withLock { $0[.missed(record.id)] = Shown(note: note) }
     ask(for: .missed(record.id))
   }
@@ -124,7 +124,7 @@ final class DesktopCallScreen: CallPresenter {
     }
   }
 
-  private func answered(_ note: CallNote, for key: Key, _ number: UInt32?) {
+  private func answered(_ note: CallNotification, for key: Key, _ number: UInt32?) {
     let (isWanted, isCurrent) = shown.withLock { shown in
       guard shown[key] != nil else { return (false, true) }
       shown[key]?.isAsked = false

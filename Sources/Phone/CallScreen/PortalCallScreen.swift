@@ -14,18 +14,18 @@ final class PortalCallScreen: CallPresenter {
   private static let interface = "org.freedesktop.portal.Notification"
 
   private let bus: BusConnection
-  private let deeds: CallNote.Deeds
+  private let deeds: CallNotification.NotificationActions
   private let notes = Mutex(Notes())
 
   private struct Notes {
-    var shown: [CallNote.Key: CallNote] = [:]
+    var shown: [CallNotification.Key: CallNotification] = [:]
     /// The portal does not report that a missed call's notification was dismissed: the oldest is
     /// dropped.
-    var missed: [CallNote.Key] = []
+    var missed: [CallNotification.Key] = []
     static let missedLimit = 50
   }
 
-  init(bus: BusConnection, deeds: CallNote.Deeds) {
+  init(bus: BusConnection, deeds: CallNotification.NotificationActions) {
     self.bus = bus
     self.deeds = deeds
     bus.subscribe(to: Self.interface) { [weak self] in self?.heard($0) }
@@ -35,7 +35,7 @@ final class PortalCallScreen: CallPresenter {
 
   // The bus keeps the order of what is asked under the lock.
   func present(_ presentation: CallPresentation) {
-    let wanted = CallNote.notes(for: presentation)
+    let wanted = CallNotification.notes(for: presentation)
     notes.withLock { notes in
       for key in notes.shown.keys {
         guard case .call(let id) = key, wanted[id] == nil else { continue }
@@ -50,8 +50,8 @@ final class PortalCallScreen: CallPresenter {
   }
 
   func present(ended record: CallRecord) {
-    guard let note = CallNote.missed(record) else { return }
-    let key = CallNote.Key.missed(record.id)
+    guard let note = CallNotification.missed(record) else { return }
+    let key = CallNotification.Key.missed(record.id)
     notes.withLock { notes in
       notes.shown[key] = note
       notes.missed.append(key)
@@ -62,7 +62,7 @@ final class PortalCallScreen: CallPresenter {
 
   // MARK: The portal
 
-  private func show(_ note: CallNote, as key: CallNote.Key) {
+  private func show(_ note: CallNotification, as key: CallNotification.Key) {
     let buttons = note.buttons.map { button -> [String: BusValue] in
       ["label": .string(button.label), "action": .string(button.key)]
     }
@@ -94,7 +94,7 @@ final class PortalCallScreen: CallPresenter {
     deeds.press(button, on: entry.value)
   }
 
-  private static func name(of key: CallNote.Key) -> String {
+  private static func name(of key: CallNotification.Key) -> String {
     switch key {
     case .call(let id): "call-\(id.high)-\(id.low)"
     case .missed(let id): "missed-\(id.high)-\(id.low)"

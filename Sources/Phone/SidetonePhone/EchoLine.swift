@@ -127,7 +127,7 @@ public actor EchoLine {
       // Whatever happened while others were being told.
       guard calls[id] === call, let stream = call.stream,
         let statistics = engines[call.engine].statistics(of: stream),
-        let death = StreamDeath(statistics, isExpected: call.isTalking)
+        let death = MediaTimeout(statistics, isExpected: call.isTalking)
       else { continue }
       await agent.hangUp(id)
       end(id, reason: death.description)

@@ -9,7 +9,7 @@ final class EventListener {
   private let source: any DispatchSourceRead
 
   /// Calls `heard` after each signal of `event`; several signals in quick succession may be one.
-  init(_ event: WakeUp, _ heard: @escaping @Sendable () -> Void) {
+  init(_ event: WakeEvent, _ heard: @escaping @Sendable () -> Void) {
     let queue = DispatchQueue(label: "sidetone.event")
     source = DispatchSource.makeReadSource(fileDescriptor: event.descriptor, queue: queue)
     source.setEventHandler {

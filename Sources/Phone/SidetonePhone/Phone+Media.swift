@@ -139,7 +139,7 @@ extension Phone {
       guard let statistics = engine.statistics(of: id) else { continue }
       // Who holds the call may say nothing at all, whatever was agreed (RFC 3264 section 8.4).
       let isExpected = call.media?.mayReceive == true && !call.isHeldByFarSide
-      if let death = StreamDeath(statistics, isExpected: isExpected) {
+      if let death = MediaTimeout(statistics, isExpected: isExpected) {
         abandon(call, reason: death.description)
       }
     }

@@ -50,7 +50,7 @@ public struct DelayTarget: ~Copyable {
   /// What the playout should hold back beyond the fastest packet, in nanoseconds.
   public private(set) var nanoseconds: Int64
 
-  private var fastest = WindowedMinimum()
+  private var fastest = BaselineEstimator()
   private var reference: Int64?
   private var histogram = DelayHistogram()
   private var heard: Int64 = 0

@@ -39,7 +39,7 @@ public struct JitterBuffer: ~Copyable {
   public private(set) var delayNanoseconds: Int64 = 0
 
   var store = PacketStore(capacity: 512)
-  private var lastingExcess = LastingExcess()
+  private var lastingExcess = SustainedExcess()
   var target = DelayTarget()
   private var newestArrival: (mediaFrame: Int64, sequence: Int64, instant: MonotonicInstant)?
   /// The first packet of this time base that came.
@@ -48,7 +48,7 @@ public struct JitterBuffer: ~Copyable {
   /// Packets before this number belong to a time base that was left.
   private var firstSequence: Int64 = 0
   var played = RecentSequences()
-  private(set) var overtaking = Overtaking()
+  private(set) var overtaking = ReorderingTracker()
   var drift = DriftControl()
   /// Input frames for each output frame until the next step: within 0.2 % of 1, or 2 % after a
   /// packet in a pause.

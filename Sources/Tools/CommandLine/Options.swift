@@ -133,7 +133,7 @@ struct DeviceOptions: ParsableArguments {
   /// A card that another program has is waited for in the call.
   func apply(to configuration: inout PhoneConfiguration) throws {
     let (microphone, loudspeaker) = resolved
-    var automatic: DeviceSides = []
+    var automatic: StreamDirections = []
     if microphone.isAutomatic { automatic.formUnion(.capture) }
     if loudspeaker.isAutomatic { automatic.formUnion(.playback) }
     try check(capture: microphone.now, playback: .null)

@@ -1,5 +1,5 @@
 import MediaCore
-import Playout
+import DeviceTiming
 import RealTime
 import SpeechDSP
 
@@ -11,18 +11,18 @@ import SpeechDSP
 /// **Thread safety:** made and released by the engine's owner; between the command and `done` it
 /// belongs to the voice thread.
 final class DeviceReplacement<Device: AudioDevice & ~Copyable> {
-  let sides: DeviceSides
-  let fill: PlaybackFill
+  let sides: StreamDirections
+  let fill: PlaybackLevel
   /// Signalled once the sides are exchanged.
-  let done: WakeUp
+  let done: WakeEvent
   var device: Device
   var captureResampler: FixedRateResampler?
   var playbackResampler: FixedRateResampler?
 
   /// Starts `device`, of which only `sides` are used.
-  init(_ sides: DeviceSides, with device: consuming Device) throws {
-    done = try WakeUp()
-    let fill = PlaybackFill(device)
+  init(_ sides: StreamDirections, with device: consuming Device) throws {
+    done = try WakeEvent()
+    let fill = PlaybackLevel(device)
     let captureResampler = try CaptureChain.resampler(from: device.captureRate)
     let playbackResampler = try PlaybackChain.resampler(to: device.playbackRate)
     try device.start(fill: fill.goal)
@@ -37,7 +37,7 @@ final class DeviceReplacement<Device: AudioDevice & ~Copyable> {
 // SAFETY: one owner at a time, as said above; the command and `done` order the two threads.
 extension DeviceReplacement: @unchecked Sendable where Device: ~Copyable {}
 
-extension PlaybackFill {
+extension PlaybackLevel {
   /// Fill control of that device.
   init(_ device: borrowing some AudioDevice & ~Copyable) {
     self.init(

@@ -8,10 +8,10 @@ import Synchronization
 ///
 /// **Thread safety:** one thread answers, once; another waits, once.
 final class DeviceStart: Sendable {
-  private let isDone: WakeUp
+  private let isDone: WakeEvent
   private let error = Mutex<AudioDeviceError?>(nil)
 
-  init() throws(SystemError) { isDone = try WakeUp() }
+  init() throws(SystemError) { isDone = try WakeEvent() }
 
   /// Starts, and tells how that went; true if the device runs.
   func perform(_ start: () throws(AudioDeviceError) -> Void) -> Bool {

@@ -6,35 +6,35 @@ import Synchronization
 /// **Thread safety:** any thread.
 final class LoopSignals: Sendable {
   /// Ends the loop's wait: there are commands, or it is to stop.
-  let wakeUp: WakeUp
+  let wakeUp: WakeEvent
   /// Signalled by the loop when a side of the device needs another one; nil if no thread waits for
   /// it.
-  let alarm: WakeUp?
+  let alarm: WakeEvent?
   /// Signalled by the loop when there are keys to be taken: some that were pressed, or what a
   /// stream had still to send.
-  let keyNews: WakeUp
+  let keyNews: WakeEvent
   /// True when the loop is to end.
   let isStopping = Atomic<Bool>(false)
 
   private let gone = Atomic<UInt8>(0)
 
-  init(alarm: WakeUp? = nil) throws(SystemError) {
-    wakeUp = try WakeUp()
-    keyNews = try WakeUp()
+  init(alarm: WakeEvent? = nil) throws(SystemError) {
+    wakeUp = try WakeEvent()
+    keyNews = try WakeEvent()
     self.alarm = alarm
   }
 
   /// The sides that are gone, or have stood still for long.
-  var goneSides: DeviceSides {
-    DeviceSides(rawValue: gone.load(ordering: .acquiring))
+  var goneSides: StreamDirections {
+    StreamDirections(rawValue: gone.load(ordering: .acquiring))
   }
 
-  func noteGone(_ sides: DeviceSides) {
+  func noteGone(_ sides: StreamDirections) {
     let before = gone.bitwiseOr(sides.rawValue, ordering: .acquiringAndReleasing).oldValue
     if before & sides.rawValue != sides.rawValue { alarm?.signal() }
   }
 
-  func noteBack(_ sides: DeviceSides) {
+  func noteBack(_ sides: StreamDirections) {
     gone.bitwiseAnd(~sides.rawValue, ordering: .releasing)
   }
 }

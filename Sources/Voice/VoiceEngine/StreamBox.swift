@@ -1,5 +1,5 @@
 import MediaCore
-import Playout
+import DeviceTiming
 import RTP
 import RealTime
 import Synchronization
@@ -23,7 +23,7 @@ public struct StreamID: Hashable, Sendable, BitwiseCopyable {
 /// on the voice thread.
 final class StreamBox<Transport: PacketTransport & ~Copyable> {
   var isMuted = false
-  var reports: LatestWriter<StreamStatistics>
+  var reports: TripleBufferWriter<StreamStatistics>
   var keys: RingProducer<UInt8>
   /// Streams of one conference hear each other; 0 stands for none.
   var conference = 0
@@ -32,7 +32,7 @@ final class StreamBox<Transport: PacketTransport & ~Copyable> {
   private let ssrc: UInt32
   /// Whether somebody else than the agreed host was heard first.
   private var isStrangerHeard = false
-  private var outputPeak = HeldPeak()
+  private var outputPeak = PeakHold()
   // SAFETY: one thread owns the box, and neither of these calls back into it. The generic one is
   // last, as in `VoiceLoop`.
   @safe @exclusivity(unchecked) var stream: VoiceStream
@@ -42,7 +42,7 @@ final class StreamBox<Transport: PacketTransport & ~Copyable> {
     stream: consuming VoiceStream,
     ssrc: UInt32,
     transport: consuming Transport,
-    reports: consuming LatestWriter<StreamStatistics>,
+    reports: consuming TripleBufferWriter<StreamStatistics>,
     keys: consuming RingProducer<UInt8>
   ) {
     self.stream = stream
@@ -172,7 +172,7 @@ final class StreamBox<Transport: PacketTransport & ~Copyable> {
   func receive(
     _ datagram: inout ByteBuffer,
     at now: MonotonicInstant,
-    playback: SoundClock,
+    playback: DeviceClock,
     tracing trace: inout StageTrace?
   ) {
     for _ in 0..<512 {

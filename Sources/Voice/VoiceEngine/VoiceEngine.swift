@@ -28,7 +28,7 @@ public final class VoiceEngine<
     /// Commands that found the ring full, oldest first: none is lost, and none overtakes another.
     var backlog: [LoopCommand] = []
     var released: RingConsumer<Int>
-    var reports: LatestReader<EngineStatistics>
+    var reports: TripleBufferReader<EngineStatistics>
     var monitorCapture: RingConsumer<Float>?
     var monitorPlayback: RingConsumer<Float>?
     var stageTimes: RingConsumer<StageTime>?
@@ -45,13 +45,13 @@ public final class VoiceEngine<
   // SAFETY: reached only through `control`, under its lock; the loop knows the box alone.
   private final class Attached: @unchecked Sendable {
     let box: StreamBox<Transport>
-    var reports: LatestReader<StreamStatistics>
+    var reports: TripleBufferReader<StreamStatistics>
     var keys: RingConsumer<UInt8>
     var newest: StreamStatistics?
 
     init(
       box: StreamBox<Transport>,
-      reports: consuming LatestReader<StreamStatistics>,
+      reports: consuming TripleBufferReader<StreamStatistics>,
       keys: consuming RingConsumer<UInt8>
     ) {
       self.box = box
@@ -76,14 +76,14 @@ public final class VoiceEngine<
   public init(
     device: consuming Device,
     settings: EngineSettings,
-    alarm: WakeUp? = nil,
+    alarm: WakeEvent? = nil,
     onDenial: (@Sendable (_ thread: Int32) -> Void)? = nil
   ) throws {
     let signals = try LoopSignals(alarm: alarm)
 
     var commands = RingProducer<LoopCommand>(capacity: 1_024)
     var released = RingProducer<Int>(capacity: 512)
-    var reports = LatestWriter<EngineStatistics>()
+    var reports = TripleBufferWriter<EngineStatistics>()
     var monitorCapture: RingProducer<Float>?
     var monitorPlayback: RingProducer<Float>?
     if settings.measurement != .off {
@@ -160,13 +160,13 @@ public final class VoiceEngine<
   // MARK: Devices
 
   /// The sides that are gone, or have stood still for a second, and were not replaced.
-  public var goneSides: DeviceSides { signals.goneSides }
+  public var goneSides: StreamDirections { signals.goneSides }
 
   /// Goes on with `sides` of another device, which it starts; what they replace is closed.
   ///
   /// Blocks until that is done. Streams go on: what the microphone misses is a gap of known length.
   /// Throws the device's error, and then nothing has changed.
-  public func replace(_ sides: DeviceSides, with device: consuming Device) throws {
+  public func replace(_ sides: StreamDirections, with device: consuming Device) throws {
     let replacement = try DeviceReplacement(sides, with: device)
     let isTaken = control.withLock { control in
       guard control.thread != nil else { return false }
@@ -201,7 +201,7 @@ public final class VoiceEngine<
     conference: Int = 0
   ) throws -> StreamID {
     let stream = try VoiceStream(configuration)
-    var reports = LatestWriter<StreamStatistics>()
+    var reports = TripleBufferWriter<StreamStatistics>()
     let reader = reports.makeReader()
     var keys = RingProducer<UInt8>(capacity: 64)
     let keyReader = keys.makeConsumer()
@@ -296,7 +296,7 @@ public final class VoiceEngine<
   }
 
   /// Signalled when there may be something new for `takeKeys` or `takeUnsentKeys`, of any stream.
-  public var keyNews: WakeUp { signals.keyNews }
+  public var keyNews: WakeEvent { signals.keyNews }
 
   /// Fetches the codes of the keys that the far side has pressed since the last call.
   public func takeKeys(of stream: StreamID) -> [UInt8] {

@@ -1,12 +1,12 @@
 import CLinux
 import MediaCore
-import Playout
+import DeviceTiming
 import RealTime
 
 /// Devices that go, stand still and are replaced while the voice goes on.
 extension VoiceLoop where Device: ~Copyable, Transport: ~Copyable {
   /// Notes that nothing more will come from these sides.
-  func noteGone(_ sides: DeviceSides) {
+  func noteGone(_ sides: StreamDirections) {
     gone.formUnion(sides)
     signals.noteGone(sides)
     if sides.contains(.playback) { forEachStream { box, _ in box.stream.noteInterruption() } }
@@ -23,7 +23,7 @@ extension VoiceLoop where Device: ~Copyable, Transport: ~Copyable {
     if !gone.contains(.playback) { note(.playback, playbackStillness.pass(nanoseconds: passed)) }
   }
 
-  private func note(_ side: DeviceSides, _ isAlarm: Bool?) {
+  private func note(_ side: StreamDirections, _ isAlarm: Bool?) {
     guard let isAlarm else { return }
     if isAlarm { signals.noteGone(side) } else { signals.noteBack(side) }
   }
@@ -56,7 +56,7 @@ extension VoiceLoop where Device: ~Copyable, Transport: ~Copyable {
       rate: .voice
     )
     statistics.capturePeriodNanoseconds = period
-    captureStillness = SideStillness(periodNanoseconds: period)
+    captureStillness = StallWatchdog(periodNanoseconds: period)
     lastRead = time.now
     discardStaleCapture()
   }
@@ -67,7 +67,7 @@ extension VoiceLoop where Device: ~Copyable, Transport: ~Copyable {
     errand = nil
     writtenFrames = 0
     playbackClock.changeDevice(period: device.playbackPeriod, rate: device.playbackRate)
-    playbackStillness = SideStillness(
+    playbackStillness = StallWatchdog(
       periodNanoseconds: device.playbackRate.nanoseconds(of: device.playbackPeriod)
     )
     waits = Waits(device)

@@ -1,9 +1,9 @@
 import MediaCore
-import Playout
+import DeviceTiming
 import RealTime
 
 /// What the loop has to do between two periods of its microphone.
-struct MidCycleErrand {
+struct DeferredWrite {
   enum Kind {
     /// Give the loudspeaker what it wants.
     case write
@@ -16,7 +16,7 @@ struct MidCycleErrand {
 }
 
 /// When the loudspeaker is written to: at once, or as late in its cycle as is safe
-/// (`PlaybackFill`).
+/// (`PlaybackLevel`).
 extension VoiceLoop where Device: ~Copyable, Transport: ~Copyable {
   /// A wait that is shorter is not worth a wake-up.
   private static var shortestWait: Int64 { 100_000 }
@@ -37,16 +37,16 @@ extension VoiceLoop where Device: ~Copyable, Transport: ~Copyable {
     // What lay until now will lie shorter, or longer.
     if more != 0 { forEachStream { box, _ in box.stream.noteShorterWaits(by: more) } }
     if !isBehind, due.nanoseconds(since: time.now) > Self.shortestWait {
-      errand = MidCycleErrand(kind: .write, time: due)
+      errand = DeferredWrite(kind: .write, time: due)
       return
     }
     receiveAndPlay()
     guard let look = fill.timeToLook(at: lastRead) else { return }
-    errand = MidCycleErrand(kind: .look, time: look)
+    errand = DeferredWrite(kind: .look, time: look)
   }
 
   /// Does what was planned.
-  func perform(_ errand: MidCycleErrand) {
+  func perform(_ errand: DeferredWrite) {
     self.errand = nil
     switch errand.kind {
     case .write: receiveAndPlay()

@@ -1,13 +1,13 @@
 import CLinux
 import MediaCore
-import Playout
+import DeviceTiming
 import RealTime
 import Synchronization
 
 /// The loop of the voice thread.
 ///
 /// One poll over the device and the control event, then capture, send, receive, render and play.
-/// `MidCycleErrand` may put the last three off within the period.
+/// `DeferredWrite` may put the last three off within the period.
 ///
 /// Sockets are read just before each render; kernel timestamps preserve arrival times. A generic
 /// type cannot carry the no-allocation marks, so a benchmark counts allocations.
@@ -21,7 +21,7 @@ final class VoiceLoop<
   let signals: LoopSignals
   private var commands: RingConsumer<LoopCommand>
   private var released: RingProducer<Int>
-  private var reports: LatestWriter<EngineStatistics>
+  private var reports: TripleBufferWriter<EngineStatistics>
   private var monitorCapture: RingProducer<Float>?
   private var monitorPlayback: RingProducer<Float>?
   private let isMeasuring: Bool
@@ -29,16 +29,16 @@ final class VoiceLoop<
   private let isEcho: Bool
 
   var reference = EchoReference()
-  var captureClock: SoundClock
+  var captureClock: DeviceClock
   var writtenFrames: Int64 = 0
   private var nextReport: MonotonicInstant
   /// Sides that are gone and not replaced.
-  var gone: DeviceSides = []
+  var gone: StreamDirections = []
   /// When the microphone last gave something; at first when the loop began.
   var lastRead: MonotonicInstant
   var lastTurn: MonotonicInstant
-  var captureStillness: SideStillness
-  var playbackStillness: SideStillness
+  var captureStillness: StallWatchdog
+  var playbackStillness: StallWatchdog
   private var isInputMuted = false
   var waitedCount = 1
 
@@ -56,17 +56,17 @@ final class VoiceLoop<
   var waits: Waits
   private var turnsWithoutCapture = 0
   /// What is to be done before the microphone has its next period.
-  var errand: MidCycleErrand?
+  var errand: DeferredWrite?
 
   // SAFETY: one thread runs the loop, and neither streams, chains nor ports call back into it.
   // Dynamic exclusivity checks would be a good part of an iteration's time.
   @safe @exclusivity(unchecked) private var trace: StageTrace?
   @safe @exclusivity(unchecked) var capture: CaptureChain
   @safe @exclusivity(unchecked) var playback: PlaybackChain
-  @safe @exclusivity(unchecked) var fill: PlaybackFill
-  @safe @exclusivity(unchecked) var playbackClock: SoundClock
+  @safe @exclusivity(unchecked) var fill: PlaybackLevel
+  @safe @exclusivity(unchecked) var playbackClock: DeviceClock
   @safe @exclusivity(unchecked) var statistics = EngineStatistics()
-  @safe @exclusivity(unchecked) private var inputPeak = HeldPeak()
+  @safe @exclusivity(unchecked) private var inputPeak = PeakHold()
   @safe @exclusivity(unchecked) var block = SampleBuffer(repeating: 0, count: 4_096)
   @safe @exclusivity(unchecked) private var mix = SampleBuffer(repeating: 0, count: 16_384)
   @safe @exclusivity(unchecked) private var bridged = SampleBuffer(repeating: 0, count: 16_384)
@@ -100,17 +100,17 @@ final class VoiceLoop<
     signals: LoopSignals,
     commands: consuming RingConsumer<LoopCommand>,
     released: consuming RingProducer<Int>,
-    reports: consuming LatestWriter<EngineStatistics>,
+    reports: consuming TripleBufferWriter<EngineStatistics>,
     monitorCapture: consuming RingProducer<Float>?,
     monitorPlayback: consuming RingProducer<Float>?,
     stageTimes: consuming RingProducer<StageTime>?
   ) throws {
     capture = try CaptureChain(rate: device.captureRate, filters: settings.filters)
     playback = try PlaybackChain(rate: device.playbackRate)
-    fill = PlaybackFill(device)
-    playbackClock = SoundClock(period: device.playbackPeriod, rate: device.playbackRate)
+    fill = PlaybackLevel(device)
+    playbackClock = DeviceClock(period: device.playbackPeriod, rate: device.playbackRate)
     let capturePeriod = device.captureRate.nanoseconds(of: device.capturePeriod)
-    captureClock = SoundClock(
+    captureClock = DeviceClock(
       period: SampleRate.voice.frames(inNanoseconds: capturePeriod),
       rate: .voice
     )
@@ -119,8 +119,8 @@ final class VoiceLoop<
     isEcho = settings.isEcho
     isProbing = settings.measurement == .probe
     waits = Waits(device)
-    captureStillness = SideStillness(periodNanoseconds: capturePeriod)
-    playbackStillness = SideStillness(
+    captureStillness = StallWatchdog(periodNanoseconds: capturePeriod)
+    playbackStillness = StallWatchdog(
       periodNanoseconds: device.playbackRate.nanoseconds(of: device.playbackPeriod)
     )
     self.device = device

@@ -62,7 +62,7 @@ struct TapeHeadset: AudioDevice, ~Copyable {
   mutating func playbackDelayFrames() -> FrameCount { queuedFrames() }
   mutating func pendingFrames() -> FrameCount { passed - taken }
 
-  mutating func exchange(_ sides: DeviceSides, with other: inout TapeHeadset) {
+  mutating func exchange(_ sides: StreamDirections, with other: inout TapeHeadset) {
     swap(&self, &other)
   }
 }

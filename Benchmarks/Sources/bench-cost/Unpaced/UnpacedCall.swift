@@ -12,7 +12,7 @@ import VoiceEngine
 /// **Thread safety:** one thread at a time.
 final class UnpacedCall {
   private let time = SkippedTime()
-  private let call: SteppedCall<TapeHeadset, OwnSocket, SkippedTime>
+  private let call: ManualVoiceLoop<TapeHeadset, OwnSocket, SkippedTime>
   private let begin: MonotonicInstant
   private let periodNanoseconds: Int64
   private var periods: Int64 = 0
@@ -29,7 +29,7 @@ final class UnpacedCall {
     news = pollfd(fd: event, events: Int16(POLLIN), revents: 0)
     begin = time.now
     time.skip(to: begin)
-    call = try SteppedCall(
+    call = try ManualVoiceLoop(
       setting.configuration,
       device: TapeHeadset(speech, period: period, from: begin, in: time),
       transport: try OwnSocket(time: time),

@@ -5,7 +5,7 @@ import VoiceEngine
 
 /// One end of a simulated call: a machine with a headset, on which the voice loop runs.
 final class SimulatedParty {
-  private typealias Call = SteppedCall<ScriptedHeadset, SimulatedTransport, VirtualTime>
+  private typealias Call = ManualVoiceLoop<ScriptedHeadset, SimulatedTransport, VirtualTime>
 
   let card: ScriptedSoundCard
   let firstTimestamp: RTPTimestamp
@@ -23,7 +23,7 @@ final class SimulatedParty {
   private(set) var nextTurn: MonotonicInstant
   /// How far this end has come, for the other end.
   let progress = Progress()
-  private var awaySides: DeviceSides = []
+  private var awaySides: StreamDirections = []
   private var isBackSince: MonotonicInstant?
 
   /// From plugging in to sound: the system finds the card, a program opens it.
@@ -101,7 +101,7 @@ final class SimulatedParty {
     isBackSince = nil
   }
 
-  private func exchange(_ sides: DeviceSides, for card: ScriptedSoundCard) {
+  private func exchange(_ sides: StreamDirections, for card: ScriptedSoundCard) {
     do {
       try call.replace(sides, with: ScriptedHeadset(card, sides: sides))
     } catch {

@@ -20,14 +20,14 @@ public struct DeviceFault: Equatable, Sendable {
   /// For how long, in nanoseconds.
   public var duration: Int64
   /// The sides that are unplugged; other faults strike both.
-  public var sides: DeviceSides
+  public var sides: StreamDirections
 
   /// A fault `second` seconds after the beginning, for `milliseconds`.
   public init(
     _ kind: Kind,
     second: Double,
     milliseconds: Double = 0,
-    sides: DeviceSides = .both
+    sides: StreamDirections = .both
   ) {
     self.kind = kind
     self.sides = sides

@@ -6,7 +6,7 @@ public import RealTime
 public struct ScriptedHeadset: AudioDevice, ~Copyable {
   private var microphone: ScriptedSoundCard
   private var loudspeaker: ScriptedSoundCard
-  private let opened: DeviceSides
+  private let opened: StreamDirections
 
   /// Whether both sides are of one card, with one crystal.
   public var isOneDevice: Bool {
@@ -15,7 +15,7 @@ public struct ScriptedHeadset: AudioDevice, ~Copyable {
   }
 
   /// The card, with `sides` of it to be started.
-  init(_ card: ScriptedSoundCard, sides: DeviceSides = .both) {
+  init(_ card: ScriptedSoundCard, sides: StreamDirections = .both) {
     microphone = card
     loudspeaker = card
     opened = sides
@@ -64,7 +64,7 @@ public struct ScriptedHeadset: AudioDevice, ~Copyable {
   public mutating func pendingFrames() -> FrameCount { microphone.pendingFrames }
 
   /// Exchanges these sides with those of `other`.
-  public mutating func exchange(_ sides: DeviceSides, with other: inout ScriptedHeadset) {
+  public mutating func exchange(_ sides: StreamDirections, with other: inout ScriptedHeadset) {
     if sides.contains(.capture) { swap(&microphone, &other.microphone) }
     if sides.contains(.playback) { swap(&loudspeaker, &other.loudspeaker) }
   }

@@ -35,8 +35,8 @@ public final class ScriptedSoundCard {
 
   let script: Script
   private let time: VirtualTime
-  private let captureCrystal: Crystal
-  private let playbackCrystal: Crystal
+  private let captureCrystal: Oscillator
+  private let playbackCrystal: Oscillator
   /// Those since both sides were last opened: then the card counts by the time that has passed.
   private var suspensions: [DeviceFault]
   private let absences: [DeviceFault]
@@ -51,8 +51,8 @@ public final class ScriptedSoundCard {
   init(_ script: Script, time: VirtualTime) {
     self.script = script
     self.time = time
-    captureCrystal = Crystal(partsPerMillion: script.captureDrift)
-    playbackCrystal = Crystal(partsPerMillion: script.playbackDrift)
+    captureCrystal = Oscillator(partsPerMillion: script.captureDrift)
+    playbackCrystal = Oscillator(partsPerMillion: script.playbackDrift)
     // Those that overlap are one.
     suspensions = script.faults.filter { $0.kind == .suspended }.sorted { $0.at < $1.at }
       .reduce(into: []) { merged, fault in
@@ -82,13 +82,13 @@ public final class ScriptedSoundCard {
   }
 
   /// The sides that nothing can be had from: unplugged since they were opened.
-  var goneSides: DeviceSides {
+  var goneSides: StreamDirections {
     absences.filter { $0.at <= passed && ($0.at >= opened || passed < $0.end) }
       .reduce(into: []) { $0.formUnion($1.sides) }
   }
 
   /// The sides that are not plugged in.
-  var absentSides: DeviceSides {
+  var absentSides: StreamDirections {
     absences.filter { $0.at <= passed && passed < $0.end }
       .reduce(into: []) { $0.formUnion($1.sides) }
   }
@@ -116,7 +116,7 @@ public final class ScriptedSoundCard {
   // MARK: Sound
 
   // Its crystals run on while it is unplugged: what it would have heard and sounded counts.
-  func start(_ sides: DeviceSides, fill: FrameCount) {
+  func start(_ sides: StreamDirections, fill: FrameCount) {
     if begin == nil { begin = time.now }
     opened = passed
     if sides == .both { suspensions.removeAll { $0.at + $0.duration <= opened } }

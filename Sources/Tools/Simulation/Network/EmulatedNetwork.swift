@@ -7,7 +7,7 @@ public import MediaCore
 /// and the same times of sending give the same fates. **Thread safety:** one thread at a time.
 public struct EmulatedNetwork: Sendable {
   /// What becomes of a packet.
-  public struct Fate: Equatable, Sendable {
+  public struct DeliveryOutcome: Equatable, Sendable {
     /// When it arrives, nil if it is lost.
     public var arrival: MonotonicInstant?
     /// When it arrives once more, nil if it does not.
@@ -46,7 +46,7 @@ public struct EmulatedNetwork: Sendable {
 
   /// What becomes of a packet of `byteCount` bytes that is sent at `instant`, which is not before
   /// the last one.
-  public mutating func fate(sentAt instant: MonotonicInstant, byteCount: Int) -> Fate {
+  public mutating func fate(sentAt instant: MonotonicInstant, byteCount: Int) -> DeliveryOutcome {
     let begin = begin ?? instant
     self.begin = begin
     let age = instant.nanoseconds(since: begin)
@@ -54,7 +54,7 @@ public struct EmulatedNetwork: Sendable {
     let delay = conditions.delayNanoseconds + takeJitter() + routeDelay(at: age)
     var arrival = max(instant.advanced(byNanoseconds: delay), stallEnd(at: instant))
     guard let queueing = takeLink(byteCount, at: instant), !isLost else {
-      return Fate(arrival: nil, copy: nil)
+      return DeliveryOutcome(arrival: nil, copy: nil)
     }
     arrival = arrival.advanced(byNanoseconds: queueing)
     if isChosen(conditions.reorderShare) {
@@ -64,7 +64,10 @@ public struct EmulatedNetwork: Sendable {
       lastArrival = arrival
     }
     let isTwice = isChosen(conditions.duplicateShare)
-    return Fate(arrival: arrival, copy: isTwice ? arrival.advanced(byNanoseconds: 1_000_000) : nil)
+    return DeliveryOutcome(
+      arrival: arrival,
+      copy: isTwice ? arrival.advanced(byNanoseconds: 1_000_000) : nil
+    )
   }
 
   // Gilbert: r = 1 / mean burst, p = loss * r / (1 - loss).

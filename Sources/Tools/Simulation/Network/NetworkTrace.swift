@@ -70,7 +70,7 @@ public struct NetworkTrace: PacketPath, Equatable, Sendable {
 
   /// What became of the recorded packet that was sent last before `instant`.
   public mutating func fate(sentAt instant: MonotonicInstant, byteCount: Int)
-    -> EmulatedNetwork.Fate
+    -> EmulatedNetwork.DeliveryOutcome
   {
     let begin = begin ?? instant
     self.begin = begin
@@ -79,7 +79,7 @@ public struct NetworkTrace: PacketPath, Equatable, Sendable {
     if packets[place].departure > passed { place = 0 }
     while place + 1 < packets.count, packets[place + 1].departure <= passed { place += 1 }
     let delay = packets[place].delay.map { $0 + baseNanoseconds }
-    return EmulatedNetwork.Fate(
+    return EmulatedNetwork.DeliveryOutcome(
       arrival: delay.map { instant.advanced(byNanoseconds: $0) },
       copy: nil
     )

@@ -7,7 +7,8 @@ public import MediaCore
 public protocol PacketPath {
   /// What becomes of a packet of `byteCount` bytes that is sent at `instant`, which is not before
   /// the last one.
-  mutating func fate(sentAt instant: MonotonicInstant, byteCount: Int) -> EmulatedNetwork.Fate
+  mutating func fate(sentAt instant: MonotonicInstant, byteCount: Int)
+    -> EmulatedNetwork.DeliveryOutcome
 
   /// No packet arrives sooner after it was sent, in nanoseconds; 0 if that is not known.
   var leastDelay: Int64 { get }

@@ -1,0 +1,350 @@
+import ALSAAudio
+import Foundation
+import MediaCore
+import RealTime
+import Synchronization
+import VoiceEngine
+
+/// Sees to it that a running voice engine has devices, whatever is unplugged, taken or restarted.
+///
+/// A side that is lost gets silence at once, so that nothing of the call stands still, then the
+/// best device there is; what was wished for is looked for until it is back, ten times a second at
+/// first.
+///
+/// **Life cycle:** works from its initialiser until `stop`.
+/// **Thread safety:** any thread; devices are opened on a queue of its own.
+final class RouteSupervisor: @unchecked Sendable {
+  // SAFETY: what changes is touched on `queue` only.
+  private let queue = DispatchQueue(label: "avfaudio.route", qos: .userInteractive)
+  private let engine: CallEngine
+  private let wishes: DeviceWishes
+  private let reserved: ReservedCards
+  private let onChange: @Sendable (RouteChange) -> Void
+  private let alarm: WakeEvent
+  private let alarmSource: any DispatchSourceRead
+  private let plugSource: (any DispatchSourceRead)?
+  private var plan: RoutePlan
+  private var granted: Granted
+  private var pace: RetryBackoff
+  private var timer: (any DispatchSourceTimer)?
+  private let isStopped = Atomic<Bool>(false)
+  private let inUse: Mutex<RoutePlan.Route>
+
+  /// A change of devices: what was in use before, and what is now.
+  struct RouteChange: Sendable {
+    let before: RoutePlan.Route
+    let after: RoutePlan.Route
+    /// What the cards in use are known by.
+    let identities: KnownCards
+    let reason: AVAudioSession.RouteChangeReason
+    let granted: Granted
+  }
+
+  /// What the devices have granted: the microphone's rate in hertz, and the loudspeaker's period in
+  /// seconds.
+  struct Granted: Sendable {
+    var sampleRate = 48_000.0
+    var bufferDuration = 0.0025
+
+    init() {}
+
+    init(_ headset: borrowing Headset) { note(.both, of: headset) }
+
+    mutating func note(_ sides: StreamDirections, of headset: borrowing Headset) {
+      if sides.contains(.capture) { sampleRate = Double(headset.captureRate.hertz) }
+      guard sides.contains(.playback) else { return }
+      bufferDuration = Double(headset.playbackPeriod) / Double(headset.playbackRate.hertz)
+    }
+  }
+
+  /// Keeps `engine`, which signals `alarm` when it loses a side, on what `plan` wishes for.
+  init(
+    _ engine: CallEngine,
+    plan: RoutePlan,
+    wishes: DeviceWishes,
+    reserved: ReservedCards,
+    alarm: WakeEvent,
+    granted: Granted,
+    onChange: @escaping @Sendable (RouteChange) -> Void
+  ) {
+    self.engine = engine
+    self.plan = plan
+    self.granted = granted
+    self.wishes = wishes
+    self.reserved = reserved
+    self.alarm = alarm
+    self.onChange = onChange
+    inUse = Mutex(plan.route)
+    alarmSource = DispatchSource.makeReadSource(
+      fileDescriptor: alarm.descriptor,
+      queue: queue
+    )
+    // Without it, what is plugged in is found when something is lost.
+    let plugs = CardWatch()
+    plugSource =
+      if let plugs {
+        DispatchSource.makeReadSource(fileDescriptor: plugs.descriptor, queue: queue)
+      } else {
+        nil
+      }
+    pace = RetryBackoff(isTold: plugs != nil)
+    alarmSource.setEventHandler { [weak self] in self?.hearAlarm() }
+    // The source may outlive the keeper; the descriptor must outlive the source.
+    alarmSource.setCancelHandler { _ = alarm }
+    plugSource?.setEventHandler { [weak self] in
+      plugs?.acknowledge()
+      self?.hearPlug()
+    }
+    plugSource?.setCancelHandler { _ = plugs }
+    alarmSource.resume()
+    plugSource?.resume()
+    queue.async { [weak self] in self?.begin() }
+  }
+
+  deinit {
+    alarmSource.cancel()
+    plugSource?.cancel()
+  }
+
+  /// What is in use.
+  var route: RoutePlan.Route { inUse.withLock { $0 } }
+
+  /// Opens what `plan` wishes for, and reserves its cards.
+  ///
+  /// What is busy, or was once there, is replaced as if it were lost in a call, and waited for.
+  /// Throws the device's error otherwise: a name that is wrong stays wrong.
+  static func open(
+    _ plan: inout RoutePlan,
+    among cards: [SoundCard],
+    wishes: DeviceWishes,
+    reserved: ReservedCards
+  ) throws(AudioDeviceError) -> Headset {
+    // Under its name there may be another card by now.
+    if !plan.isElsewhere(among: cards) {
+      let (capture, playback) = (plan.capture.wanted, plan.playback.wanted)
+      do {
+        return try reserved.reserving(capture, among: cards) { () throws(AudioDeviceError) in
+          try reserved.reserving(playback, among: cards) { () throws(AudioDeviceError) in
+            try Headset(capture: capture, playback: playback, wishes: wishes)
+          }
+        }
+      } catch {
+        guard plan.isWorthWaiting(after: error) || plan.isNewcomer(error.device) else {
+          throw error
+        }
+      }
+    }
+    plan.noteLost(.both, at: MonotonicClock.now())
+    var headset = try Headset(capture: .null, playback: .null, wishes: wishes)
+    var errors: [AudioDeviceError] = []
+    plan.settle(among: cards, at: MonotonicClock.now()) { name, side in
+      do throws(AudioDeviceError) {
+        var opened = try open(name, on: side, wishes: wishes, reserved: reserved, among: cards)
+        headset.exchange(side, with: &opened)
+      } catch {
+        errors.append(error)
+        throw error
+      }
+    }
+    // What is wrong for good is not waited for because the other side is.
+    let hopeless = errors.first { error in
+      let isSilent = plan.unsettled.contains { side in
+        plan[side].current == nil && plan[side].wanted.description == error.device
+      }
+      return isSilent && !plan.isWorthWaiting(after: error)
+    }
+    if let hopeless { throw hopeless }
+    reserved.keep(plan.devices(among: cards), among: cards)
+    return headset
+  }
+
+  // Only one side of what is opened is real.
+  private static func open(
+    _ device: DeviceName,
+    on side: StreamDirections,
+    wishes: DeviceWishes,
+    reserved: ReservedCards,
+    among cards: [SoundCard]
+  ) throws(AudioDeviceError) -> Headset {
+    let isCapture = side == .capture
+    return try reserved.reserving(device, among: cards) { () throws(AudioDeviceError) in
+      try Headset(
+        capture: isCapture ? device : .null,
+        playback: isCapture ? .null : device,
+        wishes: wishes
+      )
+    }
+  }
+
+  /// Moves the voice to other devices, as soon as they can be opened.
+  ///
+  /// Does not block. `known` are cards that were once there, by the names that were used.
+  func wish(for devices: AVAudioSession.Devices, known: KnownCards) {
+    queue.async { [weak self] in self?.change(to: devices, known: known) }
+  }
+
+  private func change(
+    to devices: AVAudioSession.Devices,
+    known: KnownCards
+  ) {
+    guard isAtWork else { return }
+    let before = plan.route
+    let now = MonotonicClock.now()
+    let blocked = plan.wish(for: devices, among: SoundCard.all(), known: known, at: now)
+    if !blocked.isEmpty { silence(blocked) }
+    restore()
+    announce(from: before, .override)
+    pace.hurry()
+    schedule()
+  }
+
+  /// Leaves the engine as it is.
+  ///
+  /// Does not block: a sound server that hangs may keep the queue for long. What is opened after
+  /// that finds the engine stopped, and is closed.
+  func stop() {
+    isStopped.store(true, ordering: .releasing)
+    queue.async { [self] in
+      timer?.cancel()
+      alarmSource.cancel()
+      plugSource?.cancel()
+    }
+  }
+
+  /// Lets others have the cards, once the stopped engine has closed them.
+  func giveBackCards() {
+    // A device that is being opened at this moment is closed before.
+    queue.async { [reserved] in reserved.giveBackAll() }
+  }
+
+  private var isAtWork: Bool { !isStopped.load(ordering: .acquiring) }
+
+  private func begin() {
+    guard isAtWork else { return }
+    makeAudible(from: RoutePlan.Route(capture: nil, playback: nil))
+    let isAsWished = plan.unsettled.isEmpty
+    announce(
+      from: plan.expectedRoute,
+      isAsWished ? .newDeviceAvailable : .oldDeviceUnavailable
+    )
+    // What was plugged in while the devices were being opened.
+    hearPlug()
+    schedule()
+  }
+
+  private func hearAlarm() {
+    alarm.acknowledge()
+    guard isAtWork else { return }
+    let lost = engine.goneSides
+    guard !lost.isEmpty else { return }
+    let before = plan.route
+    silence(lost)
+    plan.noteLost(lost, at: MonotonicClock.now())
+    restore()
+    if plan.welcome(SoundCard.all()) { restore() }
+    announce(from: before, .oldDeviceUnavailable)
+    pace.hurry()
+    schedule()
+  }
+
+  // Who may use a card that is new is decided a moment later: what cannot be opened yet is tried
+  // again.
+  private func hearPlug() {
+    guard isAtWork else { return }
+    let isNews = plan.welcome(SoundCard.all())
+    guard isNews || !plan.unsettled.isEmpty else { return }
+    pace.hurry()
+    retry()
+  }
+
+  private func lookAgain() {
+    pace.noteLook()
+    retry()
+  }
+
+  private func retry() {
+    guard isAtWork else { return }
+    let before = plan.route
+    restore()
+    announce(from: before, .newDeviceAvailable)
+    schedule()
+  }
+
+  // Old devices are closed before others are opened: a card has room for one.
+  private func silence(_ sides: StreamDirections) {
+    // Without it the call goes on as well: the voice thread leaves out what is gone.
+    if let nothing = try? Headset(capture: .null, playback: .null, wishes: wishes) {
+      try? engine.replace(sides, with: nothing)
+    }
+  }
+
+  private func restore() {
+    let cards = SoundCard.all()
+    plan.settle(among: cards, at: MonotonicClock.now()) { name, side in
+      guard isAtWork else { throw CancellationError() }
+      let opened = try Self.open(
+        name,
+        on: side,
+        wishes: wishes,
+        reserved: reserved,
+        among: cards
+      )
+      var granted = granted
+      granted.note(side, of: opened)
+      try engine.replace(side, with: opened)
+      self.granted = granted
+    }
+    reserved.keep(plan.devices(among: cards), among: cards)
+  }
+
+  private func announce(
+    from before: RoutePlan.Route,
+    _ reason: AVAudioSession.RouteChangeReason
+  ) {
+    guard plan.route != before else { return }
+    makeAudible(from: before)
+    inUse.withLock { $0 = plan.route }
+    onChange(
+      RouteChange(
+        before: before,
+        after: plan.route,
+        identities: plan.identities,
+        reason: reason,
+        granted: granted
+      )
+    )
+  }
+
+  // A card that the user wishes for may never have been used before. What stands in for it is left
+  // as it is: its microphone may be muted on purpose.
+  private func makeAudible(from before: RoutePlan.Route) {
+    let cards = SoundCard.all()
+    func makeAudible(_ side: StreamDirections, _ before: DeviceName?) {
+      let state = plan[side]
+      guard state.isSettled, let now = state.current, now != before,
+        let card = CardName(now)?.card(among: cards)
+      else { return }
+      CardMixer(card: card.number)?.makeAudible(side)
+    }
+    makeAudible(.capture, before.capture)
+    makeAudible(.playback, before.playback)
+  }
+
+  // Looks for what is missing as long as something is.
+  private func schedule() {
+    guard !plan.unsettled.isEmpty, isAtWork else {
+      timer?.cancel()
+      return timer = nil
+    }
+    let timer = timer ?? makeTimer()
+    timer.schedule(deadline: .now() + .milliseconds(pace.milliseconds))
+    self.timer = timer
+  }
+
+  private func makeTimer() -> any DispatchSourceTimer {
+    let timer = DispatchSource.makeTimerSource(queue: queue)
+    timer.setEventHandler { [weak self] in self?.lookAgain() }
+    timer.resume()
+    return timer
+  }
+}

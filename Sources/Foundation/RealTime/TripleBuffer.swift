@@ -1,0 +1,96 @@
+public import Synchronization
+
+/// The memory that the two halves of a latest value share: one place each, and one between them.
+@safe
+@usableFromInline
+final class TripleBufferStorage<Element: BitwiseCopyable> {
+  @usableFromInline let places: UnsafeMutablePointer<Element>
+  /// The place between the halves, 0 to 2, and `unread` if its value was not taken.
+  @usableFromInline let between = Atomic<Int>(1)
+  let hasReader = Atomic<Bool>(false)
+
+  /// The bits of `between` that name a place.
+  @usableFromInline static var place: Int { 3 }
+  @usableFromInline static var unread: Int { 4 }
+
+  init() {
+    unsafe places = .allocate(capacity: 3)
+  }
+
+  deinit {
+    unsafe places.deallocate()
+  }
+}
+
+// SAFETY: each half owns a place that the other does not touch, and gives it away only by
+// exchanging it for the one between them, in one atomic step that releases what was written and
+// acquires what will be read.
+extension TripleBufferStorage: @unchecked Sendable {}
+
+/// The writing half of a plain value of which only the newest matters, such as statistics.
+///
+/// Wait-free, and never full: an unread value is replaced by the next one.
+///
+/// **Thread safety:** move it to one thread; it cannot be shared.
+public struct TripleBufferWriter<Element: BitwiseCopyable & Sendable>: ~Copyable, Sendable {
+  @usableFromInline let storage = TripleBufferStorage<Element>()
+  @usableFromInline var place = 0
+
+  /// A value that has not been written yet.
+  public init() {}
+
+  /// The reading half.
+  ///
+  /// There is one: call this once.
+  public mutating func makeReader() -> TripleBufferReader<Element> {
+    let isFirst = storage.hasReader.compareExchange(
+      expected: false,
+      desired: true,
+      ordering: .relaxed
+    ).exchanged
+    precondition(isFirst, "a latest value has one reader")
+    return TripleBufferReader(storage: storage)
+  }
+
+  /// False while what was written last waits to be read.
+  @inlinable
+  public var isRead: Bool {
+    storage.between.load(ordering: .relaxed) & TripleBufferStorage<Element>.unread == 0
+  }
+
+  /// Puts `element` in the place of what was written before.
+  @inlinable
+  public mutating func write(_ element: Element) {
+    unsafe storage.places[place] = element
+    let former = storage.between.exchange(
+      place | TripleBufferStorage<Element>.unread,
+      ordering: .acquiringAndReleasing
+    )
+    place = former & TripleBufferStorage<Element>.place
+  }
+}
+
+/// The reading half of a latest value.
+///
+/// Wait-free.
+///
+/// **Thread safety:** move it to one thread; it cannot be shared.
+public struct TripleBufferReader<Element: BitwiseCopyable & Sendable>: ~Copyable, Sendable {
+  @usableFromInline let storage: TripleBufferStorage<Element>
+  @usableFromInline var place = 2
+
+  init(storage: TripleBufferStorage<Element>) {
+    self.storage = storage
+  }
+
+  /// What was written last, or nil if it has been read already.
+  @inlinable
+  public mutating func read() -> Element? {
+    guard storage.between.load(ordering: .relaxed) & TripleBufferStorage<Element>.unread != 0 else {
+      return nil
+    }
+    let former = storage.between.exchange(place, ordering: .acquiringAndReleasing)
+    place = former & TripleBufferStorage<Element>.place
+    return unsafe storage.places[place]
+  }
+}

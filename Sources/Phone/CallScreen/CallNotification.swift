@@ -1,0 +1,142 @@
+import CallState
+
+/// A notification about a call, as it ought to be on the desktop.
+///
+/// Categories, urgencies and hints are those of the Desktop Notifications Specification.
+struct CallNotification: Equatable, Sendable {
+  /// What a button does.
+  enum Deed: Equatable, Sendable {
+    case decide(UserDecision)
+    case callBack(handle: String)
+  }
+
+  struct Button: Equatable, Sendable {
+    let key: String
+    let label: String
+    let deed: Deed
+  }
+
+  /// What a note is about: there is one at a time.
+  enum Key: Hashable, Sendable {
+    case call(CallID)
+    case missed(CallID)
+  }
+
+  /// Who carries out what buttons do.
+  struct NotificationActions: Sendable {
+    let decide: @Sendable (UserDecision) -> Void
+    let callBack: @Sendable (_ handle: String) -> Void
+
+    func press(_ key: String, on note: CallNotification) {
+      switch note.buttons.first(where: { $0.key == key })?.deed {
+      case .decide(let decision): decide(decision)
+      case .callBack(let handle): callBack(handle)
+      case nil: break
+      }
+    }
+  }
+
+  let summary: String
+  /// Who it is, as the caller chose to be called: no markup.
+  let body: String
+  let category: String
+  /// 0 low, 1 normal, 2 critical.
+  let urgency: UInt8
+  let buttons: [Button]
+  /// True to stay until it is taken away; a user who closes it sees it again.
+  let isLasting: Bool
+
+  /// What the desktop shows of the calls: the incoming one that has the screen, and those that
+  /// stand.
+  static func notes(for presentation: CallPresentation) -> [CallID: CallNotification] {
+    var notes: [CallID: CallNotification] = [:]
+    for entry in presentation.calls {
+      if entry.id == presentation.incoming {
+        notes[entry.id] = incoming(entry, presentation.choices)
+      } else if entry.phase != .ringing {
+        let others = presentation.calls.filter {
+          $0.id != entry.id && !$0.isOnHold && $0.phase != .ringing
+            && ($0.group == nil || $0.group != entry.group)
+        }
+        notes[entry.id] = ongoing(
+          entry,
+          mayResume: others.allSatisfy(\.details.supportsHolding)
+        )
+      }
+    }
+    return notes
+  }
+
+  private static func incoming(
+    _ entry: CallPresentation.Entry,
+    _ choices: [AnswerChoice]
+  ) -> CallNotification {
+    CallNotification(
+      summary: "Incoming call",
+      body: entry.details.displayName,
+      category: "call.incoming",
+      urgency: 2,
+      buttons: choices.map { choice in
+        Button(
+          key: "\(choice)",
+          label: label(of: choice),
+          deed: .decide(.incoming(entry.id, choice))
+        )
+      },
+      isLasting: true
+    )
+  }
+
+  // A call is resumed only if the active call can be held.
+  private static func ongoing(
+    _ entry: CallPresentation.Entry,
+    mayResume: Bool
+  ) -> CallNotification {
+    var buttons = [Button(key: "end", label: "Hang Up", deed: .decide(.end(entry.id)))]
+    if entry.phase == .connected, entry.details.supportsHolding, mayResume || !entry.isOnHold {
+      let deed = CallNotification.Deed.decide(
+        entry.isOnHold ? .swap(to: entry.id) : .setHeld(entry.id, true)
+      )
+      buttons.append(Button(key: "hold", label: entry.isOnHold ? "Resume" : "Hold", deed: deed))
+    }
+    let state =
+      switch entry.phase {
+      case .connected: entry.isOnHold ? "On hold" : "In call"
+      case .answering: "Connecting"
+      default: "Calling"
+      }
+    return CallNotification(
+      summary: state,
+      body: entry.details.displayName,
+      category: "call.ongoing",
+      urgency: 0,
+      buttons: buttons,
+      isLasting: false
+    )
+  }
+
+  /// The notification of a missed call; nil for other calls.
+  static func missed(_ record: CallRecord) -> CallNotification? {
+    guard record.result == .missed else { return nil }
+    let handle = record.details.remoteHandle?.value ?? ""
+    return CallNotification(
+      summary: "Missed call",
+      body: record.details.displayName,
+      category: "call.unanswered",
+      urgency: 1,
+      buttons: handle.isEmpty || !record.canBeCalledBack
+        ? [] : [Button(key: "callBack", label: "Call Back", deed: .callBack(handle: handle))],
+      isLasting: false
+    )
+  }
+
+  private static func label(of choice: AnswerChoice) -> String {
+    switch choice {
+    case .answer: "Answer"
+    case .holdAndAnswer: "Hold & Answer"
+    case .endAndAnswer: "End & Answer"
+    case .endHeldAndAnswer: "End Held & Answer"
+    case .decline: "Decline"
+    }
+  }
+}

@@ -1,0 +1,91 @@
+/// Decides which packets belong to the stream: probation of new sources, jumps, restarts
+/// (RFC 3550 appendix A.1), with the newest synchronisation source winning.
+///
+/// A new source plays from its second packet in sequence on, so that one stray or forged datagram
+/// cannot take the stream over; the very first source of a call is taken at once, since waiting
+/// would cost its first word. The source before the present one needs ten packets to come back.
+public struct SourceValidator: Sendable {
+  /// A sequence jump up to this is loss; beyond it is a restart (RFC 3550 appendix A.1).
+  @inlinable public static var maximumDropout: Int64 { 3_000 }
+  /// How far a late packet may lie behind.
+  @inlinable public static var maximumMisorder: Int64 { 100 }
+  /// So many packets of a source that comes back may be lost in between: not each of them arrives
+  /// on a bad network.
+  private static var returningDropout: UInt16 { @_noAllocation @_noLocks get { 20 } }
+
+  /// What to do with a packet.
+  public enum Verdict: Equatable, Sendable, BitwiseCopyable {
+    /// It belongs to the stream, with this extended sequence number.
+    case member(Int64)
+    /// It begins the stream anew (first packet, new source or restarted sequence).
+    case restart(Int64)
+    /// It is dropped: on probation, left over from an earlier source, or far out of order.
+    case refuse
+  }
+
+  /// The source of the stream, nil before the first packet.
+  public private(set) var ssrc: UInt32?
+  private var extender = SequenceExtender()
+  private var previousSSRC: UInt32?
+  private var candidate: (ssrc: UInt32, next: UInt16, seen: Int)?
+  private var expectedAfterJump: UInt16?
+
+  /// An admission that has seen nothing.
+  @_noAllocation @_noLocks
+  public init() {}
+
+  /// Judges one packet.
+  @_noAllocation @_noLocks
+  public mutating func judge(ssrc packetSSRC: UInt32, sequenceNumber: UInt16) -> Verdict {
+    guard let ssrc else {
+      return restart(ssrc: packetSSRC, sequenceNumber: sequenceNumber)
+    }
+    guard packetSSRC == ssrc else {
+      return judgeForeign(packetSSRC, sequenceNumber: sequenceNumber)
+    }
+    candidate = nil
+
+    let extended = extender.extend(sequenceNumber)
+    let distance = extended - (extender.newest ?? extended)
+    if distance > Self.maximumDropout || distance < -Self.maximumMisorder {
+      // Two packets in order after the jump: the sender restarted its numbering.
+      if let expected = expectedAfterJump, expected == sequenceNumber {
+        return restart(ssrc: packetSSRC, sequenceNumber: sequenceNumber)
+      }
+      expectedAfterJump = sequenceNumber &+ 1
+      return .refuse
+    }
+    expectedAfterJump = nil
+    extender.accept(extended)
+    return .member(extended)
+  }
+
+  @_noAllocation @_noLocks
+  private mutating func judgeForeign(_ packetSSRC: UInt32, sequenceNumber: UInt16) -> Verdict {
+    var seen = 1
+    let isReturning = packetSSRC == previousSSRC
+    if let candidate, candidate.ssrc == packetSSRC {
+      let skipped = sequenceNumber &- candidate.next
+      if skipped <= (isReturning ? Self.returningDropout : 0) { seen = candidate.seen + 1 }
+    }
+    // The source before the present one may have packets on their way still: only a run of them
+    // without any of the present source means that it is back.
+    if seen >= (isReturning ? 10 : 2) {
+      return restart(ssrc: packetSSRC, sequenceNumber: sequenceNumber)
+    }
+    candidate = (packetSSRC, sequenceNumber &+ 1, seen)
+    return .refuse
+  }
+
+  @_noAllocation @_noLocks
+  private mutating func restart(ssrc packetSSRC: UInt32, sequenceNumber: UInt16) -> Verdict {
+    if let ssrc, ssrc != packetSSRC { previousSSRC = ssrc }
+    ssrc = packetSSRC
+    candidate = nil
+    expectedAfterJump = nil
+    extender.reset()
+    let extended = extender.extend(sequenceNumber)
+    extender.accept(extended)
+    return .restart(extended)
+  }
+}

@@ -1,0 +1,72 @@
+import MediaCore
+
+/// The smallest value of the last two seconds, to a tenth of a second, but for lucky exceptions.
+///
+/// Twenty slots hold a minimum each: constant memory and work, whatever the packet rate. The third
+/// smallest of them stands for all, or the second or first while less is known: the smallest hangs
+/// on one lucky packet, and whatever it wobbles would be taken for jitter.
+struct BaselineEstimator: ~Copyable {
+  private static var slotCount: Int { 20 }
+  private static var slotNanoseconds: Int64 { 100_000_000 }
+
+  private var slots = FixedArray<Int64>(repeating: .max, count: 20)
+  private var currentSlot: Int64 = .min
+  /// What was found when a slot last began or became lower.
+  private var settled = Int64.max
+  private var settledSlot: Int64 = .min
+
+  init() {}
+
+  /// Takes in `value` observed at `now` and returns that of the window.
+  @_noAllocation @_noLocks
+  mutating func update(_ value: Int64, at now: MonotonicInstant) -> Int64 {
+    let slot = now.nanoseconds / Self.slotNanoseconds
+    if slot > currentSlot {
+      let passed = currentSlot == .min ? Int64(Self.slotCount) : slot - currentSlot
+      for step in 0..<min(passed, Int64(Self.slotCount)) {
+        slots[index(of: slot - step)] = .max
+      }
+      currentSlot = slot
+    }
+    let here = index(of: currentSlot)
+    let isLower = value < slots[here]
+    if isLower { slots[here] = value }
+    if isLower || slot > settledSlot {
+      settledSlot = currentSlot
+      settled = thirdSmallest
+    }
+    return settled
+  }
+
+  private var thirdSmallest: Int64 {
+    @_noAllocation @_noLocks get {
+      var (first, second, third) = (Int64.max, Int64.max, Int64.max)
+      var known = 0
+      for position in 0..<Self.slotCount where slots[position] < .max {
+        let value = slots[position]
+        known += 1
+        if value < first {
+          (first, second, third) = (value, first, second)
+        } else if value < second {
+          (second, third) = (value, second)
+        } else if value < third {
+          third = value
+        }
+      }
+      return known < 8 ? first : known < 16 ? second : third
+    }
+  }
+
+  @_noAllocation @_noLocks
+  mutating func reset() {
+    for position in 0..<Self.slotCount { slots[position] = .max }
+    currentSlot = .min
+    settledSlot = .min
+  }
+
+  @_noAllocation @_noLocks
+  private func index(of slot: Int64) -> Int {
+    let remainder = Int(slot % Int64(Self.slotCount))
+    return remainder < 0 ? remainder + Self.slotCount : remainder
+  }
+}

@@ -1,0 +1,95 @@
+public import MediaCore
+
+/// Concealment from both sides: what was invented for a loss goes over into what must have led to
+/// the sound after it.
+extension OutputBuffer {
+  /// How much of the sound after a loss is made use of: two periods of the lowest voice and a
+  /// joint.
+  public static var bridgeheadFrames: FrameCount { @_noAllocation @_noLocks get { 1_920 } }
+  /// A voice resembles its next period by half at least (`resemblance` is the square of that).
+  private static var voicedLikeness: Float { @_noAllocation @_noLocks get { 0.25 } }
+  /// Where the lowest voices cannot be told, a higher one must be certain.
+  private static var certainLikeness: Float { @_noAllocation @_noLocks get { 0.5 } }
+  /// Noise changes little in so long.
+  private static var mirroredFrames: FrameCount { @_noAllocation @_noLocks get { 480 } }
+  /// Less cannot be faded without being heard.
+  private static var leastFrames: FrameCount { @_noAllocation @_noLocks get { 120 } }
+
+  /// Fades the unplayed part of a loss into what would have led to the sound after it.
+  ///
+  /// The newest `next` frames of the queue were decoded, and the `gap` frames before them invented,
+  /// from what was heard before the loss. A voice is followed backwards period by period, other
+  /// sound by its mirror image. At most `leaning` of the decoded frames lean on what was invented
+  /// and fade as well. Nothing is added or taken away, and what was played stays.
+  @_noAllocation @_noLocks
+  public mutating func bridge(gap: FrameCount, next: FrameCount, leaning: FrameCount) {
+    let base = end - next
+    let begin = max(firstUnheard, base - gap)
+    guard next > 0, base - begin >= Self.leastFrames else { return }
+    if let period = voicedPeriod(from: base, count: next) {
+      let leaning = min(min(leaning, base - begin), next - period)
+      let anchor = base + max(leaning, period / 4)
+      takePeriod(at: anchor, count: period)
+      fade(at: base, leaning: leaning, intoPatternOf: period, before: anchor, downTo: begin)
+    } else {
+      let mirrored = min(next, Self.mirroredFrames)
+      takeMirrorImage(at: base, count: mirrored)
+      fade(at: base, leaning: 0, intoPatternOf: 2 * mirrored, before: base, downTo: begin)
+    }
+  }
+
+  @_noAllocation @_noLocks
+  private func voicedPeriod(from base: Int, count: FrameCount) -> Int? {
+    // Two of them, of which the second ends with a joint of a quarter.
+    let longest = min(Self.longestPeriod, count * 4 / 9)
+    guard longest >= Self.shortestPeriod else { return nil }
+    let (period, likeness) = likeliestPeriod(from: base, longest: longest)
+    let isSure = count >= 2 * Self.longestPeriod
+    return likeness >= (isSure ? Self.voicedLikeness : Self.certainLikeness) ? period : nil
+  }
+
+  // The end of the period goes over into what was decoded before its first sample, so that it can
+  // be repeated without a step.
+  @_noAllocation @_noLocks
+  private mutating func takePeriod(at anchor: Int, count: Int) {
+    pattern.copy(from: samples, at: anchor, count: count)
+    let overlap = count / 4
+    for index in 0..<overlap {
+      let place = count - overlap + index
+      let weight = Float(index + 1) / Float(overlap + 1)
+      pattern[place] += (samples[anchor - overlap + index] - pattern[place]) * weight
+    }
+  }
+
+  // Backwards in time: to the end of the `count` frames after `base`, and back again.
+  @_noAllocation @_noLocks
+  private mutating func takeMirrorImage(at base: Int, count: Int) {
+    for index in 0..<count {
+      pattern[index] = samples[base + index]
+      pattern[2 * count - 1 - index] = samples[base + index]
+    }
+  }
+
+  // From behind `base` backwards to `begin` the pattern, over and over, of which a repetition ends
+  // before `anchor`: fading in up to the end of the loss at `base`, and out from there into the
+  // `leaning` frames that were decoded.
+  @_noAllocation @_noLocks
+  private mutating func fade(
+    at base: Int,
+    leaning: FrameCount,
+    intoPatternOf count: Int,
+    before anchor: Int,
+    downTo begin: Int
+  ) {
+    let rise = 1 / Float(base - begin + 1)
+    let fall = 1 / Float(leaning + 1)
+    var place = base + leaning - 1
+    var source = count - 1 - (anchor - 1 - place) % count
+    while place >= begin {
+      let foreign = place < base ? Float(base - place) * rise : Float(place - base + 1) * fall
+      samples[place] = pattern[source] + (samples[place] - pattern[source]) * foreign
+      place -= 1
+      source = source > 0 ? source - 1 : count - 1
+    }
+  }
+}

@@ -1,0 +1,155 @@
+public import MediaCore
+
+/// Decoded speech on its way to the loudspeaker: a queue that can be read at a slightly different
+/// rate and shortened or lengthened by whole pitch periods.
+///
+/// Mono at 48 kHz.
+///
+/// Append through `append`, play through `read`. A ratio other than 1 interpolates between samples
+/// (fourth order), which costs three frames of look-ahead and steers the delay.
+public struct OutputBuffer: ~Copyable {
+  /// The most that can be queued: two packets of 120 ms and some more.
+  public static var capacity: FrameCount { @_noAllocation @_noLocks get { 16_384 } }
+  private static var storage: Int { 32_768 }
+  /// What was heard gives way after so many frames: memory that is used over and over is fast.
+  private static var heardFrames: Int { @_noAllocation @_noLocks get { 8_192 } }
+
+  /// Hardly anybody hears a step of this size in pitch that is over after some milliseconds.
+  private static var slowness: Double { @_noAllocation @_noLocks get { 1 / 16 } }
+
+  var samples = FixedArray<Float>(repeating: 0, count: 32_768)
+  /// What `bridge` repeats: a pitch period, or a mirror image.
+  var pattern = FixedArray<Float>(repeating: 0, count: 960)
+  /// Two samples before it and three after the last one that is read belong to the interpolation.
+  var start = 2
+  var end = 2
+  private var fraction = 0.0
+
+  /// An empty queue.
+  public init() {}
+
+  /// Frames that `read` can deliver now.
+  public var count: FrameCount {
+    @_noAllocation @_noLocks get { max(0, end - start - 3) }
+  }
+
+  /// What is before this has been heard, if only in part.
+  var firstUnheard: Int { @_noAllocation @_noLocks get { start + 4 } }
+
+  /// Appends the first `count` frames of `block`, as far as there is room.
+  @_noAllocation @_noLocks
+  public mutating func append(_ block: borrowing SampleBuffer, count: FrameCount) {
+    makeRoom(count)
+    let frames = min(count, Self.storage - end)
+    samples.copy(from: block, to: end, count: frames)
+    end += frames
+  }
+
+  /// Takes back the newest `count` frames that are unplayed, of which the first go to `block`, as
+  /// many as it holds.
+  @_noAllocation @_noLocks
+  public mutating func takeBack(_ count: FrameCount, into block: inout SampleBuffer) {
+    let frames = max(0, min(count, self.count))
+    end -= frames
+    for index in 0..<min(frames, block.count) { block[index] = samples[end + index] }
+  }
+
+  /// Adds frames to `range` of `output` at `ratio` input frames per output frame.
+  ///
+  /// Returns how many there were; the rest of `output` is left as it was.
+  @_noAllocation @_noLocks
+  public mutating func read(
+    addingTo output: inout SampleBuffer,
+    in range: Range<Int>,
+    ratio: Double
+  ) -> FrameCount {
+    precondition(range.lowerBound >= 0 && range.upperBound <= output.count, "range out of bounds")
+    let wanted = range.upperBound - range.lowerBound
+    let step = Float(ratio - 1)
+    var produced = 0
+    while produced < wanted, start + 3 < end {
+      // Each frame is one further on, until the fraction leaves its place.
+      let run = min(wanted - produced, min(end - 3 - start, framesInPlace(by: ratio - 1)))
+      interpolate(run, by: step, addingTo: &output, at: range.lowerBound + produced)
+      produced += run
+      start += run
+      fraction += Double(run) * (ratio - 1)
+      if fraction >= 1 {
+        fraction -= 1
+        start += 1
+      } else if fraction < 0 {
+        fraction += 1
+        start -= 1
+      }
+    }
+    return produced
+  }
+
+  /// The ratio at which what is queued is just enough for `frames`, if at `ratio` it nearly is:
+  /// less by a sixteenth at most.
+  ///
+  /// Nil if it is enough, or by far not.
+  @_noAllocation @_noLocks
+  public func ratio(lastingFor frames: FrameCount, insteadOf ratio: Double) -> Double? {
+    let last = fraction + Double(frames - 1) * ratio
+    guard last >= Double(count) else { return nil }
+    let slower = (Double(count) - fraction) / Double(frames)
+    return slower > ratio - Self.slowness ? slower : nil
+  }
+
+  // How many frames can be read before the fraction is 1 or more, or less than 0; at least one.
+  @_noAllocation @_noLocks
+  private func framesInPlace(by step: Double) -> FrameCount {
+    if step > 0 { return Int(min(1e6, (1 - fraction) / step)) + 1 }
+    if step < 0 { return Int(min(1e6, fraction / -step)) + 1 }
+    return 1_000_000
+  }
+
+  @_noAllocation @_noLocks
+  private func interpolate(
+    _ frames: FrameCount,
+    by step: Float,
+    addingTo output: inout SampleBuffer,
+    at place: Int
+  ) {
+    // The bounds are checked once for all samples: 1 < start, start + frames + 3 <= end <= storage.
+    precondition(start > 1 && start + frames + 2 < Self.storage, "range out of bounds")
+    precondition(place >= 0 && place + frames <= output.count, "range out of bounds")
+    let input = unsafe samples.address + start
+    let target = unsafe output.address + place
+    let first = Float(fraction)
+    var index = 0
+    var phase: Int32 = 0
+    while index < frames {
+      let position = first + Float(phase) * step
+      unsafe target[index] += Self.interpolated(input + index, at: position)
+      index &+= 1
+      phase &+= 1
+    }
+  }
+
+  // Bessel's formula (central differences) up to the fourth, of the samples from the second before
+  // to the third after; exact at position 0.
+  @_noAllocation @_noLocks @inline(__always)
+  private static func interpolated(_ samples: UnsafePointer<Float>, at position: Float) -> Float {
+    let step = unsafe samples[1] - samples[0]
+    let inner = unsafe samples[0] + samples[1]
+    let middle = unsafe samples[-1] + samples[2]
+    let outer = unsafe samples[-2] + samples[3]
+    let bend = middle - inner
+    let twist = unsafe samples[2] - samples[-1] - 3 * step
+    let wave = outer - middle - 2 * bend
+    let square = position * (position - 1)
+    let curve =
+      (position * (1 / 6) - 1 / 12) * twist + ((square - 2) * (1 / 48) * wave + 0.25 * bend)
+    return unsafe samples[0] + (position * step + square * curve)
+  }
+
+  @_noAllocation @_noLocks
+  private mutating func makeRoom(_ frames: Int) {
+    guard start > Self.heardFrames || end + frames > Self.storage else { return }
+    samples.move(from: start - 2, to: 0, count: end - start + 2)
+    end -= start - 2
+    start = 2
+  }
+}

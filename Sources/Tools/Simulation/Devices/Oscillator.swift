@@ -1,0 +1,28 @@
+import MediaCore
+
+/// What paces a sound card: 48 kHz, more or less.
+///
+/// Exact in whole numbers for any length of call, so that every machine simulates the same.
+struct Oscillator: Sendable {
+  private static let second: Int64 = 1_000_000_000
+  private let millihertz: Int64
+
+  /// A crystal that is `partsPerMillion` too fast (too slow, if negative).
+  init(partsPerMillion: Int) {
+    millihertz = 48_000_000 + 48 * Int64(max(-100_000, min(100_000, partsPerMillion)))
+  }
+
+  /// Whole frames in that many nanoseconds.
+  func frames(in nanoseconds: Int64) -> Int64 {
+    let seconds = nanoseconds / Self.second
+    let rest = nanoseconds % Self.second
+    return (seconds * millihertz + rest * millihertz / Self.second) / 1_000
+  }
+
+  /// The first nanosecond at which that many frames have passed.
+  func nanoseconds(of frames: Int64) -> Int64 {
+    let parts = frames * 1_000
+    let rest = parts % millihertz
+    return parts / millihertz * Self.second + (rest * Self.second + millihertz - 1) / millihertz
+  }
+}

@@ -1,0 +1,32 @@
+/// What the device side of the voice thread has done so far.
+public struct EngineStatistics: Equatable, Sendable, BitwiseCopyable {
+  /// Frames captured at 48 kHz.
+  public var capturedFrames: Int64 = 0
+  /// Frames played at 48 kHz.
+  public var playedFrames: Int64 = 0
+  /// The monotonic time at which frame 0 of the capture would have entered the microphone.
+  public var captureOrigin = Int64.max
+  /// The monotonic time at which frame 0 of the playback would have left the loudspeaker.
+  public var playbackOrigin = Int64.max
+  /// Capture faults so far.
+  public var overruns = 0
+  /// Playback faults so far.
+  public var underruns = 0
+  /// Frames at the device's rates that faults swallowed so far.
+  public var lostFrames: Int64 = 0
+  /// The fill that is aimed at, in nanoseconds.
+  public var playbackFillNanoseconds: Int64 = 0
+  /// The capture period in nanoseconds.
+  public var capturePeriodNanoseconds: Int64 = 0
+  /// The highest microphone level since the last report, 0 to 1.
+  public var inputPeak: Float = 0
+  /// True when the microphone or the loudspeaker is gone.
+  public var isDeviceGone = false
+  /// How often a side of the device, or both, was exchanged.
+  public var deviceChanges = 0
+  /// Turns of the voice loop so far.
+  public var turns: Int64 = 0
+
+  @_noAllocation @_noLocks
+  init() {}
+}

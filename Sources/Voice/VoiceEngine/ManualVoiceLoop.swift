@@ -1,0 +1,101 @@
+public import MediaCore
+public import RealTime
+
+/// The voice loop of one call without its thread: its owner runs each iteration, at any time.
+///
+/// It is what a `VoiceEngine` runs, over a device, a transport and a time that a simulation makes
+/// up. None of the three may call it back.
+///
+/// **Thread safety:** one thread at a time.
+public final class ManualVoiceLoop<
+  Device: AudioDevice & ~Copyable,
+  Transport: PacketTransport & ~Copyable,
+  Time: TimeSource
+> {
+  private let loop: VoiceLoop<Device, Transport, Time>
+  private let box: StreamBox<Transport>
+  private var reports: TripleBufferReader<EngineStatistics>
+  private var streamReports: TripleBufferReader<StreamStatistics>
+  private var stageTimes: RingConsumer<StageTime>?
+
+  /// The newest statistics of the device side, nil before the first tenth of a second.
+  public private(set) var engineStatistics: EngineStatistics?
+  /// The newest statistics of the stream, nil before the first tenth of a second.
+  public private(set) var statistics: StreamStatistics?
+
+  /// Starts `device`, with one stream over `transport`.
+  ///
+  /// Throws the device's error, a codec's or the system's.
+  public init(
+    _ configuration: StreamConfiguration,
+    device: consuming Device,
+    transport: consuming Transport,
+    settings: EngineSettings,
+    time: Time
+  ) throws {
+    var commands = RingProducer<LoopCommand>(capacity: 16)
+    var reports = TripleBufferWriter<EngineStatistics>()
+    var streamReports = TripleBufferWriter<StreamStatistics>()
+    var stageTimes: RingProducer<StageTime>?
+    if settings.trace != .off { stageTimes = RingProducer(capacity: 4_096) }
+    let stageReader = stageTimes?.makeConsumer()
+    let commandReader = commands.makeConsumer()
+    let reportReader = reports.makeReader()
+    let streamReader = streamReports.makeReader()
+    let box = StreamBox(
+      stream: try VoiceStream(configuration),
+      ssrc: configuration.ssrc,
+      transport: transport,
+      reports: streamReports,
+      keys: RingProducer<UInt8>(capacity: 16)
+    )
+    let loop = try VoiceLoop<Device, Transport, Time>(
+      device: device,
+      settings: settings,
+      time: time,
+      signals: try LoopSignals(),
+      commands: commandReader,
+      released: RingProducer<Int>(capacity: 16),
+      reports: reports,
+      monitorCapture: nil,
+      monitorPlayback: nil,
+      stageTimes: stageTimes
+    )
+    let address = unsafe Int(bitPattern: Unmanaged.passUnretained(box).toOpaque())
+    // A new ring has room.
+    _ = commands.write(.attach(id: 1, address: address))
+    try loop.startDevice()
+    loop.discardStaleCapture()
+    loop.obey()
+    self.loop = loop
+    self.box = box
+    self.reports = reportReader
+    self.streamReports = streamReader
+    self.stageTimes = stageReader
+  }
+
+  /// Does what the voice thread does each time it wakes: capture, send, receive, play, or what is
+  /// due in mid-cycle.
+  public func turn() {
+    loop.turn()
+    if let report = reports.read() { engineStatistics = report }
+    if let report = streamReports.read() { statistics = report }
+    while stageTimes?.read() != nil {}
+  }
+
+  /// When the loop wants to be turned next, whether or not the microphone has something by then.
+  public var nextErrand: MonotonicInstant? { loop.errand?.time }
+
+  /// Goes on with `sides` of another device, which it starts.
+  ///
+  /// Throws the device's error, and then nothing has changed.
+  public func replace(_ sides: StreamDirections, with device: consuming Device) throws {
+    loop.replace(try DeviceReplacement(sides, with: device))
+  }
+
+  /// How far the encoder looks ahead, in nanoseconds.
+  public var lookAheadNanoseconds: Int64 { box.stream.statistics.lookAheadNanoseconds }
+
+  /// Where the playout stands, nil before the first packet and while a loss is concealed.
+  public var playout: PlayoutPosition? { box.stream.playout }
+}

@@ -1,0 +1,40 @@
+package import MediaCore
+import Playout
+
+/// What one `render` of a stream decoded, and how long it had waited.
+package struct DecodeLog: ~Copyable {
+  private static var capacity: Int { @_noAllocation @_noLocks get { 16 } }
+
+  /// How many packets were decoded, sixteen at most.
+  package private(set) var count = 0
+  private var waits = FixedArray<Int64>(repeating: 0, count: 16)
+  private var ahead = FixedArray<FrameCount>(repeating: 0, count: 16)
+  private var arrivals = FixedArray<Int64>(repeating: 0, count: JitterBuffer.capacity)
+
+  init() {}
+
+  /// How long the packet at `index` waited for the decoder, in nanoseconds of the loudspeaker's
+  /// clock.
+  @_noAllocation @_noLocks
+  package func wait(_ index: Int) -> Int64 { waits[index] }
+
+  /// Frames at 48 kHz that were to be played before the packet at `index` when it was decoded.
+  @_noAllocation @_noLocks
+  package func queuedFrames(_ index: Int) -> FrameCount { ahead[index] }
+
+  @_noAllocation @_noLocks
+  mutating func noteArrival(slot: Int, at arrival: MonotonicInstant) {
+    arrivals[slot] = arrival.nanoseconds
+  }
+
+  @_noAllocation @_noLocks
+  mutating func begin() { count = 0 }
+
+  @_noAllocation @_noLocks
+  mutating func noteDecoding(slot: Int, at now: MonotonicInstant, queuedFrames: FrameCount) {
+    guard count < Self.capacity else { return }
+    waits[count] = now.nanoseconds - arrivals[slot]
+    ahead[count] = queuedFrames
+    count += 1
+  }
+}

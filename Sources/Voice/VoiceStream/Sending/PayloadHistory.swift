@@ -1,0 +1,86 @@
+import MediaCore
+import RTP
+
+/// The newest payloads that were sent one after the other, to be sent once more (RFC 2198).
+struct PayloadHistory: ~Copyable {
+  private static var capacity: Int { @_noAllocation @_noLocks get { 3 } }
+  /// Copies together, so that the packet stays within what any network carries.
+  private static var mostBytes: Int { @_noAllocation @_noLocks get { 700 } }
+
+  private var bytes = ByteBuffer(repeating: 0, count: 3 * 1_023)
+  private var lengths = FixedArray<Int>(repeating: 0, count: 3)
+  private var timestamps = FixedArray<RTPTimestamp>(
+    repeating: RTPTimestamp(rawValue: 0),
+    count: 3
+  )
+  private var count = 0
+  private var next = 0
+
+  init() {}
+
+  /// Forgets them, as where the timeline has a gap.
+  @_noAllocation @_noLocks
+  mutating func removeAll() { count = 0 }
+
+  /// Keeps the `length` bytes of `datagram` from `offset` on, which were sent with that timestamp.
+  @_noAllocation @_noLocks
+  mutating func append(
+    _ datagram: borrowing ByteBuffer,
+    at offset: Int,
+    length: Int,
+    timestamp: RTPTimestamp
+  ) {
+    guard length <= RedundantPayload.longestBlock else { return count = 0 }
+    let base = next * RedundantPayload.longestBlock
+    bytes.copy(from: datagram, at: offset, to: base, count: length)
+    lengths[next] = length
+    timestamps[next] = timestamp
+    next = (next + 1) % Self.capacity
+    count = min(count + 1, Self.capacity)
+  }
+
+  /// Writes up to `depth` of them and the headers of all blocks to `datagram` from `offset` on, for
+  /// a packet with that timestamp, and returns where its own payload goes.
+  @_noAllocation @_noLocks
+  func write(
+    depth: Int,
+    payloadType: UInt8,
+    timestamp: RTPTimestamp,
+    to datagram: inout ByteBuffer,
+    at offset: Int
+  ) -> Int {
+    var taken = 0
+    var total = 0
+    while taken < min(depth, count) {
+      let slot = slot(back: taken + 1)
+      let age = Int(timestamp.ticks(since: timestamps[slot]))
+      guard age > 0, age <= RedundantPayload.longestOffset, total + lengths[slot] <= Self.mostBytes
+      else { break }
+      total += lengths[slot]
+      taken += 1
+    }
+    var header = offset
+    var body = offset + taken * RedundantPayload.headerLength + RedundantPayload.ownHeaderLength
+    while taken > 0 {
+      let slot = slot(back: taken)
+      RedundantPayload.writeHeader(
+        payloadType: payloadType,
+        timestampOffset: Int(timestamp.ticks(since: timestamps[slot])),
+        length: lengths[slot],
+        to: &datagram,
+        at: header
+      )
+      let base = slot * RedundantPayload.longestBlock
+      datagram.copy(from: bytes, at: base, to: body, count: lengths[slot])
+      header += RedundantPayload.headerLength
+      body += lengths[slot]
+      taken -= 1
+    }
+    RedundantPayload.writeOwnHeader(payloadType: payloadType, to: &datagram, at: header)
+    return body
+  }
+
+  // The newest is one back.
+  @_noAllocation @_noLocks
+  private func slot(back: Int) -> Int { (next + Self.capacity - back) % Self.capacity }
+}

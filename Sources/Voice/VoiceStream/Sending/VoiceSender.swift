@@ -1,0 +1,301 @@
+import MediaCore
+import RTP
+
+/// From captured samples to the RTP packets of one stream: framing, codec, redundancy, keys.
+///
+/// A timestamp counts what is said, not when it was captured: where the encoder looks further ahead
+/// than the one before it, packets leave that much later and their timestamps go on without a gap.
+/// Nothing here allocates after the initialiser.
+struct VoiceSender: ~Copyable {
+  /// What an encoder hears before its first packet, so that it begins in the middle of a sound
+  /// without a click.
+  private static var primingFrames: FrameCount { @_noAllocation @_noLocks get { 960 } }
+  /// What stays of the sound that was sent: what encoders are primed with, and by how much one may
+  /// look less far ahead.
+  private static var historyFrames: FrameCount { @_noAllocation @_noLocks get { 1_152 } }
+
+  /// RTP packets sent.
+  private(set) var packetsSent: Int64 = 0
+  /// Payload bytes sent.
+  private(set) var bytesSent: Int64 = 0
+  /// Captured frames at 48 kHz that are not a whole packet yet.
+  private(set) var pendingFrames = 0
+  /// How packets are made now.
+  private(set) var plan: SendingPlan
+  /// Decides what comes after `plan`.
+  var planner: SendingPlanner
+
+  private let configuration: StreamConfiguration
+  private let framesPerTick: Int
+  private let framesPerEventTick: Int
+  private var encoder: PayloadEncoder
+  private var samples = SampleBuffer(repeating: 0, count: 16_384)
+  /// Where the pending frames begin in `samples`.
+  private var begin = 1_152
+  private var sent = PayloadHistory()
+  private var remainder = PacketizationResidue()
+  private var sequenceNumber: UInt16
+  private var timestamp: RTPTimestamp
+  private var isSilenceAnnounced = false
+  private var marksNextPacket = true
+  private var keys = TelephoneEventSender()
+  /// The keys of which nothing has been sent.
+  var unsentKeys: [UInt8] { keys.unsent }
+
+  /// A sender that has sent nothing; throws the codec's or the resampler's error.
+  init(_ configuration: StreamConfiguration) throws {
+    let planner = SendingPlanner(configuration)
+    let encoder = try PayloadEncoder(configuration, planner.plan)
+    self.configuration = configuration
+    self.encoder = encoder
+    framesPerTick = SampleRate.voice.hertz / configuration.clockRate.hertz
+    framesPerEventTick = framesPerTick * configuration.ticksPerEventTick
+    sequenceNumber = UInt16(truncatingIfNeeded: configuration.seed)
+    timestamp = configuration.firstTimestamp
+    plan = planner.plan
+    self.planner = planner
+  }
+
+  /// Frames of delay inside the encoder.
+  var lookAhead: FrameCount {
+    @_noAllocation @_noLocks get { encoder.lookAhead(of: plan.application) }
+  }
+
+  /// The media time at which the newest captured frame will be heard in the decoder's output.
+  var capturedTimestamp: RTPTimestamp {
+    @_noAllocation @_noLocks get {
+      timestamp.advanced(by: (pendingFrames + lookAhead) / framesPerTick)
+    }
+  }
+
+  /// Takes in the first `count` captured frames of `block`, at 48 kHz; `isMuted` sends silence in
+  /// their place.
+  @_noAllocation @_noLocks
+  mutating func push(
+    _ block: borrowing SampleBuffer,
+    count pushed: FrameCount,
+    isMuted: Bool
+  ) {
+    guard configuration.maySend else { return skip(pushed) }
+    remainder.note(pending: pendingFrames, before: pushed)
+    let count = min(pushed, samples.count - Self.historyFrames - pendingFrames)
+    if begin + pendingFrames + count > samples.count {
+      let kept = Self.historyFrames + pendingFrames
+      samples.move(from: begin - Self.historyFrames, to: 0, count: kept)
+      begin = Self.historyFrames
+    }
+    if isMuted {
+      samples.fill(0, from: begin + pendingFrames, count: count)
+    } else {
+      samples.copy(from: block, to: begin + pendingFrames, count: count)
+    }
+    pendingFrames += count
+    if remainder.isKnown {
+      leaveOutRemainder(afterBlockOf: count, peak: isMuted ? 0 : block.peak(count: count))
+    }
+    // More than a quarter of a second at once: what does not fit is a gap of known length.
+    if count < pushed { skip(pushed - count) }
+  }
+
+  // The dropped remainder is cross-faded into what follows it.
+  @_noAllocation @_noLocks
+  private mutating func leaveOutRemainder(afterBlockOf count: FrameCount, peak: Float) {
+    guard let taken = remainder.take(afterBlockOf: count, peak: peak) else { return }
+    let frames = taken / framesPerTick * framesPerTick
+    let overlap = min(frames, pendingFrames - frames)
+    for offset in 0..<overlap {
+      let weight = Float(offset) / Float(overlap)
+      let old = samples[begin + offset]
+      samples[begin + frames + offset] = old + (samples[begin + frames + offset] - old) * weight
+    }
+    begin += frames
+    pendingFrames -= frames
+    skip(frames)
+  }
+
+  /// Moves the media time on over `frames` at 48 kHz that are not sent, as what a capture fault
+  /// swallowed.
+  @_noAllocation @_noLocks
+  mutating func skip(_ frames: FrameCount) {
+    timestamp = timestamp.advanced(by: frames / framesPerTick)
+    breakTimeline()
+  }
+
+  @_noAllocation @_noLocks
+  private mutating func breakTimeline() {
+    marksNextPacket = true
+    sent.removeAll()
+  }
+
+  /// Writes the next RTP packet to `datagram` and returns its length; nil when no whole packet is
+  /// pending.
+  @_noAllocation @_noLocks
+  mutating func nextPacket(into datagram: inout ByteBuffer) -> Int? {
+    while true {
+      guard follow(planner.plan, using: &datagram), pendingFrames >= plan.packetFrames else {
+        return nil
+      }
+      let slot = keys.next(
+        frames: plan.packetFrames,
+        at: timestamp,
+        framesPerTick: framesPerEventTick
+      )
+      switch slot {
+      case .voice:
+        break
+      case .nothing:
+        dropPending()
+        continue
+      case .event(let event, let began, let isFirst):
+        dropPending()
+        return write(event, began: began, isFirst: isFirst, to: &datagram)
+      }
+      if let length = nextVoice(into: &datagram) { return length }
+    }
+  }
+
+  // Nil if there is nothing to send: the voice is silent.
+  @_noAllocation @_noLocks
+  private mutating func nextVoice(into datagram: inout ByteBuffer) -> Int? {
+    let copies = writeCopies(to: &datagram)
+    let offset = copies ?? RTPHeader.minimumLength
+    let length = encoder.encode(
+      samples,
+      from: begin,
+      frames: plan.packetFrames,
+      into: &datagram,
+      at: offset
+    )
+    let packetTimestamp = timestamp
+    removePending()
+    // The first packet of a silence tells of it, the rest of it is not sent (RFC 7587 3.1.3).
+    let isSilence = framesPerTick == 1 && length <= 2
+    if length == 0 || isSilence && isSilenceAnnounced {
+      sent.removeAll()
+      return nil
+    }
+    writeHeader(
+      to: &datagram,
+      copies == nil
+        ? configuration.sendPayloadType : configuration.sendRedundancyPayloadType ?? 0,
+      at: packetTimestamp,
+      isMarked: marksNextPacket
+    )
+    if configuration.sendRedundancyPayloadType != nil {
+      sent.append(datagram, at: offset, length: length, timestamp: packetTimestamp)
+    }
+    isSilenceAnnounced = isSilence
+    marksNextPacket = isSilence
+    packetsSent += 1
+    bytesSent += Int64(offset - RTPHeader.minimumLength + length)
+    return offset + length
+  }
+
+  // Where the payload goes behind the copies, nil if there are none.
+  @_noAllocation @_noLocks
+  private func writeCopies(to datagram: inout ByteBuffer) -> Int? {
+    guard plan.redundancyDepth > 0, configuration.sendRedundancyPayloadType != nil else {
+      return nil
+    }
+    return sent.write(
+      depth: plan.redundancyDepth,
+      payloadType: configuration.sendPayloadType,
+      timestamp: timestamp,
+      to: &datagram,
+      at: RTPHeader.minimumLength
+    )
+  }
+
+  // Goes over to another way of sending; false while it waits for the sound that the first packet
+  // needs.
+  @_noAllocation @_noLocks
+  private mutating func follow(_ wanted: SendingPlan, using scratch: inout ByteBuffer) -> Bool {
+    guard !wanted.isSame(as: plan) else { return true }
+    if wanted.isLowDelay != plan.isLowDelay {
+      let shift =
+        encoder.lookAhead(of: wanted.application) - encoder.lookAhead(of: plan.application)
+      guard pendingFrames >= shift + wanted.packetFrames,
+        begin + shift >= Self.primingFrames
+      else { return false }
+      begin += shift
+      pendingFrames -= shift
+      encoder.begin(wanted.application, at: wanted.bitrate)
+      var primed = Self.primingFrames
+      while primed >= wanted.packetFrames {
+        _ = encoder.encode(
+          samples,
+          from: begin - primed,
+          frames: wanted.packetFrames,
+          into: &scratch,
+          at: RTPHeader.minimumLength
+        )
+        primed -= wanted.packetFrames
+      }
+      encoder.makeNextIndependent()
+    } else if wanted.bitrate != plan.bitrate {
+      encoder.setBitrate(wanted.bitrate)
+    }
+    if wanted.expectedLossPercent != plan.expectedLossPercent {
+      encoder.setExpectedLoss(percent: wanted.expectedLossPercent)
+    }
+    plan = wanted
+    return true
+  }
+
+  @_noAllocation @_noLocks
+  private mutating func removePending() {
+    begin += plan.packetFrames
+    pendingFrames -= plan.packetFrames
+    timestamp = timestamp.advanced(by: plan.packetFrames / framesPerTick)
+  }
+
+  @_noAllocation @_noLocks
+  private mutating func dropPending() {
+    removePending()
+    breakTimeline()
+  }
+
+  @_noAllocation @_noLocks
+  private mutating func write(
+    _ event: TelephoneEvent,
+    began: RTPTimestamp,
+    isFirst: Bool,
+    to datagram: inout ByteBuffer
+  ) -> Int {
+    writeHeader(
+      to: &datagram,
+      configuration.sendEventPayloadType ?? 0,
+      at: began,
+      isMarked: isFirst
+    )
+    event.write(to: &datagram, at: RTPHeader.minimumLength)
+    packetsSent += 1
+    bytesSent += Int64(TelephoneEvent.length)
+    return RTPHeader.minimumLength + TelephoneEvent.length
+  }
+
+  @_noAllocation @_noLocks
+  private mutating func writeHeader(
+    to datagram: inout ByteBuffer,
+    _ payloadType: UInt8,
+    at timestamp: RTPTimestamp,
+    isMarked: Bool
+  ) {
+    let header = RTPHeader(
+      marker: isMarked,
+      payloadType: payloadType,
+      sequenceNumber: sequenceNumber,
+      timestamp: timestamp,
+      ssrc: configuration.ssrc
+    )
+    header.write(to: &datagram)
+    sequenceNumber &+= 1
+  }
+
+  /// Sends a key, coded as in RFC 4733, after those that wait; false if the far side takes none, or
+  /// too many wait.
+  @_noAllocation @_noLocks
+  mutating func press(_ code: UInt8) -> Bool {
+    configuration.sendEventPayloadType != nil && keys.press(code)
+  }
+}

@@ -1,0 +1,86 @@
+import MediaCore
+import Playout
+import RTP
+
+/// What a stream has done so far.
+///
+/// Written by the voice thread ten times a second.
+public struct StreamStatistics: Equatable, Sendable, BitwiseCopyable {
+  /// RTP packets sent.
+  public var packetsSent: Int64 = 0
+  /// Payload bytes sent.
+  public var bytesSent: Int64 = 0
+  /// Frames at 48 kHz in each packet that is sent.
+  public var packetFrames = 0
+  /// How many earlier payloads each packet that is sent brings once more (RFC 2198).
+  public var redundancyDepth = 0
+  /// RTP packets received, duplicates included.
+  public var packetsReceived: Int64 = 0
+  /// RTP packets that should have come and did not.
+  public var packetsLost: Int64 = 0
+  /// RTP packets that came after their moment.
+  public var packetsLate: Int64 = 0
+  /// Interarrival jitter (RFC 3550 A.8) in nanoseconds.
+  public var jitterNanoseconds: Int64 = 0
+  /// How long received packets are held back beyond the fastest, in nanoseconds.
+  public var playoutDelayNanoseconds: Int64 = 0
+  /// How long they should be held back, in nanoseconds.
+  public var playoutTargetNanoseconds: Int64 = 0
+  /// Round-trip time from RTCP, -1 before it is known.
+  public var roundTripNanoseconds: Int64 = -1
+  /// The share of our packets that the far side last reported lost, in 1/256.
+  public var farFractionLost: Int = 0
+  /// Frames at 48 kHz decoded from packets.
+  public var decodedFrames: Int64 = 0
+  /// Frames at 48 kHz invented for missing packets.
+  public var concealedFrames: Int64 = 0
+  /// Frames at 48 kHz decoded from copies or in-band redundancy in later packets.
+  public var recoveredFrames: Int64 = 0
+  /// Frames at 48 kHz that time-stretching has taken out.
+  public var removedFrames: Int64 = 0
+  /// Frames at 48 kHz that time-stretching has put in.
+  public var addedFrames: Int64 = 0
+  /// The highest level received since the last report, 0 to 1.
+  public var outputPeak: Float = 0
+  /// Sends and receives that ended with an ICMP refusal since the last packet received.
+  public var refusals: Int = 0
+  /// Nanoseconds since anything came from the far side.
+  public var silenceNanoseconds: Int64 = 0
+  /// True after the far side's RTCP BYE.
+  public var isFarGone = false
+  /// The encoder's look-ahead in nanoseconds.
+  public var lookAheadNanoseconds: Int64 = 0
+
+  @_noAllocation @_noLocks
+  init() {}
+
+  @_noAllocation @_noLocks
+  mutating func note(_ reception: ReceptionStatistics, clockRate: SampleRate) {
+    packetsReceived = reception.received
+    packetsLost = max(0, reception.cumulativeLost)
+    jitterNanoseconds = Int64(reception.jitterTicks * 1e9 / Double(clockRate.hertz))
+  }
+
+  @_noAllocation @_noLocks
+  mutating func note(_ voice: borrowing VoiceReceiver) {
+    let counters = voice.jitterBuffer.counters
+    removedFrames = voice.removedFrames
+    addedFrames = voice.addedFrames
+    packetsLate = counters.latePackets
+    playoutDelayNanoseconds = voice.jitterBuffer.delayNanoseconds
+    playoutTargetNanoseconds = voice.jitterBuffer.targetNanoseconds
+    decodedFrames = counters.decodedFrames
+    concealedFrames = counters.concealedFrames
+    recoveredFrames = counters.recoveredFrames
+  }
+
+  /// Takes over what the sender has counted.
+  @_noAllocation @_noLocks
+  mutating func note(_ sender: borrowing VoiceSender) {
+    packetsSent = sender.packetsSent
+    bytesSent = sender.bytesSent
+    lookAheadNanoseconds = SampleRate.voice.nanoseconds(of: sender.lookAhead)
+    packetFrames = sender.plan.packetFrames
+    redundancyDepth = sender.plan.redundancyDepth
+  }
+}

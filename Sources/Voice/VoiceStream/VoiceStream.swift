@@ -1,0 +1,395 @@
+public import MediaCore
+import Playout
+import RTP
+
+/// One RTP stream in both directions, without any I/O: samples and datagrams in, datagrams and
+/// samples out, time as an argument.
+///
+/// | Verb | When |
+/// |---|---|
+/// | `push`, then `nextPacket` until nil | the microphone delivered |
+/// | `receive` | a datagram arrived |
+/// | `render` | the loudspeaker wants frames |
+/// | `nextReport` | now and then; it knows when one is due |
+///
+/// **Thread safety:** one thread at a time. Nothing here allocates after the initialiser.
+public struct VoiceStream: ~Copyable {
+  /// The largest datagram that is taken or made.
+  public static var maximumDatagram: Int { @_noAllocation @_noLocks get { 1_500 } }
+
+  /// Counters and measurements.
+  public private(set) var statistics = StreamStatistics()
+
+  private let configuration: StreamConfiguration
+  private let clockRate: SampleRate
+
+  private var sender: VoiceSender
+  private var packetsAtLastReport: Int64 = 0
+
+  // Receiving.
+  private var admission = SourceValidator()
+  private var reception: ReceptionStatistics
+  private var arrivals = LossMap()
+  private var control: RTCPSession
+  package private(set) var voice: VoiceReceiver
+  private var mediaClock: MediaClock
+  private var lastHeard: MonotonicInstant?
+  private var heardKeys: DigitInbox
+
+  /// A stream that has sent and received nothing.
+  ///
+  /// - Parameter configuration: what signalling agreed.
+  /// - Throws: the codec's or the resampler's error.
+  public init(_ configuration: StreamConfiguration) throws {
+    let sender = try VoiceSender(configuration)
+    let voice = VoiceReceiver(decoder: try PayloadDecoder(configuration))
+    self.configuration = configuration
+    clockRate = configuration.clockRate
+    mediaClock = MediaClock(
+      framesPerTick: SampleRate.voice.hertz / configuration.clockRate.hertz
+    )
+    heardKeys = DigitInbox(ticksPerEventTick: configuration.ticksPerEventTick)
+    reception = ReceptionStatistics(clockRate: configuration.clockRate)
+    control = RTCPSession(localSSRC: configuration.ssrc, seed: configuration.seed)
+    statistics.note(sender)
+    self.sender = sender
+    self.voice = voice
+  }
+
+  // MARK: Sending
+
+  /// The duration of a packet.
+  package var packetNanoseconds: Int64 {
+    SampleRate.voice.nanoseconds(of: sender.plan.packetFrames)
+  }
+
+  /// Captured frames at 48 kHz that are not a whole packet yet.
+  package var pendingFrames: FrameCount { sender.pendingFrames }
+
+  /// Takes in the first `count` captured frames of `samples`, at 48 kHz; `isMuted` sends silence in
+  /// their place.
+  @_noAllocation @_noLocks
+  public mutating func push(
+    _ samples: borrowing SampleBuffer,
+    count: FrameCount,
+    isMuted: Bool
+  ) {
+    sender.push(samples, count: count, isMuted: isMuted)
+  }
+
+  /// Moves the media time on over `frames` at 48 kHz that a capture fault swallowed.
+  @_noAllocation @_noLocks
+  public mutating func skip(_ frames: FrameCount) {
+    sender.skip(frames)
+  }
+
+  /// Writes the next RTP packet to `datagram`, of which `maximumDatagram` bytes are needed, and
+  /// returns its length; nil when no whole packet is pending.
+  @_noAllocation @_noLocks
+  public mutating func nextPacket(into datagram: inout ByteBuffer) -> Int? {
+    sender.nextPacket(into: &datagram)
+  }
+
+  /// Sends a key, coded as in RFC 4733, after those that wait; false if the far side takes none, or
+  /// too many wait.
+  @_noAllocation @_noLocks
+  public mutating func press(_ code: UInt8) -> Bool {
+    sender.press(code)
+  }
+
+  /// Changes the Opus bit rate.
+  @_noAllocation @_noLocks
+  public mutating func setBitrate(_ bitsPerSecond: Int) {
+    sender.planner.setBitrate(bitsPerSecond)
+  }
+
+  /// Writes a compound RTCP packet to `datagram` if one is due, or a last one with a goodbye.
+  @_noAllocation @_noLocks
+  public mutating func nextReport(
+    into datagram: inout ByteBuffer,
+    at now: MonotonicInstant,
+    wallNanoseconds: Int64,
+    isGoodbye: Bool
+  ) -> Int? {
+    sender.planner.advance(to: now)
+    guard control.takeReportDue(at: now) || isGoodbye else { return nil }
+    var information: RTCPSenderInformation?
+    if sender.packetsSent > packetsAtLastReport {
+      packetsAtLastReport = sender.packetsSent
+      information = RTCPSenderInformation(
+        ntpTime: RTCPSession.ntpTime(wallNanoseconds: wallNanoseconds),
+        timestamp: sender.capturedTimestamp,
+        packetCount: UInt32(truncatingIfNeeded: sender.packetsSent),
+        octetCount: UInt32(truncatingIfNeeded: sender.bytesSent)
+      )
+    }
+    if let information { control.noteSending(information, at: now) }
+    var block: RTCPReportBlock?
+    if let ssrc = admission.ssrc {
+      block = control.reportBlock(on: ssrc, statistics: &reception, at: now)
+    }
+    return RTCPWriter.write(
+      to: &datagram,
+      ssrc: configuration.ssrc,
+      sender: information,
+      block: block,
+      losses: &arrivals,
+      tellsLosses: configuration.receiveRedundancyPayloadType != nil,
+      canonicalName: configuration.seed,
+      isGoodbye: isGoodbye
+    )
+  }
+
+  // MARK: Receiving
+
+  /// Takes in the first `length` bytes of `datagram`, RTP or RTCP, which came at `arrival`.
+  @_noAllocation @_noLocks
+  public mutating func receive(
+    _ datagram: borrowing ByteBuffer,
+    length: Int,
+    at arrival: ArrivalTime
+  ) {
+    guard length >= 2, length <= datagram.count else { return }
+    if RTCPPacketType.isRTCP(secondByte: datagram[1]) {
+      receiveControl(datagram, length: length, at: arrival)
+    } else {
+      receiveMedia(datagram, length: length, at: arrival)
+    }
+  }
+
+  /// True once a source was heard.
+  public var hasSource: Bool {
+    @_noAllocation @_noLocks get {
+      if case .some = admission.ssrc { return true }
+      return false
+    }
+  }
+
+  /// Lets the next packet begin the stream anew, whatever its source.
+  @_noAllocation @_noLocks
+  public mutating func forgetSource() { admission = SourceValidator() }
+
+  /// True if the datagram is RTP of the agreed payload type.
+  @_noAllocation @_noLocks
+  public func isVoice(_ datagram: borrowing ByteBuffer, length: Int) -> Bool {
+    guard let packet = RTPPacket(parsing: datagram, length: length) else { return false }
+    return isVoice(packet.header.payloadType) && packet.payloadLength > 0
+  }
+
+  @_noAllocation @_noLocks
+  private func isVoice(_ payloadType: UInt8) -> Bool {
+    if payloadType == configuration.receivePayloadType { return true }
+    return configuration.receiveRedundancyPayloadType.map { $0 == payloadType } ?? false
+  }
+
+  @_noAllocation @_noLocks
+  private mutating func receiveControl(
+    _ datagram: borrowing ByteBuffer,
+    length: Int,
+    at arrival: ArrivalTime
+  ) {
+    var reader = RTCPReader()
+    while let item = reader.next(in: datagram, length: length) {
+      control.receive(
+        item,
+        from: admission.ssrc,
+        at: arrival.instant
+      )
+      heard(at: arrival.instant)
+      plan(by: item, datagram, at: arrival.instant)
+    }
+    sender.planner.decide(at: arrival.instant)
+  }
+
+  // What the far side says of our packets decides how the next ones are made.
+  @_noAllocation @_noLocks
+  private mutating func plan(
+    by item: RTCPItem,
+    _ datagram: borrowing ByteBuffer,
+    at now: MonotonicInstant
+  ) {
+    switch item {
+    case .report(_, let block) where block.ssrc == configuration.ssrc:
+      statistics.farFractionLost = Int(block.fractionLost)
+      sender.planner.receive(
+        fractionLost: Int(block.fractionLost),
+        jitterNanoseconds: Int64(block.jitter) * 1_000_000_000 / Int64(clockRate.hertz),
+        roundTripNanoseconds: control.newestRoundTripNanoseconds,
+        at: now
+      )
+    case .losses(_, let runs) where runs.ssrc == configuration.ssrc:
+      sender.planner.receive(runs, in: datagram, at: now)
+    case .report, .losses, .senderInformation, .goodbye:
+      break
+    }
+  }
+
+  @_noAllocation @_noLocks
+  private mutating func receiveMedia(
+    _ datagram: borrowing ByteBuffer,
+    length: Int,
+    at arrival: ArrivalTime
+  ) {
+    guard let packet = RTPPacket(parsing: datagram, length: length) else { return }
+    let header = packet.header
+    let isOurs = isVoice(header.payloadType)
+    let isKey = configuration.receiveEventPayloadType.map { $0 == header.payloadType } ?? false
+    // Comfort noise and keep-alives of the source count as heard, but start nothing.
+    guard isOurs || isKey || header.ssrc == admission.ssrc else { return }
+
+    let sequence: Int64
+    switch admission.judge(ssrc: header.ssrc, sequenceNumber: header.sequenceNumber) {
+    case .refuse:
+      return
+    case .restart(let first):
+      sequence = first
+      reception.begin(at: first)
+      arrivals.begin(at: first)
+      voice.restart()
+      mediaClock.restart()
+      heardKeys.restart()
+      control.restart()
+    case .member(let extended):
+      sequence = extended
+    }
+    // All packets of a key bear the time of its beginning, which tells nothing of jitter.
+    reception.receive(
+      sequence: sequence,
+      timestamp: isKey ? nil : header.timestamp,
+      at: arrival.instant
+    )
+    arrivals.note(sequence)
+    heard(at: arrival.instant)
+
+    if isKey { return heardKeys.receive(packet, in: datagram) }
+    guard isOurs else { return }
+    let mediaFrame = mediaClock.frame(at: header.timestamp)
+    guard header.payloadType == configuration.receivePayloadType else {
+      return receiveRedundant(
+        packet.payload,
+        of: datagram,
+        sequence: sequence,
+        mediaFrame: mediaFrame,
+        at: arrival
+      )
+    }
+    voice.insert(
+      datagram,
+      payload: packet.payload,
+      sequence: sequence,
+      mediaFrame: mediaFrame,
+      at: arrival
+    )
+  }
+
+  // A copy has no number of its own: the block before the packet's own has the number before it,
+  // and so on, as long as one follows the other without a gap. Across a gap it is unknown.
+  @_noAllocation @_noLocks
+  private mutating func receiveRedundant(
+    _ payload: Range<Int>,
+    of datagram: borrowing ByteBuffer,
+    sequence: Int64,
+    mediaFrame: Int64,
+    at arrival: ArrivalTime
+  ) {
+    guard let redundant = RedundantPayload(parsing: datagram, in: payload) else { return }
+    var blocks = redundant
+    var left = redundant.count
+    var reach = 0
+    var known = redundant.count
+    while let block = blocks.next(in: datagram) {
+      if block.timestampOffset != reach { known = left }
+      left -= 1
+      let isOurs = block.payloadType == configuration.receivePayloadType
+      let frames = isOurs ? voice.frames(of: datagram, in: block.payload) : nil
+      reach = block.timestampOffset - (frames ?? 0)
+      if frames == nil { known = left }
+    }
+    blocks = redundant
+    left = redundant.count
+    while let block = blocks.next(in: datagram) {
+      left -= 1
+      guard left < known else { continue }
+      voice.insert(
+        datagram,
+        payload: block.payload,
+        sequence: sequence - Int64(left),
+        mediaFrame: mediaFrame - Int64(block.timestampOffset),
+        distance: block.timestampOffset,
+        at: arrival
+      )
+    }
+  }
+
+  /// The codes of the keys of which nothing has been sent; not for the voice thread.
+  package var unsentKeys: [UInt8] { sender.unsentKeys }
+
+  /// Takes the code of the next key that the far side pressed.
+  @_noAllocation @_noLocks public mutating func takeKey() -> UInt8? { heardKeys.take() }
+
+  @_noAllocation @_noLocks
+  private mutating func heard(at instant: MonotonicInstant) {
+    lastHeard = instant
+    statistics.refusals = 0
+  }
+
+  /// Notes that the far side's host refused a packet.
+  @_noAllocation @_noLocks
+  public mutating func noteRefusal() {
+    statistics.refusals += 1
+  }
+
+  // MARK: Playing
+
+  /// Notes that packets will lie so many nanoseconds less from now on before the loudspeaker asks
+  /// for frames.
+  @_noAllocation @_noLocks
+  package mutating func noteShorterWaits(by nanoseconds: Int64) {
+    voice.noteShorterWaits(by: nanoseconds)
+  }
+
+  /// Notes that the loudspeaker stood still for a while, and goes on from here.
+  @_noAllocation @_noLocks
+  package mutating func noteInterruption() { voice.noteInterruption() }
+
+  /// Adds what the far side said to the `count` frames of `output`, at 48 kHz, that will sound
+  /// next; `now` is the loudspeaker's time.
+  @_noAllocation @_noLocks
+  public mutating func render(
+    addingTo output: inout SampleBuffer,
+    count: FrameCount,
+    at now: MonotonicInstant
+  ) {
+    voice.render(addingTo: &output, count: count, at: now)
+    statistics.outputPeak = max(statistics.outputPeak, output.peak(count: count))
+  }
+
+  /// Where the playout stands, nil before the first packet and while a loss or a silence is
+  /// bridged.
+  public var playout: PlayoutPosition? {
+    guard let frame = voice.jitterBuffer.expectedFrame,
+      let timestamp = mediaClock.timestamp(of: frame)
+    else { return nil }
+    return PlayoutPosition(timestamp: timestamp, queuedFrames: voice.queuedFrames)
+  }
+
+  // MARK: Reporting
+
+  /// Brings `statistics` up to `now`, returns them and starts the next interval of the levels.
+  @_noAllocation @_noLocks
+  public mutating func takeStatistics(at now: MonotonicInstant) -> StreamStatistics {
+    statistics.note(reception, clockRate: clockRate)
+    statistics.note(voice)
+    statistics.note(sender)
+    statistics.roundTripNanoseconds = control.roundTripNanoseconds ?? -1
+    statistics.isFarGone = control.isFarGone
+    if let lastHeard {
+      statistics.silenceNanoseconds = max(0, now.nanoseconds(since: lastHeard))
+    } else {
+      lastHeard = now
+    }
+    let taken = statistics
+    statistics.outputPeak = 0
+    return taken
+  }
+}

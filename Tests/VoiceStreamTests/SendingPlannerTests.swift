@@ -1,0 +1,197 @@
+import MediaCore
+import Testing
+
+@testable import RTP
+@testable import VoiceStream
+
+/// What is sent follows what the far side reports.
+struct SendingPlannerTests {
+  /// A planner, and a far side that reports every two seconds.
+  private struct Link: ~Copyable {
+    var planner: SendingPlanner
+    var now = MonotonicInstant(nanoseconds: 1_000_000_000)
+    var tellsLosses = true
+    private var map = LossMap()
+    private var sequence: Int64 = 70_000
+
+    init(_ configure: (inout StreamConfiguration) -> Void = { _ in }) {
+      var configuration = StreamConfiguration.opus(ssrc: 9, seed: 1, withCopies: true)
+      configuration.adaptsPackets = true
+      configure(&configuration)
+      planner = SendingPlanner(configuration)
+      map.begin(at: sequence)
+    }
+
+    mutating func report(
+      losing runs: [Int] = [],
+      jitter: Int64 = 0,
+      roundTrip: Int64 = 20_000_000
+    ) {
+      now = now.advanced(byNanoseconds: 2_000_000_000)
+      let end = sequence + 200
+      for run in runs {
+        map.note(sequence)
+        sequence += Int64(run) + 1
+      }
+      while sequence < end {
+        map.note(sequence)
+        sequence += 1
+      }
+      var packet = ByteBuffer(repeating: 0, count: RTCPWriter.maximumLength)
+      let block = RTCPReportBlock(
+        ssrc: 9,
+        fractionLost: UInt8(runs.reduce(0, +) * 256 / 200)
+      )
+      let length = RTCPWriter.write(
+        to: &packet,
+        ssrc: 4,
+        sender: nil,
+        block: block,
+        losses: &map,
+        tellsLosses: tellsLosses,
+        canonicalName: 1,
+        isGoodbye: false
+      )
+      var reader = RTCPReader()
+      while let item = reader.next(in: packet, length: length) {
+        switch item {
+        case .losses(_, let runs):
+          planner.receive(runs, in: packet, at: now)
+        case .report(_, let block):
+          planner.receive(
+            fractionLost: Int(block.fractionLost),
+            jitterNanoseconds: jitter,
+            roundTripNanoseconds: roundTrip,
+            at: now
+          )
+        case .senderInformation, .goodbye:
+          break
+        }
+      }
+      planner.decide(at: now)
+    }
+  }
+
+  @Test func cleanLinkGetsShortPacketsAfterAWhile() {
+    var link = Link()
+    link.report()
+    #expect(link.planner.plan.packetFrames == 480 && !link.planner.plan.isLowDelay)
+    for _ in 0..<3 { link.report() }
+    #expect(link.planner.plan.packetFrames == 240 && link.planner.plan.isLowDelay)
+    #expect(link.planner.plan.bitrate == 96_000 && link.planner.plan.redundancyDepth == 0)
+  }
+
+  @Test(arguments: [(1, 1), (2, 2), (3, 3), (6, 3)])
+  func copiesReachAsFarAsTheBursts(burst: Int, depth: Int) {
+    var link = Link()
+    for _ in 0..<3 { link.report(losing: [burst, burst, burst]) }
+    #expect(link.planner.plan.redundancyDepth == depth)
+    #expect(link.planner.plan.packetFrames == 480)
+    let total = link.planner.plan.bitrate * (depth + 1)
+    #expect(total <= 200_000)
+  }
+
+  @Test func lossEndsLowDelayAtOnceAndItComesBackLater() {
+    var link = Link()
+    for _ in 0..<4 { link.report() }
+    #expect(link.planner.plan.isLowDelay)
+    link.report(losing: [4, 4])
+    #expect(!link.planner.plan.isLowDelay && link.planner.plan.redundancyDepth > 0)
+    var reports = 0
+    while !link.planner.plan.isLowDelay, reports < 100 {
+      link.report()
+      reports += 1
+    }
+    // Longer than the four seconds of the first time.
+    #expect(reports > 4 && reports < 100)
+  }
+
+  @Test func jitterAloneEndsLowDelay() {
+    var link = Link()
+    for _ in 0..<4 { link.report() }
+    link.report(jitter: 8_000_000)
+    #expect(!link.planner.plan.isLowDelay && link.planner.plan.redundancyDepth == 0)
+  }
+
+  @Test func oneLossIsBorneOnACleanLink() {
+    var link = Link()
+    for _ in 0..<4 { link.report() }
+    link.report(losing: [1])
+    #expect(link.planner.plan.isLowDelay)
+  }
+
+  @Test func queuesOnTheWayLowerTheRate() {
+    var link = Link()
+    link.report()
+    for _ in 0..<6 { link.report(losing: [3, 3, 3, 3], roundTrip: 400_000_000) }
+    let plan = link.planner.plan
+    #expect(plan.bitrate * (plan.redundancyDepth + 1) <= 72_000)
+    #expect(plan.packetFrames == 960 && plan.bitrate >= 24_000)
+    // And when the way is free again, so are we.
+    for _ in 0..<60 { link.report() }
+    #expect(link.planner.plan.bitrate >= 48_000)
+  }
+
+  @Test func slowerWayIsNoQueueForEver() {
+    var link = Link()
+    for _ in 0..<3 { link.report(losing: [3, 3]) }
+    // From now on each round trip takes 200 ms longer, with the same losses.
+    for _ in 0..<120 { link.report(losing: [3, 3], roundTrip: 220_000_000) }
+    #expect(link.planner.plan.bitrate == 48_000 && link.planner.plan.packetFrames == 480)
+    #expect(link.planner.plan.redundancyDepth == 3)
+  }
+
+  @Test func farSideThatFallsSilentGetsLongPacketsAgain() {
+    var link = Link()
+    for _ in 0..<4 { link.report() }
+    #expect(link.planner.plan.isLowDelay)
+    link.planner.advance(to: link.now.advanced(byNanoseconds: 9_000_000_000))
+    #expect(link.planner.plan.isLowDelay)
+    link.planner.advance(to: link.now.advanced(byNanoseconds: 11_000_000_000))
+    #expect(!link.planner.plan.isLowDelay && link.planner.plan.packetFrames == 480)
+  }
+
+  @Test func reportsWithoutRunsGetOneCopy() {
+    var link = Link()
+    link.tellsLosses = false
+    for _ in 0..<3 { link.report(losing: [3, 3, 3]) }
+    #expect(link.planner.plan.redundancyDepth == 1 && !link.planner.plan.isLowDelay)
+    for _ in 0..<60 { link.report() }
+    #expect(link.planner.plan.isLowDelay)
+  }
+
+  @Test func userWhoSetsTheRateIsObeyed() {
+    var link = Link()
+    for _ in 0..<4 { link.report() }
+    link.planner.setBitrate(24_000)
+    for _ in 0..<4 { link.report() }
+    #expect(link.planner.plan.bitrate == 24_000 && link.planner.plan.packetFrames == 480)
+    link.planner.setBitrate(.max)
+    #expect(link.planner.plan.bitrate == 510_000)
+  }
+
+  @Test func whoSetsPacketsGetsThemAndCopiesAllTheSame() {
+    var link = Link {
+      $0.adaptsPackets = false
+      $0.packetFrames = 960
+      $0.bitrate = 32_000
+    }
+    for _ in 0..<10 { link.report() }
+    #expect(link.planner.plan.packetFrames == 960 && link.planner.plan.bitrate == 32_000)
+    for _ in 0..<3 { link.report(losing: [2, 2, 2]) }
+    #expect(link.planner.plan.packetFrames == 960 && link.planner.plan.bitrate == 32_000)
+    #expect(link.planner.plan.redundancyDepth == 2)
+  }
+
+  @Test func farSideWithoutCopiesGetsInBandRedundancy() {
+    var link = Link {
+      $0.sendRedundancyPayloadType = nil
+      $0.adaptsPackets = false
+    }
+    link.report(losing: [5, 5])
+    #expect(link.planner.plan.expectedLossPercent == 5)
+    #expect(link.planner.plan.redundancyDepth == 0 && link.planner.plan.packetFrames == 480)
+    for _ in 0..<8 { link.report() }
+    #expect(link.planner.plan.expectedLossPercent == 0)
+  }
+}
