@@ -1,13 +1,13 @@
-# make build   the program; make install puts it under PREFIX, /usr/local by default
-# make demo    a real call between two processes on this machine
-# make test    every test; those that start programs by themselves
-# make lint    the formatter's rules
-# make bench   a short run of the benchmarks
-# make bench-faults  sound cards fail in calls on a real kernel, in a virtual machine
+# make build          the program; make install puts it under PREFIX, /usr/local by default
+# make demo           a real call between two processes on this machine
+# make test           every test; those that start programs by themselves
+# make lint           the formatter's rules
+# make sanitize       the concurrent parts under ThreadSanitizer
+# make bench          a short run of the benchmarks
+# make bench-call     calls of several programs on several networks, between headsets on an exact clock
 # make bench-desktop  calls through PipeWire, which is restarted in some of them
-# make results  all benchmarks at length, and the page of Benchmarks/results
-# make bench-latency  calls of several programs on several networks between headsets on an exact clock
-# make sanitize  the concurrent parts under ThreadSanitizer
+# make bench-faults   sound cards fail in calls on a real kernel, in a virtual machine
+# make results        all benchmarks at length, and the page of Benchmarks/results
 
 SHELL := /bin/bash
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
@@ -25,10 +25,10 @@ DESKTOP := pipewire pipewire-alsa pipewire-pulse wireplumber pulseaudio-utils db
 # A machine with a real kernel, for sound cards that come and go.
 KERNEL := qemu-system-x86 busybox-static cpio kmod alsa-utils iproute2 dash
 
-BENCH := Benchmarks/.build/release
+BENCH := .build/release
 BENCH_SECONDS ?= 60
 
-.PHONY: build install demo test sanitize lint bench bench-latency bench-faults bench-desktop results build-bench setup-build setup-demo setup-test \
+.PHONY: build install demo test sanitize lint bench bench-call bench-faults bench-desktop results build-bench setup-build setup-demo setup-test \
   setup-bench clean
 
 build: setup-build
@@ -68,39 +68,39 @@ lint:
 	swift format lint --strict --recursive Sources Examples Tests Benchmarks Package.swift
 
 bench: build-bench
-	$(BENCH)/voice-allocations
-	$(BENCH)/bench-modules --output .build/bench
+	$(BENCH)/allocation-probe
+	$(BENCH)/bench counters --output .build/bench
 	Benchmarks/directory.sh
-	$(BENCH)/bench-setup --repeats 6 --output .build/bench
-	$(BENCH)/bench-latency --seconds 12 --repeats 1 --networks direct --only "sidetone --frame 5" --simulated 1 --output .build/bench
-	$(BENCH)/bench-scale --calls 0,20 --seconds 4 --output .build/bench
-	$(BENCH)/bench-cost --seconds 1 --repeats 1 --output .build/bench
-	$(BENCH)/bench-desktop --seconds 0 --restarts 1
-	$(BENCH)/bench-faults --only plain,stopped-50,replugged,netem-loss
-	$(BENCH)/bench-playout --seconds 20 --seeds 101 --networks wifi --output .build/bench
+	$(BENCH)/bench setup --repeats 6 --output .build/bench
+	$(BENCH)/bench call --seconds 12 --repeats 1 --networks direct --only "sidetone --frame 5" --simulated 1 --output .build/bench
+	$(BENCH)/bench scale --calls 0,20 --seconds 4 --output .build/bench
+	$(BENCH)/bench cost --seconds 1 --repeats 1 --output .build/bench
+	$(BENCH)/bench desktop --seconds 0 --restarts 1
+	$(BENCH)/bench faults --only plain,stopped-50,replugged,netem-loss
+	$(BENCH)/bench playout --seconds 20 --seeds 101 --networks wifi --output .build/bench
 
 bench-faults: build-bench
-	$(BENCH)/bench-faults
+	$(BENCH)/bench faults
 
 bench-desktop: build-bench
-	$(BENCH)/bench-desktop
+	$(BENCH)/bench desktop
 
-bench-latency: build-bench
-	$(BENCH)/bench-latency --seconds $(BENCH_SECONDS) --simulated 3
+bench-call: build-bench
+	$(BENCH)/bench call --seconds $(BENCH_SECONDS) --simulated 3
 
 # Everything at length, and the page that shows it; two hours or more, half an hour with BENCH_SECONDS=15 and one repeat.
 results: build-bench
-	$(BENCH)/bench-latency --seconds $(BENCH_SECONDS) --simulated 3
-	$(BENCH)/bench-setup
-	$(BENCH)/bench-cost
-	$(BENCH)/bench-modules
-	$(BENCH)/bench-scale
-	$(BENCH)/bench-playout
-	$(BENCH)/bench-page
+	$(BENCH)/bench call --seconds $(BENCH_SECONDS) --simulated 3
+	$(BENCH)/bench setup
+	$(BENCH)/bench cost
+	$(BENCH)/bench counters
+	$(BENCH)/bench scale
+	$(BENCH)/bench playout
+	$(BENCH)/bench report
 
 build-bench: setup-bench
 	swift build -c release --product sidetone
-	swift build --package-path Benchmarks -c release
+	SIDETONE_BENCHMARKS=1 swift build -c release
 
 setup-build:
 	@Scripts/install.sh "$(SUDO)" $(LIBRARIES)
@@ -121,4 +121,4 @@ Benchmarks/.venv/made: Benchmarks/requirements.txt
 	Benchmarks/.venv/bin/pip install -q -r $< && touch $@ || true
 
 clean:
-	rm -rf .build Benchmarks/.build Benchmarks/.venv demo
+	rm -rf .build Benchmarks/.venv demo

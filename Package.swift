@@ -51,6 +51,79 @@ func tests(_ module: String, _ dependencies: [Target.Dependency] = []) -> Target
   .testTarget(name: module + "Tests", dependencies: dependencies, swiftSettings: strict)
 }
 
+/// What the benchmarks need beyond the product: JACK, other programs, a scorer of speech.
+///
+/// `make build-bench` sets the variable; a plain `swift build`, or a package that depends on this
+/// one, needs none of it.
+let benchmarks: [Target] =
+  Context.environment["SIDETONE_BENCHMARKS"] == nil
+  ? []
+  : [
+    .systemLibrary(
+      name: "CJack",
+      path: "Benchmarks/CJack",
+      pkgConfig: "jack",
+      providers: [.apt(["libjack-jackd2-dev"])]
+    ),
+    .systemLibrary(name: "CTunnel", path: "Benchmarks/CTunnel"),
+    .target(
+      name: "CRawALSA",
+      path: "Benchmarks/CRawALSA",
+      linkerSettings: [.linkedLibrary("asound")]
+    ),
+    .target(
+      name: "CRawVoice",
+      path: "Benchmarks/CRawVoice",
+      linkerSettings: [.linkedLibrary("opus"), .linkedLibrary("speexdsp")]
+    ),
+    .target(name: "CAllocationCounter", path: "Benchmarks/CAllocationCounter"),
+    .target(
+      name: "Rig",
+      dependencies: [
+        "CJack", "CLinux", "CRawVoice", "CTunnel", "Drawing", "MediaCore", "RealTime", "RTP",
+        "Simulation", "SpeechDSP", "VoiceEngine",
+      ],
+      path: "Benchmarks/Rig",
+      swiftSettings: strict
+    ),
+    .executableTarget(
+      name: "bench",
+      dependencies: [
+        "ALSAAudio", "AVFAudio", "CallKit", "Codecs", "CRawALSA", "CRawVoice", "Drawing",
+        "MediaCore", "Playout", "RealTime", "Rig", "RTP", "SidetonePhone", "SIPSignalling",
+        "Simulation", "SpeechDSP", "UDPTransport", "VoiceEngine", argumentParser,
+      ],
+      path: "Benchmarks/bench",
+      swiftSettings: strict
+    ),
+    .executableTarget(
+      name: "alsa-pass-through",
+      dependencies: ["CRawALSA"],
+      path: "Benchmarks/alsa-pass-through",
+      linkerSettings: [.linkedLibrary("asound")]
+    ),
+    .executableTarget(
+      name: "allocation-probe",
+      dependencies: [
+        "ALSAAudio", "AVFAudio", "CAllocationCounter", "SpeechDSP", "UDPTransport", "VoiceEngine",
+      ],
+      path: "Benchmarks/allocation-probe",
+      swiftSettings: strict
+    ),
+    .executableTarget(
+      name: "fault-probe",
+      dependencies: ["ALSAAudio", "AVFAudio", "MediaCore", "RealTime", "VoiceEngine"],
+      path: "Benchmarks/fault-probe",
+      swiftSettings: strict
+    ),
+    .executableTarget(
+      name: "directory-load",
+      dependencies: ["CallKit", "CallStore"],
+      path: "Benchmarks/directory-load",
+      swiftSettings: strict
+    ),
+  ]
+
 let package = Package(
   name: "sidetone",
   products: [
@@ -214,6 +287,6 @@ let package = Package(
     tests("CommandLine", ["CommandLine", "ALSAAudio", "CallStore"]),
     tests("Interop", ["Simulation"]),
     tests("Repository"),
-  ],
+  ] + benchmarks,
   swiftLanguageModes: [.v6]
 )

@@ -4,7 +4,7 @@ set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-program=$here/.build/release/directory-load
+program=$here/../.build/release/directory-load
 mkdir -p "$work/sidetone/extensions"
 printf '{"identifier":"two-million","executable":"%s"}' "$program" \
   >"$work/sidetone/extensions/two-million.json"

@@ -12,7 +12,7 @@ public import MediaCore
 public struct DelayTarget: ~Copyable {
   /// What it is worth never to be without sound: one part in a thousand for 64 ms of delay.
   ///
-  /// Found with `bench-playout` on seeds of its own: with less, calls with stalls sounded worse
+  /// Found with `bench playout` on seeds of its own: with less, calls with stalls sounded worse
   /// than NetEQ's.
   private static var price: Float { @_noAllocation @_noLocks get { 64e9 } }
   /// The same as far as jitter reaches, for as long as a little more delay is not noticed.

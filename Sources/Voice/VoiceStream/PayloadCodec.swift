@@ -189,7 +189,7 @@ struct PayloadDecoder: ~Copyable {
 
   /// How much of what is decoded after a loss leans on what was invented for it.
   ///
-  /// Opus's was found with `bench-playout` on seeds of its own: without it, losses sounded worse,
+  /// Opus's was found with `bench playout` on seeds of its own: without it, losses sounded worse,
   /// with 10 ms no better.
   var leaningFrames: FrameCount {
     @_noAllocation @_noLocks get { isOpus ? 240 : G711VoiceDecoder.leaningFrames }

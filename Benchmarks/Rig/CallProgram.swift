@@ -1,0 +1,37 @@
+public import Foundation
+
+/// One of the two ends of a call that a program is to make.
+public struct CallEnd {
+  /// The ALSA name of the headset.
+  public let headset: String
+  /// This end's address.
+  public let host: String
+  /// Ports that are free: `port` and the nine after it.
+  public let port: Int
+  /// Where the program may keep files.
+  public let folder: URL
+
+  /// An end.
+  public init(headset: String, host: String, port: Int, folder: URL) {
+    self.headset = headset
+    self.host = host
+    self.port = port
+    self.folder = folder
+  }
+}
+
+/// A program that carries a voice between two headsets: how its two ends are started.
+///
+/// To compare another one, write such a type and put it into the list of `bench call`.
+public protocol CallProgram {
+  /// What the tables call it, with the settings that matter.
+  var name: String { get }
+  /// What has to be installed, to be named when it is missing.
+  var package: String { get }
+  /// The file that is there when it is installed.
+  var executable: String { get }
+  /// What runs where the call is answered; started first.
+  func answering(_ end: CallEnd, from far: CallEnd) throws -> [Invocation]
+  /// What runs where the call is placed.
+  func calling(_ end: CallEnd, to far: CallEnd) throws -> [Invocation]
+}

@@ -1,0 +1,226 @@
+import Drawing
+package import Foundation
+
+/// All trials, and what they say together: a table, JSON and pictures.
+package struct LatencyReport: Codable {
+  /// When the first call was placed.
+  package var date = Date()
+  /// What they were measured on.
+  package var machine = Machine()
+  /// How long each call was measured.
+  package var seconds: Int
+  /// In the order in which they were made.
+  package var trials: [TrialResult] = []
+
+  package init(seconds: Int) {
+    self.seconds = seconds
+  }
+
+  /// One trial in one line.
+  package static func line(of trial: TrialResult) -> String {
+    let directions = trial.directions.map { direction in
+      let percentiles = Percentiles(direction.delays)
+      return String(
+        format: "%@ %.1f (%.1f to %.1f) ms, %.1f ms/min, PESQ %.2f",
+        direction.name,
+        percentiles.median,
+        percentiles(0.05),
+        percentiles(0.95),
+        direction.drift,
+        Percentiles(direction.pesq).median
+      )
+    }
+    guard !trial.isSimulated else {
+      return "\(trial.network), \(trial.program), simulated: " + directions.joined(separator: "; ")
+    }
+    let cost = String(
+      format: "processor %.2f and %.2f %%, memory %.0f and %.0f MB, stalls of jackd %d",
+      100 * trial.processorShares[0],
+      100 * trial.processorShares[1],
+      trial.peakMegabytes[0],
+      trial.peakMegabytes[1],
+      trial.stalls
+    )
+    let head = "\(trial.network), \(trial.program): " + (trial.isSetUp ? "" : "NOT SET UP ")
+    return head + (directions + [cost]).joined(separator: "; ")
+  }
+
+  /// The real trials of one program on one network.
+  private var groups: [[TrialResult]] { Self.groups(of: trials.filter { !$0.isSimulated }) }
+
+  private static func groups(of trials: [TrialResult]) -> [[TrialResult]] {
+    func networkIndex(_ group: [TrialResult]) -> Int {
+      trials.firstIndex { $0.network == group[0].network } ?? 0
+    }
+    var order: [String] = []
+    var groups: [String: [TrialResult]] = [:]
+    for trial in trials {
+      let key = trial.network + "/" + trial.program
+      if groups[key] == nil { order.append(key) }
+      groups[key, default: []].append(trial)
+    }
+    return order.compactMap { groups[$0] }.sorted { networkIndex($0) < networkIndex($1) }
+  }
+
+  /// What the rig measured beside what the simulation says of the same calls, in Markdown; nil if
+  /// nothing was simulated.
+  package var agreement: String? {
+    let rows = Self.groups(of: trials.filter(\.isSimulated)).compactMap { simulated in
+      groups.first {
+        $0[0].network == simulated[0].network && $0[0].program == simulated[0].program
+      }
+      .map { Self.agreement(of: $0, with: simulated) }
+    }
+    guard !rows.isEmpty else { return nil }
+    let head = [
+      "| Network | Program | measured: median, 95 % (ms) | simulated (ms) "
+        + "| measured: PESQ-WB | simulated |",
+      "|---|---|---|---|---|---|",
+    ]
+    return (head + rows).joined(separator: "\n")
+  }
+
+  // Each direction of each call counts; of simulated calls the least and the most are shown.
+  private static func agreement(of real: [TrialResult], with simulated: [TrialResult]) -> String {
+    func texts(_ trials: [TrialResult]) -> (delay: String, pesq: String) {
+      func span(_ values: [Double], _ digits: Int = 1) -> String {
+        let percentiles = Percentiles(values)
+        guard percentiles.count > 0 else { return "–" }
+        return String(format: "%.*f to %.*f", digits, percentiles(0), digits, percentiles(1))
+      }
+      let directions = trials.filter(\.isSetUp).flatMap(\.directions)
+      let delays = directions.map { Percentiles($0.delays) }
+      return (
+        span(delays.map(\.median)) + ", " + span(delays.map { $0(0.95) }),
+        span(directions.map { Percentiles($0.pesq).median }, 2)
+      )
+    }
+    let (measured, expected) = (texts(real), texts(simulated))
+    return "| \(real[0].network) | `\(real[0].program)` | \(measured.delay) | \(expected.delay) "
+      + "| \(measured.pesq) | \(expected.pesq) |"
+  }
+
+  /// The table in Markdown: of several calls the one in the middle, how far they lie apart, and the
+  /// median of processor time.
+  package var table: String {
+    let head = [
+      "| Network | Program | set up | A to B (ms) | B to A (ms) | drift (ms/min) | PESQ-WB | "
+        + "processor | memory (MB) | medians of all calls (ms) | stalls of jackd |",
+      "|---|---|---|---|---|---|---|---|---|---|---|",
+    ]
+    return (head + groups.map(Self.row)).joined(separator: "\n")
+  }
+
+  private static func row(_ group: [TrialResult]) -> String {
+    let sorted = group.sorted { $0.rank < $1.rank }
+    let trial = sorted[sorted.count / 2]
+    let delays = trial.directions.map { direction in
+      let percentiles = Percentiles(direction.delays)
+      return String(
+        format: "%.1f (%.1f to %.1f)",
+        percentiles.median,
+        percentiles(0.05),
+        percentiles(0.95)
+      )
+    }
+    let drifts = trial.directions.map { String(format: "%.1f", $0.drift) }
+    let pesq = Percentiles(trial.directions.flatMap(\.pesq))
+    let processor = Percentiles(group.map { 50 * $0.processorShares.reduce(0, +) })
+    let score =
+      pesq.count == 0 ? "–" : String(format: "%.2f (5 %% %.2f)", pesq.median, pesq(0.05))
+    let cells: [String] = [
+      trial.network, "`\(trial.program)`", "\(group.count { $0.isSetUp }) of \(group.count)",
+      delays[0], delays[1], drifts.joined(separator: ", "), score,
+      String(format: "%.2f %%", processor.median),
+      String(format: "%.0f", trial.peakMegabytes.reduce(0, +) / 2),
+      group.map { String(format: "%.1f", $0.median) }.joined(separator: ", "),
+      group.map { "\($0.stalls)" }.joined(separator: ", "),
+    ]
+    return "| " + cells.joined(separator: " | ") + " |"
+  }
+
+  /// The section of the results page, with its pictures.
+  package var section: String {
+    var networks: [String] = []
+    for trial in trials where !networks.contains(trial.network) { networks.append(trial.network) }
+    let pictures = networks.flatMap { network in
+      [
+        "![Delay against quality, \(network)](latency-\(network)-quality.svg)",
+        "![Delay over time, \(network)](latency-\(network)-time.svg)",
+      ]
+    }
+    return """
+      ## Calls of several programs
+
+      `bench call`: each call measured for \(seconds) s, medians and 5 to 95 % of the chirps.
+      Processor and memory are the mean of both ends, for each second of call. "direct" is the
+      loopback interface; the others are emulated from a seed. \(Self.ran(date, machine))
+
+      \(table)
+      \(agreementSection)
+      \(pictures.joined(separator: "\n"))
+      """
+  }
+
+  private var agreementSection: String {
+    guard let agreement else { return "" }
+    return """
+
+      The same calls in virtual time (`SimulatedCall`), judged in the same way; least and most of
+      all directions of all calls:
+
+      \(agreement)
+
+      """
+  }
+
+  /// When and where, as a sentence.
+  package static func ran(_ date: Date, _ machine: Machine) -> String {
+    "Measured on \(date.formatted(.iso8601.year().month().day())) on \(machine.processor), "
+      + "\(machine.cores) cores, Linux \(machine.kernel)"
+      + (machine.command.map { ", by `\($0)`." } ?? ".")
+  }
+
+  /// Writes `latency.json` and two pictures for each network.
+  package func write(to folder: URL) throws {
+    try ResultFile.write(self, named: "latency", to: folder)
+    for network in Set(trials.map(\.network)) {
+      for (name, chart) in [("quality", quality(on: network)), ("time", time(on: network))] {
+        try chart.svg().write(
+          to: folder.appendingPathComponent("latency-\(network)-\(name).svg"),
+          atomically: true,
+          encoding: .utf8
+        )
+      }
+    }
+  }
+
+  private func quality(on network: String) -> Chart {
+    Chart(
+      title: "Delay against quality, network: \(network)",
+      horizontal: Axis("mouth to ear, median of a call (ms)", range: 0...50),
+      vertical: Axis("PESQ-WB, median of a call", range: 1...4.5),
+      series: groups.filter { $0[0].network == network }.map { group in
+        let points = group.filter(\.isSetUp).map { trial in
+          Point(x: trial.median, y: Percentiles(trial.directions.flatMap(\.pesq)).median)
+        }
+        return Chart.Series(group[0].program, points, mark: .dots)
+      }
+    )
+  }
+
+  private func time(on network: String) -> Chart {
+    Chart(
+      title: "Delay over time, A to B, network: \(network)",
+      horizontal: Axis("time since the call was placed (s)"),
+      vertical: Axis("mouth to ear (ms)", range: 0...50),
+      series: groups.filter { $0[0].network == network }.map { group in
+        let trial = group.sorted { $0.rank < $1.rank }[group.count / 2]
+        let points = trial.directions[0].chirps.map {
+          Point(x: $0.second, y: $0.delayMilliseconds ?? .nan)
+        }
+        return Chart.Series(group[0].program, points)
+      }
+    )
+  }
+}

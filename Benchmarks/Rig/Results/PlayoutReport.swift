@@ -1,0 +1,178 @@
+import Drawing
+package import Foundation
+
+/// What one receiver made of one network's packets.
+package struct PlayoutRow: Codable {
+  package var network: String
+  package var engine: String
+  /// From mouth to ear every 10 ms, in milliseconds; not written, there are too many.
+  package var delays: [Double] = [] {
+    didSet { summarise() }
+  }
+  /// The share of what was heard that was invented, for each call.
+  package var concealedShares: [Double] = []
+  /// Of each sentence.
+  package var pesq: [Double] = []
+  /// Of each sentence.
+  package var stoi: [Double] = []
+  package private(set) var meanDelay = Double.nan
+  package private(set) var delay95 = Double.nan
+
+  private enum CodingKeys: CodingKey {
+    case network, engine, concealedShares, pesq, stoi, meanDelay, delay95
+  }
+
+  package init(network: String, engine: String) {
+    self.network = network
+    self.engine = engine
+  }
+
+  private mutating func summarise() {
+    meanDelay = delays.isEmpty ? .nan : delays.reduce(0, +) / Double(delays.count)
+    delay95 = Percentiles(delays)(0.95)
+  }
+
+  private var concealed: Double {
+    100 * concealedShares.reduce(0, +) / Double(max(1, concealedShares.count))
+  }
+  package var meanPESQ: Double { Self.mean(pesq) }
+  private var meanSTOI: Double { Self.mean(stoi) }
+
+  private static func mean(_ scores: [Double]) -> Double {
+    scores.isEmpty ? .nan : scores.reduce(0, +) / Double(scores.count)
+  }
+
+  /// Takes in what sentences were scored.
+  package mutating func add(_ scores: [SpeechScorer.Score]) {
+    pesq += scores.map(\.pesq)
+    stoi += scores.map(\.stoi)
+  }
+
+  package var line: String {
+    [network, engine].map { $0.padding(toLength: 14, withPad: " ", startingAt: 0) }.joined()
+      + String(
+        format:
+          "%6.1f ms mean %6.1f ms 95 %%  concealed %5.2f %%  "
+          + "PESQ %.2f (5 %%: %.2f) STOI %.3f of %d",
+        meanDelay,
+        delay95,
+        concealed,
+        meanPESQ,
+        Percentiles(pesq)(0.05),
+        meanSTOI,
+        pesq.count
+      )
+  }
+
+  /// By how much the sentences sound better than the same ones did to another receiver, if both
+  /// were scored.
+  fileprivate func advantage(over other: PlayoutRow) -> String? {
+    guard pesq.count == other.pesq.count, pesq.count > 1 else { return nil }
+    let differences = zip(pesq, other.pesq).map { $0 - $1 }
+    let mean = Self.mean(differences)
+    let squares = differences.map { ($0 - mean) * ($0 - mean) }
+    let error = (squares.reduce(0, +) / Double(pesq.count - 1) / Double(pesq.count)).squareRoot()
+    return String(
+      format: "%@: %+.3f PESQ, standard error %.3f of %d sentences, at %+.1f ms",
+      network,
+      mean,
+      error,
+      pesq.count,
+      meanDelay - other.meanDelay
+    )
+  }
+
+  fileprivate var tableLine: String {
+    String(
+      format: "| %@ | %@ | %.1f | %.1f | %.2f | %.2f | %.2f | %.3f |",
+      network,
+      engine,
+      meanDelay,
+      delay95,
+      concealed,
+      meanPESQ,
+      Percentiles(pesq)(0.05),
+      meanSTOI
+    )
+  }
+}
+
+/// All networks and receivers, as JSON and as pictures.
+package struct PlayoutReport: Codable {
+  package var date = Date()
+  package var machine = Machine()
+  package var seconds: Int
+  /// Packet duration in milliseconds.
+  package var frame: Double
+  package var seeds: [UInt64]
+  package var rows: [PlayoutRow] = []
+
+  package init(seconds: Int, frame: Double, seeds: [UInt64]) {
+    self.seconds = seconds
+    self.frame = frame
+    self.seeds = seeds
+  }
+
+  private var networks: [String] {
+    rows.map(\.network).reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
+  }
+
+  /// Our playout against NetEQ, sentence by sentence, on each network on which both were scored.
+  package var advantages: [String] {
+    networks.compactMap { network in
+      let rows = rows.filter { $0.network == network }
+      guard let ours = rows.first(where: { $0.engine == "sidetone" }),
+        let other = rows.first(where: { $0.engine == "NetEQ" })
+      else { return nil }
+      return ours.advantage(over: other)
+    }
+  }
+
+  /// The section of the results page.
+  package var section: String {
+    """
+    ## Playout beside NetEQ and fixed buffers
+
+    `bench playout`: calls of \(seconds) s in virtual time, packets of \(frame) ms, seeds \
+    \(seeds.map { "\($0)" }.joined(separator: ", ")). Every receiver gets the same packets. "NetEQ"
+    is a receiver of our own writing after its published design, with libopus's concealment. Our
+    playout was tuned on seeds 1 to 18 of the same networks. PESQ is the mean of three starting
+    points, a third of a sample block apart.
+
+    The row "whole call" is not comparable with the others. Both ends are ours at their defaults, so
+    it sends other packets: 10 ms at 48 kbit/s with up to three redundant copies, or 5 ms at 96
+    kbit/s while the link is clean; 240 kbit/s at most. Its losses are shorter, since the emulation
+    counts them in packets. Its delay is that of the call, with 5 ms for the sound cards.
+
+    | network | receiver | mean ms | 95 % ms | concealed % | PESQ-WB | 5 % | STOI |
+    |---|---|---|---|---|---|---|---|
+    \(rows.map(\.tableLine).joined(separator: "\n"))
+
+    The same sentences received by sidetone instead of NetEQ:
+
+    \(advantages.map { "- \($0)" }.joined(separator: "\n"))
+
+    \(networks.map { "![\($0)](playout-\($0).svg)" }.joined(separator: "\n"))
+    """
+  }
+
+  /// Writes `playout.json` and one picture per network.
+  package func write(to folder: URL) throws {
+    try ResultFile.write(self, named: "playout", to: folder)
+    for network in networks {
+      let chart = Chart(
+        title: "Delay against quality of the same packets, network: \(network)",
+        horizontal: Axis("mouth to ear, mean (ms)", range: 0...100),
+        vertical: Axis("PESQ-WB, mean", range: 1...4.5),
+        series: rows.filter { $0.network == network && $0.engine != "whole call" }.map { row in
+          Chart.Series(row.engine, [Point(x: row.meanDelay, y: row.meanPESQ)], mark: .dots)
+        }
+      )
+      try chart.svg().write(
+        to: folder.appendingPathComponent("playout-\(network).svg"),
+        atomically: true,
+        encoding: .utf8
+      )
+    }
+  }
+}

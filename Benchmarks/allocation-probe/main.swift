@@ -1,0 +1,50 @@
+import ALSAAudio
+import AVFAudio
+import CAllocationCounter
+import Foundation
+import SpeechDSP
+import UDPTransport
+import VoiceEngine
+
+// allocation-probe [SECONDS]: a call to itself over UDP with every filter on, long enough that its
+// packets become shorter, and how often the voice thread allocated once it was running. Exit status
+// 1 if it did at all.
+
+let seconds = CommandLine.arguments.dropFirst().first.flatMap { Double($0) } ?? 9
+
+func measure() throws -> (voice: Int, turns: Int64, packets: Int64, packetFrames: Int) {
+  let headset = try Headset(capture: .null, playback: .null)
+  let filters = SpeechFilterSettings(
+    echoCancellation: true,
+    noiseSuppression: true,
+    gainControl: true
+  )
+  let engine = try CallEngine(device: headset, settings: EngineSettings(filters: filters))
+  defer { engine.stop() }
+  var configuration = StreamConfiguration.opus(ssrc: 1, seed: 2, withCopies: true)
+  configuration.adaptsPackets = true
+  let stream = try engine.attach(configuration, over: try MediaSocket.toItself())
+  Thread.sleep(forTimeInterval: 1)
+  let before = allocation_counter_voice()
+  Thread.sleep(forTimeInterval: seconds)
+  let after = allocation_counter_voice()
+  let statistics = engine.statistics(of: stream)
+  return (
+    Int(after - before), engine.statistics()?.turns ?? 0, statistics?.packetsReceived ?? 0,
+    statistics?.packetFrames ?? 0
+  )
+}
+
+do {
+  let result = try measure()
+  print(
+    "voice thread: \(result.voice) allocations in \(seconds) s "
+      + "(\(result.turns) turns, \(result.packets) packets, "
+      + "at last of \(result.packetFrames) frames; "
+      + "\(allocation_counter_all()) allocations in the whole program)"
+  )
+  exit(result.voice == 0 && result.packets > 0 && allocation_counter_all() > 0 ? 0 : 1)
+} catch {
+  FileHandle.standardError.write(Data("allocation-probe: \(error)\n".utf8))
+  exit(1)
+}

@@ -1,0 +1,41 @@
+import ArgumentParser
+import Dispatch
+
+/// What Sidetone costs and how it sounds, beside other programs and the bare libraries.
+struct Bench: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "bench",
+    abstract: "What Sidetone costs and how it sounds, beside other programs and libraries.",
+    subcommands: [
+      CallCommand.self, PlayoutCommand.self, CountersCommand.self, ScaleCommand.self,
+      SetupCommand.self, CostCommand.self, DesktopCommand.self, FaultsCommand.self,
+      ReportCommand.self,
+    ]
+  )
+}
+
+/// The program's start.
+///
+/// An asynchronous `main` gives the main thread away, which valgrind 3.19 does not survive: only
+/// the command that needs one has it.
+@main
+enum BenchProgram {
+  static func main() {
+    do {
+      var command = try Bench.parseAsRoot()
+      guard command is any AsyncParsableCommand else { return try command.run() }
+      Task {
+        do {
+          guard var command = try Bench.parseAsRoot() as? any AsyncParsableCommand else { return }
+          try await command.run()
+          Bench.exit()
+        } catch {
+          Bench.exit(withError: error)
+        }
+      }
+      dispatchMain()
+    } catch {
+      Bench.exit(withError: error)
+    }
+  }
+}

@@ -1,0 +1,210 @@
+import ALSAAudio
+import AVFAudio
+import ArgumentParser
+import CRawVoice
+import Foundation
+import MediaCore
+import RealTime
+import Rig
+import SpeechDSP
+import UDPTransport
+import VoiceEngine
+
+/// What a call costs in processor time beside what the libraries cost that every caller needs.
+///
+/// All work through the same speech on a real-time thread, by turns. Once without a pause, which is
+/// what the code itself costs; and once in the time of a call, where a processor that has slept in
+/// between has forgotten all, the same calls of a library cost more, and each waking costs as much
+/// as it does. What that is to anybody is in the smallest caller that can be written in C, which
+/// wakes once for each packet; the voice thread wakes once in each period of its device.
+struct CostCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "cost",
+    abstract: "The voice thread's processor time against libopus and libspeexdsp in plain C."
+  )
+
+  @Option(help: ArgumentHelp("How long each measurement takes.", valueName: "seconds"))
+  var seconds = 10
+
+  @Option(help: ArgumentHelp("Measurements of each kind.", valueName: "n"))
+  var repeats = 5
+
+  @Option(
+    help: ArgumentHelp(
+      "Only settings whose name has this in it.",
+      valueName: "text"
+    )
+  )
+  var only = ""
+
+  @Option(help: ArgumentHelp(ResultFile.help, valueName: "folder"))
+  var output: String?
+
+  func validate() throws {
+    guard (1...600).contains(seconds), (1...100).contains(repeats) else {
+      throw ValidationError("--seconds is between 1 and 600, --repeats between 1 and 100")
+    }
+  }
+
+  func run() throws {
+    let work = try WorkFolder()
+    defer { work.remove() }
+    let conversation = try Conversation(in: work.url)
+    // Speech alone, without the chirps.
+    let once = conversation.utterances.joined().flatMap(\.samples)
+    // As often as it takes: the virtual microphone hears a file once.
+    let rounds = (seconds + 3) * 48_000 / once.count + 1
+    let speech = (0..<rounds).flatMap { _ in once }
+    let file = work.url.appendingPathComponent("speech.wav")
+    let wave =
+      WaveFile.header(rateHertz: 48_000, sampleCount: speech.count) + WaveFile.encode(speech)
+    try Data(wave).write(to: file)
+
+    var rows: [CostRow] = []
+    let settings = CostSetting.all.filter { only.isEmpty || $0.name.contains(only) }
+    guard !settings.isEmpty else { throw ValidationError("no setting is called like that") }
+    for setting in settings {
+      var row = CostRow(setting: setting.name)
+      for _ in 0..<repeats {
+        // A call without a pause takes a fiftieth of its time.
+        for _ in 0..<5 {
+          row.unpacedRaw.append(try unpacedRaw(setting, saying: speech))
+          row.unpacedOurs.append(try unpacedOurs(setting, saying: speech, traced: false))
+          row.unpacedTraced.append(try unpacedOurs(setting, saying: speech, traced: true))
+        }
+        row.caller.append(try caller(setting, saying: speech))
+        row.raw.append(try raw(setting, saying: speech))
+        row.ours.append(try ours(setting, saying: file.path, traced: false))
+        row.traced.append(try ours(setting, saying: file.path, traced: true))
+      }
+      print(row.line)
+      fflush(nil)
+      rows.append(row)
+    }
+    guard let folder = ResultFile.folder(output, isWhole: only.isEmpty) else { return }
+    try CostReport(rows: rows).write(to: folder)
+  }
+
+  /// Milliseconds of processor time for each second of call, of the libraries alone in the time of
+  /// a call.
+  private func raw(_ setting: CostSetting, saying speech: [Float]) throws -> Double {
+    let frames = setting.packetFrames
+    let turns = setting.packetCount(in: seconds)
+    return try unsafe spent(setting) { voice in
+      let samples = SampleBuffer(speech)
+      var block = SampleBuffer(repeating: 0, count: frames)
+      var output = [Float](repeating: 0, count: 5_760)
+      var sum: Int64 = 0
+      let begin = MonotonicClock.now()
+      for turn in 0..<turns {
+        let due = begin.advanced(
+          byNanoseconds: Int64(turn) * Int64(frames) * 1_000_000_000 / 48_000
+        )
+        let wait = due.nanoseconds(since: MonotonicClock.now())
+        if wait > 0 { usleep(UInt32(wait / 1_000)) }
+        // The voice thread is measured from its second second on.
+        let start = (48_000 + turn * frames) % (speech.count - frames)
+        block.copy(from: samples, at: start, count: frames)
+        sum += unsafe raw_voice_turn(voice, block.address, &output)
+      }
+      return sum
+    }
+  }
+
+  /// The same without a pause, after a second that is not measured.
+  private func unpacedRaw(_ setting: CostSetting, saying speech: [Float]) throws -> Double {
+    let first = Int32(setting.packetCount(in: 1))
+    let packets = Int32(setting.packetCount(in: seconds))
+    let count = Int64(speech.count)
+    return try unsafe spent(setting) { voice in
+      _ = unsafe raw_voice_turns(voice, speech, count, 0, first)
+      return unsafe raw_voice_turns(voice, speech, count, first, packets)
+    }
+  }
+
+  /// The same of a caller in plain C that also waits, sends and receives.
+  private func caller(_ setting: CostSetting, saying speech: [Float]) throws -> Double {
+    let packets = Int32(setting.packetCount(in: seconds))
+    return try unsafe spent(setting) { voice in
+      unsafe raw_voice_call(voice, speech, Int64(speech.count), packets)
+    }
+  }
+
+  /// What `work` says that it took, on a real-time thread with a voice of its own.
+  private func spent(
+    _ setting: CostSetting,
+    by work: @escaping @Sendable (OpaquePointer) -> Int64
+  ) throws -> Double {
+    let nanoseconds = try unsafe RawVoice.run(
+      packetFrames: setting.packetFrames,
+      bitrate: setting.bitrate,
+      areFiltersOn: !setting.filters.isEmpty,
+      work
+    )
+    guard nanoseconds > 0 else { throw RigError("a timer or a socket was refused") }
+    return milliseconds(nanoseconds)
+  }
+
+  /// For each second of call.
+  private func milliseconds(_ nanoseconds: Int64) -> Double {
+    Double(nanoseconds) / 1e6 / Double(seconds)
+  }
+
+  /// The same of the whole voice loop of a call to itself, which does not wait for its devices.
+  private func unpacedOurs(
+    _ setting: CostSetting,
+    saying speech: [Float],
+    traced: Bool
+  ) throws -> Double {
+    // A call that lost sound would have been cheaper.
+    for _ in 0..<5 {
+      let spent: Int64? = try RealTimeThread.run {
+        let trace: EngineSettings.Trace = traced ? .stages : .off
+        let call = try UnpacedCall(setting, saying: speech, trace: trace)
+        _ = call.run(seconds: 1)
+        let (packets, invented) = (call.packetsReceived, call.concealedFrames)
+        let nanoseconds = call.run(seconds: seconds)
+        let received = call.packetsReceived - packets
+        let isWhole = areAll(received, but: 2, of: setting) && call.concealedFrames == invented
+        return isWhole ? nanoseconds : nil
+      }
+      if let spent { return milliseconds(spent) }
+    }
+    throw RigError("five calls without a pause lost sound")
+  }
+
+  // Counters come ten times a second: a tenth of a second at either end is not known.
+  private func areAll(_ packets: Int64, but lost: Int, of setting: CostSetting) -> Bool {
+    let expected = setting.packetCount(in: seconds)
+    return packets >= Int64(expected - expected / seconds / 5 - lost)
+  }
+
+  /// The same of the whole voice thread of a call to itself.
+  private func ours(_ setting: CostSetting, saying path: String, traced: Bool) throws -> Double {
+    let headset = try Headset(
+      capture: .file(path),
+      playback: .null,
+      wishes: DeviceWishes(periodNanoseconds: setting.periodNanoseconds)
+    )
+    let engine = try CallEngine(
+      device: headset,
+      settings: EngineSettings(filters: setting.filters, trace: traced ? .stages : .off)
+    )
+    defer { engine.stop() }
+    let stream = try engine.attach(setting.configuration, over: try MediaSocket.toItself())
+    Thread.sleep(forTimeInterval: 1)
+    let before = unsafe raw_thread_nanoseconds("voice")
+    let heard = engine.statistics(of: stream)?.packetsReceived ?? 0
+    for _ in 0..<seconds {
+      Thread.sleep(forTimeInterval: 1)
+      _ = engine.takeStageTimes()
+    }
+    let after = unsafe raw_thread_nanoseconds("voice")
+    let count = (engine.statistics(of: stream)?.packetsReceived ?? 0) - heard
+    let expected = setting.packetCount(in: seconds)
+    guard areAll(count, but: expected / 10, of: setting) else {
+      throw RigError("only \(count) of \(expected) packets came back")
+    }
+    return milliseconds(after - before)
+  }
+}

@@ -1,0 +1,159 @@
+import ArgumentParser
+import Foundation
+import Rig
+import Simulation
+
+/// Our playout beside NetEQ's design and fixed buffers, in virtual time, all fed the very same
+/// packets.
+struct PlayoutCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "playout",
+    abstract: "Delay, concealment and sound of several receivers of the same packets."
+  )
+
+  @Option(help: ArgumentHelp("How long each call is.", valueName: "seconds"))
+  var seconds = 60
+
+  @Option(help: "Seeds, separated by commas; each is a call of its own.")
+  var seeds = "601,602,603"
+
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp("How much too fast the sender's clock is, -1000 to 1000.", valueName: "ppm")
+  )
+  var drift = 0
+
+  @Option(help: "Networks, separated by commas.")
+  var networks = allNetworks
+
+  @Option(help: ArgumentHelp("Packet duration in ms: 2.5, 5, 10, 20, 40 or 60.", valueName: "ms"))
+  var frame = 20.0
+
+  @Option(help: ArgumentHelp("Opus bit rate.", valueName: "bit/s"))
+  var bitrate = 32_000
+
+  @Option(
+    help: ArgumentHelp(
+      "What the loudspeaker asks sidetone for at a time: 0.5 to 10.",
+      valueName: "ms"
+    )
+  )
+  var pull = 2.5
+
+  @Option(
+    help: ArgumentHelp("Only receivers whose names contain one of these.", valueName: "names")
+  )
+  var only: String?
+
+  @Flag(help: "Do not score the sound.")
+  var unscored = false
+
+  @Option(help: ArgumentHelp(ResultFile.help, valueName: "folder"))
+  var output: String?
+
+  @Option(help: ArgumentHelp("Python with the packages pesq and pystoi.", valueName: "path"))
+  var python = "Benchmarks/.venv/bin/python"
+
+  func validate() throws {
+    guard (10...3_600).contains(seconds) else {
+      throw ValidationError("--seconds is between 10 and 3600")
+    }
+    guard [2.5, 5, 10, 20, 40, 60].contains(frame) else {
+      throw ValidationError("--frame is 2.5, 5, 10, 20, 40 or 60")
+    }
+    guard !seedList.isEmpty, seedList.count == seeds.split(separator: ",").count else {
+      throw ValidationError("--seeds is a list of numbers")
+    }
+    guard (-1_000...1_000).contains(drift) else {
+      throw ValidationError("--drift is between -1000 and 1000")
+    }
+    guard [0.5, 1, 1.25, 2, 2.5, 5, 10].contains(pull) else {
+      throw ValidationError("--pull is 0.5, 1, 1.25, 2, 2.5, 5 or 10")
+    }
+    _ = try conditions()
+  }
+
+  private var seedList: [UInt64] { seeds.split(separator: ",").compactMap { UInt64($0) } }
+
+  private func conditions() throws -> [NetworkConditions] {
+    try networks.split(separator: ",").map { name in
+      guard let found = NetworkConditions.all.first(where: { $0.name == name }) else {
+        throw ValidationError("no network is called \(name)")
+      }
+      return found
+    }
+  }
+
+  private func hearings(of call: TestCall) throws -> [Hearing] {
+    var engines: [any PlayoutUnderTest] = [try OwnPlayout(pullFrames: Int(pull * 48)), try NetEQ()]
+    for milliseconds in [20, 40, 80, 200] {
+      engines.append(try FixedBuffer(milliseconds: milliseconds, packetFrames: Int64(frame * 48)))
+    }
+    var all = engines.filter { isWanted($0.name) }.map { Hearing(call, by: $0) }
+    if isWanted(Hearing.wholeCallName) { all.append(try Hearing(inWholeCall: call)) }
+    return all
+  }
+
+  private static let allNetworks = NetworkConditions.all.map(\.name).joined(separator: ",")
+
+  private func isWanted(_ name: String) -> Bool {
+    only?.split(separator: ",").contains { name.contains($0) } ?? true
+  }
+
+  private func script(_ name: String) -> String {
+    URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+      .appendingPathComponent("../../\(name)").standardized.path
+  }
+
+  // By turns of a synthesiser and of people.
+  private func sentences(in folder: URL, python: String) throws -> [[Float]] {
+    let spoken = try Conversation(in: folder).utterances.joined().map(\.samples)
+    guard let recordings = RecordedSpeech(python: python, script: script("g722.py")) else {
+      print("no recorded speech: asterisk-core-sounds-*-g722 or \(python) is missing")
+      return spoken
+    }
+    let recorded = try recordings.sentences(in: folder)
+    return recorded.indices.flatMap { [spoken[$0 % spoken.count], recorded[$0]] }
+  }
+
+  func run() throws {
+    let work = try WorkFolder()
+    defer { work.remove() }
+    let python = URL(fileURLWithPath: python).path
+    let scorer = unscored ? nil : SpeechScorer(python: python, script: script("score.py"))
+    let sentences = try sentences(in: work.url, python: python)
+    var report = PlayoutReport(seconds: seconds, frame: frame, seeds: seedList)
+    for network in try conditions() {
+      var rows: [PlayoutRow] = []
+      for seed in seedList {
+        let setting = TestCall.Setting(
+          network: network,
+          seed: seed,
+          seconds: seconds,
+          packetFrames: Int(frame * 48),
+          bitrate: bitrate,
+          drift: drift
+        )
+        let call = try TestCall(setting, saying: sentences)
+        for (index, hearing) in try hearings(of: call).enumerated() {
+          if rows.count <= index {
+            rows.append(PlayoutRow(network: network.name, engine: hearing.name))
+          }
+          rows[index].delays += hearing.settledDelays
+          rows[index].concealedShares.append(hearing.concealedShare)
+          if let scorer {
+            rows[index].add(try scorer.scores(hearing.clips(of: call), in: work.url))
+          }
+        }
+      }
+      for row in rows { print(row.line) }
+      fflush(nil)
+      report.rows += rows
+    }
+    if !report.advantages.isEmpty { print("sidetone beside NetEQ, sentence by sentence:") }
+    for line in report.advantages { print("  " + line) }
+    let isWhole = only == nil && networks == Self.allNetworks && !unscored
+    guard let folder = ResultFile.folder(output, isWhole: isWhole) else { return }
+    try report.write(to: folder)
+  }
+}

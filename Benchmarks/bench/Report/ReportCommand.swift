@@ -1,0 +1,74 @@
+import ArgumentParser
+import Foundation
+import Rig
+
+/// The results page, from what the other benchmarks left as JSON.
+struct ReportCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "report",
+    abstract: "Writes the results page, from the results of the other commands."
+  )
+
+  @Option(help: ArgumentHelp("Where the results are.", valueName: "folder"))
+  var results = ResultFile.folder
+
+  @Option(help: ArgumentHelp("Where README.md and its pictures go.", valueName: "folder"))
+  var output = "Benchmarks/results"
+
+  func run() throws {
+    let folder = URL(fileURLWithPath: results)
+    var sections = [
+      "# What Sidetone costs",
+      """
+      Written by `bench report` from the results of the other commands. `make results` runs all of
+      them at length.
+      """,
+    ]
+    if let report = try ResultFile.read(LatencyReport.self, named: "latency", from: folder) {
+      sections.append(report.section)
+    }
+    if let report = try ResultFile.read(SetupReport.self, named: "setup", from: folder) {
+      sections.append(report.section)
+    }
+    if let report = try ResultFile.read(CostReport.self, named: "cost", from: folder) {
+      sections.append(report.section)
+    }
+    if let counted = try ResultFile.read([String: Int].self, named: "instructions", from: folder) {
+      sections.append(Self.section(of: counted))
+    }
+    if let report = try ResultFile.read(ScaleReport.self, named: "scale", from: folder) {
+      sections.append(report.section)
+    }
+    if let report = try ResultFile.read(PlayoutReport.self, named: "playout", from: folder) {
+      sections.append(report.section)
+    }
+    guard sections.count > 2 else { throw RigError("no results in \(folder.path)") }
+    let page = sections.joined(separator: "\n\n") + "\n"
+    let place = URL(fileURLWithPath: output)
+    try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
+    let text = place.appendingPathComponent("README.md")
+    try page.write(to: text, atomically: true, encoding: .utf8)
+    for picture in try FileManager.default.contentsOfDirectory(atPath: folder.path)
+    where picture.hasSuffix(".svg") {
+      let copy = place.appendingPathComponent(picture)
+      if FileManager.default.fileExists(atPath: copy.path) {
+        try FileManager.default.removeItem(at: copy)
+      }
+      try FileManager.default.copyItem(at: folder.appendingPathComponent(picture), to: copy)
+    }
+  }
+
+  private static func section(of counted: [String: Int]) -> String {
+    let rows = counted.sorted { $0.key < $1.key }.map { "| `\($0.key)` | \($0.value) |" }
+    return """
+      ## Instructions
+
+      `bench counters`: for 20 ms of audio, counted by callgrind. `libopus.call` is encoder and
+      decoder alone, `VoiceStream.call` the same with packets, jitter buffer and time-stretch.
+
+      | | instructions |
+      |---|---|
+      \(rows.joined(separator: "\n"))
+      """
+  }
+}
