@@ -1,18 +1,18 @@
-public import Foundation
+package import Foundation
 
 /// One of the two ends of a call that a program is to make.
-public struct CallEnd {
+package struct CallEnd {
   /// The ALSA name of the headset.
-  public let headset: String
+  package let headset: String
   /// This end's address.
-  public let host: String
+  package let host: String
   /// Ports that are free: `port` and the nine after it.
-  public let port: Int
+  package let port: Int
   /// Where the program may keep files.
-  public let folder: URL
+  package let folder: URL
 
   /// An end.
-  public init(headset: String, host: String, port: Int, folder: URL) {
+  package init(headset: String, host: String, port: Int, folder: URL) {
     self.headset = headset
     self.host = host
     self.port = port
@@ -23,7 +23,7 @@ public struct CallEnd {
 /// A program that carries a voice between two headsets: how its two ends are started.
 ///
 /// To compare another one, write such a type and put it into the list of `bench call`.
-public protocol CallProgram {
+package protocol CallProgram {
   /// What the tables call it, with the settings that matter.
   var name: String { get }
   /// What has to be installed, to be named when it is missing.

@@ -1,21 +1,21 @@
-public import Foundation
+package import Foundation
 import VoiceEngine
 
 /// What both users say: by turns ten seconds of speech and chirps, so that each direction's delay
 /// is known each second of one half, and its sound in the other.
-public struct Conversation {
+package struct Conversation {
   /// One sentence and where it lies.
-  public struct Utterance {
+  package struct Utterance {
     /// At 48 kHz, without the silence around it.
-    public let samples: [Float]
+    package let samples: [Float]
     /// Of its first frame in the sound.
-    public let frame: Int
+    package let frame: Int
   }
 
   /// The sound of each side, to be played over and over.
-  public let sounds: [[Float]]
+  package let sounds: [[Float]]
   /// The sentences of each side.
-  public let utterances: [[Utterance]]
+  package let utterances: [[Utterance]]
 
   private static let turnFrames = 5 * 48_000
   private static let sentences = [
@@ -31,7 +31,7 @@ public struct Conversation {
   private static let voices = [["en-gb", "en-us+f3"], ["en-us+m3", "en-gb+f2"]]
 
   /// Has espeak-ng speak the sentences (Harvard sentences, IEEE 297-1969) into files in `folder`.
-  public init(in folder: URL) throws {
+  package init(in folder: URL) throws {
     var sounds: [[Float]] = []
     var utterances: [[Utterance]] = []
     for side in 0..<2 {
@@ -55,7 +55,7 @@ public struct Conversation {
   }
 
   /// The frames at which the chirps of `side` begin, of `frames` played.
-  public func chirps(of side: Int, within frames: Int) -> [Int] {
+  package func chirps(of side: Int, within frames: Int) -> [Int] {
     stride(from: 0, to: frames, by: ProbeSignal.intervalFrames).filter { frame in
       let isFirstHalf = frame % (2 * Self.turnFrames) < Self.turnFrames
       return isFirstHalf == (side == 0)

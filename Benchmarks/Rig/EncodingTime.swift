@@ -1,12 +1,12 @@
 import CRawVoice
-public import VoiceEngine
+package import VoiceEngine
 
 /// How long an encoder works on sound before a packet of it can leave: in virtual time it would
 /// take no time.
 ///
 /// It is that of the encoder a call begins with: the one for low delay that follows it on a clean
 /// link takes about half.
-public struct EncodingTime: Sendable {
+package struct EncodingTime: Sendable {
   /// Of the time that the sound lasts.
   let shareOfSound: Double
 
@@ -14,7 +14,7 @@ public struct EncodingTime: Sendable {
 
   /// Has libopus encode speech as `stream` does, in the time of a call, on a real-time thread of
   /// this machine.
-  public init(of stream: StreamConfiguration, saying conversation: Conversation) throws {
+  package init(of stream: StreamConfiguration, saying conversation: Conversation) throws {
     let speech = conversation.utterances.joined().flatMap(\.samples)
     let frames = stream.packetFrames
     let packets = Int32(Self.seconds * 48_000 / frames)

@@ -7,7 +7,7 @@ import Foundation
 ///
 /// **Thread safety:** `process` runs on JACK's thread; recordings are read after `stop`.
 @safe
-public final class HeadsetRig: @unchecked Sendable {
+package final class HeadsetRig: @unchecked Sendable {
   private let client: OpaquePointer
   private let microphones: [OpaquePointer]
   private let speakers: [OpaquePointer]
@@ -18,7 +18,7 @@ public final class HeadsetRig: @unchecked Sendable {
   /// Plays `sounds`, one per headset at 48 kHz, over and over, and records for `seconds` at most.
   ///
   /// Throws if no JACK server answers (`JACK_DEFAULT_SERVER` names it).
-  public init(playing sounds: [[Float]], seconds: Int) throws {
+  package init(playing sounds: [[Float]], seconds: Int) throws {
     var status = JackStatus(0)
     guard let client = unsafe jack_open_plain("rig", &status) else {
       throw RigError("no JACK server answers (JACK_DEFAULT_SERVER names it)")
@@ -97,10 +97,10 @@ public final class HeadsetRig: @unchecked Sendable {
   }
 
   /// Frames played and recorded so far; an instant later there are more.
-  public var frames: Int { position }
+  package var frames: Int { position }
 
   /// Ends the sound; later calls do nothing.
-  public func stop() {
+  package func stop() {
     guard !isStopped else { return }
     isStopped = true
     // libjack 1.9.21 now and then waits in this call for ever; a client that is given up is kept as
@@ -121,7 +121,7 @@ public final class HeadsetRig: @unchecked Sendable {
   private var isStopped = false
 
   /// What the loudspeaker of `side` sounded; `stop` comes before.
-  public func recording(of side: Int) -> [Float] {
+  package func recording(of side: Int) -> [Float] {
     unsafe Array(recordings[side].prefix(position))
   }
 }

@@ -1,18 +1,18 @@
-public import Foundation
+package import Foundation
 
 /// Sound hardware with an exact clock: JACK's dummy driver at 48 kHz, of which ALSA's jack plugin
 /// makes the devices `headsetA` and `headsetB`.
 ///
 /// **Life cycle:** the initialiser starts the server, `stop` ends it.
-public final class JackServer {
+package final class JackServer {
   /// Frames that the server handles at a time, at 48 kHz.
   static let period = 128
 
   /// What programs need in their environment to find the devices.
-  public let environment: [String: String]
+  package let environment: [String: String]
   private let server: RunningProgram
   /// Starts a server whose files lie in `folder`, with periods of 128 frames.
-  public init(in folder: URL) throws {
+  package init(in folder: URL) throws {
     let name = "sidetone-\(UUID().uuidString.prefix(8))"
     let log = folder.appendingPathComponent("jackd.log")
     let configuration = folder.appendingPathComponent("asound.conf")
@@ -51,7 +51,7 @@ public final class JackServer {
 
   /// For how long the machine kept the server waiting, each time, in milliseconds: its clock, and
   /// so the headsets', stood still.
-  public var stalls: [Double] {
+  package var stalls: [Double] {
     server.output.split(separator: "\n").compactMap { line -> Double? in
       let waits = line.split(separator: "XRun = ").dropFirst().first
       guard let number = waits?.split(separator: " ").first else { return nil }
@@ -61,12 +61,12 @@ public final class JackServer {
 
   /// How many of these waits were longer than a period, of which each moves one side's clock
   /// against the other's.
-  public static func longOnes(among stalls: [Double]) -> Int {
+  package static func longOnes(among stalls: [Double]) -> Int {
     stalls.count { $0 > Double(period) / 48 }
   }
 
   /// Ends the server.
-  public func stop() {
+  package func stop() {
     server.stop()
   }
 }

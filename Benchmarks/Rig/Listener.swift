@@ -1,13 +1,13 @@
-public import Foundation
+package import Foundation
 import VoiceEngine
 
 /// Tells from a recording of what was heard how a conversation came through.
-public struct Listener {
+package struct Listener {
   private let conversation: Conversation
   private let scorer: SpeechScorer?
 
   /// Someone who knows what is said; without a scorer the sentences are not scored.
-  public init(to conversation: Conversation, scorer: SpeechScorer?) {
+  package init(to conversation: Conversation, scorer: SpeechScorer?) {
     self.conversation = conversation
     self.scorer = scorer
   }
@@ -16,7 +16,7 @@ public struct Listener {
   ///
   /// Both are counted in frames since the conversation began; the call was placed at `placed`. The
   /// clips that are scored are left in `folder`.
-  public func direction(
+  package func direction(
     _ name: String,
     heard: [Float],
     of source: Int,

@@ -1,18 +1,18 @@
 import Foundation
 
 /// What a benchmark ran on.
-public struct Machine: Codable, Sendable {
+package struct Machine: Codable, Sendable {
   /// The processor's name.
-  public var processor: String
+  package var processor: String
   /// How many of it programs may use.
-  public var cores: Int
+  package var cores: Int
   /// The kernel's release.
-  public var kernel: String
+  package var kernel: String
   /// What was run, with its arguments; nil in older results.
-  public var command: String?
+  package var command: String?
 
   /// This machine.
-  public init() {
+  package init() {
     let information = (try? String(contentsOfFile: "/proc/cpuinfo", encoding: .utf8)) ?? ""
     let line = information.split(separator: "\n").first { $0.hasPrefix("model name") }
     processor =

@@ -1,12 +1,12 @@
-public import Foundation
+package import Foundation
 
 /// A desktop's sound: a session bus, PipeWire with its session manager and PulseAudio's protocol,
 /// and a headset whose microphone hears its loudspeaker, as the default of both.
 ///
 /// **Life cycle:** the initialiser starts it, `stop` ends it; between them it can be restarted.
-public final class PipeWireServer {
+package final class PipeWireServer {
   /// The packages that it takes; nil if all are there.
-  public static var missing: String? {
+  package static var missing: String? {
     let needed = [
       "pipewire", "wireplumber", "pipewire-pulse", "pactl", "pw-cli", "pw-metadata", "dbus-daemon",
     ]
@@ -18,16 +18,16 @@ public final class PipeWireServer {
   }
 
   /// What programs need in their environment to find it.
-  public let environment: [String: String]
+  package let environment: [String: String]
   private let folder: URL
   private let bus: RunningProgram
   private var programs: [RunningProgram] = []
 
   /// Frames that the graph handles at a time, at 48 kHz.
-  public static let quantum = 256
+  package static let quantum = 256
 
   /// Starts everything, with files in `folder`.
-  public init(in folder: URL) throws {
+  package init(in folder: URL) throws {
     self.folder = folder
     let place = folder.appendingPathComponent("runtime")
     try FileManager.default.createDirectory(
@@ -54,7 +54,7 @@ public final class PipeWireServer {
   }
 
   /// Starts the server again after `crash`.
-  public func start() throws {
+  package func start() throws {
     try run("pipewire")
     // The session manager ends if there is nothing to manage yet, and without it nothing has a
     // default device.
@@ -89,7 +89,7 @@ public final class PipeWireServer {
   }
 
   /// How many streams of programs have that role, in PulseAudio's words.
-  public func streams(withRole role: String) throws -> Int {
+  package func streams(withRole role: String) throws -> Int {
     try ["sink-inputs", "source-outputs"].reduce(0) { count, kind in
       let listed = try tell("pactl", "list \(kind)")
       return count + listed.components(separatedBy: "media.role = \"\(role)\"").count - 1
@@ -108,13 +108,13 @@ public final class PipeWireServer {
   }
 
   /// Ends the server as a crash does.
-  public func crash() {
+  package func crash() {
     for program in programs { program.crash() }
     programs = []
   }
 
   /// Ends everything.
-  public func stop() {
+  package func stop() {
     for program in programs { program.stop() }
     programs = []
     bus.stop()

@@ -1,6 +1,6 @@
 import CRawVoice
-public import MediaCore
-public import RealTime
+package import MediaCore
+package import RealTime
 import Synchronization
 
 extension RealTimeThread {
@@ -9,7 +9,7 @@ extension RealTimeThread {
   }
 
   /// What `work` says on a real-time thread of its own, which is waited for.
-  public static func run<Value: Sendable>(
+  package static func run<Value: Sendable>(
     _ work: @escaping @Sendable () throws -> Value
   ) throws -> Value {
     let answer = Answer<Value>()
@@ -26,10 +26,10 @@ extension RealTimeThread {
 }
 
 /// A voice through libopus and libspeexdsp in plain C calls.
-public enum RawVoice {
+package enum RawVoice {
   /// What `work` says, on a real-time thread with a new voice in packets of so many frames at 48
   /// kHz.
-  public static func run<Value: Sendable>(
+  package static func run<Value: Sendable>(
     packetFrames: FrameCount,
     bitrate: Int,
     areFiltersOn: Bool = false,

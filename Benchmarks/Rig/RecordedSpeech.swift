@@ -1,9 +1,9 @@
-public import Foundation
+package import Foundation
 
 /// Sentences of real people in English, French, Italian and Russian: announcements of a telephone
 /// exchange, which Debian has in its packages `asterisk-core-sounds-*-g722` (Allison Smith, June
 /// Wallack, Carlo Flora, Maxim Topal; CC-BY-SA 3.0, CC-BY 3.0).
-public struct RecordedSpeech {
+package struct RecordedSpeech {
   private let python: String
   private let script: String
 
@@ -22,7 +22,7 @@ public struct RecordedSpeech {
 
   /// The recordings, to be decoded by `script` with that Python; nil if a recording, or the
   /// decoder, is missing.
-  public init?(python: String, script: String) {
+  package init?(python: String, script: String) {
     let needed = Self.files.map(\.path) + [python, script]
     guard needed.allSatisfy({ FileManager.default.fileExists(atPath: $0) }),
       (try? run(python, ["-c", "import G722, numpy"])) != nil
@@ -32,7 +32,7 @@ public struct RecordedSpeech {
   }
 
   /// At 48 kHz, the languages by turns; files are left in `work`.
-  public func sentences(in work: URL) throws -> [[Float]] {
+  package func sentences(in work: URL) throws -> [[Float]] {
     let decoded = Self.files.indices.map { work.appendingPathComponent("recorded-\($0).raw") }
     let pairs = zip(Self.files, decoded).flatMap { [$0.path, $1.path] }
     try run(python, [script] + pairs)

@@ -2,18 +2,18 @@ import CTunnel
 import Foundation
 import MediaCore
 import RealTime
-public import Simulation
+package import Simulation
 import Synchronization
 
 /// Two hosts on this machine, as network namespaces, and the network between them: packets go
 /// through an `EmulatedNetwork` for each direction.
 ///
 /// **Life cycle:** `stop` takes the namespaces away. Needs the right to make them (root).
-public final class Relay {
+package final class Relay {
   /// The hosts, by the names that `ip netns` knows.
-  public let namespaces: [String]
+  package let namespaces: [String]
   /// Their addresses.
-  public static let addresses = ["10.77.0.1", "10.77.0.2"]
+  package static let addresses = ["10.77.0.1", "10.77.0.2"]
   private let descriptors: [Int32]
   private let thread: RealTimeThread
   private let isStopping = StopFlag()
@@ -23,7 +23,7 @@ public final class Relay {
   }
 
   /// Makes the hosts and starts to carry packets between them.
-  public init(_ conditions: NetworkConditions, seed: UInt64) throws {
+  package init(_ conditions: NetworkConditions, seed: UInt64) throws {
     let process = ProcessInfo.processInfo.processIdentifier
     let namespaces = ["sidetone\(process)a", "sidetone\(process)b"]
     self.namespaces = namespaces
@@ -73,7 +73,7 @@ public final class Relay {
   }
 
   /// Ends both hosts.
-  public func stop() {
+  package func stop() {
     isStopping.isSet.store(true, ordering: .releasing)
     thread.join()
     for descriptor in descriptors { close(descriptor) }

@@ -1,23 +1,23 @@
-public import Foundation
+package import Foundation
 
 /// A benchmark's results on disk, as JSON.
-public enum ResultFile {
+package enum ResultFile {
   /// Where results go by default: out of the tree, which keeps the page alone.
-  public static let folder = ".build/results"
+  package static let folder = ".build/results"
 
   /// Help of the option that `folder(_:isWhole:)` takes.
-  public static let help = "Where the results go. Default: \(folder); nowhere for a part."
+  package static let help = "Where the results go. Default: \(folder); nowhere for a part."
 
   /// The folder that was asked for, or else the default one.
   ///
   /// Results of some networks or programs alone have no default: they must not take the place of
   /// all.
-  public static func folder(_ asked: String?, isWhole: Bool) -> URL? {
+  package static func folder(_ asked: String?, isWhole: Bool) -> URL? {
     (asked ?? (isWhole ? folder : nil)).map { URL(fileURLWithPath: $0) }
   }
 
   /// Reads what `write` wrote; nil if there is no such file.
-  public static func read<Results: Decodable>(
+  package static func read<Results: Decodable>(
     _ type: Results.Type,
     named name: String,
     from folder: URL
@@ -35,7 +35,7 @@ public enum ResultFile {
   }
 
   /// Writes `name.json` in `folder`, which is made if it is missing.
-  public static func write(_ results: some Encodable, named name: String, to folder: URL) throws {
+  package static func write(_ results: some Encodable, named name: String, to folder: URL) throws {
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.prettyPrinted, .sortedKeys]

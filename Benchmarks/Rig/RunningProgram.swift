@@ -1,18 +1,18 @@
 // Owns the timespec of this module: its header is the first to include <time.h>.
 import CTunnel
-public import Foundation
+package import Foundation
 
 /// A program, its arguments, and how to know that it is ready.
-public struct Invocation {
+package struct Invocation {
   /// A path, or a name that is looked up in `PATH`.
-  public var program: String
+  package var program: String
   /// Without the program's name.
-  public var arguments: [String]
+  package var arguments: [String]
   /// A regular expression of which its output has a match once it is ready; nil if nothing tells.
-  public var readiness: String?
+  package var readiness: String?
 
   /// An invocation.
-  public init(_ program: String, _ arguments: [String], readiness: String? = nil) {
+  package init(_ program: String, _ arguments: [String], readiness: String? = nil) {
     self.program = program
     self.arguments = arguments
     self.readiness = readiness
@@ -30,12 +30,12 @@ public struct Invocation {
 }
 
 /// A process of a benchmark; what it prints goes to a file.
-public final class RunningProgram {
+package final class RunningProgram {
   private let process = Process()
   private let log: URL
 
   /// Starts a program with `environment` on top of this process's.
-  public init(_ invocation: Invocation, environment: [String: String], log: URL) throws {
+  package init(_ invocation: Invocation, environment: [String: String], log: URL) throws {
     self.log = log
     _ = FileManager.default.createFile(atPath: log.path, contents: nil)
     let output = try FileHandle(forWritingTo: log)
@@ -53,16 +53,16 @@ public final class RunningProgram {
   }
 
   /// What it has printed so far.
-  public var output: String {
+  package var output: String {
     String(decoding: (try? Data(contentsOf: log)) ?? Data(), as: UTF8.self)
   }
 
   /// Whether the program has not ended yet.
-  public var isRunning: Bool { process.isRunning }
+  package var isRunning: Bool { process.isRunning }
 
   /// Waits until the output matches the regular expression; false if the time is over or the
   /// program ended.
-  public func waits(for pattern: String, seconds: Double) -> Bool {
+  package func waits(for pattern: String, seconds: Double) -> Bool {
     let end = Date(timeIntervalSinceNow: seconds)
     while Date() < end {
       if output.range(of: pattern, options: .regularExpression) != nil { return true }
@@ -73,14 +73,14 @@ public final class RunningProgram {
   }
 
   /// Waits until the program has ended and returns its status.
-  public func waitForExit() -> Int32 {
+  package func waitForExit() -> Int32 {
     process.waitUntilExit()
     return process.terminationStatus
   }
 
   /// Processor time spent so far by all of its threads, in seconds, as the scheduler counts it:
   /// clock ticks, which `proc(5)` has, miss who sleeps when they strike.
-  public var processorSeconds: Double {
+  package var processorSeconds: Double {
     var clock: clockid_t = 0
     var time = timespec()
     guard unsafe clock_getcpuclockid(pid, &clock) == 0, unsafe clock_gettime(clock, &time) == 0
@@ -89,10 +89,10 @@ public final class RunningProgram {
   }
 
   /// The most memory that was resident, in megabytes of 10^6 bytes.
-  public var peakMegabytes: Double { megabytes("VmHWM:") }
+  package var peakMegabytes: Double { megabytes("VmHWM:") }
 
   /// The memory that is resident now, in megabytes of 10^6 bytes.
-  public var residentMegabytes: Double { megabytes("VmRSS:") }
+  package var residentMegabytes: Double { megabytes("VmRSS:") }
 
   private func megabytes(_ field: String) -> Double {
     guard let text = try? String(contentsOfFile: "/proc/\(pid)/status", encoding: .utf8),
@@ -105,14 +105,14 @@ public final class RunningProgram {
   private var pid: Int32 { process.processIdentifier }
 
   /// Ends the program as a crash does.
-  public func crash() {
+  package func crash() {
     guard process.isRunning else { return }
     kill(pid, SIGKILL)
     process.waitUntilExit()
   }
 
   /// Ends the program, by force if it does not go within two seconds.
-  public func stop() {
+  package func stop() {
     guard process.isRunning else { return }
     process.interrupt()
     let end = Date(timeIntervalSinceNow: 2)
@@ -123,7 +123,7 @@ public final class RunningProgram {
 }
 
 /// Runs a program to its end; throws if it fails.
-public func run(_ program: String, _ arguments: [String]) throws {
+package func run(_ program: String, _ arguments: [String]) throws {
   let process = Process()
   process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
   process.arguments = [program] + arguments

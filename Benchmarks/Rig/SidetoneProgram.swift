@@ -1,23 +1,24 @@
 import MediaCore
-public import VoiceEngine
+package import VoiceEngine
 
 /// This repository's program.
-public struct SidetoneProgram: CallProgram {
+package struct SidetoneProgram: CallProgram {
   /// The program with its options.
-  public let name: String
+  package let name: String
   /// What brings it.
-  public let package = "sidetone (make build)"
+  package let package = "sidetone (make build)"
   /// Where it is.
-  public let executable: String
+  package let executable: String
   /// What it says of itself on the command line.
   private let options: [String]
   private let packetFrames: FrameCount?
   /// False if it asks the card for another period than the rig's.
-  public let isSimulable: Bool
+  package let isSimulable: Bool
   private let bitrate: Int?
 
   /// The program at that path; without a packet duration (in ms) packets follow the network.
-  public init(_ executable: String, frame: Double? = nil, bitrate: Int? = nil, period: Int? = nil) {
+  package init(_ executable: String, frame: Double? = nil, bitrate: Int? = nil, period: Int? = nil)
+  {
     self.executable = executable
     self.bitrate = bitrate
     isSimulable = period == nil
@@ -33,7 +34,7 @@ public struct SidetoneProgram: CallProgram {
   }
 
   /// The stream that it agrees on with another of its kind.
-  public var stream: StreamConfiguration {
+  package var stream: StreamConfiguration {
     var configuration = StreamConfiguration.opus(ssrc: 1, seed: 1, withCopies: true)
     configuration.adaptsPackets = packetFrames == nil && bitrate == nil
     configuration.packetFrames = packetFrames ?? configuration.packetFrames
@@ -42,7 +43,7 @@ public struct SidetoneProgram: CallProgram {
   }
 
   /// Answers at once.
-  public func answering(_ end: CallEnd, from far: CallEnd) -> [Invocation] {
+  package func answering(_ end: CallEnd, from far: CallEnd) -> [Invocation] {
     [
       Invocation(
         executable,
@@ -54,7 +55,7 @@ public struct SidetoneProgram: CallProgram {
   }
 
   /// Calls the far side.
-  public func calling(_ end: CallEnd, to far: CallEnd) -> [Invocation] {
+  package func calling(_ end: CallEnd, to far: CallEnd) -> [Invocation] {
     let target = "sip:b@\(far.host):\(far.port)"
     return [
       Invocation(

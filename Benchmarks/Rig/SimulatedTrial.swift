@@ -1,10 +1,10 @@
-public import Foundation
-public import Simulation
-public import VoiceEngine
+package import Foundation
+package import Simulation
+package import VoiceEngine
 
 /// The same call as a `Trial`'s in virtual time, judged in the same way: what the rig should
 /// measure if the simulation is right.
-public struct SimulatedTrial {
+package struct SimulatedTrial {
   private let conditions: NetworkConditions
   private let conversation: Conversation
   private let stream: StreamConfiguration
@@ -19,7 +19,7 @@ public struct SimulatedTrial {
   /// The clock of both headsets stands still, and each program wakes late, as often in each second
   /// and for as long as during `model`, a call that was measured, at moments that follow from the
   /// seed. Packets leave after their `encoding`.
-  public init(
+  package init(
     _ stream: StreamConfiguration,
     over conditions: NetworkConditions?,
     saying conversation: Conversation,
@@ -38,7 +38,7 @@ public struct SimulatedTrial {
   /// Holds the call once for each direction, and tells what was heard.
   ///
   /// `name` is the program's; the clips that were scored are left in `folder`, which is new.
-  public func run(as name: String, in folder: URL) throws -> TrialResult {
+  package func run(as name: String, in folder: URL) throws -> TrialResult {
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     let listener = Listener(to: conversation, scorer: settings.scorer)
     var generator = SeededGenerator(seed: settings.seed)

@@ -1,39 +1,39 @@
-public import Foundation
+package import Foundation
 
 /// Scores received speech against the original, with the Python packages `pesq` and `pystoi`.
-public struct SpeechScorer {
+package struct SpeechScorer {
   /// A sentence, and what became of it, of the same length and at 48 kHz.
-  public struct Clip {
+  package struct Clip {
     let original: [Float]
     let heard: [Float]
 
     /// A sentence with silence around it, and what was heard at the same time.
-    public init(original: [Float], heard: [Float]) {
+    package init(original: [Float], heard: [Float]) {
       self.original = original
       self.heard = heard
     }
   }
 
   /// What a clip is worth.
-  public struct Score: Codable, Equatable, Sendable {
+  package struct Score: Codable, Equatable, Sendable {
     /// How it sounds (ITU-T P.862.2), 1 to 4.64.
-    public let pesq: Double
+    package let pesq: Double
     /// How much of it can be understood (STOI), 0 to 1.
-    public let stoi: Double
+    package let stoi: Double
   }
 
   private let python: String
   private let script: String
 
   /// A scorer that runs `script` by that Python; nil if one of them is not there.
-  public init?(python: String, script: String) {
+  package init?(python: String, script: String) {
     for file in [python, script] where !FileManager.default.fileExists(atPath: file) { return nil }
     self.python = python
     self.script = script
   }
 
   /// The score of each clip; those that cannot be scored, as silence, get the worst.
-  public func scores(_ clips: [Clip], in folder: URL) throws -> [Score] {
+  package func scores(_ clips: [Clip], in folder: URL) throws -> [Score] {
     guard !clips.isEmpty else { return [] }
     var files: [String] = []
     for (index, clip) in clips.enumerated() {

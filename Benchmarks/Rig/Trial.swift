@@ -1,24 +1,24 @@
-public import Foundation
-public import Simulation
+package import Foundation
+package import Simulation
 import VoiceEngine
 
 /// One call of one program over one network, between two headsets on an exact clock.
-public struct Trial {
+package struct Trial {
   /// How the call is placed and for how long it is watched.
-  public struct Settings {
+  package struct Settings {
     /// How long is measured, in seconds.
-    public var seconds = 60
+    package var seconds = 60
     /// How long the call has for being set up and settling down before, in seconds.
-    public var settling = 5
+    package var settling = 5
     /// Of the network's choices.
-    public var seed: UInt64 = 1
+    package var seed: UInt64 = 1
     /// How many other processes take all the processor that they can get.
-    public var busyProcesses = 0
+    package var busyProcesses = 0
     /// Scores sentences; nil leaves that out.
-    public var scorer: SpeechScorer?
+    package var scorer: SpeechScorer?
 
     /// A minute after five seconds, without scores.
-    public init() {}
+    package init() {}
   }
 
   private let program: any CallProgram
@@ -27,7 +27,7 @@ public struct Trial {
   private let settings: Settings
 
   /// A trial of `program` on a network, or on the loopback interface if `conditions` is nil.
-  public init(
+  package init(
     _ program: any CallProgram,
     over conditions: NetworkConditions?,
     saying conversation: Conversation,
@@ -42,7 +42,7 @@ public struct Trial {
   /// Places the call, listens, ends it, and tells what was heard.
   ///
   /// `folder` is new; logs and the clips that were scored are left there.
-  public func run(in folder: URL) throws -> TrialResult {
+  package func run(in folder: URL) throws -> TrialResult {
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     let server = try JackServer(in: folder)
     defer { server.stop() }

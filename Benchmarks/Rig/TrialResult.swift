@@ -1,43 +1,43 @@
 import Foundation
-public import Simulation
+package import Simulation
 
 /// What one program did on one network, once.
-public struct TrialResult: Codable, Sendable {
+package struct TrialResult: Codable, Sendable {
   /// One way through the call.
-  public struct Direction: Codable, Sendable {
+  package struct Direction: Codable, Sendable {
     /// One chirp.
-    public struct Chirp: Codable, Sendable {
+    package struct Chirp: Codable, Sendable {
       /// When it was said, in seconds since the call was placed.
-      public var second: Double
+      package var second: Double
       /// Mouth to ear; nil if it was not heard.
-      public var delayMilliseconds: Double?
+      package var delayMilliseconds: Double?
     }
 
     /// "A to B" or "B to A"; A places the call.
-    public var name: String
+    package var name: String
     /// In the order in which they were said.
-    public var chirps: [Chirp]
+    package var chirps: [Chirp]
     /// PESQ-WB (P.862.2) of each sentence; empty if the scorer is missing.
-    public var pesq: [Double]
+    package var pesq: [Double]
   }
 
   /// The program with its settings.
-  public var program: String
+  package var program: String
   /// The network's name; "direct" is the loopback interface.
-  public var network: String
+  package var network: String
   /// Both directions.
-  public var directions: [Direction]
+  package var directions: [Direction]
   /// Processor seconds for each second of the call, of each end; none of a simulated call.
-  public var processorShares: [Double]
+  package var processorShares: [Double]
   /// The most memory each end had resident, in megabytes; none of a simulated call.
-  public var peakMegabytes: [Double]
+  package var peakMegabytes: [Double]
   /// How often jackd was kept waiting for longer than a period while the call was measured.
-  public var stalls: Int
+  package var stalls: Int
   /// How long each wait was, the shorter ones included, in milliseconds; nil if that was not noted.
-  public var stallMilliseconds: [Double]?
+  package var stallMilliseconds: [Double]?
   /// By how much a thread with the voice thread's priority woke too late, each time, in
   /// milliseconds; nil if that was not noted.
-  public var lateMilliseconds: [Double]?
+  package var lateMilliseconds: [Double]?
 }
 
 extension TrialResult {
@@ -81,7 +81,7 @@ extension TrialResult {
   }
 
   /// Whether it is a call of that program on that network, or the loopback interface if nil.
-  public func isCall(of program: String, over conditions: NetworkConditions?) -> Bool {
+  package func isCall(of program: String, over conditions: NetworkConditions?) -> Bool {
     self.program == program && network == conditions?.name ?? Self.direct
   }
 
@@ -89,7 +89,7 @@ extension TrialResult {
   var isSimulated: Bool { processorShares.isEmpty }
 
   /// Whether a voice came through both ways.
-  public var isSetUp: Bool {
+  package var isSetUp: Bool {
     directions.allSatisfy { $0.delays.count * 2 > $0.chirps.count }
   }
 
@@ -97,16 +97,16 @@ extension TrialResult {
   var rank: Double { isSetUp && median.isFinite ? median : .infinity }
 
   /// The middle of all delays, both directions together.
-  public var median: Double { Percentiles(directions.flatMap(\.delays)).median }
+  package var median: Double { Percentiles(directions.flatMap(\.delays)).median }
 }
 
 extension TrialResult.Direction {
   /// Of the chirps that were heard, in milliseconds.
-  public var delays: [Double] { chirps.compactMap(\.delayMilliseconds) }
+  package var delays: [Double] { chirps.compactMap(\.delayMilliseconds) }
 
   /// How the delay moves in milliseconds per minute: the middle of the slopes between all pairs of
   /// chirps (Theil and Sen), which a few outliers do not move.
-  public var drift: Double {
+  package var drift: Double {
     let heard = chirps.compactMap { chirp in
       chirp.delayMilliseconds.map { (second: chirp.second, delay: $0) }
     }

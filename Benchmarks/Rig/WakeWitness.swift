@@ -5,7 +5,7 @@ import Synchronization
 
 /// A thread with the voice thread's priority that wakes as often as it does and notes how late:
 /// what the machine does to everyone, whatever program is measured.
-public final class WakeWitness {
+package final class WakeWitness {
   private final class Notes: Sendable {
     let isStopping = Atomic(false)
     let delays = Mutex<[Double]>([])
@@ -21,7 +21,7 @@ public final class WakeWitness {
   private static let harmless = 0.5
 
   /// Starts to watch.
-  public init() throws {
+  package init() throws {
     let notes = notes
     thread = try RealTimeThread(name: "witness", policy: .realTime) {
       var due = MonotonicClock.now()
@@ -39,7 +39,7 @@ public final class WakeWitness {
   }
 
   /// Ends the thread, and tells by how many milliseconds it woke too late, each time.
-  public func stop() -> [Double] {
+  package func stop() -> [Double] {
     notes.isStopping.store(true, ordering: .relaxed)
     thread.join()
     return notes.delays.withLock { $0 }

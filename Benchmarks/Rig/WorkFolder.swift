@@ -1,13 +1,13 @@
-public import Foundation
+package import Foundation
 
 /// A new folder for the files of one benchmark, gone with `remove`.
-public struct WorkFolder {
+package struct WorkFolder {
   /// Where it is; the path has no characters that ALSA's or JACK's configuration would mind.
-  public let url: URL
+  package let url: URL
   private let isTemporary: Bool
 
   /// The folder at `path`, which stays, or a temporary one if that is nil.
-  public init(keeping path: String? = nil) throws {
+  package init(keeping path: String? = nil) throws {
     isTemporary = path == nil
     url =
       path.map { URL(fileURLWithPath: $0) }
@@ -17,7 +17,7 @@ public struct WorkFolder {
   }
 
   /// Takes a temporary folder away.
-  public func remove() {
+  package func remove() {
     if isTemporary { try? FileManager.default.removeItem(at: url) }
   }
 }

@@ -1,11 +1,11 @@
-public import Foundation
+package import Foundation
 
 /// A virtual machine with Debian's kernel, and so with real drivers, network emulation included.
 ///
 /// It is emulated in software, needs no privileges and boots in a few seconds; where it is alone,
 /// its time is its own. Its files are programs of this machine with their libraries; a folder is
 /// shared with it.
-public struct KernelMachine {
+package struct KernelMachine {
   private let work: URL
   private let initialisation: URL
 
@@ -20,7 +20,7 @@ public struct KernelMachine {
   ]
 
   /// What keeps the machine from being made, with the package to install; nil if all is there.
-  public static var missing: String? {
+  package static var missing: String? {
     let needed = [
       "/usr/bin/qemu-system-x86_64": "qemu-system-x86", "/usr/bin/busybox": "busybox-static",
     ]
@@ -34,7 +34,7 @@ public struct KernelMachine {
   /// at the first time.
   ///
   /// `initialisation` is the first program that it runs.
-  public init(in work: URL, programs: [URL], initialisation: URL) throws {
+  package init(in work: URL, programs: [URL], initialisation: URL) throws {
     self.work = work
     self.initialisation = initialisation
     try FileManager.default.createDirectory(at: work, withIntermediateDirectories: true)
@@ -109,7 +109,7 @@ public struct KernelMachine {
   }
 
   /// One end of a wire between two machines.
-  public enum WireEnd {
+  package enum WireEnd {
     /// The end that is there first, at a port of this machine.
     case first(port: Int)
     /// The other end.
@@ -138,12 +138,12 @@ public struct KernelMachine {
 
   /// Boots with `share` at `/mnt`, and waits until the machine has turned itself off, `seconds` at
   /// most.
-  public func boot(sharing share: URL, seconds: Double) throws {
+  package func boot(sharing share: URL, seconds: Double) throws {
     try Self.wait(for: [start(sharing: share)], seconds: seconds)
   }
 
   /// Waits until the machines have turned themselves off, `seconds` at most; then they are stopped.
-  public static func wait(for machines: [RunningProgram], seconds: Double) throws {
+  package static func wait(for machines: [RunningProgram], seconds: Double) throws {
     defer { for machine in machines { machine.stop() } }
     let end = Date(timeIntervalSinceNow: seconds)
     while machines.contains(where: \.isRunning) {
@@ -153,7 +153,7 @@ public struct KernelMachine {
   }
 
   /// Boots with `share` at `/mnt`, at one end of a wire if one is named.
-  public func start(sharing share: URL, at wire: WireEnd? = nil) throws -> RunningProgram {
+  package func start(sharing share: URL, at wire: WireEnd? = nil) throws -> RunningProgram {
     let kernel = kernelFolder.appendingPathComponent("boot/vmlinuz-\(try version())")
     return try RunningProgram(
       Invocation(

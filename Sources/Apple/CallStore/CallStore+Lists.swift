@@ -1,34 +1,34 @@
 import GRDB
 
 /// Somebody whom the user calls often; such a caller may disturb.
-public struct Favourite: Equatable, Sendable {
+package struct Favourite: Equatable, Sendable {
   /// Whom to call.
-  public var handle: String
+  package var handle: String
   /// What to show.
-  public var name: String
+  package var name: String
 
   /// A favourite with the given handle and name.
-  public init(handle: String, name: String) {
+  package init(handle: String, name: String) {
     self.handle = handle
     self.name = name
   }
 }
 
 /// What the lists say of a caller.
-public struct CallerStanding: Equatable, Sendable {
+package struct CallerStanding: Equatable, Sendable {
   /// On the user's block list or on an enabled extension's.
-  public var isBlocked: Bool
+  package var isBlocked: Bool
   /// Do not disturb is on, and the caller is no favourite.
-  public var isSilenced: Bool
+  package var isSilenced: Bool
   /// The label of an enabled extension.
-  public var label: String?
+  package var label: String?
 }
 
 extension CallStore {
   // MARK: Favourites
 
   /// The favourites by name.
-  public func favourites() throws -> [Favourite] {
+  package func favourites() throws -> [Favourite] {
     try database.read { database in
       try Row.fetchAll(database, sql: "SELECT * FROM favourite ORDER BY name, handle")
         .map { Favourite(handle: $0["handle"], name: $0["name"]) }
@@ -36,7 +36,7 @@ extension CallStore {
   }
 
   /// Adds a favourite, or renames it.
-  public func add(_ favourite: Favourite) throws {
+  package func add(_ favourite: Favourite) throws {
     try database.write { database in
       try database.execute(
         sql: "INSERT OR REPLACE INTO favourite (handle, key, name) VALUES (?, ?, ?)",
@@ -46,21 +46,21 @@ extension CallStore {
   }
 
   /// Removes a favourite; false if it was none.
-  public func removeFavourite(_ handle: String) throws -> Bool {
+  package func removeFavourite(_ handle: String) throws -> Bool {
     try delete(from: "favourite", handle)
   }
 
   // MARK: The block list
 
   /// Whom the user blocks, as normal forms of handles.
-  public func blocked() throws -> [String] {
+  package func blocked() throws -> [String] {
     try database.read { database in
       try String.fetchAll(database, sql: "SELECT handle FROM blocked ORDER BY handle")
     }
   }
 
   /// Blocks a caller, however the handle is spelled.
-  public func block(_ handle: String) throws {
+  package func block(_ handle: String) throws {
     try database.write { database in
       try database.execute(
         sql: "INSERT OR REPLACE INTO blocked (handle) VALUES (?)",
@@ -70,7 +70,7 @@ extension CallStore {
   }
 
   /// Unblocks a caller; false if it was not blocked.
-  public func unblock(_ handle: String) throws -> Bool {
+  package func unblock(_ handle: String) throws -> Bool {
     try delete(from: "blocked", CallerNumber.key(handle))
   }
 
@@ -84,24 +84,24 @@ extension CallStore {
   // MARK: Do not disturb
 
   /// Whether the user wants to be left alone.
-  public func doesNotDisturb() throws -> Bool {
+  package func doesNotDisturb() throws -> Bool {
     try setting("dnd") == "on"
   }
 
   /// Turns do not disturb on or off.
-  public func setDoesNotDisturb(_ isOn: Bool) throws {
+  package func setDoesNotDisturb(_ isOn: Bool) throws {
     try set("dnd", to: isOn ? "on" : "off")
   }
 
   // MARK: Devices
 
   /// Which device was chosen last on a side, as it was stored; nil if none was.
-  public func chosenDevice(_ side: RememberedSide) throws -> String? {
+  package func chosenDevice(_ side: RememberedSide) throws -> String? {
     try setting(side.rawValue)
   }
 
   /// Notes which device was chosen on a side.
-  public func setChosenDevice(_ side: RememberedSide, _ device: String) throws {
+  package func setChosenDevice(_ side: RememberedSide, _ device: String) throws {
     try set(side.rawValue, to: device)
   }
 
@@ -143,7 +143,7 @@ extension CallStore {
     """
 
   /// What the lists and the call directory say of a caller.
-  public func standing(of handle: String) throws -> CallerStanding {
+  package func standing(of handle: String) throws -> CallerStanding {
     let key = CallerNumber.key(handle)
     let number = CallerNumber.normalized(handle)
     // A single statement sees one state of the store without a transaction around it.

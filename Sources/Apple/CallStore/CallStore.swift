@@ -1,4 +1,4 @@
-public import Foundation
+package import Foundation
 import GRDB
 
 /// What is kept about calls from one start of a program to the next: recent calls, favourites, whom
@@ -6,12 +6,12 @@ import GRDB
 ///
 /// One SQLite file for each user, which every program of the user shares. **Thread safety:** every
 /// member may be called from any thread; reading goes on while a directory is being loaded.
-public final class CallStore: Sendable {
+package final class CallStore: Sendable {
   let database: DatabasePool
 
   /// Opens the store in `folder`, and makes both if they are not there; only the user may read
   /// them.
-  public init(in folder: URL) throws {
+  package init(in folder: URL) throws {
     let manager = FileManager.default
     try manager.createDirectory(
       at: folder,
@@ -35,7 +35,7 @@ public final class CallStore: Sendable {
   }
 
   /// The user's own folder: `sidetone` under XDG_DATA_HOME, or else under `~/.local/share`.
-  public static var defaultFolder: URL {
+  package static var defaultFolder: URL {
     let home = ProcessInfo.processInfo.environment["XDG_DATA_HOME"].flatMap {
       $0.hasPrefix("/") ? URL(fileURLWithPath: $0) : nil
     }

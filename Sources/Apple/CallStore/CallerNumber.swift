@@ -1,9 +1,9 @@
 /// Telephone numbers in the form in which they are compared.
-public enum CallerNumber {
+package enum CallerNumber {
   /// Country code and national digits as one integer (`+1 (408) 555-5555` is 14085555555); nil if
   /// the text, of which `sip:`, `tel:` and what follows an `@` are left aside, is no telephone
   /// number.
-  public static func normalized(_ text: String) -> Int64? {
+  package static func normalized(_ text: String) -> Int64? {
     var rest = Substring(text)
     for scheme in ["sips:", "sip:", "tel:"] where rest.lowercased().hasPrefix(scheme) {
       rest = rest.dropFirst(scheme.count)
@@ -25,7 +25,7 @@ public enum CallerNumber {
 
   /// What two spellings of one handle have in common: the digits of a number, else the lower-case
   /// address without a scheme and parameters.
-  public static func key(_ handle: String) -> String {
+  package static func key(_ handle: String) -> String {
     if let number = normalized(handle) { return "\(number)" }
     var rest = Substring(handle.lowercased())
     for scheme in ["sips:", "sip:", "mailto:"] where rest.hasPrefix(scheme) {

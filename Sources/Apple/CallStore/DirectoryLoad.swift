@@ -1,7 +1,7 @@
 import GRDB
 
 /// A rule of the call directory that an extension's load broke.
-public enum DirectoryFault: Error, Equatable, Sendable {
+package enum DirectoryFault: Error, Equatable, Sendable {
   /// Numbers of a list did not ascend.
   case entriesOutOfOrder
   /// A number came twice in the blocking list, or with the same label.
@@ -15,7 +15,7 @@ public enum DirectoryFault: Error, Equatable, Sendable {
 }
 
 /// One thing that an extension says while it loads.
-public enum DirectoryEntry: Equatable, Sendable {
+package enum DirectoryEntry: Equatable, Sendable {
   /// The extension has asked whether the load is incremental: now it is, if it may be.
   case readsIncremental
   /// Block a number.
@@ -33,12 +33,12 @@ public enum DirectoryEntry: Equatable, Sendable {
 }
 
 /// The checks of one load, entry by entry: order, duplicates, number, removals.
-public struct DirectoryLoadCheck: Sendable {
+package struct DirectoryLoadCheck: Sendable {
   /// How many entries one extension may have in one load.
-  public static let maximumEntries = 4_000_000
+  package static let maximumEntries = 4_000_000
 
   /// True once the extension has learnt that only changes are wanted.
-  public private(set) var isIncremental = false
+  package private(set) var isIncremental = false
   private let mayBeIncremental: Bool
   private var hasBegun = false
   private var lastBlocked: Int64?
@@ -47,12 +47,12 @@ public struct DirectoryLoadCheck: Sendable {
   private var count = 0
 
   /// A check for a load that may be incremental if the extension was loaded before.
-  public init(mayBeIncremental: Bool) {
+  package init(mayBeIncremental: Bool) {
     self.mayBeIncremental = mayBeIncremental
   }
 
   /// Takes in the next entry.
-  public mutating func accept(_ entry: DirectoryEntry) throws(DirectoryFault) {
+  package mutating func accept(_ entry: DirectoryEntry) throws(DirectoryFault) {
     if case .readsIncremental = entry {
       // Read after the first entry it is too late (R110).
       if !hasBegun, mayBeIncremental { isIncremental = true }
@@ -83,7 +83,7 @@ public struct DirectoryLoadCheck: Sendable {
 
 extension CallStore {
   /// Whether an extension is enabled; nil if the user has never said.
-  public func isExtensionEnabled(_ identifier: String) throws -> Bool? {
+  package func isExtensionEnabled(_ identifier: String) throws -> Bool? {
     try database.read { database in
       try Bool.fetchOne(
         database,
@@ -94,7 +94,7 @@ extension CallStore {
   }
 
   /// Enables or disables an extension; its entries are kept, and count while it is enabled.
-  public func setExtension(_ identifier: String, isEnabled: Bool) throws {
+  package func setExtension(_ identifier: String, isEnabled: Bool) throws {
     try database.write { database in
       try database.execute(
         sql: """
@@ -107,7 +107,7 @@ extension CallStore {
   }
 
   /// Whether an extension was loaded before, so that changes are enough.
-  public func isExtensionLoaded(_ identifier: String) throws -> Bool {
+  package func isExtensionLoaded(_ identifier: String) throws -> Bool {
     try database.read { database in
       try Bool.fetchOne(
         database,
@@ -123,7 +123,7 @@ extension CallStore {
   ///   - identifier: the extension, which must have been enabled once.
   ///   - next: gives the next entry, and nil after the last.
   /// - Throws: the `DirectoryFault` that the entries committed, or what `next` throws.
-  public func load(
+  package func load(
     _ identifier: String,
     entries next: () throws -> DirectoryEntry?
   ) throws {
@@ -168,7 +168,7 @@ extension CallStore {
   }
 
   /// How many numbers an extension blocks and labels.
-  public func entryCounts(of identifier: String) throws -> (blocked: Int, identified: Int) {
+  package func entryCounts(of identifier: String) throws -> (blocked: Int, identified: Int) {
     try database.read { database in
       func count(_ table: String) throws -> Int {
         try Int.fetchOne(

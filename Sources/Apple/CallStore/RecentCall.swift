@@ -1,36 +1,36 @@
-public import Foundation
+package import Foundation
 import GRDB
 
 /// A call that is over.
-public struct RecentCall: Equatable, Sendable {
+package struct RecentCall: Equatable, Sendable {
   /// The call.
-  public var call: UUID
+  package var call: UUID
   /// The app whose call it was.
-  public var app: String
+  package var app: String
   /// What kind of address the handle is, numbered as Apple numbers them.
-  public var handleKind: Int
+  package var handleKind: Int
   /// Whom to call back.
-  public var handle: String
+  package var handle: String
   /// What to show.
-  public var name: String
+  package var name: String
   /// True if this side placed it.
-  public var isOutgoing: Bool
+  package var isOutgoing: Bool
   /// True if it had pictures.
-  public var hasVideo: Bool
+  package var hasVideo: Bool
   /// When it appeared.
-  public var started: Date
+  package var started: Date
   /// When both sides could talk, nil if never.
-  public var connected: Date?
+  package var connected: Date?
   /// When it ended.
-  public var ended: Date
+  package var ended: Date
   /// How it came out: `talked`, `missed`, `declined`, `unanswered`, `cancelled`, `failed`,
   /// `answeredElsewhere`, `declinedElsewhere`.
-  public var result: String
+  package var result: String
   /// Whether the app could dial the handle.
-  public var canBeCalledBack: Bool
+  package var canBeCalledBack: Bool
 
   /// A call with the given facts.
-  public init(
+  package init(
     call: UUID,
     app: String,
     handleKind: Int,
@@ -61,10 +61,10 @@ public struct RecentCall: Equatable, Sendable {
 
 extension CallStore {
   /// How many recent calls are kept.
-  public static let recentLimit = 1_000
+  package static let recentLimit = 1_000
 
   /// Adds a call to the list, and drops the oldest beyond the limit.
-  public func add(_ recent: RecentCall) throws {
+  package func add(_ recent: RecentCall) throws {
     try database.write { database in
       try database.execute(
         sql: """
@@ -88,7 +88,7 @@ extension CallStore {
   }
 
   /// The newest calls first.
-  public func recents(limit: Int = CallStore.recentLimit) throws -> [RecentCall] {
+  package func recents(limit: Int = CallStore.recentLimit) throws -> [RecentCall] {
     try database.read { database in
       try Row.fetchAll(
         database,
@@ -114,7 +114,7 @@ extension CallStore {
   }
 
   /// Empties the list.
-  public func clearRecents() throws {
+  package func clearRecents() throws {
     try database.write { try $0.execute(sql: "DELETE FROM recent") }
   }
 }

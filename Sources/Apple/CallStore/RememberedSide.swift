@@ -1,5 +1,5 @@
 /// A side of a headset, by the name under which its choice is kept.
-public enum RememberedSide: String, CaseIterable, Sendable {
+package enum RememberedSide: String, CaseIterable, Sendable {
   /// What the user speaks into.
   case microphone
   /// What the user hears.

@@ -1,16 +1,16 @@
 import CALSA
-public import RealTime
+package import RealTime
 
 /// A sound card's mixer, by alsa-lib's simple mixer interface.
 ///
 /// **Life cycle:** opened by the initialiser, closed by `deinit`. **Thread safety:** one thread at
 /// a time.
 @safe
-public struct CardMixer: ~Copyable {
+package struct CardMixer: ~Copyable {
   private let handle: OpaquePointer
 
   /// The mixer of the card with that number; nil if it cannot be had.
-  public init?(card number: Int) {
+  package init?(card number: Int) {
     alsa_silence_messages()
     var opened: OpaquePointer?
     guard unsafe snd_mixer_open(&opened, 0) == 0, let handle = unsafe opened else { return nil }
@@ -32,7 +32,7 @@ public struct CardMixer: ~Copyable {
   ///
   /// Nothing else is touched: levels and mutes that the user has chosen stay. A card that was never
   /// used is often silent.
-  public func makeAudible(_ sides: StreamDirections) {
+  package func makeAudible(_ sides: StreamDirections) {
     let elements = unsafe elements()
     var controls: [MixerPlan.Control] = []
     for index in unsafe elements.indices { unsafe controls += Self.controls(of: elements[index]) }

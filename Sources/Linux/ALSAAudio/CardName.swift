@@ -1,9 +1,9 @@
 /// The name of a PCM that belongs to a card: `hw:1,0`, `plughw:CARD=Headset,DEV=0`.
-public struct CardName: Equatable, Sendable {
+package struct CardName: Equatable, Sendable {
   /// What comes before the colon, such as `plughw`.
-  public let kind: String
+  package let kind: String
   /// The card, by number or id.
-  public let card: String
+  package let card: String
   private let arguments: [String]
   /// Which argument names the card.
   private let place: Int
@@ -13,7 +13,7 @@ public struct CardName: Equatable, Sendable {
   ///
   /// A configured PCM with arguments of its own (`headset:1`) is none: only the kinds that alsa-lib
   /// defines for each card are.
-  public init?(_ name: DeviceName) {
+  package init?(_ name: DeviceName) {
     guard case .pcm(let text) = name, let colon = text.firstIndex(of: ":") else { return nil }
     kind = String(text[..<colon])
     guard Self.kinds.contains(kind) else { return nil }
@@ -32,20 +32,20 @@ public struct CardName: Equatable, Sendable {
   private static let kinds = ["hw", "plughw", "sysdefault", "front", "dmix", "dsnoop", "usbstream"]
 
   /// Which of the card's PCMs is meant.
-  public var device: String {
+  package var device: String {
     let keyed = arguments.first { $0.hasPrefix("DEV=") }.map { String($0.dropFirst(4)) }
     return keyed ?? (!isKeyed && arguments.count > 1 ? arguments[1] : "0")
   }
 
   /// The same PCM of the card with that number.
-  public func renamed(toCard number: Int) -> DeviceName {
+  package func renamed(toCard number: Int) -> DeviceName {
     var renamed = arguments
     renamed[place] = isKeyed ? "CARD=\(number)" : "\(number)"
     return .pcm("\(kind):\(renamed.joined(separator: ","))")
   }
 
   /// The card that is meant, among those that are plugged in.
-  public func card(among cards: [SoundCard]) -> SoundCard? {
+  package func card(among cards: [SoundCard]) -> SoundCard? {
     cards.first { $0.id == card || String($0.number) == card }
   }
 }

@@ -4,13 +4,13 @@ import Glibc
 /// files).
 ///
 /// **Thread safety:** one thread waits on `descriptor` and acknowledges.
-public final class CardWatch: Sendable {
+package final class CardWatch: Sendable {
   /// The descriptor to poll for reading.
-  public let descriptor: CInt
+  package let descriptor: CInt
   private let folder: String
 
   /// Watches the device files under `folder`; nil if the system does not let it.
-  public init?(folder: String = "/dev") {
+  package init?(folder: String = "/dev") {
     descriptor = inotify_init1(CInt(IN_NONBLOCK | IN_CLOEXEC))
     guard descriptor >= 0 else { return nil }
     self.folder = folder
@@ -23,7 +23,7 @@ public final class CardWatch: Sendable {
   }
 
   /// Discards the events received so far.
-  public func acknowledge() {
+  package func acknowledge() {
     unsafe withUnsafeTemporaryAllocation(byteCount: 4_096, alignment: 8) { events in
       guard let address = events.baseAddress else { return }
       while unsafe read(descriptor, address, events.count) > 0 {}

@@ -1,18 +1,18 @@
 import CALSA
 
 /// A sound device that ALSA knows.
-public struct DeviceDescription: Equatable, Sendable {
+package struct DeviceDescription: Equatable, Sendable {
   /// The name to open it by.
-  public let name: String
+  package let name: String
   /// What it is, in one line.
-  public let label: String
+  package let label: String
   /// True if it has a microphone side.
-  public let isCapture: Bool
+  package let isCapture: Bool
   /// True if it has a loudspeaker side.
-  public let isPlayback: Bool
+  package let isPlayback: Bool
 
   /// A description with the given fields.
-  public init(name: String, label: String, isCapture: Bool, isPlayback: Bool) {
+  package init(name: String, label: String, isCapture: Bool, isPlayback: Bool) {
     self.name = name
     self.label = label
     self.isCapture = isCapture
@@ -21,12 +21,12 @@ public struct DeviceDescription: Equatable, Sendable {
 }
 
 /// The sound devices of this machine.
-public enum DeviceList {
+package enum DeviceList {
   /// All devices that a person would choose from: cards, the default, sound servers.
   ///
   /// ALSA's hints hold dozens of entries for each card (surround layouts, mixers of its own);
   /// these are the ones that reach a headset.
-  public static func all() -> [DeviceDescription] {
+  package static func all() -> [DeviceDescription] {
     alsa_silence_messages()
     var hints: UnsafeMutablePointer<UnsafeMutableRawPointer?>?
     guard unsafe snd_device_name_hint(-1, "pcm", &hints) == 0, let first = unsafe hints else {
@@ -44,7 +44,7 @@ public enum DeviceList {
 
   /// The device that a call uses when none is named: a headset before other cards, a sound
   /// server's default before both, nil if there is no device at all.
-  public static func preferred(
+  package static func preferred(
     among devices: [DeviceDescription],
     capture: Bool
   ) -> DeviceDescription? {
@@ -52,7 +52,7 @@ public enum DeviceList {
   }
 
   /// The devices that have a microphone, or a loudspeaker, best first.
-  public static func ranked(
+  package static func ranked(
     _ devices: [DeviceDescription],
     capture: Bool
   ) -> [DeviceDescription] {
@@ -62,7 +62,7 @@ public enum DeviceList {
   }
 
   /// Why a device is preferred to others, or is not, in a few words.
-  public static func reason(for device: DeviceDescription) -> String {
+  package static func reason(for device: DeviceDescription) -> String {
     standing(of: device).reason
   }
 

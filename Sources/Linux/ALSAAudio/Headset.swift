@@ -3,20 +3,20 @@ public import MediaCore
 public import RealTime
 
 /// What to ask a sound card for; it grants the nearest that it has.
-public struct DeviceWishes: Equatable, Sendable {
+package struct DeviceWishes: Equatable, Sendable {
   /// How often the card moves sound, in nanoseconds.
-  public var periodNanoseconds: Int64
+  package var periodNanoseconds: Int64
   /// Its rate.
-  public var rate: SampleRate
+  package var rate: SampleRate
 
   /// Whether it is set up first by its profile of ALSA's Use Case Manager, if it has one.
   ///
   /// For machines without a sound server, which would have done that: its levels become those of
   /// the profile.
-  public var usesProfile: Bool
+  package var usesProfile: Bool
 
   /// The shortest Opus frame, at the codec's rate, unless told otherwise.
-  public init(
+  package init(
     periodNanoseconds: Int64 = 2_500_000,
     rate: SampleRate = .voice,
     usesProfile: Bool = false
@@ -58,7 +58,7 @@ public struct Headset: AudioDevice, ~Copyable {
   ///   - playback: the loudspeaker.
   ///   - wishes: the rate and period to ask for; a card grants the nearest that it has.
   /// - Throws: what is wrong with the device or file.
-  public init(
+  package init(
     capture: DeviceName,
     playback: DeviceName,
     wishes: DeviceWishes = DeviceWishes()

@@ -2,23 +2,23 @@
 /// plugged in.
 public struct KnownDevice: Codable, Equatable, Sendable {
   /// The name, such as `hw:1,0`.
-  public let name: String
+  package let name: String
   /// Its card's identity; nil if it is on no card, or on one that was never there.
-  public let identity: SoundCard.Identity?
+  package let identity: SoundCard.Identity?
 
   /// A device of that name, on the card with that identity.
-  public init(_ name: DeviceName, identity: SoundCard.Identity?) {
+  package init(_ name: DeviceName, identity: SoundCard.Identity?) {
     self.name = name.description
     self.identity = identity
   }
 
   /// A device of that name, on the card among `cards` that has it now.
-  public init(_ name: DeviceName, among cards: [SoundCard]) {
+  package init(_ name: DeviceName, among cards: [SoundCard]) {
     self.init(name, identity: CardName(name)?.card(among: cards)?.identity)
   }
 
   /// The name that it has now; nil if its card is not there.
-  public func name(among cards: [SoundCard]) -> DeviceName? {
+  package func name(among cards: [SoundCard]) -> DeviceName? {
     let given = DeviceName(name)
     guard let named = CardName(given) else { return given }
     guard let identity else { return named.card(among: cards) == nil ? nil : given }

@@ -2,18 +2,18 @@ import CALSA
 import Foundation
 
 /// A sound card that is plugged in, and what stays the same about it.
-public struct SoundCard: Equatable, Sendable {
+package struct SoundCard: Equatable, Sendable {
   /// What a card is known by when it returns, under whatever number and at whatever port.
-  public struct Identity: Codable, Equatable, Sendable {
+  package struct Identity: Codable, Equatable, Sendable {
     /// Vendor and product of a USB device, `046d:0a44`; empty for others.
-    public let product: String
+    package let product: String
     /// Its serial number; empty if it has none.
-    public let serial: String
+    package let serial: String
     /// Where it is connected: its folder under `/sys/devices`.
-    public let path: String
+    package let path: String
 
     /// An identity with these fields.
-    public init(product: String = "", serial: String = "", path: String) {
+    package init(product: String = "", serial: String = "", path: String) {
       self.product = product
       self.serial = serial
       self.path = path
@@ -21,21 +21,21 @@ public struct SoundCard: Equatable, Sendable {
   }
 
   /// Its number among ALSA's cards, which may be another one after a replug.
-  public let number: Int
+  package let number: Int
   /// Its name among ALSA's cards, such as `Headset`.
-  public let id: String
+  package let id: String
   /// What it is, in words.
-  public let name: String
+  package let name: String
   /// What stays the same about it.
-  public let identity: Identity
+  package let identity: Identity
   /// Its PCMs, the sides that each has, and the names that open them.
   ///
   /// Quicker had than from `DeviceList`, which reads the whole configuration: what a call that has
   /// lost its headset can wait for.
-  public let devices: [DeviceDescription]
+  package let devices: [DeviceDescription]
 
   /// A card with these fields.
-  public init(
+  package init(
     number: Int,
     id: String,
     name: String,
@@ -50,7 +50,7 @@ public struct SoundCard: Equatable, Sendable {
   }
 
   /// The cards that are plugged in now.
-  public static func all() -> [SoundCard] {
+  package static func all() -> [SoundCard] {
     alsa_silence_messages()
     var cards: [SoundCard] = []
     var number: CInt = -1
@@ -76,7 +76,7 @@ public struct SoundCard: Equatable, Sendable {
 
   /// The card among `cards` that has `identity`: the same one, else at the same place, else the
   /// only one of its make.
-  public static func card(with identity: Identity, among cards: [SoundCard]) -> SoundCard? {
+  package static func card(with identity: Identity, among cards: [SoundCard]) -> SoundCard? {
     // Another serial number is another card, wherever it is plugged in.
     let alike = cards.filter {
       $0.identity.product == identity.product
@@ -119,7 +119,7 @@ public struct SoundCard: Equatable, Sendable {
   }
 
   /// What the card is, and that it is plugged into USB if it is.
-  public var label: String { Self.label(name, identity) }
+  package var label: String { Self.label(name, identity) }
 
   private static func label(_ name: String, _ identity: Identity) -> String {
     identity.product.isEmpty ? name : "\(name) (USB)"

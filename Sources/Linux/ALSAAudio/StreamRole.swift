@@ -1,7 +1,7 @@
 import Glibc
 
 /// The role of this process's streams, for sound servers.
-public enum StreamRole {
+package enum StreamRole {
   /// The variables that the ALSA plugins of PipeWire and PulseAudio take properties of their
   /// streams from.
   private static let properties = [
@@ -14,7 +14,7 @@ public enum StreamRole {
   /// Sets environment variables, since the servers' plugins take it from nowhere else; those that
   /// the user has set stay. To be called first in a program, before there are other threads, which
   /// might be reading the environment.
-  public static func announceCalls() {
+  package static func announceCalls() {
     for (name, value) in properties { unsafe setenv(name, value, 0) }
   }
 }

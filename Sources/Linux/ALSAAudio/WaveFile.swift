@@ -1,18 +1,18 @@
 /// Mono sound as a RIFF/WAVE file holds it.
-public struct WaveFile: Equatable, Sendable {
+package struct WaveFile: Equatable, Sendable {
   /// Frames per second.
-  public var rateHertz: Int
+  package var rateHertz: Int
   /// Samples from -1 to 1; several channels are averaged.
-  public var samples: [Float]
+  package var samples: [Float]
 
   /// Sound at the given rate.
-  public init(rateHertz: Int, samples: [Float]) {
+  package init(rateHertz: Int, samples: [Float]) {
     self.rateHertz = rateHertz
     self.samples = samples
   }
 
   /// Why bytes are not a sound file.
-  public enum ParseError: Error, Equatable, Sendable {
+  package enum ParseError: Error, Equatable, Sendable {
     /// It does not begin with RIFF and WAVE.
     case notWave
     /// It ends before its sound, or its description makes no sense.
@@ -24,7 +24,7 @@ public struct WaveFile: Equatable, Sendable {
   /// Parses a file: PCM of 16, 24 or 32 bits or 32-bit float, any channels, 1 kHz to 384 kHz.
   ///
   /// A sound chunk that promises more than there is (a recording cut off) ends with the file.
-  public init(parsing file: [UInt8]) throws(ParseError) {
+  package init(parsing file: [UInt8]) throws(ParseError) {
     guard file.count >= 12, Self.tag(file, 0) == "RIFF", Self.tag(file, 8) == "WAVE" else {
       throw .notWave
     }
@@ -51,7 +51,7 @@ public struct WaveFile: Equatable, Sendable {
   }
 
   /// The 44-byte header of a 16-bit mono file with the given number of samples.
-  public static func header(rateHertz: Int, sampleCount: Int) -> [UInt8] {
+  package static func header(rateHertz: Int, sampleCount: Int) -> [UInt8] {
     let size = UInt32(clamping: min(sampleCount * 2, Int(UInt32.max) - 36))
     let rate = UInt32(clamping: rateHertz)
     return Array("RIFF".utf8) + bytes(size + 36) + Array("WAVEfmt ".utf8) + bytes(16)
@@ -60,7 +60,7 @@ public struct WaveFile: Equatable, Sendable {
   }
 
   /// 16-bit little-endian samples, clipped.
-  public static func encode(_ samples: [Float]) -> [UInt8] {
+  package static func encode(_ samples: [Float]) -> [UInt8] {
     samples.flatMap { sample -> [UInt8] in
       let clipped = sample.isFinite ? max(-1, min(1, sample)) : 0
       let bits = UInt16(bitPattern: Int16(clipped * 32_767))

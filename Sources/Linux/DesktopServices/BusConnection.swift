@@ -6,7 +6,7 @@ import Foundation
 /// **Life cycle:** connected by the initialiser, until `deinit`. **Thread safety:** every method
 /// may be called from any thread; everything runs on one serial queue, handlers too.
 @safe
-public final class BusConnection: @unchecked Sendable {
+package final class BusConnection: @unchecked Sendable {
   // SAFETY: connection and handlers are confined to `queue`.
   private let queue = DispatchQueue(label: "desktop.bus")
   private let connection: OpaquePointer
@@ -15,7 +15,7 @@ public final class BusConnection: @unchecked Sendable {
   private var methods: [String: @Sendable (BusMessage) -> [BusValue]?] = [:]
 
   /// Connects to the bus at `address`, or else to the user's; nil if there is none.
-  public init?(address: String? = nil) {
+  package init?(address: String? = nil) {
     // Without an address libdbus would start a bus of its own.
     let named = ProcessInfo.processInfo.environment["DBUS_SESSION_BUS_ADDRESS"]
     guard let address = address ?? named else { return nil }
@@ -42,7 +42,7 @@ public final class BusConnection: @unchecked Sendable {
   }
 
   /// The address of the machine's bus, on which its services are.
-  public static var systemAddress: String {
+  package static var systemAddress: String {
     ProcessInfo.processInfo.environment["DBUS_SYSTEM_BUS_ADDRESS"]
       ?? "unix:path=/run/dbus/system_bus_socket"
   }
@@ -69,7 +69,7 @@ public final class BusConnection: @unchecked Sendable {
 
   /// Calls a method; the answer comes to `completion` on the bus's queue, which waits for it for so
   /// long.
-  public func call(
+  package func call(
     _ destination: String,
     path: String,
     interface: String,
@@ -87,7 +87,7 @@ public final class BusConnection: @unchecked Sendable {
   /// Calls a method and waits for the answer, 2 s at most.
   ///
   /// Not from a handler of this bus, whose queue it waits for.
-  public func ask(
+  package func ask(
     _ destination: String,
     path: String,
     interface: String,
@@ -103,7 +103,7 @@ public final class BusConnection: @unchecked Sendable {
   /// A property of an interface of a service's object; nil if it cannot be had.
   ///
   /// Waits as `ask` does.
-  public func property(
+  package func property(
     _ name: String,
     of interface: String,
     at path: String,
@@ -121,7 +121,7 @@ public final class BusConnection: @unchecked Sendable {
   }
 
   /// The name that the bus gave this connection.
-  public var uniqueName: String {
+  package var uniqueName: String {
     queue.sync { unsafe Self.text(dbus_bus_get_unique_name(connection)) }
   }
 
@@ -143,7 +143,7 @@ public final class BusConnection: @unchecked Sendable {
   /// Takes a name; false if another program has it, nil if the bus does not answer.
   ///
   /// `replacing` takes it from a program that allows that.
-  public func own(_ name: String, replacing: Bool = false) -> Bool? {
+  package func own(_ name: String, replacing: Bool = false) -> Bool? {
     let flags = UInt32(
       DBUS_NAME_FLAG_DO_NOT_QUEUE | (replacing ? DBUS_NAME_FLAG_REPLACE_EXISTING : 0)
     )
@@ -154,24 +154,24 @@ public final class BusConnection: @unchecked Sendable {
   }
 
   /// Gives a name up.
-  public func disown(_ name: String) {
+  package func disown(_ name: String) {
     _ = askDaemon("ReleaseName", [.string(name)])
   }
 
   /// The unique name of the program that has a name; nil if none has it.
-  public func owner(of name: String) -> String? {
+  package func owner(of name: String) -> String? {
     guard case .string(let owner)? = askDaemon("GetNameOwner", [.string(name)]) else { return nil }
     return owner
   }
 
   /// All names on the bus.
-  public var names: [String] {
+  package var names: [String] {
     guard case .strings(let names)? = askDaemon("ListNames", []) else { return [] }
     return names
   }
 
   /// Whether a program has the name, or would be started for it.
-  public func hasService(_ name: String) -> Bool {
+  package func hasService(_ name: String) -> Bool {
     if owner(of: name) != nil { return true }
     guard case .strings(let names)? = askDaemon("ListActivatableNames", []) else { return false }
     return names.contains(name)
@@ -179,7 +179,7 @@ public final class BusConnection: @unchecked Sendable {
 
   /// Tells of names that come and go, whichever they are: the owner before and after, empty for
   /// none.
-  public func watchNames(
+  package func watchNames(
     _ observe: @escaping @Sendable (_ name: String, _ before: String, _ after: String) -> Void
   ) {
     subscribe(to: Self.daemon) { message in
@@ -221,7 +221,7 @@ public final class BusConnection: @unchecked Sendable {
   }
 
   /// Hears an interface's signals.
-  public func subscribe(
+  package func subscribe(
     to interface: String,
     handler: @escaping @Sendable (BusMessage) -> Void
   ) {
@@ -236,7 +236,7 @@ public final class BusConnection: @unchecked Sendable {
   /// Takes a name and answers an interface's methods; nil from the handler answers with an error.
   ///
   /// Returns false if another program has the name.
-  public func serve(
+  package func serve(
     _ name: String,
     interface: String,
     handler: @escaping @Sendable (BusMessage) -> [BusValue]?
@@ -247,7 +247,7 @@ public final class BusConnection: @unchecked Sendable {
 
   /// Answers an interface's methods, whatever name they are sent to; nil from the handler answers
   /// with an error.
-  public func answer(
+  package func answer(
     _ interface: String,
     handler: @escaping @Sendable (BusMessage) -> [BusValue]?
   ) {
@@ -255,7 +255,7 @@ public final class BusConnection: @unchecked Sendable {
   }
 
   /// Sends a signal.
-  public func emit(path: String, interface: String, _ member: String, _ arguments: [BusValue]) {
+  package func emit(path: String, interface: String, _ member: String, _ arguments: [BusValue]) {
     queue.async { [self] in
       guard let message = unsafe dbus_message_new_signal(path, interface, member) else { return }
       defer { unsafe dbus_message_unref(message) }

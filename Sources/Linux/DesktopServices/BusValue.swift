@@ -1,6 +1,6 @@
 /// A value in a message of the desktop's bus, of the types that its services for calls use (D-Bus
 /// specification, "Type system").
-public indirect enum BusValue: Equatable, Sendable {
+package indirect enum BusValue: Equatable, Sendable {
   /// `s`, and read from `o` and `g`.
   case string(String)
   /// `u`.
@@ -44,22 +44,22 @@ public indirect enum BusValue: Equatable, Sendable {
 }
 
 /// A call of a method, or a signal, that has come.
-public struct BusMessage: Equatable, Sendable {
+package struct BusMessage: Equatable, Sendable {
   /// The object.
-  public let path: String
+  package let path: String
   /// The interface.
-  public let interface: String
+  package let interface: String
   /// The method or signal.
-  public let member: String
+  package let member: String
   /// What came with it.
-  public let arguments: [BusValue]
+  package let arguments: [BusValue]
 }
 
 /// What the bus could not do.
-public struct BusError: Error, Equatable, Sendable, CustomStringConvertible {
+package struct BusError: Error, Equatable, Sendable, CustomStringConvertible {
   /// What failed, in words.
-  public let reason: String
+  package let reason: String
 
   /// What failed, in words.
-  public var description: String { reason }
+  package var description: String { reason }
 }

@@ -55,7 +55,7 @@ public struct MediaSocket: PacketTransport, ~Copyable {
   }
 
   /// A socket on the loopback interface that receives what it sends, for a call to oneself.
-  public static func toItself() throws(SystemError) -> MediaSocket {
+  package static func toItself() throws(SystemError) -> MediaSocket {
     guard let any = SocketAddress(host: "127.0.0.1", port: 0) else {
       throw SystemError(operation: "inet_pton", code: EINVAL)
     }
@@ -88,7 +88,7 @@ public struct MediaSocket: PacketTransport, ~Copyable {
   }
 
   /// Discards datagrams that have arrived and were not read.
-  public mutating func discardPending() {
+  package mutating func discardPending() {
     var buffer = ByteBuffer(repeating: 0, count: 64)
     let now = MonotonicClock.now()
     for _ in 0..<100_000 {
@@ -234,7 +234,7 @@ public struct MediaSocket: PacketTransport, ~Copyable {
 
 extension MediaSocket {
   /// The local address that packets to `remote` leave from, nil if there is no route.
-  public static func localAddress(towards remote: SocketAddress) -> String? {
+  package static func localAddress(towards remote: SocketAddress) -> String? {
     let family = CInt(remote.storage.raw.ss_family)
     let probe = socket(family, CInt(SOCK_DGRAM.rawValue) | CInt(SOCK_CLOEXEC.rawValue), 0)
     guard probe >= 0 else { return nil }
@@ -262,7 +262,7 @@ extension MediaSocket {
   /// The first numeric address of a host name, IPv4 before IPv6; nil if it has none.
   ///
   /// Blocks for as long as name resolution takes: not for an actor or the voice thread.
-  public static func resolve(_ host: String) -> String? {
+  package static func resolve(_ host: String) -> String? {
     for family in [AF_INET, AF_INET6] {
       var hints = unsafe addrinfo()
       unsafe hints.ai_family = family

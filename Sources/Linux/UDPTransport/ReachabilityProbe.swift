@@ -5,11 +5,11 @@ import Glibc
 ///
 /// A UDP INVITE to a closed port would otherwise take 32 s to fail (RFC 3261 timer B). The probe is
 /// the keep-alive of RFC 5626 section 3.5.1, which every SIP element ignores or answers.
-public enum ReachabilityProbe {
+package enum ReachabilityProbe {
   /// True if the host at `address` says within `milliseconds` that its port is closed.
   ///
   /// Blocks for that long: not for an actor or the voice thread.
-  public static func isRefused(_ address: SocketAddress, milliseconds: Int) -> Bool {
+  package static func isRefused(_ address: SocketAddress, milliseconds: Int) -> Bool {
     let family = CInt(address.storage.raw.ss_family)
     let descriptor = socket(family, CInt(SOCK_DGRAM.rawValue) | CInt(SOCK_CLOEXEC.rawValue), 0)
     guard descriptor >= 0 else { return false }

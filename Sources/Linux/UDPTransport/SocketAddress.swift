@@ -4,9 +4,9 @@ import Glibc
 /// An IPv4 or IPv6 address and a UDP port.
 public struct SocketAddress: Equatable, Sendable, CustomStringConvertible {
   /// The address in text, for example "192.168.1.20" or "fe80::1".
-  public let host: String
+  package let host: String
   /// The port, 0 for one that the system chooses.
-  public let port: UInt16
+  package let port: UInt16
 
   let storage: AddressStorage
 

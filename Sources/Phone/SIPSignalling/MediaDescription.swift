@@ -22,17 +22,17 @@ public enum OfferedCodec: Equatable, Sendable, CaseIterable {
 /// What this side offers for the voice of a call.
 public struct MediaOffer: Equatable, Sendable {
   /// The numeric address to receive RTP at.
-  public var host: String
+  package var host: String
   /// The port to receive RTP at.
-  public var port: UInt16
+  package var port: UInt16
   /// The packet time to announce, in milliseconds, 1 at least.
-  public var packetMilliseconds: Int
+  package var packetMilliseconds: Int
   /// The codecs, best first.
-  public var codecs: [OfferedCodec]
+  package var codecs: [OfferedCodec]
   /// True to announce discontinuous transmission.
-  public var usesDiscontinuousTransmission: Bool
+  package var usesDiscontinuousTransmission: Bool
   /// True to offer redundant payloads (RFC 2198) with Opus.
-  public var offersCopies: Bool
+  package var offersCopies: Bool
 
   /// An offer of every codec at the given address.
   public init(

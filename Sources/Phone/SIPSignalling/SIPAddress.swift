@@ -1,18 +1,18 @@
 import CLibre
 
 /// A SIP URI taken apart by libre (RFC 3261 section 19.1).
-public struct SIPAddress: Equatable, Sendable {
+package struct SIPAddress: Equatable, Sendable {
   /// The user part, empty if there is none.
-  public let user: String
+  package let user: String
   /// A host name or a numeric address, without brackets.
-  public let host: String
+  package let host: String
   /// The port, 5060 if none is given.
-  public let port: UInt16
+  package let port: UInt16
   /// True if the URI asks for TCP.
-  public let usesTCP: Bool
+  package let usesTCP: Bool
 
   /// Parses a URI of the scheme `sip`; nil if it is none.
-  public init?(_ text: String) {
+  package init?(_ text: String) {
     var uri = unsafe CLibre.uri()
     // The parts point into the text: they are read while it is in place.
     let parts = unsafe text.withCString { start -> (String, String, String)? in
@@ -30,7 +30,7 @@ public struct SIPAddress: Equatable, Sendable {
   }
 
   /// The URI with a numeric address in place of the host.
-  public func uri(atNumericHost numericHost: String) -> String {
+  package func uri(atNumericHost numericHost: String) -> String {
     let host = numericHost.contains(":") ? "[\(numericHost)]" : numericHost
     let user = user.isEmpty ? "" : "\(user)@"
     return "sip:\(user)\(host):\(port)\(usesTCP ? ";transport=tcp" : "")"

@@ -12,13 +12,13 @@ public actor UserAgent {
   /// Where and as whom to be reached.
   public struct Configuration: Equatable, Sendable {
     /// Numeric addresses to listen at; empty for every address of the machine.
-    public var hosts: [String]
+    package var hosts: [String]
     /// The port for UDP and TCP, 0 for one that the system chooses.
-    public var port: UInt16
+    package var port: UInt16
     /// The user part of this side's address.
-    public var user: String
+    package var user: String
     /// The name to show.
-    public var displayName: String?
+    package var displayName: String?
 
     /// A configuration with the given fields.
     public init(hosts: [String], port: UInt16, user: String, displayName: String? = nil) {
@@ -202,7 +202,7 @@ public actor UserAgent {
   }
 
   /// Refuses an incoming call: 486 busy, 603 declined, 480 not available.
-  public func reject(_ id: SIPCallID, code: UInt16, phrase: String) {
+  package func reject(_ id: SIPCallID, code: UInt16, phrase: String) {
     calls.removeValue(forKey: id.rawValue)?.reject(code: code, phrase: phrase)
   }
 
@@ -217,7 +217,7 @@ public actor UserAgent {
   }
 
   /// Sends a re-INVITE with the present description.
-  public func renegotiate(_ id: SIPCallID) {
+  package func renegotiate(_ id: SIPCallID) {
     calls[id.rawValue]?.renegotiate()
   }
 

@@ -1,7 +1,7 @@
 import MediaCore
 
 /// Where a call stands.
-public enum CallPhase: Equatable, Sendable {
+package enum CallPhase: Equatable, Sendable {
   /// Outgoing, the start action is not answered.
   case starting
   /// Outgoing, started.
@@ -19,17 +19,17 @@ public enum CallPhase: Equatable, Sendable {
 }
 
 /// A call as observers see it: five facts at one moment.
-public struct CallSnapshot: Equatable, Sendable {
+package struct CallSnapshot: Equatable, Sendable {
   /// The call.
-  public let id: CallID
+  package let id: CallID
   /// True if this side placed it.
-  public let isOutgoing: Bool
+  package let isOutgoing: Bool
   /// True while it is held.
-  public let isOnHold: Bool
+  package let isOnHold: Bool
   /// True once both sides could talk.
-  public let hasConnected: Bool
+  package let hasConnected: Bool
   /// True when it is over.
-  public let hasEnded: Bool
+  package let hasEnded: Bool
 }
 
 /// One call: every transition that it can make.

@@ -1,16 +1,16 @@
-public import MediaCore
+package import MediaCore
 
 /// What a start action asks for.
-public struct StartRequest: Equatable, Sendable {
+package struct StartRequest: Equatable, Sendable {
   /// Whom to call.
-  public let handle: CallHandle
+  package let handle: CallHandle
   /// The contact card behind the handle; some apps put a name there (R61).
-  public let contactIdentifier: String?
+  package let contactIdentifier: String?
   /// True for a call with pictures.
-  public let isVideo: Bool
+  package let isVideo: Bool
 
   /// A call to `handle`.
-  public init(handle: CallHandle, contactIdentifier: String? = nil, isVideo: Bool = false) {
+  package init(handle: CallHandle, contactIdentifier: String? = nil, isVideo: Bool = false) {
     self.handle = handle
     self.contactIdentifier = contactIdentifier
     self.isVideo = isVideo
@@ -18,7 +18,7 @@ public struct StartRequest: Equatable, Sendable {
 }
 
 /// Why tones are sent; numbers as Apple gives them (R85).
-public enum DTMFKind: Int, Equatable, Sendable {
+package enum DTMFKind: Int, Equatable, Sendable {
   /// The user pressed a key.
   case singleTone = 1
   /// Digits behind a comma.
@@ -28,7 +28,7 @@ public enum DTMFKind: Int, Equatable, Sendable {
 }
 
 /// What an action asks for.
-public enum ActionKind: Equatable, Sendable {
+package enum ActionKind: Equatable, Sendable {
   /// Place a call.
   case start(StartRequest)
   /// Take an incoming call.
@@ -47,7 +47,7 @@ public enum ActionKind: Equatable, Sendable {
   case unsupported
 
   /// How long the app may take: 600 s to start, 60 s to answer, 5 s for the rest (R1).
-  public var timeout: Duration {
+  package var timeout: Duration {
     switch self {
     case .start: .seconds(600)
     case .answer: .seconds(60)
@@ -69,7 +69,7 @@ public enum ActionKind: Equatable, Sendable {
 }
 
 /// Who wanted an action.
-public enum ActionOrigin: Equatable, Sendable {
+package enum ActionOrigin: Equatable, Sendable {
   /// The app, by a transaction of its own.
   case app
   /// The user, on the system's call screen.
@@ -79,7 +79,7 @@ public enum ActionOrigin: Equatable, Sendable {
 }
 
 /// How an action ended.
-public enum ActionOutcome: Equatable, Sendable {
+package enum ActionOutcome: Equatable, Sendable {
   /// The app fulfilled it.
   case fulfilled
   /// The app failed it.
@@ -91,37 +91,37 @@ public enum ActionOutcome: Equatable, Sendable {
 }
 
 /// An action as it is delivered to the app.
-public struct CallAction: Equatable, Sendable {
+package struct CallAction: Equatable, Sendable {
   /// Its name.
-  public let id: ActionID
+  package let id: ActionID
   /// The call it is about.
-  public let call: CallID
+  package let call: CallID
   /// Whose call that is.
-  public let provider: ProviderID
+  package let provider: ProviderID
   /// What it asks for.
-  public let kind: ActionKind
+  package let kind: ActionKind
   /// Who wanted it.
-  public let origin: ActionOrigin
+  package let origin: ActionOrigin
   /// When it times out.
-  public let deadline: MonotonicInstant
+  package let deadline: MonotonicInstant
 }
 
 /// An action that is wished for and not yet accepted.
-public struct ActionRequest: Equatable, Sendable {
+package struct ActionRequest: Equatable, Sendable {
   /// The call it is about, nil if it names none.
-  public let call: CallID?
+  package let call: CallID?
   /// What it asks for.
-  public let kind: ActionKind
+  package let kind: ActionKind
 
   /// A wish for `kind` on `call`.
-  public init(call: CallID?, kind: ActionKind) {
+  package init(call: CallID?, kind: ActionKind) {
     self.call = call
     self.kind = kind
   }
 }
 
 /// Why a transaction is refused, in the order in which the checks are made (R21).
-public enum TransactionRefusal: Error, Equatable, Sendable {
+package enum TransactionRefusal: Error, Equatable, Sendable {
   /// It has no actions.
   case emptyTransaction
   /// There is no valid provider.
@@ -137,7 +137,7 @@ public enum TransactionRefusal: Error, Equatable, Sendable {
 }
 
 /// Why an incoming call is refused, in the order in which the checks are made (R41).
-public enum IncomingRefusal: Error, Equatable, Sendable {
+package enum IncomingRefusal: Error, Equatable, Sendable {
   /// The provider was invalidated.
   case unknownCallProvider
   /// A call of that name lives.
@@ -149,16 +149,16 @@ public enum IncomingRefusal: Error, Equatable, Sendable {
 }
 
 /// What the user's lists say of a caller.
-public struct CallerScreening: Equatable, Sendable {
+package struct CallerScreening: Equatable, Sendable {
   /// On the block list.
-  public var isBlocked: Bool
+  package var isBlocked: Bool
   /// Do not disturb is on, and the caller has no exemption.
-  public var isSilenced: Bool
+  package var isSilenced: Bool
   /// The call directory's label.
-  public var label: String?
+  package var label: String?
 
   /// What the lists say; by default nothing.
-  public init(isBlocked: Bool = false, isSilenced: Bool = false, label: String? = nil) {
+  package init(isBlocked: Bool = false, isSilenced: Bool = false, label: String? = nil) {
     self.isBlocked = isBlocked
     self.isSilenced = isSilenced
     self.label = label
@@ -166,22 +166,22 @@ public struct CallerScreening: Equatable, Sendable {
 }
 
 /// What a provider's configuration says of limits and lists.
-public struct ProviderSettings: Equatable, Sendable {
+package struct ProviderSettings: Equatable, Sendable {
   /// How many groups of calls there may be before a start is refused.
-  public var maximumCallGroups: Int
+  package var maximumCallGroups: Int
   /// How many calls a group may have.
-  public var maximumCallsPerCallGroup: Int
+  package var maximumCallsPerCallGroup: Int
   /// Whether ended calls are recorded.
-  public var includesCallsInRecents: Bool
+  package var includesCallsInRecents: Bool
   /// The kinds of address that the app can dial from the list of recent calls.
-  public var supportedHandleKinds: Set<CallHandle.Kind>
+  package var supportedHandleKinds: Set<CallHandle.Kind>
   /// The file of the ringtone, nil for the system's.
-  public var ringtoneSound: String?
+  package var ringtoneSound: String?
   /// How long an incoming call rings before it ends by itself (R47).
-  public var ringDuration = Duration.seconds(60)
+  package var ringDuration = Duration.seconds(60)
 
   /// Apple's defaults.
-  public init(
+  package init(
     maximumCallGroups: Int = 2,
     maximumCallsPerCallGroup: Int = 5,
     includesCallsInRecents: Bool = true,

@@ -1,5 +1,5 @@
 /// What the user can choose for an incoming call.
-public enum AnswerChoice: Equatable, Sendable {
+package enum AnswerChoice: Equatable, Sendable {
   /// Take it; whatever is heard is held, or ended where it cannot be.
   case answer
   /// Hold the call that is heard and take it.
@@ -13,7 +13,7 @@ public enum AnswerChoice: Equatable, Sendable {
 }
 
 /// What the user decides on the system's call screen.
-public enum UserDecision: Equatable, Sendable {
+package enum UserDecision: Equatable, Sendable {
   /// What to do with an incoming call.
   case incoming(CallID, AnswerChoice)
   /// End a call.
@@ -37,7 +37,7 @@ extension CallControl {
   ///
   /// Returns false, and does nothing, if the decision does not fit the calls any more.
   @discardableResult
-  public mutating func decide(_ decision: UserDecision, at now: Moment) -> Bool {
+  package mutating func decide(_ decision: UserDecision, at now: Moment) -> Bool {
     let requests = requests(for: decision)
     do throws(TransactionRefusal) {
       _ = try request(requests, origin: .user, at: now)

@@ -1,4 +1,4 @@
-public import MediaCore
+package import MediaCore
 
 /// All calls of all providers and the rules between them, as a pure value with explicit time.
 ///
@@ -16,9 +16,9 @@ public import MediaCore
 ///
 /// The audio session belongs to the provider whose call is audible: it is activated when one
 /// becomes so, and deactivated when none is (R88, R90).
-public struct CallControl: Sendable {
+package struct CallControl: Sendable {
   /// What the shell has to do.
-  public enum Effect: Equatable, Sendable {
+  package enum Effect: Equatable, Sendable {
     /// Deliver the actions of one transaction to their provider.
     case deliver([CallAction])
     /// Tell the provider that it did not answer in time.
@@ -39,7 +39,7 @@ public struct CallControl: Sendable {
   }
 
   /// What becomes of the devices when the session is deactivated (R91).
-  public enum DeviceRelease: Equatable, Sendable {
+  package enum DeviceRelease: Equatable, Sendable {
     /// No call needs them.
     case atOnce
     /// Another call lives that may.
@@ -53,7 +53,7 @@ public struct CallControl: Sendable {
   }
 
   /// The provider for which the audio session is to be active.
-  public internal(set) var audioOwner: ProviderID?
+  package internal(set) var audioOwner: ProviderID?
 
   var providers: [Provider] = []
   var calls: [Call] = []
@@ -65,36 +65,36 @@ public struct CallControl: Sendable {
   var askedToHold = AskedToHold()
 
   /// A control without providers and calls.
-  public init() {}
+  package init() {}
 
   // MARK: Queries
 
   /// The calls that live, oldest first, as observers see them.
-  public var snapshots: [CallSnapshot] { calls.map(\.snapshot) }
+  package var snapshots: [CallSnapshot] { calls.map(\.snapshot) }
 
   /// The actions that no app has answered, in order of delivery.
-  public var pendingActions: [CallAction] { ledger.pending }
+  package var pendingActions: [CallAction] { ledger.pending }
 
   /// When `advance` has to be called next, nil if there is nothing to wait for.
-  public var nextDeadline: MonotonicInstant? {
+  package var nextDeadline: MonotonicInstant? {
     (pendingActions.map(\.deadline) + calls.compactMap(\.ringDeadline)).min()
   }
 
   /// True while calls exist and none has or awaits audio: no app may take the
   /// session (R76).
-  public var isSessionWithheld: Bool {
+  package var isSessionWithheld: Bool {
     !calls.isEmpty && calls.contains(where: \.isOnHold) && !calls.contains(where: \.isActive)
   }
 
   /// Takes the next effect.
-  public mutating func nextEffect() -> Effect? {
+  package mutating func nextEffect() -> Effect? {
     effects.isEmpty ? nil : effects.removeFirst()
   }
 
   // MARK: Providers
 
   /// A provider comes; it is the newest.
-  public mutating func addProvider(_ settings: ProviderSettings) -> ProviderID {
+  package mutating func addProvider(_ settings: ProviderSettings) -> ProviderID {
     defer { nextProviderNumber += 1 }
     let id = ProviderID(rawValue: nextProviderNumber)
     providers.append(Provider(id: id, settings: settings))
@@ -102,19 +102,19 @@ public struct CallControl: Sendable {
   }
 
   /// A provider's configuration is now this (R29).
-  public mutating func configure(_ id: ProviderID, _ settings: ProviderSettings) {
+  package mutating func configure(_ id: ProviderID, _ settings: ProviderSettings) {
     guard let index = providers.firstIndex(where: { $0.id == id }) else { return }
     providers[index].settings = settings
   }
 
   /// Whether a provider has somebody to perform its actions.
-  public mutating func setHasDelegate(_ id: ProviderID, _ hasDelegate: Bool) {
+  package mutating func setHasDelegate(_ id: ProviderID, _ hasDelegate: Bool) {
     guard let index = providers.firstIndex(where: { $0.id == id }) else { return }
     providers[index].hasDelegate = hasDelegate
   }
 
   /// A provider goes: its calls end as failed, later requests and reports are refused (R30).
-  public mutating func invalidate(_ id: ProviderID, at now: Moment) {
+  package mutating func invalidate(_ id: ProviderID, at now: Moment) {
     for call in calls where call.provider == id { end(call.id, .reported(.failed), at: now.date) }
     updateAudio()
     applyDue(at: now)
@@ -122,7 +122,7 @@ public struct CallControl: Sendable {
   }
 
   /// The system lost its state: every call and pending action of every provider is void (R32).
-  public mutating func reset(at now: Moment) {
+  package mutating func reset(at now: Moment) {
     for call in calls { end(call.id, .reported(.failed), at: now.date) }
     for provider in providers { effects.append(.didReset(provider.id)) }
     updateAudio()
@@ -134,7 +134,7 @@ public struct CallControl: Sendable {
   /// order, after whatever makes way for them.
   ///
   /// Returns the actions, in the order of the requests.
-  public mutating func request(
+  package mutating func request(
     _ requests: [ActionRequest],
     at now: Moment
   ) throws(TransactionRefusal) -> [CallAction] {
@@ -231,7 +231,7 @@ public struct CallControl: Sendable {
   /// Returns false, and changes nothing, if the action is not pending: answered before, timed out,
   /// voided (R5, R6).
   @discardableResult
-  public mutating func answer(
+  package mutating func answer(
     _ action: ActionID,
     isFulfilled: Bool,
     date: CallDate? = nil,
@@ -301,7 +301,7 @@ public struct CallControl: Sendable {
   // MARK: Facts from the network
 
   /// An incoming call rings from now on (R35), unless it is filtered (R40).
-  public mutating func reportIncoming(
+  package mutating func reportIncoming(
     _ id: CallID,
     _ update: CallUpdate,
     of provider: ProviderID,
@@ -333,23 +333,23 @@ public struct CallControl: Sendable {
   }
 
   /// The app knows more of a call (R49); ignored for a call that does not live (R52).
-  public mutating func update(_ id: CallID, _ change: CallUpdate, of provider: ProviderID) {
+  package mutating func update(_ id: CallID, _ change: CallUpdate, of provider: ProviderID) {
     update(owned: id, by: provider) { $0.details.apply(change) }
   }
 
   /// An outgoing call found the far side; ignored for other calls (R59).
-  public mutating func reportConnecting(_ id: CallID, of provider: ProviderID, at date: CallDate) {
+  package mutating func reportConnecting(_ id: CallID, of provider: ProviderID, at date: CallDate) {
     update(owned: id, by: provider) { $0.progressed(to: .connecting, at: date) }
   }
 
   /// An outgoing call was taken; ignored for other calls (R56, R59).
-  public mutating func reportConnected(_ id: CallID, of provider: ProviderID, at date: CallDate) {
+  package mutating func reportConnected(_ id: CallID, of provider: ProviderID, at date: CallDate) {
     update(owned: id, by: provider) { $0.progressed(to: .connected, at: date) }
   }
 
   /// A call is over, since `date` if given; no action is sent, and pending ones are voided (R48,
   /// R64, R66).
-  public mutating func reportEnded(
+  package mutating func reportEnded(
     _ id: CallID,
     of provider: ProviderID,
     reason: EndedReason,
@@ -366,7 +366,7 @@ public struct CallControl: Sendable {
   /// another program has a call (`isTaken`) and it was on hold before.
   ///
   /// Nothing was activated, so nothing will be deactivated.
-  public mutating func audioActivationFailed(isTaken: Bool = false, at now: Moment) {
+  package mutating func audioActivationFailed(isTaken: Bool = false, at now: Moment) {
     let deactivation = effects.firstIndex {
       if case .deactivateAudio = $0 { true } else { false }
     }
@@ -395,7 +395,7 @@ public struct CallControl: Sendable {
   // MARK: Time
 
   /// Lets time pass: actions time out (R8), unanswered calls stop ringing (R47).
-  public mutating func advance(to now: Moment) {
+  package mutating func advance(to now: Moment) {
     for action in pendingActions where action.deadline <= now.instant {
       // An earlier time-out of this turn may have voided it.
       guard pendingActions.contains(action) else { continue }

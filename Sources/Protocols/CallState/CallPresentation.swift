@@ -1,44 +1,44 @@
 /// What the system's call screen shows: every call, and which of them asks for the user's choice.
 ///
 /// A value; two that are equal look the same.
-public struct CallPresentation: Equatable, Sendable {
+package struct CallPresentation: Equatable, Sendable {
   /// A call on the screen.
-  public struct Entry: Equatable, Sendable {
+  package struct Entry: Equatable, Sendable {
     /// The call.
-    public let id: CallID
+    package let id: CallID
     /// Whose call it is.
-    public let provider: ProviderID
+    package let provider: ProviderID
     /// True if this side placed it.
-    public let isOutgoing: Bool
+    package let isOutgoing: Bool
     /// Where it stands; an incoming one says *answering* until the app has answered (R45).
-    public let phase: CallPhase
+    package let phase: CallPhase
     /// True while it is held.
-    public let isOnHold: Bool
+    package let isOnHold: Bool
     /// True while silence is sent.
-    public let isMuted: Bool
+    package let isMuted: Bool
     /// Those with the same group are talked to together.
-    public let group: GroupID?
+    package let group: GroupID?
     /// Since when both sides can talk.
-    public let connected: CallDate?
+    package let connected: CallDate?
     /// Who it is, and what can be done with it (R53).
-    public let details: CallDetails
+    package let details: CallDetails
   }
 
   /// Every call that lives, oldest first.
-  public let calls: [Entry]
+  package let calls: [Entry]
   /// The incoming call that has the screen: the first that rings (R43).
-  public let incoming: CallID?
+  package let incoming: CallID?
   /// What the user can choose for it (R42, R71, R72).
-  public let choices: [AnswerChoice]
+  package let choices: [AnswerChoice]
   /// True while the ringtone sounds.
-  public let isRinging: Bool
+  package let isRinging: Bool
   /// The file of the ringtone that the incoming call's app wishes, nil for the system's.
-  public let ringtoneSound: String?
+  package let ringtoneSound: String?
 }
 
 extension CallControl {
   /// What the system's call screen shows now.
-  public var presentation: CallPresentation {
+  package var presentation: CallPresentation {
     let incoming = calls.first { $0.phase == .ringing && $0.ringDeadline != nil }
     return CallPresentation(
       calls: calls.map { call in

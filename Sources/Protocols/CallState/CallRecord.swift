@@ -1,5 +1,5 @@
 /// How a call came out, for the list of recent calls (R57, R65).
-public enum CallResult: String, Equatable, Sendable, CaseIterable {
+package enum CallResult: String, Equatable, Sendable, CaseIterable {
   /// Both sides could talk.
   case talked
   /// Incoming, missed.
@@ -19,7 +19,7 @@ public enum CallResult: String, Equatable, Sendable, CaseIterable {
 }
 
 /// Why an app says that a call ended; numbers as Apple gives them.
-public enum EndedReason: Int, Equatable, Sendable {
+package enum EndedReason: Int, Equatable, Sendable {
   /// An error.
   case failed = 1
   /// The far side ended it.
@@ -33,23 +33,23 @@ public enum EndedReason: Int, Equatable, Sendable {
 }
 
 /// A call that is over, as the list of recent calls keeps it (R104).
-public struct CallRecord: Equatable, Sendable {
+package struct CallRecord: Equatable, Sendable {
   /// The call.
-  public let id: CallID
+  package let id: CallID
   /// Whose call it was.
-  public let provider: ProviderID
+  package let provider: ProviderID
   /// True if this side placed it.
-  public let isOutgoing: Bool
+  package let isOutgoing: Bool
   /// Who, and what it could do.
-  public let details: CallDetails
+  package let details: CallDetails
   /// When it appeared, or when the invitation was sent.
-  public let started: CallDate
+  package let started: CallDate
   /// When both sides could talk, nil if never.
-  public let connected: CallDate?
+  package let connected: CallDate?
   /// When it ended.
-  public let ended: CallDate
+  package let ended: CallDate
   /// How it came out.
-  public let result: CallResult
+  package let result: CallResult
   /// Whether the app says that it can dial such a handle (R106).
-  public let canBeCalledBack: Bool
+  package let canBeCalledBack: Bool
 }

@@ -1,7 +1,7 @@
 /// An address by which people are called.
-public struct CallHandle: Hashable, Sendable {
+package struct CallHandle: Hashable, Sendable {
   /// What kind of address it is; numbers as Apple gives them.
-  public enum Kind: Int, Sendable {
+  package enum Kind: Int, Sendable {
     /// Neither of the others.
     case generic = 1
     /// A telephone number.
@@ -11,26 +11,26 @@ public struct CallHandle: Hashable, Sendable {
   }
 
   /// What kind of address it is.
-  public let kind: Kind
+  package let kind: Kind
   /// The address, as the app gave it.
-  public let value: String
+  package let value: String
 
   /// An address of the given kind.
-  public init(kind: Kind, value: String) {
+  package init(kind: Kind, value: String) {
     self.kind = kind
     self.value = value
   }
 }
 
 /// A property that an update sets or leaves alone (R49).
-public enum Setting<Value: Equatable & Sendable>: Equatable, Sendable {
+package enum Setting<Value: Equatable & Sendable>: Equatable, Sendable {
   /// The update says nothing of it.
   case untouched
   /// The update sets it.
   case set(Value)
 
   /// The value, nil if untouched.
-  public var value: Value? {
+  package var value: Value? {
     if case .set(let value) = self { value } else { nil }
   }
 
@@ -40,50 +40,50 @@ public enum Setting<Value: Equatable & Sendable>: Equatable, Sendable {
 }
 
 /// What an app tells of a call; what is untouched leaves the call as it is (R49).
-public struct CallUpdate: Equatable, Sendable {
+package struct CallUpdate: Equatable, Sendable {
   /// Who calls or is called.
-  public var remoteHandle: Setting<CallHandle?> = .untouched
+  package var remoteHandle: Setting<CallHandle?> = .untouched
   /// The name to show.
-  public var callerName: Setting<String?> = .untouched
+  package var callerName: Setting<String?> = .untouched
   /// Whether the call can be held.
-  public var supportsHolding: Setting<Bool> = .untouched
+  package var supportsHolding: Setting<Bool> = .untouched
   /// Whether it can join a group.
-  public var supportsGrouping: Setting<Bool> = .untouched
+  package var supportsGrouping: Setting<Bool> = .untouched
   /// Whether it can leave a group.
-  public var supportsUngrouping: Setting<Bool> = .untouched
+  package var supportsUngrouping: Setting<Bool> = .untouched
   /// Whether it can carry tones.
-  public var supportsDTMF: Setting<Bool> = .untouched
+  package var supportsDTMF: Setting<Bool> = .untouched
   /// Whether it has pictures.
-  public var hasVideo: Setting<Bool> = .untouched
+  package var hasVideo: Setting<Bool> = .untouched
 
   /// An update that sets nothing.
-  public init() {}
+  package init() {}
 }
 
 /// What is known of a call besides its state; capabilities never set count as supported (R50).
-public struct CallDetails: Equatable, Sendable {
+package struct CallDetails: Equatable, Sendable {
   /// Who calls or is called.
-  public internal(set) var remoteHandle: CallHandle?
+  package internal(set) var remoteHandle: CallHandle?
   /// The name that the app gave.
-  public internal(set) var callerName: String?
+  package internal(set) var callerName: String?
   /// The label that the call directory has for the handle.
-  public internal(set) var directoryLabel: String?
+  package internal(set) var directoryLabel: String?
   /// The contact card behind the handle.
-  public internal(set) var contactIdentifier: String?
+  package internal(set) var contactIdentifier: String?
   /// Whether the call can be held.
-  public internal(set) var supportsHolding = true
+  package internal(set) var supportsHolding = true
   /// Whether it can join a group.
-  public internal(set) var supportsGrouping = true
+  package internal(set) var supportsGrouping = true
   /// Whether it can leave a group.
-  public internal(set) var supportsUngrouping = true
+  package internal(set) var supportsUngrouping = true
   /// Whether it can carry tones.
-  public internal(set) var supportsDTMF = true
+  package internal(set) var supportsDTMF = true
   /// Whether it has pictures.
-  public internal(set) var hasVideo = false
+  package internal(set) var hasVideo = false
 
   /// What to show: the app's name for the caller, else the directory's label, else the handle
   /// (R51).
-  public var displayName: String {
+  package var displayName: String {
     callerName ?? directoryLabel ?? remoteHandle?.value ?? ""
   }
 

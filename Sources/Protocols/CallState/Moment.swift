@@ -1,31 +1,31 @@
-public import MediaCore
+package import MediaCore
 
 /// The time at which something happens, on both clocks: one for deadlines, one for people.
-public struct Moment: Equatable, Sendable {
+package struct Moment: Equatable, Sendable {
   /// On the clock that deadlines count by.
-  public let instant: MonotonicInstant
+  package let instant: MonotonicInstant
   /// On the calendar.
-  public let date: CallDate
+  package let date: CallDate
 
   /// The same time on both clocks.
-  public init(instant: MonotonicInstant, date: CallDate) {
+  package init(instant: MonotonicInstant, date: CallDate) {
     self.instant = instant
     self.date = date
   }
 }
 
 /// A point on the calendar.
-public struct CallDate: Hashable, Comparable, Sendable {
+package struct CallDate: Hashable, Comparable, Sendable {
   /// Seconds since the first of January 1970, 0 h UTC.
-  public let secondsSince1970: Double
+  package let secondsSince1970: Double
 
   /// The point so many seconds after the first of January 1970, 0 h UTC.
-  public init(secondsSince1970: Double) {
+  package init(secondsSince1970: Double) {
     self.secondsSince1970 = secondsSince1970
   }
 
   /// Earlier.
-  public static func < (left: CallDate, right: CallDate) -> Bool {
+  package static func < (left: CallDate, right: CallDate) -> Bool {
     left.secondsSince1970 < right.secondsSince1970
   }
 }

@@ -1,11 +1,11 @@
-public import MediaCore
+package import MediaCore
 
 /// Which packets of a source came, one bit each, for the report that tells the source (RFC 3611
 /// section 4.1).
 ///
 /// It remembers the newest 1024 numbers, and tells of all but the last few, which a packet on its
 /// way may still fill. What comes later stays reported lost.
-public struct LossMap: ~Copyable {
+package struct LossMap: ~Copyable {
   private static var capacity: Int64 { 1_024 }
   /// At most this many are reported at a time: what fits in a small datagram even if every other
   /// one is lost.
@@ -18,18 +18,18 @@ public struct LossMap: ~Copyable {
   private var begin: Int64 = 0
 
   /// A map of nothing.
-  public init() {}
+  package init() {}
 
   /// Starts over at the packet with the given extended sequence number, which is still to be noted.
   @_noAllocation @_noLocks
-  public mutating func begin(at sequence: Int64) {
+  package mutating func begin(at sequence: Int64) {
     begin = sequence
     end = sequence
   }
 
   /// Notes the arrival of a packet.
   @_noAllocation @_noLocks
-  public mutating func note(_ sequence: Int64) {
+  package mutating func note(_ sequence: Int64) {
     guard sequence >= begin else { return }
     if sequence - end > Self.capacity { end = sequence - Self.capacity }
     while end <= sequence {
@@ -102,8 +102,7 @@ public struct LossMap: ~Copyable {
 /// Which packets came, as the far side's loss RLE block tells it (RFC 3611 section 4.1).
 ///
 /// `next` tells run after run.
-@frozen
-public struct LossRuns: Equatable, Sendable, BitwiseCopyable {
+package struct LossRuns: Equatable, Sendable, BitwiseCopyable {
   static var blockType: UInt8 { @_noAllocation @_noLocks get { 1 } }
   static var headerLength: Int { @_noAllocation @_noLocks get { 12 } }
   static var vectorBits: Int64 { @_noAllocation @_noLocks get { 15 } }
@@ -111,9 +110,9 @@ public struct LossRuns: Equatable, Sendable, BitwiseCopyable {
   static var longestBlock: Int { @_noAllocation @_noLocks get { 12 + 2 * 66 } }
 
   /// The source that the report is about.
-  public var ssrc: UInt32
+  package var ssrc: UInt32
   /// Sequence numbers to report that `next` has not taken yet.
-  public private(set) var count: Int
+  package private(set) var count: Int
   private var offset: Int
   private var end: Int
   /// What is left of the chunk that was read last.
@@ -136,7 +135,7 @@ public struct LossRuns: Equatable, Sendable, BitwiseCopyable {
   /// Takes the next run of `datagram`, which must be the one that was read: so many numbers in a
   /// row came, or did not; nil at the end.
   @_noAllocation @_noLocks
-  public mutating func next(
+  package mutating func next(
     in datagram: borrowing ByteBuffer
   ) -> (isReceived: Bool, count: Int)? {
     while count > 0 {

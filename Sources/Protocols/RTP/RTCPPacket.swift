@@ -1,7 +1,7 @@
-public import MediaCore
+package import MediaCore
 
 /// RTCP packet types (RFC 3550 section 12.1, RFC 3611).
-public enum RTCPPacketType {
+package enum RTCPPacketType {
   static var senderReport: UInt8 { 200 }
   static var receiverReport: UInt8 { 201 }
   static var sourceDescription: UInt8 { 202 }
@@ -10,32 +10,31 @@ public enum RTCPPacketType {
 
   /// True if the second byte of a datagram marks RTCP where both share a port (RFC 5761).
   @_noAllocation @_noLocks
-  public static func isRTCP(secondByte: UInt8) -> Bool {
+  package static func isRTCP(secondByte: UInt8) -> Bool {
     (192...223).contains(secondByte)
   }
 }
 
 /// One reception report block (RFC 3550 section 6.4.1).
-@frozen
-public struct RTCPReportBlock: Equatable, Sendable, BitwiseCopyable {
+package struct RTCPReportBlock: Equatable, Sendable, BitwiseCopyable {
   /// The source reported on.
-  public var ssrc: UInt32
+  package var ssrc: UInt32
   /// Share lost in the last interval, in 1/256.
-  public var fractionLost: UInt8
+  package var fractionLost: UInt8
   /// Packets lost since the beginning, -2^23 to 2^23 - 1.
-  public var cumulativeLost: Int32
+  package var cumulativeLost: Int32
   /// The highest sequence number with its cycles above it.
-  public var highestSequence: UInt32
+  package var highestSequence: UInt32
   /// Interarrival jitter in ticks of the RTP clock.
-  public var jitter: UInt32
+  package var jitter: UInt32
   /// The middle 32 bits of the last sender report's NTP time, 0 if none came.
-  public var lastSenderReport: UInt32
+  package var lastSenderReport: UInt32
   /// The delay since that report, in 1/65536 s.
-  public var delaySinceLastSenderReport: UInt32
+  package var delaySinceLastSenderReport: UInt32
 
   /// A block with the given fields; the others say that nothing is known.
   @_noAllocation @_noLocks
-  public init(
+  package init(
     ssrc: UInt32,
     fractionLost: UInt8 = 0,
     cumulativeLost: Int32 = 0,
@@ -81,20 +80,19 @@ public struct RTCPReportBlock: Equatable, Sendable, BitwiseCopyable {
 }
 
 /// What a sender report says of the sender (RFC 3550 section 6.4.1).
-@frozen
-public struct RTCPSenderInformation: Equatable, Sendable, BitwiseCopyable {
+package struct RTCPSenderInformation: Equatable, Sendable, BitwiseCopyable {
   /// Seconds and fractions since 1900, 32.32 bits.
-  public var ntpTime: UInt64
+  package var ntpTime: UInt64
   /// The media time at that moment.
-  public var timestamp: RTPTimestamp
+  package var timestamp: RTPTimestamp
   /// RTP packets sent so far.
-  public var packetCount: UInt32
+  package var packetCount: UInt32
   /// Payload bytes sent so far.
-  public var octetCount: UInt32
+  package var octetCount: UInt32
 
   /// Sender information with the given fields.
   @_noAllocation @_noLocks
-  public init(ntpTime: UInt64, timestamp: RTPTimestamp, packetCount: UInt32, octetCount: UInt32) {
+  package init(ntpTime: UInt64, timestamp: RTPTimestamp, packetCount: UInt32, octetCount: UInt32) {
     self.ntpTime = ntpTime
     self.timestamp = timestamp
     self.packetCount = packetCount
@@ -102,14 +100,13 @@ public struct RTCPSenderInformation: Equatable, Sendable, BitwiseCopyable {
   }
 
   /// The middle 32 bits, which reports echo to measure the round trip.
-  public var middleOfNTPTime: UInt32 {
+  package var middleOfNTPTime: UInt32 {
     @_noAllocation @_noLocks get { UInt32(truncatingIfNeeded: ntpTime &>> 16) }
   }
 }
 
 /// Something that a compound RTCP packet said.
-@frozen
-public enum RTCPItem: Equatable, Sendable, BitwiseCopyable {
+package enum RTCPItem: Equatable, Sendable, BitwiseCopyable {
   /// A sender report's first part.
   case senderInformation(ssrc: UInt32, RTCPSenderInformation)
   /// A report block of either kind of report.
@@ -123,7 +120,7 @@ public enum RTCPItem: Equatable, Sendable, BitwiseCopyable {
 /// Walks over a compound RTCP packet without allocating.
 ///
 /// Damaged parts end the walk.
-public struct RTCPReader: Sendable {
+package struct RTCPReader: Sendable {
   private var packetOffset = 0
   private var blocksLeft = 0
   private var blockOffset = 0
@@ -133,12 +130,12 @@ public struct RTCPReader: Sendable {
 
   /// A reader at the beginning of a datagram.
   @_noAllocation @_noLocks
-  public init() {}
+  package init() {}
 
   /// The next item in the first `length` bytes of `datagram`, which must be the same at each call;
   /// nil at the end.
   @_noAllocation @_noLocks
-  public mutating func next(in datagram: borrowing ByteBuffer, length: Int) -> RTCPItem? {
+  package mutating func next(in datagram: borrowing ByteBuffer, length: Int) -> RTCPItem? {
     while true {
       if blocksLeft > 0 {
         blocksLeft -= 1
@@ -213,9 +210,9 @@ public struct RTCPReader: Sendable {
 
 /// Composes compound RTCP packets (RFC 3550 section 6.1): a report, the canonical name, which
 /// packets came (RFC 3611), a goodbye.
-public enum RTCPWriter {
+package enum RTCPWriter {
   /// Enough room for any packet written here.
-  @inlinable public static var maximumLength: Int { 320 }
+  package static var maximumLength: Int { @_noAllocation @_noLocks get { 320 } }
 
   /// Writes a compound packet.
   ///
@@ -230,7 +227,7 @@ public enum RTCPWriter {
   ///   - isGoodbye: true to append a BYE.
   /// - Returns: its length in bytes.
   @_noAllocation @_noLocks
-  public static func write(
+  package static func write(
     to packet: inout ByteBuffer,
     ssrc: UInt32,
     sender: RTCPSenderInformation?,

@@ -1,4 +1,4 @@
-public import MediaCore
+package import MediaCore
 
 /// The RTCP side of one stream: when to report, what to report, and the round trip that comes back
 /// (RFC 3550 sections 6.2 and 6.4).
@@ -6,19 +6,19 @@ public import MediaCore
 /// Feed it every item received and ask `nextReport(at:)` from time to time. Reports go out every
 /// 0.75 to 1.25 of the interval; for one voice call the reduced minimum of RFC 3550 section 6.2
 /// (360 / session bandwidth in kb/s, seconds) is under 5 s, and 2 s is used.
-public struct RTCPSession: Sendable {
+package struct RTCPSession: Sendable {
   /// Seconds between the NTP era (1900) and the Unix epoch.
   private static var ntpEpochOffset: Int64 { 2_208_988_800 }
   private static var intervalNanoseconds: Int64 { 2_000_000_000 }
 
   /// The round-trip time from the newest report, nil before the first.
-  public private(set) var roundTripNanoseconds: Int64?
+  package private(set) var roundTripNanoseconds: Int64?
   /// The round-trip time that the newest report gave, nil if it gave none.
-  public private(set) var newestRoundTripNanoseconds: Int64?
+  package private(set) var newestRoundTripNanoseconds: Int64?
   /// What the far side said of our stream, nil before its first report.
-  public private(set) var farReport: RTCPReportBlock?
+  package private(set) var farReport: RTCPReportBlock?
   /// True after the far side's BYE.
-  public private(set) var isFarGone = false
+  package private(set) var isFarGone = false
 
   private let localSSRC: UInt32
   private var lastSenderReport: (middle: UInt32, arrival: MonotonicInstant)?
@@ -28,14 +28,14 @@ public struct RTCPSession: Sendable {
   private var random: UInt64
 
   /// A session that reports as `localSSRC`; `seed` varies the moments of its reports.
-  public init(localSSRC: UInt32, seed: UInt64) {
+  package init(localSSRC: UInt32, seed: UInt64) {
     self.localSSRC = localSSRC
     random = seed | 1
   }
 
   /// The NTP time (32.32 bits since 1900) of a wall-clock time in nanoseconds since 1970.
   @_noAllocation @_noLocks
-  public static func ntpTime(wallNanoseconds: Int64) -> UInt64 {
+  package static func ntpTime(wallNanoseconds: Int64) -> UInt64 {
     let seconds = UInt64(bitPattern: wallNanoseconds / 1_000_000_000 + ntpEpochOffset)
     let fraction = UInt64(bitPattern: wallNanoseconds % 1_000_000_000) &<< 32 / 1_000_000_000
     return seconds &<< 32 | fraction
@@ -44,7 +44,7 @@ public struct RTCPSession: Sendable {
   /// Takes in one item of a stream whose source is `remoteSSRC`, if it is known, that arrived at
   /// `instant`.
   @_noAllocation @_noLocks
-  public mutating func receive(
+  package mutating func receive(
     _ item: RTCPItem,
     from remoteSSRC: UInt32?,
     at instant: MonotonicInstant
@@ -76,7 +76,7 @@ public struct RTCPSession: Sendable {
 
   /// Forgets what the source of the stream said, as another takes its place.
   @_noAllocation @_noLocks
-  public mutating func restart() {
+  package mutating func restart() {
     lastSenderReport = nil
     isFarGone = false
   }
@@ -85,7 +85,8 @@ public struct RTCPSession: Sendable {
   ///
   /// The round trip is measured by the monotonic clock, whatever becomes of the one on the wall.
   @_noAllocation @_noLocks
-  public mutating func noteSending(_ information: RTCPSenderInformation, at now: MonotonicInstant) {
+  package mutating func noteSending(_ information: RTCPSenderInformation, at now: MonotonicInstant)
+  {
     sentBefore = sentLast
     sentLast = (information.middleOfNTPTime, now)
   }
@@ -99,7 +100,7 @@ public struct RTCPSession: Sendable {
 
   /// True if a report is due at `now`; the next one is then scheduled.
   @_noAllocation @_noLocks
-  public mutating func takeReportDue(at now: MonotonicInstant) -> Bool {
+  package mutating func takeReportDue(at now: MonotonicInstant) -> Bool {
     guard let due = nextReportDue else {
       // The first report comes early, so that the round trip is known soon.
       nextReportDue = now.advanced(byNanoseconds: Self.intervalNanoseconds / 4)
@@ -115,7 +116,7 @@ public struct RTCPSession: Sendable {
 
   /// The report block on the received source, at `now`.
   @_noAllocation @_noLocks
-  public func reportBlock(
+  package func reportBlock(
     on ssrc: UInt32,
     statistics: inout ReceptionStatistics,
     at now: MonotonicInstant

@@ -1,25 +1,24 @@
-public import MediaCore
+package import MediaCore
 
 /// The fixed header of an RTP packet and where its payload lies (RFC 3550 section 5.1).
-@frozen
-public struct RTPHeader: Equatable, Sendable, BitwiseCopyable {
+package struct RTPHeader: Equatable, Sendable, BitwiseCopyable {
   /// Bytes of a header without contributing sources and extension.
-  @inlinable public static var minimumLength: Int { 12 }
+  package static var minimumLength: Int { @_noAllocation @_noLocks get { 12 } }
 
   /// True on the first packet of a talk spurt (RFC 3551 section 4.1).
-  public var marker: Bool
+  package var marker: Bool
   /// 0 to 127.
-  public var payloadType: UInt8
+  package var payloadType: UInt8
   /// Increases by one for each packet sent, wrapping.
-  public var sequenceNumber: UInt16
+  package var sequenceNumber: UInt16
   /// The media time of the first sample.
-  public var timestamp: RTPTimestamp
+  package var timestamp: RTPTimestamp
   /// The synchronisation source.
-  public var ssrc: UInt32
+  package var ssrc: UInt32
 
   /// A header with the given fields.
-  @inlinable
-  public init(
+  @_noAllocation @_noLocks
+  package init(
     marker: Bool,
     payloadType: UInt8,
     sequenceNumber: UInt16,
@@ -35,7 +34,7 @@ public struct RTPHeader: Equatable, Sendable, BitwiseCopyable {
 
   /// Writes the header to the first twelve bytes of `packet`, which must have room for it.
   @_noAllocation @_noLocks
-  public func write(to packet: inout ByteBuffer) {
+  package func write(to packet: inout ByteBuffer) {
     packet[0] = 0x80
     packet[1] = (marker ? 0x80 : 0) | (payloadType & 0x7F)
     BigEndian.write(sequenceNumber, to: &packet, at: 2)
@@ -45,17 +44,16 @@ public struct RTPHeader: Equatable, Sendable, BitwiseCopyable {
 }
 
 /// A parsed RTP packet: the header and the payload's place in the datagram.
-@frozen
-public struct RTPPacket: Equatable, Sendable, BitwiseCopyable {
+package struct RTPPacket: Equatable, Sendable, BitwiseCopyable {
   /// The fixed header.
-  public var header: RTPHeader
+  package var header: RTPHeader
   /// Where the payload begins.
-  public var payloadOffset: Int
+  package var payloadOffset: Int
   /// Payload bytes without padding; zero is legal.
-  public var payloadLength: Int
+  package var payloadLength: Int
 
   /// The payload's bytes.
-  public var payload: Range<Int> {
+  package var payload: Range<Int> {
     @_noAllocation @_noLocks get { payloadOffset..<payloadOffset + payloadLength }
   }
 
@@ -64,7 +62,7 @@ public struct RTPPacket: Equatable, Sendable, BitwiseCopyable {
   /// Contributing sources and a header extension are skipped, padding is taken off. RTCP that
   /// shares the port (RFC 5761 section 4) is refused by its packet type.
   @_noAllocation @_noLocks
-  public init?(parsing datagram: borrowing ByteBuffer, length count: Int) {
+  package init?(parsing datagram: borrowing ByteBuffer, length count: Int) {
     guard count <= datagram.count, count >= RTPHeader.minimumLength, datagram[0] &>> 6 == 2,
       !RTCPPacketType.isRTCP(secondByte: datagram[1])
     else { return nil }

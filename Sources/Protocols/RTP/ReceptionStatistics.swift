@@ -1,16 +1,16 @@
-public import MediaCore
+package import MediaCore
 
 /// Loss and jitter of one received source (RFC 3550 sections 6.4.1 and A.3, A.8).
 ///
 /// Call `begin` at the first packet of a source, then `receive` for each member packet, duplicates
 /// included. Time never goes backwards.
-public struct ReceptionStatistics: Sendable {
+package struct ReceptionStatistics: Sendable {
   /// Packets received, duplicates included.
-  public private(set) var received: Int64 = 0
+  package private(set) var received: Int64 = 0
   /// Interarrival jitter in ticks of the RTP clock (A.8).
-  public private(set) var jitterTicks: Double = 0
+  package private(set) var jitterTicks: Double = 0
   /// The highest extended sequence number, counting wraps from zero as the RFC does.
-  public private(set) var highestSequence: Int64 = 0
+  package private(set) var highestSequence: Int64 = 0
 
   private let clockRate: SampleRate
   private var baseSequence: Int64 = 0
@@ -19,13 +19,13 @@ public struct ReceptionStatistics: Sendable {
   private var lastTransit: Double?
 
   /// Statistics of a source whose timestamps count at `clockRate`.
-  public init(clockRate: SampleRate) {
+  package init(clockRate: SampleRate) {
     self.clockRate = clockRate
   }
 
   /// Starts over at the packet with the given extended sequence number.
   @_noAllocation @_noLocks
-  public mutating func begin(at sequence: Int64) {
+  package mutating func begin(at sequence: Int64) {
     received = 0
     jitterTicks = 0
     lastTransit = nil
@@ -37,7 +37,7 @@ public struct ReceptionStatistics: Sendable {
 
   /// Counts one packet that arrived at `instant`; one without a timestamp tells nothing of jitter.
   @_noAllocation @_noLocks
-  public mutating func receive(
+  package mutating func receive(
     sequence: Int64,
     timestamp: RTPTimestamp?,
     at instant: MonotonicInstant
@@ -59,18 +59,18 @@ public struct ReceptionStatistics: Sendable {
   }
 
   /// Packets that should have come.
-  public var expected: Int64 {
+  package var expected: Int64 {
     @_noAllocation @_noLocks get { highestSequence - baseSequence + 1 }
   }
 
   /// Packets missing so far; negative when duplicates outnumber losses.
-  public var cumulativeLost: Int64 {
+  package var cumulativeLost: Int64 {
     @_noAllocation @_noLocks get { received == 0 ? 0 : expected - received }
   }
 
   /// The share lost since the last call, in 1/256 (A.3), and starts the next interval.
   @_noAllocation @_noLocks
-  public mutating func takeFractionLost() -> UInt8 {
+  package mutating func takeFractionLost() -> UInt8 {
     let expectedNow = received == 0 ? 0 : expected
     let expectedInterval = expectedNow - expectedAtLastReport
     let lostInterval = expectedInterval - (received - receivedAtLastReport)

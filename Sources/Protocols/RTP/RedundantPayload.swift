@@ -1,20 +1,19 @@
-public import MediaCore
+package import MediaCore
 
 /// One block of a redundant payload: a payload of its own, with a time of its own.
-@frozen
-public struct RedundantBlock: Equatable, Sendable, BitwiseCopyable {
+package struct RedundantBlock: Equatable, Sendable, BitwiseCopyable {
   /// The format of the block, 0 to 127.
-  public var payloadType: UInt8
+  package var payloadType: UInt8
   /// How much earlier than the packet's timestamp it begins, in ticks, 0 to 16383; 0 for the
   /// packet's own.
-  public var timestampOffset: Int
+  package var timestampOffset: Int
   /// Where its payload begins in the datagram.
-  public var payloadOffset: Int
+  package var payloadOffset: Int
   /// Bytes of its payload.
-  public var payloadLength: Int
+  package var payloadLength: Int
 
   /// Its payload's bytes.
-  public var payload: Range<Int> {
+  package var payload: Range<Int> {
     @_noAllocation @_noLocks get { payloadOffset..<payloadOffset + payloadLength }
   }
 
@@ -30,18 +29,18 @@ public struct RedundantBlock: Equatable, Sendable, BitwiseCopyable {
 /// A payload that brings earlier ones once more before its own (RFC 2198 section 3).
 ///
 /// `next` tells its blocks in their order: the oldest first, the packet's own last.
-public struct RedundantPayload: Sendable {
+package struct RedundantPayload: Sendable {
   /// Header bytes of a redundant block.
-  public static var headerLength: Int { @_noAllocation @_noLocks get { 4 } }
+  package static var headerLength: Int { @_noAllocation @_noLocks get { 4 } }
   /// Bytes before the packet's own block.
-  public static var ownHeaderLength: Int { @_noAllocation @_noLocks get { 1 } }
+  package static var ownHeaderLength: Int { @_noAllocation @_noLocks get { 1 } }
   /// The longest block that can be told once more, in bytes.
-  public static var longestBlock: Int { @_noAllocation @_noLocks get { 1_023 } }
+  package static var longestBlock: Int { @_noAllocation @_noLocks get { 1_023 } }
   /// The earliest block, in ticks before the packet's timestamp.
-  public static var longestOffset: Int { @_noAllocation @_noLocks get { 16_383 } }
+  package static var longestOffset: Int { @_noAllocation @_noLocks get { 16_383 } }
 
   /// Blocks, the packet's own among them.
-  public let count: Int
+  package let count: Int
   private let end: Int
   private var headerOffset: Int
   private var blockOffset: Int
@@ -50,7 +49,7 @@ public struct RedundantPayload: Sendable {
   /// Looks into the bytes `range` of `datagram`; nil if they are no redundant payload or promise
   /// more bytes than there are.
   @_noAllocation @_noLocks
-  public init?(parsing datagram: borrowing ByteBuffer, in range: Range<Int>) {
+  package init?(parsing datagram: borrowing ByteBuffer, in range: Range<Int>) {
     guard range.lowerBound >= 0, range.upperBound <= datagram.count else { return nil }
     var offset = range.lowerBound
     var length = 0
@@ -72,7 +71,7 @@ public struct RedundantPayload: Sendable {
   /// The next block of `datagram`, which must be the one that was parsed; nil after the packet's
   /// own.
   @_noAllocation @_noLocks
-  public mutating func next(in datagram: borrowing ByteBuffer) -> RedundantBlock? {
+  package mutating func next(in datagram: borrowing ByteBuffer) -> RedundantBlock? {
     guard told < count else { return nil }
     told += 1
     let payloadType = datagram[headerOffset] & 0x7F
@@ -102,7 +101,7 @@ public struct RedundantPayload: Sendable {
   /// The block has `length` bytes, 0 to `longestBlock`, and began `timestampOffset` ticks before
   /// the packet, 1 to `longestOffset`.
   @_noAllocation @_noLocks
-  public static func writeHeader(
+  package static func writeHeader(
     payloadType: UInt8,
     timestampOffset: Int,
     length: Int,
@@ -118,7 +117,7 @@ public struct RedundantPayload: Sendable {
 
   /// Writes the header of the packet's own block to the byte of `datagram` at `offset`.
   @_noAllocation @_noLocks
-  public static func writeOwnHeader(
+  package static func writeOwnHeader(
     payloadType: UInt8,
     to datagram: inout ByteBuffer,
     at offset: Int

@@ -3,17 +3,17 @@
 /// The extended number is the one nearest to the newest seen. `extend` only looks; `accept` moves
 /// the reference forward. Numbers start one cycle up, so that reordering before the first packet
 /// stays positive.
-public struct SequenceExtender: Sendable {
+package struct SequenceExtender: Sendable {
   /// The newest extended number accepted, nil before the first.
-  public private(set) var newest: Int64?
+  package private(set) var newest: Int64?
 
   /// An extender that has seen nothing.
   @_noAllocation @_noLocks
-  public init() {}
+  package init() {}
 
   /// The extended number of `sequenceNumber`.
   @_noAllocation @_noLocks
-  public func extend(_ sequenceNumber: UInt16) -> Int64 {
+  package func extend(_ sequenceNumber: UInt16) -> Int64 {
     guard let newest else { return 65_536 + Int64(sequenceNumber) }
     let step = Int16(bitPattern: sequenceNumber &- UInt16(truncatingIfNeeded: newest))
     return newest + Int64(step)
@@ -21,13 +21,13 @@ public struct SequenceExtender: Sendable {
 
   /// Notes that the packet with this extended number belongs to the stream.
   @_noAllocation @_noLocks
-  public mutating func accept(_ extended: Int64) {
+  package mutating func accept(_ extended: Int64) {
     newest = max(newest ?? extended, extended)
   }
 
   /// Forgets the stream.
   @_noAllocation @_noLocks
-  public mutating func reset() {
+  package mutating func reset() {
     newest = nil
   }
 }

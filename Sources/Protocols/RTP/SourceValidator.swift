@@ -4,17 +4,17 @@
 /// A new source plays from its second packet in sequence on, so that one stray or forged datagram
 /// cannot take the stream over; the very first source of a call is taken at once, since waiting
 /// would cost its first word. The source before the present one needs ten packets to come back.
-public struct SourceValidator: Sendable {
+package struct SourceValidator: Sendable {
   /// A sequence jump up to this is loss; beyond it is a restart (RFC 3550 appendix A.1).
-  @inlinable public static var maximumDropout: Int64 { 3_000 }
+  package static var maximumDropout: Int64 { @_noAllocation @_noLocks get { 3_000 } }
   /// How far a late packet may lie behind.
-  @inlinable public static var maximumMisorder: Int64 { 100 }
+  package static var maximumMisorder: Int64 { @_noAllocation @_noLocks get { 100 } }
   /// So many packets of a source that comes back may be lost in between: not each of them arrives
   /// on a bad network.
   private static var returningDropout: UInt16 { @_noAllocation @_noLocks get { 20 } }
 
   /// What to do with a packet.
-  public enum Verdict: Equatable, Sendable, BitwiseCopyable {
+  package enum Verdict: Equatable, Sendable, BitwiseCopyable {
     /// It belongs to the stream, with this extended sequence number.
     case member(Int64)
     /// It begins the stream anew (first packet, new source or restarted sequence).
@@ -24,7 +24,7 @@ public struct SourceValidator: Sendable {
   }
 
   /// The source of the stream, nil before the first packet.
-  public private(set) var ssrc: UInt32?
+  package private(set) var ssrc: UInt32?
   private var extender = SequenceExtender()
   private var previousSSRC: UInt32?
   private var candidate: (ssrc: UInt32, next: UInt16, seen: Int)?
@@ -32,11 +32,11 @@ public struct SourceValidator: Sendable {
 
   /// An admission that has seen nothing.
   @_noAllocation @_noLocks
-  public init() {}
+  package init() {}
 
   /// Judges one packet.
   @_noAllocation @_noLocks
-  public mutating func judge(ssrc packetSSRC: UInt32, sequenceNumber: UInt16) -> Verdict {
+  package mutating func judge(ssrc packetSSRC: UInt32, sequenceNumber: UInt16) -> Verdict {
     guard let ssrc else {
       return restart(ssrc: packetSSRC, sequenceNumber: sequenceNumber)
     }

@@ -1,22 +1,22 @@
-public import MediaCore
+package import MediaCore
 
 /// A key of the telephone's pad while it sounds, as one packet tells of it (RFC 4733 section 2.3).
-public struct TelephoneEvent: Equatable, Sendable, BitwiseCopyable {
+package struct TelephoneEvent: Equatable, Sendable, BitwiseCopyable {
   /// Bytes of a payload.
-  @inlinable public static var length: Int { 4 }
+  package static var length: Int { @_noAllocation @_noLocks get { 4 } }
 
   /// 0 to 9 for the digits, 10 for `*`, 11 for `#`, 12 to 15 for A to D (RFC 4733 section 3.2).
-  public var code: UInt8
+  package var code: UInt8
   /// True in the packets that tell of the end.
-  public var isEnd: Bool
+  package var isEnd: Bool
   /// How far below full level, in dB, 0 to 63.
-  public var volume: UInt8
+  package var volume: UInt8
   /// How long it has sounded, in ticks of the event's clock: the RTP clock, or one of 8 kHz.
-  public var duration: UInt16
+  package var duration: UInt16
 
   /// An event with the given fields.
   @_noAllocation @_noLocks
-  public init(code: UInt8, isEnd: Bool, volume: UInt8 = 10, duration: UInt16) {
+  package init(code: UInt8, isEnd: Bool, volume: UInt8 = 10, duration: UInt16) {
     self.code = code
     self.isEnd = isEnd
     self.volume = volume
@@ -25,7 +25,7 @@ public struct TelephoneEvent: Equatable, Sendable, BitwiseCopyable {
 
   /// Reads a payload; nil if it is too short.
   @_noAllocation @_noLocks
-  public init?(parsing datagram: borrowing ByteBuffer, at offset: Int, length: Int) {
+  package init?(parsing datagram: borrowing ByteBuffer, at offset: Int, length: Int) {
     guard length >= Self.length, offset >= 0, offset + Self.length <= datagram.count else {
       return nil
     }
@@ -37,7 +37,7 @@ public struct TelephoneEvent: Equatable, Sendable, BitwiseCopyable {
 
   /// Writes the payload, of `length` bytes.
   @_noAllocation @_noLocks
-  public func write(to datagram: inout ByteBuffer, at offset: Int) {
+  package func write(to datagram: inout ByteBuffer, at offset: Int) {
     datagram[offset] = code
     datagram[offset + 1] = (isEnd ? 0x80 : 0) | (volume & 0x3F)
     BigEndian.write(duration, to: &datagram, at: offset + 2)
@@ -46,30 +46,30 @@ public struct TelephoneEvent: Equatable, Sendable, BitwiseCopyable {
   private static let keys: [Character] = Array("0123456789*#ABCD")
 
   /// The code of a key, nil if it is none of 0 to 9, `*`, `#`, A to D.
-  public static func code(of key: Character) -> UInt8? {
+  package static func code(of key: Character) -> UInt8? {
     keys.firstIndex { String($0) == key.uppercased() }.map { UInt8($0) }
   }
 
   /// The key of a code, nil above 15.
-  public static func key(of code: UInt8) -> Character? {
+  package static func key(of code: UInt8) -> Character? {
     code < keys.count ? keys[Int(code)] : nil
   }
 }
 
 /// Sends keys one after the other, in place of the voice: an update every 20 ms, the end three
 /// times, and a pause between two (RFC 4733 section 2.5.1).
-public struct TelephoneEventSender: ~Copyable {
+package struct TelephoneEventSender: ~Copyable {
   /// How long a key sounds, in frames at 48 kHz.
-  @inlinable public static var toneFrames: FrameCount { 4_800 }
+  package static var toneFrames: FrameCount { @_noAllocation @_noLocks get { 4_800 } }
   /// The pause after it.
-  @inlinable public static var pauseFrames: FrameCount { 2_880 }
+  package static var pauseFrames: FrameCount { @_noAllocation @_noLocks get { 2_880 } }
   /// Between two packets of one key.
-  @inlinable public static var intervalFrames: FrameCount { 960 }
+  package static var intervalFrames: FrameCount { @_noAllocation @_noLocks get { 960 } }
   private static var capacity: Int { @_noAllocation @_noLocks get { 64 } }
   private static var endCount: Int { @_noAllocation @_noLocks get { 3 } }
 
   /// What to send in place of a packet of voice.
-  public enum Slot: Equatable, Sendable, BitwiseCopyable {
+  package enum Slot: Equatable, Sendable, BitwiseCopyable {
     /// The voice itself.
     case voice
     /// A packet of the event that began at this timestamp; the first has the marker.
@@ -88,17 +88,17 @@ public struct TelephoneEventSender: ~Copyable {
   private var pause = 0
 
   /// A sender without keys.
-  public init() {}
+  package init() {}
 
   /// The keys of which nothing has been sent, in their order.
-  public var unsent: [UInt8] {
+  package var unsent: [UInt8] {
     let begun = began == nil ? 0 : 1
     return (min(begun, count)..<count).map { keys[(first + $0) % Self.capacity] }
   }
 
   /// Appends a key; false if too many wait.
   @_noAllocation @_noLocks
-  public mutating func press(_ code: UInt8) -> Bool {
+  package mutating func press(_ code: UInt8) -> Bool {
     guard count < Self.capacity else { return false }
     keys[(first + count) % Self.capacity] = code
     count += 1
@@ -108,7 +108,7 @@ public struct TelephoneEventSender: ~Copyable {
   /// What to send for the next `frames` at 48 kHz, which begin at `timestamp`; durations count a
   /// tick for `framesPerTick`.
   @_noAllocation @_noLocks
-  public mutating func next(
+  package mutating func next(
     frames: FrameCount,
     at timestamp: RTPTimestamp,
     framesPerTick: Int
@@ -154,7 +154,7 @@ public struct TelephoneEventSender: ~Copyable {
 }
 
 /// Hears each key once, however many of its packets come or are lost.
-public struct TelephoneEventReceiver: Sendable {
+package struct TelephoneEventReceiver: Sendable {
   /// Five seconds of the fastest clock: what begins earlier than that is no late packet, but
   /// another time.
   private static var latestTicks: Int { @_noAllocation @_noLocks get { 240_000 } }
@@ -167,17 +167,17 @@ public struct TelephoneEventReceiver: Sendable {
   /// A receiver that has heard nothing; durations count ticks of `ticksPerEventTick` of the RTP
   /// clock.
   @_noAllocation @_noLocks
-  public init(ticksPerEventTick: Int = 1) {
+  package init(ticksPerEventTick: Int = 1) {
     self.ticksPerEventTick = ticksPerEventTick
   }
 
   /// Forgets what was heard, as when the sender counts its timestamps anew.
   @_noAllocation @_noLocks
-  public mutating func restart() { heard = nil }
+  package mutating func restart() { heard = nil }
 
   /// Takes in a packet of the event that began at `timestamp`; returns the code if it is a new one.
   @_noAllocation @_noLocks
-  public mutating func receive(_ event: TelephoneEvent, began timestamp: RTPTimestamp) -> UInt8? {
+  package mutating func receive(_ event: TelephoneEvent, began timestamp: RTPTimestamp) -> UInt8? {
     guard let (former, began) = heard else {
       heard = (event, timestamp)
       return event.code

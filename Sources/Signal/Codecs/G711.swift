@@ -1,10 +1,10 @@
 /// The two laws of ITU-T G.711: 8-bit logarithmic samples at 8 kHz, which every telephone has.
-public enum G711 {
+package enum G711 {
   /// Samples per second of both laws (RFC 3551 section 4.5.14).
-  @inlinable public static var sampleRateHertz: Int { 8_000 }
+  package static var sampleRateHertz: Int { @_noAllocation @_noLocks get { 8_000 } }
 
   /// Which of the two logarithmic laws.
-  public enum Law: Sendable, BitwiseCopyable {
+  package enum Law: Sendable, BitwiseCopyable {
     /// PCMU, payload type 0.
     case mu
     /// PCMA, payload type 8.
@@ -13,7 +13,7 @@ public enum G711 {
 
   /// The code of a sample from -1 to 1; beyond that it is clipped.
   @_noAllocation @_noLocks
-  public static func encode(_ sample: Float, law: Law) -> UInt8 {
+  package static func encode(_ sample: Float, law: Law) -> UInt8 {
     let scaled = (sample.isFinite ? max(-1, min(1, sample)) : 0) * 32_767
     switch law {
     case .mu: return encodeMu(Int(scaled))
@@ -23,7 +23,7 @@ public enum G711 {
 
   /// The sample of a code, from -1 to 1.
   @_noAllocation @_noLocks
-  public static func decode(_ code: UInt8, law: Law) -> Float {
+  package static func decode(_ code: UInt8, law: Law) -> Float {
     switch law {
     case .mu: return Float(decodeMu(code)) / 32_768
     case .a: return Float(decodeA(code)) / 32_768

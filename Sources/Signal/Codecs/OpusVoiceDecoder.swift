@@ -1,5 +1,5 @@
 import COpus
-public import MediaCore
+package import MediaCore
 
 /// An Opus decoder for one voice: mono out, 48 kHz, whatever was encoded (RFC 6716).
 ///
@@ -10,9 +10,9 @@ public import MediaCore
 ///
 /// **Thread safety:** one thread at a time.
 @safe
-public struct OpusVoiceDecoder: ~Copyable {
+package struct OpusVoiceDecoder: ~Copyable {
   /// The longest packet: 120 ms.
-  @inlinable public static var maximumFrames: FrameCount { 5_760 }
+  package static var maximumFrames: FrameCount { @_noAllocation @_noLocks get { 5_760 } }
 
   /// After so much of it, concealment has nothing left of the voice.
   private static var longestLoss: FrameCount { @_noAllocation @_noLocks get { 4_800 } }
@@ -25,7 +25,7 @@ public struct OpusVoiceDecoder: ~Copyable {
   private var isGuessNewer = false
 
   /// A decoder in its initial state.
-  public init() throws(OpusCodecError) {
+  package init() throws(OpusCodecError) {
     let decoder = try DecoderState()
     let guess = try DecoderState()
     self.init(decoder, guess)
@@ -39,7 +39,7 @@ public struct OpusVoiceDecoder: ~Copyable {
   /// The duration in frames of the payload in `range` of `bytes`, from its table of contents
   /// (RFC 6716 section 3.1); nil if it is malformed or longer than 120 ms.
   @_noAllocation @_noLocks
-  public static func frames(of bytes: borrowing ByteBuffer, in range: Range<Int>) -> FrameCount? {
+  package static func frames(of bytes: borrowing ByteBuffer, in range: Range<Int>) -> FrameCount? {
     precondition(range.lowerBound >= 0 && range.upperBound <= bytes.count, "range out of bounds")
     let frames = unsafe opus_voice_packet_frames(
       bytes.address + range.lowerBound,
@@ -53,7 +53,7 @@ public struct OpusVoiceDecoder: ~Copyable {
   /// Told by the flags that begin a SILK frame (RFC 6716 section 4.2.3); only payloads of one Opus
   /// frame in mono are looked into.
   @_noAllocation @_noLocks
-  public static func carriesRedundancy(_ bytes: borrowing ByteBuffer, in range: Range<Int>) -> Bool
+  package static func carriesRedundancy(_ bytes: borrowing ByteBuffer, in range: Range<Int>) -> Bool
   {
     precondition(range.lowerBound >= 0 && range.upperBound <= bytes.count, "range out of bounds")
     guard range.upperBound - range.lowerBound > 2 else { return false }
@@ -76,7 +76,7 @@ public struct OpusVoiceDecoder: ~Copyable {
   ///
   /// `samples` needs `maximumFrames`.
   @_noAllocation @_noLocks
-  public mutating func decode(
+  package mutating func decode(
     _ bytes: borrowing ByteBuffer,
     in range: Range<Int>,
     into samples: inout SampleBuffer
@@ -91,7 +91,7 @@ public struct OpusVoiceDecoder: ~Copyable {
   ///
   /// Without redundancy the decoder conceals.
   @_noAllocation @_noLocks
-  public mutating func recover(
+  package mutating func recover(
     _ bytes: borrowing ByteBuffer,
     in range: Range<Int>,
     into samples: inout SampleBuffer,
@@ -114,7 +114,8 @@ public struct OpusVoiceDecoder: ~Copyable {
   ///
   /// The decoder itself does not move.
   @_noAllocation @_noLocks
-  public mutating func conceal(into samples: inout SampleBuffer, frames: FrameCount) -> FrameCount {
+  package mutating func conceal(into samples: inout SampleBuffer, frames: FrameCount) -> FrameCount
+  {
     if guessed == 0 {
       guess.takeOver(decoder)
       isGuessNewer = true
@@ -133,7 +134,7 @@ public struct OpusVoiceDecoder: ~Copyable {
   /// Returns false if `conceal` still continues something else, until `endGuess`: only then it may
   /// be asked before the packet is decoded, as for a cross-fade.
   @_noAllocation @_noLocks
-  public mutating func pass(_ frames: FrameCount, using scratch: inout SampleBuffer) -> Bool {
+  package mutating func pass(_ frames: FrameCount, using scratch: inout SampleBuffer) -> Bool {
     guard guessed > 0 else { return true }
     let isFollowed = isGuessNewer && (guessed <= frames || frames > Self.longestLoss)
     if isFollowed {
@@ -147,5 +148,5 @@ public struct OpusVoiceDecoder: ~Copyable {
 
   /// Lets the next `conceal` continue what was decoded last.
   @_noAllocation @_noLocks
-  public mutating func endGuess() { guessed = 0 }
+  package mutating func endGuess() { guessed = 0 }
 }

@@ -1,14 +1,14 @@
 import COpus
-public import MediaCore
+package import MediaCore
 
 /// An Opus encoder for one voice: mono, 48 kHz (RFC 6716).
 ///
 /// **Thread safety:** one thread at a time. **Cost:** look-ahead is 2.5 ms for `.lowDelay` and
 /// 6.5 ms for `.speech`, whatever the frame.
 @safe
-public struct OpusVoiceEncoder: ~Copyable {
+package struct OpusVoiceEncoder: ~Copyable {
   /// What the encoder is tuned for; it cannot be changed later.
-  public enum Application: Sendable, BitwiseCopyable {
+  package enum Application: Sendable, BitwiseCopyable {
     /// SILK, hybrid and CELT, with in-band redundancy and DTX.
     case speech
     /// CELT only: 4 ms less look-ahead, no in-band redundancy.
@@ -16,11 +16,11 @@ public struct OpusVoiceEncoder: ~Copyable {
   }
 
   /// Frames of delay between what goes in and what comes out.
-  public let lookAhead: FrameCount
+  package let lookAhead: FrameCount
   private let encoder: OpaquePointer
 
   /// An encoder at `bitrate` bits per second, 6000 to 510000, complexity 0 to 10.
-  public init(
+  package init(
     application: Application,
     bitrate: Int,
     complexity: Int = 9
@@ -51,7 +51,7 @@ public struct OpusVoiceEncoder: ~Copyable {
   /// fewer; longer ones fit into what is there. Returns its length, 2 or less when DTX found
   /// silence, 0 if `frames` is no legal length.
   @_noAllocation @_noLocks
-  public mutating func encode(
+  package mutating func encode(
     _ samples: borrowing SampleBuffer,
     from start: Int = 0,
     frames: FrameCount,
@@ -72,32 +72,32 @@ public struct OpusVoiceEncoder: ~Copyable {
 
   /// Changes the bit rate from the next frame on.
   @_noAllocation @_noLocks
-  public mutating func setBitrate(_ bitsPerSecond: Int) {
+  package mutating func setBitrate(_ bitsPerSecond: Int) {
     _ = unsafe opus_voice_set_bitrate(encoder, CInt(truncatingIfNeeded: bitsPerSecond))
   }
 
   /// Sets in-band redundancy and the loss it is made for, 0 to 100 %.
   @_noAllocation @_noLocks
-  public mutating func setRedundancy(enabled: Bool, expectedLossPercent: Int) {
+  package mutating func setRedundancy(enabled: Bool, expectedLossPercent: Int) {
     _ = unsafe opus_voice_set_redundancy(encoder, enabled ? 1 : 0)
     _ = unsafe opus_voice_set_loss(encoder, CInt(truncatingIfNeeded: expectedLossPercent))
   }
 
   /// Forgets all sound, as if it had just been made; what was set stays.
   @_noAllocation @_noLocks
-  public mutating func reset() {
+  package mutating func reset() {
     _ = unsafe opus_voice_reset(encoder)
   }
 
   /// Lets packets be understood without those before them, at the cost of sound.
   @_noAllocation @_noLocks
-  public mutating func setIndependent(_ isIndependent: Bool) {
+  package mutating func setIndependent(_ isIndependent: Bool) {
     _ = unsafe opus_voice_set_independent(encoder, isIndependent ? 1 : 0)
   }
 
   /// Enables discontinuous transmission (DTX).
   @_noAllocation @_noLocks
-  public mutating func setDiscontinuousTransmission(enabled: Bool) {
+  package mutating func setDiscontinuousTransmission(enabled: Bool) {
     _ = unsafe opus_voice_set_dtx(encoder, enabled ? 1 : 0)
   }
 }

@@ -1,4 +1,4 @@
-public import MediaCore
+package import MediaCore
 
 /// Lets a voice at 8 kHz go on where packets are missing (ITU-T G.711 Appendix I).
 ///
@@ -9,9 +9,9 @@ public import MediaCore
 /// The standard cross-fades the last 3.75 ms before the loss as well, and holds everything back for
 /// so long; here nothing is held back, and a step where the loss begins is spread over a quarter of
 /// a period instead.
-public struct PitchContinuation: ~Copyable {
+package struct PitchContinuation: ~Copyable {
   /// How many samples must be known: three of the longest periods and a cross-fade.
-  public static var historyCount: Int { @_noAllocation @_noLocks get { 390 } }
+  package static var historyCount: Int { @_noAllocation @_noLocks get { 390 } }
 
   /// 200 to 66 Hz.
   private static var shortestPeriod: Int { @_noAllocation @_noLocks get { 40 } }
@@ -44,11 +44,11 @@ public struct PitchContinuation: ~Copyable {
   }
 
   /// Nothing was said yet, and nothing goes on.
-  public init() {}
+  package init() {}
 
   /// Goes on from the `historyCount` samples of `said`.
   @_noAllocation @_noLocks
-  public mutating func begin(after said: borrowing SampleBuffer) {
+  package mutating func begin(after said: borrowing SampleBuffer) {
     history.copy(from: said, count: Self.historyCount)
     period = likeliestPeriod
     produced = 0
@@ -59,7 +59,7 @@ public struct PitchContinuation: ~Copyable {
 
   /// The next sample.
   @_noAllocation @_noLocks
-  public mutating func next() -> Float {
+  package mutating func next() -> Float {
     guard produced < Self.fadedCount else { return 0 }
     if produced > 0, produced % Self.stepCount == 0, repeated.periods < Self.mostPeriods {
       former = repeated

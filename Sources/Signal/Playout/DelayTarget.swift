@@ -1,4 +1,4 @@
-public import MediaCore
+package import MediaCore
 
 /// How long the playout should hold packets back, from when they arrive.
 ///
@@ -9,7 +9,7 @@ public import MediaCore
 /// saves (`DelayHistogram.cheapest`), so redundancy is waited for if there is enough to gain. When
 /// the fastest path itself becomes slower for good (a route change), the reference moves up after
 /// two seconds, and what was measured meanwhile moves down with it.
-public struct DelayTarget: ~Copyable {
+package struct DelayTarget: ~Copyable {
   /// What it is worth never to be without sound: one part in a thousand for 64 ms of delay.
   ///
   /// Found with `bench playout` on seeds of its own: with less, calls with stalls sounded worse
@@ -48,7 +48,7 @@ public struct DelayTarget: ~Copyable {
   private static var maximumTarget: Int64 { 1_000_000_000 }
 
   /// What the playout should hold back beyond the fastest packet, in nanoseconds.
-  public private(set) var nanoseconds: Int64
+  package private(set) var nanoseconds: Int64
 
   private var fastest = BaselineEstimator()
   private var reference: Int64?
@@ -65,7 +65,7 @@ public struct DelayTarget: ~Copyable {
   private var continuousSince: MonotonicInstant?
 
   /// A target that knows nothing yet.
-  public init() { nanoseconds = Self.youngTarget }
+  package init() { nanoseconds = Self.youngTarget }
 
   /// Takes in one packet: the media time of its first frame, its duration, when it came, and how
   /// long it lay until the player asked, in nanoseconds.
@@ -73,7 +73,7 @@ public struct DelayTarget: ~Copyable {
   /// `isUsual` is false while this machine's own sound device stands still: such a delay says
   /// nothing about the path, and moves the baseline only.
   @_noAllocation @_noLocks
-  public mutating func update(
+  package mutating func update(
     mediaFrame: Int64,
     frames: FrameCount,
     arrival: MonotonicInstant,
@@ -160,7 +160,7 @@ public struct DelayTarget: ~Copyable {
   /// Notes that a packet is missing, and that one which begins `distance` frames later, and which
   /// `update` takes in after this, brings it again.
   @_noAllocation @_noLocks
-  public mutating func noteRecovery(distance: FrameCount) {
+  package mutating func noteRecovery(distance: FrameCount) {
     histogram.addRecovery(distance: SampleRate.voice.nanoseconds(of: distance))
   }
 
@@ -180,7 +180,7 @@ public struct DelayTarget: ~Copyable {
   /// How long the frame at `mediaFrame` will have been held back at `instant`, against the fastest
   /// packet; nil before the first packet.
   @_noAllocation @_noLocks
-  public func delay(ofFrame mediaFrame: Int64, at instant: MonotonicInstant) -> Int64? {
+  package func delay(ofFrame mediaFrame: Int64, at instant: MonotonicInstant) -> Int64? {
     guard let reference else { return nil }
     return instant.nanoseconds - SampleRate.voice.nanoseconds(of: Int(mediaFrame)) - reference
   }
@@ -190,14 +190,14 @@ public struct DelayTarget: ~Copyable {
   ///
   /// For some it will be a pull more: they are the surprises from which the rest is learnt.
   @_noAllocation @_noLocks
-  public mutating func noteShorterWaits(by nanoseconds: Int64) {
+  package mutating func noteShorterWaits(by nanoseconds: Int64) {
     histogram.shift(by: nanoseconds)
     usualWait = max(0, usualWait - Float(nanoseconds))
   }
 
   /// Forgets the time base, as when the stream begins anew; the experience of jitter is kept.
   @_noAllocation @_noLocks
-  public mutating func rebase() {
+  package mutating func rebase() {
     fastest.reset()
     reference = nil
     followed = 0

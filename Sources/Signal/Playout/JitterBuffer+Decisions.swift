@@ -1,9 +1,9 @@
-public import MediaCore
+package import MediaCore
 
 /// What a jitter buffer answers.
 extension JitterBuffer {
   /// What became of an inserted packet.
-  public enum Insertion: Equatable, Sendable, BitwiseCopyable {
+  package enum Insertion: Equatable, Sendable, BitwiseCopyable {
     /// Copy the payload to this slot, and keep it there until a step names it.
     case stored(slot: Int)
     /// The same sequence number is waiting already.
@@ -15,7 +15,7 @@ extension JitterBuffer {
   /// What to append to the output next.
   ///
   /// Each names a number of frames at 48 kHz.
-  public enum Step: Equatable, Sendable, BitwiseCopyable {
+  package enum Step: Equatable, Sendable, BitwiseCopyable {
     /// Decode the payload in `slot`, before which `lost` frames are missing.
     case decode(slot: Int, frames: FrameCount, lost: FrameCount)
     /// Decode the payload in `slot`, before which `lost` frames are missing, though more than that
@@ -34,7 +34,7 @@ extension JitterBuffer {
   }
 
   /// How the delay should change now, beside what `ratio` does.
-  public enum Correction: Equatable, Sendable, BitwiseCopyable {
+  package enum Correction: Equatable, Sendable, BitwiseCopyable {
     /// No more than `ratio` does.
     case resample
     /// Take out up to this many frames by time-stretching; `isUrgent` relaxes the sound criterion.
@@ -44,18 +44,18 @@ extension JitterBuffer {
   }
 
   /// Counters since the beginning, in frames at 48 kHz or packets.
-  public struct Counters: Equatable, Sendable, BitwiseCopyable {
+  package struct Counters: Equatable, Sendable, BitwiseCopyable {
     /// Frames decoded from packets.
-    public var decodedFrames: Int64 = 0
+    package var decodedFrames: Int64 = 0
     /// Frames invented for packets that had not come.
-    public var concealedFrames: Int64 = 0
+    package var concealedFrames: Int64 = 0
     /// Frames decoded from copies or in-band redundancy in later packets.
-    public var recoveredFrames: Int64 = 0
+    package var recoveredFrames: Int64 = 0
     /// Packets that came after their moment.
-    public var latePackets: Int64 = 0
+    package var latePackets: Int64 = 0
     /// Packets that came twice.
-    public var duplicatePackets: Int64 = 0
+    package var duplicatePackets: Int64 = 0
     /// Packets dropped to catch up after a stall, or left out whole since they came too late.
-    public var skippedPackets: Int64 = 0
+    package var skippedPackets: Int64 = 0
   }
 }

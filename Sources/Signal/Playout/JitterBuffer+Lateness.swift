@@ -14,7 +14,7 @@ extension JitterBuffer {
   ///
   /// What waits meanwhile is not heard in time, and is left out.
   @_noAllocation @_noLocks
-  public mutating func noteInterruption() {
+  package mutating func noteInterruption() {
     isInterrupted = true
     drift.noteInterruption()
   }

@@ -1,4 +1,4 @@
-public import MediaCore
+package import MediaCore
 
 /// What can be told before the next step is asked for.
 extension JitterBuffer {
@@ -8,13 +8,13 @@ extension JitterBuffer {
   /// True if the packet that `next` would decode is here and follows without a gap: more output can
   /// be made early, for a time-stretch that needs it; by a second step, if the first was for the
   /// decoder alone.
-  public var canDecodeAhead: Bool {
+  package var canDecodeAhead: Bool {
     @_noAllocation @_noLocks get { following.map { $0.missing == 0 } ?? false }
   }
 
   /// True if the next packet has not come, nor any after it, and nothing was invented in its place
   /// so far.
-  public var isStarved: Bool {
+  package var isStarved: Bool {
     @_noAllocation @_noLocks get {
       guard let expected, !isResuming, !isInSilence, concealedSinceExpected <= 0 else {
         return false
@@ -26,7 +26,7 @@ extension JitterBuffer {
   /// True if the packet after a loss is here at `now`: what is missing before it will hardly come
   /// any more, and can be concealed early, for a bridge between both.
   @_noAllocation @_noLocks
-  public func canBridge(at now: MonotonicInstant) -> Bool {
+  package func canBridge(at now: MonotonicInstant) -> Bool {
     guard !isInSilence, let (packet, _, missing) = following, missing > 0,
       missing <= Self.bridgedFrames, let expected, packet.sequence > expected.sequence
     else { return false }
@@ -37,7 +37,7 @@ extension JitterBuffer {
   /// which is here after all, or its redundancy; they can be given back (`takeBack`) before `next`
   /// is asked.
   @_noAllocation @_noLocks
-  public func replaceableFrames(of unheard: FrameCount) -> FrameCount {
+  package func replaceableFrames(of unheard: FrameCount) -> FrameCount {
     guard !isInSilence, let (packet, gap, missing) = following else { return 0 }
     // What is all of the past replaces nothing.
     guard missing + packet.frames + unheard > 0 else { return 0 }

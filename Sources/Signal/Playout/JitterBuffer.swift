@@ -1,4 +1,4 @@
-public import MediaCore
+package import MediaCore
 
 /// Orders packets by sequence number and decides what to play next.
 ///
@@ -18,15 +18,15 @@ public import MediaCore
 /// | the next packet | nothing | `conceal`; the position stays, so that a late packet plays |
 /// | the next packet | it, later than the target delay | `decodeLate`, its excess cut |
 /// | the next packet | a whole stall at once | `decodeLate`; most of the excess is not decoded |
-public struct JitterBuffer: ~Copyable {
+package struct JitterBuffer: ~Copyable {
   /// Slots for payloads that the owner must provide.
-  public static var capacity: Int { @_noAllocation @_noLocks get { 512 } }
+  package static var capacity: Int { @_noAllocation @_noLocks get { 512 } }
 
   private static var concealmentChunk: FrameCount { 480 }
   /// No decoder conceals less.
   private static var leastConcealment: FrameCount { @_noAllocation @_noLocks get { 120 } }
   /// After this much concealment the output has long faded and the delay may change freely.
-  public static var fadedFrames: FrameCount { @_noAllocation @_noLocks get { 24_000 } }
+  package static var fadedFrames: FrameCount { @_noAllocation @_noLocks get { 24_000 } }
   static var skipAhead: Int64 { @_noAllocation @_noLocks get { 20_000_000 } }
   private static var hopelessExcess: Int64 { 500_000_000 }
   private static var stretchThreshold: Int64 { 5_000_000 }
@@ -34,9 +34,9 @@ public struct JitterBuffer: ~Copyable {
   private static var timestampJump: Int64 { 1_000_000_000 }
 
   /// Counters since the beginning.
-  public internal(set) var counters = Counters()
+  package internal(set) var counters = Counters()
   /// The hold-back beyond the fastest packet, smoothed, in nanoseconds.
-  public private(set) var delayNanoseconds: Int64 = 0
+  package private(set) var delayNanoseconds: Int64 = 0
 
   var store = PacketStore(capacity: 512)
   private var lastingExcess = SustainedExcess()
@@ -52,7 +52,7 @@ public struct JitterBuffer: ~Copyable {
   var drift = DriftControl()
   /// Input frames for each output frame until the next step: within 0.2 % of 1, or 2 % after a
   /// packet in a pause.
-  public private(set) var ratio = 1.0
+  package private(set) var ratio = 1.0
   /// By how much faster than the sender speaks the queue is played since the last correction, of
   /// which drift is no part.
   private var steering = 0.0
@@ -68,17 +68,17 @@ public struct JitterBuffer: ~Copyable {
   var isInterrupted = false
 
   /// A buffer that has received nothing.
-  public init() {}
+  package init() {}
 
   /// Notes that packets will lie so many nanoseconds less from now on before the player asks for
   /// frames, or longer if it is negative.
   @_noAllocation @_noLocks
-  public mutating func noteShorterWaits(by nanoseconds: Int64) {
+  package mutating func noteShorterWaits(by nanoseconds: Int64) {
     target.noteShorterWaits(by: nanoseconds)
   }
 
   /// The hold-back that is aimed at, in nanoseconds beyond the fastest packet.
-  public var targetNanoseconds: Int64 {
+  package var targetNanoseconds: Int64 {
     @_noAllocation @_noLocks get { target.nanoseconds }
   }
 
@@ -94,7 +94,7 @@ public struct JitterBuffer: ~Copyable {
   ///   - wait: how long it lay from then on until the player asked for frames, in nanoseconds.
   /// - Returns: what became of it, with the slot for its payload.
   @_noAllocation @_noLocks
-  public mutating func insert(
+  package mutating func insert(
     sequence: Int64,
     mediaFrame: Int64,
     frames: FrameCount,
@@ -160,7 +160,7 @@ public struct JitterBuffer: ~Copyable {
   ///   - distance: how many frames after it the packet begins that brings it.
   /// - Returns: what became of it, with the slot for its payload.
   @_noAllocation @_noLocks
-  public mutating func insertCopy(
+  package mutating func insertCopy(
     sequence: Int64,
     mediaFrame: Int64,
     frames: FrameCount,
@@ -199,7 +199,7 @@ public struct JitterBuffer: ~Copyable {
 
   /// Forgets all packets and the time base, as when another source takes over.
   @_noAllocation @_noLocks
-  public mutating func restart() {
+  package mutating func restart() {
     store.removeAll()
     drift = DriftControl(isBeginning: false)
     target.rebase()
@@ -216,7 +216,7 @@ public struct JitterBuffer: ~Copyable {
 
   /// Decides what to append to the output, of which `queuedFrames` are still unplayed, at `now`.
   @_noAllocation @_noLocks
-  public mutating func next(at now: MonotonicInstant, queuedFrames: FrameCount) -> Step {
+  package mutating func next(at now: MonotonicInstant, queuedFrames: FrameCount) -> Step {
     // What is right for a packet in a pause is so no longer.
     ratio = DriftControl.inaudible(ratio)
     guard let front = store.first(from: expected?.sequence ?? 0) else { return starve() }
@@ -278,7 +278,7 @@ public struct JitterBuffer: ~Copyable {
 
   /// The frame that will be decoded next, nil before the first one and while a loss or a silence is
   /// bridged.
-  public var expectedFrame: Int64? {
+  package var expectedFrame: Int64? {
     @_noAllocation @_noLocks get {
       guard let expected, !isResuming, concealedSinceExpected == 0 else { return nil }
       return expected.mediaFrame
@@ -288,7 +288,7 @@ public struct JitterBuffer: ~Copyable {
   /// Tells, once after decoding, how the delay of an output with `queuedFrames` unplayed at `now`
   /// should change, in which nothing is heard if it `isQuiet`, and sets `ratio`.
   @_noAllocation @_noLocks
-  public mutating func correction(
+  package mutating func correction(
     at now: MonotonicInstant,
     queuedFrames: FrameCount,
     isQuiet: Bool
@@ -330,14 +330,14 @@ public struct JitterBuffer: ~Copyable {
   /// Tells the buffer that the last `frames` that were concealed were not heard, and are no longer
   /// queued.
   @_noAllocation @_noLocks
-  public mutating func takeBack(_ frames: FrameCount) {
+  package mutating func takeBack(_ frames: FrameCount) {
     counters.concealedFrames -= Int64(frames)
     concealedSinceExpected = max(0, concealedSinceExpected - frames)
   }
 
   /// Tells the buffer that time-stretching removed `frames` (added, if negative).
   @_noAllocation @_noLocks
-  public mutating func noteStretch(removedFrames frames: FrameCount) {
+  package mutating func noteStretch(removedFrames frames: FrameCount) {
     delayNanoseconds -= SampleRate.voice.nanoseconds(of: frames)
   }
 

@@ -1,11 +1,11 @@
-public import MediaCore
+package import MediaCore
 
 /// Concealment from both sides: what was invented for a loss goes over into what must have led to
 /// the sound after it.
 extension OutputBuffer {
   /// How much of the sound after a loss is made use of: two periods of the lowest voice and a
   /// joint.
-  public static var bridgeheadFrames: FrameCount { @_noAllocation @_noLocks get { 1_920 } }
+  package static var bridgeheadFrames: FrameCount { @_noAllocation @_noLocks get { 1_920 } }
   /// A voice resembles its next period by half at least (`resemblance` is the square of that).
   private static var voicedLikeness: Float { @_noAllocation @_noLocks get { 0.25 } }
   /// Where the lowest voices cannot be told, a higher one must be certain.
@@ -22,7 +22,7 @@ extension OutputBuffer {
   /// sound by its mirror image. At most `leaning` of the decoded frames lean on what was invented
   /// and fade as well. Nothing is added or taken away, and what was played stays.
   @_noAllocation @_noLocks
-  public mutating func bridge(gap: FrameCount, next: FrameCount, leaning: FrameCount) {
+  package mutating func bridge(gap: FrameCount, next: FrameCount, leaning: FrameCount) {
     let base = end - next
     let begin = max(firstUnheard, base - gap)
     guard next > 0, base - begin >= Self.leastFrames else { return }

@@ -1,4 +1,4 @@
-public import MediaCore
+package import MediaCore
 
 /// Time-stretching of the queued speech: whole pitch periods leave or are repeated, with a
 /// cross-fade of one period (WSOLA family).
@@ -12,7 +12,7 @@ extension OutputBuffer {
   private static var silencePeak: Float { 0.01 }
 
   /// Whether nothing of the unplayed speech, 1.25 ms at least, can be heard.
-  public var isQuiet: Bool {
+  package var isQuiet: Bool {
     @_noAllocation @_noLocks get {
       guard end - firstUnheard >= 60 else { return false }
       // In speech the first milliseconds tell.
@@ -26,7 +26,7 @@ extension OutputBuffer {
   /// Returns the frames removed: 0 if too little is queued or no cut would go unheard. Silence is
   /// cut at any time, speech if `isUrgent` and the period resembles the next one by half.
   @_noAllocation @_noLocks
-  public mutating func shorten(limit: FrameCount, isUrgent: Bool) -> FrameCount {
+  package mutating func shorten(limit: FrameCount, isUrgent: Bool) -> FrameCount {
     guard let (base, period) = findPeriod(limit: limit, likeness: isUrgent ? 0.5 : nil) else {
       return 0
     }
@@ -45,7 +45,7 @@ extension OutputBuffer {
   ///
   /// Returns the frames added: 0 if too little is queued or the repetition would be heard.
   @_noAllocation @_noLocks
-  public mutating func lengthen(limit: FrameCount) -> FrameCount {
+  package mutating func lengthen(limit: FrameCount) -> FrameCount {
     guard let (base, period) = findPeriod(limit: limit, likeness: 0.9),
       end + period <= samples.count
     else { return 0 }

@@ -1,4 +1,4 @@
-public import MediaCore
+package import MediaCore
 
 /// Decoded speech on its way to the loudspeaker: a queue that can be read at a slightly different
 /// rate and shortened or lengthened by whole pitch periods.
@@ -7,9 +7,9 @@ public import MediaCore
 ///
 /// Append through `append`, play through `read`. A ratio other than 1 interpolates between samples
 /// (fourth order), which costs three frames of look-ahead and steers the delay.
-public struct OutputBuffer: ~Copyable {
+package struct OutputBuffer: ~Copyable {
   /// The most that can be queued: two packets of 120 ms and some more.
-  public static var capacity: FrameCount { @_noAllocation @_noLocks get { 16_384 } }
+  package static var capacity: FrameCount { @_noAllocation @_noLocks get { 16_384 } }
   private static var storage: Int { 32_768 }
   /// What was heard gives way after so many frames: memory that is used over and over is fast.
   private static var heardFrames: Int { @_noAllocation @_noLocks get { 8_192 } }
@@ -26,10 +26,10 @@ public struct OutputBuffer: ~Copyable {
   private var fraction = 0.0
 
   /// An empty queue.
-  public init() {}
+  package init() {}
 
   /// Frames that `read` can deliver now.
-  public var count: FrameCount {
+  package var count: FrameCount {
     @_noAllocation @_noLocks get { max(0, end - start - 3) }
   }
 
@@ -38,7 +38,7 @@ public struct OutputBuffer: ~Copyable {
 
   /// Appends the first `count` frames of `block`, as far as there is room.
   @_noAllocation @_noLocks
-  public mutating func append(_ block: borrowing SampleBuffer, count: FrameCount) {
+  package mutating func append(_ block: borrowing SampleBuffer, count: FrameCount) {
     makeRoom(count)
     let frames = min(count, Self.storage - end)
     samples.copy(from: block, to: end, count: frames)
@@ -48,7 +48,7 @@ public struct OutputBuffer: ~Copyable {
   /// Takes back the newest `count` frames that are unplayed, of which the first go to `block`, as
   /// many as it holds.
   @_noAllocation @_noLocks
-  public mutating func takeBack(_ count: FrameCount, into block: inout SampleBuffer) {
+  package mutating func takeBack(_ count: FrameCount, into block: inout SampleBuffer) {
     let frames = max(0, min(count, self.count))
     end -= frames
     for index in 0..<min(frames, block.count) { block[index] = samples[end + index] }
@@ -58,7 +58,7 @@ public struct OutputBuffer: ~Copyable {
   ///
   /// Returns how many there were; the rest of `output` is left as it was.
   @_noAllocation @_noLocks
-  public mutating func read(
+  package mutating func read(
     addingTo output: inout SampleBuffer,
     in range: Range<Int>,
     ratio: Double
@@ -90,7 +90,7 @@ public struct OutputBuffer: ~Copyable {
   ///
   /// Nil if it is enough, or by far not.
   @_noAllocation @_noLocks
-  public func ratio(lastingFor frames: FrameCount, insteadOf ratio: Double) -> Double? {
+  package func ratio(lastingFor frames: FrameCount, insteadOf ratio: Double) -> Double? {
     let last = fraction + Double(frames - 1) * ratio
     guard last >= Double(count) else { return nil }
     let slower = (Double(count) - fraction) / Double(frames)

@@ -1,21 +1,21 @@
 import CSpeexDSP
-public import MediaCore
+package import MediaCore
 
 /// Converts mono audio between two fixed rates.
 ///
 /// SpeexDSP's windowed-sinc converter at quality 5: 80 taps, 0.83 ms of delay at 48 kHz.
 /// **Thread safety:** one thread at a time.
 @safe
-public struct FixedRateResampler: ~Copyable {
+package struct FixedRateResampler: ~Copyable {
   /// The rate of what goes in.
-  public let inputRate: SampleRate
+  package let inputRate: SampleRate
   /// The rate of what comes out.
-  public let outputRate: SampleRate
+  package let outputRate: SampleRate
 
   private let state: OpaquePointer
 
   /// A converter from one rate to the other, filled with silence.
-  public init(from inputRate: SampleRate, to outputRate: SampleRate) throws(SpeechDSPError) {
+  package init(from inputRate: SampleRate, to outputRate: SampleRate) throws(SpeechDSPError) {
     var code: CInt = 0
     let created = unsafe speex_resampler_init(
       1,
@@ -40,11 +40,11 @@ public struct FixedRateResampler: ~Copyable {
 
   /// What one call of `convert` did.
   @frozen
-  public struct Conversion: Equatable, Sendable, BitwiseCopyable {
+  package struct Conversion: Equatable, Sendable, BitwiseCopyable {
     /// Input frames used up.
-    public var consumed: FrameCount
+    package var consumed: FrameCount
     /// Output frames written.
-    public var produced: FrameCount
+    package var produced: FrameCount
 
     @_noAllocation @_noLocks
     init(consumed: FrameCount, produced: FrameCount) {
@@ -56,7 +56,7 @@ public struct FixedRateResampler: ~Copyable {
   /// Converts as much of the first `count` frames of `input` as fits into `output` from `offset`
   /// on.
   @_noAllocation @_noLocks
-  public mutating func convert(
+  package mutating func convert(
     _ input: borrowing SampleBuffer,
     from start: Int = 0,
     count: FrameCount,
@@ -85,7 +85,7 @@ public struct FixedRateResampler: ~Copyable {
   /// From then on the output is as long as the input, and late by half the filter. What comes of
   /// `history` itself is left out; `scratch` has room for a part of it at least.
   @_noAllocation @_noLocks
-  public mutating func resume(
+  package mutating func resume(
     after history: borrowing SampleBuffer,
     using scratch: inout SampleBuffer
   ) {

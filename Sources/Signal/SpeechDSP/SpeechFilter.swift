@@ -1,5 +1,5 @@
 import CSpeexDSP
-public import MediaCore
+package import MediaCore
 
 /// Which filters stand between the microphone and the encoder.
 public struct SpeechFilterSettings: Equatable, Sendable {
@@ -35,12 +35,12 @@ public struct SpeechFilterSettings: Equatable, Sendable {
 ///
 /// **Thread safety:** one thread at a time.
 @safe
-public struct SpeechFilter: ~Copyable {
+package struct SpeechFilter: ~Copyable {
   /// A headset with coupling echoes within 50 ms.
   private static var echoTailFrames: Int { 2_400 }
 
   /// Frames of one block.
-  public let blockFrames: FrameCount
+  package let blockFrames: FrameCount
 
   private let echo: OpaquePointer?
   private let preprocessor: OpaquePointer?
@@ -49,7 +49,7 @@ public struct SpeechFilter: ~Copyable {
   private var output: FixedArray<Int16>
 
   /// Filters for blocks of `blockFrames`, 120 to 960.
-  public init(_ settings: SpeechFilterSettings, blockFrames: FrameCount) throws(SpeechDSPError) {
+  package init(_ settings: SpeechFilterSettings, blockFrames: FrameCount) throws(SpeechDSPError) {
     self.blockFrames = blockFrames
     microphone = FixedArray(repeating: 0, count: blockFrames)
     reference = FixedArray(repeating: 0, count: blockFrames)
@@ -104,7 +104,7 @@ public struct SpeechFilter: ~Copyable {
   ///   - block: `blockFrames` samples from the microphone.
   ///   - far: the `blockFrames` samples that the loudspeaker sounded in the same span.
   @_noAllocation @_noLocks
-  public mutating func process(_ block: inout SampleBuffer, far: borrowing SampleBuffer) {
+  package mutating func process(_ block: inout SampleBuffer, far: borrowing SampleBuffer) {
     for index in 0..<blockFrames {
       microphone[index] = Self.quantise(block[index])
       reference[index] = Self.quantise(far[index])
@@ -115,7 +115,7 @@ public struct SpeechFilter: ~Copyable {
 
   /// Makes the echo canceller learn its path anew, after the delay between the two sides changed.
   @_noAllocation @_noLocks
-  public mutating func resetEchoPath() {
+  package mutating func resetEchoPath() {
     if let echo = unsafe echo { unsafe speexdsp_cancel_reset(echo) }
   }
 

@@ -1,12 +1,12 @@
 /// What one side of a chart says.
-public struct Axis: Equatable, Sendable {
+package struct Axis: Equatable, Sendable {
   /// What is measured, with its unit, for example "mouth to ear (ms)".
-  public var label: String
+  package var label: String
   /// What the axis covers at least; data may widen it.
-  public var range: ClosedRange<Double>?
+  package var range: ClosedRange<Double>?
 
   /// An axis that covers its data, and `range` if it is given.
-  public init(_ label: String, range: ClosedRange<Double>? = nil) {
+  package init(_ label: String, range: ClosedRange<Double>? = nil) {
     self.label = label
     self.range = range
   }

@@ -1,9 +1,9 @@
 /// A chart of points or lines over two axes, with a legend beside it, as SVG.
 ///
 /// Values that are not finite are left out; a line is interrupted there.
-public struct Chart: Equatable, Sendable {
+package struct Chart: Equatable, Sendable {
   /// How a series is drawn.
-  public enum Mark: Equatable, Sendable {
+  package enum Mark: Equatable, Sendable {
     /// A line from point to point.
     case line
     /// A filled dot for each point.
@@ -13,16 +13,16 @@ public struct Chart: Equatable, Sendable {
   }
 
   /// Points that belong together, with one colour and a line in the legend.
-  public struct Series: Equatable, Sendable {
+  package struct Series: Equatable, Sendable {
     /// What the legend says.
-    public var name: String
+    package var name: String
     /// In the units of the axes.
-    public var points: [Point]
+    package var points: [Point]
     /// How they are drawn.
-    public var mark: Mark
+    package var mark: Mark
 
     /// A series of the given points.
-    public init(_ name: String, _ points: [Point], mark: Mark = .line) {
+    package init(_ name: String, _ points: [Point], mark: Mark = .line) {
       self.name = name
       self.points = points
       self.mark = mark
@@ -30,16 +30,16 @@ public struct Chart: Equatable, Sendable {
   }
 
   /// What stands above the chart.
-  public var title: String
+  package var title: String
   /// To the right.
-  public var horizontal: Axis
+  package var horizontal: Axis
   /// Up.
-  public var vertical: Axis
+  package var vertical: Axis
   /// Drawn in this order.
-  public var series: [Series]
+  package var series: [Series]
 
   /// A chart without series shows its axes.
-  public init(title: String, horizontal: Axis, vertical: Axis, series: [Series]) {
+  package init(title: String, horizontal: Axis, vertical: Axis, series: [Series]) {
     self.title = title
     self.horizontal = horizontal
     self.vertical = vertical
@@ -49,7 +49,7 @@ public struct Chart: Equatable, Sendable {
   private static let plot = (left: 64.0, top: 40.0, width: 620.0, height: 320.0)
 
   /// The chart as one SVG document.
-  public func svg() -> String {
+  package func svg() -> String {
     let plot = Self.plot
     let longest = series.map(\.name.count).max() ?? 0
     // Twelve-pixel letters are seven wide.

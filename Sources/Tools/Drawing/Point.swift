@@ -1,12 +1,12 @@
 /// A place in a chart, in the units of its axes, or in a picture, in pixels.
-public struct Point: Equatable, Sendable {
+package struct Point: Equatable, Sendable {
   /// To the right.
-  public var x: Double
+  package var x: Double
   /// Up in a chart, down in a picture.
-  public var y: Double
+  package var y: Double
 
   /// The place at these coordinates.
-  public init(x: Double, y: Double) {
+  package init(x: Double, y: Double) {
     self.x = x
     self.y = y
   }

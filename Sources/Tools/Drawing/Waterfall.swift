@@ -1,28 +1,28 @@
 /// Stages that follow each other, a bar for each that begins where the one before ended, as SVG.
-public struct Waterfall: Equatable, Sendable {
+package struct Waterfall: Equatable, Sendable {
   /// One stage.
-  public struct Stage: Equatable, Sendable {
+  package struct Stage: Equatable, Sendable {
     /// What happens in it.
-    public var name: String
+    package var name: String
     /// How much it adds, in the unit of the axis; not negative.
-    public var amount: Double
+    package var amount: Double
 
     /// A stage that adds `amount`.
-    public init(_ name: String, _ amount: Double) {
+    package init(_ name: String, _ amount: Double) {
       self.name = name
       self.amount = amount
     }
   }
 
   /// What stands above the bars.
-  public var title: String
+  package var title: String
   /// What is summed up, with its unit.
-  public var axis: Axis
+  package var axis: Axis
   /// From the top.
-  public var stages: [Stage]
+  package var stages: [Stage]
 
   /// A waterfall of the given stages.
-  public init(title: String, axis: Axis, stages: [Stage]) {
+  package init(title: String, axis: Axis, stages: [Stage]) {
     self.title = title
     self.axis = axis
     self.stages = stages
@@ -32,7 +32,7 @@ public struct Waterfall: Equatable, Sendable {
   private static let barsWidth = 520.0
 
   /// The waterfall as one SVG document.
-  public func svg() -> String {
+  package func svg() -> String {
     let top = 40.0
     let left = 24 + 7 * Double(stages.map(\.name.count).max() ?? 0)
     let bottom = top + Self.rowHeight * Double(stages.count)

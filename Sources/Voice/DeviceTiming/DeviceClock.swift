@@ -1,4 +1,4 @@
-public import MediaCore
+package import MediaCore
 
 /// A sound device's own time: it runs while samples come or go and stands still while they do.
 ///
@@ -8,13 +8,13 @@ public import MediaCore
 ///
 /// A device tells its position in steps of a period or more. Between two of them this clock runs
 /// with the monotonic one, by a step at most.
-public struct DeviceClock: Sendable {
+package struct DeviceClock: Sendable {
   private static var longestStep: Int64 { 100_000_000 }
   /// After so long without a coarse step a device counts as fine again.
   private static var memory: Int64 { 1_000_000_000 }
 
   /// The device's time at the last update; its origin is the monotonic clock's at the first one.
-  public private(set) var now = MonotonicInstant(nanoseconds: 0)
+  package private(set) var now = MonotonicInstant(nanoseconds: 0)
 
   private var rate: SampleRate
   private var period: Int64
@@ -36,7 +36,7 @@ public struct DeviceClock: Sendable {
   private var lastCoarse = MonotonicInstant(nanoseconds: 0)
 
   /// A clock of a device with that period, in frames at `rate`.
-  public init(period: FrameCount, rate: SampleRate) {
+  package init(period: FrameCount, rate: SampleRate) {
     self.rate = rate
     step = rate.nanoseconds(of: period)
     self.period = step
@@ -45,11 +45,11 @@ public struct DeviceClock: Sendable {
   /// Notes that the device was started anew after a fault: what its position will be says nothing
   /// of the time that has passed.
   @_noAllocation @_noLocks
-  public mutating func noteRestart() { isRestarted = true }
+  package mutating func noteRestart() { isRestarted = true }
 
   /// Goes on with another device, whose positions begin anew.
   @_noAllocation @_noLocks
-  public mutating func changeDevice(period: FrameCount, rate: SampleRate) {
+  package mutating func changeDevice(period: FrameCount, rate: SampleRate) {
     self.rate = rate
     self.period = rate.nanoseconds(of: period)
     step = self.period
@@ -60,7 +60,7 @@ public struct DeviceClock: Sendable {
   /// Takes in what the device said at `instant`: it has sampled or sounded `frames` since it began,
   /// at its own rate; `isDry` if a loudspeaker has nothing to play.
   @_noAllocation @_noLocks
-  public mutating func update(
+  package mutating func update(
     frames: Int64,
     isDry: Bool,
     at instant: MonotonicInstant
@@ -114,7 +114,7 @@ public struct DeviceClock: Sendable {
 
   /// The device's time at a monotonic `instant` between the last update and the one before it.
   @_noAllocation @_noLocks
-  public func time(of instant: MonotonicInstant) -> MonotonicInstant {
+  package func time(of instant: MonotonicInstant) -> MonotonicInstant {
     guard let updated else { return instant }
     let age = max(0, updated.nanoseconds(since: instant))
     return max(before, now.advanced(byNanoseconds: -age))
@@ -124,7 +124,7 @@ public struct DeviceClock: Sendable {
   /// until now, in nanoseconds: a step of the device at most, since what is longer was the program
   /// standing still.
   @_noAllocation @_noLocks
-  public func wait(since instant: MonotonicInstant) -> Int64 {
+  package func wait(since instant: MonotonicInstant) -> Int64 {
     max(0, min(step, now.nanoseconds(since: time(of: instant))))
   }
 
@@ -155,7 +155,7 @@ public struct DeviceClock: Sendable {
 
   /// How long before `now` the device had reached `frames`, in nanoseconds.
   @_noAllocation @_noLocks
-  public func age(ofFrame frame: Int64) -> Int64 {
+  package func age(ofFrame frame: Int64) -> Int64 {
     now.nanoseconds - origin - rate.nanoseconds(of: Int(frame))
   }
 }

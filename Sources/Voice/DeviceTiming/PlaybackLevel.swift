@@ -1,4 +1,4 @@
-public import MediaCore
+package import MediaCore
 
 /// How full to keep the playback buffer, and when to write: latency is the fill when a sample is
 /// written.
@@ -23,7 +23,7 @@ public import MediaCore
 /// writing to the taking: as many blocks as begin within it are queued, and written when it begins.
 /// A margin of a period is one block, written at once; half of one is one block, written in
 /// mid-cycle.
-public struct PlaybackLevel: Sendable {
+package struct PlaybackLevel: Sendable {
   private static var quietNanoseconds: Int64 { 4_000_000_000 }
   private static var leastPatience: Int64 { 8_000_000_000 }
   private static var mostPatience: Int64 { 128_000_000_000 }
@@ -38,9 +38,9 @@ public struct PlaybackLevel: Sendable {
 
   /// A period and the margin, in frames: what is to be queued right after writing, or for a device
   /// that takes whole blocks, what sounds until it has taken them.
-  public private(set) var goal: FrameCount
+  package private(set) var goal: FrameCount
   /// How often the buffer ran dry.
-  public private(set) var underruns = 0
+  package private(set) var underruns = 0
 
   private let rate: SampleRate
   private let period: FrameCount
@@ -71,7 +71,7 @@ public struct PlaybackLevel: Sendable {
 
   /// Fill control of a device with the given period and buffer: from one and a half periods (or one
   /// and 5 ms) up to sixteen, but not over 100 ms and always a period less than the buffer.
-  public init(period: FrameCount, capacity: FrameCount, rate: SampleRate) {
+  package init(period: FrameCount, capacity: FrameCount, rate: SampleRate) {
     self.rate = rate
     let period = max(1, period)
     self.period = period
@@ -90,7 +90,7 @@ public struct PlaybackLevel: Sendable {
   /// Only for a device whose microphone and loudspeaker keep the same time; otherwise, at once is
   /// right.
   @_noAllocation @_noLocks
-  public mutating func timeToWrite(
+  package mutating func timeToWrite(
     queued: FrameCount,
     at instant: MonotonicInstant
   ) -> MonotonicInstant {
@@ -104,7 +104,7 @@ public struct PlaybackLevel: Sendable {
   }
 
   /// How long after the beginning of a cycle the device is written to, in nanoseconds.
-  public private(set) var plannedPostponement: Int64 = 0
+  package private(set) var plannedPostponement: Int64 = 0
 
   private var margin: FrameCount {
     @_noAllocation @_noLocks get { max(leastMargin, goal - period) }
@@ -116,26 +116,26 @@ public struct PlaybackLevel: Sendable {
   }
 
   /// Whether the beginnings of cycles say anything of this device, as far as is known.
-  public var followsCycles: Bool { @_noAllocation @_noLocks get { blocks.isPossible } }
+  package var followsCycles: Bool { @_noAllocation @_noLocks get { blocks.isPossible } }
 
   /// When to look how the device takes what was written since it woke the program at `instant`; nil
   /// if that is known.
   @_noAllocation @_noLocks
-  public func timeToLook(at instant: MonotonicInstant) -> MonotonicInstant? {
+  package func timeToLook(at instant: MonotonicInstant) -> MonotonicInstant? {
     guard blocks.isUndecided else { return nil }
     return instant.advanced(byNanoseconds: rate.nanoseconds(of: period / 4 * 3))
   }
 
   /// Takes in how many frames are queued then.
   @_noAllocation @_noLocks
-  public mutating func look(queued: FrameCount) { blocks.look(queued: queued) }
+  package mutating func look(queued: FrameCount) { blocks.look(queued: queued) }
 
   /// Nanoseconds at `instant` since the device took its last block, 0 for one that takes frames all
   /// the time.
   ///
   /// What it says of its queue is of that age.
   @_noAllocation @_noLocks
-  public func age(at instant: MonotonicInstant) -> Int64 { blocks.age(at: instant) ?? 0 }
+  package func age(at instant: MonotonicInstant) -> Int64 { blocks.age(at: instant) ?? 0 }
 
   // More than the block, so that a queue that was taken from is not empty: an empty one stands
   // still.
@@ -151,7 +151,7 @@ public struct PlaybackLevel: Sendable {
   }
 
   /// What is queued right after writing: the goal, or less while the queue still grows.
-  public var level: FrameCount {
+  package var level: FrameCount {
     @_noAllocation @_noLocks get {
       rise.map { min(goal, $0.from + $0.taken / Self.riseShare) } ?? goal
     }
@@ -168,7 +168,7 @@ public struct PlaybackLevel: Sendable {
 
   /// How many frames to write now that `queued` are left.
   @_noAllocation @_noLocks
-  public mutating func framesToWrite(queued: FrameCount, at now: MonotonicInstant) -> FrameCount {
+  package mutating func framesToWrite(queued: FrameCount, at now: MonotonicInstant) -> FrameCount {
     notePause(at: now)
     grow(queued: queued, at: now)
     guard let since = quietSince else {
@@ -201,7 +201,7 @@ public struct PlaybackLevel: Sendable {
 
   /// Notes that `queued` frames are there now that the program has written.
   @_noAllocation @_noLocks
-  public mutating func noteWriting(queued: FrameCount) { blocks.noteWriting(queued) }
+  package mutating func noteWriting(queued: FrameCount) { blocks.noteWriting(queued) }
 
   /// Frames that sound before the device would run dry.
   @_noAllocation @_noLocks
@@ -213,7 +213,7 @@ public struct PlaybackLevel: Sendable {
 
   /// Notes that the buffer ran dry.
   @_noAllocation @_noLocks
-  public mutating func noteUnderrun(at now: MonotonicInstant) {
+  package mutating func noteUnderrun(at now: MonotonicInstant) {
     underruns += 1
     let pause = standstill(at: now)
     blocks.noteRestart()

@@ -1,9 +1,9 @@
-public import SpeechDSP
+package import SpeechDSP
 
 /// How a voice engine runs, for as long as it runs.
-public struct EngineSettings: Equatable, Sendable {
+package struct EngineSettings: Equatable, Sendable {
   /// What the engine is used for beside talking.
-  public enum Measurement: Equatable, Sendable {
+  package enum Measurement: Equatable, Sendable {
     /// Nothing.
     case off
     /// What is captured and played can be fetched with `takeMonitor`.
@@ -13,7 +13,7 @@ public struct EngineSettings: Equatable, Sendable {
   }
 
   /// What an engine times.
-  public enum Trace: Equatable, Sendable {
+  package enum Trace: Equatable, Sendable {
     /// Nothing.
     case off
     /// How late the voice thread is.
@@ -23,17 +23,17 @@ public struct EngineSettings: Equatable, Sendable {
   }
 
   /// The filters between microphone and encoder.
-  public var filters: SpeechFilterSettings
+  package var filters: SpeechFilterSettings
   /// What is measured.
-  public var measurement: Measurement
+  package var measurement: Measurement
   /// What is timed, for `takeStageTimes`.
-  public var trace: Trace
+  package var trace: Trace
   /// Whether each stream hears itself, by the microphone's clock; nothing is captured or played
   /// then.
-  public var isEcho: Bool
+  package var isEcho: Bool
 
   /// Settings without filters and measurements.
-  public init(
+  package init(
     filters: SpeechFilterSettings = .init(),
     measurement: Measurement = .off,
     trace: Trace = .off,

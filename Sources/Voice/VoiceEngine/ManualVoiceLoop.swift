@@ -1,5 +1,5 @@
-public import MediaCore
-public import RealTime
+package import MediaCore
+package import RealTime
 
 /// The voice loop of one call without its thread: its owner runs each iteration, at any time.
 ///
@@ -7,7 +7,7 @@ public import RealTime
 /// up. None of the three may call it back.
 ///
 /// **Thread safety:** one thread at a time.
-public final class ManualVoiceLoop<
+package final class ManualVoiceLoop<
   Device: AudioDevice & ~Copyable,
   Transport: PacketTransport & ~Copyable,
   Time: TimeSource
@@ -19,14 +19,14 @@ public final class ManualVoiceLoop<
   private var stageTimes: RingConsumer<StageTime>?
 
   /// The newest statistics of the device side, nil before the first tenth of a second.
-  public private(set) var engineStatistics: EngineStatistics?
+  package private(set) var engineStatistics: EngineStatistics?
   /// The newest statistics of the stream, nil before the first tenth of a second.
-  public private(set) var statistics: StreamStatistics?
+  package private(set) var statistics: StreamStatistics?
 
   /// Starts `device`, with one stream over `transport`.
   ///
   /// Throws the device's error, a codec's or the system's.
-  public init(
+  package init(
     _ configuration: StreamConfiguration,
     device: consuming Device,
     transport: consuming Transport,
@@ -76,7 +76,7 @@ public final class ManualVoiceLoop<
 
   /// Does what the voice thread does each time it wakes: capture, send, receive, play, or what is
   /// due in mid-cycle.
-  public func turn() {
+  package func turn() {
     loop.turn()
     if let report = reports.read() { engineStatistics = report }
     if let report = streamReports.read() { statistics = report }
@@ -84,18 +84,18 @@ public final class ManualVoiceLoop<
   }
 
   /// When the loop wants to be turned next, whether or not the microphone has something by then.
-  public var nextErrand: MonotonicInstant? { loop.errand?.time }
+  package var nextErrand: MonotonicInstant? { loop.errand?.time }
 
   /// Goes on with `sides` of another device, which it starts.
   ///
   /// Throws the device's error, and then nothing has changed.
-  public func replace(_ sides: StreamDirections, with device: consuming Device) throws {
+  package func replace(_ sides: StreamDirections, with device: consuming Device) throws {
     loop.replace(try DeviceReplacement(sides, with: device))
   }
 
   /// How far the encoder looks ahead, in nanoseconds.
-  public var lookAheadNanoseconds: Int64 { box.stream.statistics.lookAheadNanoseconds }
+  package var lookAheadNanoseconds: Int64 { box.stream.statistics.lookAheadNanoseconds }
 
   /// Where the playout stands, nil before the first packet and while a loss is concealed.
-  public var playout: PlayoutPosition? { box.stream.playout }
+  package var playout: PlayoutPosition? { box.stream.playout }
 }

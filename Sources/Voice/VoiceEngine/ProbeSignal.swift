@@ -1,17 +1,17 @@
 import Glibc
-public import MediaCore
+package import MediaCore
 
 /// The sound that latency is measured with: each second a chirp of 50 ms from 300 to 3000 Hz.
 ///
 /// A chirp survives speech codecs and has one sharp peak of correlation with itself.
-public enum ProbeSignal {
+package enum ProbeSignal {
   /// Frames of one chirp at 48 kHz.
-  public static var chirpFrames: FrameCount { 2_400 }
+  package static var chirpFrames: FrameCount { 2_400 }
   /// Frames from the beginning of one chirp to the next.
-  public static var intervalFrames: FrameCount { 48_000 }
+  package static var intervalFrames: FrameCount { 48_000 }
 
   /// The samples of one chirp, faded in and out.
-  public static func chirp() -> [Float] {
+  package static func chirp() -> [Float] {
     let length = Double(chirpFrames)
     let duration = length / 48_000
     return (0..<chirpFrames).map { frame in
@@ -24,7 +24,7 @@ public enum ProbeSignal {
   }
 
   /// A probe of the given number of seconds.
-  public static func samples(seconds: Int) -> [Float] {
+  package static func samples(seconds: Int) -> [Float] {
     let silence = [Float](repeating: 0, count: intervalFrames - chirpFrames)
     let second = chirp() + silence
     return (0..<max(0, seconds)).flatMap { _ in second }
@@ -34,7 +34,7 @@ public enum ProbeSignal {
   /// there resembles it.
   ///
   /// The position is a frame with a fraction, from a parabola through the peak.
-  public static func find(in samples: [Float], range: Range<Int>) -> Double? {
+  package static func find(in samples: [Float], range: Range<Int>) -> Double? {
     let chirp = chirp()
     let energy = chirp.reduce(0) { $0 + $1 * $1 }
     let positions = range.clamped(to: 0..<max(0, samples.count - chirp.count))

@@ -2,7 +2,7 @@ import MediaCore
 import RealTime
 
 /// The stations of a packet's first sample from mouth to ear, in order.
-public enum VoiceStage: Int, CaseIterable, Hashable, Sendable, BitwiseCopyable {
+package enum VoiceStage: Int, CaseIterable, Hashable, Sendable, BitwiseCopyable {
   /// From the first sample of the packet to the last: its duration.
   case packet
   /// From the last sample in the microphone to its being read: the device's period, and blocks of
@@ -30,11 +30,11 @@ public enum VoiceStage: Int, CaseIterable, Hashable, Sendable, BitwiseCopyable {
 }
 
 /// How long one packet spent in one stage.
-public struct StageTime: Equatable, Sendable, BitwiseCopyable {
+package struct StageTime: Equatable, Sendable, BitwiseCopyable {
   /// Where.
-  public var stage: VoiceStage
+  package var stage: VoiceStage
   /// How long, in nanoseconds.
-  public var nanoseconds: Int64
+  package var nanoseconds: Int64
 }
 
 /// What the microphone has just delivered.

@@ -16,9 +16,9 @@ public final class VoiceEngine<
   /// What was captured and played at 48 kHz since the last call of `takeMonitor`.
   public struct Monitor: Equatable, Sendable {
     /// Samples after the capture filters.
-    public var captured: [Float]
+    package var captured: [Float]
     /// Samples of the far side before the loudspeaker.
-    public var played: [Float]
+    package var played: [Float]
   }
 
   private typealias Loop = VoiceLoop<Device, Transport, SystemTime>
@@ -73,7 +73,7 @@ public final class VoiceEngine<
   ///     system denies real-time scheduling. It must not wait for the initialiser, which waits for
   ///     the thread.
   /// - Throws: the device's error if it does not start, or a codec's or the system's.
-  public init(
+  package init(
     device: consuming Device,
     settings: EngineSettings,
     alarm: WakeEvent? = nil,
@@ -133,14 +133,14 @@ public final class VoiceEngine<
 
   /// What the system has granted the voice thread by now; `pending` until it has begun and after
   /// `stop`.
-  public var scheduling: RealTimeThread.Scheduling {
+  package var scheduling: RealTimeThread.Scheduling {
     control.withLock { $0.thread?.scheduling ?? .pending }
   }
 
   /// Ends the voice thread, which says goodbye on every stream, and releases device and sockets.
   ///
   /// Blocks for a few milliseconds. Later calls do nothing.
-  public func stop() {
+  package func stop() {
     let thread = control.withLock { control in
       let thread = control.thread
       control.thread = nil
@@ -160,13 +160,13 @@ public final class VoiceEngine<
   // MARK: Devices
 
   /// The sides that are gone, or have stood still for a second, and were not replaced.
-  public var goneSides: StreamDirections { signals.goneSides }
+  package var goneSides: StreamDirections { signals.goneSides }
 
   /// Goes on with `sides` of another device, which it starts; what they replace is closed.
   ///
   /// Blocks until that is done. Streams go on: what the microphone misses is a gap of known length.
   /// Throws the device's error, and then nothing has changed.
-  public func replace(_ sides: StreamDirections, with device: consuming Device) throws {
+  package func replace(_ sides: StreamDirections, with device: consuming Device) throws {
     let replacement = try DeviceReplacement(sides, with: device)
     let isTaken = control.withLock { control in
       guard control.thread != nil else { return false }
@@ -243,7 +243,7 @@ public final class VoiceEngine<
   /// nil until it has been.
   ///
   /// Told once, and only of streams that were detached for it; none of others.
-  public func takeUnsentKeys(of stream: StreamID) -> [UInt8]? {
+  package func takeUnsentKeys(of stream: StreamID) -> [UInt8]? {
     control.withLock { control in
       Self.collectReleased(&control)
       guard control.streams[stream.rawValue] == nil else { return nil }
@@ -252,7 +252,7 @@ public final class VoiceEngine<
   }
 
   /// Discards the unsent digits of a stream that was detached.
-  public func forgetUnsentKeys(of stream: StreamID) {
+  package func forgetUnsentKeys(of stream: StreamID) {
     control.withLock { $0.unsentKeys[stream.rawValue] = nil }
   }
 
@@ -271,12 +271,12 @@ public final class VoiceEngine<
   }
 
   /// Lets every stream go, as `detach` does.
-  public func detachAll() {
+  package func detachAll() {
     for id in control.withLock({ Array($0.streams.keys) }) { send(.detach(id: id)) }
   }
 
   /// Sends silence instead of the microphone on every stream, or the microphone again.
-  public func setInputMuted(_ state: MuteState) {
+  package func setInputMuted(_ state: MuteState) {
     send(.muteInput(state == .muted))
   }
 
@@ -286,20 +286,20 @@ public final class VoiceEngine<
   }
 
   /// Changes a stream's Opus bit rate, 6000 to 510000 bits per second.
-  public func setBitrate(_ stream: StreamID, bitsPerSecond: Int) {
+  package func setBitrate(_ stream: StreamID, bitsPerSecond: Int) {
     send(.setBitrate(id: stream.rawValue, bitsPerSecond: bitsPerSecond))
   }
 
   /// Sends a key of the telephone's pad, coded as in RFC 4733, in place of the voice for 100 ms.
-  public func press(_ stream: StreamID, code: UInt8) {
+  package func press(_ stream: StreamID, code: UInt8) {
     send(.press(id: stream.rawValue, code: code))
   }
 
   /// Signalled when there may be something new for `takeKeys` or `takeUnsentKeys`, of any stream.
-  public var keyNews: WakeEvent { signals.keyNews }
+  package var keyNews: WakeEvent { signals.keyNews }
 
   /// Fetches the codes of the keys that the far side has pressed since the last call.
-  public func takeKeys(of stream: StreamID) -> [UInt8] {
+  package func takeKeys(of stream: StreamID) -> [UInt8] {
     control.withLock { control in
       var codes: [UInt8] = []
       control.streams[stream.rawValue]?.keys.drain(into: &codes)
@@ -309,7 +309,7 @@ public final class VoiceEngine<
 
   /// Lets the streams of one conference hear each other, mixed here; 0 takes a stream out of its
   /// one.
-  public func setConference(_ stream: StreamID, _ conference: Int) {
+  package func setConference(_ stream: StreamID, _ conference: Int) {
     send(.setConference(id: stream.rawValue, conference: conference))
   }
 
@@ -337,7 +337,7 @@ public final class VoiceEngine<
   /// The newest statistics of the device side, nil before the first tenth of a second.
   ///
   /// The levels in it are the highest since the last call.
-  public func statistics() -> EngineStatistics? {
+  package func statistics() -> EngineStatistics? {
     control.withLock { control in
       flush(&control)
       Self.collectReleased(&control)
@@ -353,7 +353,7 @@ public final class VoiceEngine<
   /// The newest statistics of a stream, nil before the first tenth of a second and after its end.
   ///
   /// The levels in it are the highest since the last call.
-  public func statistics(of stream: StreamID) -> StreamStatistics? {
+  package func statistics(of stream: StreamID) -> StreamStatistics? {
     control.withLock { control in
       Self.collectReleased(&control)
       guard let attached = control.streams[stream.rawValue] else { return nil }
@@ -371,7 +371,7 @@ public final class VoiceEngine<
   ///
   /// Call it at least each five seconds for every stream: what does not fit into the ring is left
   /// out.
-  public func takeStageTimes() -> [StageTime] {
+  package func takeStageTimes() -> [StageTime] {
     control.withLock { control in
       var times: [StageTime] = []
       control.stageTimes?.drain(into: &times)
@@ -380,7 +380,7 @@ public final class VoiceEngine<
   }
 
   /// Fetches what was captured and played since the last call; empty unless settings ask for it.
-  public func takeMonitor() -> Monitor {
+  package func takeMonitor() -> Monitor {
     control.withLock { control in
       var monitor = Monitor(captured: [], played: [])
       control.monitorCapture?.drain(into: &monitor.captured)

@@ -1,9 +1,9 @@
-public import MediaCore
+package import MediaCore
 
 /// How one stream speaks and hears: codec, framing and identity, as signalling agreed them.
 public struct StreamConfiguration: Equatable, Sendable {
   /// A payload format.
-  public enum Codec: Equatable, Sendable {
+  package enum Codec: Equatable, Sendable {
     /// Opus at a 48 kHz RTP clock (RFC 7587).
     case opus
     /// G.711 mu-law at 8 kHz, payload type 0.
@@ -13,48 +13,48 @@ public struct StreamConfiguration: Equatable, Sendable {
   }
 
   /// The payload format of both directions.
-  public var codec: Codec
+  package var codec: Codec
   /// The payload type to send.
-  public var sendPayloadType: UInt8
+  package var sendPayloadType: UInt8
   /// The payload type to expect.
-  public var receivePayloadType: UInt8
+  package var receivePayloadType: UInt8
   /// The payload type of redundant payloads to send (RFC 2198), nil if the far side takes none.
-  public var sendRedundancyPayloadType: UInt8?
+  package var sendRedundancyPayloadType: UInt8?
   /// The payload type of redundant payloads to expect.
-  public var receiveRedundancyPayloadType: UInt8?
+  package var receiveRedundancyPayloadType: UInt8?
   /// The payload type of telephone events to send (RFC 4733), nil if the far side takes none.
-  public var sendEventPayloadType: UInt8?
+  package var sendEventPayloadType: UInt8?
   /// The payload type of telephone events to expect.
-  public var receiveEventPayloadType: UInt8?
+  package var receiveEventPayloadType: UInt8?
   /// The rate at which the durations of telephone events are counted, nil for the codec's; their
   /// timestamps are the voice's.
-  public var eventClockRate: SampleRate?
+  package var eventClockRate: SampleRate?
   /// False if the far side only talks, or holds the call: no RTP is sent, reports are (RFC 3264).
-  public var maySend = true
+  package var maySend = true
   /// Frames per packet at 48 kHz: 120, 240, 480, 960, 1920 or 2880.
-  public var packetFrames: FrameCount
+  package var packetFrames: FrameCount
   /// Opus bits per second, 6000 to 510000.
-  public var bitrate: Int
+  package var bitrate: Int
   /// How much the Opus encoder computes, 0 to 10: less costs less processor time, and sounds a
   /// little worse.
-  public var complexity = 9
+  package var complexity = 9
   /// True to let `packetFrames` and `bitrate` follow what the far side reports: they are what a
   /// link gets that is not clean.
   ///
   /// Only where redundant payloads are agreed, which tells that the far side plays such a stream
   /// well.
-  public var adaptsPackets = false
+  package var adaptsPackets = false
   /// True to let Opus send in-band redundancy when the far side reports loss and takes no copies.
-  public var usesInBandRedundancy: Bool
+  package var usesInBandRedundancy: Bool
   /// True for discontinuous transmission: Opus sends less during silence.
-  public var usesDiscontinuousTransmission: Bool
+  package var usesDiscontinuousTransmission: Bool
   /// The synchronisation source of what is sent.
-  public var ssrc: UInt32
+  package var ssrc: UInt32
   /// What randomises the first sequence number and timestamp, and names the sender in RTCP.
-  public var seed: UInt64
+  package var seed: UInt64
 
   /// A configuration with the given codec and payload types and the defaults of a headset call.
-  public init(
+  package init(
     codec: Codec,
     sendPayloadType: UInt8,
     receivePayloadType: UInt8,
@@ -73,7 +73,7 @@ public struct StreamConfiguration: Equatable, Sendable {
   }
 
   /// Opus without negotiation: payload type 96, and 97 for redundancy (RFC 2198) if used.
-  public static func opus(
+  package static func opus(
     ssrc: UInt32,
     seed: UInt64,
     withCopies hasCopies: Bool = false
@@ -93,12 +93,12 @@ public struct StreamConfiguration: Equatable, Sendable {
   }
 
   /// The timestamp of the first captured frame.
-  public var firstTimestamp: RTPTimestamp {
+  package var firstTimestamp: RTPTimestamp {
     RTPTimestamp(rawValue: UInt32(truncatingIfNeeded: seed &>> 16))
   }
 
   /// The rate at which RTP timestamps count.
-  public var clockRate: SampleRate {
+  package var clockRate: SampleRate {
     SampleRate(hertz: codec == .opus ? 48_000 : 8_000)
   }
 

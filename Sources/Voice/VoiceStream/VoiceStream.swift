@@ -1,4 +1,4 @@
-public import MediaCore
+package import MediaCore
 import Playout
 import RTP
 
@@ -13,12 +13,12 @@ import RTP
 /// | `nextReport` | now and then; it knows when one is due |
 ///
 /// **Thread safety:** one thread at a time. Nothing here allocates after the initialiser.
-public struct VoiceStream: ~Copyable {
+package struct VoiceStream: ~Copyable {
   /// The largest datagram that is taken or made.
-  public static var maximumDatagram: Int { @_noAllocation @_noLocks get { 1_500 } }
+  package static var maximumDatagram: Int { @_noAllocation @_noLocks get { 1_500 } }
 
   /// Counters and measurements.
-  public private(set) var statistics = StreamStatistics()
+  package private(set) var statistics = StreamStatistics()
 
   private let configuration: StreamConfiguration
   private let clockRate: SampleRate
@@ -40,7 +40,7 @@ public struct VoiceStream: ~Copyable {
   ///
   /// - Parameter configuration: what signalling agreed.
   /// - Throws: the codec's or the resampler's error.
-  public init(_ configuration: StreamConfiguration) throws {
+  package init(_ configuration: StreamConfiguration) throws {
     let sender = try VoiceSender(configuration)
     let voice = VoiceReceiver(decoder: try PayloadDecoder(configuration))
     self.configuration = configuration
@@ -69,7 +69,7 @@ public struct VoiceStream: ~Copyable {
   /// Takes in the first `count` captured frames of `samples`, at 48 kHz; `isMuted` sends silence in
   /// their place.
   @_noAllocation @_noLocks
-  public mutating func push(
+  package mutating func push(
     _ samples: borrowing SampleBuffer,
     count: FrameCount,
     isMuted: Bool
@@ -79,33 +79,33 @@ public struct VoiceStream: ~Copyable {
 
   /// Moves the media time on over `frames` at 48 kHz that a capture fault swallowed.
   @_noAllocation @_noLocks
-  public mutating func skip(_ frames: FrameCount) {
+  package mutating func skip(_ frames: FrameCount) {
     sender.skip(frames)
   }
 
   /// Writes the next RTP packet to `datagram`, of which `maximumDatagram` bytes are needed, and
   /// returns its length; nil when no whole packet is pending.
   @_noAllocation @_noLocks
-  public mutating func nextPacket(into datagram: inout ByteBuffer) -> Int? {
+  package mutating func nextPacket(into datagram: inout ByteBuffer) -> Int? {
     sender.nextPacket(into: &datagram)
   }
 
   /// Sends a key, coded as in RFC 4733, after those that wait; false if the far side takes none, or
   /// too many wait.
   @_noAllocation @_noLocks
-  public mutating func press(_ code: UInt8) -> Bool {
+  package mutating func press(_ code: UInt8) -> Bool {
     sender.press(code)
   }
 
   /// Changes the Opus bit rate.
   @_noAllocation @_noLocks
-  public mutating func setBitrate(_ bitsPerSecond: Int) {
+  package mutating func setBitrate(_ bitsPerSecond: Int) {
     sender.planner.setBitrate(bitsPerSecond)
   }
 
   /// Writes a compound RTCP packet to `datagram` if one is due, or a last one with a goodbye.
   @_noAllocation @_noLocks
-  public mutating func nextReport(
+  package mutating func nextReport(
     into datagram: inout ByteBuffer,
     at now: MonotonicInstant,
     wallNanoseconds: Int64,
@@ -144,7 +144,7 @@ public struct VoiceStream: ~Copyable {
 
   /// Takes in the first `length` bytes of `datagram`, RTP or RTCP, which came at `arrival`.
   @_noAllocation @_noLocks
-  public mutating func receive(
+  package mutating func receive(
     _ datagram: borrowing ByteBuffer,
     length: Int,
     at arrival: ArrivalTime
@@ -158,7 +158,7 @@ public struct VoiceStream: ~Copyable {
   }
 
   /// True once a source was heard.
-  public var hasSource: Bool {
+  package var hasSource: Bool {
     @_noAllocation @_noLocks get {
       if case .some = admission.ssrc { return true }
       return false
@@ -167,11 +167,11 @@ public struct VoiceStream: ~Copyable {
 
   /// Lets the next packet begin the stream anew, whatever its source.
   @_noAllocation @_noLocks
-  public mutating func forgetSource() { admission = SourceValidator() }
+  package mutating func forgetSource() { admission = SourceValidator() }
 
   /// True if the datagram is RTP of the agreed payload type.
   @_noAllocation @_noLocks
-  public func isVoice(_ datagram: borrowing ByteBuffer, length: Int) -> Bool {
+  package func isVoice(_ datagram: borrowing ByteBuffer, length: Int) -> Bool {
     guard let packet = RTPPacket(parsing: datagram, length: length) else { return false }
     return isVoice(packet.header.payloadType) && packet.payloadLength > 0
   }
@@ -325,7 +325,7 @@ public struct VoiceStream: ~Copyable {
   package var unsentKeys: [UInt8] { sender.unsentKeys }
 
   /// Takes the code of the next key that the far side pressed.
-  @_noAllocation @_noLocks public mutating func takeKey() -> UInt8? { heardKeys.take() }
+  @_noAllocation @_noLocks package mutating func takeKey() -> UInt8? { heardKeys.take() }
 
   @_noAllocation @_noLocks
   private mutating func heard(at instant: MonotonicInstant) {
@@ -335,7 +335,7 @@ public struct VoiceStream: ~Copyable {
 
   /// Notes that the far side's host refused a packet.
   @_noAllocation @_noLocks
-  public mutating func noteRefusal() {
+  package mutating func noteRefusal() {
     statistics.refusals += 1
   }
 
@@ -355,7 +355,7 @@ public struct VoiceStream: ~Copyable {
   /// Adds what the far side said to the `count` frames of `output`, at 48 kHz, that will sound
   /// next; `now` is the loudspeaker's time.
   @_noAllocation @_noLocks
-  public mutating func render(
+  package mutating func render(
     addingTo output: inout SampleBuffer,
     count: FrameCount,
     at now: MonotonicInstant
@@ -366,7 +366,7 @@ public struct VoiceStream: ~Copyable {
 
   /// Where the playout stands, nil before the first packet and while a loss or a silence is
   /// bridged.
-  public var playout: PlayoutPosition? {
+  package var playout: PlayoutPosition? {
     guard let frame = voice.jitterBuffer.expectedFrame,
       let timestamp = mediaClock.timestamp(of: frame)
     else { return nil }
@@ -377,7 +377,7 @@ public struct VoiceStream: ~Copyable {
 
   /// Brings `statistics` up to `now`, returns them and starts the next interval of the levels.
   @_noAllocation @_noLocks
-  public mutating func takeStatistics(at now: MonotonicInstant) -> StreamStatistics {
+  package mutating func takeStatistics(at now: MonotonicInstant) -> StreamStatistics {
     statistics.note(reception, clockRate: clockRate)
     statistics.note(voice)
     statistics.note(sender)

@@ -1,7 +1,7 @@
 import Glibc
 import MediaCore
-public import SpeechDSP
-public import VoiceEngine
+package import SpeechDSP
+package import VoiceEngine
 
 /// A whole call between two machines in virtual time: the voice loop, the codec and the packets are
 /// real, the clocks, the network and the headsets are scripted.
@@ -13,9 +13,9 @@ public import VoiceEngine
 /// ahead of the other by so much. That changes nothing else.
 ///
 /// **Thread safety:** one thread at a time.
-public final class SimulatedCall {
+package final class SimulatedCall {
   /// How many threads run a call.
-  public enum Threads: Sendable {
+  package enum Threads: Sendable {
     /// The one that asks for it.
     case one
     /// That one and another, if the system has a processor for each and packets take at least five
@@ -24,36 +24,36 @@ public final class SimulatedCall {
   }
 
   /// One end of the call.
-  public struct Party: Sendable {
+  package struct Party: Sendable {
     /// Its headset.
-    public var card = ScriptedSoundCard.Script()
+    package var card = ScriptedSoundCard.Script()
     /// What the voice path filters.
-    public var filters = SpeechFilterSettings()
+    package var filters = SpeechFilterSettings()
     /// Whether it sends its voice; reports go out in any case.
-    public var maySend = true
+    package var maySend = true
     /// What the voice loop times.
-    public var trace = EngineSettings.Trace.off
+    package var trace = EngineSettings.Trace.off
     /// How late the voice thread runs in the mean, exponentially distributed, in nanoseconds.
-    public var latenessNanoseconds: Int64 = 60_000
+    package var latenessNanoseconds: Int64 = 60_000
 
     /// Someone silent with a faultless headset.
-    public init() {}
+    package init() {}
   }
 
   /// How the far side is heard at a moment.
-  public struct Observation: Equatable, Sendable {
+  package struct Observation: Equatable, Sendable {
     /// Seconds since the call began.
-    public var second: Double
+    package var second: Double
     /// From mouth to ear in milliseconds, nil while nothing is played.
-    public var delay: Double?
+    package var delay: Double?
     /// How long the playout means to hold packets back beyond the fastest, in milliseconds.
-    public var target: Double
+    package var target: Double
     /// What the stream has done so far.
-    public var stream: StreamStatistics
+    package var stream: StreamStatistics
     /// What the far side's stream, which is heard, has done so far.
-    public var far: StreamStatistics?
+    package var far: StreamStatistics?
     /// What the headset's side has done so far.
-    public var engine: EngineStatistics
+    package var engine: EngineStatistics
   }
 
   private let near: SimulatedParty
@@ -74,7 +74,7 @@ public final class SimulatedCall {
   /// Lets `far` talk to `near`, and the other way round, over networks of which all is decided.
   ///
   /// Both use `configuration`, with identities of their own. Throws what a codec or filter does.
-  public init(
+  package init(
     near: Party,
     far: Party,
     towardsNear: any PacketPath,
@@ -117,7 +117,7 @@ public final class SimulatedCall {
   }
 
   /// Both directions over the same kind of network.
-  public convenience init(
+  package convenience init(
     near: Party,
     far: Party,
     over conditions: NetworkConditions,
@@ -141,7 +141,7 @@ public final class SimulatedCall {
 
   /// Runs `seconds` more of the call, and tells `observe` ten times a second how the near side
   /// hears.
-  public func run(seconds: Double, observing observe: (Observation) -> Void = { _ in }) {
+  package func run(seconds: Double, observing observe: (Observation) -> Void = { _ in }) {
     let end = now.advanced(byNanoseconds: seconds > 0 ? Int64(min(seconds, 1e9) * 1e9) : 0)
     while true {
       let next = min(near.nextTurn, far.nextTurn)
@@ -169,10 +169,10 @@ public final class SimulatedCall {
   }
 
   /// What the near side hears, at its loudspeaker's rate.
-  public var heard: [Float] { near.card.heard }
+  package var heard: [Float] { near.card.heard }
 
   /// Datagrams that were sent to the near side, and how many of them the network lost.
-  public var traffic: (sent: Int, lost: Int) { (towardsNear.sent, towardsNear.lost) }
+  package var traffic: (sent: Int, lost: Int) { (towardsNear.sent, towardsNear.lost) }
 
   private var observation: Observation? {
     guard let stream = near.statistics, let engine = near.engineStatistics else { return nil }

@@ -1,9 +1,9 @@
-public import RealTime
+package import RealTime
 
 /// Something that happens to a headset or to the machine it is plugged into.
-public struct DeviceFault: Equatable, Sendable {
+package struct DeviceFault: Equatable, Sendable {
   /// What happens.
-  public enum Kind: Equatable, Sendable {
+  package enum Kind: Equatable, Sendable {
     /// The program gets no processor: the card runs on, its rings overflow and run dry (an xrun).
     case stopped
     /// The card stands still, as when the machine is suspended or a sound server stalls.
@@ -14,16 +14,16 @@ public struct DeviceFault: Equatable, Sendable {
   }
 
   /// What happens.
-  public var kind: Kind
+  package var kind: Kind
   /// When, in nanoseconds since the call began.
-  public var at: Int64
+  package var at: Int64
   /// For how long, in nanoseconds.
-  public var duration: Int64
+  package var duration: Int64
   /// The sides that are unplugged; other faults strike both.
-  public var sides: StreamDirections
+  package var sides: StreamDirections
 
   /// A fault `second` seconds after the beginning, for `milliseconds`.
-  public init(
+  package init(
     _ kind: Kind,
     second: Double,
     milliseconds: Double = 0,

@@ -1,15 +1,15 @@
-public import CLinux
-public import MediaCore
-public import RealTime
+package import CLinux
+package import MediaCore
+package import RealTime
 
 /// A scripted sound card as the voice loop sees it; its sides may be of two.
-public struct ScriptedHeadset: AudioDevice, ~Copyable {
+package struct ScriptedHeadset: AudioDevice, ~Copyable {
   private var microphone: ScriptedSoundCard
   private var loudspeaker: ScriptedSoundCard
   private let opened: StreamDirections
 
   /// Whether both sides are of one card, with one crystal.
-  public var isOneDevice: Bool {
+  package var isOneDevice: Bool {
     microphone === loudspeaker
       && loudspeaker.script.captureDrift == loudspeaker.script.playbackDrift
   }
@@ -22,49 +22,50 @@ public struct ScriptedHeadset: AudioDevice, ~Copyable {
   }
 
   /// The rate of the microphone as it says itself; the crystal may think otherwise.
-  public var captureRate: SampleRate { .voice }
+  package var captureRate: SampleRate { .voice }
   /// The rate of the loudspeaker as it says itself.
-  public var playbackRate: SampleRate { .voice }
+  package var playbackRate: SampleRate { .voice }
   /// Frames that the microphone delivers at a time.
-  public var capturePeriod: FrameCount { microphone.script.period }
+  package var capturePeriod: FrameCount { microphone.script.period }
   /// Frames that the loudspeaker takes at a time.
-  public var playbackPeriod: FrameCount { loudspeaker.script.period }
+  package var playbackPeriod: FrameCount { loudspeaker.script.period }
   /// The most frames that the loudspeaker can have queued.
-  public var playbackCapacity: FrameCount { ScriptedSoundCard.capacity }
+  package var playbackCapacity: FrameCount { ScriptedSoundCard.capacity }
 
   /// Starts both directions.
-  public mutating func start(fill: FrameCount) throws(AudioDeviceError) {
+  package mutating func start(fill: FrameCount) throws(AudioDeviceError) {
     microphone.start(opened, fill: fill)
   }
 
   /// Nothing waits for it: the simulation knows when it is ready.
-  public mutating func pollDescriptors(
+  package mutating func pollDescriptors(
     _ descriptors: inout FixedArray<pollfd>,
     from first: Int
   ) -> Int { 0 }
 
   /// Does nothing.
-  public mutating func acknowledge(_ descriptors: inout FixedArray<pollfd>, from first: Int) {}
+  package mutating func acknowledge(_ descriptors: inout FixedArray<pollfd>, from first: Int) {}
 
   /// What the microphone has heard in whole periods.
-  public mutating func read(into block: inout SampleBuffer) -> DeviceTransfer {
+  package mutating func read(into block: inout SampleBuffer) -> DeviceTransfer {
     microphone.read(into: &block)
   }
 
   /// Queues frames for the loudspeaker.
-  public mutating func write(_ block: borrowing SampleBuffer, count: FrameCount) -> DeviceTransfer {
+  package mutating func write(_ block: borrowing SampleBuffer, count: FrameCount) -> DeviceTransfer
+  {
     loudspeaker.write(block, count: count)
   }
 
   /// Frames that have not sounded.
-  public mutating func queuedFrames() -> FrameCount { loudspeaker.queuedFrames }
+  package mutating func queuedFrames() -> FrameCount { loudspeaker.queuedFrames }
   /// The same: nothing lies beyond the ring.
-  public mutating func playbackDelayFrames() -> FrameCount { loudspeaker.queuedFrames }
+  package mutating func playbackDelayFrames() -> FrameCount { loudspeaker.queuedFrames }
   /// Frames sampled and not read.
-  public mutating func pendingFrames() -> FrameCount { microphone.pendingFrames }
+  package mutating func pendingFrames() -> FrameCount { microphone.pendingFrames }
 
   /// Exchanges these sides with those of `other`.
-  public mutating func exchange(_ sides: StreamDirections, with other: inout ScriptedHeadset) {
+  package mutating func exchange(_ sides: StreamDirections, with other: inout ScriptedHeadset) {
     if sides.contains(.capture) { swap(&microphone, &other.microphone) }
     if sides.contains(.playback) { swap(&loudspeaker, &other.loudspeaker) }
   }

@@ -1,37 +1,37 @@
-public import MediaCore
+package import MediaCore
 import RealTime
 
 /// A headset's sound card in virtual time: its crystals, what the microphone hears, what the
 /// loudspeaker sounds, and what happens to it.
 ///
 /// **Thread safety:** one thread at a time.
-public final class ScriptedSoundCard {
+package final class ScriptedSoundCard {
   /// What a card is like.
-  public struct Script: Sendable {
+  package struct Script: Sendable {
     /// How much too fast the microphone's crystal is, in parts per million.
-    public var captureDrift = 0
+    package var captureDrift = 0
     /// How much too fast the loudspeaker's crystal is, in parts per million.
-    public var playbackDrift = 0
+    package var playbackDrift = 0
     /// Frames at a time in both directions.
-    public var period: FrameCount = 120
+    package var period: FrameCount = 120
     /// Whether the loudspeaker takes whole periods at once, as a sound server does, and not frame
     /// by frame.
-    public var takesBlocks = false
+    package var takesBlocks = false
     /// What happens, in order of time.
-    public var faults: [DeviceFault] = []
+    package var faults: [DeviceFault] = []
     /// What the microphone hears, over and over, at 48 kHz; nothing if empty.
-    public var sound: [Float] = []
+    package var sound: [Float] = []
     /// Whether what the loudspeaker sounds is kept.
-    public var isRecorded = true
+    package var isRecorded = true
 
     /// A faultless card in a silent room.
-    public init() {}
+    package init() {}
   }
 
   static let capacity: FrameCount = 4_800
 
   /// What has sounded, from the first frame on, at the loudspeaker's rate.
-  public private(set) var heard: [Float] = []
+  package private(set) var heard: [Float] = []
 
   let script: Script
   private let time: VirtualTime

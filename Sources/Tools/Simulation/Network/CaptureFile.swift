@@ -1,9 +1,9 @@
 import CPcap
 
 /// A file that tcpdump or Wireshark wrote.
-public enum CaptureFile {
+package enum CaptureFile {
   /// The RTP in the file at `path`; nil if it is no capture.
-  public static func read(_ path: String) -> PacketCapture? {
+  package static func read(_ path: String) -> PacketCapture? {
     var error = [CChar](repeating: 0, count: Int(PCAP_ERRBUF_SIZE))
     let precision = UInt32(PCAP_TSTAMP_PRECISION_NANO)
     guard let file = unsafe pcap_open_offline_with_tstamp_precision(path, precision, &error) else {

@@ -1,17 +1,17 @@
 import Glibc
-public import MediaCore
+package import MediaCore
 
 /// One direction of a network: tells when each packet arrives, or that it does not.
 ///
 /// The order is kept, as a queue keeps it, but for packets that are to be overtaken. The same seed
 /// and the same times of sending give the same fates. **Thread safety:** one thread at a time.
-public struct EmulatedNetwork: Sendable {
+package struct EmulatedNetwork: Sendable {
   /// What becomes of a packet.
-  public struct DeliveryOutcome: Equatable, Sendable {
+  package struct DeliveryOutcome: Equatable, Sendable {
     /// When it arrives, nil if it is lost.
-    public var arrival: MonotonicInstant?
+    package var arrival: MonotonicInstant?
     /// When it arrives once more, nil if it does not.
-    public var copy: MonotonicInstant?
+    package var copy: MonotonicInstant?
   }
 
   private let conditions: NetworkConditions
@@ -29,13 +29,13 @@ public struct EmulatedNetwork: Sendable {
   private static let correlation = 0.5
 
   /// A network of which every random choice follows from `seed`.
-  public init(_ conditions: NetworkConditions, seed: UInt64) {
+  package init(_ conditions: NetworkConditions, seed: UInt64) {
     self.conditions = conditions.bounded
     generator = SeededGenerator(seed: seed)
   }
 
   /// The delay of the fastest packet on the fastest way, in nanoseconds.
-  public var leastDelay: Int64 {
+  package var leastDelay: Int64 {
     var (least, sum): (Int64, Int64) = (0, 0)
     for change in conditions.routeChanges.sorted(by: { $0.at < $1.at }) {
       sum += change.delayNanoseconds
@@ -46,7 +46,7 @@ public struct EmulatedNetwork: Sendable {
 
   /// What becomes of a packet of `byteCount` bytes that is sent at `instant`, which is not before
   /// the last one.
-  public mutating func fate(sentAt instant: MonotonicInstant, byteCount: Int) -> DeliveryOutcome {
+  package mutating func fate(sentAt instant: MonotonicInstant, byteCount: Int) -> DeliveryOutcome {
     let begin = begin ?? instant
     self.begin = begin
     let age = instant.nanoseconds(since: begin)

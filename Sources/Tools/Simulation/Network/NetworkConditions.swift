@@ -1,66 +1,66 @@
 import MediaCore
 
 /// What a network does to packets on their way, as measured or as a specification gives it.
-public struct NetworkConditions: Equatable, Sendable {
+package struct NetworkConditions: Equatable, Sendable {
   /// What a user would call this network.
-  public var name: String
+  package var name: String
   /// The one-way delay of the fastest packet, in nanoseconds.
-  public var delayNanoseconds: Int64
+  package var delayNanoseconds: Int64
   /// The mean of what is added to it, correlated from packet to packet (half of each is new,
   /// exponentially distributed), in nanoseconds.
-  public var jitterNanoseconds: Int64
+  package var jitterNanoseconds: Int64
   /// The share of packets that is lost, 0 to 1.
-  public var lossShare: Double
+  package var lossShare: Double
   /// The mean number of packets that are lost in a row, at least 1 (Gilbert's model: two states,
   /// all lost in the bad one).
-  public var lossBurst: Double
+  package var lossBurst: Double
   /// Mean time between two stalls, in nanoseconds; 0 for none.
   ///
   /// In a stall nothing arrives, after it everything at once, as when Wi-Fi scans or hands over.
-  public var stallIntervalNanoseconds: Int64
+  package var stallIntervalNanoseconds: Int64
   /// The longest stall; lengths lie evenly between a quarter of it and it.
-  public var stallNanoseconds: Int64
+  package var stallNanoseconds: Int64
 
   /// The share of packets that come a second time, 0 to 1, a little after the first.
-  public var duplicateShare = 0.0
+  package var duplicateShare = 0.0
   /// The share of packets that a later one may overtake, 0 to 1: they take `reorderNanoseconds`
   /// longer.
-  public var reorderShare = 0.0
+  package var reorderShare = 0.0
   /// How much longer a packet takes that is overtaken, in nanoseconds.
-  public var reorderNanoseconds: Int64 = 10_000_000
+  package var reorderNanoseconds: Int64 = 10_000_000
   /// Bits per second that the narrowest link carries, 0 without a limit.
-  public var linkBitsPerSecond = 0
+  package var linkBitsPerSecond = 0
   /// How long a packet may wait for that link, in nanoseconds; one that would wait longer is lost.
-  public var queueNanoseconds: Int64 = 200_000_000
+  package var queueNanoseconds: Int64 = 200_000_000
   /// When the way changes, in nanoseconds since the first packet, and how much slower (faster, if
   /// negative) the new one is.
-  public var routeChanges: [RouteChange] = []
+  package var routeChanges: [RouteChange] = []
   /// When nothing passes.
-  public var outages: [Outage] = []
+  package var outages: [Outage] = []
 
   /// Another way from a moment on.
-  public struct RouteChange: Equatable, Sendable {
+  package struct RouteChange: Equatable, Sendable {
     /// Nanoseconds since the first packet.
-    public var at: Int64
+    package var at: Int64
     /// What is added to the delay from then on, in nanoseconds.
-    public var delayNanoseconds: Int64
+    package var delayNanoseconds: Int64
 
     /// A way that is `milliseconds` slower from `second` on.
-    public init(second: Double, milliseconds: Double) {
+    package init(second: Double, milliseconds: Double) {
       at = NetworkConditions.nanoseconds(second, unit: 1e9)
       delayNanoseconds = NetworkConditions.nanoseconds(milliseconds, unit: 1e6)
     }
   }
 
   /// A time without any network.
-  public struct Outage: Equatable, Sendable {
+  package struct Outage: Equatable, Sendable {
     /// Nanoseconds since the first packet.
-    public var at: Int64
+    package var at: Int64
     /// How long nothing passes, in nanoseconds.
-    public var nanoseconds: Int64
+    package var nanoseconds: Int64
 
     /// Nothing passes for `milliseconds` from `second` on.
-    public init(second: Double, milliseconds: Double) {
+    package init(second: Double, milliseconds: Double) {
       at = NetworkConditions.nanoseconds(second, unit: 1e9)
       nanoseconds = NetworkConditions.nanoseconds(milliseconds, unit: 1e6)
     }
@@ -99,7 +99,7 @@ public struct NetworkConditions: Equatable, Sendable {
   }
 
   /// A network that only delays.
-  public init(
+  package init(
     _ name: String,
     delayMilliseconds: Double,
     jitterMilliseconds: Double = 0,
@@ -118,11 +118,11 @@ public struct NetworkConditions: Equatable, Sendable {
   }
 
   /// A cable between two machines.
-  public static let clean = NetworkConditions("clean", delayMilliseconds: 0.2)
+  package static let clean = NetworkConditions("clean", delayMilliseconds: 0.2)
   /// An office's network.
-  public static let lan = NetworkConditions("lan", delayMilliseconds: 1, jitterMilliseconds: 0.5)
+  package static let lan = NetworkConditions("lan", delayMilliseconds: 1, jitterMilliseconds: 0.5)
   /// A quiet wireless network and the way to a neighbouring city.
-  public static let wifi = NetworkConditions(
+  package static let wifi = NetworkConditions(
     "wifi",
     delayMilliseconds: 15,
     jitterMilliseconds: 5,
@@ -130,7 +130,7 @@ public struct NetworkConditions: Equatable, Sendable {
   )
   /// A wireless network whose radio scans: each ten seconds or so 100 to 400 ms pass without a
   /// packet.
-  public static let wifiStalls = NetworkConditions(
+  package static let wifiStalls = NetworkConditions(
     "wifi-stalls",
     delayMilliseconds: 15,
     jitterMilliseconds: 5,
@@ -139,7 +139,7 @@ public struct NetworkConditions: Equatable, Sendable {
     stallMilliseconds: 400
   )
   /// 5 % lost in bursts of 2.
-  public static let lossy5 = NetworkConditions(
+  package static let lossy5 = NetworkConditions(
     "lossy-5",
     delayMilliseconds: 20,
     jitterMilliseconds: 2,
@@ -147,7 +147,7 @@ public struct NetworkConditions: Equatable, Sendable {
     lossBurst: 2
   )
   /// 10 % lost in bursts of 4.
-  public static let lossy10 = NetworkConditions(
+  package static let lossy10 = NetworkConditions(
     "lossy-10",
     delayMilliseconds: 20,
     jitterMilliseconds: 2,
@@ -156,7 +156,7 @@ public struct NetworkConditions: Equatable, Sendable {
   )
 
   /// A telephone in a moving car: each few seconds the queue of the radio builds up.
-  public static let mobile = NetworkConditions(
+  package static let mobile = NetworkConditions(
     "mobile",
     delayMilliseconds: 40,
     jitterMilliseconds: 8,
@@ -166,7 +166,7 @@ public struct NetworkConditions: Equatable, Sendable {
     stallMilliseconds: 160
   )
   /// Everything at once: a crowded wireless network and half the world between.
-  public static let awful: NetworkConditions = {
+  package static let awful: NetworkConditions = {
     var conditions = NetworkConditions(
       "awful",
       delayMilliseconds: 100,
@@ -182,14 +182,14 @@ public struct NetworkConditions: Equatable, Sendable {
     return conditions
   }()
   /// A way that becomes 200 ms slower after twenty seconds, for good.
-  public static let routeChange: NetworkConditions = {
+  package static let routeChange: NetworkConditions = {
     var conditions = NetworkConditions("route-change", delayMilliseconds: 20, jitterMilliseconds: 2)
     conditions.routeChanges = [RouteChange(second: 20, milliseconds: 200)]
     return conditions
   }()
 
   /// Every network that has a name.
-  public static let all = [
+  package static let all = [
     clean, lan, wifi, wifiStalls, lossy5, lossy10, mobile, awful, routeChange,
   ]
 }

@@ -1,13 +1,13 @@
-public import MediaCore
+package import MediaCore
 
 /// What a real network did to packets, recorded to be replayed, over and over.
 ///
 /// A text file with one line per packet: when it was sent and when it arrived, in milliseconds of
 /// any two clocks, or `lost` instead of the latter; lines that begin with `#` say nothing. The
 /// fastest packet counts as `baseNanoseconds` under way, since two clocks do not tell.
-public struct NetworkTrace: PacketPath, Equatable, Sendable {
+package struct NetworkTrace: PacketPath, Equatable, Sendable {
   /// Why a file cannot be used.
-  public enum ParseError: Error, Equatable, Sendable {
+  package enum ParseError: Error, Equatable, Sendable {
     /// Line `number`, counted from 1, is none of the two forms.
     case unreadable(line: Int)
     /// No packet arrived.
@@ -23,12 +23,12 @@ public struct NetworkTrace: PacketPath, Equatable, Sendable {
 
   let packets: [Packet]
   /// What is added to every delay, in nanoseconds.
-  public var baseNanoseconds: Int64 = 1_000_000
+  package var baseNanoseconds: Int64 = 1_000_000
   private var place = 0
   private var begin: MonotonicInstant?
 
   /// Reads the lines of a trace.
-  public init(parsing text: String) throws(ParseError) {
+  package init(parsing text: String) throws(ParseError) {
     var packets: [(departure: Double, arrival: Double?)] = []
     for (index, line) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
       .enumerated()
@@ -69,7 +69,7 @@ public struct NetworkTrace: PacketPath, Equatable, Sendable {
   }
 
   /// What became of the recorded packet that was sent last before `instant`.
-  public mutating func fate(sentAt instant: MonotonicInstant, byteCount: Int)
+  package mutating func fate(sentAt instant: MonotonicInstant, byteCount: Int)
     -> EmulatedNetwork.DeliveryOutcome
   {
     let begin = begin ?? instant

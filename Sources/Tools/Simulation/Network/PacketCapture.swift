@@ -6,7 +6,7 @@ import RTP
 ///
 /// Departures come from the RTP timestamps, arrivals from the capture, and losses
 /// by the gaps in the numbering. Of several sources the one with the most packets counts.
-public struct PacketCapture {
+package struct PacketCapture {
   private struct Source {
     var extender = SequenceExtender()
     var timestamp: (raw: RTPTimestamp, ticks: Int64)?
@@ -18,11 +18,11 @@ public struct PacketCapture {
   private var sources: [UInt32: Source] = [:]
 
   /// A capture of nothing.
-  public init() {}
+  package init() {}
 
   /// Takes in a frame that was captured at `nanoseconds`, on a link that the pcap format numbers
   /// `linkType`; what is no RTP says nothing.
-  public mutating func add(frame bytes: [UInt8], linkType: Int, at nanoseconds: Int64) {
+  package mutating func add(frame bytes: [UInt8], linkType: Int, at nanoseconds: Int64) {
     let frame = CapturedFrame(bytes: bytes, linkType: linkType)
     guard let payload = frame.datagram.map({ Array($0) }),
       let packet = RTPPacket(parsing: ByteBuffer(payload), length: payload.count)
@@ -49,7 +49,7 @@ public struct PacketCapture {
   }
 
   /// What the network did to the packets; throws `empty` if there were not two of one source.
-  public func trace() throws(NetworkTrace.ParseError) -> NetworkTrace {
+  package func trace() throws(NetworkTrace.ParseError) -> NetworkTrace {
     let source = sources.values.max { $0.packets.count < $1.packets.count }
     let numbers = source?.packets.keys.sorted() ?? []
     guard let source, let first = numbers.first, numbers.count > 1 else { throw .empty }

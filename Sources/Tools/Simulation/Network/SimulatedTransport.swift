@@ -1,8 +1,8 @@
-public import MediaCore
-public import RealTime
+package import MediaCore
+package import RealTime
 
 /// The datagram path of a simulated machine.
-public struct SimulatedTransport: PacketTransport, ~Copyable {
+package struct SimulatedTransport: PacketTransport, ~Copyable {
   private let outgoing: SimulatedLink
   private let incoming: SimulatedLink
   private let time: VirtualTime
@@ -14,10 +14,10 @@ public struct SimulatedTransport: PacketTransport, ~Copyable {
   }
 
   /// There is none.
-  public var descriptor: CInt { -1 }
+  package var descriptor: CInt { -1 }
 
   /// The next datagram that has arrived by now.
-  public mutating func receive(
+  package mutating func receive(
     into buffer: inout ByteBuffer,
     at now: MonotonicInstant
   ) -> TransportOutcome {
@@ -28,13 +28,13 @@ public struct SimulatedTransport: PacketTransport, ~Copyable {
   }
 
   /// Does nothing: there is one sender only.
-  public mutating func admitLastSource() {}
+  package mutating func admitLastSource() {}
 
   /// Does nothing: no other address was admitted.
-  public mutating func forgetAdmitted() {}
+  package mutating func forgetAdmitted() {}
 
   /// Hands a datagram to the network.
-  public mutating func send(
+  package mutating func send(
     _ datagram: borrowing ByteBuffer,
     length: Int,
     isControl: Bool
