@@ -271,6 +271,13 @@ let package = Package(
     tests("CallKit", ["PushKit", "CallKit", "CallState", "AVFAudio", "ALSAAudio", "Intents"]),
     tests("SIPSignalling", ["SIPSignalling", "CLibre"]),
     tests(
+      "SidetonePhone",
+      [
+        "ALSAAudio", "AVFAudio", "CallKit", "MediaCore", "SIPSignalling", "SidetonePhone",
+        "Simulation", "UDPTransport", "VoiceEngine", "VoiceStream",
+      ]
+    ),
+    tests(
       "CallScreen",
       [
         "ALSAAudio", "BusFixture", "CallKit", "CallScreen", "CallState", "DesktopServices",

@@ -220,7 +220,7 @@ private final class SIPLine: CallLine, @unchecked Sendable {
       guard let leg = legs.first(where: { $0.sip == id }) else { return }
       leg.media = media
       attach(leg)
-    case .listening, .untold:
+    case .listening, .renegotiationFailed:
       break
     case .established(let id):
       if let leg = legs.first(where: { $0.sip == id }) { connected?(leg.call) }

@@ -115,15 +115,6 @@ struct TelephoneEventTests {
     #expect(heard([(100_000, 960, true), (90_000, 960, true)]) == [7])
   }
 
-  @Test func keysThatHaveNotBegunAreToldInTheirOrder() {
-    var sender = TelephoneEventSender()
-    for key: UInt8 in [4, 2, 1] { _ = sender.press(key) }
-    #expect(sender.unsent == [4, 2, 1])
-    _ = sender.next(frames: 480, at: RTPTimestamp(rawValue: 0), framesPerTick: 1)
-    // Who has heard the beginning of a key has heard it.
-    #expect(sender.unsent == [2, 1])
-  }
-
   @Test func lateSenderIsFullAtSixtyFourKeys() {
     var sender = TelephoneEventSender()
     var taken = 0

@@ -27,7 +27,7 @@ struct SessionDescriptionTests {
     let offer = Array((lines.joined(separator: "\r\n") + "\r\n").utf8)
     guard let body = unsafe re_buffer_from(offer, offer.count) else { return nil }
     defer { unsafe mem_deref(body) }
-    return unsafe description.agree(with: body, isOffer: isOffer)
+    return unsafe description.negotiate(with: body, isOffer: isOffer)
   }
 
   private func text(_ description: SessionDescription, asOffer isOffer: Bool) -> String {
@@ -81,7 +81,7 @@ struct SessionDescriptionTests {
     let description = try #require(SessionDescription(Self.ours))
     #expect(agree(description, on: "111", Self.opus)?.codec == .opus)
     #expect(!text(description, asOffer: true).contains("PCMU"))
-    description.widen()
+    description.offerAllCodecs()
     let offer = text(description, asOffer: true)
     #expect(offer.contains("a=rtpmap:111 opus") && offer.contains("PCMU"), "\(offer)")
     let media = agree(description, on: "0", [], isOffer: false)

@@ -94,7 +94,7 @@ final class SIPCall {
     self.description = description
     var isOffer = true
     if let remote = unsafe remoteOffer {
-      guard let media = unsafe description.agree(with: remote, isOffer: true) else {
+      guard let media = unsafe description.negotiate(with: remote, isOffer: true) else {
         reject(code: 488, phrase: "Not Acceptable Here")
         report(.ended(id, .noCommonCodec))
         return false
@@ -139,7 +139,12 @@ final class SIPCall {
     let code = unsafe sipsess_modify(session, body)
     guard code != 0 else { return }
     let text = unsafe strerror(code)
-    report(.untold(id, reason: unsafe text.map { unsafe String(cString: $0) } ?? "error \(code)"))
+    report(
+      .renegotiationFailed(
+        id,
+        reason: unsafe text.map { unsafe String(cString: $0) } ?? "error \(code)"
+      )
+    )
   }
 
   private func close() {
@@ -159,7 +164,7 @@ final class SIPCall {
 
   private func gotAnswer(_ message: UnsafePointer<sip_msg>?) -> CInt {
     guard let body = unsafe message?.pointee.mb, let description,
-      let media = unsafe description.agree(with: body, isOffer: false)
+      let media = unsafe description.negotiate(with: body, isOffer: false)
     else {
       // A call that stands outlives a description that makes no sense.
       lacksCodec = !isEstablished
@@ -178,11 +183,13 @@ final class SIPCall {
     let body = unsafe message?.pointee.mb
     var isOffer = true
     if let body = unsafe body, unsafe mbuf_get_left(body) > 0 {
-      guard let media = unsafe description.agree(with: body, isOffer: true) else { return EPROTO }
+      guard let media = unsafe description.negotiate(with: body, isOffer: true) else {
+        return EPROTO
+      }
       isOffer = false
       report(.media(id, media))
     } else {
-      description.widen()
+      description.offerAllCodecs()
     }
     unsafe answer.pointee = description.encode(asOffer: isOffer)
     return unsafe answer.pointee == nil ? ENOMEM : 0

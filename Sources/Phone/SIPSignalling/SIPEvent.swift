@@ -56,7 +56,7 @@ public enum SIPEvent: Equatable, Sendable {
   case media(SIPCallID, NegotiatedMedia)
   /// A re-INVITE could not be sent, for the given reason: the far side knows nothing of what has
   /// changed.
-  case untold(SIPCallID, reason: String)
+  case renegotiationFailed(SIPCallID, reason: String)
   /// The call is over.
   case ended(SIPCallID, SIPEndReason)
 }

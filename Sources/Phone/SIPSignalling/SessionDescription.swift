@@ -94,13 +94,13 @@ final class SessionDescription {
   }
 
   /// Makes the next offer name every codec again, as one that the far side asks for.
-  func widen() {
-    unsafe re_description_widen(media)
+  func offerAllCodecs() {
+    unsafe re_description_offer_all(media)
   }
 
   /// Takes in the far side's description; nil if the two have no codec in common, and then what was
   /// agreed before stands.
-  func agree(with body: UnsafeMutablePointer<mbuf>, isOffer: Bool) -> NegotiatedMedia? {
+  func negotiate(with body: UnsafeMutablePointer<mbuf>, isOffer: Bool) -> NegotiatedMedia? {
     var before = re_formats()
     unsafe re_formats_save(&before, media)
     let agreed = unsafe agreement(with: body, isOffer: isOffer)

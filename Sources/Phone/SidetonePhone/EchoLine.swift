@@ -23,17 +23,11 @@ public actor EchoLine {
     case failed(String)
   }
 
-  private final class Call {
-    var socket: MediaSocket?
+  private struct Call {
+    let leg: MediaLeg
     let engine: Int
-    var stream: StreamID?
     /// False while the far side holds it.
     var isTalking = false
-
-    init(socket: consuming MediaSocket, engine: Int) {
-      self.socket = consume socket
-      self.engine = engine
-    }
   }
 
   /// What happens; one reader.
@@ -98,7 +92,7 @@ public actor EchoLine {
   }
 
   /// How many callers hear themselves.
-  public var callCount: Int { calls.values.count { $0.stream != nil } }
+  public var callCount: Int { calls.values.count { $0.leg.stream != nil } }
 
   /// How late the voice threads were since the last call of this, in nanoseconds, each period by
   /// itself.
@@ -111,10 +105,10 @@ public actor EchoLine {
     case .incoming(let id, let from, _, let source):
       await answer(id, from: from, source: source)
     case .media(let id, let media):
-      attach(id, media)
+      agree(id, on: media)
     case .ended(let id, let reason):
       end(id, reason: reason.description)
-    case .untold(_, let reason):
+    case .renegotiationFailed(_, let reason):
       continuation.yield(.failed(reason))
     case .listening, .ringing, .established:
       break
@@ -123,25 +117,19 @@ public actor EchoLine {
 
   // A caller that vanished without BYE must not block others.
   private func hangUpOnTheDead() async {
-    for (id, call) in calls {
-      // Whatever happened while others were being told.
-      guard calls[id] === call, let stream = call.stream,
-        let statistics = engines[call.engine].statistics(of: stream),
-        let death = MediaTimeout(statistics, isExpected: call.isTalking)
+    for id in calls.keys {
+      // Others may have ended while one was being hung up.
+      guard let call = calls[id], let statistics = call.leg.statistics,
+        let timeout = MediaTimeout(statistics, isExpected: call.isTalking)
       else { continue }
       await agent.hangUp(id)
-      end(id, reason: death.description)
+      end(id, reason: timeout.description)
     }
   }
 
   private func end(_ id: SIPCallID, reason: String) {
-    // Who was refused never was a caller.
-    guard let call = calls.removeValue(forKey: id) else { return }
-    if let stream = call.stream {
-      engines[call.engine].detach(stream)
-      // The socket of a stream that was let go closes when its statistics are read.
-      _ = engines[call.engine].statistics()
-    }
+    // A call that was refused never began.
+    guard calls.removeValue(forKey: id) != nil else { return }
     continuation.yield(.ended(id, reason: reason))
   }
 
@@ -154,12 +142,14 @@ public actor EchoLine {
       guard let remote = SocketAddress(host: source, port: 5_060),
         let host = configuration.hosts.first ?? MediaSocket.localAddress(towards: remote)
       else { throw PhoneError("no way to \(source)") }
-      let socket = try configuration.openSocket(at: host, isFirst: false)
-      let offer = configuration.offer(host: host, port: socket.localPort)
-      // To the voice thread that has the fewest.
+      let leg = MediaLeg(configuration, host: host)
+      try leg.open(portPolicy: .anyPort)
+      guard let offer = leg.offer else { throw PhoneError("no RTP port at \(host)") }
+      // The voice thread with the fewest calls takes it.
       let loads = engines.indices.map { engine in calls.values.count { $0.engine == engine } }
       let engine = loads.indices.min { loads[$0] < loads[$1] } ?? 0
-      calls[id] = Call(socket: socket, engine: engine)
+      try leg.attach(to: engines[engine])
+      calls[id] = Call(leg: leg, engine: engine)
       guard await agent.answer(id, offer: offer) else {
         calls[id] = nil
         throw PhoneError("no codec in common with \(from)")
@@ -171,18 +161,11 @@ public actor EchoLine {
     }
   }
 
-  private func attach(_ id: SIPCallID, _ media: NegotiatedMedia) {
-    guard let call = calls[id], call.socket != nil,
-      let remote = SocketAddress(host: media.host, port: media.port),
-      let control = SocketAddress(host: media.controlHost, port: media.controlPort)
-    else { return }
-    if let stream = call.stream { engines[call.engine].detach(stream) }
-    call.stream = nil
-    call.isTalking = media.maySend && media.mayReceive
+  private func agree(_ id: SIPCallID, on media: NegotiatedMedia) {
+    guard let call = calls[id] else { return }
+    calls[id]?.isTalking = media.maySend && media.mayReceive
     do {
-      guard var socket = try call.socket?.duplicate() else { return }
-      socket.connect(to: remote, control: control)
-      call.stream = try engines[call.engine].attach(configuration.stream(for: media), over: socket)
+      try call.leg.agree(media)
     } catch {
       continuation.yield(.failed("\(error)"))
     }

@@ -1,23 +1,30 @@
 import VoiceEngine
 
-/// Why a stream is over whose far side has not said so.
+/// Why a call is over although the far side's signalling has not ended it.
 enum MediaTimeout: Equatable, CustomStringConvertible {
   /// The far side's host reports its RTP port as closed.
   case refused
-  /// Nothing was heard for so many seconds.
+  /// The far side's media has said goodbye (RTCP BYE, RFC 3550 section 6.6), and neither a hold nor
+  /// new media has followed.
+  case goodbye
+  /// Nothing was received for so many seconds.
   case silent(seconds: Int64)
 
-  /// No sign of life for so long, with the far host saying that the port is closed, ends a call.
+  /// A program restarts in less; a host that refuses for longer has none.
   private static let refusalNanoseconds: Int64 = 2_000_000_000
   private static let refusalsBeforeEnd = 8
-  /// No sign of life at all for so long ends a call: a network may be away for a while.
+  /// A re-INVITE or a new source follows at once; RFC 3261's timers retransmit it within 4 s.
+  private static let goodbyeNanoseconds: Int64 = 5_000_000_000
+  /// A network may be away for a while.
   private static let silenceNanoseconds: Int64 = 30_000_000_000
 
-  /// Nil while the far side lives; it is `isExpected` to say something unless it holds the call.
+  /// Nil while the far side lives; media is `isExpected` from it unless it holds the call.
   init?(_ statistics: StreamStatistics, isExpected: Bool) {
     let silence = statistics.silenceNanoseconds
     if statistics.refusals >= Self.refusalsBeforeEnd, silence > Self.refusalNanoseconds {
       self = .refused
+    } else if isExpected, statistics.isFarGone, silence > Self.goodbyeNanoseconds {
+      self = .goodbye
     } else if isExpected, silence > Self.silenceNanoseconds {
       self = .silent(seconds: silence / 1_000_000_000)
     } else {
@@ -28,6 +35,7 @@ enum MediaTimeout: Equatable, CustomStringConvertible {
   var description: String {
     switch self {
     case .refused: "the far side is gone: its host refuses our packets"
+    case .goodbye: "the far side has ended its voice"
     case .silent(let seconds): "nothing was heard from the far side for \(seconds) s"
     }
   }

@@ -2,6 +2,7 @@ import AVFAudio
 import CallKit
 public import Foundation
 import MediaCore
+import RTP
 import RealTime
 import SIPSignalling
 import UDPTransport
@@ -22,6 +23,8 @@ public import VoiceEngine
 /// await phone.stop()
 /// ```
 ///
+/// `PhoneControl` decides; the phone passes events to it and performs its orders.
+///
 /// **Life cycle:** `start` listens, `stop` hangs up and closes; one phone at a time in a process,
 /// since the process has one audio session. **Thread safety:** an actor.
 public actor Phone {
@@ -31,7 +34,7 @@ public actor Phone {
   private enum Input: Sendable {
     case system(CallSystemInput)
     case sip(SIPEvent)
-    case refused(UUID, String)
+    case unreachable(UUID, String)
   }
 
   let configuration: PhoneConfiguration
@@ -42,13 +45,13 @@ public actor Phone {
   let provider: CXProvider
   private let controller = CXCallController()
   private let delegate: PhoneDelegate
-  var calls: [PhoneCall] = []
+  var control: PhoneControl
+  var legs: [UUID: MediaLeg] = [:]
   private var workers: [Task<Void, Never>] = []
-  /// Whether the configured RTP port may still be in use by a call of this phone.
-  var hasHadCalls = false
-  var hasWarnedOfScheduling = false
+  /// The first call must have the configured RTP port; later ones may find it in use.
+  var portPolicy = MediaLeg.PortPolicy.configuredPort
   private var routeObservation: RouteObservation?
-  var keyListener: EventListener?
+  var digitListener: EventListener?
 
   /// A phone that is not listening yet.
   public init(_ configuration: PhoneConfiguration) {
@@ -57,6 +60,7 @@ public actor Phone {
     let (inbox, inboxContinuation) = AsyncStream<Input>.makeStream()
     self.inbox = inbox
     self.inboxContinuation = inboxContinuation
+    control = PhoneControl(maximumCalls: configuration.maximumCalls)
     agent = UserAgent(
       .init(
         hosts: configuration.hosts,
@@ -105,7 +109,7 @@ public actor Phone {
       Task {
         while !Task.isCancelled {
           try? await Task.sleep(for: .seconds(1))
-          watch()
+          await watch()
         }
       },
     ]
@@ -116,10 +120,12 @@ public actor Phone {
   @discardableResult
   public func call(_ text: String) async throws -> UUID {
     let (address, remote, localHost) = try await Self.route(to: text)
-    let call = PhoneCall(uuid: UUID(), isOutgoing: true, remote: text, localHost: localHost)
-    call.socket = try configuration.openSocket(at: localHost, isFirst: !hasHadCalls)
-    hasHadCalls = true
-    calls.append(call)
+    let call = PhoneCall(outgoing: UUID(), to: text)
+    let leg = MediaLeg(configuration, host: localHost)
+    try leg.open(portPolicy: portPolicy)
+    portPolicy = .anyPort
+    legs[call.uuid] = leg
+    control.add(call)
     let uri = address.uri(atNumericHost: remote.host)
     do {
       try await controller.request(
@@ -131,7 +137,8 @@ public actor Phone {
         )
       )
     } catch {
-      calls.removeAll { $0 === call }
+      control.remove(call.uuid)
+      legs[call.uuid] = nil
       throw PhoneError("too many calls are in progress")
     }
     continuation.yield(.calling(call.uuid, to: text))
@@ -164,7 +171,7 @@ public actor Phone {
     return (address, remote, localHost)
   }
 
-  /// Takes an incoming call.
+  /// Answers an incoming call.
   public func answer(_ uuid: UUID) async throws {
     try await controller.request(CXTransaction(action: CXAnswerCallAction(call: uuid)))
   }
@@ -174,14 +181,14 @@ public actor Phone {
     try await controller.request(CXTransaction(action: CXEndCallAction(call: uuid)))
   }
 
-  /// Ends the calls that stand and takes an incoming one.
+  /// Ends the calls that are not held and answers an incoming one.
   public func endAndAnswer(_ uuid: UUID) async throws {
-    let ends = calls.filter { $0.uuid != uuid && !$0.isHeld }.map { CXEndCallAction(call: $0.uuid) }
+    let ends = control.callsToEnd(before: uuid).map { CXEndCallAction(call: $0) }
     try await controller.request(CXTransaction(actions: ends + [CXAnswerCallAction(call: uuid)]))
   }
 
   /// Holds a call: neither side hears the other, and the sound devices are free unless another call
-  /// has them; or resumes it, whereupon the call that stands is held.
+  /// has them; or resumes it, whereupon the active call is held.
   public func setHeld(_ uuid: UUID, _ isHeld: Bool) async throws {
     try await controller.request(
       CXTransaction(action: CXSetHeldCallAction(call: uuid, onHold: isHeld))
@@ -202,7 +209,7 @@ public actor Phone {
     )
   }
 
-  /// Sends keys of the telephone's pad: 0 to 9, `*`, `#`, A to D (RFC 4733).
+  /// Sends DTMF digits: 0 to 9, `*`, `#`, A to D (RFC 4733).
   public func press(_ uuid: UUID, _ keys: String) async throws {
     try await controller.request(
       CXTransaction(action: CXPlayDTMFCallAction(call: uuid, digits: keys, type: .singleTone))
@@ -216,17 +223,17 @@ public actor Phone {
     )
   }
 
-  /// The figures of the call that stands, nil without one.
+  /// The figures of the active call, nil without one.
   public func statistics() -> CallStatistics? {
-    guard let engine, let device = engine.statistics(),
-      let call = calls.first(where: { $0.stream != nil }), let id = call.stream,
-      let stream = engine.statistics(of: id)
+    let active = control.calls.first { legs[$0.uuid]?.stream != nil }
+    guard let engine, let device = engine.statistics(), let active,
+      let stream = legs[active.uuid]?.statistics
     else { return nil }
-    let start = call.connectedAt ?? MonotonicClock.now()
+    let now = MonotonicClock.now()
     return CallStatistics(
-      call: call.uuid,
-      seconds: Double(MonotonicClock.now().nanoseconds(since: start)) / 1e9,
-      isMuted: call.isMuted,
+      call: active.uuid,
+      seconds: Double(now.nanoseconds(since: active.establishedAt ?? now)) / 1e9,
+      isMuted: active.isMuted,
       stream: stream,
       engine: device,
       isRealTime: engine.scheduling == .realTime
@@ -235,15 +242,12 @@ public actor Phone {
 
   /// Hangs up, releases the devices and stops listening.
   public func stop() async {
-    for call in calls {
-      finish(call, reason: "hung up", isClean: call.connectedAt != nil)
-      provider.reportCall(with: call.uuid, endedAt: nil, reason: .remoteEnded)
-    }
+    await perform(control.handle(.phoneStopped, at: MonotonicClock.now()))
     await agent.stop()
     provider.invalidate()
     for worker in workers { worker.cancel() }
     routeObservation?.stop()
-    keyListener = nil
+    digitListener = nil
     inboxContinuation.finish()
     continuation.finish()
   }
@@ -256,49 +260,30 @@ public actor Phone {
       await handle(input)
     case .sip(let event):
       await handle(event)
-    case .refused(let uuid, let reason):
-      guard let call = calls.first(where: { $0.uuid == uuid }), call.media == nil else { return }
-      await hangUp(call)
-      conclude(call, reason: reason, as: .failed, isClean: false)
+    case .unreachable(let uuid, let reason):
+      await handle(.unreachable(reason), of: uuid)
     }
   }
 
   private func handle(_ input: CallSystemInput) async {
     switch input {
-    case .start(let delivered):
-      await start(delivered.action)
-    case .answer(let delivered):
-      await answer(delivered.action)
-    case .end(let delivered):
-      await end(delivered.action)
-    case .setMuted(let delivered):
-      setMuted(delivered.action)
-    case .setHeld(let delivered):
-      await setHeld(delivered.action)
-    case .setGroup(let delivered):
-      setGroup(delivered.action)
-    case .playDTMF(let delivered):
-      playDTMF(delivered.action)
+    case .perform(let request, let delivered):
+      await handle(.perform(request), of: delivered.action.callUUID, for: delivered)
+    case .setGroup(let other, let delivered):
+      await perform(control.setGroup(delivered.action.callUUID, with: other), for: delivered)
     case .didActivate:
       continuation.yield(.audioActivated)
-      listenForKeys()
-      for call in calls { attachIfPossible(call) }
+      listenForDigits()
+      await attachLegs(to: engine)
     case .didDeactivate:
-      keyListener = nil
-      // The engine has let every stream go; the next one starts with `didActivate`.
-      for call in calls { detach(call) }
+      digitListener = nil
+      await attachLegs(to: nil)
       continuation.yield(.audioDeactivated)
     case .failedToActivate(let reason):
       continuation.yield(.error(reason))
-      for call in calls
-      where call.endReason == nil && !call.isHeld && (call.isOutgoing || call.media != nil) {
-        call.endReason = (reason, false)
-      }
+      await perform(control.handle(.activationFailed(reason), at: MonotonicClock.now()))
     case .didReset:
-      for call in calls {
-        await hangUp(call)
-        finish(call, reason: "the call system was reset", isClean: false)
-      }
+      await perform(control.handle(.reset, at: MonotonicClock.now()))
     }
   }
 
@@ -306,39 +291,29 @@ public actor Phone {
     switch event {
     case .listening(let addresses):
       continuation.yield(.registered(addresses: addresses))
-    case .untold(let id, let reason):
-      guard call(of: id) != nil else { return }
-      continuation.yield(.error("the far side could not be told: \(reason)"))
     case .incoming(let id, let from, let displayName, let source):
       await incoming(id, from: from, name: displayName, source: source)
     case .ringing(let id):
-      guard let call = call(of: id) else { return }
-      provider.reportOutgoingCall(with: call.uuid, startedConnectingAt: nil)
-      continuation.yield(.ringing(call.uuid))
+      await handle(.progressed, ofDialog: id)
     case .media(let id, let media):
-      guard let call = call(of: id) else { return }
-      noteFarHold(call, media)
-      call.media = media
-      attachIfPossible(call)
+      await handle(.agreed(media), ofDialog: id)
     case .established(let id):
-      guard let call = call(of: id), call.connectedAt == nil else { return }
-      call.connectedAt = MonotonicClock.now()
-      if call.isOutgoing { provider.reportOutgoingCall(with: call.uuid, connectedAt: nil) }
-      continuation.yield(.connected(call.uuid, to: call.remote))
+      await handle(.established, ofDialog: id)
+    case .renegotiationFailed(let id, let reason):
+      await handle(.renegotiationFailed(reason), ofDialog: id)
     case .ended(let id, let reason):
-      guard let call = call(of: id) else { return }
-      let hadStood = call.connectedAt != nil
-      let isClean = hadStood && reason == .remoteHangUp
-      conclude(
-        call,
-        reason: "\(reason)",
-        as: hadStood ? .remoteEnded : .unanswered,
-        isClean: isClean
-      )
+      await handle(.signallingEnded(reason), ofDialog: id)
     }
   }
 
-  // MARK: Calls
+  private func handle(_ event: PhoneCallEvent, ofDialog id: SIPCallID) async {
+    guard let call = control.call(of: id) else { return }
+    await handle(event, of: call.uuid)
+  }
+
+  func handle(_ event: PhoneCallEvent, of uuid: UUID, for action: Delivered? = nil) async {
+    await perform(control.handle(event, of: uuid, at: MonotonicClock.now()), for: action)
+  }
 
   private func incoming(
     _ id: SIPCallID,
@@ -346,30 +321,31 @@ public actor Phone {
     name: String?,
     source: String
   ) async {
-    guard calls.count < configuration.maximumCalls,
+    guard control.hasRoom,
       let remote = SocketAddress(host: source, port: 9),
       let localHost = MediaSocket.localAddress(towards: remote)
     else {
       await agent.reject(id, code: 486, phrase: "Busy Here")
       return
     }
-    let call = PhoneCall(uuid: UUID(), isOutgoing: false, remote: address, localHost: localHost)
-    call.sip = id
-    call.ringsUntil = MonotonicClock.now().advanced(
+    let deadline = MonotonicClock.now().advanced(
       byNanoseconds: Int64(provider.configuration.ringDuration * 1e9)
     )
-    calls.append(call)
+    let uuid = UUID()
+    control.add(PhoneCall(incoming: uuid, from: address, sip: id, ringsUntil: deadline))
+    legs[uuid] = MediaLeg(configuration, host: localHost)
     let update = CXCallUpdate()
     update.remoteHandle = CXHandle(type: .generic, value: address)
     if let name { update.localizedCallerName = name }
     do {
-      try await provider.reportNewIncomingCall(with: call.uuid, update: update)
-      let shown = provider.displayName(of: call.uuid) ?? address
+      try await provider.reportNewIncomingCall(with: uuid, update: update)
+      let shown = provider.displayName(of: uuid) ?? address
       let from = shown == address ? address : "\(shown) <\(address)>"
-      call.remote = from
-      continuation.yield(.incoming(call.uuid, from: from))
+      control.rename(uuid, to: from)
+      continuation.yield(.incoming(uuid, from: from))
     } catch {
-      calls.removeAll { $0 === call }
+      control.remove(uuid)
+      legs[uuid] = nil
       let isBlocked =
         (error as? CXErrorCodeIncomingCallError)?.code == .filteredByBlockList
       await agent.reject(
@@ -378,35 +354,6 @@ public actor Phone {
         phrase: isBlocked ? "Decline" : "Temporarily Unavailable"
       )
     }
-  }
-
-  func call(of id: SIPCallID) -> PhoneCall? {
-    calls.first { $0.sip == id }
-  }
-
-  func hangUp(_ call: PhoneCall, as kind: SIPRefusal = .declined) async {
-    if let sip = call.sip { await agent.hangUp(sip, as: kind) }
-    call.sip = nil
-  }
-
-  // The far side or the network ended it: report it to the call system; no action comes.
-  func conclude(
-    _ call: PhoneCall,
-    reason: String,
-    as kind: CXCallEndedReason,
-    isClean: Bool
-  ) {
-    provider.reportCall(with: call.uuid, endedAt: nil, reason: kind)
-    finish(call, reason: reason, isClean: isClean)
-  }
-
-  func finish(_ call: PhoneCall, reason: String, isClean: Bool) {
-    guard calls.contains(where: { $0 === call }) else { return }
-    leaveConference(call)
-    detach(call)
-    calls.removeAll { $0 === call }
-    call.socket = nil
-    continuation.yield(.ended(call.uuid, reason: reason, isClean: isClean))
   }
 
   // MARK: Blocking work
@@ -429,7 +376,7 @@ public actor Phone {
     let inbox = inboxContinuation
     Self.waitingRoom.async {
       guard ReachabilityProbe.isRefused(address, milliseconds: 1_000) else { return }
-      inbox.yield(.refused(uuid, "connection refused: no SIP phone listens at \(address)"))
+      inbox.yield(.unreachable(uuid, "connection refused: no SIP phone listens at \(address)"))
     }
   }
 }

@@ -1,47 +1,281 @@
+import CallKit
 import Foundation
 import MediaCore
-import RealTime
 import SIPSignalling
-import UDPTransport
 import VoiceEngine
 
-/// One call as the phone keeps it: what signalling, media and the call system know of it.
-final class PhoneCall {
+/// One call of a phone, without I/O: what happened goes in, what to do about it comes out.
+///
+/// `handle` takes one event and returns effects, which the phone performs in order. Time is an
+/// argument. Which phase follows:
+///
+/// | Phase | Event | Next phase |
+/// |---|---|---|
+/// | `dialing` | `invited` | `inviting` |
+/// | `dialing` | `inviteFailed` | `ended` |
+/// | `ringing` | `accepted` | `answering` |
+/// | `inviting`, `answering` | `established` | `established` |
+/// | all but `ended` | `perform(.end)`, `signallingEnded`, `mediaFailed` | `ended` |
+/// | all but `ended` | `reset`, `phoneStopped` | `ended` |
+/// | `dialing`, `inviting` without media | `unreachable` | `ended` |
+/// | all but `ended` | a media timeout, a resume without an answer | `ended` |
+///
+/// Every other event leaves the phase as it is. Nothing comes out of a call that has ended.
+struct PhoneCall: Equatable, Sendable {
+  /// How far a call has come.
+  enum Phase: Equatable, Sendable {
+    /// Outgoing; no INVITE has been sent.
+    case dialing
+    /// Outgoing; the far side has not answered.
+    case inviting
+    /// Incoming; it stops ringing at that time.
+    case ringing(until: MonotonicInstant)
+    /// Incoming; 200 OK has been sent, ACK has not arrived.
+    case answering
+    /// Both sides can talk, since that time.
+    case established(since: MonotonicInstant)
+    case ended
+  }
+
+  /// Why a call ends, for the user.
+  private struct Ending: Equatable {
+    let reason: String
+    let isClean: Bool
+  }
+
+  /// This side's hold, and what is known of the far side's.
+  private struct Hold: Equatable {
+    var isHeld = false
+    var isHeldByFarSide = false
+    /// When this side resumed the call: an agreement has to follow.
+    var resumedAt: MonotonicInstant?
+  }
+
   let uuid: UUID
   let isOutgoing: Bool
+  /// The far side, as it is shown.
   var remote: String
-  var sip: SIPCallID?
-  /// Keeps the port open for as long as the call lives; streams own duplicates.
-  var socket: MediaSocket?
-  var localHost: String
-  var media: NegotiatedMedia?
-  /// What the stream was made for; differs from `media` after a re-INVITE.
-  var streamMedia: NegotiatedMedia?
-  var stream: StreamID?
-  /// The one before, as long as it may have keys that were not sent.
-  var formerStream: StreamID?
-  var hadStream = false
-  var isMuted = false
-  /// True while this side holds it.
-  var isHeld = false
-  /// True while the far side holds it.
-  var isHeldByFarSide = false
-  /// When it stops ringing if it is not answered.
-  var ringsUntil: MonotonicInstant?
-  /// When this side resumed it; what is agreed upon then has to come.
-  var resumedAt: MonotonicInstant?
-  /// Keys that were pressed before there was a stream, coded as in RFC 4733.
-  var waitingKeys: [UInt8] = []
+  /// Nil before an INVITE was sent, and after the dialog has ended.
+  private(set) var sip: SIPCallID?
+  private(set) var phase: Phase
+  private(set) var isMuted = false
   /// Calls of one conference hear each other; 0 stands for none.
   var conference = 0
-  var connectedAt: MonotonicInstant?
-  /// The reason to tell when the call system says that the call is over.
-  var endReason: (text: String, isClean: Bool)?
+  private var media: NegotiatedMedia?
+  private var hold = Hold()
+  /// The reason to give when the call system ends the call.
+  private var ending: Ending?
 
-  init(uuid: UUID, isOutgoing: Bool, remote: String, localHost: String) {
+  /// A far side that has agreed to nothing for so long after a resume never will (RFC 3261, timer B
+  /// and more).
+  private static let agreementNanoseconds: Int64 = 35_000_000_000
+  /// The answer to a hold may come so long after the resume.
+  private static let lateAnswerNanoseconds: Int64 = 1_000_000_000
+
+  /// An outgoing call, before its start action is performed.
+  init(outgoing uuid: UUID, to remote: String) {
     self.uuid = uuid
-    self.isOutgoing = isOutgoing
+    isOutgoing = true
     self.remote = remote
-    self.localHost = localHost
+    phase = .dialing
+  }
+
+  /// An incoming call, which rings.
+  init(
+    incoming uuid: UUID,
+    from remote: String,
+    sip: SIPCallID,
+    ringsUntil deadline: MonotonicInstant
+  ) {
+    self.uuid = uuid
+    isOutgoing = false
+    self.remote = remote
+    self.sip = sip
+    phase = .ringing(until: deadline)
+  }
+
+  /// True while this side holds the call.
+  var isHeld: Bool { hold.isHeld }
+
+  /// Since when both sides can talk; nil before.
+  var establishedAt: MonotonicInstant? {
+    if case .established(let since) = phase { since } else { nil }
+  }
+
+  /// Takes in an event and returns what to do about it, in order.
+  mutating func handle(_ event: PhoneCallEvent, at now: MonotonicInstant) -> [PhoneCallEffect] {
+    guard phase != .ended else { return [] }
+    switch event {
+    case .perform(let request):
+      return perform(request, at: now)
+    case .invited(let sip):
+      // A second dialog for one call is one too many.
+      guard phase == .dialing else { return [.hangUp(sip, as: .declined), .fail] }
+      self.sip = sip
+      phase = .inviting
+      return [.fulfill]
+    case .inviteFailed(let reason):
+      return [.fail] + (phase == .dialing ? finish(Ending(reason: reason, isClean: false)) : [])
+    case .accepted:
+      guard case .ringing = phase else { return [.fail] }
+      phase = .answering
+      return [.fulfill]
+    case .acceptFailed(let reason):
+      // The call system ends a call whose answer action has failed.
+      ending = ending ?? Ending(reason: reason, isClean: false)
+      return [.fail]
+    case .progressed:
+      return [.reportConnecting, .tell(.ringing(uuid))]
+    case .agreed(let media):
+      return agree(on: media)
+    case .established:
+      return establish(at: now)
+    case .renegotiationFailed(let reason):
+      return [.tell(.error("the far side was not notified of a change: \(reason)"))]
+    case .signallingEnded(let reason):
+      sip = nil
+      let wasEstablished = establishedAt != nil
+      return conclude(
+        Ending(reason: "\(reason)", isClean: wasEstablished && reason == .remoteHangUp),
+        as: wasEstablished ? .remoteEnded : .unanswered
+      )
+    case .unreachable(let reason):
+      // An answer shows that the far side was reached after all.
+      return media == nil ? abandon(reason) : []
+    case .mediaFailed(let reason):
+      return abandon(reason)
+    case .mediaReported(let statistics):
+      let isExpected = media?.mayReceive == true && !hold.isHeldByFarSide
+      let timeout = MediaTimeout(statistics, isExpected: isExpected)
+      return timeout.map { abandon($0.description) } ?? []
+    case .timePassed:
+      return advance(to: now)
+    case .activationFailed(let reason):
+      noteActivationFailure(reason)
+      return []
+    case .reset:
+      return hangUp(as: .declined)
+        + finish(Ending(reason: "the call system was reset", isClean: false))
+    case .phoneStopped:
+      return conclude(Ending(reason: "hung up", isClean: establishedAt != nil), as: .remoteEnded)
+    }
+  }
+
+  // MARK: The call system's requests
+
+  private mutating func perform(
+    _ request: PhoneCallRequest,
+    at now: MonotonicInstant
+  ) -> [PhoneCallEffect] {
+    switch request {
+    case .start(let uri):
+      return phase == .dialing ? [.invite(uri: uri)] : [.fail]
+    case .answer:
+      if case .ringing = phase, let sip { return [.accept(sip)] }
+      return [.fail]
+    case .end:
+      let ending = ending ?? Ending(reason: "hung up", isClean: establishedAt != nil)
+      return hangUp(as: refusal(at: now)) + finish(ending) + [.fulfill]
+    case .setMuted(let isMuted):
+      self.isMuted = isMuted
+      return [.mute(isMuted ? .muted : .unmuted), .fulfill]
+    case .setHeld(let isHeld):
+      return setHeld(isHeld, at: now)
+    case .playDTMF(let digits):
+      guard !hold.isHeld else { return [.fail] }
+      guard media == nil || media?.sendEventPayloadType != nil else {
+        return [.tell(.error("the far side accepts no DTMF digits")), .fail]
+      }
+      return [.sendDigits(digits), .fulfill]
+    }
+  }
+
+  // A call that nobody answered, or that failed here, was not declined: other devices of the same
+  // user may ring on.
+  private func refusal(at now: MonotonicInstant) -> SIPRefusal {
+    if case .ringing(let deadline) = phase, now >= deadline { return .unavailable }
+    return ending == nil ? .declined : .unavailable
+  }
+
+  // The former agreement is void at once; the voice waits for the answer to the re-INVITE.
+  private mutating func setHeld(_ isHeld: Bool, at now: MonotonicInstant) -> [PhoneCallEffect] {
+    hold.isHeld = isHeld
+    hold.resumedAt = isHeld ? nil : now
+    ending = nil
+    media = nil
+    let reinvite = sip.map { [PhoneCallEffect.sendHold($0, isHeld)] } ?? []
+    return [.agree(nil)] + reinvite + [.tell(isHeld ? .held(uuid) : .resumed(uuid)), .fulfill]
+  }
+
+  private mutating func noteActivationFailure(_ reason: String) {
+    if case .ringing = phase { return }
+    guard ending == nil, !hold.isHeld else { return }
+    ending = Ending(reason: reason, isClean: false)
+  }
+
+  // MARK: Signalling and media
+
+  private mutating func establish(at now: MonotonicInstant) -> [PhoneCallEffect] {
+    // A re-INVITE establishes nothing new.
+    guard phase == .inviting || phase == .answering else { return [] }
+    phase = .established(since: now)
+    return (isOutgoing ? [.reportConnected] : []) + [.tell(.connected(uuid, to: remote))]
+  }
+
+  private mutating func agree(on agreed: NegotiatedMedia) -> [PhoneCallEffect] {
+    let hadMedia = media != nil
+    media = agreed
+    // While this side holds the call, the direction says nothing about the far side.
+    guard !hold.isHeld else { return [] }
+    // Nor does a first agreement after a resume that forbids sending: it may answer the hold.
+    let isTelling = hadMedia || agreed.maySend
+    let change = isTelling ? noteFarHold(!agreed.maySend) : []
+    return change + [.agree(agreed)]
+  }
+
+  private mutating func noteFarHold(_ isHeld: Bool) -> [PhoneCallEffect] {
+    guard hold.isHeldByFarSide != isHeld else { return [] }
+    hold.isHeldByFarSide = isHeld
+    return [.tell(isHeld ? .heldByFarSide(uuid) : .resumedByFarSide(uuid))]
+  }
+
+  private mutating func advance(to now: MonotonicInstant) -> [PhoneCallEffect] {
+    guard !hold.isHeld, let resumed = hold.resumedAt else { return [] }
+    let waited = now.nanoseconds(since: resumed)
+    guard let media else {
+      guard waited > Self.agreementNanoseconds else { return [] }
+      return abandon("the far side does not resume the call")
+    }
+    // An agreement that still forbids sending is no late answer: the far side holds the call too.
+    guard !media.maySend, waited > Self.lateAnswerNanoseconds else { return [] }
+    return noteFarHold(true)
+  }
+
+  // MARK: Ends
+
+  private mutating func hangUp(as refusal: SIPRefusal) -> [PhoneCallEffect] {
+    guard let sip else { return [] }
+    self.sip = nil
+    return [.hangUp(sip, as: refusal)]
+  }
+
+  /// This side gives the call up: the far side and the call system have to know.
+  private mutating func abandon(_ reason: String) -> [PhoneCallEffect] {
+    hangUp(as: .declined) + conclude(Ending(reason: reason, isClean: false), as: .failed)
+  }
+
+  /// Ends the call without an action of the call system's.
+  private mutating func conclude(
+    _ ending: Ending,
+    as reason: CXCallEndedReason
+  ) -> [PhoneCallEffect] {
+    [.reportEnded(reason)] + finish(ending)
+  }
+
+  private mutating func finish(_ ending: Ending) -> [PhoneCallEffect] {
+    phase = .ended
+    return [
+      .release, .tell(.ended(uuid, reason: ending.reason, isClean: ending.isClean)),
+    ]
   }
 }

@@ -5,9 +5,8 @@ public import VoiceEngine
 
 /// What a configuration means for the media of one call.
 extension PhoneConfiguration {
-  /// A socket for RTP at the given numeric address; a later call has another port if an earlier one
-  /// still has the configured one.
-  func openSocket(at host: String, isFirst: Bool) throws -> MediaSocket {
+  /// A socket for RTP at a numeric address of this machine.
+  func openSocket(at host: String, _ policy: MediaLeg.PortPolicy) throws -> MediaSocket {
     guard let address = SocketAddress(host: host, port: mediaPort),
       let other = SocketAddress(host: host, port: 0)
     else {
@@ -16,14 +15,10 @@ extension PhoneConfiguration {
     do {
       return try MediaSocket(bindingTo: address)
     } catch {
-      if !isFirst, let socket = try? MediaSocket(bindingTo: other) { return socket }
+      // The first error says more than a second one would.
+      if policy == .anyPort, let socket = try? MediaSocket(bindingTo: other) { return socket }
       throw PhoneError("cannot open the RTP port: \(error)")
     }
-  }
-
-  /// What to offer or answer for a call; nil while it has no socket.
-  func offer(for call: PhoneCall) -> MediaOffer? {
-    (call.socket?.localPort).map { offer(host: call.localHost, port: $0) }
   }
 
   /// What to offer or answer at an address.

@@ -1,16 +1,13 @@
 import AVFAudio
 import CallKit
 import Foundation
+import RTP
 
 /// What reaches the phone from the call system.
 enum CallSystemInput: Sendable {
-  case start(Delivered<CXStartCallAction>)
-  case answer(Delivered<CXAnswerCallAction>)
-  case end(Delivered<CXEndCallAction>)
-  case setMuted(Delivered<CXSetMutedCallAction>)
-  case setHeld(Delivered<CXSetHeldCallAction>)
-  case setGroup(Delivered<CXSetGroupCallAction>)
-  case playDTMF(Delivered<CXPlayDTMFCallAction>)
+  case perform(PhoneCallRequest, Delivered)
+  /// Joins the action's call with another one, or separates it.
+  case setGroup(with: UUID?, Delivered)
   case didActivate
   case didDeactivate
   case failedToActivate(String)
@@ -19,8 +16,8 @@ enum CallSystemInput: Sendable {
 
 /// An action on its way from the call system's queue to the phone.
 // SAFETY: an action's own state is behind a mutex, and its properties do not change once requested.
-struct Delivered<Action: CXCallAction>: @unchecked Sendable {
-  let action: Action
+struct Delivered: @unchecked Sendable {
+  let action: CXCallAction
 }
 
 /// Forwards what the call system wants to the phone, in order.
@@ -31,36 +28,40 @@ final class PhoneDelegate: NSObject, CXProviderDelegate {
     self.forward = forward
   }
 
+  private func forward(_ request: PhoneCallRequest, _ action: CXCallAction) {
+    forward(.perform(request, Delivered(action: action)))
+  }
+
   func providerDidReset(_ provider: CXProvider) {
     forward(.didReset)
   }
 
   func provider(_ provider: CXProvider, perform action: CXStartCallAction) {
-    forward(.start(Delivered(action: action)))
+    forward(.start(uri: action.handle.value), action)
   }
 
   func provider(_ provider: CXProvider, perform action: CXAnswerCallAction) {
-    forward(.answer(Delivered(action: action)))
+    forward(.answer, action)
   }
 
   func provider(_ provider: CXProvider, perform action: CXEndCallAction) {
-    forward(.end(Delivered(action: action)))
+    forward(.end, action)
   }
 
   func provider(_ provider: CXProvider, perform action: CXSetMutedCallAction) {
-    forward(.setMuted(Delivered(action: action)))
+    forward(.setMuted(action.isMuted), action)
   }
 
   func provider(_ provider: CXProvider, perform action: CXSetHeldCallAction) {
-    forward(.setHeld(Delivered(action: action)))
+    forward(.setHeld(action.isOnHold), action)
   }
 
   func provider(_ provider: CXProvider, perform action: CXSetGroupCallAction) {
-    forward(.setGroup(Delivered(action: action)))
+    forward(.setGroup(with: action.callUUIDToGroupWith, Delivered(action: action)))
   }
 
   func provider(_ provider: CXProvider, perform action: CXPlayDTMFCallAction) {
-    forward(.playDTMF(Delivered(action: action)))
+    forward(.playDTMF(action.digits.compactMap { TelephoneEvent.code(of: $0) }), action)
   }
 
   func provider(_ provider: CXProvider, didActivate audioSession: AVAudioSession) {

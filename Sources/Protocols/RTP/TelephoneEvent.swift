@@ -90,12 +90,6 @@ package struct TelephoneEventSender: ~Copyable {
   /// A sender without keys.
   package init() {}
 
-  /// The keys of which nothing has been sent, in their order.
-  package var unsent: [UInt8] {
-    let begun = began == nil ? 0 : 1
-    return (min(begun, count)..<count).map { keys[(first + $0) % Self.capacity] }
-  }
-
   /// Appends a key; false if too many wait.
   @_noAllocation @_noLocks
   package mutating func press(_ code: UInt8) -> Bool {

@@ -251,7 +251,7 @@ static inline void re_formats_end(struct re_formats *formats, bool is_undone) {
 }
 
 /* Offers every format again whose number no other has taken. */
-static inline void re_description_widen(struct sdp_media *media) {
+static inline void re_description_offer_all(struct sdp_media *media) {
   const struct list *formats = sdp_media_format_lst(media, true);
   for (struct le *entry = list_head(formats); entry; entry = entry->next) {
     struct sdp_format *format = (struct sdp_format *)entry->data;

@@ -33,9 +33,6 @@ public final class VoiceEngine<
     var monitorPlayback: RingConsumer<Float>?
     var stageTimes: RingConsumer<StageTime>?
     var streams: [Int: Attached] = [:]
-    /// What streams that were let go had still to send, where somebody asks for it; nil until they
-    /// are gone.
-    var unsentKeys: [Int: [UInt8]?] = [:]
     var newest: EngineStatistics?
     var thread: RealTimeThread?
     /// Sides on their way to the voice thread.
@@ -229,44 +226,15 @@ public final class VoiceEngine<
     }
   }
 
-  // The voice thread has let them go: their boxes are ours alone.
+  // The voice thread has released them: their boxes are ours alone.
   private static func collectReleased(_ control: inout Control) {
-    while let id = control.released.read() {
-      guard let attached = control.streams.removeValue(forKey: id) else { continue }
-      if control.unsentKeys[id] != nil {
-        control.unsentKeys[id] = .some(attached.box.stream.unsentKeys)
-      }
-    }
+    while let id = control.released.read() { control.streams[id] = nil }
   }
 
-  /// The codes of the keys that a stream was given and had not begun to send when it was let go,
-  /// nil until it has been.
+  /// Sends RTCP BYE on a stream and ends it; its socket closes within the next statistics call.
   ///
-  /// Told once, and only of streams that were detached for it; none of others.
-  package func takeUnsentKeys(of stream: StreamID) -> [UInt8]? {
-    control.withLock { control in
-      Self.collectReleased(&control)
-      guard control.streams[stream.rawValue] == nil else { return nil }
-      return control.unsentKeys.removeValue(forKey: stream.rawValue).flatMap { $0 } ?? []
-    }
-  }
-
-  /// Discards the unsent digits of a stream that was detached.
-  package func forgetUnsentKeys(of stream: StreamID) {
-    control.withLock { $0.unsentKeys[stream.rawValue] = nil }
-  }
-
-  /// Says goodbye on a stream and lets it go; its socket closes within the next statistics call.
-  ///
-  /// With `keepingKeys` what it had still to send is kept for `takeUnsentKeys`, or until
-  /// `forgetUnsentKeys`.
-  public func detach(_ stream: StreamID, keepingKeys: Bool = false) {
-    if keepingKeys {
-      control.withLock { control in
-        guard control.streams[stream.rawValue] != nil else { return }
-        control.unsentKeys.updateValue(nil, forKey: stream.rawValue)
-      }
-    }
+  /// DTMF digits that it has not sent are dropped.
+  public func detach(_ stream: StreamID) {
     send(.detach(id: stream.rawValue))
   }
 
@@ -295,7 +263,7 @@ public final class VoiceEngine<
     send(.press(id: stream.rawValue, code: code))
   }
 
-  /// Signalled when there may be something new for `takeKeys` or `takeUnsentKeys`, of any stream.
+  /// Signalled when there may be something new for `takeKeys` of any stream.
   package var keyNews: WakeEvent { signals.keyNews }
 
   /// Fetches the codes of the keys that the far side has pressed since the last call.

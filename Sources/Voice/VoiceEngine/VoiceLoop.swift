@@ -251,7 +251,6 @@ final class VoiceLoop<
     while slotCount > 0, streamAddresses[slotCount - 1] == 0 { slotCount -= 1 }
     // Always taken: the ring holds twice as many as there are streams.
     _ = released.write(id)
-    signals.keyNews.signal()
   }
 
   // MARK: The two directions

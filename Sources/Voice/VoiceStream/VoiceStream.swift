@@ -321,9 +321,6 @@ package struct VoiceStream: ~Copyable {
     }
   }
 
-  /// The codes of the keys of which nothing has been sent; not for the voice thread.
-  package var unsentKeys: [UInt8] { sender.unsentKeys }
-
   /// Takes the code of the next key that the far side pressed.
   @_noAllocation @_noLocks package mutating func takeKey() -> UInt8? { heardKeys.take() }
 

@@ -39,8 +39,6 @@ struct VoiceSender: ~Copyable {
   private var isSilenceAnnounced = false
   private var marksNextPacket = true
   private var keys = TelephoneEventSender()
-  /// The keys of which nothing has been sent.
-  var unsentKeys: [UInt8] { keys.unsent }
 
   /// A sender that has sent nothing; throws the codec's or the resampler's error.
   init(_ configuration: StreamConfiguration) throws {

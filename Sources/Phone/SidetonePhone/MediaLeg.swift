@@ -1,0 +1,170 @@
+public import AVFAudio
+import Foundation
+import RTP
+public import SIPSignalling
+import UDPTransport
+public import VoiceEngine
+
+/// The media of one call: an RTP port from the first offer on, and a stream as long as both sides
+/// have agreed and an engine runs.
+///
+/// ```swift
+/// let leg = MediaLeg(PhoneConfiguration(), host: "192.168.1.20")
+/// try leg.open(portPolicy: .anyPort)
+/// let offer = leg.offer          // for the INVITE, or the answer to one
+/// try leg.agree(media)           // what signalling reports
+/// try leg.attach(to: engine)     // the session has been activated
+/// ```
+///
+/// Agreement and engine may come in either order, and change or go at any time. Each change ends
+/// the stream, which says RTCP BYE, and starts the next one over the same port.
+///
+/// **Life cycle:** `open` binds the port, which is closed with the last reference.
+/// **Thread safety:** one actor or queue owns it. **Ownership:** the engine owns the stream and a
+/// duplicate of the socket.
+public final class MediaLeg {
+  /// What to do if another call has the configured RTP port.
+  public enum PortPolicy: Equatable, Sendable {
+    /// Fail: the port was promised to the user.
+    case configuredPort
+    /// Take another one.
+    case anyPort
+  }
+
+  /// The stream of the running engine; nil while there is none.
+  public private(set) var stream: StreamID?
+  /// Whether the stream sends silence instead of the microphone.
+  public private(set) var muteState = MuteState.unmuted
+
+  private let configuration: PhoneConfiguration
+  private let host: String
+  private var socket: MediaSocket?
+  private var engine: CallEngine?
+  private var agreed: NegotiatedMedia?
+  /// What the stream was made for.
+  private var streamed: NegotiatedMedia?
+  private var hasStreamed = false
+  private var conference = 0
+  /// Digits that were pressed before there was a stream.
+  private var digitsToSend: [UInt8] = []
+  /// Digits that streams of the past have received.
+  private var digitsReceived: [UInt8] = []
+
+  /// Media at a numeric address of this machine; the port is not open yet.
+  public init(_ configuration: PhoneConfiguration, host: String) {
+    self.configuration = configuration
+    self.host = host
+  }
+
+  deinit {
+    detach()
+  }
+
+  // MARK: Port and agreement
+
+  /// Binds the RTP port.
+  ///
+  /// Throws a `PhoneError` if it is in use and `portPolicy` forbids another, or if the address is
+  /// none of this machine's.
+  public func open(portPolicy: PortPolicy) throws {
+    socket = try configuration.openSocket(at: host, portPolicy)
+  }
+
+  /// What to offer, or to answer an offer with; nil before `open`.
+  public var offer: MediaOffer? {
+    (socket?.localPort).map { configuration.offer(host: host, port: $0) }
+  }
+
+  /// Takes over what the sides have agreed on; nil if what was agreed before is void, as in a hold.
+  ///
+  /// Throws the engine's or the system's error if the stream cannot start.
+  public func agree(_ media: NegotiatedMedia?) throws {
+    agreed = media
+    // Digits of before the hold would arrive at another time than they were pressed for.
+    if media == nil { digitsToSend = [] }
+    try follow()
+  }
+
+  /// Talks through `engine` from now on; nil once the session has been deactivated.
+  ///
+  /// Throws the engine's or the system's error if the stream cannot start.
+  public func attach(to engine: CallEngine?) throws {
+    guard engine !== self.engine else { return }
+    detach()
+    self.engine = engine
+    try follow()
+  }
+
+  private func follow() throws {
+    guard agreed != streamed else { return }
+    detach()
+    guard let engine, let media = agreed else { return }
+    streamed = media
+    // While the far side holds the call there is nothing to send or play.
+    guard media.maySend || media.mayReceive,
+      let remote = SocketAddress(host: media.host, port: media.port),
+      let control = SocketAddress(host: media.controlHost, port: media.controlPort),
+      var socket = try socket?.duplicate()
+    else { return }
+    // What arrived during a hold is old; the first words of a new call are not.
+    if hasStreamed { socket.discardPending() }
+    hasStreamed = true
+    socket.connect(to: remote, control: control)
+    let stream = try engine.attach(
+      configuration.stream(for: media),
+      over: socket,
+      muteState,
+      conference: conference
+    )
+    self.stream = stream
+    for code in digitsToSend { engine.press(stream, code: code) }
+    digitsToSend = []
+  }
+
+  private func detach() {
+    if let stream, let engine {
+      digitsReceived += engine.takeKeys(of: stream)
+      engine.detach(stream)
+      // The socket of a detached stream closes when statistics are read.
+      _ = engine.statistics()
+    }
+    stream = nil
+    streamed = nil
+  }
+
+  // MARK: The stream
+
+  /// Sends silence instead of the microphone, or the microphone again.
+  public func setMuted(_ state: MuteState) {
+    muteState = state
+    if let stream { engine?.setMuted(stream, state) }
+  }
+
+  /// Sends DTMF digits (RFC 4733), coded as in its section 3.2; without a stream, as soon as there
+  /// is one.
+  package func send(digits: [UInt8]) {
+    guard let stream, let engine else {
+      digitsToSend += digits
+      return
+    }
+    for code in digits { engine.press(stream, code: code) }
+  }
+
+  /// The codes of the DTMF digits that have arrived since the last call.
+  package func takeDigits() -> [UInt8] {
+    if let stream, let engine { digitsReceived += engine.takeKeys(of: stream) }
+    defer { digitsReceived = [] }
+    return digitsReceived
+  }
+
+  /// Lets the streams of one conference hear each other; 0 takes this one out of its own.
+  package func setConference(_ conference: Int) {
+    self.conference = conference
+    if let stream { engine?.setConference(stream, conference) }
+  }
+
+  /// The newest figures of the stream; nil without one, and in its first tenth of a second.
+  package var statistics: StreamStatistics? {
+    stream.flatMap { stream in engine.flatMap { $0.statistics(of: stream) } }
+  }
+}

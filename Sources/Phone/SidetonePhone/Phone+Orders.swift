@@ -1,0 +1,132 @@
+import AVFAudio
+import CallKit
+import Foundation
+import MediaCore
+import RTP
+import RealTime
+import SIPSignalling
+import VoiceEngine
+
+/// How a phone carries out what `PhoneControl` orders.
+extension Phone {
+  /// The engine of the active session, nil while no call is heard.
+  var engine: CallEngine? { AVAudioSession.sharedInstance().voiceEngine }
+
+  /// Carries orders out one after the other; `action` is what some of them answer.
+  func perform(_ orders: [PhoneControl.Order], for action: Delivered? = nil) async {
+    for order in orders { await perform(order.effect, on: order.call, for: action) }
+  }
+
+  private func perform(_ effect: PhoneCallEffect, on uuid: UUID, for action: Delivered?) async {
+    switch effect {
+    case .invite(let uri):
+      await invite(uri, uuid, for: action)
+    case .accept(let sip):
+      await accept(sip, uuid, for: action)
+    case .fulfill:
+      action?.action.fulfill()
+    case .fail:
+      action?.action.fail()
+    case .hangUp(let sip, let refusal):
+      await agent.hangUp(sip, as: refusal)
+    case .sendHold(let sip, let isHeld):
+      await agent.setHeld(sip, isHeld)
+    case .agree(let media):
+      let engine = engine
+      await change(uuid) { leg in
+        try leg.attach(to: engine)
+        try leg.agree(media)
+      }
+    case .mute(let state):
+      legs[uuid]?.setMuted(state)
+    case .sendDigits(let digits):
+      legs[uuid]?.send(digits: digits)
+    case .setConference(let conference):
+      legs[uuid]?.setConference(conference)
+    case .reportConnecting:
+      provider.reportOutgoingCall(with: uuid, startedConnectingAt: nil)
+    case .reportConnected:
+      provider.reportOutgoingCall(with: uuid, connectedAt: nil)
+    case .reportEnded(let reason):
+      provider.reportCall(with: uuid, endedAt: nil, reason: reason)
+    case .tell(let event):
+      continuation.yield(event)
+    case .release:
+      tellDigits(of: uuid)
+      legs[uuid] = nil
+    }
+  }
+
+  // MARK: Signalling
+
+  private func invite(_ uri: String, _ uuid: UUID, for action: Delivered?) async {
+    do {
+      guard let offer = legs[uuid]?.offer else { throw PhoneError("the call has no RTP port") }
+      await handle(.invited(try await agent.invite(uri, offer: offer)), of: uuid, for: action)
+    } catch {
+      await handle(.inviteFailed("\(error)"), of: uuid, for: action)
+    }
+  }
+
+  private func accept(_ sip: SIPCallID, _ uuid: UUID, for action: Delivered?) async {
+    do {
+      try legs[uuid]?.open(portPolicy: portPolicy)
+      portPolicy = .anyPort
+    } catch {
+      continuation.yield(.error("\(error)"))
+      return await handle(.acceptFailed("\(error)"), of: uuid, for: action)
+    }
+    guard let offer = legs[uuid]?.offer, await agent.answer(sip, offer: offer) else {
+      return await handle(.acceptFailed("the caller has gone"), of: uuid, for: action)
+    }
+    await handle(.accepted, of: uuid, for: action)
+  }
+
+  // MARK: Media
+
+  /// Moves every call to the engine of the session that has just been activated, or to none.
+  func attachLegs(to engine: CallEngine?) async {
+    for uuid in control.calls.map(\.uuid) { await change(uuid) { try $0.attach(to: engine) } }
+  }
+
+  private func change(_ uuid: UUID, _ body: (MediaLeg) throws -> Void) async {
+    guard let leg = legs[uuid] else { return }
+    do {
+      try body(leg)
+      tellDigits(of: uuid)
+    } catch {
+      await handle(.mediaFailed("the voice cannot start: \(error)"), of: uuid)
+    }
+  }
+
+  /// Once a second: passes on what each stream reports, and that time has passed.
+  func watch() async {
+    guard let engine else { return }
+    let warning = control.noteScheduling(engine.scheduling, at: MonotonicClock.now())
+    if let warning { continuation.yield(warning) }
+    for uuid in control.calls.map(\.uuid) {
+      await handle(.timePassed, of: uuid)
+      guard let statistics = legs[uuid]?.statistics else { continue }
+      await handle(.mediaReported(statistics), of: uuid)
+    }
+  }
+
+  // MARK: DTMF digits
+
+  /// Listens for the digits that an engine receives which has just started.
+  func listenForDigits() {
+    digitListener = engine.map { engine in
+      EventListener(engine.keyNews) { [weak self] in Task { await self?.tellDigits() } }
+    }
+  }
+
+  private func tellDigits() {
+    for uuid in control.calls.map(\.uuid) { tellDigits(of: uuid) }
+  }
+
+  private func tellDigits(of uuid: UUID) {
+    for digit in (legs[uuid]?.takeDigits() ?? []).compactMap({ TelephoneEvent.key(of: $0) }) {
+      continuation.yield(.pressed(uuid, key: String(digit)))
+    }
+  }
+}

@@ -1,0 +1,85 @@
+import CallKit
+import SIPSignalling
+import VoiceEngine
+
+/// What the call system asks of a call.
+enum PhoneCallRequest: Equatable, Sendable {
+  /// Invite the far side at a SIP URI.
+  case start(uri: String)
+  case answer
+  case end
+  case setMuted(Bool)
+  case setHeld(Bool)
+  /// Send DTMF digits, coded as in RFC 4733 section 3.2.
+  case playDTMF([UInt8])
+}
+
+/// Something that happened to a call.
+enum PhoneCallEvent: Equatable, Sendable {
+  /// An action to perform; one of the effects fulfils or fails it.
+  case perform(PhoneCallRequest)
+
+  // Results of effects.
+  /// The INVITE has been sent.
+  case invited(SIPCallID)
+  /// The INVITE could not be sent.
+  case inviteFailed(String)
+  /// 200 OK has been sent.
+  case accepted
+  /// The call could not be answered.
+  case acceptFailed(String)
+  /// The stream could not start.
+  case mediaFailed(String)
+
+  // Signalling.
+  /// The far side rings.
+  case progressed
+  /// The sides agreed on media, at first or by a re-INVITE of either side.
+  case agreed(NegotiatedMedia)
+  /// The dialog is confirmed.
+  case established
+  /// A re-INVITE could not be sent.
+  case renegotiationFailed(String)
+  case signallingEnded(SIPEndReason)
+  /// The far host says that no SIP phone listens there.
+  case unreachable(String)
+
+  // Media, session and time.
+  /// The newest figures of the call's stream.
+  case mediaReported(StreamStatistics)
+  case timePassed
+  /// The audio session could not be activated.
+  case activationFailed(String)
+  /// The call system has forgotten every call.
+  case reset
+  /// The phone stops, and hangs every call up.
+  case phoneStopped
+}
+
+/// What is to be done about a call.
+enum PhoneCallEffect: Equatable, Sendable {
+  /// Send an INVITE, then report `invited` or `inviteFailed`.
+  case invite(uri: String)
+  /// Send 200 OK, then report `accepted` or `acceptFailed`.
+  case accept(SIPCallID)
+  /// Answer the action that is being performed.
+  case fulfill
+  case fail
+  /// End the dialog by CANCEL, BYE or a refusal.
+  case hangUp(SIPCallID, as: SIPRefusal)
+  /// Send a re-INVITE that holds or resumes.
+  case sendHold(SIPCallID, Bool)
+  /// What the call's stream has to be like from now on; nil for none. May report `mediaFailed`.
+  case agree(NegotiatedMedia?)
+  case mute(MuteState)
+  case sendDigits([UInt8])
+  case setConference(Int)
+  /// Tell the call system.
+  case reportConnecting
+  case reportConnected
+  case reportEnded(CXCallEndedReason)
+  /// Tell the user.
+  case tell(PhoneEvent)
+  /// Close the port and forget the call.
+  case release
+}

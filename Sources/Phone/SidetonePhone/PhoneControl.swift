@@ -1,0 +1,158 @@
+import Foundation
+import MediaCore
+import RealTime
+import SIPSignalling
+
+/// All calls of a phone, and what one of them means for the others: conferences, and how many there
+/// may be.
+///
+/// A value without I/O, like `PhoneCall`: every verb returns orders, which the phone carries out.
+struct PhoneControl: Sendable {
+  /// An effect and its call.
+  struct Order: Equatable, Sendable {
+    let call: UUID
+    let effect: PhoneCallEffect
+  }
+
+  private(set) var calls: [PhoneCall] = []
+  private let maximumCalls: Int
+  private var hasWarnedOfScheduling = false
+
+  /// How long a service has to permit real-time scheduling, since a user may have to agree.
+  private static let promotionNanoseconds: Int64 = 5_000_000_000
+
+  init(maximumCalls: Int) {
+    self.maximumCalls = maximumCalls
+  }
+
+  /// True while one more caller can be taken.
+  var hasRoom: Bool { calls.count < maximumCalls }
+
+  subscript(uuid: UUID) -> PhoneCall? { calls.first { $0.uuid == uuid } }
+
+  /// The call of a dialog; nil if it has ended.
+  func call(of sip: SIPCallID) -> PhoneCall? { calls.first { $0.sip == sip } }
+
+  /// The calls that are heard unless the user holds them.
+  func callsToEnd(before answered: UUID) -> [UUID] {
+    calls.filter { $0.uuid != answered && !$0.isHeld }.map(\.uuid)
+  }
+
+  mutating func add(_ call: PhoneCall) {
+    calls.append(call)
+  }
+
+  /// Forgets a call that the call system has refused.
+  mutating func remove(_ uuid: UUID) {
+    calls.removeAll { $0.uuid == uuid }
+  }
+
+  /// Shows a call's far side in other words.
+  mutating func rename(_ uuid: UUID, to remote: String) {
+    guard let index = index(of: uuid) else { return }
+    calls[index].remote = remote
+  }
+
+  // MARK: Events
+
+  /// Takes in what happened to one call.
+  mutating func handle(
+    _ event: PhoneCallEvent,
+    of uuid: UUID,
+    at now: MonotonicInstant
+  ) -> [Order] {
+    guard let index = index(of: uuid) else {
+      return Self.orders(about: event, ofForgotten: uuid)
+    }
+    var orders = calls[index].handle(event, at: now).map { Order(call: uuid, effect: $0) }
+    if calls[index].phase == .ended {
+      orders += leaveConference(uuid)
+      calls.remove(at: index)
+    }
+    return orders
+  }
+
+  /// Takes in what happened to every call.
+  mutating func handle(_ event: PhoneCallEvent, at now: MonotonicInstant) -> [Order] {
+    calls.map(\.uuid).flatMap { handle(event, of: $0, at: now) }
+  }
+
+  // A call may end while an INVITE or an action for it is on its way.
+  private static func orders(about event: PhoneCallEvent, ofForgotten uuid: UUID) -> [Order] {
+    switch event {
+    case .perform(.end): [Order(call: uuid, effect: .fulfill)]
+    case .perform, .inviteFailed, .accepted, .acceptFailed: [Order(call: uuid, effect: .fail)]
+    case .invited(let sip):
+      [
+        Order(call: uuid, effect: .hangUp(sip, as: .declined)), Order(call: uuid, effect: .fail),
+      ]
+    case .mediaFailed, .progressed, .agreed, .established, .renegotiationFailed, .signallingEnded,
+      .unreachable, .mediaReported, .timePassed, .activationFailed, .reset, .phoneStopped:
+      []
+    }
+  }
+
+  /// The warning that the voice thread runs without real-time scheduling: once, when a service had
+  /// its time to permit it.
+  mutating func noteScheduling(
+    _ scheduling: RealTimeThread.Scheduling,
+    at now: MonotonicInstant
+  ) -> PhoneEvent? {
+    let isLasting = calls.contains { call in
+      call.establishedAt.map { now.nanoseconds(since: $0) > Self.promotionNanoseconds } ?? false
+    }
+    guard !hasWarnedOfScheduling, isLasting, scheduling == .ordinary else { return nil }
+    hasWarnedOfScheduling = true
+    return .error(
+      "real-time scheduling is not permitted; sound may break up when the machine is busy"
+    )
+  }
+
+  // MARK: Conferences
+
+  /// Lets a call hear another one and those of its conference, or takes it out with nil.
+  mutating func setGroup(_ uuid: UUID, with other: UUID?) -> [Order] {
+    guard index(of: uuid) != nil else { return [Order(call: uuid, effect: .fail)] }
+    guard let other else {
+      let orders = leaveConference(uuid)
+      return orders + [
+        Order(call: uuid, effect: .tell(.separated(uuid))), Order(call: uuid, effect: .fulfill),
+      ]
+    }
+    guard other != uuid, let partner = self[other] else {
+      return [Order(call: uuid, effect: .fail)]
+    }
+    var orders: [Order] = []
+    var conference = partner.conference
+    if conference == 0 {
+      conference = (calls.map(\.conference).max() ?? 0) + 1
+      orders += setConference(of: other, to: conference)
+    }
+    orders += setConference(of: uuid, to: conference)
+    return orders + [
+      Order(call: uuid, effect: .tell(.joined(uuid, with: other))),
+      Order(call: uuid, effect: .fulfill),
+    ]
+  }
+
+  private mutating func setConference(of uuid: UUID, to conference: Int) -> [Order] {
+    guard let index = index(of: uuid), calls[index].conference != conference else { return [] }
+    let left = calls[index].conference
+    calls[index].conference = conference
+    let order = [Order(call: uuid, effect: .setConference(conference))]
+    return order + dissolve(left)
+  }
+
+  private mutating func leaveConference(_ uuid: UUID) -> [Order] {
+    setConference(of: uuid, to: 0)
+  }
+
+  // A conference of one is none.
+  private mutating func dissolve(_ conference: Int) -> [Order] {
+    let members = calls.filter { $0.conference == conference }
+    guard conference != 0, members.count == 1 else { return [] }
+    return setConference(of: members[0].uuid, to: 0)
+  }
+
+  private func index(of uuid: UUID) -> Int? { calls.firstIndex { $0.uuid == uuid } }
+}

@@ -1,0 +1,120 @@
+import ALSAAudio
+import AVFAudio
+import Foundation
+import SIPSignalling
+import Testing
+import VoiceEngine
+
+@testable import SidetonePhone
+
+/// Two legs that talk to each other over loopback, on a real voice thread without a sound card.
+struct MediaLegTests {
+  private let engine: CallEngine
+  private let legs: [MediaLeg]
+
+  init() throws {
+    engine = try CallEngine(
+      device: Headset(capture: .null, playback: .null),
+      settings: EngineSettings()
+    )
+    legs = try (0..<2).map { _ in
+      let leg = MediaLeg(PhoneConfiguration(), host: "127.0.0.1")
+      try leg.open(portPolicy: .anyPort)
+      return leg
+    }
+  }
+
+  private func port(_ leg: MediaLeg) throws -> UInt16 { try #require(leg.offer).port }
+
+  private func connect() throws {
+    try legs[0].agree(.opus(port: port(legs[1])))
+    try legs[1].agree(.opus(port: port(legs[0])))
+  }
+
+  /// Waits until something holds, ten seconds at most.
+  private func wait(until condition: () -> Bool) -> Bool {
+    let deadline = Date(timeIntervalSinceNow: 10)
+    while !condition(), Date() < deadline {
+      RunLoop.current.run(until: Date(timeIntervalSinceNow: 0.01))
+    }
+    return condition()
+  }
+
+  @Test func theVoiceNeedsAnAgreementAndAnEngineInEitherOrder() throws {
+    try legs[0].agree(.opus(port: port(legs[1])))
+    #expect(legs[0].stream == nil)
+    try legs[0].attach(to: engine)
+    #expect(legs[0].stream != nil)
+
+    try legs[1].attach(to: engine)
+    #expect(legs[1].stream == nil)
+    try legs[1].agree(.opus(port: port(legs[0])))
+    #expect(legs[1].stream != nil)
+    #expect(wait { (legs[1].statistics?.packetsReceived ?? 0) > 10 })
+    engine.stop()
+  }
+
+  @Test func theSameAgreementKeepsTheStream() throws {
+    try connect()
+    try legs[0].attach(to: engine)
+    let stream = legs[0].stream
+    try connect()
+    #expect(legs[0].stream == stream && stream != nil)
+    try legs[0].agree(.opus(port: port(legs[1]), maySend: false))
+    #expect(legs[0].stream != stream && legs[0].stream != nil)
+    engine.stop()
+  }
+
+  @Test func aHoldEndsTheStreamAndKeepsThePort() throws {
+    try connect()
+    try legs[0].attach(to: engine)
+    let port = try port(legs[0])
+    try legs[0].agree(nil)
+    #expect(legs[0].stream == nil && legs[0].statistics == nil)
+    try legs[0].agree(.opus(port: self.port(legs[1]), maySend: false, mayReceive: false))
+    #expect(legs[0].stream == nil)
+    try connect()
+    #expect(try legs[0].stream != nil && self.port(legs[0]) == port)
+    engine.stop()
+  }
+
+  @Test func digitsThatCameTooEarlyAreSentWithTheVoice() throws {
+    legs[0].send(digits: [4, 2])
+    try connect()
+    for leg in legs { try leg.attach(to: engine) }
+    var received: [UInt8] = []
+    _ = wait {
+      received += legs[1].takeDigits()
+      return received.count == 2
+    }
+    #expect(received == [4, 2])
+    engine.stop()
+  }
+
+  // After a hold they would arrive at another time than they were pressed for.
+  @Test func digitsOfBeforeAHoldAreDropped() throws {
+    legs[0].send(digits: [4])
+    try legs[0].agree(nil)
+    legs[0].send(digits: [2])
+    try connect()
+    for leg in legs { try leg.attach(to: engine) }
+    var received: [UInt8] = []
+    _ = wait {
+      received += legs[1].takeDigits()
+      return !received.isEmpty
+    }
+    #expect(received == [2])
+    engine.stop()
+  }
+
+  @Test func aPortThatWasPromisedIsNotExchanged() throws {
+    var configuration = PhoneConfiguration()
+    configuration.mediaPort = try port(legs[0])
+    let other = MediaLeg(configuration, host: "127.0.0.1")
+    #expect(throws: PhoneError.self) { try other.open(portPolicy: .configuredPort) }
+    #expect(other.offer == nil)
+    try other.open(portPolicy: .anyPort)
+    #expect(try port(other) != configuration.mediaPort)
+    engine.stop()
+  }
+}

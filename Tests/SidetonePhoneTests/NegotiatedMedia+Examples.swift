@@ -1,0 +1,32 @@
+@testable import SIPSignalling
+
+extension NegotiatedMedia {
+  /// Opus with DTMF digits, towards a port of this machine.
+  static func opus(
+    port: UInt16 = 9,
+    maySend: Bool = true,
+    mayReceive: Bool = true,
+    takesDigits: Bool = true
+  ) -> NegotiatedMedia {
+    NegotiatedMedia(
+      codec: .opus,
+      sendPayloadType: 96,
+      receivePayloadType: 96,
+      host: "127.0.0.1",
+      port: port,
+      controlHost: "127.0.0.1",
+      controlPort: port,
+      packetMilliseconds: nil,
+      sendEventPayloadType: takesDigits ? 101 : nil,
+      receiveEventPayloadType: 101,
+      eventClockRate: 48_000,
+      sendRedundancyPayloadType: nil,
+      receiveRedundancyPayloadType: nil,
+      largestBitrate: nil,
+      shortestPacketMilliseconds: nil,
+      decodesInBandRedundancy: false,
+      maySend: maySend,
+      mayReceive: mayReceive
+    )
+  }
+}

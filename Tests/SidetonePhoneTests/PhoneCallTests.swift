@@ -1,0 +1,273 @@
+import CallKit
+import Foundation
+import MediaCore
+import Testing
+
+@testable import SIPSignalling
+@testable import SidetonePhone
+@testable import VoiceStream
+
+/// The table of `PhoneCall`, and what its far side may do, in virtual time.
+struct PhoneCallTests {
+  private let uuid = UUID()
+  private let sip = SIPCallID(rawValue: 7)
+
+  private func seconds(_ count: Double) -> MonotonicInstant {
+    MonotonicInstant(nanoseconds: Int64(count * 1e9))
+  }
+
+  private func outgoing() -> PhoneCall { PhoneCall(outgoing: uuid, to: "sip:bob@10.0.0.2") }
+
+  private func incoming() -> PhoneCall {
+    PhoneCall(incoming: uuid, from: "sip:bob@10.0.0.2", sip: sip, ringsUntil: seconds(60))
+  }
+
+  /// A call that was answered at one second and talks.
+  private func established() -> PhoneCall {
+    var call = outgoing()
+    for event: PhoneCallEvent in [.invited(sip), .agreed(.opus()), .established] {
+      _ = call.handle(event, at: seconds(1))
+    }
+    return call
+  }
+
+  private func ended(_ reason: String, isClean: Bool) -> [PhoneCallEffect] {
+    [.release, .tell(.ended(uuid, reason: reason, isClean: isClean))]
+  }
+
+  // MARK: The way to an established call
+
+  @Test func anOutgoingCallInvitesRingsAndConnects() {
+    var call = outgoing()
+    let request = call.handle(.perform(.start(uri: "sip:bob@10.0.0.2")), at: seconds(0))
+    #expect(request == [.invite(uri: "sip:bob@10.0.0.2")])
+    #expect(call.handle(.invited(sip), at: seconds(0)) == [.fulfill])
+    #expect(call.handle(.progressed, at: seconds(1)) == [.reportConnecting, .tell(.ringing(uuid))])
+    #expect(call.handle(.agreed(.opus()), at: seconds(2)) == [.agree(.opus())])
+    #expect(
+      call.handle(.established, at: seconds(2))
+        == [.reportConnected, .tell(.connected(uuid, to: "sip:bob@10.0.0.2"))]
+    )
+    #expect(call.phase == .established(since: seconds(2)))
+  }
+
+  @Test func anIncomingCallIsAcceptedAndConnects() {
+    var call = incoming()
+    #expect(call.handle(.perform(.answer), at: seconds(5)) == [.accept(sip)])
+    #expect(call.handle(.accepted, at: seconds(5)) == [.fulfill])
+    #expect(call.phase == .answering)
+    let effects = call.handle(.established, at: seconds(6))
+    #expect(effects == [.tell(.connected(uuid, to: "sip:bob@10.0.0.2"))])
+  }
+
+  @Test func aSecondConfirmationOfTheDialogConnectsNothing() {
+    var call = established()
+    #expect(call.handle(.established, at: seconds(9)).isEmpty)
+    #expect(call.phase == .established(since: seconds(1)))
+  }
+
+  @Test func aCallIsNeitherStartedNorAnsweredTwice() {
+    var outgoing = established()
+    #expect(outgoing.handle(.perform(.start(uri: "sip:x")), at: seconds(2)) == [.fail])
+    var incoming = incoming()
+    _ = incoming.handle(.perform(.answer), at: seconds(2))
+    _ = incoming.handle(.accepted, at: seconds(2))
+    #expect(incoming.handle(.perform(.answer), at: seconds(3)) == [.fail])
+  }
+
+  @Test func anInvitationThatCannotBeSentEndsTheCall() {
+    var call = outgoing()
+    let effects = call.handle(.inviteFailed("no route"), at: seconds(0))
+    #expect(effects == [.fail] + ended("no route", isClean: false))
+  }
+
+  // The call system ends a call whose answer failed; the user reads the first reason.
+  @Test func aFailedAnswerGivesItsReasonAtTheEnd() {
+    var call = incoming()
+    #expect(call.handle(.acceptFailed("the port is in use"), at: seconds(1)) == [.fail])
+    let effects = call.handle(.perform(.end), at: seconds(1))
+    #expect(
+      effects
+        == [.hangUp(sip, as: .unavailable)] + ended("the port is in use", isClean: false)
+        + [.fulfill]
+    )
+  }
+
+  // MARK: Ends
+
+  @Test func hangingUpIsCleanOnceTheCallIsEstablished() {
+    var call = established()
+    let effects = call.handle(.perform(.end), at: seconds(2))
+    #expect(
+      effects == [.hangUp(sip, as: .declined)] + ended("hung up", isClean: true) + [.fulfill]
+    )
+  }
+
+  @Test(arguments: [(59.0, SIPRefusal.declined), (60.0, .unavailable)])
+  func anUnansweredCallIsNotDeclinedForOtherDevices(second: Double, refusal: SIPRefusal) {
+    var call = incoming()
+    let effects = call.handle(.perform(.end), at: seconds(second))
+    #expect(effects.first == .hangUp(sip, as: refusal))
+  }
+
+  @Test func theFarSidesHangUpIsCleanAndSendsNothing() {
+    var call = established()
+    let effects = call.handle(.signallingEnded(.remoteHangUp), at: seconds(2))
+    #expect(effects == [.reportEnded(.remoteEnded)] + ended("the far side hung up", isClean: true))
+  }
+
+  @Test func aRefusedCallIsUnanswered() {
+    var call = outgoing()
+    _ = call.handle(.invited(sip), at: seconds(0))
+    let busy = SIPEndReason.refused(code: 486, phrase: "Busy Here")
+    let effects = call.handle(.signallingEnded(busy), at: seconds(1))
+    #expect(effects == [.reportEnded(.unanswered)] + ended("busy", isClean: false))
+  }
+
+  @Test func anUnreachableHostEndsACallThatHasNoAnswer() {
+    var call = outgoing()
+    _ = call.handle(.invited(sip), at: seconds(0))
+    let effects = call.handle(.unreachable("refused"), at: seconds(1))
+    #expect(
+      effects == [.hangUp(sip, as: .declined), .reportEnded(.failed)]
+        + ended("refused", isClean: false)
+    )
+    var answered = established()
+    #expect(answered.handle(.unreachable("refused"), at: seconds(1)).isEmpty)
+  }
+
+  @Test func nothingComesOutOfACallThatHasEnded() {
+    var call = established()
+    _ = call.handle(.perform(.end), at: seconds(2))
+    let late: [PhoneCallEvent] = [
+      .agreed(.opus()), .established, .signallingEnded(.remoteHangUp), .mediaFailed("late"), .reset,
+      .timePassed,
+    ]
+    for event in late { #expect(call.handle(event, at: seconds(3)).isEmpty) }
+  }
+
+  // A ringing call wants no devices, a held one has none.
+  @Test func aFailedActivationNamesTheEndOfAudibleCallsAlone() {
+    for (call, expected) in [
+      (incoming(), "hung up"), (established(), "the microphone is busy"),
+    ] {
+      var call = call
+      #expect(call.handle(.activationFailed("the microphone is busy"), at: seconds(2)).isEmpty)
+      let effects = call.handle(.perform(.end), at: seconds(3))
+      #expect(effects.contains(.tell(.ended(uuid, reason: expected, isClean: false))))
+    }
+  }
+
+  // MARK: Holds
+
+  @Test func aHoldEndsTheAgreementAtOnceAndTellsTheFarSide() {
+    var call = established()
+    let effects = call.handle(.perform(.setHeld(true)), at: seconds(2))
+    #expect(effects == [.agree(nil), .sendHold(sip, true), .tell(.held(uuid)), .fulfill])
+    // The answer to the hold starts no voice.
+    #expect(call.handle(.agreed(.opus(maySend: false)), at: seconds(3)).isEmpty)
+  }
+
+  @Test func theVoiceOfAResumedCallWaitsForTheAnswer() {
+    var call = established()
+    _ = call.handle(.perform(.setHeld(true)), at: seconds(2))
+    let effects = call.handle(.perform(.setHeld(false)), at: seconds(3))
+    #expect(effects == [.agree(nil), .sendHold(sip, false), .tell(.resumed(uuid)), .fulfill])
+    #expect(call.handle(.agreed(.opus()), at: seconds(4)) == [.agree(.opus())])
+  }
+
+  @Test func theFarSidesHoldAndResumeAreToldOnce() {
+    var call = established()
+    let inactive = NegotiatedMedia.opus(maySend: false, mayReceive: false)
+    let held = call.handle(.agreed(inactive), at: seconds(2))
+    #expect(held == [.tell(.heldByFarSide(uuid)), .agree(inactive)])
+    #expect(call.handle(.agreed(inactive), at: seconds(3)) == [.agree(inactive)])
+    let resumed = call.handle(.agreed(.opus()), at: seconds(4))
+    #expect(resumed == [.tell(.resumedByFarSide(uuid)), .agree(.opus())])
+  }
+
+  // Both sides held; ours resumes. The first answer may still be the one to our hold.
+  @Test func aLastingHoldOfTheFarSideIsToldASecondAfterTheResume() {
+    var call = established()
+    let inactive = NegotiatedMedia.opus(maySend: false, mayReceive: false)
+    _ = call.handle(.perform(.setHeld(true)), at: seconds(2))
+    _ = call.handle(.perform(.setHeld(false)), at: seconds(3))
+    #expect(call.handle(.agreed(inactive), at: seconds(3.1)) == [.agree(inactive)])
+    #expect(call.handle(.timePassed, at: seconds(3.9)).isEmpty)
+    #expect(call.handle(.timePassed, at: seconds(4.1)) == [.tell(.heldByFarSide(uuid))])
+    #expect(call.handle(.timePassed, at: seconds(5)).isEmpty)
+  }
+
+  @Test func aResumeThatIsNeverAnsweredEndsTheCall() {
+    var call = established()
+    _ = call.handle(.perform(.setHeld(true)), at: seconds(2))
+    _ = call.handle(.perform(.setHeld(false)), at: seconds(10))
+    #expect(call.handle(.timePassed, at: seconds(44)).isEmpty)
+    let effects = call.handle(.timePassed, at: seconds(46))
+    #expect(
+      effects == [.hangUp(sip, as: .declined), .reportEnded(.failed)]
+        + ended("the far side does not resume the call", isClean: false)
+    )
+  }
+
+  // MARK: Digits and media
+
+  @Test func digitsNeedATalkingCallAndAFarSideThatTakesThem() {
+    var call = established()
+    #expect(
+      call.handle(.perform(.playDTMF([1, 2])), at: seconds(2)) == [.sendDigits([1, 2]), .fulfill]
+    )
+    _ = call.handle(.agreed(.opus(takesDigits: false)), at: seconds(3))
+    #expect(call.handle(.perform(.playDTMF([1])), at: seconds(3)).last == .fail)
+    _ = call.handle(.agreed(.opus()), at: seconds(4))
+    _ = call.handle(.perform(.setHeld(true)), at: seconds(4))
+    #expect(call.handle(.perform(.playDTMF([1])), at: seconds(4)) == [.fail])
+  }
+
+  private func statistics(
+    silence: Double,
+    refusals: Int = 0,
+    hasLeft: Bool = false
+  ) -> StreamStatistics {
+    var statistics = StreamStatistics()
+    statistics.silenceNanoseconds = Int64(silence * 1e9)
+    statistics.refusals = refusals
+    statistics.isFarGone = hasLeft
+    return statistics
+  }
+
+  @Test func aSilentFarSideEndsTheCallUnlessItHoldsIt() {
+    let silent = PhoneCallEvent.mediaReported(statistics(silence: 31))
+    var call = established()
+    #expect(call.handle(.mediaReported(statistics(silence: 29)), at: seconds(30)).isEmpty)
+    #expect(call.handle(silent, at: seconds(31)).contains(.reportEnded(.failed)))
+    var held = established()
+    _ = held.handle(.agreed(.opus(maySend: false)), at: seconds(2))
+    #expect(held.handle(silent, at: seconds(40)).isEmpty)
+  }
+
+  // A host that refuses packets has no program left, even if it holds the call.
+  @Test func aFarSideWhosePortIsClosedEndsTheCallAfterTwoSeconds() {
+    var call = established()
+    _ = call.handle(.agreed(.opus(maySend: false)), at: seconds(2))
+    let early = statistics(silence: 1, refusals: 100)
+    #expect(call.handle(.mediaReported(early), at: seconds(3)).isEmpty)
+    let late = statistics(silence: 3, refusals: 100)
+    #expect(call.handle(.mediaReported(late), at: seconds(5)).contains(.reportEnded(.failed)))
+  }
+
+  // RFC 3550 section 6.6: the source leaves. A hold or a new source would follow at once.
+  @Test func aGoodbyeThatNothingFollowsEndsTheCallAfterFiveSeconds() {
+    var call = established()
+    let early = statistics(silence: 4, hasLeft: true)
+    #expect(call.handle(.mediaReported(early), at: seconds(6)).isEmpty)
+    var held = call
+    let late = PhoneCallEvent.mediaReported(statistics(silence: 6, hasLeft: true))
+    #expect(
+      call.handle(late, at: seconds(8)).last
+        == .tell(.ended(uuid, reason: "the far side has ended its voice", isClean: false))
+    )
+    _ = held.handle(.agreed(.opus(maySend: false, mayReceive: false)), at: seconds(7))
+    #expect(held.handle(late, at: seconds(8)).isEmpty)
+  }
+}
