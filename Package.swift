@@ -37,11 +37,16 @@ func module(_ layer: String, _ name: String, _ dependencies: [Target.Dependency]
   )
 }
 
-func example(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+func example(
+  _ name: String,
+  _ dependencies: [Target.Dependency],
+  exclude excluded: [String] = []
+) -> Target {
   .executableTarget(
     name: name,
     dependencies: dependencies,
     path: "Examples/\(name)",
+    exclude: excluded,
     swiftSettings: strict
   )
 }
@@ -243,7 +248,8 @@ let package = Package(
       [
         "ALSAAudio", "AVFoundation", "CallKit", "Intents", "SIPSignalling", "SidetonePhone",
         "UDPTransport", "VoiceEngine", argumentParser,
-      ]
+      ],
+      exclude: ["README.md"]
     ),
     example("MonkeyCallDirectory", ["CallKit"]),
 

@@ -1,100 +1,81 @@
-import CallKit
+import Foundation
 
-/// What carries a call over the network: the app's own signalling and media.
-protocol CallLine: AnyObject {
-  /// Invites the far side; the completion says whether the invitation was sent.
-  func dial(_ call: ActiveCall, completion: @escaping (Bool) -> Void)
-  /// Accepts the far side's invitation; the completion says whether both sides can talk.
-  func accept(_ call: ActiveCall, completion: @escaping (Bool) -> Void)
-  func hangUp(_ call: ActiveCall)
-  func setHeld(_ call: ActiveCall, _ isOnHold: Bool)
-  func setMuted(_ call: ActiveCall, _ isMuted: Bool)
-  func startAudio(for call: ActiveCall)
-  func stopAudio(for call: ActiveCall)
-}
-
-/// A call as the app keeps it.
+/// A call as the app keeps it: what the page calls `ActiveCall`.
+///
+/// It knows nothing of CallKit. The `ProviderDelegate` calls it when an action is to be performed,
+/// and hears from it what the network does.
+@MainActor
 final class ActiveCall {
   let uuid: UUID
   let isOutgoing: Bool
   let handle: String
+  /// What carries the call; the page simulates it with timers.
+  let connection: CallConnection
 
-  /// Told when something about the call has changed.
-  var stateDidChange: (() -> Void)?
-
-  private(set) var startedConnectingDate: Date?
-  private(set) var connectDate: Date?
-  private(set) var endDate: Date?
+  private(set) var startedConnectingOn: Date?
+  private(set) var connectedOn: Date?
+  private(set) var endedOn: Date?
   private(set) var isOnHold = false
   private(set) var isMuted = false
 
-  private weak var line: (any CallLine)?
+  /// Called when `startedConnectingOn` has been set.
+  var startingConnectionChanged: (() -> Void)?
+  /// Called when `connectedOn` has been set.
+  var connectedChanged: (() -> Void)?
+  /// Called when the far side has ended the call.
+  var endedByFarSide: (() -> Void)?
 
-  init(uuid: UUID, isOutgoing: Bool, handle: String, line: any CallLine) {
+  init(uuid: UUID, handle: String, isOutgoing: Bool, connection: CallConnection) {
     self.uuid = uuid
-    self.isOutgoing = isOutgoing
     self.handle = handle
-    self.line = line
+    self.isOutgoing = isOutgoing
+    self.connection = connection
+    connection.ringing = { [weak self] in self?.didStartConnecting() }
+    connection.connected = { [weak self] in self?.didConnect() }
+    connection.ended = { [weak self] in self?.endedByFarSide?() }
   }
 
-  var hasConnected: Bool { connectDate != nil }
-  var hasEnded: Bool { endDate != nil }
-  var duration: TimeInterval { connectDate.map { Date().timeIntervalSince($0) } ?? 0 }
+  var isConnected: Bool { connectedOn != nil }
+  var hasEnded: Bool { endedOn != nil }
 
-  // MARK: What the user wants
+  // MARK: What actions ask for
 
-  func start(completion: @escaping (Bool) -> Void) {
-    guard let line else { return completion(false) }
-    line.dial(self, completion: completion)
-  }
+  /// Invites the far side; false if the invitation could not be sent.
+  func startCall() async -> Bool { await connection.dial(handle) }
 
-  func answer(completion: @escaping (Bool) -> Void) {
-    guard let line else { return completion(false) }
-    line.accept(self, completion: completion)
-  }
+  /// Accepts the far side's invitation; false if the far side has gone.
+  func answerCall() async -> Bool { await connection.accept() }
 
-  func end() {
-    line?.hangUp(self)
+  func endCall() {
+    connection.hangUp()
     didEnd()
   }
 
-  func setHeld(_ isOnHold: Bool) {
+  func setOnHold(_ isOnHold: Bool) {
     self.isOnHold = isOnHold
-    line?.setHeld(self, isOnHold)
-    stateDidChange?()
+    connection.setHeld(isOnHold)
   }
 
   func setMuted(_ isMuted: Bool) {
     self.isMuted = isMuted
-    line?.setMuted(self, isMuted)
-    stateDidChange?()
+    connection.setMuted(isMuted)
   }
 
-  func startAudio() {
-    guard !isOnHold, !hasEnded else { return }
-    line?.startAudio(for: self)
+  // MARK: What the network reports
+
+  private func didStartConnecting() {
+    guard startedConnectingOn == nil else { return }
+    startedConnectingOn = Date()
+    startingConnectionChanged?()
   }
 
-  func stopAudio() {
-    line?.stopAudio(for: self)
-  }
-
-  // MARK: What the network tells
-
-  func didStartConnecting() {
-    startedConnectingDate = Date()
-    stateDidChange?()
-  }
-
-  func didConnect() {
-    guard connectDate == nil else { return }
-    connectDate = Date()
-    stateDidChange?()
+  private func didConnect() {
+    guard connectedOn == nil else { return }
+    connectedOn = Date()
+    connectedChanged?()
   }
 
   func didEnd() {
-    guard endDate == nil else { return }
-    endDate = Date()
-    stateDidChange?()
+    if endedOn == nil { endedOn = Date() }
   }
 }

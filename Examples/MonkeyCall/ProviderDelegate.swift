@@ -2,12 +2,13 @@ import AVFoundation
 import CallKit
 
 /// Performs what the user and the system want, and reports what the network does.
+@MainActor
 final class ProviderDelegate: NSObject {
+  private let callManager: ActiveCallManager
+  private let network: CallNetwork
   private let provider: CXProvider
-  private let activeCalls: ActiveCalls
-  private let line: any CallLine
 
-  static var configuration: CXProviderConfiguration {
+  private static var configuration: CXProviderConfiguration {
     let configuration = CXProviderConfiguration(localizedName: "MonkeyCall")
     configuration.maximumCallsPerCallGroup = 1
     configuration.supportedHandleTypes = [.phoneNumber, .generic]
@@ -15,110 +16,53 @@ final class ProviderDelegate: NSObject {
     return configuration
   }
 
-  init(activeCalls: ActiveCalls, line: any CallLine) {
-    self.activeCalls = activeCalls
-    self.line = line
+  init(callManager: ActiveCallManager, network: CallNetwork) {
+    self.callManager = callManager
+    self.network = network
     provider = CXProvider(configuration: Self.configuration)
     super.init()
+    // Without a queue of its own, the delegate is called on the main queue.
     provider.setDelegate(self, queue: nil)
   }
 
-  // MARK: What the network tells
+  // MARK: Incoming calls
 
-  func reportIncomingCall(_ call: ActiveCall, completion: @escaping @Sendable (Bool) -> Void) {
+  /// Shows a call that the network has announced; false if the system refuses it, because its
+  /// caller is blocked or the user does not want to be disturbed.
+  func reportIncomingCall(_ call: ActiveCall) async -> Bool {
     let update = CXCallUpdate()
     update.remoteHandle = CXHandle(type: .generic, value: call.handle)
     update.hasVideo = false
-    provider.reportNewIncomingCall(with: call.uuid, update: update) { error in
-      switch (error as NSError?)?.code {
-      case nil: break
-      case CXErrorCodeIncomingCallError.filteredByBlockList.rawValue: print("A blocked caller.")
-      case CXErrorCodeIncomingCallError.filteredByDoNotDisturb.rawValue: print("Not now.")
-      default: print("The call could not be shown: \(String(describing: error))")
+    do {
+      try await provider.reportNewIncomingCall(with: call.uuid, update: update)
+    } catch {
+      print("The call was not shown: \(error)")
+      return false
+    }
+    follow(call)
+    callManager.add(call)
+    return true
+  }
+
+  // MARK: Progress
+
+  private func follow(_ call: ActiveCall) {
+    call.startingConnectionChanged = { [unowned self, unowned call] in
+      provider.reportOutgoingCall(with: call.uuid, startedConnectingAt: call.startedConnectingOn)
+      callManager.callsChanged?()
+    }
+    call.connectedChanged = { [unowned self, unowned call] in
+      if call.isOutgoing {
+        provider.reportOutgoingCall(with: call.uuid, connectedAt: call.connectedOn)
       }
-      completion(error == nil)
+      callManager.callsChanged?()
     }
-  }
-
-  func reportStartedConnecting(_ call: ActiveCall) {
-    call.didStartConnecting()
-    provider.reportOutgoingCall(with: call.uuid, startedConnectingAt: call.startedConnectingDate)
-  }
-
-  func reportConnected(_ call: ActiveCall) {
-    call.didConnect()
-    guard call.isOutgoing else { return }
-    provider.reportOutgoingCall(with: call.uuid, connectedAt: call.connectDate)
-  }
-
-  func reportEnded(_ call: ActiveCall, reason: CXCallEndedReason) {
-    call.didEnd()
-    provider.reportCall(with: call.uuid, endedAt: call.endDate, reason: reason)
-    activeCalls.remove(call)
-  }
-}
-
-// MARK: - CXProviderDelegate
-
-extension ProviderDelegate: CXProviderDelegate {
-  func providerDidReset(_ provider: CXProvider) {
-    for call in activeCalls.calls { call.end() }
-    activeCalls.removeAll()
-  }
-
-  func provider(_ provider: CXProvider, perform action: CXStartCallAction) {
-    let call = ActiveCall(
-      uuid: action.callUUID,
-      isOutgoing: true,
-      handle: action.handle.value,
-      line: line
-    )
-    configureAudioSession()
-    activeCalls.add(call)
-    call.start { [activeCalls] isSent in
-      if isSent { return action.fulfill() }
-      activeCalls.remove(call)
-      action.fail()
+    call.endedByFarSide = { [unowned self, unowned call] in
+      call.didEnd()
+      let reason: CXCallEndedReason = call.isConnected ? .remoteEnded : .unanswered
+      provider.reportCall(with: call.uuid, endedAt: call.endedOn, reason: reason)
+      callManager.remove(call)
     }
-  }
-
-  func provider(_ provider: CXProvider, perform action: CXAnswerCallAction) {
-    guard let call = activeCalls.call(with: action.callUUID) else { return action.fail() }
-    configureAudioSession()
-    call.answer { $0 ? action.fulfill() : action.fail() }
-  }
-
-  func provider(_ provider: CXProvider, perform action: CXEndCallAction) {
-    guard let call = activeCalls.call(with: action.callUUID) else { return action.fail() }
-    call.stopAudio()
-    call.end()
-    activeCalls.remove(call)
-    action.fulfill()
-  }
-
-  func provider(_ provider: CXProvider, perform action: CXSetHeldCallAction) {
-    guard let call = activeCalls.call(with: action.callUUID) else { return action.fail() }
-    if action.isOnHold { call.stopAudio() }
-    call.setHeld(action.isOnHold)
-    action.fulfill()
-  }
-
-  func provider(_ provider: CXProvider, perform action: CXSetMutedCallAction) {
-    guard let call = activeCalls.call(with: action.callUUID) else { return action.fail() }
-    call.setMuted(action.isMuted)
-    action.fulfill()
-  }
-
-  func provider(_ provider: CXProvider, timedOutPerforming action: CXAction) {
-    print("Too late: \(type(of: action))")
-  }
-
-  func provider(_ provider: CXProvider, didActivate audioSession: AVAudioSession) {
-    for call in activeCalls.calls { call.startAudio() }
-  }
-
-  func provider(_ provider: CXProvider, didDeactivate audioSession: AVAudioSession) {
-    for call in activeCalls.calls { call.stopAudio() }
   }
 
   private func configureAudioSession() {
@@ -127,7 +71,77 @@ extension ProviderDelegate: CXProviderDelegate {
       try session.setCategory(.playAndRecord, mode: .voiceChat)
       try session.setPreferredIOBufferDuration(0.005)
     } catch {
-      print("The audio session could not be set: \(error)")
+      print("The audio session could not be configured: \(error)")
     }
+  }
+}
+
+// MARK: - Actions
+
+extension ProviderDelegate: @MainActor CXProviderDelegate {
+  func providerDidReset(_ provider: CXProvider) {
+    for call in callManager.calls {
+      call.endCall()
+      callManager.remove(call)
+    }
+  }
+
+  func provider(_ provider: CXProvider, perform action: CXStartCallAction) {
+    let call = ActiveCall(
+      uuid: action.callUUID,
+      handle: action.handle.value,
+      isOutgoing: true,
+      connection: network.makeConnection()
+    )
+    configureAudioSession()
+    follow(call)
+    callManager.add(call)
+    Task {
+      if await call.startCall() { return action.fulfill() }
+      action.fail()
+      callManager.remove(call)
+    }
+  }
+
+  func provider(_ provider: CXProvider, perform action: CXAnswerCallAction) {
+    guard let call = callManager.findCall(action.callUUID) else { return action.fail() }
+    configureAudioSession()
+    Task { await call.answerCall() ? action.fulfill() : action.fail() }
+  }
+
+  func provider(_ provider: CXProvider, perform action: CXEndCallAction) {
+    guard let call = callManager.findCall(action.callUUID) else { return action.fail() }
+    call.endCall()
+    action.fulfill()
+    callManager.remove(call)
+  }
+
+  func provider(_ provider: CXProvider, perform action: CXSetHeldCallAction) {
+    guard let call = callManager.findCall(action.callUUID) else { return action.fail() }
+    call.setOnHold(action.isOnHold)
+    action.fulfill()
+    callManager.callsChanged?()
+  }
+
+  func provider(_ provider: CXProvider, perform action: CXSetMutedCallAction) {
+    guard let call = callManager.findCall(action.callUUID) else { return action.fail() }
+    call.setMuted(action.isMuted)
+    action.fulfill()
+    callManager.callsChanged?()
+  }
+
+  func provider(_ provider: CXProvider, timedOutPerforming action: CXAction) {
+    print("Too late: \(type(of: action))")
+  }
+
+  // MARK: Audio
+
+  // Only now may the voice start: the system has activated the session at call priority.
+  func provider(_ provider: CXProvider, didActivate audioSession: AVAudioSession) {
+    network.startAudio(through: audioSession)
+  }
+
+  func provider(_ provider: CXProvider, didDeactivate audioSession: AVAudioSession) {
+    network.stopAudio()
   }
 }

@@ -47,4 +47,34 @@ struct MonkeyCallTests {
         .count { $0 } >= 30
     )
   }
+
+  /// The walk of the example's README: two callers, of whom one is held, muted and ended.
+  @Test func aSecondCallerHoldsTheFirst() throws {
+    let home = ["XDG_DATA_HOME": try Bench.folder().path]
+    let program = try Bench.sibling("MonkeyCall")
+    let port = Bench.port()
+    let devices = ["--capture", "null", "--playback", "null"]
+    func party(_ arguments: [String]) throws -> ProgramRun {
+      try ProgramRun(program, arguments + devices, environment: home)
+    }
+    let bob = try party(["--port", "\(port)"])
+    #expect(bob.wait(for: "MonkeyCall is at"))
+    let alice = try party(["bob@127.0.0.1:\(port)"])
+    #expect(bob.wait(for: "connecting"))
+    bob.press("a\n")
+    #expect(alice.wait(for: ": connected") && bob.wait(for: ": connected"))
+    bob.press("m\n")
+    #expect(bob.wait(for: "connected, muted"))
+
+    let carol = try party(["bob@127.0.0.1:\(port)"])
+    #expect(bob.wait(for: "connecting", times: 2))
+    bob.press("a\n")
+    #expect(bob.wait(for: ": held, muted") && carol.wait(for: ": connected"))
+    // The newest call ends; the system resumes the other one.
+    bob.press("h\n")
+    #expect(carol.waitForExit() == 0)
+    alice.press("h\n")
+    #expect(alice.waitForExit() == 0 && bob.waitForExit() == 0)
+    #expect(bob.printed("No calls."))
+  }
 }

@@ -69,10 +69,13 @@ struct RepositoryTests {
       "\\b(whoever|in vain|for nothing|what was said|what is heard|(is|was|are) told)\\b"
         + "|\\bnobody (has|else|hears|waits|asks|knows|listens|took)\\b"
     ).ignoresCase()
+    // Each riddle has one of these; a regular expression for every line of the tree takes a minute.
+    let signs = ["oever", "vain", "nothing", "said", "heard", "told", "obody"]
     let here = "Tests/RepositoryTests/RepositoryTests.swift"
     let code = Self.sources + Self.examples + Self.tests + Self.benchmarks
     for file in code + Self.documents where file.path != here {
-      for (index, line) in file.lines.enumerated() where line.firstMatch(of: riddles) != nil {
+      for (index, line) in file.lines.enumerated()
+      where signs.contains(where: line.contains) && line.firstMatch(of: riddles) != nil {
         Issue.record("\(file.path):\(index + 1): \(line)")
       }
     }
@@ -204,8 +207,8 @@ struct RepositoryTests {
     let banned = try Regex(
       "(class|struct|enum|actor|protocol) [A-Za-z]*(Manager|Helper|Helpers|Utils|Common|Base)\\b"
     )
-    // Apple's names are Apple's, and the example app has those of the app that it follows.
-    let isForeign = { (line: String) in line.contains("class CX") || line.contains("ActiveCallM") }
+    // Apple's names are Apple's.
+    let isForeign = { (line: String) in line.contains("class CX") }
     for file in Self.sources {
       for line in file.lines where !isForeign(line) {
         #expect(line.firstMatch(of: banned) == nil, "\(file.path): \(line)")
