@@ -140,6 +140,7 @@ let package = Package(
     .library(name: "SidetonePhone", targets: ["SidetonePhone"]),
     // What an app without SidetonePhone needs to carry a call's voice, as MonkeyCall does.
     .library(name: "ALSAAudio", targets: ["ALSAAudio"]),
+    .library(name: "AudioRouting", targets: ["AudioRouting"]),
     .library(name: "SIPSignalling", targets: ["SIPSignalling"]),
     .library(name: "UDPTransport", targets: ["UDPTransport"]),
     .library(name: "VoiceEngine", targets: ["VoiceEngine"]),
@@ -184,14 +185,19 @@ let package = Package(
     module("Linux", "ALSAAudio", ["MediaCore", "RealTime", "CALSA", "CLinux"]),
     module("Linux", "UDPTransport", ["MediaCore", "RealTime", "CLinux"]),
     module("Linux", "DesktopServices", ["RealTime", "CDBus"]),
+    module(
+      "Linux",
+      "AudioRouting",
+      ["MediaCore", "RealTime", "VoiceEngine", "ALSAAudio", "UDPTransport", "DesktopServices"]
+    ),
 
     module("Apple", "FoundationAdditions"),
     module(
       "Apple",
       "AVFAudio",
       [
-        "MediaCore", "RealTime", "SpeechDSP", "ALSAAudio", "DesktopServices", "UDPTransport",
-        "VoiceEngine",
+        "MediaCore", "RealTime", "SpeechDSP", "ALSAAudio", "AudioRouting", "DesktopServices",
+        "UDPTransport", "VoiceEngine",
       ]
     ),
     module("Apple", "AVFoundation", ["AVFAudio"]),
@@ -219,7 +225,8 @@ let package = Package(
       "Phone",
       "SidetonePhone",
       [
-        "MediaCore", "RealTime", "RTP", "ALSAAudio", "CallKit", "AVFAudio", "SIPSignalling",
+        "MediaCore", "RealTime", "RTP", "ALSAAudio", "AudioRouting", "CallKit", "AVFAudio",
+        "SIPSignalling",
         "SpeechDSP", "UDPTransport", "VoiceEngine",
       ]
     ),
@@ -235,8 +242,9 @@ let package = Package(
     .executableTarget(
       name: "CommandLine",
       dependencies: [
-        "MediaCore", "RealTime", "ALSAAudio", "AVFAudio", "CallKit", "CallScreen", "CallStore",
-        "Drawing", "SidetonePhone", "Simulation", "SIPSignalling", "SpeechDSP", "UDPTransport",
+        "MediaCore", "RealTime", "ALSAAudio", "AudioRouting", "AVFAudio", "CallKit", "CallScreen",
+        "CallStore", "Drawing", "SidetonePhone", "Simulation", "SIPSignalling", "SpeechDSP",
+        "UDPTransport",
         "VoiceEngine", argumentParser, histogram, logging,
       ],
       path: "Sources/Tools/CommandLine",
@@ -265,11 +273,16 @@ let package = Package(
     tests("VoiceEngine", ["VoiceEngine", "MediaCore", "RealTime", "Simulation"]),
     tests("ALSAAudio", ["ALSAAudio", "MediaCore", "RealTime", "Simulation"]),
     tests("UDPTransport", ["UDPTransport", "MediaCore", "RealTime"]),
+    tests(
+      "AudioRouting",
+      ["ALSAAudio", "AudioRouting", "BusFixture", "DesktopServices", "MediaCore", "RealTime"]
+    ),
     tests("DesktopServices", ["BusFixture", "DesktopServices"]),
     tests(
       "AVFAudio",
       [
-        "AVFAudio", "ALSAAudio", "BusFixture", "CLinux", "DesktopServices", "MediaCore", "RealTime",
+        "AVFAudio", "ALSAAudio", "AudioRouting", "BusFixture", "CLinux", "DesktopServices",
+        "MediaCore", "RealTime",
         "UDPTransport", "VoiceEngine",
       ]
     ),
@@ -292,7 +305,7 @@ let package = Package(
     ),
     tests("Drawing", ["Drawing"]),
     tests("Simulation", ["Simulation", "MediaCore", "RTP", "RealTime", "VoiceEngine"]),
-    tests("CommandLine", ["CommandLine", "ALSAAudio", "CallStore"]),
+    tests("CommandLine", ["CommandLine", "ALSAAudio", "AudioRouting", "CallStore"]),
     tests("Interop", ["Simulation"]),
     tests("Repository"),
   ] + benchmarks,

@@ -14,18 +14,18 @@ struct CallArbiterTests {
     return session
   }
 
-  @Test func oneProgramHasTheActiveCall() throws {
+  @Test func oneProgramHasTheActiveCall() async throws {
     guard let daemon = try BusDaemon() else { return }
     defer { withExtendedLifetime(daemon) {} }
     let first = Self.program(on: daemon)
     let second = Self.program(on: daemon)
-    try first.activateForCall()
-    #expect(throws: (any Error).self) { try second.activateForCall() }
+    try await first.activateForCall()
+    await #expect(throws: (any Error).self) { try await second.activateForCall() }
     #expect(second.voiceEngine == nil)
-    first.deactivateForCall(keepingDevices: false)
-    try second.activateForCall()
-    #expect(throws: (any Error).self) { try first.activateForCall() }
-    second.deactivateForCall(keepingDevices: false)
+    first.endCall()
+    try await second.activateForCall()
+    await #expect(throws: (any Error).self) { try await first.activateForCall() }
+    second.endCall()
   }
 
   @Test func crashGivesTheCallUp() throws {
@@ -59,12 +59,12 @@ struct CallArbiterTests {
 
     try app.setCategory(.playAndRecord)
     try app.setActive(true)
-    try phone.activateForCall()
+    try await phone.activateForCall()
     let began = await notes.next()
     #expect(began == [AVAudioSessionInterruptionTypeKey: 1])
     #expect(app.voiceEngine == nil)
     #expect(throws: (any Error).self) { try app.setActive(true) }
-    phone.deactivateForCall(keepingDevices: false)
+    phone.endCall()
     let ended = await notes.next()
     let expected: [String: UInt] = [
       AVAudioSessionInterruptionTypeKey: 0, AVAudioSessionInterruptionOptionKey: 1,

@@ -40,7 +40,8 @@ extension ProcessWideTests {
   @Suite struct AudioSessionTests {
     private let session = AVAudioSession.sharedInstance()
 
-    init() throws {
+    init() async throws {
+      await ProcessWideTests.settle()
       session.devices = .init(capture: .null, playback: .null)
       try session.setCategory(.soloAmbient)
     }

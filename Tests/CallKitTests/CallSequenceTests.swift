@@ -7,6 +7,8 @@ import Testing
 extension ProcessWideTests {
   /// Apple's classes end to end over the null device: what an app sees, in order.
   @Suite struct CallSequenceTests {
+    init() async { await ProcessWideTests.settle() }
+
     @Test func outgoingCallActivatesAfterItsFulfilmentAndReleasesAtItsEnd() async throws {
       let stage = Stage()
       let call = UUID()

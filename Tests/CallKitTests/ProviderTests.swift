@@ -8,6 +8,8 @@ import Testing
 extension ProcessWideTests {
   /// What provider, controller and observer promise about objects, queues and order.
   @Suite struct ProviderTests {
+    init() async { await ProcessWideTests.settle() }
+
     /// Notes lines from any queue.
     private final class Notes: Sendable {
       let lines: AsyncStream<String>

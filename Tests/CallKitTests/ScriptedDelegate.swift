@@ -6,7 +6,12 @@ import Synchronization
 import Testing
 
 /// What shares the process's one call system and audio session runs one after the other.
-@Suite(.serialized) enum ProcessWideTests {}
+@Suite(.serialized) enum ProcessWideTests {
+  /// Waits until the session that an earlier test's last call had is released.
+  static func settle() async {
+    while CallSystem.shared.hasAudio { await Task.yield() }
+  }
+}
 
 /// Records a provider's delegate callbacks, and answers actions as an app does.
 final class ScriptedDelegate: NSObject, CXProviderDelegate, @unchecked Sendable {

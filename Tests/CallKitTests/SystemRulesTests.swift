@@ -11,6 +11,8 @@ import Testing
 extension ProcessWideTests {
   /// The system's part: call screens, queues, observers, intents, and what it does not do.
   @Suite struct SystemRulesTests {
+    init() async { await ProcessWideTests.settle() }
+
     /// A call screen whose user takes every call.
     private final class ScriptedScreen: CallPresenter {
       let log: AsyncStream<String>

@@ -14,7 +14,10 @@ struct CallControlPropertyTests {
 
   /// The world outside the machine, built from its effects alone.
   private struct World {
+    /// Who has been told that the session is active.
     var owner: ProviderID?
+    /// Whether devices are being opened.
+    var isBusy = false
     var activations = 0
     var deactivations = 0
     var open: [ActionID: CallAction] = [:]
@@ -52,9 +55,12 @@ struct CallControlPropertyTests {
         } else {
           live.insert(call.id)
         }
-      case .activateAudio(let provider):
-        expect(owner == nil, "activated twice")
+      case .activateAudio:
+        expect(!isBusy && owner == nil, "asked to activate while something else is under way")
         expect(!fulfilled.isEmpty, "activated without a fulfilled start, answer or resume")
+        isBusy = true
+      case .audioActivated(let provider):
+        expect(owner == nil, "activated twice")
         activations += 1
         owner = provider
       case .deactivateAudio(let provider, _):
@@ -181,26 +187,37 @@ struct CallControlPropertyTests {
     }
 
     mutating func drain() {
-      while let effect = control.nextEffect() {
-        if case .activateAudio = effect, chance(30) {
-          // The sound device is not to be had.
-          world.perform(effect)
-          world.owner = nil
-          world.deactivations += 1
-          control.audioActivationFailed(isTaken: world.deactivations % 2 == 0, at: now)
-        } else {
-          world.perform(effect)
-        }
-      }
+      repeat {
+        while let effect = control.nextEffect() { world.perform(effect) }
+        // Opening a device takes a while, in which anything may happen.
+        if world.isBusy, !chance(4) { finishAudio() }
+      } while control.hasEffects
       check()
+    }
+
+    mutating func finishAudio() {
+      world.isBusy = false
+      switch control.audio {
+      case .activating where chance(30):
+        control.audioActivationFailed(chance(2) ? .takenByAnotherProgram : .unavailable, at: now)
+      case .activating: control.audioActivated()
+      case .inactive, .active: world.expect(false, "nothing was under way")
+      }
     }
 
     mutating func check() {
       let audible = control.calls.filter(\.isAudible)
       let groups = Set(audible.map { $0.group.map { "\($0.rawValue)" } ?? "\($0.id)" })
       world.expect(groups.count <= 1, "several calls are heard: \(groups)")
-      world.expect(world.owner == control.audioOwner, "the device and the machine disagree")
-      world.expect(world.owner == audible.first?.provider, "heard without a device, or the reverse")
+      switch control.audio {
+      case .inactive:
+        world.expect(audible.isEmpty && world.owner == nil, "heard without a device")
+      case .active(let owner):
+        world.expect(audible.first?.provider == owner, "a device without a call that is heard")
+        world.expect(world.owner == owner && !world.isBusy, "the provider does not know")
+      case .activating:
+        world.expect(world.owner == nil && world.isBusy, "activating without a request")
+      }
       world.expect(world.live == Set(control.snapshots.map(\.id)), "observers see other calls")
       world.expect(
         Set(world.open.keys) == Set(control.pendingActions.map(\.id)),
@@ -228,6 +245,10 @@ struct CallControlPropertyTests {
     }
     for provider in game.providers { game.control.invalidate(provider, at: game.now) }
     game.drain()
+    while game.world.isBusy {
+      game.finishAudio()
+      game.drain()
+    }
     #expect(game.world.faults.isEmpty && game.world.open.isEmpty && game.world.live.isEmpty)
     #expect(game.world.activations == game.world.deactivations)
     #expect(game.world.activations > 100 && game.world.records == game.world.ends)

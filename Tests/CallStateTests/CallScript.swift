@@ -14,6 +14,8 @@ final class CallScript {
   private(set) var delivered: [CallAction] = []
   private var seen: [CallID: CallSnapshot] = [:]
   private var seconds = 0.0
+  /// False to leave activations under way until `audioActivated` or `audioFailed` is called.
+  var opensAudioAtOnce = true
 
   init(groups: Int = 2, callsPerGroup: Int = 5, ringing seconds: Int = 60) {
     var settings = ProviderSettings(
@@ -127,8 +129,13 @@ final class CallScript {
     note()
   }
 
-  func audioFailed(isTaken: Bool = false) {
-    control.audioActivationFailed(isTaken: isTaken, at: now)
+  func audioFailed(_ failure: AudioActivationFailure = .unavailable) {
+    control.audioActivationFailed(failure, at: now)
+    note()
+  }
+
+  func audioActivated() {
+    control.audioActivated()
     note()
   }
 
@@ -168,7 +175,8 @@ final class CallScript {
       case .finished(let action, .voided): log.append("voided " + Self.text(action))
       case .finished: break
       case .callChanged(let call): log.append("(o) " + observe(call))
-      case .activateAudio(let owner):
+      case .activateAudio: if opensAudioAtOnce { control.audioActivated() }
+      case .audioActivated(let owner):
         log.append(owner == provider ? "didActivate" : "didActivate \(owner.rawValue)")
       case .deactivateAudio(let owner, _):
         log.append(owner == provider ? "didDeactivate" : "didDeactivate \(owner.rawValue)")

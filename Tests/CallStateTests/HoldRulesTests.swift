@@ -242,7 +242,7 @@ struct HoldRulesTests {
     script.take()
     script.answer(answer)
     #expect(script.take() == ["(o) A connected"])
-    #expect(script.control.audioOwner == script.provider && script.phase("B") == .connected)
+    #expect(script.control.audio == .active(script.provider) && script.phase("B") == .connected)
   }
 
   @Test func R70_callThatIsBeingResumedIsHeldAgainForTheNext() throws {
@@ -375,14 +375,16 @@ struct HoldRulesTests {
     try script.talk("A")
     try script.request(("A", .setHeld(true)))
     script.fulfilAll()
+    script.opensAudioAtOnce = false
     try script.request(("A", .setHeld(false)))
     script.fulfilAll()
     script.take()
-    script.audioFailed(isTaken: true)
+    script.audioFailed(.takenByAnotherProgram)
     #expect(script.take().contains("perform hold A"))
     script.fulfilAll()
-    #expect(script.entry("A")?.isOnHold == true && script.control.audioOwner == nil)
+    #expect(script.entry("A")?.isOnHold == true && script.control.audio == .inactive)
     // Later it can be resumed.
+    script.opensAudioAtOnce = true
     try script.request(("A", .setHeld(false)))
     script.take()
     script.fulfilAll()

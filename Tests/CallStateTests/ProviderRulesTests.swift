@@ -132,11 +132,11 @@ struct ProviderRulesTests {
   @Test func R88_sessionIsActivatedWithTheFulfilmentAndNotBefore() throws {
     let script = CallScript()
     try script.start("A")
-    #expect(script.control.audioOwner == nil)
+    #expect(script.control.audio == .inactive)
     script.connected("A")
-    #expect(script.control.audioOwner == nil)
+    #expect(script.control.audio == .inactive)
     try script.fulfil("A")
-    #expect(script.control.audioOwner == script.provider)
+    #expect(script.control.audio == .active(script.provider))
   }
 
   @Test func R90_R92_activationsAndDeactivationsAlternate() throws {
@@ -194,6 +194,7 @@ struct ProviderRulesTests {
 
   @Test func failedActivationEndsTheCallAndIsNeverPaired() throws {
     let script = CallScript()
+    script.opensAudioAtOnce = false
     try script.start("A")
     try script.fulfil("A")
     script.take()

@@ -1,4 +1,5 @@
 import ALSAAudio
+import AudioRouting
 import DesktopServices
 import Foundation
 import MediaCore
@@ -6,35 +7,57 @@ import RealTime
 import Synchronization
 import VoiceEngine
 
-/// What the call layer does with the session, and how the engine comes and goes.
+/// How the engine comes and goes.
+///
+/// What opens a device, asks a service or ends a thread runs on `operations`, one after the other
+/// and outside the lock. What was opened is committed under the lock, where what
+/// the app has changed meanwhile is taken into account.
 extension AVAudioSession {
-  /// Takes the devices for a call.
+  // MARK: Calls
+
+  /// Takes the devices for a call; calls `completion` with nil when they are open, or with the
+  /// error.
   ///
-  /// Only the call layer calls this, after a fulfilled action.
-  package func activateForCall() throws {
-    try state.withLock { state in
-      defer { silenceOthers(state) }
-      switch state.activation {
-      case .byCall:
-        break
-      case .byApp(let running) where running.setup == state.setup:
-        try claimCall(state)
-        state.activation = .byCall(running)
-      case .byApp(let running):
-        // Made for something else: other filters, another rate.
-        try claimCall(state)
-        state.linger(running)
-        try runForCall(&state)
-      case .inactive:
-        try claimCall(state)
-        try runForCall(&state)
+  /// Only the call layer calls this, after a fulfilled action. Does not block.
+  package func activateForCall(completion: @escaping @Sendable ((any Error)?) -> Void) {
+    state.withLock { $0.pendingCalls += 1 }
+    operations.async { [self] in
+      let failure: (any Error)?
+      do {
+        try takeForCall()
+        failure = nil
+      } catch {
+        failure = error
       }
+      state.withLock { $0.pendingCalls -= 1 }
+      silenceOthers()
+      completion(failure)
     }
   }
 
-  private func runForCall(_ state: inout SessionState) throws {
+  private func takeForCall() throws {
+    let (activation, setup) = state.withLock { ($0.activation, $0.setup) }
+    switch activation {
+    case .byCall:
+      break
+    case .byApp(let running) where running.setup == setup:
+      try claimCall()
+      state.withLock { $0.commit(.byCall(running)) }
+    case .byApp(let running):
+      // Made for something else: other filters, another rate.
+      try claimCall()
+      state.withLock { _ = $0.linger(running) }
+      try runForCall()
+    case .inactive:
+      try claimCall()
+      try runForCall()
+    }
+  }
+
+  private func runForCall() throws {
     do {
-      state.activation = .byCall(try run(&state))
+      let running = try run()
+      state.withLock { $0.commit(.byCall(running)) }
     } catch {
       arbiter.release()
       throw error
@@ -44,37 +67,87 @@ extension AVAudioSession {
   /// How long devices stay open when another call may want them.
   private static let graceTime = DispatchTimeInterval.milliseconds(500)
 
-  /// Deactivates the session after the last audible call, and releases the devices: at once, or
-  /// after half a second if another call lives that may want them (a swap must not click).
+  /// Ends the voice after the last audible call, and releases the devices: soon, or after half a
+  /// second if another call lives that may want them (a swap must not click).
+  ///
+  /// Does not block: the devices are closed on `operations`.
   package func deactivateForCall(keepingDevices: Bool) {
-    let leaving = state.withLock { state in
-      state.activation.running.map { state.linger($0) }
+    let leaving = state.withLock { state -> SessionState.Lingering? in
+      guard case .byCall(let running) = state.activation else { return nil }
+      return state.linger(running)
     }
     guard let leaving else { return }
     leaving.running.engine.detachAll()
-    guard keepingDevices else { return release(leaving.number) }
-    notifications.asyncAfter(deadline: .now() + Self.graceTime) { [self] in
-      release(leaving.number)
+    let delay = keepingDevices ? Self.graceTime : .nanoseconds(0)
+    operations.asyncAfter(deadline: .now() + delay) { [self] in release(leaving.number) }
+  }
+
+  // An engine that somebody has taken over meanwhile stays.
+  private func release(_ number: Int) {
+    let (running, isUnused) = state.withLock { state in
+      guard let lingering = state.lingering, lingering.number == number else {
+        return (SessionState.Running?.none, false)
+      }
+      state.lingering = nil
+      return (lingering.running, state.activation.running == nil)
+    }
+    running?.stop()
+    guard isUnused else { return }
+    arbiter.release()
+    players.resume()
+  }
+
+  // MARK: The app
+
+  /// Takes the devices outside calls; on `operations`.
+  func activateForApp() throws {
+    let (isActive, isWithheld) = state.withLock {
+      ($0.activation.running != nil, $0.isWithheldByCalls)
+    }
+    guard !isActive else { return }
+    guard !isWithheld else {
+      throw ErrorCode.insufficientPriority.error(reason: "calls are on hold")
+    }
+    try makeWayForCalls()
+    let running = try run()
+    state.withLock { $0.commit(.byApp(running)) }
+    // Devices that a call has left come without its rights.
+    arbiter.release()
+    silenceOthers()
+  }
+
+  /// Releases the devices outside calls; on `operations`.
+  func deactivateForApp(_ options: SetActiveOptions) throws {
+    let (activation, isLingering) = state.withLock { ($0.activation, $0.lingering != nil) }
+    switch activation {
+    case .byCall:
+      throw ErrorCode.isBusy.error(reason: "a call holds the session")
+    case .byApp(let running):
+      state.withLock { $0.activation = .inactive }
+      running.stop()
+      leavePlayers(options)
+    case .inactive:
+      // Another program's call may have ended it first. What a call of ours has paused is its own
+      // matter.
+      if !isLingering { leavePlayers(options) }
     }
   }
 
-  private func release(_ number: Int) {
-    // Under the lock: who activates next finds the devices closed, and does not lose what it has
-    // claimed.
-    state.withLock { state in
-      guard let lingering = state.lingering, lingering.number == number else { return }
-      state.lingering = nil
-      lingering.running.stop()
-      guard state.activation.running == nil else { return }
-      arbiter.release()
+  private func leavePlayers(_ options: SetActiveOptions) {
+    if options.contains(.notifyOthersOnDeactivation) {
       players.resume()
+    } else {
+      players.forget()
     }
   }
 
   // Who mixes with others leaves them alone; a call that failed to take the devices does as well.
-  func silenceOthers(_ state: SessionState) {
-    let mixes = state.effectiveOptions.contains(.mixWithOthers) || state.category == .ambient
-    if state.activation.running != nil, !mixes { players.pause() }
+  private func silenceOthers() {
+    let silences = state.withLock { state in
+      let mixes = state.effectiveOptions.contains(.mixWithOthers) || state.category == .ambient
+      return state.activation.running != nil && !mixes
+    }
+    if silences { players.pause() }
   }
 
   /// Whether calls exist and none has audio; no app may activate the session then.
@@ -82,25 +155,19 @@ extension AVAudioSession {
     state.withLock { $0.isWithheldByCalls = isWithheld }
   }
 
+  // MARK: Engines
+
   // The engine that lingers if it is as wished, else a new one.
-  func run(_ state: inout SessionState) throws -> SessionState.Running {
-    let setup = state.setup
-    if let lingering = state.lingering?.running, lingering.setup == setup {
-      state.lingering = nil
-      lingering.engine.setInputMuted(state.isInputMuted ? .muted : .unmuted)
-      return lingering
+  private func run() throws -> SessionState.Running {
+    let (setup, lingering, known) = state.withLock { state in
+      defer { state.lingering = nil }
+      return (state.setup, state.lingering?.running, state.knownCards)
     }
+    if let lingering, lingering.setup == setup { return lingering }
     let reserved = ReservedCards(reservations)
     let cards = SoundCard.all()
-    var plan = RoutePlan(
-      setup.devices,
-      cards: cards,
-      known: state.knownCards,
-      standIns: state.standIns,
-      at: MonotonicClock.now()
-    )
-    if let lingering = state.lingering?.running {
-      state.lingering = nil
+    var plan = RoutePlan(setup.devices, cards: cards, known: known, at: MonotonicClock.now())
+    if let lingering {
       // The cards are kept, so that no other program takes them in between.
       reserved.hold(plan.devices(among: cards), among: cards)
       lingering.stop()
@@ -111,24 +178,26 @@ extension AVAudioSession {
       wishes: setup.wishes,
       reserved: reserved
     )
-    state.knownCards.merge(plan.identities)
-    state.services = SoundServices()
-    state.granted = RouteSupervisor.Granted(headset)
+    let granted = GrantedFormat(headset)
+    state.withLock { state in
+      state.knownCards.merge(plan.identities)
+      state.services = SoundServices()
+      state.granted = granted
+    }
     let alarm = try WakeEvent()
     let engine = try engine(with: headset, setup: setup, &plan, alarm)
-    if state.isInputMuted { engine.setInputMuted(.muted) }
-    let keeper = RouteSupervisor(
+    let supervisor = RouteSupervisor(
       engine,
       plan: plan,
       wishes: setup.wishes,
       reserved: reserved,
       alarm: alarm,
-      granted: state.granted
+      granted: granted
     ) { change in
       self.post(change)
     }
     learnPorts()
-    return SessionState.Running(engine: engine, setup: setup, keeper: keeper)
+    return SessionState.Running(engine: engine, setup: setup, supervisor: supervisor)
   }
 
   // What opens but does not start, like a card that is just being plugged in, is waited for as if

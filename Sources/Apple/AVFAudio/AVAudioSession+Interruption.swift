@@ -1,4 +1,5 @@
 import ALSAAudio
+import AudioRouting
 import DesktopServices
 import Foundation
 import Synchronization
@@ -8,11 +9,13 @@ import Synchronization
 extension AVAudioSession {
   /// Takes the desktop's active call, if real devices are at stake.
   ///
-  /// Throws `insufficientPriority` if another program has it.
-  func claimCall(_ state: SessionState) throws {
-    guard isArbitrated(state), !arbiter.claim() else { return }
+  /// Waits for the bus. Throws `insufficientPriority` if another program has it.
+  func claimCall() throws {
+    guard isArbitrated, !arbiter.claim() else { return }
     throw ErrorCode.insufficientPriority.error(reason: "another program has a call")
   }
+
+  private var isArbitrated: Bool { state.withLock { isArbitrated($0) } }
 
   private func isArbitrated(_ state: SessionState) -> Bool {
     let devices = state.devicesAsRouted
@@ -21,8 +24,10 @@ extension AVAudioSession {
   }
 
   /// Lets an app have the session as long as no other program has a call.
-  func makeWayForCalls(_ state: SessionState) throws {
-    guard isArbitrated(state) else { return }
+  ///
+  /// Waits for the bus.
+  func makeWayForCalls() throws {
+    guard isArbitrated else { return }
     guard !arbiter.isTaken else {
       throw ErrorCode.insufficientPriority.error(reason: "another program has a call")
     }
@@ -40,18 +45,21 @@ extension AVAudioSession {
   }
 
   private func noteCall(elsewhere isTaken: Bool) {
-    notifications.async { [self] in isTaken ? interrupt() : endInterruption() }
+    operations.async { [self] in
+      if isTaken { interrupt() } else { notifications.async { [self] in endInterruption() } }
+    }
   }
 
   private func interrupt() {
-    let isInterrupted = state.withLock { state in
-      guard case .byApp(let running) = state.activation else { return false }
-      running.stop()
+    let interrupted = state.withLock { state -> SessionState.Running? in
+      guard case .byApp(let running) = state.activation else { return nil }
       state.activation = .inactive
       state.isInterrupted = true
-      return true
+      return running
     }
-    if isInterrupted { postInterruption(.began, [:]) }
+    guard let interrupted else { return }
+    interrupted.stop()
+    notifications.async { [self] in postInterruption(.began, [:]) }
   }
 
   private func endInterruption() {

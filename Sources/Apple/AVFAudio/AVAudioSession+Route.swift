@@ -1,4 +1,5 @@
 import ALSAAudio
+import AudioRouting
 import Foundation
 import RealTime
 import Synchronization
@@ -9,7 +10,7 @@ extension AVAudioSession {
     let (before, after, running) = state.withLock { state in
       let before = state
       change(&state)
-      let running = state.activation.running?.keeper.route
+      let running = state.activation.running?.supervisor.route
       // The keeper of a running engine tells when it has the devices.
       state.reroute()
       return (before, state, running)
@@ -22,8 +23,8 @@ extension AVAudioSession {
   /// Tells observers of devices that came or went in a call.
   ///
   /// Called by the keeper, which must not wait for the session: the session may be waiting for the
-  /// keeper.
-  func post(_ change: RouteSupervisor.RouteChange) {
+  /// supervisor.
+  func post(_ change: RouteChange) {
     notifications.async { [self] in
       let (category, news) = state.withLock { state in
         state.knownCards.merge(change.identities)
@@ -36,8 +37,16 @@ extension AVAudioSession {
         return (state.effectiveCategory, news)
       }
       if news == .lost { post(Self.mediaServicesWereLostNotification) }
-      postRouteChange(change.reason, from: Self.route(change.before, in: category))
+      postRouteChange(Self.reason(change.reason), from: Self.route(change.before, in: category))
       if news == .reset { post(Self.mediaServicesWereResetNotification) }
+    }
+  }
+
+  private static func reason(_ reason: RouteChange.Reason) -> RouteChangeReason {
+    switch reason {
+    case .newDevice: .newDeviceAvailable
+    case .deviceLost: .oldDeviceUnavailable
+    case .newWish: .override
     }
   }
 
@@ -71,7 +80,7 @@ extension AVAudioSession {
   }
 
   static func route(in state: SessionState) -> AVAudioSessionRouteDescription {
-    route(in: state, running: state.activation.running?.keeper.route)
+    route(in: state, running: state.activation.running?.supervisor.route)
   }
 
   /// The route that is running, or else the one that would be.

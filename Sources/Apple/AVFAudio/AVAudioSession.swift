@@ -1,8 +1,9 @@
-public import ALSAAudio
+import ALSAAudio
+public import AudioRouting
 import DesktopServices
 public import Foundation
 import MediaCore
-public import RealTime
+import RealTime
 public import SpeechDSP
 import Synchronization
 public import VoiceEngine
@@ -14,15 +15,18 @@ public import VoiceEngine
 /// Activation takes the sound devices and starts the real-time voice thread; deactivation releases
 /// both.
 ///
-/// **Thread safety:** every member may be used from any thread. Activation blocks for as long as
-/// the device takes to open.
+/// **Thread safety:** every member may be used from any thread. `setActive` blocks for as long as
+/// the devices take to open; nothing else waits for them.
 ///
-/// Differs from Apple's: `devices`, `standIns`, `learn`, `announceCalls`, `speechFilters`,
-/// `usesCardProfiles` and `voiceEngine` are additions for Linux, where an app chooses its sound
+/// Differs from Apple's: `devices`, `announceCalls`, `speechFilters`, `usesCardProfiles` and
+/// `voiceEngine` are additions for Linux, where an app chooses its sound
 /// devices by name and runs its voice through the engine.
 open class AVAudioSession: NSObject, @unchecked Sendable {
   // SAFETY: all state is in a mutex.
+  /// Held for moments only: never while a device is opened or a service is asked.
   let state = Mutex(SessionState())
+  /// Opens and closes devices, one after the other.
+  let operations = DispatchQueue(label: "avfaudio.operations", qos: .userInteractive)
   /// Notifications are posted here, never on the main thread.
   let notifications = DispatchQueue(label: "avfaudio.notifications")
   /// Other programs' sound, which steps back while the session is active.
@@ -47,27 +51,7 @@ open class AVAudioSession: NSObject, @unchecked Sendable {
   }
 
   /// The devices of a session.
-  public struct Devices: Equatable, Sendable {
-    /// The microphone.
-    public var capture: DeviceName
-    /// The loudspeaker.
-    public var playback: DeviceName
-    /// The sides without a chosen device: a better card, such as a headset, is used
-    /// as soon as it is plugged in, and any other if the named one is not there.
-    ///
-    /// Has no effect on a side that names a sound server, which chooses itself.
-    public var automatic: StreamDirections
-
-    /// A pair of devices.
-    public init(capture: DeviceName, playback: DeviceName, automatic: StreamDirections = []) {
-      self.capture = capture
-      self.playback = playback
-      self.automatic = automatic
-    }
-
-    /// The devices that the desktop's user has chosen.
-    public static let systemDefault = Devices(capture: .pcm("default"), playback: .pcm("default"))
-  }
+  public typealias Devices = DeviceSelection
 
   private static let shared = AVAudioSession()
 
@@ -138,7 +122,7 @@ open class AVAudioSession: NSObject, @unchecked Sendable {
       state.mode = mode
       state.policy = policy
       state.options = options
-      state.override = .none
+      state.overridingSpeaker = nil
     }
   }
 
@@ -163,24 +147,6 @@ open class AVAudioSession: NSObject, @unchecked Sendable {
         state.devices = newValue
         state.reroute()
       }
-    }
-  }
-
-  /// What the next activation uses as long as a card that `devices` names, and that is known, is
-  /// not plugged in; nil for the best other card there is.
-  public var standIns: Devices? {
-    get { state.withLock { $0.standIns } }
-    set { state.withLock { $0.standIns = newValue } }
-  }
-
-  /// Tells what the cards of devices are known by, so that `devices` may name them while they are
-  /// not plugged in.
-  ///
-  /// Cards that were used by this session are known without.
-  public func learn(capture: KnownDevice?, playback: KnownDevice?) {
-    state.withLock { state in
-      if let capture { state.knownCards[.capture, DeviceName(capture.name)] = capture.identity }
-      if let playback { state.knownCards[.playback, DeviceName(playback.name)] = playback.identity }
     }
   }
 
@@ -219,39 +185,14 @@ open class AVAudioSession: NSObject, @unchecked Sendable {
   /// call, activating throws `insufficientPriority`. When another program takes one later, the
   /// session is interrupted.
   open func setActive(_ active: Bool, options: SetActiveOptions = []) throws {
-    if active { watchOthers() }
-    try state.withLock { state in
-      switch (state.activation, active) {
-      case (.byCall, true), (.byApp, true):
-        break
-      case (.inactive, false):
-        // Another program's call may have ended it first. What a call of ours has paused is its own
-        // matter.
-        if state.lingering == nil { leavePlayers(options) }
-      case (.byCall, false):
-        throw ErrorCode.isBusy.error(reason: "a call holds the session")
-      case (.inactive, true):
-        guard !state.isWithheldByCalls else {
-          throw ErrorCode.insufficientPriority.error(reason: "calls are on hold")
-        }
-        try makeWayForCalls(state)
-        state.activation = .byApp(try run(&state))
-        // Devices that a call has left come without its rights.
-        arbiter.release()
-        silenceOthers(state)
-      case (.byApp(let running), false):
-        running.stop()
-        state.activation = .inactive
-        leavePlayers(options)
-      }
+    let isCalls = state.withLock { $0.isCalls }
+    guard !isCalls else {
+      if active { return }
+      throw ErrorCode.isBusy.error(reason: "a call holds the session")
     }
-  }
-
-  private func leavePlayers(_ options: SetActiveOptions) {
-    if options.contains(.notifyOthersOnDeactivation) {
-      players.resume()
-    } else {
-      players.forget()
+    if active { watchOthers() }
+    try operations.sync {
+      if active { try activateForApp() } else { try deactivateForApp(options) }
     }
   }
 
@@ -327,10 +268,14 @@ open class AVAudioSession: NSObject, @unchecked Sendable {
     guard category == .playAndRecord else {
       throw ErrorCode.badParam.error(reason: "an override needs the category playAndRecord")
     }
-    if portOverride == .speaker, Self.speaker(besides: devices) == nil {
-      throw ErrorCode.resourceNotAvailable.error(reason: "there is no loudspeaker")
+    var speaker: DeviceName?
+    if portOverride == .speaker {
+      guard let found = Self.speaker(besides: devices) else {
+        throw ErrorCode.resourceNotAvailable.error(reason: "there is no loudspeaker")
+      }
+      speaker = DeviceName(found.uid)
     }
-    changeRoute(because: .override) { $0.override = portOverride }
+    changeRoute(because: .override) { $0.overridingSpeaker = speaker }
   }
 
   // MARK: Wishes, and what was granted

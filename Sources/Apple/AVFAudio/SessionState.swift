@@ -1,4 +1,5 @@
 import ALSAAudio
+import AudioRouting
 import MediaCore
 import RealTime
 import SpeechDSP
@@ -30,13 +31,13 @@ struct SessionState: Sendable {
   struct Running: Sendable {
     let engine: CallEngine
     var setup: Setup
-    let keeper: RouteSupervisor
+    let supervisor: RouteSupervisor
 
     /// Releases the devices; blocks for some milliseconds.
     func stop() {
-      keeper.stop()
+      supervisor.stop()
       engine.stop()
-      keeper.giveBackCards()
+      supervisor.giveBackCards()
     }
   }
 
@@ -50,13 +51,13 @@ struct SessionState: Sendable {
   var mode = AVAudioSession.Mode.default
   var options: AVAudioSession.CategoryOptions = []
   var policy = AVAudioSession.RouteSharingPolicy.default
-  var override = AVAudioSession.PortOverride.none
+  /// The machine's own loudspeaker, while an override sends sound there.
+  var overridingSpeaker: DeviceName?
   var preferredSampleRate = 0.0
   var preferredIOBufferDuration = 0.0
   var preferredInputChannels = 0
   var preferredOutputChannels = 0
   var devices = AVAudioSession.Devices.systemDefault
-  var standIns: AVAudioSession.Devices?
   var preferredInput: AVAudioSessionPortDescription?
   /// What there was before the first wish for an input.
   var devicesBeforePreference: AVAudioSession.Devices?
@@ -68,6 +69,8 @@ struct SessionState: Sendable {
   var activation = Activation.inactive
   var lingering: Lingering?
   var nextLingering = 1
+  /// Activations for calls that are under way: devices are being opened.
+  var pendingCalls = 0
   var isWithheldByCalls = false
   /// Whether another program's call interrupted the app, which has not been told of its end.
   var isInterrupted = false
@@ -75,7 +78,7 @@ struct SessionState: Sendable {
   var services = SoundServices()
   /// What cards are known by that were used before, by their names.
   var knownCards = KnownCards()
-  var granted = RouteSupervisor.Granted()
+  var granted = GrantedFormat()
 
   /// Deactivates the session, and keeps the engine for a moment in case somebody wants it.
   @discardableResult
@@ -101,6 +104,11 @@ struct SessionState: Sendable {
     if case .byCall = activation { .playAndRecord } else { category }
   }
 
+  /// True while a call has the session, or is about to.
+  var isCalls: Bool {
+    if case .byCall = activation { true } else { pendingCalls > 0 }
+  }
+
   /// The filters for the mode, unless the app has chosen its own.
   var filters: SpeechFilterSettings {
     if let speechFilters { return speechFilters }
@@ -110,14 +118,11 @@ struct SessionState: Sendable {
 
   /// The devices, with the loudspeaker that an override asks for.
   var devicesAsRouted: AVAudioSession.Devices {
-    guard override == .speaker, let speaker = AVAudioSession.speaker(besides: devices) else {
-      return devices
-    }
-    return AVAudioSession.Devices(
-      capture: devices.capture,
-      playback: DeviceName(speaker.uid),
-      automatic: devices.automatic.subtracting(.playback)
-    )
+    guard let overridingSpeaker else { return devices }
+    var routed = devices
+    routed.playback = overridingSpeaker
+    routed.automatic.subtract(.playback)
+    return routed
   }
 
   /// What the next engine is made with.
@@ -130,11 +135,18 @@ struct SessionState: Sendable {
     return Setup(devices: devicesAsRouted, wishes: wishes, filters: filters)
   }
 
+  /// Takes over an engine that was made with what was wished for some time ago.
+  mutating func commit(_ activation: Activation) {
+    self.activation = activation
+    activation.running?.engine.setInputMuted(isInputMuted ? .muted : .unmuted)
+    reroute()
+  }
+
   /// Moves a running engine to the devices that are wished for by now.
   mutating func reroute() {
     let wished = devicesAsRouted
     guard var running = activation.running, running.setup.devices != wished else { return }
-    running.keeper.wish(for: wished, known: knownCards)
+    running.supervisor.wish(for: wished, known: knownCards)
     running.setup.devices = wished
     switch activation {
     case .inactive: break

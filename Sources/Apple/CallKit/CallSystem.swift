@@ -8,7 +8,8 @@ import RealTime
 /// and Apple's classes. It decides nothing.
 ///
 /// **Thread safety:** everything runs on one private serial queue; callers never wait except for
-/// `calls` and `pendingTransactions`. **Life cycle:** one for each process, since a controller
+/// `calls` and `pendingTransactions`, which nothing on the queue delays: sound devices are opened
+/// elsewhere. **Life cycle:** one for each process, since a controller
 /// finds the provider without being given it.
 // SAFETY: all stored state is confined to `queue`.
 final class CallSystem: @unchecked Sendable {
@@ -18,6 +19,7 @@ final class CallSystem: @unchecked Sendable {
   private let completions = DispatchQueue(label: "callkit.completions")
   private let isOnQueue = DispatchSpecificKey<Bool>()
 
+  private var audio: any AudioActivation = AVAudioSession.sharedInstance()
   private var control = CallControl()
   private var mailboxes: [ProviderMailbox] = []
   private var observers: [WeakObserver] = []
@@ -47,6 +49,11 @@ final class CallSystem: @unchecked Sendable {
 
   private var now: Moment {
     Moment(instant: MonotonicClock.now(), date: CallDate(Date()))
+  }
+
+  /// Activates another session from now on; for tests, while there is no call.
+  func use(_ audio: any AudioActivation) {
+    perform { [self] in self.audio = audio }
   }
 
   // MARK: Providers and observers
@@ -90,6 +97,9 @@ final class CallSystem: @unchecked Sendable {
   var calls: [CXCall] {
     read { UncheckedTransfer(value: control.snapshots.map { CXCall($0) }) }.value
   }
+
+  /// Whether a call has the audio session, or is about to.
+  var hasAudio: Bool { read { control.audio != .inactive } }
 
   func remove(presenter: any CallPresenter) {
     perform { [self] in presenters.removeAll { $0 === presenter } }
@@ -294,9 +304,9 @@ final class CallSystem: @unchecked Sendable {
 
   private func drain() {
     // A delegate that receives a deactivation may ask for the session at once.
-    AVAudioSession.sharedInstance().setWithheldByCalls(control.isSessionWithheld)
+    audio.setWithheldByCalls(control.isSessionWithheld)
     while let effect = control.nextEffect() { perform(effect) }
-    AVAudioSession.sharedInstance().setWithheldByCalls(control.isSessionWithheld)
+    audio.setWithheldByCalls(control.isSessionWithheld)
     schedule()
     present()
   }
@@ -327,8 +337,10 @@ final class CallSystem: @unchecked Sendable {
       present()
       activateAudio(for: provider)
     case .deactivateAudio(let provider, let release):
-      AVAudioSession.sharedInstance().deactivateForCall(keepingDevices: release == .afterGraceTime)
+      audio.deactivateForCall(keepingDevices: release == .afterGraceTime)
       tell(provider) { $1.provider($0, didDeactivate: .sharedInstance()) }
+    case .audioActivated(let provider):
+      tell(provider) { $1.provider($0, didActivate: .sharedInstance()) }
     case .didReset(let provider):
       tell(provider) { $1.providerDidReset($0) }
     case .recorded(let record):
@@ -362,16 +374,17 @@ final class CallSystem: @unchecked Sendable {
   }
 
   private func activateAudio(for provider: ProviderID) {
-    do {
-      try AVAudioSession.sharedInstance().activateForCall()
-      tell(provider) { $1.provider($0, didActivate: .sharedInstance()) }
-    } catch {
+    audio.activateForCall { [self] error in
       let crossing = UncheckedTransfer(value: error)
-      tell(provider) {
-        $1.provider($0, failedToActivate: .sharedInstance(), error: crossing.value)
+      verb { [self] in
+        guard let error = crossing.value else { return control.audioActivated() }
+        tell(provider) {
+          $1.provider($0, failedToActivate: .sharedInstance(), error: crossing.value ?? error)
+        }
+        let taken = AVAudioSession.ErrorCode.insufficientPriority.rawValue
+        let isTaken = (error as NSError).code == taken
+        control.audioActivationFailed(isTaken ? .takenByAnotherProgram : .unavailable, at: now)
       }
-      let code = AVAudioSession.ErrorCode.insufficientPriority.rawValue
-      control.audioActivationFailed(isTaken: (error as NSError).code == code, at: now)
     }
   }
 

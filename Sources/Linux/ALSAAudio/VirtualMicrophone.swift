@@ -52,7 +52,9 @@ struct VirtualMicrophone: ~Copyable {
   private static func load(path: String, device: String) throws(AudioDeviceError) -> WaveFile {
     let bytes: [UInt8]
     do {
-      bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
+      // To its end, as pipes want it.
+      let file = try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
+      bytes = [UInt8](try file.readToEnd() ?? Data())
     } catch {
       throw AudioDeviceError(
         kind: .badFile,

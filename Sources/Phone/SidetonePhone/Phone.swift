@@ -85,14 +85,7 @@ public actor Phone {
   public func start() async throws {
     let session = AVAudioSession.sharedInstance()
     // Another phone's call in this process keeps its devices.
-    if session.voiceEngine == nil {
-      session.learn(
-        capture: configuration.knownMicrophone,
-        playback: configuration.knownLoudspeaker
-      )
-      session.standIns = configuration.standIns
-      session.devices = configuration.devices
-    }
+    if session.voiceEngine == nil { session.devices = configuration.devices }
     session.speechFilters = configuration.filters
     session.usesCardProfiles = configuration.usesCardProfiles
     try session.setCategory(.playAndRecord, mode: .voiceChat)

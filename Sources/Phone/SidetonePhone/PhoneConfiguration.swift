@@ -1,5 +1,4 @@
-public import ALSAAudio
-public import AVFAudio
+public import AudioRouting
 public import SIPSignalling
 public import SpeechDSP
 
@@ -35,14 +34,7 @@ public struct PhoneConfiguration: Equatable, Sendable {
   /// How many seconds a call rings here before it ends by itself.
   public var ringDuration = 60.0
   /// The sound devices.
-  public var devices = AVAudioSession.Devices.systemDefault
-  /// The card of the microphone that `devices` names, which need not be plugged in: the voice moves
-  /// over when it is.
-  public var knownMicrophone: KnownDevice?
-  /// The same of the loudspeaker.
-  public var knownLoudspeaker: KnownDevice?
-  /// What is used until then; nil for the best other card there is.
-  public var standIns: AVAudioSession.Devices?
+  public var devices = DeviceSelection.systemDefault
   /// The device period to wish for, in seconds; nil leaves it to the session.
   ///
   /// A longer one saves processor time and costs twice as much delay.

@@ -9,13 +9,14 @@ package import MediaCore
 /// The transitions of a call are in `Call`, those of an action in `ActionLedger`; what calls owe
 /// each other (one is heard at a time) is in `CallControl+Rivals`. Verbs, by who speaks:
 ///
-/// - the shell: `addProvider`, `configure`, `setHasDelegate`, `advance`, `audioActivationFailed`
+/// - the shell: `addProvider`, `configure`, `setHasDelegate`, `advance`, `audioActivated`,
+///   `audioActivationFailed`
 /// - an app, wishing: `request`; answering: `answer`; telling: `reportIncoming`, `update`,
 ///   `reportConnecting`, `reportConnected`, `reportEnded`, `invalidate`
 /// - the user: `decide`
 ///
 /// The audio session belongs to the provider whose call is audible: it is activated when one
-/// becomes so, and deactivated when none is (R88, R90).
+/// becomes so, and deactivated when none is (R88, R90; `AudioOwnership`).
 package struct CallControl: Sendable {
   /// What the shell has to do.
   package enum Effect: Equatable, Sendable {
@@ -27,11 +28,13 @@ package struct CallControl: Sendable {
     case finished(CallAction, ActionOutcome)
     /// Tell the observers.
     case callChanged(CallSnapshot)
-    /// Activate the audio session, then tell the provider.
+    /// Activate the audio session, and report `audioActivated` or `audioActivationFailed`.
     case activateAudio(ProviderID)
     /// Deactivate the audio session, then tell the provider; another call may want the devices
     /// soon.
     case deactivateAudio(ProviderID, DeviceRelease)
+    /// Tell the provider that the session is active.
+    case audioActivated(ProviderID)
     /// Tell the provider that every call is void.
     case didReset(ProviderID)
     /// A call is over and belongs into the list of recent calls.
@@ -52,8 +55,8 @@ package struct CallControl: Sendable {
     var hasDelegate = false
   }
 
-  /// The provider for which the audio session is to be active.
-  package internal(set) var audioOwner: ProviderID?
+  /// Whose calls have the audio session.
+  package internal(set) var audio = AudioOwnership.inactive
 
   var providers: [Provider] = []
   var calls: [Call] = []
@@ -85,6 +88,9 @@ package struct CallControl: Sendable {
   package var isSessionWithheld: Bool {
     !calls.isEmpty && calls.contains(where: \.isOnHold) && !calls.contains(where: \.isActive)
   }
+
+  /// True while `nextEffect` has something.
+  package var hasEffects: Bool { !effects.isEmpty }
 
   /// Takes the next effect.
   package mutating func nextEffect() -> Effect? {
@@ -362,36 +368,6 @@ package struct CallControl: Sendable {
     applyDue(at: now)
   }
 
-  /// The audio session could not be activated: every audible call is asked to end; or to hold, if
-  /// another program has a call (`isTaken`) and it was on hold before.
-  ///
-  /// Nothing was activated, so nothing will be deactivated.
-  package mutating func audioActivationFailed(isTaken: Bool = false, at now: Moment) {
-    let deactivation = effects.firstIndex {
-      if case .deactivateAudio = $0 { true } else { false }
-    }
-    if let deactivation {
-      // The call is not heard any more: all that is left is to keep the pair away.
-      effects.remove(at: deactivation)
-      return
-    }
-    audioOwner = nil
-    for call in calls where call.isAudible {
-      if isTaken, call.holdNumber > 0, call.details.supportsHolding {
-        update(call.id) { $0.setHeld(true, number: call.holdNumber) }
-        deliver(
-          [.init(call: call.id, provider: call.provider, kind: .setHeld(true))],
-          origin: .system,
-          at: now
-        )
-        continue
-      }
-      update(call.id) { $0.audioFailed() }
-      deliverEnd(call.id, at: now)
-    }
-    applyDue(at: now)
-  }
-
   // MARK: Time
 
   /// Lets time pass: actions time out (R8), unanswered calls stop ringing (R47).
@@ -430,16 +406,5 @@ package struct CallControl: Sendable {
     change(&calls[index])
     let after = calls[index].snapshot
     if after != before { effects.append(.callChanged(after)) }
-  }
-
-  // R88, R90, R92.
-  private mutating func updateAudio() {
-    let owner = calls.first { $0.isAudible }?.provider
-    guard owner != audioOwner else { return }
-    if let former = audioOwner {
-      effects.append(.deactivateAudio(former, calls.isEmpty ? .atOnce : .afterGraceTime))
-    }
-    if let owner { effects.append(.activateAudio(owner)) }
-    audioOwner = owner
   }
 }

@@ -1,4 +1,5 @@
 import ALSAAudio
+import AudioRouting
 import AVFAudio
 import CallStore
 import Foundation

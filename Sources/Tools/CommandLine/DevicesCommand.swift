@@ -9,7 +9,7 @@ struct DevicesCommand: ParsableCommand {
   )
 
   func run() {
-    let ranking = DeviceRanking()
+    let ranking = DeviceChoices()
     let choices = RememberedSide.allCases.map { ($0, ranking.preferred($0)) }
     guard !ranking.devices.isEmpty else {
       print("No sound device was found.")

@@ -1,4 +1,5 @@
 import ALSAAudio
+import AudioRouting
 import AVFAudio
 import ArgumentParser
 import CallStore
@@ -87,7 +88,7 @@ struct DeviceOptions: ParsableArguments {
   private var resolved: (microphone: Resolved, loudspeaker: Resolved) {
     let named = named
     let isComplete = RememberedSide.allCases.allSatisfy { named[$0] != nil }
-    let ranking = isComplete ? nil : DeviceRanking()
+    let ranking = isComplete ? nil : DeviceChoices()
     func device(_ side: RememberedSide) -> Resolved {
       if let known = named[side] { return Resolved(now: DeviceName(known.name), wanted: known) }
       let best = ranking?.best(side)?.name ?? .pcm("default")
@@ -138,17 +139,15 @@ struct DeviceOptions: ParsableArguments {
     if loudspeaker.isAutomatic { automatic.formUnion(.playback) }
     try check(capture: microphone.now, playback: .null)
     try check(capture: .null, playback: checkablePlayback(loudspeaker.now))
-    configuration.devices = .init(
+    var devices = DeviceSelection(
       capture: DeviceName(microphone.wanted.name),
       playback: DeviceName(loudspeaker.wanted.name),
       automatic: automatic
     )
-    configuration.knownMicrophone = microphone.wanted
-    configuration.knownLoudspeaker = loudspeaker.wanted
-    configuration.standIns = .init(
-      capture: microphone.standIn ?? microphone.now,
-      playback: loudspeaker.standIn ?? loudspeaker.now
-    )
+    devices.known = KnownCards(capture: microphone.wanted, playback: loudspeaker.wanted)
+    devices.captureStandIn = microphone.standIn ?? microphone.now
+    devices.playbackStandIn = loudspeaker.standIn ?? loudspeaker.now
+    configuration.devices = devices
     configuration.filters = filters
     configuration.usesCardProfiles = cardProfile
     configuration.ioBufferDuration = period / 1_000

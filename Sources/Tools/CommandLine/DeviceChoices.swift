@@ -1,9 +1,10 @@
 import ALSAAudio
+import AudioRouting
 import CallStore
 
 /// Which devices a call takes when none is named: the card that the user chose last whenever it is
 /// plugged in, else the best there is.
-struct DeviceRanking {
+struct DeviceChoices {
   /// A device, and why it.
   struct Choice: Equatable {
     let name: DeviceName
@@ -49,7 +50,7 @@ struct DeviceRanking {
 
   /// The best there is on a side, whatever was chosen; nil if there is nothing.
   func best(_ side: RememberedSide) -> Choice? {
-    let best = DeviceList.preferred(among: devices, capture: side == .microphone)
-    return best.map { Choice(name: .pcm($0.name), reason: DeviceList.reason(for: $0)) }
+    let best = DeviceRanking.preferred(among: devices, capture: side == .microphone)
+    return best.map { Choice(name: .pcm($0.name), reason: DeviceRanking.reason(for: $0)) }
   }
 }

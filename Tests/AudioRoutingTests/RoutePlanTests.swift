@@ -3,7 +3,7 @@ import MediaCore
 import RealTime
 import Testing
 
-@testable import AVFAudio
+@testable import AudioRouting
 
 /// Which device a side of a call should have, with made-up cards.
 struct RoutePlanTests {
@@ -23,7 +23,7 @@ struct RoutePlanTests {
   }
 
   private static let headset = card(1, "Headset", port: 2)
-  private static let wish = AVAudioSession.Devices(
+  private static let wish = DeviceSelection(
     capture: .pcm("hw:1,0"),
     playback: .pcm("plughw:CARD=Headset,DEV=0")
   )
@@ -99,7 +99,7 @@ struct RoutePlanTests {
     let other = Self.card(2, "Other", port: 3)
     let cards = [Self.headset, other]
     var plan = RoutePlan(Self.wish, cards: cards, at: Self.start)
-    let devices = AVAudioSession.Devices(capture: .pcm("hw:Other"), playback: Self.wish.playback)
+    let devices = DeviceSelection(capture: .pcm("hw:Other"), playback: Self.wish.playback)
     #expect(plan.wish(for: devices, among: cards, known: KnownCards(), at: Self.later(5)).isEmpty)
     #expect(plan.unsettled == [.capture] && plan.route.capture == Self.wish.capture)
     // It is busy: nothing else is tried, and nothing is lost.
@@ -118,7 +118,7 @@ struct RoutePlanTests {
 
   @Test func sameCardInAnotherWayIsLetGoFirst() {
     var plan = RoutePlan(Self.wish, cards: [Self.headset], at: Self.start)
-    let devices = AVAudioSession.Devices(
+    let devices = DeviceSelection(
       capture: .pcm("plughw:Headset"),
       playback: Self.wish.playback
     )
@@ -148,7 +148,7 @@ struct RoutePlanTests {
     plan.noteLost(.both, at: Self.later(10))
     plan.settle(among: [returned], at: Self.later(11)) { _, _ in }
     #expect(plan.route.capture == .pcm("hw:3,0"))
-    let other = AVAudioSession.Devices(capture: .null, playback: Self.wish.playback)
+    let other = DeviceSelection(capture: .null, playback: Self.wish.playback)
     _ = plan.wish(for: other, among: [returned], known: known, at: Self.later(12))
     let blocked = plan.wish(for: Self.wish, among: [returned], known: known, at: Self.later(13))
     #expect(blocked.isEmpty && plan.unsettled.isEmpty && plan.route.capture == .pcm("hw:3,0"))
@@ -180,13 +180,10 @@ struct RoutePlanTests {
   @Test func headsetThatIsNotPluggedInYetIsWaitedFor() {
     let known = RoutePlan(Self.wish, cards: [Self.headset], at: Self.start).identities
     let stranger = Self.card(1, "Stranger", port: 5)
-    var plan = RoutePlan(
-      Self.wish,
-      cards: [stranger],
-      known: known,
-      standIns: .systemDefault,
-      at: Self.start
-    )
+    var wish = Self.wish
+    (wish.captureStandIn, wish.playbackStandIn) = (.pcm("default"), .pcm("default"))
+    wish.known = known
+    var plan = RoutePlan(wish, cards: [stranger], at: Self.start)
     // Under its number is another card.
     #expect(plan.isElsewhere(among: [stranger]) && !plan.isElsewhere(among: [Self.headset]))
     plan.noteLost(.both, at: Self.start)
@@ -204,7 +201,7 @@ struct RoutePlanTests {
     let other = Self.card(1, "Speaker", port: 4)
     var known = KnownCards()
     known[.capture, .pcm("hw:1,0")] = Self.headset.identity
-    let devices = AVAudioSession.Devices(capture: .pcm("hw:1,0"), playback: .pcm("hw:1,0"))
+    let devices = DeviceSelection(capture: .pcm("hw:1,0"), playback: .pcm("hw:1,0"))
     let moved = Self.card(2, "Headset", port: 2)
     let plan = RoutePlan(devices, cards: [other, moved], known: known, at: Self.start)
     #expect(plan.isElsewhere(among: [other, moved]))
@@ -222,12 +219,9 @@ struct RoutePlanTests {
   }
 
   @Test func whatTheUserNamesHasNoStandIn() {
-    var plan = RoutePlan(
-      Self.wish,
-      cards: [Self.headset],
-      standIns: Self.wish,
-      at: Self.start
-    )
+    var wish = Self.wish
+    (wish.captureStandIn, wish.playbackStandIn) = (wish.capture, wish.playback)
+    var plan = RoutePlan(wish, cards: [Self.headset], at: Self.start)
     plan.noteLost(.both, at: Self.later(10))
     #expect(Self.names(plan, .capture, []).isEmpty)
   }

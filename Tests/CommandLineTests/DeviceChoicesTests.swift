@@ -1,4 +1,5 @@
 import ALSAAudio
+import AudioRouting
 import CallStore
 import Foundation
 import Testing
@@ -6,7 +7,7 @@ import Testing
 @testable import CommandLine
 
 /// What a call takes when no device is named, with made-up cards and a store of the test's own.
-struct DeviceRankingTests {
+struct DeviceChoicesTests {
   private static func card(_ number: Int, _ id: String, _ label: String) -> SoundCard {
     SoundCard(
       number: number,
@@ -31,8 +32,8 @@ struct DeviceRankingTests {
     memory = DeviceMemory(try CallStore(in: folder))
   }
 
-  private func ranking(_ cards: [SoundCard]) -> DeviceRanking {
-    DeviceRanking(devices: cards.flatMap(\.devices), cards: cards, memory: memory)
+  private func ranking(_ cards: [SoundCard]) -> DeviceChoices {
+    DeviceChoices(devices: cards.flatMap(\.devices), cards: cards, memory: memory)
   }
 
   @Test func headsetIsBetterThanWhatIsBuiltIn() {
@@ -75,7 +76,7 @@ struct DeviceRankingTests {
 
   @Test func choiceIsFoundUnderItsOtherNames() throws {
     let ranking = ranking([Self.builtIn, Self.headset])
-    let choice = DeviceRanking.Choice(name: .pcm("hw:1,0"), reason: "")
+    let choice = DeviceChoices.Choice(name: .pcm("hw:1,0"), reason: "")
     #expect(ranking.isChoice(choice, Self.headset.devices[0]))
     #expect(!ranking.isChoice(choice, Self.builtIn.devices[0]))
     #expect(!ranking.isChoice(nil, Self.headset.devices[0]))

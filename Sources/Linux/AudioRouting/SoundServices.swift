@@ -5,20 +5,23 @@ import RealTime
 ///
 /// A value: it takes changes, and returns whether the server caused them. What is
 /// neither a card by its name nor a file is taken for a server's.
-struct SoundServices: Sendable {
+package struct SoundServices: Sendable {
   /// An event of a sound server.
-  enum News: Sendable {
+  package enum News: Sendable {
     case lost, reset
   }
 
   /// The sides whose server has gone.
   private var missing: StreamDirections = []
 
+  /// Every server is there.
+  package init() {}
+
   /// Takes in that a route was exchanged for another; nil if no server went or came back by that.
-  mutating func note(
+  package mutating func note(
     from before: RoutePlan.Route,
     to after: RoutePlan.Route,
-    because reason: AVAudioSession.RouteChangeReason
+    because reason: RouteChange.Reason
   ) -> News? {
     let wasMissing = !missing.isEmpty
     note(.capture, from: before.capture, to: after.capture, because: reason)
@@ -30,12 +33,12 @@ struct SoundServices: Sendable {
     _ side: StreamDirections,
     from before: DeviceName?,
     to after: DeviceName?,
-    because reason: AVAudioSession.RouteChangeReason
+    because reason: RouteChange.Reason
   ) {
     guard before != after else { return }
     if after != nil {
       missing.remove(side)
-    } else if reason == .oldDeviceUnavailable, let before, Self.isServer(before) {
+    } else if reason == .deviceLost, let before, Self.isServer(before) {
       missing.insert(side)
     }
   }

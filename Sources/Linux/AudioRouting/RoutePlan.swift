@@ -1,12 +1,12 @@
-import ALSAAudio
-import MediaCore
-import RealTime
+package import ALSAAudio
+package import MediaCore
+package import RealTime
 
 /// Which device each side of a call should have: the one that was wished for whenever it is there,
 /// and the next best as long as it is not.
 ///
 /// A value without I/O: the caller passes the cards present, and opens the devices.
-struct RoutePlan: Sendable {
+package struct RoutePlan: Sendable {
   /// A microphone or a loudspeaker.
   struct Side: Sendable {
     /// What the app has named.
@@ -86,14 +86,15 @@ struct RoutePlan: Sendable {
   private(set) var playback: Side
 
   /// Both sides have what was wished for; `known` are cards that were once there, by the names that
-  /// were used, and `standIns` what is used as long as a card is not there.
-  init(
-    _ devices: AVAudioSession.Devices,
+  /// were used, beside those that `devices` knows.
+  package init(
+    _ devices: DeviceSelection,
     cards: [SoundCard],
     known: KnownCards = KnownCards(),
-    standIns: AVAudioSession.Devices? = nil,
     at now: MonotonicInstant
   ) {
+    var known = known
+    known.merge(devices.known)
     func make(_ side: StreamDirections, _ named: DeviceName, _ standIn: DeviceName?) -> Side {
       let isAutomatic = devices.automatic.contains(side)
       let here = KnownDevice(named, identity: known[side, named]).name(among: cards)
@@ -115,8 +116,8 @@ struct RoutePlan: Sendable {
         since: now
       )
     }
-    capture = make(.capture, devices.capture, standIns?.capture)
-    playback = make(.playback, devices.playback, standIns?.playback)
+    capture = make(.capture, devices.capture, devices.captureStandIn)
+    playback = make(.playback, devices.playback, devices.playbackStandIn)
   }
 
   /// Whether a card that was once there is not under the name by which it is wished for.
@@ -127,7 +128,7 @@ struct RoutePlan: Sendable {
   }
 
   /// What the cards are known by.
-  var identities: KnownCards {
+  package var identities: KnownCards {
     var identities = KnownCards()
     for side in Self.sides { identities[side, self[side].wanted] = self[side].identity }
     return identities
@@ -135,7 +136,7 @@ struct RoutePlan: Sendable {
 
   /// Whether a device that failed to open is worth waiting for: another program has it, or it was
   /// there once.
-  func isWorthWaiting(after error: AudioDeviceError) -> Bool {
+  package func isWorthWaiting(after error: AudioDeviceError) -> Bool {
     switch error.kind {
     case .busy: true
     // A card that is just being plugged in may not be permitted to us yet, or not answer.
@@ -146,20 +147,25 @@ struct RoutePlan: Sendable {
 
   /// Whether a device was taken because it is better than the one that was named, which may still
   /// do.
-  func isNewcomer(_ device: String) -> Bool {
+  package func isNewcomer(_ device: String) -> Bool {
     Self.sides.contains { side in
       self[side].wanted != self[side].named && self[side].wanted.description == device
     }
   }
 
   /// The devices of both sides; nil where nothing is.
-  struct Route: Equatable, Sendable {
-    var capture: DeviceName?
-    var playback: DeviceName?
+  package struct Route: Equatable, Sendable {
+    package var capture: DeviceName?
+    package var playback: DeviceName?
+
+    package init(capture: DeviceName?, playback: DeviceName?) {
+      self.capture = capture
+      self.playback = playback
+    }
   }
 
   /// What is in use.
-  var route: Route { Route(capture: capture.current, playback: playback.current) }
+  package var route: Route { Route(capture: capture.current, playback: playback.current) }
 
   /// What the app expects: what it has named, or, where something better is used, what that
   /// replaced.
@@ -174,10 +180,10 @@ struct RoutePlan: Sendable {
   }
 
   /// What was wished for.
-  var wantedRoute: Route { Route(capture: capture.wanted, playback: playback.wanted) }
+  package var wantedRoute: Route { Route(capture: capture.wanted, playback: playback.wanted) }
 
   /// What is in use or wished for, under the names that it has now.
-  func devices(among cards: [SoundCard]) -> [DeviceName] {
+  package func devices(among cards: [SoundCard]) -> [DeviceName] {
     Self.sides.flatMap { [self[$0].current, wanted(of: $0, among: cards)] }.compactMap { $0 }
   }
 
@@ -193,7 +199,7 @@ struct RoutePlan: Sendable {
   }
 
   /// Notes that the device of these sides is gone.
-  mutating func noteLost(_ sides: StreamDirections, at now: MonotonicInstant) {
+  package mutating func noteLost(_ sides: StreamDirections, at now: MonotonicInstant) {
     for side in Self.sides where sides.contains(side) { self[side].noteLost(at: now) }
   }
 
@@ -203,7 +209,7 @@ struct RoutePlan: Sendable {
   /// Returns the sides whose device has to be let go first, since the same card may be wanted in
   /// another way: by another name of it, or by a server or plugin behind which it is.
   mutating func wish(
-    for devices: AVAudioSession.Devices,
+    for devices: DeviceSelection,
     among cards: [SoundCard],
     known: KnownCards,
     at now: MonotonicInstant
@@ -265,7 +271,7 @@ struct RoutePlan: Sendable {
   ) -> DeviceName? {
     // Of those that are as good the first one stays.
     let devices = (own.map { [$0] } ?? []) + cards.filter { $0 != own }
-    let ranked = DeviceList.ranked(devices.flatMap(\.devices), capture: side == .capture)
+    let ranked = DeviceRanking.ranked(devices.flatMap(\.devices), capture: side == .capture)
     guard let best = ranked.first, !(own?.devices.contains(best) ?? false) else { return nil }
     return .pcm(best.name)
   }
@@ -322,6 +328,6 @@ struct RoutePlan: Sendable {
     guard self[side].current == nil, CardName(self[side].wanted) != nil else { return [] }
     let own = wanted(of: side, among: cards).flatMap(CardName.init)?.card(among: cards)
     let others = cards.filter { $0 != own }.flatMap(\.devices)
-    return DeviceList.ranked(others, capture: side == .capture).map { .pcm($0.name) }
+    return DeviceRanking.ranked(others, capture: side == .capture).map { .pcm($0.name) }
   }
 }

@@ -1,5 +1,5 @@
-import ALSAAudio
-import DesktopServices
+package import ALSAAudio
+package import DesktopServices
 import Foundation
 import MediaCore
 import RealTime
@@ -9,7 +9,7 @@ import Synchronization
 /// them is.
 ///
 /// **Thread safety:** any thread.
-final class ReservedCards: Sendable {
+package final class ReservedCards: Sendable {
   private struct State {
     var held: Set<Int> = []
     /// Cards that could not be had, and when their holder may be asked again.
@@ -24,7 +24,7 @@ final class ReservedCards: Sendable {
   /// How often, 20 ms apart, a card is tried that somebody is still closing.
   private static let patience = 25
 
-  init(_ reservations: CardReservations) {
+  package init(_ reservations: CardReservations) {
     self.reservations = reservations
   }
 
@@ -62,7 +62,7 @@ final class ReservedCards: Sendable {
   }
 
   /// Reserves the cards of devices if that can be done.
-  func hold(_ devices: [DeviceName], among plugged: [SoundCard]) {
+  package func hold(_ devices: [DeviceName], among plugged: [SoundCard]) {
     for device in devices {
       guard let number = CardName(device)?.card(among: plugged)?.number else { continue }
       _ = try? take(number, for: device)

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import AVFAudio
+@testable import AudioRouting
 
 struct RetryBackoffTests {
   @Test(arguments: [(true, 1_000), (false, 100)])

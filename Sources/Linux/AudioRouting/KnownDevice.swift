@@ -1,6 +1,8 @@
+package import ALSAAudio
+
 /// A device by the name that a user gave it, and by what its card is known by wherever it is
 /// plugged in.
-public struct KnownDevice: Codable, Equatable, Sendable {
+package struct KnownDevice: Codable, Equatable, Sendable {
   /// The name, such as `hw:1,0`.
   package let name: String
   /// Its card's identity; nil if it is on no card, or on one that was never there.

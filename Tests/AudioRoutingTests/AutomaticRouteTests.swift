@@ -3,7 +3,7 @@ import MediaCore
 import RealTime
 import Testing
 
-@testable import AVFAudio
+@testable import AudioRouting
 
 /// The device of a side without a choice, with scripted cards.
 struct AutomaticRouteTests {
@@ -24,7 +24,7 @@ struct AutomaticRouteTests {
   private static let second = card(2, "Jabra", "Jabra Evolve, USB Audio")
   private static let now = MonotonicInstant(nanoseconds: 0)
 
-  private static let automatic = AVAudioSession.Devices(
+  private static let automatic = DeviceSelection(
     capture: .pcm("plughw:0,0"),
     playback: .pcm("plughw:0,0"),
     automatic: .both
@@ -162,7 +162,7 @@ struct AutomaticRouteTests {
   }
 
   @Test func soundServerChoosesItself() {
-    var devices = AVAudioSession.Devices.systemDefault
+    var devices = DeviceSelection.systemDefault
     devices.automatic = .both
     var plan = RoutePlan(devices, cards: [Self.builtIn], at: Self.now)
     Self.expect(&plan, [Self.builtIn, Self.headset], isNews: false)

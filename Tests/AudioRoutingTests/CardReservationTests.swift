@@ -6,7 +6,7 @@ import RealTime
 import Synchronization
 import Testing
 
-@testable import AVFAudio
+@testable import AudioRouting
 
 /// A sound server that has reserved a card.
 private final class ScriptedServer: Sendable {

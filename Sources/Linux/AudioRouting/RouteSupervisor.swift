@@ -1,9 +1,10 @@
-import ALSAAudio
+package import ALSAAudio
 import Foundation
 import MediaCore
-import RealTime
+package import RealTime
 import Synchronization
-import VoiceEngine
+package import UDPTransport
+package import VoiceEngine
 
 /// Sees to it that a running voice engine has devices, whatever is unplugged, taken or restarted.
 ///
@@ -13,10 +14,10 @@ import VoiceEngine
 ///
 /// **Life cycle:** works from its initialiser until `stop`.
 /// **Thread safety:** any thread; devices are opened on a queue of its own.
-final class RouteSupervisor: @unchecked Sendable {
+package final class RouteSupervisor: @unchecked Sendable {
   // SAFETY: what changes is touched on `queue` only.
   private let queue = DispatchQueue(label: "avfaudio.route", qos: .userInteractive)
-  private let engine: CallEngine
+  private let engine: VoiceEngine<Headset, MediaSocket>
   private let wishes: DeviceWishes
   private let reserved: ReservedCards
   private let onChange: @Sendable (RouteChange) -> Void
@@ -24,47 +25,20 @@ final class RouteSupervisor: @unchecked Sendable {
   private let alarmSource: any DispatchSourceRead
   private let plugSource: (any DispatchSourceRead)?
   private var plan: RoutePlan
-  private var granted: Granted
+  private var granted: GrantedFormat
   private var pace: RetryBackoff
   private var timer: (any DispatchSourceTimer)?
   private let isStopped = Atomic<Bool>(false)
   private let inUse: Mutex<RoutePlan.Route>
 
-  /// A change of devices: what was in use before, and what is now.
-  struct RouteChange: Sendable {
-    let before: RoutePlan.Route
-    let after: RoutePlan.Route
-    /// What the cards in use are known by.
-    let identities: KnownCards
-    let reason: AVAudioSession.RouteChangeReason
-    let granted: Granted
-  }
-
-  /// What the devices have granted: the microphone's rate in hertz, and the loudspeaker's period in
-  /// seconds.
-  struct Granted: Sendable {
-    var sampleRate = 48_000.0
-    var bufferDuration = 0.0025
-
-    init() {}
-
-    init(_ headset: borrowing Headset) { note(.both, of: headset) }
-
-    mutating func note(_ sides: StreamDirections, of headset: borrowing Headset) {
-      if sides.contains(.capture) { sampleRate = Double(headset.captureRate.hertz) }
-      guard sides.contains(.playback) else { return }
-      bufferDuration = Double(headset.playbackPeriod) / Double(headset.playbackRate.hertz)
-    }
-  }
-
   /// Keeps `engine`, which signals `alarm` when it loses a side, on what `plan` wishes for.
-  init(
-    _ engine: CallEngine,
+  package init(
+    _ engine: VoiceEngine<Headset, MediaSocket>,
     plan: RoutePlan,
     wishes: DeviceWishes,
     reserved: ReservedCards,
     alarm: WakeEvent,
-    granted: Granted,
+    granted: GrantedFormat,
     onChange: @escaping @Sendable (RouteChange) -> Void
   ) {
     self.engine = engine
@@ -107,13 +81,13 @@ final class RouteSupervisor: @unchecked Sendable {
   }
 
   /// What is in use.
-  var route: RoutePlan.Route { inUse.withLock { $0 } }
+  package var route: RoutePlan.Route { inUse.withLock { $0 } }
 
   /// Opens what `plan` wishes for, and reserves its cards.
   ///
   /// What is busy, or was once there, is replaced as if it were lost in a call, and waited for.
   /// Throws the device's error otherwise: a name that is wrong stays wrong.
-  static func open(
+  package static func open(
     _ plan: inout RoutePlan,
     among cards: [SoundCard],
     wishes: DeviceWishes,
@@ -179,12 +153,12 @@ final class RouteSupervisor: @unchecked Sendable {
   /// Moves the voice to other devices, as soon as they can be opened.
   ///
   /// Does not block. `known` are cards that were once there, by the names that were used.
-  func wish(for devices: AVAudioSession.Devices, known: KnownCards) {
+  package func wish(for devices: DeviceSelection, known: KnownCards) {
     queue.async { [weak self] in self?.change(to: devices, known: known) }
   }
 
   private func change(
-    to devices: AVAudioSession.Devices,
+    to devices: DeviceSelection,
     known: KnownCards
   ) {
     guard isAtWork else { return }
@@ -193,7 +167,7 @@ final class RouteSupervisor: @unchecked Sendable {
     let blocked = plan.wish(for: devices, among: SoundCard.all(), known: known, at: now)
     if !blocked.isEmpty { silence(blocked) }
     restore()
-    announce(from: before, .override)
+    announce(from: before, .newWish)
     pace.hurry()
     schedule()
   }
@@ -202,7 +176,7 @@ final class RouteSupervisor: @unchecked Sendable {
   ///
   /// Does not block: a sound server that hangs may keep the queue for long. What is opened after
   /// that finds the engine stopped, and is closed.
-  func stop() {
+  package func stop() {
     isStopped.store(true, ordering: .releasing)
     queue.async { [self] in
       timer?.cancel()
@@ -212,7 +186,7 @@ final class RouteSupervisor: @unchecked Sendable {
   }
 
   /// Lets others have the cards, once the stopped engine has closed them.
-  func giveBackCards() {
+  package func giveBackCards() {
     // A device that is being opened at this moment is closed before.
     queue.async { [reserved] in reserved.giveBackAll() }
   }
@@ -225,7 +199,7 @@ final class RouteSupervisor: @unchecked Sendable {
     let isAsWished = plan.unsettled.isEmpty
     announce(
       from: plan.expectedRoute,
-      isAsWished ? .newDeviceAvailable : .oldDeviceUnavailable
+      isAsWished ? .newDevice : .deviceLost
     )
     // What was plugged in while the devices were being opened.
     hearPlug()
@@ -242,7 +216,7 @@ final class RouteSupervisor: @unchecked Sendable {
     plan.noteLost(lost, at: MonotonicClock.now())
     restore()
     if plan.welcome(SoundCard.all()) { restore() }
-    announce(from: before, .oldDeviceUnavailable)
+    announce(from: before, .deviceLost)
     pace.hurry()
     schedule()
   }
@@ -266,7 +240,7 @@ final class RouteSupervisor: @unchecked Sendable {
     guard isAtWork else { return }
     let before = plan.route
     restore()
-    announce(from: before, .newDeviceAvailable)
+    announce(from: before, .newDevice)
     schedule()
   }
 
@@ -299,7 +273,7 @@ final class RouteSupervisor: @unchecked Sendable {
 
   private func announce(
     from before: RoutePlan.Route,
-    _ reason: AVAudioSession.RouteChangeReason
+    _ reason: RouteChange.Reason
   ) {
     guard plan.route != before else { return }
     makeAudible(from: before)

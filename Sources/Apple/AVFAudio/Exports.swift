@@ -1,0 +1,2 @@
+/// `AVAudioSession.Devices` is a type of that module.
+@_exported import AudioRouting

@@ -1,0 +1,42 @@
+package import ALSAAudio
+
+/// Which device is better than which: the one order that every choice of a device goes by.
+package enum DeviceRanking {
+  /// The device that a call uses when none is named: a headset before other cards, a sound
+  /// server's default before both, nil if there is no device at all.
+  package static func preferred(
+    among devices: [DeviceDescription],
+    capture: Bool
+  ) -> DeviceDescription? {
+    ranked(devices, capture: capture).first
+  }
+
+  /// The devices that have a microphone, or a loudspeaker, best first.
+  package static func ranked(
+    _ devices: [DeviceDescription],
+    capture: Bool
+  ) -> [DeviceDescription] {
+    let usable = devices.filter { capture ? $0.isCapture : $0.isPlayback }
+    let ranks = usable.map { standing(of: $0).rank }
+    return usable.indices.sorted { (ranks[$0], $0) < (ranks[$1], $1) }.map { usable[$0] }
+  }
+
+  /// Why a device is preferred to others, or is not, in a few words.
+  package static func reason(for device: DeviceDescription) -> String {
+    standing(of: device).reason
+  }
+
+  private static func standing(of device: DeviceDescription) -> (rank: Int, reason: String) {
+    let words = (device.name + " " + device.label).lowercased()
+    if device.name == "default" { return (0, "the desktop's choice") }
+    // Nothing is heard from a screen without loudspeakers.
+    if words.contains("hdmi") || words.contains("displayport") { return (7, "a screen") }
+    if words.contains("headset") { return (1, "a headset") }
+    if words.contains("bluez") || words.contains("bluetooth") { return (2, "on Bluetooth") }
+    if words.contains("usb") { return (2, "on USB") }
+    if device.name.hasPrefix("plughw:") { return (3, "built in") }
+    if device.name.hasPrefix("hw:") { return (4, "built in, without conversion") }
+    let isServer = ["pipewire", "pulse"].contains(device.name)
+    return isServer ? (5, "a sound server") : (6, "something else")
+  }
+}

@@ -1,0 +1,35 @@
+public import ALSAAudio
+public import RealTime
+
+/// Which microphone and which loudspeaker a session uses, and what may take their place.
+public struct DeviceSelection: Equatable, Sendable {
+  /// The microphone.
+  public var capture: DeviceName
+  /// The loudspeaker.
+  public var playback: DeviceName
+  /// The sides without a chosen device: a better card, such as a headset, is used as soon as it is
+  /// plugged in, and any other if the named one is not there.
+  ///
+  /// Has no effect on a side that names a sound server, which chooses itself.
+  public var automatic: StreamDirections
+  /// The microphone that an activation uses while the card of `capture` is not plugged in; nil for
+  /// the best other card.
+  public var captureStandIn: DeviceName?
+  /// The same for the loudspeaker.
+  public var playbackStandIn: DeviceName?
+  /// What the named cards are known by, so that they may be named while they are not plugged in.
+  package var known = KnownCards()
+
+  /// A pair of devices.
+  public init(capture: DeviceName, playback: DeviceName, automatic: StreamDirections = []) {
+    self.capture = capture
+    self.playback = playback
+    self.automatic = automatic
+  }
+
+  /// The devices that the desktop's user has chosen.
+  public static let systemDefault = DeviceSelection(
+    capture: .pcm("default"),
+    playback: .pcm("default")
+  )
+}

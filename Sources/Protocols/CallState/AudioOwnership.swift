@@ -1,0 +1,78 @@
+/// Whose calls have the audio session.
+///
+/// Opening devices takes time, so activation is an effect that the shell begins, and an event that
+/// tells its result. Deactivation is done when the shell returns from it.
+///
+/// | State | Event | Next state | Effect |
+/// |---|---|---|---|
+/// | `inactive` | a call of P becomes audible | `activating(P)` | `activateAudio(P)` |
+/// | `activating(P)` | the session is active | `active(P)` | `audioActivated(P)` |
+/// | `activating(P)` | it could not be activated | `inactive` | P's audible calls end or hold |
+/// | `active(P)` | no call of P is audible | `inactive` | `deactivateAudio(P)` |
+///
+/// What calls become while a session is being activated counts once the result is there. Results
+/// that were not asked for change nothing.
+package enum AudioOwnership: Equatable, Sendable {
+  case inactive
+  case activating(ProviderID)
+  case active(ProviderID)
+}
+
+/// Why the audio session could not be activated.
+package enum AudioActivationFailure: Equatable, Sendable {
+  /// The devices cannot be had.
+  case unavailable
+  /// Another program has a call.
+  case takenByAnotherProgram
+}
+
+extension CallControl {
+  /// The session has been activated as asked for (R88).
+  package mutating func audioActivated() {
+    guard case .activating(let provider) = audio else { return }
+    audio = .active(provider)
+    effects.append(.audioActivated(provider))
+    updateAudio()
+  }
+
+  /// The session could not be activated: every audible call is asked to end; or to hold, if another
+  /// program has a call and it was on hold before.
+  ///
+  /// Nothing was activated, so nothing will be deactivated. Calls that are no longer audible are
+  /// not concerned.
+  package mutating func audioActivationFailed(
+    _ failure: AudioActivationFailure,
+    at now: Moment
+  ) {
+    guard case .activating(let provider) = audio else { return }
+    audio = .inactive
+    for call in calls where call.isAudible && call.provider == provider {
+      if failure == .takenByAnotherProgram, call.holdNumber > 0, call.details.supportsHolding {
+        update(call.id) { $0.setHeld(true, number: call.holdNumber) }
+        deliver(
+          [.init(call: call.id, provider: call.provider, kind: .setHeld(true))],
+          origin: .system,
+          at: now
+        )
+        continue
+      }
+      update(call.id) { $0.audioFailed() }
+      deliverEnd(call.id, at: now)
+    }
+    updateAudio()
+    applyDue(at: now)
+  }
+
+  // R88, R90, R92.
+  mutating func updateAudio() {
+    let owner = calls.first { $0.isAudible }?.provider
+    if case .active(let former) = audio, owner != former {
+      audio = .inactive
+      effects.append(.deactivateAudio(former, calls.isEmpty ? .atOnce : .afterGraceTime))
+    }
+    if case .inactive = audio, let owner {
+      audio = .activating(owner)
+      effects.append(.activateAudio(owner))
+    }
+  }
+}
