@@ -1,3 +1,4 @@
+import AVFoundation
 import CallKit
 
 /// The app's start and the ways in which it is asked to call: what the page calls `AppDelegate`.
@@ -19,7 +20,15 @@ final class AppDelegate {
   func finishedLaunching() async throws -> [String] { try await network.open() }
 
   /// Leaves the network; the far sides of all calls are notified first.
-  func willTerminate() async { await network.close() }
+  func willTerminate() async {
+    await network.close()
+    do {
+      // Returns when the devices of the last call are closed.
+      try AVAudioSession.sharedInstance().setActive(false)
+    } catch {
+      print("The audio session is still in use: \(error)")
+    }
+  }
 
   /// Calls whom a link names, for example `monkeycall://bob@192.168.1.20`.
   func openURL(_ url: URL) -> Bool { start(StartCallRequest(url: url)) }

@@ -82,6 +82,17 @@ extension AVAudioSession {
     operations.asyncAfter(deadline: .now() + delay) { [self] in release(leaving.number) }
   }
 
+  /// Releases devices that are kept for another call, and returns when all that was begun before is
+  /// done: recordings are closed, and the process may end.
+  package func releaseDevices() async {
+    await withCheckedContinuation { continuation in
+      operations.async { [self] in
+        if let number = state.withLock({ $0.lingering?.number }) { release(number) }
+        continuation.resume()
+      }
+    }
+  }
+
   // An engine that somebody has taken over meanwhile stays.
   private func release(_ number: Int) {
     let (running, isUnused) = state.withLock { state in

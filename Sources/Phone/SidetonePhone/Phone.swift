@@ -238,6 +238,7 @@ public actor Phone {
     await perform(control.handle(.phoneStopped, at: MonotonicClock.now()))
     await agent.stop()
     provider.invalidate()
+    await AVAudioSession.sharedInstance().releaseDevices()
     for worker in workers { worker.cancel() }
     routeObservation?.stop()
     digitListener = nil
