@@ -261,7 +261,12 @@ let package = Package(
     ),
     example("MonkeyCallDirectory", ["CallKit"]),
 
-    .target(name: "BusFixture", path: "Tests/BusFixture", swiftSettings: strict),
+    .target(
+      name: "BusFixture",
+      dependencies: ["DesktopServices"],
+      path: "Tests/BusFixture",
+      swiftSettings: strict
+    ),
     tests("MediaCore", ["MediaCore"]),
     tests("RealTime", ["MediaCore", "RealTime"]),
     tests("RTP", ["RTP", "MediaCore", "Simulation"]),

@@ -47,7 +47,8 @@ struct UserAgentTests {
     #expect(theirs.codec == .pcma && theirs.port == 4_000 && theirs.packetMilliseconds == 10)
     #expect(await bobEvents.next() == .established(incoming))
 
-    await alice.renegotiate(outgoing)
+    // A resume of what is not held sends the same offer again.
+    await alice.setHeld(outgoing, false)
     guard case .media(_, let again) = await bobEvents.next() else {
       Issue.record("no re-INVITE")
       return

@@ -49,9 +49,6 @@ public enum TransportOutcome: Equatable, Sendable, BitwiseCopyable {
 /// **Thread safety:** used by the voice thread only. Real: `UDPTransport`; a simulation has its
 /// own.
 public protocol PacketTransport: ~Copyable, SendableMetatype {
-  /// The descriptor to poll for reading, -1 if there is none.
-  var descriptor: CInt { get }
-
   /// Receives one datagram without waiting.
   ///
   /// `now` is when it looks, or a little before: what is not there counts as come later than that.

@@ -233,18 +233,6 @@ package final class BusConnection: @unchecked Sendable {
     }
   }
 
-  /// Takes a name and answers an interface's methods; nil from the handler answers with an error.
-  ///
-  /// Returns false if another program has the name.
-  package func serve(
-    _ name: String,
-    interface: String,
-    handler: @escaping @Sendable (BusMessage) -> [BusValue]?
-  ) -> Bool {
-    answer(interface, handler: handler)
-    return own(name) ?? false
-  }
-
   /// Answers an interface's methods, whatever name they are sent to; nil from the handler answers
   /// with an error.
   package func answer(
@@ -254,7 +242,7 @@ package final class BusConnection: @unchecked Sendable {
     queue.sync { methods[interface] = handler }
   }
 
-  /// Sends a signal.
+  /// Sends a signal, as the services that tests stand in for do.
   package func emit(path: String, interface: String, _ member: String, _ arguments: [BusValue]) {
     queue.async { [self] in
       guard let message = unsafe dbus_message_new_signal(path, interface, member) else { return }

@@ -12,8 +12,7 @@ public import RealTime
 /// by `connect`, closed by `deinit`. **Thread safety:** one thread at a time; the session makes and
 /// connects it, then the voice thread owns it.
 public struct MediaSocket: PacketTransport, ~Copyable {
-  /// The descriptor to poll for reading.
-  public let descriptor: CInt
+  private let descriptor: CInt
   /// The port that it is bound to.
   public let localPort: UInt16
 

@@ -29,9 +29,14 @@ package struct SIPAddress: Equatable, Sendable {
     usesTCP = parameters.lowercased().contains("transport=tcp")
   }
 
+  /// A host as URIs write it: an IPv6 address in brackets (RFC 3986 section 3.2.2).
+  static func literal(_ host: String) -> String {
+    host.contains(":") ? "[\(host)]" : host
+  }
+
   /// The URI with a numeric address in place of the host.
   package func uri(atNumericHost numericHost: String) -> String {
-    let host = numericHost.contains(":") ? "[\(numericHost)]" : numericHost
+    let host = Self.literal(numericHost)
     let user = user.isEmpty ? "" : "\(user)@"
     return "sip:\(user)\(host):\(port)\(usesTCP ? ";transport=tcp" : "")"
   }

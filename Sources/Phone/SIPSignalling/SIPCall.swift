@@ -138,13 +138,7 @@ final class SIPCall {
     defer { _ = unsafe mem_deref(body) }
     let code = unsafe sipsess_modify(session, body)
     guard code != 0 else { return }
-    let text = unsafe strerror(code)
-    report(
-      .renegotiationFailed(
-        id,
-        reason: unsafe text.map { unsafe String(cString: $0) } ?? "error \(code)"
-      )
-    )
+    report(.renegotiationFailed(id, reason: SIPError.text(code)))
   }
 
   private func close() {
@@ -218,8 +212,7 @@ final class SIPCall {
     } else if code == 0 || code == ECONNRESET {
       reason = .remoteHangUp
     } else {
-      let text = unsafe strerror(code)
-      reason = .failed(unsafe text.map { unsafe String(cString: $0) } ?? "error \(code)")
+      reason = .failed(SIPError.text(code))
     }
     // The agent forgets the call, whose last reference may be this one: keep it until we return.
     withExtendedLifetime(self) {

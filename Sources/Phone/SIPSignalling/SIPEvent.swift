@@ -1,3 +1,5 @@
+import Glibc
+
 /// Names a call of one user agent.
 public struct SIPCallID: Hashable, Sendable {
   let rawValue: Int
@@ -68,4 +70,10 @@ public struct SIPError: Error, Equatable, Sendable, CustomStringConvertible {
 
   /// What failed, in words.
   public var description: String { reason }
+
+  /// The system's words for an `errno`.
+  static func text(_ code: CInt) -> String {
+    let text = unsafe strerror(code)
+    return unsafe text.map { unsafe String(cString: $0) } ?? "error \(code)"
+  }
 }

@@ -64,7 +64,7 @@ final class SIPStack {
   /// The address with the port in use, for people to be told.
   var address: String {
     let port = unsafe re_transport_port(sip, 0, host)
-    return host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
+    return "\(SIPAddress.literal(host)):\(port)"
   }
 
   /// Closes as soon as the sessions that are being ended are over, and tells the agent.

@@ -93,7 +93,7 @@ public actor UserAgent {
     at host: String,
     _ port: UInt16
   ) -> SIPError {
-    let text = text(failure.code)
+    let text = SIPError.text(failure.code)
     guard let transport = failure.transport else {
       return SIPError(reason: "cannot start SIP: \(text)")
     }
@@ -179,7 +179,7 @@ public actor UserAgent {
     if isEverywhere, !stacks.contains(where: { $0.host == offer.host }) { followAddresses() }
     let call = makeCall(description)
     call.stack = stack(at: offer.host)
-    let host = offer.host.contains(":") ? "[\(offer.host)]" : offer.host
+    let host = SIPAddress.literal(offer.host)
     let code = unsafe call.invite(
       uri,
       from: "sip:\(configuration.user)@\(host)",
@@ -189,7 +189,7 @@ public actor UserAgent {
     )
     guard code == 0 else {
       calls[call.id.rawValue] = nil
-      throw SIPError(reason: "cannot call \(uri): \(Self.text(code))")
+      throw SIPError(reason: "cannot call \(uri): \(SIPError.text(code))")
     }
     return call.id
   }
@@ -214,11 +214,6 @@ public actor UserAgent {
   /// Holds a call or resumes it: the re-INVITE's SDP says `inactive`.
   public func setHeld(_ id: SIPCallID, _ isHeld: Bool) {
     calls[id.rawValue]?.setHeld(isHeld)
-  }
-
-  /// Sends a re-INVITE with the present description.
-  package func renegotiate(_ id: SIPCallID) {
-    calls[id.rawValue]?.renegotiate()
   }
 
   private func makeCall(_ description: SessionDescription?) -> SIPCall {
@@ -289,10 +284,5 @@ public actor UserAgent {
     )
     // The loopback address comes last: it is useless to other hosts.
     return found.hosts + found.loopback
-  }
-
-  private static func text(_ code: CInt) -> String {
-    let text = unsafe strerror(code)
-    return unsafe text.map { unsafe String(cString: $0) } ?? "error \(code)"
   }
 }

@@ -3,7 +3,7 @@ package import MediaCore
 /// The RTCP side of one stream: when to report, what to report, and the round trip that comes back
 /// (RFC 3550 sections 6.2 and 6.4).
 ///
-/// Feed it every item received and ask `nextReport(at:)` from time to time. Reports go out every
+/// Feed it every item received, and ask `takeReportDue` from time to time. Reports go out every
 /// 0.75 to 1.25 of the interval; for one voice call the reduced minimum of RFC 3550 section 6.2
 /// (360 / session bandwidth in kb/s, seconds) is under 5 s, and 2 s is used.
 package struct RTCPSession: Sendable {
@@ -15,8 +15,6 @@ package struct RTCPSession: Sendable {
   package private(set) var roundTripNanoseconds: Int64?
   /// The round-trip time that the newest report gave, nil if it gave none.
   package private(set) var newestRoundTripNanoseconds: Int64?
-  /// What the far side said of our stream, nil before its first report.
-  package private(set) var farReport: RTCPReportBlock?
   /// True after the far side's BYE.
   package private(set) var isFarGone = false
 
@@ -56,7 +54,6 @@ package struct RTCPSession: Sendable {
       isFarGone = false
     case .report(_, let block):
       guard block.ssrc == localSSRC else { return }
-      farReport = block
       newestRoundTripNanoseconds = nil
       guard let sent = sendingInstant(of: block.lastSenderReport) else { return }
       // In two steps, so that no delay overflows.

@@ -13,8 +13,6 @@ struct OwnSocket: PacketTransport, ~Copyable {
   private var sent = 0
   private var received = 0
 
-  var descriptor: CInt { socket.descriptor }
-
   /// Throws what the system does.
   init(time: SkippedTime) throws {
     socket = try MediaSocket.toItself()

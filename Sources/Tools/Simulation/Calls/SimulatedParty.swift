@@ -17,7 +17,7 @@ final class SimulatedParty {
   private let stops: [DeviceFault]
   private var generator: SeededGenerator
   private let lateness: Double
-  /// Stands in for sides that are unplugged: silence, as the device keeper of a real call does it.
+  /// Stands in for sides that are unplugged: silence, as `RouteSupervisor` does it in a real call.
   private let standIn: ScriptedSoundCard
   /// When the voice thread runs next.
   private(set) var nextTurn: MonotonicInstant

@@ -14,7 +14,6 @@ package struct SimulatedTransport: PacketTransport, ~Copyable {
   }
 
   /// There is none.
-  package var descriptor: CInt { -1 }
 
   /// The next datagram that has arrived by now.
   package mutating func receive(
