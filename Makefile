@@ -50,7 +50,7 @@ TESTING := -c release -Xswiftc -enable-testing --scratch-path .build/test
 test: setup-test
 	swift build --build-tests $(TESTING)
 	for tests in --skip --filter; do \
-	  XDG_DATA_HOME=$$(mktemp -d) SIDETONE_PROGRAM=$(CURDIR)/.build/test/release/sidetone \
+	  SIDETONE_PROGRAM=$(CURDIR)/.build/test/release/sidetone \
 	    Scripts/recap.sh swift test --skip-build $(TESTING) $$tests InteropTests || exit 1; done
 
 # Two queues meet in CallKit; the voice thread's rings in the engine; two ends in a simulated call. The reports come last.
@@ -59,7 +59,7 @@ sanitize: setup-test
 	clang -O1 -shared -fPIC Scripts/tsan_mutex.c -o .build/sanitize/tsan_mutex.so
 	rm -f .build/sanitize/race.*
 	for tests in 'CallKitTests|CallStoreTests' 'RealTimeTests|VoiceEngineTests|twoThreadsChangeNothing'; do \
-	  XDG_DATA_HOME=$$(mktemp -d) TSAN_OPTIONS=log_path=$(CURDIR)/.build/sanitize/race \
+	  TSAN_OPTIONS=log_path=$(CURDIR)/.build/sanitize/race \
 	  Scripts/recap.sh env LD_PRELOAD=$(CURDIR)/.build/sanitize/tsan_mutex.so \
 	    .build/sanitize/debug/sidetonePackageTests.xctest --testing-library swift-testing \
 	      --filter "$$tests" \

@@ -272,6 +272,7 @@ let package = Package(
     tests("RTP", ["RTP", "MediaCore", "Simulation"]),
     tests("CallState", ["CallState", "MediaCore", "Simulation"]),
     tests("Codecs", ["Codecs", "MediaCore"]),
+    tests("SpeechDSP", ["MediaCore", "Simulation", "SpeechDSP"]),
     tests("DeviceTiming", ["DeviceTiming", "MediaCore"]),
     tests("Playout", ["Playout", "MediaCore", "Simulation"]),
     tests("VoiceStream", ["VoiceStream", "MediaCore", "RTP", "Codecs", "Simulation"]),
@@ -292,7 +293,9 @@ let package = Package(
       ]
     ),
     tests("CallStore", ["CallStore", grdb]),
-    tests("CallKit", ["PushKit", "CallKit", "CallState", "AVFAudio", "ALSAAudio", "Intents"]),
+    tests("CallKit", ["CallKit", "CallState", "AVFAudio", "ALSAAudio"]),
+    tests("Intents", ["FoundationAdditions", "Intents"]),
+    tests("PushKit", ["PushKit"]),
     tests("SIPSignalling", ["SIPSignalling", "CLibre"]),
     tests(
       "SidetonePhone",

@@ -1,9 +1,12 @@
 #!/bin/bash
-# Runs a command that tests; when it fails, says last, in a few lines, what it found wrong.
+# Runs a command that tests, in a temporary directory and with a user's data of its own, which are
+# removed afterwards; when it fails, says last, in a few lines, what it found wrong.
 #   recap.sh swift test
 set -o pipefail
-output=$(mktemp)
-trap 'rm -f "$output"' EXIT
+TMPDIR=$(mktemp -d)
+export TMPDIR XDG_DATA_HOME="$TMPDIR/data"
+trap 'rm -rf "$TMPDIR"' EXIT
+output="$TMPDIR/output"
 "$@" 2>&1 | tee "$output" && exit
 status=$?
 printf '\nWhat failed:\n'

@@ -185,7 +185,9 @@ struct CardReservationTests {
 
   @Test func withoutABusEveryCardIsFree() throws {
     let reservations = CardReservations(address: "unix:path=/nowhere/bus")
-    try reservations.take(card: 0)
+    let wasReleased = try reservations.take(card: 0)
+    #expect(!wasReleased)
     reservations.giveBack(card: 0)
+    #expect(throws: Never.self) { try reservations.take(card: 0) }
   }
 }

@@ -3,8 +3,6 @@ import AVFAudio
 @testable import CallKit
 import CallState
 import Foundation
-import Intents
-import PushKit
 import Synchronization
 import Testing
 
@@ -182,12 +180,6 @@ extension ProcessWideTests {
       stage.provider.invalidate()
     }
 
-    @Test func R107_noPushEverComes() {
-      let registry = PKPushRegistry(queue: nil)
-      registry.desiredPushTypes = [.voIP]
-      #expect(registry.pushToken(for: .voIP) == nil)
-    }
-
     @Test func R100_newObserverKnowsTheCallsThatLive() async throws {
       let stage = Stage(answering: .never)
       let call = UUID()
@@ -196,24 +188,6 @@ extension ProcessWideTests {
       stage.provider.reportCall(with: call, endedAt: nil, reason: .remoteEnded)
       #expect(CXCallObserver().calls.isEmpty)
       stage.provider.invalidate()
-    }
-
-    @Test func R105_recentCallsComeAsActivitiesWithAnIntent() {
-      let person = INPerson(
-        personHandle: INPersonHandle(value: "sip:bob@host", type: .unknown),
-        nameComponents: nil,
-        displayName: nil,
-        image: nil,
-        contactIdentifier: nil,
-        customIdentifier: nil
-      )
-      let intent = INStartCallIntent(contacts: [person], callCapability: .audioCall)
-      let interaction = INInteraction(intent: intent, response: nil)
-      let activity = NSUserActivity(interaction: interaction)
-      #expect(activity.activityType == INStartCallIntentIdentifier)
-      let asked = activity.interaction?.intent as? INStartCallIntent
-      #expect(asked?.contacts?.first?.personHandle?.value == "sip:bob@host")
-      #expect(NSUserActivity(activityType: "other").interaction == nil)
     }
   }
 }

@@ -53,7 +53,9 @@ struct HoldRulesTests {
     script.take()
     try script.request(("B", .answer))
     #expect(script.take() == ["execute 1", "perform end A", "execute 1", "perform answer B"])
+    // There is nothing to swap with: what is ending is not held on top.
     script.decide(.swap(to: CallScript.id("B")))
+    #expect(!script.take().contains { $0.hasPrefix("perform hold") })
   }
 
   @Test func R74_swapHoldsOneAndResumesTheOther() throws {

@@ -24,6 +24,9 @@ package final class MediaPlayers: @unchecked Sendable {
     self.address = address
   }
 
+  /// The players that were paused and not resumed, once what was asked before is done.
+  var pausedNames: [String] { queue.sync { paused } }
+
   /// Pauses every player that plays.
   package func pause() {
     queue.async { [self] in

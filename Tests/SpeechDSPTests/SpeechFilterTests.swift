@@ -1,0 +1,126 @@
+import Foundation
+import MediaCore
+import Simulation
+import Testing
+
+@testable import SpeechDSP
+
+/// What SpeexDSP's filters do to a microphone's blocks.
+struct SpeechFilterTests {
+  private static let blockFrames = 480
+
+  private static func energy(_ block: borrowing SampleBuffer) -> Double {
+    (0..<block.count).reduce(0) { $0 + Double(block[$1]) * Double(block[$1]) }
+  }
+
+  /// The energy of seconds 3 to 5 of what comes out, over that of what went in.
+  private static func remainder(
+    _ settings: SpeechFilterSettings,
+    _ make: (_ block: Int, _ microphone: inout SampleBuffer, _ far: inout SampleBuffer) -> Void
+  ) throws -> Double {
+    var filter = try SpeechFilter(settings, blockFrames: blockFrames)
+    var microphone = SampleBuffer(repeating: 0, count: blockFrames)
+    var far = SampleBuffer(repeating: 0, count: blockFrames)
+    var (before, after) = (0.0, 0.0)
+    for block in 0..<500 {
+      make(block, &microphone, &far)
+      let energy = Self.energy(microphone)
+      filter.process(&microphone, far: far)
+      if block >= 300 { (before, after) = (before + energy, after + Self.energy(microphone)) }
+    }
+    return after / before
+  }
+
+  /// Noise whose every sample comes from the seed.
+  private struct Noise {
+    var generator = SeededGenerator(seed: 1)
+    let level: Float
+
+    mutating func fill(_ block: inout SampleBuffer) {
+      for index in 0..<block.count {
+        block[index] = Float.random(in: -level...level, using: &generator)
+      }
+    }
+  }
+
+  // 20 dB is a tenth of the amplitude: an echo that nobody notices beside speech.
+  @Test func theLoudspeakersSoundIsTakenOutOfTheMicrophones() throws {
+    var noise = Noise(level: 0.3)
+    var earlier = SampleBuffer(repeating: 0, count: Self.blockFrames)
+    let left = try Self.remainder(SpeechFilterSettings(echoCancellation: true)) { _, near, far in
+      noise.fill(&far)
+      // The echo is half as loud and 5 ms late.
+      for index in 0..<Self.blockFrames {
+        let place = index - 240
+        near[index] = 0.5 * (place < 0 ? earlier[Self.blockFrames + place] : far[place])
+      }
+      earlier.copy(from: far, count: Self.blockFrames)
+    }
+    #expect(left < 0.01, "\(10 * log10(left)) dB of the echo are left")
+  }
+
+  @Test func theUsersVoicePassesTheEchoCanceller() throws {
+    var noise = Noise(level: 0.2)
+    let left = try Self.remainder(SpeechFilterSettings(echoCancellation: true)) { _, near, far in
+      noise.fill(&near)
+      far.fill(0, count: Self.blockFrames)
+    }
+    #expect(left > 0.8 && left < 1.25)
+  }
+
+  // SpeexDSP is asked for 15 dB; its gains are smoothed, so some of that is missing.
+  @Test func steadyNoiseIsLoweredByAboutFifteenDecibels() throws {
+    var noise = Noise(level: 0.05)
+    let left = try Self.remainder(SpeechFilterSettings(noiseSuppression: true)) { _, near, _ in
+      noise.fill(&near)
+    }
+    let decibels = 10 * log10(left)
+    #expect(decibels < -8 && decibels > -20, "\(decibels) dB")
+  }
+
+  @Test func quietSpeechIsBroughtUp() throws {
+    var noise = Noise(level: 0.02)
+    // Syllables: a fifth of a second of sound, then as long a pause.
+    let gain = try Self.remainder(SpeechFilterSettings(gainControl: true)) { block, near, _ in
+      noise.fill(&near)
+      for index in 0..<Self.blockFrames {
+        let time = Double(block * Self.blockFrames + index) / 48_000
+        let tone = 0.02 * sin(2 * .pi * 200 * time) * (block / 20 % 2 == 0 ? 1 : 0)
+        near[index] = near[index] * 0.01 + Float(tone)
+      }
+    }
+    #expect(gain > 2, "louder by \(10 * log10(gain)) dB")
+  }
+
+  @Test func withoutFiltersABlockIsWhatItWas() throws {
+    var filter = try SpeechFilter(SpeechFilterSettings(), blockFrames: Self.blockFrames)
+    var noise = Noise(level: 0.9)
+    var block = SampleBuffer(repeating: 0, count: Self.blockFrames)
+    noise.fill(&block)
+    let before = (0..<block.count).map { block[$0] }
+    let far = SampleBuffer(repeating: 0, count: Self.blockFrames)
+    filter.process(&block, far: far)
+    // 16 bits, as SpeexDSP wants them.
+    let isSame = (0..<block.count).allSatisfy { abs(block[$0] - before[$0]) <= 1 / 32_768 }
+    #expect(isSame && SpeechFilterSettings().isEmpty)
+  }
+
+  @Test(arguments: [Float.nan, .infinity, -.infinity, 1e9, -1e9])
+  func soundThatIsNoneIsLimitedAndNeverTraps(sample: Float) throws {
+    let all = SpeechFilterSettings(
+      echoCancellation: true,
+      noiseSuppression: true,
+      gainControl: true
+    )
+    for blockFrames in [120, 240, 480, 960] {
+      var filter = try SpeechFilter(all, blockFrames: blockFrames)
+      let far = SampleBuffer(repeating: sample, count: blockFrames)
+      for _ in 0..<50 {
+        var block = SampleBuffer(repeating: sample, count: blockFrames)
+        filter.process(&block, far: far)
+        #expect(block.peak(count: blockFrames) <= 1)
+      }
+      filter.resetEchoPath()
+    }
+  }
+}
