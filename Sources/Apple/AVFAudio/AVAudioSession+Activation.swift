@@ -78,19 +78,23 @@ extension AVAudioSession {
     }
     guard let leaving else { return }
     leaving.running.engine.detachAll()
-    let delay = keepingDevices ? Self.graceTime : .nanoseconds(0)
-    operations.asyncAfter(deadline: .now() + delay) { [self] in release(leaving.number) }
+    let release: @Sendable () -> Void = { [self] in self.release(leaving.number) }
+    guard keepingDevices else { return operations.async(execute: release) }
+    operations.asyncAfter(deadline: .now() + Self.graceTime, execute: release)
   }
 
   /// Releases devices that are kept for another call, and returns when all that was begun before is
-  /// done: recordings are closed, and the process may end.
+  /// done: the process may end.
   package func releaseDevices() async {
-    await withCheckedContinuation { continuation in
-      operations.async { [self] in
-        if let number = state.withLock({ $0.lingering?.number }) { release(number) }
-        continuation.resume()
-      }
+    operations.async { [self] in
+      if let number = state.withLock({ $0.lingering?.number }) { release(number) }
     }
+    await finishOperations()
+  }
+
+  /// Returns when devices that were released are closed, and recordings complete.
+  package func finishOperations() async {
+    await withCheckedContinuation { continuation in operations.async { continuation.resume() } }
   }
 
   // An engine that somebody has taken over meanwhile stays.

@@ -272,6 +272,7 @@ public actor Phone {
     case .didDeactivate:
       digitListener = nil
       await attachLegs(to: nil)
+      await AVAudioSession.sharedInstance().finishOperations()
       continuation.yield(.audioDeactivated)
     case .failedToActivate(let reason):
       continuation.yield(.error(reason))
