@@ -41,8 +41,7 @@ struct CorrectionTests {
           continue
         case let other: throw Unexpected(step: other)
         }
-        _ = buffer.correction(at: now, queuedFrames: Int(queued), isQuiet: isQuiet)
-        ratio = buffer.ratio
+        ratio = buffer.correction(at: now, queuedFrames: Int(queued), isQuiet: isQuiet).ratio
         let next = Double(pull / 8 + 1) * 20
         let delay = Double(pull) * 2.5 + queued / 48 - next + 2.3
         if pull > 400 { mistakes.append(abs(Double(buffer.delayNanoseconds) / 1e6 - delay)) }

@@ -155,10 +155,10 @@ struct JitterBufferFuzzTests {
     private mutating func correct() {
       if generator.next() % 64 == 0 { isQuiet.toggle() }
       let correction = buffer.correction(at: now, queuedFrames: queued, isQuiet: isQuiet)
-      let ratio = buffer.ratio
+      let ratio = correction.ratio
       if abs(ratio - 1) > (isQuiet ? 0.020_001 : 0.002_001) { failure = "a ratio of \(ratio)" }
-      switch correction {
-      case .resample:
+      switch correction.stretch {
+      case .none:
         break
       case .shorten(let frames, _):
         let removed = min(frames, max(0, queued - 120))

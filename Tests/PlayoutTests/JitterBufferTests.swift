@@ -84,20 +84,24 @@ struct VirtualStream: ~Copyable {
     return Double(now.nanoseconds - 1_000_000_000) / 1e6 + Double(queued) / 48 - said
   }
 
+  private var correction = JitterBuffer.Correction.none
+
   private mutating func pull() {
     var guardCount = 0
     // As much as is read at the fastest ratio.
     while queued < 123 {
       guardCount += 1
       #expect(guardCount < 100)
+      correction.leavePause()
       let step = buffer.next(at: now, queuedFrames: queued)
       steps.append(step)
       switch step {
       case .decode(let slot, let frames, _):
         decoded.append(slots[slot] ?? -1)
         queued += frames
-        switch buffer.correction(at: now, queuedFrames: queued, isQuiet: false) {
-        case .resample:
+        correction = buffer.correction(at: now, queuedFrames: queued, isQuiet: false)
+        switch correction.stretch {
+        case .none:
           break
         case .shorten(let limit, _):
           // An ideal stretcher, for a player without sound.
@@ -124,7 +128,7 @@ struct VirtualStream: ~Copyable {
       }
     }
     // An ideal resampler.
-    let played = 120 * buffer.ratio + playedShare
+    let played = 120 * correction.ratio + playedShare
     queued -= Int(played)
     playedShare = played - played.rounded(.down)
   }
@@ -437,8 +441,8 @@ struct JitterBufferTests {
       )
     }
     stream.run(milliseconds: 20_000)
-    _ = stream.buffer.correction(at: stream.now, queuedFrames: 0, isQuiet: false)
-    let ratio = stream.buffer.ratio
+    let ratio =
+      stream.buffer.correction(at: stream.now, queuedFrames: 0, isQuiet: false).ratio
     #expect(ratio > 0.997 && ratio < 1.003)
     #expect(stream.buffer.counters.concealedFrames == 0)
   }

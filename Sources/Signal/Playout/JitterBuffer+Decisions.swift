@@ -33,13 +33,37 @@ extension JitterBuffer {
     case silence(frames: FrameCount)
   }
 
-  /// How the delay should change now, beside what `ratio` does.
-  package enum Correction: Equatable, Sendable, BitwiseCopyable {
-    /// No more than `ratio` does.
-    case resample
-    /// Take out up to this many frames by time-stretching; `isUrgent` relaxes the sound criterion.
+  /// How the delay should change now.
+  package struct Correction: Equatable, Sendable, BitwiseCopyable {
+    /// Input frames for each output frame: within 0.2 % of 1, or 2 % in a pause.
+    package private(set) var ratio: Double
+    /// What is to be done at once.
+    package let stretch: Stretch
+
+    @_noAllocation @_noLocks
+    init(ratio: Double, stretch: Stretch) {
+      self.ratio = ratio
+      self.stretch = stretch
+    }
+
+    /// No change.
+    package static var none: Correction {
+      @_noAllocation @_noLocks get { Correction(ratio: 1, stretch: .none) }
+    }
+
+    /// Limits the ratio to what is inaudible in speech: what was right in a pause is not right for
+    /// the next packet.
+    @_noAllocation @_noLocks
+    package mutating func leavePause() { ratio = DriftControl.inaudible(ratio) }
+  }
+
+  /// A change of the delay by time-stretching.
+  package enum Stretch: Equatable, Sendable, BitwiseCopyable {
+    /// The ratio does enough.
+    case none
+    /// Take out up to this many frames; `isUrgent` relaxes the sound criterion.
     case shorten(frames: FrameCount, isUrgent: Bool)
-    /// Put in up to this many frames by time-stretching.
+    /// Put in up to this many frames.
     case lengthen(frames: FrameCount)
   }
 

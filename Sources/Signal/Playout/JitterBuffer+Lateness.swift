@@ -74,12 +74,12 @@ extension JitterBuffer {
       packet = following
     }
     let skipped = min(skipping, packet.frames)
-    let wasResuming = isResuming
+    let wasWaiting = phase.isWaiting
     let step = play(packet, skipping: skipped)
     if skipped == packet.frames {
       counters.skippedPackets += 1
       concealedSinceExpected = late - skipped
-      isResuming = wasResuming
+      if wasWaiting { phase.wait() }
     }
     return step
   }
@@ -103,7 +103,7 @@ extension JitterBuffer {
     guard excess > Self.audibleFrames || packet.sequence > front.sequence else { return nil }
     // What follows after a gap may not be due: it is waited for as after any silence.
     if held < target.nanoseconds - Self.skipAhead {
-      isResuming = true
+      phase.wait()
       return nil
     }
     // A little is left out at least, so that the joint is a soft one.

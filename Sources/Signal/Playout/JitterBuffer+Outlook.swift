@@ -16,9 +16,7 @@ extension JitterBuffer {
   /// so far.
   package var isStarved: Bool {
     @_noAllocation @_noLocks get {
-      guard let expected, !isResuming, !isInSilence, concealedSinceExpected <= 0 else {
-        return false
-      }
+      guard let expected, phase.isPlaying, concealedSinceExpected <= 0 else { return false }
       return store.first(from: expected.sequence) == nil
     }
   }
@@ -27,7 +25,7 @@ extension JitterBuffer {
   /// any more, and can be concealed early, for a bridge between both.
   @_noAllocation @_noLocks
   package func canBridge(at now: MonotonicInstant) -> Bool {
-    guard !isInSilence, let (packet, _, missing) = following, missing > 0,
+    guard !phase.isSilent, let (packet, _, missing) = following, missing > 0,
       missing <= Self.bridgedFrames, let expected, packet.sequence > expected.sequence
     else { return false }
     return overtaking.isLost(packet.sequence - 1, at: now)
@@ -38,7 +36,7 @@ extension JitterBuffer {
   /// is asked.
   @_noAllocation @_noLocks
   package func replaceableFrames(of unheard: FrameCount) -> FrameCount {
-    guard !isInSilence, let (packet, gap, missing) = following else { return 0 }
+    guard !phase.isSilent, let (packet, gap, missing) = following else { return 0 }
     // What is all of the past replaces nothing.
     guard missing + packet.frames + unheard > 0 else { return 0 }
     let begin = bringsFormer(packet, gap: gap) ? missing - packet.frames : missing
@@ -50,7 +48,7 @@ extension JitterBuffer {
   // still to be seen when to play it.
   private var following: (packet: StoredPacket, gap: FrameCount, missing: FrameCount)? {
     @_noAllocation @_noLocks get {
-      guard let expected, !isResuming, let front = store.first(from: expected.sequence) else {
+      guard let expected, !phase.isWaiting, let front = store.first(from: expected.sequence) else {
         return nil
       }
       let gap = Int(clamping: front.mediaFrame - expected.mediaFrame)
@@ -62,7 +60,7 @@ extension JitterBuffer {
   // Consecutive numbers with a jump in time: the sender was silent (RFC 7587 section 3.1.3).
   @_noAllocation @_noLocks
   func isPause(_ gap: FrameCount) -> Bool {
-    gap > 0 && (isInSilence || gap > packetFrames)
+    gap > 0 && (phase.isSilent || gap > packetFrames)
   }
 
   // True if a packet stands for the lost one before it as well.

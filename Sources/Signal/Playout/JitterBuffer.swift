@@ -50,17 +50,13 @@ package struct JitterBuffer: ~Copyable {
   var played = RecentSequences()
   private(set) var overtaking = ReorderingTracker()
   var drift = DriftControl()
-  /// Input frames for each output frame until the next step: within 0.2 % of 1, or 2 % after a
-  /// packet in a pause.
-  package private(set) var ratio = 1.0
   /// By how much faster than the sender speaks the queue is played since the last correction, of
   /// which drift is no part.
   private var steering = 0.0
   private(set) var packetFrames: FrameCount = 960
+  /// What was concealed since the last packet, beyond which the next one is late.
   var concealedSinceExpected: FrameCount = 0
-  var isResuming = true
-  private var hasPlayed = false
-  private(set) var isInSilence = false
+  var phase = PlayoutPhase.empty
   /// When small lateness was first left out, and when there was some last.
   var steered: (begin: MonotonicInstant, last: MonotonicInstant)?
   /// True from an interruption until a packet is played again; what comes meanwhile teaches
@@ -210,21 +206,19 @@ package struct JitterBuffer: ~Copyable {
     played.reset()
     overtaking.reset()
     isInterrupted = false
-    isResuming = true
+    phase.wait()
     concealedSinceExpected = Self.fadedFrames
   }
 
   /// Decides what to append to the output, of which `queuedFrames` are still unplayed, at `now`.
   @_noAllocation @_noLocks
   package mutating func next(at now: MonotonicInstant, queuedFrames: FrameCount) -> Step {
-    // What is right for a packet in a pause is so no longer.
-    ratio = DriftControl.inaudible(ratio)
     guard let front = store.first(from: expected?.sequence ?? 0) else { return starve() }
     let playTime = now.advanced(byNanoseconds: SampleRate.voice.nanoseconds(of: queuedFrames))
     var packet = front
     var held = target.delay(ofFrame: packet.mediaFrame, at: playTime) ?? 0
     // What waited before the first sound is not worth playing late, nor what has waited for ever.
-    if !hasPlayed {
+    if phase.isEmpty {
       let bearable = SampleRate.voice.nanoseconds(of: packet.frames)
       packet = skip(from: packet, playTime: playTime, leaving: bearable)
     } else if held - target.nanoseconds > Self.hopelessExcess {
@@ -233,7 +227,7 @@ package struct JitterBuffer: ~Copyable {
       // Nothing stands in for what was dropped, but for a little to hide the joint.
       let dropped = expected.map { Int(clamping: packet.mediaFrame - $0.mediaFrame) } ?? 0
       concealedSinceExpected = max(concealedSinceExpected, dropped - concealmentFrames)
-      isResuming = isResuming || held < target.nanoseconds - Self.skipAhead
+      if held < target.nanoseconds - Self.skipAhead { phase.wait() }
     }
 
     guard let expected else { return playWhenDue(packet, at: playTime) }
@@ -246,11 +240,11 @@ package struct JitterBuffer: ~Copyable {
     let isNext = packet.sequence == expected.sequence
     let isRecovery = bringsFormer(packet, gap: gap)
     // What is brought again too late to be heard still helps the decoder.
-    if isRecovery, missing < packet.frames, !isInSilence, !isResuming {
+    if isRecovery, missing < packet.frames, phase.isPlaying {
       return recover(from: packet, gap: gap, missing: missing)
     }
-    let resumes = isResuming || isNext && isPause(gap)
-    if missing < 0, !isInSilence {
+    let resumes = phase.isWaiting || isNext && isPause(gap)
+    if missing < 0, !phase.isSilent {
       let isSteered = !resumes && isSteered(late: -missing, at: playTime)
       let wanted = isSteered ? -missing : excess(held: held, late: -missing, at: playTime)
       if !resumes || wanted > 0 {
@@ -258,7 +252,7 @@ package struct JitterBuffer: ~Copyable {
       }
     }
     if resumes {
-      isResuming = true
+      phase.wait()
       return playWhenDue(packet, at: playTime)
     }
     // A sender may leave out what is shorter than anything that could be concealed.
@@ -280,28 +274,28 @@ package struct JitterBuffer: ~Copyable {
   /// bridged.
   package var expectedFrame: Int64? {
     @_noAllocation @_noLocks get {
-      guard let expected, !isResuming, concealedSinceExpected == 0 else { return nil }
+      guard let expected, !phase.isWaiting, concealedSinceExpected == 0 else { return nil }
       return expected.mediaFrame
     }
   }
 
-  /// Tells, once after decoding, how the delay of an output with `queuedFrames` unplayed at `now`
-  /// should change, in which nothing is heard if it `isQuiet`, and sets `ratio`.
+  /// How the delay of an output with `queuedFrames` unplayed at `now` should change.
+  ///
+  /// To be asked once after decoding. The output `isQuiet` if nothing in it is audible.
   @_noAllocation @_noLocks
   package mutating func correction(
     at now: MonotonicInstant,
     queuedFrames: FrameCount,
     isQuiet: Bool
   ) -> Correction {
-    guard let expected, !isResuming, concealedSinceExpected == 0,
+    guard let expected, !phase.isWaiting, concealedSinceExpected == 0,
       let held = target.delay(
         ofFrame: expected.mediaFrame,
         at: now.advanced(byNanoseconds: SampleRate.voice.nanoseconds(of: queuedFrames))
       )
     else {
       steering = 0
-      ratio = 1
-      return .resample
+      return .none
     }
 
     drift.note(packetFrames, isQuiet: isQuiet)
@@ -317,14 +311,18 @@ package struct JitterBuffer: ~Copyable {
     let isUrgent = lastingExcess.isUrgent(excess, at: now)
     let bearable = drift.isSettling ? 2 * Self.stretchThreshold : Self.stretchThreshold
     let isStretched = excess > bearable || excess < -Self.stretchThreshold
-    ratio =
+    let ratio =
       isStretched
       ? 1 + (excess > 0 ? DriftControl.limit : -DriftControl.limit)
       : drift.ratio(forExcess: excess, over: packetFrames)
     steering = ratio - 1 - drift.learned
-    guard isStretched else { return .resample }
+    guard isStretched else { return Correction(ratio: ratio, stretch: .none) }
     let frames = SampleRate.voice.frames(inNanoseconds: abs(excess))
-    return excess > 0 ? .shorten(frames: frames, isUrgent: isUrgent) : .lengthen(frames: frames)
+    return Correction(
+      ratio: ratio,
+      stretch: excess > 0
+        ? .shorten(frames: frames, isUrgent: isUrgent) : .lengthen(frames: frames)
+    )
   }
 
   /// Tells the buffer that the last `frames` that were concealed were not heard, and are no longer
@@ -376,13 +374,16 @@ package struct JitterBuffer: ~Copyable {
 
   @_noAllocation @_noLocks
   private mutating func starve() -> Step {
-    guard hasPlayed else { return .silence(frames: concealmentFrames) }
-    if isInSilence {
-      isResuming = true
+    switch phase {
+    case .empty:
+      return .silence(frames: concealmentFrames)
+    case .silent, .waiting(.comfortNoise):
+      phase.wait()
       return .comfort(frames: concealmentFrames)
+    case .playing, .waiting(.concealment):
+      if concealedSinceExpected >= Self.fadedFrames { phase.wait() }
+      return conceal(concealmentFrames)
     }
-    if concealedSinceExpected >= Self.fadedFrames { isResuming = true }
-    return conceal(concealmentFrames)
   }
 
   @_noAllocation @_noLocks
@@ -397,14 +398,16 @@ package struct JitterBuffer: ~Copyable {
     let held = target.delay(ofFrame: packet.mediaFrame, at: playTime) ?? 0
     let wait = SampleRate.voice.frames(inNanoseconds: target.nanoseconds - held)
     // Half of the finest step a decoder can conceal is as near as waiting gets.
-    guard wait > 60 else { return hasPlayed ? play(packet) : begin(packet, late: -wait) }
+    guard wait > 60 else {
+      return phase.isEmpty ? begin(packet, late: -wait) : play(packet)
+    }
     // SILK conceals 10 ms at a time: for its packets a shorter wait is no wait.
     let isLong = packetFrames >= Self.concealmentChunk
     let grain = isLong ? Self.concealmentChunk : Self.leastConcealment
-    guard wait > grain / 2 || !hasPlayed else { return play(packet) }
+    guard wait > grain / 2 || phase.isEmpty else { return play(packet) }
     let frames = min(max(grain, wait / grain * grain), concealmentFrames)
-    guard hasPlayed else { return .silence(frames: frames) }
-    return isInSilence ? .comfort(frames: frames) : conceal(frames)
+    guard !phase.isEmpty else { return .silence(frames: frames) }
+    return phase.isSilent ? .comfort(frames: frames) : conceal(frames)
   }
 
   // What was concealed beyond what is missing before the packet makes it late, even if nothing is
@@ -412,19 +415,17 @@ package struct JitterBuffer: ~Copyable {
   @_noAllocation @_noLocks
   mutating func play(_ packet: StoredPacket, skipping: FrameCount = 0) -> Step {
     let lost = expected.map { Int(clamping: packet.mediaFrame - $0.mediaFrame) }
-    let isLate = skipping > 0 || !isInSilence && concealedSinceExpected > lost ?? .max
+    let isLate = skipping > 0 || !phase.isSilent && concealedSinceExpected > lost ?? .max
     store.removeAll(before: packet.sequence + 1)
     played.insert(packet.sequence)
     expected = (packet.sequence + 1, packet.mediaFrame + Int64(packet.frames))
     concealedSinceExpected = 0
     // A sentence begins.
-    if isResuming || isInSilence { drift.noteInterruption() }
+    if !phase.isPlaying { drift.noteInterruption() }
     if packet.frames != packetFrames { drift.noteOtherPackets() }
     packetFrames = packet.frames
-    isResuming = false
-    if !hasPlayed { isInterrupted = false }
-    hasPlayed = true
-    isInSilence = packet.isSilence
+    if phase.isEmpty { isInterrupted = false }
+    phase = packet.isSilence ? .silent : .playing
     if packet.isCopy {
       counters.recoveredFrames += Int64(packet.frames - skipping)
     } else {

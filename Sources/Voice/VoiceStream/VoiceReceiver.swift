@@ -8,7 +8,6 @@ import Playout
 package struct VoiceReceiver: ~Copyable {
   /// Two pitch periods of a low voice.
   private static var stretchFrames: FrameCount { @_noAllocation @_noLocks get { 960 } }
-  private static var overlapFrames: FrameCount { @_noAllocation @_noLocks get { 120 } }
   private static var payloadCapacity: Int { @_noAllocation @_noLocks get { 1_488 } }
 
   /// Order, delay and decision.
@@ -24,16 +23,10 @@ package struct VoiceReceiver: ~Copyable {
   private var payloads: ByteBuffer
   private var payloadLengths: FixedArray<Int>
   private var scratch = SampleBuffer(repeating: 0, count: 5_760)
-  private var fading = SampleBuffer(repeating: 0, count: 120)
   private var queue = OutputBuffer()
-  /// Frames of a packet that could not be decoded, over which the decoder has not been taken yet.
-  private var damaged: FrameCount = 0
-  /// How many frames of `fading` go on from what was heard.
-  private var joint: FrameCount = 0
-  /// How much of what was decoded after a loss leans on what was invented for it.
-  private var leaning: FrameCount = 0
-  /// The newest frames of the queue: what was invented for a loss, and what was decoded after it.
-  private var loss: (invented: FrameCount, next: FrameCount) = (0, 0)
+  /// How the delay is being changed, until the next packet is decoded.
+  private var correction = JitterBuffer.Correction.none
+  private var repair = LossRepair()
 
   /// Nothing has arrived.
   init(decoder: consuming PayloadDecoder) {
@@ -102,10 +95,7 @@ package struct VoiceReceiver: ~Copyable {
   @_noAllocation @_noLocks
   mutating func restart() {
     jitterBuffer.restart()
-    // What another source said leads nowhere.
-    loss = (JitterBuffer.fadedFrames, 0)
-    joint = 0
-    damaged = 0
+    repair.restart()
   }
 
   @_noAllocation @_noLocks
@@ -125,7 +115,7 @@ package struct VoiceReceiver: ~Copyable {
     at now: MonotonicInstant
   ) {
     decodes.begin()
-    let isReplaced = replaceGuess(at: now)
+    let isReplaced = replaceConcealment(at: now)
     let isBridged = bridgeLoss(at: now, produced: 0)
     if isReplaced || isBridged { correct(at: now, produced: 0) }
     var produced = readQueue(addingTo: &output, in: 0..<count)
@@ -146,29 +136,27 @@ package struct VoiceReceiver: ~Copyable {
     addingTo output: inout SampleBuffer,
     in range: Range<Int>
   ) -> FrameCount {
-    var ratio = jitterBuffer.ratio
+    var ratio = correction.ratio
     if let slower = queue.ratio(lastingFor: range.count, insteadOf: ratio), jitterBuffer.isStarved {
       ratio = slower
     }
     return queue.read(addingTo: &output, in: range, ratio: ratio)
   }
 
-  // What was invented for a packet that has come since gives way to it, as far as it is unplayed;
+  // What was concealed for a packet that has come since gives way to it, as far as it is unplayed;
   // true if that was decoded.
   @_noAllocation @_noLocks
-  private mutating func replaceGuess(at now: MonotonicInstant) -> Bool {
-    guard loss.invented > 0, loss.next == 0 else { return false }
-    let frames = jitterBuffer.replaceableFrames(of: min(queue.count, loss.invented))
-    guard frames >= Self.overlapFrames else { return false }
-    queue.takeBack(frames, into: &fading)
+  private mutating func replaceConcealment(at now: MonotonicInstant) -> Bool {
+    guard repair.isOpen, repair.decodedAfter == 0 else { return false }
+    let frames = jitterBuffer.replaceableFrames(of: min(queue.count, repair.concealed))
+    guard frames >= LossRepair.spliceFrames else { return false }
+    repair.takeBack(frames, from: &queue)
     jitterBuffer.takeBack(frames)
-    loss.invented -= frames
-    joint = Self.overlapFrames
     let before = queue.count
     var isDecoded = takeStep(at: now, produced: 0)
     // The redundancy was for the decoder alone, and the packet itself is next.
     if queue.count == before { isDecoded = takeStep(at: now, produced: 0) }
-    joint = 0
+    repair.dropContinuation()
     return isDecoded
   }
 
@@ -176,6 +164,7 @@ package struct VoiceReceiver: ~Copyable {
   @_noAllocation @_noLocks
   private mutating func takeStep(at now: MonotonicInstant, produced: FrameCount) -> Bool {
     let unplayed = queue.count + produced
+    correction.leavePause()
     let step = jitterBuffer.next(at: now, queuedFrames: unplayed)
     perform(step)
     switch step {
@@ -191,23 +180,26 @@ package struct VoiceReceiver: ~Copyable {
   // that was decoded.
   @_noAllocation @_noLocks
   private mutating func bridgeLoss(at now: MonotonicInstant, produced: FrameCount) -> Bool {
-    guard loss.invented > 0 else { return false }
-    // After so long a silence the stream starts afresh.
-    guard loss.invented < JitterBuffer.fadedFrames else {
-      if loss.next > 0 { loss = (0, 0) }
+    guard repair.isOpen else { return false }
+    guard !repair.isFaded else {
+      if repair.decodedAfter > 0 { repair.close() }
       return false
     }
     var steps = 0
-    while loss.next == 0, steps < 64, jitterBuffer.canBridge(at: now) {
+    while repair.decodedAfter == 0, steps < 64, jitterBuffer.canBridge(at: now) {
       steps += 1
       _ = takeStep(at: now, produced: produced)
     }
-    while loss.next < OutputBuffer.bridgeheadFrames, jitterBuffer.canDecodeAhead {
+    while repair.decodedAfter < OutputBuffer.bridgeheadFrames, jitterBuffer.canDecodeAhead {
       _ = takeStep(at: now, produced: produced)
     }
-    guard loss.next > 0 else { return false }
-    queue.bridge(gap: loss.invented, next: loss.next, leaning: leaning)
-    loss = (0, 0)
+    guard repair.decodedAfter > 0 else { return false }
+    queue.bridge(
+      gap: repair.concealed,
+      next: repair.decodedAfter,
+      leaning: repair.converging
+    )
+    repair.close()
     return true
   }
 
@@ -228,7 +220,7 @@ package struct VoiceReceiver: ~Copyable {
     case .comfort(let frames):
       let continued = conceal(frames)
       queue.append(scratch, count: continued)
-      loss = (0, 0)
+      repair.close()
     case .silence(let frames):
       scratch.fill(0, count: frames)
       queue.append(scratch, count: frames)
@@ -246,17 +238,16 @@ package struct VoiceReceiver: ~Copyable {
   private mutating func appendSpeech(_ decoded: FrameCount, orConceal frames: FrameCount) {
     if decoded > 0 {
       queue.append(scratch, count: decoded)
-      if loss.invented > 0 { loss.next += decoded }
+      repair.noteDecoded(decoded)
     } else if frames > 0 {
-      let invented = conceal(frames)
-      queue.append(scratch, count: invented)
-      joint = 0
-      if loss.next == 0 { loss.invented += invented } else { loss.next += invented }
+      let concealed = conceal(frames)
+      queue.append(scratch, count: concealed)
+      repair.noteConcealed(concealed)
     }
   }
 
-  // Returns how much of it is to be heard, in `scratch`. Where something else was invented for its
-  // time, that goes over into it within 2.5 ms.
+  // Returns how many frames of it are to be played, in `scratch`. Where something was concealed for
+  // its time, it fades in over that within 2.5 ms.
   @_noAllocation @_noLocks
   private mutating func decode(
     _ slot: Int,
@@ -265,37 +256,32 @@ package struct VoiceReceiver: ~Copyable {
     skipping: FrameCount = 0,
     isRedundancy: Bool = false
   ) -> FrameCount {
-    if skipping > 0 { prepareJoint(for: frames - skipping) }
-    let isFollowed = decoder.pass(lost + damaged, using: &scratch)
-    damaged = 0
-    if !isFollowed { prepareJoint(for: frames - skipping) }
+    if skipping > 0 { prepareSplice(for: frames - skipping) }
+    let isFollowed = decoder.pass(lost + repair.takeUndecodable(), using: &scratch)
+    if !isFollowed { prepareSplice(for: frames - skipping) }
     let range = payload(slot)
     let decoded =
       isRedundancy
       ? decoder.recover(payloads, in: range, into: &scratch, frames: frames)
       : decoder.decode(payloads, in: range, into: &scratch)
-    // What cannot be decoded is lost, and what was invented goes on.
-    if decoded == 0 { damaged = frames }
-    let heard = decoded - skipping
-    guard heard > 0 else { return 0 }
+    // What cannot be decoded is lost, and concealment goes on.
+    if decoded == 0 { repair.noteUndecodable(frames) }
+    let played = decoded - skipping
+    guard played > 0 else { return 0 }
     decoder.endGuess()
-    scratch.move(from: skipping, to: 0, count: heard)
-    let overlap = min(joint, heard)
-    for index in 0..<overlap {
-      let weight = Float(index) / Float(overlap)
-      scratch[index] = fading[index] + (scratch[index] - fading[index]) * weight
-    }
-    joint = 0
-    if loss.next == 0 { leaning = max(lost > 0 ? decoder.leaningFrames : 0, overlap) }
-    return heard
+    scratch.move(from: skipping, to: 0, count: played)
+    let overlap = repair.fadeIn(&scratch, count: played)
+    repair.noteConverging(max(lost > 0 ? decoder.leaningFrames : 0, overlap))
+    return played
   }
 
-  // Lets what was heard go on, unless it does so already or nothing is to be heard after it.
+  // Continues what was played, for a packet to fade in over, unless nothing is to be played after
+  // it.
   @_noAllocation @_noLocks
-  private mutating func prepareJoint(for frames: FrameCount) {
-    guard joint == 0, frames > 0 else { return }
-    joint = min(conceal(Self.overlapFrames), Self.overlapFrames)
-    fading.copy(from: scratch, count: joint)
+  private mutating func prepareSplice(for frames: FrameCount) {
+    guard !repair.hasContinuation, frames > 0 else { return }
+    let continued = conceal(LossRepair.spliceFrames)
+    repair.setContinuation(scratch, count: continued)
   }
 
   // Decoders conceal in steps of 2.5 ms; what they refuse becomes silence.
@@ -313,8 +299,13 @@ package struct VoiceReceiver: ~Copyable {
   @_noAllocation @_noLocks
   private mutating func correct(at now: MonotonicInstant, produced: FrameCount) {
     let unplayed = queue.count + produced
-    switch jitterBuffer.correction(at: now, queuedFrames: unplayed, isQuiet: queue.isQuiet) {
-    case .resample:
+    correction = jitterBuffer.correction(
+      at: now,
+      queuedFrames: unplayed,
+      isQuiet: queue.isQuiet
+    )
+    switch correction.stretch {
+    case .none:
       break
     case .shorten(let frames, let isUrgent):
       decodeAhead(at: now, produced: produced)

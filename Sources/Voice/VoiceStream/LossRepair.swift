@@ -1,0 +1,117 @@
+import MediaCore
+import Playout
+
+/// One loss and its repair: what was concealed for it, what was decoded after it, and how the two
+/// are joined.
+///
+/// | State | `concealed` | `decodedAfter` |
+/// |---|---|---|
+/// | no loss | 0 | 0 |
+/// | a packet is missing | frames at the end of the output queue | 0 |
+/// | what follows is there | the frames before those | frames at the end of the queue |
+///
+/// In the last state the loss is bridged from both sides, and forgotten. Nothing here decodes or
+/// plays: the receiver does, and reports.
+struct LossRepair: ~Copyable {
+  /// Frames that a packet fades in over what was played in its place: 2.5 ms at 48 kHz.
+  static var spliceFrames: FrameCount { @_noAllocation @_noLocks get { 120 } }
+
+  /// Frames that were concealed for the loss.
+  private(set) var concealed: FrameCount = 0
+  /// Frames that were decoded after it.
+  private(set) var decodedAfter: FrameCount = 0
+  /// How many of those still depend on what was concealed, as the decoder has not converged.
+  private(set) var converging: FrameCount = 0
+  /// Frames of a packet that could not be decoded, which the decoder has not been told of.
+  private var undecodable: FrameCount = 0
+  /// The sound that goes on from what was played, for the next packet to fade in over.
+  private var continuation = SampleBuffer(repeating: 0, count: 120)
+  private var continuationFrames: FrameCount = 0
+
+  /// True while something was concealed that has not been bridged.
+  var isOpen: Bool { @_noAllocation @_noLocks get { concealed > 0 } }
+
+  /// True if so much was concealed that it has faded, and the stream starts afresh.
+  var isFaded: Bool { @_noAllocation @_noLocks get { concealed >= JitterBuffer.fadedFrames } }
+
+  /// Forgets the loss: it was bridged, or background noise has taken its place.
+  @_noAllocation @_noLocks
+  mutating func close() { (concealed, decodedAfter) = (0, 0) }
+
+  /// Another source has taken over: what the former said leads nowhere.
+  @_noAllocation @_noLocks
+  mutating func restart() {
+    (concealed, decodedAfter) = (JitterBuffer.fadedFrames, 0)
+    continuationFrames = 0
+    undecodable = 0
+  }
+
+  // MARK: Events
+
+  /// So many frames were concealed and appended to the output.
+  @_noAllocation @_noLocks
+  mutating func noteConcealed(_ frames: FrameCount) {
+    continuationFrames = 0
+    if decodedAfter == 0 { concealed += frames } else { decodedAfter += frames }
+  }
+
+  /// So many frames were decoded and appended to the output.
+  @_noAllocation @_noLocks
+  mutating func noteDecoded(_ frames: FrameCount) {
+    if isOpen { decodedAfter += frames }
+  }
+
+  /// The first frames after the loss depend on what was concealed for it.
+  @_noAllocation @_noLocks
+  mutating func noteConverging(_ frames: FrameCount) {
+    if decodedAfter == 0 { converging = frames }
+  }
+
+  /// A packet of so many frames could not be decoded.
+  @_noAllocation @_noLocks
+  mutating func noteUndecodable(_ frames: FrameCount) { undecodable = frames }
+
+  /// The frames that the decoder has to pass over beside those that were lost on the way.
+  @_noAllocation @_noLocks
+  mutating func takeUndecodable() -> FrameCount {
+    defer { undecodable = 0 }
+    return undecodable
+  }
+
+  // MARK: Joints
+
+  /// Removes the last `frames` of what was concealed from the queue, since the packet has come
+  /// after all; it fades in over them.
+  @_noAllocation @_noLocks
+  mutating func takeBack(_ frames: FrameCount, from queue: inout OutputBuffer) {
+    queue.takeBack(frames, into: &continuation)
+    concealed -= frames
+    continuationFrames = Self.spliceFrames
+  }
+
+  /// True if the next packet has something to fade in over.
+  var hasContinuation: Bool { @_noAllocation @_noLocks get { continuationFrames > 0 } }
+
+  /// Keeps the first `frames` of `sound` for the next packet to fade in over.
+  @_noAllocation @_noLocks
+  mutating func setContinuation(_ sound: borrowing SampleBuffer, count frames: FrameCount) {
+    continuationFrames = min(frames, Self.spliceFrames)
+    continuation.copy(from: sound, count: continuationFrames)
+  }
+
+  /// The next packet fades in over nothing.
+  @_noAllocation @_noLocks
+  mutating func dropContinuation() { continuationFrames = 0 }
+
+  /// Fades the first `frames` of `sound` in, and returns over how many of them.
+  @_noAllocation @_noLocks
+  mutating func fadeIn(_ sound: inout SampleBuffer, count frames: FrameCount) -> FrameCount {
+    let overlap = min(continuationFrames, frames)
+    for index in 0..<overlap {
+      let weight = Float(index) / Float(overlap)
+      sound[index] = continuation[index] + (sound[index] - continuation[index]) * weight
+    }
+    continuationFrames = 0
+    return overlap
+  }
+}
