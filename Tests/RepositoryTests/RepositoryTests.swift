@@ -194,6 +194,34 @@ struct RepositoryTests {
     }
   }
 
+  /// An error that is dropped needs its reason; an interrupted pause and a leftover file have none
+  /// to give.
+  @Test func droppedErrorsSayWhyNothingIsLost() {
+    let plain = ["Task.sl" + "eep", "removeItem"]
+    for file in Self.sources {
+      for (index, line) in file.lines.enumerated()
+      where line.contains("try? ") && !line.contains("throws") {
+        let nearby = file.lines[max(0, index - 5)...index]
+        let isExplained = nearby.contains { $0.contains("//") }
+        let isPlain = plain.contains { line.contains($0) }
+        #expect(isExplained || isPlain, "\(file.path):\(index + 1)")
+      }
+    }
+  }
+
+  /// A module without tests of its own is tested by accident; those that only export others, and C
+  /// shims, have nothing to test.
+  @Test func eachModuleHasItsTests() throws {
+    let exports: Set = ["AVFoundation", "FoundationAdditions"]
+    let folders = try FileManager.default.contentsOfDirectory(
+      atPath: Self.root.appendingPathComponent("Tests").path
+    )
+    for (module, layer) in try Self.layersOfModules()
+    where layer > 0 && !exports.contains(module) {
+      #expect(folders.contains("\(module)Tests"), "\(module)")
+    }
+  }
+
   @Test func testsDoNotSleep() {
     let banned = ["Task.sl" + "eep", "usl" + "eep(", "Thread.sl" + "eep"]
     for file in Self.tests {

@@ -18,10 +18,12 @@ struct DirectoryExtension: Codable, Equatable {
   }
 
   private static func manifests(in folder: URL) -> [DirectoryExtension] {
+    // A folder that is not there has no extensions.
     let files =
       (try? FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil))
       ?? []
     return files.filter { $0.pathExtension == "json" }.compactMap { file in
+      // A manifest that makes no sense is no extension; the list that the user sees lacks it.
       guard let data = try? Data(contentsOf: file),
         let found = try? JSONDecoder().decode(DirectoryExtension.self, from: data)
       else { return nil }

@@ -21,6 +21,7 @@ struct DirectoryLoader {
     process.standardInput = input
     process.standardOutput = output
     var environment = ProcessInfo.processInfo.environment
+    // Loading everything is right in any case, if slower.
     let isLoaded = (try? store.isExtensionLoaded(source.identifier)) ?? false
     environment[DirectoryChannel.environmentKey] = isLoaded ? "incremental" : "full"
     process.environment = environment
@@ -40,6 +41,7 @@ struct DirectoryLoader {
     let verdict = (failure as? CXErrorCodeCallDirectoryManagerError).map { "\($0.code.rawValue)" }
     let answer = failure == nil ? "ok" : verdict ?? "0"
     Self.tell(answer + "\n", input.fileHandleForWriting)
+    // The extension may have ended, and closed its end, before.
     try? input.fileHandleForWriting.close()
     // One that broke a rule may still be writing: closing the pipe ends it.
     try? output.fileHandleForReading.close()
@@ -54,6 +56,7 @@ struct DirectoryLoader {
     unsafe sigemptyset(&pipeSignal)
     unsafe sigaddset(&pipeSignal, SIGPIPE)
     unsafe pthread_sigmask(SIG_BLOCK, &pipeSignal, &former)
+    // Its reader may have ended already.
     try? handle.write(contentsOf: Data(verdict.utf8))
     var none = timespec()
     while unsafe sigtimedwait(&pipeSignal, nil, &none) == SIGPIPE {}

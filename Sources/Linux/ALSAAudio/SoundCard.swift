@@ -173,6 +173,7 @@ package struct SoundCard: Equatable, Sendable {
   }
 
   private static func line(_ path: String) -> String {
+    // Not every card has every file.
     let text = try? String(contentsOfFile: path, encoding: .utf8)
     return text?.trimmingCharacters(in: .whitespacesAndNewlines) ?? ""
   }

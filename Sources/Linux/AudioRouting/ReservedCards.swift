@@ -65,6 +65,7 @@ package final class ReservedCards: Sendable {
   package func hold(_ devices: [DeviceName], among plugged: [SoundCard]) {
     for device in devices {
       guard let number = CardName(device)?.card(among: plugged)?.number else { continue }
+      // One that another program keeps is asked for again when it is opened.
       _ = try? take(number, for: device)
     }
   }

@@ -290,6 +290,7 @@ package struct RoutePlan: Sendable {
   ) {
     for side in unsettled {
       for (name, isWanted) in attempts(on: side, among: cards, at: now) {
+        // What cannot be opened now is tried again at the next look.
         guard (try? open(name, side)) != nil else { continue }
         self[side].noteOpened(name, isWanted: isWanted, among: cards, at: now)
         break

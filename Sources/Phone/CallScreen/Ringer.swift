@@ -58,6 +58,7 @@ enum RingTone {
     let places = [URL(fileURLWithPath: name)] + folders.compactMap { $0?.appending(path: name) }
     for place in places {
       // Answering waits for the ringing to end: do nothing here that blocks or takes long.
+      // What is no sound file is passed over; the built-in ringtone is the last.
       let values = try? place.resourceValues(forKeys: [.isRegularFileKey, .fileSizeKey])
       guard values?.isRegularFile == true, (values?.fileSize ?? .max) <= Self.sizeLimit,
         let bytes = try? Data(contentsOf: place),

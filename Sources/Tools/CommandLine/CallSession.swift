@@ -129,8 +129,14 @@ struct CallSession {
 
   // Where there is a desktop, calls appear there as well; and they are heard.
   private func announce(_ phone: Phone) {
-    let screen = Desktop.callScreen(decide: { CallScreens.decide($0) }) { handle in
-      Task { try? await phone.call(handle) }
+    let screen = Desktop.callScreen(decide: { CallScreens.decide($0) }) { [logger] handle in
+      Task {
+        do {
+          try await phone.call(handle)
+        } catch {
+          logger.error("cannot call back: \(error)")
+        }
+      }
     }
     if let screen { CallScreens.add(screen) }
     if ringer != "none" { CallScreens.add(Ringer(device: DeviceName(ringer))) }

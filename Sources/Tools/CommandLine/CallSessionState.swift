@@ -1,3 +1,4 @@
+import CallKit
 import Foundation
 import Logging
 import SidetonePhone
@@ -55,7 +56,7 @@ struct CallSessionState {
       note(event)
       // A second caller never interrupts a call by himself.
       if case .incoming(let call, _) = event, answersAtOnce, lines.count == 1 {
-        try? await phone.answer(call)
+        await wish { try await phone.answer(call) }
       }
       if case .connected(let call, _) = event, let duration {
         Task {
@@ -71,7 +72,7 @@ struct CallSessionState {
       logger.trace("\(statistics)")
       printer.print(statistics)
     case .timeIsUp(let call):
-      if lines.contains(where: { $0.call == call }) { try? await phone.end(call) }
+      if lines.contains(where: { $0.call == call }) { await wish { try await phone.end(call) } }
     case .callFailed(let reason):
       failure = reason
       interrupts = 2
@@ -87,7 +88,19 @@ struct CallSessionState {
     case .interrupt:
       // The first hangs up, a second one does not wait for that.
       interrupts += 1
-      for line in lines { try? await phone.end(line.call) }
+      for line in lines { await wish { try await phone.end(line.call) } }
+    }
+  }
+
+  // Asks for what the user wishes. A call that has just ended needs no word: its event says so.
+  private func wish(_ body: () async throws -> Void) async {
+    do {
+      try await body()
+    } catch let error as CXErrorCodeRequestTransactionError {
+      guard error.code != .unknownCallUUID else { return }
+      printer.print(.error("that is not possible for this call now (\(error.code))"))
+    } catch {
+      printer.print(.error("\(error)"))
     }
   }
 
@@ -124,32 +137,32 @@ struct CallSessionState {
     }
   }
 
-  // Errors of these wishes (the call has just ended) need no word: the event says so.
   private mutating func press(_ key: Character) async {
     switch key {
     case "a":
-      if let ringing { try? await phone.answer(ringing.call) }
+      if let ringing { await wish { try await phone.answer(ringing.call) } }
     case "e":
-      if let ringing { try? await phone.endAndAnswer(ringing.call) }
+      if let ringing { await wish { try await phone.endAndAnswer(ringing.call) } }
     case "d":
-      if let ringing { try? await phone.end(ringing.call) }
+      if let ringing { await wish { try await phone.end(ringing.call) } }
     case "m":
       guard let active, active.isConnected else { return }
       change(active.call) { $0.isMuted.toggle() }
-      try? await phone.setMuted(active.call, active.isMuted ? .unmuted : .muted)
+      await wish { try await phone.setMuted(active.call, active.isMuted ? .unmuted : .muted) }
     case "o", "s":
       // Resuming one holds the other: with two calls both keys swap.
       if let held {
-        try? await phone.setHeld(held.call, false)
+        await wish { try await phone.setHeld(held.call, false) }
       } else if let active, active.isConnected {
-        try? await phone.setHeld(active.call, true)
+        await wish { try await phone.setHeld(active.call, true) }
       }
     case "c":
-      if let active, let held { try? await phone.join(held.call, with: active.call) }
+      if let active, let held { await wish { try await phone.join(held.call, with: active.call) } }
     case "h", "q":
-      if let line = active ?? held ?? ringing { try? await phone.end(line.call) }
+      if let line = active ?? held ?? ringing { await wish { try await phone.end(line.call) } }
     case "0"..."9", "*", "#":
-      if let active, active.isConnected { try? await phone.press(active.call, String(key)) }
+      guard let active, active.isConnected else { return }
+      await wish { try await phone.press(active.call, String(key)) }
     default:
       break
     }

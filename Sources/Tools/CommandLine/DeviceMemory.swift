@@ -19,6 +19,7 @@ struct DeviceMemory {
 
   /// The card that was chosen last on a side, plugged in or not; nil if none was.
   func chosen(_ side: RememberedSide) -> KnownDevice? {
+    // A memory that cannot be read is none: the best device is taken.
     guard let text = try? store?.chosenDevice(side) else { return nil }
     let device = try? JSONDecoder().decode(KnownDevice.self, from: Data(text.utf8))
     return device?.identity == nil ? nil : device
@@ -42,6 +43,7 @@ struct DeviceMemory {
   func note(_ side: RememberedSide, _ device: KnownDevice) {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    // What is not remembered is asked for again.
     guard let data = try? encoder.encode(device) else { return }
     try? store?.setChosenDevice(side, String(decoding: data, as: UTF8.self))
   }

@@ -29,6 +29,7 @@ enum JSONValue: Encodable {
   var line: String? {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    // Values of these types always encode but for infinities, which have no JSON.
     return (try? encoder.encode(self)).map { String(decoding: $0, as: UTF8.self) }
   }
 

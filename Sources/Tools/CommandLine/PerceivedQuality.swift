@@ -25,6 +25,7 @@ struct PerceivedQuality {
 
   /// Whether that Python has the package.
   static func isAvailable(to python: String) -> Bool {
+    // Missing or broken, it does not score.
     (try? ExternalProgram.run(python, ["-c", "import numpy, pesq"])) != nil
   }
 

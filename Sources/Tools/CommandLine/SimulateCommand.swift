@@ -190,11 +190,13 @@ struct SimulateCommand: ParsableCommand {
   private func path(seed: UInt64) throws -> any PacketPath {
     guard let trace else { return EmulatedNetwork(try conditions, seed: seed) }
     if let capture = CaptureFile.read(trace) {
+      // The message below says what a capture has to hold.
       guard let path = try? capture.trace() else {
         throw CommandFailure("\"\(trace)\" holds no RTP stream over UDP")
       }
       return path
     }
+    // Any reason ends in the same message.
     guard let text = try? String(contentsOfFile: trace, encoding: .utf8) else {
       throw CommandFailure("cannot read \"\(trace)\"")
     }

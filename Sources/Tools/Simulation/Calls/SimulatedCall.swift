@@ -112,6 +112,7 @@ package final class SimulatedCall {
     observed = begin
     let lead = min(self.towardsNear.leastDelay, self.towardsFar.leastDelay)
     let mayGain = lead >= Self.shortestLead && sysconf(CInt(_SC_NPROCESSORS_ONLN)) > 1
+    // One thread gives the same call, later.
     farThread =
       threads == .two && mayGain ? try? PartyThread(self.far, beside: self.near, lead: lead) : nil
   }
