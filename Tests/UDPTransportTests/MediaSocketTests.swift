@@ -85,7 +85,7 @@ struct MediaSocketTests {
     far.connect(to: own, control: own)
     stranger.connect(to: own, control: own)
     let datagram = ByteBuffer(repeating: 1, count: 20)
-    func origins(_ socket: inout MediaSocket) -> [Arrival.Origin] {
+    func origins(_ socket: inout MediaSocket) -> [DatagramOrigin] {
       Self.outcomes(of: &socket).compactMap { outcome in
         guard case .received(let arrival) = outcome else { return nil }
         return arrival.origin

@@ -8,22 +8,11 @@ public struct Arrival: Equatable, Sendable, BitwiseCopyable {
   /// When the kernel took it from the network.
   public var instant: MonotonicInstant
   /// Where it came from.
-  public var origin: Origin
-
-  /// Hosts by what they are to the stream.
-  @frozen
-  public enum Origin: Equatable, Sendable, BitwiseCopyable {
-    /// The one that is being sent to.
-    case agreed
-    /// One that was admitted beside it.
-    case admitted
-    /// Any other.
-    case foreign
-  }
+  public var origin: DatagramOrigin
 
   /// A datagram of `length` bytes.
   @inlinable
-  public init(length: Int, instant: MonotonicInstant, origin: Origin) {
+  public init(length: Int, instant: MonotonicInstant, origin: DatagramOrigin) {
     self.length = length
     self.instant = instant
     self.origin = origin

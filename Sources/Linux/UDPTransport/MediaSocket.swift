@@ -123,7 +123,7 @@ public struct MediaSocket: PacketTransport, ~Copyable {
   }
 
   // Of the last datagram.
-  private var lastOrigin: Arrival.Origin {
+  private var lastOrigin: DatagramOrigin {
     @_noAllocation @_noLocks mutating get {
       guard isConnected else { return .foreign }
       if unsafe realtime_same_address(&lastSource.raw, &remote.raw, 0) != 0 { return .agreed }

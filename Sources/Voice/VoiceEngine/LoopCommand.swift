@@ -1,7 +1,12 @@
+import RealTime
+
 /// What the engine asks of its voice loop.
-enum LoopCommand: BitwiseCopyable, Sendable {
-  /// Take over the stream box at this address.
-  case attach(id: Int, address: Int)
+enum LoopCommand<
+  Device: AudioDevice & ~Copyable,
+  Transport: PacketTransport & ~Copyable
+>: BitwiseCopyable, Sendable {
+  /// Take over a stream.
+  case attach(id: Int, LentObject<StreamBox<Transport>>)
   /// Say goodbye on this stream and let it go.
   case detach(id: Int)
   case mute(id: Int, isMuted: Bool)
@@ -10,8 +15,8 @@ enum LoopCommand: BitwiseCopyable, Sendable {
   case setBitrate(id: Int, bitsPerSecond: Int)
   /// Send a key of the telephone's pad.
   case press(id: Int, code: UInt8)
-  /// Exchange sides with those of the replacement at this address.
-  case replace(address: Int)
+  /// Exchange sides with those of a replacement.
+  case replace(LentObject<DeviceReplacement<Device>>)
   /// Hear the others of this conference, and be heard by them.
   case setConference(id: Int, conference: Int)
 }

@@ -33,7 +33,7 @@ package final class ManualVoiceLoop<
     settings: EngineSettings,
     time: Time
   ) throws {
-    var commands = RingProducer<LoopCommand>(capacity: 16)
+    var commands = RingProducer<LoopCommand<Device, Transport>>(capacity: 16)
     var reports = TripleBufferWriter<EngineStatistics>()
     var streamReports = TripleBufferWriter<StreamStatistics>()
     var stageTimes: RingProducer<StageTime>?
@@ -61,9 +61,8 @@ package final class ManualVoiceLoop<
       monitorPlayback: nil,
       stageTimes: stageTimes
     )
-    let address = unsafe Int(bitPattern: Unmanaged.passUnretained(box).toOpaque())
     // A new ring has room.
-    _ = commands.write(.attach(id: 1, address: address))
+    _ = commands.write(.attach(id: 1, LentObject(box)))
     try loop.startDevice()
     loop.discardStaleCapture()
     loop.obey()

@@ -30,8 +30,6 @@ final class StreamBox<Transport: PacketTransport & ~Copyable> {
   var bridge = ConferenceBridge()
 
   private let ssrc: UInt32
-  /// Whether somebody else than the agreed host was heard first.
-  private var isStrangerHeard = false
   private var outputPeak = PeakHold()
   // SAFETY: one thread owns the box, and neither of these calls back into it. The generic one is
   // last, as in `VoiceLoop`.
@@ -145,26 +143,19 @@ final class StreamBox<Transport: PacketTransport & ~Copyable> {
     }
   }
 
-  // A far side with several addresses may send from another one than it described. Such an address
-  // gives way once packets come from the agreed host.
+  // True if the datagram is the far side's.
   private func admits(_ arrival: Arrival, _ datagram: borrowing ByteBuffer) -> Bool {
-    switch arrival.origin {
-    case .agreed:
-      if isStrangerHeard, stream.isVoice(datagram, length: arrival.length) {
-        transport.forgetAdmitted()
-        stream.forgetSource()
-        isStrangerHeard = false
-      }
+    switch stream.judge(datagram, length: arrival.length, from: arrival.origin) {
+    case .accept:
       return true
-    case .admitted:
-      return true
-    case .foreign:
-      guard !stream.hasSource, stream.isVoice(datagram, length: arrival.length) else {
-        return false
-      }
+    case .acceptAndAdmit:
       transport.admitLastSource()
-      isStrangerHeard = true
       return true
+    case .acceptAgreedAlone:
+      transport.forgetAdmitted()
+      return true
+    case .refuse:
+      return false
     }
   }
 

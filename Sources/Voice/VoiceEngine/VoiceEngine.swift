@@ -22,11 +22,12 @@ public final class VoiceEngine<
   }
 
   private typealias Loop = VoiceLoop<Device, Transport, SystemTime>
+  private typealias Command = LoopCommand<Device, Transport>
 
   private struct Control: ~Copyable {
-    var commands: RingProducer<LoopCommand>
+    var commands: RingProducer<Command>
     /// Commands that found the ring full, oldest first: none is lost, and none overtakes another.
-    var backlog: [LoopCommand] = []
+    var backlog: [Command] = []
     var released: RingConsumer<Int>
     var reports: TripleBufferReader<EngineStatistics>
     var monitorCapture: RingConsumer<Float>?
@@ -78,7 +79,7 @@ public final class VoiceEngine<
   ) throws {
     let signals = try LoopSignals(alarm: alarm)
 
-    var commands = RingProducer<LoopCommand>(capacity: 1_024)
+    var commands = RingProducer<Command>(capacity: 1_024)
     var released = RingProducer<Int>(capacity: 512)
     var reports = TripleBufferWriter<EngineStatistics>()
     var monitorCapture: RingProducer<Float>?
@@ -167,9 +168,8 @@ public final class VoiceEngine<
     let replacement = try DeviceReplacement(sides, with: device)
     let isTaken = control.withLock { control in
       guard control.thread != nil else { return false }
-      let address = unsafe Int(bitPattern: Unmanaged.passUnretained(replacement).toOpaque())
       control.replacements.append(replacement)
-      send(.replace(address: address), &control)
+      send(.replace(LentObject(replacement)), &control)
       return true
     }
     guard isTaken else { return }
@@ -220,8 +220,7 @@ public final class VoiceEngine<
       }
       let id = StreamID.next()
       control.streams[id] = attached
-      let address = unsafe Int(bitPattern: Unmanaged.passUnretained(box).toOpaque())
-      send(.attach(id: id, address: address), &control)
+      send(.attach(id: id, LentObject(box)), &control)
       return StreamID(rawValue: id)
     }
   }
@@ -281,11 +280,11 @@ public final class VoiceEngine<
     send(.setConference(id: stream.rawValue, conference: conference))
   }
 
-  private func send(_ command: LoopCommand) {
+  private func send(_ command: Command) {
     control.withLock { send(command, &$0) }
   }
 
-  private func send(_ command: LoopCommand, _ control: inout Control) {
+  private func send(_ command: Command, _ control: inout Control) {
     control.backlog.append(command)
     flush(&control)
   }

@@ -19,7 +19,6 @@ final class VoiceLoop<
   static var streamCapacity: Int { 256 }
 
   let signals: LoopSignals
-  private var commands: RingConsumer<LoopCommand>
   private var released: RingProducer<Int>
   private var reports: TripleBufferWriter<EngineStatistics>
   private var monitorCapture: RingProducer<Float>?
@@ -42,7 +41,6 @@ final class VoiceLoop<
   private var isInputMuted = false
   var waitedCount = 1
 
-  private var streamAddresses = FixedArray<Int>(repeating: 0, count: 256)
   private var streamIDs = FixedArray<Int>(repeating: 0, count: 256)
   /// The slots from here on are free.
   private var slotCount = 0
@@ -75,6 +73,8 @@ final class VoiceLoop<
     count: VoiceStream.maximumDatagram
   )
   // What has a generic type comes last: where the rest lies is then known beforehand.
+  private var commands: RingConsumer<LoopCommand<Device, Transport>>
+  private var boxes = FixedArray<LentObject<StreamBox<Transport>>>(repeating: .none, count: 256)
   @safe @exclusivity(unchecked) var device: Device
   let time: Time
 
@@ -98,7 +98,7 @@ final class VoiceLoop<
     settings: EngineSettings,
     time: Time,
     signals: LoopSignals,
-    commands: consuming RingConsumer<LoopCommand>,
+    commands: consuming RingConsumer<LoopCommand<Device, Transport>>,
     released: consuming RingProducer<Int>,
     reports: consuming TripleBufferWriter<EngineStatistics>,
     monitorCapture: consuming RingProducer<Float>?,
@@ -155,7 +155,7 @@ final class VoiceLoop<
       }
       turn()
     }
-    for slot in 0..<Self.streamCapacity where streamAddresses[slot] != 0 { release(slot) }
+    for slot in 0..<Self.streamCapacity where !boxes[slot].isNone { release(slot) }
   }
 
   private var longestSleep: Int64 {
@@ -193,9 +193,9 @@ final class VoiceLoop<
   func obey() {
     while let command = commands.read() {
       switch command {
-      case .attach(let id, let address):
-        for slot in 0..<Self.streamCapacity where streamAddresses[slot] == 0 {
-          streamAddresses[slot] = address
+      case .attach(let id, let box):
+        for slot in 0..<Self.streamCapacity where boxes[slot].isNone {
+          boxes[slot] = box
           streamIDs[slot] = id
           slotCount = max(slotCount, slot + 1)
           if gone.contains(.playback) { interrupt(id) }
@@ -203,7 +203,7 @@ final class VoiceLoop<
         }
       case .detach(let id):
         for slot in 0..<slotCount
-        where streamAddresses[slot] != 0 && streamIDs[slot] == id {
+        where !boxes[slot].isNone && streamIDs[slot] == id {
           release(slot)
         }
       case .mute(let id, let isMuted):
@@ -214,11 +214,8 @@ final class VoiceLoop<
         forEachStream { if $1 == id { $0.stream.setBitrate(bitsPerSecond) } }
       case .press(let id, let code):
         forEachStream { if $1 == id { _ = $0.stream.press(code) } }
-      case .replace(let address):
-        // SAFETY: the engine keeps the replacement until it is done.
-        guard let pointer = unsafe UnsafeRawPointer(bitPattern: address) else { break }
-        let box = unsafe Unmanaged<DeviceReplacement<Device>>.fromOpaque(pointer)
-        unsafe box._withUnsafeGuaranteedRef { replace($0) }
+      case .replace(let replacement):
+        replacement.use { replace($0) }
       case .setConference(let id, let conference):
         forEachStream { if $1 == id { $0.conference = conference } }
       }
@@ -229,16 +226,9 @@ final class VoiceLoop<
     forEachStream { if $1 == id { $0.stream.noteInterruption() } }
   }
 
-  // SAFETY: the address came from a retained box, which the engine keeps until it reads the
-  // release.
+  // The engine keeps each box until it reads its release.
   func forEachStream(_ body: (StreamBox<Transport>, Int) -> Void) {
-    for slot in 0..<slotCount {
-      guard let pointer = unsafe UnsafeRawPointer(bitPattern: streamAddresses[slot]) else {
-        continue
-      }
-      let box = unsafe Unmanaged<StreamBox<Transport>>.fromOpaque(pointer)
-      unsafe box._withUnsafeGuaranteedRef { body($0, streamIDs[slot]) }
-    }
+    for slot in 0..<slotCount { boxes[slot].use { body($0, streamIDs[slot]) } }
   }
 
   private func release(_ slot: Int) {
@@ -247,8 +237,8 @@ final class VoiceLoop<
     forEachStream {
       if $1 == id { $0.report(&datagram, at: now, wall: time.wallNanoseconds, isLast: true) }
     }
-    streamAddresses[slot] = 0
-    while slotCount > 0, streamAddresses[slotCount - 1] == 0 { slotCount -= 1 }
+    boxes[slot] = .none
+    while slotCount > 0, boxes[slotCount - 1].isNone { slotCount -= 1 }
     // Always taken: the ring holds twice as many as there are streams.
     _ = released.write(id)
   }

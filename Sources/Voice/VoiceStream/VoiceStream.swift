@@ -28,6 +28,8 @@ package struct VoiceStream: ~Copyable {
 
   // Receiving.
   private var admission = SourceValidator()
+  /// Whether a host beside the agreed one was admitted.
+  private var hasAdmittedHost = false
   private var reception: ReceptionStatistics
   private var arrivals = LossMap()
   private var control: RTCPSession
@@ -157,21 +159,36 @@ package struct VoiceStream: ~Copyable {
     }
   }
 
-  /// True once a source was heard.
-  package var hasSource: Bool {
-    @_noAllocation @_noLocks get {
-      if case .some = admission.ssrc { return true }
-      return false
+  /// Whether a datagram is the far side's, and which hosts count as such from now on.
+  ///
+  /// A far side with several addresses may send from another one than it described: the first host
+  /// with the agreed codec is admitted. It gives way once packets come from the agreed host. Which
+  /// of a host's sources is heard is decided by `SourceValidator`.
+  @_noAllocation @_noLocks
+  package mutating func judge(
+    _ datagram: borrowing ByteBuffer,
+    length: Int,
+    from origin: DatagramOrigin
+  ) -> SenderVerdict {
+    switch origin {
+    case .agreed:
+      guard hasAdmittedHost, isVoice(datagram, length: length) else { return .accept }
+      hasAdmittedHost = false
+      admission = SourceValidator()
+      return .acceptAgreedAlone
+    case .admitted:
+      return .accept
+    case .foreign:
+      if case .some = admission.ssrc { return .refuse }
+      guard isVoice(datagram, length: length) else { return .refuse }
+      hasAdmittedHost = true
+      return .acceptAndAdmit
     }
   }
 
-  /// Lets the next packet begin the stream anew, whatever its source.
+  // True if the datagram is RTP of the agreed payload type.
   @_noAllocation @_noLocks
-  package mutating func forgetSource() { admission = SourceValidator() }
-
-  /// True if the datagram is RTP of the agreed payload type.
-  @_noAllocation @_noLocks
-  package func isVoice(_ datagram: borrowing ByteBuffer, length: Int) -> Bool {
+  private func isVoice(_ datagram: borrowing ByteBuffer, length: Int) -> Bool {
     guard let packet = RTPPacket(parsing: datagram, length: length) else { return false }
     return isVoice(packet.header.payloadType) && packet.payloadLength > 0
   }

@@ -1,0 +1,30 @@
+/// A reference that crosses to the voice thread without being counted there, so that the last one
+/// never ends on it.
+///
+/// **Ownership:** the engine, which makes it, keeps the object alive until the voice loop has
+/// released it.
+struct LentObject<Object: AnyObject>: BitwiseCopyable, Sendable {
+  private let address: Int
+
+  /// Refers to an object that somebody else keeps.
+  init(_ object: Object) {
+    // SAFETY: only turned back into a reference by `use`, while the owner keeps the object.
+    address = unsafe Int(bitPattern: Unmanaged.passUnretained(object).toOpaque())
+  }
+
+  private init() { address = 0 }
+
+  /// Refers to nothing.
+  static var none: LentObject { LentObject() }
+
+  /// True if it refers to nothing.
+  var isNone: Bool { address == 0 }
+
+  /// Calls `body` with the object, if there is one.
+  func use(_ body: (Object) -> Void) {
+    guard let pointer = unsafe UnsafeRawPointer(bitPattern: address) else { return }
+    // SAFETY: the address is that of an object of this type, which its owner keeps.
+    let reference = unsafe Unmanaged<Object>.fromOpaque(pointer)
+    unsafe reference._withUnsafeGuaranteedRef { body($0) }
+  }
+}

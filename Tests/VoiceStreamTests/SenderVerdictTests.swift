@@ -1,0 +1,84 @@
+import MediaCore
+import RTP
+import Testing
+
+@testable import VoiceStream
+
+/// Which hosts count as the far side.
+struct SenderVerdictTests {
+  private static let length = RTPHeader.minimumLength + 4
+
+  private static func datagram(payloadType: UInt8 = 96, sequence: UInt16 = 1) -> ByteBuffer {
+    var datagram = ByteBuffer(repeating: 0xF8, count: length)
+    RTPHeader(
+      marker: false,
+      payloadType: payloadType,
+      sequenceNumber: sequence,
+      timestamp: RTPTimestamp(rawValue: UInt32(sequence) * 480),
+      ssrc: 7
+    ).write(to: &datagram)
+    return datagram
+  }
+
+  private static func stream() throws -> VoiceStream {
+    try VoiceStream(StreamConfiguration.opus(ssrc: 1, seed: 2))
+  }
+
+  private static func judge(
+    _ stream: inout VoiceStream,
+    _ datagram: borrowing ByteBuffer,
+    from origin: DatagramOrigin
+  ) -> SenderVerdict {
+    let verdict = stream.judge(datagram, length: length, from: origin)
+    guard verdict != .refuse else { return verdict }
+    let now = MonotonicInstant(nanoseconds: 0)
+    stream.receive(
+      datagram,
+      length: length,
+      at: ArrivalTime(instant: now, playback: now, wait: 0)
+    )
+    return verdict
+  }
+
+  @Test func theAgreedHostIsAlwaysTheFarSide() throws {
+    var stream = try Self.stream()
+    let voice = Self.datagram()
+    let noise = Self.datagram(payloadType: 13)
+    #expect(Self.judge(&stream, voice, from: .agreed) == .accept)
+    #expect(Self.judge(&stream, noise, from: .agreed) == .accept)
+  }
+
+  // A far side behind several addresses; what speaks another codec is none.
+  @Test func theFirstHostWithTheAgreedCodecIsAdmitted() throws {
+    var stream = try Self.stream()
+    let noise = Self.datagram(payloadType: 13)
+    #expect(Self.judge(&stream, noise, from: .foreign) == .refuse)
+    let voice = Self.datagram()
+    #expect(Self.judge(&stream, voice, from: .foreign) == .acceptAndAdmit)
+    #expect(Self.judge(&stream, voice, from: .admitted) == .accept)
+    // A third host comes too late.
+    #expect(Self.judge(&stream, voice, from: .foreign) == .refuse)
+  }
+
+  @Test func anotherHostDoesNotTakeTheStreamOver() throws {
+    var stream = try Self.stream()
+    let voice = Self.datagram()
+    _ = Self.judge(&stream, voice, from: .agreed)
+    for sequence: UInt16 in 2..<100 {
+      let forged = Self.datagram(sequence: sequence)
+      #expect(Self.judge(&stream, forged, from: .foreign) == .refuse)
+    }
+  }
+
+  @Test func theAdmittedHostGivesWayToTheAgreedOne() throws {
+    var stream = try Self.stream()
+    let voice = Self.datagram()
+    _ = Self.judge(&stream, voice, from: .foreign)
+    let noise = Self.datagram(payloadType: 13)
+    // Only its voice shows that the agreed host talks after all.
+    #expect(Self.judge(&stream, noise, from: .agreed) == .accept)
+    #expect(Self.judge(&stream, voice, from: .agreed) == .acceptAgreedAlone)
+    #expect(Self.judge(&stream, voice, from: .agreed) == .accept)
+    #expect(Self.judge(&stream, voice, from: .foreign) == .refuse)
+  }
+}
