@@ -22,6 +22,7 @@ final class AppDelegate {
   /// Leaves the network; the far sides of all calls are notified first.
   func willTerminate() async {
     await network.close()
+    providerDelegate.invalidate()
     do {
       // Returns when the devices of the last call are closed.
       try AVAudioSession.sharedInstance().setActive(false)

@@ -36,7 +36,7 @@ final class CallNetwork {
   func makeConnection(dialog: SIPCallID? = nil) -> CallConnection {
     let leg = MediaLeg(PhoneConfiguration(), host: host)
     let connection = CallConnection(agent: agent, leg: leg, dialog: dialog)
-    connections.removeAll { $0.hasEnded }
+    connection.closed = { [weak self] in self?.connections.removeAll { $0.hasEnded } }
     connections.append(connection)
     return connection
   }
@@ -79,6 +79,9 @@ final class CallConnection {
   /// Called when the far side has ended the call.
   var ended: (() -> Void)?
 
+  /// Called when nothing more is to be carried.
+  fileprivate var closed: (() -> Void)?
+
   private(set) var dialog: SIPCallID?
   private(set) var hasEnded = false
   private let agent: UserAgent
@@ -102,6 +105,7 @@ final class CallConnection {
       return !hasEnded
     } catch {
       print("The call could not be placed: \(error)")
+      close()
       return false
     }
   }
@@ -118,8 +122,7 @@ final class CallConnection {
   }
 
   func hangUp() {
-    hasEnded = true
-    agree(nil)
+    close()
     if let dialog { Task { await agent.hangUp(dialog) } }
   }
 
@@ -137,7 +140,7 @@ final class CallConnection {
   func agree(_ media: NegotiatedMedia?) {
     change {
       // A second call while the first one talks finds the session active.
-      try leg.attach(to: AVAudioSession.sharedInstance().voiceEngine)
+      if media != nil { try leg.attach(to: AVAudioSession.sharedInstance().voiceEngine) }
       try leg.agree(isHeld ? nil : media)
     }
   }
@@ -155,8 +158,13 @@ final class CallConnection {
   }
 
   fileprivate func end() {
+    close()
+    ended?()
+  }
+
+  private func close() {
     hasEnded = true
     agree(nil)
-    ended?()
+    closed?()
   }
 }

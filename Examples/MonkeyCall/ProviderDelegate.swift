@@ -39,10 +39,18 @@ final class ProviderDelegate: NSObject {
       print("The call was not shown: \(error)")
       return false
     }
+    // The caller may have given up meanwhile.
+    guard !call.connection.hasEnded else {
+      provider.reportCall(with: call.uuid, endedAt: nil, reason: .unanswered)
+      return true
+    }
     follow(call)
     callManager.add(call)
     return true
   }
+
+  /// Ends every call, and performs nothing any more.
+  func invalidate() { provider.invalidate() }
 
   // MARK: Progress
 

@@ -12,7 +12,7 @@ extension AVAudioSession {
 
   /// Ends a call's voice, and waits until the devices are released.
   func endCall() {
-    deactivateForCall(keepingDevices: false)
+    deactivateForCall(keepingDevices: false) {}
     operations.sync {}
   }
 }

@@ -14,7 +14,9 @@ private final class SlowAudio: AudioActivation {
     continuation.yield()
   }
 
-  func deactivateForCall(keepingDevices: Bool) {}
+  func deactivateForCall(keepingDevices: Bool, completion: @escaping @Sendable () -> Void) {
+    completion()
+  }
 
   func setWithheldByCalls(_ isWithheld: Bool) {}
 

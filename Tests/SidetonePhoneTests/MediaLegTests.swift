@@ -107,6 +107,17 @@ struct MediaLegTests {
     engine.stop()
   }
 
+  // Whatever was missing comes: a stream that could not start is tried again.
+  @Test func aPortThatOpensAfterTheAgreementStartsTheVoice() throws {
+    let late = MediaLeg(PhoneConfiguration(), host: "127.0.0.1")
+    try late.agree(.opus(port: port(legs[0])))
+    try late.attach(to: engine)
+    #expect(late.stream == nil)
+    try late.open(portPolicy: .anyPort)
+    #expect(late.stream != nil)
+    engine.stop()
+  }
+
   @Test func aPortThatWasPromisedIsNotExchanged() throws {
     var configuration = PhoneConfiguration()
     configuration.mediaPort = try port(legs[0])

@@ -132,7 +132,10 @@ struct PhoneCallTests {
       effects == [.hangUp(sip, as: .declined), .reportEnded(.failed)]
         + ended("refused", isClean: false)
     )
+    // A late refusal does not end a call that was answered, even if it is held.
     var answered = established()
+    #expect(answered.handle(.unreachable("refused"), at: seconds(1)).isEmpty)
+    _ = answered.handle(.perform(.setHeld(true)), at: seconds(1))
     #expect(answered.handle(.unreachable("refused"), at: seconds(1)).isEmpty)
   }
 

@@ -70,21 +70,25 @@ extension AVAudioSession {
   /// Ends the voice after the last audible call, and releases the devices: soon, or after half a
   /// second if another call lives that may want them (a swap must not click).
   ///
-  /// Does not block: the devices are closed on `operations`.
-  package func deactivateForCall(keepingDevices: Bool) {
+  /// Does not block: the devices are closed on `operations`, then `completion` is called.
+  package func deactivateForCall(
+    keepingDevices: Bool,
+    completion: @escaping @Sendable () -> Void
+  ) {
     let leaving = state.withLock { state -> SessionState.Lingering? in
       guard case .byCall(let running) = state.activation else { return nil }
       return state.linger(running)
     }
-    guard let leaving else { return }
-    leaving.running.engine.detachAll()
-    let release: @Sendable () -> Void = { [self] in self.release(leaving.number) }
+    leaving?.running.engine.detachAll()
+    let release: @Sendable () -> Void = { [self] in
+      if let leaving { self.release(leaving.number) }
+      completion()
+    }
     guard keepingDevices else { return operations.async(execute: release) }
     operations.asyncAfter(deadline: .now() + Self.graceTime, execute: release)
   }
 
-  /// Releases devices that are kept for another call, and returns when all that was begun before is
-  /// done: the process may end.
+  /// Releases devices that are kept for another call, and returns when they are closed.
   package func releaseDevices() async {
     operations.async { [self] in
       if let number = state.withLock({ $0.lingering?.number }) { release(number) }
@@ -92,7 +96,7 @@ extension AVAudioSession {
     await finishOperations()
   }
 
-  /// Returns when devices that were released are closed, and recordings complete.
+  /// Returns when the activations and releases that were asked for so far are done.
   package func finishOperations() async {
     await withCheckedContinuation { continuation in operations.async { continuation.resume() } }
   }

@@ -11,7 +11,7 @@ extension AVAudioSession {
       let before = state
       change(&state)
       let running = state.activation.running?.supervisor.route
-      // The keeper of a running engine tells when it has the devices.
+      // The supervisor of a running engine tells when it has the devices.
       state.reroute()
       return (before, state, running)
     }
@@ -22,8 +22,8 @@ extension AVAudioSession {
 
   /// Tells observers of devices that came or went in a call.
   ///
-  /// Called by the keeper, which must not wait for the session: the session may be waiting for the
-  /// supervisor.
+  /// Called by the supervisor, which must not wait for the session: the session may be waiting for
+  /// the supervisor.
   func post(_ change: RouteChange) {
     notifications.async { [self] in
       let (category, news) = state.withLock { state in

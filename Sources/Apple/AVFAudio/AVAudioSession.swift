@@ -249,10 +249,10 @@ open class AVAudioSession: NSObject, @unchecked Sendable {
       state.preferredInput = inPort
       state.devices.capture = DeviceName(inPort.uid)
       // What is listed is meant as it is now, whatever card had that name before.
-      state.knownCards[.capture, state.devices.capture] = nil
+      state.forgetCard(of: state.devices.capture, on: .capture)
       if let twin {
         state.devices.playback = DeviceName(twin.uid)
-        state.knownCards[.playback, state.devices.playback] = nil
+        state.forgetCard(of: state.devices.playback, on: .playback)
       }
       state.devices.automatic.subtract(twin == nil ? .capture : .both)
     }

@@ -142,6 +142,12 @@ struct SessionState: Sendable {
     reroute()
   }
 
+  /// Lets a name mean whatever card has it now.
+  mutating func forgetCard(of name: DeviceName, on side: StreamDirections) {
+    knownCards[side, name] = nil
+    devices.known[side, name] = nil
+  }
+
   /// Moves a running engine to the devices that are wished for by now.
   mutating func reroute() {
     let wished = devicesAsRouted

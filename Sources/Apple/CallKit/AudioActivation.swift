@@ -10,9 +10,9 @@ package protocol AudioActivation: Sendable {
   /// the error.
   func activateForCall(completion: @escaping @Sendable ((any Error)?) -> Void)
 
-  /// Ends the voice at once, and releases the devices: soon, or later if another call may want
-  /// them.
-  func deactivateForCall(keepingDevices: Bool)
+  /// Ends the voice at once and releases the devices: soon, or later if another call may want
+  /// them. Then it calls `completion`.
+  func deactivateForCall(keepingDevices: Bool, completion: @escaping @Sendable () -> Void)
 
   /// Whether calls exist and none has audio: no app may have the session then (R76).
   func setWithheldByCalls(_ isWithheld: Bool)

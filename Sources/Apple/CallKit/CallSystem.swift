@@ -7,10 +7,11 @@ import RealTime
 /// The process's call system: feeds `CallControl`, performs its effects, and translates between it
 /// and Apple's classes. It decides nothing.
 ///
-/// **Thread safety:** everything runs on one private serial queue; callers never wait except for
-/// `calls` and `pendingTransactions`, which nothing on the queue delays: sound devices are opened
-/// elsewhere. **Life cycle:** one for each process, since a controller
-/// finds the provider without being given it.
+/// **Thread safety:** everything runs on one private serial queue. Callers wait for it only where
+/// they are given an answer: `calls`, pending transactions and actions, and `invalidate`. Sound
+/// devices are opened elsewhere; the longest wait is a look into the block list.
+/// **Life cycle:** one for each process, since a controller finds the provider without being given
+/// it.
 // SAFETY: all stored state is confined to `queue`.
 final class CallSystem: @unchecked Sendable {
   static let shared = CallSystem()
@@ -98,7 +99,7 @@ final class CallSystem: @unchecked Sendable {
     read { UncheckedTransfer(value: control.snapshots.map { CXCall($0) }) }.value
   }
 
-  /// Whether a call has the audio session, or is about to.
+  /// Whether a call has the audio session, or is about to; for tests.
   var hasAudio: Bool { read { control.audio != .inactive } }
 
   func remove(presenter: any CallPresenter) {
@@ -336,9 +337,14 @@ final class CallSystem: @unchecked Sendable {
       // A ringtone gives its device up before the call wants it.
       present()
       activateAudio(for: provider)
-    case .deactivateAudio(let provider, let release):
-      audio.deactivateForCall(keepingDevices: release == .afterGraceTime)
-      tell(provider) { $1.provider($0, didDeactivate: .sharedInstance()) }
+    case .deactivateAudio(let provider, .afterGraceTime):
+      audio.deactivateForCall(keepingDevices: true) {}
+      tellDeactivation(to: provider)
+    case .deactivateAudio(let provider, .atOnce):
+      // The last call has ended: its provider may use the devices as soon as it is notified.
+      audio.deactivateForCall(keepingDevices: false) { [self] in
+        perform { [self] in tellDeactivation(to: provider) }
+      }
     case .audioActivated(let provider):
       tell(provider) { $1.provider($0, didActivate: .sharedInstance()) }
     case .didReset(let provider):
@@ -373,17 +379,25 @@ final class CallSystem: @unchecked Sendable {
     }
   }
 
+  private func tellDeactivation(to provider: ProviderID) {
+    tell(provider) { $1.provider($0, didDeactivate: .sharedInstance()) }
+  }
+
   private func activateAudio(for provider: ProviderID) {
     audio.activateForCall { [self] error in
       let crossing = UncheckedTransfer(value: error)
       verb { [self] in
         guard let error = crossing.value else { return control.audioActivated() }
+        let taken = AVAudioSession.ErrorCode.insufficientPriority.rawValue
+        let isTaken = (error as NSError).code == taken
+        let hadCalls = control.audioActivationFailed(
+          isTaken ? .takenByAnotherProgram : .unavailable,
+          at: now
+        )
+        guard hadCalls else { return }
         tell(provider) {
           $1.provider($0, failedToActivate: .sharedInstance(), error: crossing.value ?? error)
         }
-        let taken = AVAudioSession.ErrorCode.insufficientPriority.rawValue
-        let isTaken = (error as NSError).code == taken
-        control.audioActivationFailed(isTaken ? .takenByAnotherProgram : .unavailable, at: now)
       }
     }
   }

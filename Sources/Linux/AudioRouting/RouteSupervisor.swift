@@ -63,7 +63,7 @@ package final class RouteSupervisor: @unchecked Sendable {
       }
     pace = RetryBackoff(isTold: plugs != nil)
     alarmSource.setEventHandler { [weak self] in self?.hearAlarm() }
-    // The source may outlive the keeper; the descriptor must outlive the source.
+    // The source may outlive the supervisor; the descriptor must outlive the source.
     alarmSource.setCancelHandler { _ = alarm }
     plugSource?.setEventHandler { [weak self] in
       plugs?.acknowledge()

@@ -24,7 +24,7 @@ package final class MediaPlayers: @unchecked Sendable {
     self.address = address
   }
 
-  /// The players that were paused and not resumed, once what was asked before is done.
+  /// The players that were paused and not resumed, once what was asked before is done; for tests.
   var pausedNames: [String] { queue.sync { paused } }
 
   /// Pauses every player that plays.

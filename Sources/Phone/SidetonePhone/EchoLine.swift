@@ -147,7 +147,9 @@ public actor EchoLine {
       guard let offer = leg.offer else { throw PhoneError("no RTP port at \(host)") }
       // The voice thread with the fewest calls takes it.
       let loads = engines.indices.map { engine in calls.values.count { $0.engine == engine } }
-      let engine = loads.indices.min { loads[$0] < loads[$1] } ?? 0
+      guard let engine = loads.indices.min(by: { loads[$0] < loads[$1] }) else {
+        throw PhoneError("the line has stopped")
+      }
       try leg.attach(to: engines[engine])
       calls[id] = Call(leg: leg, engine: engine)
       guard await agent.answer(id, offer: offer) else {

@@ -68,6 +68,7 @@ public final class MediaLeg {
   /// none of this machine's.
   public func open(portPolicy: PortPolicy) throws {
     socket = try configuration.openSocket(at: host, portPolicy)
+    try follow()
   }
 
   /// What to offer, or to answer an offer with; nil before `open`.
@@ -89,23 +90,25 @@ public final class MediaLeg {
   ///
   /// Throws the engine's or the system's error if the stream cannot start.
   public func attach(to engine: CallEngine?) throws {
-    guard engine !== self.engine else { return }
-    detach()
-    self.engine = engine
+    if engine !== self.engine {
+      detach()
+      self.engine = engine
+    }
     try follow()
   }
 
   private func follow() throws {
     guard agreed != streamed else { return }
     detach()
-    guard let engine, let media = agreed else { return }
-    streamed = media
+    guard let engine, let media = agreed, var socket = try socket?.duplicate() else { return }
     // While the far side holds the call there is nothing to send or play.
     guard media.maySend || media.mayReceive,
       let remote = SocketAddress(host: media.host, port: media.port),
-      let control = SocketAddress(host: media.controlHost, port: media.controlPort),
-      var socket = try socket?.duplicate()
-    else { return }
+      let control = SocketAddress(host: media.controlHost, port: media.controlPort)
+    else {
+      streamed = media
+      return
+    }
     // What arrived during a hold is old; the first words of a new call are not.
     if hasStreamed { socket.discardPending() }
     hasStreamed = true
@@ -117,6 +120,7 @@ public final class MediaLeg {
       conference: conference
     )
     self.stream = stream
+    streamed = media
     for code in digitsToSend { engine.press(stream, code: code) }
     digitsToSend = []
   }

@@ -34,7 +34,8 @@ extension Phone {
     case .agree(let media):
       let engine = engine
       await change(uuid) { leg in
-        try leg.attach(to: engine)
+        // What was agreed before must not start once more.
+        if media != nil { try leg.attach(to: engine) }
         try leg.agree(media)
       }
     case .mute(let state):

@@ -202,7 +202,9 @@ public actor Phone {
     )
   }
 
-  /// Sends DTMF digits: 0 to 9, `*`, `#`, A to D (RFC 4733).
+  /// Sends DTMF digits: 0 to 9, `*`, `#`, A to D (RFC 4733), each for 100 ms.
+  ///
+  /// Digits that have not been sent when the sides agree on other media, or hold, are dropped.
   public func press(_ uuid: UUID, _ keys: String) async throws {
     try await controller.request(
       CXTransaction(action: CXPlayDTMFCallAction(call: uuid, digits: keys, type: .singleTone))
@@ -237,6 +239,8 @@ public actor Phone {
   public func stop() async {
     await perform(control.handle(.phoneStopped, at: MonotonicClock.now()))
     await agent.stop()
+    // Devices that are still being opened come first: what ends with them is queued after that.
+    await AVAudioSession.sharedInstance().finishOperations()
     provider.invalidate()
     await AVAudioSession.sharedInstance().releaseDevices()
     for worker in workers { worker.cancel() }
@@ -272,7 +276,6 @@ public actor Phone {
     case .didDeactivate:
       digitListener = nil
       await attachLegs(to: nil)
-      await AVAudioSession.sharedInstance().finishOperations()
       continuation.yield(.audioDeactivated)
     case .failedToActivate(let reason):
       continuation.yield(.error(reason))

@@ -7,7 +7,7 @@ import VoiceEngine
 /// One call of a phone, without I/O: what happened goes in, what to do about it comes out.
 ///
 /// `handle` takes one event and returns effects, which the phone performs in order. Time is an
-/// argument. Which phase follows:
+/// argument. The phases and their transitions:
 ///
 /// | Phase | Event | Next phase |
 /// |---|---|---|
@@ -66,10 +66,9 @@ struct PhoneCall: Equatable, Sendable {
   /// The reason to give when the call system ends the call.
   private var ending: Ending?
 
-  /// A far side that has agreed to nothing for so long after a resume never will (RFC 3261, timer B
-  /// and more).
+  /// How long a far side may take to agree to a resume: RFC 3261's timer B, and 3 s more.
   private static let agreementNanoseconds: Int64 = 35_000_000_000
-  /// The answer to a hold may come so long after the resume.
+  /// How long after a resume the answer to the hold before it may still arrive.
   private static let lateAnswerNanoseconds: Int64 = 1_000_000_000
 
   /// An outgoing call, before its start action is performed.
@@ -141,7 +140,8 @@ struct PhoneCall: Equatable, Sendable {
       )
     case .unreachable(let reason):
       // An answer shows that the far side was reached after all.
-      return media == nil ? abandon(reason) : []
+      guard isOutgoing, establishedAt == nil, media == nil else { return [] }
+      return abandon(reason)
     case .mediaFailed(let reason):
       return abandon(reason)
     case .mediaReported(let statistics):
@@ -157,7 +157,7 @@ struct PhoneCall: Equatable, Sendable {
       return hangUp(as: .declined)
         + finish(Ending(reason: "the call system was reset", isClean: false))
     case .phoneStopped:
-      return conclude(Ending(reason: "hung up", isClean: establishedAt != nil), as: .remoteEnded)
+      return conclude(hangUpEnding, as: .remoteEnded)
     }
   }
 
@@ -174,7 +174,7 @@ struct PhoneCall: Equatable, Sendable {
       if case .ringing = phase, let sip { return [.accept(sip)] }
       return [.fail]
     case .end:
-      let ending = ending ?? Ending(reason: "hung up", isClean: establishedAt != nil)
+      let ending = ending ?? hangUpEnding
       return hangUp(as: refusal(at: now)) + finish(ending) + [.fulfill]
     case .setMuted(let isMuted):
       self.isMuted = isMuted
@@ -208,7 +208,10 @@ struct PhoneCall: Equatable, Sendable {
   }
 
   private mutating func noteActivationFailure(_ reason: String) {
-    if case .ringing = phase { return }
+    switch phase {
+    case .dialing, .ringing, .ended: return
+    case .inviting, .answering, .established: break
+    }
     guard ending == nil, !hold.isHeld else { return }
     ending = Ending(reason: reason, isClean: false)
   }
@@ -252,6 +255,10 @@ struct PhoneCall: Equatable, Sendable {
   }
 
   // MARK: Ends
+
+  private var hangUpEnding: Ending {
+    Ending(reason: "hung up", isClean: establishedAt != nil)
+  }
 
   private mutating func hangUp(as refusal: SIPRefusal) -> [PhoneCallEffect] {
     guard let sip else { return [] }

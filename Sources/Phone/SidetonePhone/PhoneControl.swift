@@ -99,7 +99,8 @@ struct PhoneControl: Sendable {
     at now: MonotonicInstant
   ) -> PhoneEvent? {
     let isLasting = calls.contains { call in
-      call.establishedAt.map { now.nanoseconds(since: $0) > Self.promotionNanoseconds } ?? false
+      guard let established = call.establishedAt, !call.isHeld else { return false }
+      return now.nanoseconds(since: established) > Self.promotionNanoseconds
     }
     guard !hasWarnedOfScheduling, isLasting, scheduling == .ordinary else { return nil }
     hasWarnedOfScheduling = true

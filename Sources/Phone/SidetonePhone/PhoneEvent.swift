@@ -27,11 +27,12 @@ public enum PhoneEvent: Equatable, Sendable {
   case separated(UUID)
   /// The far side pressed a key.
   case pressed(UUID, key: String)
-  /// A call is over; `isClean` is false if it never stood or broke.
+  /// A call is over; `isClean` is false if it was never connected, or broke off.
   case ended(UUID, reason: String, isClean: Bool)
   /// The audio session is active: devices are taken.
   case audioActivated
-  /// The audio session is inactive: devices are released.
+  /// The audio session is inactive: devices are released, or kept for half a second if another call
+  /// may want them.
   case audioDeactivated
   /// A call goes on with other devices, by the names that open them; nil on a side that has none.
   ///
@@ -45,7 +46,7 @@ public enum PhoneEvent: Equatable, Sendable {
   case error(String)
 }
 
-/// The figures of the call that stands.
+/// The figures of the active call.
 public struct CallStatistics: Equatable, Sendable {
   /// The call.
   public let call: UUID

@@ -1,7 +1,8 @@
 /// Whose calls have the audio session.
 ///
 /// Opening devices takes time, so activation is an effect that the shell begins, and an event that
-/// tells its result. Deactivation is done when the shell returns from it.
+/// tells its result. After a deactivation the session counts as free at once: what is asked for
+/// next waits in the shell until the devices are closed.
 ///
 /// | State | Event | Next state | Effect |
 /// |---|---|---|---|
@@ -39,14 +40,16 @@ extension CallControl {
   /// program has a call and it was on hold before.
   ///
   /// Nothing was activated, so nothing will be deactivated. Calls that are no longer audible are
-  /// not concerned.
+  /// not concerned. Returns whether any was.
+  @discardableResult
   package mutating func audioActivationFailed(
     _ failure: AudioActivationFailure,
     at now: Moment
-  ) {
-    guard case .activating(let provider) = audio else { return }
+  ) -> Bool {
+    guard case .activating(let provider) = audio else { return false }
     audio = .inactive
-    for call in calls where call.isAudible && call.provider == provider {
+    let concerned = calls.filter { $0.isAudible && $0.provider == provider }
+    for call in concerned {
       if failure == .takenByAnotherProgram, call.holdNumber > 0, call.details.supportsHolding {
         update(call.id) { $0.setHeld(true, number: call.holdNumber) }
         deliver(
@@ -61,6 +64,7 @@ extension CallControl {
     }
     updateAudio()
     applyDue(at: now)
+    return !concerned.isEmpty
   }
 
   // R88, R90, R92.

@@ -89,7 +89,7 @@ package struct CallControl: Sendable {
     !calls.isEmpty && calls.contains(where: \.isOnHold) && !calls.contains(where: \.isActive)
   }
 
-  /// True while `nextEffect` has something.
+  /// True while `nextEffect` has something; for tests.
   package var hasEffects: Bool { !effects.isEmpty }
 
   /// Takes the next effect.

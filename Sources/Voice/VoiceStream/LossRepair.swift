@@ -10,13 +10,13 @@ import Playout
 /// | a packet is missing | frames at the end of the output queue | 0 |
 /// | what follows is there | the frames before those | frames at the end of the queue |
 ///
-/// In the last state the loss is bridged from both sides, and forgotten. Nothing here decodes or
-/// plays: the receiver does, and reports.
+/// In the last state the loss is bridged from both sides, and forgotten. Another source begins as
+/// after a loss that has faded. Nothing here decodes or plays: the receiver does, and reports.
 struct LossRepair: ~Copyable {
   /// Frames that a packet fades in over what was played in its place: 2.5 ms at 48 kHz.
   static var spliceFrames: FrameCount { @_noAllocation @_noLocks get { 120 } }
 
-  /// Frames that were concealed for the loss.
+  /// Frames that were concealed for the loss, or half a second after `restart`.
   private(set) var concealed: FrameCount = 0
   /// Frames that were decoded after it.
   private(set) var decodedAfter: FrameCount = 0
@@ -25,7 +25,7 @@ struct LossRepair: ~Copyable {
   /// Frames of a packet that could not be decoded, which the decoder has not been told of.
   private var undecodable: FrameCount = 0
   /// The sound that goes on from what was played, for the next packet to fade in over.
-  private var continuation = SampleBuffer(repeating: 0, count: 120)
+  private var continuation = SampleBuffer(repeating: 0, count: Self.spliceFrames)
   private var continuationFrames: FrameCount = 0
 
   /// True while something was concealed that has not been bridged.

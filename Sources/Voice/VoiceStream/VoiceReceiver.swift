@@ -129,8 +129,8 @@ package struct VoiceReceiver: ~Copyable {
     }
   }
 
-  // A packet that is late by next to nothing is waited for at a slower pace instead of inventing
-  // what it brings.
+  // If the queue is just short of the callback and the next packet is not there, the queue is
+  // stretched instead of concealing.
   @_noAllocation @_noLocks
   private mutating func readQueue(
     addingTo output: inout SampleBuffer,
