@@ -7,6 +7,7 @@
 # make bench-call     calls of several programs on several networks, between headsets on an exact clock
 # make bench-desktop  calls through PipeWire, which is restarted in some of them
 # make bench-faults   sound cards fail in calls on a real kernel, in a virtual machine
+# make picture        the terminal of a call, for the README
 # make results        all benchmarks at length, and the page of Benchmarks/results
 
 SHELL := /bin/bash
@@ -28,7 +29,7 @@ KERNEL := qemu-system-x86 busybox-static cpio kmod alsa-utils iproute2 dash
 BENCH := .build/release
 BENCH_SECONDS ?= 60
 
-.PHONY: build install demo test sanitize lint bench bench-call bench-faults bench-desktop results build-bench setup-build setup-demo setup-test \
+.PHONY: build install demo test sanitize lint bench bench-call bench-faults bench-desktop picture results build-bench setup-build setup-demo setup-test \
   setup-bench clean
 
 build: setup-build
@@ -43,6 +44,10 @@ install:
 demo: setup-demo
 	swift build -c release --product sidetone
 	Scripts/demo.sh .build/release/sidetone
+
+picture: setup-demo
+	swift build -c release --product sidetone
+	Scripts/picture.sh .build/release/sidetone Documentation/call.svg
 
 # Optimized, since most tests are calls of minutes in virtual time. Those that start programs come
 # last, by themselves.
