@@ -101,7 +101,7 @@ extension AVAudioSession {
     await withCheckedContinuation { continuation in operations.async { continuation.resume() } }
   }
 
-  // An engine that somebody has taken over meanwhile stays.
+  // An engine that another activation has taken over stays.
   private func release(_ number: Int) {
     let (running, isUnused) = state.withLock { state in
       guard let lingering = state.lingering, lingering.number == number else {
@@ -160,7 +160,7 @@ extension AVAudioSession {
     }
   }
 
-  // Who mixes with others leaves them alone; a call that failed to take the devices does as well.
+  // A session that mixes leaves other programs alone, and so does one that has no devices.
   private func silenceOthers() {
     let silences = state.withLock { state in
       let mixes = state.effectiveOptions.contains(.mixWithOthers) || state.category == .ambient

@@ -33,7 +33,7 @@ open class AVAudioSession: NSObject, @unchecked Sendable {
   let players: MediaPlayers
   let arbiter: CallArbiter
   let reservations: CardReservations
-  /// Who helps where real-time scheduling is not permitted.
+  /// Asked for real-time scheduling where the system denies it.
   let realTimeKit = RealTimeKit()
   /// Whether virtual devices are arbitrated as well; for tests.
   let arbitratesAll: Bool

@@ -80,7 +80,7 @@ struct SessionState: Sendable {
   var knownCards = KnownCards()
   var granted = GrantedFormat()
 
-  /// Deactivates the session, and keeps the engine for a moment in case somebody wants it.
+  /// Deactivates the session, and keeps the engine for a moment in case it is wanted again.
   @discardableResult
   mutating func linger(_ running: Running) -> Lingering {
     let lingering = Lingering(running: running, number: nextLingering)

@@ -14,7 +14,7 @@ open class PKPushRegistry: NSObject {
     super.init()
   }
 
-  /// Who would be told.
+  /// Receives pushes, if there ever were any.
   open weak var delegate: (any PKPushRegistryDelegate)?
   /// The kinds of push that the app wants.
   open var desiredPushTypes: Set<PKPushType>?

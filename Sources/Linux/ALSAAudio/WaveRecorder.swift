@@ -40,7 +40,7 @@ struct WaveRecorder: ~Copyable {
     }
     let former = Self.recorded.withLock { $0[path] }
     var before = former?.rate == rate ? former?.count ?? 0 : 0
-    // Unless somebody took it away meanwhile.
+    // Unless it was removed meanwhile.
     if before == 0 || lseek(descriptor, 0, SEEK_END) < 44 + 2 * before {
       before = 0
       _ = ftruncate(descriptor, 0)

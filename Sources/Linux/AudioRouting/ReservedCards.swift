@@ -19,9 +19,9 @@ package final class ReservedCards: Sendable {
   private let reservations: CardReservations
   private let state = Mutex(State())
 
-  /// Who keeps a card is not asked for it again before.
+  /// A program that keeps a card is not asked for it again for so long.
   private static let rest: Int64 = 5_000_000_000
-  /// How often, 20 ms apart, a card is tried that somebody is still closing.
+  /// How often, 20 ms apart, a card is tried that another program is still closing.
   private static let patience = 25
 
   package init(_ reservations: CardReservations) {
@@ -35,8 +35,8 @@ package final class ReservedCards: Sendable {
   /// Reserves the card of a device, if it is on one, and opens the device; throws `busy` if another
   /// program keeps the card, and what `open` throws.
   ///
-  /// A card that somebody had to let go is tried for half a second, since it has to be closed
-  /// first.
+  /// A card that another program has just released is tried for half a second, since it has to be
+  /// closed first.
   func reserving<Opened: ~Copyable>(
     _ device: DeviceName,
     among plugged: [SoundCard],
@@ -70,7 +70,7 @@ package final class ReservedCards: Sendable {
     }
   }
 
-  // True if somebody let the card go just now.
+  // True if another program has just released the card.
   private func take(_ number: Int, for device: DeviceName) throws(AudioDeviceError) -> Bool {
     let now = MonotonicClock.now()
     let (isHeld, isResting) = state.withLock { state in

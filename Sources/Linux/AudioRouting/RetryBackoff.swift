@@ -1,5 +1,5 @@
-/// How often a device that is missing is looked for: often at first, then less, since somebody
-/// tells when one is plugged in.
+/// How often a missing device is looked for: often at first, then less where hot-plug events say
+/// when one is plugged in.
 struct RetryBackoff: Equatable, Sendable {
   /// Long enough for a sound server to start again.
   private static let hastyLooks = 150
@@ -9,12 +9,12 @@ struct RetryBackoff: Equatable, Sendable {
   private let isTold: Bool
   private var looks = 0
 
-  /// From now on; `isTold` says whether somebody tells when a card is plugged in.
+  /// Begins now; `isTold` is true if hot-plug events are received.
   init(isTold: Bool) {
     self.isTold = isTold
   }
 
-  /// Until the next look.
+  /// The time until the next attempt.
   var milliseconds: Int {
     isTold && looks >= Self.hastyLooks ? Self.patientMilliseconds : Self.hastyMilliseconds
   }

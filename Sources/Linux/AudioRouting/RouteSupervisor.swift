@@ -221,7 +221,7 @@ package final class RouteSupervisor: @unchecked Sendable {
     schedule()
   }
 
-  // Who may use a card that is new is decided a moment later: what cannot be opened yet is tried
+  // The permissions of a new card are set a moment later: one that cannot be opened yet is tried
   // again.
   private func hearPlug() {
     guard isAtWork else { return }

@@ -43,7 +43,7 @@ package struct SoundServices: Sendable {
     }
   }
 
-  // What is neither a card nor a file goes through somebody who may be restarted.
+  // A device that is neither a card nor a file goes through a server that may be restarted.
   private static func isServer(_ device: DeviceName) -> Bool {
     if case .pcm = device { CardName(device) == nil } else { false }
   }

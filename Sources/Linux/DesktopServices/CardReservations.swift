@@ -5,8 +5,8 @@ import Synchronization
 /// desktop's device reservation protocol, `org.freedesktop.ReserveDevice1`).
 ///
 /// The owner of a card's name on the user's bus has the card. A sound server that has it is asked
-/// to let it go, and takes it again when the name is free; who asks us is refused, since a call
-/// goes before all else. Without a bus every card is free.
+/// to release it, and takes it again when the name is free. Requests to us are refused, since a
+/// call has priority. Without a bus every card is free.
 ///
 /// **Thread safety:** any thread; waits 3 s at most for a holder.
 package final class CardReservations: Sendable {
@@ -38,8 +38,9 @@ package final class CardReservations: Sendable {
     self.address = address
   }
 
-  /// Takes a card, and tells whether somebody let it go for that, and may still be closing it;
-  /// throws if another program keeps it.
+  /// Takes a card; throws if another program keeps it.
+  ///
+  /// Returns true if another program has released it for that, and may still be closing it.
   @discardableResult
   package func take(card number: Int) throws(Refusal) -> Bool {
     try state.withLock { state throws(Refusal) in
@@ -75,7 +76,7 @@ package final class CardReservations: Sendable {
       "RequestRelease",
       [.int32(Self.priority)]
     )
-    // Who does not answer now would not say its name either.
+    // A holder that does not answer would not tell its name either.
     guard let reply = try? answer.get() else {
       if bus.own(name) ?? true { return false }
       throw Refusal(holder: Self.somebody)

@@ -1,7 +1,7 @@
 import Dispatch
 import RealTime
 
-/// Calls somebody each time an event is signalled.
+/// Calls a closure each time an event is signalled.
 ///
 /// **Life cycle:** it listens until it is released. **Thread safety:** it belongs to one owner; the
 /// closure is called on a queue of its own, and must be quick.

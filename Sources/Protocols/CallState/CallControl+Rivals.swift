@@ -64,7 +64,7 @@ extension CallControl {
     update(members[0].id) { $0.group = nil }
   }
 
-  // Who talks in a group that is heard is heard.
+  // A group is audible as a whole: once one member is, the held ones are resumed.
   private mutating func resumeHeldMembers(of group: GroupID, at now: Moment) {
     let members = members(of: group)
     guard members.contains(where: \.isActive) else { return }

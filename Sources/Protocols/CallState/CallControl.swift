@@ -113,7 +113,7 @@ package struct CallControl: Sendable {
     providers[index].settings = settings
   }
 
-  /// Whether a provider has somebody to perform its actions.
+  /// Whether a provider has a delegate to perform its actions.
   package mutating func setHasDelegate(_ id: ProviderID, _ hasDelegate: Bool) {
     guard let index = providers.firstIndex(where: { $0.id == id }) else { return }
     providers[index].hasDelegate = hasDelegate

@@ -2,27 +2,26 @@ package import MediaCore
 
 /// How long the playout should hold packets back, from when they arrive.
 ///
-/// The delay of a packet is its arrival against the arrival that the fastest packet of the last two
-/// seconds implies, in nanoseconds, and its wait for the player, who asks in a grain of his own:
-/// it could not be played earlier. So no guard is needed for that grain, and where packets and
-/// player keep step it costs next to nothing. The target is where waiting longer costs more than it
-/// saves (`DelayHistogram.cheapest`), so redundancy is waited for if there is enough to gain. When
-/// the fastest path itself becomes slower for good (a route change), the reference moves up after
-/// two seconds, and what was measured meanwhile moves down with it.
+/// A packet's delay is its arrival relative to a baseline, which the fastest packets of the last
+/// two seconds set, plus its wait for the next playback callback; in nanoseconds. Since the wait is
+/// measured, no margin for the callback period is needed. The target minimises delay plus the cost
+/// of late packets (`DelayHistogram.cheapest`), so redundancy is waited for if there is enough to
+/// gain. When the path becomes slower for good (a route change), the baseline rises after two
+/// seconds, and the delays measured meanwhile fall with it. `Documentation/Playout.md` derives it.
 package struct DelayTarget: ~Copyable {
-  /// What it is worth never to be without sound: one part in a thousand for 64 ms of delay.
+  /// The price of a missing packet, in nanoseconds: one in a thousand is worth 64 ms of delay.
   ///
   /// Found with `bench playout` on seeds of its own: with less, calls with stalls sounded worse
   /// than NetEQ's.
   private static var price: Float { @_noAllocation @_noLocks get { 64e9 } }
-  /// The same as far as jitter reaches, for as long as a little more delay is not noticed.
+  /// The price within the range of jitter, while the target is below `unnoticed`.
   ///
   /// Found in the same way: with 64e9 one sentence of fifty sounded worse through Wi-Fi than with
   /// NetEQ, with 300e9 it is no better than with 200e9. Packets held back by stalls are not worth
   /// it.
   private static var usualPrice: Float { @_noAllocation @_noLocks get { 200e9 } }
   private static var unnoticed: Int64 { 50_000_000 }
-  /// Until this much was heard, the target is not below `youngTarget`.
+  /// Until this much has been received, the target is not below `youngTarget`.
   private static var youngNanoseconds: Int64 { 1_000_000_000 }
   private static var youngTarget: Int64 { 10_000_000 }
   /// A reference that moves by less than this, or than twice the usual delay, is jitter.
@@ -31,8 +30,7 @@ package struct DelayTarget: ~Copyable {
   private static var continuity: Int64 { 200_000_000 }
   /// A slower path is believed after so long without a pause.
   private static var rebaseKnowledge: Int64 { 1_000_000_000 }
-  /// Jitter reaches this many times its mean; what is waited for beyond that is no jitter, but
-  /// stalls or redundancy, of which more is not worse.
+  /// Jitter reaches this many times its mean; delays beyond that are stalls or redundancy.
   ///
   /// Found like `price`: 7 mends fewer of the early surprises, without a limit calls with stalls
   /// wait 10 ms longer without benefit.
@@ -41,8 +39,8 @@ package struct DelayTarget: ~Copyable {
   /// The delay is steered once per packet, and not exactly where it should be.
   private static var leastReserve: Int64 { 250_000 }
   private static var reserveShare: Int64 { 80 }
-  /// Until this much of a time base was heard, drift may not have shown yet all that it does: when
-  /// packets first slip behind the player's next request, they are later than all before them.
+  /// How long a reserve is kept for the first phase slip of drifting clocks: packets that first
+  /// arrive just after a callback are later than all before them.
   private static var driftNanoseconds: Int64 { 30_000_000_000 }
   private static var driftReserve: Int64 { 300_000 }
   private static var maximumTarget: Int64 { 1_000_000_000 }
@@ -64,7 +62,7 @@ package struct DelayTarget: ~Copyable {
   private var lastDelay: Int64 = 0
   private var continuousSince: MonotonicInstant?
 
-  /// A target that knows nothing yet.
+  /// A target before the first packet.
   package init() { nanoseconds = Self.youngTarget }
 
   /// Takes in one packet: the media time of its first frame, its duration, when it came, and how

@@ -1,26 +1,25 @@
 import MediaCore
 
-/// What becomes of packets that are there later than they should be heard.
+/// What is done with packets that are later than the target delay.
 extension JitterBuffer {
-  /// Later than this is more than jitter.
+  /// Lateness beyond this, in frames at 48 kHz, is more than jitter.
   private static var jitterFrames: FrameCount { 1_920 }
-  /// An excess that is not worth leaving anything out.
+  /// An excess up to this is not worth a splice: 1 ms.
   private static var audibleFrames: FrameCount { 48 }
-  /// A delay that is wrong by no more than this is mended by resampling.
+  /// A delay that is off by no more than this, 5 ms, is corrected by resampling.
   private static var steeredFrames: FrameCount { @_noAllocation @_noLocks get { 240 } }
   private static var steeringInterval: Int64 { 1_000_000_000 }
 
   /// Tells the buffer that the loudspeaker is gone, or stood still and goes on from here.
   ///
-  /// What waits meanwhile is not heard in time, and is left out.
+  /// Packets that arrive meanwhile cannot be played in time, and are left out.
   @_noAllocation @_noLocks
   package mutating func noteInterruption() {
     isInterrupted = true
     drift.noteInterruption()
   }
 
-  // Who is late by little is better left out for as long as that than heard late, unless that is
-  // the rule.
+  // A few milliseconds of lateness are skipped rather than kept as delay, unless they persist.
   @_noAllocation @_noLocks
   mutating func isSteered(late: FrameCount, at playTime: MonotonicInstant) -> Bool {
     guard late <= Self.steeredFrames else { return false }
@@ -36,8 +35,7 @@ extension JitterBuffer {
       <= SampleRate.voice.nanoseconds(of: Self.steeredFrames)
   }
 
-  // How much of a late packet is better left out than heard late, since the target does not ask for
-  // so much delay.
+  // How much of a late packet to skip: what lies beyond the target delay.
   @_noAllocation @_noLocks
   func excess(
     held: Int64,
@@ -45,8 +43,7 @@ extension JitterBuffer {
     at playTime: MonotonicInstant
   ) -> FrameCount {
     var bound = target.nanoseconds
-    // When a stall is over, the newest packet is in time; if it is as late, it is the way that has
-    // become slower.
+    // After a stall the newest packet is in time. If it is as late, the path has become slower.
     if late > Self.jitterFrames {
       bound = max(bound, target.delay(ofFrame: store.newestFrame, at: playTime) ?? 0)
     }

@@ -70,9 +70,9 @@ extension OutputBuffer {
     }
   }
 
-  // From behind `base` backwards to `begin` the pattern, over and over, of which a repetition ends
-  // before `anchor`: fading in up to the end of the loss at `base`, and out from there into the
-  // `leaning` frames that were decoded.
+  // Repeats the pattern backwards over the loss, aligned so that a repetition ends at `anchor`. It
+  // fades in up to the end of the loss at `base`, and out over the `leaning` frames after it, for
+  // which the decoder has not converged.
   @_noAllocation @_noLocks
   private mutating func fade(
     at base: Int,

@@ -238,7 +238,7 @@ struct VoiceOptions: ParsableArguments {
 
   var packetFrames: Int { Int((frame ?? 10) * 48) }
 
-  /// Who asks for a duration or a rate gets that one.
+  /// A duration or a rate that was asked for is kept.
   private var adaptsPackets: Bool { frame == nil && bitrate == nil }
 
   /// A stream of the preferred codec, without negotiation.

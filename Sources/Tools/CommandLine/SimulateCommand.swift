@@ -157,7 +157,7 @@ struct SimulateCommand: ParsableCommand {
     }
   }
 
-  // The Python to score with; who names one wants it to be used.
+  // The Python to score with; one that was named has to have the packages.
   private func scorer() throws -> String? {
     // A loudspeaker that stands still shifts the received signal against the sent one.
     guard duration <= Self.longestScored, !faults.contains(where: { $0.hasPrefix("suspended") })

@@ -27,7 +27,7 @@ package struct PlaybackLevel: Sendable {
   private static var quietNanoseconds: Int64 { 4_000_000_000 }
   private static var leastPatience: Int64 { 8_000_000_000 }
   private static var mostPatience: Int64 { 128_000_000_000 }
-  /// Who misses again within so many times the patience needs more of it.
+  /// Another near miss within this multiple of the patience doubles the patience.
   private static var soon: Int64 { 4 }
   private static var stuckNanoseconds: Int64 { 50_000_000 }
 

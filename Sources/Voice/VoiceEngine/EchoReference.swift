@@ -1,6 +1,6 @@
 import MediaCore
 
-/// What the loudspeaker sounded, findable by what the microphone heard at the same time.
+/// The loudspeaker's recent sound, aligned with the microphone's for the echo canceller.
 ///
 /// Positions are frames at 48 kHz since the start of each side. The offset between the sides is
 /// taken from the device's own delays. Every change of it is a change of the echo path: a shift
@@ -10,7 +10,7 @@ import MediaCore
 struct EchoReference: ~Copyable {
   private static var capacity: Int { 65_536 }
   private static var tolerance: Int64 { 480 }
-  /// Half a millisecond is not followed: what is measured trembles by more.
+  /// An offset of less than half a millisecond is not followed: the measurement is noisier.
   private static var steadiness: Float { @_noAllocation @_noLocks get { 24 } }
   /// The share of a measurement in what is followed.
   private static var share: Float { @_noAllocation @_noLocks get { 1 / 256 } }

@@ -6,7 +6,7 @@
 struct LentObject<Object: AnyObject>: BitwiseCopyable, Sendable {
   private let address: Int
 
-  /// Refers to an object that somebody else keeps.
+  /// Refers to an object that its maker keeps.
   init(_ object: Object) {
     // SAFETY: only turned back into a reference by `use`, while the owner keeps the object.
     address = unsafe Int(bitPattern: Unmanaged.passUnretained(object).toOpaque())

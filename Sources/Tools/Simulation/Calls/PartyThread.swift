@@ -85,7 +85,7 @@ final class PartyThread {
   private let desk: Desk
   private let thread: RealTimeThread
 
-  /// Runs `party` on the thread and `other` on that of who calls `runBoth`; what they send takes
+  /// Runs `party` on the thread and `other` on the caller's of `runBoth`; what they send takes
   /// `lead` nanoseconds at least.
   ///
   /// Throws if the system has no thread.

@@ -1,6 +1,6 @@
 import MediaCore
 
-/// What share of the packets is lost for good, had each so many successors that bring it once more.
+/// The share of packets that stays lost, for each depth of redundancy.
 ///
 /// Fed with the runs of the far side's loss reports; a run of `r` lost packets leaves `r - depth`
 /// of them lost.

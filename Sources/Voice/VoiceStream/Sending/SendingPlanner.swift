@@ -36,9 +36,9 @@ struct SendingPlanner: ~Copyable {
   private static var narrowest: Int { 24_000 }
   /// IPv4, UDP and RTP.
   private static var headerBits: Int { 320 }
-  /// A way is too narrow if packets wait so much longer than they did at best, in nanoseconds.
+  /// The path is congested if packets take so many nanoseconds longer than the fastest did.
   private static var queueing: Int64 { 100_000_000 }
-  /// Who does not report for so long may not get short packets well.
+  /// Without a report for so long, the far side may be losing short packets.
   private static var longestSilence: Int64 { 10_000_000_000 }
 
   /// What to do now.
@@ -51,7 +51,7 @@ struct SendingPlanner: ~Copyable {
   private var bitrate: Int
   private var isShortened = false
   private var losses = LossEstimate()
-  /// Bits per second that the way is believed to carry.
+  /// Bits per second that the path is believed to carry.
   private var ceiling = Self.widest
   private var cleanSince: MonotonicInstant?
   private var patience = Self.firstPatience
