@@ -1,4 +1,4 @@
-/// The host that a datagram came from, as the transport of a stream knows it.
+/// Which host a datagram came from, as seen by the transport of a stream.
 @frozen
 public enum DatagramOrigin: Equatable, Sendable, BitwiseCopyable {
   /// The one that is being sent to.

@@ -19,14 +19,14 @@ public struct Arrival: Equatable, Sendable, BitwiseCopyable {
   }
 }
 
-/// What receiving told about the path.
+/// The outcome of an attempt to receive.
 @frozen
 public enum TransportOutcome: Equatable, Sendable, BitwiseCopyable {
   /// A datagram was received.
   case received(Arrival)
   /// Nothing is waiting.
   case empty
-  /// The far side's host said that the port is closed to which the voice is sent (ICMP); there may
+  /// The far side's host reports the port as closed to which the voice is sent (ICMP); there may
   /// be more.
   case refused
   /// Another error was reported, perhaps of an earlier send; there may be more.

@@ -1,6 +1,6 @@
 package import MediaCore
 
-/// Which packets of a source came, one bit each, for the report that tells the source (RFC 3611
+/// Which packets of a source came, one bit each, for the report to the source (RFC 3611
 /// section 4.1).
 ///
 /// It remembers the newest 1024 numbers, and tells of all but the last few, which a packet on its
@@ -43,7 +43,7 @@ package struct LossMap: ~Copyable {
   private func slot(of sequence: Int64) -> Int { Int(sequence & (Self.capacity - 1)) }
 
   /// Writes what was not reported yet as a loss RLE block on `ssrc` to `packet` from `offset` on,
-  /// and returns its end; nil if there is nothing to tell.
+  /// and returns its end; nil if there is nothing to report.
   ///
   /// It takes up to `LossRuns.longestBlock` bytes.
   @_noAllocation @_noLocks
@@ -99,9 +99,9 @@ package struct LossMap: ~Copyable {
   }
 }
 
-/// Which packets came, as the far side's loss RLE block tells it (RFC 3611 section 4.1).
+/// Which packets arrived, by the far side's loss RLE block (RFC 3611 section 4.1).
 ///
-/// `next` tells run after run.
+/// `next` returns run after run.
 package struct LossRuns: Equatable, Sendable, BitwiseCopyable {
   static var blockType: UInt8 { @_noAllocation @_noLocks get { 1 } }
   static var headerLength: Int { @_noAllocation @_noLocks get { 12 } }

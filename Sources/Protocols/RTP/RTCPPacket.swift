@@ -105,7 +105,7 @@ package struct RTCPSenderInformation: Equatable, Sendable, BitwiseCopyable {
   }
 }
 
-/// Something that a compound RTCP packet said.
+/// An item of a compound RTCP packet.
 package enum RTCPItem: Equatable, Sendable, BitwiseCopyable {
   /// A sender report's first part.
   case senderInformation(ssrc: UInt32, RTCPSenderInformation)
@@ -222,7 +222,7 @@ package enum RTCPWriter {
   ///   - sender: present if it sent RTP since the last report; makes this a sender report.
   ///   - block: what was received, nil if nothing was.
   ///   - losses: what has come of `block`'s source; what it tells is taken from it.
-  ///   - tellsLosses: whether to tell it at all.
+  ///   - tellsLosses: whether to report it at all.
   ///   - canonicalName: the CNAME, taken as sixteen hexadecimal digits of this number (RFC 7022).
   ///   - isGoodbye: true to append a BYE.
   /// - Returns: its length in bytes.

@@ -71,7 +71,7 @@ package struct RTCPSession: Sendable {
     }
   }
 
-  /// Forgets what the source of the stream said, as another takes its place.
+  /// Forgets the reports of the source, as another takes its place.
   @_noAllocation @_noLocks
   package mutating func restart() {
     lastSenderReport = nil

@@ -35,7 +35,7 @@ package struct ReceptionStatistics: Sendable {
     receivedAtLastReport = 0
   }
 
-  /// Counts one packet that arrived at `instant`; one without a timestamp tells nothing of jitter.
+  /// Counts one packet that arrived at `instant`; without a timestamp it has no part in jitter.
   @_noAllocation @_noLocks
   package mutating func receive(
     sequence: Int64,

@@ -28,13 +28,13 @@ package struct RedundantBlock: Equatable, Sendable, BitwiseCopyable {
 
 /// A payload that brings earlier ones once more before its own (RFC 2198 section 3).
 ///
-/// `next` tells its blocks in their order: the oldest first, the packet's own last.
+/// `next` returns its blocks in their order: the oldest first, the packet's own last.
 package struct RedundantPayload: Sendable {
   /// Header bytes of a redundant block.
   package static var headerLength: Int { @_noAllocation @_noLocks get { 4 } }
   /// Bytes before the packet's own block.
   package static var ownHeaderLength: Int { @_noAllocation @_noLocks get { 1 } }
-  /// The longest block that can be told once more, in bytes.
+  /// The longest block that can be repeated, in bytes.
   package static var longestBlock: Int { @_noAllocation @_noLocks get { 1_023 } }
   /// The earliest block, in ticks before the packet's timestamp.
   package static var longestOffset: Int { @_noAllocation @_noLocks get { 16_383 } }

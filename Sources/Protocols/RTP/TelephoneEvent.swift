@@ -1,13 +1,13 @@
 package import MediaCore
 
-/// A key of the telephone's pad while it sounds, as one packet tells of it (RFC 4733 section 2.3).
+/// A DTMF digit while it sounds, as one packet describes it (RFC 4733 section 2.3).
 package struct TelephoneEvent: Equatable, Sendable, BitwiseCopyable {
   /// Bytes of a payload.
   package static var length: Int { @_noAllocation @_noLocks get { 4 } }
 
   /// 0 to 9 for the digits, 10 for `*`, 11 for `#`, 12 to 15 for A to D (RFC 4733 section 3.2).
   package var code: UInt8
-  /// True in the packets that tell of the end.
+  /// True in the packets that mark the end.
   package var isEnd: Bool
   /// How far below full level, in dB, 0 to 63.
   package var volume: UInt8
@@ -152,20 +152,20 @@ package struct TelephoneEventReceiver: Sendable {
   /// Five seconds of the fastest clock: what begins earlier than that is no late packet, but
   /// another time.
   private static var latestTicks: Int { @_noAllocation @_noLocks get { 240_000 } }
-  /// The longest event that one timestamp can tell of (RFC 4733 section 2.5.1.3).
+  /// The longest event that one timestamp can describe (RFC 4733 section 2.5.1.3).
   private static var longestSegment: Int { @_noAllocation @_noLocks get { 65_535 } }
 
   private let ticksPerEventTick: Int
   private var heard: (event: TelephoneEvent, began: RTPTimestamp)?
 
-  /// A receiver that has heard nothing; durations count ticks of `ticksPerEventTick` of the RTP
+  /// A receiver without events; durations count ticks of `ticksPerEventTick` of the RTP
   /// clock.
   @_noAllocation @_noLocks
   package init(ticksPerEventTick: Int = 1) {
     self.ticksPerEventTick = ticksPerEventTick
   }
 
-  /// Forgets what was heard, as when the sender counts its timestamps anew.
+  /// Forgets past events, as when the sender's timestamps start anew.
   @_noAllocation @_noLocks
   package mutating func restart() { heard = nil }
 

@@ -21,7 +21,7 @@ struct DecoderState: ~Copyable {
     unsafe opus_decoder_destroy(pointer)
   }
 
-  /// Forgets what it knows for what `other` knows.
+  /// Takes over the state of `other`.
   @_noAllocation @_noLocks
   mutating func takeOver(_ other: borrowing DecoderState) {
     unsafe opus_voice_copy_decoder(other.pointer, pointer, size)

@@ -101,7 +101,7 @@ package struct OpusVoiceDecoder: ~Copyable {
     return decoder.decode(bytes, in: range, into: &samples, frames: frames, redundancy: 1)
   }
 
-  // Unless `pass` has said something else.
+  // Unless `pass` has changed it.
   @_noAllocation @_noLocks
   private mutating func adoptGuess() {
     guard guessed > 0, isGuessNewer else { return }

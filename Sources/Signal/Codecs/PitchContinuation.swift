@@ -43,7 +43,7 @@ package struct PitchContinuation: ~Copyable {
     }
   }
 
-  /// Nothing was said yet, and nothing goes on.
+  /// There is no history, and nothing to continue.
   package init() {}
 
   /// Goes on from the `historyCount` samples of `said`.

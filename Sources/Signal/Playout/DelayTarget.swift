@@ -89,7 +89,7 @@ package struct DelayTarget: ~Copyable {
     if let reference, minimum - reference > Self.rebaseStep,
       minimum - reference > 2 * histogram.quantile(0.5)
     {
-      // After a pause the window knows the newest packet only, which may be a late one.
+      // After a pause the window holds the newest packet only, which may be a late one.
       let known = arrival.nanoseconds(since: continuousSince ?? arrival)
       isProved = known > Self.rebaseKnowledge
       if isProved { histogram.shift(by: minimum - reference) }
@@ -108,7 +108,7 @@ package struct DelayTarget: ~Copyable {
     followed += duration
     packets += 1
     // Looked for anew when a packet was later than was waited for, else fifty times a second; not
-    // while it is open whether the way has become slower.
+    // while it is open whether the path has become slower.
     sinceChosen += duration
     let driftReserve = followed < Self.driftNanoseconds ? Self.driftReserve : 0
     let reserve = max(Self.leastReserve, duration / Self.reserveShare) + driftReserve

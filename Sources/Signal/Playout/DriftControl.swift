@@ -14,7 +14,7 @@ import MediaCore
 /// silence has no pitch. Where a sentence was broken off or has only begun, or where the sender
 /// changed its packets, there is nothing to spare.
 struct DriftControl: Sendable {
-  /// Twice as much would be heard as pitch.
+  /// Twice as much would be audible as pitch.
   static var limit: Double { @_noAllocation @_noLocks get { 0.002 } }
   /// The same in a pause, which has no pitch.
   private static var quietLimit: Double { 0.02 }
@@ -39,7 +39,7 @@ struct DriftControl: Sendable {
 
   /// How much faster the sender's clock is than the player's, as far as it is known.
   private(set) var learned = 0.0
-  /// For how long nothing was heard, up to a pause.
+  /// For how long the output was inaudible, up to a pause.
   private var quietFrames: FrameCount = 0
   /// For how long no sentence is spared yet.
   private var haste = hasteFrames
@@ -68,7 +68,7 @@ struct DriftControl: Sendable {
     settling = Self.hasteFrames
   }
 
-  /// Notes that `frames` at 48 kHz are played, of which nothing is heard if they are `isQuiet`.
+  /// Notes that `frames` at 48 kHz are played, which are inaudible if they are `isQuiet`.
   @_noAllocation @_noLocks
   mutating func note(_ frames: FrameCount, isQuiet: Bool) {
     quietFrames = isQuiet ? min(quietFrames + frames, Self.pauseFrames) : 0

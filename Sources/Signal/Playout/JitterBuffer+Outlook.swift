@@ -1,6 +1,6 @@
 package import MediaCore
 
-/// What can be told before the next step is asked for.
+/// Questions about the next step, before it is asked for.
 extension JitterBuffer {
   /// No more than this is concealed early at a time.
   private static var bridgedFrames: FrameCount { @_noAllocation @_noLocks get { 4_800 } }
@@ -43,7 +43,7 @@ extension JitterBuffer {
     return max(0, min(unheard, -begin))
   }
 
-  // The next packet that is here, how much was said before it since the last one, and how much of
+  // The next packet that is here, the media time between it and the last one, and how much of
   // that must still be concealed, less than nothing if it is late; nil if none is here, or if it is
   // still to be seen when to play it.
   private var following: (packet: StoredPacket, gap: FrameCount, missing: FrameCount)? {

@@ -4,7 +4,7 @@ package import MediaCore
 ///
 /// Feed every packet of the stream to `insert`; ask `next` each time the decoder's output has run
 /// out, or earlier where `canDecodeAhead` or `canBridge` allows it, then do what it says;
-/// `correction` tells afterwards how far the delay is from its target. All positions are frames at
+/// `correction` returns afterwards how the delay should change. All positions are frames at
 /// 48 kHz on the sender's media clock. Time never goes backwards.
 ///
 /// | Expected | In the buffer | Result of `next` |
@@ -164,7 +164,7 @@ package struct JitterBuffer: ~Copyable {
     carriesRedundancy: Bool = false,
     distance: FrameCount
   ) -> Insertion {
-    // What came itself, or was said before anything was heard, needs no copy.
+    // A packet that arrived itself, or is older than the first one, needs no copy.
     guard let firstHeard, sequence > firstHeard, sequence >= firstSequence,
       !played.contains(sequence), !store.contains(sequence)
     else { return .duplicate }
@@ -239,7 +239,7 @@ package struct JitterBuffer: ~Copyable {
     let missing = gap - concealedSinceExpected
     let isNext = packet.sequence == expected.sequence
     let isRecovery = bringsFormer(packet, gap: gap)
-    // What is brought again too late to be heard still helps the decoder.
+    // Redundancy that arrives too late to be played still helps the decoder.
     if isRecovery, missing < packet.frames, phase.isPlaying {
       return recover(from: packet, gap: gap, missing: missing)
     }
@@ -325,7 +325,7 @@ package struct JitterBuffer: ~Copyable {
     )
   }
 
-  /// Tells the buffer that the last `frames` that were concealed were not heard, and are no longer
+  /// Tells the buffer that the last `frames` that were concealed were not played, and are no longer
   /// queued.
   @_noAllocation @_noLocks
   package mutating func takeBack(_ frames: FrameCount) {

@@ -8,17 +8,17 @@ extension OutputBuffer {
   package static var bridgeheadFrames: FrameCount { @_noAllocation @_noLocks get { 1_920 } }
   /// A voice resembles its next period by half at least (`resemblance` is the square of that).
   private static var voicedLikeness: Float { @_noAllocation @_noLocks get { 0.25 } }
-  /// Where the lowest voices cannot be told, a higher one must be certain.
+  /// Where the lowest voices cannot be detected, a higher one must be certain.
   private static var certainLikeness: Float { @_noAllocation @_noLocks get { 0.5 } }
   /// Noise changes little in so long.
   private static var mirroredFrames: FrameCount { @_noAllocation @_noLocks get { 480 } }
-  /// Less cannot be faded without being heard.
+  /// A shorter fade is audible.
   private static var leastFrames: FrameCount { @_noAllocation @_noLocks get { 120 } }
 
   /// Fades the unplayed part of a loss into what would have led to the sound after it.
   ///
   /// The newest `next` frames of the queue were decoded, and the `gap` frames before them invented,
-  /// from what was heard before the loss. A voice is followed backwards period by period, other
+  /// from what was played before the loss. A voice is followed backwards period by period, other
   /// sound by its mirror image. At most `leaning` of the decoded frames lean on what was invented
   /// and fade as well. Nothing is added or taken away, and what was played stays.
   @_noAllocation @_noLocks

@@ -11,11 +11,11 @@ extension OutputBuffer {
   /// -40 dBFS: noise of -52 dBFS hardly goes beyond that.
   private static var silencePeak: Float { 0.01 }
 
-  /// Whether nothing of the unplayed speech, 1.25 ms at least, can be heard.
+  /// Whether the unplayed output, 1.25 ms at least, is inaudible.
   package var isQuiet: Bool {
     @_noAllocation @_noLocks get {
       guard end - firstUnheard >= 60 else { return false }
-      // In speech the first milliseconds tell.
+      // In speech the first milliseconds suffice.
       for index in firstUnheard..<end where abs(samples[index]) > Self.silencePeak { return false }
       return true
     }
@@ -43,7 +43,7 @@ extension OutputBuffer {
 
   /// Repeats one pitch period of at most `limit` frames of the unplayed speech.
   ///
-  /// Returns the frames added: 0 if too little is queued or the repetition would be heard.
+  /// Returns the frames added: 0 if too little is queued or the repetition would be audible.
   @_noAllocation @_noLocks
   package mutating func lengthen(limit: FrameCount) -> FrameCount {
     guard let (base, period) = findPeriod(limit: limit, likeness: 0.9),

@@ -11,10 +11,10 @@ package struct OutputBuffer: ~Copyable {
   /// The most that can be queued: two packets of 120 ms and some more.
   package static var capacity: FrameCount { @_noAllocation @_noLocks get { 16_384 } }
   private static var storage: Int { 32_768 }
-  /// What was heard gives way after so many frames: memory that is used over and over is fast.
+  /// Played frames are dropped after so many: memory that is used again and again is fast.
   private static var heardFrames: Int { @_noAllocation @_noLocks get { 8_192 } }
 
-  /// Hardly anybody hears a step of this size in pitch that is over after some milliseconds.
+  /// A step in pitch of this size is hardly audible if it lasts for milliseconds only.
   private static var slowness: Double { @_noAllocation @_noLocks get { 1 / 16 } }
 
   var samples = FixedArray<Float>(repeating: 0, count: 32_768)
@@ -33,7 +33,7 @@ package struct OutputBuffer: ~Copyable {
     @_noAllocation @_noLocks get { max(0, end - start - 3) }
   }
 
-  /// What is before this has been heard, if only in part.
+  /// What is before this has been played, if only in part.
   var firstUnheard: Int { @_noAllocation @_noLocks get { start + 4 } }
 
   /// Appends the first `count` frames of `block`, as far as there is room.

@@ -29,7 +29,7 @@ enum PlayoutPhase: Equatable, Sendable, BitwiseCopyable {
   case empty
   /// The sender speaks, and each packet follows the one before.
   case playing
-  /// The sender has said that it is silent.
+  /// The sender has announced silence.
   case silent
   /// The next packet begins a sentence: it waits for the target delay.
   case waiting(Filler)

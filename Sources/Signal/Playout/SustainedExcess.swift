@@ -2,12 +2,12 @@ import MediaCore
 
 /// When delay that is not needed has to go, even if somebody is speaking all the time.
 ///
-/// Silence is waited for, since a cut in it is not heard; but music, a noisy room or a speaker
+/// Silence is waited for, since a cut in it is inaudible; but music, a noisy room or a speaker
 /// without a pause would keep what a stall has left for the rest of the call.
 struct SustainedExcess: Sendable {
   /// So much is no longer two people talking to each other: it goes at once.
   private static var unbearable: Int64 { 150_000_000 }
-  /// Not worth a cut that may be heard.
+  /// Not worth a cut that may be audible.
   private static var bearable: Int64 { 20_000_000 }
   private static var patience: Int64 { 5_000_000_000 }
 

@@ -6,7 +6,7 @@ package import MediaCore
 /// The monotonic clock runs on while a sound server stalls, or a machine gives it no time; if
 /// packets were measured by that one, each stall would pass for jitter of the network.
 ///
-/// A device tells its position in steps of a period or more. Between two of them this clock runs
+/// A device reports its position in steps of a period or more. Between two of them this clock runs
 /// with the monotonic one, by a step at most.
 package struct DeviceClock: Sendable {
   private static var longestStep: Int64 { 100_000_000 }
@@ -57,8 +57,10 @@ package struct DeviceClock: Sendable {
     isRestarted = true
   }
 
-  /// Takes in what the device said at `instant`: it has sampled or sounded `frames` since it began,
-  /// at its own rate; `isDry` if a loudspeaker has nothing to play.
+  /// Takes in the device's position at `instant`: `frames` sampled or sounded since it began, at its
+  /// own rate.
+  ///
+  /// A loudspeaker `isDry` if it has nothing to play.
   @_noAllocation @_noLocks
   package mutating func update(
     frames: Int64,
@@ -95,7 +97,7 @@ package struct DeviceClock: Sendable {
     now = max(before, max(reached, min(free, reached.advanced(byNanoseconds: step))))
   }
 
-  // What it said first may have been a step old. Were the clock set by that, it would jump once
+  // The first report may have been a step old. Were the clock set by it, it would jump once
   // what the device says is newer, and all packets of the first seconds would seem to come late.
   @_noAllocation @_noLocks
   private mutating func settle(at instant: MonotonicInstant) {

@@ -4,9 +4,9 @@ import MediaCore
 /// each cycle.
 ///
 /// A card's pointer moves all the time. A sound server (JACK, PipeWire) takes a block, and then
-/// wakes the program with what the microphone heard; whatever is written before the next cycle
+/// wakes the program with what the microphone captured; whatever is written before the next cycle
 /// begins sounds at the same moment. So nothing is lost by writing late in the cycle, and what has
-/// arrived by then is heard a cycle sooner.
+/// arrived by then is played a cycle sooner.
 ///
 /// What tells the two apart, seen often enough, is that from cycle to cycle just a period is taken,
 /// and nothing of it in mid-cycle. A cycle begins when the earliest of the recent wake-ups said so:
@@ -46,7 +46,7 @@ struct PeriodSynchrony: Sendable {
   /// Whether it may be, or is known, that blocks are taken.
   var isPossible: Bool { @_noAllocation @_noLocks get { !isContinuous } }
 
-  /// Whether looks in mid-cycle would tell something new.
+  /// Whether a look in mid-cycle would add information.
   var isUndecided: Bool {
     @_noAllocation @_noLocks get { isPossible && looks < Self.enoughLooks }
   }

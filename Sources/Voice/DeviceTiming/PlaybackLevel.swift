@@ -97,7 +97,7 @@ package struct PlaybackLevel: Sendable {
     // The first writing begins the loudspeaker's clock: with a cycle, as those after it.
     guard let _ = started else { return instant }
     let start = blocks.begin(queued: queued, at: instant)
-    // A cycle that tells nothing is no change of plan.
+    // A cycle without information changes no plan.
     guard let _ = blocks.age(at: instant) else { return instant }
     plannedPostponement = rate.nanoseconds(of: wholeBlocks - margin)
     return start.advanced(byNanoseconds: plannedPostponement)

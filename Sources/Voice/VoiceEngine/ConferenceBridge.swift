@@ -1,6 +1,6 @@
 import MediaCore
 
-/// What one member of a conference said, on its way from the loudspeaker's clock, by which it is
+/// The sound of one member of a conference, on its way from the loudspeaker's clock, by which it is
 /// rendered, to the microphone's, by which it is sent to the others.
 ///
 /// The two clocks may differ: the queue is kept between 5 and 40 ms by leaving out what is too much

@@ -13,7 +13,7 @@ final class DeviceStart: Sendable {
 
   init() throws(SystemError) { isDone = try WakeEvent() }
 
-  /// Starts, and tells how that went; true if the device runs.
+  /// Starts, and reports the outcome; true if the device runs.
   func perform(_ start: () throws(AudioDeviceError) -> Void) -> Bool {
     defer { isDone.signal() }
     do throws(AudioDeviceError) {

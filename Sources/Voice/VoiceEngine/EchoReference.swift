@@ -62,7 +62,7 @@ struct EchoReference: ~Copyable {
   @_noAllocation @_noLocks
   mutating func forgetAlignment() { offset = nil }
 
-  /// Copies what sounded while the microphone heard the `count` frames from `captured` on.
+  /// Copies what sounded while the microphone captured `count` frames from `captured` on.
   @_noAllocation @_noLocks
   func copy(from captured: Int64, count: FrameCount, into block: inout SampleBuffer) {
     let first = captured + (offset ?? 0)

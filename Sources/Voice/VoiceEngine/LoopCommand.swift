@@ -17,6 +17,6 @@ enum LoopCommand<
   case press(id: Int, code: UInt8)
   /// Exchange sides with those of a replacement.
   case replace(LentObject<DeviceReplacement<Device>>)
-  /// Hear the others of this conference, and be heard by them.
+  /// Mix the others of this conference, and be mixed for them.
   case setConference(id: Int, conference: Int)
 }

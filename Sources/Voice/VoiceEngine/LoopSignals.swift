@@ -1,7 +1,7 @@
 import RealTime
 import Synchronization
 
-/// What a voice loop and its engine tell each other without a queue.
+/// Flags between a voice loop and its engine, without a queue.
 ///
 /// **Thread safety:** any thread.
 final class LoopSignals: Sendable {

@@ -101,13 +101,13 @@ final class StreamBox<Transport: PacketTransport & ~Copyable> {
     reports.write(statistics)
   }
 
-  // True if the stream hears itself, as in a loopback call.
+  // True if the stream receives its own packets, as in a loopback call.
   private func isOwn(_ datagram: borrowing ByteBuffer, length: Int) -> Bool {
     guard let packet = RTPPacket(parsing: datagram, length: length) else { return false }
     return packet.header.ssrc == ssrc
   }
 
-  /// Adds what the far side said to `output` as `VoiceStream.render` does, and notes how long what
+  /// Adds the far side's sound to `output` as `VoiceStream.render` does, and notes how long what
   /// was decoded had waited, and how long what is decoded now will wait behind `fillNanoseconds` of
   /// sound.
   func render(

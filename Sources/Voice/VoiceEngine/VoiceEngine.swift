@@ -40,7 +40,7 @@ public final class VoiceEngine<
     var replacements: [DeviceReplacement<Device>] = []
   }
 
-  // SAFETY: reached only through `control`, under its lock; the loop knows the box alone.
+  // SAFETY: reached only through `control`, under its lock; the loop has the box alone.
   private final class Attached: @unchecked Sendable {
     let box: StreamBox<Transport>
     var reports: TripleBufferReader<StreamStatistics>

@@ -339,7 +339,7 @@ final class VoiceLoop<
     forEachStream { box, _ in if box.conference != 0 { box.bridge.take(frames) } }
   }
 
-  // The microphone, and in a conference what the others said.
+  // The microphone, and in a conference the others' sound.
   private func sendCaptured(on box: StreamBox<Transport>) {
     let frames = capture.outputFrames
     let isMuted = box.isMuted || isInputMuted
@@ -384,7 +384,7 @@ final class VoiceLoop<
     if isMeasuring || capture.needsReference {
       let delay = max(queued, device.playbackDelayFrames())
       ahead = device.playbackRate.nanoseconds(of: delay)
-      // A server that says no more than what is queued said it when it took its last block.
+      // A server that reports no more than the queue reported it when it took its last block.
       if delay == queued { said = now.advanced(byNanoseconds: -fill.age(at: now)) }
     }
     forEachStream { box, _ in render(box, frames, ahead: ahead) }

@@ -119,7 +119,7 @@ struct NarrowbandVoice: ~Copyable {
     return resampler.convert(samples, count: count, into: &output, at: 0).produced
   }
 
-  /// Forgets what it knows for what `other` knows.
+  /// Takes over the state of `other`.
   @_noAllocation @_noLocks
   mutating func takeOver(_ other: borrowing NarrowbandVoice, using scratch: inout SampleBuffer) {
     said.copy(from: other.said, count: said.count)

@@ -22,7 +22,7 @@ struct LossRepair: ~Copyable {
   private(set) var decodedAfter: FrameCount = 0
   /// How many of those still depend on what was concealed, as the decoder has not converged.
   private(set) var converging: FrameCount = 0
-  /// Frames of a packet that could not be decoded, which the decoder has not been told of.
+  /// Frames of a packet that could not be decoded, which the decoder has not passed over.
   private var undecodable: FrameCount = 0
   /// The sound that goes on from what was played, for the next packet to fade in over.
   private var continuation = SampleBuffer(repeating: 0, count: Self.spliceFrames)
@@ -38,7 +38,7 @@ struct LossRepair: ~Copyable {
   @_noAllocation @_noLocks
   mutating func close() { (concealed, decodedAfter) = (0, 0) }
 
-  /// Another source has taken over: what the former said leads nowhere.
+  /// Another source has taken over: nothing of the former one continues.
   @_noAllocation @_noLocks
   mutating func restart() {
     (concealed, decodedAfter) = (JitterBuffer.fadedFrames, 0)
@@ -71,7 +71,7 @@ struct LossRepair: ~Copyable {
   @_noAllocation @_noLocks
   mutating func noteUndecodable(_ frames: FrameCount) { undecodable = frames }
 
-  /// The frames that the decoder has to pass over beside those that were lost on the way.
+  /// The frames that the decoder has to pass over beside those that the network lost.
   @_noAllocation @_noLocks
   mutating func takeUndecodable() -> FrameCount {
     defer { undecodable = 0 }

@@ -100,7 +100,7 @@ struct PayloadEncoder: ~Copyable {
     }
   }
 
-  /// Goes over to an encoder that has heard nothing.
+  /// Changes to an encoder without history.
   @_noAllocation @_noLocks
   mutating func begin(_ application: OpusVoiceEncoder.Application, at bitrate: Int) {
     self.application = application

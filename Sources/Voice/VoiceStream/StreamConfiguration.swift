@@ -1,6 +1,6 @@
 package import MediaCore
 
-/// How one stream speaks and hears: codec, framing and identity, as signalling agreed them.
+/// How one stream sends and receives: codec, framing and identity, as signalling agreed them.
 public struct StreamConfiguration: Equatable, Sendable {
   /// A payload format.
   package enum Codec: Equatable, Sendable {

@@ -143,8 +143,8 @@ package struct VoiceReceiver: ~Copyable {
     return queue.read(addingTo: &output, in: range, ratio: ratio)
   }
 
-  // What was concealed for a packet that has come since gives way to it, as far as it is unplayed;
-  // true if that was decoded.
+  // Replaces unplayed concealment by the packet that it stood for, once that has arrived; true if
+  // that was decoded.
   @_noAllocation @_noLocks
   private mutating func replaceConcealment(at now: MonotonicInstant) -> Bool {
     guard repair.isOpen, repair.decodedAfter == 0 else { return false }

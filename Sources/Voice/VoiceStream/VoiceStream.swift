@@ -10,7 +10,7 @@ import RTP
 /// | `push`, then `nextPacket` until nil | the microphone delivered |
 /// | `receive` | a datagram arrived |
 /// | `render` | the loudspeaker wants frames |
-/// | `nextReport` | now and then; it knows when one is due |
+/// | `nextReport` | regularly; it returns one when it is due |
 ///
 /// **Thread safety:** one thread at a time. Nothing here allocates after the initialiser.
 package struct VoiceStream: ~Copyable {
@@ -251,7 +251,7 @@ package struct VoiceStream: ~Copyable {
     let header = packet.header
     let isOurs = isVoice(header.payloadType)
     let isKey = configuration.receiveEventPayloadType.map { $0 == header.payloadType } ?? false
-    // Comfort noise and keep-alives of the source count as heard, but start nothing.
+    // Comfort noise and keep-alives of the source show that it lives, but start nothing.
     guard isOurs || isKey || header.ssrc == admission.ssrc else { return }
 
     let sequence: Int64
@@ -269,7 +269,7 @@ package struct VoiceStream: ~Copyable {
     case .member(let extended):
       sequence = extended
     }
-    // All packets of a key bear the time of its beginning, which tells nothing of jitter.
+    // All packets of a digit bear the time of its beginning, so they have no jitter.
     reception.receive(
       sequence: sequence,
       timestamp: isKey ? nil : header.timestamp,
@@ -366,7 +366,7 @@ package struct VoiceStream: ~Copyable {
   @_noAllocation @_noLocks
   package mutating func noteInterruption() { voice.noteInterruption() }
 
-  /// Adds what the far side said to the `count` frames of `output`, at 48 kHz, that will sound
+  /// Adds the far side's sound to the `count` frames of `output`, at 48 kHz, that will sound
   /// next; `now` is the loudspeaker's time.
   @_noAllocation @_noLocks
   package mutating func render(

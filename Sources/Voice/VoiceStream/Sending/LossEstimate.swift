@@ -18,7 +18,7 @@ struct LossEstimate: ~Copyable {
 
   init() {}
 
-  /// Lets what was seen fade up to `now`, before what a new report tells is added.
+  /// Lets what was seen fade up to `now`, before a new report is added.
   @_noAllocation @_noLocks
   mutating func fade(to now: MonotonicInstant) {
     let passed = updated.map { max(0, now.nanoseconds(since: $0)) } ?? 0

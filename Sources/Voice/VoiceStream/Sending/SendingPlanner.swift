@@ -57,7 +57,7 @@ struct SendingPlanner: ~Copyable {
   private var patience = Self.firstPatience
   private var roundTrips = RecentMinimum()
 
-  // What the compound packet that is being read has told so far.
+  // What the compound packet that is being read has reported so far.
   private var fractionLost: Int?
   private var hasRuns = false
   private var jitter: Int64 = 0
@@ -91,7 +91,7 @@ struct SendingPlanner: ~Copyable {
     plan.bitrate = bitrate
   }
 
-  /// Takes in which packets came, as the far side told at `now`.
+  /// Takes in which packets arrived, as the far side reported at `now`.
   @_noAllocation @_noLocks
   mutating func receive(
     _ runs: LossRuns,
@@ -123,7 +123,7 @@ struct SendingPlanner: ~Copyable {
     isQueueing = roundTrip - roundTrips.update(roundTrip, at: now) > Self.queueing
   }
 
-  /// Decides by what the compound packet told that `receive` was given in parts.
+  /// Decides by the compound packet that `receive` was given in parts.
   @_noAllocation @_noLocks
   mutating func decide(at now: MonotonicInstant) {
     guard let fraction = fractionLost else { return hasRuns = false }
@@ -155,7 +155,7 @@ struct SendingPlanner: ~Copyable {
     plan.expectedLossPercent = percent > expected ? percent : (expected + percent) / 2
   }
 
-  // A far side that does not tell which packets it lost: one copy may mend them.
+  // A far side that does not report which packets it lost: one copy may repair them.
   @_noAllocation @_noLocks
   private mutating func assumeSingleLosses(_ fraction: Int, at now: MonotonicInstant) {
     losses.fade(to: now)
@@ -218,7 +218,7 @@ struct SendingPlanner: ~Copyable {
     plan = configured
     plan.bitrate = bitrate
     guard adaptsPackets else { return plan.redundancyDepth = depth(ofPayloads: bitrate) }
-    // On a narrow way headers weigh more than a longer wait for each packet.
+    // On a narrow path headers weigh more than a longer wait for each packet.
     if ceiling < Self.widest / 2 { plan.packetFrames = max(960, plan.packetFrames) }
     plan.redundancyDepth = depth(ofPayloads: Self.narrowest)
     let room = ceiling - Self.headers(of: plan.packetFrames)

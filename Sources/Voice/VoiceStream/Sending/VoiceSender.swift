@@ -3,15 +3,14 @@ import RTP
 
 /// From captured samples to the RTP packets of one stream: framing, codec, redundancy, keys.
 ///
-/// A timestamp counts what is said, not when it was captured: where the encoder looks further ahead
-/// than the one before it, packets leave that much later and their timestamps go on without a gap.
+/// RTP timestamps follow captured speech. Where an encoder looks further ahead than the one before
+/// it, packets leave that much later, and their timestamps go on without a gap.
 /// Nothing here allocates after the initialiser.
 struct VoiceSender: ~Copyable {
-  /// What an encoder hears before its first packet, so that it begins in the middle of a sound
+  /// What an encoder is primed with before its first packet, so that it begins within a sound
   /// without a click.
   private static var primingFrames: FrameCount { @_noAllocation @_noLocks get { 960 } }
-  /// What stays of the sound that was sent: what encoders are primed with, and by how much one may
-  /// look less far ahead.
+  /// How much of the sent sound is kept: to prime encoders, and for one that looks less far ahead.
   private static var historyFrames: FrameCount { @_noAllocation @_noLocks get { 1_152 } }
 
   /// RTP packets sent.
@@ -166,7 +165,7 @@ struct VoiceSender: ~Copyable {
     )
     let packetTimestamp = timestamp
     removePending()
-    // The first packet of a silence tells of it, the rest of it is not sent (RFC 7587 3.1.3).
+    // The first packet of a silence announces it, the rest is not sent (RFC 7587 3.1.3).
     let isSilence = framesPerTick == 1 && length <= 2
     if length == 0 || isSilence && isSilenceAnnounced {
       sent.removeAll()
