@@ -33,7 +33,7 @@ extension AVAudioSession {
     }
   }
 
-  /// Interrupts the app when another program takes a call, and tells it of the end.
+  /// Interrupts the app when another program takes a call, and notifies it of the end.
   func watchOthers() {
     let isNew = state.withLock { state in
       guard !state.isWatchingOthers, isArbitrated(state) else { return false }

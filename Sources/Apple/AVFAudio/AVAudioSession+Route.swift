@@ -5,13 +5,13 @@ import RealTime
 import Synchronization
 
 extension AVAudioSession {
-  /// Makes a change, moves the voice if it runs, and tells observers if that moved the route.
+  /// Makes a change, moves the voice if it runs, and notifies observers if the route moved.
   func changeRoute(because reason: RouteChangeReason, _ change: (inout SessionState) -> Void) {
     let (before, after, running) = state.withLock { state in
       let before = state
       change(&state)
       let running = state.activation.running?.supervisor.route
-      // The supervisor of a running engine tells when it has the devices.
+      // The supervisor of a running engine reports when it has the devices.
       state.reroute()
       return (before, state, running)
     }

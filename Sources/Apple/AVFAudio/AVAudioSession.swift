@@ -181,7 +181,7 @@ open class AVAudioSession: NSObject, @unchecked Sendable {
   /// Activates or deactivates the session outside calls.
   ///
   /// During a call the system owns the activation: activating changes nothing, deactivating throws
-  /// `isBusy`. While calls are held and none is heard, or another program has the desktop's active
+  /// `isBusy`. While calls are held and none is active, or another program has the desktop's active
   /// call, activating throws `insufficientPriority`. When another program takes one later, the
   /// session is interrupted.
   open func setActive(_ active: Bool, options: SetActiveOptions = []) throws {
@@ -217,9 +217,9 @@ open class AVAudioSession: NSObject, @unchecked Sendable {
     if case .pcm = devices.capture { !SessionPort.all(.input).isEmpty } else { true }
   }
 
-  /// Several microphones of one port; not told apart here.
+  /// Several microphones of one port; not distinguished here.
   open var inputDataSources: [AVAudioSessionDataSourceDescription]? { nil }
-  /// Several loudspeakers of one port; not told apart here.
+  /// Several loudspeakers of one port; not distinguished here.
   open var outputDataSources: [AVAudioSessionDataSourceDescription]? { nil }
 
   /// The wish of `setPreferredInput`.
@@ -303,7 +303,7 @@ open class AVAudioSession: NSObject, @unchecked Sendable {
   }
 
   /// Wishes for a device period in seconds; the next activation asks the card for it, and
-  /// `ioBufferDuration` tells what it granted.
+  /// `ioBufferDuration` is what it granted.
   ///
   /// Throws `badParam` for what is not positive or above 1 s.
   open func setPreferredIOBufferDuration(_ duration: TimeInterval) throws {

@@ -24,11 +24,11 @@ open class AVAudioSessionPortDescription: NSObject, @unchecked Sendable {
   open var uid: String { identifier }
   /// Its channels.
   ///
-  /// Differs from Apple's: the voice path is mono, so channels are not told apart.
+  /// Differs from Apple's: the voice path is mono, so channels are not distinguished.
   open var channels: [AVAudioSessionChannelDescription]? { nil }
   /// Its data sources, for example several microphones.
   ///
-  /// Differs from Apple's: not told apart.
+  /// Differs from Apple's: not distinguished.
   open var dataSources: [AVAudioSessionDataSourceDescription]? { nil }
   /// The data source in use.
   open var selectedDataSource: AVAudioSessionDataSourceDescription? { nil }

@@ -51,7 +51,7 @@ enum SessionPort {
     )
   }
 
-  // What a card calls itself is all that ALSA tells of its kind.
+  // The card's name is all that ALSA has of its kind.
   private static func type(of words: String, _ direction: Direction) -> AVAudioSession.Port {
     if words.contains("bluez") || words.contains("bluetooth") {
       return direction == .output && words.contains("a2dp") ? .bluetoothA2DP : .bluetoothHFP

@@ -5,7 +5,7 @@ import RealTime
 import SpeechDSP
 import VoiceEngine
 
-/// What the session knows, and the rules between category, mode and options.
+/// The session's state, and the rules between category, mode and options.
 struct SessionState: Sendable {
   enum Activation: Sendable {
     case inactive
@@ -72,7 +72,7 @@ struct SessionState: Sendable {
   /// Activations for calls that are under way: devices are being opened.
   var pendingCalls = 0
   var isWithheldByCalls = false
-  /// Whether another program's call interrupted the app, which has not been told of its end.
+  /// Whether another program's call interrupted the app, which has not been notified of its end.
   var isInterrupted = false
   var isWatchingOthers = false
   var services = SoundServices()

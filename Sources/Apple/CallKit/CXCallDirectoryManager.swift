@@ -2,7 +2,7 @@ import CallStore
 public import Foundation
 import Synchronization
 
-/// Loads call directory extensions, and tells whether the user has enabled them.
+/// Loads call directory extensions, and answers whether the user has enabled them.
 ///
 /// Completions run on a private queue.
 ///
@@ -13,7 +13,7 @@ open class CXCallDirectoryManager: NSObject, @unchecked Sendable {
 
   /// Whether the user wants an extension's entries.
   public enum EnabledStatus: Int, Sendable {
-    /// There is no such extension, or nothing can be said.
+    /// There is no such extension, or its state is not known.
     case unknown = 0
     /// They do not count.
     case disabled = 1

@@ -7,7 +7,7 @@ public typealias CXCallDirectoryPhoneNumber = Int64
 /// The greatest number that a call directory takes.
 public let CXCallDirectoryPhoneNumberMax: CXCallDirectoryPhoneNumber = .max - 1
 
-/// A call directory extension: tells whom to block and how to label callers.
+/// A call directory extension: a list of whom to block and how to label callers.
 ///
 /// It runs only to load its data, never for a call. An app subclasses it and overrides
 /// `beginRequest`.

@@ -1,7 +1,7 @@
 import CallState
 public import Foundation
 
-/// What an app knows about a call; what is not set leaves the call as it is.
+/// What is new about a call; a property that is not set leaves the call as it is.
 ///
 /// Setting a property counts, even to the value that it reads: `supportsHolding = false` is a
 /// change, not touching it is none. A capability that was never set counts as supported.

@@ -2,7 +2,7 @@ import CallState
 import Foundation
 import Synchronization
 
-/// What a provider's delegate is to be told, in order.
+/// The messages for a provider's delegate, in order.
 ///
 /// Messages wait while there is no delegate (R28), and while the completion of a request that
 /// caused them has not run (R19). Confined to the call system's queue.

@@ -82,7 +82,7 @@ package struct DirectoryLoadCheck: Sendable {
 }
 
 extension CallStore {
-  /// Whether an extension is enabled; nil if the user has never said.
+  /// Whether an extension is enabled; nil if the user has never decided.
   package func isExtensionEnabled(_ identifier: String) throws -> Bool? {
     try database.read { database in
       try Bool.fetchOne(

@@ -1,7 +1,7 @@
 /// A side of a headset, by the name under which its choice is kept.
 package enum RememberedSide: String, CaseIterable, Sendable {
-  /// What the user speaks into.
+  /// The microphone's side.
   case microphone
-  /// What the user hears.
+  /// The loudspeaker's side.
   case loudspeaker
 }

@@ -21,6 +21,6 @@ open class NSUserActivity: NSObject {
   /// The page that shows the same.
   open var webpageURL: URL?
 
-  /// The interaction that led to it, which the module of intents knows.
+  /// The interaction that led to it, whose type the module `Intents` has.
   package var attachment: AnyObject?
 }

@@ -36,7 +36,7 @@ open class INInteraction: NSObject {
 
 /// Which way a call or message went.
 public enum INInteractionDirection: Int, Sendable {
-  /// Not said.
+  /// Not specified.
   case unspecified = 0
   /// From this side.
   case outgoing = 1

@@ -41,7 +41,7 @@ open class INPerson: NSObject {
   open var customIdentifier: String? { custom }
 }
 
-/// How to reach somebody.
+/// How to reach a person.
 open class INPersonHandle: NSObject {
   private let address: String?
   private let kind: INPersonHandleType
@@ -69,5 +69,5 @@ public enum INPersonHandleType: Int, Sendable {
   case phoneNumber = 2
 }
 
-/// A picture of somebody; nothing here draws it.
+/// A picture of a person; nothing here draws it.
 open class INImage: NSObject {}

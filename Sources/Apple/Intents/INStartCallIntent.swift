@@ -5,7 +5,7 @@ public let INStartAudioCallIntentIdentifier = "INStartAudioCallIntent"
 /// The type of an activity that asks for a video call, by its old name: `INStartVideoCallIntent`.
 public let INStartVideoCallIntentIdentifier = "INStartVideoCallIntent"
 
-/// Call somebody.
+/// Call a person.
 open class INStartCallIntent: INIntent {
   private let people: [INPerson]?
   private let capability: INCallCapability
@@ -36,7 +36,7 @@ open class INStartCallIntent: INIntent {
   open var destinationType: INCallDestinationType { destination }
 }
 
-/// Call somebody with voice: the old name.
+/// Call a person with voice: the old name.
 open class INStartAudioCallIntent: INIntent {
   private let people: [INPerson]?
 
@@ -50,7 +50,7 @@ open class INStartAudioCallIntent: INIntent {
   open var contacts: [INPerson]? { people }
 }
 
-/// Call somebody with pictures: the old name.
+/// Call a person with video: the old name.
 open class INStartVideoCallIntent: INIntent {
   private let people: [INPerson]?
 
@@ -66,7 +66,7 @@ open class INStartVideoCallIntent: INIntent {
 
 /// With or without pictures.
 public enum INCallCapability: Int, Sendable {
-  /// Not said.
+  /// Not specified.
   case unknown = 0
   /// Voice.
   case audioCall = 1
@@ -76,7 +76,7 @@ public enum INCallCapability: Int, Sendable {
 
 /// Through which loudspeaker.
 public enum INCallAudioRoute: Int, Sendable {
-  /// Not said.
+  /// Not specified.
   case unknown = 0
   /// The loudspeaker.
   case speakerphoneAudioRoute = 1
@@ -86,7 +86,7 @@ public enum INCallAudioRoute: Int, Sendable {
 
 /// What kind of number a call goes to.
 public enum INCallDestinationType: Int, Sendable {
-  /// Not said.
+  /// Not specified.
   case unknown = 0
   /// An ordinary one.
   case normal = 1

@@ -1,6 +1,6 @@
 import CALSA
 
-/// A sound device that ALSA knows.
+/// A sound device, as ALSA lists it.
 package struct DeviceDescription: Equatable, Sendable {
   /// The name to open it by.
   package let name: String

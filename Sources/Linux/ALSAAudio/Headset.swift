@@ -15,7 +15,7 @@ package struct DeviceWishes: Equatable, Sendable {
   /// the profile.
   package var usesProfile: Bool
 
-  /// The shortest Opus frame, at the codec's rate, unless told otherwise.
+  /// The shortest Opus frame, at the codec's rate, unless another is given.
   package init(
     periodNanoseconds: Int64 = 2_500_000,
     rate: SampleRate = .voice,
@@ -142,7 +142,7 @@ public struct Headset: AudioDevice, ~Copyable {
     other.isOneDevice = Self.isOneServer(other.capture, other.playback)
   }
 
-  // A card tells its pointer by interrupts, and may have it anywhere between them.
+  // A card reports its pointer at interrupts; it may be anywhere between them.
   private static func isOneServer(
     _ capture: borrowing CaptureSide,
     _ playback: borrowing PlaybackSide

@@ -36,7 +36,7 @@ struct MixerPlan: Equatable, Sendable {
 
   /// Below that share of its range a control is inaudible.
   private static let silentLevel = 0.02
-  /// Loud enough to be heard, and not to startle.
+  /// Loud enough to be audible, and not to startle.
   private static let audibleLevel = 2.0 / 3
 
   let changes: [Change]

@@ -27,7 +27,7 @@ struct PCM: ~Copyable {
   /// What lay in the ring when it was last looked at, and after the last transfer.
   private var seenFrames = 0
   private var leftFrames = 0
-  /// This stream's own descriptors, for what a plugin has to be told outside of a poll.
+  /// This stream's own descriptors, for events that a plugin handles outside of a poll.
   private var descriptors = FixedArray<pollfd>(repeating: pollfd(), count: 8)
   private var descriptorCount = 0
   private var writes = 0
@@ -131,7 +131,7 @@ struct PCM: ~Copyable {
     )
   }
 
-  /// Lets a plugin take note of what its descriptors have to tell, without waiting for them.
+  /// Lets a plugin handle the events of its descriptors, without waiting for them.
   ///
   /// A loudspeaker is never waited for: its buffer is always far from full, so a poll for room
   /// would not sleep. Once in eight turns is often enough, and saves a system call in the others.
@@ -153,7 +153,7 @@ struct PCM: ~Copyable {
 
   /// Frames that lie in the ring: queued for playback, waiting for capture.
   ///
-  /// Asked before anything else: it moves the hardware pointer and tells of an xrun, in which some
+  /// Asked before anything else: it moves the hardware pointer and reports an xrun, in which some
   /// plugins go on answering the old delay. The next transfer then recovers.
   @_noAllocation @_noLocks
   mutating func ringFrames() -> FrameCount {

@@ -86,7 +86,7 @@ package struct SoundCard: Equatable, Sendable {
     let same = alike.filter { !identity.serial.isEmpty && $0.identity.serial == identity.serial }
     if same.count == 1 { return same[0] }
     if let inPlace = alike.first(where: { $0.identity.path == identity.path }) { return inPlace }
-    // Two of a make without serial numbers, or with the same one, cannot be told apart elsewhere.
+    // Two of a make without serial numbers, or with the same one, look alike at other ports.
     return identity.product.isEmpty || alike.count != 1 ? nil : alike[0]
   }
 

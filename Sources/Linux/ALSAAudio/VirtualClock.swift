@@ -30,7 +30,7 @@ struct VirtualClock: ~Copyable {
   @_noAllocation @_noLocks
   mutating func start(at now: MonotonicInstant) {
     origin = now
-    // The timer tells of whole periods since then, not since it was made.
+    // The timer counts whole periods since then, not since it was made.
     _ = realtime_timer_restart(descriptor, periodNanoseconds)
   }
 

@@ -3,7 +3,7 @@ import Foundation
 import MediaCore
 import RealTime
 
-/// A microphone that hears a WAV file once, from the moment it is started, then silence.
+/// A microphone that captures a WAV file once, from its start, then silence.
 struct VirtualMicrophone: ~Copyable {
   let rate: SampleRate
   var clock: VirtualClock
@@ -22,7 +22,7 @@ struct VirtualMicrophone: ~Copyable {
     soundFrames = 0
   }
 
-  /// A microphone that hears the file at `path`.
+  /// A microphone that captures the file at `path`.
   init(path: String, wishes: DeviceWishes) throws(AudioDeviceError) {
     let device = DeviceName.file(path).description
     let wave = try Self.load(path: path, device: device)

@@ -31,7 +31,7 @@ struct VoiceChannel: ~Copyable {
     if level > levels[channel] { levels[channel] = level }
   }
 
-  /// Chooses anew, once what is to be heard for `nanoseconds` has been noted.
+  /// Chooses anew, once the levels of `nanoseconds` of sound have been noted.
   @_noAllocation @_noLocks
   mutating func choose(after nanoseconds: Int64) {
     var loudest = chosen

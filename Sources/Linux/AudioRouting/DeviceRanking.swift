@@ -29,7 +29,7 @@ package enum DeviceRanking {
   private static func standing(of device: DeviceDescription) -> (rank: Int, reason: String) {
     let words = (device.name + " " + device.label).lowercased()
     if device.name == "default" { return (0, "the desktop's choice") }
-    // Nothing is heard from a screen without loudspeakers.
+    // A screen may have no loudspeakers.
     if words.contains("hdmi") || words.contains("displayport") { return (7, "a screen") }
     if words.contains("headset") { return (1, "a headset") }
     if words.contains("bluez") || words.contains("bluetooth") { return (2, "on Bluetooth") }

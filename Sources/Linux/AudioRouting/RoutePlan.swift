@@ -86,7 +86,7 @@ package struct RoutePlan: Sendable {
   private(set) var playback: Side
 
   /// Both sides have what was wished for; `known` are cards that were once there, by the names that
-  /// were used, beside those that `devices` knows.
+  /// were used, beside those that `devices` names.
   package init(
     _ devices: DeviceSelection,
     cards: [SoundCard],
@@ -219,7 +219,7 @@ package struct RoutePlan: Sendable {
     for side in Self.sides where isNew(fresh[side], on: side) {
       let current = self[side].current
       self[side] = fresh[side]
-      // A card may have another number by now than the user knows.
+      // A card may have another number by now than when it was named.
       let named = wanted(of: side, among: cards)
       self[side].isSettled = current == named ?? fresh[side].wanted
       self[side].current = current

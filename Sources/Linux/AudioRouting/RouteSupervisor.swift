@@ -8,9 +8,8 @@ package import VoiceEngine
 
 /// Sees to it that a running voice engine has devices, whatever is unplugged, taken or restarted.
 ///
-/// A side that is lost gets silence at once, so that nothing of the call stands still, then the
-/// best device there is; what was wished for is looked for until it is back, ten times a second at
-/// first.
+/// A side that is lost gets silence at once, so that the call goes on, then the best device there
+/// is. The wished-for device is looked for until it is back, ten times a second at first.
 ///
 /// **Life cycle:** works from its initialiser until `stop`.
 /// **Thread safety:** any thread; devices are opened on a queue of its own.

@@ -26,7 +26,7 @@ package final class CardReservations: Sendable {
   private static let path = "/org/freedesktop/ReserveDevice1/Audio"
   /// Above every sound server's.
   private static let priority = Int32.max
-  /// How often it is looked, 10 ms apart, whether a holder that said yes has let go.
+  /// How often to check, 10 ms apart, whether a holder that agreed has released the card.
   private static let patience = 50
 
   private let address: String?
@@ -76,13 +76,13 @@ package final class CardReservations: Sendable {
       "RequestRelease",
       [.int32(Self.priority)]
     )
-    // A holder that does not answer would not tell its name either.
+    // A holder that does not answer would not give its name either.
     guard let reply = try? answer.get() else {
       if bus.own(name) ?? true { return false }
       throw Refusal(holder: Self.somebody)
     }
     if reply == [.bool(true)] {
-      // Some give the name up a moment after they have said yes.
+      // Some release the name a moment after they have agreed.
       for attempt in 0...Self.patience {
         if attempt > 0 { Thread.sleep(forTimeInterval: 0.01) }
         if bus.own(name, replacing: true) ?? true { return true }

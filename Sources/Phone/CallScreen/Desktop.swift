@@ -6,7 +6,7 @@ import DesktopServices
 package enum Desktop {
   /// A call screen on the desktop.
   ///
-  /// The notification server where there is one, since it tells when the user closes a
+  /// The notification server where there is one, since it reports when the user closes a
   /// notification; else, as in a sandbox, the portal.
   ///
   /// - Parameters:

@@ -28,7 +28,7 @@ final class SIPCall {
   }
 
   deinit {
-    // Releasing a session that stands sends BYE or CANCEL; libre keeps it until that is done.
+    // Releasing an open session sends BYE or CANCEL; libre keeps it until that is done.
     _ = unsafe mem_deref(UnsafeMutableRawPointer(session))
     _ = unsafe mem_deref(remoteOffer)
   }
@@ -160,7 +160,7 @@ final class SIPCall {
     guard let body = unsafe message?.pointee.mb, let description,
       let media = unsafe description.negotiate(with: body, isOffer: false)
     else {
-      // A call that stands outlives a description that makes no sense.
+      // An established call outlives a description that makes no sense.
       lacksCodec = !isEstablished
       return EPROTO
     }

@@ -52,11 +52,11 @@ public enum SIPEvent: Equatable, Sendable {
   case incoming(SIPCallID, from: String, displayName: String?, source: String)
   /// The far side rings.
   case ringing(SIPCallID)
-  /// The call stands.
+  /// The dialog is confirmed: both sides can talk.
   case established(SIPCallID)
   /// What the sides agreed on, at first and after each re-INVITE.
   case media(SIPCallID, NegotiatedMedia)
-  /// A re-INVITE could not be sent, for the given reason: the far side knows nothing of what has
+  /// A re-INVITE could not be sent, for the given reason: the far side was not notified of what has
   /// changed.
   case renegotiationFailed(SIPCallID, reason: String)
   /// The call is over.

@@ -61,13 +61,13 @@ final class SIPStack {
     unsafe sip_listen(nil, sip, false, { _, _ in true }, nil)
   }
 
-  /// The address with the port in use, for people to be told.
+  /// The address with the port in use, to be shown.
   var address: String {
     let port = unsafe re_transport_port(sip, 0, host)
     return "\(SIPAddress.literal(host)):\(port)"
   }
 
-  /// Closes as soon as the sessions that are being ended are over, and tells the agent.
+  /// Closes as soon as the sessions that are being ended are over, and notifies the agent.
   func close() {
     unsafe sip_close(sip, false)
   }

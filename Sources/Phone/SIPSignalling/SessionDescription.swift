@@ -78,7 +78,7 @@ final class SessionDescription {
     }
   }
 
-  /// Whether this side talks and hears from the next description on, or holds the call (RFC 3264
+  /// Whether this side sends and receives from the next description on, or holds (RFC 3264
   /// section 8.4).
   func setHeld(_ isHeld: Bool) {
     unsafe sdp_media_set_ldir(media, isHeld ? SDP_INACTIVE : SDP_SENDRECV)

@@ -57,7 +57,7 @@ public actor UserAgent {
 
   // MARK: Life cycle
 
-  /// Binds the addresses and returns them with the port in use, for people to be told.
+  /// Binds the addresses and returns them with the port in use, to be shown.
   ///
   /// Where every address of the machine is listened at, those that come later are as well
   /// (`SIPEvent.listening`).

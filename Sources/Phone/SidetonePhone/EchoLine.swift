@@ -8,7 +8,7 @@ import VoiceEngine
 /// Answers everybody at once and says back what they say, for tests from afar and for measuring
 /// load.
 ///
-/// It is no phone: no call system knows of its calls, hence as many stand at a time as the machine
+/// It is no phone: the call system has no part in it, so it takes as many calls as the machine
 /// carries, over one voice thread for each core, without a sound card.
 ///
 /// **Life cycle:** `start` listens, `stop` hangs up and releases. **Thread safety:** an actor.

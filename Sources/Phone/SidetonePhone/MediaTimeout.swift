@@ -4,7 +4,7 @@ import VoiceEngine
 enum MediaTimeout: Equatable, CustomStringConvertible {
   /// The far side's host reports its RTP port as closed.
   case refused
-  /// The far side's media has said goodbye (RTCP BYE, RFC 3550 section 6.6), and neither a hold nor
+  /// The far side's source has left (RTCP BYE, RFC 3550 section 6.6), and neither a hold nor
   /// new media has followed.
   case goodbye
   /// Nothing was received for so many seconds.

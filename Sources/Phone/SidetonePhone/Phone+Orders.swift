@@ -9,7 +9,7 @@ import VoiceEngine
 
 /// How a phone carries out what `PhoneControl` orders.
 extension Phone {
-  /// The engine of the active session, nil while no call is heard.
+  /// The engine of the active session, nil while no call is active.
   var engine: CallEngine? { AVAudioSession.sharedInstance().voiceEngine }
 
   /// Carries orders out one after the other; `action` is what some of them answer.

@@ -180,7 +180,7 @@ public actor Phone {
     try await controller.request(CXTransaction(actions: ends + [CXAnswerCallAction(call: uuid)]))
   }
 
-  /// Holds a call: neither side hears the other, and the sound devices are free unless another call
+  /// Holds a call: no voice is sent or played, and the sound devices are free unless another call
   /// has them; or resumes it, whereupon the active call is held.
   public func setHeld(_ uuid: UUID, _ isHeld: Bool) async throws {
     try await controller.request(

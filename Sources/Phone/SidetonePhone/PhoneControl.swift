@@ -33,7 +33,7 @@ struct PhoneControl: Sendable {
   /// The call of a dialog; nil if it has ended.
   func call(of sip: SIPCallID) -> PhoneCall? { calls.first { $0.sip == sip } }
 
-  /// The calls that are heard unless the user holds them.
+  /// The calls that are not held, to end before another one is answered.
   func callsToEnd(before answered: UUID) -> [UUID] {
     calls.filter { $0.uuid != answered && !$0.isHeld }.map(\.uuid)
   }

@@ -1,7 +1,7 @@
 import AVFAudio
 import Foundation
 
-/// Turns what the audio session tells of its devices into events of a phone.
+/// Turns the audio session's notifications into events of a phone.
 ///
 /// **Life cycle:** observes from its initialiser until `stop`. **Thread safety:** belongs to the
 /// phone.

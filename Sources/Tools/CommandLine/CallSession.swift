@@ -127,7 +127,7 @@ struct CallSession {
     if endsAfterFirst && state.outcome == nil { throw CommandFailure("interrupted before a call") }
   }
 
-  // Where there is a desktop, calls appear there as well; and they are heard.
+  // Where there is a desktop, calls appear there as well, and ring.
   private func announce(_ phone: Phone) {
     let screen = Desktop.callScreen(decide: { CallScreens.decide($0) }) { [logger] handle in
       Task {

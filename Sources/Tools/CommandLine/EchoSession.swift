@@ -3,8 +3,8 @@ import Foundation
 import Histogram
 import SidetonePhone
 
-/// `listen --answer --echo`: answers everybody until interrupted, and tells each second what that
-/// costs.
+/// `listen --answer --echo`: answers every caller until interrupted, and prints the cost each
+/// second.
 struct EchoSession {
   let configuration: PhoneConfiguration
   let printer: EventPrinter

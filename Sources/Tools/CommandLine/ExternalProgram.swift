@@ -1,6 +1,6 @@
 import Foundation
 
-/// A program of somebody else's, found by `PATH`.
+/// A program of another package, found by `PATH`.
 enum ExternalProgram {
   /// Runs it to its end, and returns what it printed; throws if it is not there, or says that it
   /// failed.

@@ -46,7 +46,7 @@ struct OpenCommand: AsyncParsableCommand {
   }
 }
 
-/// A link that names somebody to call.
+/// A link that names a person to call.
 struct CallLink {
   private let scheme: String
   private let rest: String
@@ -76,7 +76,7 @@ struct CallLink {
   }
 }
 
-/// What tells the desktop which links this program opens.
+/// The desktop entry that names the links which this program opens.
 enum DesktopEntry {
   /// Writes the entry to the user's applications.
   static func install() throws {

@@ -19,7 +19,7 @@ struct SimulationReport {
   private var newest: SimulatedCall.Observation?
   /// Datagrams sent towards the listener, and how many of them the network lost.
   var traffic = (sent: 0, lost: 0)
-  /// How what was heard sounded, if that was scored.
+  /// The score of the received sound, if it was scored.
   var quality: PerceivedQuality?
 
   init(network: String, seed: UInt64) {

@@ -16,7 +16,7 @@ package struct Axis: Equatable, Sendable {
     let finite = values.filter(\.isFinite) + (range.map { [$0.lowerBound, $0.upperBound] } ?? [])
     var low = finite.min() ?? 0
     var high = finite.max() ?? 1
-    // Beyond what a chart can tell apart there is nothing to draw.
+    // A chart cannot show finer steps.
     if abs(low) > 1e12 || abs(high) > 1e12 { (low, high) = (0, 1) }
     if high - low < 1e-9 { (low, high) = (low - 0.5, high + 0.5) }
     let step = Self.roundStep(atLeast: (high - low) / Double(count))

@@ -29,7 +29,7 @@ package struct Chart: Equatable, Sendable {
     }
   }
 
-  /// What stands above the chart.
+  /// The title above the chart.
   package var title: String
   /// To the right.
   package var horizontal: Axis

@@ -14,7 +14,7 @@ package struct Waterfall: Equatable, Sendable {
     }
   }
 
-  /// What stands above the bars.
+  /// The title above the bars.
   package var title: String
   /// What is summed up, with its unit.
   package var axis: Axis

@@ -57,8 +57,8 @@ package struct DeviceClock: Sendable {
     isRestarted = true
   }
 
-  /// Takes in the device's position at `instant`: `frames` sampled or sounded since it began, at its
-  /// own rate.
+  /// Takes in the device's position at `instant`: `frames` sampled or sounded since it began, at
+  /// its own rate.
   ///
   /// A loudspeaker `isDry` if it has nothing to play.
   @_noAllocation @_noLocks

@@ -40,7 +40,7 @@ package final class SimulatedCall {
     package init() {}
   }
 
-  /// How the far side is heard at a moment.
+  /// The playback of the far side's sound at a moment.
   package struct Observation: Equatable, Sendable {
     /// Seconds since the call began.
     package var second: Double
@@ -50,7 +50,7 @@ package final class SimulatedCall {
     package var target: Double
     /// What the stream has done so far.
     package var stream: StreamStatistics
-    /// What the far side's stream, which is heard, has done so far.
+    /// What the received stream has done so far.
     package var far: StreamStatistics?
     /// What the headset's side has done so far.
     package var engine: EngineStatistics
@@ -169,7 +169,7 @@ package final class SimulatedCall {
     }
   }
 
-  /// What the near side hears, at its loudspeaker's rate.
+  /// What the near side plays, at its loudspeaker's rate.
   package var heard: [Float] { near.card.heard }
 
   /// Datagrams that were sent to the near side, and how many of them the network lost.

@@ -46,7 +46,7 @@ package struct ScriptedHeadset: AudioDevice, ~Copyable {
   /// Does nothing.
   package mutating func acknowledge(_ descriptors: inout FixedArray<pollfd>, from first: Int) {}
 
-  /// What the microphone has heard in whole periods.
+  /// What the microphone has captured in whole periods.
   package mutating func read(into block: inout SampleBuffer) -> DeviceTransfer {
     microphone.read(into: &block)
   }

@@ -1,7 +1,7 @@
 package import MediaCore
 import RealTime
 
-/// A headset's sound card in virtual time: its crystals, what the microphone hears, what the
+/// A headset's sound card in virtual time: its oscillators, what the microphone captures, what the
 /// loudspeaker sounds, and what happens to it.
 ///
 /// **Thread safety:** one thread at a time.
@@ -19,7 +19,7 @@ package final class ScriptedSoundCard {
     package var takesBlocks = false
     /// What happens, in order of time.
     package var faults: [DeviceFault] = []
-    /// What the microphone hears, over and over, at 48 kHz; nothing if empty.
+    /// The microphone's sound, again and again, at 48 kHz; silence if empty.
     package var sound: [Float] = []
     /// Whether what the loudspeaker sounds is kept.
     package var isRecorded = true
@@ -115,7 +115,7 @@ package final class ScriptedSoundCard {
 
   // MARK: Sound
 
-  // Its crystals run on while it is unplugged: what it would have heard and sounded counts.
+  // Its crystals run on while it is unplugged: what it would have captured and played counts.
   func start(_ sides: StreamDirections, fill: FrameCount) {
     if begin == nil { begin = time.now }
     opened = passed

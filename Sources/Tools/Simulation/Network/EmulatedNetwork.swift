@@ -1,7 +1,7 @@
 import Glibc
 package import MediaCore
 
-/// One direction of a network: tells when each packet arrives, or that it does not.
+/// One direction of a network: when each packet arrives, or that it does not.
 ///
 /// The order is kept, as a queue keeps it, but for packets that are to be overtaken. The same seed
 /// and the same times of sending give the same fates. **Thread safety:** one thread at a time.

@@ -4,7 +4,7 @@ package import MediaCore
 ///
 /// A text file with one line per packet: when it was sent and when it arrived, in milliseconds of
 /// any two clocks, or `lost` instead of the latter; lines that begin with `#` say nothing. The
-/// fastest packet counts as `baseNanoseconds` under way, since two clocks do not tell.
+/// fastest packet counts as `baseNanoseconds` under way, since two clocks cannot be compared.
 package struct NetworkTrace: PacketPath, Equatable, Sendable {
   /// Why a file cannot be used.
   package enum ParseError: Error, Equatable, Sendable {
