@@ -1,7 +1,7 @@
 import CallKit
 import Intents
 
-/// Somebody to call, as a link or the list of recent calls names them.
+/// A person to call, as a link or the list of recent calls names them.
 struct StartCallRequest {
   let handle: String
   let isVideo: Bool

@@ -28,9 +28,9 @@ struct SlowDeviceTests {
       unsafe unlink(path)
     }
 
-    /// Returns once somebody has begun to open the device.
+    /// Returns once the session has begun to open the device.
     func waitForReader() {
-      // Refused as long as nobody reads.
+      // Refused as long as there is no reader.
       while descriptor < 0 { descriptor = unsafe open(path, O_WRONLY | O_NONBLOCK) }
     }
 

@@ -275,7 +275,7 @@ struct HoldRulesTests {
     try script.start("C")
     script.fulfilAll()
     script.take()
-    // The network was slow to resume it; meanwhile the user has called somebody else.
+    // The network was slow to resume it; meanwhile the user has called another person.
     script.answer(resume)
     #expect(script.take().isEmpty && script.phase("C") == .started)
     #expect(script.entry("A")?.isOnHold == true)

@@ -4,7 +4,7 @@ import Testing
 /// Hold, a second call, a conference and keys, between processes, on the wire and in the sound.
 @Suite(.serialized)
 struct SeveralCallsTests {
-  /// Somebody with a tone for a voice.
+  /// A caller whose voice is a tone.
   private struct Party {
     let hertz: Double
     let heard: URL

@@ -47,7 +47,7 @@ struct PacketCaptureTests {
       capture.add(frame: bytes, linkType: linkType, at: Int64(arrival) * 1_000_000)
       if number == 0 { capture.add(frame: bytes, linkType: linkType, at: 5_001_000_000) }
     }
-    // Somebody else's call, and no call at all.
+    // Another call, and no call at all.
     for number in 0..<50 {
       let bytes = Self.frame(number, ssrc: 9, linkType: linkType, version: version)
       capture.add(frame: bytes, linkType: linkType, at: Int64(number))

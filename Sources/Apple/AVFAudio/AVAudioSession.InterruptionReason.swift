@@ -1,7 +1,7 @@
 extension AVAudioSession {
   /// Why the session was interrupted.
   public enum InterruptionReason: UInt, Sendable {
-    /// Somebody else took the device.
+    /// Another program took the device.
     case `default` = 0
     /// The app was suspended.
     case appWasSuspended = 1

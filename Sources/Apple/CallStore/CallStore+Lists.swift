@@ -1,6 +1,6 @@
 import GRDB
 
-/// Somebody whom the user calls often; such a caller may disturb.
+/// A favourite: a person whom the user calls often, and who may disturb.
 package struct Favourite: Equatable, Sendable {
   /// Whom to call.
   package var handle: String

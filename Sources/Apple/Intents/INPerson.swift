@@ -1,6 +1,6 @@
 public import Foundation
 
-/// Somebody to call.
+/// A person to call.
 open class INPerson: NSObject {
   private let handle: INPersonHandle?
   private let components: PersonNameComponents?
@@ -9,7 +9,7 @@ open class INPerson: NSObject {
   private let contact: String?
   private let custom: String?
 
-  /// Somebody with a handle, and names as far as they are known.
+  /// A person with a handle, and names as far as they are known.
   public init(
     personHandle: INPersonHandle,
     nameComponents: PersonNameComponents?,

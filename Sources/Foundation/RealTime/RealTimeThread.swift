@@ -67,7 +67,7 @@ public final class RealTimeThread: Sendable {
   /// Starts a thread that runs `body`.
   ///
   /// `name` is cut to the 15 characters that Linux keeps. `onDenial` is called on the thread,
-  /// before `body`, if the system denies SCHED_FIFO; somebody with more rights may then give it to
+  /// before `body`, if the system denies SCHED_FIFO; a service with more rights may then give it to
   /// the thread of that kernel identifier.
   public init(
     name: String,

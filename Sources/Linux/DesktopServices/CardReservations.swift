@@ -59,7 +59,7 @@ package final class CardReservations: Sendable {
     }
   }
 
-  private static let somebody = "another program"
+  private static let unnamed = "another program"
 
   private static func name(_ number: Int) -> String { "\(interface).Audio\(number)" }
 
@@ -79,7 +79,7 @@ package final class CardReservations: Sendable {
     // A holder that does not answer would not give its name either.
     guard let reply = try? answer.get() else {
       if bus.own(name) ?? true { return false }
-      throw Refusal(holder: Self.somebody)
+      throw Refusal(holder: Self.unnamed)
     }
     if reply == [.bool(true)] {
       // Some release the name a moment after they have agreed.
@@ -90,7 +90,7 @@ package final class CardReservations: Sendable {
     }
     let holder = bus.property("ApplicationName", of: Self.interface, at: path, on: name)
     guard case .string(let words)? = holder, !words.isEmpty else {
-      throw Refusal(holder: Self.somebody)
+      throw Refusal(holder: Self.unnamed)
     }
     throw Refusal(holder: words)
   }

@@ -48,7 +48,7 @@ public enum SIPRefusal: Equatable, Sendable {
 public enum SIPEvent: Equatable, Sendable {
   /// The machine has got other addresses: those that are listened at now, with their ports.
   case listening(at: [String])
-  /// Somebody calls from the numeric address `source`; 180 Ringing has been sent.
+  /// A call arrives from the numeric address `source`; 180 Ringing has been sent.
   case incoming(SIPCallID, from: String, displayName: String?, source: String)
   /// The far side rings.
   case ringing(SIPCallID)

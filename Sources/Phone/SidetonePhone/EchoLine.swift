@@ -15,7 +15,7 @@ import VoiceEngine
 public actor EchoLine {
   /// What became of a caller.
   public enum Event: Equatable, Sendable {
-    /// Somebody calls and is answered.
+    /// A call arrived and was answered.
     case answered(SIPCallID, from: String)
     /// A call is over.
     case ended(SIPCallID, reason: String)

@@ -190,7 +190,7 @@ struct PhoneCall: Equatable, Sendable {
     }
   }
 
-  // A call that nobody answered, or that failed here, was not declined: other devices of the same
+  // A call that was not answered, or failed here, was not declined: other devices of the same
   // user may ring on.
   private func refusal(at now: MonotonicInstant) -> SIPRefusal {
     if case .ringing(let deadline) = phase, now >= deadline { return .unavailable }

@@ -5,7 +5,7 @@ public import VoiceEngine
 public enum PhoneEvent: Equatable, Sendable {
   /// The phone listens at these addresses.
   case registered(addresses: [String])
-  /// Somebody calls.
+  /// A call arrives.
   case incoming(UUID, from: String)
   /// A call is being placed.
   case calling(UUID, to: String)

@@ -9,7 +9,7 @@ import MediaCore
 /// network whose delay changes is wrong by much for a short time: no error teaches more than half a
 /// millisecond does.
 ///
-/// While somebody speaks, a delay that moves shifts one part of a sentence against another, which
+/// In speech, a delay that moves shifts one part of a sentence against another, which
 /// PESQ hears if it is a millisecond or more: it moves slowly then, and fast in the pauses, since
 /// silence has no pitch. Where a sentence was broken off or has only begun, or where the sender
 /// changed its packets, there is nothing to spare.

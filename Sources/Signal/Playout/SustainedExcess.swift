@@ -1,6 +1,6 @@
 import MediaCore
 
-/// When delay that is not needed has to go, even if somebody is speaking all the time.
+/// When excess delay has to go, even if the far side speaks all the time.
 ///
 /// Silence is waited for, since a cut in it is inaudible; but music, a noisy room or a speaker
 /// without a pause would keep what a stall has left for the rest of the call.

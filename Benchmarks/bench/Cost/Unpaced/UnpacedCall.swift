@@ -49,7 +49,7 @@ final class UnpacedCall {
       let next = min(period, call.nextErrand ?? period)
       if next == period { periods += 1 }
       time.skip(to: next)
-      // What waits for a device asks the system, and takes the event; that somebody else gives.
+      // What waits for a device asks the system, and takes the event, which another thread signals.
       _ = unsafe realtime_poll(&news, 1, periodNanoseconds)
       _ = realtime_event_take(news.fd)
       call.turn()
