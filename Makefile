@@ -78,7 +78,7 @@ bench: build-bench
 	$(BENCH)/bench counters --output .build/bench
 	Benchmarks/directory.sh
 	$(BENCH)/bench setup --repeats 6 --output .build/bench
-	$(BENCH)/bench call --seconds 12 --repeats 1 --networks direct --only "sidetone --frame 5" --simulated 1 --output .build/bench
+	$(BENCH)/bench call --seconds 12 --repeats 1 --networks direct --only "sidetone --frame 5" --output .build/bench
 	$(BENCH)/bench scale --calls 0,20 --seconds 4 --output .build/bench
 	$(BENCH)/bench cost --seconds 1 --repeats 1 --output .build/bench
 	$(BENCH)/bench desktop --seconds 0 --restarts 1
@@ -92,11 +92,11 @@ bench-desktop: build-bench
 	$(BENCH)/bench desktop
 
 bench-call: build-bench
-	$(BENCH)/bench call --seconds $(BENCH_SECONDS) --simulated 3
+	$(BENCH)/bench call --seconds $(BENCH_SECONDS)
 
 # Everything at length, and the page that shows it; two hours or more, half an hour with BENCH_SECONDS=15 and one repeat.
 results: build-bench
-	$(BENCH)/bench call --seconds $(BENCH_SECONDS) --simulated 3
+	$(BENCH)/bench call --seconds $(BENCH_SECONDS)
 	$(BENCH)/bench setup
 	$(BENCH)/bench cost
 	$(BENCH)/bench counters

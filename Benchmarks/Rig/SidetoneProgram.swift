@@ -1,6 +1,3 @@
-import MediaCore
-package import VoiceEngine
-
 /// This repository's program.
 package struct SidetoneProgram: CallProgram {
   /// The program with its options.
@@ -11,18 +8,11 @@ package struct SidetoneProgram: CallProgram {
   package let executable: String
   /// What it says of itself on the command line.
   private let options: [String]
-  private let packetFrames: FrameCount?
-  /// False if it asks the card for another period than the rig's.
-  package let isSimulable: Bool
-  private let bitrate: Int?
 
   /// The program at that path; without a packet duration (in ms) packets follow the network.
   package init(_ executable: String, frame: Double? = nil, bitrate: Int? = nil, period: Int? = nil)
   {
     self.executable = executable
-    self.bitrate = bitrate
-    isSimulable = period == nil
-    packetFrames = frame.map { FrameCount($0 * 48) }
     var options: [String] = []
     if let frame {
       options += ["--frame", frame == frame.rounded() ? "\(Int(frame))" : "\(frame)"]
@@ -31,15 +21,6 @@ package struct SidetoneProgram: CallProgram {
     if let period { options += ["--period", "\(period)"] }
     self.options = options
     name = (["sidetone"] + options).joined(separator: " ")
-  }
-
-  /// The stream that it agrees on with another of its kind.
-  package var stream: StreamConfiguration {
-    var configuration = StreamConfiguration.opus(ssrc: 1, seed: 1, withCopies: true)
-    configuration.adaptsPackets = packetFrames == nil && bitrate == nil
-    configuration.packetFrames = packetFrames ?? configuration.packetFrames
-    configuration.bitrate = bitrate ?? configuration.bitrate
-    return configuration
   }
 
   /// Answers at once.

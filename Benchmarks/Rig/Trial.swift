@@ -91,9 +91,7 @@ package struct Trial {
     let begin = rig.frames
     let stalls = server.stalls.count
     let before = running.map { $0.reduce(0) { $0 + $1.processorSeconds } }
-    let witness = try WakeWitness()
     Thread.sleep(forTimeInterval: Double(settings.seconds))
-    let late = witness.stop()
     let end = rig.frames
     let after = running.map { $0.reduce(0) { $0 + $1.processorSeconds } }
     let measured = Double(settings.seconds)
@@ -104,8 +102,7 @@ package struct Trial {
       directions: [],
       processorShares: zip(before, after).map { ($1 - $0) / measured },
       peakMegabytes: running.map { $0.reduce(0) { $0 + $1.peakMegabytes } },
-      stalling: Array(server.stalls.dropFirst(stalls)),
-      late: late
+      stalls: JackServer.longOnes(among: Array(server.stalls.dropFirst(stalls)))
     )
     for program in running.joined() where !program.isRunning {
       throw RigError("\(self.program.name) ended by itself: \(program.output.suffix(300))")

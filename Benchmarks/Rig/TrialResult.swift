@@ -1,5 +1,4 @@
 import Foundation
-package import Simulation
 
 /// What one program did on one network, once.
 package struct TrialResult: Codable, Sendable {
@@ -27,66 +26,17 @@ package struct TrialResult: Codable, Sendable {
   package var network: String
   /// Both directions.
   package var directions: [Direction]
-  /// Processor seconds for each second of the call, of each end; none of a simulated call.
+  /// Processor seconds for each second of the call, of each end.
   package var processorShares: [Double]
-  /// The most memory each end had resident, in megabytes; none of a simulated call.
+  /// The most memory each end had resident, in megabytes.
   package var peakMegabytes: [Double]
   /// How often jackd was kept waiting for longer than a period while the call was measured.
   package var stalls: Int
-  /// How long each wait was, the shorter ones included, in milliseconds; nil if that was not noted.
-  package var stallMilliseconds: [Double]?
-  /// By how much a thread with the voice thread's priority woke too late, each time, in
-  /// milliseconds; nil if that was not noted.
-  package var lateMilliseconds: [Double]?
 }
 
 extension TrialResult {
   /// The loopback interface as a network.
   static let direct = "direct"
-
-  /// What a call was like during which jackd was kept waiting, and threads woke late, for so many
-  /// milliseconds.
-  init(
-    program: String,
-    network: String,
-    directions: [Direction],
-    processorShares: [Double],
-    peakMegabytes: [Double],
-    stalling: [Double],
-    late: [Double]
-  ) {
-    self.init(
-      program: program,
-      network: network,
-      directions: directions,
-      processorShares: processorShares,
-      peakMegabytes: peakMegabytes,
-      stalls: JackServer.longOnes(among: stalling),
-      stallMilliseconds: stalling,
-      lateMilliseconds: late
-    )
-  }
-
-  /// What a call in virtual time was like.
-  init(simulated program: String, over network: String, _ directions: [Direction]) {
-    self.init(
-      program: program,
-      network: network,
-      directions: directions,
-      processorShares: [],
-      peakMegabytes: [],
-      stalling: [],
-      late: []
-    )
-  }
-
-  /// Whether it is a call of that program on that network, or the loopback interface if nil.
-  package func isCall(of program: String, over conditions: NetworkConditions?) -> Bool {
-    self.program == program && network == conditions?.name ?? Self.direct
-  }
-
-  /// Whether the call was held in virtual time.
-  var isSimulated: Bool { processorShares.isEmpty }
 
   /// Whether a voice came through both ways.
   package var isSetUp: Bool {

@@ -30,9 +30,6 @@ package struct LatencyReport: Codable {
         Percentiles(direction.pesq).median
       )
     }
-    guard !trial.isSimulated else {
-      return "\(trial.network), \(trial.program), simulated: " + directions.joined(separator: "; ")
-    }
     let cost = String(
       format: "processor %.2f and %.2f %%, memory %.0f and %.0f MB, stalls of jackd %d",
       100 * trial.processorShares[0],
@@ -45,10 +42,8 @@ package struct LatencyReport: Codable {
     return head + (directions + [cost]).joined(separator: "; ")
   }
 
-  /// The real trials of one program on one network.
-  private var groups: [[TrialResult]] { Self.groups(of: trials.filter { !$0.isSimulated }) }
-
-  private static func groups(of trials: [TrialResult]) -> [[TrialResult]] {
+  /// The trials of one program on one network.
+  private var groups: [[TrialResult]] {
     func networkIndex(_ group: [TrialResult]) -> Int {
       trials.firstIndex { $0.network == group[0].network } ?? 0
     }
@@ -60,44 +55,6 @@ package struct LatencyReport: Codable {
       groups[key, default: []].append(trial)
     }
     return order.compactMap { groups[$0] }.sorted { networkIndex($0) < networkIndex($1) }
-  }
-
-  /// What the rig measured beside what the simulation says of the same calls, in Markdown; nil if
-  /// nothing was simulated.
-  package var agreement: String? {
-    let rows = Self.groups(of: trials.filter(\.isSimulated)).compactMap { simulated in
-      groups.first {
-        $0[0].network == simulated[0].network && $0[0].program == simulated[0].program
-      }
-      .map { Self.agreement(of: $0, with: simulated) }
-    }
-    guard !rows.isEmpty else { return nil }
-    let head = [
-      "| Network | Program | measured: median, 95 % (ms) | simulated (ms) "
-        + "| measured: PESQ-WB | simulated |",
-      "|---|---|---|---|---|---|",
-    ]
-    return (head + rows).joined(separator: "\n")
-  }
-
-  // Each direction of each call counts; of simulated calls the least and the most are shown.
-  private static func agreement(of real: [TrialResult], with simulated: [TrialResult]) -> String {
-    func texts(_ trials: [TrialResult]) -> (delay: String, pesq: String) {
-      func span(_ values: [Double], _ digits: Int = 1) -> String {
-        let percentiles = Percentiles(values)
-        guard percentiles.count > 0 else { return "–" }
-        return String(format: "%.*f to %.*f", digits, percentiles(0), digits, percentiles(1))
-      }
-      let directions = trials.filter(\.isSetUp).flatMap(\.directions)
-      let delays = directions.map { Percentiles($0.delays) }
-      return (
-        span(delays.map(\.median)) + ", " + span(delays.map { $0(0.95) }),
-        span(directions.map { Percentiles($0.pesq).median }, 2)
-      )
-    }
-    let (measured, expected) = (texts(real), texts(simulated))
-    return "| \(real[0].network) | `\(real[0].program)` | \(measured.delay) | \(expected.delay) "
-      + "| \(measured.pesq) | \(expected.pesq) |"
   }
 
   /// The table in Markdown: of several calls the one in the middle, how far they lie apart, and the
@@ -157,20 +114,8 @@ package struct LatencyReport: Codable {
       loopback interface; the others are emulated from a seed. \(Self.ran(date, machine))
 
       \(table)
-      \(agreementSection)
+
       \(pictures.joined(separator: "\n"))
-      """
-  }
-
-  private var agreementSection: String {
-    guard let agreement else { return "" }
-    return """
-
-      The same calls in virtual time (`SimulatedCall`), judged in the same way; least and most of
-      all directions of all calls:
-
-      \(agreement)
-
       """
   }
 

@@ -25,14 +25,6 @@ struct CallCommand: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "Hold each of our own calls in virtual time as well, with so many seeds.",
-      valueName: "n"
-    )
-  )
-  var simulated = 0
-
-  @Option(
-    help: ArgumentHelp(
       "Let so many other processes take all the processor that they get.",
       valueName: "n"
     )
@@ -97,12 +89,6 @@ struct CallCommand: ParsableCommand {
     guard (0...100).contains(busy) else {
       throw ValidationError("--busy is between 0 and 100")
     }
-    guard busy == 0 || simulated == 0 else {
-      throw ValidationError("--simulated has no counterpart of --busy")
-    }
-    guard (0...100).contains(simulated) else {
-      throw ValidationError("--simulated is between 0 and 100")
-    }
     _ = try conditions()
   }
 
@@ -147,57 +133,10 @@ struct CallCommand: ParsableCommand {
         }
       }
     }
-    report.trials += try simulate(
-      as: report.trials,
-      saying: conversation,
-      settings: settings,
-      in: work.url
-    )
     try write(report)
     print(report.table)
-    if let agreement = report.agreement { print(agreement) }
     guard !report.trials.isEmpty else {
       throw RigError("\(failures) calls failed, none was measured")
     }
-  }
-
-  // The rig's period is the card's: programs that ask for another have no counterpart.
-  private func simulate(
-    as trials: [TrialResult],
-    saying conversation: Conversation,
-    settings: Trial.Settings,
-    in folder: URL
-  ) throws -> [TrialResult] {
-    guard simulated > 0 else { return [] }
-    var settings = settings
-    var results: [TrialResult] = []
-    let own = try programs.compactMap { $0 as? SidetoneProgram }.filter(\.isSimulable)
-      .map { ($0, try EncodingTime(of: $0.stream, saying: conversation)) }
-    for (conditions, (program, encoding)) in try conditions().flatMap({ network in
-      own.map { (network, $0) }
-    }) {
-      let models = trials.filter { $0.isCall(of: program.name, over: conditions) }
-      guard !models.isEmpty else { continue }
-      for seed in 0..<simulated {
-        settings.seed = UInt64(seed + 1)
-        let trial = SimulatedTrial(
-          program.stream,
-          over: conditions,
-          saying: conversation,
-          settings: settings,
-          encoding: encoding,
-          stallingAs: models[seed % models.count]
-        )
-        let place = folder.appendingPathComponent("simulated-\(results.count)")
-        do {
-          let result = try trial.run(as: program.name, in: place)
-          print(LatencyReport.line(of: result))
-          results.append(result)
-        } catch {
-          print("\(program.name) was not simulated: \(error)")
-        }
-      }
-    }
-    return results
   }
 }
