@@ -141,22 +141,6 @@ int64_t raw_voice_call(raw_voice *voice, const float *speech, int64_t count, int
   return packets > 0 ? -1 : raw_processor_nanoseconds() - begin;
 }
 
-int64_t raw_voice_encoding(raw_voice *voice, const float *speech, int64_t count, int packets) {
-  unsigned char packet[1276];
-  int64_t period = (int64_t)voice->frames * 1000000000 / 48000, sum = 0;
-  int64_t due = nanoseconds(CLOCK_MONOTONIC);
-  for (int64_t index = 0; index < packets; index++) {
-    struct timespec wake = {due / 1000000000, due % 1000000000};
-    clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &wake, NULL);
-    int64_t begin = nanoseconds(CLOCK_MONOTONIC);
-    const float *input = speech + index * voice->frames % (count - voice->frames);
-    if (opus_encode_float(voice->encoder, input, voice->frames, packet, sizeof packet) < 0) return -1;
-    sum += nanoseconds(CLOCK_MONOTONIC) - begin;
-    due += period;
-  }
-  return sum / packets;
-}
-
 void raw_voice_close(raw_voice *voice) {
   opus_encoder_destroy(voice->encoder);
   opus_decoder_destroy(voice->decoder);

@@ -27,10 +27,6 @@ void raw_voice_close(raw_voice *voice);
    it took; -1 if the system refused a timer or a socket. */
 int64_t raw_voice_call(raw_voice *voice, const float *speech, int64_t count, int packets);
 
-/* Encodes so many packets, each when it would be due in a call, from the beginning of the count frames of speech
-   on; returns how many nanoseconds that took in the mean, -1 if libopus refuses. */
-int64_t raw_voice_encoding(raw_voice *voice, const float *speech, int64_t count, int packets);
-
 /* Processor nanoseconds of the calling thread. */
 int64_t raw_processor_nanoseconds(void);
 
