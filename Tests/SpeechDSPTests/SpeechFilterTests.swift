@@ -43,7 +43,7 @@ struct SpeechFilterTests {
     }
   }
 
-  // 20 dB is a tenth of the amplitude: an echo that nobody notices beside speech.
+  // 20 dB is a tenth of the amplitude: an echo that is inaudible beside speech.
   @Test func theLoudspeakersSoundIsTakenOutOfTheMicrophones() throws {
     var noise = Noise(level: 0.3)
     var earlier = SampleBuffer(repeating: 0, count: Self.blockFrames)

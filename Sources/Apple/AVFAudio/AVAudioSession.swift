@@ -185,8 +185,8 @@ open class AVAudioSession: NSObject, @unchecked Sendable {
   /// call, activating throws `insufficientPriority`. When another program takes one later, the
   /// session is interrupted.
   open func setActive(_ active: Bool, options: SetActiveOptions = []) throws {
-    let isCalls = state.withLock { $0.isCalls }
-    guard !isCalls else {
+    let belongsToCalls = state.withLock { $0.belongsToCalls }
+    guard !belongsToCalls else {
       if active { return }
       throw ErrorCode.isBusy.error(reason: "a call holds the session")
     }

@@ -105,7 +105,7 @@ struct SessionState: Sendable {
   }
 
   /// True while a call has the session, or is about to.
-  var isCalls: Bool {
+  var belongsToCalls: Bool {
     if case .byCall = activation { true } else { pendingCalls > 0 }
   }
 

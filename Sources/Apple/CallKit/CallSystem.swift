@@ -385,9 +385,8 @@ final class CallSystem: @unchecked Sendable {
 
   private func activateAudio(for provider: ProviderID) {
     audio.activateForCall { [self] error in
-      let crossing = UncheckedTransfer(value: error)
       verb { [self] in
-        guard let error = crossing.value else { return control.audioActivated() }
+        guard let error else { return control.audioActivated() }
         let taken = AVAudioSession.ErrorCode.insufficientPriority.rawValue
         let isTaken = (error as NSError).code == taken
         let hadCalls = control.audioActivationFailed(
@@ -395,9 +394,7 @@ final class CallSystem: @unchecked Sendable {
           at: now
         )
         guard hadCalls else { return }
-        tell(provider) {
-          $1.provider($0, failedToActivate: .sharedInstance(), error: crossing.value ?? error)
-        }
+        tell(provider) { $1.provider($0, failedToActivate: .sharedInstance(), error: error) }
       }
     }
   }
