@@ -5,7 +5,7 @@ import Testing
 struct DriftControlTests {
   /// One that has had nothing to do for so many seconds.
   private static func control(after seconds: Int) -> DriftControl {
-    var control = DriftControl()
+    var control = DriftControl(PlayoutMechanisms())
     for _ in 0..<seconds * 50 { control.note(960, isQuiet: false) }
     return control
   }
@@ -74,7 +74,7 @@ struct DriftControlTests {
   }
 
   @Test func ratioIsNeverHeardAsPitch() {
-    var control = DriftControl()
+    var control = DriftControl(PlayoutMechanisms())
     for excess: Int64 in [.min / 2, -1_000_000_000, 1_000_000_000, .max / 2] {
       let ratio = control.ratio(forExcess: excess, over: 5_760)
       #expect(abs(ratio - 1) < 0.002_001)

@@ -82,6 +82,16 @@ package struct PlayoutRow: Codable {
     )
   }
 
+  /// Delay, PESQ of the same sentences and concealed share, as changes.
+  fileprivate func difference(from other: PlayoutRow) -> String {
+    String(
+      format: "%+.1f ms %+.3f %+.2f %%",
+      meanDelay - other.meanDelay,
+      meanPESQ - other.meanPESQ,
+      concealed - other.concealed
+    )
+  }
+
   fileprivate var tableLine: String {
     String(
       format: "| %@ | %@ | %.1f | %.1f | %.2f | %.2f | %.2f | %.3f |",
@@ -126,6 +136,24 @@ package struct PlayoutReport: Codable {
       else { return nil }
       return ours.advantage(over: other)
     }
+  }
+
+  /// What leaving out each mechanism changes, on each network and where it changes the most.
+  package var ablations: String {
+    let names = rows.map(\.engine).reduce(into: [String]()) { if !$0.contains($1) { $0.append($1) } }
+    let heading = "| without |" + networks.map { " \($0) |" }.joined()
+    let rule = "|---|" + networks.map { _ in "---|" }.joined()
+    let lines = names.dropFirst().map { name in
+      "| \(name) |"
+        + networks.map { network in
+          let rows = rows.filter { $0.network == network }
+          guard let whole = rows.first, let row = rows.first(where: { $0.engine == name }) else {
+            return " |"
+          }
+          return " \(row.difference(from: whole)) |"
+        }.joined()
+    }
+    return ([heading, rule] + lines).joined(separator: "\n")
   }
 
   /// The section of the results page.

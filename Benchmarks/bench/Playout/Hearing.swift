@@ -13,11 +13,11 @@ struct Hearing {
   let delays: [Double?]
   let concealedShare: Double
 
-  /// The start, in which receivers look for their delay, is not counted.
-  static let settlingSeconds = 5
+  private let settlingSeconds: Int
 
   /// Lets `engine` play the call.
   init(_ call: TestCall, by engine: any PlayoutUnderTest) {
+    settlingSeconds = call.setting.settlingSeconds
     let frames = engine.pullFrames
     let total = call.setting.seconds * 48_000
     var heard: [Float] = []
@@ -32,7 +32,7 @@ struct Hearing {
         next += 1
       }
       engine.render(into: &heard, at: now)
-      if heard.count < Self.settlingSeconds * 48_000 { concealed = engine.concealedFrames }
+      if heard.count < settlingSeconds * 48_000 { concealed = engine.concealedFrames }
       guard heard.count % 480 == 0 else { continue }
       delays.append(
         engine.position.map { position in
@@ -45,7 +45,7 @@ struct Hearing {
     name = engine.name
     self.heard = heard
     self.delays = delays
-    let counted = max(1, total - Self.settlingSeconds * 48_000)
+    let counted = max(1, total - settlingSeconds * 48_000)
     concealedShare = Double(engine.concealedFrames - concealed) / Double(counted)
   }
 
@@ -53,6 +53,8 @@ struct Hearing {
 
   /// Lets two machines of ours hold the call, each with a headset, at their defaults.
   init(inWholeCall call: TestCall) throws {
+    let settlingSeconds = call.setting.settlingSeconds
+    self.settlingSeconds = settlingSeconds
     var configuration = StreamConfiguration.opus(ssrc: 1, seed: 2, withCopies: true)
     configuration.adaptsPackets = true
     var far = SimulatedCall.Party()
@@ -73,24 +75,24 @@ struct Hearing {
       // Ten of them in a second, where a hundred are kept.
       let place = Int(observation.second * 100)
       while delays.count < place { delays.append(observation.delay) }
-      if observation.second < Double(Self.settlingSeconds) { settled = observation.stream }
+      if observation.second < Double(settlingSeconds) { settled = observation.stream }
       end = observation.stream
     }
     name = Self.wholeCallName
     heard = simulation.heard
     self.delays = delays
     let concealed = (end?.concealedFrames ?? 0) - (settled?.concealedFrames ?? 0)
-    let counted = max(1, (call.setting.seconds - Self.settlingSeconds) * 48_000)
+    let counted = max(1, (call.setting.seconds - settlingSeconds) * 48_000)
     concealedShare = Double(concealed) / Double(counted)
   }
 
   /// After the start, where known.
-  var settledDelays: [Double] { delays.dropFirst(Self.settlingSeconds * 100).compactMap { $0 } }
+  var settledDelays: [Double] { delays.dropFirst(settlingSeconds * 100).compactMap { $0 } }
 
   /// Each sentence with what was heard of it.
   func clips(of call: TestCall) -> [SpeechScorer.Clip] {
     call.utterances.compactMap { utterance in
-      guard utterance.frame >= Self.settlingSeconds * 48_000 else { return nil }
+      guard utterance.frame >= settlingSeconds * 48_000 else { return nil }
       let last = min(delays.count, (utterance.frame + utterance.samples.count) / 480)
       guard utterance.frame / 480 < last else { return nil }
       let during = delays[utterance.frame / 480..<last]

@@ -23,6 +23,9 @@ struct PlayoutCommand: ParsableCommand {
   )
   var drift = 0
 
+  @Option(help: ArgumentHelp("How much of the start is not counted.", valueName: "seconds"))
+  var settling = 5
+
   @Option(help: "Networks, separated by commas.")
   var networks = allNetworks
 
@@ -44,6 +47,14 @@ struct PlayoutCommand: ParsableCommand {
     help: ArgumentHelp("Only receivers whose names contain one of these.", valueName: "names")
   )
   var only: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "Sidetone alone, with and without mechanisms of its playout: names, or each.",
+      valueName: "names"
+    )
+  )
+  var without: String?
 
   @Flag(help: "Do not score the sound.")
   var unscored = false
@@ -70,6 +81,9 @@ struct PlayoutCommand: ParsableCommand {
     guard [0.5, 1, 1.25, 2, 2.5, 5, 10].contains(pull) else {
       throw ValidationError("--pull is 0.5, 1, 1.25, 2, 2.5, 5 or 10")
     }
+    if without != nil, ablations.isEmpty {
+      throw ValidationError("--without takes \(Ablation.each.map(\.name)), or each")
+    }
     _ = try conditions()
   }
 
@@ -85,7 +99,15 @@ struct PlayoutCommand: ParsableCommand {
   }
 
   private func hearings(of call: TestCall) throws -> [Hearing] {
-    var engines: [any PlayoutUnderTest] = [try OwnPlayout(pullFrames: Int(pull * 48)), try NetEQ()]
+    let pullFrames = Int(pull * 48)
+    let own = try OwnPlayout(pullFrames: pullFrames)
+    guard ablations.isEmpty else {
+      return [Hearing(call, by: own)]
+        + (try ablations.map {
+          Hearing(call, by: try OwnPlayout(pullFrames: pullFrames, without: $0))
+        })
+    }
+    var engines: [any PlayoutUnderTest] = [own, try NetEQ()]
     for milliseconds in [20, 40, 80, 200] {
       engines.append(try FixedBuffer(milliseconds: milliseconds, packetFrames: Int64(frame * 48)))
     }
@@ -95,6 +117,12 @@ struct PlayoutCommand: ParsableCommand {
   }
 
   private static let allNetworks = NetworkConditions.all.map(\.name).joined(separator: ",")
+
+  private var ablations: [Ablation] {
+    guard let without else { return [] }
+    let names = without.split(separator: ",").map(String.init)
+    return Ablation.each.filter { names == ["each"] || names.contains($0.name) }
+  }
 
   private func isWanted(_ name: String) -> Bool {
     only?.split(separator: ",").contains { name.contains($0) } ?? true
@@ -132,9 +160,11 @@ struct PlayoutCommand: ParsableCommand {
           seconds: seconds,
           packetFrames: Int(frame * 48),
           bitrate: bitrate,
-          drift: drift
+          drift: drift,
+          settlingSeconds: settling
         )
         let call = try TestCall(setting, saying: sentences)
+        var scored: [(heard: [Float], scores: [SpeechScorer.Score])] = []
         for (index, hearing) in try hearings(of: call).enumerated() {
           if rows.count <= index {
             rows.append(PlayoutRow(network: network.name, engine: hearing.name))
@@ -142,7 +172,11 @@ struct PlayoutCommand: ParsableCommand {
           rows[index].delays += hearing.settledDelays
           rows[index].concealedShares.append(hearing.concealedShare)
           if let scorer {
-            rows[index].add(try scorer.scores(hearing.clips(of: call), in: work.url))
+            // Mechanisms that were not needed leave the same sound.
+            let known = scored.first { $0.heard == hearing.heard }?.scores
+            let scores = try known ?? scorer.scores(hearing.clips(of: call), in: work.url)
+            scored.append((hearing.heard, scores))
+            rows[index].add(scores)
           }
         }
       }
@@ -150,6 +184,7 @@ struct PlayoutCommand: ParsableCommand {
       fflush(nil)
       report.rows += rows
     }
+    if !ablations.isEmpty { return print(report.ablations) }
     if !report.advantages.isEmpty { print("sidetone beside NetEQ, sentence by sentence:") }
     for line in report.advantages { print("  " + line) }
     let isWhole = only == nil && networks == Self.allNetworks && !unscored

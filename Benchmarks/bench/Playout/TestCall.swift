@@ -20,6 +20,8 @@ struct TestCall {
     var bitrate = 32_000
     /// How much too fast the sender's crystal is, in parts per million.
     var drift = 0
+    /// The start, in which receivers look for their delay, is not counted.
+    var settlingSeconds = 5
   }
 
   let setting: Setting

@@ -9,13 +9,14 @@ struct BaselineEstimator: ~Copyable {
   private static var slotCount: Int { 20 }
   private static var slotNanoseconds: Int64 { 100_000_000 }
 
+  private let mechanisms: PlayoutMechanisms
   private var slots = FixedArray<Int64>(repeating: .max, count: 20)
   private var currentSlot: Int64 = .min
   /// What was found when a slot last began or became lower.
   private var settled = Int64.max
   private var settledSlot: Int64 = .min
 
-  init() {}
+  init(_ mechanisms: PlayoutMechanisms = PlayoutMechanisms()) { self.mechanisms = mechanisms }
 
   /// Takes in `value` observed at `now` and returns that of the window.
   @_noAllocation @_noLocks
@@ -53,7 +54,7 @@ struct BaselineEstimator: ~Copyable {
           third = value
         }
       }
-      return known < 8 ? first : known < 16 ? second : third
+      return known < 8 || !mechanisms.thirdLowest ? first : known < 16 ? second : third
     }
   }
 

@@ -16,6 +16,7 @@ struct DelayHistogram: ~Copyable {
   /// that is hardly heard.
   private static var nearness: Float { @_noAllocation @_noLocks get { 2e6 } }
 
+  private let mechanisms: PlayoutMechanisms
   private var weights = FixedArray<Float>(repeating: 0, count: 2_048)
   private var total: Float = 0
   /// The delays of all packets, weighted, in buckets; what is far from usual counts as a little
@@ -33,7 +34,7 @@ struct DelayHistogram: ~Copyable {
   /// No bucket above this one holds anything.
   private var highest = 0
 
-  init() {}
+  init(_ mechanisms: PlayoutMechanisms = PlayoutMechanisms()) { self.mechanisms = mechanisms }
 
   /// Adds one packet that came `delay` nanoseconds behind the fastest and lasts `duration`.
   @_noAllocation @_noLocks
@@ -92,7 +93,7 @@ struct DelayHistogram: ~Copyable {
   @_noAllocation @_noLocks
   mutating func cheapest(at price: Price) -> Int64 {
     guard total > 0 else { return 0 }
-    let scale = 1 / max(total, nextWeight * packetsRemembered)
+    let scale = 1 / (mechanisms.wholeMemory ? max(total, nextWeight * packetsRemembered) : total)
     var choice = Choice(price)
     var lost: Float = 0
     var farthest = 0
@@ -101,7 +102,7 @@ struct DelayHistogram: ~Copyable {
       farthest = max(farthest, distances[index])
     }
     // One loss is no habit.
-    guard lost > 1.5 * nextWeight else {
+    guard mechanisms.copies, lost > 1.5 * nextWeight else {
       chooseWithoutCopies(scale: scale, &choice)
       return choice.delay
     }
@@ -109,7 +110,7 @@ struct DelayHistogram: ~Copyable {
     // A copy comes by `distance` later than the packet that brings it: what that costs begins so
     // far below nothing.
     let top = min(highest + farthest + 1, Self.bucketCount)
-    var tail = Tail()
+    var tail = Tail(mechanisms.latenessKernel)
     var place = top + farthest
     later[place] = 0
     while place > 0 {
@@ -131,7 +132,7 @@ struct DelayHistogram: ~Copyable {
 
   @_noAllocation @_noLocks
   private func chooseWithoutCopies(scale: Float, _ choice: inout Choice) {
-    var tail = Tail()
+    var tail = Tail(mechanisms.latenessKernel)
     var bucket = highest + 1
     choice.consider(bucket, missing: 0)
     // From the top: the tail is short, and small sums keep their precision.
@@ -187,7 +188,9 @@ struct DelayHistogram: ~Copyable {
     private var near: Float = 0
     private var nearer: Float = 0
 
-    @_noAllocation @_noLocks init() {}
+    private let isSoft: Bool
+
+    @_noAllocation @_noLocks init(_ isSoft: Bool) { self.isSoft = isSoft }
 
     /// Goes on to the bucket before, which holds `weight`.
     @_noAllocation @_noLocks
@@ -198,7 +201,7 @@ struct DelayHistogram: ~Copyable {
     }
 
     // (1 - x)^2 = 1 - 2x + x^2, summed up.
-    var cost: Float { @_noAllocation @_noLocks get { all - 2 * near + nearer } }
+    var cost: Float { @_noAllocation @_noLocks get { isSoft ? all - 2 * near + nearer : all } }
   }
 
   /// What late packets cost beside very late ones, if their lateness is distributed exponentially

@@ -48,9 +48,10 @@ package struct DelayTarget: ~Copyable {
   /// What the playout should hold back beyond the fastest packet, in nanoseconds.
   package private(set) var nanoseconds: Int64
 
-  private var fastest = BaselineEstimator()
+  private let mechanisms: PlayoutMechanisms
+  private var fastest: BaselineEstimator
   private var reference: Int64?
-  private var histogram = DelayHistogram()
+  private var histogram: DelayHistogram
   private var heard: Int64 = 0
   /// The same of this time base.
   private var followed: Int64 = 0
@@ -63,7 +64,12 @@ package struct DelayTarget: ~Copyable {
   private var continuousSince: MonotonicInstant?
 
   /// A target before the first packet.
-  package init() { nanoseconds = Self.youngTarget }
+  package init(_ mechanisms: PlayoutMechanisms = PlayoutMechanisms()) {
+    self.mechanisms = mechanisms
+    fastest = BaselineEstimator(mechanisms)
+    histogram = DelayHistogram(mechanisms)
+    nanoseconds = Self.youngTarget
+  }
 
   /// Takes in one packet: the media time of its first frame, its duration, when it came, and how
   /// long it lay until the player asked, in nanoseconds.
@@ -91,7 +97,7 @@ package struct DelayTarget: ~Copyable {
     {
       // After a pause the window holds the newest packet only, which may be a late one.
       let known = arrival.nanoseconds(since: continuousSince ?? arrival)
-      isProved = known > Self.rebaseKnowledge
+      isProved = known > Self.rebaseKnowledge || !mechanisms.provedRise
       if isProved { histogram.shift(by: minimum - reference) }
     }
     if isProved { reference = minimum }
@@ -110,19 +116,20 @@ package struct DelayTarget: ~Copyable {
     // Looked for anew when a packet was later than was waited for, else fifty times a second; not
     // while it is open whether the path has become slower.
     sinceChosen += duration
-    let driftReserve = followed < Self.driftNanoseconds ? Self.driftReserve : 0
+    let isDrifting = mechanisms.driftReserve && followed < Self.driftNanoseconds
+    let driftReserve = isDrifting ? Self.driftReserve : 0
     let reserve = max(Self.leastReserve, duration / Self.reserveShare) + driftReserve
     let isSurprise = isEvent && delay > nanoseconds - reserve
     guard isProved, isSurprise || sinceChosen >= Self.choiceInterval else { return }
     sinceChosen = 0
     let price = DelayHistogram.Price(
       anywhere: Self.price,
-      usual: Self.usualPrice,
+      usual: mechanisms.usualPrice ? Self.usualPrice : Self.price,
       usualEnd: min(usualLimit, Self.unnoticed)
     )
     var wanted = histogram.cheapest(at: price)
-    wanted = max(wanted, careful(wanted, at: price))
-    if heard < Self.youngNanoseconds { wanted = max(wanted, Self.youngTarget) }
+    if mechanisms.unseenTail { wanted = max(wanted, careful(wanted, at: price)) }
+    if mechanisms.firstSecond, heard < Self.youngNanoseconds { wanted = max(wanted, Self.youngTarget) }
     nanoseconds = min(wanted + reserve, Self.maximumTarget)
   }
 
@@ -130,7 +137,8 @@ package struct DelayTarget: ~Copyable {
   // twice its mean.
   private var usualLimit: Int64 {
     @_noAllocation @_noLocks get {
-      Int64(Self.usualTail * max(0, histogram.mean - usualWait) + 2 * usualWait)
+      guard mechanisms.jitterReach else { return .max }
+      return Int64(Self.usualTail * max(0, histogram.mean - usualWait) + 2 * usualWait)
     }
   }
 
@@ -171,7 +179,7 @@ package struct DelayTarget: ~Copyable {
     since previous: MonotonicInstant?,
     at arrival: MonotonicInstant
   ) -> Bool {
-    guard let previous else { return false }
+    guard mechanisms.bursts, let previous else { return false }
     return arrival.nanoseconds(since: previous) < duration / 4 && delay < lastDelay
   }
 

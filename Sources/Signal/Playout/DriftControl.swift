@@ -45,15 +45,17 @@ struct DriftControl: Sendable {
   private var haste = hasteFrames
   /// For how long more than usual can be resampled away.
   private var settling: FrameCount
+  private let mechanisms: PlayoutMechanisms
 
   /// Whether the call has only begun, or the sender changed its packets: what is too much then is
   /// soon resampled away.
-  var isSettling: Bool { @_noAllocation @_noLocks get { settling > 0 } }
+  var isSettling: Bool { @_noAllocation @_noLocks get { settling > 0 && mechanisms.settling } }
 
   /// A control of clocks of which nothing is known, in a call that `isBeginning`, or in which
   /// another source takes over.
   @_noAllocation @_noLocks
-  init(isBeginning: Bool = true) {
+  init(_ mechanisms: PlayoutMechanisms, isBeginning: Bool = true) {
+    self.mechanisms = mechanisms
     settling = isBeginning ? Self.hasteFrames : 0
   }
 
@@ -81,16 +83,18 @@ struct DriftControl: Sendable {
   @_noAllocation @_noLocks
   mutating func ratio(forExcess excess: Int64, over frames: FrameCount) -> Double {
     let plain = Double(excess) / 1e6
-    let error = plain < 0 ? plain * Self.urgency : plain
+    let error = plain < 0 && mechanisms.lackFirst ? plain * Self.urgency : plain
     let bounded = max(-Self.largestError, min(Self.largestError, error))
     let seconds = Double(frames) / 48_000
     learned += bounded * seconds * Self.learning
+    if !mechanisms.learnedDrift { learned = 0 }
     learned = max(-Self.largestDrift, min(Self.largestDrift, learned))
-    if quietFrames == Self.pauseFrames {
+    if mechanisms.pauses, quietFrames == Self.pauseFrames {
       let wanted = learned + plain * Self.quietProportion
       return 1 + max(-Self.quietLimit, min(Self.quietLimit, wanted))
     }
-    let bound = haste > 0 ? (excess: Self.limit, lack: Self.limit) : Self.speechLimit
+    let isHasty = haste > 0 && mechanisms.haste || !mechanisms.sentenceLimit
+    let bound = isHasty ? (excess: Self.limit, lack: Self.limit) : Self.speechLimit
     let steering = max(-bound.lack, min(bound.excess, error * Self.proportion))
     return Self.inaudible(1 + learned + steering)
   }

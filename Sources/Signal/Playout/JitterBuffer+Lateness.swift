@@ -22,7 +22,7 @@ extension JitterBuffer {
   // A few milliseconds of lateness are skipped rather than kept as delay, unless they persist.
   @_noAllocation @_noLocks
   mutating func isSteered(late: FrameCount, at playTime: MonotonicInstant) -> Bool {
-    guard late <= Self.steeredFrames else { return false }
+    guard mechanisms.steeredLateness, late <= Self.steeredFrames else { return false }
     guard let (begin, last) = steered, playTime.nanoseconds(since: last) < Self.steeringInterval
     else {
       steered = (playTime, playTime)
@@ -48,7 +48,7 @@ extension JitterBuffer {
       bound = max(bound, target.delay(ofFrame: store.newestFrame, at: playTime) ?? 0)
     }
     let excess = SampleRate.voice.frames(inNanoseconds: max(0, held - bound))
-    return excess > Self.audibleFrames ? min(late, excess) : 0
+    return mechanisms.lateTrim && excess > Self.audibleFrames ? min(late, excess) : 0
   }
 
   @_noAllocation @_noLocks
@@ -85,7 +85,7 @@ extension JitterBuffer {
   // inaudible, and without a pause in the speech it would take seconds to get rid of it.
   @_noAllocation @_noLocks
   mutating func begin(_ packet: StoredPacket, late: FrameCount) -> Step {
-    guard late > Self.audibleFrames else { return play(packet) }
+    guard mechanisms.firstTrim, late > Self.audibleFrames else { return play(packet) }
     return play(packet, skipping: min(late, packet.frames - Self.audibleFrames))
   }
 

@@ -40,7 +40,8 @@ package struct JitterBuffer: ~Copyable {
 
   var store = PacketStore(capacity: 512)
   private var lastingExcess = SustainedExcess()
-  var target = DelayTarget()
+  let mechanisms: PlayoutMechanisms
+  var target: DelayTarget
   private var newestArrival: (mediaFrame: Int64, sequence: Int64, instant: MonotonicInstant)?
   /// The first packet of this time base that came.
   private var firstHeard: Int64?
@@ -48,8 +49,8 @@ package struct JitterBuffer: ~Copyable {
   /// Packets before this number belong to a time base that was left.
   private var firstSequence: Int64 = 0
   var played = RecentSequences()
-  private(set) var overtaking = ReorderingTracker()
-  var drift = DriftControl()
+  private(set) var overtaking: ReorderingTracker
+  var drift: DriftControl
   /// By how much faster than the sender speaks the queue is played since the last correction, of
   /// which drift is no part.
   private var steering = 0.0
@@ -64,7 +65,12 @@ package struct JitterBuffer: ~Copyable {
   var isInterrupted = false
 
   /// A buffer that has received nothing.
-  package init() {}
+  package init(_ mechanisms: PlayoutMechanisms = PlayoutMechanisms()) {
+    self.mechanisms = mechanisms
+    target = DelayTarget(mechanisms)
+    overtaking = ReorderingTracker(mechanisms)
+    drift = DriftControl(mechanisms)
+  }
 
   /// Notes that packets will lie so many nanoseconds less from now on before the player asks for
   /// frames, or longer if it is negative.
@@ -197,7 +203,7 @@ package struct JitterBuffer: ~Copyable {
   @_noAllocation @_noLocks
   package mutating func restart() {
     store.removeAll()
-    drift = DriftControl(isBeginning: false)
+    drift = DriftControl(mechanisms, isBeginning: false)
     target.rebase()
     newestArrival = nil
     firstHeard = nil
@@ -308,7 +314,7 @@ package struct JitterBuffer: ~Copyable {
     delayNanoseconds += abs(difference) > 10_000_000 ? difference : difference * share / 15_360
 
     let excess = delayNanoseconds - target.nanoseconds
-    let isUrgent = lastingExcess.isUrgent(excess, at: now)
+    let isUrgent = mechanisms.urgentCut && lastingExcess.isUrgent(excess, at: now)
     let bearable = drift.isSettling ? 2 * Self.stretchThreshold : Self.stretchThreshold
     let isStretched = excess > bearable || excess < -Self.stretchThreshold
     let ratio =

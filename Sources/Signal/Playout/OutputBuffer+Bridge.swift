@@ -26,7 +26,7 @@ extension OutputBuffer {
     let base = end - next
     let begin = max(firstUnheard, base - gap)
     guard next > 0, base - begin >= Self.leastFrames else { return }
-    if let period = voicedPeriod(from: base, count: next) {
+    if mechanisms.pitch, let period = voicedPeriod(from: base, count: next) {
       let leaning = min(min(leaning, base - begin), next - period)
       let anchor = base + max(leaning, period / 4)
       takePeriod(at: anchor, count: period)

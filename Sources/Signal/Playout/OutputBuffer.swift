@@ -17,6 +17,7 @@ package struct OutputBuffer: ~Copyable {
   /// A step in pitch of this size is hardly audible if it lasts for milliseconds only.
   private static var slowness: Double { @_noAllocation @_noLocks get { 1 / 16 } }
 
+  let mechanisms: PlayoutMechanisms
   var samples = FixedArray<Float>(repeating: 0, count: 32_768)
   /// What `bridge` repeats: a pitch period, or a mirror image.
   var pattern = FixedArray<Float>(repeating: 0, count: 960)
@@ -26,7 +27,9 @@ package struct OutputBuffer: ~Copyable {
   private var fraction = 0.0
 
   /// An empty queue.
-  package init() {}
+  package init(_ mechanisms: PlayoutMechanisms = PlayoutMechanisms()) {
+    self.mechanisms = mechanisms
+  }
 
   /// Frames that `read` can deliver now.
   package var count: FrameCount {

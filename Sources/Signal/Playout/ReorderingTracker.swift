@@ -25,7 +25,9 @@ struct ReorderingTracker: ~Copyable {
     }
   }
 
-  init() {}
+  private let mechanisms: PlayoutMechanisms
+
+  init(_ mechanisms: PlayoutMechanisms = PlayoutMechanisms()) { self.mechanisms = mechanisms }
 
   /// Notes that `sequence` came when `newest` was the newest so far.
   @_noAllocation @_noLocks
@@ -43,7 +45,7 @@ struct ReorderingTracker: ~Copyable {
   /// Whether `sequence`, which is missing, will hardly come any more at `instant`.
   @_noAllocation @_noLocks
   func isLost(_ sequence: Int64, at instant: MonotonicInstant) -> Bool {
-    guard longest > 0, let opened = opening(of: sequence) else { return true }
+    guard mechanisms.reordering, longest > 0, let opened = opening(of: sequence) else { return true }
     return instant.nanoseconds - opened >= remembered(at: instant.nanoseconds)
   }
 

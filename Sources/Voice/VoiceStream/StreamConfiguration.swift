@@ -1,4 +1,5 @@
 package import MediaCore
+package import Playout
 
 /// How one stream sends and receives: codec, framing and identity, as signalling agreed them.
 public struct StreamConfiguration: Equatable, Sendable {
@@ -48,6 +49,8 @@ public struct StreamConfiguration: Equatable, Sendable {
   package var usesInBandRedundancy: Bool
   /// True for discontinuous transmission: Opus sends less during silence.
   package var usesDiscontinuousTransmission: Bool
+  /// What playout makes use of: all but in benchmarks.
+  package var playout = PlayoutMechanisms()
   /// The synchronisation source of what is sent.
   package var ssrc: UInt32
   /// What randomises the first sequence number and timestamp, and names the sender in RTCP.

@@ -23,14 +23,17 @@ package struct VoiceReceiver: ~Copyable {
   private var payloads: ByteBuffer
   private var payloadLengths: FixedArray<Int>
   private var scratch = SampleBuffer(repeating: 0, count: 5_760)
-  private var queue = OutputBuffer()
+  private let mechanisms: PlayoutMechanisms
+  private var queue: OutputBuffer
   /// How the delay is being changed, until the next packet is decoded.
   private var correction = JitterBuffer.Correction.none
   private var repair = LossRepair()
 
   /// Nothing has arrived.
-  init(decoder: consuming PayloadDecoder) {
-    jitterBuffer = JitterBuffer()
+  init(decoder: consuming PayloadDecoder, _ mechanisms: PlayoutMechanisms) {
+    self.mechanisms = mechanisms
+    queue = OutputBuffer(mechanisms)
+    jitterBuffer = JitterBuffer(mechanisms)
     payloads = FixedArray(repeating: 0, count: JitterBuffer.capacity * Self.payloadCapacity)
     payloadLengths = FixedArray(repeating: 0, count: JitterBuffer.capacity)
     self.decoder = decoder
@@ -137,7 +140,7 @@ package struct VoiceReceiver: ~Copyable {
     in range: Range<Int>
   ) -> FrameCount {
     var ratio = correction.ratio
-    if let slower = queue.ratio(lastingFor: range.count, insteadOf: ratio), jitterBuffer.isStarved {
+    if mechanisms.underrunStretch, let slower = queue.ratio(lastingFor: range.count, insteadOf: ratio), jitterBuffer.isStarved {
       ratio = slower
     }
     return queue.read(addingTo: &output, in: range, ratio: ratio)
@@ -147,7 +150,7 @@ package struct VoiceReceiver: ~Copyable {
   // that was decoded.
   @_noAllocation @_noLocks
   private mutating func replaceConcealment(at now: MonotonicInstant) -> Bool {
-    guard repair.isOpen, repair.decodedAfter == 0 else { return false }
+    guard mechanisms.replacement, repair.isOpen, repair.decodedAfter == 0 else { return false }
     let frames = jitterBuffer.replaceableFrames(of: min(queue.count, repair.concealed))
     guard frames >= LossRepair.spliceFrames else { return false }
     repair.takeBack(frames, from: &queue)
@@ -180,7 +183,7 @@ package struct VoiceReceiver: ~Copyable {
   // that was decoded.
   @_noAllocation @_noLocks
   private mutating func bridgeLoss(at now: MonotonicInstant, produced: FrameCount) -> Bool {
-    guard repair.isOpen else { return false }
+    guard mechanisms.repair, repair.isOpen else { return false }
     guard !repair.isFaded else {
       if repair.decodedAfter > 0 { repair.close() }
       return false
@@ -197,7 +200,7 @@ package struct VoiceReceiver: ~Copyable {
     queue.bridge(
       gap: repair.concealed,
       next: repair.decodedAfter,
-      leaning: repair.converging
+      leaning: mechanisms.convergence ? repair.converging : 0
     )
     repair.close()
     return true

@@ -44,7 +44,10 @@ package struct VoiceStream: ~Copyable {
   /// - Throws: the codec's or the resampler's error.
   package init(_ configuration: StreamConfiguration) throws {
     let sender = try VoiceSender(configuration)
-    let voice = VoiceReceiver(decoder: try PayloadDecoder(configuration))
+    let voice = VoiceReceiver(
+      decoder: try PayloadDecoder(configuration),
+      configuration.playout
+    )
     self.configuration = configuration
     clockRate = configuration.clockRate
     mediaClock = MediaClock(

@@ -1,10 +1,11 @@
 import MediaCore
+import Playout
 import RTP
 import VoiceEngine
 
 /// The receiving half of the voice path.
 final class OwnPlayout: PlayoutUnderTest {
-  let name = "sidetone"
+  let name: String
   let pullFrames: Int
   private var stream: VoiceStream
   private var datagram = ByteBuffer(repeating: 0, count: VoiceStream.maximumDatagram)
@@ -12,9 +13,11 @@ final class OwnPlayout: PlayoutUnderTest {
   private var now = MonotonicInstant(nanoseconds: 0)
   private var concealed: Int64 = 0
 
-  init(pullFrames: Int) throws {
+  init(pullFrames: Int, without ablation: Ablation? = nil) throws {
+    name = ablation?.name ?? "sidetone"
     self.pullFrames = pullFrames
-    let configuration = StreamConfiguration.opus(ssrc: 1, seed: 2)
+    var configuration = StreamConfiguration.opus(ssrc: 1, seed: 2)
+    configuration.playout = ablation?.mechanisms ?? PlayoutMechanisms()
     stream = try VoiceStream(configuration)
     block = SampleBuffer(repeating: 0, count: pullFrames)
   }

@@ -1,0 +1,46 @@
+import Playout
+
+/// Our playout with one of its mechanisms left out.
+struct Ablation {
+  /// What is left out.
+  let name: String
+  let mechanisms: PlayoutMechanisms
+
+  private init(_ name: String, _ path: WritableKeyPath<PlayoutMechanisms, Bool>) {
+    self.name = name
+    var mechanisms = PlayoutMechanisms()
+    mechanisms[keyPath: path] = false
+    self.mechanisms = mechanisms
+  }
+
+  /// One of each.
+  static let each = [
+    Ablation("usualPrice", \.usualPrice),
+    Ablation("jitterReach", \.jitterReach),
+    Ablation("unseenTail", \.unseenTail),
+    Ablation("firstSecond", \.firstSecond),
+    Ablation("driftReserve", \.driftReserve),
+    Ablation("bursts", \.bursts),
+    Ablation("provedRise", \.provedRise),
+    Ablation("latenessKernel", \.latenessKernel),
+    Ablation("wholeMemory", \.wholeMemory),
+    Ablation("copies", \.copies),
+    Ablation("thirdLowest", \.thirdLowest),
+    Ablation("steeredLateness", \.steeredLateness),
+    Ablation("lateTrim", \.lateTrim),
+    Ablation("firstTrim", \.firstTrim),
+    Ablation("urgentCut", \.urgentCut),
+    Ablation("reordering", \.reordering),
+    Ablation("learnedDrift", \.learnedDrift),
+    Ablation("sentenceLimit", \.sentenceLimit),
+    Ablation("pauses", \.pauses),
+    Ablation("haste", \.haste),
+    Ablation("settling", \.settling),
+    Ablation("lackFirst", \.lackFirst),
+    Ablation("underrunStretch", \.underrunStretch),
+    Ablation("replacement", \.replacement),
+    Ablation("repair", \.repair),
+    Ablation("pitch", \.pitch),
+    Ablation("convergence", \.convergence),
+  ]
+}

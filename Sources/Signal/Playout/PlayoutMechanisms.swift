@@ -1,0 +1,64 @@
+/// The mechanisms of playout that can be left out to measure what each is worth.
+///
+/// A call uses them all. `bench playout --without each` leaves out one at a time;
+/// `Documentation/Playout.md` has the table.
+package struct PlayoutMechanisms: Equatable, Sendable, BitwiseCopyable {
+  /// `DelayTarget`: late packets cost more while the target is below what is noticed.
+  package var usualPrice = true
+  /// `DelayTarget`: the usual price ends where jitter ends.
+  package var jitterReach = true
+  /// `DelayTarget`: later packets than any seen so far are expected.
+  package var unseenTail = true
+  /// `DelayTarget`: a higher target until one second has been received.
+  package var firstSecond = true
+  /// `DelayTarget`: a reserve for the first phase slip of drifting clocks.
+  package var driftReserve = true
+  /// `DelayTarget`: a burst after a stall counts as one event.
+  package var bursts = true
+  /// `DelayTarget`: after a pause, a slower path is believed late.
+  package var provedRise = true
+  /// `DelayHistogram`: a packet that is a little late costs less.
+  package var latenessKernel = true
+  /// `DelayHistogram`: shares are of a whole memory from the beginning.
+  package var wholeMemory = true
+  /// `DelayHistogram`: copies of lost packets are waited for.
+  package var copies = true
+  /// `BaselineEstimator`: the third-lowest minimum instead of the lowest.
+  package var thirdLowest = true
+  /// `JitterBuffer`: a little lateness is skipped and steered back.
+  package var steeredLateness = true
+  /// `JitterBuffer`: a late packet loses what lies beyond the target.
+  package var lateTrim = true
+  /// `JitterBuffer`: the first packet loses what lies beyond the target.
+  package var firstTrim = true
+  /// `JitterBuffer`: long excess is cut out of speech.
+  package var urgentCut = true
+  /// `ReorderingTracker`: a missing packet is waited for as long as packets are reordered.
+  package var reordering = true
+  /// `DriftControl`: drift is learned.
+  package var learnedDrift = true
+  /// `DriftControl`: the delay moves slowly within a sentence.
+  package var sentenceLimit = true
+  /// `DriftControl`: the delay moves fast in a pause.
+  package var pauses = true
+  /// `DriftControl`: no sentence is spared at the beginning and after an interruption.
+  package var haste = true
+  /// `DriftControl`: at the beginning more is resampled before speech is stretched.
+  package var settling = true
+  /// `DriftControl`: too little delay is mended faster than too much.
+  package var lackFirst = true
+  /// `VoiceReceiver`: a queue that is just short of a callback is stretched.
+  package var underrunStretch = true
+  /// `VoiceReceiver`: a late packet replaces concealment that has not been played.
+  package var replacement = true
+  /// `VoiceReceiver`: a loss is repaired from both sides.
+  package var repair = true
+  /// `OutputBuffer`: a voice is followed backwards by its pitch.
+  package var pitch = true
+  /// `LossRepair`: what the decoder needs to converge is repaired as well.
+  package var convergence = true
+
+  /// All of them.
+  @_noAllocation @_noLocks
+  package init() {}
+}
