@@ -181,6 +181,11 @@ let package = Package(
       "VoiceEngine",
       ["MediaCore", "RealTime", "RTP", "SpeechDSP", "DeviceTiming", "VoiceStream", "CLinux"]
     ),
+    module(
+      "Voice",
+      "EchoServer",
+      ["MediaCore", "RealTime", "DeviceTiming", "VoiceEngine", "CLinux"]
+    ),
 
     module("Linux", "ALSAAudio", ["MediaCore", "RealTime", "CALSA", "CLinux"]),
     module("Linux", "UDPTransport", ["MediaCore", "RealTime", "CLinux"]),
@@ -226,7 +231,7 @@ let package = Package(
       "SidetonePhone",
       [
         "MediaCore", "RealTime", "RTP", "ALSAAudio", "AudioRouting", "CallKit", "AVFAudio",
-        "SIPSignalling",
+        "EchoServer", "SIPSignalling",
         "SpeechDSP", "UDPTransport", "VoiceEngine",
       ]
     ),
@@ -277,6 +282,7 @@ let package = Package(
     tests("Playout", ["Playout", "MediaCore", "Simulation"]),
     tests("VoiceStream", ["VoiceStream", "MediaCore", "RTP", "Codecs", "Simulation"]),
     tests("VoiceEngine", ["VoiceEngine", "MediaCore", "RealTime", "Simulation"]),
+    tests("EchoServer", ["EchoServer", "MediaCore", "RealTime", "Simulation", "VoiceEngine"]),
     tests("ALSAAudio", ["ALSAAudio", "MediaCore", "RealTime", "Simulation"]),
     tests("UDPTransport", ["UDPTransport", "MediaCore", "RealTime"]),
     tests(

@@ -23,12 +23,12 @@ func measure() throws -> (voice: Int, turns: Int64, packets: Int64, packetFrames
   defer { engine.stop() }
   var configuration = StreamConfiguration.opus(ssrc: 1, seed: 2, withCopies: true)
   configuration.adaptsPackets = true
-  let stream = try engine.attach(configuration, over: try MediaSocket.toItself())
+  let stream = try engine.streams.attach(configuration, over: try MediaSocket.toItself())
   Thread.sleep(forTimeInterval: 1)
   let before = allocation_counter_voice()
   Thread.sleep(forTimeInterval: seconds)
   let after = allocation_counter_voice()
-  let statistics = engine.statistics(of: stream)
+  let statistics = engine.streams.statistics(of: stream)
   return (
     Int(after - before), engine.statistics()?.turns ?? 0, statistics?.packetsReceived ?? 0,
     statistics?.packetFrames ?? 0

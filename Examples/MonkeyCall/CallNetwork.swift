@@ -42,7 +42,7 @@ final class CallNetwork {
   }
 
   func startAudio(through session: AVAudioSession) {
-    for connection in connections { connection.attach(to: session.voiceEngine) }
+    for connection in connections { connection.attach(to: session.voiceEngine?.streams) }
   }
 
   func stopAudio() {
@@ -140,13 +140,13 @@ final class CallConnection {
   func agree(_ media: NegotiatedMedia?) {
     change {
       // A second call while the first one talks finds the session active.
-      if media != nil { try leg.attach(to: AVAudioSession.sharedInstance().voiceEngine) }
+      if media != nil { try leg.attach(to: AVAudioSession.sharedInstance().voiceEngine?.streams) }
       try leg.agree(isHeld ? nil : media)
     }
   }
 
-  func attach(to engine: CallEngine?) {
-    change { try leg.attach(to: engine) }
+  func attach(to streams: CallStreams?) {
+    change { try leg.attach(to: streams) }
   }
 
   private func change(_ body: () throws -> Void) {

@@ -43,10 +43,10 @@ struct MediaLegTests {
   @Test func theVoiceNeedsAnAgreementAndAnEngineInEitherOrder() throws {
     try legs[0].agree(.opus(port: port(legs[1])))
     #expect(legs[0].stream == nil)
-    try legs[0].attach(to: engine)
+    try legs[0].attach(to: engine.streams)
     #expect(legs[0].stream != nil)
 
-    try legs[1].attach(to: engine)
+    try legs[1].attach(to: engine.streams)
     #expect(legs[1].stream == nil)
     try legs[1].agree(.opus(port: port(legs[0])))
     #expect(legs[1].stream != nil)
@@ -56,7 +56,7 @@ struct MediaLegTests {
 
   @Test func theSameAgreementKeepsTheStream() throws {
     try connect()
-    try legs[0].attach(to: engine)
+    try legs[0].attach(to: engine.streams)
     let stream = legs[0].stream
     try connect()
     #expect(legs[0].stream == stream && stream != nil)
@@ -67,7 +67,7 @@ struct MediaLegTests {
 
   @Test func aHoldEndsTheStreamAndKeepsThePort() throws {
     try connect()
-    try legs[0].attach(to: engine)
+    try legs[0].attach(to: engine.streams)
     let port = try port(legs[0])
     try legs[0].agree(nil)
     #expect(legs[0].stream == nil && legs[0].statistics == nil)
@@ -81,7 +81,7 @@ struct MediaLegTests {
   @Test func digitsThatCameTooEarlyAreSentWithTheVoice() throws {
     legs[0].send(digits: [4, 2])
     try connect()
-    for leg in legs { try leg.attach(to: engine) }
+    for leg in legs { try leg.attach(to: engine.streams) }
     var received: [UInt8] = []
     _ = wait {
       received += legs[1].takeDigits()
@@ -97,7 +97,7 @@ struct MediaLegTests {
     try legs[0].agree(nil)
     legs[0].send(digits: [2])
     try connect()
-    for leg in legs { try leg.attach(to: engine) }
+    for leg in legs { try leg.attach(to: engine.streams) }
     var received: [UInt8] = []
     _ = wait {
       received += legs[1].takeDigits()
@@ -111,7 +111,7 @@ struct MediaLegTests {
   @Test func aPortThatOpensAfterTheAgreementStartsTheVoice() throws {
     let late = MediaLeg(PhoneConfiguration(), host: "127.0.0.1")
     try late.agree(.opus(port: port(legs[0])))
-    try late.attach(to: engine)
+    try late.attach(to: engine.streams)
     #expect(late.stream == nil)
     try late.open(portPolicy: .anyPort)
     #expect(late.stream != nil)

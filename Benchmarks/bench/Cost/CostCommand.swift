@@ -191,16 +191,16 @@ struct CostCommand: ParsableCommand {
       settings: EngineSettings(filters: setting.filters, trace: traced ? .stages : .off)
     )
     defer { engine.stop() }
-    let stream = try engine.attach(setting.configuration, over: try MediaSocket.toItself())
+    let stream = try engine.streams.attach(setting.configuration, over: try MediaSocket.toItself())
     Thread.sleep(forTimeInterval: 1)
     let before = unsafe raw_thread_nanoseconds("voice")
-    let heard = engine.statistics(of: stream)?.packetsReceived ?? 0
+    let heard = engine.streams.statistics(of: stream)?.packetsReceived ?? 0
     for _ in 0..<seconds {
       Thread.sleep(forTimeInterval: 1)
       _ = engine.takeStageTimes()
     }
     let after = unsafe raw_thread_nanoseconds("voice")
-    let count = (engine.statistics(of: stream)?.packetsReceived ?? 0) - heard
+    let count = (engine.streams.statistics(of: stream)?.packetsReceived ?? 0) - heard
     let expected = setting.packetCount(in: seconds)
     guard areAll(count, but: expected / 10, of: setting) else {
       throw RigError("only \(count) of \(expected) packets came back")

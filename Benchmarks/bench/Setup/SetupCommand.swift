@@ -82,7 +82,7 @@ struct SetupCommand: ParsableCommand {
       guard let engine = AVAudioSession.sharedInstance().voiceEngine else {
         throw RigError("no engine after didActivate")
       }
-      _ = try engine.attach(FarSide.configuration(ssrc: UInt32(100 + call)), over: socket)
+      _ = try engine.streams.attach(FarSide.configuration(ssrc: UInt32(100 + call)), over: socket)
       Thread.sleep(forTimeInterval: 0.6)
       if let first = far.hush() {
         report.firstSent.append(Double(first.nanoseconds(since: activation.fulfilled)) / 1e6)

@@ -79,7 +79,7 @@ extension AVAudioSession {
       guard case .byCall(let running) = state.activation else { return nil }
       return state.linger(running)
     }
-    leaving?.running.engine.detachAll()
+    leaving?.running.engine.streams.detachAll()
     let release: @Sendable () -> Void = { [self] in
       if let leaving { self.release(leaving.number) }
       completion()

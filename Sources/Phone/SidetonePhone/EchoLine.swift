@@ -1,9 +1,8 @@
-import AVFAudio
-import ALSAAudio
+import EchoServer
 import Foundation
+import MediaCore
 public import SIPSignalling
 import UDPTransport
-import VoiceEngine
 
 /// Answers everybody at once and says back what they say, for tests from afar and for measuring
 /// load.
@@ -36,7 +35,7 @@ public actor EchoLine {
   private let configuration: PhoneConfiguration
   private let agent: UserAgent
   private let continuation: AsyncStream<Event>.Continuation
-  private var engines: [CallEngine] = []
+  private var engines: [EchoEngine<MediaSocket>] = []
   private var calls: [SIPCallID: Call] = [:]
   private var workers: [Task<Void, Never>] = []
 
@@ -58,15 +57,9 @@ public actor EchoLine {
   ///
   /// Throws a `SIPError` if an address cannot be had, or the system's error if threads cannot.
   public func start() async throws -> [String] {
-    let period = configuration.ioBufferDuration ?? 0.01
+    let period = Int64((configuration.ioBufferDuration ?? 0.01) * 1e9)
     for _ in 0..<max(1, ProcessInfo.processInfo.activeProcessorCount) {
-      let nothing = try Headset(
-        capture: .null,
-        playback: .null,
-        wishes: DeviceWishes(periodNanoseconds: Int64(period * 1e9))
-      )
-      let settings = EngineSettings(trace: .lateness, isEcho: true)
-      engines.append(try CallEngine(device: nothing, settings: settings))
+      engines.append(try EchoEngine(period: SampleRate.voice.frames(inNanoseconds: period)))
     }
     let addresses = try await agent.start()
     workers = [
@@ -97,7 +90,7 @@ public actor EchoLine {
   /// How late the voice threads were since the last call of this, in nanoseconds, each period by
   /// itself.
   public func takeLateness() -> [Int64] {
-    engines.flatMap { $0.takeStageTimes().map(\.nanoseconds) }
+    engines.flatMap { $0.takeLateness() }
   }
 
   private func handle(_ event: SIPEvent) async {
@@ -150,7 +143,7 @@ public actor EchoLine {
       guard let engine = loads.indices.min(by: { loads[$0] < loads[$1] }) else {
         throw PhoneError("the line has stopped")
       }
-      try leg.attach(to: engines[engine])
+      try leg.attach(to: engines[engine].streams)
       calls[id] = Call(leg: leg, engine: engine)
       guard await agent.answer(id, offer: offer) else {
         calls[id] = nil

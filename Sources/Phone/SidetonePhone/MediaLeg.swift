@@ -13,7 +13,7 @@ public import VoiceEngine
 /// try leg.open(portPolicy: .anyPort)
 /// let offer = leg.offer          // for the INVITE, or the answer to one
 /// try leg.agree(media)           // what signalling reports
-/// try leg.attach(to: engine)     // the session has been activated
+/// try leg.attach(to: engine.streams)   // the session has been activated
 /// ```
 ///
 /// Agreement and engine may come in either order, and change or go at any time. Each change ends
@@ -39,7 +39,7 @@ public final class MediaLeg {
   private let configuration: PhoneConfiguration
   private let host: String
   private var socket: MediaSocket?
-  private var engine: CallEngine?
+  private var streams: CallStreams?
   private var agreed: NegotiatedMedia?
   /// What the stream was made for.
   private var streamed: NegotiatedMedia?
@@ -86,13 +86,13 @@ public final class MediaLeg {
     try follow()
   }
 
-  /// Talks through `engine` from now on; nil once the session has been deactivated.
+  /// Talks through the engine of `streams` from now on; nil once the session has been deactivated.
   ///
   /// Throws the engine's or the system's error if the stream cannot start.
-  public func attach(to engine: CallEngine?) throws {
-    if engine !== self.engine {
+  public func attach(to streams: CallStreams?) throws {
+    if streams !== self.streams {
       detach()
-      self.engine = engine
+      self.streams = streams
     }
     try follow()
   }
@@ -100,7 +100,7 @@ public final class MediaLeg {
   private func follow() throws {
     guard agreed != streamed else { return }
     detach()
-    guard let engine, let media = agreed, var socket = try socket?.duplicate() else { return }
+    guard let streams, let media = agreed, var socket = try socket?.duplicate() else { return }
     // While the far side holds the call there is nothing to send or play.
     guard media.maySend || media.mayReceive,
       let remote = SocketAddress(host: media.host, port: media.port),
@@ -113,7 +113,7 @@ public final class MediaLeg {
     if hasStreamed { socket.discardPending() }
     hasStreamed = true
     socket.connect(to: remote, control: control)
-    let stream = try engine.attach(
+    let stream = try streams.attach(
       configuration.stream(for: media),
       over: socket,
       muteState,
@@ -121,16 +121,16 @@ public final class MediaLeg {
     )
     self.stream = stream
     streamed = media
-    for code in digitsToSend { engine.press(stream, code: code) }
+    for code in digitsToSend { streams.press(stream, code: code) }
     digitsToSend = []
   }
 
   private func detach() {
-    if let stream, let engine {
-      digitsReceived += engine.takeKeys(of: stream)
-      engine.detach(stream)
+    if let stream, let streams {
+      digitsReceived += streams.takeDigits(of: stream)
+      streams.detach(stream)
       // The socket of a detached stream closes when statistics are read.
-      _ = engine.statistics()
+      _ = streams.statistics(of: stream)
     }
     stream = nil
     streamed = nil
@@ -141,22 +141,22 @@ public final class MediaLeg {
   /// Sends silence instead of the microphone, or the microphone again.
   public func setMuted(_ state: MuteState) {
     muteState = state
-    if let stream { engine?.setMuted(stream, state) }
+    if let stream { streams?.setMuted(stream, state) }
   }
 
   /// Sends DTMF digits (RFC 4733), coded as in its section 3.2; without a stream, as soon as there
   /// is one.
   package func send(digits: [UInt8]) {
-    guard let stream, let engine else {
+    guard let stream, let streams else {
       digitsToSend += digits
       return
     }
-    for code in digits { engine.press(stream, code: code) }
+    for code in digits { streams.press(stream, code: code) }
   }
 
   /// The codes of the DTMF digits that have arrived since the last call.
   package func takeDigits() -> [UInt8] {
-    if let stream, let engine { digitsReceived += engine.takeKeys(of: stream) }
+    if let stream, let streams { digitsReceived += streams.takeDigits(of: stream) }
     defer { digitsReceived = [] }
     return digitsReceived
   }
@@ -164,11 +164,11 @@ public final class MediaLeg {
   /// Lets the streams of one conference hear each other; 0 takes this one out of its own.
   package func setConference(_ conference: Int) {
     self.conference = conference
-    if let stream { engine?.setConference(stream, conference) }
+    if let stream { streams?.setConference(stream, conference) }
   }
 
   /// The newest figures of the stream; nil without one, and in its first tenth of a second.
   package var statistics: StreamStatistics? {
-    stream.flatMap { stream in engine.flatMap { $0.statistics(of: stream) } }
+    stream.flatMap { stream in streams.flatMap { $0.statistics(of: stream) } }
   }
 }

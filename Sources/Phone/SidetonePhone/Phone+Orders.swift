@@ -35,7 +35,7 @@ extension Phone {
       let engine = engine
       await change(uuid) { leg in
         // What was agreed before must not start once more.
-        if media != nil { try leg.attach(to: engine) }
+        if media != nil { try leg.attach(to: engine?.streams) }
         try leg.agree(media)
       }
     case .mute(let state):
@@ -87,7 +87,9 @@ extension Phone {
 
   /// Moves every call to the engine of the session that has just been activated, or to none.
   func attachLegs(to engine: CallEngine?) async {
-    for uuid in control.calls.map(\.uuid) { await change(uuid) { try $0.attach(to: engine) } }
+    for uuid in control.calls.map(\.uuid) {
+      await change(uuid) { try $0.attach(to: engine?.streams) }
+    }
   }
 
   private func change(_ uuid: UUID, _ body: (MediaLeg) throws -> Void) async {
@@ -117,7 +119,7 @@ extension Phone {
   /// Listens for the digits that an engine receives which has just started.
   func listenForDigits() {
     digitListener = engine.map { engine in
-      EventListener(engine.keyNews) { [weak self] in Task { await self?.tellDigits() } }
+      EventListener(engine.streams.digitNews) { [weak self] in Task { await self?.tellDigits() } }
     }
   }
 

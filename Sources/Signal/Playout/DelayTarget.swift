@@ -129,7 +129,9 @@ package struct DelayTarget: ~Copyable {
     )
     var wanted = histogram.cheapest(at: price)
     if mechanisms.unseenTail { wanted = max(wanted, careful(wanted, at: price)) }
-    if mechanisms.firstSecond, heard < Self.youngNanoseconds { wanted = max(wanted, Self.youngTarget) }
+    if mechanisms.firstSecond, heard < Self.youngNanoseconds {
+      wanted = max(wanted, Self.youngTarget)
+    }
     nanoseconds = min(wanted + reserve, Self.maximumTarget)
   }
 

@@ -45,7 +45,9 @@ struct ReorderingTracker: ~Copyable {
   /// Whether `sequence`, which is missing, will hardly come any more at `instant`.
   @_noAllocation @_noLocks
   func isLost(_ sequence: Int64, at instant: MonotonicInstant) -> Bool {
-    guard mechanisms.reordering, longest > 0, let opened = opening(of: sequence) else { return true }
+    guard mechanisms.reordering, longest > 0, let opened = opening(of: sequence) else {
+      return true
+    }
     return instant.nanoseconds - opened >= remembered(at: instant.nanoseconds)
   }
 

@@ -106,7 +106,7 @@ struct LoopbackCommand: AsyncParsableCommand {
       measurement.breakdown.add(engine.takeStageTimes())
     }
     measurement.device = engine.statistics()
-    measurement.stream = engine.statistics(of: stream)
+    measurement.stream = engine.streams.statistics(of: stream)
     measurement.breakdown.lookAheadNanoseconds = measurement.stream?.lookAheadNanoseconds ?? 0
     return measurement
   }
@@ -115,7 +115,7 @@ struct LoopbackCommand: AsyncParsableCommand {
     var configuration = voiceOptions.stream
     // What is measured stays the same from the first probe to the last.
     configuration.adaptsPackets = false
-    return try engine.attach(configuration, over: try MediaSocket.toItself())
+    return try engine.streams.attach(configuration, over: try MediaSocket.toItself())
   }
 }
 

@@ -34,7 +34,7 @@ struct StageBreakdown {
   var rows: [Row] {
     var rows: [Row] = []
     for stage in VoiceStage.allCases {
-      guard stage != .lateness, let histogram = histograms[stage] else { continue }
+      guard let histogram = histograms[stage] else { continue }
       func milliseconds(_ percentile: Double) -> Double {
         Double(histogram.valueAtPercentile(percentile)) / 1e6
       }
@@ -74,7 +74,6 @@ struct StageBreakdown {
     case .decode: "decode"
     case .queue: "queue of decoded sound"
     case .fill: "loudspeaker's buffer"
-    case .lateness: "lateness of the voice thread"
     }
   }
 

@@ -16,9 +16,7 @@ package struct EngineSettings: Equatable, Sendable {
   package enum Trace: Equatable, Sendable {
     /// Nothing.
     case off
-    /// How late the voice thread is.
-    case lateness
-    /// That, and each packet in each stage.
+    /// How late the voice thread is, and each packet in each stage.
     case stages
   }
 
@@ -28,20 +26,15 @@ package struct EngineSettings: Equatable, Sendable {
   package var measurement: Measurement
   /// What is timed, for `takeStageTimes`.
   package var trace: Trace
-  /// Whether each stream hears itself, by the microphone's clock; nothing is captured or played
-  /// then.
-  package var isEcho: Bool
 
   /// Settings without filters and measurements.
   package init(
     filters: SpeechFilterSettings = .init(),
     measurement: Measurement = .off,
-    trace: Trace = .off,
-    isEcho: Bool = false
+    trace: Trace = .off
   ) {
     self.filters = filters
     self.measurement = measurement
     self.trace = trace
-    self.isEcho = isEcho
   }
 }

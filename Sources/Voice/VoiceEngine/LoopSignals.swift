@@ -1,26 +1,28 @@
-import RealTime
-import Synchronization
+package import RealTime
+package import Synchronization
 
 /// Flags between a voice loop and its engine, without a queue.
 ///
 /// **Thread safety:** any thread.
-final class LoopSignals: Sendable {
+package final class LoopSignals: Sendable {
   /// Ends the loop's wait: there are commands, or it is to stop.
-  let wakeUp: WakeEvent
+  package let wakeUp: WakeEvent
   /// Signalled by the loop when a side of the device needs another one; nil if no thread waits for
   /// it.
   let alarm: WakeEvent?
-  /// Signalled by the loop when there are keys to be taken: some that were pressed, or what a
-  /// stream had still to send.
-  let keyNews: WakeEvent
+  /// Signalled by the loop when there are DTMF digits to be taken.
+  let digitNews: WakeEvent
   /// True when the loop is to end.
-  let isStopping = Atomic<Bool>(false)
+  package let isStopping = Atomic<Bool>(false)
+  /// True to send silence in place of the microphone on every stream.
+  let isInputMuted = Atomic<Bool>(false)
 
   private let gone = Atomic<UInt8>(0)
 
-  init(alarm: WakeEvent? = nil) throws(SystemError) {
+  /// Signals of a loop that has not begun.
+  package init(alarm: WakeEvent? = nil) throws(SystemError) {
     wakeUp = try WakeEvent()
-    keyNews = try WakeEvent()
+    digitNews = try WakeEvent()
     self.alarm = alarm
   }
 

@@ -13,9 +13,10 @@ package final class ManualVoiceLoop<
   Time: TimeSource
 > {
   private let loop: VoiceLoop<Device, Transport, Time>
+  private let streams: VoiceStreams<Transport>
+  private let stream: StreamID
   private let box: StreamBox<Transport>
   private var reports: TripleBufferReader<EngineStatistics>
-  private var streamReports: TripleBufferReader<StreamStatistics>
   private var stageTimes: RingConsumer<StageTime>?
 
   /// The newest statistics of the device side, nil before the first tenth of a second.
@@ -33,43 +34,35 @@ package final class ManualVoiceLoop<
     settings: EngineSettings,
     time: Time
   ) throws {
-    var commands = RingProducer<LoopCommand<Device, Transport>>(capacity: 16)
+    var replacements = RingProducer<LentObject<DeviceReplacement<Device>>>(capacity: 2)
     var reports = TripleBufferWriter<EngineStatistics>()
-    var streamReports = TripleBufferWriter<StreamStatistics>()
     var stageTimes: RingProducer<StageTime>?
     if settings.trace != .off { stageTimes = RingProducer(capacity: 4_096) }
     let stageReader = stageTimes?.makeConsumer()
-    let commandReader = commands.makeConsumer()
     let reportReader = reports.makeReader()
-    let streamReader = streamReports.makeReader()
-    let box = StreamBox(
-      stream: try VoiceStream(configuration),
-      ssrc: configuration.ssrc,
-      transport: transport,
-      reports: streamReports,
-      keys: RingProducer<UInt8>(capacity: 16)
-    )
+    let signals = try LoopSignals()
+    let streams = VoiceStreams<Transport>(signals)
     let loop = try VoiceLoop<Device, Transport, Time>(
       device: device,
       settings: settings,
       time: time,
-      signals: try LoopSignals(),
-      commands: commandReader,
-      released: RingProducer<Int>(capacity: 16),
+      signals: signals,
+      streams: streams.makeTable(),
+      replacements: replacements.makeConsumer(),
       reports: reports,
-      monitorCapture: nil,
-      monitorPlayback: nil,
+      monitor: LoopMonitor(settings, capture: nil, playback: nil),
       stageTimes: stageTimes
     )
-    // A new ring has room.
-    _ = commands.write(.attach(id: 1, LentObject(box)))
+    let stream = try streams.attach(configuration, over: transport)
+    guard let box = streams.box(of: stream) else { throw EngineError.tooManyStreams }
     try loop.startDevice()
     loop.discardStaleCapture()
     loop.obey()
     self.loop = loop
+    self.streams = streams
+    self.stream = stream
     self.box = box
     self.reports = reportReader
-    self.streamReports = streamReader
     self.stageTimes = stageReader
   }
 
@@ -78,7 +71,7 @@ package final class ManualVoiceLoop<
   package func turn() {
     loop.turn()
     if let report = reports.read() { engineStatistics = report }
-    if let report = streamReports.read() { statistics = report }
+    statistics = streams.statistics(of: stream)
     while stageTimes?.read() != nil {}
   }
 

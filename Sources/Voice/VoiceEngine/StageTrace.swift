@@ -24,9 +24,6 @@ package enum VoiceStage: Int, CaseIterable, Hashable, Sendable, BitwiseCopyable 
   case queue
   /// What the loudspeaker's buffer holds.
   case fill
-  /// No station: how long after a period of the microphone was over the voice thread came to read
-  /// it.
-  case lateness
 }
 
 /// How long one packet spent in one stage.
@@ -54,27 +51,11 @@ struct StageTrace: ~Copyable {
   private var times: RingProducer<StageTime>
   private var sent = FixedArray<Int64>(repeating: 0, count: 256)
 
-  private let notesStages: Bool
-
-  init(_ trace: EngineSettings.Trace, times: consuming RingProducer<StageTime>) {
-    self.times = times
-    notesStages = trace == .stages
-  }
-
-  @_noAllocation @_noLocks
-  mutating func note(_ stage: VoiceStage, _ nanoseconds: Int64) {
-    guard notesStages else { return }
-    write(stage, nanoseconds)
-  }
-
-  @_noAllocation @_noLocks
-  mutating func noteLateness(_ nanoseconds: Int64) {
-    write(.lateness, nanoseconds)
-  }
+  init(times: consuming RingProducer<StageTime>) { self.times = times }
 
   // A full ring drops samples of a statistic.
   @_noAllocation @_noLocks
-  private mutating func write(_ stage: VoiceStage, _ nanoseconds: Int64) {
+  mutating func note(_ stage: VoiceStage, _ nanoseconds: Int64) {
     _ = times.write(StageTime(stage: stage, nanoseconds: max(0, nanoseconds)))
   }
 

@@ -1,7 +1,7 @@
-import MediaCore
-import DeviceTiming
+package import DeviceTiming
+package import MediaCore
 import RTP
-import RealTime
+package import RealTime
 import Synchronization
 
 /// Names a stream; no other engine of the process has one of that name.
@@ -21,10 +21,10 @@ public struct StreamID: Hashable, Sendable, BitwiseCopyable {
 /// **Ownership:** the engine keeps the reference; the loop borrows it between `attach` and the
 /// moment it has written its number to the ring `released`, so that the last reference never ends
 /// on the voice thread.
-final class StreamBox<Transport: PacketTransport & ~Copyable> {
-  var isMuted = false
-  var reports: TripleBufferWriter<StreamStatistics>
-  var keys: RingProducer<UInt8>
+package final class StreamBox<Transport: PacketTransport & ~Copyable> {
+  package var isMuted = false
+  private var reports: TripleBufferWriter<StreamStatistics>
+  private var digits: RingProducer<UInt8>
   /// Streams of one conference hear each other; 0 stands for none.
   var conference = 0
   var bridge = ConferenceBridge()
@@ -33,7 +33,7 @@ final class StreamBox<Transport: PacketTransport & ~Copyable> {
   private var outputPeak = PeakHold()
   // SAFETY: one thread owns the box, and neither of these calls back into it. The generic one is
   // last, as in `VoiceLoop`.
-  @safe @exclusivity(unchecked) var stream: VoiceStream
+  @safe @exclusivity(unchecked) package var stream: VoiceStream
   @safe @exclusivity(unchecked) var transport: Transport
 
   init(
@@ -41,17 +41,17 @@ final class StreamBox<Transport: PacketTransport & ~Copyable> {
     ssrc: UInt32,
     transport: consuming Transport,
     reports: consuming TripleBufferWriter<StreamStatistics>,
-    keys: consuming RingProducer<UInt8>
+    digits: consuming RingProducer<UInt8>
   ) {
     self.stream = stream
     self.ssrc = ssrc
     self.transport = transport
     self.reports = reports
-    self.keys = keys
+    self.digits = digits
   }
 
   /// Sends every packet that is whole.
-  func send(_ datagram: inout ByteBuffer) {
+  package func send(_ datagram: inout ByteBuffer) {
     while let length = stream.nextPacket(into: &datagram) {
       transport.send(datagram, length: length, isControl: false)
     }
@@ -134,12 +134,12 @@ final class StreamBox<Transport: PacketTransport & ~Copyable> {
     }
   }
 
-  /// Passes on the keys that the far side has pressed, and says so.
-  func passKeysOn(_ signals: LoopSignals) {
-    while let key = stream.takeKey() {
+  /// Passes on the DTMF digits that the far side has sent, and signals that there are some.
+  package func passDigitsOn(_ signals: LoopSignals) {
+    while let digit = stream.takeKey() {
       // 64 digits that were not read are enough: a later one is dropped.
-      _ = keys.write(key)
-      signals.keyNews.signal()
+      _ = digits.write(digit)
+      signals.digitNews.signal()
     }
   }
 
@@ -160,6 +160,16 @@ final class StreamBox<Transport: PacketTransport & ~Copyable> {
   }
 
   /// Takes in what has arrived, up to a second's worth in one go.
+  package func receive(
+    _ datagram: inout ByteBuffer,
+    at now: MonotonicInstant,
+    playback: DeviceClock
+  ) {
+    var nothing: StageTrace?
+    receive(&datagram, at: now, playback: playback, tracing: &nothing)
+  }
+
+  /// The same, with notes on how long packets were under way.
   func receive(
     _ datagram: inout ByteBuffer,
     at now: MonotonicInstant,

@@ -9,9 +9,9 @@ extension VoiceLoop where Device: ~Copyable, Transport: ~Copyable {
   func noteGone(_ sides: StreamDirections) {
     gone.formUnion(sides)
     signals.noteGone(sides)
-    if sides.contains(.playback) { forEachStream { box, _ in box.stream.noteInterruption() } }
+    if sides.contains(.playback) { streams.forEach { $0.stream.noteInterruption() } }
     // Its descriptor would end every wait at once.
-    waitedCount = 1 + device.pollDescriptors(&descriptors, from: 1)
+    wait.follow(&device)
   }
 
   /// Raises the alarm about a side that has stood still for long, and takes it back if it moves
@@ -19,8 +19,10 @@ extension VoiceLoop where Device: ~Copyable, Transport: ~Copyable {
   func watch(at now: MonotonicInstant) {
     let passed = now.nanoseconds(since: lastTurn)
     lastTurn = now
-    if !gone.contains(.capture) { note(.capture, captureStillness.pass(nanoseconds: passed)) }
-    if !gone.contains(.playback) { note(.playback, playbackStillness.pass(nanoseconds: passed)) }
+    if !gone.contains(.capture) { note(.capture, microphone.stillness.pass(nanoseconds: passed)) }
+    if !gone.contains(.playback) {
+      note(.playback, loudspeaker.stillness.pass(nanoseconds: passed))
+    }
   }
 
   private func note(_ side: StreamDirections, _ isAlarm: Bool?) {
@@ -35,7 +37,7 @@ extension VoiceLoop where Device: ~Copyable, Transport: ~Copyable {
     let oldPeriod = device.playbackRate.nanoseconds(of: device.playbackPeriod)
     device.exchange(sides, with: &replacement.device)
     if sides.contains(.capture) {
-      let gap = max(0, time.now.nanoseconds(since: lastRead))
+      let gap = max(0, time.now.nanoseconds(since: microphone.lastRead))
       skipCapture(oldCaptureRate.frames(inNanoseconds: gap))
       changeMicrophone(replacement)
     }
@@ -43,37 +45,36 @@ extension VoiceLoop where Device: ~Copyable, Transport: ~Copyable {
     reference.forgetAlignment()
     gone.subtract(sides)
     signals.noteBack(sides)
-    waitedCount = 1 + device.pollDescriptors(&descriptors, from: 1)
-    statistics.deviceChanges += 1
+    wait.follow(&device)
+    report.statistics.deviceChanges += 1
     replacement.done.signal()
   }
 
   private func changeMicrophone(_ replacement: DeviceReplacement<Device>) {
-    capture.changeDevice(rate: device.captureRate, &replacement.captureResampler)
+    microphone.chain.changeDevice(rate: device.captureRate, &replacement.captureResampler)
     let period = device.captureRate.nanoseconds(of: device.capturePeriod)
-    captureClock.changeDevice(
+    microphone.clock.changeDevice(
       period: SampleRate.voice.frames(inNanoseconds: period),
       rate: .voice
     )
-    statistics.capturePeriodNanoseconds = period
-    captureStillness = StallWatchdog(periodNanoseconds: period)
-    lastRead = time.now
+    report.statistics.capturePeriodNanoseconds = period
+    microphone.stillness = StallWatchdog(periodNanoseconds: period)
+    microphone.lastRead = time.now
     discardStaleCapture()
   }
 
   private func changeLoudspeaker(_ replacement: DeviceReplacement<Device>, oldPeriod: Int64) {
-    playback.changeDevice(rate: device.playbackRate, &replacement.playbackResampler)
-    fill = replacement.fill
+    loudspeaker.chain.changeDevice(rate: device.playbackRate, &replacement.playbackResampler)
+    loudspeaker.level = replacement.fill
     errand = nil
-    writtenFrames = 0
-    playbackClock.changeDevice(period: device.playbackPeriod, rate: device.playbackRate)
-    playbackStillness = StallWatchdog(
+    loudspeaker.writtenFrames = 0
+    loudspeaker.clock.changeDevice(period: device.playbackPeriod, rate: device.playbackRate)
+    loudspeaker.stillness = StallWatchdog(
       periodNanoseconds: device.playbackRate.nanoseconds(of: device.playbackPeriod)
     )
-    waits = Waits(device)
     let shorter = oldPeriod - device.playbackRate.nanoseconds(of: device.playbackPeriod)
     // The mean wait is half a period.
-    if shorter > 0 { forEachStream { box, _ in box.stream.noteShorterWaits(by: shorter / 2) } }
-    capture.resetEchoPath()
+    if shorter > 0 { streams.forEach { $0.stream.noteShorterWaits(by: shorter / 2) } }
+    microphone.chain.resetEchoPath()
   }
 }

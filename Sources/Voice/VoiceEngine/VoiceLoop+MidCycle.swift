@@ -23,25 +23,25 @@ extension VoiceLoop where Device: ~Copyable, Transport: ~Copyable {
 
   /// Plays now or plans to, at the end of a turn that began at `begin`.
   func playInTime(sinceTurnAt begin: MonotonicInstant) {
-    let isNewPeriod = lastRead >= begin
+    let isNewPeriod = microphone.lastRead >= begin
     if !isNewPeriod, case .write = errand?.kind { return }
     // A new period while the last one has not been written: no more waiting.
     let isBehind = errand != nil
     errand = nil
-    guard isNewPeriod, device.isOneDevice, fill.followsCycles, gone.isEmpty else {
+    guard isNewPeriod, device.isOneDevice, loudspeaker.level.followsCycles, gone.isEmpty else {
       return receiveAndPlay()
     }
-    let before = fill.plannedPostponement
-    let due = fill.timeToWrite(queued: device.queuedFrames(), at: lastRead)
-    let more = fill.plannedPostponement - before
+    let before = loudspeaker.level.plannedPostponement
+    let due = loudspeaker.level.timeToWrite(queued: device.queuedFrames(), at: microphone.lastRead)
+    let more = loudspeaker.level.plannedPostponement - before
     // What lay until now will lie shorter, or longer.
-    if more != 0 { forEachStream { box, _ in box.stream.noteShorterWaits(by: more) } }
+    if more != 0 { streams.forEach { $0.stream.noteShorterWaits(by: more) } }
     if !isBehind, due.nanoseconds(since: time.now) > Self.shortestWait {
       errand = DeferredWrite(kind: .write, time: due)
       return
     }
     receiveAndPlay()
-    guard let look = fill.timeToLook(at: lastRead) else { return }
+    guard let look = loudspeaker.level.timeToLook(at: microphone.lastRead) else { return }
     errand = DeferredWrite(kind: .look, time: look)
   }
 
@@ -50,7 +50,7 @@ extension VoiceLoop where Device: ~Copyable, Transport: ~Copyable {
     self.errand = nil
     switch errand.kind {
     case .write: receiveAndPlay()
-    case .look: fill.look(queued: device.queuedFrames())
+    case .look: loudspeaker.level.look(queued: device.queuedFrames())
     }
   }
 }

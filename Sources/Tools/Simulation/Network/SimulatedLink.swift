@@ -1,10 +1,10 @@
-import MediaCore
+package import MediaCore
 import Synchronization
 
 /// What is under way in one direction between two simulated machines.
 ///
 /// **Thread safety:** the sender may send while the receiver receives, each on one thread.
-final class SimulatedLink {
+package final class SimulatedLink {
   private struct Datagram {
     let arrival: MonotonicInstant
     let bytes: [UInt8]
@@ -19,18 +19,20 @@ final class SimulatedLink {
   private var underWay: [Datagram] = []
   private var taken = 0
   /// Datagrams handed over so far, and how many of them the network lost.
-  private(set) var sent = 0
+  package private(set) var sent = 0
   private(set) var lost = 0
 
   /// The least time that a packet takes, in nanoseconds.
   let leastDelay: Int64
 
-  init(_ network: any PacketPath) {
+  /// Nothing is under way; `network` decides about each datagram.
+  package init(_ network: any PacketPath) {
     self.network = network
     leastDelay = network.leastDelay
   }
 
-  func send(_ datagram: borrowing ByteBuffer, length: Int, at now: MonotonicInstant) {
+  /// Hands a datagram to the network.
+  package func send(_ datagram: borrowing ByteBuffer, length: Int, at now: MonotonicInstant) {
     sent += 1
     let fate = network.fate(sentAt: now, byteCount: length)
     guard let arrival = fate.arrival else {
@@ -59,7 +61,7 @@ final class SimulatedLink {
   }
 
   /// The length and the arrival of the next datagram that has come by now.
-  func receive(
+  package func receive(
     into buffer: inout ByteBuffer,
     at now: MonotonicInstant
   ) -> (length: Int, arrival: MonotonicInstant)? {

@@ -7,13 +7,16 @@ package struct SimulatedTransport: PacketTransport, ~Copyable {
   private let incoming: SimulatedLink
   private let time: VirtualTime
 
-  init(sending outgoing: SimulatedLink, receiving incoming: SimulatedLink, time: VirtualTime) {
+  /// A path over two links, in the given time.
+  package init(
+    sending outgoing: SimulatedLink,
+    receiving incoming: SimulatedLink,
+    time: VirtualTime
+  ) {
     self.outgoing = outgoing
     self.incoming = incoming
     self.time = time
   }
-
-  /// There is none.
 
   /// The next datagram that has arrived by now.
   package mutating func receive(

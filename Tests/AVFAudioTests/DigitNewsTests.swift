@@ -7,7 +7,7 @@ import UDPTransport
 import VoiceEngine
 
 /// Keys on a real voice thread, of a stream that hears itself.
-struct KeyNewsTests {
+struct DigitNewsTests {
   private let engine: CallEngine
   private let stream: StreamID
 
@@ -19,23 +19,23 @@ struct KeyNewsTests {
     var configuration = StreamConfiguration.opus(ssrc: 1, seed: 2)
     configuration.sendEventPayloadType = 101
     configuration.receiveEventPayloadType = 101
-    stream = try engine.attach(configuration, over: try MediaSocket.toItself())
+    stream = try engine.streams.attach(configuration, over: try MediaSocket.toItself())
   }
 
   /// Waits for the next news, which are there in ten seconds at most.
   private func waitForNews() throws {
-    var news = pollfd(fd: engine.keyNews.descriptor, events: Int16(POLLIN), revents: 0)
+    var news = pollfd(fd: engine.streams.digitNews.descriptor, events: Int16(POLLIN), revents: 0)
     try #require(unsafe poll(&news, 1, 10_000) == 1)
-    engine.keyNews.acknowledge()
+    engine.streams.digitNews.acknowledge()
   }
 
   @Test func newsComeForEachKeyThatTheFarSidePresses() throws {
     let pressed: [UInt8] = [5, 10, 1]
-    for code in pressed { engine.press(stream, code: code) }
+    for code in pressed { engine.streams.press(stream, code: code) }
     var heard: [UInt8] = []
     while heard.count < pressed.count {
       try waitForNews()
-      heard += engine.takeKeys(of: stream)
+      heard += engine.streams.takeDigits(of: stream)
     }
     #expect(heard == pressed)
     engine.stop()

@@ -1,0 +1,89 @@
+import CLinux
+import DeviceTiming
+import MediaCore
+import RealTime
+
+/// The microphone's side of the loop.
+struct CaptureSide: ~Copyable {
+  var chain: CaptureChain
+  /// Fed only while stages are timed.
+  var clock: DeviceClock
+  var stillness: StallWatchdog
+  /// When it last gave something; at first when the loop began.
+  var lastRead: MonotonicInstant
+  /// Turns since then, up to 2.
+  var emptyTurns = 0
+
+  init(
+    _ device: borrowing some AudioDevice & ~Copyable,
+    _ settings: EngineSettings,
+    at now: MonotonicInstant
+  ) throws {
+    chain = try CaptureChain(rate: device.captureRate, filters: settings.filters)
+    let period = device.captureRate.nanoseconds(of: device.capturePeriod)
+    clock = DeviceClock(period: SampleRate.voice.frames(inNanoseconds: period), rate: .voice)
+    stillness = StallWatchdog(periodNanoseconds: period)
+    lastRead = now
+  }
+}
+
+/// The loudspeaker's side of the loop.
+struct PlaybackSide: ~Copyable {
+  var chain: PlaybackChain
+  var level: PlaybackLevel
+  var clock: DeviceClock
+  var stillness: StallWatchdog
+  /// At the device's rate, since it began.
+  var writtenFrames: Int64 = 0
+
+  init(_ device: borrowing some AudioDevice & ~Copyable) throws {
+    chain = try PlaybackChain(rate: device.playbackRate)
+    level = PlaybackLevel(device)
+    clock = DeviceClock(period: device.playbackPeriod, rate: device.playbackRate)
+    stillness = StallWatchdog(
+      periodNanoseconds: device.playbackRate.nanoseconds(of: device.playbackPeriod)
+    )
+  }
+}
+
+/// What the loop waits for: a signal of its engine, the device, or the time to go on anyway.
+struct LoopWait: ~Copyable {
+  /// A device that stands still must not keep reports from going out.
+  private static var longest: Int64 { 50_000_000 }
+
+  private var descriptors = FixedArray<pollfd>(repeating: pollfd(), count: 24)
+  private var count = 1
+  private var withCapture: Int64 = 0
+  private var withoutCapture: Int64 = 0
+
+  init(_ signals: LoopSignals) {
+    descriptors[0] = pollfd(fd: signals.wakeUp.descriptor, events: Int16(POLLIN), revents: 0)
+  }
+
+  /// Waits for this device from now on, or for the side of it that is left.
+  ///
+  /// The microphone wakes the loop, and a wait of just a period would race it; without a microphone
+  /// the loudspeaker still wants its frames in time.
+  mutating func follow(_ device: inout some AudioDevice & ~Copyable) {
+    count = 1 + device.pollDescriptors(&descriptors, from: 1)
+    let period = device.playbackRate.nanoseconds(of: device.playbackPeriod)
+    withoutCapture = min(Self.longest, max(1_000_000, period))
+    withCapture = min(Self.longest, max(1_000_000, period * 5 / 4))
+  }
+
+  /// Sleeps until something is there, `limit` nanoseconds at most; true if the engine has signalled.
+  mutating func sleep(
+    hasCapture: Bool,
+    limit: Int64?,
+    _ device: inout some AudioDevice & ~Copyable
+  ) -> Bool {
+    let longest = hasCapture ? withCapture : withoutCapture
+    _ = unsafe realtime_poll(
+      descriptors.address,
+      UInt32(truncatingIfNeeded: count),
+      max(0, min(longest, limit ?? longest))
+    )
+    device.acknowledge(&descriptors, from: 1)
+    return descriptors[0].revents != 0
+  }
+}

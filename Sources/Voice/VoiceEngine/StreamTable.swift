@@ -1,0 +1,110 @@
+package import MediaCore
+package import RealTime
+
+/// The streams of a voice thread, as that thread holds them; `VoiceStreams` is the other half.
+///
+/// **Thread safety:** the voice thread's alone. Nothing here allocates after the initialiser.
+package struct StreamTable<Transport: PacketTransport & ~Copyable>: ~Copyable {
+  static var capacity: Int { 256 }
+
+  private var commands: RingConsumer<StreamCommand<Transport>>
+  private var released: RingProducer<Int>
+  private var ids = FixedArray<Int>(repeating: 0, count: 256)
+  /// The slots from here on are free.
+  private var slotCount = 0
+  private var boxes = FixedArray<LentObject<StreamBox<Transport>>>(repeating: .none, count: 256)
+
+  init(
+    commands: consuming RingConsumer<StreamCommand<Transport>>,
+    released: consuming RingProducer<Int>
+  ) {
+    self.commands = commands
+    self.released = released
+  }
+
+  /// Calls `body` with each stream; `VoiceStreams` keeps it until it reads its release.
+  package func forEach(_ body: (StreamBox<Transport>) -> Void) {
+    for slot in 0..<slotCount { boxes[slot].use(body) }
+  }
+
+  /// Takes the commands that wait; goodbyes go through `datagram`.
+  ///
+  /// A stream that begins while the loudspeaker is gone (`isInterrupted`) leaves out what it cannot
+  /// play.
+  package mutating func obey(
+    isInterrupted: Bool,
+    sendingFrom datagram: inout ByteBuffer,
+    by time: some TimeSource
+  ) {
+    while let command = commands.read() {
+      switch command {
+      case .attach(let id, let box):
+        attach(box, id: id)
+        if isInterrupted { box.use { $0.stream.noteInterruption() } }
+      case .detach(let id):
+        for slot in 0..<slotCount where ids[slot] == id {
+          release(slot, sendingFrom: &datagram, by: time)
+        }
+      case .mute(let id, let isMuted):
+        use(id) { $0.isMuted = isMuted }
+      case .setBitrate(let id, let bitsPerSecond):
+        use(id) { $0.stream.setBitrate(bitsPerSecond) }
+      case .press(let id, let code):
+        use(id) { _ = $0.stream.press(code) }
+      case .setConference(let id, let conference):
+        use(id) { $0.conference = conference }
+      }
+    }
+  }
+
+  /// Says goodbye on every stream and lets it go.
+  package mutating func releaseAll(
+    sendingFrom datagram: inout ByteBuffer,
+    by time: some TimeSource
+  ) {
+    for slot in 0..<slotCount { release(slot, sendingFrom: &datagram, by: time) }
+  }
+
+  /// Sends the reports that are due and tells `VoiceStreams` how each stream stands.
+  package func report(
+    at now: MonotonicInstant,
+    sendingFrom datagram: inout ByteBuffer,
+    by time: some TimeSource
+  ) {
+    let wall = time.wallNanoseconds
+    forEach { box in
+      box.report(&datagram, at: now, wall: wall, isLast: false)
+      box.publish(at: now)
+    }
+  }
+
+  private func use(_ id: Int, _ body: (StreamBox<Transport>) -> Void) {
+    for slot in 0..<slotCount where ids[slot] == id { boxes[slot].use(body) }
+  }
+
+  // There is room: `VoiceStreams` refuses what is beyond `capacity`.
+  private mutating func attach(_ box: LentObject<StreamBox<Transport>>, id: Int) {
+    for slot in 0..<Self.capacity where boxes[slot].isNone {
+      boxes[slot] = box
+      ids[slot] = id
+      slotCount = max(slotCount, slot + 1)
+      return
+    }
+  }
+
+  private mutating func release(
+    _ slot: Int,
+    sendingFrom datagram: inout ByteBuffer,
+    by time: some TimeSource
+  ) {
+    guard !boxes[slot].isNone else { return }
+    let now = time.now
+    boxes[slot].use {
+      $0.report(&datagram, at: now, wall: time.wallNanoseconds, isLast: true)
+    }
+    boxes[slot] = .none
+    while slotCount > 0, boxes[slotCount - 1].isNone { slotCount -= 1 }
+    // Always taken: the ring holds twice as many as there are streams.
+    _ = released.write(ids[slot])
+  }
+}

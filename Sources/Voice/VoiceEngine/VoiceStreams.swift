@@ -1,0 +1,206 @@
+import MediaCore
+public import RealTime
+import Synchronization
+
+/// The streams of a voice thread, as every other thread sees them.
+///
+/// `VoiceEngine.streams` are those of a call's headset.
+///
+/// **Thread safety:** every method may be called from any thread except the voice thread.
+/// **Ownership:** transports are consumed and belong to the voice thread, which releases them after
+/// `detach`; they close within the next call of `statistics(of:)`.
+public final class VoiceStreams<Transport: PacketTransport & ~Copyable>: Sendable {
+  private struct Control: ~Copyable {
+    var commands = RingProducer<StreamCommand<Transport>>(capacity: 1_024)
+    /// Commands that found the ring full, oldest first: none is lost, and none overtakes another.
+    var backlog: [StreamCommand<Transport>] = []
+    var released: RingConsumer<Int>?
+    var attached: [Int: Attached] = [:]
+  }
+
+  // SAFETY: reached only through `control`, under its lock; the voice thread has the box alone.
+  private final class Attached: @unchecked Sendable {
+    let box: StreamBox<Transport>
+    var reports: TripleBufferReader<StreamStatistics>
+    var digits: RingConsumer<UInt8>
+    var newest: StreamStatistics?
+
+    init(
+      box: StreamBox<Transport>,
+      reports: consuming TripleBufferReader<StreamStatistics>,
+      digits: consuming RingConsumer<UInt8>
+    ) {
+      self.box = box
+      self.reports = reports
+      self.digits = digits
+    }
+  }
+
+  private let control = Mutex(Control())
+  private let signals: LoopSignals
+
+  /// No streams yet; the loop waits for `signals`.
+  package init(_ signals: LoopSignals) { self.signals = signals }
+
+  /// The voice thread's half; to be called once, before the thread starts.
+  package func makeTable() -> StreamTable<Transport> {
+    control.withLock { control in
+      var released = RingProducer<Int>(capacity: 2 * StreamTable<Transport>.capacity)
+      control.released = released.makeConsumer()
+      return StreamTable(commands: control.commands.makeConsumer(), released: released)
+    }
+  }
+
+  /// Forgets all streams; to be called after the voice thread has ended.
+  package func closeAll() {
+    control.withLock { control in
+      Self.collectReleased(&control)
+      control.attached.removeAll()
+    }
+  }
+
+  /// Starts talking and hearing over `transport`, muted from the first packet on if that is wished,
+  /// and in a conference (`setConference`).
+  ///
+  /// Throws `EngineError.tooManyStreams` beyond 256 streams, or the codec's error.
+  public func attach(
+    _ configuration: StreamConfiguration,
+    over transport: consuming Transport,
+    _ state: MuteState = .unmuted,
+    conference: Int = 0
+  ) throws -> StreamID {
+    let stream = try VoiceStream(configuration)
+    var reports = TripleBufferWriter<StreamStatistics>()
+    let reader = reports.makeReader()
+    var digits = RingProducer<UInt8>(capacity: 64)
+    let digitReader = digits.makeConsumer()
+    let box = StreamBox(
+      stream: stream,
+      ssrc: configuration.ssrc,
+      transport: transport,
+      reports: reports,
+      digits: digits
+    )
+    // Before the voice thread has it: not a word of a muted user is sent.
+    box.isMuted = state == .muted
+    box.conference = conference
+    let attached = Attached(box: box, reports: reader, digits: digitReader)
+    return try control.withLock { control in
+      Self.collectReleased(&control)
+      guard control.attached.count < StreamTable<Transport>.capacity else {
+        throw EngineError.tooManyStreams
+      }
+      let id = StreamID.next()
+      control.attached[id] = attached
+      send(.attach(id: id, LentObject(box)), &control)
+      return StreamID(rawValue: id)
+    }
+  }
+
+  // The voice thread has released them: their boxes are ours alone.
+  private static func collectReleased(_ control: inout Control) {
+    while let id = control.released?.read() { control.attached[id] = nil }
+  }
+
+  /// Sends RTCP BYE on a stream and ends it.
+  ///
+  /// DTMF digits that it has not sent are dropped.
+  public func detach(_ stream: StreamID) {
+    send(.detach(id: stream.rawValue))
+  }
+
+  /// Lets every stream go, as `detach` does.
+  package func detachAll() {
+    for id in control.withLock({ Array($0.attached.keys) }) { send(.detach(id: id)) }
+  }
+
+  /// Sends silence instead of the microphone, or the microphone again.
+  public func setMuted(_ stream: StreamID, _ state: MuteState) {
+    send(.mute(id: stream.rawValue, isMuted: state == .muted))
+  }
+
+  /// Changes a stream's Opus bit rate, 6000 to 510000 bits per second.
+  package func setBitrate(_ stream: StreamID, bitsPerSecond: Int) {
+    send(.setBitrate(id: stream.rawValue, bitsPerSecond: bitsPerSecond))
+  }
+
+  /// Sends a DTMF digit, coded as in RFC 4733, in place of the voice for 100 ms.
+  package func press(_ stream: StreamID, code: UInt8) {
+    send(.press(id: stream.rawValue, code: code))
+  }
+
+  /// Signalled when there may be something new for `takeDigits` of any stream.
+  package var digitNews: WakeEvent { signals.digitNews }
+
+  /// Fetches the codes of the DTMF digits that the far side has sent since the last call.
+  package func takeDigits(of stream: StreamID) -> [UInt8] {
+    control.withLock { control in
+      var codes: [UInt8] = []
+      control.attached[stream.rawValue]?.digits.drain(into: &codes)
+      return codes
+    }
+  }
+
+  /// Lets the streams of one conference hear each other, mixed here; 0 takes a stream out of its
+  /// one.
+  package func setConference(_ stream: StreamID, _ conference: Int) {
+    send(.setConference(id: stream.rawValue, conference: conference))
+  }
+
+  /// The newest statistics of a stream, nil before the first tenth of a second and after its end.
+  ///
+  /// The levels in it are the highest since the last call.
+  package func statistics(of stream: StreamID) -> StreamStatistics? {
+    control.withLock { control in
+      flush(&control)
+      Self.collectReleased(&control)
+      guard let attached = control.attached[stream.rawValue] else { return nil }
+      guard let report = attached.reports.read() else {
+        attached.newest?.outputPeak = 0
+        return attached.newest
+      }
+      attached.newest = report
+      return report
+    }
+  }
+
+  /// A stream itself, for who turns the loop by hand.
+  func box(of stream: StreamID) -> StreamBox<Transport>? {
+    control.withLock { $0.attached[stream.rawValue]?.box }
+  }
+
+  private func send(_ command: StreamCommand<Transport>) {
+    control.withLock { send(command, &$0) }
+  }
+
+  private func send(_ command: StreamCommand<Transport>, _ control: inout Control) {
+    control.backlog.append(command)
+    flush(&control)
+  }
+
+  // The ring is full only while the voice thread stands still; whatever the control does next tries
+  // again.
+  private func flush(_ control: inout Control) {
+    guard !control.backlog.isEmpty else { return }
+    var taken = 0
+    while taken < control.backlog.count, control.commands.write(control.backlog[taken]) {
+      taken += 1
+    }
+    control.backlog.removeFirst(taken)
+    signals.wakeUp.signal()
+  }
+}
+
+/// What an engine cannot do.
+public enum EngineError: Error, Equatable, Sendable {
+  /// It carries 256 streams already.
+  case tooManyStreams
+}
+
+/// Whether a stream sends the microphone.
+public enum MuteState: Equatable, Sendable {
+  /// Silence is sent.
+  case muted
+  /// The microphone is sent.
+  case unmuted
+}
