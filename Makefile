@@ -1,12 +1,11 @@
 # make build          the program; make install puts it under PREFIX, /usr/local by default
 # make demo           a real call between two processes on this machine
 # make test           every test; those that start programs by themselves
+# make test-faults    all faults of sound cards and networks, on a real kernel in a virtual machine
 # make lint           the formatter's rules
 # make sanitize       the concurrent parts under ThreadSanitizer
 # make bench          a short run of the benchmarks
 # make bench-call     calls of several programs on several networks, between headsets on an exact clock
-# make bench-desktop  calls through PipeWire, which is restarted in some of them
-# make bench-faults   sound cards fail in calls on a real kernel, in a virtual machine
 # make picture        the terminal of a call, for the README
 # make results        all benchmarks at length, and the page of Benchmarks/results
 
@@ -29,7 +28,7 @@ KERNEL := qemu-system-x86 busybox-static cpio kmod alsa-utils iproute2 dash
 BENCH := .build/release
 BENCH_SECONDS ?= 60
 
-.PHONY: build install demo test sanitize lint bench bench-call bench-faults bench-desktop picture results build-bench setup-build setup-demo setup-test \
+.PHONY: build install demo test test-faults sanitize lint bench bench-call picture results build-bench setup-build setup-demo setup-test \
   setup-bench clean
 
 build: setup-build
@@ -50,13 +49,19 @@ picture: setup-demo
 	Scripts/picture.sh .build/release/sidetone Documentation/call.svg
 
 # Optimized, since most tests are calls of minutes in virtual time. Those that start programs come
-# last, by themselves.
+# last, each kind by itself.
+PROGRAMS := InteropTests|DesktopTests|KernelTests
 TESTING := -c release -Xswiftc -enable-testing --scratch-path .build/test
 test: setup-test
 	swift build --build-tests $(TESTING)
-	for tests in --skip --filter; do \
+	for tests in "--skip $(PROGRAMS)" "--filter InteropTests" "--filter DesktopTests|KernelTests"; do \
 	  SIDETONE_PROGRAM=$(CURDIR)/.build/test/release/sidetone \
-	    Scripts/recap.sh swift test --skip-build $(TESTING) $$tests InteropTests || exit 1; done
+	    Scripts/recap.sh swift test --skip-build $(TESTING) $$tests || exit 1; done
+
+test-faults: setup-test
+	swift build --build-tests $(TESTING)
+	KERNEL_SCENARIOS=all SIDETONE_PROGRAM=$(CURDIR)/.build/test/release/sidetone \
+	  Scripts/recap.sh swift test --skip-build $(TESTING) --filter KernelTests
 
 # Two queues meet in CallKit; the voice thread's rings in the engine; two ends in a simulated call. The reports come last.
 sanitize: setup-test
@@ -74,22 +79,12 @@ lint:
 	swift format lint --strict --recursive Sources Examples Tests Benchmarks Package.swift
 
 bench: build-bench
-	$(BENCH)/allocation-probe
 	$(BENCH)/bench counters --output .build/bench
-	Benchmarks/directory.sh
 	$(BENCH)/bench setup --repeats 6 --output .build/bench
 	$(BENCH)/bench call --seconds 12 --repeats 1 --networks direct --only "sidetone --frame 5" --output .build/bench
 	$(BENCH)/bench scale --calls 0,20 --seconds 4 --output .build/bench
 	$(BENCH)/bench cost --seconds 1 --repeats 1 --output .build/bench
-	$(BENCH)/bench desktop --seconds 0 --restarts 1
-	$(BENCH)/bench faults --only plain,stopped-50,replugged,netem-loss
 	$(BENCH)/bench playout --seconds 20 --seeds 101 --networks wifi --output .build/bench
-
-bench-faults: build-bench
-	$(BENCH)/bench faults
-
-bench-desktop: build-bench
-	$(BENCH)/bench desktop
 
 bench-call: build-bench
 	$(BENCH)/bench call --seconds $(BENCH_SECONDS)
@@ -115,10 +110,10 @@ setup-demo:
 	@Scripts/install.sh "$(SUDO)" $(LIBRARIES) $(VOICES)
 
 setup-test:
-	@Scripts/install.sh "$(SUDO)" $(LIBRARIES) $(VOICES) $(RIGS)
+	@Scripts/install.sh "$(SUDO)" $(LIBRARIES) $(VOICES) $(RIGS) $(DESKTOP) $(KERNEL)
 
 setup-bench: setup-test Benchmarks/.venv/made
-	@Scripts/install.sh "$(SUDO)" $(RIVALS) $(SPEECH) $(DESKTOP) $(KERNEL)
+	@Scripts/install.sh "$(SUDO)" $(RIVALS) $(SPEECH)
 
 # Without it sentences are not scored, which the benchmarks say.
 Benchmarks/.venv/made: Benchmarks/requirements.txt

@@ -56,6 +56,16 @@ func tests(_ module: String, _ dependencies: [Target.Dependency] = []) -> Target
   .testTarget(name: module + "Tests", dependencies: dependencies, swiftSettings: strict)
 }
 
+/// A program that a test runs beside itself.
+func probe(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+  .executableTarget(
+    name: name,
+    dependencies: dependencies,
+    path: "Tests/probes/\(name)",
+    swiftSettings: strict
+  )
+}
+
 /// What the benchmarks need beyond the product: JACK, other programs, a scorer of speech.
 ///
 /// `make build-bench` sets the variable; a plain `swift build`, or a package that depends on this
@@ -81,12 +91,11 @@ let benchmarks: [Target] =
       path: "Benchmarks/CRawVoice",
       linkerSettings: [.linkedLibrary("opus"), .linkedLibrary("speexdsp")]
     ),
-    .target(name: "CAllocationCounter", path: "Benchmarks/CAllocationCounter"),
     .target(
       name: "Rig",
       dependencies: [
-        "CJack", "CLinux", "CRawVoice", "CTunnel", "Drawing", "MediaCore", "RealTime", "RTP",
-        "Simulation", "SpeechDSP", "VoiceEngine",
+        "CJack", "CLinux", "CRawVoice", "CTunnel", "Drawing", "MediaCore", "ProgramRig", "RealTime",
+        "RTP", "Simulation", "SpeechDSP", "VoiceEngine",
       ],
       path: "Benchmarks/Rig",
       swiftSettings: strict
@@ -95,8 +104,8 @@ let benchmarks: [Target] =
       name: "bench",
       dependencies: [
         "ALSAAudio", "AVFAudio", "CallKit", "Codecs", "CRawALSA", "CRawVoice", "Drawing",
-        "MediaCore", "Playout", "RealTime", "Rig", "RTP", "SidetonePhone", "SIPSignalling",
-        "Simulation", "SpeechDSP", "UDPTransport", "VoiceEngine", argumentParser,
+        "MediaCore", "Playout", "ProgramRig", "RealTime", "Rig", "RTP", "SidetonePhone",
+        "SIPSignalling", "Simulation", "SpeechDSP", "UDPTransport", "VoiceEngine", argumentParser,
       ],
       path: "Benchmarks/bench",
       swiftSettings: strict
@@ -106,26 +115,6 @@ let benchmarks: [Target] =
       dependencies: ["CRawALSA"],
       path: "Benchmarks/alsa-pass-through",
       linkerSettings: [.linkedLibrary("asound")]
-    ),
-    .executableTarget(
-      name: "allocation-probe",
-      dependencies: [
-        "ALSAAudio", "AVFAudio", "CAllocationCounter", "SpeechDSP", "UDPTransport", "VoiceEngine",
-      ],
-      path: "Benchmarks/allocation-probe",
-      swiftSettings: strict
-    ),
-    .executableTarget(
-      name: "fault-probe",
-      dependencies: ["ALSAAudio", "AVFAudio", "MediaCore", "RealTime", "VoiceEngine"],
-      path: "Benchmarks/fault-probe",
-      swiftSettings: strict
-    ),
-    .executableTarget(
-      name: "directory-load",
-      dependencies: ["CallKit", "CallStore"],
-      path: "Benchmarks/directory-load",
-      swiftSettings: strict
     ),
   ]
 
@@ -320,7 +309,22 @@ let package = Package(
     tests("Drawing", ["Drawing"]),
     tests("Simulation", ["Simulation", "MediaCore", "RTP", "RealTime", "VoiceEngine"]),
     tests("CommandLine", ["CommandLine", "ALSAAudio", "AudioRouting", "CallStore"]),
+    .target(name: "ProgramRig", path: "Tests/ProgramRig", swiftSettings: strict),
+    .target(name: "CAllocationCounter", path: "Tests/probes/CAllocationCounter"),
+    probe(
+      "allocation-probe",
+      ["ALSAAudio", "AVFAudio", "CAllocationCounter", "SpeechDSP", "UDPTransport", "VoiceEngine"]
+    ),
+    probe("fault-probe", ["ALSAAudio", "AVFAudio", "MediaCore", "RealTime", "VoiceEngine"]),
+    probe("directory-load", ["CallKit", "CallStore"]),
     tests("Interop", ["Simulation"]),
+    tests("Desktop", ["ALSAAudio", "ProgramRig", "VoiceEngine"]),
+    .testTarget(
+      name: "KernelTests",
+      dependencies: ["ProgramRig", "VoiceEngine"],
+      exclude: ["Guest"],
+      swiftSettings: strict
+    ),
     tests("Repository"),
   ] + benchmarks,
   swiftLanguageModes: [.v6]

@@ -1,3 +1,4 @@
+package import ProgramRig
 package import Foundation
 
 /// One of the two ends of a call that a program is to make.

@@ -1,3 +1,4 @@
+import ProgramRig
 import CJack
 import Foundation
 

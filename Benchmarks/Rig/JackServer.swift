@@ -1,3 +1,4 @@
+import ProgramRig
 package import Foundation
 
 /// Sound hardware with an exact clock: JACK's dummy driver at 48 kHz, of which ALSA's jack plugin

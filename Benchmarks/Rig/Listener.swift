@@ -1,3 +1,4 @@
+import ProgramRig
 package import Foundation
 import VoiceEngine
 

@@ -1,3 +1,4 @@
+import ProgramRig
 import CRawVoice
 package import MediaCore
 package import RealTime

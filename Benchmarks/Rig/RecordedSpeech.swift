@@ -1,3 +1,4 @@
+import ProgramRig
 package import Foundation
 
 /// Sentences of real people in English, French, Italian and Russian: announcements of a telephone

@@ -1,3 +1,4 @@
+import ProgramRig
 import Foundation
 
 /// A sentence in a file.

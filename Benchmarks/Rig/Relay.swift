@@ -1,3 +1,4 @@
+import ProgramRig
 import CTunnel
 import Foundation
 import MediaCore

@@ -1,3 +1,5 @@
+package import ProgramRig
+
 /// This repository's program.
 package struct SidetoneProgram: CallProgram {
   /// The program with its options.

@@ -1,3 +1,4 @@
+import ProgramRig
 package import Foundation
 
 /// Scores received speech against the original, with the Python packages `pesq` and `pystoi`.

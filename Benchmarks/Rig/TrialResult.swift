@@ -1,3 +1,4 @@
+import ProgramRig
 import Foundation
 
 /// What one program did on one network, once.

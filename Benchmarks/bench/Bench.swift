@@ -1,3 +1,4 @@
+import ProgramRig
 import ArgumentParser
 import Dispatch
 
@@ -8,8 +9,7 @@ struct Bench: ParsableCommand {
     abstract: "What Sidetone costs and how it sounds, beside other programs and libraries.",
     subcommands: [
       CallCommand.self, PlayoutCommand.self, CountersCommand.self, ScaleCommand.self,
-      SetupCommand.self, CostCommand.self, DesktopCommand.self, FaultsCommand.self,
-      ReportCommand.self,
+      SetupCommand.self, CostCommand.self, ReportCommand.self,
     ]
   )
 }

@@ -1,3 +1,4 @@
+import ProgramRig
 package import Foundation
 
 /// What one setting cost, in milliseconds of processor time for each second of call.

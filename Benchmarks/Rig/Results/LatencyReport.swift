@@ -1,3 +1,4 @@
+import ProgramRig
 import Drawing
 package import Foundation
 

@@ -1,3 +1,4 @@
+import ProgramRig
 import Drawing
 package import Foundation
 
@@ -140,7 +141,9 @@ package struct PlayoutReport: Codable {
 
   /// What leaving out each mechanism changes, on each network and where it changes the most.
   package var ablations: String {
-    let names = rows.map(\.engine).reduce(into: [String]()) { if !$0.contains($1) { $0.append($1) } }
+    let names = rows.map(\.engine).reduce(into: [String]()) {
+      if !$0.contains($1) { $0.append($1) }
+    }
     let heading = "| without |" + networks.map { " \($0) |" }.joined()
     let rule = "|---|" + networks.map { _ in "---|" }.joined()
     let lines = names.dropFirst().map { name in

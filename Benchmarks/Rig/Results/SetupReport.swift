@@ -1,3 +1,4 @@
+import ProgramRig
 package import Foundation
 
 /// What was measured, each call in milliseconds.

@@ -1,3 +1,4 @@
+import ProgramRig
 import ArgumentParser
 import Foundation
 import Rig

@@ -1,3 +1,4 @@
+import ProgramRig
 import ALSAAudio
 import AVFAudio
 import ArgumentParser

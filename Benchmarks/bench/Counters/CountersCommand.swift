@@ -1,3 +1,4 @@
+import ProgramRig
 import ArgumentParser
 import Foundation
 import Rig
@@ -47,7 +48,7 @@ struct CountersCommand: ParsableCommand {
     defer { work.remove() }
     // Debian 12's valgrind does not read the debug information of Swift 6.
     let stripped = work.url.appendingPathComponent("bench").path
-    try Rig.run("strip", ["--strip-debug", "-o", stripped, CommandLine.arguments[0]])
+    try ProgramRig.run("strip", ["--strip-debug", "-o", stripped, CommandLine.arguments[0]])
     var counted: [String: Int] = [:]
     for module in Modules.all {
       // Without what starting the program takes.

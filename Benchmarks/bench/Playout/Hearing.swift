@@ -1,4 +1,6 @@
+import ProgramRig
 import MediaCore
+import Playout
 import Rig
 import Simulation
 import VoiceEngine
@@ -52,11 +54,12 @@ struct Hearing {
   static let wholeCallName = "whole call"
 
   /// Lets two machines of ours hold the call, each with a headset, at their defaults.
-  init(inWholeCall call: TestCall) throws {
+  init(inWholeCall call: TestCall, without ablation: Ablation? = nil) throws {
     let settlingSeconds = call.setting.settlingSeconds
     self.settlingSeconds = settlingSeconds
     var configuration = StreamConfiguration.opus(ssrc: 1, seed: 2, withCopies: true)
     configuration.adaptsPackets = true
+    configuration.playout = ablation?.mechanisms ?? PlayoutMechanisms()
     var far = SimulatedCall.Party()
     far.card.sound = call.sound
     far.card.captureDrift = call.setting.drift
@@ -78,7 +81,7 @@ struct Hearing {
       if observation.second < Double(settlingSeconds) { settled = observation.stream }
       end = observation.stream
     }
-    name = Self.wholeCallName
+    name = ablation?.name ?? Self.wholeCallName
     heard = simulation.heard
     self.delays = delays
     let concealed = (end?.concealedFrames ?? 0) - (settled?.concealedFrames ?? 0)

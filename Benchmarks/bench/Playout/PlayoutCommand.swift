@@ -1,3 +1,4 @@
+import ProgramRig
 import ArgumentParser
 import Foundation
 import Rig
@@ -101,6 +102,11 @@ struct PlayoutCommand: ParsableCommand {
   private func hearings(of call: TestCall) throws -> [Hearing] {
     let pullFrames = Int(pull * 48)
     let own = try OwnPlayout(pullFrames: pullFrames)
+    if !ablations.isEmpty, only == Hearing.wholeCallName {
+      return try ([nil] + ablations).map {
+        try Hearing(inWholeCall: call, without: $0)
+      }
+    }
     guard ablations.isEmpty else {
       return [Hearing(call, by: own)]
         + (try ablations.map {

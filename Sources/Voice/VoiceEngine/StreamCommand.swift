@@ -1,5 +1,4 @@
 import RealTime
-
 /// What other threads ask of the streams on a voice thread.
 enum StreamCommand<Transport: PacketTransport & ~Copyable>: BitwiseCopyable, Sendable {
   /// Take over a stream.

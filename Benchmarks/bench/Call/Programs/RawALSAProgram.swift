@@ -1,3 +1,4 @@
+import ProgramRig
 import Rig
 
 /// No call at all: what is left of the delay is ALSA's and the rig's own.

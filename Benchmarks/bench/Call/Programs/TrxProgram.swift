@@ -1,3 +1,4 @@
+import ProgramRig
 import Rig
 
 /// trx 0.5: a sender and a receiver of Opus over RTP at each end, no signalling.

@@ -1,3 +1,4 @@
+import ProgramRig
 import CRawVoice
 import CLinux
 import Glibc

@@ -1,8 +1,8 @@
 import Foundation
-import Rig
+import ProgramRig
 
 /// What was heard in a scenario.
-struct Outcome: Codable {
+struct Outcome {
   var name: String
   /// The longest silence, in milliseconds.
   var gap = 0.0
@@ -27,6 +27,23 @@ struct Outcome: Codable {
   var complaints: [String] = []
   /// What took longer than it should.
   var delays: [String] = []
+
+  /// The figures in one line.
+  var line: String {
+    String(
+      format: "%@: silent %.0f ms, delay %.1f then %.1f ms, invented %.0f ms, removed %.0f, "
+        + "added %.0f, faults %d, routes %d",
+      name,
+      gap,
+      before,
+      after,
+      invented,
+      removed,
+      added,
+      deviceFaults,
+      routeChanges
+    )
+  }
 
   /// Reads what the scenario left in `folder`.
   init(of scenario: Scenario, in folder: URL) throws {

@@ -1,5 +1,5 @@
 import Foundation
-import Rig
+import ProgramRig
 
 /// A call between two machines on one wire, each with its own kernel, clock and headset.
 struct WiredPair {

@@ -1,5 +1,5 @@
 import Foundation
-import Rig
+import ProgramRig
 import VoiceEngine
 
 /// A call on a real kernel: the sent and received sound, and the programs' output.

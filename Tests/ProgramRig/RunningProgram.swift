@@ -1,5 +1,3 @@
-// Owns the timespec of this module: its header is the first to include <time.h>.
-import CTunnel
 package import Foundation
 
 /// A program, its arguments, and how to know that it is ready.
@@ -19,7 +17,7 @@ package struct Invocation {
   }
 
   /// The same inside a network namespace.
-  func inside(_ namespace: String?) -> Invocation {
+  package func inside(_ namespace: String?) -> Invocation {
     guard let namespace else { return self }
     return Invocation(
       "ip",

@@ -1,6 +1,6 @@
 import ALSAAudio
 import Foundation
-import Rig
+import ProgramRig
 import VoiceEngine
 
 /// A call to a machine whose microphone hears its loudspeaker: what the caller says comes back.
@@ -14,7 +14,9 @@ struct EchoCall {
     var downtime = 0.0
     /// Whether both sides say that the call ended well.
     var isEndedWell = false
-    /// Whether the server was known to carry a call, and the call reported its restart.
+    /// Whether the server was known to carry a call.
+    var isKnownAsCall = false
+    /// Whether the call reported the restart.
     var isAnnounced = false
 
     /// The longest time without an echo, beyond the distance of two probes, in milliseconds.
@@ -66,7 +68,7 @@ struct EchoCall {
     Thread.sleep(forTimeInterval: restart)
     var outcome = Outcome()
     // The far side's microphone and loudspeaker.
-    let isKnownAsCall = try server.streams(withRole: "phone") == 2
+    outcome.isKnownAsCall = try server.streams(withRole: "phone") == 2
     let begin = Date()
     server.crash()
     Thread.sleep(forTimeInterval: 1)
@@ -74,7 +76,7 @@ struct EchoCall {
     outcome.downtime = Date().timeIntervalSince(begin) * 1_000
     outcome.isEndedWell = near.waitForExit() == 0 && far.waitForExit() == 0
     let events = ["mediaServicesLost", "mediaServicesReset"]
-    outcome.isAnnounced = isKnownAsCall && events.allSatisfy(far.output.contains)
+    outcome.isAnnounced = events.allSatisfy(far.output.contains)
     let recording = try WaveFile(parsing: [UInt8](Data(contentsOf: heard)))
     outcome.echoes = Self.echoes(in: recording.samples)
     return outcome
