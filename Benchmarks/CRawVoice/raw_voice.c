@@ -55,7 +55,7 @@ static int64_t nanoseconds(clockid_t clock) {
   return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
 }
 
-int64_t raw_processor_nanoseconds(void) { return nanoseconds(CLOCK_THREAD_CPUTIME_ID); }
+static int64_t raw_processor_nanoseconds(void) { return nanoseconds(CLOCK_THREAD_CPUTIME_ID); }
 
 static void filter(raw_voice *voice, const float *input, const float *far) {
   for (int begin = 0; begin < voice->frames; begin += BLOCK) {
@@ -84,14 +84,6 @@ static void turn(raw_voice *voice, const float *input, float *output) {
 int64_t raw_voice_turn(raw_voice *voice, const float *input, float *output) {
   int64_t begin = raw_processor_nanoseconds();
   turn(voice, input, output);
-  return raw_processor_nanoseconds() - begin;
-}
-
-int64_t raw_voice_turns(raw_voice *voice, const float *speech, int64_t count, int first, int packets) {
-  float output[5760] = {0};
-  int64_t begin = raw_processor_nanoseconds();
-  for (int packet = first; packet < first + packets; packet++)
-    turn(voice, speech + (int64_t)packet * voice->frames % (count - voice->frames), output);
   return raw_processor_nanoseconds() - begin;
 }
 

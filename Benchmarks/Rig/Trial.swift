@@ -74,7 +74,7 @@ package struct Trial {
           log: folder.appendingPathComponent("program-\(side)-\(index).log")
         )
         running[side].append(process)
-        if let pattern = invocation.readiness, !process.waits(for: pattern, seconds: 10) {
+        if let pattern = invocation.readiness, !process.waits(for: pattern, seconds: 20) {
           throw RigError("\(program.name) did not get ready: \(process.output)")
         }
       }

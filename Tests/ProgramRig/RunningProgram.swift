@@ -76,28 +76,53 @@ package final class RunningProgram {
     return process.terminationStatus
   }
 
-  /// Processor time spent so far by all of its threads, in seconds, as the scheduler counts it:
-  /// clock ticks, which `proc(5)` has, miss who sleeps when they strike.
+  /// Processor time spent so far by all of its threads and its children's, in seconds, as the
+  /// scheduler counts it: clock ticks, which `proc(5)` has, miss who sleeps when they strike.
   package var processorSeconds: Double {
-    var clock: clockid_t = 0
-    var time = timespec()
-    guard unsafe clock_getcpuclockid(pid, &clock) == 0, unsafe clock_gettime(clock, &time) == 0
-    else { return 0 }
-    return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+    family.reduce(0) { sum, process in
+      var clock: clockid_t = 0
+      var time = timespec()
+      guard unsafe clock_getcpuclockid(process, &clock) == 0,
+        unsafe clock_gettime(clock, &time) == 0
+      else { return sum }
+      return sum + Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+    }
   }
 
-  /// The most memory that was resident, in megabytes of 10^6 bytes.
+  /// The most memory that was resident, in megabytes of 10^6 bytes; what children share counts for
+  /// each of them.
   package var peakMegabytes: Double { megabytes("VmHWM:") }
 
   /// The memory that is resident now, in megabytes of 10^6 bytes.
   package var residentMegabytes: Double { megabytes("VmRSS:") }
 
   private func megabytes(_ field: String) -> Double {
-    guard let text = try? String(contentsOfFile: "/proc/\(pid)/status", encoding: .utf8),
-      let line = text.split(separator: "\n").first(where: { $0.hasPrefix(field) }),
-      let kibibytes = line.split(separator: " ").dropFirst().first.flatMap({ Double($0) })
-    else { return 0 }
-    return kibibytes * 1_024 / 1e6
+    family.reduce(0) { $0 + Double(Self.status(of: $1, field) ?? 0) * 1_024 / 1e6 }
+  }
+
+  private static func status(of process: Int32, _ field: String) -> Int? {
+    // A process that has ended has no status.
+    guard let text = try? String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8),
+      let line = text.split(separator: "\n").first(where: { $0.hasPrefix(field) })
+    else { return nil }
+    return line.split(whereSeparator: { $0 == " " || $0 == "\t" }).dropFirst().first
+      .flatMap { Int($0) }
+  }
+
+  // The process, its children, and theirs.
+  private var family: [Int32] {
+    // Without /proc there are no figures at all.
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
+    let parents = names.compactMap { Int32($0) }.compactMap { process in
+      Self.status(of: process, "PPid:").map { (process: process, parent: Int32($0)) }
+    }
+    var found = [pid]
+    var next = 0
+    while next < found.count {
+      found += parents.filter { $0.parent == found[next] }.map(\.process)
+      next += 1
+    }
+    return found
   }
 
   private var pid: Int32 { process.processIdentifier }

@@ -15,10 +15,6 @@ raw_voice *raw_voice_open(int frames, int bitrate, int filters);
    that it took. What was decoded goes to output. */
 int64_t raw_voice_turn(raw_voice *voice, const float *input, float *output);
 
-/* Takes so many turns in a row, from the packet with the number first of the count frames of speech on; returns
-   the processor nanoseconds of this thread that they took together. */
-int64_t raw_voice_turns(raw_voice *voice, const float *speech, int64_t count, int first, int packets);
-
 void raw_voice_close(raw_voice *voice);
 
 /* Makes a call of so many packets to itself: waits for a timer, does the same as a turn with the next of the
@@ -26,9 +22,6 @@ void raw_voice_close(raw_voice *voice);
    caller without headset, jitter buffer and RTP must do. Returns the processor nanoseconds of this thread that
    it took; -1 if the system refused a timer or a socket. */
 int64_t raw_voice_call(raw_voice *voice, const float *speech, int64_t count, int packets);
-
-/* Processor nanoseconds of the calling thread. */
-int64_t raw_processor_nanoseconds(void);
 
 /* Processor nanoseconds of the thread of this process that has that name; -1 if there is none. */
 int64_t raw_thread_nanoseconds(const char *name);

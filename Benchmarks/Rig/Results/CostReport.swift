@@ -4,20 +4,12 @@ package import Foundation
 /// What one setting cost, in milliseconds of processor time for each second of call.
 package struct CostRow: Codable {
   package var setting: String
-  /// The libraries alone, without a pause between packets.
-  package var unpacedRaw: [Double] = []
-  /// The voice loop, system calls included, without a pause.
-  package var unpacedOurs: [Double] = []
-  /// The same while it times each packet in each stage.
-  package var unpacedTraced: [Double] = []
   /// A caller in plain C that wakes for each packet, sends and receives.
   package var caller: [Double] = []
   /// The libraries alone.
   package var raw: [Double] = []
   /// The voice thread.
   package var ours: [Double] = []
-  /// The voice thread while it times each packet in each stage.
-  package var traced: [Double] = []
 
   package init(setting: String) {
     self.setting = setting
@@ -29,27 +21,13 @@ package struct CostRow: Codable {
     Percentiles(zip(others, those).map { 100 * ($1 / $0 - 1) })
   }
 
-  /// The same of the least of each: what disturbs a measurement without pauses only adds to it.
-  private func leastBeyond(_ others: [Double], _ those: [Double]) -> Double {
-    100 * (Percentiles(those)(0) / Percentiles(others)(0) - 1)
-  }
-
   package var line: String {
     let paced = beyond(raw, ours)
     let caller = beyond(self.caller, ours)
     return [
       String(
-        format:
-          "%@: without a pause libraries %.2f ms/s, voice loop %.2f, %.1f %% more (median %.1f)",
+        format: "%@: libraries %.1f ms/s, a caller in C %.1f, voice thread %.1f",
         setting,
-        Percentiles(unpacedRaw)(0),
-        Percentiles(unpacedOurs)(0),
-        leastBeyond(unpacedRaw, unpacedOurs),
-        beyond(unpacedRaw, unpacedOurs).median
-      ),
-      String(format: "timing the stages %.1f %%", leastBeyond(unpacedOurs, unpacedTraced)),
-      String(
-        format: "in the time of a call libraries %.1f ms/s, a caller in C %.1f, voice thread %.1f",
         Percentiles(raw).median,
         Percentiles(self.caller).median,
         Percentiles(ours).median
@@ -82,13 +60,10 @@ package struct CostReport: Codable {
     """
     ## Cost beside the libraries
 
-    `bench cost`: milliseconds of processor time for each second of call. The baseline is libopus
-    and libspeexdsp in plain C; beside it, the whole voice loop with its system calls.
-
-    The first figures are without pauses and without a sound card (the least of all runs): the cost
-    of the code. The second are in the time of a call, beside the smallest caller in C that waits
-    for each packet, sends and receives (medians, least and most). Between packets the processor
-    sleeps and its caches go cold; the voice thread wakes once each period.
+    `bench cost`: milliseconds of processor time for each second of call (medians, least and most).
+    The libraries are libopus and libspeexdsp in plain C; the caller is the smallest one in C that
+    waits for each packet, sends and receives. Between packets the processor sleeps and its caches
+    go cold; the voice thread wakes once each period.
     \(LatencyReport.ran(date, machine))
 
     \(rows.map { "- " + $0.line }.joined(separator: "\n"))

@@ -26,6 +26,14 @@ struct CallCommand: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
+      "Another program beside them: chromium, which takes most of two cores.",
+      valueName: "program"
+    )
+  )
+  var rival: Rival?
+
+  @Option(
+    help: ArgumentHelp(
       "Let so many other processes take all the processor that they get.",
       valueName: "n"
     )
@@ -44,6 +52,11 @@ struct CallCommand: ParsableCommand {
   @Option(help: ArgumentHelp("Leave logs and scored clips there.", valueName: "folder"))
   var keep: String?
 
+  /// A program that is only called when it is asked for.
+  enum Rival: String, ExpressibleByArgument {
+    case chromium
+  }
+
   private static let allNetworks = "direct,lan,wifi,lossy-5"
 
   private func write(_ report: LatencyReport) throws {
@@ -55,7 +68,7 @@ struct CallCommand: ParsableCommand {
   private var programs: [any CallProgram] {
     let own = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
     let sidetone = URL(fileURLWithPath: sidetone).path
-    let all: [any CallProgram] = [
+    var all: [any CallProgram] = [
       RawALSAProgram(own.appendingPathComponent("alsa-pass-through").path),
       SidetoneProgram(sidetone),
       SidetoneProgram(sidetone, frame: 10),
@@ -66,7 +79,16 @@ struct CallCommand: ParsableCommand {
       TrxProgram(frame: 240, buffer: 8, jitter: 8, kilobits: 96),
       BaresipProgram(bitrate: 48_000),
     ]
+    if rival == .chromium {
+      all.append(ChromiumProgram(drivenFrom: folder.appendingPathComponent("chromium")))
+    }
     return all.filter { only == nil || $0.name.contains(only ?? "") }
+  }
+
+  // The folder Benchmarks.
+  private var folder: URL {
+    URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("../..")
+      .standardized
   }
 
   private func conditions() throws -> [NetworkConditions?] {
@@ -96,8 +118,7 @@ struct CallCommand: ParsableCommand {
   func run() throws {
     let work = try WorkFolder(keeping: keep)
     defer { work.remove() }
-    let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-      .appendingPathComponent("../../score.py").standardized.path
+    let script = folder.appendingPathComponent("score.py").path
     var settings = Trial.Settings()
     settings.seconds = seconds
     settings.busyProcesses = busy

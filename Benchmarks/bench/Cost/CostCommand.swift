@@ -13,11 +13,11 @@ import VoiceEngine
 
 /// What a call costs in processor time beside what the libraries cost that every caller needs.
 ///
-/// All work through the same speech on a real-time thread, by turns. Once without a pause, which is
-/// what the code itself costs; and once in the time of a call, where a processor that has slept in
-/// between has forgotten all, the same calls of a library cost more, and each waking costs as much
-/// as it does. What that is to anybody is in the smallest caller that can be written in C, which
-/// wakes once for each packet; the voice thread wakes once in each period of its device.
+/// All work through the same speech on a real-time thread, by turns, in the time of a call: a
+/// processor that has slept in between has cold caches, and each wake-up costs time, whoever calls.
+/// The baseline is the smallest caller that can be written in C, which wakes once for each packet;
+/// the voice thread wakes once in each period of its device. `bench counters` has the cost of the
+/// code alone.
 struct CostCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "cost",
@@ -67,16 +67,9 @@ struct CostCommand: ParsableCommand {
     for setting in settings {
       var row = CostRow(setting: setting.name)
       for _ in 0..<repeats {
-        // A call without a pause takes a fiftieth of its time.
-        for _ in 0..<5 {
-          row.unpacedRaw.append(try unpacedRaw(setting, saying: speech))
-          row.unpacedOurs.append(try unpacedOurs(setting, saying: speech, traced: false))
-          row.unpacedTraced.append(try unpacedOurs(setting, saying: speech, traced: true))
-        }
         row.caller.append(try caller(setting, saying: speech))
         row.raw.append(try raw(setting, saying: speech))
-        row.ours.append(try ours(setting, saying: file.path, traced: false))
-        row.traced.append(try ours(setting, saying: file.path, traced: true))
+        row.ours.append(try ours(setting, saying: file.path))
       }
       print(row.line)
       fflush(nil)
@@ -112,17 +105,6 @@ struct CostCommand: ParsableCommand {
     }
   }
 
-  /// The same without a pause, after a second that is not measured.
-  private func unpacedRaw(_ setting: CostSetting, saying speech: [Float]) throws -> Double {
-    let first = Int32(setting.packetCount(in: 1))
-    let packets = Int32(setting.packetCount(in: seconds))
-    let count = Int64(speech.count)
-    return try unsafe spent(setting) { voice in
-      _ = unsafe raw_voice_turns(voice, speech, count, 0, first)
-      return unsafe raw_voice_turns(voice, speech, count, first, packets)
-    }
-  }
-
   /// The same of a caller in plain C that also waits, sends and receives.
   private func caller(_ setting: CostSetting, saying speech: [Float]) throws -> Double {
     let packets = Int32(setting.packetCount(in: seconds))
@@ -151,29 +133,6 @@ struct CostCommand: ParsableCommand {
     Double(nanoseconds) / 1e6 / Double(seconds)
   }
 
-  /// The same of the whole voice loop of a call to itself, which does not wait for its devices.
-  private func unpacedOurs(
-    _ setting: CostSetting,
-    saying speech: [Float],
-    traced: Bool
-  ) throws -> Double {
-    // A call that lost sound would have been cheaper.
-    for _ in 0..<5 {
-      let spent: Int64? = try RealTimeThread.run {
-        let trace: EngineSettings.Trace = traced ? .stages : .off
-        let call = try UnpacedCall(setting, saying: speech, trace: trace)
-        _ = call.run(seconds: 1)
-        let (packets, invented) = (call.packetsReceived, call.concealedFrames)
-        let nanoseconds = call.run(seconds: seconds)
-        let received = call.packetsReceived - packets
-        let isWhole = areAll(received, but: 2, of: setting) && call.concealedFrames == invented
-        return isWhole ? nanoseconds : nil
-      }
-      if let spent { return milliseconds(spent) }
-    }
-    throw RigError("five calls without a pause lost sound")
-  }
-
   // Counters come ten times a second: a tenth of a second at either end is not known.
   private func areAll(_ packets: Int64, but lost: Int, of setting: CostSetting) -> Bool {
     let expected = setting.packetCount(in: seconds)
@@ -181,7 +140,7 @@ struct CostCommand: ParsableCommand {
   }
 
   /// The same of the whole voice thread of a call to itself.
-  private func ours(_ setting: CostSetting, saying path: String, traced: Bool) throws -> Double {
+  private func ours(_ setting: CostSetting, saying path: String) throws -> Double {
     let headset = try Headset(
       capture: .file(path),
       playback: .null,
@@ -189,17 +148,14 @@ struct CostCommand: ParsableCommand {
     )
     let engine = try CallEngine(
       device: headset,
-      settings: EngineSettings(filters: setting.filters, trace: traced ? .stages : .off)
+      settings: EngineSettings(filters: setting.filters)
     )
     defer { engine.stop() }
     let stream = try engine.streams.attach(setting.configuration, over: try MediaSocket.toItself())
     Thread.sleep(forTimeInterval: 1)
     let before = unsafe raw_thread_nanoseconds("voice")
     let heard = engine.streams.statistics(of: stream)?.packetsReceived ?? 0
-    for _ in 0..<seconds {
-      Thread.sleep(forTimeInterval: 1)
-      _ = engine.takeStageTimes()
-    }
+    Thread.sleep(forTimeInterval: Double(seconds))
     let after = unsafe raw_thread_nanoseconds("voice")
     let count = (engine.streams.statistics(of: stream)?.packetsReceived ?? 0) - heard
     let expected = setting.packetCount(in: seconds)
