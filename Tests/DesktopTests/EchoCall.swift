@@ -65,13 +65,13 @@ struct EchoCall {
     )
     defer { near.stop() }
     guard near.waits(for: "\"connected\"", seconds: 10) else { throw RigError(near.output) }
-    Thread.sleep(forTimeInterval: restart)
+    near.letRun(seconds: restart)
     var outcome = Outcome()
     // The far side's microphone and loudspeaker.
     outcome.isKnownAsCall = try server.streams(withRole: "phone") == 2
     let begin = Date()
     server.crash()
-    Thread.sleep(forTimeInterval: 1)
+    near.letRun(seconds: 1)
     try server.start()
     outcome.downtime = Date().timeIntervalSince(begin) * 1_000
     outcome.isEndedWell = near.waitForExit() == 0 && far.waitForExit() == 0

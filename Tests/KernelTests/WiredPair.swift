@@ -17,8 +17,10 @@ struct WiredPair {
       let script = functions + "cards\nwire \(index + 1) \(seconds)\n"
       try Data(script.utf8).write(to: share.appendingPathComponent("guest.sh"))
       machines.append(try kernel.start(sharing: share, at: ends[index]))
-      // The wire's first end has to be there for the second.
-      Thread.sleep(forTimeInterval: 1)
+      // The wire's first end has to be there for the second: a machine that prints has it.
+      guard machines[index].waits(for: ".", seconds: 20) else {
+        throw RigError("machine \(index + 1) does not start")
+      }
     }
     try KernelMachine.wait(for: machines, seconds: Double(seconds) + 90)
     let calls = try shares.map {

@@ -97,9 +97,9 @@ struct JitterBufferFuzzTests {
         invented -= back
       }
       let early = generator.next() % 4 == 0 ? 16 : 0
-      while queued < asked || steps < early && buffer.canBridge(at: now), steps < 256 {
+      while queued < asked || steps < early && buffer.canBridge, steps < 256 {
         steps += 1
-        let isEarly = buffer.canBridge(at: now)
+        let isEarly = buffer.canBridge
         let step = buffer.next(at: now, queuedFrames: queued)
         check(step, isEarly: isEarly)
         switch step {

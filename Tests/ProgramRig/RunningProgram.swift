@@ -70,6 +70,9 @@ package final class RunningProgram {
     return false
   }
 
+  /// Lets the program go on by itself.
+  package func letRun(seconds: Double) { Thread.sleep(forTimeInterval: seconds) }
+
   /// Waits until the program has ended and returns its status.
   package func waitForExit() -> Int32 {
     process.waitUntilExit()

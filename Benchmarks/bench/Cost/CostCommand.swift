@@ -14,7 +14,7 @@ import VoiceEngine
 /// What a call costs in processor time beside what the libraries cost that every caller needs.
 ///
 /// All work through the same speech on a real-time thread, by turns, in the time of a call: a
-/// processor that has slept in between has cold caches, and each wake-up costs time, whoever calls.
+/// processor that has slept in between has cold caches, and each wake-up costs time.
 /// The baseline is the smallest caller that can be written in C, which wakes once for each packet;
 /// the voice thread wakes once in each period of its device. `bench counters` has the cost of the
 /// code alone.

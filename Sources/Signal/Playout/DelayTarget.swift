@@ -39,10 +39,6 @@ package struct DelayTarget: ~Copyable {
   /// The delay is steered once per packet, and not exactly where it should be.
   private static var leastReserve: Int64 { 250_000 }
   private static var reserveShare: Int64 { 80 }
-  /// How long a reserve is kept for the first phase slip of drifting clocks: packets that first
-  /// arrive just after a callback are later than all before them.
-  private static var driftNanoseconds: Int64 { 30_000_000_000 }
-  private static var driftReserve: Int64 { 300_000 }
   private static var maximumTarget: Int64 { 1_000_000_000 }
 
   /// What the playout should hold back beyond the fastest packet, in nanoseconds.
@@ -53,8 +49,6 @@ package struct DelayTarget: ~Copyable {
   private var reference: Int64?
   private var histogram: DelayHistogram
   private var heard: Int64 = 0
-  /// The same of this time base.
-  private var followed: Int64 = 0
   /// The mean wait, in nanoseconds.
   private var usualWait: Float = 0
   private var packets: Float = 0
@@ -111,14 +105,11 @@ package struct DelayTarget: ~Copyable {
     lastDelay = delay
     usualWait += (Float(wait) - usualWait) / 256
     heard += duration
-    followed += duration
     packets += 1
     // Looked for anew when a packet was later than was waited for, else fifty times a second; not
     // while it is open whether the path has become slower.
     sinceChosen += duration
-    let isDrifting = mechanisms.driftReserve && followed < Self.driftNanoseconds
-    let driftReserve = isDrifting ? Self.driftReserve : 0
-    let reserve = max(Self.leastReserve, duration / Self.reserveShare) + driftReserve
+    let reserve = max(Self.leastReserve, duration / Self.reserveShare)
     let isSurprise = isEvent && delay > nanoseconds - reserve
     guard isProved, isSurprise || sinceChosen >= Self.choiceInterval else { return }
     sinceChosen = 0
@@ -208,6 +199,5 @@ package struct DelayTarget: ~Copyable {
   package mutating func rebase() {
     fastest.reset()
     reference = nil
-    followed = 0
   }
 }

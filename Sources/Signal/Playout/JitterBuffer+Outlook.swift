@@ -12,23 +12,15 @@ extension JitterBuffer {
     @_noAllocation @_noLocks get { following.map { $0.missing == 0 } ?? false }
   }
 
-  /// True if the next packet has not come, nor any after it, and nothing was invented in its place
-  /// so far.
-  package var isStarved: Bool {
+  /// True if the packet after a loss is here: the missing span can be concealed early, for a bridge
+  /// between both sides.
+  package var canBridge: Bool {
     @_noAllocation @_noLocks get {
-      guard let expected, phase.isPlaying, concealedSinceExpected <= 0 else { return false }
-      return store.first(from: expected.sequence) == nil
+      guard !phase.isSilent, let (packet, _, missing) = following, missing > 0,
+        missing <= Self.bridgedFrames, let expected, packet.sequence > expected.sequence
+      else { return false }
+      return true
     }
-  }
-
-  /// True if the packet after a loss is here at `now`: what is missing before it will hardly come
-  /// any more, and can be concealed early, for a bridge between both.
-  @_noAllocation @_noLocks
-  package func canBridge(at now: MonotonicInstant) -> Bool {
-    guard !phase.isSilent, let (packet, _, missing) = following, missing > 0,
-      missing <= Self.bridgedFrames, let expected, packet.sequence > expected.sequence
-    else { return false }
-    return overtaking.isLost(packet.sequence - 1, at: now)
   }
 
   /// How many of the `unheard` frames that were concealed last can be replaced by the next packet,

@@ -49,7 +49,6 @@ package struct JitterBuffer: ~Copyable {
   /// Packets before this number belong to a time base that was left.
   private var firstSequence: Int64 = 0
   var played = RecentSequences()
-  private(set) var overtaking: ReorderingTracker
   var drift: DriftControl
   /// By how much faster than the sender speaks the queue is played since the last correction, of
   /// which drift is no part.
@@ -68,7 +67,6 @@ package struct JitterBuffer: ~Copyable {
   package init(_ mechanisms: PlayoutMechanisms = PlayoutMechanisms()) {
     self.mechanisms = mechanisms
     target = DelayTarget(mechanisms)
-    overtaking = ReorderingTracker(mechanisms)
     drift = DriftControl(mechanisms)
   }
 
@@ -210,7 +208,6 @@ package struct JitterBuffer: ~Copyable {
     expected = nil
     firstSequence = 0
     played.reset()
-    overtaking.reset()
     isInterrupted = false
     phase.wait()
     concealedSinceExpected = Self.fadedFrames
@@ -353,9 +350,6 @@ package struct JitterBuffer: ~Copyable {
     at arrival: MonotonicInstant,
     wait: Int64
   ) {
-    if let newestArrival {
-      overtaking.note(sequence, after: newestArrival.sequence, at: arrival)
-    }
     target.update(
       mediaFrame: mediaFrame,
       frames: frames,

@@ -14,9 +14,6 @@ package struct OutputBuffer: ~Copyable {
   /// Played frames are dropped after so many: memory that is used again and again is fast.
   private static var heardFrames: Int { @_noAllocation @_noLocks get { 8_192 } }
 
-  /// A step in pitch of this size is hardly audible if it lasts for milliseconds only.
-  private static var slowness: Double { @_noAllocation @_noLocks get { 1 / 16 } }
-
   let mechanisms: PlayoutMechanisms
   var samples = FixedArray<Float>(repeating: 0, count: 32_768)
   /// What `bridge` repeats: a pitch period, or a mirror image.
@@ -86,18 +83,6 @@ package struct OutputBuffer: ~Copyable {
       }
     }
     return produced
-  }
-
-  /// The ratio at which what is queued is just enough for `frames`, if at `ratio` it nearly is:
-  /// less by a sixteenth at most.
-  ///
-  /// Nil if it is enough, or by far not.
-  @_noAllocation @_noLocks
-  package func ratio(lastingFor frames: FrameCount, insteadOf ratio: Double) -> Double? {
-    let last = fraction + Double(frames - 1) * ratio
-    guard last >= Double(count) else { return nil }
-    let slower = (Double(count) - fraction) / Double(frames)
-    return slower > ratio - Self.slowness ? slower : nil
   }
 
   // How many frames can be read before the fraction is 1 or more, or less than 0; at least one.

@@ -11,8 +11,6 @@ package struct PlayoutMechanisms: Equatable, Sendable, BitwiseCopyable {
   package var unseenTail = true
   /// `DelayTarget`: a higher target until one second has been received.
   package var firstSecond = true
-  /// `DelayTarget`: a reserve for the first phase slip of drifting clocks.
-  package var driftReserve = true
   /// `DelayTarget`: a burst after a stall counts as one event.
   package var bursts = true
   /// `DelayTarget`: after a pause, a slower path is believed late.
@@ -33,8 +31,6 @@ package struct PlayoutMechanisms: Equatable, Sendable, BitwiseCopyable {
   package var firstTrim = true
   /// `JitterBuffer`: long excess is cut out of speech.
   package var urgentCut = true
-  /// `ReorderingTracker`: a missing packet is waited for as long as packets are reordered.
-  package var reordering = true
   /// `DriftControl`: drift is learned.
   package var learnedDrift = true
   /// `DriftControl`: the delay moves slowly within a sentence.
@@ -45,10 +41,6 @@ package struct PlayoutMechanisms: Equatable, Sendable, BitwiseCopyable {
   package var haste = true
   /// `DriftControl`: at the beginning more is resampled before speech is stretched.
   package var settling = true
-  /// `DriftControl`: too little delay is mended faster than too much.
-  package var lackFirst = true
-  /// `VoiceReceiver`: a queue that is just short of a callback is stretched.
-  package var underrunStretch = true
   /// `VoiceReceiver`: a late packet replaces concealment that has not been played.
   package var replacement = true
   /// `VoiceReceiver`: a loss is repaired from both sides.

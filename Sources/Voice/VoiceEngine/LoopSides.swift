@@ -71,7 +71,7 @@ struct LoopWait: ~Copyable {
     withCapture = min(Self.longest, max(1_000_000, period * 5 / 4))
   }
 
-  /// Sleeps until something is there, `limit` nanoseconds at most; true if the engine has signalled.
+  /// Sleeps until something is there, at most `limit` nanoseconds; true if the engine signalled.
   mutating func sleep(
     hasCapture: Bool,
     limit: Int64?,

@@ -121,29 +121,19 @@ package struct VoiceReceiver: ~Copyable {
     let isReplaced = replaceConcealment(at: now)
     let isBridged = bridgeLoss(at: now, produced: 0)
     if isReplaced || isBridged { correct(at: now, produced: 0) }
-    var produced = readQueue(addingTo: &output, in: 0..<count)
+    var produced = queue.read(addingTo: &output, in: 0..<count, ratio: correction.ratio)
     var steps = 0
     while produced < count, steps < 256 {
       steps += 1
       let isDecoded = takeStep(at: now, produced: produced)
       let isBridged = bridgeLoss(at: now, produced: produced)
       if isDecoded || isBridged { correct(at: now, produced: produced) }
-      produced += readQueue(addingTo: &output, in: produced..<count)
+      produced += queue.read(
+        addingTo: &output,
+        in: produced..<count,
+        ratio: correction.ratio
+      )
     }
-  }
-
-  // If the queue is just short of the callback and the next packet is not there, the queue is
-  // stretched instead of concealing.
-  @_noAllocation @_noLocks
-  private mutating func readQueue(
-    addingTo output: inout SampleBuffer,
-    in range: Range<Int>
-  ) -> FrameCount {
-    var ratio = correction.ratio
-    if mechanisms.underrunStretch, let slower = queue.ratio(lastingFor: range.count, insteadOf: ratio), jitterBuffer.isStarved {
-      ratio = slower
-    }
-    return queue.read(addingTo: &output, in: range, ratio: ratio)
   }
 
   // Replaces unplayed concealment by the packet that it stood for, once that has arrived; true if
@@ -189,7 +179,7 @@ package struct VoiceReceiver: ~Copyable {
       return false
     }
     var steps = 0
-    while repair.decodedAfter == 0, steps < 64, jitterBuffer.canBridge(at: now) {
+    while repair.decodedAfter == 0, steps < 64, jitterBuffer.canBridge {
       steps += 1
       _ = takeStep(at: now, produced: produced)
     }
