@@ -308,7 +308,13 @@ let package = Package(
     ),
     tests("Drawing", ["Drawing"]),
     tests("Simulation", ["Simulation", "MediaCore", "RTP", "RealTime", "VoiceEngine"]),
-    tests("CommandLine", ["CommandLine", "ALSAAudio", "AudioRouting", "CallStore"]),
+    tests(
+      "CommandLine",
+      [
+        "CommandLine", "ALSAAudio", "AudioRouting", "CallStore", "SidetonePhone", "SIPSignalling",
+        "SpeechDSP", "VoiceEngine", "VoiceStream", argumentParser,
+      ]
+    ),
     .target(name: "ProgramRig", path: "Tests/ProgramRig", swiftSettings: strict),
     .target(name: "CAllocationCounter", path: "Tests/probes/CAllocationCounter"),
     probe(

@@ -65,6 +65,14 @@ struct DriftControlTests {
     #expect(hasty > 1.000_9)
   }
 
+  @Test func tooLittleIsMendedSoonerThanTooMuch() {
+    let missing = Self.settle(drift: 0, seconds: 1, from: -0.2)
+    let surplus = Self.settle(drift: 0, seconds: 1, from: 0.2)
+    #expect(missing.excess > -0.06 && surplus.excess > 0.1)
+    // A drift that is not known yet: who speaks too slowly is the one who is not waited for.
+    #expect(Self.settle(drift: -0.000_2, seconds: 5).excess > -0.11)
+  }
+
   @Test func ratioIsNeverHeardAsPitch() {
     var control = DriftControl(PlayoutMechanisms())
     for excess: Int64 in [.min / 2, -1_000_000_000, 1_000_000_000, .max / 2] {

@@ -34,6 +34,7 @@ struct Ablation {
     Ablation("pauses", \.pauses),
     Ablation("haste", \.haste),
     Ablation("settling", \.settling),
+    Ablation("lackFirst", \.lackFirst),
     Ablation("replacement", \.replacement),
     Ablation("repair", \.repair),
     Ablation("pitch", \.pitch),

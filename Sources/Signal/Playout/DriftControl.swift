@@ -3,10 +3,10 @@ import MediaCore
 /// Removes the drift between two sound clocks: the ratio at which to resample so that the delay
 /// stays at its target.
 ///
-/// An error of the delay asks for a ratio that corrects it with a time constant of two seconds. An
-/// error that lasts is drift: it is learned over a minute, and needs no error from then on. A
-/// network whose delay changes makes large errors for a short time, so no error teaches more than
-/// half a millisecond does.
+/// An error of the delay asks for a ratio that corrects it with a time constant of two seconds, and
+/// of half a second if the delay is too little, which conceals. An error that lasts is drift: it is
+/// learned over a minute, and needs no error from then on. A network whose delay changes makes
+/// large errors for a short time, so no error teaches more than half a millisecond does.
 ///
 /// In speech, a delay that moves shifts one part of a sentence against another, which
 /// PESQ hears if it is a millisecond or more: it moves slowly then, and fast in the pauses, since
@@ -31,6 +31,8 @@ struct DriftControl: Sendable {
   /// Change of the learned drift for a millisecond of error that lasts a second.
   private static var learning: Double { 0.000_01 }
   private static var largestError: Double { 0.5 }
+  /// Too little counts for so many times as much.
+  private static var urgency: Double { 4 }
   /// No two sound cards differ by more.
   private static var largestDrift: Double { 0.001 }
 
@@ -79,14 +81,15 @@ struct DriftControl: Sendable {
   /// nanoseconds too much are held back: within 0.2 % of 1, or 2 % in a pause.
   @_noAllocation @_noLocks
   mutating func ratio(forExcess excess: Int64, over frames: FrameCount) -> Double {
-    let error = Double(excess) / 1e6
+    let plain = Double(excess) / 1e6
+    let error = plain < 0 && mechanisms.lackFirst ? plain * Self.urgency : plain
     let bounded = max(-Self.largestError, min(Self.largestError, error))
     let seconds = Double(frames) / 48_000
     learned += bounded * seconds * Self.learning
     if !mechanisms.learnedDrift { learned = 0 }
     learned = max(-Self.largestDrift, min(Self.largestDrift, learned))
     if mechanisms.pauses, quietFrames == Self.pauseFrames {
-      let wanted = learned + error * Self.quietProportion
+      let wanted = learned + plain * Self.quietProportion
       return 1 + max(-Self.quietLimit, min(Self.quietLimit, wanted))
     }
     let isHasty = haste > 0 && mechanisms.haste || !mechanisms.sentenceLimit

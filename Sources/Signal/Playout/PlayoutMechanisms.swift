@@ -41,6 +41,8 @@ package struct PlayoutMechanisms: Equatable, Sendable, BitwiseCopyable {
   package var haste = true
   /// `DriftControl`: at the beginning more is resampled before speech is stretched.
   package var settling = true
+  /// `DriftControl`: too little delay is corrected faster than too much.
+  package var lackFirst = true
   /// `VoiceReceiver`: a late packet replaces concealment that has not been played.
   package var replacement = true
   /// `VoiceReceiver`: a loss is repaired from both sides.

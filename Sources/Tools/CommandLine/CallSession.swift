@@ -105,26 +105,100 @@ struct CallSession {
     let instance = RunningInstance { continuation.yield(.open($0)) }
     defer { instance?.close() }
 
-    var state = CallSessionState(terminal: terminal, printer: printer, phone: phone, logger: logger)
+    var state = CallSessionState(
+      CallSessionState.Policy(answersAtOnce: answersAtOnce, endsAfterFirst: endsAfterFirst)
+    )
     var isNoted = false
     for await input in inputs {
-      await state.handle(input, answersAtOnce: answersAtOnce, duration: duration, continuation)
-      if case .phone(.audioActivated) = input, !isNoted {
+      guard let event = await event(of: input, phone, state, printer, continuation) else {
+        continue
+      }
+      for effect in state.handle(event) {
+        await perform(effect, on: phone, printer, continuation)
+      }
+      if event == .phone(.audioActivated), !isNoted {
         isNoted = true
         // The keys are not kept waiting.
         Task.detached { [named] in DeviceMemory.note(named, in: .sharedInstance()) }
       }
-      let isIdle = state.lines.isEmpty && !state.isAudioActive
-      let isOver = endsAfterFirst && state.outcome != nil
-      if isIdle && (isOver || state.interrupts > 0) || state.interrupts > 1 { break }
+      if state.isOver { break }
     }
     await phone.stop()
     terminal.end()
     if let failure = state.failure { throw CommandFailure(failure) }
-    if state.outcome == false {
-      throw CommandFailure("the call did not end well: \(state.lastReason)")
+  }
+
+  // What an input means to the session's calls, once it has been printed; nil if nothing.
+  private func event(
+    of input: Input,
+    _ phone: Phone,
+    _ state: CallSessionState,
+    _ printer: EventPrinter,
+    _ continuation: AsyncStream<Input>.Continuation
+  ) async -> CallSessionState.Event? {
+    switch input {
+    case .phone(let event):
+      logger.debug("\(event)")
+      printer.print(event)
+      return .phone(event)
+    case .key(let key):
+      return .key(Character(UnicodeScalar(key)))
+    case .tick:
+      guard state.active?.isConnected == true, let statistics = await phone.statistics() else {
+        return nil
+      }
+      logger.trace("\(statistics)")
+      printer.print(statistics)
+      return .statistics(statistics)
+    case .timeIsUp(let call):
+      return .timeIsUp(call)
+    case .callFailed(let reason):
+      return .callFailed(reason)
+    case .interrupt:
+      return .interrupted
+    case .open(let address):
+      // Names take time to look up, and keys must not wait for that.
+      Task {
+        do {
+          try await phone.call(address)
+        } catch {
+          continuation.yield(.phone(.error("\(error)")))
+        }
+      }
+      return nil
     }
-    if endsAfterFirst && state.outcome == nil { throw CommandFailure("interrupted before a call") }
+  }
+
+  private func perform(
+    _ effect: CallSessionState.Effect,
+    on phone: Phone,
+    _ printer: EventPrinter,
+    _ continuation: AsyncStream<Input>.Continuation
+  ) async {
+    do {
+      switch effect {
+      case .answer(let call): try await phone.answer(call)
+      case .endAndAnswer(let call): try await phone.endAndAnswer(call)
+      case .end(let call): try await phone.end(call)
+      case .setMuted(let call, let state): try await phone.setMuted(call, state)
+      case .setHeld(let call, let isHeld): try await phone.setHeld(call, isHeld)
+      case .join(let call, let other): try await phone.join(call, with: other)
+      case .press(let call, let digit): try await phone.press(call, digit)
+      case .summarize(let statistics): printer.printSummary(statistics)
+      case .limit(let call):
+        guard let duration else { return }
+        Task {
+          try? await Task.sleep(for: .seconds(duration))
+          continuation.yield(.timeIsUp(call))
+        }
+      }
+    } catch let error as CXErrorCodeRequestTransactionError {
+      // A call that has just ended needs no word: its event says so.
+      guard error.code != .unknownCallUUID else { return }
+      printer.print(.error("that is not possible for this call now (\(error.code))"))
+    } catch {
+      printer.print(.error("\(error)"))
+    }
   }
 
   // Where there is a desktop, calls appear there as well, and ring.

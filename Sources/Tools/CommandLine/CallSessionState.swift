@@ -1,12 +1,41 @@
-import CallKit
 import Foundation
-import Logging
 import SidetonePhone
 import VoiceEngine
 
-/// The calls of a session as its user sees them, and what keys do to them.
-struct CallSessionState {
-  struct Line {
+/// The calls of a session as its user sees them, and what keys and time do to them.
+///
+/// A value without input or output: events in, effects out. `CallSession` performs them.
+struct CallSessionState: Equatable {
+  /// What happens to a session.
+  enum Event: Equatable {
+    case phone(PhoneEvent)
+    case key(Character)
+    case statistics(CallStatistics)
+    /// A call has lasted as long as the user allows.
+    case timeIsUp(UUID)
+    /// The user wants to end the program.
+    case interrupted
+    /// The call that the program was started for could not be placed.
+    case callFailed(String)
+  }
+
+  /// What a session asks for.
+  enum Effect: Equatable {
+    case answer(UUID)
+    case endAndAnswer(UUID)
+    case end(UUID)
+    case setMuted(UUID, MuteState)
+    case setHeld(UUID, Bool)
+    case join(UUID, with: UUID)
+    case press(UUID, String)
+    /// Tell of `timeIsUp` once the call has lasted as long as it may.
+    case limit(UUID)
+    /// Show the figures of a call that has ended.
+    case summarize(CallStatistics)
+  }
+
+  /// A call.
+  struct Line: Equatable {
     let call: UUID
     var isRinging = false
     var isConnected = false
@@ -14,100 +43,80 @@ struct CallSessionState {
     var isMuted = false
   }
 
-  let terminal: Terminal
-  let printer: EventPrinter
-  let phone: Phone
-  let logger: Logger
-  private(set) var lines: [Line] = []
-  private(set) var interrupts = 0
-  private(set) var failure: String?
-  private(set) var lastReason = ""
-  private(set) var isAudioActive = false
-  /// True if the last call ended well, false if not, nil before the first has ended.
-  private(set) var outcome: Bool?
-  private var statistics: CallStatistics?
-
-  init(terminal: Terminal, printer: EventPrinter, phone: Phone, logger: Logger) {
-    self.terminal = terminal
-    self.printer = printer
-    self.phone = phone
-    self.logger = logger
+  /// What follows from a session's options.
+  struct Policy: Equatable {
+    /// Answers a caller if there is no other call.
+    var answersAtOnce = false
+    /// The first call that ends is the last.
+    var endsAfterFirst = false
   }
 
-  private var active: Line? { lines.first { !$0.isHeld && !$0.isRinging } }
+  private(set) var lines: [Line] = []
+  private let policy: Policy
+  private var interrupts = 0
+  private var failedCall: String?
+  private var lastReason = ""
+  private var isAudioActive = false
+  /// True if the last call ended well, false if not, nil before the first has ended.
+  private var outcome: Bool?
+  private var statistics: CallStatistics?
+
+  /// A session without calls.
+  init(_ policy: Policy) { self.policy = policy }
+
+  /// The call whose figures are shown, if one is connected and not held.
+  var active: Line? { lines.first { !$0.isHeld && !$0.isRinging } }
   private var held: Line? { lines.last { $0.isHeld } }
   private var ringing: Line? { lines.first { $0.isRinging } }
+
+  /// True once the program is to end: after the last call has released its devices, or at once if
+  /// the user asks twice.
+  var isOver: Bool {
+    if interrupts > 1 || failedCall != nil { return true }
+    let isIdle = lines.isEmpty && !isAudioActive
+    return isIdle && (interrupts > 0 || policy.endsAfterFirst && outcome != nil)
+  }
+
+  /// Why the program ends with status 1; nil if it ends well.
+  var failure: String? {
+    if let failedCall { return failedCall }
+    if outcome == false { return "the call did not end well: \(lastReason)" }
+    return policy.endsAfterFirst && outcome == nil ? "interrupted before a call" : nil
+  }
+
+  /// Takes in what has happened; what is to be done, in this order.
+  mutating func handle(_ event: Event) -> [Effect] {
+    switch event {
+    case .phone(let event):
+      return note(event)
+    case .key(let key):
+      return press(key)
+    case .statistics(let statistics):
+      self.statistics = statistics
+      return []
+    case .timeIsUp(let call):
+      return lines.contains { $0.call == call } ? [.end(call)] : []
+    case .callFailed(let reason):
+      failedCall = reason
+      return []
+    case .interrupted:
+      // The first hangs up, a second one does not wait for that.
+      interrupts += 1
+      return lines.map { .end($0.call) }
+    }
+  }
 
   private mutating func change(_ call: UUID, _ body: (inout Line) -> Void) {
     guard let index = lines.firstIndex(where: { $0.call == call }) else { return }
     body(&lines[index])
   }
 
-  mutating func handle(
-    _ input: CallSession.Input,
-    answersAtOnce: Bool,
-    duration: Double?,
-    _ continuation: AsyncStream<CallSession.Input>.Continuation
-  ) async {
-    switch input {
-    case .phone(let event):
-      logger.debug("\(event)")
-      printer.print(event)
-      note(event)
-      // A second caller never interrupts a call by himself.
-      if case .incoming(let call, _) = event, answersAtOnce, lines.count == 1 {
-        await wish { try await phone.answer(call) }
-      }
-      if case .connected(let call, _) = event, let duration {
-        Task {
-          try? await Task.sleep(for: .seconds(duration))
-          continuation.yield(.timeIsUp(call))
-        }
-      }
-    case .key(let key):
-      await press(Character(UnicodeScalar(key)))
-    case .tick:
-      guard active?.isConnected == true, let statistics = await phone.statistics() else { return }
-      self.statistics = statistics
-      logger.trace("\(statistics)")
-      printer.print(statistics)
-    case .timeIsUp(let call):
-      if lines.contains(where: { $0.call == call }) { await wish { try await phone.end(call) } }
-    case .callFailed(let reason):
-      failure = reason
-      interrupts = 2
-    case .open(let address):
-      // Names take time to look up, and keys must not wait for that.
-      Task { [phone] in
-        do {
-          try await phone.call(address)
-        } catch {
-          continuation.yield(.phone(.error("\(error)")))
-        }
-      }
-    case .interrupt:
-      // The first hangs up, a second one does not wait for that.
-      interrupts += 1
-      for line in lines { await wish { try await phone.end(line.call) } }
-    }
-  }
-
-  // Asks for what the user wishes. A call that has just ended needs no word: its event says so.
-  private func wish(_ body: () async throws -> Void) async {
-    do {
-      try await body()
-    } catch let error as CXErrorCodeRequestTransactionError {
-      guard error.code != .unknownCallUUID else { return }
-      printer.print(.error("that is not possible for this call now (\(error.code))"))
-    } catch {
-      printer.print(.error("\(error)"))
-    }
-  }
-
-  private mutating func note(_ event: PhoneEvent) {
+  private mutating func note(_ event: PhoneEvent) -> [Effect] {
     switch event {
     case .incoming(let call, _):
       lines.append(Line(call: call, isRinging: true))
+      // A second caller never interrupts a call by himself.
+      return policy.answersAtOnce && lines.count == 1 ? [.answer(call)] : []
     case .calling(let call, _):
       lines.append(Line(call: call))
     case .connected(let call, _):
@@ -115,18 +124,18 @@ struct CallSessionState {
         $0.isRinging = false
         $0.isConnected = true
       }
+      return [.limit(call)]
     case .held(let call):
       change(call) { $0.isHeld = true }
     case .resumed(let call):
       change(call) { $0.isHeld = false }
     case .ended(let call, let reason, let isClean):
-      if let statistics, statistics.call == call {
-        printer.printSummary(statistics)
-        self.statistics = nil
-      }
       lines.removeAll { $0.call == call }
       lastReason = reason
       outcome = isClean
+      guard let last = statistics, last.call == call else { return [] }
+      statistics = nil
+      return [.summarize(last)]
     case .audioActivated:
       isAudioActive = true
     case .audioDeactivated:
@@ -135,36 +144,32 @@ struct CallSessionState {
       .pressed, .routeChanged, .mediaServicesLost, .mediaServicesReset:
       break
     }
+    return []
   }
 
-  private mutating func press(_ key: Character) async {
+  private mutating func press(_ key: Character) -> [Effect] {
     switch key {
-    case "a":
-      if let ringing { await wish { try await phone.answer(ringing.call) } }
-    case "e":
-      if let ringing { await wish { try await phone.endAndAnswer(ringing.call) } }
-    case "d":
-      if let ringing { await wish { try await phone.end(ringing.call) } }
+    case "a": return ringing.map { [.answer($0.call)] } ?? []
+    case "e": return ringing.map { [.endAndAnswer($0.call)] } ?? []
+    case "d": return ringing.map { [.end($0.call)] } ?? []
+    case "h", "q": return (active ?? held ?? ringing).map { [.end($0.call)] } ?? []
     case "m":
-      guard let active, active.isConnected else { return }
+      guard let active, active.isConnected else { return [] }
       change(active.call) { $0.isMuted.toggle() }
-      await wish { try await phone.setMuted(active.call, active.isMuted ? .unmuted : .muted) }
+      return [.setMuted(active.call, active.isMuted ? .unmuted : .muted)]
     case "o", "s":
       // Resuming one holds the other: with two calls both keys swap.
-      if let held {
-        await wish { try await phone.setHeld(held.call, false) }
-      } else if let active, active.isConnected {
-        await wish { try await phone.setHeld(active.call, true) }
-      }
+      if let held { return [.setHeld(held.call, false)] }
+      guard let active, active.isConnected else { return [] }
+      return [.setHeld(active.call, true)]
     case "c":
-      if let active, let held { await wish { try await phone.join(held.call, with: active.call) } }
-    case "h", "q":
-      if let line = active ?? held ?? ringing { await wish { try await phone.end(line.call) } }
+      guard let active, let held else { return [] }
+      return [.join(held.call, with: active.call)]
     case "0"..."9", "*", "#":
-      guard let active, active.isConnected else { return }
-      await wish { try await phone.press(active.call, String(key)) }
+      guard let active, active.isConnected else { return [] }
+      return [.press(active.call, String(key))]
     default:
-      break
+      return []
     }
   }
 }

@@ -15,7 +15,14 @@ struct EventPrinter {
   let announcesAddresses: Bool
 
   func print(_ event: PhoneEvent) {
-    if isJSON { printJSON(Self.fields(of: event)) } else { printText(event) }
+    if isJSON { return printJSON(Self.fields(of: event)) }
+    let text = Self.text(
+      of: event,
+      namesKeys: terminal.isInteractive,
+      announcesAddresses: announcesAddresses
+    )
+    guard let text else { return }
+    if case .incoming = event { terminal.say(text, isUrgent: true) } else { terminal.say(text) }
   }
 
   func print(_ statistics: CallStatistics) {
@@ -47,7 +54,8 @@ struct EventPrinter {
     fflush(nil)
   }
 
-  private static func fields(of event: PhoneEvent) -> [String: JSONValue] {
+  /// The event as JSON, without its time.
+  static func fields(of event: PhoneEvent) -> [String: JSONValue] {
     switch event {
     case .registered(let addresses):
       ["event": "registered", "addresses": .list(addresses.map { .text($0) })]
@@ -79,7 +87,8 @@ struct EventPrinter {
     }
   }
 
-  private static func fields(of statistics: CallStatistics) -> [String: JSONValue] {
+  /// The figures as JSON, without their time.
+  static func fields(of statistics: CallStatistics) -> [String: JSONValue] {
     let stream = statistics.stream
     return [
       "event": "stats",
@@ -111,58 +120,46 @@ struct EventPrinter {
     ]
   }
 
-  private func printText(_ event: PhoneEvent) {
-    switch event {
+  /// The event for people, with the keys that apply if they can press any; nil if it says nothing
+  /// to them.
+  static func text(
+    of event: PhoneEvent,
+    namesKeys: Bool,
+    announcesAddresses: Bool
+  ) -> String? {
+    func keys(_ text: String) -> String { namesKeys ? " " + text : "" }
+    return switch event {
     case .registered(let addresses):
-      guard announcesAddresses else { return }
-      terminal.say("Listening at \(addresses.map { "sip:\($0)" }.joined(separator: ", "))")
+      announcesAddresses
+        ? "Listening at \(addresses.map { "sip:\($0)" }.joined(separator: ", "))" : nil
     case .incoming(_, let from):
-      let keys =
-        terminal.isInteractive
-        ? " a to answer, e to end the other call and answer, d to decline." : ""
-      terminal.say("Incoming call from \(from).\(keys)", isUrgent: true)
-    case .calling(_, let to):
-      let keys = terminal.isInteractive ? " h to hang up." : ""
-      terminal.say("Calling \(to) ...\(keys)")
-    case .ringing:
-      terminal.say("Ringing ...")
+      "Incoming call from \(from)."
+        + keys("a to answer, e to end the other call and answer, d to decline.")
+    case .calling(_, let to): "Calling \(to) ..." + keys("h to hang up.")
+    case .ringing: "Ringing ..."
     case .connected(_, let to):
-      let keys = terminal.isInteractive ? " m to mute, o to hold, h to hang up." : ""
-      terminal.say("Connected with \(to).\(keys)")
-    case .held:
-      terminal.say("On hold.\(terminal.isInteractive ? " o to resume." : "")")
-    case .resumed:
-      terminal.say("Resumed.")
-    case .heldByFarSide:
-      terminal.say("The far side holds the call.")
-    case .resumedByFarSide:
-      terminal.say("The far side is back.")
-    case .joined:
-      terminal.say("All calls are in one conference.")
-    case .separated:
-      terminal.say("The conference is over.")
-    case .pressed(_, let key):
-      terminal.say("The far side pressed \(key).")
-    case .ended(_, let reason, _):
-      terminal.say("Call ended: \(reason).")
-    case .audioActivated, .audioDeactivated:
-      break
+      "Connected with \(to)." + keys("m to mute, o to hold, h to hang up.")
+    case .held: "On hold." + keys("o to resume.")
+    case .resumed: "Resumed."
+    case .heldByFarSide: "The far side holds the call."
+    case .resumedByFarSide: "The far side is back."
+    case .joined: "All calls are in one conference."
+    case .separated: "The conference is over."
+    case .pressed(_, let key): "The far side pressed \(key)."
+    case .ended(_, let reason, _): "Call ended: \(reason)."
+    case .audioActivated, .audioDeactivated: nil
     case .routeChanged(_, let microphone, let loudspeaker):
-      terminal.say(
-        "Microphone: \(microphone ?? "none"). Loudspeaker: \(loudspeaker ?? "none")."
-      )
-    case .mediaServicesLost:
-      terminal.say("The sound server has gone; waiting for it.")
-    case .mediaServicesReset:
-      terminal.say("The sound server is back.")
-    case .error(let text):
-      terminal.say("sidetone: \(text)")
+      "Microphone: \(microphone ?? "none"). Loudspeaker: \(loudspeaker ?? "none")."
+    case .mediaServicesLost: "The sound server has gone; waiting for it."
+    case .mediaServicesReset: "The sound server is back."
+    case .error(let text): "sidetone: \(text)"
     }
   }
 
   // MARK: Figures
 
-  private static func line(_ statistics: CallStatistics) -> String {
+  /// The live line.
+  static func line(_ statistics: CallStatistics) -> String {
     let stream = statistics.stream
     let seconds = Int(statistics.seconds)
     let time = String(format: "%d:%02d", seconds / 60, seconds % 60)
