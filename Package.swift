@@ -270,7 +270,10 @@ let package = Package(
     tests("DeviceTiming", ["DeviceTiming", "MediaCore"]),
     tests("Playout", ["Playout", "MediaCore", "Simulation"]),
     tests("VoiceStream", ["VoiceStream", "MediaCore", "RTP", "Codecs", "Simulation"]),
-    tests("VoiceEngine", ["VoiceEngine", "MediaCore", "RealTime", "Simulation"]),
+    tests(
+      "VoiceEngine",
+      ["VoiceEngine", "MediaCore", "RealTime", "Simulation", "SpeechDSP", "VoiceStream"]
+    ),
     tests("EchoServer", ["EchoServer", "MediaCore", "RealTime", "Simulation", "VoiceEngine"]),
     tests("ALSAAudio", ["ALSAAudio", "MediaCore", "RealTime", "Simulation"]),
     tests("UDPTransport", ["UDPTransport", "MediaCore", "RealTime"]),

@@ -15,7 +15,7 @@ package struct ScriptedHeadset: AudioDevice, ~Copyable {
   }
 
   /// The card, with `sides` of it to be started.
-  init(_ card: ScriptedSoundCard, sides: StreamDirections = .both) {
+  package init(_ card: ScriptedSoundCard, sides: StreamDirections = .both) {
     microphone = card
     loudspeaker = card
     opened = sides

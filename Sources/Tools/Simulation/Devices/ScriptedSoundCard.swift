@@ -48,7 +48,8 @@ package final class ScriptedSoundCard {
   private var read: Int64 = 0
   private(set) var written: Int64 = 0
 
-  init(_ script: Script, time: VirtualTime) {
+  /// A card that has not been started.
+  package init(_ script: Script, time: VirtualTime) {
     self.script = script
     self.time = time
     captureCrystal = Oscillator(partsPerMillion: script.captureDrift)
@@ -96,7 +97,7 @@ package final class ScriptedSoundCard {
   private var passed: Int64 { begin.map { time.now.nanoseconds(since: $0) } ?? 0 }
 
   /// When the microphone has the next period for who has read `read`; nil if it never will.
-  var nextPeriod: MonotonicInstant? {
+  package var nextPeriod: MonotonicInstant? {
     guard !goneSides.contains(.capture) else { return nil }
     let period = Int64(script.period)
     let next = firstFrame + ((read - firstFrame) / period + 1) * period
