@@ -80,7 +80,6 @@ let benchmarks: [Target] =
       pkgConfig: "jack",
       providers: [.apt(["libjack-jackd2-dev"])]
     ),
-    .systemLibrary(name: "CTunnel", path: "Benchmarks/CTunnel"),
     .target(
       name: "CRawALSA",
       path: "Benchmarks/CRawALSA",
@@ -94,8 +93,8 @@ let benchmarks: [Target] =
     .target(
       name: "Rig",
       dependencies: [
-        "CJack", "CLinux", "CRawVoice", "CTunnel", "Drawing", "MediaCore", "ProgramRig", "RealTime",
-        "RTP", "Simulation", "SpeechDSP", "VoiceEngine",
+        "CJack", "CLinux", "CRawVoice", "Drawing", "MediaCore", "ProgramRig", "RealTime", "RTP",
+        "Simulation", "SpeechDSP", "VoiceEngine",
       ],
       path: "Benchmarks/Rig",
       swiftSettings: strict
@@ -281,7 +280,7 @@ let package = Package(
       "AudioRouting",
       ["ALSAAudio", "AudioRouting", "BusFixture", "DesktopServices", "MediaCore", "RealTime"]
     ),
-    tests("DesktopServices", ["BusFixture", "DesktopServices"]),
+    tests("DesktopServices", ["BusFixture", "CDBus", "DesktopServices"]),
     tests(
       "AVFAudio",
       [
@@ -318,7 +317,13 @@ let package = Package(
         "SpeechDSP", "VoiceEngine", "VoiceStream", argumentParser,
       ]
     ),
-    .target(name: "ProgramRig", path: "Tests/ProgramRig", swiftSettings: strict),
+    .systemLibrary(name: "CTunnel", path: "Tests/CTunnel"),
+    .target(
+      name: "ProgramRig",
+      dependencies: ["CTunnel", "MediaCore", "RealTime", "Simulation"],
+      path: "Tests/ProgramRig",
+      swiftSettings: strict
+    ),
     .target(name: "CAllocationCounter", path: "Tests/probes/CAllocationCounter"),
     probe(
       "allocation-probe",

@@ -1,3 +1,5 @@
+// Owns the timespec of this module: its header is the first to include <time.h>.
+import CTunnel
 package import Foundation
 
 /// A program, its arguments, and how to know that it is ready.

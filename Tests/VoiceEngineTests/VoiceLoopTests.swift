@@ -141,7 +141,7 @@ struct VoiceLoopTests {
     let stream = try streams.attach(.opus(ssrc: 1, seed: 2), over: bob.transport(time))
     run(milliseconds: 2_000, bob)
     #expect(bob.level(of: Self.microphone) > 0.1)
-    #expect(bob.level(of: 900) < 0.02, "nobody hears himself")
+    #expect(bob.level(of: 900) < 0.02, "no far side hears itself")
     let figures = try #require(streams.statistics(of: stream))
     #expect(figures.packetsReceived > 100 && figures.packetsLost == 0)
     #expect(figures.outputPeak > 0.1, "the far side's tone is played")

@@ -101,12 +101,7 @@ package struct LatencyReport: Codable {
   package var section: String {
     var networks: [String] = []
     for trial in trials where !networks.contains(trial.network) { networks.append(trial.network) }
-    let pictures = networks.flatMap { network in
-      [
-        "![Delay against quality, \(network)](latency-\(network)-quality.svg)",
-        "![Delay over time, \(network)](latency-\(network)-time.svg)",
-      ]
-    }
+    let pictures = networks.map { "![Delay against quality, \($0)](latency-\($0).svg)" }
     return """
       ## Calls of several programs
 
@@ -127,17 +122,15 @@ package struct LatencyReport: Codable {
       + (machine.command.map { ", by `\($0)`." } ?? ".")
   }
 
-  /// Writes `latency.json` and two pictures for each network.
+  /// Writes `latency.json` and a picture for each network.
   package func write(to folder: URL) throws {
     try ResultFile.write(self, named: "latency", to: folder)
     for network in Set(trials.map(\.network)) {
-      for (name, chart) in [("quality", quality(on: network)), ("time", time(on: network))] {
-        try chart.svg().write(
-          to: folder.appendingPathComponent("latency-\(network)-\(name).svg"),
-          atomically: true,
-          encoding: .utf8
-        )
-      }
+      try quality(on: network).svg().write(
+        to: folder.appendingPathComponent("latency-\(network).svg"),
+        atomically: true,
+        encoding: .utf8
+      )
     }
   }
 
@@ -151,21 +144,6 @@ package struct LatencyReport: Codable {
           Point(x: trial.median, y: Percentiles(trial.directions.flatMap(\.pesq)).median)
         }
         return Chart.Series(group[0].program, points, mark: .dots)
-      }
-    )
-  }
-
-  private func time(on network: String) -> Chart {
-    Chart(
-      title: "Delay over time, A to B, network: \(network)",
-      horizontal: Axis("time since the call was placed (s)"),
-      vertical: Axis("mouth to ear (ms)", range: 0...50),
-      series: groups.filter { $0[0].network == network }.map { group in
-        let trial = group.sorted { $0.rank < $1.rank }[group.count / 2]
-        let points = trial.directions[0].chirps.map {
-          Point(x: $0.second, y: $0.delayMilliseconds ?? .nan)
-        }
-        return Chart.Series(group[0].program, points)
       }
     )
   }

@@ -1,5 +1,4 @@
 import ProgramRig
-import Drawing
 package import Foundation
 
 /// What one receiver made of one network's packets.
@@ -182,28 +181,11 @@ package struct PlayoutReport: Codable {
     The same sentences received by sidetone instead of NetEQ:
 
     \(advantages.map { "- \($0)" }.joined(separator: "\n"))
-
-    \(networks.map { "![\($0)](playout-\($0).svg)" }.joined(separator: "\n"))
     """
   }
 
-  /// Writes `playout.json` and one picture per network.
+  /// Writes `playout.json`.
   package func write(to folder: URL) throws {
     try ResultFile.write(self, named: "playout", to: folder)
-    for network in networks {
-      let chart = Chart(
-        title: "Delay against quality of the same packets, network: \(network)",
-        horizontal: Axis("mouth to ear, mean (ms)", range: 0...100),
-        vertical: Axis("PESQ-WB, mean", range: 1...4.5),
-        series: rows.filter { $0.network == network && $0.engine != "whole call" }.map { row in
-          Chart.Series(row.engine, [Point(x: row.meanDelay, y: row.meanPESQ)], mark: .dots)
-        }
-      )
-      try chart.svg().write(
-        to: folder.appendingPathComponent("playout-\(network).svg"),
-        atomically: true,
-        encoding: .utf8
-      )
-    }
   }
 }

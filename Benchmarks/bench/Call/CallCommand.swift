@@ -12,17 +12,7 @@ struct CallCommand: ParsableCommand {
     abstract: "Compares calls of several programs between two headsets on an exact clock."
   )
 
-  @Option(help: ArgumentHelp("How long each call is measured.", valueName: "seconds"))
-  var seconds = 60
-
-  @Option(help: ArgumentHelp("Calls of each program on each network.", valueName: "n"))
-  var repeats = 3
-
-  @Option(help: "Networks, separated by commas; direct is the loopback interface.")
-  var networks = allNetworks
-
-  @Option(help: ArgumentHelp("Only programs whose name contains this.", valueName: "text"))
-  var only: String?
+  @OptionGroup var options: BenchOptions
 
   @Option(
     help: ArgumentHelp(
@@ -40,34 +30,19 @@ struct CallCommand: ParsableCommand {
   )
   var busy = 0
 
-  @Option(help: ArgumentHelp(ResultFile.help, valueName: "folder"))
-  var output: String?
-
-  @Option(help: ArgumentHelp("The program sidetone.", valueName: "path"))
-  var sidetone = ".build/release/sidetone"
-
-  @Option(help: ArgumentHelp("Python with the packages pesq and pystoi.", valueName: "path"))
-  var python = "Benchmarks/.venv/bin/python"
-
-  @Option(help: ArgumentHelp("Leave logs and scored clips there.", valueName: "folder"))
-  var keep: String?
-
   /// A program that is only called when it is asked for.
   enum Rival: String, ExpressibleByArgument {
     case chromium
   }
 
-  private static let allNetworks = "direct,lan,wifi,lossy-5"
-
   private func write(_ report: LatencyReport) throws {
-    let isWhole = only == nil && networks == Self.allNetworks && busy == 0
-    guard let folder = ResultFile.folder(output, isWhole: isWhole) else { return }
+    guard let folder = options.results(isWhole: busy == 0) else { return }
     try report.write(to: folder)
   }
 
   private var programs: [any CallProgram] {
     let own = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
-    let sidetone = URL(fileURLWithPath: sidetone).path
+    let sidetone = options.program
     var all: [any CallProgram] = [
       RawALSAProgram(own.appendingPathComponent("alsa-pass-through").path),
       SidetoneProgram(sidetone),
@@ -80,59 +55,33 @@ struct CallCommand: ParsableCommand {
       BaresipProgram(bitrate: 48_000),
     ]
     if rival == .chromium {
-      all.append(ChromiumProgram(drivenFrom: folder.appendingPathComponent("chromium")))
+      all.append(
+        ChromiumProgram(drivenFrom: BenchOptions.folder.appendingPathComponent("chromium"))
+      )
     }
-    return all.filter { only == nil || $0.name.contains(only ?? "") }
-  }
-
-  // The folder Benchmarks.
-  private var folder: URL {
-    URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("../..")
-      .standardized
-  }
-
-  private func conditions() throws -> [NetworkConditions?] {
-    try networks.split(separator: ",").map { name in
-      if name == "direct" { return nil }
-      guard let found = NetworkConditions.all.first(where: { $0.name == name }) else {
-        let known = NetworkConditions.all.map(\.name).joined(separator: ", ")
-        throw ValidationError("no network is called \(name); there are direct, \(known)")
-      }
-      return found
-    }
+    return all.filter { options.wants($0.name) }
   }
 
   func validate() throws {
-    guard (12...3_600).contains(seconds) else {
-      throw ValidationError("--seconds is between 12 and 3600")
-    }
-    guard (1...100).contains(repeats) else {
-      throw ValidationError("--repeats is between 1 and 100")
-    }
     guard (0...100).contains(busy) else {
       throw ValidationError("--busy is between 0 and 100")
     }
-    _ = try conditions()
   }
 
   func run() throws {
-    let work = try WorkFolder(keeping: keep)
+    let work = try WorkFolder(keeping: options.keep)
     defer { work.remove() }
-    let script = folder.appendingPathComponent("score.py").path
+    let seconds = options.seconds ?? 60
     var settings = Trial.Settings()
     settings.seconds = seconds
     settings.busyProcesses = busy
-    settings.scorer = SpeechScorer(python: URL(fileURLWithPath: python).path, script: script)
-    if settings.scorer == nil {
-      print("no PESQ: \(python) is missing; make setup-bench makes it")
-    }
-
+    settings.scorer = options.scorer
     let conversation = try Conversation(in: work.url)
     var report = LatencyReport(seconds: seconds)
     var failures = 0
     // By turns, so that each program meets the same moments of the machine.
-    for attempt in 0..<repeats {
-      for conditions in try conditions() {
+    for attempt in 0..<(options.repeats ?? 3) {
+      for conditions in try options.conditions(or: "direct,lan,wifi,lossy-5") {
         for program in programs {
           if conditions != nil, program is RawALSAProgram { continue }
           guard FileManager.default.fileExists(atPath: program.executable) else {

@@ -24,28 +24,9 @@ struct CostCommand: ParsableCommand {
     abstract: "The voice thread's processor time against libopus and libspeexdsp in plain C."
   )
 
-  @Option(help: ArgumentHelp("How long each measurement takes.", valueName: "seconds"))
-  var seconds = 10
+  @OptionGroup var options: BenchOptions
 
-  @Option(help: ArgumentHelp("Measurements of each kind.", valueName: "n"))
-  var repeats = 5
-
-  @Option(
-    help: ArgumentHelp(
-      "Only settings whose name has this in it.",
-      valueName: "text"
-    )
-  )
-  var only = ""
-
-  @Option(help: ArgumentHelp(ResultFile.help, valueName: "folder"))
-  var output: String?
-
-  func validate() throws {
-    guard (1...600).contains(seconds), (1...100).contains(repeats) else {
-      throw ValidationError("--seconds is between 1 and 600, --repeats between 1 and 100")
-    }
-  }
+  private var seconds: Int { options.seconds ?? 10 }
 
   func run() throws {
     let work = try WorkFolder()
@@ -62,11 +43,11 @@ struct CostCommand: ParsableCommand {
     try Data(wave).write(to: file)
 
     var rows: [CostRow] = []
-    let settings = CostSetting.all.filter { only.isEmpty || $0.name.contains(only) }
+    let settings = CostSetting.all.filter { options.wants($0.name) }
     guard !settings.isEmpty else { throw ValidationError("no setting is called like that") }
     for setting in settings {
       var row = CostRow(setting: setting.name)
-      for _ in 0..<repeats {
+      for _ in 0..<(options.repeats ?? 5) {
         row.caller.append(try caller(setting, saying: speech))
         row.raw.append(try raw(setting, saying: speech))
         row.ours.append(try ours(setting, saying: file.path))
@@ -75,7 +56,7 @@ struct CostCommand: ParsableCommand {
       fflush(nil)
       rows.append(row)
     }
-    guard let folder = ResultFile.folder(output, isWhole: only.isEmpty) else { return }
+    guard let folder = options.results() else { return }
     try CostReport(rows: rows).write(to: folder)
   }
 

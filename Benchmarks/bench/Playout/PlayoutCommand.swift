@@ -12,8 +12,7 @@ struct PlayoutCommand: ParsableCommand {
     abstract: "Delay, concealment and sound of several receivers of the same packets."
   )
 
-  @Option(help: ArgumentHelp("How long each call is.", valueName: "seconds"))
-  var seconds = 60
+  @OptionGroup var options: BenchOptions
 
   @Option(help: "Seeds, separated by commas; each is a call of its own.")
   var seeds = "601,602,603"
@@ -26,9 +25,6 @@ struct PlayoutCommand: ParsableCommand {
 
   @Option(help: ArgumentHelp("How much of the start is not counted.", valueName: "seconds"))
   var settling = 5
-
-  @Option(help: "Networks, separated by commas.")
-  var networks = allNetworks
 
   @Option(help: ArgumentHelp("Packet duration in ms: 2.5, 5, 10, 20, 40 or 60.", valueName: "ms"))
   var frame = 20.0
@@ -45,11 +41,6 @@ struct PlayoutCommand: ParsableCommand {
   var pull = 2.5
 
   @Option(
-    help: ArgumentHelp("Only receivers whose names contain one of these.", valueName: "names")
-  )
-  var only: String?
-
-  @Option(
     help: ArgumentHelp(
       "Sidetone alone, with and without mechanisms of its playout: names, or each.",
       valueName: "names"
@@ -60,16 +51,7 @@ struct PlayoutCommand: ParsableCommand {
   @Flag(help: "Do not score the sound.")
   var unscored = false
 
-  @Option(help: ArgumentHelp(ResultFile.help, valueName: "folder"))
-  var output: String?
-
-  @Option(help: ArgumentHelp("Python with the packages pesq and pystoi.", valueName: "path"))
-  var python = "Benchmarks/.venv/bin/python"
-
   func validate() throws {
-    guard (10...3_600).contains(seconds) else {
-      throw ValidationError("--seconds is between 10 and 3600")
-    }
     guard [2.5, 5, 10, 20, 40, 60].contains(frame) else {
       throw ValidationError("--frame is 2.5, 5, 10, 20, 40 or 60")
     }
@@ -85,24 +67,14 @@ struct PlayoutCommand: ParsableCommand {
     if without != nil, ablations.isEmpty {
       throw ValidationError("--without takes \(Ablation.each.map(\.name)), or each")
     }
-    _ = try conditions()
   }
 
   private var seedList: [UInt64] { seeds.split(separator: ",").compactMap { UInt64($0) } }
 
-  private func conditions() throws -> [NetworkConditions] {
-    try networks.split(separator: ",").map { name in
-      guard let found = NetworkConditions.all.first(where: { $0.name == name }) else {
-        throw ValidationError("no network is called \(name)")
-      }
-      return found
-    }
-  }
-
   private func hearings(of call: TestCall) throws -> [Hearing] {
     let pullFrames = Int(pull * 48)
     let own = try OwnPlayout(pullFrames: pullFrames)
-    if !ablations.isEmpty, only == Hearing.wholeCallName {
+    if !ablations.isEmpty, options.only == Hearing.wholeCallName {
       return try ([nil] + ablations).map {
         try Hearing(inWholeCall: call, without: $0)
       }
@@ -117,8 +89,8 @@ struct PlayoutCommand: ParsableCommand {
     for milliseconds in [20, 40, 80, 200] {
       engines.append(try FixedBuffer(milliseconds: milliseconds, packetFrames: Int64(frame * 48)))
     }
-    var all = engines.filter { isWanted($0.name) }.map { Hearing(call, by: $0) }
-    if isWanted(Hearing.wholeCallName) { all.append(try Hearing(inWholeCall: call)) }
+    var all = engines.filter { options.wants($0.name) }.map { Hearing(call, by: $0) }
+    if options.wants(Hearing.wholeCallName) { all.append(try Hearing(inWholeCall: call)) }
     return all
   }
 
@@ -130,19 +102,15 @@ struct PlayoutCommand: ParsableCommand {
     return Ablation.each.filter { names == ["each"] || names.contains($0.name) }
   }
 
-  private func isWanted(_ name: String) -> Bool {
-    only?.split(separator: ",").contains { name.contains($0) } ?? true
-  }
-
-  private func script(_ name: String) -> String {
-    URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-      .appendingPathComponent("../../\(name)").standardized.path
-  }
-
   // By turns of a synthesiser and of people.
   private func sentences(in folder: URL, python: String) throws -> [[Float]] {
     let spoken = try Conversation(in: folder).utterances.joined().map(\.samples)
-    guard let recordings = RecordedSpeech(python: python, script: script("g722.py")) else {
+    guard
+      let recordings = RecordedSpeech(
+        python: python,
+        script: BenchOptions.folder.appendingPathComponent("g722.py").path
+      )
+    else {
       print("no recorded speech: asterisk-core-sounds-*-g722 or \(python) is missing")
       return spoken
     }
@@ -153,11 +121,12 @@ struct PlayoutCommand: ParsableCommand {
   func run() throws {
     let work = try WorkFolder()
     defer { work.remove() }
-    let python = URL(fileURLWithPath: python).path
-    let scorer = unscored ? nil : SpeechScorer(python: python, script: script("score.py"))
+    let python = URL(fileURLWithPath: options.python).path
+    let scorer = unscored ? nil : options.scorer
+    let seconds = options.seconds ?? 60
     let sentences = try sentences(in: work.url, python: python)
     var report = PlayoutReport(seconds: seconds, frame: frame, seeds: seedList)
-    for network in try conditions() {
+    for network in try options.conditions(or: Self.allNetworks).compactMap(\.self) {
       var rows: [PlayoutRow] = []
       for seed in seedList {
         let setting = TestCall.Setting(
@@ -193,8 +162,7 @@ struct PlayoutCommand: ParsableCommand {
     if !ablations.isEmpty { return print(report.ablations) }
     if !report.advantages.isEmpty { print("sidetone beside NetEQ, sentence by sentence:") }
     for line in report.advantages { print("  " + line) }
-    let isWhole = only == nil && networks == Self.allNetworks && !unscored
-    guard let folder = ResultFile.folder(output, isWhole: isWhole) else { return }
+    guard let folder = options.results(isWhole: !unscored) else { return }
     try report.write(to: folder)
   }
 }

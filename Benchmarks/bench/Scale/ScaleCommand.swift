@@ -15,26 +15,17 @@ struct ScaleCommand: AsyncParsableCommand {
   @Option(help: "Numbers of calls, separated by commas; 0 shows what the machine alone does.")
   var calls = "0,1,10,50,100"
 
-  @Option(help: ArgumentHelp("How long each number is measured.", valueName: "seconds"))
-  var seconds = 15
-
   @Option(help: ArgumentHelp("How much the bot's encoder computes, 0 to 10.", valueName: "n"))
   var complexity = 2
 
-  @Option(help: ArgumentHelp("Where the results go.", valueName: "folder"))
-  var output = ResultFile.folder
+  @OptionGroup var options: BenchOptions
 
-  @Option(help: ArgumentHelp("The program sidetone.", valueName: "path"))
-  var sidetone = ".build/release/sidetone"
-
+  private var seconds: Int { options.seconds ?? 15 }
   private var counts: [Int] { calls.split(separator: ",").compactMap { Int($0) } }
 
   func validate() throws {
     guard !counts.isEmpty, counts.allSatisfy({ (0...500).contains($0) }) else {
       throw ValidationError("--calls is a list of numbers from 0 to 500")
-    }
-    guard (3...600).contains(seconds) else {
-      throw ValidationError("--seconds is between 3 and 600")
     }
   }
 
@@ -50,7 +41,7 @@ struct ScaleCommand: AsyncParsableCommand {
       fflush(nil)
       report.rows.append(row)
     }
-    try report.write(to: URL(fileURLWithPath: output))
+    if let folder = options.results() { try report.write(to: folder) }
   }
 
   private func measure(
@@ -61,7 +52,7 @@ struct ScaleCommand: AsyncParsableCommand {
     let port = Int.random(in: 20_000...30_000)
     let bot = try RunningProgram(
       Invocation(
-        URL(fileURLWithPath: sidetone).path,
+        options.program,
         [
           "listen", "--answer", "--echo", "--listen", "127.0.0.1:\(port)", "--json",
           "--frame", "20", "--complexity", "\(complexity)", "--calls", "\(max(1, count))",

@@ -18,20 +18,9 @@ struct SetupCommand: ParsableCommand {
     abstract: "From fulfil to the first sound, from INVITE to connected, the session alone."
   )
 
-  @Option(help: ArgumentHelp("Calls of each kind.", valueName: "n"))
-  var repeats = 30
+  @OptionGroup var options: BenchOptions
 
-  @Option(help: ArgumentHelp("Where the results go.", valueName: "folder"))
-  var output = ResultFile.folder
-
-  @Option(help: ArgumentHelp("The program sidetone.", valueName: "path"))
-  var sidetone = ".build/release/sidetone"
-
-  func validate() throws {
-    guard (1...200).contains(repeats) else {
-      throw ValidationError("--repeats is between 1 and 200")
-    }
-  }
+  private var repeats: Int { options.repeats ?? 30 }
 
   func run() throws {
     let work = try WorkFolder()
@@ -52,7 +41,8 @@ struct SetupCommand: ParsableCommand {
     try measureAnswers(on: rig, into: &report)
     report.stalls = JackServer.longOnes(among: server.stalls)
     print(report.text)
-    try ResultFile.write(report, named: "setup", to: URL(fileURLWithPath: output))
+    guard let folder = options.results() else { return }
+    try ResultFile.write(report, named: "setup", to: folder)
   }
 
   // A call is answered and talks to a far side that began at the same moment.
@@ -147,7 +137,7 @@ struct SetupCommand: ParsableCommand {
     _ environment: [String: String],
     into report: inout SetupReport
   ) throws {
-    let program = URL(fileURLWithPath: sidetone).path
+    let program = options.program
     let port = Int.random(in: 20_000...30_000)
     let listener = try RunningProgram(
       Invocation(

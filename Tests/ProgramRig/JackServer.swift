@@ -1,4 +1,3 @@
-import ProgramRig
 package import Foundation
 
 /// Sound hardware with an exact clock: JACK's dummy driver at 48 kHz, of which ALSA's jack plugin
@@ -7,7 +6,7 @@ package import Foundation
 /// **Life cycle:** the initialiser starts the server, `stop` ends it.
 package final class JackServer {
   /// Frames that the server handles at a time, at 48 kHz.
-  static let period = 128
+  package static let period = 128
 
   /// What programs need in their environment to find the devices.
   package let environment: [String: String]

@@ -1,4 +1,3 @@
-import ProgramRig
 import CTunnel
 import Foundation
 import MediaCore
