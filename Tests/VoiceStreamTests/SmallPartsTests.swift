@@ -1,0 +1,163 @@
+import MediaCore
+import RTP
+import Testing
+
+@testable import VoiceStream
+
+struct LossEstimateTests {
+  private static func estimate(_ runs: [(isReceived: Bool, count: Int)]) -> [Double] {
+    var estimate = LossEstimate()
+    for run in runs { estimate.add(isReceived: run.isReceived, count: run.count) }
+    return (0...3).map { estimate.share(depth: $0) }
+  }
+
+  @Test func nothingSentIsNothingLost() {
+    #expect(Self.estimate([]) == [0, 0, 0, 0])
+    #expect(Self.estimate([(true, 1_000)]) == [0, 0, 0, 0])
+  }
+
+  @Test func redundancySavesRunsThatAreNotLongerThanItsDepth() {
+    // One, two and three in a row of a hundred.
+    let shares = Self.estimate([
+      (true, 30), (false, 1), (true, 30), (false, 2), (true, 30), (false, 3), (true, 4),
+    ])
+    for (share, lost) in zip(shares, [6.0, 3, 1, 0]) { #expect(abs(share - lost / 100) < 1e-9) }
+  }
+
+  @Test func runThatIsSplitOverTwoReportsIsOne() {
+    let whole = Self.estimate([(true, 50), (false, 4), (true, 46)])
+    let split = Self.estimate([(true, 50), (false, 1), (false, 3), (true, 46)])
+    #expect(whole == split)
+  }
+
+  @Test func oldLossesFade() {
+    var estimate = LossEstimate()
+    estimate.fade(to: MonotonicInstant(nanoseconds: 0))
+    estimate.add(isReceived: false, count: 10)
+    estimate.add(isReceived: true, count: 90)
+    let early = estimate.share(depth: 0)
+    for second in 1...60 {
+      estimate.fade(to: MonotonicInstant(nanoseconds: Int64(second) * 1_000_000_000))
+      estimate.add(isReceived: true, count: 100)
+    }
+    let late = estimate.share(depth: 0)
+    #expect(abs(early - 0.1) < 1e-9 && late < 0.001)
+  }
+}
+
+struct MediaClockTests {
+  @Test func framesGoOnWhereTheTimestampsWrap() {
+    var clock = MediaClock(framesPerTick: 1)
+    let first = clock.frame(at: RTPTimestamp(rawValue: .max - 479))
+    let second = clock.frame(at: RTPTimestamp(rawValue: 0))
+    let third = clock.frame(at: RTPTimestamp(rawValue: 480))
+    #expect(second - first == 480 && third - second == 480)
+    let back = clock.frame(at: RTPTimestamp(rawValue: .max - 479))
+    #expect(back == first, "a late packet has its old place")
+  }
+
+  @Test func ticksOfTelephonyAreSixFrames() {
+    var clock = MediaClock(framesPerTick: 6)
+    let first = clock.frame(at: RTPTimestamp(rawValue: 1_000))
+    let next = clock.frame(at: RTPTimestamp(rawValue: 1_160))
+    #expect(next - first == 960)
+    #expect(clock.timestamp(of: next + 960)?.rawValue == 1_320)
+    #expect(clock.timestamp(of: first)?.rawValue == 1_000)
+  }
+
+  @Test func newCountBeginsFarFromZero() {
+    var clock = MediaClock(framesPerTick: 1)
+    #expect(clock.timestamp(of: 0) == nil)
+    let first = clock.frame(at: RTPTimestamp(rawValue: 7))
+    // Packets of before the first one have positive frames as well.
+    #expect(first > 1 << 33)
+    clock.restart()
+    #expect(clock.timestamp(of: first) == nil)
+    let again = clock.frame(at: RTPTimestamp(rawValue: 4_000_000_000))
+    #expect(again == first)
+  }
+}
+
+struct PayloadHistoryTests {
+  private static let own = 12
+
+  /// The blocks of a packet that carries copies (RFC 2198): age in ticks and bytes.
+  private static func blocks(
+    depth: Int,
+    sent: [(timestamp: UInt32, payload: [UInt8])],
+    at timestamp: UInt32
+  ) -> [(age: Int, bytes: [UInt8])] {
+    var history = PayloadHistory()
+    for (stamp, payload) in sent {
+      let datagram = ByteBuffer([UInt8](repeating: 0, count: own) + payload)
+      history.append(
+        datagram,
+        at: own,
+        length: payload.count,
+        timestamp: RTPTimestamp(rawValue: stamp)
+      )
+    }
+    var packet = ByteBuffer(repeating: 0, count: 1_500)
+    let end = history.write(
+      depth: depth,
+      payloadType: 96,
+      timestamp: RTPTimestamp(rawValue: timestamp),
+      to: &packet,
+      at: own
+    )
+    // Headers of four bytes up to the one of a single byte, then the payloads.
+    var headers: [(age: Int, length: Int)] = []
+    var place = own
+    while packet[place] & 0x80 != 0 {
+      let age = Int(packet[place + 1]) << 6 | Int(packet[place + 2]) >> 2
+      let length = (Int(packet[place + 2]) & 3) << 8 | Int(packet[place + 3])
+      headers.append((age, length))
+      place += 4
+    }
+    #expect(packet[place] == 96, "the last header is the packet's own")
+    place += 1
+    let blocks = headers.map { header in
+      defer { place += header.length }
+      return (header.age, (0..<header.length).map { packet[place + $0] })
+    }
+    #expect(place == end, "its payload follows the copies")
+    return blocks
+  }
+
+  private static let sent: [(timestamp: UInt32, payload: [UInt8])] = [
+    (480, [1]), (960, [2, 2]), (1_440, [3, 3, 3]), (1_920, [4]),
+  ]
+
+  @Test func newestPayloadsAreSentAgainOldestFirst() {
+    let one = Self.blocks(depth: 1, sent: Self.sent, at: 2_400)
+    #expect(one.map(\.age) == [480] && one.map(\.bytes) == [[4]])
+    let three = Self.blocks(depth: 3, sent: Self.sent, at: 2_400)
+    #expect(three.map(\.age) == [1_440, 960, 480])
+    #expect(three.map(\.bytes) == [[2, 2], [3, 3, 3], [4]])
+    #expect(Self.blocks(depth: 0, sent: Self.sent, at: 2_400).isEmpty)
+    #expect(Self.blocks(depth: 3, sent: [], at: 2_400).isEmpty)
+    #expect(
+      Self.blocks(depth: 3, sent: [Self.sent[0]], at: 960).count == 1,
+      "no more than there is"
+    )
+  }
+
+  @Test func whatTheHeaderCannotSayIsLeftOut() {
+    // Offsets have 14 bits: 341 ms at 48 kHz.
+    let late = Self.blocks(depth: 3, sent: Self.sent, at: 1_440 + 16_384)
+    #expect(late.map(\.bytes) == [[4]])
+    // Lengths have 10 bits; a longer payload breaks the row.
+    let long = Self.sent + [(2_400, [UInt8](repeating: 9, count: 1_024))]
+    #expect(Self.blocks(depth: 3, sent: long, at: 2_880).isEmpty)
+  }
+
+  @Test func copiesNeverMakeAPacketThatNetworksDrop() {
+    let big = (1...3).map {
+      (timestamp: UInt32($0 * 480), payload: [UInt8](repeating: 1, count: 600))
+    }
+    let blocks = Self.blocks(depth: 3, sent: big, at: 1_920)
+    let total = blocks.reduce(0) { $0 + $1.bytes.count }
+    #expect(total <= 700 && !blocks.isEmpty)
+    #expect(blocks.last?.age == 480, "the newest counts most")
+  }
+}
