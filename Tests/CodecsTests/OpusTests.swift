@@ -188,9 +188,9 @@ struct OpusTests {
     _ = late.conceal(240)
     var scratch = SampleBuffer(repeating: 0, count: 5_760)
     let isFollowed = late.decoder.pass(0, using: &scratch)
-    #expect(!isFollowed, "the guess is no part of the sound")
+    #expect(!isFollowed, "the concealment is no part of the sound")
     #expect(late.decode(packets[20]) == inTime.decode(packets[20]))
-    late.decoder.endGuess()
+    late.decoder.endConcealment()
     #expect(late.decode(packets[21]) == inTime.decode(packets[21]))
   }
 

@@ -97,9 +97,9 @@ struct JitterBufferFuzzTests {
         invented -= back
       }
       let early = generator.next() % 4 == 0 ? 16 : 0
-      while queued < asked || steps < early && buffer.canBridge, steps < 256 {
+      while queued < asked || steps < early && buffer.canRepair, steps < 256 {
         steps += 1
-        let isEarly = buffer.canBridge
+        let isEarly = buffer.canRepair
         let step = buffer.next(at: now, queuedFrames: queued)
         check(step, isEarly: isEarly)
         switch step {

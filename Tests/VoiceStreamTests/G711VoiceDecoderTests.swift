@@ -27,7 +27,7 @@ struct G711VoiceDecoderTests {
 
     mutating func pass(_ frames: Int) -> Bool { decoder.pass(frames, using: &samples) }
 
-    mutating func endGuess() { decoder.endGuess() }
+    mutating func endConcealment() { decoder.endConcealment() }
   }
 
   /// 20 ms each, of one voice.
@@ -81,7 +81,7 @@ struct G711VoiceDecoderTests {
     _ = late.hear(Self.packets[10])
     let heard = late.conceal(480)
     #expect(heard == wanted)
-    late.endGuess()
+    late.endConcealment()
     var next = try Listener(Self.packets[0..<11])
     let (here, there) = (late.conceal(480), next.conceal(480))
     #expect(here == there)

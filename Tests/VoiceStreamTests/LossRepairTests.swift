@@ -4,7 +4,7 @@ import Testing
 
 @testable import VoiceStream
 
-/// One loss from its first concealed frame to its bridge.
+/// One loss from its first concealed frame to its repair.
 struct LossRepairTests {
   @Test func framesCountForTheLossUntilSomethingIsDecodedAfterIt() {
     var repair = LossRepair()

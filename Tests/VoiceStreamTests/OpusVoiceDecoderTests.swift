@@ -25,7 +25,7 @@ struct OpusVoiceDecoderTests {
 
     mutating func pass(_ frames: Int) -> Bool { decoder.pass(frames, using: &samples) }
 
-    mutating func endGuess() { decoder.endGuess() }
+    mutating func endConcealment() { decoder.endConcealment() }
   }
 
   /// 20 ms each, of one voice.
@@ -84,7 +84,7 @@ struct OpusVoiceDecoderTests {
     _ = late.hear(packets[10])
     let heard = late.conceal(480)
     #expect(heard == wanted)
-    late.endGuess()
+    late.endConcealment()
     var next = try Listener(packets[0..<11])
     let (here, there) = (late.conceal(480), next.conceal(480))
     #expect(here == there)

@@ -19,21 +19,21 @@ package struct OpusVoiceDecoder: ~Copyable {
 
   private var decoder: DecoderState
   /// Goes on where nothing came.
-  private var guess: DecoderState
-  private var guessed: FrameCount = 0
-  /// False once the decoder itself has moved since the guess began.
-  private var isGuessNewer = false
+  private var concealment: DecoderState
+  private var concealedFrames: FrameCount = 0
+  /// False once the decoder itself has moved since the concealment began.
+  private var isConcealmentNewer = false
 
   /// A decoder in its initial state.
   package init() throws(OpusCodecError) {
     let decoder = try DecoderState()
-    let guess = try DecoderState()
-    self.init(decoder, guess)
+    let concealment = try DecoderState()
+    self.init(decoder, concealment)
   }
 
-  private init(_ decoder: consuming DecoderState, _ guess: consuming DecoderState) {
+  private init(_ decoder: consuming DecoderState, _ concealment: consuming DecoderState) {
     self.decoder = decoder
-    self.guess = guess
+    self.concealment = concealment
   }
 
   /// The duration in frames of the payload in `range` of `bytes`, from its table of contents
@@ -81,7 +81,7 @@ package struct OpusVoiceDecoder: ~Copyable {
     in range: Range<Int>,
     into samples: inout SampleBuffer
   ) -> FrameCount {
-    adoptGuess()
+    adoptConcealment()
     let capacity = samples.count
     return decoder.decode(bytes, in: range, into: &samples, frames: capacity, redundancy: 0)
   }
@@ -97,16 +97,16 @@ package struct OpusVoiceDecoder: ~Copyable {
     into samples: inout SampleBuffer,
     frames: FrameCount
   ) -> FrameCount {
-    adoptGuess()
+    adoptConcealment()
     return decoder.decode(bytes, in: range, into: &samples, frames: frames, redundancy: 1)
   }
 
   // Unless `pass` has changed it.
   @_noAllocation @_noLocks
-  private mutating func adoptGuess() {
-    guard guessed > 0, isGuessNewer else { return }
-    decoder.takeOver(guess)
-    guessed = 0
+  private mutating func adoptConcealment() {
+    guard concealedFrames > 0, isConcealmentNewer else { return }
+    decoder.takeOver(concealment)
+    concealedFrames = 0
   }
 
   /// Continues the last sound over `frames`, a multiple of 120: concealment, or comfort noise
@@ -116,12 +116,12 @@ package struct OpusVoiceDecoder: ~Copyable {
   @_noAllocation @_noLocks
   package mutating func conceal(into samples: inout SampleBuffer, frames: FrameCount) -> FrameCount
   {
-    if guessed == 0 {
-      guess.takeOver(decoder)
-      isGuessNewer = true
+    if concealedFrames == 0 {
+      concealment.takeOver(decoder)
+      isConcealmentNewer = true
     }
-    guessed += frames
-    return guess.conceal(into: &samples, frames: frames)
+    concealedFrames += frames
+    return concealment.conceal(into: &samples, frames: frames)
   }
 
   /// Takes the decoder over a loss of `frames`, to the packet after it, which is decoded next.
@@ -131,22 +131,22 @@ package struct OpusVoiceDecoder: ~Copyable {
   /// was concealed, or, for so long a loss, if the decoder was taken on since. `scratch` needs 4800
   /// frames.
   ///
-  /// Returns false if `conceal` still continues something else, until `endGuess`: only then it may
-  /// be asked before the packet is decoded, as for a cross-fade.
+  /// Returns false if `conceal` still continues something else, until `endConcealment`: only then
+  /// it may be asked before the packet is decoded, as for a cross-fade.
   @_noAllocation @_noLocks
   package mutating func pass(_ frames: FrameCount, using scratch: inout SampleBuffer) -> Bool {
-    guard guessed > 0 else { return true }
-    let isFollowed = isGuessNewer && (guessed <= frames || frames > Self.longestLoss)
+    guard concealedFrames > 0 else { return true }
+    let isFollowed = isConcealmentNewer && (concealedFrames <= frames || frames > Self.longestLoss)
     if isFollowed {
-      decoder.takeOver(guess)
+      decoder.takeOver(concealment)
     } else if frames >= 120, frames <= Self.longestLoss {
       _ = decoder.conceal(into: &scratch, frames: frames / 120 * 120)
     }
-    isGuessNewer = false
+    isConcealmentNewer = false
     return isFollowed
   }
 
   /// Lets the next `conceal` continue what was decoded last.
   @_noAllocation @_noLocks
-  package mutating func endGuess() { guessed = 0 }
+  package mutating func endConcealment() { concealedFrames = 0 }
 }

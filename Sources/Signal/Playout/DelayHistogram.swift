@@ -9,12 +9,12 @@ struct DelayHistogram: ~Copyable {
   private static var bucketCount: Int { 2_048 }
   /// After this many nanoseconds of stream an observation counts 1/e of a new one.
   private static var memoryNanoseconds: Double { 40e9 }
-  /// In nanoseconds: a packet that is late by t costs (1 - exp(-t / nearness))^2 of one that is
-  /// very late.
+  /// In nanoseconds: a packet that is late by t costs (1 - exp(-t / latenessScale))^2 of one that
+  /// is very late.
   ///
   /// What was invented in its place up to then is all that is lost by it, and half a millisecond of
   /// that is hardly heard.
-  private static var nearness: Float { @_noAllocation @_noLocks get { 2e6 } }
+  private static var latenessScale: Float { @_noAllocation @_noLocks get { 2e6 } }
 
   private let mechanisms: PlayoutMechanisms
   private var weights = FixedArray<Float>(repeating: 0, count: 2_048)
@@ -115,7 +115,7 @@ struct DelayHistogram: ~Copyable {
     later[place] = 0
     while place > 0 {
       place -= 1
-      tail.reach(place >= farthest ? weights[place - farthest] : 0)
+      tail.add(place >= farthest ? weights[place - farthest] : 0)
       later[place] = tail.cost
     }
     var bucket = top
@@ -138,7 +138,7 @@ struct DelayHistogram: ~Copyable {
     // From the top: the tail is short, and small sums keep their precision.
     while bucket > 1 {
       bucket -= 1
-      tail.reach(weights[bucket])
+      tail.add(weights[bucket])
       choice.consider(bucket, missing: scale * tail.cost)
     }
   }
@@ -180,7 +180,7 @@ struct DelayHistogram: ~Copyable {
   /// What the packets cost that come at a bucket or later if nothing later than the bucket before
   /// is waited for.
   private struct Tail {
-    /// exp(-1/8) and exp(-1/4): the nearness is eight buckets.
+    /// exp(-1/8) and exp(-1/4): the latenessScale is eight buckets.
     private static var decay: Float { @_noAllocation @_noLocks get { 0.882_497 } }
     private static var fastDecay: Float { @_noAllocation @_noLocks get { 0.778_801 } }
 
@@ -194,7 +194,7 @@ struct DelayHistogram: ~Copyable {
 
     /// Goes on to the bucket before, which holds `weight`.
     @_noAllocation @_noLocks
-    mutating func reach(_ weight: Float) {
+    mutating func add(_ weight: Float) {
       all += weight
       near = Self.decay * (near + weight)
       nearer = Self.fastDecay * (nearer + weight)
@@ -208,7 +208,7 @@ struct DelayHistogram: ~Copyable {
   /// around `mean` nanoseconds.
   @_noAllocation @_noLocks
   static func costOfLateness(mean: Float) -> Float {
-    1 - 2 * nearness / (nearness + mean) + nearness / (nearness + 2 * mean)
+    1 - 2 * latenessScale / (latenessScale + mean) + latenessScale / (latenessScale + 2 * mean)
   }
 
   /// The upper edge of the bucket in which the given share of the packets is reached.

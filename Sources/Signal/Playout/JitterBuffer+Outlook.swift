@@ -3,7 +3,7 @@ package import MediaCore
 /// Questions about the next step, before it is asked for.
 extension JitterBuffer {
   /// No more than this is concealed early at a time.
-  private static var bridgedFrames: FrameCount { @_noAllocation @_noLocks get { 4_800 } }
+  private static var repairableFrames: FrameCount { @_noAllocation @_noLocks get { 4_800 } }
 
   /// True if the packet that `next` would decode is here and follows without a gap: more output can
   /// be made early, for a time-stretch that needs it; by a second step, if the first was for the
@@ -12,14 +12,15 @@ extension JitterBuffer {
     @_noAllocation @_noLocks get { following.map { $0.missing == 0 } ?? false }
   }
 
-  /// True if the packet after a loss is here: the missing span can be concealed early, for a bridge
-  /// between both sides.
-  package var canBridge: Bool {
+  /// True if the packet after a loss is here: the missing span can be concealed early, for a repair
+  /// from both sides.
+  package var canRepair: Bool {
     @_noAllocation @_noLocks get {
-      guard !phase.isSilent, let (packet, _, missing) = following, missing > 0,
-        missing <= Self.bridgedFrames, let expected, packet.sequence > expected.sequence
-      else { return false }
-      return true
+      guard !phase.isSilent, let expected, let (packet, _, missing) = following else {
+        return false
+      }
+      return missing > 0 && missing <= Self.repairableFrames
+        && packet.sequence > expected.sequence
     }
   }
 

@@ -3,7 +3,7 @@ package import MediaCore
 /// Orders packets by sequence number and decides what to play next.
 ///
 /// Feed every packet of the stream to `insert`; ask `next` each time the decoder's output has run
-/// out, or earlier where `canDecodeAhead` or `canBridge` allows it, then do what it says;
+/// out, or earlier where `canDecodeAhead` or `canRepair` allows it, then do what it says;
 /// `correction` returns afterwards how the delay should change. All positions are frames at
 /// 48 kHz on the sender's media clock. Time never goes backwards.
 ///
@@ -274,7 +274,7 @@ package struct JitterBuffer: ~Copyable {
   }
 
   /// The frame that will be decoded next, nil before the first one and while a loss or a silence is
-  /// bridged.
+  /// filled.
   package var expectedFrame: Int64? {
     @_noAllocation @_noLocks get {
       guard let expected, !phase.isWaiting, concealedSinceExpected == 0 else { return nil }

@@ -16,7 +16,7 @@ package struct OutputBuffer: ~Copyable {
 
   let mechanisms: PlayoutMechanisms
   var samples = FixedArray<Float>(repeating: 0, count: 32_768)
-  /// What `bridge` repeats: a pitch period, or a mirror image.
+  /// What `repair` repeats: a pitch period, or a mirror image.
   var pattern = FixedArray<Float>(repeating: 0, count: 960)
   /// Two samples before it and three after the last one that is read belong to the interpolation.
   var start = 2

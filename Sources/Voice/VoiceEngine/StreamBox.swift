@@ -136,7 +136,7 @@ package final class StreamBox<Transport: PacketTransport & ~Copyable> {
 
   /// Passes on the DTMF digits that the far side has sent, and signals that there are some.
   package func passDigitsOn(_ signals: LoopSignals) {
-    while let digit = stream.takeKey() {
+    while let digit = stream.takeDigit() {
       // 64 digits that were not read are enough: a later one is dropped.
       _ = digits.write(digit)
       signals.digitNews.signal()

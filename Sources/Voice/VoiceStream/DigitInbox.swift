@@ -1,7 +1,7 @@
 import MediaCore
 import RTP
 
-/// Received DTMF digits that have not been taken yet, 16 at most.
+/// Received DTMF digits that have not been taken yet, at most 16.
 struct DigitInbox: ~Copyable {
   private var receiver: TelephoneEventReceiver
   private var codes = FixedArray<UInt8>(repeating: 0, count: 16)
@@ -33,7 +33,7 @@ struct DigitInbox: ~Copyable {
     count += 1
   }
 
-  /// Takes the code of the next key, nil when there is none.
+  /// Takes the code of the next digit, nil when there is none.
   @_noAllocation @_noLocks
   mutating func take() -> UInt8? {
     guard count > 0 else { return nil }

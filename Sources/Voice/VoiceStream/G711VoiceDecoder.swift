@@ -15,30 +15,30 @@ struct G711VoiceDecoder: ~Copyable {
   private let law: G711.Law
   private var decoder: NarrowbandVoice
   /// Goes on where nothing came.
-  private var guess: NarrowbandVoice
+  private var concealment: NarrowbandVoice
   private var continuation = PitchContinuation()
-  private var guessed: FrameCount = 0
+  private var concealedFrames: FrameCount = 0
   private var narrowband = SampleBuffer(repeating: 0, count: 960)
 
   init(law: G711.Law) throws(SpeechDSPError) {
     let decoder = try NarrowbandVoice()
-    let guess = try NarrowbandVoice()
-    self.init(law, decoder, guess)
+    let concealment = try NarrowbandVoice()
+    self.init(law, decoder, concealment)
   }
 
   private init(
     _ law: G711.Law,
     _ decoder: consuming NarrowbandVoice,
-    _ guess: consuming NarrowbandVoice
+    _ concealment: consuming NarrowbandVoice
   ) {
     self.law = law
     self.decoder = decoder
-    self.guess = guess
+    self.concealment = concealment
   }
 
   /// How much of what is decoded after a loss is still that of what was invented: the resampler
   /// looks ahead.
-  static var leaningFrames: FrameCount { @_noAllocation @_noLocks get { 240 } }
+  static var convergenceFrames: FrameCount { @_noAllocation @_noLocks get { 240 } }
 
   /// The duration in frames of a payload of `byteCount` bytes, nil if it makes no sense.
   @_noAllocation @_noLocks
@@ -65,31 +65,31 @@ struct G711VoiceDecoder: ~Copyable {
   @_noAllocation @_noLocks
   mutating func conceal(into samples: inout SampleBuffer, frames: FrameCount) -> FrameCount {
     let count = min(frames / Self.widening, narrowband.count)
-    if guessed == 0 {
-      guess.takeOver(decoder, using: &samples)
+    if concealedFrames == 0 {
+      concealment.takeOver(decoder, using: &samples)
       continuation.begin(after: decoder.said)
     }
-    guessed += count * Self.widening
+    concealedFrames += count * Self.widening
     for index in 0..<count { narrowband[index] = continuation.next() }
-    return guess.say(narrowband, count: count, into: &samples)
+    return concealment.say(narrowband, count: count, into: &samples)
   }
 
   /// Takes the decoder over a loss of `frames`, to the packet after it; returns false if `conceal`
-  /// still continues something else, until `endGuess`.
+  /// still continues something else, until `endConcealment`.
   ///
   /// Each packet is decoded by itself. What led to it only sounds on for as long as the resampler
   /// looks ahead.
   @_noAllocation @_noLocks
   mutating func pass(_ frames: FrameCount, using scratch: inout SampleBuffer) -> Bool {
-    guard guessed > 0 else { return true }
+    guard concealedFrames > 0 else { return true }
     guard frames > 0 else { return false }
-    decoder.takeOver(guess, using: &scratch)
-    return guessed <= frames
+    decoder.takeOver(concealment, using: &scratch)
+    return concealedFrames <= frames
   }
 
   /// Lets the next `conceal` continue what was decoded last.
   @_noAllocation @_noLocks
-  mutating func endGuess() { guessed = 0 }
+  mutating func endConcealment() { concealedFrames = 0 }
 }
 
 /// The latest samples at 8 kHz, and the resampler that converted them.

@@ -10,7 +10,7 @@ import Playout
 /// | a packet is missing | frames at the end of the output queue | 0 |
 /// | what follows is there | the frames before those | frames at the end of the queue |
 ///
-/// In the last state the loss is bridged from both sides, and forgotten. Another source begins as
+/// In the last state the loss is repaired from both sides, and forgotten. Another source begins as
 /// after a loss that has faded. Nothing here decodes or plays: the receiver does, and reports.
 struct LossRepair: ~Copyable {
   /// Frames that a packet fades in over what was played in its place: 2.5 ms at 48 kHz.
@@ -28,13 +28,13 @@ struct LossRepair: ~Copyable {
   private var continuation = SampleBuffer(repeating: 0, count: Self.spliceFrames)
   private var continuationFrames: FrameCount = 0
 
-  /// True while something was concealed that has not been bridged.
+  /// True while something was concealed that has not been repaired.
   var isOpen: Bool { @_noAllocation @_noLocks get { concealed > 0 } }
 
   /// True if so much was concealed that it has faded, and the stream starts afresh.
   var isFaded: Bool { @_noAllocation @_noLocks get { concealed >= JitterBuffer.fadedFrames } }
 
-  /// Forgets the loss: it was bridged, or background noise has taken its place.
+  /// Forgets the loss: it was repaired, or background noise has taken its place.
   @_noAllocation @_noLocks
   mutating func close() { (concealed, decodedAfter) = (0, 0) }
 

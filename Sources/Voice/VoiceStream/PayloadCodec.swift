@@ -191,8 +191,8 @@ struct PayloadDecoder: ~Copyable {
   ///
   /// Opus's was found with `bench playout` on seeds of its own: without it, losses sounded worse,
   /// with 10 ms no better.
-  var leaningFrames: FrameCount {
-    @_noAllocation @_noLocks get { isOpus ? 240 : G711VoiceDecoder.leaningFrames }
+  var convergenceFrames: FrameCount {
+    @_noAllocation @_noLocks get { isOpus ? 240 : G711VoiceDecoder.convergenceFrames }
   }
 
   @_noAllocation @_noLocks
@@ -232,8 +232,8 @@ struct PayloadDecoder: ~Copyable {
 
   /// Lets the next `conceal` continue what was decoded last.
   @_noAllocation @_noLocks
-  mutating func endGuess() {
-    opus?.endGuess()
-    telephone?.endGuess()
+  mutating func endConcealment() {
+    opus?.endConcealment()
+    telephone?.endConcealment()
   }
 }

@@ -119,15 +119,15 @@ package struct VoiceReceiver: ~Copyable {
   ) {
     decodes.begin()
     let isReplaced = replaceConcealment(at: now)
-    let isBridged = bridgeLoss(at: now, produced: 0)
-    if isReplaced || isBridged { correct(at: now, produced: 0) }
+    let isRepaired = repairLoss(at: now, produced: 0)
+    if isReplaced || isRepaired { correct(at: now, produced: 0) }
     var produced = queue.read(addingTo: &output, in: 0..<count, ratio: correction.ratio)
     var steps = 0
     while produced < count, steps < 256 {
       steps += 1
       let isDecoded = takeStep(at: now, produced: produced)
-      let isBridged = bridgeLoss(at: now, produced: produced)
-      if isDecoded || isBridged { correct(at: now, produced: produced) }
+      let isRepaired = repairLoss(at: now, produced: produced)
+      if isDecoded || isRepaired { correct(at: now, produced: produced) }
       produced += queue.read(
         addingTo: &output,
         in: produced..<count,
@@ -169,28 +169,28 @@ package struct VoiceReceiver: ~Copyable {
     }
   }
 
-  // A loss of which the end is here is concealed as a whole, and bridged with what follows; true if
-  // that was decoded.
+  // Conceals a loss as a whole once its end is here, and repairs it with what follows; true if that
+  // was decoded.
   @_noAllocation @_noLocks
-  private mutating func bridgeLoss(at now: MonotonicInstant, produced: FrameCount) -> Bool {
+  private mutating func repairLoss(at now: MonotonicInstant, produced: FrameCount) -> Bool {
     guard mechanisms.repair, repair.isOpen else { return false }
     guard !repair.isFaded else {
       if repair.decodedAfter > 0 { repair.close() }
       return false
     }
     var steps = 0
-    while repair.decodedAfter == 0, steps < 64, jitterBuffer.canBridge {
+    while repair.decodedAfter == 0, steps < 64, jitterBuffer.canRepair {
       steps += 1
       _ = takeStep(at: now, produced: produced)
     }
-    while repair.decodedAfter < OutputBuffer.bridgeheadFrames, jitterBuffer.canDecodeAhead {
+    while repair.decodedAfter < OutputBuffer.mergeFrames, jitterBuffer.canDecodeAhead {
       _ = takeStep(at: now, produced: produced)
     }
     guard repair.decodedAfter > 0 else { return false }
-    queue.bridge(
+    queue.repair(
       gap: repair.concealed,
       next: repair.decodedAfter,
-      leaning: mechanisms.convergence ? repair.converging : 0
+      converging: mechanisms.convergence ? repair.converging : 0
     )
     repair.close()
     return true
@@ -261,10 +261,10 @@ package struct VoiceReceiver: ~Copyable {
     if decoded == 0 { repair.noteUndecodable(frames) }
     let played = decoded - skipping
     guard played > 0 else { return 0 }
-    decoder.endGuess()
+    decoder.endConcealment()
     scratch.move(from: skipping, to: 0, count: played)
     let overlap = repair.fadeIn(&scratch, count: played)
-    repair.noteConverging(max(lost > 0 ? decoder.leaningFrames : 0, overlap))
+    repair.noteConverging(max(lost > 0 ? decoder.convergenceFrames : 0, overlap))
     return played
   }
 

@@ -36,7 +36,7 @@ package struct VoiceStream: ~Copyable {
   package private(set) var voice: VoiceReceiver
   private var mediaClock: MediaClock
   private var lastHeard: MonotonicInstant?
-  private var heardKeys: DigitInbox
+  private var digits: DigitInbox
 
   /// A stream that has sent and received nothing.
   ///
@@ -53,7 +53,7 @@ package struct VoiceStream: ~Copyable {
     mediaClock = MediaClock(
       framesPerTick: SampleRate.voice.hertz / configuration.clockRate.hertz
     )
-    heardKeys = DigitInbox(ticksPerEventTick: configuration.ticksPerEventTick)
+    digits = DigitInbox(ticksPerEventTick: configuration.ticksPerEventTick)
     reception = ReceptionStatistics(clockRate: configuration.clockRate)
     control = RTCPSession(localSSRC: configuration.ssrc, seed: configuration.seed)
     statistics.note(sender)
@@ -95,8 +95,8 @@ package struct VoiceStream: ~Copyable {
     sender.nextPacket(into: &datagram)
   }
 
-  /// Sends a key, coded as in RFC 4733, after those that wait; false if the far side takes none, or
-  /// too many wait.
+  /// Sends a DTMF digit, coded as in RFC 4733, after those that wait; false if the far side takes
+  /// none, or too many wait.
   @_noAllocation @_noLocks
   package mutating func press(_ code: UInt8) -> Bool {
     sender.press(code)
@@ -253,9 +253,9 @@ package struct VoiceStream: ~Copyable {
     guard let packet = RTPPacket(parsing: datagram, length: length) else { return }
     let header = packet.header
     let isOurs = isVoice(header.payloadType)
-    let isKey = configuration.receiveEventPayloadType.map { $0 == header.payloadType } ?? false
+    let isDigit = configuration.receiveEventPayloadType.map { $0 == header.payloadType } ?? false
     // Comfort noise and keep-alives of the source show that it lives, but start nothing.
-    guard isOurs || isKey || header.ssrc == admission.ssrc else { return }
+    guard isOurs || isDigit || header.ssrc == admission.ssrc else { return }
 
     let sequence: Int64
     switch admission.judge(ssrc: header.ssrc, sequenceNumber: header.sequenceNumber) {
@@ -267,7 +267,7 @@ package struct VoiceStream: ~Copyable {
       arrivals.begin(at: first)
       voice.restart()
       mediaClock.restart()
-      heardKeys.restart()
+      digits.restart()
       control.restart()
     case .member(let extended):
       sequence = extended
@@ -275,13 +275,13 @@ package struct VoiceStream: ~Copyable {
     // All packets of a digit bear the time of its beginning, so they have no jitter.
     reception.receive(
       sequence: sequence,
-      timestamp: isKey ? nil : header.timestamp,
+      timestamp: isDigit ? nil : header.timestamp,
       at: arrival.instant
     )
     arrivals.note(sequence)
     heard(at: arrival.instant)
 
-    if isKey { return heardKeys.receive(packet, in: datagram) }
+    if isDigit { return digits.receive(packet, in: datagram) }
     guard isOurs else { return }
     let mediaFrame = mediaClock.frame(at: header.timestamp)
     guard header.payloadType == configuration.receivePayloadType else {
@@ -341,8 +341,8 @@ package struct VoiceStream: ~Copyable {
     }
   }
 
-  /// Takes the code of the next key that the far side pressed.
-  @_noAllocation @_noLocks package mutating func takeKey() -> UInt8? { heardKeys.take() }
+  /// Takes the code of the next digit that the far side sent.
+  @_noAllocation @_noLocks package mutating func takeDigit() -> UInt8? { digits.take() }
 
   @_noAllocation @_noLocks
   private mutating func heard(at instant: MonotonicInstant) {
@@ -382,7 +382,7 @@ package struct VoiceStream: ~Copyable {
   }
 
   /// Where the playout stands, nil before the first packet and while a loss or a silence is
-  /// bridged.
+  /// filled.
   package var playout: PlayoutPosition? {
     guard let frame = voice.jitterBuffer.expectedFrame,
       let timestamp = mediaClock.timestamp(of: frame)

@@ -34,7 +34,7 @@ package struct EmulatedNetwork: Sendable {
     generator = SeededGenerator(seed: seed)
   }
 
-  /// The delay of the fastest packet on the fastest way, in nanoseconds.
+  /// The delay of the fastest packet on the fastest path, in nanoseconds.
   package var leastDelay: Int64 {
     var (least, sum): (Int64, Int64) = (0, 0)
     for change in conditions.routeChanges.sorted(by: { $0.at < $1.at }) {

@@ -32,20 +32,20 @@ package struct NetworkConditions: Equatable, Sendable {
   package var linkBitsPerSecond = 0
   /// How long a packet may wait for that link, in nanoseconds; one that would wait longer is lost.
   package var queueNanoseconds: Int64 = 200_000_000
-  /// When the way changes, in nanoseconds since the first packet, and how much slower (faster, if
+  /// When the path changes, in nanoseconds since the first packet, and how much slower (faster, if
   /// negative) the new one is.
   package var routeChanges: [RouteChange] = []
   /// When nothing passes.
   package var outages: [Outage] = []
 
-  /// Another way from a moment on.
+  /// Another path from a moment on.
   package struct RouteChange: Equatable, Sendable {
     /// Nanoseconds since the first packet.
     package var at: Int64
     /// What is added to the delay from then on, in nanoseconds.
     package var delayNanoseconds: Int64
 
-    /// A way that is `milliseconds` slower from `second` on.
+    /// A path that is `milliseconds` slower from `second` on.
     package init(second: Double, milliseconds: Double) {
       at = NetworkConditions.nanoseconds(second, unit: 1e9)
       delayNanoseconds = NetworkConditions.nanoseconds(milliseconds, unit: 1e6)
@@ -74,7 +74,7 @@ package struct NetworkConditions: Equatable, Sendable {
     return value.isNaN ? 0 : Int64(max(-limit, min(limit, value * unit)))
   }
 
-  /// The same where nothing takes longer than eleven days, and nothing but another way makes a
+  /// The same where nothing takes longer than eleven days, and nothing but another path makes a
   /// packet faster.
   var bounded: NetworkConditions {
     func within(_ nanoseconds: Int64, from least: Int64 = 0) -> Int64 {
@@ -121,7 +121,7 @@ package struct NetworkConditions: Equatable, Sendable {
   package static let clean = NetworkConditions("clean", delayMilliseconds: 0.2)
   /// An office's network.
   package static let lan = NetworkConditions("lan", delayMilliseconds: 1, jitterMilliseconds: 0.5)
-  /// A quiet wireless network and the way to a neighbouring city.
+  /// A quiet wireless network and the path to a neighbouring city.
   package static let wifi = NetworkConditions(
     "wifi",
     delayMilliseconds: 15,
@@ -181,7 +181,7 @@ package struct NetworkConditions: Equatable, Sendable {
     conditions.reorderNanoseconds = 40_000_000
     return conditions
   }()
-  /// A way that becomes 200 ms slower after twenty seconds, for good.
+  /// A path that becomes 200 ms slower after twenty seconds, for good.
   package static let routeChange: NetworkConditions = {
     var conditions = NetworkConditions("route-change", delayMilliseconds: 20, jitterMilliseconds: 2)
     conditions.routeChanges = [RouteChange(second: 20, milliseconds: 200)]

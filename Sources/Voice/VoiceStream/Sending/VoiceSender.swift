@@ -1,7 +1,7 @@
 import MediaCore
 import RTP
 
-/// From captured samples to the RTP packets of one stream: framing, codec, redundancy, keys.
+/// From captured samples to the RTP packets of one stream: framing, codec, redundancy, DTMF digits.
 ///
 /// RTP timestamps follow captured speech. Where an encoder looks further ahead than the one before
 /// it, packets leave that much later, and their timestamps go on without a gap.
@@ -37,7 +37,7 @@ struct VoiceSender: ~Copyable {
   private var timestamp: RTPTimestamp
   private var isSilenceAnnounced = false
   private var marksNextPacket = true
-  private var keys = TelephoneEventSender()
+  private var digits = TelephoneEventSender()
 
   /// A sender that has sent nothing; throws the codec's or the resampler's error.
   init(_ configuration: StreamConfiguration) throws {
@@ -132,7 +132,7 @@ struct VoiceSender: ~Copyable {
       guard follow(planner.plan, using: &datagram), pendingFrames >= plan.packetFrames else {
         return nil
       }
-      let slot = keys.next(
+      let slot = digits.next(
         frames: plan.packetFrames,
         at: timestamp,
         framesPerTick: framesPerEventTick
@@ -289,10 +289,10 @@ struct VoiceSender: ~Copyable {
     sequenceNumber &+= 1
   }
 
-  /// Sends a key, coded as in RFC 4733, after those that wait; false if the far side takes none, or
-  /// too many wait.
+  /// Sends a DTMF digit, coded as in RFC 4733, after those that wait; false if the far side takes
+  /// none, or too many wait.
   @_noAllocation @_noLocks
   mutating func press(_ code: UInt8) -> Bool {
-    configuration.sendEventPayloadType != nil && keys.press(code)
+    configuration.sendEventPayloadType != nil && digits.press(code)
   }
 }

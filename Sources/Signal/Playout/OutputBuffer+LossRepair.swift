@@ -1,11 +1,11 @@
 package import MediaCore
 
-/// Concealment from both sides: what was invented for a loss goes over into what must have led to
-/// the sound after it.
+/// Two-sided concealment: what was concealed from the past fades into what must have led to the
+/// sound after the loss.
 extension OutputBuffer {
-  /// How much of the sound after a loss is made use of: two periods of the lowest voice and a
-  /// joint.
-  package static var bridgeheadFrames: FrameCount { @_noAllocation @_noLocks get { 1_920 } }
+  /// The merge window, frames at 48 kHz that are used after a loss: two periods of the lowest voice
+  /// and a joint.
+  package static var mergeFrames: FrameCount { @_noAllocation @_noLocks get { 1_920 } }
   /// A voice resembles its next period by half at least (`resemblance` is the square of that).
   private static var voicedLikeness: Float { @_noAllocation @_noLocks get { 0.25 } }
   /// Where the lowest voices cannot be detected, a higher one must be certain.
@@ -19,22 +19,22 @@ extension OutputBuffer {
   ///
   /// The newest `next` frames of the queue were decoded, and the `gap` frames before them invented,
   /// from what was played before the loss. A voice is followed backwards period by period, other
-  /// sound by its mirror image. At most `leaning` of the decoded frames lean on what was invented
-  /// and fade as well. Nothing is added or taken away, and what was played stays.
+  /// sound by its mirror image. In at most `converging` of the decoded frames the decoder has not
+  /// converged; they fade as well. Nothing is added or taken away, and what was played stays.
   @_noAllocation @_noLocks
-  package mutating func bridge(gap: FrameCount, next: FrameCount, leaning: FrameCount) {
+  package mutating func repair(gap: FrameCount, next: FrameCount, converging: FrameCount) {
     let base = end - next
     let begin = max(firstUnheard, base - gap)
     guard next > 0, base - begin >= Self.leastFrames else { return }
     if mechanisms.pitch, let period = voicedPeriod(from: base, count: next) {
-      let leaning = min(min(leaning, base - begin), next - period)
-      let anchor = base + max(leaning, period / 4)
+      let converging = min(min(converging, base - begin), next - period)
+      let anchor = base + max(converging, period / 4)
       takePeriod(at: anchor, count: period)
-      fade(at: base, leaning: leaning, intoPatternOf: period, before: anchor, downTo: begin)
+      fade(at: base, converging: converging, intoPatternOf: period, before: anchor, downTo: begin)
     } else {
       let mirrored = min(next, Self.mirroredFrames)
       takeMirrorImage(at: base, count: mirrored)
-      fade(at: base, leaning: 0, intoPatternOf: 2 * mirrored, before: base, downTo: begin)
+      fade(at: base, converging: 0, intoPatternOf: 2 * mirrored, before: base, downTo: begin)
     }
   }
 
@@ -71,19 +71,18 @@ extension OutputBuffer {
   }
 
   // Repeats the pattern backwards over the loss, aligned so that a repetition ends at `anchor`. It
-  // fades in up to the end of the loss at `base`, and out over the `leaning` frames after it, for
-  // which the decoder has not converged.
+  // fades in up to the end of the loss at `base`, and out over the `converging` frames after it.
   @_noAllocation @_noLocks
   private mutating func fade(
     at base: Int,
-    leaning: FrameCount,
+    converging: FrameCount,
     intoPatternOf count: Int,
     before anchor: Int,
     downTo begin: Int
   ) {
     let rise = 1 / Float(base - begin + 1)
-    let fall = 1 / Float(leaning + 1)
-    var place = base + leaning - 1
+    let fall = 1 / Float(converging + 1)
+    var place = base + converging - 1
     var source = count - 1 - (anchor - 1 - place) % count
     while place >= begin {
       let foreign = place < base ? Float(base - place) * rise : Float(place - base + 1) * fall

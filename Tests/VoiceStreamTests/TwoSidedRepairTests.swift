@@ -3,7 +3,7 @@ import Testing
 
 @testable import VoiceStream
 
-struct LossBridgeTests {
+struct TwoSidedRepairTests {
   // The network stands still for 120 ms now and then, so that the receiver holds packets back for
   // about that long.
   private static func heard(losing lost: Range<Int>) throws -> [Float] {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Playout
 
-struct SpeechBridgeTests {
+struct SpeechRepairTests {
   // Four harmonics of 130 Hz, whose period of 369.2 frames is no part of any packet.
   private static func voice(_ frames: Range<Int>) -> [Float] {
     frames.map { frame in
@@ -37,7 +37,7 @@ struct SpeechBridgeTests {
       Self.voice(960 + gap..<2_400 + gap),
     ])
     let before = queue.count
-    queue.bridge(gap: gap, next: 1_440, leaning: 480)
+    queue.repair(gap: gap, next: 1_440, converging: 480)
     #expect(queue.count == before)
     let played = Self.read(&queue, before)
     let said = Self.voice(0..<2_400 + gap)
@@ -50,12 +50,12 @@ struct SpeechBridgeTests {
     #expect(Self.power(after.map { played[$0] - said[$0] }) < 0.01 * Self.power(said[after]))
   }
 
-  @Test func bridgeHasNoStep() {
+  @Test func repairHasNoStep() {
     // What was invented is out of step with what follows by half a period.
     var queue = Self.queue([
       Self.voice(0..<960), Self.voice(960..<1_920), Self.voice(2_105..<3_545),
     ])
-    queue.bridge(gap: 960, next: 1_440, leaning: 480)
+    queue.repair(gap: 960, next: 1_440, converging: 480)
     let played = Self.read(&queue, queue.count)
     let steps = zip(played, played.dropFirst()).map { abs($0 - $1) }
     let natural = zip(Self.voice(0..<960), Self.voice(1..<961)).map { abs($0 - $1) }
@@ -66,7 +66,7 @@ struct SpeechBridgeTests {
     var random = SeededGenerator(seed: 3)
     let noise = (0..<1_440).map { _ in Float.random(in: -0.5...0.5, using: &random) }
     var queue = Self.queue([[Float](repeating: 0, count: 4_800), noise])
-    queue.bridge(gap: 4_800, next: 1_440, leaning: 480)
+    queue.repair(gap: 4_800, next: 1_440, converging: 480)
     let played = Self.read(&queue, queue.count)
     let last = Self.power(played[3_360..<4_800])
     #expect(last > 0.4 * Self.power(noise) && last < Self.power(noise))
@@ -84,15 +84,15 @@ struct SpeechBridgeTests {
     _ = Self.read(&other, whole - rest)
     queue.append(SampleBuffer(next), count: 1_920)
     other.append(SampleBuffer(next), count: 1_920)
-    queue.bridge(gap: 960, next: 1_920, leaning: 480)
-    let bridged = played.suffix(1) + Self.read(&queue, rest + 960)
+    queue.repair(gap: 960, next: 1_920, converging: 480)
+    let repaired = played.suffix(1) + Self.read(&queue, rest + 960)
     let plain = played.suffix(1) + Self.read(&other, rest + 960)
     // What cannot be faded in 2.5 ms stays as it was; else no step is steeper than a voice's.
     if rest < 120 {
-      #expect(bridged == plain)
+      #expect(repaired == plain)
     } else {
-      let steps = zip(bridged, bridged.dropFirst()).map { abs($0 - $1) }
-      #expect(bridged != plain)
+      let steps = zip(repaired, repaired.dropFirst()).map { abs($0 - $1) }
+      #expect(repaired != plain)
       #expect(steps.max() ?? 1 < 0.06)
     }
   }
@@ -104,7 +104,7 @@ struct SpeechBridgeTests {
       Float.random(in: -1...1, using: &random) * (frame < 720 ? 0.001 : 0.5)
     }
     var queue = Self.queue([[Float](repeating: 0, count: 4_800), next])
-    queue.bridge(gap: 4_800, next: 1_920, leaning: 240)
+    queue.repair(gap: 4_800, next: 1_920, converging: 240)
     let played = Self.read(&queue, 4_800)
     #expect(played.allSatisfy { abs($0) < 0.01 })
   }
@@ -118,7 +118,7 @@ struct SpeechBridgeTests {
       }
     }
     var queue = Self.queue([[Float](repeating: 0, count: 2_400), low(2_400..<2_880)])
-    queue.bridge(gap: 2_400, next: 480, leaning: 0)
+    queue.repair(gap: 2_400, next: 480, converging: 0)
     let played = Self.read(&queue, 2_400)
     // Mirrored: the last millisecond is what follows, backwards.
     let mirrored = low(2_400..<2_448).reversed()
@@ -126,12 +126,12 @@ struct SpeechBridgeTests {
   }
 
   @Test(arguments: [0, 1, 119, 120, 5_760])
-  func anyLengthsAreBridgedWithoutATrap(next: Int) {
+  func anyLengthsAreRepairedWithoutATrap(next: Int) {
     for gap in [0, 1, 480, 100_000] {
       for queued in [0, 1, 480] {
         var queue = Self.queue([[Float](repeating: 0.5, count: queued), Self.voice(0..<next)])
         let before = queue.count
-        queue.bridge(gap: gap, next: next, leaning: 480)
+        queue.repair(gap: gap, next: next, converging: 480)
         #expect(queue.count == before)
         let played = before > 0 ? Self.read(&queue, before) : []
         #expect(played.allSatisfy { abs($0) <= 1 })
