@@ -68,7 +68,7 @@ sanitize: setup-test
 	swift build --build-tests --sanitize thread --scratch-path .build/sanitize
 	clang -O1 -shared -fPIC Scripts/tsan_mutex.c -o .build/sanitize/tsan_mutex.so
 	rm -f .build/sanitize/race.*
-	for tests in 'CallKitTests|CallStoreTests' 'RealTimeTests|VoiceEngineTests|twoThreadsChangeNothing'; do \
+	for tests in 'CallKitTests|CallStoreTests' 'RealTimeTests|VoiceEngineTests|EchoServerTests|twoThreadsChangeNothing'; do \
 	  TSAN_OPTIONS=log_path=$(CURDIR)/.build/sanitize/race \
 	  Scripts/recap.sh env LD_PRELOAD=$(CURDIR)/.build/sanitize/tsan_mutex.so \
 	    .build/sanitize/debug/sidetonePackageTests.xctest --testing-library swift-testing \

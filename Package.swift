@@ -273,7 +273,10 @@ let package = Package(
       "VoiceEngine",
       ["VoiceEngine", "MediaCore", "RealTime", "Simulation", "SpeechDSP", "VoiceStream"]
     ),
-    tests("EchoServer", ["EchoServer", "MediaCore", "RealTime", "Simulation", "VoiceEngine"]),
+    tests(
+      "EchoServer",
+      ["EchoServer", "MediaCore", "RealTime", "Simulation", "UDPTransport", "VoiceEngine"]
+    ),
     tests("ALSAAudio", ["ALSAAudio", "MediaCore", "RealTime", "Simulation"]),
     tests("UDPTransport", ["UDPTransport", "MediaCore", "RealTime"]),
     tests(
@@ -327,7 +330,10 @@ let package = Package(
     .target(name: "CAllocationCounter", path: "Tests/probes/CAllocationCounter"),
     probe(
       "allocation-probe",
-      ["ALSAAudio", "AVFAudio", "CAllocationCounter", "SpeechDSP", "UDPTransport", "VoiceEngine"]
+      [
+        "ALSAAudio", "AVFAudio", "CAllocationCounter", "EchoServer", "SpeechDSP", "UDPTransport",
+        "VoiceEngine",
+      ]
     ),
     probe("fault-probe", ["ALSAAudio", "AVFAudio", "MediaCore", "RealTime", "VoiceEngine"]),
     probe("directory-load", ["CallKit", "CallStore"]),

@@ -112,6 +112,40 @@ struct EchoLoopTests {
     #expect(abs(gap - 5) < 0.3, "the timestamps go on with time: \(gap) s")
   }
 
+  /// A machine that cannot keep up: each look at the clock takes longer than a period.
+  private final class SlowTime: TimeSource {
+    private let time = VirtualTime()
+
+    var now: MonotonicInstant {
+      time.advance(to: time.now.advanced(byNanoseconds: 12_000_000))
+      return time.now
+    }
+
+    var wallNanoseconds: Int64 { time.wallNanoseconds }
+  }
+
+  @Test func overloadedServerStillTakesCommands() throws {
+    let signals = try LoopSignals()
+    let streams = VoiceStreams<SimulatedTransport>(signals)
+    let loop = EchoLoop<SimulatedTransport, SlowTime>(
+      period: 480,
+      streams: streams.makeTable(),
+      signals: signals,
+      lateness: RingProducer(capacity: 4_096),
+      time: SlowTime()
+    )
+    let transport = SimulatedTransport(
+      sending: towardsCaller,
+      receiving: towardsServer,
+      time: time
+    )
+    let stream = try streams.attach(.opus(ssrc: 2, seed: 7), over: transport)
+    for _ in 0..<100 { loop.turn() }
+    streams.detach(stream)
+    loop.turn()
+    #expect(streams.statistics(of: stream) == nil, "each turn ends, however late it is")
+  }
+
   @Test func callerThatGoesGetsAGoodbyeAndItsStreamEnds() throws {
     var caller = try Caller()
     run(&caller, milliseconds: 500)

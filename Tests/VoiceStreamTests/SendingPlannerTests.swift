@@ -160,16 +160,6 @@ struct SendingPlannerTests {
     #expect(link.planner.plan.isLowDelay)
   }
 
-  @Test func userWhoSetsTheRateIsObeyed() {
-    var link = Link()
-    for _ in 0..<4 { link.report() }
-    link.planner.setBitrate(24_000)
-    for _ in 0..<4 { link.report() }
-    #expect(link.planner.plan.bitrate == 24_000 && link.planner.plan.packetFrames == 480)
-    link.planner.setBitrate(.max)
-    #expect(link.planner.plan.bitrate == 510_000)
-  }
-
   @Test func whoSetsPacketsGetsThemAndCopiesAllTheSame() {
     var link = Link {
       $0.adaptsPackets = false

@@ -180,7 +180,7 @@ struct DelayHistogram: ~Copyable {
   /// What the packets cost that come at a bucket or later if nothing later than the bucket before
   /// is waited for.
   private struct Tail {
-    /// exp(-1/8) and exp(-1/4): the latenessScale is eight buckets.
+    /// exp(-1/8) and exp(-1/4): `latenessScale` is eight buckets.
     private static var decay: Float { @_noAllocation @_noLocks get { 0.882_497 } }
     private static var fastDecay: Float { @_noAllocation @_noLocks get { 0.778_801 } }
 

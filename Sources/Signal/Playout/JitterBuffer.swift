@@ -117,7 +117,7 @@ package struct JitterBuffer: ~Copyable {
         return .duplicate
       }
       played.insert(sequence)
-      learn(sequence, mediaFrame: mediaFrame, frames: frames, at: arrival, wait: wait)
+      learn(mediaFrame: mediaFrame, frames: frames, at: arrival, wait: wait)
       counters.latePackets += 1
       return .late
     }
@@ -130,7 +130,7 @@ package struct JitterBuffer: ~Copyable {
     {
       target.noteRecovery(distance: frames)
     }
-    learn(sequence, mediaFrame: mediaFrame, frames: frames, at: arrival, wait: wait)
+    learn(mediaFrame: mediaFrame, frames: frames, at: arrival, wait: wait)
     firstHeard = firstHeard ?? sequence
     if let newest = newestArrival, newest.sequence > sequence {
       // Reordered: the newest stays the reference for jumps.
@@ -344,7 +344,6 @@ package struct JitterBuffer: ~Copyable {
 
   @_noAllocation @_noLocks
   private mutating func learn(
-    _ sequence: Int64,
     mediaFrame: Int64,
     frames: FrameCount,
     at arrival: MonotonicInstant,

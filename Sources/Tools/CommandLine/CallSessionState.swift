@@ -64,7 +64,7 @@ struct CallSessionState: Equatable {
   /// A session without calls.
   init(_ policy: Policy) { self.policy = policy }
 
-  /// The call whose figures are shown, if one is connected and not held.
+  /// The call that is neither held nor ringing here; it may not be connected yet.
   var active: Line? { lines.first { !$0.isHeld && !$0.isRinging } }
   private var held: Line? { lines.last { $0.isHeld } }
   private var ringing: Line? { lines.first { $0.isRinging } }

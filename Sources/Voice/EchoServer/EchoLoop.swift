@@ -76,11 +76,12 @@ package final class EchoLoop<
     origin.advanced(byNanoseconds: SampleRate.voice.nanoseconds(of: Int(frames) + period))
   }
 
-  /// Takes the commands that wait, and does what is due.
+  /// Takes the commands that wait, and does a period if one is due: an overloaded thread still
+  /// takes commands, and ends when it is asked to.
   package func turn() {
     streams.obey(isInterrupted: false, sendingFrom: &datagram, by: time)
     skipStall()
-    while nextPeriod <= time.now { echo() }
+    if nextPeriod <= time.now { echo() }
     guard time.now >= nextReport else { return }
     nextReport = time.now.advanced(byNanoseconds: Self.reportNanoseconds)
     streams.report(at: time.now, sendingFrom: &datagram, by: time)
@@ -89,6 +90,7 @@ package final class EchoLoop<
   private func skipStall() {
     let late = time.now.nanoseconds(since: nextPeriod)
     guard late > Self.longestStall else { return }
+    _ = lateness.write(late)
     let lost = SampleRate.voice.frames(inNanoseconds: late) / period * period
     frames += Int64(lost)
     streams.forEach { $0.stream.skip(lost) }

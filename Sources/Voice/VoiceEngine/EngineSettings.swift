@@ -16,7 +16,7 @@ package struct EngineSettings: Equatable, Sendable {
   package enum Trace: Equatable, Sendable {
     /// Nothing.
     case off
-    /// How late the voice thread is, and each packet in each stage.
+    /// Each packet in each stage.
     case stages
   }
 

@@ -1,8 +1,8 @@
 /// A reference that crosses to the voice thread without being counted there, so that the last one
 /// never ends on it.
 ///
-/// **Ownership:** the engine, which makes it, keeps the object alive until the voice loop has
-/// released it.
+/// **Ownership:** its maker (`VoiceStreams`, `VoiceEngine`) keeps the object alive until the loop
+/// has released it.
 struct LentObject<Object: AnyObject>: BitwiseCopyable, Sendable {
   private let address: Int
 

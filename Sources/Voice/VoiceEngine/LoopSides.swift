@@ -4,7 +4,7 @@ import MediaCore
 import RealTime
 
 /// The microphone's side of the loop.
-struct CaptureSide: ~Copyable {
+struct LoopMicrophone: ~Copyable {
   var chain: CaptureChain
   /// Fed only while stages are timed.
   var clock: DeviceClock
@@ -28,7 +28,7 @@ struct CaptureSide: ~Copyable {
 }
 
 /// The loudspeaker's side of the loop.
-struct PlaybackSide: ~Copyable {
+struct LoopLoudspeaker: ~Copyable {
   var chain: PlaybackChain
   var level: PlaybackLevel
   var clock: DeviceClock

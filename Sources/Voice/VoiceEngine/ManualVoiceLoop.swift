@@ -21,7 +21,8 @@ package final class ManualVoiceLoop<
 
   /// The newest statistics of the device side, nil before the first tenth of a second.
   package private(set) var engineStatistics: EngineStatistics?
-  /// The newest statistics of the stream, nil before the first tenth of a second.
+  /// The newest statistics of the stream, nil before the first tenth of a second; the level in it
+  /// is that of the turn of its report, and 0 in the turns after that.
   package private(set) var statistics: StreamStatistics?
 
   /// Starts `device`, with one stream over `transport`.
@@ -54,7 +55,7 @@ package final class ManualVoiceLoop<
       stageTimes: stageTimes
     )
     let stream = try streams.attach(configuration, over: transport)
-    guard let box = streams.box(of: stream) else { throw EngineError.tooManyStreams }
+    guard let box = streams.box(of: stream) else { preconditionFailure("attached just now") }
     try loop.startDevice()
     loop.discardStaleCapture()
     loop.obey()

@@ -18,7 +18,7 @@ public struct StreamID: Hashable, Sendable, BitwiseCopyable {
 
 /// A stream with its transport, as the voice loop holds it.
 ///
-/// **Ownership:** the engine keeps the reference; the loop borrows it between `attach` and the
+/// **Ownership:** `VoiceStreams` keeps the reference; the loop borrows it between `attach` and the
 /// moment it has written its number to the ring `released`, so that the last reference never ends
 /// on the voice thread.
 package final class StreamBox<Transport: PacketTransport & ~Copyable> {
@@ -93,7 +93,7 @@ package final class StreamBox<Transport: PacketTransport & ~Copyable> {
     transport.send(datagram, length: length, isControl: true)
   }
 
-  /// Tells the engine how the stream stands.
+  /// Tells `VoiceStreams` how the stream stands.
   func publish(at now: MonotonicInstant) {
     var statistics = stream.takeStatistics(at: now)
     outputPeak.note(statistics.outputPeak)
@@ -203,6 +203,6 @@ package final class StreamBox<Transport: PacketTransport & ~Copyable> {
   }
 }
 
-// SAFETY: made by the engine and handed over through the command ring; from then on only the voice
-// loop touches it, until it has announced the release.
+// SAFETY: made by `VoiceStreams` and handed over through the command ring; from then on only the
+// thread of the loop touches it, until the loop has announced the release.
 extension StreamBox: @unchecked Sendable {}

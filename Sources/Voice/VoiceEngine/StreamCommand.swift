@@ -1,4 +1,5 @@
 import RealTime
+
 /// What other threads ask of the streams on a voice thread.
 enum StreamCommand<Transport: PacketTransport & ~Copyable>: BitwiseCopyable, Sendable {
   /// Take over a stream.
@@ -6,7 +7,6 @@ enum StreamCommand<Transport: PacketTransport & ~Copyable>: BitwiseCopyable, Sen
   /// Say goodbye on this stream and let it go.
   case detach(id: Int)
   case mute(id: Int, isMuted: Bool)
-  case setBitrate(id: Int, bitsPerSecond: Int)
   /// Send a DTMF digit.
   case press(id: Int, code: UInt8)
   /// Mix the others of this conference, and be mixed for them.

@@ -47,8 +47,6 @@ package struct StreamTable<Transport: PacketTransport & ~Copyable>: ~Copyable {
         }
       case .mute(let id, let isMuted):
         use(id) { $0.isMuted = isMuted }
-      case .setBitrate(let id, let bitsPerSecond):
-        use(id) { $0.stream.setBitrate(bitsPerSecond) }
       case .press(let id, let code):
         use(id) { _ = $0.stream.press(code) }
       case .setConference(let id, let conference):

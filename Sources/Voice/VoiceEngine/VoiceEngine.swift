@@ -145,8 +145,9 @@ public final class VoiceEngine<
     let replacement = try DeviceReplacement(sides, with: device)
     let isTaken = control.withLock { control in
       guard control.thread != nil else { return false }
-      // The ring holds more than there are threads that replace devices; they wait for each.
-      guard control.replacementsToSend.write(LentObject(replacement)) else { return false }
+      // Each thread that replaces waits for it: there is room for 64 of them.
+      let hasRoom = control.replacementsToSend.write(LentObject(replacement))
+      precondition(hasRoom, "the ring of replacements is full")
       control.replacements.append(replacement)
       signals.wakeUp.signal()
       return true
@@ -173,7 +174,8 @@ public final class VoiceEngine<
   ///
   /// The levels in it are the highest since the last call.
   package func statistics() -> EngineStatistics? {
-    control.withLock { control in
+    streams.collect()
+    return control.withLock { control in
       guard let report = control.reports.read() else {
         control.newest?.inputPeak = 0
         return control.newest

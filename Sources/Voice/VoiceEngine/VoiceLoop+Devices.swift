@@ -1,4 +1,3 @@
-import CLinux
 import MediaCore
 import DeviceTiming
 import RealTime

@@ -1,4 +1,3 @@
-import CLinux
 import MediaCore
 import DeviceTiming
 import RealTime
@@ -10,7 +9,7 @@ import Synchronization
 /// `DeferredWrite` may put the last three off within the period.
 ///
 /// Sockets are read just before each render; kernel timestamps preserve arrival times. A generic
-/// type cannot carry the no-allocation marks, so a benchmark counts allocations.
+/// type cannot carry the no-allocation marks, so a test counts allocations.
 final class VoiceLoop<
   Device: AudioDevice & ~Copyable,
   Transport: PacketTransport & ~Copyable,
@@ -31,8 +30,8 @@ final class VoiceLoop<
   @safe @exclusivity(unchecked) private var trace: StageTrace?
   @safe @exclusivity(unchecked) private var monitor: LoopMonitor
   @safe @exclusivity(unchecked) var report: LoopReport
-  @safe @exclusivity(unchecked) var microphone: CaptureSide
-  @safe @exclusivity(unchecked) var loudspeaker: PlaybackSide
+  @safe @exclusivity(unchecked) var microphone: LoopMicrophone
+  @safe @exclusivity(unchecked) var loudspeaker: LoopLoudspeaker
   @safe @exclusivity(unchecked) var block = SampleBuffer(repeating: 0, count: 4_096)
   @safe @exclusivity(unchecked) private var mix = SampleBuffer(repeating: 0, count: 16_384)
   @safe @exclusivity(unchecked) private var voice = SampleBuffer(repeating: 0, count: 16_384)
@@ -57,8 +56,8 @@ final class VoiceLoop<
     monitor: consuming LoopMonitor,
     stageTimes: consuming RingProducer<StageTime>?
   ) throws {
-    microphone = try CaptureSide(device, settings, at: time.now)
-    loudspeaker = try PlaybackSide(device)
+    microphone = try LoopMicrophone(device, settings, at: time.now)
+    loudspeaker = try LoopLoudspeaker(device)
     report = LoopReport(reports, from: time.now)
     report.statistics.capturePeriodNanoseconds =
       device.captureRate.nanoseconds(of: device.capturePeriod)

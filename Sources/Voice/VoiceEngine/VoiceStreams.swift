@@ -8,7 +8,7 @@ import Synchronization
 ///
 /// **Thread safety:** every method may be called from any thread except the voice thread.
 /// **Ownership:** transports are consumed and belong to the voice thread, which releases them after
-/// `detach`; they close within the next call of `statistics(of:)`.
+/// `detach`; they close with the next call of `collect` or `statistics(of:)`.
 public final class VoiceStreams<Transport: PacketTransport & ~Copyable>: Sendable {
   private struct Control: ~Copyable {
     var commands = RingProducer<StreamCommand<Transport>>(capacity: 1_024)
@@ -97,9 +97,17 @@ public final class VoiceStreams<Transport: PacketTransport & ~Copyable>: Sendabl
     }
   }
 
-  // The voice thread has released them: their boxes are ours alone.
+  // The voice thread has released them: nothing else refers to their boxes.
   private static func collectReleased(_ control: inout Control) {
     while let id = control.released?.read() { control.attached[id] = nil }
+  }
+
+  /// Hands over commands that found the ring full, and closes what the voice thread has released.
+  package func collect() {
+    control.withLock { control in
+      flush(&control)
+      Self.collectReleased(&control)
+    }
   }
 
   /// Sends RTCP BYE on a stream and ends it.
@@ -117,11 +125,6 @@ public final class VoiceStreams<Transport: PacketTransport & ~Copyable>: Sendabl
   /// Sends silence instead of the microphone, or the microphone again.
   public func setMuted(_ stream: StreamID, _ state: MuteState) {
     send(.mute(id: stream.rawValue, isMuted: state == .muted))
-  }
-
-  /// Changes a stream's Opus bit rate, 6000 to 510000 bits per second.
-  package func setBitrate(_ stream: StreamID, bitsPerSecond: Int) {
-    send(.setBitrate(id: stream.rawValue, bitsPerSecond: bitsPerSecond))
   }
 
   /// Sends a DTMF digit, coded as in RFC 4733, in place of the voice for 100 ms.
@@ -178,8 +181,8 @@ public final class VoiceStreams<Transport: PacketTransport & ~Copyable>: Sendabl
     flush(&control)
   }
 
-  // The ring is full only while the voice thread stands still; whatever the control does next tries
-  // again.
+  // The ring is full only while the voice thread stands still; the next command, `collect` and
+  // `statistics(of:)` try again.
   private func flush(_ control: inout Control) {
     guard !control.backlog.isEmpty else { return }
     var taken = 0

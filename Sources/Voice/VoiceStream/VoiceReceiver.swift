@@ -173,7 +173,11 @@ package struct VoiceReceiver: ~Copyable {
   // was decoded.
   @_noAllocation @_noLocks
   private mutating func repairLoss(at now: MonotonicInstant, produced: FrameCount) -> Bool {
-    guard mechanisms.repair, repair.isOpen else { return false }
+    guard mechanisms.repair else {
+      if repair.decodedAfter > 0 { repair.close() }
+      return false
+    }
+    guard repair.isOpen else { return false }
     guard !repair.isFaded else {
       if repair.decodedAfter > 0 { repair.close() }
       return false

@@ -102,12 +102,6 @@ package struct VoiceStream: ~Copyable {
     sender.press(code)
   }
 
-  /// Changes the Opus bit rate.
-  @_noAllocation @_noLocks
-  package mutating func setBitrate(_ bitsPerSecond: Int) {
-    sender.planner.setBitrate(bitsPerSecond)
-  }
-
   /// Writes a compound RTCP packet to `datagram` if one is due, or a last one with a goodbye.
   @_noAllocation @_noLocks
   package mutating func nextReport(

@@ -18,7 +18,7 @@ static void count(void) {
   char name[16] = {0};
   prctl(PR_GET_NAME, name, 0, 0, 0);
   atomic_fetch_add(&all_count, 1);
-  if (strcmp(name, "voice") == 0) atomic_fetch_add(&voice_count, 1);
+  if (strcmp(name, "voice") == 0 || strcmp(name, "echo") == 0) atomic_fetch_add(&voice_count, 1);
 }
 
 void *malloc(size_t size) {

@@ -1,13 +1,15 @@
 import ALSAAudio
 import AVFAudio
 import CAllocationCounter
+import EchoServer
 import Foundation
 import SpeechDSP
 import UDPTransport
 import VoiceEngine
 
 // allocation-probe [SECONDS]: a call to itself over UDP with every filter on, long enough that its
-// packets become shorter, and how often the voice thread allocated once it was running. Exit status
+// packets become shorter, and beside it an echo server's, and how often the voice threads allocated
+// once they were running. Exit status
 // 1 if it did at all.
 
 let seconds = CommandLine.arguments.dropFirst().first.flatMap { Double($0) } ?? 9
@@ -21,6 +23,9 @@ func measure() throws -> (voice: Int, turns: Int64, packets: Int64, packetFrames
   )
   let engine = try CallEngine(device: headset, settings: EngineSettings(filters: filters))
   defer { engine.stop() }
+  let echo = try EchoEngine<MediaSocket>(period: 480)
+  defer { echo.stop() }
+  _ = try echo.streams.attach(.opus(ssrc: 3, seed: 4), over: try MediaSocket.toItself())
   var configuration = StreamConfiguration.opus(ssrc: 1, seed: 2, withCopies: true)
   configuration.adaptsPackets = true
   let stream = try engine.streams.attach(configuration, over: try MediaSocket.toItself())

@@ -79,18 +79,6 @@ struct SendingPlanner: ~Copyable {
     usesInBandRedundancy = configuration.usesInBandRedundancy && configuration.codec == .opus
   }
 
-  /// Changes the bit rate of a payload, which from now on is what the user wants and not what suits
-  /// the network.
-  @_noAllocation @_noLocks
-  mutating func setBitrate(_ bitsPerSecond: Int) {
-    bitrate = max(6_000, min(510_000, bitsPerSecond))
-    adaptsPackets = false
-    isShortened = false
-    plan.application = configured.application
-    plan.packetFrames = configured.packetFrames
-    plan.bitrate = bitrate
-  }
-
   /// Takes in which packets arrived, as the far side reported at `now`.
   @_noAllocation @_noLocks
   mutating func receive(
