@@ -37,9 +37,9 @@ struct VirtualMicrophone: ~Copyable {
   @_noAllocation @_noLocks
   mutating func read(into block: inout SampleBuffer) -> DeviceTransfer {
     let frames = min(block.count, pendingFrames())
-    let heard = max(0, min(frames, soundFrames - position))
-    block.copy(from: sound, at: min(position, soundFrames), count: heard)
-    block.fill(0, from: heard, count: frames - heard)
+    let spoken = max(0, min(frames, soundFrames - position))
+    block.copy(from: sound, at: min(position, soundFrames), count: spoken)
+    block.fill(0, from: spoken, count: frames - spoken)
     position += frames
     return DeviceTransfer(frames: frames)
   }

@@ -55,7 +55,7 @@ package enum ActionKind: Equatable, Sendable {
     }
   }
 
-  /// True if its fulfilment lets a call be heard that was not.
+  /// True if its fulfilment makes a call active that was not.
   var opensAudio: Bool {
     switch self {
     case .start, .answer, .setHeld(false): true

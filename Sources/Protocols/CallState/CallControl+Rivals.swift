@@ -15,7 +15,7 @@ struct AskedToHold: Equatable, Sendable {
   }
 }
 
-/// What calls owe each other: at most one call, or one group, is heard at a time (R69).
+/// What calls owe each other: at most one call, or one group, is active at a time (R69).
 ///
 /// A *rival* of an action is an audible call that must fall silent before the action takes effect.
 /// Rivals are asked to hold, or to end where they cannot, when the action is accepted; and the
@@ -97,9 +97,9 @@ extension CallControl {
 
   // MARK: Making way
 
-  /// Asks the calls that are heard to hold, or else to end, before others are heard (R70, R73).
+  /// Asks the calls that are active to hold, or else to end, before others are active (R70, R73).
   mutating func makeWay(for requests: [CheckedRequest], at now: Moment) {
-    // A call that is being resumed is about to be heard.
+    // A call that is being resumed is about to be active.
     let resumed = Set(ledger.outstanding.filter { $0.kind == .setHeld(false) }.map(\.call))
     let active = calls.filter { $0.isActive || resumed.contains($0.id) }
     for request in requests {
@@ -132,12 +132,12 @@ extension CallControl {
     call == rival && (kind == .setHeld(true) || kind == .end)
   }
 
-  /// The calls among `others` that cannot be heard beside the call once the action is in effect.
+  /// The calls among `others` that cannot be active beside the call once the action is in effect.
   private func rivals(of id: CallID, _ kind: ActionKind, among others: [Call]) -> [Call] {
     let call = calls.first { $0.id == id }
     switch kind {
     case .start where call?.isOnHold == true, .answer where call?.isOnHold == true:
-      // It was held meanwhile: it will not be heard.
+      // It was held meanwhile: it will not be active.
       return []
     case _ where kind.opensAudio:
       return others.filter { $0.id != id && ($0.group == nil || $0.group != call?.group) }
@@ -205,7 +205,7 @@ extension CallControl {
     askedToHold.unheld.insert(id)
   }
 
-  /// The user ended the call that was heard: the latest held one is resumed (R75).
+  /// The user ended the call that was active: the latest held one is resumed (R75).
   mutating func resumeLatestHeld(at now: Moment) {
     let ending = Set(ledger.outstanding.filter { $0.kind == .end }.map(\.call))
     let held = calls.filter { $0.isOnHold && !ending.contains($0.id) }

@@ -1,12 +1,12 @@
 /// What the user can choose for an incoming call.
 package enum AnswerChoice: Equatable, Sendable {
-  /// Take it; whatever is heard is held, or ended where it cannot be.
+  /// Take it; the active call is held, or ended where it cannot be.
   case answer
-  /// Hold the call that is heard and take it.
+  /// Hold the call that is active and take it.
   case holdAndAnswer
-  /// End the call that is heard and take it.
+  /// End the call that is active and take it.
   case endAndAnswer
-  /// End the call that is held, hold the one that is heard, and take it.
+  /// End the call that is held, hold the one that is active, and take it.
   case endHeldAndAnswer
   /// Decline it.
   case decline
@@ -20,7 +20,7 @@ package enum UserDecision: Equatable, Sendable {
   case end(CallID)
   /// Hold or resume a call.
   case setHeld(CallID, Bool)
-  /// Hold the call that is heard and resume this one (R74).
+  /// Hold the call that is active and resume this one (R74).
   case swap(to: CallID)
   /// Mute or unmute a call.
   case setMuted(CallID, Bool)

@@ -7,7 +7,7 @@ package import MediaCore
 /// or does I/O. R numbers are our numbering of CallKit's behaviour; each is a test of that name.
 ///
 /// The transitions of a call are in `Call`, those of an action in `ActionLedger`; what calls owe
-/// each other (one is heard at a time) is in `CallControl+Rivals`. Verbs, by who speaks:
+/// each other (one is active at a time) is in `CallControl+Rivals`. Verbs, by who speaks:
 ///
 /// - the shell: `addProvider`, `configure`, `setHasDelegate`, `advance`, `audioActivated`,
 ///   `audioActivationFailed`
@@ -24,7 +24,7 @@ package struct CallControl: Sendable {
     case deliver([CallAction])
     /// Tell the provider that it did not answer in time.
     case timedOut(CallAction)
-    /// The action has ended and will never be heard of again.
+    /// The action has ended and is never named again.
     case finished(CallAction, ActionOutcome)
     /// Tell the observers.
     case callChanged(CallSnapshot)
@@ -186,7 +186,7 @@ package struct CallControl: Sendable {
       case .end:
         supersede(action)
       case .setHeld(true) where origin == .system:
-        // It is not to be heard after all.
+        // It is not to be active after all.
         void { earlier in
           earlier.call == action.call && earlier.kind == .setHeld(false)
             && earlier.id.rawValue < action.id.rawValue

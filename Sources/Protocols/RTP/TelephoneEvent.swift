@@ -156,7 +156,7 @@ package struct TelephoneEventReceiver: Sendable {
   private static var longestSegment: Int { @_noAllocation @_noLocks get { 65_535 } }
 
   private let ticksPerEventTick: Int
-  private var heard: (event: TelephoneEvent, began: RTPTimestamp)?
+  private var latest: (event: TelephoneEvent, began: RTPTimestamp)?
 
   /// A receiver without events; durations count ticks of `ticksPerEventTick` of the RTP
   /// clock.
@@ -167,19 +167,19 @@ package struct TelephoneEventReceiver: Sendable {
 
   /// Forgets past events, as when the sender's timestamps start anew.
   @_noAllocation @_noLocks
-  package mutating func restart() { heard = nil }
+  package mutating func restart() { latest = nil }
 
   /// Takes in a packet of the event that began at `timestamp`; returns the code if it is a new one.
   @_noAllocation @_noLocks
   package mutating func receive(_ event: TelephoneEvent, began timestamp: RTPTimestamp) -> UInt8? {
-    guard let (former, began) = heard else {
-      heard = (event, timestamp)
+    guard let (former, began) = latest else {
+      latest = (event, timestamp)
       return event.code
     }
     let distance = Int(timestamp.ticks(since: began))
     if distance == 0 {
       let duration = max(event.duration, former.duration)
-      heard = (
+      latest = (
         TelephoneEvent(
           code: former.code,
           isEnd: former.isEnd || event.isEnd,
@@ -191,7 +191,7 @@ package struct TelephoneEventReceiver: Sendable {
     // A late packet of an earlier key is not that key again.
     let oldest = max(Self.latestTicks, Self.longestSegment * ticksPerEventTick)
     if distance < 0, distance >= -oldest { return nil }
-    heard = (event, timestamp)
+    latest = (event, timestamp)
     // A key that is held for long goes on in another segment, which begins where the last one
     // ended.
     let isSegment =

@@ -46,10 +46,10 @@ package struct PitchContinuation: ~Copyable {
   /// There is no history, and nothing to continue.
   package init() {}
 
-  /// Goes on from the `historyCount` samples of `said`.
+  /// Goes on from the `historyCount` samples of `played`.
   @_noAllocation @_noLocks
-  package mutating func begin(after said: borrowing SampleBuffer) {
-    history.copy(from: said, count: Self.historyCount)
+  package mutating func begin(after played: borrowing SampleBuffer) {
+    history.copy(from: played, count: Self.historyCount)
     period = likeliestPeriod
     produced = 0
     repeated = Repetition(periods: 1, place: 0)

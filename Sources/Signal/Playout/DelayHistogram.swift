@@ -13,7 +13,7 @@ struct DelayHistogram: ~Copyable {
   /// is very late.
   ///
   /// What was invented in its place up to then is all that is lost by it, and half a millisecond of
-  /// that is hardly heard.
+  /// that is hardly audible.
   private static var latenessScale: Float { @_noAllocation @_noLocks get { 2e6 } }
 
   private let mechanisms: PlayoutMechanisms
@@ -23,7 +23,7 @@ struct DelayHistogram: ~Copyable {
   /// more than usual.
   private var sum: Float = 0
   /// Of the lost packets that a later one brought again, in the same measure: by how many buckets
-  /// later it was said.
+  /// later it was sent.
   private var recoverable = FixedArray<Float>(repeating: 0, count: 4)
   private var distances = FixedArray<Int>(repeating: 0, count: 4)
   /// Scratch: what the packets cost that come at a bucket or later, in the measure of the weights.
@@ -49,7 +49,7 @@ struct DelayHistogram: ~Copyable {
     if nextWeight > 1e6 { rescale() }
   }
 
-  /// Notes that a packet was lost, and that one which was said `distance` nanoseconds later brought
+  /// Notes that a packet was lost, and that one which was sent `distance` nanoseconds later brought
   /// it again.
   @_noAllocation @_noLocks
   mutating func addRecovery(distance: Int64) {

@@ -48,7 +48,7 @@ package struct DelayTarget: ~Copyable {
   private var fastest: BaselineEstimator
   private var reference: Int64?
   private var histogram: DelayHistogram
-  private var heard: Int64 = 0
+  private var received: Int64 = 0
   /// The mean wait, in nanoseconds.
   private var usualWait: Float = 0
   private var packets: Float = 0
@@ -104,7 +104,7 @@ package struct DelayTarget: ~Copyable {
     if isEvent { histogram.add(delay: delay, duration: duration) }
     lastDelay = delay
     usualWait += (Float(wait) - usualWait) / 256
-    heard += duration
+    received += duration
     packets += 1
     // Looked for anew when a packet was later than was waited for, else fifty times a second; not
     // while it is open whether the path has become slower.
@@ -120,7 +120,7 @@ package struct DelayTarget: ~Copyable {
     )
     var wanted = histogram.cheapest(at: price)
     if mechanisms.unseenTail { wanted = max(wanted, careful(wanted, at: price)) }
-    if mechanisms.firstSecond, heard < Self.youngNanoseconds {
+    if mechanisms.firstSecond, received < Self.youngNanoseconds {
       wanted = max(wanted, Self.youngTarget)
     }
     nanoseconds = min(wanted + reserve, Self.maximumTarget)

@@ -24,16 +24,16 @@ extension JitterBuffer {
     }
   }
 
-  /// How many of the `unheard` frames that were concealed last can be replaced by the next packet,
+  /// How many of the `unplayed` frames that were concealed last can be replaced by the next packet,
   /// which is here after all, or its redundancy; they can be given back (`takeBack`) before `next`
   /// is asked.
   @_noAllocation @_noLocks
-  package func replaceableFrames(of unheard: FrameCount) -> FrameCount {
+  package func replaceableFrames(of unplayed: FrameCount) -> FrameCount {
     guard !phase.isSilent, let (packet, gap, missing) = following else { return 0 }
     // What is all of the past replaces nothing.
-    guard missing + packet.frames + unheard > 0 else { return 0 }
+    guard missing + packet.frames + unplayed > 0 else { return 0 }
     let begin = bringsFormer(packet, gap: gap) ? missing - packet.frames : missing
-    return max(0, min(unheard, -begin))
+    return max(0, min(unplayed, -begin))
   }
 
   // The next packet that is here, the media time between it and the last one, and how much of

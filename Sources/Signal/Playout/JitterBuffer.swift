@@ -44,7 +44,7 @@ package struct JitterBuffer: ~Copyable {
   var target: DelayTarget
   private var newestArrival: (mediaFrame: Int64, sequence: Int64, instant: MonotonicInstant)?
   /// The first packet of this time base that came.
-  private var firstHeard: Int64?
+  private var firstReceived: Int64?
   private(set) var expected: (sequence: Int64, mediaFrame: Int64)?
   /// Packets before this number belong to a time base that was left.
   private var firstSequence: Int64 = 0
@@ -131,7 +131,7 @@ package struct JitterBuffer: ~Copyable {
       target.noteRecovery(distance: frames)
     }
     learn(mediaFrame: mediaFrame, frames: frames, at: arrival, wait: wait)
-    firstHeard = firstHeard ?? sequence
+    firstReceived = firstReceived ?? sequence
     if let newest = newestArrival, newest.sequence > sequence {
       // Reordered: the newest stays the reference for jumps.
     } else {
@@ -169,7 +169,7 @@ package struct JitterBuffer: ~Copyable {
     distance: FrameCount
   ) -> Insertion {
     // A packet that arrived itself, or is older than the first one, needs no copy.
-    guard let firstHeard, sequence > firstHeard, sequence >= firstSequence,
+    guard let firstReceived, sequence > firstReceived, sequence >= firstSequence,
       !played.contains(sequence), !store.contains(sequence)
     else { return .duplicate }
     // What is so old is either played or not worth a thought.
@@ -204,7 +204,7 @@ package struct JitterBuffer: ~Copyable {
     drift = DriftControl(mechanisms, isBeginning: false)
     target.rebase()
     newestArrival = nil
-    firstHeard = nil
+    firstReceived = nil
     expected = nil
     firstSequence = 0
     played.reset()
@@ -443,14 +443,14 @@ package struct JitterBuffer: ~Copyable {
     gap: FrameCount,
     missing: FrameCount
   ) -> Step {
-    let heard = max(0, min(missing, packet.frames))
-    counters.recoveredFrames += Int64(heard)
+    let used = max(0, min(missing, packet.frames))
+    counters.recoveredFrames += Int64(used)
     expected = (packet.sequence, packet.mediaFrame)
-    concealedSinceExpected = max(0, concealedSinceExpected + heard - gap)
+    concealedSinceExpected = max(0, concealedSinceExpected + used - gap)
     return .recover(
       slot: store.slot(of: packet.sequence),
       frames: packet.frames,
-      skipping: packet.frames - heard,
+      skipping: packet.frames - used,
       lost: gap - packet.frames
     )
   }

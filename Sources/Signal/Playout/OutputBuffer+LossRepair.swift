@@ -24,7 +24,7 @@ extension OutputBuffer {
   @_noAllocation @_noLocks
   package mutating func repair(gap: FrameCount, next: FrameCount, converging: FrameCount) {
     let base = end - next
-    let begin = max(firstUnheard, base - gap)
+    let begin = max(firstUnplayed, base - gap)
     guard next > 0, base - begin >= Self.leastFrames else { return }
     if mechanisms.pitch, let period = voicedPeriod(from: base, count: next) {
       let converging = min(min(converging, base - begin), next - period)

@@ -14,9 +14,9 @@ extension OutputBuffer {
   /// Whether the unplayed output, 1.25 ms at least, is inaudible.
   package var isQuiet: Bool {
     @_noAllocation @_noLocks get {
-      guard end - firstUnheard >= 60 else { return false }
+      guard end - firstUnplayed >= 60 else { return false }
       // In speech the first milliseconds suffice.
-      for index in firstUnheard..<end where abs(samples[index]) > Self.silencePeak { return false }
+      for index in firstUnplayed..<end where abs(samples[index]) > Self.silencePeak { return false }
       return true
     }
   }
@@ -64,7 +64,7 @@ extension OutputBuffer {
   // The period at which the newest unplayed speech resembles itself most, and where to cut.
   @_noAllocation @_noLocks
   private func findPeriod(limit: FrameCount, likeness: Float?) -> (base: Int, period: Int)? {
-    let base = max(firstUnheard, end - 3 * Self.longestPeriod)
+    let base = max(firstUnplayed, end - 3 * Self.longestPeriod)
     let longest = min(min(limit, Self.longestPeriod), (end - base) / 2)
     guard longest >= Self.shortestPeriod else { return nil }
 

@@ -34,7 +34,7 @@ package struct OutputBuffer: ~Copyable {
   }
 
   /// What is before this has been played, if only in part.
-  var firstUnheard: Int { @_noAllocation @_noLocks get { start + 4 } }
+  var firstUnplayed: Int { @_noAllocation @_noLocks get { start + 4 } }
 
   /// Appends the first `count` frames of `block`, as far as there is room.
   @_noAllocation @_noLocks

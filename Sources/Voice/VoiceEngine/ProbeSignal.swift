@@ -48,9 +48,9 @@ package enum ProbeSignal {
     var best = 0
     for index in 0..<correlation.count where correlation[index] > correlation[best] { best = index }
     let start = positions.lowerBound + best
-    var heard: Float = 1e-9
-    for frame in 0..<chirp.count { heard += samples[start + frame] * samples[start + frame] }
-    guard correlation[best] / (energy * heard).squareRoot() > 0.4 else { return nil }
+    var received: Float = 1e-9
+    for frame in 0..<chirp.count { received += samples[start + frame] * samples[start + frame] }
+    guard correlation[best] / (energy * received).squareRoot() > 0.4 else { return nil }
     guard best > 0, best + 1 < correlation.count else { return Double(start) }
     let left = Double(correlation[best - 1])
     let peak = Double(correlation[best])

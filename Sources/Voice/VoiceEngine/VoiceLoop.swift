@@ -228,18 +228,18 @@ final class VoiceLoop<
     let frames = min(loudspeaker.chain.inputFrames(for: wanted), 4_096)
     mix.fill(0, count: frames)
     var ahead: Int64 = 0
-    var said = now
+    var reported = now
     // Asking the device for its delay costs time, and is only needed here.
     if isMeasuring || microphone.chain.needsReference {
       let delay = max(queued, device.playbackDelayFrames())
       ahead = device.playbackRate.nanoseconds(of: delay)
       // A server that reports no more than the queue reported it when it took its last block.
       if delay == queued {
-        said = now.advanced(byNanoseconds: -loudspeaker.level.age(at: now))
+        reported = now.advanced(byNanoseconds: -loudspeaker.level.age(at: now))
       }
     }
     streams.forEach { render($0, frames, ahead: ahead) }
-    notePlayback(frames, ahead: ahead, at: said)
+    notePlayback(frames, ahead: ahead, at: reported)
     loudspeaker.chain.process(mix, count: frames)
     let transfer = device.write(
       loudspeaker.chain.output,

@@ -59,8 +59,8 @@ public final class VoiceStreams<Transport: PacketTransport & ~Copyable>: Sendabl
     }
   }
 
-  /// Starts talking and hearing over `transport`, muted from the first packet on if that is wished,
-  /// and in a conference (`setConference`).
+  /// Starts sending and receiving over `transport`, muted from the first packet on if `state` says
+  /// so, and in a conference (`setConference`).
   ///
   /// Throws `EngineError.tooManyStreams` beyond 256 streams, or the codec's error.
   public func attach(

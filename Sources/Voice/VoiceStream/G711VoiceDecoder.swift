@@ -67,7 +67,7 @@ struct G711VoiceDecoder: ~Copyable {
     let count = min(frames / Self.widening, narrowband.count)
     if concealedFrames == 0 {
       concealment.takeOver(decoder, using: &samples)
-      continuation.begin(after: decoder.said)
+      continuation.begin(after: decoder.played)
     }
     concealedFrames += count * Self.widening
     for index in 0..<count { narrowband[index] = continuation.next() }
@@ -95,13 +95,13 @@ struct G711VoiceDecoder: ~Copyable {
 /// The latest samples at 8 kHz, and the resampler that converted them.
 struct NarrowbandVoice: ~Copyable {
   /// The newest samples, the last one at the end.
-  private(set) var said = SampleBuffer(repeating: 0, count: PitchContinuation.historyCount)
+  private(set) var played = SampleBuffer(repeating: 0, count: PitchContinuation.historyCount)
   private var resampler: FixedRateResampler
 
   init() throws(SpeechDSPError) {
     resampler = try FixedRateResampler(from: SampleRate(hertz: G711.sampleRateHertz), to: .voice)
     var scratch = SampleBuffer(repeating: 0, count: 960)
-    resampler.resume(after: said, using: &scratch)
+    resampler.resume(after: played, using: &scratch)
   }
 
   /// Appends the first `count` of `samples` and returns how many frames at 48 kHz it wrote for
@@ -113,16 +113,21 @@ struct NarrowbandVoice: ~Copyable {
     into output: inout SampleBuffer
   ) -> FrameCount {
     guard count > 0 else { return 0 }
-    let kept = max(0, said.count - count)
-    said.move(from: said.count - kept, to: 0, count: kept)
-    said.copy(from: samples, at: count - (said.count - kept), to: kept, count: said.count - kept)
+    let kept = max(0, played.count - count)
+    played.move(from: played.count - kept, to: 0, count: kept)
+    played.copy(
+      from: samples,
+      at: count - (played.count - kept),
+      to: kept,
+      count: played.count - kept
+    )
     return resampler.convert(samples, count: count, into: &output, at: 0).produced
   }
 
   /// Takes over the state of `other`.
   @_noAllocation @_noLocks
   mutating func takeOver(_ other: borrowing NarrowbandVoice, using scratch: inout SampleBuffer) {
-    said.copy(from: other.said, count: said.count)
-    resampler.resume(after: said, using: &scratch)
+    played.copy(from: other.played, count: played.count)
+    resampler.resume(after: played, using: &scratch)
   }
 }

@@ -35,7 +35,7 @@ package struct VoiceStream: ~Copyable {
   private var control: RTCPSession
   package private(set) var voice: VoiceReceiver
   private var mediaClock: MediaClock
-  private var lastHeard: MonotonicInstant?
+  private var lastReceived: MonotonicInstant?
   private var digits: DigitInbox
 
   /// A stream that has sent and received nothing.
@@ -160,7 +160,7 @@ package struct VoiceStream: ~Copyable {
   ///
   /// A far side with several addresses may send from another one than it described: the first host
   /// with the agreed codec is admitted. It gives way once packets come from the agreed host. Which
-  /// of a host's sources is heard is decided by `SourceValidator`.
+  /// of a host's sources is played is decided by `SourceValidator`.
   @_noAllocation @_noLocks
   package mutating func judge(
     _ datagram: borrowing ByteBuffer,
@@ -209,7 +209,7 @@ package struct VoiceStream: ~Copyable {
         from: admission.ssrc,
         at: arrival.instant
       )
-      heard(at: arrival.instant)
+      noteReception(at: arrival.instant)
       plan(by: item, datagram, at: arrival.instant)
     }
     sender.planner.decide(at: arrival.instant)
@@ -273,7 +273,7 @@ package struct VoiceStream: ~Copyable {
       at: arrival.instant
     )
     arrivals.note(sequence)
-    heard(at: arrival.instant)
+    noteReception(at: arrival.instant)
 
     if isDigit { return digits.receive(packet, in: datagram) }
     guard isOurs else { return }
@@ -339,8 +339,8 @@ package struct VoiceStream: ~Copyable {
   @_noAllocation @_noLocks package mutating func takeDigit() -> UInt8? { digits.take() }
 
   @_noAllocation @_noLocks
-  private mutating func heard(at instant: MonotonicInstant) {
-    lastHeard = instant
+  private mutating func noteReception(at instant: MonotonicInstant) {
+    lastReceived = instant
     statistics.refusals = 0
   }
 
@@ -394,10 +394,10 @@ package struct VoiceStream: ~Copyable {
     statistics.note(sender)
     statistics.roundTripNanoseconds = control.roundTripNanoseconds ?? -1
     statistics.isFarGone = control.isFarGone
-    if let lastHeard {
-      statistics.silenceNanoseconds = max(0, now.nanoseconds(since: lastHeard))
+    if let lastReceived {
+      statistics.silenceNanoseconds = max(0, now.nanoseconds(since: lastReceived))
     } else {
-      lastHeard = now
+      lastReceived = now
     }
     let taken = statistics
     statistics.outputPeak = 0
