@@ -256,7 +256,8 @@ wire() {
     sidetone listen --answer --once --listen 10.9.0.2:5070 $options \
       > "$out/events.jsonl" 2> "$out/events.err"
   else
-    # The other machine may still be starting.
+    # The other machine may still be starting, and a call that it has just begun to listen for may fail.
+    sleep 5
     for attempt in 1 2 3 4 5 6; do
       sidetone call sip:b@10.9.0.2:5070 --listen 10.9.0.1:5070 $options --duration "$seconds" \
         > "$out/events.jsonl" 2> "$out/events.err" && break
