@@ -9,16 +9,11 @@ package import VoiceEngine
 /// sockets, and is called at the latest by `deinit`.
 /// **Thread safety:** every method may be called from any thread.
 package final class EchoEngine<Transport: PacketTransport & ~Copyable>: Sendable {
-  private struct Control: ~Copyable {
-    var lateness: RingConsumer<Int64>
-    var thread: RealTimeThread?
-  }
-
-  /// Who is echoed.
+  /// The streams that are echoed.
   package let streams: VoiceStreams<Transport>
 
-  private let signals: LoopSignals
-  private let control: Mutex<Control>
+  private let lateness: Mutex<RingConsumer<Int64>>
+  private let thread: LoopThread
 
   /// Starts a thread that echoes `period` frames at 48 kHz at a time, 120 to 4096.
   ///
@@ -35,11 +30,9 @@ package final class EchoEngine<Transport: PacketTransport & ~Copyable>: Sendable
       lateness: lateness,
       time: SystemTime()
     )
-    self.signals = signals
     self.streams = streams
-    control = Mutex(Control(lateness: reader, thread: nil))
-    let thread = try RealTimeThread(name: "echo", policy: .realTime) { loop.run() }
-    control.withLock { $0.thread = thread }
+    self.lateness = Mutex(reader)
+    thread = try LoopThread(signals, name: "echo") { loop.run() }
   }
 
   deinit {
@@ -51,9 +44,9 @@ package final class EchoEngine<Transport: PacketTransport & ~Copyable>: Sendable
   /// Sockets of streams that have ended close with this call.
   package func takeLateness() -> [Int64] {
     streams.collect()
-    return control.withLock { control in
+    return lateness.withLock { lateness in
       var values: [Int64] = []
-      control.lateness.drain(into: &values)
+      lateness.drain(into: &values)
       return values
     }
   }
@@ -62,15 +55,6 @@ package final class EchoEngine<Transport: PacketTransport & ~Copyable>: Sendable
   ///
   /// Blocks for up to a period. Later calls do nothing.
   package func stop() {
-    let thread = control.withLock { control in
-      let thread = control.thread
-      control.thread = nil
-      return thread
-    }
-    guard let thread else { return }
-    signals.isStopping.store(true, ordering: .releasing)
-    signals.wakeUp.signal()
-    thread.join()
-    streams.closeAll()
+    if thread.stop() { streams.closeAll() }
   }
 }

@@ -31,7 +31,6 @@ public final class VoiceEngine<
     var monitorPlayback: RingConsumer<Float>?
     var stageTimes: RingConsumer<StageTime>?
     var newest: EngineStatistics?
-    var thread: RealTimeThread?
     /// Sides on their way to the voice thread.
     var replacements: [Replacement] = []
   }
@@ -41,6 +40,7 @@ public final class VoiceEngine<
 
   private let control: Mutex<Control>
   private let signals: LoopSignals
+  private let thread: LoopThread
 
   /// Starts a voice thread without streams, which starts `device`, and waits until that is done.
   ///
@@ -95,14 +95,10 @@ public final class VoiceEngine<
     self.signals = signals
 
     let start = try DeviceStart()
-    let thread = try RealTimeThread(name: "voice", policy: .realTime, onDenial: onDenial) {
+    thread = try LoopThread(signals, name: "voice", onDenial: onDenial) {
       if start.perform(loop.startDevice) { loop.run() }
     }
-    if let error = start.wait() {
-      thread.join()
-      throw error
-    }
-    self.control.withLock { $0.thread = thread }
+    if let error = start.wait() { throw error }
   }
 
   deinit {
@@ -112,22 +108,14 @@ public final class VoiceEngine<
   /// What the system has granted the voice thread by now; `pending` until it has begun and after
   /// `stop`.
   package var scheduling: RealTimeThread.Scheduling {
-    control.withLock { $0.thread?.scheduling ?? .pending }
+    thread.scheduling
   }
 
   /// Ends the voice thread, which says goodbye on every stream, and releases device and sockets.
   ///
   /// Blocks for a few milliseconds. Later calls do nothing.
   package func stop() {
-    let thread = control.withLock { control in
-      let thread = control.thread
-      control.thread = nil
-      return thread
-    }
-    guard let thread else { return }
-    signals.isStopping.store(true, ordering: .releasing)
-    signals.wakeUp.signal()
-    thread.join()
+    guard thread.stop() else { return }
     streams.closeAll()
     control.withLock { $0.replacements.removeAll() }
   }
@@ -144,7 +132,7 @@ public final class VoiceEngine<
   package func replace(_ sides: StreamDirections, with device: consuming Device) throws {
     let replacement = try DeviceReplacement(sides, with: device)
     let isTaken = control.withLock { control in
-      guard control.thread != nil else { return false }
+      guard thread.isRunning else { return false }
       // Each thread that replaces waits for it: there is room for 64 of them.
       let hasRoom = control.replacementsToSend.write(LentObject(replacement))
       precondition(hasRoom, "the ring of replacements is full")
@@ -156,7 +144,7 @@ public final class VoiceEngine<
     var descriptor = pollfd(fd: replacement.done.descriptor, events: Int16(POLLIN), revents: 0)
     // The voice thread answers within a period; one that has ended does not.
     while unsafe poll(&descriptor, 1, Self.replacementMilliseconds) <= 0 {
-      guard control.withLock({ $0.thread != nil }) else { return }
+      guard thread.isRunning else { return }
     }
     control.withLock { $0.replacements.removeAll { $0 === replacement } }
   }

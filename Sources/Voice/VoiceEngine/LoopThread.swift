@@ -1,0 +1,46 @@
+package import RealTime
+import Synchronization
+
+/// The real-time thread that runs a loop, and its end.
+///
+/// **Thread safety:** any thread but the loop's own.
+package final class LoopThread: Sendable {
+  private let signals: LoopSignals
+  private let thread: Mutex<RealTimeThread?>
+
+  /// Starts a thread of that name that runs `loop`, which ends when `signals` say so.
+  ///
+  /// `onDenial` is called as by `RealTimeThread`. Throws the system's error.
+  package init(
+    _ signals: LoopSignals,
+    name: String,
+    onDenial: (@Sendable (_ thread: Int32) -> Void)? = nil,
+    loop: @escaping @Sendable () -> Void
+  ) throws(SystemError) {
+    self.signals = signals
+    thread = Mutex(
+      try RealTimeThread(name: name, policy: .realTime, onDenial: onDenial, body: loop)
+    )
+  }
+
+  /// False after `stop`.
+  var isRunning: Bool { thread.withLock { $0 != nil } }
+
+  /// What the system has granted the thread by now; `pending` until it has begun and after `stop`.
+  var scheduling: RealTimeThread.Scheduling {
+    thread.withLock { $0?.scheduling ?? .pending }
+  }
+
+  /// Lets the loop end and waits for that; false if an earlier call has done so.
+  package func stop() -> Bool {
+    let running = thread.withLock { thread in
+      defer { thread = nil }
+      return thread
+    }
+    guard let running else { return false }
+    signals.isStopping.store(true, ordering: .releasing)
+    signals.wakeUp.signal()
+    running.join()
+    return true
+  }
+}
