@@ -337,7 +337,7 @@ let package = Package(
     ),
     probe("fault-probe", ["ALSAAudio", "AVFAudio", "MediaCore", "RealTime", "VoiceEngine"]),
     probe("directory-load", ["CallKit", "CallStore"]),
-    tests("Interop", ["Simulation"]),
+    tests("Interop", ["ProgramRig", "Simulation"]),
     tests("Desktop", ["ALSAAudio", "ProgramRig", "VoiceEngine"]),
     .testTarget(
       name: "KernelTests",

@@ -2,29 +2,21 @@ import Foundation
 import ProgramRig
 import Testing
 
-/// False where packages are missing, which is a failure in CI.
-private let canRun: Bool = {
-  guard let missing = PipeWireServer.missing else { return true }
-  print("skipped: calls through a desktop's sound server need the packages \(missing)")
-  return ProcessInfo.processInfo.environment["CI"] != nil
-}()
+private let canRun = ProgramUnderTest.canRun(
+  "calls through a desktop's sound server",
+  missing: PipeWireServer.missing
+)
 
 /// A call through PipeWire, by ALSA's default, whose server crashes and comes back.
 @Suite(.serialized, .enabled(if: canRun))
 struct DesktopTests {
-  private static let environment = ProcessInfo.processInfo.environment
-
-  private static let program: String =
-    environment["SIDETONE_PROGRAM"]
-    ?? URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-    .appendingPathComponent("../../.build/debug/sidetone").standardized.path
-
   @Test func callOutlivesARestartOfTheSoundServer() throws {
     let work = try WorkFolder()
     defer { work.remove() }
     let server = try PipeWireServer(in: work.url)
     defer { server.stop() }
-    let call = EchoCall(Self.program, over: server, in: work.url)
+    let program = try #require(ProgramUnderTest.url, "build the program first: swift build")
+    let call = EchoCall(program.path, over: server, in: work.url)
     let outcome = try call.run(seconds: 24, restartingAfter: 8)
     let delays = outcome.echoes.map(\.delay)
     let before = Percentiles(Array(delays.prefix(12))).median

@@ -1,23 +1,14 @@
 import Foundation
+import ProgramRig
 import Testing
 
 /// The programs and voices that the tests use, and where they are.
 enum Bench {
-  /// The program under test: SIDETONE_PROGRAM, or what `swift build` left in this package.
-  static let program: String? = {
-    if let path = ProcessInfo.processInfo.environment["SIDETONE_PROGRAM"] { return path }
-    let package = URL(fileURLWithPath: #filePath)
-      .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-    return ["release", "debug"].map { package.appendingPathComponent(".build/\($0)/sidetone").path }
-      .first { FileManager.default.isExecutableFile(atPath: $0) }
-  }()
+  static let program = ProgramUnderTest.url?.path
 
   static let baresip = find("baresip")
   static let espeak = find("espeak-ng")
   static let ip = geteuid() == 0 ? find("ip") : nil
-
-  /// True where a missing program is a failure and not a reason to skip.
-  static let isCI = ProcessInfo.processInfo.environment["CI"] != nil
 
   static func find(_ name: String) -> String? {
     ["/usr/bin/", "/usr/sbin/", "/sbin/", "/bin/"].map { $0 + name }.first {
@@ -27,7 +18,11 @@ enum Bench {
 
   /// Says what is missing; in CI that is a failure.
   static func skip(_ reason: String) {
-    if isCI { Issue.record("needed in CI: \(reason)") } else { print("skipped: \(reason)") }
+    if ProgramUnderTest.isCI {
+      Issue.record("needed in CI: \(reason)")
+    } else {
+      print("skipped: \(reason)")
+    }
   }
 
   static func run(

@@ -2,12 +2,10 @@ import Foundation
 import ProgramRig
 import Testing
 
-/// False where packages are missing, which is a failure in CI.
-private let canRun: Bool = {
-  guard let missing = KernelMachine.missing else { return true }
-  print("skipped: calls on a real kernel need the packages \(missing)")
-  return ProcessInfo.processInfo.environment["CI"] != nil
-}()
+private let canRun = ProgramUnderTest.canRun(
+  "calls on a real kernel",
+  missing: KernelMachine.missing
+)
 
 /// Calls on a real kernel's sound cards, to which things happen.
 ///
@@ -17,31 +15,28 @@ private let canRun: Bool = {
 @Suite(.serialized, .enabled(if: canRun))
 struct KernelTests {
   private static let few = "plain,stopped-50,headset-replugged,netem-loss"
-  private static let environment = ProcessInfo.processInfo.environment
 
   private static func isWanted(_ name: String) -> Bool {
-    let wanted = (environment["KERNEL_SCENARIOS"] ?? few).split(separator: ",").map(String.init)
+    let wanted = (ProcessInfo.processInfo.environment["KERNEL_SCENARIOS"] ?? few).split(
+      separator: ","
+    ).map(String.init)
     return wanted == ["all"] || wanted.contains(name)
   }
 
   static let scenarios = Scenario.all.filter { isWanted($0.name) }
 
   private static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-  private static let package = folder.appendingPathComponent("../..").standardized
   /// Where recordings and logs stay.
-  private static let share = package.appendingPathComponent(".build/faults")
+  private static let share = ProgramUnderTest.package.appendingPathComponent(".build/faults")
 
   private static let machine = Result {
-    let sidetone = URL(
-      fileURLWithPath: environment["SIDETONE_PROGRAM"]
-        ?? package.appendingPathComponent(".build/debug/sidetone").path
-    )
+    let sidetone = try #require(ProgramUnderTest.url, "build the program first: swift build")
     let probe = sidetone.deletingLastPathComponent().appendingPathComponent("fault-probe")
     // What is not there yet need not be removed.
     try? FileManager.default.removeItem(at: share)
     try FileManager.default.createDirectory(at: share, withIntermediateDirectories: true)
     return try KernelMachine(
-      in: package.appendingPathComponent(".build/machine"),
+      in: ProgramUnderTest.package.appendingPathComponent(".build/machine"),
       programs: [sidetone, probe],
       initialisation: folder.appendingPathComponent("Guest/init")
     )
