@@ -84,7 +84,7 @@ struct StoreFileTests {
     let garbage = Data((0..<8_192).map { UInt8(truncatingIfNeeded: $0 &* 31) })
     try garbage.write(to: file)
     #expect(throws: (any Error).self) { try CallStore(in: folder) }
-    #expect(try Data(contentsOf: file) == garbage, "somebody may want to save it")
+    #expect(try Data(contentsOf: file) == garbage, "it can still be repaired by hand")
   }
 
   @Test func folderThatCannotBeMadeIsAnError() throws {

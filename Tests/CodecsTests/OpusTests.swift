@@ -61,7 +61,10 @@ struct OpusTests {
     var decoder: OpusVoiceDecoder
     var output = SampleBuffer(repeating: 0, count: OpusVoiceDecoder.maximumFrames)
 
-    init() throws { decoder = try OpusVoiceDecoder() }
+    init(after packets: ArraySlice<[UInt8]> = []) throws {
+      decoder = try OpusVoiceDecoder()
+      for packet in packets { _ = decode(packet) }
+    }
 
     mutating func decode(_ packet: [UInt8]) -> [Float] {
       let count = decoder.decode(ByteBuffer(packet), in: 0..<packet.count, into: &output)
@@ -72,6 +75,10 @@ struct OpusTests {
       let count = decoder.conceal(into: &output, frames: frames)
       return (0..<count).map { output[$0] }
     }
+
+    mutating func pass(_ frames: FrameCount) -> Bool { decoder.pass(frames, using: &output) }
+
+    mutating func endConcealment() { decoder.endConcealment() }
   }
 
   @Test(arguments: [120, 240, 480, 960, 1_920, 2_880])
@@ -176,24 +183,6 @@ struct OpusTests {
     }
   }
 
-  @Test func latePacketSoundsAsIfItHadBeenInTime() throws {
-    let packets = try Self.packets(30, frames: 480)
-    var inTime = try Player()
-    var late = try Player()
-    for packet in packets[..<20] {
-      _ = inTime.decode(packet)
-      _ = late.decode(packet)
-    }
-    // Concealed meanwhile, and then the packet comes after all: it did not last as long as that.
-    _ = late.conceal(240)
-    var scratch = SampleBuffer(repeating: 0, count: 5_760)
-    let isFollowed = late.decoder.pass(0, using: &scratch)
-    #expect(!isFollowed, "the concealment is no part of the sound")
-    #expect(late.decode(packets[20]) == inTime.decode(packets[20]))
-    late.decoder.endConcealment()
-    #expect(late.decode(packets[21]) == inTime.decode(packets[21]))
-  }
-
   @Test func concealmentFadesAndNeverGrows() throws {
     var player = try Player()
     for packet in try Self.packets(50, frames: 960) { _ = player.decode(packet) }
@@ -235,5 +224,58 @@ struct OpusTests {
       #expect(frames == nil || (120...5_760).contains(frames ?? 0))
     }
     #expect(Self.duration(of: []) == nil)
+  }
+
+  // MARK: Concealment on a copy
+
+  @Test func packetThatComesAfterConcealmentIsDecodedAsIfInTime() throws {
+    let packets = try Self.packets(12, frames: 960, bitrate: 24_000)
+    var inTime = try Player(after: packets[0..<10])
+    let wanted = inTime.decode(packets[10])
+    var late = try Player(after: packets[0..<10])
+    _ = late.conceal(480)
+    _ = late.conceal(480)
+    let isFollowed = late.pass(0)
+    let heard = late.decode(packets[10])
+    #expect(!isFollowed && heard == wanted)
+    var plain = try Player(after: packets[0..<10])
+    _ = plain.conceal(480)
+    let isAdopted = plain.pass(480)
+    let other = plain.decode(packets[10])
+    #expect(isAdopted && other != wanted)
+    var simple = try Player(after: packets[0..<10])
+    _ = simple.conceal(480)
+    let same = simple.decode(packets[10])
+    #expect(same == other)
+  }
+
+  @Test func decoderIsTakenNoFurtherThanTheLoss() throws {
+    let packets = try Self.packets(12, frames: 960, bitrate: 24_000)
+    var exact = try Player(after: packets[0..<9])
+    _ = exact.conceal(960)
+    let isAdopted = exact.pass(960)
+    let wanted = exact.decode(packets[10])
+    var late = try Player(after: packets[0..<9])
+    for _ in 0..<3 { _ = late.conceal(480) }
+    let isFollowed = late.pass(960)
+    let heard = late.decode(packets[10])
+    #expect(isAdopted && !isFollowed && heard == wanted)
+  }
+
+  @Test func concealmentGoesOnWhereItWasUntilItIsEnded() throws {
+    let packets = try Self.packets(12, frames: 960, bitrate: 24_000)
+    var silent = try Player(after: packets[0..<10])
+    _ = silent.conceal(480)
+    let wanted = silent.conceal(480)
+    var late = try Player(after: packets[0..<10])
+    _ = late.conceal(480)
+    _ = late.pass(0)
+    _ = late.decode(packets[10])
+    let heard = late.conceal(480)
+    #expect(heard == wanted)
+    late.endConcealment()
+    var next = try Player(after: packets[0..<11])
+    let (here, there) = (late.conceal(480), next.conceal(480))
+    #expect(here == there)
   }
 }

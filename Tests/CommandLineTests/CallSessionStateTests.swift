@@ -41,7 +41,7 @@ struct CallSessionStateTests {
   @Test func callerIsAnsweredOrDeclinedByAKey() {
     var state = session()
     let first = state.handle(.phone(.incoming(alice, from: "a")))
-    #expect(first == [], "nobody is answered unasked")
+    #expect(first == [], "a caller is answered by a key only")
     #expect(effects(of: "a", in: state) == [.answer(alice)])
     #expect(effects(of: "e", in: state) == [.endAndAnswer(alice)])
     #expect(effects(of: "d", in: state) == [.end(alice)])
@@ -65,7 +65,7 @@ struct CallSessionStateTests {
       effects(of: "0*#", in: state) == [.press(alice, "0"), .press(alice, "*"), .press(alice, "#")]
     )
     #expect(effects(of: "h", in: state) == [.end(alice)])
-    #expect(effects(of: "adec", in: state) == [], "nobody rings and nobody is held")
+    #expect(effects(of: "adec", in: state) == [], "no call rings, and none is held")
     #expect(effects(of: "xyz \u{7}é", in: state) == [])
   }
 
