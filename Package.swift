@@ -151,12 +151,14 @@ let package = Package(
     system("CLibre", pkgConfig: "libre", apt: "libre-dev"),
     system("CDBus", pkgConfig: "dbus-1", apt: "libdbus-1-dev"),
     system("CPcap", pkgConfig: "libpcap", apt: "libpcap-dev"),
+    system("CCrypto", pkgConfig: "libcrypto", apt: "libssl-dev"),
     system("CLinux"),
     module("Foundation", "MediaCore"),
     module("Foundation", "RealTime", ["MediaCore", "CLinux"]),
 
     module("Protocols", "RTP", ["MediaCore"]),
     module("Protocols", "CallState", ["MediaCore"]),
+    module("Protocols", "SRTP", ["MediaCore", "RealTime", "RTP", "CCrypto"]),
 
     module("Signal", "Codecs", ["MediaCore", "COpus"]),
     module("Signal", "SpeechDSP", ["MediaCore", "CSpeexDSP"]),
@@ -263,6 +265,7 @@ let package = Package(
     tests("MediaCore", ["MediaCore"]),
     tests("RealTime", ["MediaCore", "RealTime"]),
     tests("RTP", ["RTP", "MediaCore", "Simulation"]),
+    tests("SRTP", ["MediaCore", "RealTime", "Simulation", "SRTP"]),
     tests("CallState", ["CallState", "MediaCore", "Simulation"]),
     tests("Codecs", ["Codecs", "MediaCore"]),
     tests("SpeechDSP", ["MediaCore", "Simulation", "SpeechDSP"]),

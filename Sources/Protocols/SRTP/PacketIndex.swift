@@ -1,0 +1,67 @@
+/// Which packets of one source have been received, by their index: the sequence number with the
+/// roll-over counter above it (RFC 3711 sections 3.3.1 and 3.3.2).
+///
+/// Nothing changes before a packet has been authenticated.
+struct PacketIndex: BitwiseCopyable {
+  /// How far behind the newest packet one may arrive: 2.5 s of the shortest packets.
+  static var reach: Int64 { 1_024 }
+
+  /// The newest packet, negative before the first.
+  private var newest: Int64 = -1
+  /// One bit for each of the newest packets, by the index modulo `reach`.
+  private var seen = InlineArray<16, UInt64>(repeating: 0)
+
+  @_noAllocation @_noLocks
+  private init() {}
+
+  /// A source of which nothing was received.
+  static var none: PacketIndex { @_noAllocation @_noLocks get { PacketIndex() } }
+
+  /// The index of a packet of which the sequence number is known, nil if it can have none: the one
+  /// nearest to the newest.
+  @_noAllocation @_noLocks
+  func index(of sequenceNumber: UInt16) -> Int64? {
+    guard newest >= 0 else { return Int64(sequenceNumber) }
+    let step = Int16(bitPattern: sequenceNumber &- UInt16(truncatingIfNeeded: newest))
+    let index = newest + Int64(step)
+    return index >= 0 && index < Int64(1) << 48 ? index : nil
+  }
+
+  /// True if a packet may be new: not received before, and not older than is remembered.
+  @_noAllocation @_noLocks
+  func mayAccept(_ index: Int64) -> Bool {
+    if index > newest { return true }
+    guard newest - index < Self.reach else { return false }
+    let (word, bit) = Self.place(of: index)
+    return seen[word] & bit == 0
+  }
+
+  /// Notes an authenticated packet.
+  @_noAllocation @_noLocks
+  mutating func accept(_ index: Int64) {
+    if index > newest {
+      // The packets between are not there yet.
+      let first = max(newest + 1, index - Self.reach + 1)
+      var skipped = first
+      while skipped < index {
+        let (word, bit) = Self.place(of: skipped)
+        seen[word] &= ~bit
+        skipped += 1
+      }
+      newest = index
+    }
+    mark(index)
+  }
+
+  @_noAllocation @_noLocks
+  private mutating func mark(_ index: Int64) {
+    let (word, bit) = Self.place(of: index)
+    seen[word] |= bit
+  }
+
+  @_noAllocation @_noLocks
+  private static func place(of index: Int64) -> (word: Int, bit: UInt64) {
+    let place = Int(index & (reach - 1))
+    return (place >> 6, UInt64(1) << UInt64(place & 63))
+  }
+}

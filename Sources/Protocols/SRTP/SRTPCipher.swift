@@ -1,0 +1,194 @@
+import CCrypto
+import MediaCore
+
+/// The cipher of one kind of packets and one direction, made ahead and started anew for each packet.
+///
+/// **Thread safety:** one thread at a time. Nothing here allocates after the initialiser.
+/// **Ownership:** it owns OpenSSL's context.
+@safe
+struct SRTPCipher: ~Copyable {
+  /// What a packet is encrypted with beside the keys.
+  struct Nonce: BitwiseCopyable {
+    let ssrc: UInt32
+    /// The packet's index, of at most 48 bits.
+    let index: Int64
+
+    @_noAllocation @_noLocks
+    init(ssrc: UInt32, index: Int64) {
+      self.ssrc = ssrc
+      self.index = index
+    }
+  }
+
+  /// Which bytes of a datagram are encrypted, and which are authenticated alone.
+  struct Layout: BitwiseCopyable {
+    /// Bytes that stay readable, from the first on.
+    let header: Int
+    /// Where the encrypted bytes end.
+    let end: Int
+    /// The word that is authenticated with the packet: the roll-over counter of SRTP, the index of
+    /// SRTCP with its flag.
+    let word: UInt32
+    /// Whether GCM authenticates the word as well: SRTP has it in the nonce (RFC 7714 section 8.1).
+    let hasWord: Bool
+
+    @_noAllocation @_noLocks
+    init(header: Int, end: Int, word: UInt32, hasWord: Bool) {
+      self.header = header
+      self.end = end
+      self.word = word
+      self.hasWord = hasWord
+    }
+  }
+
+  private let profile: SRTPProfile
+  private let context: OpaquePointer
+  private let mac: UnsafeMutablePointer<crypto_mac>
+  private var scratch: ByteBuffer
+  private let salt: ByteBuffer
+
+  private static var ivAt: Int { @_noAllocation @_noLocks get { 0 } }
+  private static var wordAt: Int { @_noAllocation @_noLocks get { 16 } }
+  private static var codeAt: Int { @_noAllocation @_noLocks get { 20 } }
+
+  /// A cipher that seals, or opens.
+  init(_ profile: SRTPProfile, _ keys: SRTPSessionKeys, isSealing: Bool) throws(SRTPError) {
+    guard keys.cipherKey.count == profile.keyLength, keys.salt.count == profile.saltLength,
+      keys.authenticationKey.count == 20
+    else { throw .wrongKeyLength }
+    let made =
+      profile == .aeadAES128GCM
+      ? unsafe crypto_gcm(keys.cipherKey, isSealing ? 1 : 0)
+      : unsafe crypto_counter(keys.cipherKey)
+    guard let context = unsafe made else { throw .outOfMemory }
+    self.profile = profile
+    unsafe self.context = context
+    unsafe mac = .allocate(capacity: 1)
+    unsafe crypto_mac_start(mac, keys.authenticationKey, keys.authenticationKey.count)
+    scratch = ByteBuffer(repeating: 0, count: 40)
+    salt = ByteBuffer(keys.salt + [UInt8](repeating: 0, count: 16 - keys.salt.count))
+  }
+
+  deinit {
+    unsafe EVP_CIPHER_CTX_free(context)
+    unsafe crypto_wipe(mac, MemoryLayout<crypto_mac>.size)
+    unsafe mac.deallocate()
+  }
+
+  /// Bytes of the tag.
+  var tagLength: Int {
+    @_noAllocation @_noLocks get {
+      switch profile {
+      case .aeadAES128GCM: 16
+      case .aes128CMSHA1Tag80: 10
+      }
+    }
+  }
+
+  /// Encrypts a datagram in place, and writes its tag behind it, or behind `tagAt`.
+  @_noAllocation @_noLocks
+  mutating func seal(
+    _ datagram: inout ByteBuffer,
+    _ layout: Layout,
+    _ nonce: Nonce,
+    tagAt: Int
+  ) -> Bool {
+    guard layout.header <= layout.end, tagAt >= layout.end,
+      tagAt + tagLength <= datagram.count
+    else { return false }
+    prepare(nonce, layout.word)
+    let length = CInt(truncatingIfNeeded: layout.end - layout.header)
+    let start = unsafe datagram.address + layout.header
+    let tag = unsafe datagram.address + tagAt
+    switch profile {
+    case .aeadAES128GCM:
+      return unsafe crypto_gcm_seal(
+        context,
+        scratch.address + Self.ivAt,
+        datagram.address,
+        CInt(truncatingIfNeeded: layout.header),
+        scratch.address + Self.wordAt,
+        layout.hasWord ? 4 : 0,
+        start,
+        length,
+        tag
+      ) == 1
+    case .aes128CMSHA1Tag80:
+      guard
+        unsafe crypto_counter_apply(context, scratch.address + Self.ivAt, start, length) == 1
+      else { return false }
+      digest(datagram, count: layout.end)
+      for offset in 0..<10 { datagram[tagAt + offset] = scratch[Self.codeAt + offset] }
+      return true
+    }
+  }
+
+  /// Decrypts a datagram in place; false if its tag does not fit it, and then the datagram is void.
+  @_noAllocation @_noLocks
+  mutating func open(
+    _ datagram: inout ByteBuffer,
+    _ layout: Layout,
+    _ nonce: Nonce,
+    tagAt: Int
+  ) -> Bool {
+    guard layout.header <= layout.end, tagAt >= layout.end,
+      tagAt + tagLength <= datagram.count
+    else { return false }
+    prepare(nonce, layout.word)
+    let length = CInt(truncatingIfNeeded: layout.end - layout.header)
+    let start = unsafe datagram.address + layout.header
+    let tag = unsafe datagram.address + tagAt
+    switch profile {
+    case .aeadAES128GCM:
+      return unsafe crypto_gcm_open(
+        context,
+        scratch.address + Self.ivAt,
+        datagram.address,
+        CInt(truncatingIfNeeded: layout.header),
+        scratch.address + Self.wordAt,
+        layout.hasWord ? 4 : 0,
+        start,
+        length,
+        tag
+      ) == 1
+    case .aes128CMSHA1Tag80:
+      digest(datagram, count: layout.end)
+      guard unsafe crypto_equal(tag, scratch.address + Self.codeAt, 10) == 1 else { return false }
+      return unsafe crypto_counter_apply(context, scratch.address + Self.ivAt, start, length) == 1
+    }
+  }
+
+  // The IV (RFC 3711 section 4.1.1, RFC 7714 sections 8.1 and 9.1), and the word.
+  @_noAllocation @_noLocks
+  private mutating func prepare(_ nonce: Nonce, _ word: UInt32) {
+    let isGCM: Bool
+    switch profile {
+    case .aeadAES128GCM: isGCM = true
+    case .aes128CMSHA1Tag80: isGCM = false
+    }
+    let ssrcAt = isGCM ? 2 : 4
+    let indexAt = isGCM ? 6 : 8
+    for offset in 0..<16 { scratch[Self.ivAt + offset] = salt[offset] }
+    for offset in 0..<4 {
+      let shift = UInt32(8 * (3 - offset))
+      scratch[Self.ivAt + ssrcAt + offset] ^= UInt8(truncatingIfNeeded: nonce.ssrc >> shift)
+      scratch[Self.wordAt + offset] = UInt8(truncatingIfNeeded: word >> shift)
+    }
+    for offset in 0..<6 {
+      let shift = Int64(8 * (5 - offset))
+      scratch[Self.ivAt + indexAt + offset] ^= UInt8(truncatingIfNeeded: nonce.index >> shift)
+    }
+  }
+
+  @_noAllocation @_noLocks
+  private mutating func digest(_ datagram: borrowing ByteBuffer, count: Int) {
+    unsafe crypto_mac_digest(
+      mac,
+      datagram.address,
+      count,
+      scratch.address + Self.wordAt,
+      4,
+      scratch.address + Self.codeAt
+    )
+  }
+}

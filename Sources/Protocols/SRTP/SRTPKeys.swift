@@ -1,0 +1,98 @@
+import CCrypto
+
+/// Keys that cannot be used.
+package enum SRTPError: Error, Equatable, Sendable {
+  /// A key, a salt or a counter has another length than its cipher.
+  case wrongKeyLength
+  /// OpenSSL has no memory, or not the cipher.
+  case outOfMemory
+}
+
+/// A master key with its salt, from which the keys of one direction follow (RFC 3711 section 4.3).
+package struct SRTPMasterKey: Equatable, Sendable {
+  let key: [UInt8]
+  let salt: [UInt8]
+
+  /// A master key; nil if a length is not the profile's.
+  package init?(key: [UInt8], salt: [UInt8], for profile: SRTPProfile) {
+    guard key.count == profile.keyLength, salt.count == profile.saltLength else { return nil }
+    self.key = key
+    self.salt = salt
+  }
+}
+
+/// What the sides of a call have agreed on: a profile, and a master key for each direction.
+package struct SRTPKeys: Equatable, Sendable {
+  package let profile: SRTPProfile
+  /// Protects what this side sends.
+  let local: SRTPMasterKey
+  /// Protects what the far side sends.
+  let remote: SRTPMasterKey
+
+  /// The keys of both directions.
+  package init(profile: SRTPProfile, local: SRTPMasterKey, remote: SRTPMasterKey) {
+    self.profile = profile
+    self.local = local
+    self.remote = remote
+  }
+}
+
+/// The keys that protect the packets of one kind and direction.
+struct SRTPSessionKeys {
+  /// Which packets they are for: the label of the first key (RFC 3711 section 4.3.2).
+  enum Kind: UInt8 {
+    case media = 0
+    case control = 3
+  }
+
+  let cipherKey: [UInt8]
+  let authenticationKey: [UInt8]
+  let salt: [UInt8]
+
+  init(cipherKey: [UInt8], authenticationKey: [UInt8], salt: [UInt8]) {
+    self.cipherKey = cipherKey
+    self.authenticationKey = authenticationKey
+    self.salt = salt
+  }
+
+  /// Derives them.
+  init(from master: SRTPMasterKey, _ kind: Kind) throws(SRTPError) {
+    let cipher = try SRTPCounterCipher(key: master.key)
+    // A salt of 12 bytes is one of 14 that ends in zeros (RFC 7714 section 11).
+    let salt = master.salt + [UInt8](repeating: 0, count: 16 - master.salt.count)
+    func derive(_ number: UInt8, _ length: Int) throws(SRTPError) -> [UInt8] {
+      var counter = salt
+      counter[7] ^= kind.rawValue + number
+      return try cipher.keyStream(from: counter, count: length)
+    }
+    cipherKey = try derive(0, master.key.count)
+    authenticationKey = try derive(1, 20)
+    self.salt = try derive(2, master.salt.count)
+  }
+}
+
+/// AES-128 in counter mode, for the derivation of keys.
+@safe
+struct SRTPCounterCipher: ~Copyable {
+  private let context: OpaquePointer
+
+  init(key: [UInt8]) throws(SRTPError) {
+    guard key.count == 16 else { throw .wrongKeyLength }
+    guard let context = unsafe crypto_counter(key) else { throw .outOfMemory }
+    unsafe self.context = context
+  }
+
+  deinit {
+    unsafe EVP_CIPHER_CTX_free(context)
+  }
+
+  /// The first `count` bytes of the key stream that begins at a counter of 16 bytes.
+  func keyStream(from counter: [UInt8], count: Int) throws(SRTPError) -> [UInt8] {
+    guard counter.count == 16 else { throw .wrongKeyLength }
+    var stream = [UInt8](repeating: 0, count: count)
+    guard unsafe crypto_counter_apply(context, counter, &stream, CInt(count)) == 1 else {
+      throw .outOfMemory
+    }
+    return stream
+  }
+}

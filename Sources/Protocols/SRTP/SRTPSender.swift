@@ -1,0 +1,94 @@
+package import MediaCore
+
+/// Protects what this side sends: SRTP and SRTCP (RFC 3711, RFC 7714).
+///
+/// **Thread safety:** one thread at a time. Nothing here allocates after the initialiser.
+package struct SRTPSender: ~Copyable {
+  private var media: SRTPCipher
+  private var control: SRTPCipher
+  private let tagBeforeWord: Bool
+  private var ssrc: UInt32 = 0
+  /// The index of the newest packet of the source, negative before the first.
+  private var newest: Int64 = -1
+  var nextControl: UInt32 = 0
+
+  /// The most bytes that protection adds to a datagram.
+  package static var overhead: Int { @_noAllocation @_noLocks get { 20 } }
+
+  /// A sender with the keys that follow from a master key.
+  ///
+  /// - Throws: `SRTPError.outOfMemory`.
+  package init(_ profile: SRTPProfile, _ master: SRTPMasterKey) throws(SRTPError) {
+    let media = try SRTPSessionKeys(from: master, .media)
+    let control = try SRTPSessionKeys(from: master, .control)
+    try self.init(profile, media: media, control: control)
+  }
+
+  init(
+    _ profile: SRTPProfile,
+    media: SRTPSessionKeys,
+    control: SRTPSessionKeys
+  ) throws(SRTPError) {
+    let mediaCipher = try SRTPCipher(profile, media, isSealing: true)
+    let controlCipher = try SRTPCipher(profile, control, isSealing: true)
+    self.media = mediaCipher
+    self.control = controlCipher
+    tagBeforeWord = profile == .aeadAES128GCM
+  }
+
+  /// Protects the first `length` bytes of `datagram`, RTP or RTCP, in place.
+  ///
+  /// - Parameters:
+  ///   - datagram: `overhead` bytes larger than the packet at least.
+  ///   - length: the packet's length in bytes.
+  /// - Returns: the length that it has then; nil if it may not be sent, since it is no packet or
+  ///   since another has had its number, with which the keys would be given away.
+  @_noAllocation @_noLocks
+  package mutating func protect(_ datagram: inout ByteBuffer, length: Int) -> Int? {
+    guard length >= 8, length + Self.overhead <= datagram.count else { return nil }
+    return SRTPPacket.isControl(datagram)
+      ? protectControl(&datagram, length) : protectMedia(&datagram, length)
+  }
+
+  @_noAllocation @_noLocks
+  private mutating func protectMedia(_ datagram: inout ByteBuffer, _ length: Int) -> Int? {
+    guard let header = SRTPPacket.mediaHeader(of: datagram, length: length) else { return nil }
+    let source = SRTPPacket.uint32(datagram, at: 8)
+    let sequenceNumber = SRTPPacket.uint16(datagram, at: 2)
+    var index = Int64(sequenceNumber)
+    if source == ssrc, newest >= 0 {
+      let step = sequenceNumber &- UInt16(truncatingIfNeeded: newest)
+      guard step > 0, step < 0x8000 else { return nil }
+      index = newest + Int64(step)
+    }
+    guard index < Int64(1) << 48 else { return nil }
+    let isSealed = media.seal(
+      &datagram,
+      SRTPPacket.media(header: header, end: length, index: index),
+      SRTPCipher.Nonce(ssrc: source, index: index),
+      tagAt: length
+    )
+    guard isSealed else { return nil }
+    ssrc = source
+    newest = index
+    return length + media.tagLength
+  }
+
+  @_noAllocation @_noLocks
+  private mutating func protectControl(_ datagram: inout ByteBuffer, _ length: Int) -> Int? {
+    guard nextControl <= SRTPPacket.lastControlIndex else { return nil }
+    let index = nextControl
+    let word = index | SRTPPacket.encryptedFlag
+    let tagLength = control.tagLength
+    let isSealed = control.seal(
+      &datagram,
+      SRTPPacket.control(end: length, word: word),
+      SRTPCipher.Nonce(ssrc: SRTPPacket.uint32(datagram, at: 4), index: Int64(index)),
+      tagAt: tagBeforeWord ? length : length + 4
+    )
+    guard isSealed else { return nil }
+    SRTPPacket.write(word, to: &datagram, at: tagBeforeWord ? length + tagLength : length)
+    nextControl += 1
+    return length + tagLength + 4
+  }
+}

@@ -1,0 +1,52 @@
+import MediaCore
+import Synchronization
+
+/// The keys of a call at work, from the handshake to the call's end, whichever streams use them
+/// meanwhile.
+///
+/// What was received before a hold is not received again after it, so the session outlives the
+/// streams. Each stream has its transport take the session and leave it; a stream that is made
+/// before the one before it has ended sends and hears nothing until then.
+///
+/// **Thread safety:** made on one thread; `Lease` hands it to one voice thread at a time.
+// SAFETY: the state belongs to whoever took the session, and the atomic flag lets one do so.
+@safe
+public final class SRTPSession: @unchecked Sendable {
+  /// The profile in use.
+  public let profile: SRTPProfile
+
+  private let isTaken = Atomic<Bool>(false)
+  // SAFETY: whoever took the session uses them, and neither calls back into it.
+  @safe @exclusivity(unchecked) var sender: SRTPSender
+  @safe @exclusivity(unchecked) var receiver: SRTPReceiver
+  /// The last datagrams of the handshake, to be sent again if the far side has lost them.
+  let lastFlight: FixedArray<UInt8>
+  /// Their lengths, and 0 at the end.
+  let lastFlightLengths: FixedArray<Int>
+
+  /// A session that has sent and received nothing.
+  ///
+  /// - Parameters:
+  ///   - keys: what the handshake has agreed on.
+  ///   - lastFlight: the datagrams that this side ended the handshake with, if the far side had to
+  ///     answer none of them: it may have lost them.
+  /// - Throws: `SRTPError.outOfMemory`.
+  package init(_ keys: SRTPKeys, lastFlight: [[UInt8]] = []) throws(SRTPError) {
+    let sender = try SRTPSender(keys.profile, keys.local)
+    let receiver = try SRTPReceiver(keys.profile, keys.remote)
+    profile = keys.profile
+    self.sender = sender
+    self.receiver = receiver
+    self.lastFlight = ByteBuffer(lastFlight.flatMap { $0 } + [0])
+    lastFlightLengths = FixedArray(lastFlight.map(\.count) + [0])
+  }
+
+  /// True if the caller has the state to itself from now on, until it calls `leave`.
+  func take() -> Bool {
+    isTaken.compareExchange(expected: false, desired: true, ordering: .acquiring).exchanged
+  }
+
+  func leave() {
+    isTaken.store(false, ordering: .releasing)
+  }
+}
