@@ -152,6 +152,7 @@ let package = Package(
     system("CDBus", pkgConfig: "dbus-1", apt: "libdbus-1-dev"),
     system("CPcap", pkgConfig: "libpcap", apt: "libpcap-dev"),
     system("CCrypto", pkgConfig: "libcrypto", apt: "libssl-dev"),
+    system("CTLS", pkgConfig: "libssl", apt: "libssl-dev"),
     system("CLinux"),
     module("Foundation", "MediaCore"),
     module("Foundation", "RealTime", ["MediaCore", "CLinux"]),
@@ -191,8 +192,8 @@ let package = Package(
       "Apple",
       "AVFAudio",
       [
-        "MediaCore", "RealTime", "SpeechDSP", "ALSAAudio", "AudioRouting", "DesktopServices",
-        "UDPTransport", "VoiceEngine",
+        "MediaCore", "RealTime", "SpeechDSP", "SRTP", "ALSAAudio", "AudioRouting",
+        "DesktopServices", "UDPTransport", "VoiceEngine",
       ]
     ),
     module("Apple", "AVFoundation", ["AVFAudio"]),
@@ -208,7 +209,8 @@ let package = Package(
     module("Apple", "Intents", ["FoundationAdditions"]),
     module("Apple", "PushKit"),
 
-    module("Phone", "SIPSignalling", ["CLibre"]),
+    module("Phone", "CallSecurity", ["CTLS", "SRTP", "UDPTransport"]),
+    module("Phone", "SIPSignalling", ["CallSecurity", "CLibre"]),
     module(
       "Phone",
       "CallScreen",
@@ -220,9 +222,9 @@ let package = Package(
       "Phone",
       "SidetonePhone",
       [
-        "MediaCore", "RealTime", "RTP", "ALSAAudio", "AudioRouting", "CallKit", "AVFAudio",
-        "EchoServer", "SIPSignalling",
-        "SpeechDSP", "UDPTransport", "VoiceEngine",
+        "MediaCore", "RealTime", "RTP", "ALSAAudio", "AudioRouting", "CallKit", "CallStore",
+        "CallSecurity", "AVFAudio", "EchoServer", "SIPSignalling", "SpeechDSP", "SRTP",
+        "UDPTransport", "VoiceEngine",
       ]
     ),
 
@@ -299,7 +301,8 @@ let package = Package(
     tests("CallKit", ["CallKit", "CallState", "AVFAudio", "ALSAAudio"]),
     tests("Intents", ["FoundationAdditions", "Intents"]),
     tests("PushKit", ["PushKit"]),
-    tests("SIPSignalling", ["SIPSignalling", "CLibre"]),
+    tests("CallSecurity", ["CallSecurity", "MediaCore", "Simulation", "SRTP", "UDPTransport"]),
+    tests("SIPSignalling", ["CallSecurity", "SIPSignalling", "CLibre"]),
     tests(
       "SidetonePhone",
       [

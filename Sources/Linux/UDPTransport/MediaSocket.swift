@@ -12,7 +12,7 @@ public import RealTime
 /// by `connect`, closed by `deinit`. **Thread safety:** one thread at a time; the session makes and
 /// connects it, then the voice thread owns it.
 public struct MediaSocket: PacketTransport, ~Copyable {
-  private let descriptor: CInt
+  let descriptor: CInt
   /// The port that it is bound to.
   public let localPort: UInt16
 

@@ -18,6 +18,14 @@ public struct SocketAddress: Equatable, Sendable, CustomStringConvertible {
     self.storage = storage
   }
 
+  /// The address that the system calls know; nil if it is no IPv4 or IPv6 address.
+  init?(_ storage: AddressStorage) {
+    guard let host = storage.host else { return nil }
+    self.host = host
+    port = storage.port
+    self.storage = storage
+  }
+
   /// The address and port as a URI has them.
   public var description: String {
     host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
@@ -65,6 +73,30 @@ struct AddressStorage: BitwiseCopyable, Sendable {
   var length: socklen_t {
     raw.ss_family == sa_family_t(AF_INET6)
       ? socklen_t(MemoryLayout<sockaddr_in6>.size) : socklen_t(MemoryLayout<sockaddr_in>.size)
+  }
+
+  /// The numeric address; nil if it is of another family.
+  var host: String? {
+    var copy = raw
+    var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
+    let isKnown = unsafe withUnsafePointer(to: &copy) { raw in
+      switch CInt(unsafe raw.pointee.ss_family) {
+      case AF_INET:
+        unsafe raw.withMemoryRebound(to: sockaddr_in.self, capacity: 1) { address in
+          var host = unsafe address.pointee.sin_addr
+          return unsafe inet_ntop(AF_INET, &host, &text, socklen_t(text.count)) != nil
+        }
+      case AF_INET6:
+        unsafe raw.withMemoryRebound(to: sockaddr_in6.self, capacity: 1) { address in
+          var host = unsafe address.pointee.sin6_addr
+          return unsafe inet_ntop(AF_INET6, &host, &text, socklen_t(text.count)) != nil
+        }
+      default:
+        false
+      }
+    }
+    guard isKnown else { return nil }
+    return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
 
   var port: UInt16 {

@@ -1,0 +1,150 @@
+import CTLS
+import SRTP
+
+/// One side of a DTLS handshake (RFC 6347), in memory: datagrams go in and come out.
+///
+/// **Thread safety:** one thread at a time. **Ownership:** it owns OpenSSL's connection.
+@safe
+struct DTLSAssociation: ~Copyable {
+  /// How far it has come.
+  enum Progress: Equatable {
+    case waiting
+    case complete
+    case failed
+  }
+
+  private let ssl: OpaquePointer
+  private let isClient: Bool
+  private(set) var progress = Progress.waiting
+
+  /// The largest datagram that it makes; one of 1,500 bytes with headers has room for it.
+  private static let largestDatagram = 1_200
+  private static let recordHeader = 13
+
+  /// The side that begins, or the one that waits.
+  init(_ identity: Identity, isClient: Bool) throws(IdentityError) {
+    let made = unsafe identity.context.makeAssociation(isClient: isClient)
+    guard let ssl = unsafe made else { throw .cannotBeMade }
+    unsafe self.ssl = ssl
+    self.isClient = isClient
+    if isClient { advance() }
+  }
+
+  deinit {
+    unsafe SSL_free(ssl)
+  }
+
+  /// Takes in a datagram.
+  mutating func receive(_ datagram: [UInt8]) {
+    guard progress != .failed, !datagram.isEmpty,
+      unsafe sec_feed(ssl, datagram, CInt(clamping: datagram.count)) == 1
+    else { return }
+    advance()
+  }
+
+  private mutating func advance() {
+    guard progress == .waiting else { return }
+    switch unsafe sec_step(ssl) {
+    case 0: break
+    case 1: progress = .complete
+    default: progress = .failed
+    }
+  }
+
+  /// Sends the last flight again if it is time to: to be called every 20 ms or so while it waits.
+  mutating func repeatIfDue() {
+    guard progress == .waiting else { return }
+    if unsafe sec_repeat(ssl) < 0 { progress = .failed }
+  }
+
+  /// Encrypts a message to the far side.
+  func send(_ message: [UInt8]) {
+    guard progress == .complete else { return }
+    _ = unsafe sec_write(ssl, message, CInt(clamping: message.count))
+  }
+
+  /// The next message of the far side's, nil if there is none.
+  func nextMessage() -> [UInt8]? {
+    var message = [UInt8](repeating: 0, count: 256)
+    let length = unsafe sec_read(ssl, &message, CInt(message.count))
+    return length > 0 ? Array(message[..<Int(length)]) : nil
+  }
+
+  /// The datagrams to send now.
+  func takeDatagrams() -> [[UInt8]] {
+    var bytes: [UInt8] = []
+    var part = [UInt8](repeating: 0, count: 16_384)
+    while true {
+      let length = unsafe sec_output(ssl, &part, CInt(part.count))
+      guard length > 0 else { break }
+      bytes += part[..<Int(length)]
+    }
+    return Self.datagrams(of: bytes)
+  }
+
+  // The records come one behind the other (RFC 6347 section 4.1); a datagram has whole ones.
+  private static func datagrams(of bytes: [UInt8]) -> [[UInt8]] {
+    var datagrams: [[UInt8]] = []
+    var place = 0
+    while place + recordHeader <= bytes.count {
+      let length = recordHeader + (Int(bytes[place + 11]) << 8 | Int(bytes[place + 12]))
+      let record = bytes[place..<min(place + length, bytes.count)]
+      if let last = datagrams.last, last.count + record.count <= largestDatagram {
+        datagrams[datagrams.count - 1] += record
+      } else {
+        datagrams.append(Array(record))
+      }
+      place += length
+    }
+    return datagrams
+  }
+
+  // MARK: What it has agreed on
+
+  /// The far side's certificate, nil before it has shown one.
+  var peer: (fingerprint: Fingerprint, isLasting: Bool)? {
+    var bytes = [UInt8](repeating: 0, count: 32)
+    var lasts: CInt = 0
+    guard unsafe sec_peer(ssl, &bytes, &lasts) == 1 else { return nil }
+    return Fingerprint(bytes: bytes).map { ($0, lasts != 0) }
+  }
+
+  /// The keys for SRTP (RFC 5764 section 4.2), nil if the sides have no profile in common.
+  var keys: SRTPKeys? {
+    let number = unsafe sec_profile(ssl)
+    guard let profile = SRTPProfile.allCases.first(where: { Int($0.number) == Int(number) }) else {
+      return nil
+    }
+    let (key, salt) = (profile.keyLength, profile.saltLength)
+    var material = [UInt8](repeating: 0, count: 2 * (key + salt))
+    defer { unsafe sec_wipe(&material, material.count) }
+    guard unsafe sec_export(ssl, "EXTRACTOR-dtls_srtp", &material, material.count) == 1 else {
+      return nil
+    }
+    let client = SRTPMasterKey(
+      key: Array(material[..<key]),
+      salt: Array(material[(2 * key)..<(2 * key + salt)]),
+      for: profile
+    )
+    let server = SRTPMasterKey(
+      key: Array(material[key..<(2 * key)]),
+      salt: Array(material[(2 * key + salt)...]),
+      for: profile
+    )
+    guard let client, let server else { return nil }
+    return SRTPKeys(
+      profile: profile,
+      local: isClient ? client : server,
+      remote: isClient ? server : client
+    )
+  }
+
+  /// 32 bytes that only the two sides have, for the words; nil before the handshake is over.
+  var secret: [UInt8]? {
+    var bytes = [UInt8](repeating: 0, count: 32)
+    guard progress == .complete,
+      unsafe sec_export(ssl, "EXPERIMENTAL sidetone words", &bytes, bytes.count) == 1
+    else { return nil }
+    return bytes
+  }
+}

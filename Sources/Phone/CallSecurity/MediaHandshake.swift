@@ -1,0 +1,140 @@
+import SRTP
+package import UDPTransport
+
+/// The handshake of a call (DTLS-SRTP, RFC 5763 and 5764): from the first datagram to keys at work
+/// and words to compare.
+///
+/// The side that waits may be called by anybody before signalling tells whose fingerprint is to be
+/// expected (RFC 5763 section 5); so it keeps a few handshakes, by their sources, until it knows.
+///
+/// Datagrams go in with their sources and come out with their destinations; there is no I/O.
+/// **Thread safety:** one thread at a time.
+package struct MediaHandshake: ~Copyable {
+  /// A datagram on its way.
+  package struct Outgoing: Equatable, Sendable {
+    /// Its bytes.
+    package let bytes: [UInt8]
+    /// Where it goes.
+    package let destination: SocketAddress
+  }
+
+  /// What signalling has told of the far side.
+  package struct Expectation: Equatable, Sendable {
+    /// Its certificate's fingerprint.
+    package let fingerprint: Fingerprint
+    /// True if it exchanges words.
+    package let exchangesWords: Bool
+
+    /// A far side with the given certificate.
+    package init(fingerprint: Fingerprint, exchangesWords: Bool) {
+      self.fingerprint = fingerprint
+      self.exchangesWords = exchangesWords
+    }
+  }
+
+  /// How it stands.
+  package enum State: Sendable {
+    /// Not over, or signalling has not told what to expect.
+    case waiting
+    /// The keys are there.
+    case secured(SecuredMedia)
+    /// There will be no keys, for the given reason.
+    case failed(String)
+  }
+
+  /// How many handshakes are kept, and begun in all: each is a guess for who wants to be taken for
+  /// another (`ShortAuthentication`).
+  private static let capacity = 3
+  /// While there is no answer, messages are sent again so often.
+  package static let repeatNanoseconds: Int64 = 20_000_000
+  private static let ticksBetweenMessages = 3
+
+  private let identity: Identity
+  private let isClient: Bool
+  private var links: [HandshakeLink] = []
+  private var expectation: Expectation?
+  private var outgoing: [Outgoing] = []
+  private var ticks = 0
+  /// How it stands.
+  package private(set) var state = State.waiting
+
+  /// The side that begins, towards an address.
+  package init(_ identity: Identity, towards address: SocketAddress) throws(IdentityError) {
+    self.identity = identity
+    isClient = true
+    links = [try HandshakeLink(identity, isClient: true, to: address)]
+    collect()
+  }
+
+  /// The side that waits to be called.
+  package init(waitingWith identity: Identity) {
+    self.identity = identity
+    isClient = false
+  }
+
+  /// True for the first byte of a datagram of DTLS (RFC 7983 section 7).
+  package static func owns(firstByte: UInt8) -> Bool { (20...63).contains(firstByte) }
+
+  /// Takes in what signalling tells of the far side.
+  package mutating func expect(_ expectation: Expectation) {
+    self.expectation = expectation
+    decide()
+  }
+
+  /// Takes in a datagram.
+  package mutating func receive(_ datagram: MediaSocket.Datagram) {
+    guard let first = datagram.bytes.first, Self.owns(firstByte: first) else { return }
+    // Without memory for one more handshake the far side asks again.
+    if let link = links.first(where: { $0.address == datagram.source }) {
+      link.receive(datagram.bytes)
+    } else if !isClient, links.count < Self.capacity,
+      let link = try? HandshakeLink(identity, isClient: false, to: datagram.source)
+    {
+      link.receive(datagram.bytes)
+      links.append(link)
+    }
+    collect()
+    decide()
+  }
+
+  /// Lets time pass: to be called every `repeatNanoseconds` until it is over.
+  package mutating func tick() {
+    ticks += 1
+    for link in links { link.tick(repeatsMessages: ticks % Self.ticksBetweenMessages == 0) }
+    collect()
+    decide()
+  }
+
+  /// The datagrams to send now.
+  package mutating func takeOutgoing() -> [Outgoing] {
+    defer { outgoing = [] }
+    return outgoing
+  }
+
+  private mutating func collect() {
+    for link in links {
+      outgoing += link.takeDatagrams().map { Outgoing(bytes: $0, destination: link.address) }
+    }
+  }
+
+  private mutating func decide() {
+    guard case .waiting = state, let expectation else { return }
+    if isClient, let link = links.first {
+      if link.hasFailed { return state = .failed("the far side broke the handshake off") }
+      if let peer = link.peer, peer != expectation.fingerprint {
+        return state = .failed("the far side has shown another certificate than it announced")
+      }
+    }
+    for link in links where link.isReady(for: expectation) {
+      do {
+        state = .secured(try link.makeMedia(expectation))
+      } catch {
+        state = .failed("the sides have no cipher for the voice in common")
+      }
+      return
+    }
+    if let link = links.first(where: \.isForged), link.peer == expectation.fingerprint {
+      state = .failed("the far side has changed the number that the words are made of")
+    }
+  }
+}

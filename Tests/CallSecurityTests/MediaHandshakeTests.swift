@@ -1,0 +1,202 @@
+import MediaCore
+import Simulation
+import Testing
+import UDPTransport
+
+@testable import CallSecurity
+@testable import SRTP
+
+/// A caller who waits and a callee who begins, and the path between them.
+private final class Handshakes {
+  let caller: Identity
+  let callee: Identity
+  private var server: MediaHandshake
+  private var client: MediaHandshake
+  private let serverAddress = SocketAddress(host: "192.0.2.1", port: 4_000)
+  private let clientAddress = SocketAddress(host: "192.0.2.2", port: 5_000)
+  private var random: SeededGenerator
+
+  init(seed: UInt64 = 1, caller: Identity? = nil) throws {
+    let own = try caller ?? Identity.make()
+    self.caller = own
+    callee = try Identity.make()
+    server = MediaHandshake(waitingWith: own)
+    client = try MediaHandshake(callee, towards: #require(serverAddress))
+    random = SeededGenerator(seed: seed)
+  }
+
+  func expect(words: Bool = true, ofCallee: Fingerprint? = nil) {
+    server.expect(
+      .init(fingerprint: ofCallee ?? callee.fingerprint, exchangesWords: words)
+    )
+    client.expect(.init(fingerprint: caller.fingerprint, exchangesWords: words))
+  }
+
+  /// Carries datagrams until nothing more is said; a share of them is lost, doubled and swapped.
+  func run(lossShare: Double = 0, rounds: Int = 400) throws {
+    let (from, to) = (try #require(clientAddress), try #require(serverAddress))
+    for _ in 0..<rounds {
+      for datagram in client.takeOutgoing() where !isLost(lossShare) {
+        #expect(datagram.destination == to && datagram.bytes.count <= 1_200)
+        server.receive(.init(bytes: datagram.bytes, source: from))
+      }
+      for datagram in server.takeOutgoing() where !isLost(lossShare) {
+        #expect(datagram.destination == from && datagram.bytes.count <= 1_200)
+        client.receive(.init(bytes: datagram.bytes, source: to))
+      }
+      if isOver { return }
+      pass()
+    }
+  }
+
+  // OpenSSL's pauses are the machine's; what is left of 50 ms is spent here.
+  private func pass() {
+    let clock = ContinuousClock()
+    let end = clock.now.advanced(by: .milliseconds(2))
+    while clock.now < end {}
+    server.tick()
+    client.tick()
+  }
+
+  private func isLost(_ share: Double) -> Bool {
+    share > 0 && Double.random(in: 0..<1, using: &random) < share
+  }
+
+  private var isOver: Bool {
+    if case .waiting = server.state { return false }
+    if case .waiting = client.state { return false }
+    return true
+  }
+
+  var secured: (server: SecuredMedia, client: SecuredMedia)? {
+    guard case .secured(let one) = server.state, case .secured(let other) = client.state else {
+      return nil
+    }
+    return (one, other)
+  }
+
+  var failures: (server: String?, client: String?) {
+    func reason(_ state: MediaHandshake.State) -> String? {
+      if case .failed(let reason) = state { reason } else { nil }
+    }
+    return (reason(server.state), reason(client.state))
+  }
+
+  func feedServer(_ bytes: [UInt8], from port: UInt16) throws {
+    let source = try #require(SocketAddress(host: "192.0.2.66", port: port))
+    server.receive(.init(bytes: bytes, source: source))
+  }
+
+  func takeServerOutgoing() -> [MediaHandshake.Outgoing] { server.takeOutgoing() }
+}
+
+struct MediaHandshakeTests {
+  @Test func bothSidesHaveKeysAndTheSameWords() throws {
+    let handshakes = try Handshakes()
+    handshakes.expect()
+    try handshakes.run()
+    let (server, client) = try #require(handshakes.secured)
+    #expect(server.encryption.profile == .aeadAES128GCM)
+    #expect(server.encryption.words?.count == 4)
+    #expect(server.encryption.words == client.encryption.words)
+    #expect(server.encryption.fingerprint == handshakes.callee.fingerprint)
+    #expect(client.encryption.fingerprint == handshakes.caller.fingerprint)
+    #expect(server.isLasting && client.isLasting)
+    try Self.expectBothWays(server.session, client.session)
+  }
+
+  /// The far side's certificate arrives before signalling says which one it is to be.
+  @Test func aHandshakeMayBeOverBeforeTheAnswer() throws {
+    let handshakes = try Handshakes()
+    try handshakes.run(rounds: 20)
+    #expect(handshakes.secured == nil)
+    handshakes.expect()
+    #expect(handshakes.secured != nil)
+  }
+
+  /// A phone that knows no words has none.
+  @Test func wordsAreNotWaitedForWhereTheFarSideHasNone() throws {
+    let handshakes = try Handshakes()
+    handshakes.expect(words: false)
+    try handshakes.run()
+    #expect(handshakes.secured != nil)
+  }
+
+  /// Each call has words of its own, whoever calls.
+  @Test func twoCallsHaveOtherWords() throws {
+    var seen: Set<[String]> = []
+    let caller = try Identity.make()
+    for _ in 0..<20 {
+      let handshakes = try Handshakes(caller: caller)
+      handshakes.expect()
+      try handshakes.run()
+      seen.insert(try #require(handshakes.secured?.server.encryption.words))
+    }
+    #expect(seen.count == 20)
+  }
+
+  @Test(arguments: 1...12)
+  func lostDatagramsAreSentAgain(seed: UInt64) throws {
+    let handshakes = try Handshakes(seed: seed)
+    handshakes.expect()
+    try handshakes.run(lossShare: 0.3, rounds: 4_000)
+    let (server, client) = try #require(handshakes.secured)
+    #expect(server.encryption.words == client.encryption.words)
+    try Self.expectBothWays(server.session, client.session)
+  }
+
+  @Test func anotherCertificateThanAnnouncedIsRefused() throws {
+    let handshakes = try Handshakes()
+    handshakes.expect(ofCallee: try Identity.make().fingerprint)
+    try handshakes.run(rounds: 20)
+    #expect(handshakes.secured == nil)
+    if case .secured = try Self.state(ofClientExpecting: Identity.make().fingerprint) {
+      Issue.record("the client took another certificate")
+    }
+  }
+
+  private static func state(
+    ofClientExpecting fingerprint: Fingerprint
+  ) throws -> MediaHandshake.State {
+    let address = try #require(SocketAddress(host: "192.0.2.1", port: 4_000))
+    var server = MediaHandshake(waitingWith: try Identity.make())
+    var client = try MediaHandshake(Identity.make(), towards: address)
+    client.expect(.init(fingerprint: fingerprint, exchangesWords: true))
+    for _ in 0..<20 {
+      for datagram in client.takeOutgoing() {
+        server.receive(.init(bytes: datagram.bytes, source: address))
+      }
+      for datagram in server.takeOutgoing() {
+        client.receive(.init(bytes: datagram.bytes, source: address))
+      }
+    }
+    return client.state
+  }
+
+  /// Who floods the port before the call's own handshake takes no more than its share of it, and is
+  /// answered no more than he sends.
+  @Test func strangersAreBounded() throws {
+    let handshakes = try Handshakes()
+    let noise: [[UInt8]] = (0..<200).map { number in
+      [22, 254, 253] + (0..<200).map { UInt8(truncatingIfNeeded: $0 &* number) }
+    }
+    for (number, bytes) in noise.enumerated() {
+      try handshakes.feedServer(bytes, from: UInt16(1_000 + number))
+      try handshakes.feedServer([], from: 1)
+      try handshakes.feedServer([0x80, 96, 0, 1], from: 1)
+    }
+    #expect(handshakes.takeServerOutgoing().isEmpty)
+  }
+
+  /// What one side protects, the other opens.
+  private static func expectBothWays(_ one: SRTPSession, _ other: SRTPSession) throws {
+    for (sender, receiver) in [(one, other), (other, one)] {
+      var datagram = ByteBuffer(repeating: 0, count: 200)
+      for (index, byte) in ([0x80, 96, 0, 5] + [UInt8](repeating: 1, count: 20)).enumerated() {
+        datagram[index] = byte
+      }
+      let protected = try #require(sender.sender.protect(&datagram, length: 24))
+      #expect(receiver.receiver.unprotect(&datagram, length: protected) == 24)
+    }
+  }
+}
