@@ -184,7 +184,10 @@ let package = Package(
     module(
       "Linux",
       "AudioRouting",
-      ["MediaCore", "RealTime", "VoiceEngine", "ALSAAudio", "UDPTransport", "DesktopServices"]
+      [
+        "MediaCore", "RealTime", "SRTP", "VoiceEngine", "ALSAAudio", "UDPTransport",
+        "DesktopServices",
+      ]
     ),
 
     module("Apple", "FoundationAdditions"),
@@ -240,9 +243,8 @@ let package = Package(
       name: "CommandLine",
       dependencies: [
         "MediaCore", "RealTime", "ALSAAudio", "AudioRouting", "AVFAudio", "CallKit", "CallScreen",
-        "CallStore", "Drawing", "SidetonePhone", "Simulation", "SIPSignalling", "SpeechDSP",
-        "UDPTransport",
-        "VoiceEngine", argumentParser, histogram, logging,
+        "CallSecurity", "CallStore", "Drawing", "SidetonePhone", "Simulation", "SIPSignalling",
+        "SpeechDSP", "SRTP", "UDPTransport", "VoiceEngine", argumentParser, histogram, logging,
       ],
       path: "Sources/Tools/CommandLine",
       swiftSettings: strict
@@ -293,8 +295,7 @@ let package = Package(
       "AVFAudio",
       [
         "AVFAudio", "ALSAAudio", "AudioRouting", "BusFixture", "CLinux", "DesktopServices",
-        "MediaCore", "RealTime",
-        "UDPTransport", "VoiceEngine",
+        "MediaCore", "RealTime", "SRTP", "UDPTransport", "VoiceEngine",
       ]
     ),
     tests("CallStore", ["CallStore", grdb]),
@@ -306,8 +307,8 @@ let package = Package(
     tests(
       "SidetonePhone",
       [
-        "ALSAAudio", "AVFAudio", "CallKit", "MediaCore", "SIPSignalling", "SidetonePhone",
-        "Simulation", "UDPTransport", "VoiceEngine", "VoiceStream",
+        "ALSAAudio", "AVFAudio", "CallKit", "CallSecurity", "MediaCore", "SIPSignalling",
+        "SidetonePhone", "Simulation", "SRTP", "UDPTransport", "VoiceEngine", "VoiceStream",
       ]
     ),
     tests(
@@ -322,8 +323,8 @@ let package = Package(
     tests(
       "CommandLine",
       [
-        "CommandLine", "ALSAAudio", "AudioRouting", "CallStore", "SidetonePhone", "SIPSignalling",
-        "SpeechDSP", "VoiceEngine", "VoiceStream", argumentParser,
+        "CommandLine", "ALSAAudio", "AudioRouting", "CallSecurity", "CallStore", "SidetonePhone",
+        "SIPSignalling", "SpeechDSP", "SRTP", "VoiceEngine", "VoiceStream", argumentParser,
       ]
     ),
     .systemLibrary(name: "CTunnel", path: "Tests/CTunnel"),
@@ -337,8 +338,8 @@ let package = Package(
     probe(
       "allocation-probe",
       [
-        "ALSAAudio", "AVFAudio", "CAllocationCounter", "EchoServer", "SpeechDSP", "UDPTransport",
-        "VoiceEngine",
+        "ALSAAudio", "AVFAudio", "CAllocationCounter", "EchoServer", "SpeechDSP", "SRTP",
+        "UDPTransport", "VoiceEngine",
       ]
     ),
     probe("fault-probe", ["ALSAAudio", "AVFAudio", "MediaCore", "RealTime", "VoiceEngine"]),

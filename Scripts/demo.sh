@@ -6,10 +6,9 @@ program=$(realpath "$1")
 folder=${SIDETONE_DEMO_FOLDER:-demo}
 mkdir -p "$folder"
 port=$((20000 + RANDOM % 20000))
-# Neither the user's block list nor the list of recent calls is the demonstration's business.
-XDG_DATA_HOME=$(mktemp -d)
-export XDG_DATA_HOME
-trap 'kill $(jobs -p) 2>/dev/null || true; rm -rf "$XDG_DATA_HOME"' EXIT
+# Each has an identity of its own; the user's lists are not the demonstration's business.
+data=$(mktemp -d)
+trap 'kill $(jobs -p) 2>/dev/null || true; rm -rf "$data"' EXIT
 
 say() { espeak-ng -v "$1" -s 150 -w "$folder/raw.wav" "$3" && sox "$folder/raw.wav" -r 48000 "$2"; }
 say en "$folder/alice-said.wav" "Hello Bob, this is Alice. I am calling from the first process. \
@@ -19,12 +18,12 @@ arrives within a few hundredths of a second, and mine should reach you just as f
 rm -f "$folder/raw.wav"
 
 echo "Bob listens, Alice calls. Both talk at once for 12 seconds."
-"$program" listen --answer --once --listen "127.0.0.1:$port" --user bob \
+XDG_DATA_HOME=$data/bob "$program" listen --answer --once --listen "127.0.0.1:$port" --user bob \
   --capture "file:$folder/bob-said.wav" --playback "file:$folder/bob-heard.wav" \
   >"$folder/bob.log" 2>&1 &
 bob=$!
 for _ in $(seq 50); do grep -q Listening "$folder/bob.log" && break || sleep 0.1; done
-"$program" call "sip:bob@127.0.0.1:$port" --user alice --duration 12 \
+XDG_DATA_HOME=$data/alice "$program" call "sip:bob@127.0.0.1:$port" --user alice --duration 12 \
   --capture "file:$folder/alice-said.wav" --playback "file:$folder/alice-heard.wav" \
   ${SIDETONE_DEMO_OPTIONS:-}
 wait "$bob"

@@ -51,8 +51,8 @@ final class CallNetwork {
 
   private func handle(_ event: SIPEvent) {
     switch event {
-    case .incoming(let dialog, let caller, _, _):
-      incomingCall?(makeConnection(dialog: dialog), caller)
+    case .incoming(let dialog, let caller):
+      incomingCall?(makeConnection(dialog: dialog), caller.address)
     case .ringing(let dialog):
       connection(of: dialog)?.ringing?()
     case .media(let dialog, let media):

@@ -2,6 +2,7 @@ import ALSAAudio
 import AVFAudio
 import CLinux
 import RealTime
+import SRTP
 import Testing
 import UDPTransport
 import VoiceEngine
@@ -19,7 +20,7 @@ struct DigitNewsTests {
     var configuration = StreamConfiguration.opus(ssrc: 1, seed: 2)
     configuration.sendEventPayloadType = 101
     configuration.receiveEventPayloadType = 101
-    stream = try engine.streams.attach(configuration, over: try MediaSocket.toItself())
+    stream = try engine.streams.attach(configuration, over: try SecureTransport(open: .toItself()))
   }
 
   /// Waits for the next news, which are there in ten seconds at most.

@@ -14,8 +14,8 @@ struct FingerprintTests {
   }
 
   @Test(arguments: [
-    "", "AB", "sha-1 AB:CD", "sha-256", "sha-256 AB:CD", "sha-256 " + String(repeating: "G0:", count: 32),
-    "sha-256 " + String(repeating: "00:", count: 32),
+    "", "AB", "sha-1 AB:CD", "sha-256", "sha-256 AB:CD",
+    "sha-256 " + String(repeating: "G0:", count: 32), "sha-256 " + String(repeating: "00:", count: 32),
   ])
   func otherTextIsNone(text: String) {
     #expect(Fingerprint(attribute: text) == nil && Fingerprint(text) == nil)
@@ -29,7 +29,8 @@ struct WordListTests {
     for (place, letter) in one.enumerated() {
       var next = [place + 1]
       for (index, found) in letters.enumerated() {
-        next.append(min(row[index + 1] + 1, next[index] + 1, row[index] + (letter == found ? 0 : 1)))
+        let replaced = row[index] + (letter == found ? 0 : 1)
+        next.append(min(row[index + 1] + 1, next[index] + 1, replaced))
       }
       row = next
     }
@@ -90,7 +91,10 @@ struct IdentityFileTests {
     let folder = Folder()
     _ = try IdentityFile(in: folder.url).load()
     try Data(text.utf8).write(to: folder.file)
-    try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: folder.file.path)
+    try FileManager.default.setAttributes(
+      [.posixPermissions: 0o600],
+      ofItemAtPath: folder.file.path
+    )
     #expect(throws: IdentityError.damagedFile(path: folder.file.path)) {
       try IdentityFile(in: folder.url).load()
     }

@@ -217,7 +217,8 @@ extension CallSessionState.Effect {
   fileprivate var call: UUID? {
     switch self {
     case .answer(let call), .endAndAnswer(let call), .end(let call), .setMuted(let call, _),
-      .setHeld(let call, _), .join(let call, _), .press(let call, _), .limit(let call):
+      .setHeld(let call, _), .join(let call, _), .press(let call, _), .verify(let call),
+      .limit(let call):
       call
     case .summarize: nil
     }

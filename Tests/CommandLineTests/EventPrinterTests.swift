@@ -1,3 +1,4 @@
+import CallSecurity
 import Foundation
 import Testing
 import VoiceEngine
@@ -22,6 +23,7 @@ extension CallStatistics {
       call: call,
       seconds: seconds,
       isMuted: isMuted,
+      protection: .open,
       stream: stream,
       engine: engine,
       isRealTime: true
@@ -149,7 +151,7 @@ struct EventPrinterTests {
     let nothing = EventPrinter.line(
       .example(of: call, seconds: 0) { stream, _ in stream.roundTripNanoseconds = -1 }
     )
-    #expect(nothing.contains("live 0:00") && nothing.contains("rtt - ms"))
+    #expect(nothing.contains("live NOT ENCRYPTED 0:00") && nothing.contains("rtt - ms"))
     #expect(nothing.contains("mic [........]") && nothing.contains("loss 0.0 %"))
     let loud = EventPrinter.line(
       .example(of: call, seconds: 3_725, isMuted: true) { stream, engine in
@@ -160,7 +162,7 @@ struct EventPrinterTests {
         stream.roundTripNanoseconds = 12_340_000
       }
     )
-    #expect(loud.contains("muted 62:05") && loud.contains("mic [########]"))
+    #expect(loud.contains("muted NOT ENCRYPTED 62:05") && loud.contains("mic [########]"))
     #expect(loud.contains("ear [###.....]"), "-24 dB is three steps of six above -48: \(loud)")
     #expect(loud.contains("loss 1.0 %") && loud.contains("rtt 12.3 ms"))
   }

@@ -20,11 +20,11 @@ struct UserAgentTests {
     var bobEvents = bob.events.makeAsyncIterator()
 
     let outgoing = try await alice.invite("sip:bob@\(address)", offer: Self.offer)
-    guard case .incoming(let incoming, _, _, let source) = await bobEvents.next() else {
+    guard case .incoming(let incoming, let caller) = await bobEvents.next() else {
       Issue.record("no call came")
       return
     }
-    #expect(source == "127.0.0.1")
+    #expect(caller.source == "127.0.0.1" && caller.media?.codec == .opus)
     #expect(await aliceEvents.next() == .ringing(outgoing))
     let answer = MediaOffer(
       host: "127.0.0.1",
@@ -68,7 +68,7 @@ struct UserAgentTests {
     var aliceEvents = alice.events.makeAsyncIterator()
     var bobEvents = bob.events.makeAsyncIterator()
     let outgoing = try await alice.invite("sip:bob@\(address)", offer: Self.offer)
-    guard case .incoming(let incoming, _, _, _) = await bobEvents.next() else {
+    guard case .incoming(let incoming, _) = await bobEvents.next() else {
       Issue.record("no call came")
       return
     }
@@ -102,7 +102,7 @@ struct UserAgentTests {
     var offer = Self.offer
     offer.codecs = [.opus]
     let outgoing = try await alice.invite("sip:bob@\(address)", offer: offer)
-    guard case .incoming(let incoming, _, _, _) = await bobEvents.next() else {
+    guard case .incoming(let incoming, _) = await bobEvents.next() else {
       Issue.record("no call came")
       return
     }
@@ -128,11 +128,11 @@ struct UserAgentTests {
     var offer = Self.offer
     offer.host = "127.0.0.2"
     let outgoing = try await bob.invite("sip:alice@\(address)", offer: offer)
-    guard case .incoming(let incoming, let from, _, let source) = await aliceEvents.next() else {
+    guard case .incoming(let incoming, let caller) = await aliceEvents.next() else {
       Issue.record("no call came")
       return
     }
-    #expect(source == "127.0.0.2" && from.contains("127.0.0.2"))
+    #expect(caller.source == "127.0.0.2" && caller.address.contains("127.0.0.2"))
     #expect(await bobEvents.next() == .ringing(outgoing))
     await alice.hangUp(incoming, as: .unavailable)
     guard case .ended(outgoing, .refused(480, _)) = await bobEvents.next() else {
@@ -150,7 +150,7 @@ struct UserAgentTests {
     var bobEvents = bob.events.makeAsyncIterator()
 
     let first = try await alice.invite("sip:bob@\(address)", offer: Self.offer)
-    guard case .incoming(let incoming, _, _, _) = await bobEvents.next() else { return }
+    guard case .incoming(let incoming, _) = await bobEvents.next() else { return }
     #expect(await aliceEvents.next() == .ringing(first))
     await bob.hangUp(incoming)
     guard case .ended(first, .refused(603, _)) = await aliceEvents.next() else {
@@ -159,7 +159,7 @@ struct UserAgentTests {
     }
 
     let second = try await alice.invite("sip:bob@\(address)", offer: Self.offer)
-    guard case .incoming(let cancelled, _, _, _) = await bobEvents.next() else { return }
+    guard case .incoming(let cancelled, _) = await bobEvents.next() else { return }
     #expect(await aliceEvents.next() == .ringing(second))
     await alice.hangUp(second)
     #expect(await bobEvents.next() == .ended(cancelled, .remoteHangUp))

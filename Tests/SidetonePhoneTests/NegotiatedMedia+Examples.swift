@@ -1,4 +1,11 @@
+import CallSecurity
+
 @testable import SIPSignalling
+
+extension SecurityRule {
+  /// A call with somebody unknown.
+  static let unknown = SecurityRule(.preferred, address: "bob@10.0.0.2", record: .unknown)
+}
 
 extension NegotiatedMedia {
   /// Opus with DTMF digits, towards a port of this machine.
@@ -6,7 +13,8 @@ extension NegotiatedMedia {
     port: UInt16 = 9,
     maySend: Bool = true,
     mayReceive: Bool = true,
-    takesDigits: Bool = true
+    takesDigits: Bool = true,
+    encryption: NegotiatedEncryption? = nil
   ) -> NegotiatedMedia {
     NegotiatedMedia(
       codec: .opus,
@@ -25,6 +33,7 @@ extension NegotiatedMedia {
       largestBitrate: nil,
       shortestPacketMilliseconds: nil,
       decodesInBandRedundancy: false,
+      encryption: encryption,
       maySend: maySend,
       mayReceive: mayReceive
     )

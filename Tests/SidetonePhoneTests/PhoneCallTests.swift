@@ -1,4 +1,5 @@
 import CallKit
+import CallSecurity
 import Foundation
 import MediaCore
 import Testing
@@ -16,10 +17,12 @@ struct PhoneCallTests {
     MonotonicInstant(nanoseconds: Int64(count * 1e9))
   }
 
-  private func outgoing() -> PhoneCall { PhoneCall(outgoing: uuid, to: "sip:bob@10.0.0.2") }
+  private func outgoing() -> PhoneCall {
+    PhoneCall(outgoing: uuid, to: "sip:bob@10.0.0.2", .unknown)
+  }
 
   private func incoming() -> PhoneCall {
-    PhoneCall(incoming: uuid, from: "sip:bob@10.0.0.2", sip: sip, ringsUntil: seconds(60))
+    PhoneCall(incoming: uuid, from: "sip:bob@10.0.0.2", sip: sip, ringsUntil: seconds(60), .unknown)
   }
 
   /// A call that was answered at one second and talks.
@@ -46,7 +49,10 @@ struct PhoneCallTests {
     #expect(call.handle(.agreed(.opus()), at: seconds(2)) == [.agree(.opus())])
     #expect(
       call.handle(.established, at: seconds(2))
-        == [.reportConnected, .tell(.connected(uuid, to: "sip:bob@10.0.0.2"))]
+        == [
+          .reportConnected, .tell(.connected(uuid, to: "sip:bob@10.0.0.2")),
+          .tell(.secured(uuid, .open)),
+        ]
     )
     #expect(call.phase == .established(since: seconds(2)))
   }

@@ -93,6 +93,8 @@ struct PhoneControlPropertyTests {
         calls[uuid]?.isReleased = true
       case .reportConnected:
         expect(calls[uuid]?.isConnected == false, "connected twice")
+      case .remember:
+        expect(calls[uuid]?.isConnected == true, "somebody unheard is remembered")
       case .mute, .sendDigits, .setConference, .reportConnecting, .reportEnded:
         break
       }
@@ -173,13 +175,15 @@ struct PhoneControlPropertyTests {
       var call = Observed()
       if Bool.random(using: &generator) {
         calls[uuid] = call
-        control.add(PhoneCall(outgoing: uuid, to: "sip:b@h"))
+        control.add(PhoneCall(outgoing: uuid, to: "sip:b@h", .unknown))
       } else {
         let dialog = makeDialog()
         call.dialog = dialog
         calls[uuid] = call
         let deadline = now.advanced(byNanoseconds: 60_000_000_000)
-        control.add(PhoneCall(incoming: uuid, from: "b", sip: dialog, ringsUntil: deadline))
+        control.add(
+          PhoneCall(incoming: uuid, from: "b", sip: dialog, ringsUntil: deadline, .unknown)
+        )
       }
     }
 

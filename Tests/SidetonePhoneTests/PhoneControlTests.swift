@@ -14,7 +14,7 @@ struct PhoneControlTests {
   private func control() -> PhoneControl {
     var control = PhoneControl(maximumCalls: 3)
     for (number, uuid) in uuids.enumerated() {
-      control.add(PhoneCall(outgoing: uuid, to: "sip:\(number)@10.0.0.2"))
+      control.add(PhoneCall(outgoing: uuid, to: "sip:\(number)@10.0.0.2", .unknown))
       for event: PhoneCallEvent in [.invited(SIPCallID(rawValue: number)), .established] {
         _ = control.handle(event, of: uuid, at: start)
       }

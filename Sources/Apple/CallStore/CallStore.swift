@@ -92,6 +92,7 @@ package final class CallStore: Sendable {
         sql: "ALTER TABLE recent ADD COLUMN can_be_called_back INTEGER NOT NULL DEFAULT 1"
       )
     }
+    migrator.registerMigration("3") { try $0.execute(sql: peerTables) }
     return migrator
   }
 }

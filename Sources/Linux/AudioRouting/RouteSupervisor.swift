@@ -2,6 +2,7 @@ package import ALSAAudio
 import Foundation
 import MediaCore
 package import RealTime
+package import SRTP
 import Synchronization
 package import UDPTransport
 package import VoiceEngine
@@ -16,7 +17,7 @@ package import VoiceEngine
 package final class RouteSupervisor: @unchecked Sendable {
   // SAFETY: what changes is touched on `queue` only.
   private let queue = DispatchQueue(label: "avfaudio.route", qos: .userInteractive)
-  private let engine: VoiceEngine<Headset, MediaSocket>
+  private let engine: VoiceEngine<Headset, SecureTransport<MediaSocket>>
   private let wishes: DeviceWishes
   private let reserved: ReservedCards
   private let onChange: @Sendable (RouteChange) -> Void
@@ -32,7 +33,7 @@ package final class RouteSupervisor: @unchecked Sendable {
 
   /// Keeps `engine`, which signals `alarm` when it loses a side, on what `plan` wishes for.
   package init(
-    _ engine: VoiceEngine<Headset, MediaSocket>,
+    _ engine: VoiceEngine<Headset, SecureTransport<MediaSocket>>,
     plan: RoutePlan,
     wishes: DeviceWishes,
     reserved: ReservedCards,

@@ -20,11 +20,12 @@ extension MediaSocket {
   /// To be watched for datagrams; it stays the socket's.
   package var fileDescriptor: CInt { descriptor }
 
-  /// The first byte of the next datagram, which stays where it is; nil if there is none.
+  /// The first byte of the next datagram, 0 if it is empty, nil if there is none; it stays where it
+  /// is.
   package func peekFirstByte() -> UInt8? {
     var byte: UInt8 = 0
     let length = unsafe recv(descriptor, &byte, 1, CInt(MSG_DONTWAIT) | CInt(MSG_PEEK))
-    return length > 0 ? byte : nil
+    return length >= 0 ? byte : nil
   }
 
   /// The next datagram, nil if there is none.

@@ -6,7 +6,7 @@ import CTLS
 public struct Identity: Sendable {
   /// The hash of the certificate.
   public let fingerprint: Fingerprint
-  /// The key and the certificate as text (RFC 7468). It is secret.
+  /// The key and the certificate as text (RFC 7468), which is secret.
   package let pem: [UInt8]
   let context: DTLSContext
 

@@ -101,8 +101,18 @@ package struct MediaHandshake: ~Copyable {
   package mutating func tick() {
     ticks += 1
     for link in links { link.tick(repeatsMessages: ticks % Self.ticksBetweenMessages == 0) }
+    beginAnew()
     collect()
     decide()
+  }
+
+  // The far side may not have been there yet, or behind a firewall that is open now.
+  private mutating func beginAnew() {
+    // Without memory for another handshake the next tick tries again.
+    guard isClient, let link = links.first, link.hasFailed,
+      let next = try? HandshakeLink(identity, isClient: true, to: link.address)
+    else { return }
+    links = [next]
   }
 
   /// The datagrams to send now.
@@ -120,7 +130,6 @@ package struct MediaHandshake: ~Copyable {
   private mutating func decide() {
     guard case .waiting = state, let expectation else { return }
     if isClient, let link = links.first {
-      if link.hasFailed { return state = .failed("the far side broke the handshake off") }
       if let peer = link.peer, peer != expectation.fingerprint {
         return state = .failed("the far side has shown another certificate than it announced")
       }

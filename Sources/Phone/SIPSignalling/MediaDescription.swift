@@ -1,3 +1,5 @@
+public import CallSecurity
+
 /// A voice codec as SDP names it.
 public enum OfferedCodec: Equatable, Sendable, CaseIterable {
   /// Opus (RFC 7587).
@@ -19,6 +21,39 @@ public enum OfferedCodec: Equatable, Sendable, CaseIterable {
   var clockRate: UInt32 { self == .opus ? 48_000 : 8_000 }
 }
 
+/// The encryption that this side offers: DTLS-SRTP (RFC 5763).
+public struct EncryptionOffer: Equatable, Sendable {
+  /// The certificate that this side will show.
+  package let fingerprint: Fingerprint
+  /// True if the call is to be encrypted or not to be at all; otherwise a phone that knows no
+  /// encryption may answer in the open (RFC 8643).
+  package let isRequired: Bool
+
+  /// An offer to encrypt.
+  public init(fingerprint: Fingerprint, isRequired: Bool) {
+    self.fingerprint = fingerprint
+    self.isRequired = isRequired
+  }
+}
+
+/// The encryption that both sides agreed on.
+public struct NegotiatedEncryption: Equatable, Sendable {
+  /// The side that begins the handshake (RFC 5763 section 5).
+  public enum Beginner: Equatable, Sendable {
+    /// This side.
+    case local
+    /// The far side.
+    case remote
+  }
+
+  /// The certificate that the far side will show.
+  public let fingerprint: Fingerprint
+  /// The side that begins the handshake.
+  public let beginner: Beginner
+  /// True if the far side exchanges words that people compare.
+  public let exchangesWords: Bool
+}
+
 /// What this side offers for the voice of a call.
 public struct MediaOffer: Equatable, Sendable {
   /// The numeric address to receive RTP at.
@@ -33,6 +68,8 @@ public struct MediaOffer: Equatable, Sendable {
   package var usesDiscontinuousTransmission: Bool
   /// True to offer redundant payloads (RFC 2198) with Opus.
   package var offersCopies: Bool
+  /// The encryption to offer, nil for none.
+  package var encryption: EncryptionOffer?
 
   /// An offer of every codec at the given address.
   public init(
@@ -41,7 +78,8 @@ public struct MediaOffer: Equatable, Sendable {
     packetMilliseconds: Int,
     codecs: [OfferedCodec] = [.opus, .pcmu, .pcma],
     usesDiscontinuousTransmission: Bool = false,
-    offersCopies: Bool = true
+    offersCopies: Bool = true,
+    encryption: EncryptionOffer? = nil
   ) {
     self.host = host
     self.port = port
@@ -49,6 +87,7 @@ public struct MediaOffer: Equatable, Sendable {
     self.codecs = codecs
     self.usesDiscontinuousTransmission = usesDiscontinuousTransmission
     self.offersCopies = offersCopies
+    self.encryption = encryption
   }
 }
 
@@ -90,6 +129,8 @@ public struct NegotiatedMedia: Equatable, Sendable {
   public let shortestPacketMilliseconds: Int?
   /// True if the far side decodes in-band redundancy (RFC 7587 `useinbandfec`).
   public let decodesInBandRedundancy: Bool
+  /// The encryption, nil if the far side has none.
+  public let encryption: NegotiatedEncryption?
   /// False while the far side holds the call or only sends.
   public let maySend: Bool
   /// False while the far side holds the call: nothing is to be expected from it.

@@ -89,6 +89,12 @@ final class SIPCall {
     )
   }
 
+  /// What an answer to the caller's offer would agree on, nil if there is none.
+  func preview(_ encryption: EncryptionOffer?) -> NegotiatedMedia? {
+    guard let offer = unsafe remoteOffer else { return nil }
+    return unsafe SessionDescription.preview(offer, encryption: encryption)
+  }
+
   func answer(_ offer: MediaOffer) -> Bool {
     guard !isAnswered, let description = SessionDescription(offer) else { return false }
     self.description = description

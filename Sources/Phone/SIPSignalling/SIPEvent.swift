@@ -44,12 +44,24 @@ public enum SIPRefusal: Equatable, Sendable {
   case unavailable
 }
 
+/// Who calls, and what he offers.
+public struct Caller: Equatable, Sendable {
+  /// The SIP address that he gives himself.
+  public let address: String
+  /// The name that he gives himself, nil for none.
+  public let displayName: String?
+  /// The numeric address that the call came from.
+  public let source: String
+  /// What an answer would agree on, nil if he has offered nothing yet.
+  public let media: NegotiatedMedia?
+}
+
 /// Something that happened.
 public enum SIPEvent: Equatable, Sendable {
   /// The machine has got other addresses: those that are listened at now, with their ports.
   case listening(at: [String])
-  /// A call arrives from the numeric address `source`; 180 Ringing has been sent.
-  case incoming(SIPCallID, from: String, displayName: String?, source: String)
+  /// A call arrives; 180 Ringing has been sent.
+  case incoming(SIPCallID, Caller)
   /// The far side rings.
   case ringing(SIPCallID)
   /// The dialog is confirmed: both sides can talk.

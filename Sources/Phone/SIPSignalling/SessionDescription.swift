@@ -1,3 +1,4 @@
+import CallSecurity
 import CLibre
 import Glibc
 
@@ -8,6 +9,15 @@ import Glibc
 final class SessionDescription {
   private let session: OpaquePointer
   private let media: OpaquePointer
+  private let encryption: EncryptionOffer?
+  /// The side that begins the handshake, once it is agreed on: it stays so for the call.
+  private var beginner: NegotiatedEncryption.Beginner?
+
+  /// The profile of an offer that is to be encrypted or not to be (RFC 5764 section 8).
+  private static let secureProfile = "UDP/TLS/RTP/SAVP"
+  private static let openProfile = "RTP/AVP"
+  /// Tells a far side of our kind that it may exchange words (`ShortAuthentication`).
+  private static let wordsAttribute = "sidetone-words"
 
   /// The payload type for Opus that this side offers: the first dynamic one (RFC 3551).
   private static let opusPayloadType = "96"
@@ -24,10 +34,18 @@ final class SessionDescription {
   init?(_ offer: MediaOffer) {
     var session: OpaquePointer?
     var media: OpaquePointer?
-    let code = unsafe re_description_alloc(&session, &media, offer.host, offer.port)
+    encryption = offer.encryption
+    let code = unsafe re_description_alloc(
+      &session,
+      &media,
+      offer.host,
+      offer.port,
+      offer.encryption?.isRequired == true ? Self.secureProfile : Self.openProfile
+    )
     guard code == 0, let session = unsafe session, let media = unsafe media else { return nil }
     unsafe self.session = session
     unsafe self.media = media
+    _ = unsafe re_description_allow_encryption(media)
     _ = unsafe re_description_set_packet_time(media, UInt32(max(1, offer.packetMilliseconds)))
     for codec in offer.codecs { add(codec, offer) }
     for event in Self.eventPayloadTypes
@@ -88,14 +106,59 @@ final class SessionDescription {
   ///
   /// The caller owns the buffer.
   func encode(asOffer isOffer: Bool) -> UnsafeMutablePointer<mbuf>? {
+    describeEncryption(asOffer: isOffer)
     var buffer: UnsafeMutablePointer<mbuf>?
     guard unsafe sdp_encode(&buffer, session, isOffer) == 0 else { return nil }
     return unsafe buffer
   }
 
+  // An answer has no encryption that the offer had not.
+  private func describeEncryption(asOffer isOffer: Bool) {
+    guard let encryption, isOffer || beginner != nil else { return }
+    let setup = isOffer ? "actpass" : beginner == .local ? "active" : "passive"
+    for (name, value) in [
+      ("fingerprint", encryption.fingerprint.attribute), ("setup", setup),
+      (Self.wordsAttribute, "1"),
+    ] {
+      _ = unsafe re_description_set(media, name, value)
+    }
+  }
+
+  // Nil without encryption; the far side's description was taken in.
+  private func negotiatedEncryption(isOffer: Bool) -> NegotiatedEncryption? {
+    guard encryption != nil, let text = attribute("fingerprint", orOfSession: true),
+      let fingerprint = Fingerprint(attribute: text)
+    else { return nil }
+    // The side that answers begins, as RFC 5763 section 5 recommends.
+    let setup = attribute("setup", orOfSession: true) ?? (isOffer ? "actpass" : "active")
+    let beginner: NegotiatedEncryption.Beginner =
+      beginner ?? (setup == "active" ? .remote : .local)
+    return NegotiatedEncryption(
+      fingerprint: fingerprint,
+      beginner: beginner,
+      exchangesWords: attribute(Self.wordsAttribute) != nil
+    )
+  }
+
   /// Makes the next offer name every codec again, as one that the far side asks for.
   func offerAllCodecs() {
     unsafe re_description_offer_all(media)
+  }
+
+  /// What an answer to an offer would agree on, nil if it makes no sense to this side.
+  static func preview(
+    _ body: UnsafeMutablePointer<mbuf>,
+    encryption: EncryptionOffer?
+  ) -> NegotiatedMedia? {
+    let offer = MediaOffer(
+      host: "127.0.0.1",
+      port: 9,
+      packetMilliseconds: 10,
+      encryption: encryption
+    )
+    let start = unsafe body.pointee.pos
+    defer { unsafe body.pointee.pos = start }
+    return unsafe SessionDescription(offer)?.negotiate(with: body, isOffer: true)
   }
 
   /// Takes in the far side's description; nil if the two have no codec in common, and then what was
@@ -141,6 +204,11 @@ final class SessionDescription {
     let parameters = unsafe format.pointee.params.map { unsafe String(cString: $0) } ?? ""
     let isMultiplexed = attribute("rtcp-mux") != nil
     if isOffer && !isMultiplexed { unsafe re_description_forbid_multiplexing(media) }
+    let encryption = negotiatedEncryption(isOffer: isOffer)
+    // A profile that asks for encryption in a way that this side does not know.
+    if encryption == nil, unsafe re_description_is_secure(media) { return nil }
+    if encryption == nil, self.encryption?.isRequired == true { return nil }
+    beginner = encryption?.beginner
     let control = isMultiplexed ? address : remoteAddress(isControl: true) ?? address
     let direction = unsafe sdp_media_dir(media)
     // An address of zeros is the older way to hold (RFC 3264 section 8.4).
@@ -162,6 +230,7 @@ final class SessionDescription {
       largestBitrate: Self.number(named: "maxaveragebitrate", in: parameters),
       shortestPacketMilliseconds: Self.number(named: "minptime", in: parameters),
       decodesInBandRedundancy: parameters.contains("useinbandfec=1"),
+      encryption: encryption,
       maySend: !isHeld && (direction == SDP_SENDRECV || direction == SDP_SENDONLY),
       mayReceive: !isHeld && (direction == SDP_SENDRECV || direction == SDP_RECVONLY)
     )
@@ -175,8 +244,11 @@ final class SessionDescription {
     return nil
   }
 
-  private func attribute(_ name: String) -> String? {
-    unsafe sdp_media_rattr(media, name).map { unsafe String(cString: $0) }
+  private func attribute(_ name: String, orOfSession isOfSession: Bool = false) -> String? {
+    let value =
+      isOfSession
+      ? unsafe sdp_media_session_rattr(media, session, name) : unsafe sdp_media_rattr(media, name)
+    return unsafe value.map { unsafe String(cString: $0) }
   }
 
   private func remoteAddress(isControl: Bool) -> (host: String, port: UInt16)? {

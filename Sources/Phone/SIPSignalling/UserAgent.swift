@@ -43,6 +43,7 @@ public actor UserAgent {
   private var nextCallNumber = 1
   private var stopWaiters: [CheckedContinuation<Void, Never>] = []
   private var isStopping = false
+  private var encryption: EncryptionOffer?
 
   /// libre's event loop.
   public nonisolated var unownedExecutor: UnownedSerialExecutor {
@@ -60,8 +61,10 @@ public actor UserAgent {
   /// Binds the addresses and returns them with the port in use, to be shown.
   ///
   /// Where every address of the machine is listened at, those that come later are as well
-  /// (`SIPEvent.listening`).
-  public func start() throws(SIPError) -> [String] {
+  /// (`SIPEvent.listening`). What callers offer is looked at with `encryption` in mind, which an
+  /// answer may offer them.
+  public func start(offering encryption: EncryptionOffer? = nil) throws(SIPError) -> [String] {
+    self.encryption = encryption
     // Without one, numeric addresses do.
     _ = unsafe re_name_client(&names)
     for host in isEverywhere ? Self.localHosts() : configuration.hosts {
@@ -252,9 +255,12 @@ public actor UserAgent {
     continuation.yield(
       .incoming(
         call.id,
-        from: unsafe String(from.auri),
-        displayName: name.isEmpty ? nil : name,
-        source: String(cStringBytes: source)
+        Caller(
+          address: unsafe String(from.auri),
+          displayName: name.isEmpty ? nil : name,
+          source: String(cStringBytes: source),
+          media: call.preview(encryption)
+        )
       )
     )
   }

@@ -1,7 +1,10 @@
+import CallSecurity
+import CallStore
 import EchoServer
 import Foundation
 import MediaCore
 public import SIPSignalling
+import SRTP
 import UDPTransport
 
 /// Answers everybody at once and says back what they say, for tests from afar and for measuring
@@ -35,8 +38,9 @@ public actor EchoLine {
   private let configuration: PhoneConfiguration
   private let agent: UserAgent
   private let continuation: AsyncStream<Event>.Continuation
-  private var engines: [EchoEngine<MediaSocket>] = []
+  private var engines: [EchoEngine<SecureTransport<MediaSocket>>] = []
   private var calls: [SIPCallID: Call] = [:]
+  private var identity: Identity?
   private var workers: [Task<Void, Never>] = []
 
   /// A line that listens nowhere yet; devices and filters of the configuration are not used.
@@ -61,7 +65,10 @@ public actor EchoLine {
     for _ in 0..<max(1, ProcessInfo.processInfo.activeProcessorCount) {
       engines.append(try EchoEngine(period: SampleRate.voice.frames(inNanoseconds: period)))
     }
-    let addresses = try await agent.start()
+    if configuration.security != .off {
+      identity = try IdentityFile(in: CallStore.defaultFolder).load()
+    }
+    let addresses = try await agent.start(offering: encryption)
     workers = [
       Task { for await event in agent.events { await handle(event) } },
       Task {
@@ -95,8 +102,8 @@ public actor EchoLine {
 
   private func handle(_ event: SIPEvent) async {
     switch event {
-    case .incoming(let id, let from, _, let source):
-      await answer(id, from: from, source: source)
+    case .incoming(let id, let caller):
+      await answer(id, caller)
     case .media(let id, let media):
       agree(id, on: media)
     case .ended(let id, let reason):
@@ -126,7 +133,27 @@ public actor EchoLine {
     continuation.yield(.ended(id, reason: reason))
   }
 
-  private func answer(_ id: SIPCallID, from: String, source: String) async {
+  private var encryption: EncryptionOffer? {
+    identity.map {
+      EncryptionOffer(fingerprint: $0.fingerprint, isRequired: configuration.security == .required)
+    }
+  }
+
+  private func note(_ report: HandshakeReport, of id: SIPCallID) async {
+    guard let call = calls[id] else { return }
+    do {
+      switch report {
+      case .secured(let media): try call.leg.secure(with: media)
+      case .failed(let reason): throw PhoneError(reason)
+      }
+    } catch {
+      await agent.hangUp(id)
+      end(id, reason: "\(error)")
+    }
+  }
+
+  private func answer(_ id: SIPCallID, _ caller: Caller) async {
+    let (from, source) = (caller.address, caller.source)
     guard calls.count < configuration.maximumCalls else {
       await agent.reject(id, code: 486, phrase: "Busy Here")
       return
@@ -135,7 +162,10 @@ public actor EchoLine {
       guard let remote = SocketAddress(host: source, port: 5_060),
         let host = configuration.hosts.first ?? MediaSocket.localAddress(towards: remote)
       else { throw PhoneError("no way to \(source)") }
-      let leg = MediaLeg(configuration, host: host)
+      let leg = MediaLeg(configuration, host: host, identity: identity) { [weak self] report in
+        Task { await self?.note(report, of: id) }
+      }
+      leg.isEncryptionRequired = configuration.security == .required
       try leg.open(portPolicy: .anyPort)
       guard let offer = leg.offer else { throw PhoneError("no RTP port at \(host)") }
       // The voice thread with the fewest calls takes it.

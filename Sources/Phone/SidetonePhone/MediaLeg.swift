@@ -1,7 +1,9 @@
 public import AVFAudio
+public import CallSecurity
 import Foundation
 import RTP
 public import SIPSignalling
+import SRTP
 import UDPTransport
 public import VoiceEngine
 
@@ -18,6 +20,10 @@ public import VoiceEngine
 ///
 /// Agreement and engine may come in either order, and change or go at any time. Each change ends
 /// the stream, which says RTCP BYE, and starts the next one over the same port.
+///
+/// With an identity the media is encrypted as far as the sides agree on it: a handshake runs over
+/// the port while the call rings, `report` tells its outcome, and a stream starts once `secure` has
+/// brought the keys.
 ///
 /// **Life cycle:** `open` binds the port, which is closed with the last reference.
 /// **Thread safety:** one actor or queue owns it. **Ownership:** the engine owns the stream and a
@@ -38,6 +44,12 @@ public final class MediaLeg {
 
   private let configuration: PhoneConfiguration
   private let host: String
+  private let identity: Identity?
+  private let report: @Sendable (HandshakeReport) -> Void
+  private var handshake: HandshakeRunner?
+  private var secured: SecuredMedia?
+  /// Whose keys the handshake is to bring.
+  private var expected: Fingerprint?
   private var socket: MediaSocket?
   private var streams: CallStreams?
   private var agreed: NegotiatedMedia?
@@ -51,12 +63,26 @@ public final class MediaLeg {
   private var digitsReceived: [UInt8] = []
 
   /// Media at a numeric address of this machine; the port is not open yet.
-  public init(_ configuration: PhoneConfiguration, host: String) {
+  ///
+  /// - Parameters:
+  ///   - configuration: how to speak.
+  ///   - host: the numeric address.
+  ///   - identity: what to encrypt with, nil for media in the open.
+  ///   - report: told once of each handshake, on a queue of its own.
+  public init(
+    _ configuration: PhoneConfiguration,
+    host: String,
+    identity: Identity? = nil,
+    report: @escaping @Sendable (HandshakeReport) -> Void = { _ in }
+  ) {
     self.configuration = configuration
     self.host = host
+    self.identity = identity
+    self.report = report
   }
 
   deinit {
+    handshake?.stop()
     detach()
   }
 
@@ -68,21 +94,76 @@ public final class MediaLeg {
   /// none of this machine's.
   public func open(portPolicy: PortPolicy) throws {
     socket = try configuration.openSocket(at: host, portPolicy)
+    if let identity, let socket = try socket?.duplicate() {
+      handshake = HandshakeRunner(waitingWith: identity, over: socket, report)
+    }
     try follow()
   }
 
+  /// True once `open` has bound the port.
+  var isOpen: Bool { socket != nil }
+
+  /// True to offer no call in the open.
+  public var isEncryptionRequired = false
+
   /// What to offer, or to answer an offer with; nil before `open`.
   public var offer: MediaOffer? {
-    (socket?.localPort).map { configuration.offer(host: host, port: $0) }
+    (socket?.localPort).map {
+      configuration.offer(
+        host: host,
+        port: $0,
+        encryption: identity.map {
+          EncryptionOffer(fingerprint: $0.fingerprint, isRequired: isEncryptionRequired)
+        }
+      )
+    }
   }
 
   /// Takes over what the sides have agreed on; nil if what was agreed before is void, as in a hold.
   ///
   /// Throws the engine's or the system's error if the stream cannot start.
   public func agree(_ media: NegotiatedMedia?) throws {
+    if let media { try prepare(for: media) }
+    if media?.encryption != nil, secured == nil { handshake?.limitTime() }
     agreed = media
     // Digits of before the hold would arrive at another time than they were pressed for.
     if media == nil { digitsToSend = [] }
+    try follow()
+  }
+
+  /// Runs the handshake for media that will be agreed on, while the call rings.
+  ///
+  /// Throws if the handshake cannot begin, since memory is out.
+  func prepare(for media: NegotiatedMedia) throws {
+    guard let identity, let encryption = media.encryption, expected != encryption.fingerprint,
+      let remote = SocketAddress(host: media.host, port: media.port)
+    else { return }
+    // Another certificate is another handshake.
+    let isNew = expected != nil
+    expected = encryption.fingerprint
+    secured = nil
+    if isNew || encryption.beginner == .local, let socket = try socket?.duplicate() {
+      handshake?.stop()
+      handshake =
+        encryption.beginner == .local
+        ? try HandshakeRunner(identity, towards: remote, over: socket, report)
+        : HandshakeRunner(waitingWith: identity, over: socket, report)
+    }
+    handshake?.expect(
+      MediaHandshake.Expectation(
+        fingerprint: encryption.fingerprint,
+        exchangesWords: encryption.exchangesWords
+      ),
+      at: remote
+    )
+  }
+
+  /// Takes over the keys that a handshake has brought.
+  ///
+  /// Throws the engine's or the system's error if the stream cannot start.
+  public func secure(with media: SecuredMedia) throws {
+    guard media.encryption.fingerprint == expected else { return }
+    secured = media
     try follow()
   }
 
@@ -109,13 +190,17 @@ public final class MediaLeg {
       streamed = media
       return
     }
+    // Until there are keys, nothing is sent and nothing is heard.
+    if media.encryption != nil, secured == nil { return }
+    handshake?.stop()
+    handshake = nil
     // What arrived during a hold is old; the first words of a new call are not.
     if hasStreamed { socket.discardPending() }
     hasStreamed = true
     socket.connect(to: remote, control: control)
     let stream = try streams.attach(
       configuration.stream(for: media),
-      over: socket,
+      over: Self.transport(socket, media.encryption.flatMap { _ in secured }),
       muteState,
       conference: conference
     )
@@ -123,6 +208,14 @@ public final class MediaLeg {
     streamed = media
     for code in digitsToSend { streams.press(stream, code: code) }
     digitsToSend = []
+  }
+
+  private static func transport(
+    _ socket: consuming MediaSocket,
+    _ secured: SecuredMedia?
+  ) -> SecureTransport<MediaSocket> {
+    guard let secured else { return SecureTransport(open: socket) }
+    return SecureTransport(socket, under: secured.session)
   }
 
   private func detach() {

@@ -52,6 +52,8 @@ extension Phone {
       provider.reportCall(with: uuid, endedAt: nil, reason: reason)
     case .tell(let event):
       continuation.yield(event)
+    case .remember(let address, let fingerprint):
+      await peers.remember(address, fingerprint)
     case .release:
       tellDigits(of: uuid)
       legs[uuid] = nil
@@ -71,8 +73,7 @@ extension Phone {
 
   private func accept(_ sip: SIPCallID, _ uuid: UUID, for action: Delivered?) async {
     do {
-      try legs[uuid]?.open(portPolicy: portPolicy)
-      portPolicy = .anyPort
+      try open(uuid)
     } catch {
       continuation.yield(.error("\(error)"))
       return await handle(.acceptFailed("\(error)"), of: uuid, for: action)
@@ -92,7 +93,7 @@ extension Phone {
     }
   }
 
-  private func change(_ uuid: UUID, _ body: (MediaLeg) throws -> Void) async {
+  func change(_ uuid: UUID, _ body: (MediaLeg) throws -> Void) async {
     guard let leg = legs[uuid] else { return }
     do {
       try body(leg)

@@ -1,5 +1,7 @@
 import AVFAudio
 import CallKit
+import CallSecurity
+import CallStore
 public import Foundation
 import MediaCore
 import RTP
@@ -35,6 +37,7 @@ public actor Phone {
     case system(CallSystemInput)
     case sip(SIPEvent)
     case unreachable(UUID, String)
+    case handshake(UUID, HandshakeReport)
   }
 
   let configuration: PhoneConfiguration
@@ -46,6 +49,8 @@ public actor Phone {
   private let controller = CXCallController()
   private let delegate: PhoneDelegate
   var control: PhoneControl
+  var identity: Identity?
+  var peers = PeerBook(nil)
   var legs: [UUID: MediaLeg] = [:]
   private var workers: [Task<Void, Never>] = []
   /// The first call must have the configured RTP port; later ones may find it in use.
@@ -81,8 +86,10 @@ public actor Phone {
 
   /// Listens for calls.
   ///
-  /// Throws a `SIPError` if an address or port cannot be had.
+  /// Throws a `SIPError` if an address or port cannot be had, or an `IdentityError` if the user's
+  /// identity cannot.
   public func start() async throws {
+    if configuration.security != .off { try await loadIdentity() }
     let session = AVAudioSession.sharedInstance()
     // Another phone's call in this process keeps its devices.
     if session.voiceEngine == nil { session.devices = configuration.devices }
@@ -92,7 +99,14 @@ public actor Phone {
     if let period = configuration.ioBufferDuration {
       try session.setPreferredIOBufferDuration(period)
     }
-    let addresses = try await agent.start()
+    let addresses = try await agent.start(
+      offering: identity.map {
+        EncryptionOffer(
+          fingerprint: $0.fingerprint,
+          isRequired: configuration.security == .required
+        )
+      }
+    )
     routeObservation?.stop()
     routeObservation = RouteObservation { [continuation] in continuation.yield($0) }
     provider.setDelegate(delegate, queue: DispatchQueue(label: "sidetone.phone"))
@@ -113,8 +127,10 @@ public actor Phone {
   @discardableResult
   public func call(_ text: String) async throws -> UUID {
     let (address, remote, localHost) = try await Self.route(to: text)
-    let call = PhoneCall(outgoing: UUID(), to: text)
-    let leg = MediaLeg(configuration, host: localHost)
+    let rule = try await rule(for: address)
+    let call = PhoneCall(outgoing: UUID(), to: text, rule)
+    let leg = makeLeg(call.uuid, host: localHost)
+    leg.isEncryptionRequired = rule.isEncryptionRequired
     try leg.open(portPolicy: portPolicy)
     portPolicy = .anyPort
     legs[call.uuid] = leg
@@ -229,6 +245,7 @@ public actor Phone {
       call: active.uuid,
       seconds: Double(now.nanoseconds(since: active.establishedAt ?? now)) / 1e9,
       isMuted: active.isMuted,
+      protection: active.protection ?? .open,
       stream: stream,
       engine: device,
       isRealTime: engine.scheduling == .realTime
@@ -260,6 +277,11 @@ public actor Phone {
       await handle(event)
     case .unreachable(let uuid, let reason):
       await handle(.unreachable(reason), of: uuid)
+    case .handshake(let uuid, .failed(let reason)):
+      await handle(.mediaFailed(reason), of: uuid)
+    case .handshake(let uuid, .secured(let media)):
+      await handle(.encrypted(media.encryption, isLasting: media.isLasting), of: uuid)
+      await change(uuid) { try $0.secure(with: media) }
     }
   }
 
@@ -289,8 +311,8 @@ public actor Phone {
     switch event {
     case .listening(let addresses):
       continuation.yield(.registered(addresses: addresses))
-    case .incoming(let id, let from, let displayName, let source):
-      await incoming(id, from: from, name: displayName, source: source)
+    case .incoming(let id, let caller):
+      await incoming(id, from: caller)
     case .ringing(let id):
       await handle(.progressed, ofDialog: id)
     case .media(let id, let media):
@@ -313,34 +335,45 @@ public actor Phone {
     await perform(control.handle(event, of: uuid, at: MonotonicClock.now()), for: action)
   }
 
-  private func incoming(
-    _ id: SIPCallID,
-    from address: String,
-    name: String?,
-    source: String
-  ) async {
+  private func incoming(_ id: SIPCallID, from caller: Caller) async {
+    let address = caller.address
     guard control.hasRoom,
-      let remote = SocketAddress(host: source, port: 9),
+      let remote = SocketAddress(host: caller.source, port: 9),
       let localHost = MediaSocket.localAddress(towards: remote)
     else {
       await agent.reject(id, code: 486, phrase: "Busy Here")
       return
     }
+    let rule: SecurityRule
+    do {
+      rule = try await self.rule(for: SIPAddress(address))
+    } catch {
+      continuation.yield(.error("a call from \(address) was refused: \(error)"))
+      return await agent.reject(id, code: 480, phrase: "Temporarily Unavailable")
+    }
+    // Before anybody is disturbed.
+    if let media = caller.media, let refusal = rule.refusal(of: media.encryption?.fingerprint) {
+      continuation.yield(.error("a call was refused: \(refusal)"))
+      return await agent.reject(id, code: 403, phrase: "Identity Not Accepted")
+    }
     let deadline = MonotonicClock.now().advanced(
       byNanoseconds: Int64(provider.configuration.ringDuration * 1e9)
     )
     let uuid = UUID()
-    control.add(PhoneCall(incoming: uuid, from: address, sip: id, ringsUntil: deadline))
-    legs[uuid] = MediaLeg(configuration, host: localHost)
+    control.add(PhoneCall(incoming: uuid, from: address, sip: id, ringsUntil: deadline, rule))
+    let leg = makeLeg(uuid, host: localHost)
+    leg.isEncryptionRequired = rule.isEncryptionRequired
+    legs[uuid] = leg
     let update = CXCallUpdate()
     update.remoteHandle = CXHandle(type: .generic, value: address)
-    if let name { update.localizedCallerName = name }
+    if let name = caller.displayName { update.localizedCallerName = name }
     do {
       try await provider.reportNewIncomingCall(with: uuid, update: update)
       let shown = provider.displayName(of: uuid) ?? address
       let from = shown == address ? address : "\(shown) <\(address)>"
       control.rename(uuid, to: from)
       continuation.yield(.incoming(uuid, from: from))
+      await beginHandshake(uuid, caller.media)
     } catch {
       control.remove(uuid)
       legs[uuid] = nil
@@ -368,6 +401,21 @@ public actor Phone {
         continuation.resume(returning: MediaSocket.resolve(host))
       }
     }
+  }
+
+  private func loadIdentity() async throws {
+    peers = try await PeerBook.ofUser()
+    identity = try await withCheckedThrowingContinuation { continuation in
+      Self.waitingRoom.async {
+        continuation.resume(
+          with: Result { try IdentityFile(in: CallStore.defaultFolder).load() }
+        )
+      }
+    }
+  }
+
+  nonisolated func note(_ report: HandshakeReport, of uuid: UUID) {
+    inboxContinuation.yield(.handshake(uuid, report))
   }
 
   private nonisolated func probe(_ address: SocketAddress, for uuid: UUID) {

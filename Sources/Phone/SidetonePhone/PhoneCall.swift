@@ -1,4 +1,5 @@
 import CallKit
+import CallSecurity
 import Foundation
 import MediaCore
 import SIPSignalling
@@ -18,6 +19,7 @@ import VoiceEngine
 /// | all but `ended` | `perform(.end)`, `signallingEnded`, `mediaFailed` | `ended` |
 /// | all but `ended` | `reset`, `phoneStopped` | `ended` |
 /// | `dialing`, `inviting` without media | `unreachable` | `ended` |
+/// | all but `ended` | media that the rule of encryption refuses | `ended` |
 /// | all but `ended` | a media timeout, a resume without an answer | `ended` |
 ///
 /// Every other event leaves the phase as it is. Nothing comes out of a call that has ended.
@@ -43,6 +45,12 @@ struct PhoneCall: Equatable, Sendable {
     let isClean: Bool
   }
 
+  /// The keys that a handshake has brought.
+  private struct Encrypted: Equatable {
+    let encryption: Encryption
+    let isLasting: Bool
+  }
+
   /// This side's hold, and what is known of the far side's.
   private struct Hold: Equatable {
     var isHeld = false
@@ -53,6 +61,7 @@ struct PhoneCall: Equatable, Sendable {
 
   let uuid: UUID
   let isOutgoing: Bool
+  private let rule: SecurityRule
   /// The far side, as it is shown.
   var remote: String
   /// Nil before an INVITE was sent, and after the dialog has ended.
@@ -62,6 +71,8 @@ struct PhoneCall: Equatable, Sendable {
   /// Calls of one conference hear each other; 0 stands for none.
   var conference = 0
   private var media: NegotiatedMedia?
+  /// Nil before keys are there, and in an open call.
+  private var encrypted: Encrypted?
   private var hold = Hold()
   /// The reason to give when the call system ends the call.
   private var ending: Ending?
@@ -72,7 +83,8 @@ struct PhoneCall: Equatable, Sendable {
   private static let lateAnswerNanoseconds: Int64 = 1_000_000_000
 
   /// An outgoing call, before its start action is performed.
-  init(outgoing uuid: UUID, to remote: String) {
+  init(outgoing uuid: UUID, to remote: String, _ rule: SecurityRule) {
+    self.rule = rule
     self.uuid = uuid
     isOutgoing = true
     self.remote = remote
@@ -84,13 +96,26 @@ struct PhoneCall: Equatable, Sendable {
     incoming uuid: UUID,
     from remote: String,
     sip: SIPCallID,
-    ringsUntil deadline: MonotonicInstant
+    ringsUntil deadline: MonotonicInstant,
+    _ rule: SecurityRule
   ) {
+    self.rule = rule
     self.uuid = uuid
     isOutgoing = false
     self.remote = remote
     self.sip = sip
     phase = .ringing(until: deadline)
+  }
+
+  /// Whether the call can be listened to; nil before that is known.
+  var protection: CallProtection? {
+    if let encrypted {
+      return .encrypted(
+        encrypted.encryption,
+        standing: rule.standing(isLasting: encrypted.isLasting)
+      )
+    }
+    return media != nil && media?.encryption == nil ? .open : nil
   }
 
   /// True while this side holds the call.
@@ -144,6 +169,8 @@ struct PhoneCall: Equatable, Sendable {
       return abandon(reason)
     case .mediaFailed(let reason):
       return abandon(reason)
+    case .encrypted(let encryption, let isLasting):
+      return note(Encrypted(encryption: encryption, isLasting: isLasting))
     case .mediaReported(let statistics):
       let isExpected = media?.mayReceive == true && !hold.isHeldByFarSide
       let timeout = MediaTimeout(statistics, isExpected: isExpected)
@@ -223,9 +250,34 @@ struct PhoneCall: Equatable, Sendable {
     guard phase == .inviting || phase == .answering else { return [] }
     phase = .established(since: now)
     return (isOutgoing ? [.reportConnected] : []) + [.tell(.connected(uuid, to: remote))]
+      + (protection == .open ? [.tell(.secured(uuid, .open))] : []) + remembering
+  }
+
+  // MARK: Encryption
+
+  private mutating func note(_ encrypted: Encrypted) -> [PhoneCallEffect] {
+    self.encrypted = encrypted
+    guard let protection else { return [] }
+    return [.tell(.secured(uuid, protection))] + remembering
+  }
+
+  // Whom the user has called or answered is remembered; a caller who only rang could be anybody.
+  private var remembering: [PhoneCallEffect] {
+    guard establishedAt != nil, let encrypted else { return [] }
+    let identity = encrypted.isLasting ? encrypted.encryption.fingerprint : nil
+    return [.remember(address: rule.address, identity)]
+  }
+
+  // An open call with who may only be encrypted, another identity, or the end of an encryption.
+  private func refusal(of agreed: NegotiatedMedia) -> String? {
+    if let refusal = rule.refusal(of: agreed.encryption?.fingerprint) { return refusal }
+    guard let encrypted else { return nil }
+    return agreed.encryption?.fingerprint == encrypted.encryption.fingerprint
+      ? nil : "the far side wants to go on with another encryption, or none"
   }
 
   private mutating func agree(on agreed: NegotiatedMedia) -> [PhoneCallEffect] {
+    if let refusal = refusal(of: agreed) { return abandon(refusal) }
     let hadMedia = media != nil
     media = agreed
     // While this side holds the call, the direction says nothing about the far side.

@@ -1,4 +1,5 @@
 import CallKit
+import CallSecurity
 import SIPSignalling
 import VoiceEngine
 
@@ -28,8 +29,10 @@ enum PhoneCallEvent: Equatable, Sendable {
   case accepted
   /// The call could not be answered.
   case acceptFailed(String)
-  /// The stream could not start.
+  /// The stream could not start, or its keys could not be agreed on.
   case mediaFailed(String)
+  /// The handshake has brought keys; `isLasting` says whether the far side has an identity.
+  case encrypted(Encryption, isLasting: Bool)
 
   // Signalling.
   /// The far side rings.
@@ -80,6 +83,8 @@ enum PhoneCallEffect: Equatable, Sendable {
   case reportEnded(CXCallEndedReason)
   /// Tell the user.
   case tell(PhoneEvent)
+  /// Remember the far side at an address: encrypted, and its identity if it has one.
+  case remember(address: String, Fingerprint?)
   /// Close the port and forget the call.
   case release
 }

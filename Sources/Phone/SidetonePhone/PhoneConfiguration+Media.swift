@@ -22,14 +22,15 @@ extension PhoneConfiguration {
   }
 
   /// What to offer or answer at an address.
-  func offer(host: String, port: UInt16) -> MediaOffer {
+  func offer(host: String, port: UInt16, encryption: EncryptionOffer? = nil) -> MediaOffer {
     MediaOffer(
       host: host,
       port: port,
       packetMilliseconds: max(1, packetFrames / 48),
       codecs: codecs,
       usesDiscontinuousTransmission: usesDiscontinuousTransmission,
-      offersCopies: usesRedundancy
+      offersCopies: usesRedundancy,
+      encryption: encryption
     )
   }
 

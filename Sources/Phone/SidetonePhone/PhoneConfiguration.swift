@@ -1,4 +1,5 @@
 public import AudioRouting
+public import CallSecurity
 public import SIPSignalling
 public import SpeechDSP
 
@@ -14,6 +15,8 @@ public struct PhoneConfiguration: Equatable, Sendable {
   public var port: UInt16 = 5_060
   /// The port for RTP; 0 for one that the system chooses.
   public var mediaPort: UInt16 = 0
+  /// Whether calls are encrypted.
+  public var security = SecurityPolicy.preferred
   /// The codecs to offer, best first.
   public var codecs: [OfferedCodec] = OfferedCodec.allCases
   /// Frames per packet at 48 kHz: 120, 240, 480, 960, 1920 or 2880.

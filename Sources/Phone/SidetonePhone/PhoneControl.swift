@@ -87,7 +87,8 @@ struct PhoneControl: Sendable {
         Order(call: uuid, effect: .hangUp(sip, as: .declined)), Order(call: uuid, effect: .fail),
       ]
     case .mediaFailed, .progressed, .agreed, .established, .renegotiationFailed, .signallingEnded,
-      .unreachable, .mediaReported, .timePassed, .activationFailed, .reset, .phoneStopped:
+      .unreachable, .encrypted, .mediaReported, .timePassed, .activationFailed, .reset,
+      .phoneStopped:
       []
     }
   }

@@ -1,3 +1,4 @@
+public import CallSecurity
 public import Foundation
 public import VoiceEngine
 
@@ -13,6 +14,10 @@ public enum PhoneEvent: Equatable, Sendable {
   case ringing(UUID)
   /// Both sides can talk.
   case connected(UUID, to: String)
+  /// Whether a call can be listened to on its way is known, perhaps while it rings.
+  case secured(UUID, CallProtection)
+  /// The user has compared the words of a call with the far side's.
+  case verified(UUID)
   /// This side holds a call.
   case held(UUID)
   /// This side has resumed a call.
@@ -54,6 +59,8 @@ public struct CallStatistics: Equatable, Sendable {
   public let seconds: Double
   /// True while silence is sent.
   public let isMuted: Bool
+  /// Whether the call can be listened to on its way.
+  public let protection: CallProtection
   /// The stream's figures.
   public let stream: StreamStatistics
   /// The device's figures.

@@ -35,6 +35,19 @@ package struct SRTPKeys: Equatable, Sendable {
     self.local = local
     self.remote = remote
   }
+
+  /// Random keys for a call to oneself.
+  package static func toItself(_ profile: SRTPProfile) throws(SRTPError) -> SRTPKeys {
+    var bytes = [UInt8](repeating: 0, count: profile.keyLength + profile.saltLength)
+    guard unsafe crypto_random(&bytes, CInt(bytes.count)) == 1 else { throw .outOfMemory }
+    let master = SRTPMasterKey(
+      key: Array(bytes[..<profile.keyLength]),
+      salt: Array(bytes[profile.keyLength...]),
+      for: profile
+    )
+    guard let master else { throw .wrongKeyLength }
+    return SRTPKeys(profile: profile, local: master, remote: master)
+  }
 }
 
 /// The keys that protect the packets of one kind and direction.

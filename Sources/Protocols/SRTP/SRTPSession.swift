@@ -1,6 +1,7 @@
 import MediaCore
 import Synchronization
 
+// SAFETY: the state belongs to whoever took the session, and the atomic flag lets one do so.
 /// The keys of a call at work, from the handshake to the call's end, whichever streams use them
 /// meanwhile.
 ///
@@ -9,7 +10,6 @@ import Synchronization
 /// before the one before it has ended sends and hears nothing until then.
 ///
 /// **Thread safety:** made on one thread; `Lease` hands it to one voice thread at a time.
-// SAFETY: the state belongs to whoever took the session, and the atomic flag lets one do so.
 @safe
 public final class SRTPSession: @unchecked Sendable {
   /// The profile in use.

@@ -7,6 +7,7 @@
 #define OPENSSL_SUPPRESS_DEPRECATED
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
+#include <openssl/rand.h>
 #include <openssl/sha.h>
 #include <string.h>
 
@@ -97,6 +98,8 @@ RT_SAFE static inline void crypto_mac_digest(const struct crypto_mac *mac, const
   SHA1_Update(&hash, code, SHA_DIGEST_LENGTH);
   SHA1_Final(code, &hash);
 }
+
+static inline int crypto_random(uint8_t *bytes, int length) { return RAND_bytes(bytes, length) == 1; }
 
 /* True if the bytes are equal; takes the same time whichever differ. */
 RT_SAFE static inline int crypto_equal(const uint8_t *bytes, const uint8_t *others, size_t length) {

@@ -108,16 +108,32 @@ static inline int re_is_method(const struct sip_msg *message, const char *method
 
 /* A session description with one audio stream at host:port. */
 static inline int re_description_alloc(struct sdp_session **session, struct sdp_media **media,
-                                       const char *host, uint16_t port) {
+                                       const char *host, uint16_t port, const char *profile) {
   struct sa address;
   int code = sa_set_str(&address, host, port);
   if (!code) code = sdp_session_alloc(session, &address);
-  if (!code) code = sdp_media_add(media, *session, "audio", port, "RTP/AVP");
+  if (!code) code = sdp_media_add(media, *session, "audio", port, profile);
   if (!code) code = sdp_media_set_lattr(*media, true, "rtcp-mux", "");
   if (!code) code = sdp_media_set_lattr(*media, true, "rtcp-xr", "pkt-loss-rle");
   /* Without multiplexing the far side's RTCP still comes to the one port that is open. */
   if (!code) sdp_media_set_lport_rtcp(*media, port);
   return code;
+}
+
+/* The profiles of RTP that offers may have: in the open, and keyed by DTLS (RFC 5764 section 8). An answer has the offer's. */
+static inline int re_description_allow_encryption(struct sdp_media *media) {
+  return sdp_media_set_alt_protos(media, 6, "RTP/AVP", "RTP/AVPF", "UDP/TLS/RTP/SAVP",
+                                  "UDP/TLS/RTP/SAVPF", "RTP/SAVP", "RTP/SAVPF");
+}
+
+/* True if the profile in use asks for encryption. */
+static inline bool re_description_is_secure(const struct sdp_media *media) {
+  const char *profile = sdp_media_proto(media);
+  return profile && strstr(profile, "SAVP");
+}
+
+static inline int re_description_set(struct sdp_media *media, const char *name, const char *value) {
+  return sdp_media_set_lattr(media, true, name, "%s", value);
 }
 
 static inline int re_description_set_packet_time(struct sdp_media *media, unsigned milliseconds) {

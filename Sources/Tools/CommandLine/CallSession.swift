@@ -184,6 +184,7 @@ struct CallSession {
       case .setHeld(let call, let isHeld): try await phone.setHeld(call, isHeld)
       case .join(let call, let other): try await phone.join(call, with: other)
       case .press(let call, let digit): try await phone.press(call, digit)
+      case .verify(let call): try await phone.verify(call)
       case .summarize(let statistics): printer.printSummary(statistics)
       case .limit(let call):
         guard let duration else { return }

@@ -28,6 +28,8 @@ struct CallSessionState: Equatable {
     case setHeld(UUID, Bool)
     case join(UUID, with: UUID)
     case press(UUID, String)
+    /// The user says that the words are the same on both sides.
+    case verify(UUID)
     /// Tell of `timeIsUp` once the call has lasted as long as it may.
     case limit(UUID)
     /// Show the figures of a call that has ended.
@@ -140,7 +142,8 @@ struct CallSessionState: Equatable {
       isAudioActive = true
     case .audioDeactivated:
       isAudioActive = false
-    case .registered, .ringing, .error, .heldByFarSide, .resumedByFarSide, .joined, .separated,
+    case .registered, .ringing, .secured, .verified, .error, .heldByFarSide, .resumedByFarSide,
+      .joined, .separated,
       .pressed, .routeChanged, .mediaServicesLost, .mediaServicesReset:
       break
     }
@@ -153,6 +156,8 @@ struct CallSessionState: Equatable {
     case "e": return ringing.map { [.endAndAnswer($0.call)] } ?? []
     case "d": return ringing.map { [.end($0.call)] } ?? []
     case "h", "q": return (active ?? held ?? ringing).map { [.end($0.call)] } ?? []
+    case "v":
+      return (active ?? ringing).map { [.verify($0.call)] } ?? []
     case "m":
       guard let active, active.isConnected else { return [] }
       change(active.call) { $0.isMuted.toggle() }

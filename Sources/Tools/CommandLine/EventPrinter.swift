@@ -1,6 +1,8 @@
+import CallSecurity
 import Foundation
 import MediaCore
 import RealTime
+import SRTP
 import SidetonePhone
 import VoiceEngine
 
@@ -64,6 +66,9 @@ struct EventPrinter {
     case .calling(let call, let to): ["event": "calling", "call": "\(call)", "to": .text(to)]
     case .ringing(let call): ["event": "ringing", "call": "\(call)"]
     case .connected(let call, let to): ["event": "connected", "call": "\(call)", "with": .text(to)]
+    case .secured(let call, let protection):
+      fields(of: protection).merging(["event": "secured", "call": "\(call)"]) { own, _ in own }
+    case .verified(let call): ["event": "verified", "call": "\(call)"]
     case .held(let call): ["event": "held", "call": "\(call)"]
     case .resumed(let call): ["event": "resumed", "call": "\(call)"]
     case .heldByFarSide(let call): ["event": "heldByFarSide", "call": "\(call)"]
@@ -87,6 +92,23 @@ struct EventPrinter {
     }
   }
 
+  private static func fields(of protection: CallProtection) -> [String: JSONValue] {
+    switch protection {
+    case .open:
+      return ["encrypted": .flag(false)]
+    case .encrypted(let encryption, let standing):
+      return [
+        "encrypted": .flag(true),
+        "suite": .text(encryption.profile.name),
+        "keyExchange": "DTLS-SRTP",
+        "fingerprint": .text(encryption.fingerprint.description),
+        "known": .flag(standing == .known || standing == .verified),
+        "verified": .flag(standing == .verified),
+        "words": .text(encryption.words?.joined(separator: " ")),
+      ]
+    }
+  }
+
   /// The figures as JSON, without their time.
   static func fields(of statistics: CallStatistics) -> [String: JSONValue] {
     let stream = statistics.stream
@@ -95,6 +117,7 @@ struct EventPrinter {
       "call": "\(statistics.call)",
       "seconds": rounded(statistics.seconds, 2),
       "muted": .flag(statistics.isMuted),
+      "encrypted": .flag(statistics.protection != .open),
       "packetsSent": .count(stream.packetsSent),
       "packetMs": milliseconds(ofFrames: Int64(stream.packetFrames)),
       "copies": .count(stream.redundancyDepth),
@@ -139,6 +162,8 @@ struct EventPrinter {
     case .ringing: "Ringing ..."
     case .connected(_, let to):
       "Connected with \(to)." + keys("m to mute, o to hold, h to hang up.")
+    case .secured(_, let protection): text(of: protection, namesKeys: namesKeys)
+    case .verified: "Verified: the next calls with this side need no words."
     case .held: "On hold." + keys("o to resume.")
     case .resumed: "Resumed."
     case .heldByFarSide: "The far side holds the call."
@@ -156,6 +181,22 @@ struct EventPrinter {
     }
   }
 
+  private static func text(of protection: CallProtection, namesKeys: Bool) -> String {
+    guard case .encrypted(let encryption, let standing) = protection else {
+      return "Not encrypted: everybody on the way can listen."
+    }
+    let who =
+      switch standing {
+      case .verified: "Encrypted, with the side that you have verified."
+      case .known: "Encrypted, with the same side as before."
+      case .new: "Encrypted, with a side that is new to you."
+      case .temporary: "Encrypted, with a side that cannot be recognized."
+      }
+    guard let words = encryption.words, standing != .verified else { return who }
+    let key = namesKeys && standing != .temporary ? " (v if they are)" : ""
+    return who + " The far side must see the same words: \(words.joined(separator: " "))\(key)."
+  }
+
   // MARK: Figures
 
   /// The live line.
@@ -168,8 +209,9 @@ struct EventPrinter {
       ? "-" : String(format: "%.1f", Double(stream.roundTripNanoseconds) / 1e6)
     let expected = max(1, stream.packetsReceived + stream.packetsLost)
     return String(
-      format: "%@ %@  mic %@  ear %@  loss %.1f %%  jitter %.1f  delay %.1f  rtt %@ ms",
+      format: "%@ %@ %@  mic %@  ear %@  loss %.1f %%  jitter %.1f  delay %.1f  rtt %@ ms",
       statistics.isMuted ? "muted" : "live",
+      statistics.protection == .open ? "NOT ENCRYPTED" : "encrypted",
       time,
       meter(statistics.engine.inputPeak),
       meter(stream.outputPeak),

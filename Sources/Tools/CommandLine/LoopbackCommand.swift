@@ -3,6 +3,7 @@ import AVFAudio
 import ArgumentParser
 import Foundation
 import MediaCore
+import SRTP
 import UDPTransport
 import VoiceEngine
 
@@ -115,7 +116,10 @@ struct LoopbackCommand: AsyncParsableCommand {
     var configuration = voiceOptions.stream
     // What is measured stays the same from the first probe to the last.
     configuration.adaptsPackets = false
-    return try engine.streams.attach(configuration, over: try MediaSocket.toItself())
+    return try engine.streams.attach(
+      configuration,
+      over: SecureTransport(open: MediaSocket.toItself())
+    )
   }
 }
 

@@ -2,6 +2,7 @@ import ALSAAudio
 import AudioRouting
 import AVFAudio
 import ArgumentParser
+import CallSecurity
 import CallStore
 import Foundation
 import RealTime
@@ -327,6 +328,14 @@ struct CallOptions: ParsableArguments {
   )
   var ringer = "default"
 
+  @Option(
+    help: ArgumentHelp(
+      "Encryption: required, preferred (whenever the far side can, always if it ever could) or off.",
+      valueName: "policy"
+    )
+  )
+  var security = SecurityPolicy.preferred
+
   @Flag(help: "Read keys from standard input even if it is no terminal.")
   var keys = false
 
@@ -362,6 +371,7 @@ struct CallOptions: ParsableArguments {
     configuration.user = user
     configuration.displayName = name
     configuration.ringDuration = ringDuration
+    configuration.security = security
   }
 
   /// Host (nil for every address) and port of `--listen`.

@@ -3,16 +3,21 @@ import AVFAudio
 import CAllocationCounter
 import EchoServer
 import Foundation
+import SRTP
 import SpeechDSP
 import UDPTransport
 import VoiceEngine
 
 // allocation-probe [SECONDS]: a call to itself over UDP with every filter on, long enough that its
-// packets become shorter, and beside it an echo server's, and how often the voice threads allocated
-// once they were running. Exit status
-// 1 if it did at all.
+// packets become shorter, and beside it an echo server's, each under a cipher of its own, and how
+// often the voice threads allocated once they were running. Exit status 1 if they did at all.
 
 let seconds = CommandLine.arguments.dropFirst().first.flatMap { Double($0) } ?? 9
+
+/// A path to oneself, encrypted.
+func path(_ profile: SRTPProfile) throws -> SecureTransport<MediaSocket> {
+  SecureTransport(try .toItself(), under: try SRTPSession(.toItself(profile)))
+}
 
 func measure() throws -> (voice: Int, turns: Int64, packets: Int64, packetFrames: Int) {
   let headset = try Headset(capture: .null, playback: .null)
@@ -23,12 +28,12 @@ func measure() throws -> (voice: Int, turns: Int64, packets: Int64, packetFrames
   )
   let engine = try CallEngine(device: headset, settings: EngineSettings(filters: filters))
   defer { engine.stop() }
-  let echo = try EchoEngine<MediaSocket>(period: 480)
+  let echo = try EchoEngine<SecureTransport<MediaSocket>>(period: 480)
   defer { echo.stop() }
-  _ = try echo.streams.attach(.opus(ssrc: 3, seed: 4), over: try MediaSocket.toItself())
+  _ = try echo.streams.attach(.opus(ssrc: 3, seed: 4), over: try path(.aes128CMSHA1Tag80))
   var configuration = StreamConfiguration.opus(ssrc: 1, seed: 2, withCopies: true)
   configuration.adaptsPackets = true
-  let stream = try engine.streams.attach(configuration, over: try MediaSocket.toItself())
+  let stream = try engine.streams.attach(configuration, over: try path(.aeadAES128GCM))
   Thread.sleep(forTimeInterval: 1)
   let before = allocation_counter_voice()
   Thread.sleep(forTimeInterval: seconds)

@@ -1,0 +1,160 @@
+public import CallSecurity
+import Dispatch
+import UDPTransport
+
+/// The outcome of a call's handshake.
+public enum HandshakeReport: Sendable {
+  /// The keys are there.
+  case secured(SecuredMedia)
+  /// There will be none, for the given reason.
+  case failed(String)
+}
+
+/// Runs a call's handshake over its port, until the voice thread has it.
+///
+/// Before there are keys, packets of voice are dropped: nothing could be made of them. Once there
+/// are, the first one stays in the socket for the voice thread.
+///
+/// **Life cycle:** it runs from its initialiser until `stop`. **Thread safety:** every method may be
+/// called from any thread; `report` is called once, on the handshakes' queue.
+// SAFETY: all state is used on the queue alone.
+final class HandshakeRunner: @unchecked Sendable {
+  /// All handshakes of the process: each takes a millisecond or two.
+  private static let queue = DispatchQueue(label: "sidetone.handshake")
+  /// How long the far side may take once the call is answered.
+  private static let patience = DispatchTimeInterval.seconds(10)
+
+  private let socket: MediaSocket
+  private let report: @Sendable (HandshakeReport) -> Void
+  private var handshake: MediaHandshake
+  private var source: (any DispatchSourceRead)?
+  private var timer: (any DispatchSourceTimer)?
+  private var isSecured = false
+  private var isOver = false
+
+  /// The side that waits to be called.
+  convenience init(
+    waitingWith identity: Identity,
+    over socket: consuming MediaSocket,
+    _ report: @escaping @Sendable (HandshakeReport) -> Void
+  ) {
+    self.init(MediaHandshake(waitingWith: identity), over: socket, report)
+  }
+
+  /// The side that begins.
+  convenience init(
+    _ identity: Identity,
+    towards address: SocketAddress,
+    over socket: consuming MediaSocket,
+    _ report: @escaping @Sendable (HandshakeReport) -> Void
+  ) throws {
+    let handshake = try MediaHandshake(identity, towards: address)
+    self.init(handshake, over: socket, report)
+    Self.queue.async { [self] in advance() }
+  }
+
+  private init(
+    _ handshake: consuming MediaHandshake,
+    over socket: consuming MediaSocket,
+    _ report: @escaping @Sendable (HandshakeReport) -> Void
+  ) {
+    let descriptor = socket.fileDescriptor
+    self.handshake = handshake
+    self.socket = socket
+    self.report = report
+    Self.queue.sync {
+      let source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: Self.queue)
+      source.setEventHandler { [weak self] in self?.receive() }
+      // The descriptor has to outlive the source.
+      source.setCancelHandler { withExtendedLifetime(self) {} }
+      source.resume()
+      self.source = source
+    }
+  }
+
+  /// Takes in what signalling tells of the far side; `remote` is where its media is.
+  func expect(_ expectation: MediaHandshake.Expectation, at remote: SocketAddress) {
+    Self.queue.async { [self] in
+      handshake.expect(expectation)
+      // A firewall on our way lets the far side in only after something has left.
+      socket.send([], to: remote)
+      advance()
+    }
+  }
+
+  /// From now on the far side has to come to an end: the call has been answered.
+  func limitTime() {
+    Self.queue.asyncAfter(deadline: .now() + Self.patience) { [weak self] in
+      self?.fail("the far side did not finish the handshake of the encryption")
+    }
+  }
+
+  /// Leaves the port to others; nothing is read from it any more when this returns.
+  func stop() {
+    Self.queue.sync {
+      isOver = true
+      end()
+    }
+  }
+
+  // MARK: On the queue
+
+  private func receive() {
+    while source != nil, let first = socket.peekFirstByte() {
+      if isSecured, !MediaHandshake.owns(firstByte: first) { return endWatching() }
+      guard let datagram = socket.receiveDatagram() else { return }
+      handshake.receive(datagram)
+      advance()
+    }
+  }
+
+  private func advance() {
+    guard !isOver else { return }
+    for datagram in handshake.takeOutgoing() {
+      socket.send(datagram.bytes, to: datagram.destination)
+    }
+    switch handshake.state {
+    case .waiting:
+      startTimer()
+    case .secured(let media):
+      guard !isSecured else { return }
+      isSecured = true
+      timer?.cancel()
+      timer = nil
+      report(.secured(media))
+    case .failed(let reason):
+      fail(reason)
+    }
+  }
+
+  private func fail(_ reason: String) {
+    guard !isSecured, !isOver else { return }
+    isOver = true
+    end()
+    report(.failed(reason))
+  }
+
+  private func startTimer() {
+    guard timer == nil else { return }
+    let timer = DispatchSource.makeTimerSource(queue: Self.queue)
+    let pause = DispatchTimeInterval.nanoseconds(Int(MediaHandshake.repeatNanoseconds))
+    timer.schedule(deadline: .now() + pause, repeating: pause)
+    timer.setEventHandler { [weak self] in
+      self?.handshake.tick()
+      self?.advance()
+    }
+    timer.resume()
+    self.timer = timer
+  }
+
+  private func endWatching() {
+    source?.cancel()
+    source = nil
+  }
+
+  private func end() {
+    endWatching()
+    timer?.cancel()
+    timer = nil
+  }
+}

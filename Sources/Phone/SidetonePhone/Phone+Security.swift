@@ -1,0 +1,65 @@
+import CallSecurity
+import CallStore
+public import Foundation
+import SIPSignalling
+
+/// Whom a phone talks to, and whether anybody else can listen.
+extension Phone {
+  /// The media of a call, which reports its handshake to the phone.
+  func makeLeg(_ uuid: UUID, host: String) -> MediaLeg {
+    MediaLeg(configuration, host: host, identity: identity) { [weak self] report in
+      self?.note(report, of: uuid)
+    }
+  }
+
+  /// Binds the RTP port of a call unless it is bound.
+  func open(_ uuid: UUID) throws {
+    guard let leg = legs[uuid], !leg.isOpen else { return }
+    try leg.open(portPolicy: portPolicy)
+    portPolicy = .anyPort
+  }
+
+  /// Runs the handshake with a caller while the call rings, so that nobody waits for it later.
+  func beginHandshake(_ uuid: UUID, _ media: NegotiatedMedia?) async {
+    guard let media, media.encryption != nil else { return }
+    do {
+      try open(uuid)
+      try legs[uuid]?.prepare(for: media)
+    } catch {
+      // The answer will say so, should there be one.
+      continuation.yield(.error("\(error)"))
+    }
+  }
+
+  /// What a call with an address may be like.
+  ///
+  /// Throws if what is remembered of the far side cannot be read: it might have to be encrypted.
+  func rule(for address: SIPAddress?) async throws -> SecurityRule {
+    let key = address?.peerKey ?? "anonymous"
+    return SecurityRule(
+      configuration.security,
+      address: key,
+      record: try await peers.record(of: key)
+    )
+  }
+
+  /// Notes that the user has compared the words of a call with the far side's, and they are the
+  /// same.
+  ///
+  /// Throws a `PhoneError` if the far side has no identity that lasts.
+  public func verify(_ uuid: UUID) async throws {
+    guard case .encrypted(let encryption, let standing)? = control[uuid]?.protection,
+      encryption.words != nil, standing != .temporary
+    else { throw PhoneError("there are no words to compare in this call") }
+    try await peers.verify(encryption.fingerprint)
+    continuation.yield(.verified(uuid))
+  }
+}
+
+extension SIPAddress {
+  /// By what the far side at this address is remembered: user, host, and a port of its own.
+  var peerKey: String {
+    let host = host.contains(":") ? "[\(host)]" : host.lowercased()
+    return (user.isEmpty ? "" : "\(user)@") + host + (port == 5_060 ? "" : ":\(port)")
+  }
+}

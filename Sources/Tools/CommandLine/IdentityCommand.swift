@@ -1,0 +1,36 @@
+import ArgumentParser
+import CallSecurity
+import CallStore
+
+/// By what others know this user.
+struct IdentityCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "identity",
+    abstract: "Show by what others know you."
+  )
+
+  @Flag(help: "Make a new identity: whoever knows the old one will be warned.")
+  var renew = false
+
+  @Flag(help: "Print as JSON.")
+  var json = false
+
+  func run() throws {
+    let file = IdentityFile(in: CallStore.defaultFolder)
+    let fingerprint: Fingerprint
+    do {
+      fingerprint = try renew ? file.renew().fingerprint : file.load().fingerprint
+    } catch {
+      throw CommandFailure("\(error)")
+    }
+    if json {
+      let fields: [String: JSONValue] = [
+        "fingerprint": .text(fingerprint.description), "words": .text(fingerprint.words),
+      ]
+      if let line = JSONValue.object(fields).line { print(line) }
+      return
+    }
+    print("fingerprint  SHA-256 \(fingerprint)")
+    print("in words     \(fingerprint.words)")
+  }
+}

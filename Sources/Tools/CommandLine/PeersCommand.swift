@@ -1,0 +1,104 @@
+import ArgumentParser
+import CallSecurity
+import CallStore
+import Foundation
+
+/// Whom the user knows by their identities.
+struct PeersCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "peers",
+    abstract: "The identities of far sides that are remembered.",
+    discussion: """
+      The first encrypted call with an address remembers the far side's identity. A later one with \
+      another identity, or in the open, is refused.
+      """,
+    subcommands: [List.self, Name.self, Verify.self, Forget.self],
+    defaultSubcommand: List.self
+  )
+
+  struct List: ParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "List them.")
+
+    @Flag(help: "Print as JSON, one per line.")
+    var json = false
+
+    func run() throws {
+      let store = try CallStore.ofUser()
+      for identity in try store.knownIdentities() {
+        if json { print(Self.fields(of: identity).line ?? "") } else { Self.show(identity) }
+      }
+      for address in try store.addressesWithoutIdentity() where !json {
+        print("\(address): encrypted, without an identity that lasts")
+      }
+    }
+
+    private static func fields(of identity: KnownIdentity) -> JSONValue {
+      .object([
+        "fingerprint": .text(identity.fingerprint),
+        "name": .text(identity.name),
+        "verified": .flag(identity.verified != nil),
+        "addresses": .list(identity.addresses.map { .text($0) }),
+      ])
+    }
+
+    private static func show(_ identity: KnownIdentity) {
+      let name = identity.name.isEmpty ? "" : "\(identity.name): "
+      let state = identity.verified == nil ? "not verified" : "verified"
+      print(Terminal.plain("\(name)\(identity.addresses.joined(separator: ", ")) (\(state))"))
+      print("  SHA-256 \(identity.fingerprint)")
+      if let words = Fingerprint(identity.fingerprint)?.words { print("  \(words)") }
+    }
+  }
+
+  struct Name: ParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "Give one a name.")
+
+    @Argument(help: "An address, or a fingerprint.")
+    var peer: String
+
+    @Argument(help: "The name.")
+    var name: String
+
+    func run() throws {
+      let store = try CallStore.ofUser()
+      _ = try store.setName(of: PeersCommand.fingerprint(of: peer, in: store), to: name)
+    }
+  }
+
+  struct Verify: ParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Note that one is who it seems: you have compared fingerprints or words."
+    )
+
+    @Argument(help: "An address, or a fingerprint.")
+    var peer: String
+
+    func run() throws {
+      let store = try CallStore.ofUser()
+      _ = try store.setVerified(PeersCommand.fingerprint(of: peer, in: store), at: Date())
+    }
+  }
+
+  struct Forget: ParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Accept another identity, or an open call, at an address from now on."
+    )
+
+    @Argument(help: "An address as \"sidetone peers\" shows it.")
+    var address: String
+
+    func run() throws {
+      guard try CallStore.ofUser().forgetPeer(at: address) else {
+        throw CommandFailure("\"\(address)\" is not remembered; \"sidetone peers\" lists who is")
+      }
+    }
+  }
+
+  private static func fingerprint(of peer: String, in store: CallStore) throws -> String {
+    if let fingerprint = Fingerprint(peer) { return fingerprint.description }
+    guard case .identity(let fingerprint, _)? = try store.knownPeer(at: peer) else {
+      throw CommandFailure("\"\(peer)\" is not remembered; \"sidetone peers\" lists who is")
+    }
+    return fingerprint
+  }
+}
