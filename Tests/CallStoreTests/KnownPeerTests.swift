@@ -16,9 +16,9 @@ struct KnownPeerTests {
   @Test func anIdentityIsRememberedByItsAddress() throws {
     defer { try? FileManager.default.removeItem(at: folder) }
     #expect(try store.knownPeer(at: "bob@h") == nil)
-    try store.remember(peerAt: "bob@h", fingerprint: "AA", at: date(1))
-    try store.remember(peerAt: "bob@i", fingerprint: "AA", at: date(2))
-    #expect(try store.knownPeer(at: "bob@h") == .identity("AA", isVerified: false))
+    try store.remember(KnownPeer(fingerprint: "AA"), at: "bob@h", on: date(1))
+    try store.remember(KnownPeer(fingerprint: "AA"), at: "bob@i", on: date(2))
+    #expect(try store.knownPeer(at: "bob@h") == KnownPeer(fingerprint: "AA"))
     let identities = try store.knownIdentities()
     #expect(identities.map(\.addresses) == [["bob@h", "bob@i"]])
     #expect(identities.first?.firstSeen == date(1))
@@ -27,10 +27,10 @@ struct KnownPeerTests {
   /// Only the user accepts another one, by forgetting the first.
   @Test func aRememberedIdentityIsNotReplaced() throws {
     defer { try? FileManager.default.removeItem(at: folder) }
-    try store.remember(peerAt: "bob@h", fingerprint: "AA", at: date(1))
-    try store.remember(peerAt: "bob@h", fingerprint: "BB", at: date(2))
-    try store.remember(peerAt: "bob@h", fingerprint: nil, at: date(3))
-    #expect(try store.knownPeer(at: "bob@h") == .identity("AA", isVerified: false))
+    try store.remember(KnownPeer(fingerprint: "AA"), at: "bob@h", on: date(1))
+    try store.remember(KnownPeer(fingerprint: "BB"), at: "bob@h", on: date(2))
+    try store.remember(KnownPeer(fingerprint: nil), at: "bob@h", on: date(3))
+    #expect(try store.knownPeer(at: "bob@h") == KnownPeer(fingerprint: "AA"))
     #expect(try store.forgetPeer(at: "bob@h"))
     #expect(try !store.forgetPeer(at: "bob@h"))
     #expect(try store.knownPeer(at: "bob@h") == nil && store.knownIdentities().isEmpty)
@@ -38,23 +38,32 @@ struct KnownPeerTests {
 
   @Test func aFarSideWithoutIdentityIsRememberedAsEncrypted() throws {
     defer { try? FileManager.default.removeItem(at: folder) }
-    try store.remember(peerAt: "bob@h", fingerprint: nil, at: date(1))
-    #expect(try store.knownPeer(at: "bob@h") == .encrypted)
+    try store.remember(KnownPeer(fingerprint: nil), at: "bob@h", on: date(1))
+    #expect(try store.knownPeer(at: "bob@h") == KnownPeer(fingerprint: nil))
     #expect(try store.addressesWithoutIdentity() == ["bob@h"])
-    try store.remember(peerAt: "bob@h", fingerprint: "AA", at: date(2))
-    #expect(try store.knownPeer(at: "bob@h") == .identity("AA", isVerified: false))
+    try store.remember(KnownPeer(fingerprint: "AA"), at: "bob@h", on: date(2))
+    #expect(try store.knownPeer(at: "bob@h") == KnownPeer(fingerprint: "AA"))
+  }
+
+  /// Once it was encrypted, the signalling's certificate is not replaced either.
+  @Test func theFirstCertificateOfTheSignallingStays() throws {
+    defer { try? FileManager.default.removeItem(at: folder) }
+    try store.remember(KnownPeer(fingerprint: "AA"), at: "bob@h", on: date(1))
+    try store.remember(KnownPeer(fingerprint: "AA", signalling: "CC"), at: "bob@h", on: date(2))
+    try store.remember(KnownPeer(fingerprint: "AA", signalling: "DD"), at: "bob@h", on: date(3))
+    #expect(try store.knownPeer(at: "bob@h")?.signalling == "CC")
   }
 
   @Test func namesAndVerificationBelongToTheIdentity() throws {
     defer { try? FileManager.default.removeItem(at: folder) }
-    try store.remember(peerAt: "bob@h", fingerprint: "AA", at: date(1))
+    try store.remember(KnownPeer(fingerprint: "AA"), at: "bob@h", on: date(1))
     #expect(try store.setVerified("AA", at: date(5)) && store.setName(of: "AA", to: "Bob"))
     #expect(try !store.setVerified("BB", at: date(5)) && !store.setName(of: "BB", to: "Bob"))
-    try store.remember(peerAt: "bob@i", fingerprint: "AA", at: date(6))
-    #expect(try store.knownPeer(at: "bob@i") == .identity("AA", isVerified: true))
+    try store.remember(KnownPeer(fingerprint: "AA"), at: "bob@i", on: date(6))
+    #expect(try store.knownPeer(at: "bob@i")?.isVerified == true)
     let identity = try #require(store.knownIdentities().first)
     #expect(identity.name == "Bob" && identity.verified == date(5))
     #expect(try store.setVerified("AA", at: nil))
-    #expect(try store.knownPeer(at: "bob@i") == .identity("AA", isVerified: false))
+    #expect(try store.knownPeer(at: "bob@i") == KnownPeer(fingerprint: "AA"))
   }
 }

@@ -6,17 +6,34 @@ struct SIPAddressTests {
   @Test func partsAreTaken() throws {
     let address = try #require(SIPAddress("sip:bob@192.168.1.20:5070;transport=tcp"))
     #expect(address.user == "bob" && address.host == "192.168.1.20" && address.port == 5_070)
-    #expect(address.usesTCP)
-    #expect(address.uri(atNumericHost: "10.0.0.1") == "sip:bob@10.0.0.1:5070;transport=tcp")
+    #expect(address.transport == .tcp)
+    let uri = address.uri(atNumericHost: "10.0.0.1", by: .tcp)
+    #expect(uri == "sip:bob@10.0.0.1:5070;transport=tcp")
   }
 
   @Test func defaultsAreThoseOfTheRFC() throws {
     let address = try #require(SIPAddress("sip:example.org"))
-    #expect(address.user.isEmpty && address.port == 5_060 && !address.usesTCP)
-    #expect(address.uri(atNumericHost: "::1") == "sip:[::1]:5060")
+    #expect(address.user.isEmpty && address.port == 5_060 && address.securePort == 5_061)
+    #expect(address.transport == nil)
+    #expect(address.uri(atNumericHost: "::1", by: .udp) == "sip:[::1]:5060")
+    #expect(address.uri(atNumericHost: "::1", by: .tls) == "sip:[::1]:5061;transport=tls")
   }
 
-  @Test(arguments: ["", "bob", "tel:+123", "sip:", "mailto:bob@example.org"])
+  /// The encrypted port is the one after the open one, unless the address is that of the first.
+  @Test(arguments: [
+    ("sip:bob@h:5070", UInt16(5_071), nil), ("sip:bob@h:5071;transport=tls", 5_071, .tls),
+    ("sips:bob@h", 5_061, .tls), ("sips:bob@h:7000;transport=tcp", 7_000, SIPTransport.tls),
+    ("sip:bob@h:65535", 65_535, nil),
+  ])
+  func encryptedAddressesHaveTheirPort(text: String, port: UInt16, transport: SIPTransport?) throws {
+    let address = try #require(SIPAddress(text))
+    #expect(address.securePort == port && address.transport == transport)
+  }
+
+  @Test(arguments: [
+    "", "bob", "tel:+123", "sip:", "mailto:bob@example.org", "sip:bob@h;transport=pigeon",
+    "sips:bob@h;transport=udp",
+  ])
   func otherTextIsRefused(text: String) {
     #expect(SIPAddress(text) == nil)
   }

@@ -33,7 +33,7 @@ struct CallSecurityRulesTests {
   }
 
   private func rule(
-    _ record: PeerRecord,
+    _ record: PeerRecord?,
     _ policy: SecurityPolicy = .preferred
   ) -> SecurityRule {
     SecurityRule(policy, address: "bob@10.0.0.2", record: record)
@@ -46,7 +46,7 @@ struct CallSecurityRulesTests {
   ) -> (call: PhoneCall, effects: [PhoneCallEffect]) {
     var call = PhoneCall(outgoing: uuid, to: "sip:bob@10.0.0.2", rule)
     _ = call.handle(.perform(.start(uri: "sip:bob@10.0.0.2")), at: now)
-    _ = call.handle(.invited(sip), at: now)
+    _ = call.handle(.invited(sip, by: .udp), at: now)
     let effects = call.handle(.agreed(media(fingerprint)), at: now)
     return (call, effects)
   }
@@ -56,8 +56,8 @@ struct CallSecurityRulesTests {
     return nil
   }
 
-  @Test(arguments: [PeerRecord.unknown, .encrypted])
-  func aNewIdentityIsTakenAndRemembered(record: PeerRecord) {
+  @Test(arguments: [nil, PeerRecord(identity: nil)])
+  func aNewIdentityIsTakenAndRemembered(record: PeerRecord?) {
     var (call, effects) = answered(rule(record), with: bob)
     #expect(effects == [.agree(media(bob))])
     #expect(call.protection == nil)
@@ -71,7 +71,7 @@ struct CallSecurityRulesTests {
 
   /// Keys that come after the answer are told and remembered as well.
   @Test func aLateHandshakeIsRemembered() {
-    var (call, _) = answered(rule(.unknown), with: bob)
+    var (call, _) = answered(rule(nil), with: bob)
     let established = call.handle(.established, at: now)
     #expect(!established.contains { if case .remember = $0 { true } else { false } })
     let effects = call.handle(.encrypted(encryption(bob), isLasting: false), at: now)
@@ -84,7 +84,7 @@ struct CallSecurityRulesTests {
 
   @Test(arguments: [false, true])
   func aKnownIdentityIsRecognized(isVerified: Bool) {
-    let record = PeerRecord.identity(bob, isVerified: isVerified)
+    let record = PeerRecord(identity: bob, isVerified: isVerified)
     var (call, effects) = answered(rule(record), with: bob)
     #expect(effects == [.agree(media(bob))])
     _ = call.handle(.encrypted(encryption(bob), isLasting: true), at: now)
@@ -96,7 +96,7 @@ struct CallSecurityRulesTests {
 
   /// Nothing is agreed on, so that not a sample is sent.
   @Test func anotherIdentityIsRefused() throws {
-    let record = PeerRecord.identity(bob, isVerified: false)
+    let record = PeerRecord(identity: bob)
     let (call, effects) = answered(rule(record), with: mallory)
     #expect(call.phase == .ended)
     #expect(effects.first == .hangUp(sip, as: .declined))
@@ -107,7 +107,7 @@ struct CallSecurityRulesTests {
 
   @Test(arguments: SecurityPolicy.allCases)
   func whoWasEncryptedIsNeverCalledInTheOpen(policy: SecurityPolicy) throws {
-    for record in [PeerRecord.identity(bob, isVerified: false), .encrypted] {
+    for record in [PeerRecord(identity: bob), PeerRecord(identity: nil)] {
       #expect(rule(record, policy).isEncryptionRequired)
       let (call, effects) = answered(rule(record, policy), with: nil)
       #expect(call.phase == .ended)
@@ -118,23 +118,47 @@ struct CallSecurityRulesTests {
 
   @Test func anOldPhoneGetsAnOpenCallUnlessEncryptionIsRequired() {
     for policy in [SecurityPolicy.preferred, .off] {
-      var (call, effects) = answered(rule(.unknown, policy), with: nil)
+      var (call, effects) = answered(rule(nil, policy), with: nil)
       #expect(effects == [.agree(media(nil))] && call.protection == .open)
       #expect(call.handle(.established, at: now).contains(.tell(.secured(uuid, .open))))
     }
-    let (call, effects) = answered(rule(.unknown, .required), with: nil)
+    let (call, effects) = answered(rule(nil, .required), with: nil)
     #expect(call.phase == .ended && reason(effects)?.contains("cannot encrypt") == true)
   }
 
   /// A re-INVITE may not end the encryption, nor change whom the call is with.
   @Test func anEncryptedCallStaysSo() {
     for other in [nil, mallory] {
-      var (call, _) = answered(rule(.unknown), with: bob)
+      var (call, _) = answered(rule(nil), with: bob)
       _ = call.handle(.established, at: now)
       _ = call.handle(.encrypted(encryption(bob), isLasting: true), at: now)
       #expect(call.handle(.agreed(media(bob)), at: now) == [.agree(media(bob))])
       let effects = call.handle(.agreed(media(other)), at: now)
       #expect(call.phase == .ended && reason(effects)?.contains("another encryption") == true)
+    }
+  }
+
+  /// What listens at the port for TLS may be something else: an unknown far side is invited again.
+  @Test func aMissingConnectionIsDoneWithoutWhereItMayBe() throws {
+    let uri = "sip:bob@10.0.0.2"
+    let proof = PeerRecord.Signalling.certificate(bob)
+    let known = PeerRecord(identity: bob, signalling: proof)
+    for (rule, isDoneWithout) in [
+      (rule(nil), true), (rule(PeerRecord(identity: bob)), true), (rule(known), false),
+      (SecurityRule(.preferred, address: "x", record: nil, isSecureSignallingForced: true), false),
+    ] {
+      var call = PhoneCall(outgoing: uuid, to: uri, rule)
+      _ = call.handle(.perform(.start(uri: uri)), at: now)
+      _ = call.handle(.invited(sip, by: .tls), at: now)
+      let effects = call.handle(.signallingEnded(.unreachable("broken")), at: now)
+      guard isDoneWithout else {
+        #expect(call.phase == .ended && reason(effects)?.contains("no encrypted") == true)
+        continue
+      }
+      #expect(effects == [.invite(uri: uri, isOpen: true)])
+      #expect(call.handle(.invited(sip, by: .udp), at: now) == [.fulfill])
+      _ = call.handle(.signallingEnded(.unreachable("broken")), at: now)
+      #expect(call.phase == .ended)
     }
   }
 

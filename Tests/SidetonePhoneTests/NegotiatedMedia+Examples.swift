@@ -4,7 +4,7 @@ import CallSecurity
 
 extension SecurityRule {
   /// A call with somebody unknown.
-  static let unknown = SecurityRule(.preferred, address: "bob@10.0.0.2", record: .unknown)
+  static let unknown = SecurityRule(.preferred, address: "bob@10.0.0.2", record: nil)
 }
 
 extension NegotiatedMedia {

@@ -28,7 +28,7 @@ struct PhoneCallTests {
   /// A call that was answered at one second and talks.
   private func established() -> PhoneCall {
     var call = outgoing()
-    for event: PhoneCallEvent in [.invited(sip), .agreed(.opus()), .established] {
+    for event: PhoneCallEvent in [.invited(sip, by: .udp), .agreed(.opus()), .established] {
       _ = call.handle(event, at: seconds(1))
     }
     return call
@@ -43,8 +43,8 @@ struct PhoneCallTests {
   @Test func anOutgoingCallInvitesRingsAndConnects() {
     var call = outgoing()
     let request = call.handle(.perform(.start(uri: "sip:bob@10.0.0.2")), at: seconds(0))
-    #expect(request == [.invite(uri: "sip:bob@10.0.0.2")])
-    #expect(call.handle(.invited(sip), at: seconds(0)) == [.fulfill])
+    #expect(request == [.invite(uri: "sip:bob@10.0.0.2", isOpen: false)])
+    #expect(call.handle(.invited(sip, by: .udp), at: seconds(0)) == [.fulfill])
     #expect(call.handle(.progressed, at: seconds(1)) == [.reportConnecting, .tell(.ringing(uuid))])
     #expect(call.handle(.agreed(.opus()), at: seconds(2)) == [.agree(.opus())])
     #expect(
@@ -124,7 +124,7 @@ struct PhoneCallTests {
 
   @Test func aRefusedCallIsUnanswered() {
     var call = outgoing()
-    _ = call.handle(.invited(sip), at: seconds(0))
+    _ = call.handle(.invited(sip, by: .udp), at: seconds(0))
     let busy = SIPEndReason.refused(code: 486, phrase: "Busy Here")
     let effects = call.handle(.signallingEnded(busy), at: seconds(1))
     #expect(effects == [.reportEnded(.unanswered)] + ended("busy", isClean: false))
@@ -132,7 +132,7 @@ struct PhoneCallTests {
 
   @Test func anUnreachableHostEndsACallThatHasNoAnswer() {
     var call = outgoing()
-    _ = call.handle(.invited(sip), at: seconds(0))
+    _ = call.handle(.invited(sip, by: .udp), at: seconds(0))
     let effects = call.handle(.unreachable("refused"), at: seconds(1))
     #expect(
       effects == [.hangUp(sip, as: .declined), .reportEnded(.failed)]

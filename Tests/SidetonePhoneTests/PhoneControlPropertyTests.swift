@@ -68,7 +68,7 @@ struct PhoneControlPropertyTests {
         } else {
           let former = calls[uuid]?.dialog
           calls[uuid]?.dialog = dialog
-          handle(.invited(dialog), of: uuid)
+          handle(.invited(dialog, by: .udp), of: uuid)
           if let former { calls[uuid]?.dialog = former }
         }
       case .accept:

@@ -15,7 +15,7 @@ struct PhoneControlTests {
     var control = PhoneControl(maximumCalls: 3)
     for (number, uuid) in uuids.enumerated() {
       control.add(PhoneCall(outgoing: uuid, to: "sip:\(number)@10.0.0.2", .unknown))
-      for event: PhoneCallEvent in [.invited(SIPCallID(rawValue: number)), .established] {
+      for event: PhoneCallEvent in [.invited(SIPCallID(rawValue: number), by: .udp), .established] {
         _ = control.handle(event, of: uuid, at: start)
       }
     }
@@ -75,7 +75,7 @@ struct PhoneControlTests {
   @Test func anInvitationOfACallThatHasEndedIsCancelled() {
     var control = control()
     _ = control.handle(.perform(.end), of: uuids[0], at: start)
-    let late = control.handle(.invited(SIPCallID(rawValue: 9)), of: uuids[0], at: start)
+    let late = control.handle(.invited(SIPCallID(rawValue: 9), by: .udp), of: uuids[0], at: start)
     #expect(late.map(\.effect) == [.hangUp(SIPCallID(rawValue: 9), as: .declined), .fail])
     #expect(control.handle(.perform(.end), of: uuids[0], at: start).map(\.effect) == [.fulfill])
     #expect(control.handle(.perform(.answer), of: uuids[0], at: start).map(\.effect) == [.fail])

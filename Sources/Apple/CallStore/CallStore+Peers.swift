@@ -1,12 +1,21 @@
 package import Foundation
 import GRDB
 
-/// What is remembered of the far side at an address.
-package enum KnownPeer: Equatable, Sendable {
-  /// Its identity's fingerprint as text, and whether the user has compared the words.
-  case identity(String, isVerified: Bool)
-  /// It has been encrypted, with a certificate that does not last.
-  case encrypted
+/// What is remembered of a far side that was encrypted.
+package struct KnownPeer: Equatable, Sendable {
+  /// Its identity's fingerprint as text, nil if its certificates did not last.
+  package var fingerprint: String?
+  /// Whether the user has compared the words.
+  package var isVerified = false
+  /// How its signalling was encrypted, nil if it was not: the certificate's fingerprint as text,
+  /// or nothing if the system's authorities vouched for it.
+  package var signalling: String?
+
+  /// What is to be remembered.
+  package init(fingerprint: String?, signalling: String? = nil) {
+    self.fingerprint = fingerprint
+    self.signalling = signalling
+  }
 }
 
 /// An identity, for lists.
@@ -31,7 +40,7 @@ extension CallStore {
       verified REAL, first_seen REAL NOT NULL
     );
     CREATE TABLE peer (
-      address TEXT PRIMARY KEY, fingerprint TEXT, last_seen REAL NOT NULL
+      address TEXT PRIMARY KEY, fingerprint TEXT, signalling TEXT, last_seen REAL NOT NULL
     );
     CREATE INDEX peer_fingerprint ON peer (fingerprint);
     """
@@ -42,26 +51,26 @@ extension CallStore {
       let row = try Row.fetchOne(
         database,
         sql: """
-          SELECT peer.fingerprint AS fingerprint, verified FROM peer
+          SELECT peer.fingerprint AS fingerprint, signalling, verified FROM peer
           LEFT JOIN identity ON identity.fingerprint = peer.fingerprint WHERE address = ?
           """,
         arguments: [address]
       )
       guard let row else { return nil }
-      guard let fingerprint: String = row["fingerprint"] else { return .encrypted }
-      return .identity(fingerprint, isVerified: row["verified"] as Double? != nil)
+      var peer = KnownPeer(fingerprint: row["fingerprint"], signalling: row["signalling"])
+      peer.isVerified = row["verified"] as Double? != nil
+      return peer
     }
   }
 
-  /// Notes that the far side at an address was encrypted, and the fingerprint of its identity, nil
-  /// if it has none that lasts.
+  /// Notes what was learned of the far side at an address, which was encrypted.
   ///
-  /// An identity that is remembered at the address stays: another one has to be accepted by
-  /// `forgetPeer` first.
-  package func remember(peerAt address: String, fingerprint: String?, at date: Date) throws {
+  /// What is remembered at the address stays: another identity has to be accepted by `forgetPeer`
+  /// first.
+  package func remember(_ peer: KnownPeer, at address: String, on date: Date) throws {
     let seen = date.timeIntervalSince1970
     try database.write { database in
-      if let fingerprint {
+      if let fingerprint = peer.fingerprint {
         try database.execute(
           sql: "INSERT OR IGNORE INTO identity (fingerprint, first_seen) VALUES (?, ?)",
           arguments: [fingerprint, seen]
@@ -69,11 +78,13 @@ extension CallStore {
       }
       try database.execute(
         sql: """
-          INSERT INTO peer (address, fingerprint, last_seen) VALUES (?1, ?2, ?3)
+          INSERT INTO peer (address, fingerprint, signalling, last_seen) VALUES (?, ?, ?, ?)
           ON CONFLICT (address) DO UPDATE SET
-            fingerprint = COALESCE(fingerprint, excluded.fingerprint), last_seen = ?3
+            fingerprint = COALESCE(fingerprint, excluded.fingerprint),
+            signalling = COALESCE(signalling, excluded.signalling),
+            last_seen = excluded.last_seen
           """,
-        arguments: [address, fingerprint, seen]
+        arguments: [address, peer.fingerprint, peer.signalling, seen]
       )
     }
   }

@@ -58,4 +58,15 @@ public protocol PacketTransport: ~Copyable, SendableMetatype {
   /// Sends the first `length` bytes of `datagram` without waiting; a full socket buffer drops it.
   @_noAllocation @_noLocks
   mutating func send(_ datagram: borrowing ByteBuffer, length: Int, isControl: Bool)
+
+  /// Leaves what it shares with other paths: the stream has said goodbye, and the voice thread does
+  /// not use the path any more.
+  @_noAllocation @_noLocks
+  mutating func end()
+}
+
+extension PacketTransport where Self: ~Copyable {
+  /// Does nothing.
+  @_noAllocation @_noLocks
+  public mutating func end() {}
 }

@@ -1,11 +1,37 @@
 import CLinux
 import Glibc
 
-/// Finds out early that a SIP port is closed.
+/// Finds out early whether a SIP port is closed.
 ///
 /// A UDP INVITE to a closed port would otherwise take 32 s to fail (RFC 3261 timer B). The probe is
 /// the keep-alive of RFC 5626 section 3.5.1, which every SIP element ignores or answers.
 package enum ReachabilityProbe {
+  /// True if somebody takes connections at `address`, and says so within `milliseconds`.
+  ///
+  /// Blocks for that long: not for an actor or the voice thread.
+  package static func isConnectable(_ address: SocketAddress, milliseconds: Int) -> Bool {
+    let family = CInt(address.storage.raw.ss_family)
+    let kind =
+      CInt(SOCK_STREAM.rawValue) | CInt(SOCK_CLOEXEC.rawValue) | CInt(SOCK_NONBLOCK.rawValue)
+    let descriptor = socket(family, kind, 0)
+    guard descriptor >= 0 else { return false }
+    defer { close(descriptor) }
+    var storage = address.storage.raw
+    let length = address.storage.length
+    let started = unsafe withUnsafeMutablePointer(to: &storage) { storage in
+      unsafe storage.withMemoryRebound(to: sockaddr.self, capacity: 1) { name in
+        unsafe connect(descriptor, name, length)
+      }
+    }
+    if started == 0 { return true }
+    guard errno == EINPROGRESS else { return false }
+    var waiting = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+    guard unsafe poll(&waiting, 1, CInt(clamping: milliseconds)) > 0 else { return false }
+    var error: CInt = 0
+    var size = socklen_t(MemoryLayout<CInt>.size)
+    return unsafe getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &error, &size) == 0 && error == 0
+  }
+
   /// True if the host at `address` says within `milliseconds` that its port is closed.
   ///
   /// Blocks for that long: not for an actor or the voice thread.

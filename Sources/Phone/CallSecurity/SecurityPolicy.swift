@@ -28,14 +28,29 @@ public enum CallProtection: Equatable, Sendable {
   case encrypted(Encryption, standing: PeerStanding)
 }
 
-/// What is known of a far side before a call.
-package enum PeerRecord: Equatable, Sendable {
-  /// Nothing, or it was never encrypted.
-  case unknown
-  /// It was encrypted, with certificates that did not last.
-  case encrypted
-  /// Its identity.
-  case identity(Fingerprint, isVerified: Bool)
+/// What is remembered of a far side that was encrypted.
+package struct PeerRecord: Equatable, Sendable {
+  /// How its signalling was encrypted.
+  package enum Signalling: Equatable, Sendable {
+    /// With a certificate of this fingerprint.
+    case certificate(Fingerprint)
+    /// With a server's certificate, which the system's authorities vouch for.
+    case authority
+  }
+
+  /// Its identity, nil if its certificates did not last.
+  package let identity: Fingerprint?
+  /// Whether the user has compared the words.
+  package let isVerified: Bool
+  /// Nil if its signalling was in the open.
+  package let signalling: Signalling?
+
+  /// A record with the given fields.
+  package init(identity: Fingerprint?, isVerified: Bool = false, signalling: Signalling? = nil) {
+    self.identity = identity
+    self.isVerified = isVerified
+    self.signalling = signalling
+  }
 }
 
 /// What a call may be like, from the user's policy and what is remembered of the far side.
@@ -45,40 +60,68 @@ package struct SecurityRule: Equatable, Sendable {
   /// The far side's address, as it is remembered.
   package let address: String
   private let policy: SecurityPolicy
-  private let record: PeerRecord
+  private let record: PeerRecord?
+  private let isSecureSignallingForced: Bool
 
-  /// The rule for a call with the far side at `address`.
-  package init(_ policy: SecurityPolicy, address: String, record: PeerRecord) {
+  /// The rule for a call with the far side at `address`, of which `record` is remembered; its
+  /// signalling may have to be encrypted in any case.
+  package init(
+    _ policy: SecurityPolicy,
+    address: String,
+    record: PeerRecord?,
+    isSecureSignallingForced: Bool = false
+  ) {
     self.policy = policy
     self.address = address
     self.record = record
+    self.isSecureSignallingForced = isSecureSignallingForced
   }
 
   /// Why encryption, or an open call with nil, is refused; nil if it is not.
   package func refusal(of fingerprint: Fingerprint?) -> String? {
-    switch (record, fingerprint) {
-    case (.identity(let known, _), .some(let shown)) where known != shown:
-      "the identity of \(address) is not the one that it had before: somebody may be trying to "
-        + "listen in, or it was set up anew. If you know why, accept the new one with: "
-        + "sidetone peers forget \(address)"
-    case (.identity, nil), (.encrypted, nil):
-      "\(address) was encrypted before and is not now: somebody may be trying to listen in. If "
-        + "you know why, allow an open call with: sidetone peers forget \(address)"
-    case (.unknown, nil) where policy == .required:
-      "\(address) cannot encrypt the call, and an open one is not allowed (--security required)"
-    case (.identity, .some), (.encrypted, .some), (.unknown, _):
-      nil
+    if let known = record?.identity, let fingerprint, known != fingerprint {
+      return strangeIdentity
     }
+    if record != nil, fingerprint == nil {
+      return "\(address) was encrypted before and is not now: somebody may be trying to listen in. "
+        + "If you know why, allow an open call with: sidetone peers forget \(address)"
+    }
+    if policy == .required, fingerprint == nil {
+      return "\(address) cannot encrypt the call, and an open one is not allowed "
+        + "(--security required)"
+    }
+    return nil
+  }
+
+  /// What to say of another identity than the remembered one.
+  package var strangeIdentity: String {
+    "the identity of \(address) is not the one that it had before: somebody may be trying to "
+      + "listen in, or it was set up anew. If you know why, accept the new one with: "
+      + "sidetone peers forget \(address)"
+  }
+
+  /// What to say if there is no encrypted connection where there was one.
+  package var missingConnection: String {
+    "there is no encrypted connection to \(address), as there was before: it is not running, or "
+      + "somebody is in the way. If you know why, allow an open one with: "
+      + "sidetone peers forget \(address)"
   }
 
   /// True if no open call is allowed.
   package var isEncryptionRequired: Bool { refusal(of: nil) != nil }
 
+  /// True to look for an encrypted connection first.
+  package var wantsSecureSignalling: Bool { policy != .off || mayNotSignalOpenly }
+
+  /// True if signalling in the open is out of the question.
+  package var mayNotSignalOpenly: Bool { record?.signalling != nil || isSecureSignallingForced }
+
+  /// How the far side's signalling was encrypted before, nil if it was not.
+  package var rememberedSignalling: PeerRecord.Signalling? { record?.signalling }
+
   /// How well the far side is known.
   package func standing(isLasting: Bool) -> PeerStanding {
-    switch record {
-    case .identity(_, let isVerified): isVerified ? .verified : .known
-    case .unknown, .encrypted: isLasting ? .new : .temporary
-    }
+    guard let record, record.identity != nil else { return isLasting ? .new : .temporary }
+    return record.isVerified ? .verified : .known
   }
 }

@@ -6,27 +6,55 @@ package struct SIPAddress: Equatable, Sendable {
   package let user: String
   /// A host name or a numeric address, without brackets.
   package let host: String
-  /// The port, 5060 if none is given.
-  package let port: UInt16
-  /// True if the URI asks for TCP.
-  package let usesTCP: Bool
+  /// The port, nil if none is given.
+  package let givenPort: UInt16?
+  /// The transport that the URI asks for, nil if it leaves the choice.
+  package let transport: SIPTransport?
 
-  /// Parses a URI of the scheme `sip`; nil if it is none.
+  /// Parses a URI of the scheme `sip` or `sips`; nil if it is none, or asks for a transport that is
+  /// not known.
   package init?(_ text: String) {
     var uri = unsafe CLibre.uri()
     // The parts point into the text: they are read while it is in place.
-    let parts = unsafe text.withCString { start -> (String, String, String)? in
+    let parts = unsafe text.withCString { start -> (String, String, String, String)? in
       var whole = unsafe pl(p: start, l: text.utf8.count)
-      guard unsafe uri_decode(&uri, &whole) == 0,
-        unsafe String(uri.scheme).lowercased() == "sip", unsafe uri.host.l > 0
-      else { return nil }
-      return unsafe (String(uri.user), String(uri.host), String(uri.params))
+      guard unsafe uri_decode(&uri, &whole) == 0, unsafe uri.host.l > 0 else { return nil }
+      return unsafe (
+        String(uri.scheme).lowercased(), String(uri.user), String(uri.host), String(uri.params)
+      )
     }
-    guard let (user, host, parameters) = parts else { return nil }
+    guard let (scheme, user, host, parameters) = parts, ["sip", "sips"].contains(scheme) else {
+      return nil
+    }
     self.user = user
     self.host = host
-    port = unsafe uri.port == 0 ? 5_060 : uri.port
-    usesTCP = parameters.lowercased().contains("transport=tcp")
+    givenPort = unsafe uri.port == 0 ? nil : uri.port
+    guard let named = Self.transport(in: parameters.lowercased()) else {
+      transport = scheme == "sips" ? .tls : nil
+      return
+    }
+    // A `sips` URI is encrypted whatever else it says (RFC 3261 section 26.2.2).
+    guard let transport = SIPTransport(rawValue: named), scheme == "sip" || transport != .udp else {
+      return nil
+    }
+    self.transport = scheme == "sips" ? .tls : transport
+  }
+
+  private static func transport(in parameters: String) -> String? {
+    for parameter in parameters.split(separator: ";") {
+      let pair = parameter.split(separator: "=")
+      if pair.count == 2, pair[0] == "transport" { return String(pair[1]) }
+    }
+    return nil
+  }
+
+  /// The port in the open: the given one, or 5060.
+  package var port: UInt16 { givenPort ?? SIPTransport.udp.defaultPort }
+
+  /// The port for TLS: 5061, the given one if the URI asks for TLS, or else the one after it.
+  package var securePort: UInt16 {
+    guard let givenPort else { return SIPTransport.tls.defaultPort }
+    return transport == .tls || givenPort == .max ? givenPort : givenPort + 1
   }
 
   /// A host as URIs write it: an IPv6 address in brackets (RFC 3986 section 3.2.2).
@@ -34,10 +62,12 @@ package struct SIPAddress: Equatable, Sendable {
     host.contains(":") ? "[\(host)]" : host
   }
 
-  /// The URI with a numeric address in place of the host.
-  package func uri(atNumericHost numericHost: String) -> String {
+  /// The URI with a numeric address in place of the host, for a transport.
+  package func uri(atNumericHost numericHost: String, by transport: SIPTransport) -> String {
     let host = Self.literal(numericHost)
     let user = user.isEmpty ? "" : "\(user)@"
-    return "sip:\(user)\(host):\(port)\(usesTCP ? ";transport=tcp" : "")"
+    let port = transport == .tls ? securePort : port
+    let parameter = transport == .udp ? "" : ";transport=\(transport.rawValue)"
+    return "sip:\(user)\(host):\(port)\(parameter)"
   }
 }

@@ -11,12 +11,16 @@ final class SIPCall {
   let id: SIPCallID
   /// What it is signalled by.
   var stack: SIPStack?
+  /// What the far side has to show on connections that are opened for the call.
+  var peer: (expectation: TLSExpectation, host: String?)?
   private unowned let agent: UserAgent
   private var session: OpaquePointer?
   private var description: SessionDescription?
   private var remoteOffer: UnsafeMutablePointer<mbuf>?
   private var isIncoming = false
   private var isEstablished = false
+  /// True once the far side has answered anything.
+  private var isHeardOf = false
   private var isAnswered = false
   private var lacksCodec = false
   private var wantsRenegotiation = false
@@ -31,6 +35,12 @@ final class SIPCall {
     // Releasing an open session sends BYE or CANCEL; libre keeps it until that is done.
     _ = unsafe mem_deref(UnsafeMutableRawPointer(session))
     _ = unsafe mem_deref(remoteOffer)
+  }
+
+  // Requests may open a connection, whose far side has to be the call's.
+  private func sending<Result>(_ body: () -> Result) -> Result {
+    guard let stack else { return body() }
+    return stack.expecting(peer?.expectation, host: peer?.host, body)
   }
 
   private var context: UnsafeMutableRawPointer {
@@ -53,21 +63,23 @@ final class SIPCall {
   ) -> CInt {
     guard let offer = unsafe description?.encode(asOffer: true) else { return ENOMEM }
     defer { _ = unsafe mem_deref(offer) }
-    return unsafe re_invite(
-      &session,
-      socket,
-      uri,
-      name,
-      from,
-      user,
-      offer,
-      { unsafe SIPCall.from($2)?.gotOffer($0, $1) ?? EPROTO },
-      { unsafe SIPCall.from($1)?.gotAnswer($0) ?? EPROTO },
-      { unsafe SIPCall.from($1)?.gotProgress($0) },
-      { unsafe SIPCall.from($1)?.gotEstablished($0) },
-      { unsafe SIPCall.from($2)?.gotClosed($0, $1) },
-      context
-    )
+    return sending {
+      unsafe re_invite(
+        &session,
+        socket,
+        uri,
+        name,
+        from,
+        user,
+        offer,
+        { unsafe SIPCall.from($2)?.gotOffer($0, $1) ?? EPROTO },
+        { unsafe SIPCall.from($1)?.gotAnswer($0) ?? EPROTO },
+        { unsafe SIPCall.from($1)?.gotProgress($0) },
+        { unsafe SIPCall.from($1)?.gotEstablished($0) },
+        { unsafe SIPCall.from($2)?.gotClosed($0, $1) },
+        context
+      )
+    }
   }
 
   func ring(_ message: UnsafePointer<sip_msg>, user: String, socket: OpaquePointer?) -> CInt {
@@ -142,13 +154,13 @@ final class SIPCall {
   func renegotiate() {
     guard isEstablished, let body = unsafe description?.encode(asOffer: true) else { return }
     defer { _ = unsafe mem_deref(body) }
-    let code = unsafe sipsess_modify(session, body)
+    let code = sending { unsafe sipsess_modify(session, body) }
     guard code != 0 else { return }
     report(.renegotiationFailed(id, reason: SIPError.text(code)))
   }
 
   private func close() {
-    unsafe session = OpaquePointer(mem_deref(UnsafeMutableRawPointer(session)))
+    sending { unsafe session = OpaquePointer(mem_deref(UnsafeMutableRawPointer(session))) }
   }
 
   // MARK: What libre calls
@@ -158,6 +170,7 @@ final class SIPCall {
   }
 
   private func gotProgress(_ message: UnsafePointer<sip_msg>?) {
+    isHeardOf = true
     guard let message = unsafe message, unsafe message.pointee.scode >= 180 else { return }
     report(.ringing(id))
   }
@@ -198,6 +211,7 @@ final class SIPCall {
   private func gotEstablished(_ message: UnsafePointer<sip_msg>?) {
     let isFirst = !isEstablished
     isEstablished = true
+    isHeardOf = true
     report(.established(id))
     guard isFirst, wantsRenegotiation else { return }
     wantsRenegotiation = false
@@ -206,7 +220,9 @@ final class SIPCall {
 
   private func gotClosed(_ code: CInt, _ message: UnsafePointer<sip_msg>?) {
     let reason: SIPEndReason
-    if lacksCodec {
+    if peer?.expectation.verdict == .refused {
+      reason = .strangeIdentity
+    } else if lacksCodec {
       reason = .noCommonCodec
     } else if let message = unsafe message, unsafe message.pointee.scode >= 300 {
       reason = unsafe .refused(
@@ -215,6 +231,8 @@ final class SIPCall {
       )
     } else if code == ETIMEDOUT {
       reason = .timeout
+    } else if code != 0, !isHeardOf, !isIncoming {
+      reason = .unreachable(SIPError.text(code))
     } else if code == 0 || code == ECONNRESET {
       reason = .remoteHangUp
     } else {

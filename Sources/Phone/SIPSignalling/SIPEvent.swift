@@ -15,6 +15,10 @@ public enum SIPEndReason: Equatable, Sendable, CustomStringConvertible {
   case timeout
   /// The two sides have no codec in common, or a description made no sense.
   case noCommonCodec
+  /// Nothing was heard of the far side: there is no connection to it.
+  case unreachable(String)
+  /// The far side of the connection has another certificate than it had before.
+  case strangeIdentity
   /// The connection failed.
   case failed(String)
 
@@ -31,6 +35,8 @@ public enum SIPEndReason: Equatable, Sendable, CustomStringConvertible {
     case .refused(let code, let phrase): "refused: \(code) \(phrase)"
     case .timeout: "no answer from the far side"
     case .noCommonCodec: "no common codec"
+    case .unreachable(let reason): "cannot reach the far side: \(reason)"
+    case .strangeIdentity: "the far side's identity is not the one that it had before"
     case .failed(let reason): reason
     }
   }

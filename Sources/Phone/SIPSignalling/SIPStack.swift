@@ -14,21 +14,34 @@ final class SIPStack {
   /// Why an address cannot be listened at.
   struct Failure: Error {
     let code: CInt
-    /// UDP, TCP, or nothing if it is libre that failed.
-    let transport: String?
+    /// What cannot be listened with; nil if it is libre that failed.
+    let transport: SIPTransport?
+    /// The port that it was to be.
+    var port: UInt16 = 0
   }
 
   /// The numeric address.
   let host: String
   private var sip: OpaquePointer?
+  private let tls: OpaquePointer?
   /// What calls are made with.
   private(set) var sessionSocket: OpaquePointer?
   private(set) var isClosed = false
   private unowned let agent: UserAgent
 
-  /// Listens by UDP and TCP; `names` is the client that asks for the addresses of names.
-  init(at host: String, port: UInt16, names: OpaquePointer?, agent: UserAgent) throws(Failure) {
+  /// Listens by UDP and TCP, and with a context also by TLS, at the port after the given one.
+  ///
+  /// `names` is the client that asks for the addresses of names.
+  @unsafe
+  init(
+    at host: String,
+    port: UInt16,
+    names: OpaquePointer?,
+    tls: OpaquePointer?,
+    agent: UserAgent
+  ) throws(Failure) {
     self.host = host
+    unsafe self.tls = tls
     self.agent = agent
     let context = unsafe Unmanaged.passUnretained(self).toOpaque()
     let code = unsafe sip_alloc(
@@ -42,11 +55,13 @@ final class SIPStack {
       context
     )
     guard code == 0 else { throw Failure(code: code, transport: nil) }
-    for (isTCP, transport) in [(CInt(0), "UDP"), (1, "TCP")] {
-      let code = unsafe re_transport_add(sip, isTCP, host, port)
+    for transport in SIPTransport.allCases {
+      if transport == .tls, unsafe tls == nil { continue }
+      let number = transport == .tls && port != 0 && port != .max ? port + 1 : port
+      let code = unsafe re_transport_add(sip, transport.inLibre, host, number, tls)
       guard code == 0 else {
         release()
-        throw Failure(code: code, transport: transport)
+        throw Failure(code: code, transport: transport, port: number)
       }
     }
     unsafe sipsess_listen(
@@ -63,8 +78,26 @@ final class SIPStack {
 
   /// The address with the port in use, to be shown.
   var address: String {
-    let port = unsafe re_transport_port(sip, 0, host)
+    let port = unsafe re_transport_port(sip, SIP_TRANSP_UDP, host)
     return "\(SIPAddress.literal(host)):\(port)"
+  }
+
+  /// The port that is listened at by TLS, 0 if none is.
+  var securePort: UInt16 {
+    guard unsafe tls != nil else { return 0 }
+    return unsafe re_transport_port(sip, SIP_TRANSP_TLS, host)
+  }
+
+  /// Sends requests by `body`; connections that are opened for them are judged by an expectation.
+  func expecting<Result>(
+    _ expectation: TLSExpectation?,
+    host: String?,
+    _ body: () throws -> Result
+  ) rethrows -> Result {
+    guard let tls = unsafe tls, let expectation else { return try body() }
+    unsafe re_tls_name_next(tls, TLSExpectations.register(expectation, host: host))
+    defer { unsafe re_tls_name_next(tls, nil) }
+    return try body()
   }
 
   /// Closes as soon as the sessions that are being ended are over, and notifies the agent.

@@ -1,9 +1,10 @@
+public import CallSecurity
 import CLibre
 import Glibc
 
 /// A SIP user agent without a server: it calls addresses and is called at its own (RFC 3261).
 ///
-/// INVITE, 180, 200, ACK, re-INVITE, CANCEL, BYE and OPTIONS over UDP and TCP, by libre.
+/// INVITE, 180, 200, ACK, re-INVITE, CANCEL, BYE and OPTIONS over UDP, TCP and TLS, by libre.
 ///
 /// **Life cycle:** `start` binds; `stop` ends all calls and closes. **Thread safety:** an actor
 /// that runs on libre's event loop; events come through `events`, which has one reader.
@@ -13,7 +14,7 @@ public actor UserAgent {
   public struct Configuration: Equatable, Sendable {
     /// Numeric addresses to listen at; empty for every address of the machine.
     package var hosts: [String]
-    /// The port for UDP and TCP, 0 for one that the system chooses.
+    /// The port for UDP and TCP, 0 for one that the system chooses; TLS has the one after it.
     package var port: UInt16
     /// The user part of this side's address.
     package var user: String
@@ -44,6 +45,8 @@ public actor UserAgent {
   private var stopWaiters: [CheckedContinuation<Void, Never>] = []
   private var isStopping = false
   private var encryption: EncryptionOffer?
+  /// The context for TLS.
+  private var tls: OpaquePointer?
 
   /// libre's event loop.
   public nonisolated var unownedExecutor: UnownedSerialExecutor {
@@ -61,10 +64,17 @@ public actor UserAgent {
   /// Binds the addresses and returns them with the port in use, to be shown.
   ///
   /// Where every address of the machine is listened at, those that come later are as well
-  /// (`SIPEvent.listening`). What callers offer is looked at with `encryption` in mind, which an
-  /// answer may offer them.
-  public func start(offering encryption: EncryptionOffer? = nil) throws(SIPError) -> [String] {
+  /// (`SIPEvent.listening`).
+  ///
+  /// - Parameters:
+  ///   - encryption: what an answer may offer to callers, whose offers are looked at with it.
+  ///   - identity: what to show to others by TLS; without one nothing is sent or listened by TLS.
+  public func start(
+    offering encryption: EncryptionOffer? = nil,
+    securing identity: Identity? = nil
+  ) throws(SIPError) -> [String] {
     self.encryption = encryption
+    if let identity { try makeContext(identity) }
     // Without one, numeric addresses do.
     _ = unsafe re_name_client(&names)
     for host in isEverywhere ? Self.localHosts() : configuration.hosts {
@@ -74,7 +84,7 @@ public actor UserAgent {
         // An address that is just being made ready comes later.
         if isEverywhere, error.code == EADDRNOTAVAIL { continue }
         release()
-        throw Self.error(error, at: host, configuration.port)
+        throw Self.error(error, at: host)
       }
     }
     if isEverywhere {
@@ -89,23 +99,48 @@ public actor UserAgent {
     return stacks.map(\.address)
   }
 
+  private func makeContext(_ identity: Identity) throws(SIPError) {
+    let code = unsafe re_tls_alloc(
+      &tls,
+      identity.pem,
+      identity.pem.count
+    ) { isServer, token, fingerprint, isTrusted in
+      guard let start = unsafe fingerprint,
+        let shown = Fingerprint(bytes: unsafe Array(UnsafeBufferPointer(start: start, count: 32)))
+      else { return 0 }
+      let isAccepted = TLSExpectations.judge(
+        isServer: isServer != 0,
+        token: unsafe token.map { unsafe String(cString: $0) },
+        shown,
+        isTrusted: isTrusted != 0
+      )
+      return isAccepted ? 1 : 0
+    }
+    guard code == 0 else {
+      throw SIPError(reason: "cannot prepare TLS: \(SIPError.text(code))")
+    }
+  }
+
   private static let addressPause = Duration.seconds(3)
 
-  private static func error(
-    _ failure: SIPStack.Failure,
-    at host: String,
-    _ port: UInt16
-  ) -> SIPError {
+  private static func error(_ failure: SIPStack.Failure, at host: String) -> SIPError {
     let text = SIPError.text(failure.code)
     guard let transport = failure.transport else {
       return SIPError(reason: "cannot start SIP: \(text)")
     }
-    return SIPError(reason: "cannot listen at \(host):\(port) (\(transport)): \(text)")
+    let name = transport.rawValue.uppercased()
+    return SIPError(reason: "cannot listen at \(host):\(failure.port) (\(name)): \(text)")
   }
 
   private func listen(at host: String) throws(SIPStack.Failure) {
     stacks.append(
-      unsafe try SIPStack(at: host, port: configuration.port, names: names, agent: self)
+      unsafe try SIPStack(
+        at: host,
+        port: configuration.port,
+        names: names,
+        tls: tls,
+        agent: self
+      )
     )
   }
 
@@ -171,18 +206,35 @@ public actor UserAgent {
     for stack in stacks { stack.release() }
     stacks = []
     unsafe names = OpaquePointer(mem_deref(UnsafeMutableRawPointer(names)))
+    unsafe tls = OpaquePointer(mem_deref(UnsafeMutableRawPointer(tls)))
   }
 
   // MARK: Calls
 
   /// Sends an INVITE to `uri`, for example `sip:bob@192.168.1.20`, from the address in `offer`.
   public func invite(_ uri: String, offer: MediaOffer) throws(SIPError) -> SIPCallID {
+    try invite(uri, offer: offer, expecting: nil)
+  }
+
+  /// The same, over TLS with a far side that is expected to be somebody.
+  ///
+  /// - Parameters:
+  ///   - uri: whom to call, with a numeric host.
+  ///   - offer: the media.
+  ///   - peer: what the far side has to show; with the host's name the system's authorities may
+  ///     vouch for it as well.
+  package func invite(
+    _ uri: String,
+    offer: MediaOffer,
+    expecting peer: (expectation: TLSExpectation, host: String?)?
+  ) throws(SIPError) -> SIPCallID {
     guard let description = SessionDescription(offer) else {
       throw SIPError(reason: "cannot describe the media at \(offer.host):\(offer.port)")
     }
     if isEverywhere, !stacks.contains(where: { $0.host == offer.host }) { followAddresses() }
     let call = makeCall(description)
     call.stack = stack(at: offer.host)
+    call.peer = peer
     let host = SIPAddress.literal(offer.host)
     let code = unsafe call.invite(
       uri,

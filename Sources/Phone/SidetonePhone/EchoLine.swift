@@ -68,7 +68,7 @@ public actor EchoLine {
     if configuration.security != .off {
       identity = try IdentityFile(in: CallStore.defaultFolder).load()
     }
-    let addresses = try await agent.start(offering: encryption)
+    let addresses = try await agent.start(offering: encryption, securing: identity)
     workers = [
       Task { for await event in agent.events { await handle(event) } },
       Task {

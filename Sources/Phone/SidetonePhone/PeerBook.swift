@@ -20,30 +20,40 @@ struct PeerBook: Sendable {
     try await perform { PeerBook(try CallStore(in: CallStore.defaultFolder)) }
   }
 
-  /// What is known of the far side at an address.
+  /// What is remembered of the far side at an address, nil if it was never encrypted.
   ///
   /// Throws if the store cannot be read.
-  func record(of address: String) async throws -> PeerRecord {
-    guard let store else { return .unknown }
-    let peer = try await Self.perform { try store.knownPeer(at: address) }
-    switch peer {
-    case nil: return .unknown
-    case .encrypted: return .encrypted
-    case .identity(let text, let isVerified):
+  func record(of address: String) async throws -> PeerRecord? {
+    guard let store, let peer = try await Self.perform({ try store.knownPeer(at: address) }) else {
+      return nil
+    }
+    func fingerprint(_ text: String) throws -> Fingerprint {
       guard let fingerprint = Fingerprint(text) else {
         throw PhoneError("what is remembered of \(address) is damaged")
       }
-      return .identity(fingerprint, isVerified: isVerified)
+      return fingerprint
     }
+    return PeerRecord(
+      identity: try peer.fingerprint.map(fingerprint),
+      isVerified: peer.isVerified,
+      signalling: try peer.signalling.map {
+        $0.isEmpty ? .authority : .certificate(try fingerprint($0))
+      }
+    )
   }
 
   /// Remembers a far side; what cannot be written is no reason to end a call.
-  func remember(_ address: String, _ fingerprint: Fingerprint?) async {
+  func remember(_ record: PeerRecord, at address: String) async {
     guard let store else { return }
+    let signalling =
+      switch record.signalling {
+      case nil: String?.none
+      case .authority: ""
+      case .certificate(let fingerprint): fingerprint.description
+      }
+    let peer = KnownPeer(fingerprint: record.identity?.description, signalling: signalling)
     // The next call meets it for the first time again.
-    try? await Self.perform {
-      try store.remember(peerAt: address, fingerprint: fingerprint?.description, at: Date())
-    }
+    try? await Self.perform { try store.remember(peer, at: address, on: Date()) }
   }
 
   /// Notes that the user has compared the words with a far side.

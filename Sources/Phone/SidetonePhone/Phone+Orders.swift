@@ -1,5 +1,6 @@
 import AVFAudio
 import CallKit
+import CallSecurity
 import Foundation
 import MediaCore
 import RTP
@@ -19,8 +20,8 @@ extension Phone {
 
   private func perform(_ effect: PhoneCallEffect, on uuid: UUID, for action: Delivered?) async {
     switch effect {
-    case .invite(let uri):
-      await invite(uri, uuid, for: action)
+    case .invite(_, let isOpen):
+      await invite(uuid, isOpen: isOpen, for: action)
     case .accept(let sip):
       await accept(sip, uuid, for: action)
     case .fulfill:
@@ -53,19 +54,29 @@ extension Phone {
     case .tell(let event):
       continuation.yield(event)
     case .remember(let address, let fingerprint):
-      await peers.remember(address, fingerprint)
+      let signalling = routes[uuid]?.expectation.proof
+      await peers.remember(PeerRecord(identity: fingerprint, signalling: signalling), at: address)
     case .release:
       tellDigits(of: uuid)
       legs[uuid] = nil
+      routes[uuid] = nil
     }
   }
 
   // MARK: Signalling
 
-  private func invite(_ uri: String, _ uuid: UUID, for action: Delivered?) async {
+  private func invite(_ uuid: UUID, isOpen: Bool, for action: Delivered?) async {
     do {
+      guard let route = routes[uuid] else { throw PhoneError("the call has no address") }
+      let transport = try await isOpen ? .udp : transport(of: route)
       guard let offer = legs[uuid]?.offer else { throw PhoneError("the call has no RTP port") }
-      await handle(.invited(try await agent.invite(uri, offer: offer)), of: uuid, for: action)
+      let sip = try await agent.invite(
+        route.address.uri(atNumericHost: route.host, by: transport),
+        offer: offer,
+        expecting: (route.expectation, route.serverName)
+      )
+      await handle(.invited(sip, by: transport), of: uuid, for: action)
+      if transport == .udp, let address = route.openAddress { probe(address, for: uuid) }
     } catch {
       await handle(.inviteFailed("\(error)"), of: uuid, for: action)
     }

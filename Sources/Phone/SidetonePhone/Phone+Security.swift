@@ -39,8 +39,18 @@ extension Phone {
     return SecurityRule(
       configuration.security,
       address: key,
-      record: try await peers.record(of: key)
+      record: try await peers.record(of: key),
+      isSecureSignallingForced: address?.transport == .tls
     )
+  }
+
+  /// How to signal to the far side of a call.
+  func transport(of route: CallRoute) async throws -> SIPTransport {
+    try await withCheckedThrowingContinuation { continuation in
+      Self.waitingRoom.async {
+        continuation.resume(with: Result { try route.chooseTransport() })
+      }
+    }
   }
 
   /// Notes that the user has compared the words of a call with the far side's, and they are the

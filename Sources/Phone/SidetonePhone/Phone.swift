@@ -52,6 +52,8 @@ public actor Phone {
   var identity: Identity?
   var peers = PeerBook(nil)
   var legs: [UUID: MediaLeg] = [:]
+  /// Where the far sides of outgoing calls are.
+  var routes: [UUID: CallRoute] = [:]
   private var workers: [Task<Void, Never>] = []
   /// The first call must have the configured RTP port; later ones may find it in use.
   var portPolicy = MediaLeg.PortPolicy.configuredPort
@@ -99,14 +101,10 @@ public actor Phone {
     if let period = configuration.ioBufferDuration {
       try session.setPreferredIOBufferDuration(period)
     }
-    let addresses = try await agent.start(
-      offering: identity.map {
-        EncryptionOffer(
-          fingerprint: $0.fingerprint,
-          isRequired: configuration.security == .required
-        )
-      }
-    )
+    let encryption = identity.map {
+      EncryptionOffer(fingerprint: $0.fingerprint, isRequired: configuration.security == .required)
+    }
+    let addresses = try await agent.start(offering: encryption, securing: identity)
     routeObservation?.stop()
     routeObservation = RouteObservation { [continuation] in continuation.yield($0) }
     provider.setDelegate(delegate, queue: DispatchQueue(label: "sidetone.phone"))
@@ -129,13 +127,14 @@ public actor Phone {
     let (address, remote, localHost) = try await Self.route(to: text)
     let rule = try await rule(for: address)
     let call = PhoneCall(outgoing: UUID(), to: text, rule)
+    routes[call.uuid] = CallRoute(address: address, host: remote.host, rule: rule)
     let leg = makeLeg(call.uuid, host: localHost)
     leg.isEncryptionRequired = rule.isEncryptionRequired
     try leg.open(portPolicy: portPolicy)
     portPolicy = .anyPort
     legs[call.uuid] = leg
     control.add(call)
-    let uri = address.uri(atNumericHost: remote.host)
+    let uri = address.uri(atNumericHost: remote.host, by: address.transport ?? .udp)
     do {
       try await controller.request(
         CXTransaction(
@@ -148,10 +147,10 @@ public actor Phone {
     } catch {
       control.remove(call.uuid)
       legs[call.uuid] = nil
+      routes[call.uuid] = nil
       throw PhoneError("too many calls are in progress")
     }
     continuation.yield(.calling(call.uuid, to: text))
-    if !address.usesTCP { probe(remote, for: call.uuid) }
     return call.uuid
   }
 
@@ -391,7 +390,7 @@ public actor Phone {
 
   // A thread that may block, for one job. Not one of the global queue's: there are as many as
   // processors, and tasks run on them; where there is one, everything would wait.
-  private nonisolated static var waitingRoom: DispatchQueue {
+  nonisolated static var waitingRoom: DispatchQueue {
     DispatchQueue(label: "sidetone.waiting")
   }
 
@@ -418,7 +417,7 @@ public actor Phone {
     inboxContinuation.yield(.handshake(uuid, report))
   }
 
-  private nonisolated func probe(_ address: SocketAddress, for uuid: UUID) {
+  nonisolated func probe(_ address: SocketAddress, for uuid: UUID) {
     let inbox = inboxContinuation
     Self.waitingRoom.async {
       guard ReachabilityProbe.isRefused(address, milliseconds: 1_000) else { return }

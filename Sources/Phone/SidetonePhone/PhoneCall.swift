@@ -14,6 +14,7 @@ import VoiceEngine
 /// |---|---|---|
 /// | `dialing` | `invited` | `inviting` |
 /// | `dialing` | `inviteFailed` | `ended` |
+/// | `inviting` by TLS, which may be done without | `signallingEnded(.unreachable)` | `dialing` |
 /// | `ringing` | `accepted` | `answering` |
 /// | `inviting`, `answering` | `established` | `established` |
 /// | all but `ended` | `perform(.end)`, `signallingEnded`, `mediaFailed` | `ended` |
@@ -51,6 +52,11 @@ struct PhoneCall: Equatable, Sendable {
     let isLasting: Bool
   }
 
+  private struct Invitation: Equatable {
+    let uri: String
+    var transport: SIPTransport?
+  }
+
   /// This side's hold, and what is known of the far side's.
   private struct Hold: Equatable {
     var isHeld = false
@@ -67,6 +73,8 @@ struct PhoneCall: Equatable, Sendable {
   /// Nil before an INVITE was sent, and after the dialog has ended.
   private(set) var sip: SIPCallID?
   private(set) var phase: Phase
+  /// How the far side was invited last, and as what.
+  private var invitation: Invitation?
   private(set) var isMuted = false
   /// Calls of one conference hear each other; 0 stands for none.
   var conference = 0
@@ -132,10 +140,11 @@ struct PhoneCall: Equatable, Sendable {
     switch event {
     case .perform(let request):
       return perform(request, at: now)
-    case .invited(let sip):
+    case .invited(let sip, let transport):
       // A second dialog for one call is one too many.
       guard phase == .dialing else { return [.hangUp(sip, as: .declined), .fail] }
       self.sip = sip
+      invitation?.transport = transport
       phase = .inviting
       return [.fulfill]
     case .inviteFailed(let reason):
@@ -158,9 +167,10 @@ struct PhoneCall: Equatable, Sendable {
       return [.tell(.error("the far side was not notified of a change: \(reason)"))]
     case .signallingEnded(let reason):
       sip = nil
+      if let effects = inviteOpenly(after: reason) { return effects }
       let wasEstablished = establishedAt != nil
       return conclude(
-        Ending(reason: "\(reason)", isClean: wasEstablished && reason == .remoteHangUp),
+        Ending(reason: text(of: reason), isClean: wasEstablished && reason == .remoteHangUp),
         as: wasEstablished ? .remoteEnded : .unanswered
       )
     case .unreachable(let reason):
@@ -196,7 +206,9 @@ struct PhoneCall: Equatable, Sendable {
   ) -> [PhoneCallEffect] {
     switch request {
     case .start(let uri):
-      return phase == .dialing ? [.invite(uri: uri)] : [.fail]
+      guard phase == .dialing else { return [.fail] }
+      invitation = Invitation(uri: uri)
+      return [.invite(uri: uri, isOpen: false)]
     case .answer:
       if case .ringing = phase, let sip { return [.accept(sip)] }
       return [.fail]
@@ -255,6 +267,15 @@ struct PhoneCall: Equatable, Sendable {
 
   // MARK: Encryption
 
+  // What listens at the port for TLS may be another service.
+  private mutating func inviteOpenly(after reason: SIPEndReason) -> [PhoneCallEffect]? {
+    guard case .unreachable = reason, phase == .inviting, let invitation,
+      invitation.transport == .tls, !rule.mayNotSignalOpenly
+    else { return nil }
+    phase = .dialing
+    return [.invite(uri: invitation.uri, isOpen: true)]
+  }
+
   private mutating func note(_ encrypted: Encrypted) -> [PhoneCallEffect] {
     self.encrypted = encrypted
     guard let protection else { return [] }
@@ -307,6 +328,14 @@ struct PhoneCall: Equatable, Sendable {
   }
 
   // MARK: Ends
+
+  private func text(of reason: SIPEndReason) -> String {
+    switch reason {
+    case .strangeIdentity: rule.strangeIdentity
+    case .unreachable where rule.mayNotSignalOpenly: rule.missingConnection
+    default: "\(reason)"
+    }
+  }
 
   private var hangUpEnding: Ending {
     Ending(reason: "hung up", isClean: establishedAt != nil)

@@ -22,7 +22,7 @@ enum PhoneCallEvent: Equatable, Sendable {
 
   // Results of effects.
   /// The INVITE has been sent.
-  case invited(SIPCallID)
+  case invited(SIPCallID, by: SIPTransport)
   /// The INVITE could not be sent.
   case inviteFailed(String)
   /// 200 OK has been sent.
@@ -61,8 +61,9 @@ enum PhoneCallEvent: Equatable, Sendable {
 
 /// What is to be done about a call.
 enum PhoneCallEffect: Equatable, Sendable {
-  /// Send an INVITE, then report `invited` or `inviteFailed`.
-  case invite(uri: String)
+  /// Send an INVITE, then report `invited` or `inviteFailed`; in the open if the encrypted
+  /// connection has come to nothing.
+  case invite(uri: String, isOpen: Bool)
   /// Send 200 OK, then report `accepted` or `acceptFailed`.
   case accept(SIPCallID)
   /// Answer the action that is being performed.

@@ -82,7 +82,7 @@ struct PhoneControl: Sendable {
     switch event {
     case .perform(.end): [Order(call: uuid, effect: .fulfill)]
     case .perform, .inviteFailed, .accepted, .acceptFailed: [Order(call: uuid, effect: .fail)]
-    case .invited(let sip):
+    case .invited(let sip, _):
       [
         Order(call: uuid, effect: .hangUp(sip, as: .declined)), Order(call: uuid, effect: .fail),
       ]

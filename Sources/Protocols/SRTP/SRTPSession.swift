@@ -9,7 +9,7 @@ import Synchronization
 /// streams. Each stream has its transport take the session and leave it; a stream that is made
 /// before the one before it has ended sends and hears nothing until then.
 ///
-/// **Thread safety:** made on one thread; `Lease` hands it to one voice thread at a time.
+/// **Thread safety:** made on one thread; one `SecureTransport` has its state at a time.
 @safe
 public final class SRTPSession: @unchecked Sendable {
   /// The profile in use.

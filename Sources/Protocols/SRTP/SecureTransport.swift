@@ -90,6 +90,13 @@ public struct SecureTransport<Path: PacketTransport & ~Copyable>: PacketTranspor
     path.send(buffer, length: protected, isControl: isControl)
   }
 
+  /// Leaves the session to the next stream of the call.
+  public mutating func end() {
+    guard hasSession else { return }
+    hasSession = false
+    session?.leave()
+  }
+
   /// Takes the host that the last datagram came from for the far side's as well.
   public mutating func admitLastSource() { path.admitLastSource() }
 

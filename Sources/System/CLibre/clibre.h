@@ -7,6 +7,7 @@
 #define HAVE_STDBOOL_H 1
 #define HAVE_INET6 1
 #include <errno.h>
+#define USE_OPENSSL 1
 #include <re.h>
 #define DEBUG_MODULE "sidetone"
 #define DEBUG_LEVEL 0
@@ -27,19 +28,21 @@ static inline int re_address_text(const struct sa *address, char *buffer, size_t
   return sa_ntop(address, buffer, (int)capacity);
 }
 
-static inline int re_transport_add(struct sip *sip, int is_tcp, const char *host, uint16_t port) {
+/* Listens by UDP, TCP or, with a context, TLS. */
+static inline int re_transport_add(struct sip *sip, enum sip_transp transport, const char *host,
+                                   uint16_t port, struct tls *tls) {
   struct sa address;
   int code = sa_set_str(&address, host, port);
   if (code) return code;
-  return sip_transp_add(sip, is_tcp ? SIP_TRANSP_TCP : SIP_TRANSP_UDP, &address);
+  return sip_transp_add(sip, transport, &address, tls);
 }
 
 /* The port that the transport for destinations of this family is bound to, 0 if there is none. */
-static inline uint16_t re_transport_port(struct sip *sip, int is_tcp, const char *host) {
+static inline uint16_t re_transport_port(struct sip *sip, enum sip_transp transport,
+                                         const char *host) {
   struct sa destination, local;
   if (sa_set_str(&destination, host, 5060)) return 0;
-  if (sip_transp_laddr(sip, &local, is_tcp ? SIP_TRANSP_TCP : SIP_TRANSP_UDP, &destination))
-    return 0;
+  if (sip_transp_laddr(sip, &local, transport, &destination)) return 0;
   return sa_port(&local);
 }
 

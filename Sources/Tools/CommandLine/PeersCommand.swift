@@ -96,7 +96,7 @@ struct PeersCommand: ParsableCommand {
 
   private static func fingerprint(of peer: String, in store: CallStore) throws -> String {
     if let fingerprint = Fingerprint(peer) { return fingerprint.description }
-    guard case .identity(let fingerprint, _)? = try store.knownPeer(at: peer) else {
+    guard let fingerprint = try store.knownPeer(at: peer)?.fingerprint else {
       throw CommandFailure("\"\(peer)\" is not remembered; \"sidetone peers\" lists who is")
     }
     return fingerprint

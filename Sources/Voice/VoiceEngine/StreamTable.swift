@@ -99,6 +99,7 @@ package struct StreamTable<Transport: PacketTransport & ~Copyable>: ~Copyable {
     let now = time.now
     boxes[slot].use {
       $0.report(&datagram, at: now, wall: time.wallNanoseconds, isLast: true)
+      $0.transport.end()
     }
     boxes[slot] = .none
     while slotCount > 0, boxes[slotCount - 1].isNone { slotCount -= 1 }

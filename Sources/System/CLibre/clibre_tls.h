@@ -1,0 +1,54 @@
+/* TLS for libre's SIP transport: a context with the user's certificate, and a judge of the certificates that far sides show. */
+#ifndef CRE_TLS_H
+#define CRE_TLS_H
+
+#include <openssl/err.h>
+#include <openssl/ssl.h>
+#include <openssl/x509_vfy.h>
+
+/* Decides about the far side of a connection. `token` is what `re_tls_name_next` gave the connection, NULL for none; `is_trusted`
+   says whether the system's authorities vouch for it under that name. 1 to accept. */
+typedef int(re_tls_judge)(int is_server, const char *token, const uint8_t *fingerprint,
+                          int is_trusted);
+
+static inline int re_tls_verify(X509_STORE_CTX *store, void *judge) {
+  SSL *ssl = (SSL *)X509_STORE_CTX_get_ex_data(store, SSL_get_ex_data_X509_STORE_CTX_idx());
+  X509 *certificate = X509_STORE_CTX_get0_cert(store);
+  uint8_t fingerprint[32];
+  unsigned length = sizeof fingerprint;
+  if (!ssl || !certificate || X509_digest(certificate, EVP_sha256(), fingerprint, &length) != 1)
+    return 0;
+  int is_trusted = X509_verify_cert(store) == 1;
+  ERR_clear_error();
+  const char *token = X509_VERIFY_PARAM_get0_host(SSL_get0_param(ssl), 0);
+  int is_accepted = ((re_tls_judge *)judge)(SSL_is_server(ssl), token, fingerprint, is_trusted);
+  X509_STORE_CTX_set_error(store, is_accepted ? X509_V_OK : X509_V_ERR_APPLICATION_VERIFICATION);
+  return is_accepted;
+}
+
+/* A context for TLS 1.2 and 1.3 with the key and the certificate of a PEM text. Both sides show theirs, if they have one. */
+static inline int re_tls_alloc(struct tls **tls, const uint8_t *pem, size_t length,
+                               re_tls_judge *judge) {
+  int code = tls_alloc(tls, TLS_METHOD_SSLV23, NULL, NULL);
+  if (!code) code = tls_set_certificate(*tls, (const char *)pem, length);
+  if (code) return code;
+  SSL_CTX *context = tls_openssl_context(*tls);
+  if (SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION) != 1) return EPROTO;
+  /* Where there are no authorities, nobody is trusted by them. */
+  SSL_CTX_set_default_verify_paths(context);
+  SSL_CTX_set_options(context, SSL_OP_NO_TICKET | SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
+  SSL_CTX_set_num_tickets(context, 0);
+  SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
+  SSL_CTX_set_verify(context, SSL_VERIFY_PEER, NULL);
+  SSL_CTX_set_cert_verify_callback(context, re_tls_verify, (void *)judge);
+  ERR_clear_error();
+  return 0;
+}
+
+/* The name under which connections that are opened from now on are judged; NULL for none. A connection takes it over when it is
+   opened, which libre does while it sends the request that needs it. */
+static inline void re_tls_name_next(struct tls *tls, const char *token) {
+  X509_VERIFY_PARAM_set1_host(SSL_CTX_get0_param(tls_openssl_context(tls)), token, 0);
+}
+
+#endif
