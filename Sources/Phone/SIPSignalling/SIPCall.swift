@@ -171,7 +171,9 @@ final class SIPCall {
 
   private func gotProgress(_ message: UnsafePointer<sip_msg>?) {
     isHeardOf = true
-    guard let message = unsafe message, unsafe message.pointee.scode >= 180 else { return }
+    guard let message = unsafe message else { return }
+    unsafe re_answer_at_once(message)
+    guard unsafe message.pointee.scode >= 180 else { return }
     report(.ringing(id))
   }
 

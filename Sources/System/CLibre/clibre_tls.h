@@ -36,8 +36,7 @@ static inline int re_tls_alloc(struct tls **tls, const uint8_t *pem, size_t leng
   if (SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION) != 1) return EPROTO;
   /* Where there are no authorities, nobody is trusted by them. */
   SSL_CTX_set_default_verify_paths(context);
-  SSL_CTX_set_options(context, SSL_OP_NO_TICKET | SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
-  SSL_CTX_set_num_tickets(context, 0);
+  SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
   SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
   SSL_CTX_set_verify(context, SSL_VERIFY_PEER, NULL);
   SSL_CTX_set_cert_verify_callback(context, re_tls_verify, (void *)judge);
