@@ -12,7 +12,7 @@
 SHELL := /bin/bash
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
-LIBRARIES := libasound2-dev libopus-dev libspeexdsp-dev libre-dev libsqlite3-dev libdbus-1-dev libpcap-dev pkg-config
+LIBRARIES := libasound2-dev libopus-dev libspeexdsp-dev libre-dev libssl-dev libsqlite3-dev libdbus-1-dev libpcap-dev pkg-config
 VOICES := espeak-ng sox
 RIGS := libasound2-plugins jackd2 libjack-jackd2-dev baresip-core dbus iproute2 procps python3
 

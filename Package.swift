@@ -104,7 +104,8 @@ let benchmarks: [Target] =
       dependencies: [
         "ALSAAudio", "AVFAudio", "CallKit", "Codecs", "CRawALSA", "CRawVoice", "Drawing",
         "MediaCore", "Playout", "ProgramRig", "RealTime", "Rig", "RTP", "SidetonePhone",
-        "SIPSignalling", "Simulation", "SpeechDSP", "UDPTransport", "VoiceEngine", argumentParser,
+        "SIPSignalling", "Simulation", "SpeechDSP", "SRTP", "UDPTransport", "VoiceEngine",
+        argumentParser,
       ],
       path: "Benchmarks/bench",
       swiftSettings: strict

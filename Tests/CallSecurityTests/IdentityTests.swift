@@ -15,7 +15,8 @@ struct FingerprintTests {
 
   @Test(arguments: [
     "", "AB", "sha-1 AB:CD", "sha-256", "sha-256 AB:CD",
-    "sha-256 " + String(repeating: "G0:", count: 32), "sha-256 " + String(repeating: "00:", count: 32),
+    "sha-256 " + String(repeating: "G0:", count: 32),
+    "sha-256 " + String(repeating: "00:", count: 32),
   ])
   func otherTextIsNone(text: String) {
     #expect(Fingerprint(attribute: text) == nil && Fingerprint(text) == nil)

@@ -122,7 +122,7 @@ struct MediaHandshakeTests {
     #expect(handshakes.secured != nil)
   }
 
-  /// Each call has words of its own, whoever calls.
+  /// Each call has words of its own.
   @Test func twoCallsHaveOtherWords() throws {
     var seen: Set<[String]> = []
     let caller = try Identity.make()

@@ -91,7 +91,7 @@ struct EncryptionTests {
     #expect(caller.encryption?.beginner == .remote && callee.encryption?.beginner == .local)
     #expect(caller.encryption?.exchangesWords == true)
     #expect(callee.encryption?.exchangesWords == true)
-    // Roles stay, whoever offers next.
+    // Roles stay, with offers of either side.
     let (again, theirs) = try #require(outcome.renegotiated)
     #expect(again.encryption == caller.encryption && theirs.encryption == callee.encryption)
   }

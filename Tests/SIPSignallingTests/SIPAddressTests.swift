@@ -25,7 +25,11 @@ struct SIPAddressTests {
     ("sips:bob@h", 5_061, .tls), ("sips:bob@h:7000;transport=tcp", 7_000, SIPTransport.tls),
     ("sip:bob@h:65535", 65_535, nil),
   ])
-  func encryptedAddressesHaveTheirPort(text: String, port: UInt16, transport: SIPTransport?) throws {
+  func encryptedAddressesHaveTheirPort(
+    text: String,
+    port: UInt16,
+    transport: SIPTransport?
+  ) throws {
     let address = try #require(SIPAddress(text))
     #expect(address.securePort == port && address.transport == transport)
   }

@@ -125,7 +125,7 @@ struct SRTPTests {
     }
   }
 
-  /// The roll-over counter is not in the packets: both sides count it, across losses and reordering.
+  /// The roll-over counter is not in the packets: both sides count, across losses and reordering.
   @Test(arguments: SRTPProfile.allCases)
   func sequenceNumbersRollOver(profile: SRTPProfile) throws {
     let ends = try Ends(profile)

@@ -69,7 +69,7 @@ struct CallSecurityRulesTests {
     #expect(call.protection == protection)
   }
 
-  /// Keys that come after the answer are told and remembered as well.
+  /// Keys that come after the answer are reported and remembered as well.
   @Test func aLateHandshakeIsRemembered() {
     var (call, _) = answered(rule(nil), with: bob)
     let established = call.handle(.established, at: now)

@@ -8,6 +8,7 @@ import MediaCore
 import RealTime
 import Rig
 import SpeechDSP
+import SRTP
 import UDPTransport
 import VoiceEngine
 
@@ -132,7 +133,10 @@ struct CostCommand: ParsableCommand {
       settings: EngineSettings(filters: setting.filters)
     )
     defer { engine.stop() }
-    let stream = try engine.streams.attach(setting.configuration, over: try MediaSocket.toItself())
+    let stream = try engine.streams.attach(
+      setting.configuration,
+      over: SecureTransport(open: try .toItself())
+    )
     Thread.sleep(forTimeInterval: 1)
     let before = unsafe raw_thread_nanoseconds("voice")
     let heard = engine.streams.statistics(of: stream)?.packetsReceived ?? 0

@@ -8,6 +8,7 @@ import Foundation
 import MediaCore
 import RealTime
 import Rig
+import SRTP
 import UDPTransport
 import VoiceEngine
 
@@ -73,7 +74,10 @@ struct SetupCommand: ParsableCommand {
       guard let engine = AVAudioSession.sharedInstance().voiceEngine else {
         throw RigError("no engine after didActivate")
       }
-      _ = try engine.streams.attach(FarSide.configuration(ssrc: UInt32(100 + call)), over: socket)
+      _ = try engine.streams.attach(
+        FarSide.configuration(ssrc: UInt32(100 + call)),
+        over: SecureTransport(open: socket)
+      )
       Thread.sleep(forTimeInterval: 0.6)
       if let first = far.hush() {
         report.firstSent.append(Double(first.nanoseconds(since: activation.fulfilled)) / 1e6)

@@ -23,7 +23,7 @@ public struct IdentityFile: Sendable {
     }
   }
 
-  /// Replaces the identity by a new one: whoever knows the old one will be warned.
+  /// Replaces the identity by a new one; far sides that know the old one will warn their users.
   ///
   /// - Throws: an `IdentityError` if the file cannot be written.
   public func renew() throws(IdentityError) -> Identity {

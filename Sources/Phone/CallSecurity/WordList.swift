@@ -1,4 +1,4 @@
-/// 256 words that are told apart when they are read aloud: one for each byte.
+/// 256 words that differ when they are read aloud: one for each byte.
 ///
 /// They are short, none is one letter from another, and their order never changes: both sides of a
 /// call, of whichever release, have to show the same.

@@ -69,6 +69,8 @@ public actor UserAgent {
   /// - Parameters:
   ///   - encryption: what an answer may offer to callers, whose offers are looked at with it.
   ///   - identity: what to show to others by TLS; without one nothing is sent or listened by TLS.
+  /// - Returns: the addresses with their ports.
+  /// - Throws: the address or port that cannot be had.
   public func start(
     offering encryption: EncryptionOffer? = nil,
     securing identity: Identity? = nil
@@ -223,6 +225,8 @@ public actor UserAgent {
   ///   - offer: the media.
   ///   - peer: what the far side has to show; with the host's name the system's authorities may
   ///     vouch for it as well.
+  /// - Returns: the call's name.
+  /// - Throws: why the INVITE cannot be sent.
   package func invite(
     _ uri: String,
     offer: MediaOffer,

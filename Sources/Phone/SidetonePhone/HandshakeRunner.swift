@@ -15,8 +15,8 @@ public enum HandshakeReport: Sendable {
 /// Before there are keys, packets of voice are dropped: nothing could be made of them. Once there
 /// are, the first one stays in the socket for the voice thread.
 ///
-/// **Life cycle:** it runs from its initialiser until `stop`. **Thread safety:** every method may be
-/// called from any thread; `report` is called once, on the handshakes' queue.
+/// **Life cycle:** it runs from its initialiser until `stop`. **Thread safety:** any thread;
+/// `report` is called once, on the handshakes' queue.
 // SAFETY: all state is used on the queue alone.
 final class HandshakeRunner: @unchecked Sendable {
   /// All handshakes of the process: each takes a millisecond or two.

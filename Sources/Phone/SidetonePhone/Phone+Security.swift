@@ -19,7 +19,7 @@ extension Phone {
     portPolicy = .anyPort
   }
 
-  /// Runs the handshake with a caller while the call rings, so that nobody waits for it later.
+  /// Runs the handshake with a caller while the call rings, so that the answer need not wait.
   func beginHandshake(_ uuid: UUID, _ media: NegotiatedMedia?) async {
     guard let media, media.encryption != nil else { return }
     do {

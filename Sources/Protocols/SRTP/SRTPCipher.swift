@@ -1,7 +1,7 @@
 import CCrypto
 import MediaCore
 
-/// The cipher of one kind of packets and one direction, made ahead and started anew for each packet.
+/// The cipher of one kind of packets and one direction, made ahead and started anew for each.
 ///
 /// **Thread safety:** one thread at a time. Nothing here allocates after the initialiser.
 /// **Ownership:** it owns OpenSSL's context.

@@ -1,7 +1,6 @@
 import MediaCore
 import Synchronization
 
-// SAFETY: the state belongs to whoever took the session, and the atomic flag lets one do so.
 /// The keys of a call at work, from the handshake to the call's end, whichever streams use them
 /// meanwhile.
 ///
@@ -12,11 +11,12 @@ import Synchronization
 /// **Thread safety:** made on one thread; one `SecureTransport` has its state at a time.
 @safe
 public final class SRTPSession: @unchecked Sendable {
+  // SAFETY: the state belongs to the path that took the session; an atomic flag lets one do so.
   /// The profile in use.
   public let profile: SRTPProfile
 
   private let isTaken = Atomic<Bool>(false)
-  // SAFETY: whoever took the session uses them, and neither calls back into it.
+  // SAFETY: the path that took the session uses them, and neither calls back into it.
   @safe @exclusivity(unchecked) var sender: SRTPSender
   @safe @exclusivity(unchecked) var receiver: SRTPReceiver
   /// The last datagrams of the handshake, to be sent again if the far side has lost them.

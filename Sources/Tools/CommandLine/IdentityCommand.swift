@@ -9,7 +9,7 @@ struct IdentityCommand: ParsableCommand {
     abstract: "Show by what others know you."
   )
 
-  @Flag(help: "Make a new identity: whoever knows the old one will be warned.")
+  @Flag(help: "Make a new identity; far sides that know the old one will warn their users.")
   var renew = false
 
   @Flag(help: "Print as JSON.")

@@ -330,7 +330,7 @@ struct CallOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Encryption: required, preferred (whenever the far side can, always if it ever could) or off.",
+      "Encryption: required, preferred (if the far side can; always if it ever could) or off.",
       valueName: "policy"
     )
   )
