@@ -23,8 +23,9 @@ package final class CallStore: Sendable {
     defer { if lock >= 0 { close(lock) } }
     while lock >= 0, flock(lock, LOCK_EX) != 0, errno == EINTR {}
     let file = folder.appendingPathComponent("calls.sqlite")
-    // SQLite would let others read it. A file that another program has just made stays as it is.
-    let descriptor = unsafe open(file.path, O_CREAT | O_RDWR | O_CLOEXEC, 0o600)
+    // SQLite would let others read it. A file that is there is not even opened: closing it would
+    // drop the locks that other connections of this process have on it (POSIX `fcntl`).
+    let descriptor = unsafe open(file.path, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0o600)
     if descriptor >= 0 { close(descriptor) }
     var configuration = Configuration()
     // Another program may be loading a call directory.
