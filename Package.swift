@@ -237,7 +237,7 @@ let package = Package(
       "Tools",
       "Simulation",
       [
-        "CPcap", "MediaCore", "CLinux", "RTP", "RealTime", "SpeechDSP", "VoiceEngine",
+        "CPcap", "MediaCore", "CLinux", "RTP", "RealTime", "SpeechDSP", "SRTP", "VoiceEngine",
       ]
     ),
     .executableTarget(

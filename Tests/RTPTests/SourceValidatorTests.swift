@@ -1,88 +1,118 @@
+import MediaCore
 import Testing
 
 @testable import RTP
 
 struct SourceValidatorTests {
+  private let now = MonotonicInstant(nanoseconds: 1_000_000_000)
+
   private func admitted(_ verdict: SourceValidator.Verdict) -> Bool { verdict != .refuse }
 
   @Test func firstPacketIsTakenAtOnce() {
-    var admission = SourceValidator()
-    let verdict1 = admission.judge(ssrc: 1, sequenceNumber: 9)
+    var admission = SourceValidator(areAuthentic: true)
+    let verdict1 = admission.judge(ssrc: 1, sequenceNumber: 9, at: now)
     #expect(verdict1 == .restart(65_545))
-    let verdict2 = admission.judge(ssrc: 1, sequenceNumber: 10)
+    let verdict2 = admission.judge(ssrc: 1, sequenceNumber: 10, at: now)
     #expect(verdict2 == .member(65_546))
   }
 
   @Test func sequenceNumbersWrapWithLossAndReordering() {
-    var admission = SourceValidator()
-    _ = admission.judge(ssrc: 1, sequenceNumber: 65_533)
-    let verdict3 = admission.judge(ssrc: 1, sequenceNumber: 65_535)
+    var admission = SourceValidator(areAuthentic: true)
+    _ = admission.judge(ssrc: 1, sequenceNumber: 65_533, at: now)
+    let verdict3 = admission.judge(ssrc: 1, sequenceNumber: 65_535, at: now)
     #expect(verdict3 == .member(131_071))
-    let verdict4 = admission.judge(ssrc: 1, sequenceNumber: 1)
+    let verdict4 = admission.judge(ssrc: 1, sequenceNumber: 1, at: now)
     #expect(verdict4 == .member(131_073))
-    let verdict5 = admission.judge(ssrc: 1, sequenceNumber: 65_534)
+    let verdict5 = admission.judge(ssrc: 1, sequenceNumber: 65_534, at: now)
     #expect(verdict5 == .member(131_070))
-    let verdict6 = admission.judge(ssrc: 1, sequenceNumber: 0)
+    let verdict6 = admission.judge(ssrc: 1, sequenceNumber: 0, at: now)
     #expect(verdict6 == .member(131_072))
   }
 
   @Test func newSourceNeedsTwoPacketsInSequence() {
-    var admission = SourceValidator()
-    _ = admission.judge(ssrc: 1, sequenceNumber: 10)
-    let verdict7 = admission.judge(ssrc: 2, sequenceNumber: 500)
+    var admission = SourceValidator(areAuthentic: true)
+    _ = admission.judge(ssrc: 1, sequenceNumber: 10, at: now)
+    let verdict7 = admission.judge(ssrc: 2, sequenceNumber: 500, at: now)
     #expect(verdict7 == .refuse)
-    let verdict8 = admission.judge(ssrc: 2, sequenceNumber: 501)
+    let verdict8 = admission.judge(ssrc: 2, sequenceNumber: 501, at: now)
     #expect(verdict8 == .restart(66_037))
     #expect(admission.ssrc == 2)
   }
 
   @Test func latePacketsOfTheOldSourceAreRefused() {
-    var admission = SourceValidator()
-    for number in UInt16(0)..<20 { _ = admission.judge(ssrc: 1, sequenceNumber: number) }
-    _ = admission.judge(ssrc: 2, sequenceNumber: 500)
-    _ = admission.judge(ssrc: 2, sequenceNumber: 501)
+    var admission = SourceValidator(areAuthentic: true)
+    for number in UInt16(0)..<20 {
+      _ = admission.judge(ssrc: 1, sequenceNumber: number, at: now)
+    }
+    _ = admission.judge(ssrc: 2, sequenceNumber: 500, at: now)
+    _ = admission.judge(ssrc: 2, sequenceNumber: 501, at: now)
     for number in UInt16(0)..<8 {
-      let verdict9 = admission.judge(ssrc: 1, sequenceNumber: 20 + number)
+      let verdict9 = admission.judge(ssrc: 1, sequenceNumber: 20 + number, at: now)
       #expect(verdict9 == .refuse)
-      #expect(admitted(admission.judge(ssrc: 2, sequenceNumber: 502 + number)))
+      #expect(admitted(admission.judge(ssrc: 2, sequenceNumber: 502 + number, at: now)))
     }
   }
 
   @Test func earlierSourceComesBackAfterTenPackets() {
-    var admission = SourceValidator()
-    _ = admission.judge(ssrc: 1, sequenceNumber: 0)
-    _ = admission.judge(ssrc: 2, sequenceNumber: 500)
-    _ = admission.judge(ssrc: 2, sequenceNumber: 501)
-    let verdicts = (UInt16(100)..<110).map { admission.judge(ssrc: 1, sequenceNumber: $0) }
+    var admission = SourceValidator(areAuthentic: true)
+    _ = admission.judge(ssrc: 1, sequenceNumber: 0, at: now)
+    _ = admission.judge(ssrc: 2, sequenceNumber: 500, at: now)
+    _ = admission.judge(ssrc: 2, sequenceNumber: 501, at: now)
+    let verdicts = (UInt16(100)..<110).map {
+      admission.judge(ssrc: 1, sequenceNumber: $0, at: now)
+    }
     #expect(verdicts.dropLast().allSatisfy { $0 == .refuse })
     #expect(admitted(verdicts[9]))
   }
 
   @Test func earlierSourceComesBackThoughPacketsAreLost() {
-    var admission = SourceValidator()
-    _ = admission.judge(ssrc: 1, sequenceNumber: 0)
-    _ = admission.judge(ssrc: 2, sequenceNumber: 500)
-    _ = admission.judge(ssrc: 2, sequenceNumber: 501)
+    var admission = SourceValidator(areAuthentic: true)
+    _ = admission.judge(ssrc: 1, sequenceNumber: 0, at: now)
+    _ = admission.judge(ssrc: 2, sequenceNumber: 500, at: now)
+    _ = admission.judge(ssrc: 2, sequenceNumber: 501, at: now)
     let numbers = (UInt16(100)..<130).filter { $0 % 3 != 0 }
-    let verdicts = numbers.map { admission.judge(ssrc: 1, sequenceNumber: $0) }
+    let verdicts = numbers.map { admission.judge(ssrc: 1, sequenceNumber: $0, at: now) }
     #expect(verdicts.prefix(9).allSatisfy { $0 == .refuse })
     #expect(verdicts.dropFirst(9).allSatisfy(admitted))
   }
 
   @Test func restartedNumberingIsTakenAtItsSecondPacket() {
-    var admission = SourceValidator()
-    _ = admission.judge(ssrc: 1, sequenceNumber: 10)
-    let verdict10 = admission.judge(ssrc: 1, sequenceNumber: 30_000)
+    var admission = SourceValidator(areAuthentic: true)
+    _ = admission.judge(ssrc: 1, sequenceNumber: 10, at: now)
+    let verdict10 = admission.judge(ssrc: 1, sequenceNumber: 30_000, at: now)
     #expect(verdict10 == .refuse)
-    let verdict11 = admission.judge(ssrc: 1, sequenceNumber: 30_001)
+    let verdict11 = admission.judge(ssrc: 1, sequenceNumber: 30_001, at: now)
     #expect(verdict11 == .restart(95_537))
   }
 
   @Test func singleWildPacketChangesNothing() {
-    var admission = SourceValidator()
-    _ = admission.judge(ssrc: 1, sequenceNumber: 10)
-    _ = admission.judge(ssrc: 1, sequenceNumber: 30_000)
-    let verdict12 = admission.judge(ssrc: 1, sequenceNumber: 11)
+    var admission = SourceValidator(areAuthentic: true)
+    _ = admission.judge(ssrc: 1, sequenceNumber: 10, at: now)
+    _ = admission.judge(ssrc: 1, sequenceNumber: 30_000, at: now)
+    let verdict12 = admission.judge(ssrc: 1, sequenceNumber: 11, at: now)
     #expect(verdict12 == .member(65_547))
+  }
+
+  /// Where everybody can send, a source that talks is not pushed aside, however many packets of
+  /// others come.
+  @Test func anotherSourceHasToWaitForSilence() {
+    var admission = SourceValidator()
+    var time = now
+    for number in UInt16(0)..<500 {
+      time = time.advanced(byNanoseconds: 10_000_000)
+      #expect(admitted(admission.judge(ssrc: 1, sequenceNumber: number, at: time)))
+      #expect(!admitted(admission.judge(ssrc: 2, sequenceNumber: number, at: time)))
+    }
+    let silence = SourceValidator.silence
+    let early = time.advanced(byNanoseconds: silence - 1)
+    let verdict1 = admission.judge(ssrc: 2, sequenceNumber: 500, at: early)
+    let verdict2 = admission.judge(ssrc: 2, sequenceNumber: 501, at: early)
+    #expect(verdict1 == .refuse && verdict2 == .refuse)
+    let verdict3 = admission.judge(
+      ssrc: 2,
+      sequenceNumber: 502,
+      at: time.advanced(byNanoseconds: silence)
+    )
+    #expect(admitted(verdict3) && admission.ssrc == 2)
   }
 }

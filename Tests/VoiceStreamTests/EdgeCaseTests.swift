@@ -48,10 +48,34 @@ struct EdgeCaseTests {
     // The old one's last packets come between the new one's first.
     var wire = old + new
     for index in old.indices.suffix(5) { wire[index].at += 33 }
-    var scene = try PacketScene()
+    // With keys the far side's sources follow each other at once.
+    var scene = try PacketScene { $0.isAuthenticated = true }
     scene.play(wire, until: 3_500)
     #expect(scene.loudness(from: 1_800, to: 3_400) > 0.8)
     #expect(scene.count().concealed < 250)
+  }
+
+  /// In the open, where everybody can send, the new source waits until the old one is silent.
+  @Test func anotherSourceTakesOverAnOpenCallAfterASilence() throws {
+    let old = try PacketScene.voice(seconds: 1.5, ssrc: 5, seed: 9)
+    let new = try PacketScene.voice(seconds: 3, from: 1.5, ssrc: 6, seed: 7)
+    var scene = try PacketScene()
+    scene.play(old + new, until: 4_500)
+    #expect(scene.loudness(from: 200, to: 1_400) > 0.8)
+    #expect(scene.loudness(from: 2_300, to: 4_400) > 0.8)
+  }
+
+  /// A second source beside one that talks is not heard, and changes no figure.
+  @Test func forgedSourcesDisturbNothing() throws {
+    let voice = try PacketScene.voice(seconds: 3, ssrc: 5, seed: 9)
+    let forged = try PacketScene.voice(seconds: 2.5, from: 0.5, ssrc: 66, seed: 3)
+    var quiet = try PacketScene()
+    quiet.play(voice, until: 3_000)
+    var attacked = try PacketScene()
+    attacked.play(voice + forged, until: 3_000)
+    let (figures, expected) = (attacked.count(), quiet.count())
+    #expect(figures == expected)
+    #expect(attacked.loudness(from: 500, to: 2_900) == quiet.loudness(from: 500, to: 2_900))
   }
 
   // MARK: 3, jumps

@@ -120,6 +120,17 @@ struct CountersCommand: ParsableCommand {
       let more = 100 * Double(timed - plain) / Double(plain)
       print(String(format: "timing the stages, without reading the clock: %.2f %% more", more))
     }
+    if let encrypted = counted["VoiceLoop.encrypted"], let plain = counted["VoiceLoop.call"],
+      plain > 0
+    {
+      let more = 100 * Double(encrypted - plain) / Double(plain)
+      let isOver = more > Self.mostForEncryption
+      if isOver { exceeded.append("VoiceLoop.encrypted") }
+      print(
+        String(format: "encryption: %.2f %% more, at most %.0f %%", more, Self.mostForEncryption)
+          + (isOver ? ": TOO MANY" : "")
+      )
+    }
     try ResultFile.write(counted, named: "instructions", to: URL(fileURLWithPath: output))
     guard exceeded.isEmpty else {
       throw RigError("more instructions than allowed: \(exceeded.joined(separator: ", "))")
@@ -129,7 +140,10 @@ struct CountersCommand: ParsableCommand {
   /// What libopus does is most of these.
   private static let withLibraries = [
     yardstick, "libopus.decode", "VoiceStream.call", "VoiceLoop.call", "VoiceLoop.timed",
+    "VoiceLoop.encrypted",
   ]
+  /// How many instructions of a call encryption may take beside the rest, in percent.
+  private static let mostForEncryption = 3.0
   /// Not our code: it may be any version.
   private static let yardstick = "libopus.call"
   private static let ours = "VoiceStream.beyond"

@@ -19,6 +19,7 @@ enum Modules {
     ("libopus.call", callRaw), ("libopus.decode", decode),
     ("VoiceLoop.call", { try loop($0, timing: .off) }),
     ("VoiceLoop.timed", { try loop($0, timing: .stages) }),
+    ("VoiceLoop.encrypted", { try loop($0, timing: .off, isEncrypted: true) }),
   ]
 
   private static let packetsPerTurn = 2
@@ -156,16 +157,22 @@ enum Modules {
   }
 
   // Two voice loops on scripted headsets, by a made-up clock: all but the system calls.
-  private static func loop(_ turns: Int, timing: EngineSettings.Trace) throws {
+  private static func loop(
+    _ turns: Int,
+    timing: EngineSettings.Trace,
+    isEncrypted: Bool = false
+  ) throws {
     var party = SimulatedCall.Party()
     let block = speech(960)
     party.card.sound = (0..<960).map { block[$0] }
     party.trace = timing
+    var stream = StreamConfiguration.opus(ssrc: 1, seed: 2)
+    stream.isAuthenticated = isEncrypted
     let call = try SimulatedCall(
       near: party,
       far: party,
       over: .clean,
-      configuration: StreamConfiguration.opus(ssrc: 1, seed: 2),
+      configuration: stream,
       seed: 1
     )
     call.run(seconds: Double(turns) * 0.02)

@@ -1,4 +1,4 @@
-/// Which host a datagram came from, as seen by the transport of a stream.
+/// Which host and port a datagram came from, as seen by the transport of a stream.
 @frozen
 public enum DatagramOrigin: Equatable, Sendable, BitwiseCopyable {
   /// The one that is being sent to.

@@ -5,8 +5,8 @@ public import RealTime
 
 /// The UDP socket of one RTP stream: RTP and RTCP of both directions (RFC 4961, RFC 5761).
 ///
-/// Kernel arrival times, DSCP EF, ICMP errors instead of silence. Datagrams from another host than
-/// the one that is being sent to are marked as foreign.
+/// Kernel arrival times, DSCP EF, ICMP errors instead of silence. Datagrams from another host or
+/// port than those that are being sent to are marked as foreign.
 ///
 /// **Life cycle:** bound by the initialiser (so that its port can be offered), given a destination
 /// by `connect`, closed by `deinit`. **Thread safety:** one thread at a time; the session makes and
@@ -126,8 +126,12 @@ public struct MediaSocket: PacketTransport, ~Copyable {
   private var lastOrigin: DatagramOrigin {
     @_noAllocation @_noLocks mutating get {
       guard isConnected else { return .foreign }
-      if unsafe realtime_same_address(&lastSource.raw, &remote.raw, 0) != 0 { return .agreed }
-      return unsafe realtime_same_address(&lastSource.raw, &admitted.raw, 0) != 0
+      if unsafe realtime_same_address(&lastSource.raw, &remote.raw, 1) != 0
+        || realtime_same_address(&lastSource.raw, &remoteControl.raw, 1) != 0
+      {
+        return .agreed
+      }
+      return unsafe realtime_same_address(&lastSource.raw, &admitted.raw, 1) != 0
         ? .admitted : .foreign
     }
   }
@@ -151,7 +155,7 @@ public struct MediaSocket: PacketTransport, ~Copyable {
     }
   }
 
-  /// Takes the host that the last datagram came from for the far side's as well.
+  /// Takes the host and port that the last datagram came from for the far side's as well.
   @_noAllocation @_noLocks
   public mutating func admitLastSource() {
     admitted = lastSource

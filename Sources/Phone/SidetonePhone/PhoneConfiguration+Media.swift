@@ -44,6 +44,7 @@ extension PhoneConfiguration {
       seed: .random(in: 1...UInt64.max)
     )
     stream.maySend = media.maySend
+    stream.isAuthenticated = media.encryption != nil
     stream.sendEventPayloadType = media.sendEventPayloadType
     stream.receiveEventPayloadType = media.receiveEventPayloadType
     stream.eventClockRate = SampleRate(hertz: Int(media.eventClockRate))
@@ -59,6 +60,7 @@ extension PhoneConfiguration {
         adaptsPackets && media.sendRedundancyPayloadType != nil
         && (media.shortestPacketMilliseconds ?? 10) <= 5 && media.largestBitrate == nil
       stream.usesDiscontinuousTransmission = usesDiscontinuousTransmission
+      stream.usesConstantBitRate = media.encryption != nil && !usesVariableBitRate
     }
     return stream
   }

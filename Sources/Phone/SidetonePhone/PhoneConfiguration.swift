@@ -30,6 +30,9 @@ public struct PhoneConfiguration: Equatable, Sendable {
   /// True to send redundancy under loss: copies if the far side takes them (RFC 2198), else Opus's
   /// own.
   public var usesRedundancy = true
+  /// True to let encrypted packets be as long as what is said needs, which tells listeners on the
+  /// way something of it (RFC 6562).
+  public var usesVariableBitRate = false
   /// True for discontinuous transmission: Opus sends less during silence.
   public var usesDiscontinuousTransmission = false
   /// How many calls there may be at a time; further callers get 486 Busy Here.

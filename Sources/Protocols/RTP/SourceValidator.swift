@@ -1,9 +1,12 @@
+package import MediaCore
+
 /// Decides which packets belong to the stream: probation of new sources, jumps, restarts
-/// (RFC 3550 appendix A.1), with the newest synchronisation source winning.
+/// (RFC 3550 appendix A.1).
 ///
-/// A new source plays from its second packet in sequence on, so that one stray or forged datagram
-/// cannot take the stream over; the very first source of a call is taken at once, since waiting
-/// would cost its first word. The source before the present one needs ten packets to come back.
+/// A new source plays from its second packet in sequence on, once the one before it has been silent
+/// for a while: forged datagrams cannot take a stream over while it talks. The very first source of
+/// a call is taken at once, since waiting would cost its first word. The source before the present
+/// one needs ten packets to come back.
 package struct SourceValidator: Sendable {
   /// A sequence jump up to this is loss; beyond it is a restart (RFC 3550 appendix A.1).
   package static var maximumDropout: Int64 { @_noAllocation @_noLocks get { 3_000 } }
@@ -12,6 +15,10 @@ package struct SourceValidator: Sendable {
   /// So many packets of a source that comes back may be lost in between: not each of them arrives
   /// on a bad network.
   private static var returningDropout: UInt16 { @_noAllocation @_noLocks get { 20 } }
+
+  /// How long a source is silent before another one may follow: longer than the pauses of
+  /// discontinuous transmission, in nanoseconds.
+  package static var silence: Int64 { @_noAllocation @_noLocks get { 600_000_000 } }
 
   /// What to do with a packet.
   package enum Verdict: Equatable, Sendable, BitwiseCopyable {
@@ -29,19 +36,30 @@ package struct SourceValidator: Sendable {
   private var previousSSRC: UInt32?
   private var candidate: (ssrc: UInt32, next: UInt16, seen: Int)?
   private var expectedAfterJump: UInt16?
+  private let patience: Int64
+  private var lastHeard = MonotonicInstant(nanoseconds: 0)
 
   /// An admission that has seen nothing.
+  ///
+  /// - Parameter areAuthentic: true if only the far side can have sent what is judged: another
+  ///   source of its may follow at once.
   @_noAllocation @_noLocks
-  package init() {}
+  package init(areAuthentic: Bool = false) {
+    patience = areAuthentic ? 0 : Self.silence
+  }
 
-  /// Judges one packet.
+  /// Judges one packet that came at `now`.
   @_noAllocation @_noLocks
-  package mutating func judge(ssrc packetSSRC: UInt32, sequenceNumber: UInt16) -> Verdict {
+  package mutating func judge(
+    ssrc packetSSRC: UInt32,
+    sequenceNumber: UInt16,
+    at now: MonotonicInstant
+  ) -> Verdict {
     guard let ssrc else {
-      return restart(ssrc: packetSSRC, sequenceNumber: sequenceNumber)
+      return restart(ssrc: packetSSRC, sequenceNumber: sequenceNumber, at: now)
     }
     guard packetSSRC == ssrc else {
-      return judgeForeign(packetSSRC, sequenceNumber: sequenceNumber)
+      return judgeForeign(packetSSRC, sequenceNumber: sequenceNumber, at: now)
     }
     candidate = nil
 
@@ -50,18 +68,23 @@ package struct SourceValidator: Sendable {
     if distance > Self.maximumDropout || distance < -Self.maximumMisorder {
       // Two packets in order after the jump: the sender restarted its numbering.
       if let expected = expectedAfterJump, expected == sequenceNumber {
-        return restart(ssrc: packetSSRC, sequenceNumber: sequenceNumber)
+        return restart(ssrc: packetSSRC, sequenceNumber: sequenceNumber, at: now)
       }
       expectedAfterJump = sequenceNumber &+ 1
       return .refuse
     }
     expectedAfterJump = nil
     extender.accept(extended)
+    lastHeard = now
     return .member(extended)
   }
 
   @_noAllocation @_noLocks
-  private mutating func judgeForeign(_ packetSSRC: UInt32, sequenceNumber: UInt16) -> Verdict {
+  private mutating func judgeForeign(
+    _ packetSSRC: UInt32,
+    sequenceNumber: UInt16,
+    at now: MonotonicInstant
+  ) -> Verdict {
     var seen = 1
     let isReturning = packetSSRC == previousSSRC
     if let candidate, candidate.ssrc == packetSSRC {
@@ -70,15 +93,20 @@ package struct SourceValidator: Sendable {
     }
     // The source before the present one may have packets on their way still: only a run of them
     // without any of the present source means that it is back.
-    if seen >= (isReturning ? 10 : 2) {
-      return restart(ssrc: packetSSRC, sequenceNumber: sequenceNumber)
+    if seen >= (isReturning ? 10 : 2), now.nanoseconds(since: lastHeard) >= patience {
+      return restart(ssrc: packetSSRC, sequenceNumber: sequenceNumber, at: now)
     }
     candidate = (packetSSRC, sequenceNumber &+ 1, seen)
     return .refuse
   }
 
   @_noAllocation @_noLocks
-  private mutating func restart(ssrc packetSSRC: UInt32, sequenceNumber: UInt16) -> Verdict {
+  private mutating func restart(
+    ssrc packetSSRC: UInt32,
+    sequenceNumber: UInt16,
+    at now: MonotonicInstant
+  ) -> Verdict {
+    lastHeard = now
     if let ssrc, ssrc != packetSSRC { previousSSRC = ssrc }
     ssrc = packetSSRC
     candidate = nil

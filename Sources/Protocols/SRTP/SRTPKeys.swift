@@ -36,6 +36,23 @@ package struct SRTPKeys: Equatable, Sendable {
     self.remote = remote
   }
 
+  /// The keys as the far side has them.
+  package var swapped: SRTPKeys { SRTPKeys(profile: profile, local: remote, remote: local) }
+
+  /// Keys of both directions from bytes that come one by one, for simulations and tests.
+  package init(_ profile: SRTPProfile, from next: () -> UInt8) throws(SRTPError) {
+    func master() throws(SRTPError) -> SRTPMasterKey {
+      let key = (0..<profile.keyLength).map { _ in next() }
+      let salt = (0..<profile.saltLength).map { _ in next() }
+      guard let master = SRTPMasterKey(key: key, salt: salt, for: profile) else {
+        throw .wrongKeyLength
+      }
+      return master
+    }
+    let local = try master()
+    self.init(profile: profile, local: local, remote: try master())
+  }
+
   /// Random keys for a call to oneself.
   package static func toItself(_ profile: SRTPProfile) throws(SRTPError) -> SRTPKeys {
     var bytes = [UInt8](repeating: 0, count: profile.keyLength + profile.saltLength)

@@ -100,6 +100,12 @@ package struct OpusVoiceEncoder: ~Copyable {
   package mutating func setDiscontinuousTransmission(enabled: Bool) {
     _ = unsafe opus_voice_set_dtx(encoder, enabled ? 1 : 0)
   }
+
+  /// Makes all packets of a duration equally long, or as long as what is said needs.
+  @_noAllocation @_noLocks
+  package mutating func setConstantBitRate(enabled: Bool) {
+    _ = unsafe opus_voice_set_constant(encoder, enabled ? 1 : 0)
+  }
 }
 
 // SAFETY: libopus keeps all state behind the pointer, which has this one owner.

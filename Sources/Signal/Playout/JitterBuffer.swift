@@ -332,7 +332,7 @@ package struct JitterBuffer: ~Copyable {
   /// queued.
   @_noAllocation @_noLocks
   package mutating func takeBack(_ frames: FrameCount) {
-    counters.concealedFrames -= Int64(frames)
+    counters.concealedFrames = max(0, counters.concealedFrames - Int64(frames))
     concealedSinceExpected = max(0, concealedSinceExpected - frames)
   }
 

@@ -45,6 +45,10 @@ RT_SAFE static inline int opus_voice_set_dtx(OpusEncoder *encoder, int value) {
   return opus_encoder_ctl(encoder, OPUS_SET_DTX(value));
 }
 
+RT_SAFE static inline int opus_voice_set_constant(OpusEncoder *encoder, int value) {
+  return opus_encoder_ctl(encoder, OPUS_SET_VBR(!value));
+}
+
 RT_SAFE static inline int opus_voice_set_independent(OpusEncoder *encoder, int value) {
   return opus_encoder_ctl(encoder, OPUS_SET_PREDICTION_DISABLED(value));
 }

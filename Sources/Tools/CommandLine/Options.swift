@@ -203,6 +203,9 @@ struct VoiceOptions: ParsableArguments {
   @Flag(inversion: .prefixedNo, help: "Send less during silence (DTX).")
   var dtx = false
 
+  @Flag(help: "Let encrypted packets be as long as the words need, which tells something of them.")
+  var vbr = false
+
   @Option(
     help: ArgumentHelp(
       "Codecs to offer, best first: opus, pcmu, pcma. Without a far side the first one is used.",
@@ -286,6 +289,7 @@ struct VoiceOptions: ParsableArguments {
     configuration.adaptsPackets = adaptsPackets
     configuration.complexity = complexity
     configuration.usesRedundancy = fec
+    configuration.usesVariableBitRate = vbr
     configuration.usesDiscontinuousTransmission = dtx
   }
 }

@@ -80,6 +80,9 @@ struct SimulateCommand: ParsableCommand {
   @Flag(help: "The hearing side says nothing, which takes less time.")
   var oneWay = false
 
+  @Flag(help: "Encrypt the call, with keys that follow from the seed.")
+  var encrypted = false
+
   @Flag(help: "Print the result as JSON.")
   var json = false
 
@@ -123,12 +126,15 @@ struct SimulateCommand: ParsableCommand {
     near.maySend = !oneWay
     near.card.faults = faults.compactMap { Self.fault($0) }.sorted { $0.at < $1.at }
 
+    var stream = voiceOptions.stream
+    stream.isAuthenticated = encrypted
+    stream.usesConstantBitRate = encrypted && !voiceOptions.vbr
     let call = try SimulatedCall(
       near: near,
       far: far,
       towardsNear: try path(seed: seed),
       towardsFar: try path(seed: ~seed),
-      configuration: voiceOptions.stream,
+      configuration: stream,
       seed: seed,
       threads: .two
     )

@@ -42,6 +42,7 @@ struct PayloadEncoder: ~Copyable {
       complexity: max(0, min(10, configuration.complexity))
     )
     encoder.setDiscontinuousTransmission(enabled: configuration.usesDiscontinuousTransmission)
+    encoder.setConstantBitRate(enabled: configuration.usesConstantBitRate)
     return encoder
   }
 

@@ -49,6 +49,11 @@ public struct StreamConfiguration: Equatable, Sendable {
   package var usesInBandRedundancy: Bool
   /// True for discontinuous transmission: Opus sends less during silence.
   package var usesDiscontinuousTransmission: Bool
+  /// True to make each Opus packet of a duration equally long, so that lengths say nothing about
+  /// what is said (RFC 6562).
+  package var usesConstantBitRate = false
+  /// True if only the far side can have sent what arrives, since it is protected by SRTP.
+  package var isAuthenticated = false
   /// What playout makes use of: all but in benchmarks.
   package var playout = PlayoutMechanisms()
   /// The synchronisation source of what is sent.

@@ -70,7 +70,8 @@ public struct StreamStatistics: Equatable, Sendable, BitwiseCopyable {
     playoutDelayNanoseconds = voice.jitterBuffer.delayNanoseconds
     playoutTargetNanoseconds = voice.jitterBuffer.targetNanoseconds
     decodedFrames = counters.decodedFrames
-    concealedFrames = counters.concealedFrames
+    // What was concealed and not played after all is taken back there; here no counter goes down.
+    concealedFrames = max(concealedFrames, counters.concealedFrames)
     recoveredFrames = counters.recoveredFrames
   }
 

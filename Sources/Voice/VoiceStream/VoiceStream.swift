@@ -27,7 +27,7 @@ package struct VoiceStream: ~Copyable {
   private var packetsAtLastReport: Int64 = 0
 
   // Receiving.
-  private var admission = SourceValidator()
+  private var admission: SourceValidator
   /// Whether a host beside the agreed one was admitted.
   private var hasAdmittedHost = false
   private var reception: ReceptionStatistics
@@ -50,6 +50,7 @@ package struct VoiceStream: ~Copyable {
     )
     self.configuration = configuration
     clockRate = configuration.clockRate
+    admission = SourceValidator(areAuthentic: configuration.isAuthenticated)
     mediaClock = MediaClock(
       framesPerTick: SampleRate.voice.hertz / configuration.clockRate.hertz
     )
@@ -158,9 +159,10 @@ package struct VoiceStream: ~Copyable {
 
   /// Whether a datagram is the far side's, and which hosts count as such from now on.
   ///
-  /// A far side with several addresses may send from another one than it described: the first host
-  /// with the agreed codec is admitted. It gives way once packets come from the agreed host. Which
-  /// of a host's sources is played is decided by `SourceValidator`.
+  /// A far side may send from another host or port than it described (symmetric RTP, RFC 4961): the
+  /// first one with the agreed codec is admitted. It gives way once packets come from the agreed
+  /// one. Which of the sources is played is decided by `SourceValidator`. Packets with the far
+  /// side's keys are its own, wherever they come from.
   @_noAllocation @_noLocks
   package mutating func judge(
     _ datagram: borrowing ByteBuffer,
@@ -171,11 +173,13 @@ package struct VoiceStream: ~Copyable {
     case .agreed:
       guard hasAdmittedHost, isVoice(datagram, length: length) else { return .accept }
       hasAdmittedHost = false
-      admission = SourceValidator()
+      admission = SourceValidator(areAuthentic: configuration.isAuthenticated)
       return .acceptAgreedAlone
     case .admitted:
       return .accept
     case .foreign:
+      // Its keys show who it is, wherever it is.
+      if configuration.isAuthenticated { return .accept }
       if case .some = admission.ssrc { return .refuse }
       guard isVoice(datagram, length: length) else { return .refuse }
       hasAdmittedHost = true
@@ -252,7 +256,12 @@ package struct VoiceStream: ~Copyable {
     guard isOurs || isDigit || header.ssrc == admission.ssrc else { return }
 
     let sequence: Int64
-    switch admission.judge(ssrc: header.ssrc, sequenceNumber: header.sequenceNumber) {
+    let verdict = admission.judge(
+      ssrc: header.ssrc,
+      sequenceNumber: header.sequenceNumber,
+      at: arrival.instant
+    )
+    switch verdict {
     case .refuse:
       return
     case .restart(let first):

@@ -1,5 +1,6 @@
 import Glibc
 import MediaCore
+import SRTP
 package import SpeechDSP
 package import VoiceEngine
 
@@ -73,7 +74,8 @@ package final class SimulatedCall {
 
   /// Lets `far` talk to `near`, and the other way round, over networks of which all is decided.
   ///
-  /// Both use `configuration`, with identities of their own. Throws what a codec or filter does.
+  /// Both use `configuration`, with identities of their own, and keys that follow from the seed if
+  /// it says that packets are authenticated. Throws what a codec, a filter or a cipher does.
   package init(
     near: Party,
     far: Party,
@@ -93,11 +95,13 @@ package final class SimulatedCall {
     theirs.maySend = far.maySend
     theirs.ssrc = 2
     theirs.seed = ~mine.seed
+    let keys = configuration.isAuthenticated ? try Self.keys(seed: seed) : nil
     self.near = try SimulatedParty(
       near,
       mine,
       sending: self.towardsFar,
       receiving: self.towardsNear,
+      keys: keys,
       seed: seed
     )
     self.far = try SimulatedParty(
@@ -105,6 +109,7 @@ package final class SimulatedCall {
       theirs,
       sending: self.towardsNear,
       receiving: self.towardsFar,
+      keys: keys?.swapped,
       seed: seed &+ 1
     )
     begin = self.near.now
@@ -135,6 +140,11 @@ package final class SimulatedCall {
       seed: seed,
       threads: threads
     )
+  }
+
+  private static func keys(seed: UInt64) throws -> SRTPKeys {
+    var random = SeededGenerator(seed: seed)
+    return try SRTPKeys(.aeadAES128GCM) { UInt8.random(in: 0...255, using: &random) }
   }
 
   /// Whether the ends run at the same time.

@@ -1,11 +1,14 @@
 import Glibc
 import MediaCore
 import RealTime
+import SRTP
 import VoiceEngine
 
 /// One end of a simulated call: a machine with a headset, on which the voice loop runs.
 final class SimulatedParty {
-  private typealias Call = ManualVoiceLoop<ScriptedHeadset, SimulatedTransport, VirtualTime>
+  private typealias Call = ManualVoiceLoop<
+    ScriptedHeadset, SecureTransport<SimulatedTransport>, VirtualTime
+  >
 
   let card: ScriptedSoundCard
   let firstTimestamp: RTPTimestamp
@@ -34,6 +37,7 @@ final class SimulatedParty {
     _ configuration: StreamConfiguration,
     sending outgoing: SimulatedLink,
     receiving incoming: SimulatedLink,
+    keys: SRTPKeys?,
     seed: UInt64
   ) throws {
     begin = time.now
@@ -49,7 +53,10 @@ final class SimulatedParty {
     call = try Call(
       configuration,
       device: ScriptedHeadset(card),
-      transport: SimulatedTransport(sending: outgoing, receiving: incoming, time: time),
+      transport: try Self.path(
+        SimulatedTransport(sending: outgoing, receiving: incoming, time: time),
+        keys
+      ),
       settings: EngineSettings(filters: script.filters, trace: script.trace),
       time: time
     )
@@ -57,6 +64,14 @@ final class SimulatedParty {
     framesPerTick = Int64(SampleRate.voice.hertz / configuration.clockRate.hertz)
     nextTurn = begin
     nextTurn = wakeUp()
+  }
+
+  private static func path(
+    _ path: consuming SimulatedTransport,
+    _ keys: SRTPKeys?
+  ) throws -> SecureTransport<SimulatedTransport> {
+    guard let keys else { return SecureTransport(open: path) }
+    return SecureTransport(path, under: try SRTPSession(keys))
   }
 
   var statistics: StreamStatistics? { call.statistics }

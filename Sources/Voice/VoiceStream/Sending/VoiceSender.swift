@@ -47,7 +47,10 @@ struct VoiceSender: ~Copyable {
     self.encoder = encoder
     framesPerTick = SampleRate.voice.hertz / configuration.clockRate.hertz
     framesPerEventTick = framesPerTick * configuration.ticksPerEventTick
-    sequenceNumber = UInt16(truncatingIfNeeded: configuration.seed)
+    // The far side counts the cycles of SRTP from the first packet that it receives: the first ones
+    // may be lost, but not with the end of a cycle among them (RFC 3711 section 3.3.1).
+    let first = UInt16(truncatingIfNeeded: configuration.seed)
+    sequenceNumber = configuration.isAuthenticated ? first & 0x7fff : first
     timestamp = configuration.firstTimestamp
     plan = planner.plan
     self.planner = planner
