@@ -155,9 +155,32 @@ struct CallSecurityRulesTests {
         #expect(call.phase == .ended && reason(effects)?.contains("no encrypted") == true)
         continue
       }
-      #expect(effects == [.invite(uri: uri, isOpen: true)])
+      #expect(effects == [.invite(uri: uri, Attempt(signalsOpenly: true))])
       #expect(call.handle(.invited(sip, by: .udp), at: now) == [.fulfill])
       _ = call.handle(.signallingEnded(.unreachable("broken")), at: now)
+      #expect(call.phase == .ended)
+    }
+  }
+
+  /// A phone that encrypts always refuses an offer that leaves the choice (488): it gets another.
+  @Test func aPhoneThatInsistsOnEncryptionIsAskedForIt() {
+    let refused = PhoneCallEvent.signallingEnded(.refused(code: 488, phrase: "Not Acceptable"))
+    let insisting = Attempt(insistsOnEncryption: true)
+    for (rule, isAskedAgain) in [
+      (rule(nil), true), (rule(nil, .off), false), (rule(nil, .required), false),
+      (rule(PeerRecord(identity: bob)), false),
+    ] {
+      var call = PhoneCall(outgoing: uuid, to: "sip:b@h", rule)
+      _ = call.handle(.perform(.start(uri: "sip:b@h")), at: now)
+      _ = call.handle(.invited(sip, by: .udp), at: now)
+      let effects = call.handle(refused, at: now)
+      guard isAskedAgain else {
+        #expect(call.phase == .ended)
+        continue
+      }
+      #expect(effects == [.invite(uri: "sip:b@h", insisting)])
+      _ = call.handle(.invited(sip, by: .udp), at: now)
+      _ = call.handle(refused, at: now)
       #expect(call.phase == .ended)
     }
   }

@@ -43,7 +43,7 @@ struct PhoneCallTests {
   @Test func anOutgoingCallInvitesRingsAndConnects() {
     var call = outgoing()
     let request = call.handle(.perform(.start(uri: "sip:bob@10.0.0.2")), at: seconds(0))
-    #expect(request == [.invite(uri: "sip:bob@10.0.0.2", isOpen: false)])
+    #expect(request == [.invite(uri: "sip:bob@10.0.0.2", Attempt())])
     #expect(call.handle(.invited(sip, by: .udp), at: seconds(0)) == [.fulfill])
     #expect(call.handle(.progressed, at: seconds(1)) == [.reportConnecting, .tell(.ringing(uuid))])
     #expect(call.handle(.agreed(.opus()), at: seconds(2)) == [.agree(.opus())])

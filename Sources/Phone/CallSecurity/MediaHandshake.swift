@@ -84,8 +84,9 @@ package struct MediaHandshake: ~Copyable {
   /// Takes in a datagram.
   package mutating func receive(_ datagram: MediaSocket.Datagram) {
     guard let first = datagram.bytes.first, Self.owns(firstByte: first) else { return }
-    // Without memory for one more handshake the far side asks again.
-    if let link = links.first(where: { $0.address == datagram.source }) {
+    // A far side with several addresses may answer from another one than it was asked at. Without
+    // memory for one more handshake it asks again.
+    if let link = links.first(where: { isClient || $0.address == datagram.source }) {
       link.receive(datagram.bytes)
     } else if !isClient, links.count < Self.capacity,
       let link = try? HandshakeLink(identity, isClient: false, to: datagram.source)

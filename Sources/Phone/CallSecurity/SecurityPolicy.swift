@@ -110,6 +110,9 @@ package struct SecurityRule: Equatable, Sendable {
   /// True if no open call is allowed.
   package var isEncryptionRequired: Bool { refusal(of: nil) != nil }
 
+  /// True if the far side may choose between encryption and an open call.
+  package var leavesTheChoice: Bool { policy == .preferred && !isEncryptionRequired }
+
   /// True to look for an encrypted connection first.
   package var wantsSecureSignalling: Bool { policy != .off || mayNotSignalOpenly }
 

@@ -20,8 +20,8 @@ extension Phone {
 
   private func perform(_ effect: PhoneCallEffect, on uuid: UUID, for action: Delivered?) async {
     switch effect {
-    case .invite(_, let isOpen):
-      await invite(uuid, isOpen: isOpen, for: action)
+    case .invite(_, let attempt):
+      await invite(uuid, attempt, for: action)
     case .accept(let sip):
       await accept(sip, uuid, for: action)
     case .fulfill:
@@ -65,10 +65,11 @@ extension Phone {
 
   // MARK: Signalling
 
-  private func invite(_ uuid: UUID, isOpen: Bool, for action: Delivered?) async {
+  private func invite(_ uuid: UUID, _ attempt: Attempt, for action: Delivered?) async {
     do {
       guard let route = routes[uuid] else { throw PhoneError("the call has no address") }
-      let transport = try await isOpen ? .udp : transport(of: route)
+      let transport = try await attempt.signalsOpenly ? .udp : transport(of: route)
+      if attempt.insistsOnEncryption { legs[uuid]?.isEncryptionRequired = true }
       guard let offer = legs[uuid]?.offer else { throw PhoneError("the call has no RTP port") }
       let sip = try await agent.invite(
         route.address.uri(atNumericHost: route.host, by: transport),

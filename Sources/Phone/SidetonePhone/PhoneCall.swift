@@ -14,7 +14,7 @@ import VoiceEngine
 /// |---|---|---|
 /// | `dialing` | `invited` | `inviting` |
 /// | `dialing` | `inviteFailed` | `ended` |
-/// | `inviting` by TLS, which may be done without | `signallingEnded(.unreachable)` | `dialing` |
+/// | `inviting` in a way that has another one | `signallingEnded`: no connection, 488 | `dialing` |
 /// | `ringing` | `accepted` | `answering` |
 /// | `inviting`, `answering` | `established` | `established` |
 /// | all but `ended` | `perform(.end)`, `signallingEnded`, `mediaFailed` | `ended` |
@@ -55,6 +55,7 @@ struct PhoneCall: Equatable, Sendable {
   private struct Invitation: Equatable {
     let uri: String
     var transport: SIPTransport?
+    var attempt = Attempt()
   }
 
   /// This side's hold, and what is known of the far side's.
@@ -167,7 +168,7 @@ struct PhoneCall: Equatable, Sendable {
       return [.tell(.error("the far side was not notified of a change: \(reason)"))]
     case .signallingEnded(let reason):
       sip = nil
-      if let effects = inviteOpenly(after: reason) { return effects }
+      if let effects = inviteAgain(after: reason) { return effects }
       let wasEstablished = establishedAt != nil
       return conclude(
         Ending(reason: text(of: reason), isClean: wasEstablished && reason == .remoteHangUp),
@@ -208,7 +209,7 @@ struct PhoneCall: Equatable, Sendable {
     case .start(let uri):
       guard phase == .dialing else { return [.fail] }
       invitation = Invitation(uri: uri)
-      return [.invite(uri: uri, isOpen: false)]
+      return [.invite(uri: uri, Attempt())]
     case .answer:
       if case .ringing = phase, let sip { return [.accept(sip)] }
       return [.fail]
@@ -267,13 +268,21 @@ struct PhoneCall: Equatable, Sendable {
 
   // MARK: Encryption
 
-  // What listens at the port for TLS may be another service.
-  private mutating func inviteOpenly(after reason: SIPEndReason) -> [PhoneCallEffect]? {
-    guard case .unreachable = reason, phase == .inviting, let invitation,
-      invitation.transport == .tls, !rule.mayNotSignalOpenly
-    else { return nil }
+  private mutating func inviteAgain(after reason: SIPEndReason) -> [PhoneCallEffect]? {
+    guard phase == .inviting, var invitation else { return nil }
+    switch reason {
+    case .unreachable where invitation.transport == .tls && !rule.mayNotSignalOpenly:
+      // What listens at the port for TLS may be another service.
+      invitation.attempt.signalsOpenly = true
+    case .refused(488, _)
+    where rule.leavesTheChoice && !invitation.attempt.insistsOnEncryption:
+      invitation.attempt.insistsOnEncryption = true
+    default:
+      return nil
+    }
+    self.invitation = invitation
     phase = .dialing
-    return [.invite(uri: invitation.uri, isOpen: true)]
+    return [.invite(uri: invitation.uri, invitation.attempt)]
   }
 
   private mutating func note(_ encrypted: Encrypted) -> [PhoneCallEffect] {

@@ -59,11 +59,18 @@ enum PhoneCallEvent: Equatable, Sendable {
   case phoneStopped
 }
 
+/// How a far side is invited, if the usual way has come to nothing.
+struct Attempt: Equatable, Sendable {
+  /// In the open: there is no encrypted connection.
+  var signalsOpenly = false
+  /// With encryption or not at all, for phones that refuse an offer which leaves the choice.
+  var insistsOnEncryption = false
+}
+
 /// What is to be done about a call.
 enum PhoneCallEffect: Equatable, Sendable {
-  /// Send an INVITE, then report `invited` or `inviteFailed`; in the open if the encrypted
-  /// connection has come to nothing.
-  case invite(uri: String, isOpen: Bool)
+  /// Send an INVITE, then report `invited` or `inviteFailed`.
+  case invite(uri: String, Attempt)
   /// Send 200 OK, then report `accepted` or `acceptFailed`.
   case accept(SIPCallID)
   /// Answer the action that is being performed.
