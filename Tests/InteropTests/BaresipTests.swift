@@ -19,11 +19,13 @@ struct BaresipTests {
     source: String = "aubridge,echo",
     commands: [String] = [],
     console: Int? = nil,
+    encryption: String? = nil,
     seconds: Int = 25
   ) throws -> Peer {
     let folder = try Bench.folder()
     let port = Bench.port()
-    let modules = ["opus", "g711", "aubridge", "aufile"].map { "module \($0).so" }
+    let extra = encryption.map { _ in ["dtls_srtp", "srtp"] } ?? []
+    let modules = (["opus", "g711", "aubridge", "aufile"] + extra).map { "module \($0).so" }
     var configuration =
       [
         "poll_method epoll", "sip_listen 127.0.0.1:\(port)", "audio_player aubridge,echo",
@@ -38,7 +40,8 @@ struct BaresipTests {
       atomically: true,
       encoding: .utf8
     )
-    try "<sip:bob@127.0.0.1:\(port)>;regint=0;answermode=auto\n".write(
+    let mediaEncryption = encryption.map { ";mediaenc=\($0)" } ?? ""
+    try "<sip:bob@127.0.0.1:\(port)>;regint=0;answermode=auto\(mediaEncryption)\n".write(
       to: folder.appendingPathComponent("accounts"),
       atomically: true,
       encoding: .utf8
@@ -72,6 +75,64 @@ struct BaresipTests {
     #expect(caller.waitForExit() == 0)
     #expect(peer.run.wait(for: "terminated"))
     #expect(try Bench.carries(files.said, in: files.heard))
+    peer.run.signal(SIGKILL)
+  }
+
+  /// DTLS-SRTP, with a certificate made at each start: it is encrypted, and not recognized.
+  @Test func weCallWithEncryption() throws {
+    guard let baresip = Bench.baresip else { return Bench.skip("baresip-core") }
+    let peer = try start(baresip, encryption: "dtls_srtp")
+    let files = try voice(peer.folder)
+    let caller = try Bench.run([
+      "call", "sip:bob@127.0.0.1:\(peer.port)", "--duration", "7", "--json", "--security",
+      "required", "--capture", "file:\(files.said.path)", "--playback",
+      "file:\(files.heard.path)",
+    ])
+    #expect(caller.waitForExit() == 0, "\(caller.output) \(peer.run.output)")
+    #expect(caller.printed("\"encrypted\":true") && caller.printed("\"known\":false"))
+    #expect(try Bench.carries(files.said, in: files.heard))
+    peer.run.signal(SIGKILL)
+    // The next time it has another certificate, and that is no fault.
+    let next = try start(baresip, encryption: "dtls_srtp")
+    let again = try Bench.run([
+      "call", "sip:bob@127.0.0.1:\(next.port)", "--duration", "1", "--json", "--headset", "null",
+    ])
+    #expect(again.waitForExit() == 0 && again.printed("\"encrypted\":true"))
+    next.run.signal(SIGKILL)
+  }
+
+  @Test func theyCallWithEncryption() throws {
+    guard let baresip = Bench.baresip else { return Bench.skip("baresip-core") }
+    let port = Bench.port()
+    let listener = try Bench.run([
+      "listen", "--answer", "--once", "--json", "--listen", "127.0.0.1:\(port)", "--security",
+      "required", "--headset", "null", "--duration", "4",
+    ])
+    #expect(listener.wait(for: "registered"))
+    let peer = try start(
+      baresip,
+      commands: ["/dial sip:us@127.0.0.1:\(port)"],
+      encryption: "dtls_srtp"
+    )
+    #expect(listener.wait(for: "connected"))
+    #expect(listener.wait(for: "\"encrypted\":true"))
+    #expect(listener.wait(for: "\"stats\""))
+    #expect(listener.waitForExit() == 0)
+    #expect(peer.run.wait(for: "terminated"))
+    peer.run.signal(SIGKILL)
+  }
+
+  /// Without encryption it gets a call that says so, unless that is forbidden.
+  @Test func anOpenCallHasToBeAllowed() throws {
+    guard let baresip = Bench.baresip else { return Bench.skip("baresip-core") }
+    let peer = try start(baresip)
+    let address = "sip:bob@127.0.0.1:\(peer.port)"
+    let open = try Bench.run(["call", address, "--duration", "1", "--json", "--headset", "null"])
+    #expect(open.waitForExit() == 0 && open.printed("\"encrypted\":false"))
+    let refused = try Bench.run([
+      "call", address, "--duration", "1", "--json", "--headset", "null", "--security", "required",
+    ])
+    #expect(refused.waitForExit() == 1 && !refused.printed("\"stats\""))
     peer.run.signal(SIGKILL)
   }
 

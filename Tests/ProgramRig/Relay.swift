@@ -5,6 +5,15 @@ import RealTime
 package import Simulation
 import Synchronization
 
+/// Somebody on the way between two hosts, who sees each packet and decides what becomes of it.
+package protocol RelayAttacker: Sendable {
+  /// Meets an IP packet that left the host with the number `side`; returns the packets that are
+  /// under way from then on, with the sides that they seem to come from.
+  ///
+  /// Called on the relay's thread.
+  func meet(_ packet: [UInt8], from side: Int) -> [(side: Int, packet: [UInt8])]
+}
+
 /// Two hosts on this machine, as network namespaces, and the network between them: packets go
 /// through an `EmulatedNetwork` for each direction.
 ///
@@ -23,7 +32,11 @@ package final class Relay {
   }
 
   /// Makes the hosts and starts to carry packets between them.
-  package init(_ conditions: NetworkConditions, seed: UInt64) throws {
+  package init(
+    _ conditions: NetworkConditions,
+    seed: UInt64,
+    attacker: (any RelayAttacker)? = nil
+  ) throws {
     let process = ProcessInfo.processInfo.processIdentifier
     let namespaces = ["sidetone\(process)a", "sidetone\(process)b"]
     self.namespaces = namespaces
@@ -53,7 +66,7 @@ package final class Relay {
     self.descriptors = descriptors
     let isStopping = isStopping
     thread = try RealTimeThread(name: "relay", policy: .realTime) { [descriptors] in
-      var queue = PacketQueue(conditions, seed: seed)
+      var queue = PacketQueue(conditions, seed: seed, attacker: attacker)
       while !isStopping.isSet.load(ordering: .acquiring) { queue.turn(descriptors) }
     }
   }
@@ -91,8 +104,10 @@ private struct PacketQueue {
   private var networks: [EmulatedNetwork]
   private var underWay: [[Packet]] = [[], []]
   private var buffer = [UInt8](repeating: 0, count: 2_048)
+  private let attacker: (any RelayAttacker)?
 
-  init(_ conditions: NetworkConditions, seed: UInt64) {
+  init(_ conditions: NetworkConditions, seed: UInt64, attacker: (any RelayAttacker)?) {
+    self.attacker = attacker
     networks = [2 &* seed, 2 &* seed &+ 1].map { EmulatedNetwork(conditions, seed: $0) }
   }
 
@@ -114,14 +129,23 @@ private struct PacketQueue {
     while true {
       let length = unsafe read(descriptor, &buffer, buffer.count)
       guard length > 0 else { return }
-      let fate = networks[direction].fate(sentAt: MonotonicClock.now(), byteCount: length)
-      for arrival in [fate.arrival, fate.copy] {
-        guard let arrival else { continue }
-        let place =
-          (underWay[direction].lastIndex { $0.arrival <= arrival }).map { $0 + 1 } ?? 0
-        let packet = Packet(arrival: arrival, bytes: Array(buffer[0..<length]))
-        underWay[direction].insert(packet, at: place)
+      let packet = Array(buffer[0..<length])
+      guard let attacker else {
+        carry(packet, direction: direction)
+        continue
       }
+      for (side, packet) in attacker.meet(packet, from: direction) {
+        carry(packet, direction: side)
+      }
+    }
+  }
+
+  private mutating func carry(_ bytes: [UInt8], direction: Int) {
+    let fate = networks[direction].fate(sentAt: MonotonicClock.now(), byteCount: bytes.count)
+    for arrival in [fate.arrival, fate.copy] {
+      guard let arrival else { continue }
+      let place = (underWay[direction].lastIndex { $0.arrival <= arrival }).map { $0 + 1 } ?? 0
+      underWay[direction].insert(Packet(arrival: arrival, bytes: bytes), at: place)
     }
   }
 

@@ -1,0 +1,158 @@
+import Foundation
+import ProgramRig
+import Simulation
+import Testing
+
+/// Encrypted calls between two hosts with an attacker on the way, who may read, drop, change and
+/// add everything.
+@Suite(.serialized)
+struct AttackTests {
+  /// Two hosts, each with a data folder of its own, and what lies between them.
+  private final class Scene {
+    let folder: URL
+    let said: URL
+    let heard: URL
+    private var relay: Relay
+
+    init(_ attacker: any RelayAttacker) throws {
+      folder = try Bench.folder()
+      said = folder.appendingPathComponent("said.wav")
+      heard = folder.appendingPathComponent("heard.wav")
+      try Bench.speak(Bench.aliceText, voice: "en", to: said)
+      relay = try Relay(.clean, seed: 1, attacker: attacker)
+    }
+
+    deinit { relay.stop() }
+
+    /// Puts another attacker on the way.
+    func replace(_ attacker: any RelayAttacker) throws {
+      relay.stop()
+      relay = try Relay(.clean, seed: 1, attacker: attacker)
+    }
+
+    private func run(on host: Int, _ arguments: [String]) throws -> ProgramRun {
+      let program = try #require(Bench.program)
+      let ip = try #require(Bench.ip)
+      let data = folder.appendingPathComponent("host\(host)").path
+      return try ProgramRun(
+        ip,
+        ["netns", "exec", relay.namespaces[host], program] + arguments,
+        environment: ["XDG_DATA_HOME": data, "XDG_RUNTIME_DIR": folder.path]
+      )
+    }
+
+    func listen() throws -> ProgramRun {
+      let run = try run(
+        on: 1,
+        [
+          "listen", "--answer", "--json", "--user", "bob", "--capture", "null", "--playback",
+          "file:\(heard.path)", "--listen", "\(Relay.addresses[1]):5060",
+        ]
+      )
+      #expect(run.wait(for: "registered"))
+      return run
+    }
+
+    func call(seconds: Int = 6) throws -> ProgramRun {
+      try run(
+        on: 0,
+        [
+          "call", "sip:bob@\(Relay.addresses[1])", "--json", "--duration", "\(seconds)",
+          "--capture", "file:\(said.path)", "--playback", "null",
+        ]
+      )
+    }
+
+    func tool(on host: Int, _ arguments: String...) throws -> String {
+      let run = try run(on: host, arguments)
+      #expect(run.waitForExit() == 0, "\(run.output)")
+      return run.output
+    }
+
+    func end(_ run: ProgramRun) {
+      run.signal(SIGTERM)
+      _ = run.waitForExit()
+    }
+  }
+
+  private static func scene(_ attacker: any RelayAttacker) throws -> Scene? {
+    guard Bench.ip != nil else {
+      Bench.skip("iproute2, run as root")
+      return nil
+    }
+    return try Scene(attacker)
+  }
+
+  @Test func aListenerHearsNoWordAndNoName() throws {
+    let eavesdropper = Eavesdropper()
+    guard let scene = try Self.scene(eavesdropper) else { return }
+    let listener = try scene.listen()
+    let caller = try scene.call()
+    #expect(caller.waitForExit() == 0)
+    #expect(caller.printed("\"encrypted\":true"))
+    scene.end(listener)
+    #expect(try Bench.carries(scene.said, in: scene.heard))
+    #expect(eavesdropper.packets.count > 500)
+    for text in ["INVITE", "sip:", "bob", "SIP/2.0", "a=fingerprint"] {
+      #expect(!eavesdropper.hasHeard(text), "\(text) passed in the open")
+    }
+    // Packets of a duration have one length, in both directions: it tells nothing.
+    let lengths = eavesdropper.packets.compactMap { InternetPacket($0) }
+      .filter { $0.content == .udp && $0.payload.count > 1 && $0.payload[0] == 0x80 }
+      .filter { $0.payload[1] & 0x7f == 96 }.map(\.payload.count)
+    #expect(lengths.count > 400 && Set(lengths).count <= 3, "\(Set(lengths))")
+  }
+
+  @Test func anotherIdentityIsRefusedUntilTheUserAcceptsIt() throws {
+    guard let scene = try Self.scene(Eavesdropper()) else { return }
+    var listener = try scene.listen()
+    #expect(try scene.call(seconds: 1).waitForExit() == 0)
+    let again = try scene.call(seconds: 1)
+    #expect(again.waitForExit() == 0 && again.printed("\"known\":true"))
+    scene.end(listener)
+
+    _ = try scene.tool(on: 1, "identity", "--renew")
+    listener = try scene.listen()
+    let refused = try scene.call(seconds: 1)
+    #expect(refused.waitForExit() == 1)
+    #expect(refused.printed("sidetone peers forget bob@\(Relay.addresses[1])"))
+    #expect(!refused.printed("connected") && !listener.printed("connected"))
+
+    _ = try scene.tool(on: 0, "peers", "forget", "bob@\(Relay.addresses[1])")
+    let accepted = try scene.call(seconds: 1)
+    #expect(accepted.waitForExit() == 0, "\(accepted.output)")
+    scene.end(listener)
+  }
+
+  @Test func aBlockedConnectionIsNoOpenCall() throws {
+    guard let scene = try Self.scene(Eavesdropper()) else { return }
+    var listener = try scene.listen()
+    #expect(try scene.call(seconds: 1).waitForExit() == 0)
+    scene.end(listener)
+    let blockade = Blockade(port: 5_061)
+    try scene.replace(blockade)
+    listener = try scene.listen()
+    let blocked = try scene.call(seconds: 1)
+    #expect(blocked.waitForExit() == 1)
+    #expect(blocked.printed("no encrypted connection"))
+    #expect(!listener.printed("incoming"))
+    scene.end(listener)
+  }
+
+  @Test func forgedPacketsAreNotHeardAndEndNothing() throws {
+    let forger = Forger()
+    guard let scene = try Self.scene(forger) else { return }
+    let listener = try scene.listen()
+    let caller = try scene.call(seconds: 10)
+    #expect(caller.waitForExit() == 0, "\(caller.output)")
+    #expect(caller.printed("\"reason\":\"hung up\""))
+    scene.end(listener)
+    #expect(forger.added > 10_000)
+    #expect(try Bench.carries(scene.said, in: scene.heard))
+    for run in [caller, listener] {
+      let losses = run.output.components(separatedBy: "\"packetsLost\":").dropFirst()
+      #expect(losses.count > 5 && losses.allSatisfy { $0.hasPrefix("0,") || $0.hasPrefix("1,") })
+      #expect(!run.printed("\"concealedMs\":-"))
+    }
+  }
+}

@@ -1,0 +1,107 @@
+import ProgramRig
+import Simulation
+import Synchronization
+
+/// Keeps all that passes.
+final class Eavesdropper: RelayAttacker {
+  private let heard = Mutex<[[UInt8]]>([])
+
+  /// Each packet, from the first on.
+  var packets: [[UInt8]] { heard.withLock { $0 } }
+
+  func meet(_ packet: [UInt8], from side: Int) -> [(side: Int, packet: [UInt8])] {
+    heard.withLock { $0.append(packet) }
+    return [(side, packet)]
+  }
+
+  /// True if a text passed in the open.
+  func hasHeard(_ text: String) -> Bool {
+    let bytes = Array(text.utf8)
+    return packets.contains { packet in
+      packet.indices.contains { packet[$0...].starts(with: bytes) }
+    }
+  }
+}
+
+/// Lets no connection through to a port.
+final class Blockade: RelayAttacker {
+  private let port: UInt16
+
+  init(port: UInt16) {
+    self.port = port
+  }
+
+  func meet(_ packet: [UInt8], from side: Int) -> [(side: Int, packet: [UInt8])] {
+    let parts = InternetPacket(packet)
+    return parts?.content == .tcp && parts?.destinationPort == port ? [] : [(side, packet)]
+  }
+}
+
+/// Adds to each packet of voice: a copy, one with a flipped bit, an old one, and forged ones with
+/// the source's own numbers; and from time to time what would end a call.
+final class Forger: RelayAttacker {
+  private struct State {
+    var random = SeededGenerator(seed: 1)
+    var past: [[UInt8]] = []
+    var added = 0
+    var sequence: UInt16 = 0
+  }
+
+  private let state = Mutex(State())
+
+  /// How many packets were added so far.
+  var added: Int { state.withLock { $0.added } }
+
+  func meet(_ packet: [UInt8], from side: Int) -> [(side: Int, packet: [UInt8])] {
+    guard let parts = InternetPacket(packet), parts.content == .udp, parts.payload.count > 20,
+      parts.payload[0] >> 6 == 2
+    else { return [(side, packet)] }
+    return state.withLock { state in
+      var sent = [(side, packet)]
+      for forged in forge(parts, &state) {
+        sent.append((side, forged.bytes))
+        state.added += 1
+      }
+      if state.past.count > 40, let old = state.past.randomElement(using: &state.random) {
+        sent.append((side, old))
+        state.added += 1
+      }
+      state.past.append(packet)
+      if state.past.count > 2_000 { state.past.removeFirst() }
+      // The host seems to say that its port is closed (RFC 792, type 3, code 3).
+      let refusal = InternetPacket(
+        from: parts.destination,
+        to: parts.source,
+        type: 3,
+        code: 3,
+        Array(packet.prefix(28))
+      )
+      sent.append((1 - side, refusal.bytes))
+      return sent.map { (side: $0.0, packet: $0.1) }
+    }
+  }
+
+  private func forge(_ parts: InternetPacket, _ state: inout State) -> [InternetPacket] {
+    var copy = parts
+    var flipped = parts
+    let bit = Int.random(in: 0..<flipped.payload.count * 8, using: &state.random)
+    flipped.payload[bit / 8] ^= 1 << UInt8(bit % 8)
+    // As the source, with a number far away, and noise for a voice.
+    var noise = parts
+    state.sequence &+= 20_011
+    noise.payload[2] = UInt8(state.sequence >> 8)
+    noise.payload[3] = UInt8(truncatingIfNeeded: state.sequence)
+    for place in 12..<noise.payload.count {
+      noise.payload[place] = UInt8.random(in: 0...255, using: &state.random)
+    }
+    // As another source, and RTCP's goodbye of the real one, in the open.
+    var other = noise
+    other.payload[8] ^= 0xff
+    other.sourcePort ^= 1
+    var goodbye = parts
+    goodbye.payload = [0x80, 201, 0, 1] + parts.payload[8..<12]
+    goodbye.payload += [0x81, 203, 0, 1] + parts.payload[8..<12]
+    copy.payload = parts.payload
+    return [copy, flipped, noise, other, goodbye]
+  }
+}
