@@ -139,6 +139,29 @@ struct AttackTests {
     scene.end(listener)
   }
 
+  /// The far side announces keys that never come: the call ends in words, and nothing is sent in
+  /// the open.
+  @Test func aHandshakeThatNeverEndsEndsTheCall() throws {
+    guard let scene = try Self.scene(HandshakeThief(.udp)) else { return }
+    let listener = try scene.listen()
+    let caller = try scene.call(seconds: 30)
+    #expect(caller.waitForExit(seconds: 25) == 1)
+    #expect(caller.printed("did not finish the handshake") || caller.printed("hung up"))
+    #expect(!caller.printed("\"stats\"") && !caller.printed("\"encrypted\":true"))
+    scene.end(listener)
+  }
+
+  /// A connection that is taken and then stays silent is given up after five seconds; who is not
+  /// known yet is called without it.
+  @Test func aConnectionThatStaysSilentIsGivenUp() throws {
+    guard let scene = try Self.scene(HandshakeThief(.tcp)) else { return }
+    let listener = try scene.listen()
+    let caller = try scene.call(seconds: 1)
+    #expect(caller.waitForExit(seconds: 20) == 0, "\(caller.output)")
+    #expect(caller.printed("\"encrypted\":true"))
+    scene.end(listener)
+  }
+
   @Test func forgedPacketsAreNotHeardAndEndNothing() throws {
     let forger = Forger()
     guard let scene = try Self.scene(forger) else { return }

@@ -37,6 +37,26 @@ final class Blockade: RelayAttacker {
   }
 }
 
+/// Drops the handshakes of one kind.
+final class HandshakeThief: RelayAttacker {
+  private let content: InternetPacket.Content
+
+  init(_ content: InternetPacket.Content) {
+    self.content = content
+  }
+
+  func meet(_ packet: [UInt8], from side: Int) -> [(side: Int, packet: [UInt8])] {
+    guard let parts = InternetPacket(packet), parts.content == content else {
+      return [(side, packet)]
+    }
+    // Connections are opened, and no more; of datagrams, those of DTLS are dropped (RFC 7983).
+    let isStolen =
+      content == .tcp
+      ? packet.count > 100 : (20...63).contains(parts.payload.first ?? 0)
+    return isStolen ? [] : [(side, packet)]
+  }
+}
+
 /// Adds to each packet of voice: a copy, one with a flipped bit, an old one, and forged ones with
 /// the source's own numbers; and from time to time what would end a call.
 final class Forger: RelayAttacker {

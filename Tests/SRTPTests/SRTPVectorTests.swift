@@ -65,12 +65,16 @@ struct SRTPVectorTests {
     try Self.check(plain, protected, controlIndex: 0x5d4)
   }
 
+  private static func ciphers(isSealing: Bool) throws -> SRTPCiphers {
+    try SRTPCiphers(.aeadAES128GCM, media: gcmKeys, control: gcmKeys, isSealing: isSealing)
+  }
+
   private static func check(
     _ plain: [UInt8],
     _ protected: [UInt8],
     controlIndex: UInt32 = 0
   ) throws {
-    var sender = try SRTPSender(.aeadAES128GCM, media: gcmKeys, control: gcmKeys)
+    var sender = SRTPSender(try ciphers(isSealing: true))
     sender.nextControl = controlIndex
     var datagram = ByteBuffer(repeating: 0, count: 200)
     fill(&datagram, with: plain)
@@ -78,7 +82,7 @@ struct SRTPVectorTests {
     #expect(length == protected.count)
     #expect(contents(of: datagram, length ?? 0) == protected)
 
-    var receiver = try SRTPReceiver(.aeadAES128GCM, media: gcmKeys, control: gcmKeys)
+    var receiver = SRTPReceiver(try ciphers(isSealing: false))
     let opened = receiver.unprotect(&datagram, length: protected.count)
     #expect(contents(of: datagram, opened ?? 0) == plain)
   }

@@ -37,6 +37,13 @@ public struct Identity: Sendable {
   }
 }
 
+extension Identity: CustomStringConvertible, CustomReflectable {
+  /// The fingerprint, and no key.
+  public var description: String { "SHA-256 \(fingerprint)" }
+  /// The fingerprint, and no key.
+  public var customMirror: Mirror { Mirror(self, children: ["fingerprint": fingerprint]) }
+}
+
 /// An identity that cannot be had.
 public enum IdentityError: Error, Equatable, Sendable, CustomStringConvertible {
   /// No key could be made.

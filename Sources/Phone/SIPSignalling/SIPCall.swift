@@ -37,6 +37,9 @@ final class SIPCall {
     _ = unsafe mem_deref(remoteOffer)
   }
 
+  /// True while nothing was heard of the far side, not even its certificate.
+  var isInHandshake: Bool { peer?.expectation.verdict == .pending && !isHeardOf && !isEstablished }
+
   // Requests may open a connection, whose far side has to be the call's.
   private func sending<Result>(_ body: () -> Result) -> Result {
     guard let stack else { return body() }

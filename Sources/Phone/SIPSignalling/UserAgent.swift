@@ -251,7 +251,24 @@ public actor UserAgent {
       calls[call.id.rawValue] = nil
       throw SIPError(reason: "cannot call \(uri): \(SIPError.text(code))")
     }
+    if peer != nil { limitHandshake(of: call.id) }
     return call.id
+  }
+
+  /// How long a far side may take for the handshake of TLS; RFC 3261 would wait for 32 s.
+  private static let handshakePatience = Duration.seconds(5)
+
+  private func limitHandshake(of id: SIPCallID) {
+    Task { [weak self] in
+      try? await Task.sleep(for: Self.handshakePatience)
+      await self?.endHandshake(of: id)
+    }
+  }
+
+  private func endHandshake(of id: SIPCallID) {
+    guard let call = calls[id.rawValue], call.isInHandshake else { return }
+    call.hangUp()
+    report(.ended(id, .unreachable("it does not finish the handshake of TLS")))
   }
 
   /// Takes an incoming call: 200 OK with an answer to its offer, or with an offer if it had none.

@@ -42,6 +42,7 @@ struct SRTPCipher: ~Copyable {
   }
 
   private let profile: SRTPProfile
+  private let isSealing: Bool
   private let context: OpaquePointer
   private let mac: UnsafeMutablePointer<crypto_mac>
   private var scratch: ByteBuffer
@@ -62,6 +63,7 @@ struct SRTPCipher: ~Copyable {
       : unsafe crypto_counter(keys.cipherKey)
     guard let context = unsafe made else { throw .outOfMemory }
     self.profile = profile
+    self.isSealing = isSealing
     unsafe self.context = context
     unsafe mac = .allocate(capacity: 1)
     unsafe crypto_mac_start(mac, keys.authenticationKey, keys.authenticationKey.count)
@@ -85,10 +87,11 @@ struct SRTPCipher: ~Copyable {
     }
   }
 
-  /// Encrypts a datagram in place, and writes its tag behind it, or behind `tagAt`.
+  /// Encrypts a datagram in place and writes its tag at `tagAt`; or decrypts it, and compares the
+  /// tag: false if that does not fit, and then the datagram is void.
   @_noAllocation @_noLocks
-  mutating func seal(
-    _ datagram: inout ByteBuffer,
+  mutating func apply(
+    to datagram: inout ByteBuffer,
     _ layout: Layout,
     _ nonce: Nonce,
     tagAt: Int
@@ -102,7 +105,7 @@ struct SRTPCipher: ~Copyable {
     let tag = unsafe datagram.address + tagAt
     switch profile {
     case .aeadAES128GCM:
-      return unsafe crypto_gcm_seal(
+      return unsafe crypto_gcm_apply(
         context,
         scratch.address + Self.ivAt,
         datagram.address,
@@ -114,47 +117,20 @@ struct SRTPCipher: ~Copyable {
         tag
       ) == 1
     case .aes128CMSHA1Tag80:
+      // What is authenticated is encrypted (RFC 3711 section 3.3).
+      if !isSealing {
+        digest(datagram, count: layout.end)
+        guard unsafe crypto_equal(tag, scratch.address + Self.codeAt, 10) == 1 else {
+          return false
+        }
+      }
       guard
         unsafe crypto_counter_apply(context, scratch.address + Self.ivAt, start, length) == 1
       else { return false }
+      guard isSealing else { return true }
       digest(datagram, count: layout.end)
       for offset in 0..<10 { datagram[tagAt + offset] = scratch[Self.codeAt + offset] }
       return true
-    }
-  }
-
-  /// Decrypts a datagram in place; false if its tag does not fit it, and then the datagram is void.
-  @_noAllocation @_noLocks
-  mutating func open(
-    _ datagram: inout ByteBuffer,
-    _ layout: Layout,
-    _ nonce: Nonce,
-    tagAt: Int
-  ) -> Bool {
-    guard layout.header <= layout.end, tagAt >= layout.end,
-      tagAt + tagLength <= datagram.count
-    else { return false }
-    prepare(nonce, layout.word)
-    let length = CInt(truncatingIfNeeded: layout.end - layout.header)
-    let start = unsafe datagram.address + layout.header
-    let tag = unsafe datagram.address + tagAt
-    switch profile {
-    case .aeadAES128GCM:
-      return unsafe crypto_gcm_open(
-        context,
-        scratch.address + Self.ivAt,
-        datagram.address,
-        CInt(truncatingIfNeeded: layout.header),
-        scratch.address + Self.wordAt,
-        layout.hasWord ? 4 : 0,
-        start,
-        length,
-        tag
-      ) == 1
-    case .aes128CMSHA1Tag80:
-      digest(datagram, count: layout.end)
-      guard unsafe crypto_equal(tag, scratch.address + Self.codeAt, 10) == 1 else { return false }
-      return unsafe crypto_counter_apply(context, scratch.address + Self.ivAt, start, length) == 1
     }
   }
 
@@ -190,5 +166,33 @@ struct SRTPCipher: ~Copyable {
       4,
       scratch.address + Self.codeAt
     )
+  }
+}
+
+/// The ciphers of one direction: for RTP and for RTCP.
+struct SRTPCiphers: ~Copyable {
+  var media: SRTPCipher
+  var control: SRTPCipher
+  /// Whether SRTCP has its index behind the tag, as with GCM (RFC 7714 section 9.2), or before it.
+  let isTagFirst: Bool
+
+  /// The ciphers with the keys that follow from a master key.
+  init(_ profile: SRTPProfile, _ master: SRTPMasterKey, isSealing: Bool) throws(SRTPError) {
+    let media = try SRTPSessionKeys(from: master, .media)
+    let control = try SRTPSessionKeys(from: master, .control)
+    try self.init(profile, media: media, control: control, isSealing: isSealing)
+  }
+
+  init(
+    _ profile: SRTPProfile,
+    media: SRTPSessionKeys,
+    control: SRTPSessionKeys,
+    isSealing: Bool
+  ) throws(SRTPError) {
+    let mediaCipher = try SRTPCipher(profile, media, isSealing: isSealing)
+    let controlCipher = try SRTPCipher(profile, control, isSealing: isSealing)
+    self.media = mediaCipher
+    self.control = controlCipher
+    isTagFirst = profile == .aeadAES128GCM
   }
 }

@@ -21,6 +21,13 @@ package struct SRTPMasterKey: Equatable, Sendable {
   }
 }
 
+extension SRTPMasterKey: CustomStringConvertible, CustomReflectable {
+  /// No key, for logs.
+  package var description: String { "a secret key" }
+  /// No key, for debuggers and test reports.
+  package var customMirror: Mirror { Mirror(self, children: []) }
+}
+
 /// What the sides of a call have agreed on: a profile, and a master key for each direction.
 package struct SRTPKeys: Equatable, Sendable {
   package let profile: SRTPProfile

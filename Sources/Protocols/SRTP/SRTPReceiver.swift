@@ -23,9 +23,7 @@ package struct SRTPReceiver: ~Copyable {
   /// How many sources are remembered; the one that was heard longest ago gives way.
   private static var capacity: Int { @_noAllocation @_noLocks get { 8 } }
 
-  private var media: SRTPCipher
-  private var control: SRTPCipher
-  private let tagBeforeWord: Bool
+  private var ciphers: SRTPCiphers
   private var sources: FixedArray<Source>
   private var sourceCount = 0
   private var accepted: Int64 = 0
@@ -38,22 +36,13 @@ package struct SRTPReceiver: ~Copyable {
   ///
   /// - Throws: `SRTPError.outOfMemory`.
   package init(_ profile: SRTPProfile, _ master: SRTPMasterKey) throws(SRTPError) {
-    let media = try SRTPSessionKeys(from: master, .media)
-    let control = try SRTPSessionKeys(from: master, .control)
-    try self.init(profile, media: media, control: control)
+    let ciphers = try SRTPCiphers(profile, master, isSealing: false)
+    self.init(ciphers)
   }
 
-  init(
-    _ profile: SRTPProfile,
-    media: SRTPSessionKeys,
-    control: SRTPSessionKeys
-  ) throws(SRTPError) {
-    let mediaCipher = try SRTPCipher(profile, media, isSealing: false)
-    let controlCipher = try SRTPCipher(profile, control, isSealing: false)
-    self.media = mediaCipher
-    self.control = controlCipher
-    tagBeforeWord = profile == .aeadAES128GCM
-    let none = Source(ssrc: 0, packets: PacketIndex.none, age: 0)
+  init(_ ciphers: consuming SRTPCiphers) {
+    self.ciphers = ciphers
+    let none = Source(ssrc: 0, packets: .none, age: 0)
     sources = FixedArray(repeating: none, count: Self.capacity)
   }
 
@@ -78,7 +67,7 @@ package struct SRTPReceiver: ~Copyable {
 
   @_noAllocation @_noLocks
   private mutating func unprotectMedia(_ datagram: inout ByteBuffer, _ length: Int) -> Int? {
-    let end = length - media.tagLength
+    let end = length - ciphers.media.tagLength
     guard let header = SRTPPacket.mediaHeader(of: datagram, length: end) else { return nil }
     let ssrc = SRTPPacket.uint32(datagram, at: 8)
     let sequenceNumber = SRTPPacket.uint16(datagram, at: 2)
@@ -90,8 +79,8 @@ package struct SRTPReceiver: ~Copyable {
       else { return nil }
       index = estimated
     }
-    let isOpen = media.open(
-      &datagram,
+    let isOpen = ciphers.media.apply(
+      to: &datagram,
       SRTPPacket.media(header: header, end: end, index: index),
       SRTPCipher.Nonce(ssrc: ssrc, index: index),
       tagAt: end
@@ -103,18 +92,18 @@ package struct SRTPReceiver: ~Copyable {
 
   @_noAllocation @_noLocks
   private mutating func unprotectControl(_ datagram: inout ByteBuffer, _ length: Int) -> Int? {
-    let end = length - control.tagLength - 4
+    let end = length - ciphers.control.tagLength - 4
     guard end >= SRTPPacket.controlHeader else { return nil }
-    let word = SRTPPacket.uint32(datagram, at: tagBeforeWord ? length - 4 : end)
+    let word = SRTPPacket.uint32(datagram, at: ciphers.isTagFirst ? length - 4 : end)
     // All that is ours to read is encrypted.
     guard word & SRTPPacket.encryptedFlag != 0 else { return nil }
     let index = Int64(word & ~SRTPPacket.encryptedFlag)
     guard reports.mayAccept(index) else { return nil }
-    let isOpen = control.open(
-      &datagram,
+    let isOpen = ciphers.control.apply(
+      to: &datagram,
       SRTPPacket.control(end: end, word: word),
       SRTPCipher.Nonce(ssrc: SRTPPacket.uint32(datagram, at: 4), index: index),
-      tagAt: tagBeforeWord ? end : end + 4
+      tagAt: ciphers.isTagFirst ? end : end + 4
     )
     guard isOpen else { return nil }
     reports.accept(index)

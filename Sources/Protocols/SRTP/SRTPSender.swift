@@ -4,9 +4,7 @@ package import MediaCore
 ///
 /// **Thread safety:** one thread at a time. Nothing here allocates after the initialiser.
 package struct SRTPSender: ~Copyable {
-  private var media: SRTPCipher
-  private var control: SRTPCipher
-  private let tagBeforeWord: Bool
+  private var ciphers: SRTPCiphers
   private var ssrc: UInt32 = 0
   /// The index of the newest packet of the source, negative before the first.
   private var newest: Int64 = -1
@@ -19,21 +17,12 @@ package struct SRTPSender: ~Copyable {
   ///
   /// - Throws: `SRTPError.outOfMemory`.
   package init(_ profile: SRTPProfile, _ master: SRTPMasterKey) throws(SRTPError) {
-    let media = try SRTPSessionKeys(from: master, .media)
-    let control = try SRTPSessionKeys(from: master, .control)
-    try self.init(profile, media: media, control: control)
+    let ciphers = try SRTPCiphers(profile, master, isSealing: true)
+    self.init(ciphers)
   }
 
-  init(
-    _ profile: SRTPProfile,
-    media: SRTPSessionKeys,
-    control: SRTPSessionKeys
-  ) throws(SRTPError) {
-    let mediaCipher = try SRTPCipher(profile, media, isSealing: true)
-    let controlCipher = try SRTPCipher(profile, control, isSealing: true)
-    self.media = mediaCipher
-    self.control = controlCipher
-    tagBeforeWord = profile == .aeadAES128GCM
+  init(_ ciphers: consuming SRTPCiphers) {
+    self.ciphers = ciphers
   }
 
   /// Protects the first `length` bytes of `datagram`, RTP or RTCP, in place.
@@ -62,8 +51,8 @@ package struct SRTPSender: ~Copyable {
       index = newest + Int64(step)
     }
     guard index < Int64(1) << 48 else { return nil }
-    let isSealed = media.seal(
-      &datagram,
+    let isSealed = ciphers.media.apply(
+      to: &datagram,
       SRTPPacket.media(header: header, end: length, index: index),
       SRTPCipher.Nonce(ssrc: source, index: index),
       tagAt: length
@@ -71,7 +60,7 @@ package struct SRTPSender: ~Copyable {
     guard isSealed else { return nil }
     ssrc = source
     newest = index
-    return length + media.tagLength
+    return length + ciphers.media.tagLength
   }
 
   @_noAllocation @_noLocks
@@ -79,15 +68,15 @@ package struct SRTPSender: ~Copyable {
     guard nextControl <= SRTPPacket.lastControlIndex else { return nil }
     let index = nextControl
     let word = index | SRTPPacket.encryptedFlag
-    let tagLength = control.tagLength
-    let isSealed = control.seal(
-      &datagram,
+    let tagLength = ciphers.control.tagLength
+    let isSealed = ciphers.control.apply(
+      to: &datagram,
       SRTPPacket.control(end: length, word: word),
       SRTPCipher.Nonce(ssrc: SRTPPacket.uint32(datagram, at: 4), index: Int64(index)),
-      tagAt: tagBeforeWord ? length : length + 4
+      tagAt: ciphers.isTagFirst ? length : length + 4
     )
     guard isSealed else { return nil }
-    SRTPPacket.write(word, to: &datagram, at: tagBeforeWord ? length + tagLength : length)
+    SRTPPacket.write(word, to: &datagram, at: ciphers.isTagFirst ? length + tagLength : length)
     nextControl += 1
     return length + tagLength + 4
   }

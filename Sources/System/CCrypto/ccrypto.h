@@ -31,30 +31,20 @@ static inline EVP_CIPHER_CTX *crypto_counter(const uint8_t *key) {
   return NULL;
 }
 
-/* Encrypts `length` bytes in place and writes a 16-byte tag over them and over `header`; 1 on success. */
-RT_SAFE static inline int crypto_gcm_seal(EVP_CIPHER_CTX *context, const uint8_t *iv,
-                                          const uint8_t *header, int header_length, const uint8_t *more,
-                                          int more_length, uint8_t *data, int length, uint8_t *tag) {
-  int written = 0;
+/* Encrypts or decrypts `length` bytes in place, as the context was made, with `header` and `more` authenticated beside them. Writes
+   the 16-byte tag, or compares it: 0 if it does not fit, and then the bytes are void. */
+RT_SAFE static inline int crypto_gcm_apply(EVP_CIPHER_CTX *context, const uint8_t *iv,
+                                           const uint8_t *header, int header_length,
+                                           const uint8_t *more, int more_length, uint8_t *data,
+                                           int length, uint8_t *tag) {
+  int written = 0, is_sealing = EVP_CIPHER_CTX_is_encrypting(context);
   if (EVP_CipherInit_ex(context, NULL, NULL, NULL, iv, -1) != 1) return 0;
+  if (!is_sealing && EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_SET_TAG, 16, tag) != 1) return 0;
   if (EVP_CipherUpdate(context, NULL, &written, header, header_length) != 1) return 0;
   if (more_length > 0 && EVP_CipherUpdate(context, NULL, &written, more, more_length) != 1) return 0;
   if (length > 0 && EVP_CipherUpdate(context, data, &written, data, length) != 1) return 0;
   if (EVP_CipherFinal_ex(context, data + length, &written) != 1) return 0;
-  return EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_GET_TAG, 16, tag) == 1;
-}
-
-/* Decrypts `length` bytes in place; 0 if the tag does not fit them and `header`, and then they are void. */
-RT_SAFE static inline int crypto_gcm_open(EVP_CIPHER_CTX *context, const uint8_t *iv,
-                                          const uint8_t *header, int header_length, const uint8_t *more,
-                                          int more_length, uint8_t *data, int length, uint8_t *tag) {
-  int written = 0;
-  if (EVP_CipherInit_ex(context, NULL, NULL, NULL, iv, -1) != 1) return 0;
-  if (EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_SET_TAG, 16, tag) != 1) return 0;
-  if (EVP_CipherUpdate(context, NULL, &written, header, header_length) != 1) return 0;
-  if (more_length > 0 && EVP_CipherUpdate(context, NULL, &written, more, more_length) != 1) return 0;
-  if (length > 0 && EVP_CipherUpdate(context, data, &written, data, length) != 1) return 0;
-  return EVP_CipherFinal_ex(context, data + length, &written) == 1;
+  return !is_sealing || EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_GET_TAG, 16, tag) == 1;
 }
 
 /* Encrypts or decrypts `length` bytes in place, from the 16-byte counter on; 1 on success. */
