@@ -214,7 +214,7 @@ let package = Package(
     module("Apple", "PushKit"),
 
     module("Phone", "CallSecurity", ["CTLS", "SRTP", "UDPTransport"]),
-    module("Phone", "SIPSignalling", ["CallSecurity", "CLibre"]),
+    module("Phone", "SIPSignalling", ["CallSecurity", "CLibre", "SRTP"]),
     module(
       "Phone",
       "CallScreen",
@@ -304,7 +304,7 @@ let package = Package(
     tests("Intents", ["FoundationAdditions", "Intents"]),
     tests("PushKit", ["PushKit"]),
     tests("CallSecurity", ["CallSecurity", "MediaCore", "Simulation", "SRTP", "UDPTransport"]),
-    tests("SIPSignalling", ["CallSecurity", "SIPSignalling", "CLibre"]),
+    tests("SIPSignalling", ["CallSecurity", "SIPSignalling", "CLibre", "SRTP"]),
     tests(
       "SidetonePhone",
       [

@@ -20,6 +20,7 @@ struct BaresipTests {
     commands: [String] = [],
     console: Int? = nil,
     encryption: String? = nil,
+    hasTLS: Bool = false,
     seconds: Int = 25
   ) throws -> Peer {
     let folder = try Bench.folder()
@@ -32,6 +33,23 @@ struct BaresipTests {
         "audio_source \(source)", "ausrc_srate 48000", "auplay_srate 48000",
         "module_path /usr/lib/baresip/modules",
       ] + modules + ["module_tmp account.so", "module_app menu.so"]
+    if hasTLS {
+      let certificate = folder.appendingPathComponent("tls.pem").path
+      let openssl = try #require(Bench.find("openssl"), "install openssl")
+      let made = try ProgramRun(
+        openssl,
+        [
+          "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=bob", "-keyout",
+          certificate, "-out", certificate + ".crt",
+        ]
+      )
+      #expect(made.waitForExit() == 0, "\(made.output)")
+      let parts = try [certificate, certificate + ".crt"].map {
+        try String(contentsOfFile: $0, encoding: .utf8)
+      }
+      try parts.joined().write(toFile: certificate, atomically: true, encoding: .utf8)
+      configuration.append("sip_certificate \(certificate)")
+    }
     if let console {
       configuration += ["module cons.so", "cons_listen 127.0.0.1:\(console)"]
     }
@@ -99,6 +117,46 @@ struct BaresipTests {
     ])
     #expect(again.waitForExit() == 0 && again.printed("\"encrypted\":true"))
     next.run.signal(SIGKILL)
+  }
+
+  /// Keys in the description are offered over TLS, and nowhere else.
+  ///
+  /// It wants them, or insists on them.
+  @Test(arguments: ["srtp", "srtp-mand"])
+  func weCallWithDescribedKeys(method: String) throws {
+    guard let baresip = Bench.baresip else { return Bench.skip("baresip-core") }
+    let peer = try start(baresip, encryption: method, hasTLS: true)
+    let files = try voice(peer.folder)
+    let caller = try Bench.run([
+      "call", "sip:bob@127.0.0.1:\(peer.port)", "--duration", "7", "--json",
+      "--capture", "file:\(files.said.path)", "--playback", "file:\(files.heard.path)",
+    ])
+    #expect(caller.waitForExit() == 0, "\(caller.output) \(peer.run.output)")
+    #expect(caller.printed("\"keyExchange\":\"SDES\""))
+    #expect(try Bench.carries(files.said, in: files.heard))
+    peer.run.signal(SIGKILL)
+  }
+
+  @Test(arguments: ["srtp", "srtp-mand"])
+  func theyCallWithDescribedKeys(method: String) throws {
+    guard let baresip = Bench.baresip else { return Bench.skip("baresip-core") }
+    let port = Bench.port()
+    let listener = try Bench.run([
+      "listen", "--answer", "--once", "--json", "--listen", "127.0.0.1:\(port)", "--headset",
+      "null", "--duration", "4",
+    ])
+    #expect(listener.wait(for: "registered"))
+    let peer = try start(
+      baresip,
+      commands: ["/dial sip:us@127.0.0.1:\(port + 1);transport=tls"],
+      encryption: method,
+      hasTLS: true
+    )
+    #expect(listener.wait(for: "connected"), "\(peer.run.output)")
+    #expect(listener.wait(for: "\"keyExchange\":\"SDES\""))
+    #expect(listener.wait(for: "\"stats\""))
+    #expect(listener.waitForExit() == 0)
+    peer.run.signal(SIGKILL)
   }
 
   @Test func theyCallWithEncryption() throws {

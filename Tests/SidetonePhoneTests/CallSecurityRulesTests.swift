@@ -155,34 +155,60 @@ struct CallSecurityRulesTests {
         #expect(call.phase == .ended && reason(effects)?.contains("no encrypted") == true)
         continue
       }
-      #expect(effects == [.invite(uri: uri, Attempt(signalsOpenly: true))])
+      let open = Attempt(signalsOpenly: true, choice: rule.firstChoice)
+      #expect(effects == [.invite(uri: uri, open)])
       #expect(call.handle(.invited(sip, by: .udp), at: now) == [.fulfill])
       _ = call.handle(.signallingEnded(.unreachable("broken")), at: now)
       #expect(call.phase == .ended)
     }
   }
 
-  /// A phone that encrypts always refuses an offer that leaves the choice (488): it gets another.
-  @Test func aPhoneThatInsistsOnEncryptionIsAskedForIt() {
+  /// A phone that always encrypts refuses an offer that leaves the choice (488), and one that knows
+  /// described keys alone refuses a handshake: each gets another offer.
+  @Test(arguments: [SIPTransport.udp, .tls])
+  func aRefusedOfferIsFollowedByAnother(transport: SIPTransport) {
     let refused = PhoneCallEvent.signallingEnded(.refused(code: 488, phrase: "Not Acceptable"))
-    let insisting = Attempt(insistsOnEncryption: true)
-    for (rule, isAskedAgain) in [
-      (rule(nil), true), (rule(nil, .off), false), (rule(nil, .required), false),
-      (rule(PeerRecord(identity: bob)), false),
+    for (rule, choices) in [
+      (rule(nil), [EncryptionOffer.Choice.any, .encryption, .describedKeys]),
+      (rule(nil, .off), [.any]), (rule(nil, .required), [.encryption, .describedKeys]),
+      (rule(PeerRecord(identity: bob)), [.encryption, .describedKeys]),
     ] {
+      let made = transport == .tls ? choices : choices.filter { $0 != .describedKeys }
       var call = PhoneCall(outgoing: uuid, to: "sip:b@h", rule)
-      _ = call.handle(.perform(.start(uri: "sip:b@h")), at: now)
-      _ = call.handle(.invited(sip, by: .udp), at: now)
-      let effects = call.handle(refused, at: now)
-      guard isAskedAgain else {
-        #expect(call.phase == .ended)
-        continue
+      var effects = call.handle(.perform(.start(uri: "sip:b@h")), at: now)
+      for choice in made {
+        #expect(effects == [.invite(uri: "sip:b@h", Attempt(choice: choice))])
+        _ = call.handle(.invited(sip, by: transport), at: now)
+        effects = call.handle(refused, at: now)
       }
-      #expect(effects == [.invite(uri: "sip:b@h", insisting)])
-      _ = call.handle(.invited(sip, by: .udp), at: now)
-      _ = call.handle(refused, at: now)
       #expect(call.phase == .ended)
     }
+  }
+
+  /// Keys that the signalling has brought are encryption, but nobody is recognized by them.
+  @Test func describedKeysAreEncryptionWithoutIdentity() throws {
+    let keys = try SRTPKeys.toItself(.aes128CMSHA1Tag80)
+    let media = NegotiatedMedia.opus(describedKeys: keys)
+    let encryption = Encryption(profile: .aes128CMSHA1Tag80, fingerprint: nil, words: nil)
+    let protection = CallProtection.encrypted(encryption, standing: .temporary)
+    var call = PhoneCall(outgoing: uuid, to: "sip:b@h", rule(nil))
+    _ = call.handle(.perform(.start(uri: "sip:b@h")), at: now)
+    _ = call.handle(.invited(sip, by: .tls), at: now)
+    let effects = call.handle(.agreed(media), at: now)
+    #expect(effects == [.agree(media), .tell(.secured(uuid, protection))])
+    let established = call.handle(.established, at: now)
+    #expect(established.contains(.remember(address: "bob@10.0.0.2", nil)))
+    // Other keys are welcome, an open call is not.
+    let others = NegotiatedMedia.opus(describedKeys: try .toItself(.aes128CMSHA1Tag80))
+    #expect(call.handle(.agreed(others), at: now) == [.agree(others)])
+    _ = call.handle(.agreed(.opus()), at: now)
+    #expect(call.phase == .ended)
+    // Who has an identity does not come without it.
+    var known = PhoneCall(outgoing: uuid, to: "sip:b@h", rule(PeerRecord(identity: bob)))
+    _ = known.handle(.perform(.start(uri: "sip:b@h")), at: now)
+    _ = known.handle(.invited(sip, by: .tls), at: now)
+    _ = known.handle(.agreed(media), at: now)
+    #expect(known.phase == .ended)
   }
 
   @Test(arguments: [

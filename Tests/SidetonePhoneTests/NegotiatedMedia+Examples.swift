@@ -1,4 +1,5 @@
 import CallSecurity
+import SRTP
 
 @testable import SIPSignalling
 
@@ -14,7 +15,8 @@ extension NegotiatedMedia {
     maySend: Bool = true,
     mayReceive: Bool = true,
     takesDigits: Bool = true,
-    encryption: NegotiatedEncryption? = nil
+    encryption: NegotiatedEncryption? = nil,
+    describedKeys: SRTPKeys? = nil
   ) -> NegotiatedMedia {
     NegotiatedMedia(
       codec: .opus,
@@ -34,6 +36,7 @@ extension NegotiatedMedia {
       shortestPacketMilliseconds: nil,
       decodesInBandRedundancy: false,
       encryption: encryption,
+      describedKeys: describedKeys,
       maySend: maySend,
       mayReceive: mayReceive
     )

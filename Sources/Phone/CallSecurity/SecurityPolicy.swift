@@ -53,6 +53,16 @@ package struct PeerRecord: Equatable, Sendable {
   }
 }
 
+/// What media claims about the far side.
+package enum MediaClaim: Equatable, Sendable {
+  /// Nothing: it is in the open.
+  case open
+  /// That it is encrypted, with keys that came by the signalling.
+  case keys
+  /// That it is encrypted, with the identity of this fingerprint.
+  case identity(Fingerprint)
+}
+
 /// What a call may be like, from the user's policy and what is remembered of the far side.
 ///
 /// A value without I/O.
@@ -77,16 +87,16 @@ package struct SecurityRule: Equatable, Sendable {
     self.isSecureSignallingForced = isSecureSignallingForced
   }
 
-  /// Why encryption, or an open call with nil, is refused; nil if it is not.
-  package func refusal(of fingerprint: Fingerprint?) -> String? {
-    if let known = record?.identity, let fingerprint, known != fingerprint {
+  /// Why media is refused; nil if it is not.
+  package func refusal(of claim: MediaClaim) -> String? {
+    if let known = record?.identity, claim != .open, claim != .identity(known) {
       return strangeIdentity
     }
-    if record != nil, fingerprint == nil {
+    if record != nil, claim == .open {
       return "\(address) was encrypted before and is not now: somebody may be trying to listen in. "
         + "If you know why, allow an open call with: sidetone peers forget \(address)"
     }
-    if policy == .required, fingerprint == nil {
+    if policy == .required, claim == .open {
       return "\(address) cannot encrypt the call, and an open one is not allowed "
         + "(--security required)"
     }
@@ -108,7 +118,7 @@ package struct SecurityRule: Equatable, Sendable {
   }
 
   /// True if no open call is allowed.
-  package var isEncryptionRequired: Bool { refusal(of: nil) != nil }
+  package var isEncryptionRequired: Bool { refusal(of: .open) != nil }
 
   /// True if the far side may choose between encryption and an open call.
   package var leavesTheChoice: Bool { policy == .preferred && !isEncryptionRequired }

@@ -1,4 +1,5 @@
 public import CallSecurity
+package import SRTP
 
 /// A voice codec as SDP names it.
 public enum OfferedCodec: Equatable, Sendable, CaseIterable {
@@ -21,18 +22,42 @@ public enum OfferedCodec: Equatable, Sendable, CaseIterable {
   var clockRate: UInt32 { self == .opus ? 48_000 : 8_000 }
 }
 
-/// The encryption that this side offers: DTLS-SRTP (RFC 5763).
+/// The encryption that this side offers: DTLS-SRTP (RFC 5763), and keys in the description itself
+/// (SDES, RFC 4568) where that is encrypted.
 public struct EncryptionOffer: Equatable, Sendable {
+  /// What the far side may choose from.
+  package enum Choice: Equatable, Sendable {
+    /// Encryption, or an open call for a phone that knows none (RFC 8643).
+    case any
+    /// Encryption, by a handshake or else by described keys.
+    case encryption
+    /// Encryption by described keys.
+    case describedKeys
+  }
+
   /// The certificate that this side will show.
   package let fingerprint: Fingerprint
-  /// True if the call is to be encrypted or not to be at all; otherwise a phone that knows no
-  /// encryption may answer in the open (RFC 8643).
-  package let isRequired: Bool
+  /// What the far side may choose from.
+  package var choice: Choice
+  /// True if keys may be in the description, since the signalling is encrypted.
+  package var mayDescribeKeys = false
 
-  /// An offer to encrypt.
+  /// An offer to encrypt, or else to have no call if encryption is required.
   public init(fingerprint: Fingerprint, isRequired: Bool) {
     self.fingerprint = fingerprint
-    self.isRequired = isRequired
+    choice = isRequired ? .encryption : .any
+  }
+
+  /// True if an open call is not offered.
+  package var isRequired: Bool { choice != .any }
+
+  /// The RTP profile that says so (RFC 5764 section 8, RFC 4568 section 4.1).
+  var profile: String {
+    switch choice {
+    case .any: "RTP/AVP"
+    case .encryption: "UDP/TLS/RTP/SAVP"
+    case .describedKeys: "RTP/SAVP"
+    }
   }
 }
 
@@ -129,10 +154,20 @@ public struct NegotiatedMedia: Equatable, Sendable {
   public let shortestPacketMilliseconds: Int?
   /// True if the far side decodes in-band redundancy (RFC 7587 `useinbandfec`).
   public let decodesInBandRedundancy: Bool
-  /// The encryption, nil if the far side has none.
+  /// The encryption by a handshake, nil if the far side has none.
   public let encryption: NegotiatedEncryption?
+  /// The keys that the descriptions agreed on, nil if they have none.
+  package let describedKeys: SRTPKeys?
   /// False while the far side holds the call or only sends.
   public let maySend: Bool
   /// False while the far side holds the call: nothing is to be expected from it.
   public let mayReceive: Bool
+}
+
+extension NegotiatedMedia {
+  /// What it claims about the far side.
+  package var claim: MediaClaim {
+    if let encryption { return .identity(encryption.fingerprint) }
+    return describedKeys == nil ? .open : .keys
+  }
 }

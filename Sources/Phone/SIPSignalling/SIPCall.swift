@@ -18,6 +18,8 @@ final class SIPCall {
   private var description: SessionDescription?
   private var remoteOffer: UnsafeMutablePointer<mbuf>?
   private var isIncoming = false
+  /// True if the call came by TLS.
+  private var isSecure = false
   private var isEstablished = false
   /// True once the far side has answered anything.
   private var isHeardOf = false
@@ -87,6 +89,7 @@ final class SIPCall {
 
   func ring(_ message: UnsafePointer<sip_msg>, user: String, socket: OpaquePointer?) -> CInt {
     isIncoming = true
+    isSecure = unsafe message.pointee.tp == SIP_TRANSP_TLS
     let body = unsafe message.pointee.mb
     if let body = unsafe body, unsafe mbuf_get_left(body) > 0 {
       unsafe remoteOffer = re_buffer_from(mbuf_buf(body), mbuf_get_left(body))
@@ -107,10 +110,19 @@ final class SIPCall {
   /// What an answer to the caller's offer would agree on, nil if there is none.
   func preview(_ encryption: EncryptionOffer?) -> NegotiatedMedia? {
     guard let offer = unsafe remoteOffer else { return nil }
-    return unsafe SessionDescription.preview(offer, encryption: encryption)
+    return unsafe SessionDescription.preview(offer, encryption: withSignalling(encryption))
+  }
+
+  // Keys are described to callers whose signalling is encrypted.
+  private func withSignalling(_ encryption: EncryptionOffer?) -> EncryptionOffer? {
+    var encryption = encryption
+    encryption?.mayDescribeKeys = isSecure
+    return encryption
   }
 
   func answer(_ offer: MediaOffer) -> Bool {
+    var offer = offer
+    offer.encryption = withSignalling(offer.encryption)
     guard !isAnswered, let description = SessionDescription(offer) else { return false }
     self.description = description
     var isOffer = true

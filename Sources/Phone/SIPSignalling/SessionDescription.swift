@@ -1,6 +1,7 @@
 import CallSecurity
 import CLibre
 import Glibc
+import SRTP
 
 /// The local and remote session description of one call, in libre's keeping.
 ///
@@ -12,10 +13,11 @@ final class SessionDescription {
   private let encryption: EncryptionOffer?
   /// The side that begins the handshake, once it is agreed on: it stays so for the call.
   private var beginner: NegotiatedEncryption.Beginner?
+  /// The keys of this side, where they may be described.
+  private let describedKeys: DescribedKeys?
+  /// The key that the next answer has, in place of a handshake.
+  private var describedAnswer: DescribedKey?
 
-  /// The profile of an offer that is to be encrypted or not to be (RFC 5764 section 8).
-  private static let secureProfile = "UDP/TLS/RTP/SAVP"
-  private static let openProfile = "RTP/AVP"
   /// Tells a far side of our kind that it may exchange words (`ShortAuthentication`).
   private static let wordsAttribute = "sidetone-words"
 
@@ -40,8 +42,10 @@ final class SessionDescription {
       &media,
       offer.host,
       offer.port,
-      offer.encryption?.isRequired == true ? Self.secureProfile : Self.openProfile
+      offer.encryption?.profile ?? "RTP/AVP"
     )
+    // Without randomness there are none.
+    describedKeys = offer.encryption?.mayDescribeKeys == true ? try? DescribedKeys() : nil
     guard code == 0, let session = unsafe session, let media = unsafe media else { return nil }
     unsafe self.session = session
     unsafe self.media = media
@@ -114,14 +118,30 @@ final class SessionDescription {
 
   // An answer has no encryption that the offer had not.
   private func describeEncryption(asOffer isOffer: Bool) {
-    guard let encryption, isOffer || beginner != nil else { return }
-    let setup = isOffer ? "actpass" : beginner == .local ? "active" : "passive"
-    for (name, value) in [
-      ("fingerprint", encryption.fingerprint.attribute), ("setup", setup),
-      (Self.wordsAttribute, "1"),
-    ] {
-      _ = unsafe re_description_set(media, name, value)
+    for name in ["fingerprint", "setup", Self.wordsAttribute, "crypto"] {
+      unsafe re_description_remove(media, name)
     }
+    guard let encryption else { return }
+    if isOffer && encryption.choice != .describedKeys || !isOffer && beginner != nil {
+      let setup = isOffer ? "actpass" : beginner == .local ? "active" : "passive"
+      _ = unsafe re_description_set(media, "fingerprint", encryption.fingerprint.attribute)
+      _ = unsafe re_description_set(media, "setup", setup)
+      _ = unsafe re_description_set(media, Self.wordsAttribute, "1")
+    }
+    let keys = isOffer ? describedKeys?.own ?? [] : describedAnswer.map { [$0] } ?? []
+    for value in keys.compactMap(\.attribute) {
+      _ = unsafe re_description_add(media, "crypto", value)
+    }
+  }
+
+  // The keys of both sides, if there is no handshake; nil if none are described or common.
+  private func negotiatedKeys(isOffer: Bool) -> SRTPKeys? {
+    guard let describedKeys else { return nil }
+    let theirs = attributes("crypto").compactMap { DescribedKey(attribute: $0) }
+    guard isOffer else { return describedKeys.agreed(by: theirs) }
+    let found = describedKeys.answer(to: theirs)
+    describedAnswer = found?.answer
+    return found?.agreed
   }
 
   // Nil without encryption; the far side's description was taken in.
@@ -205,9 +225,15 @@ final class SessionDescription {
     let isMultiplexed = attribute("rtcp-mux") != nil
     if isOffer && !isMultiplexed { unsafe re_description_forbid_multiplexing(media) }
     let encryption = negotiatedEncryption(isOffer: isOffer)
+    if isOffer { describedAnswer = nil }
+    let keys = encryption == nil ? negotiatedKeys(isOffer: isOffer) : nil
     // A profile that asks for encryption in a way that this side does not know.
-    if encryption == nil, unsafe re_description_is_secure(media) { return nil }
-    if encryption == nil, self.encryption?.isRequired == true { return nil }
+    if encryption == nil, unsafe re_description_wants_handshake(media) { return nil }
+    if encryption == nil, keys == nil,
+      unsafe re_description_is_secure(media) || self.encryption?.isRequired == true
+    {
+      return nil
+    }
     beginner = encryption?.beginner
     let control = isMultiplexed ? address : remoteAddress(isControl: true) ?? address
     let direction = unsafe sdp_media_dir(media)
@@ -231,6 +257,7 @@ final class SessionDescription {
       shortestPacketMilliseconds: Self.number(named: "minptime", in: parameters),
       decodesInBandRedundancy: parameters.contains("useinbandfec=1"),
       encryption: encryption,
+      describedKeys: keys,
       maySend: !isHeld && (direction == SDP_SENDRECV || direction == SDP_SENDONLY),
       mayReceive: !isHeld && (direction == SDP_SENDRECV || direction == SDP_RECVONLY)
     )
@@ -242,6 +269,26 @@ final class SessionDescription {
       if pair.count == 2, pair[0] == name { return Int(pair[1]) }
     }
     return nil
+  }
+
+  private func attributes(_ name: String) -> [String] {
+    final class Found {
+      var values: [String] = []
+    }
+    let found = Found()
+    let context = unsafe Unmanaged.passUnretained(found).toOpaque()
+    _ = unsafe sdp_media_rattr_apply(
+      media,
+      name,
+      { _, value, context in
+        guard let value = unsafe value, let context = unsafe context else { return false }
+        let found = unsafe Unmanaged<Found>.fromOpaque(context).takeUnretainedValue()
+        found.values.append(unsafe String(cString: value))
+        return false
+      },
+      context
+    )
+    return found.values
   }
 
   private func attribute(_ name: String, orOfSession isOfSession: Bool = false) -> String? {

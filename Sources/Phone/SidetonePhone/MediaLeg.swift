@@ -48,6 +48,8 @@ public final class MediaLeg {
   private let report: @Sendable (HandshakeReport) -> Void
   private var handshake: HandshakeRunner?
   private var secured: SecuredMedia?
+  /// Keys that the descriptions agreed on, at work.
+  private var described: (keys: SRTPKeys, session: SRTPSession)?
   /// Whose keys the handshake is to bring.
   private var expected: Fingerprint?
   private var socket: MediaSocket?
@@ -192,6 +194,7 @@ public final class MediaLeg {
     }
     // Until there are keys, nothing is sent and nothing is heard.
     if media.encryption != nil, secured == nil { return }
+    let session = try session(for: media)
     handshake?.stop()
     handshake = nil
     // What arrived during a hold is old; the first words of a new call are not.
@@ -200,7 +203,7 @@ public final class MediaLeg {
     socket.connect(to: remote, control: control)
     let stream = try streams.attach(
       configuration.stream(for: media),
-      over: Self.transport(socket, media.encryption.flatMap { _ in secured }),
+      over: Self.transport(socket, session),
       muteState,
       conference: conference
     )
@@ -210,12 +213,22 @@ public final class MediaLeg {
     digitsToSend = []
   }
 
+  // Nil for media in the open. The same keys go on where they were, and others begin anew.
+  private func session(for media: NegotiatedMedia) throws -> SRTPSession? {
+    if media.encryption != nil { return secured?.session }
+    guard let keys = media.describedKeys else { return nil }
+    if let described, described.keys == keys { return described.session }
+    let session = try SRTPSession(keys)
+    described = (keys, session)
+    return session
+  }
+
   private static func transport(
     _ socket: consuming MediaSocket,
-    _ secured: SecuredMedia?
+    _ session: SRTPSession?
   ) -> SecureTransport<MediaSocket> {
-    guard let secured else { return SecureTransport(open: socket) }
-    return SecureTransport(socket, under: secured.session)
+    guard let session else { return SecureTransport(open: socket) }
+    return SecureTransport(socket, under: session)
   }
 
   private func detach() {

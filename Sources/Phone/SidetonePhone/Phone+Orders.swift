@@ -69,8 +69,9 @@ extension Phone {
     do {
       guard let route = routes[uuid] else { throw PhoneError("the call has no address") }
       let transport = try await attempt.signalsOpenly ? .udp : transport(of: route)
-      if attempt.insistsOnEncryption { legs[uuid]?.isEncryptionRequired = true }
-      guard let offer = legs[uuid]?.offer else { throw PhoneError("the call has no RTP port") }
+      guard var offer = legs[uuid]?.offer else { throw PhoneError("the call has no RTP port") }
+      offer.encryption?.choice = attempt.choice
+      offer.encryption?.mayDescribeKeys = transport == .tls
       let sip = try await agent.invite(
         route.address.uri(atNumericHost: route.host, by: transport),
         offer: offer,

@@ -59,9 +59,9 @@ extension Phone {
   /// Throws a `PhoneError` if the far side has no identity that lasts.
   public func verify(_ uuid: UUID) async throws {
     guard case .encrypted(let encryption, let standing)? = control[uuid]?.protection,
-      encryption.words != nil, standing != .temporary
+      let fingerprint = encryption.fingerprint, encryption.words != nil, standing != .temporary
     else { throw PhoneError("there are no words to compare in this call") }
-    try await peers.verify(encryption.fingerprint)
+    try await peers.verify(fingerprint)
     continuation.yield(.verified(uuid))
   }
 }

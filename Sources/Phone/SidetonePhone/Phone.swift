@@ -351,7 +351,7 @@ public actor Phone {
       return await agent.reject(id, code: 480, phrase: "Temporarily Unavailable")
     }
     // Before anybody is disturbed.
-    if let media = caller.media, let refusal = rule.refusal(of: media.encryption?.fingerprint) {
+    if let media = caller.media, let refusal = rule.refusal(of: media.claim) {
       continuation.yield(.error("a call was refused: \(refusal)"))
       return await agent.reject(id, code: 403, phrase: "Identity Not Accepted")
     }

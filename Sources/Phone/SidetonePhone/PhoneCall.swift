@@ -3,6 +3,7 @@ import CallSecurity
 import Foundation
 import MediaCore
 import SIPSignalling
+import SRTP
 import VoiceEngine
 
 /// One call of a phone, without I/O: what happened goes in, what to do about it comes out.
@@ -55,7 +56,7 @@ struct PhoneCall: Equatable, Sendable {
   private struct Invitation: Equatable {
     let uri: String
     var transport: SIPTransport?
-    var attempt = Attempt()
+    var attempt: Attempt
   }
 
   /// This side's hold, and what is known of the far side's.
@@ -124,7 +125,7 @@ struct PhoneCall: Equatable, Sendable {
         standing: rule.standing(isLasting: encrypted.isLasting)
       )
     }
-    return media != nil && media?.encryption == nil ? .open : nil
+    return media?.claim == .open ? .open : nil
   }
 
   /// True while this side holds the call.
@@ -208,8 +209,9 @@ struct PhoneCall: Equatable, Sendable {
     switch request {
     case .start(let uri):
       guard phase == .dialing else { return [.fail] }
-      invitation = Invitation(uri: uri)
-      return [.invite(uri: uri, Attempt())]
+      let attempt = Attempt(choice: rule.firstChoice)
+      invitation = Invitation(uri: uri, attempt: attempt)
+      return [.invite(uri: uri, attempt)]
     case .answer:
       if case .ringing = phase, let sip { return [.accept(sip)] }
       return [.fail]
@@ -274,9 +276,11 @@ struct PhoneCall: Equatable, Sendable {
     case .unreachable where invitation.transport == .tls && !rule.mayNotSignalOpenly:
       // What listens at the port for TLS may be another service.
       invitation.attempt.signalsOpenly = true
-    case .refused(488, _)
-    where rule.leavesTheChoice && !invitation.attempt.insistsOnEncryption:
-      invitation.attempt.insistsOnEncryption = true
+    case .refused(488, _):
+      guard let next = rule.choice(after: invitation.attempt.choice, invitation.transport) else {
+        return nil
+      }
+      invitation.attempt.choice = next
     default:
       return nil
     }
@@ -291,6 +295,13 @@ struct PhoneCall: Equatable, Sendable {
     return [.tell(.secured(uuid, protection))] + remembering
   }
 
+  // Nobody is recognized by them.
+  private mutating func noteDescribedKeys(_ agreed: NegotiatedMedia) -> [PhoneCallEffect] {
+    guard encrypted == nil, let keys = agreed.describedKeys else { return [] }
+    let encryption = Encryption(profile: keys.profile, fingerprint: nil, words: nil)
+    return note(Encrypted(encryption: encryption, isLasting: false))
+  }
+
   // Whom the user has called or answered is remembered; a caller who only rang could be anybody.
   private var remembering: [PhoneCallEffect] {
     guard establishedAt != nil, let encrypted else { return [] }
@@ -300,9 +311,10 @@ struct PhoneCall: Equatable, Sendable {
 
   // An open call with who may only be encrypted, another identity, or the end of an encryption.
   private func refusal(of agreed: NegotiatedMedia) -> String? {
-    if let refusal = rule.refusal(of: agreed.encryption?.fingerprint) { return refusal }
+    if let refusal = rule.refusal(of: agreed.claim) { return refusal }
     guard let encrypted else { return nil }
-    return agreed.encryption?.fingerprint == encrypted.encryption.fingerprint
+    let claim = encrypted.encryption.fingerprint.map { MediaClaim.identity($0) } ?? .keys
+    return agreed.claim == claim
       ? nil : "the far side wants to go on with another encryption, or none"
   }
 
@@ -315,7 +327,7 @@ struct PhoneCall: Equatable, Sendable {
     // Nor does a first agreement after a resume that forbids sending: it may answer the hold.
     let isTelling = hadMedia || agreed.maySend
     let change = isTelling ? noteFarHold(!agreed.maySend) : []
-    return change + [.agree(agreed)]
+    return change + [.agree(agreed)] + noteDescribedKeys(agreed)
   }
 
   private mutating func noteFarHold(_ isHeld: Bool) -> [PhoneCallEffect] {

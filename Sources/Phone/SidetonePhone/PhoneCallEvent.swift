@@ -63,8 +63,28 @@ enum PhoneCallEvent: Equatable, Sendable {
 struct Attempt: Equatable, Sendable {
   /// In the open: there is no encrypted connection.
   var signalsOpenly = false
-  /// With encryption or not at all, for phones that refuse an offer which leaves the choice.
-  var insistsOnEncryption = false
+  /// What the offer leaves to the far side.
+  var choice = EncryptionOffer.Choice.any
+}
+
+extension SecurityRule {
+  /// What the first offer leaves to the far side.
+  var firstChoice: EncryptionOffer.Choice { isEncryptionRequired ? .encryption : .any }
+
+  /// The next choice for a far side that has refused an offer's media (488), nil if none is left.
+  ///
+  /// Phones that always encrypt refuse an offer that leaves the choice, and those that know nothing
+  /// but described keys one that asks for a handshake.
+  func choice(
+    after choice: EncryptionOffer.Choice,
+    _ transport: SIPTransport?
+  ) -> EncryptionOffer.Choice? {
+    switch choice {
+    case .any: leavesTheChoice ? .encryption : nil
+    case .encryption: transport == .tls ? .describedKeys : nil
+    case .describedKeys: nil
+    }
+  }
 }
 
 /// What is to be done about a call.

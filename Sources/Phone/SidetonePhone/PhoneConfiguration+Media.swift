@@ -1,3 +1,4 @@
+import CallSecurity
 import MediaCore
 public import SIPSignalling
 import UDPTransport
@@ -44,7 +45,7 @@ extension PhoneConfiguration {
       seed: .random(in: 1...UInt64.max)
     )
     stream.maySend = media.maySend
-    stream.isAuthenticated = media.encryption != nil
+    stream.isAuthenticated = media.claim != .open
     stream.sendEventPayloadType = media.sendEventPayloadType
     stream.receiveEventPayloadType = media.receiveEventPayloadType
     stream.eventClockRate = SampleRate(hertz: Int(media.eventClockRate))
@@ -60,7 +61,7 @@ extension PhoneConfiguration {
         adaptsPackets && media.sendRedundancyPayloadType != nil
         && (media.shortestPacketMilliseconds ?? 10) <= 5 && media.largestBitrate == nil
       stream.usesDiscontinuousTransmission = usesDiscontinuousTransmission
-      stream.usesConstantBitRate = media.encryption != nil && !usesVariableBitRate
+      stream.usesConstantBitRate = media.claim != .open && !usesVariableBitRate
     }
     return stream
   }

@@ -21,6 +21,24 @@ package struct SRTPMasterKey: Equatable, Sendable {
   }
 }
 
+extension SRTPMasterKey {
+  /// A random key.
+  package static func random(for profile: SRTPProfile) throws(SRTPError) -> SRTPMasterKey {
+    var bytes = [UInt8](repeating: 0, count: profile.keyLength + profile.saltLength)
+    guard unsafe crypto_random(&bytes, CInt(bytes.count)) == 1 else { throw .outOfMemory }
+    let master = SRTPMasterKey(
+      key: Array(bytes[..<profile.keyLength]),
+      salt: Array(bytes[profile.keyLength...]),
+      for: profile
+    )
+    guard let master else { throw .wrongKeyLength }
+    return master
+  }
+
+  /// Calls `body` with the key and, behind it, the salt.
+  package func withBytes<Result>(_ body: ([UInt8]) -> Result) -> Result { body(key + salt) }
+}
+
 extension SRTPMasterKey: CustomStringConvertible, CustomReflectable {
   /// No key, for logs.
   package var description: String { "a secret key" }
@@ -62,14 +80,7 @@ package struct SRTPKeys: Equatable, Sendable {
 
   /// Random keys for a call to oneself.
   package static func toItself(_ profile: SRTPProfile) throws(SRTPError) -> SRTPKeys {
-    var bytes = [UInt8](repeating: 0, count: profile.keyLength + profile.saltLength)
-    guard unsafe crypto_random(&bytes, CInt(bytes.count)) == 1 else { throw .outOfMemory }
-    let master = SRTPMasterKey(
-      key: Array(bytes[..<profile.keyLength]),
-      salt: Array(bytes[profile.keyLength...]),
-      for: profile
-    )
-    guard let master else { throw .wrongKeyLength }
+    let master = try SRTPMasterKey.random(for: profile)
     return SRTPKeys(profile: profile, local: master, remote: master)
   }
 }

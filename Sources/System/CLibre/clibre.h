@@ -172,6 +172,20 @@ static inline int re_description_set(struct sdp_media *media, const char *name, 
   return sdp_media_set_lattr(media, true, name, "%s", value);
 }
 
+static inline int re_description_add(struct sdp_media *media, const char *name, const char *value) {
+  return sdp_media_set_lattr(media, false, name, "%s", value);
+}
+
+static inline void re_description_remove(struct sdp_media *media, const char *name) {
+  sdp_media_del_lattr(media, name);
+}
+
+/* True if the profile in use asks for a handshake (RFC 5764). */
+static inline bool re_description_wants_handshake(const struct sdp_media *media) {
+  const char *profile = sdp_media_proto(media);
+  return profile && strstr(profile, "UDP/TLS");
+}
+
 static inline int re_description_set_packet_time(struct sdp_media *media, unsigned milliseconds) {
   return sdp_media_set_lattr(media, true, "ptime", "%u", milliseconds);
 }

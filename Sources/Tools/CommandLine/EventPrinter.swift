@@ -100,8 +100,8 @@ struct EventPrinter {
       return [
         "encrypted": .flag(true),
         "suite": .text(encryption.profile.name),
-        "keyExchange": "DTLS-SRTP",
-        "fingerprint": .text(encryption.fingerprint.description),
+        "keyExchange": .text(encryption.keyExchange.rawValue),
+        "fingerprint": .text(encryption.fingerprint?.description),
         "known": .flag(standing == .known || standing == .verified),
         "verified": .flag(standing == .verified),
         "words": .text(encryption.words?.joined(separator: " ")),

@@ -1,0 +1,88 @@
+import CLibre
+import SRTP
+
+/// A key for what its sender sends, as SDP describes it: the attribute `crypto` (SDES, RFC 4568).
+struct DescribedKey: Equatable {
+  let tag: Int
+  let profile: SRTPProfile
+  let key: SRTPMasterKey
+
+  init(tag: Int, _ profile: SRTPProfile, _ key: SRTPMasterKey) {
+    self.tag = tag
+    self.profile = profile
+    self.key = key
+  }
+
+  /// Parses an attribute's value; nil if it is damaged, has an unknown cipher, several keys, an
+  /// identifier in each packet (MKI), or a parameter, of which each changes how packets are
+  /// protected.
+  init?(attribute: String) {
+    let parts = attribute.split(separator: " ")
+    guard parts.count == 3, let tag = Int(parts[0]), (0...999_999_999).contains(tag),
+      let profile = SRTPProfile.allCases.first(where: { $0.name == parts[1] }),
+      parts[2].hasPrefix("inline:"), !parts[2].contains(";")
+    else { return nil }
+    let fields = parts[2].dropFirst("inline:".count).split(separator: "|")
+    // Beside the key there may be a lifetime, which no call outlasts; an identifier has a colon.
+    guard let text = fields.first, fields.count <= 2, fields.allSatisfy({ !$0.contains(":") }),
+      let bytes = Self.decode(String(text)), bytes.count >= profile.keyLength,
+      let key = SRTPMasterKey(
+        key: Array(bytes[..<profile.keyLength]),
+        salt: Array(bytes[profile.keyLength...]),
+        for: profile
+      )
+    else { return nil }
+    self.init(tag: tag, profile, key)
+  }
+
+  /// The attribute's value; nil if memory is out.
+  var attribute: String? {
+    key.withBytes { Self.encode($0) }.map { "\(tag) \(profile.name) inline:\($0)" }
+  }
+
+  private static func decode(_ text: String) -> [UInt8]? {
+    var bytes = [UInt8](repeating: 0, count: text.utf8.count)
+    var length = bytes.count
+    guard unsafe base64_decode(text, text.utf8.count, &bytes, &length) == 0 else { return nil }
+    return Array(bytes[..<length])
+  }
+
+  private static func encode(_ bytes: [UInt8]) -> String? {
+    var text = [CChar](repeating: 0, count: 4 * bytes.count / 3 + 8)
+    var length = text.count
+    guard unsafe base64_encode(bytes, bytes.count, &text, &length) == 0 else { return nil }
+    return String(cStringBytes: Array(text[..<length]))
+  }
+}
+
+/// The keys that one side describes, and what comes of the other's: its choice.
+struct DescribedKeys {
+  /// One for each cipher, best first.
+  let own: [DescribedKey]
+
+  /// Random keys.
+  init() throws(SRTPError) {
+    own = [
+      DescribedKey(tag: 1, .aeadAES128GCM, try .random(for: .aeadAES128GCM)),
+      DescribedKey(tag: 2, .aes128CMSHA1Tag80, try .random(for: .aes128CMSHA1Tag80)),
+    ]
+  }
+
+  /// The key to answer with, and what both sides have agreed on then; nil if no cipher is common.
+  func answer(to offered: [DescribedKey]) -> (answer: DescribedKey, agreed: SRTPKeys)? {
+    for mine in own {
+      guard let theirs = offered.first(where: { $0.profile == mine.profile }) else { continue }
+      let answer = DescribedKey(tag: theirs.tag, mine.profile, mine.key)
+      return (answer, SRTPKeys(profile: mine.profile, local: mine.key, remote: theirs.key))
+    }
+    return nil
+  }
+
+  /// What an answer to the own keys agrees on; nil if it chose none of them.
+  func agreed(by answer: [DescribedKey]) -> SRTPKeys? {
+    guard let theirs = answer.first,
+      let mine = own.first(where: { $0.tag == theirs.tag && $0.profile == theirs.profile })
+    else { return nil }
+    return SRTPKeys(profile: mine.profile, local: mine.key, remote: theirs.key)
+  }
+}
