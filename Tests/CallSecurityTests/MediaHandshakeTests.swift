@@ -16,20 +16,25 @@ private final class Handshakes {
   private let clientAddress = SocketAddress(host: "192.0.2.2", port: 5_000)
   private var random: SeededGenerator
 
-  init(seed: UInt64 = 1, caller: Identity? = nil) throws {
+  init(seed: UInt64 = 1, caller: Identity? = nil, callee: Identity? = nil) throws {
     let own = try caller ?? Identity.make()
     self.caller = own
-    callee = try Identity.make()
+    let callee = try callee ?? Identity.make()
+    self.callee = callee
     server = MediaHandshake(waitingWith: own)
     client = try MediaHandshake(callee, towards: #require(serverAddress))
     random = SeededGenerator(seed: seed)
   }
 
-  func expect(words: Bool = true, ofCallee: Fingerprint? = nil) {
+  func expect(words: Bool = true, ofCallee: Fingerprint? = nil) throws {
     server.expect(
-      .init(fingerprint: ofCallee ?? callee.fingerprint, exchangesWords: words)
+      .init(fingerprint: ofCallee ?? callee.fingerprint, exchangesWords: words),
+      at: try #require(clientAddress)
     )
-    client.expect(.init(fingerprint: caller.fingerprint, exchangesWords: words))
+    client.expect(
+      .init(fingerprint: caller.fingerprint, exchangesWords: words),
+      at: try #require(serverAddress)
+    )
   }
 
   /// Carries datagrams until nothing more is said; a share of them is lost, doubled and swapped.
@@ -87,13 +92,27 @@ private final class Handshakes {
     server.receive(.init(bytes: bytes, source: source))
   }
 
+  /// Another host carries out a handshake with the server.
+  func beginForeignHandshake(from port: UInt16) throws {
+    let source = try #require(SocketAddress(host: "192.0.2.66", port: port))
+    var stranger = try MediaHandshake(Identity.make(), towards: #require(serverAddress))
+    for _ in 0..<8 {
+      for datagram in stranger.takeOutgoing() {
+        server.receive(.init(bytes: datagram.bytes, source: source))
+      }
+      for datagram in server.takeOutgoing() where datagram.destination == source {
+        stranger.receive(.init(bytes: datagram.bytes, source: source))
+      }
+    }
+  }
+
   func takeServerOutgoing() -> [MediaHandshake.Outgoing] { server.takeOutgoing() }
 }
 
 struct MediaHandshakeTests {
   @Test func bothSidesHaveKeysAndTheSameWords() throws {
     let handshakes = try Handshakes()
-    handshakes.expect()
+    try handshakes.expect()
     try handshakes.run()
     let (server, client) = try #require(handshakes.secured)
     #expect(server.encryption.profile == .aeadAES128GCM)
@@ -110,14 +129,14 @@ struct MediaHandshakeTests {
     let handshakes = try Handshakes()
     try handshakes.run(rounds: 20)
     #expect(handshakes.secured == nil)
-    handshakes.expect()
+    try handshakes.expect()
     #expect(handshakes.secured != nil)
   }
 
   /// A phone that knows no words has none.
   @Test func wordsAreNotWaitedForWhereTheFarSideHasNone() throws {
     let handshakes = try Handshakes()
-    handshakes.expect(words: false)
+    try handshakes.expect(words: false)
     try handshakes.run()
     #expect(handshakes.secured != nil)
   }
@@ -128,7 +147,7 @@ struct MediaHandshakeTests {
     let caller = try Identity.make()
     for _ in 0..<20 {
       let handshakes = try Handshakes(caller: caller)
-      handshakes.expect()
+      try handshakes.expect()
       try handshakes.run()
       seen.insert(try #require(handshakes.secured?.server.encryption.words))
     }
@@ -138,7 +157,7 @@ struct MediaHandshakeTests {
   @Test(arguments: 1...12)
   func lostDatagramsAreSentAgain(seed: UInt64) throws {
     let handshakes = try Handshakes(seed: seed)
-    handshakes.expect()
+    try handshakes.expect()
     try handshakes.run(lossShare: 0.3, rounds: 4_000)
     let (server, client) = try #require(handshakes.secured)
     #expect(server.encryption.words == client.encryption.words)
@@ -147,7 +166,7 @@ struct MediaHandshakeTests {
 
   @Test func anotherCertificateThanAnnouncedIsRefused() throws {
     let handshakes = try Handshakes()
-    handshakes.expect(ofCallee: try Identity.make().fingerprint)
+    try handshakes.expect(ofCallee: try Identity.make().fingerprint)
     try handshakes.run(rounds: 20)
     #expect(handshakes.secured == nil)
     if case .secured = try Self.state(ofClientExpecting: Identity.make().fingerprint) {
@@ -161,7 +180,7 @@ struct MediaHandshakeTests {
     let address = try #require(SocketAddress(host: "192.0.2.1", port: 4_000))
     var server = MediaHandshake(waitingWith: try Identity.make())
     var client = try MediaHandshake(Identity.make(), towards: address)
-    client.expect(.init(fingerprint: fingerprint, exchangesWords: true))
+    client.expect(.init(fingerprint: fingerprint, exchangesWords: true), at: address)
     for _ in 0..<20 {
       for datagram in client.takeOutgoing() {
         server.receive(.init(bytes: datagram.bytes, source: address))
@@ -198,5 +217,36 @@ struct MediaHandshakeTests {
       let protected = try #require(sender.sender.protect(&datagram, length: 24))
       #expect(receiver.receiver.unprotect(&datagram, length: protected) == 24)
     }
+  }
+
+  /// Somebody between the two has a handshake with either, and is shown by the words.
+  @Test func anAttackerInTheMiddleShowsOtherWords() throws {
+    let mallory = try Identity.make()
+    var shown: [[[String]]] = []
+    for _ in 0..<10 {
+      // The caller takes the attacker for the callee, and the callee takes him for the caller.
+      let first = try Handshakes(callee: mallory)
+      let second = try Handshakes(caller: mallory)
+      for handshakes in [first, second] {
+        try handshakes.expect()
+        try handshakes.run()
+      }
+      let caller = try #require(first.secured?.server.encryption.words)
+      let callee = try #require(second.secured?.client.encryption.words)
+      shown.append([caller, callee])
+    }
+    #expect(shown.allSatisfy { $0[0] != $0[1] })
+  }
+
+  /// Thirty others carry out a handshake first; the far side's own comes through, with its words.
+  @Test func otherHandshakesAreNoHindrance() throws {
+    let handshakes = try Handshakes()
+    for number in 0..<UInt16(30) { try handshakes.beginForeignHandshake(from: 20_000 + number) }
+    try handshakes.run(rounds: 20)
+    try handshakes.expect()
+    try handshakes.run()
+    let (server, client) = try #require(handshakes.secured)
+    #expect(server.encryption.words?.count == 4)
+    #expect(server.encryption.words == client.encryption.words)
   }
 }

@@ -53,13 +53,13 @@ struct AttackTests {
       return run
     }
 
-    func call(seconds: Int = 6) throws -> ProgramRun {
+    func call(seconds: Int = 6, _ options: String...) throws -> ProgramRun {
       try run(
         on: 0,
         [
           "call", "sip:bob@\(Relay.addresses[1])", "--json", "--duration", "\(seconds)",
           "--capture", "file:\(said.path)", "--playback", "null",
-        ]
+        ] + options
       )
     }
 
@@ -159,6 +159,19 @@ struct AttackTests {
     let caller = try scene.call(seconds: 1)
     #expect(caller.waitForExit(seconds: 20) == 0, "\(caller.output)")
     #expect(caller.printed("\"encrypted\":true"))
+    scene.end(listener)
+  }
+
+  /// Even of an open call only its far side is heard: the dialog's tags alone end nothing.
+  @Test func aGoodbyeFromAnotherPortEndsNothing() throws {
+    let terminator = Terminator()
+    guard let scene = try Self.scene(terminator) else { return }
+    let listener = try scene.listen()
+    let caller = try scene.call(seconds: 4, "--security", "off")
+    #expect(caller.waitForExit() == 0)
+    #expect(terminator.sent > 0)
+    let figures = caller.output.components(separatedBy: "\"event\":\"stats\"").count
+    #expect(figures >= 4 && caller.printed("\"reason\":\"hung up\""))
     scene.end(listener)
   }
 

@@ -57,6 +57,36 @@ final class HandshakeThief: RelayAttacker {
   }
 }
 
+/// Waits until a call is answered in the open, and says goodbye to the callee in the caller's name,
+/// from another port of the caller's host.
+final class Terminator: RelayAttacker {
+  private let goodbyes = Mutex(0)
+
+  /// How many goodbyes were sent.
+  var sent: Int { goodbyes.withLock { $0 } }
+
+  func meet(_ packet: [UInt8], from side: Int) -> [(side: Int, packet: [UInt8])] {
+    guard let parts = InternetPacket(packet), parts.content == .udp else { return [(side, packet)] }
+    let text = String(decoding: parts.payload, as: UTF8.self)
+    guard text.hasPrefix("SIP/2.0 200"), text.contains("INVITE") else { return [(side, packet)] }
+    goodbyes.withLock { $0 += 1 }
+    let kept = text.split(separator: "\r\n").filter { line in
+      ["From:", "To:", "Call-ID:", "f:", "t:", "i:"].contains { line.hasPrefix($0) }
+    }
+    let lines =
+      [
+        "BYE sip:bob@callee SIP/2.0", "Via: SIP/2.0/UDP caller:9999;branch=z9hG4bKforged;rport",
+        "Max-Forwards: 70", "CSeq: 4711 BYE", "Content-Length: 0",
+      ] + kept.map(String.init) + ["", ""]
+    let goodbye = InternetPacket(
+      from: (parts.destination, 9_999),
+      to: (parts.source, parts.sourcePort),
+      Array(lines.joined(separator: "\r\n").utf8)
+    )
+    return [(side, packet), (1 - side, goodbye.bytes)]
+  }
+}
+
 /// Adds to each packet of voice: a copy, one with a flipped bit, an old one, and forged ones with
 /// the source's own numbers; and from time to time what would end a call.
 final class Forger: RelayAttacker {

@@ -1,5 +1,6 @@
 import Foundation
 import ProgramRig
+import Synchronization
 import Testing
 
 /// The programs and voices that the tests use, and where they are.
@@ -63,13 +64,21 @@ enum Bench {
     return status == 0
   }
 
+  private static let given = Mutex<Set<Int>>([])
+
   /// A closed port of this machine, of which the next one, for TLS, is closed as well.
+  ///
+  /// None is given twice: the far side at an address is remembered from test to test.
   static func port() -> Int {
-    let ports = (0..<100).map { _ in 2 * Int.random(in: 10_000..<15_000) }
-    let free = ports.first {
-      isFree($0, SOCK_DGRAM) && isFree($0, SOCK_STREAM) && isFree($0 + 1, SOCK_STREAM)
+    given.withLock { given in
+      let ports = (0..<200).map { _ in 2 * Int.random(in: 10_000..<15_000) }
+      let free = ports.first {
+        !given.contains($0) && isFree($0, SOCK_DGRAM) && isFree($0, SOCK_STREAM)
+          && isFree($0 + 1, SOCK_STREAM)
+      }
+      given.insert(free ?? ports[0])
+      return free ?? ports[0]
     }
-    return free ?? ports[0]
   }
 
   private static func isFree(_ port: Int, _ type: __socket_type) -> Bool {

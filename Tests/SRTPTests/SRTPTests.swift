@@ -206,4 +206,32 @@ struct SRTPTests {
     let packet = try #require(ends.protect(rtp(1, [1, 2, 3])))
     #expect(others.unprotect(packet) == nil)
   }
+
+  /// After each hold the far side goes on as another source.
+  ///
+  /// None is forgotten: its packets would be new again. There is an end to them.
+  @Test func noSourceIsForgotten() throws {
+    let ends = try Ends(.aeadAES128GCM)
+    var firsts: [[UInt8]] = []
+    for ssrc in 1...UInt32(SRTPReceiver.capacity) {
+      let packet = try #require(ends.protect(rtp(1, ssrc: ssrc, [1])))
+      #expect(ends.unprotect(packet) != nil)
+      firsts.append(packet)
+    }
+    #expect(firsts.allSatisfy { ends.unprotect($0) == nil })
+    let beyond = try #require(ends.protect(rtp(1, ssrc: 9_999, [1])))
+    #expect(ends.unprotect(beyond) == nil)
+  }
+
+  /// The numbers of reports begin anew with each source (RFC 3711 section 3.2.1).
+  @Test func eachSourceCountsItsReports() throws {
+    let ends = try Ends(.aes128CMSHA1Tag80)
+    let reports = try (0..<50).map { _ in
+      try #require(ends.protect([0x80, 201, 0, 1] + bigEndian(7)))
+    }
+    for report in reports { #expect(ends.unprotect(report) != nil) }
+    let other = try Ends(.aes128CMSHA1Tag80)
+    let first = try #require(other.protect([0x80, 201, 0, 1] + bigEndian(8)))
+    #expect(ends.unprotect(first) != nil && ends.unprotect(first) == nil)
+  }
 }

@@ -126,6 +126,34 @@ struct CallSecurityRulesTests {
     #expect(call.phase == .ended && reason(effects)?.contains("cannot encrypt") == true)
   }
 
+  /// An open re-INVITE in front of the keys neither opens the call, nor is it called encrypted when
+  /// the keys come.
+  @Test func anOfferInFrontOfTheKeysOpensNothing() {
+    var (call, _) = answered(rule(nil), with: bob)
+    _ = call.handle(.established, at: now)
+    let effects = call.handle(.agreed(media(nil)), at: now)
+    #expect(call.phase == .ended && !effects.contains(.agree(media(nil))))
+    // Keys of another handshake than the one that was agreed on say nothing.
+    (call, _) = answered(rule(nil), with: bob)
+    #expect(call.handle(.encrypted(encryption(mallory), isLasting: true), at: now).isEmpty)
+    #expect(call.protection == nil)
+    (call, _) = answered(rule(nil), with: nil)
+    _ = call.handle(.established, at: now)
+    #expect(call.handle(.encrypted(encryption(bob), isLasting: true), at: now).isEmpty)
+    #expect(call.protection == .open)
+  }
+
+  /// A call that becomes encrypted later says so.
+  @Test func anOpenCallMayBecomeEncrypted() {
+    var (call, _) = answered(rule(nil), with: nil)
+    _ = call.handle(.established, at: now)
+    _ = call.handle(.agreed(media(bob)), at: now)
+    #expect(call.protection == nil)
+    let effects = call.handle(.encrypted(encryption(bob), isLasting: true), at: now)
+    let protection = CallProtection.encrypted(encryption(bob), standing: .new)
+    #expect(effects.first == .tell(.secured(uuid, protection)))
+  }
+
   /// A re-INVITE may not end the encryption, nor change whom the call is with.
   @Test func anEncryptedCallStaysSo() {
     for other in [nil, mallory] {
@@ -195,7 +223,7 @@ struct CallSecurityRulesTests {
     _ = call.handle(.perform(.start(uri: "sip:b@h")), at: now)
     _ = call.handle(.invited(sip, by: .tls), at: now)
     let effects = call.handle(.agreed(media), at: now)
-    #expect(effects == [.agree(media), .tell(.secured(uuid, protection))])
+    #expect(effects == [.tell(.secured(uuid, protection)), .agree(media)])
     let established = call.handle(.established, at: now)
     #expect(established.contains(.remember(address: "bob@10.0.0.2", nil)))
     // Other keys are welcome, an open call is not.
@@ -214,7 +242,7 @@ struct CallSecurityRulesTests {
   @Test(arguments: [
     ("sip:bob@10.0.0.2", "bob@10.0.0.2"), ("sip:bob@10.0.0.2:5060", "bob@10.0.0.2"),
     ("sip:bob@EXAMPLE.org:5070;transport=tcp", "bob@example.org:5070"),
-    ("sip:[fe80::1]:5060", "[fe80::1]"),
+    ("sip:[fe80::1]:5060", "[fe80::1]"), ("sip:x$(cmd)@h", "x%24%28cmd%29@h"),
   ])
   func addressesAreRememberedByWhatNamesThem(text: String, key: String) throws {
     #expect(try #require(SIPAddress(text)).peerKey == key)

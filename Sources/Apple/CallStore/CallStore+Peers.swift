@@ -24,23 +24,29 @@ package struct KnownIdentity: Equatable, Sendable {
   package let fingerprint: String
   /// The user's name for it, empty for none.
   package let name: String
-  /// When the user compared the words, nil if never.
-  package let verified: Date?
   /// When it was met first.
   package let firstSeen: Date
   /// The addresses at which it was met, by name.
-  package let addresses: [String]
+  package let addresses: [Address]
+
+  /// An address at which it was met.
+  package struct Address: Equatable, Sendable {
+    /// The address.
+    package let text: String
+    /// When the user compared the words there, nil if never.
+    package let verified: Date?
+  }
 }
 
 /// The far sides whose identities are remembered, as ssh remembers hosts.
 extension CallStore {
   static let peerTables = """
     CREATE TABLE identity (
-      fingerprint TEXT PRIMARY KEY, name TEXT NOT NULL DEFAULT '',
-      verified REAL, first_seen REAL NOT NULL
+      fingerprint TEXT PRIMARY KEY, name TEXT NOT NULL DEFAULT '', first_seen REAL NOT NULL
     );
     CREATE TABLE peer (
-      address TEXT PRIMARY KEY, fingerprint TEXT, signalling TEXT, last_seen REAL NOT NULL
+      address TEXT PRIMARY KEY, fingerprint TEXT, signalling TEXT, verified REAL,
+      last_seen REAL NOT NULL
     );
     CREATE INDEX peer_fingerprint ON peer (fingerprint);
     """
@@ -51,8 +57,7 @@ extension CallStore {
       let row = try Row.fetchOne(
         database,
         sql: """
-          SELECT peer.fingerprint AS fingerprint, signalling, verified FROM peer
-          LEFT JOIN identity ON identity.fingerprint = peer.fingerprint WHERE address = ?
+          SELECT fingerprint, signalling, verified FROM peer WHERE address = ?
           """,
         arguments: [address]
       )
@@ -97,13 +102,17 @@ extension CallStore {
         return KnownIdentity(
           fingerprint: fingerprint,
           name: $0["name"],
-          verified: ($0["verified"] as Double?).map { Date(timeIntervalSince1970: $0) },
           firstSeen: Date(timeIntervalSince1970: $0["first_seen"]),
-          addresses: try String.fetchAll(
+          addresses: try Row.fetchAll(
             database,
-            sql: "SELECT address FROM peer WHERE fingerprint = ? ORDER BY address",
+            sql: "SELECT address, verified FROM peer WHERE fingerprint = ? ORDER BY address",
             arguments: [fingerprint]
-          )
+          ).map {
+            KnownIdentity.Address(
+              text: $0["address"],
+              verified: ($0["verified"] as Double?).map { Date(timeIntervalSince1970: $0) }
+            )
+          }
         )
       }
     }
@@ -119,12 +128,14 @@ extension CallStore {
     }
   }
 
-  /// Notes that the user has compared the words of an identity, or takes that back with nil; false
-  /// if it is not remembered.
-  package func setVerified(_ fingerprint: String, at date: Date?) throws -> Bool {
+  /// Notes that the user has compared the words of an identity at an address, or takes that back
+  /// with nil; false if it is not remembered there.
+  ///
+  /// It holds for that address alone: the same identity may call itself something else elsewhere.
+  package func setVerified(_ fingerprint: String, address: String, on date: Date?) throws -> Bool {
     try change(
-      "UPDATE identity SET verified = ? WHERE fingerprint = ?",
-      [date?.timeIntervalSince1970, fingerprint]
+      "UPDATE peer SET verified = ? WHERE fingerprint = ? AND address = ?",
+      [date?.timeIntervalSince1970, fingerprint, address]
     )
   }
 

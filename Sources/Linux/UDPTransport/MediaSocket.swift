@@ -84,6 +84,17 @@ public struct MediaSocket: PacketTransport, ~Copyable {
     remote = address.storage
     remoteControl = control.storage
     isConnected = true
+    setReportsErrors(true)
+  }
+
+  /// Reports ICMP errors to who receives, or to nobody: who only waits for datagrams would be woken
+  /// by them again and again.
+  package func setReportsErrors(_ isReporting: Bool) {
+    var value: CInt = isReporting ? 1 : 0
+    let size = socklen_t(MemoryLayout<CInt>.size)
+    // Of the two one is of another family, and fails.
+    _ = unsafe setsockopt(descriptor, CInt(IPPROTO_IP), IP_RECVERR, &value, size)
+    _ = unsafe setsockopt(descriptor, CInt(IPPROTO_IPV6), IPV6_RECVERR, &value, size)
   }
 
   /// Discards datagrams that have arrived and were not read.
@@ -225,10 +236,8 @@ public struct MediaSocket: PacketTransport, ~Copyable {
     set(SOL_SOCKET, SO_RCVBUF, receiveBufferBytes)
     if family == AF_INET6 {
       set(CInt(IPPROTO_IPV6), IPV6_TCLASS, expeditedForwarding)
-      set(CInt(IPPROTO_IPV6), IPV6_RECVERR, 1)
     } else {
       set(CInt(IPPROTO_IP), IP_TOS, expeditedForwarding)
-      set(CInt(IPPROTO_IP), IP_RECVERR, 1)
     }
     // The voice class of Linux Wi-Fi; needs no privilege up to 6.
     set(SOL_SOCKET, SO_PRIORITY, 6)

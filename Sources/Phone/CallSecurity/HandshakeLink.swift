@@ -34,15 +34,18 @@ final class HandshakeLink {
 
   var hasFailed: Bool { association.progress == .failed }
   var isForged: Bool { words?.isForged ?? false }
+  var hasBegunWords: Bool { words != nil }
 
   func receive(_ datagram: [UInt8]) {
     let wasComplete = association.progress == .complete
     let knownWords = words?.words
     association.receive(datagram)
     guard association.progress == .complete else { return collect() }
-    if !wasComplete { beginWords() }
-    while let message = association.nextMessage() {
-      if let answer = words?.receive(message) { association.send(answer) }
+    if words != nil {
+      receiveWords()
+    } else if !isClient {
+      // Nothing is to be said yet, and nothing is to pile up.
+      while association.nextMessage() != nil {}
     }
     let before = outgoing.count
     collect()
@@ -52,7 +55,14 @@ final class HandshakeLink {
     }
   }
 
-  private func beginWords() {
+  private func receiveWords() {
+    while let message = association.nextMessage() {
+      if let answer = words?.receive(message) { association.send(answer) }
+    }
+  }
+
+  /// Exchanges words from now on, once the handshake is over.
+  func beginWords() {
     guard let peer = association.peer?.fingerprint, let secret = association.secret,
       let number = ShortAuthentication.randomNumber()
     else { return }
@@ -66,6 +76,10 @@ final class HandshakeLink {
       number: number
     )
     if let opening = words?.opening { association.send(opening) }
+    collect(joining: true)
+    // The far side's first message may have come with the end of the handshake.
+    receiveWords()
+    collect()
   }
 
   func tick(repeatsMessages: Bool) {
@@ -77,12 +91,13 @@ final class HandshakeLink {
     }
   }
 
-  // A flight that ends the handshake or the words is kept to be sent again.
-  private func collect() {
+  // A flight that ends the handshake or the words is kept to be sent again, with what joins it.
+  private func collect(joining isJoining: Bool = false) {
     let datagrams = association.takeDatagrams()
     guard !datagrams.isEmpty else { return }
     outgoing += datagrams
-    if association.progress == .complete { lastFlight = datagrams }
+    guard association.progress == .complete else { return }
+    lastFlight = isJoining ? lastFlight + datagrams : datagrams
   }
 
   func takeDatagrams() -> [[UInt8]] {

@@ -42,19 +42,25 @@ package struct MediaHandshake: ~Copyable {
     case failed(String)
   }
 
-  /// How many handshakes are kept, and begun in all: each is a guess for who wants to be taken for
+  /// How many handshakes of others are kept.
+  private static let capacity = 16
+  /// How many of them exchange words: each is a guess for an attacker who wants to be taken for
   /// another (`ShortAuthentication`).
-  private static let capacity = 3
+  private static let guesses = 3
   /// While there is no answer, messages are sent again so often.
   package static let repeatNanoseconds: Int64 = 20_000_000
   private static let ticksBetweenMessages = 3
+  private static let ticksBetweenHandshakes = 50
 
   private let identity: Identity
   private let isClient: Bool
   private var links: [HandshakeLink] = []
   private var expectation: Expectation?
+  private var remote: SocketAddress?
   private var outgoing: [Outgoing] = []
   private var ticks = 0
+  private var nextBegin = 50
+  private var exchanges = 0
   /// How it stands.
   package private(set) var state = State.waiting
 
@@ -75,9 +81,12 @@ package struct MediaHandshake: ~Copyable {
   /// True for the first byte of a datagram of DTLS (RFC 7983 section 7).
   package static func owns(firstByte: UInt8) -> Bool { (20...63).contains(firstByte) }
 
-  /// Takes in what signalling tells of the far side.
-  package mutating func expect(_ expectation: Expectation) {
+  /// Takes in what signalling tells of the far side, and where its media is.
+  package mutating func expect(_ expectation: Expectation, at remote: SocketAddress) {
     self.expectation = expectation
+    self.remote = remote
+    for link in links { beginWords(on: link) }
+    collect()
     decide()
   }
 
@@ -86,16 +95,44 @@ package struct MediaHandshake: ~Copyable {
     guard let first = datagram.bytes.first, Self.owns(firstByte: first) else { return }
     // A far side with several addresses may answer from another one than it was asked at. Without
     // memory for one more handshake it asks again.
+    if !isClient { links.removeAll { $0.hasFailed } }
     if let link = links.first(where: { isClient || $0.address == datagram.source }) {
-      link.receive(datagram.bytes)
-    } else if !isClient, links.count < Self.capacity,
+      receive(datagram, by: link)
+    } else if !isClient, makeRoom(for: datagram.source),
       let link = try? HandshakeLink(identity, isClient: false, to: datagram.source)
     {
-      link.receive(datagram.bytes)
       links.append(link)
+      receive(datagram, by: link)
     }
     collect()
     decide()
+  }
+
+  private mutating func receive(_ datagram: MediaSocket.Datagram, by link: HandshakeLink) {
+    link.receive(datagram.bytes)
+    beginWords(on: link)
+  }
+
+  // Strangers do not take the place of the far side that signalling names.
+  private mutating func makeRoom(for source: SocketAddress) -> Bool {
+    guard links.count >= Self.capacity else { return true }
+    guard source == remote, let expected = expectation?.fingerprint,
+      let place = links.firstIndex(where: { $0.peer != expected })
+    else { return false }
+    links.remove(at: place)
+    return true
+  }
+
+  // The first far side begins while the call rings; others only if they are whom signalling names.
+  private mutating func beginWords(on link: HandshakeLink) {
+    guard let peer = link.peer, !link.hasBegunWords, exchanges < Self.guesses else { return }
+    if let expectation {
+      guard peer == expectation.fingerprint else { return }
+    } else {
+      guard exchanges == 0 else { return }
+    }
+    exchanges += 1
+    link.beginWords()
   }
 
   /// Lets time pass: to be called every `repeatNanoseconds` until it is over.
@@ -109,10 +146,11 @@ package struct MediaHandshake: ~Copyable {
 
   // The far side may not have been there yet, or behind a firewall that is open now.
   private mutating func beginAnew() {
-    // Without memory for another handshake the next tick tries again.
-    guard isClient, let link = links.first, link.hasFailed,
+    // Without memory for another handshake a later tick tries again.
+    guard isClient, let link = links.first, link.hasFailed, ticks >= nextBegin,
       let next = try? HandshakeLink(identity, isClient: true, to: link.address)
     else { return }
+    nextBegin = ticks + Self.ticksBetweenHandshakes
     links = [next]
   }
 

@@ -8,11 +8,17 @@ import Glibc
 /// takes back by releasing the session.
 @safe
 final class SIPCall {
+  private struct FarSide {
+    let address: sa
+    let namedPort: UInt16
+    let transport: sip_transp
+  }
+
   let id: SIPCallID
   /// What it is signalled by.
   var stack: SIPStack?
   /// What the far side has to show on connections that are opened for the call.
-  var peer: (expectation: TLSExpectation, host: String?)?
+  var peer: SecurePeer?
   private unowned let agent: UserAgent
   private var session: OpaquePointer?
   private var description: SessionDescription?
@@ -20,6 +26,10 @@ final class SIPCall {
   private var isIncoming = false
   /// True if the call came by TLS.
   private var isSecure = false
+  /// Where the first message of the far side's came from.
+  private var far: FarSide?
+  /// True if later requests go to the far side by TLS.
+  private var isContactSecure = false
   private var isEstablished = false
   /// True once the far side has answered anything.
   private var isHeardOf = false
@@ -43,9 +53,46 @@ final class SIPCall {
   var isInHandshake: Bool { peer?.expectation.verdict == .pending && !isHeardOf && !isEstablished }
 
   // Requests may open a connection, whose far side has to be the call's.
-  private func sending<Result>(_ body: () -> Result) -> Result {
+  private func sending(_ body: () -> CInt) -> CInt {
     guard let stack else { return body() }
-    return stack.expecting(peer?.expectation, host: peer?.host, body)
+    return stack.expecting(peer, body) ?? EACCES
+  }
+
+  // MARK: Where the far side is
+
+  // False for a response by TLS over a connection whose far side was not looked at: one that it has
+  // opened itself.
+  private var isJudged: Bool {
+    isIncoming || (peer.map { $0.expectation.verdict == .accepted } ?? true)
+  }
+
+  // libre is in the middle of the call.
+  private func endUnjudged() {
+    let (id, agent) = (id, agent)
+    Task { await agent.endStrange(id) }
+  }
+
+  /// True if a request that names the call's dialog is not from where the far side is.
+  @unsafe
+  func isForged(_ message: UnsafePointer<sip_msg>) -> Bool {
+    guard let far, let own = unsafe re_call_id(session),
+      unsafe String(cString: own) == String(message.pointee.callid)
+    else { return false }
+    var peer = far.address
+    return unsafe !re_is_from(message, &peer, far.namedPort, far.transport)
+  }
+
+  @unsafe
+  private func noteFarSide(_ message: UnsafePointer<sip_msg>) {
+    if unsafe re_is_contact_secure(message) { isContactSecure = true }
+    var port: UInt16 = 0
+    // Behind a proxy requests may come from any of its hosts.
+    guard far == nil, unsafe re_is_direct(message, &port) else { return }
+    far = unsafe FarSide(
+      address: message.pointee.src,
+      namedPort: port,
+      transport: message.pointee.tp
+    )
   }
 
   private var context: UnsafeMutableRawPointer {
@@ -89,6 +136,7 @@ final class SIPCall {
 
   func ring(_ message: UnsafePointer<sip_msg>, user: String, socket: OpaquePointer?) -> CInt {
     isIncoming = true
+    unsafe noteFarSide(message)
     isSecure = unsafe message.pointee.tp == SIP_TRANSP_TLS
     let body = unsafe message.pointee.mb
     if let body = unsafe body, unsafe mbuf_get_left(body) > 0 {
@@ -167,7 +215,12 @@ final class SIPCall {
   }
 
   func renegotiate() {
-    guard isEstablished, let body = unsafe description?.encode(asOffer: true) else { return }
+    guard isEstablished, let description else { return }
+    // Keys are not for the open.
+    guard isContactSecure || !description.describesKeys else {
+      return report(.renegotiationFailed(id, reason: "its address is not encrypted"))
+    }
+    guard let body = unsafe description.encode(asOffer: true) else { return }
     defer { _ = unsafe mem_deref(body) }
     let code = sending { unsafe sipsess_modify(session, body) }
     guard code != 0 else { return }
@@ -175,7 +228,11 @@ final class SIPCall {
   }
 
   private func close() {
-    sending { unsafe session = OpaquePointer(mem_deref(UnsafeMutableRawPointer(session))) }
+    // Without a connection that is as expected, the goodbye is still tried.
+    let goodbye = { [self] in
+      unsafe session = OpaquePointer(mem_deref(UnsafeMutableRawPointer(session)))
+    }
+    if let stack { stack.expecting(peer, goodbye) ?? goodbye() } else { goodbye() }
   }
 
   // MARK: What libre calls
@@ -187,12 +244,19 @@ final class SIPCall {
   private func gotProgress(_ message: UnsafePointer<sip_msg>?) {
     isHeardOf = true
     guard let message = unsafe message else { return }
+    guard isJudged else { return endUnjudged() }
     unsafe re_answer_at_once(message)
+    unsafe noteFarSide(message)
     guard unsafe message.pointee.scode >= 180 else { return }
     report(.ringing(id))
   }
 
   private func gotAnswer(_ message: UnsafePointer<sip_msg>?) -> CInt {
+    guard isJudged else {
+      isHeardOf = true
+      return EACCES
+    }
+    if let message = unsafe message { unsafe noteFarSide(message) }
     guard let body = unsafe message?.pointee.mb, let description,
       let media = unsafe description.negotiate(with: body, isOffer: false)
     else {
@@ -237,7 +301,7 @@ final class SIPCall {
 
   private func gotClosed(_ code: CInt, _ message: UnsafePointer<sip_msg>?) {
     let reason: SIPEndReason
-    if peer?.expectation.verdict == .refused {
+    if let peer, peer.expectation.verdict == .refused || isHeardOf && !isJudged {
       reason = .strangeIdentity
     } else if lacksCodec {
       reason = .noCommonCodec

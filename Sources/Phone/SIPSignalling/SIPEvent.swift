@@ -66,6 +66,8 @@ public struct Caller: Equatable, Sendable {
 public enum SIPEvent: Equatable, Sendable {
   /// The machine has got other addresses: those that are listened at now, with their ports.
   case listening(at: [String])
+  /// Encrypted signalling cannot be received, for the given reason; calls go on without.
+  case notListeningSecurely(String)
   /// A call arrives; 180 Ringing has been sent.
   case incoming(SIPCallID, Caller)
   /// The far side rings.

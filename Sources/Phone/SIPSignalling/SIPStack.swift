@@ -27,6 +27,8 @@ final class SIPStack {
   /// What calls are made with.
   private(set) var sessionSocket: OpaquePointer?
   private(set) var isClosed = false
+  /// Why nothing is listened at by TLS, nil if something is.
+  private(set) var secureFailure: Failure?
   private unowned let agent: UserAgent
 
   /// Listens by UDP and TCP, and with a context also by TLS, at the port after the given one.
@@ -57,13 +59,20 @@ final class SIPStack {
     guard code == 0 else { throw Failure(code: code, transport: nil) }
     for transport in SIPTransport.allCases {
       if transport == .tls, unsafe tls == nil { continue }
-      let number = transport == .tls && port != 0 && port != .max ? port + 1 : port
+      let number = transport == .tls && port != 0 ? port &+ 1 : port
       let code = unsafe re_transport_add(sip, transport.inLibre, host, number, tls)
+      if code != 0, transport == .tls {
+        // Calls do without it as far as they may.
+        secureFailure = Failure(code: code, transport: transport, port: number)
+        continue
+      }
       guard code == 0 else {
         release()
         throw Failure(code: code, transport: transport, port: number)
       }
     }
+    // Before the sessions see them.
+    unsafe sip_listen(nil, sip, true, { unsafe SIPStack.from($1)?.isForged($0) ?? false }, context)
     unsafe sipsess_listen(
       &sessionSocket,
       sip,
@@ -82,22 +91,20 @@ final class SIPStack {
     return "\(SIPAddress.literal(host)):\(port)"
   }
 
-  /// The port that is listened at by TLS, 0 if none is.
-  var securePort: UInt16 {
-    guard unsafe tls != nil else { return 0 }
-    return unsafe re_transport_port(sip, SIP_TRANSP_TLS, host)
-  }
-
-  /// Sends requests by `body`; connections that are opened for them are judged by an expectation.
-  func expecting<Result>(
-    _ expectation: TLSExpectation?,
-    host: String?,
-    _ body: () throws -> Result
-  ) rethrows -> Result {
-    guard let tls = unsafe tls, let expectation else { return try body() }
-    unsafe re_tls_name_next(tls, TLSExpectations.register(expectation, host: host))
+  /// Sends requests by `body`; the connections that they need are judged as `peer` says.
+  ///
+  /// Nil, with nothing sent, if there is one with another far side.
+  func expecting<Result>(_ peer: SecurePeer?, _ body: () -> Result) -> Result? {
+    guard let tls = unsafe tls, let peer else { return body() }
+    let token = TLSExpectations.register(
+      peer.expectation,
+      host: peer.host,
+      destination: peer.destination
+    )
+    guard let token else { return nil }
+    unsafe re_tls_name_next(tls, token)
     defer { unsafe re_tls_name_next(tls, nil) }
-    return try body()
+    return body()
   }
 
   /// Closes as soon as the sessions that are being ended are over, and notifies the agent.
@@ -129,6 +136,14 @@ final class SIPStack {
   private func didClose() {
     isClosed = true
     agent.assumeIsolated { $0.stackDidClose() }
+  }
+
+  // A request that names a call, but does not come from its far side, gets no answer.
+  @unsafe
+  private func isForged(_ message: UnsafePointer<sip_msg>?) -> Bool {
+    guard let message = unsafe message else { return false }
+    nonisolated(unsafe) let request = unsafe message
+    return agent.assumeIsolated { unsafe $0.isForged(request) }
   }
 
   @unsafe

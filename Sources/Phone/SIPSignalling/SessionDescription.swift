@@ -15,6 +15,8 @@ final class SessionDescription {
   private var beginner: NegotiatedEncryption.Beginner?
   /// The keys of this side, where they may be described.
   private let describedKeys: DescribedKeys?
+  /// What the far side has claimed; it may not claim less, or to be another, later.
+  private var claim: MediaClaim?
   /// The key that the next answer has, in place of a handshake.
   private var describedAnswer: DescribedKey?
 
@@ -100,6 +102,9 @@ final class SessionDescription {
     }
   }
 
+  /// True if the next description has keys in it.
+  var describesKeys: Bool { claim == .keys }
+
   /// Whether this side sends and receives from the next description on, or holds (RFC 3264
   /// section 8.4).
   func setHeld(_ isHeld: Bool) {
@@ -128,7 +133,10 @@ final class SessionDescription {
       _ = unsafe re_description_set(media, "setup", setup)
       _ = unsafe re_description_set(media, Self.wordsAttribute, "1")
     }
-    let keys = isOffer ? describedKeys?.own ?? [] : describedAnswer.map { [$0] } ?? []
+    // Once there is a handshake nothing else is offered.
+    let mayDescribe = claim == nil || claim == .keys
+    let offered = mayDescribe ? describedKeys?.own ?? [] : []
+    let keys = isOffer ? offered : describedAnswer.map { [$0] } ?? []
     for value in keys.compactMap(\.attribute) {
       _ = unsafe re_description_add(media, "crypto", value)
     }
@@ -146,8 +154,10 @@ final class SessionDescription {
 
   // Nil without encryption; the far side's description was taken in.
   private func negotiatedEncryption(isOffer: Bool) -> NegotiatedEncryption? {
-    guard encryption != nil, let text = attribute("fingerprint", orOfSession: true),
-      let fingerprint = Fingerprint(attribute: text)
+    // There may be one for each hash (RFC 8122 section 5).
+    let texts = attributes("fingerprint") + [attribute("fingerprint", orOfSession: true) ?? ""]
+    guard encryption != nil,
+      let fingerprint = texts.lazy.compactMap({ Fingerprint(attribute: $0) }).first
     else { return nil }
     // The side that answers begins, as RFC 5763 section 5 recommends.
     let setup = attribute("setup", orOfSession: true) ?? (isOffer ? "actpass" : "active")
@@ -170,6 +180,9 @@ final class SessionDescription {
     _ body: UnsafeMutablePointer<mbuf>,
     encryption: EncryptionOffer?
   ) -> NegotiatedMedia? {
+    // What may not be is for the phone to refuse, in words.
+    var encryption = encryption
+    encryption?.choice = .any
     let offer = MediaOffer(
       host: "127.0.0.1",
       port: 9,
@@ -181,13 +194,20 @@ final class SessionDescription {
     return unsafe SessionDescription(offer)?.negotiate(with: body, isOffer: true)
   }
 
-  /// Takes in the far side's description; nil if the two have no codec in common, and then what was
-  /// agreed before stands.
+  /// Takes in the far side's description; nil if the two have no codec in common, or if it would
+  /// end the encryption or be another's, and then what was agreed before stands.
   func negotiate(with body: UnsafeMutablePointer<mbuf>, isOffer: Bool) -> NegotiatedMedia? {
     var before = re_formats()
     unsafe re_formats_save(&before, media)
+    let roles = (beginner, describedAnswer)
     let agreed = unsafe agreement(with: body, isOffer: isOffer)
-    unsafe re_formats_end(&before, agreed == nil)
+    let isAccepted = agreed.map { claim == nil || claim == .open || claim == $0.claim } ?? false
+    unsafe re_formats_end(&before, !isAccepted)
+    guard let agreed, isAccepted else {
+      (beginner, describedAnswer) = roles
+      return nil
+    }
+    claim = agreed.claim
     return agreed
   }
 

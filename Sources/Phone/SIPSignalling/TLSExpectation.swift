@@ -24,6 +24,10 @@ package final class TLSExpectation: Sendable {
     var proof: PeerRecord.Signalling?
   }
 
+  private static let count = Atomic<Int>(0)
+
+  /// No other expectation of the process has it.
+  let number = count.add(1, ordering: .relaxed).newValue
   private let remembered: PeerRecord.Signalling?
   private let state = Mutex(State())
 
@@ -53,30 +57,73 @@ package final class TLSExpectation: Sendable {
   }
 }
 
+/// The far side of a call whose signalling is encrypted.
+package struct SecurePeer: Sendable {
+  /// What it has to show.
+  package let expectation: TLSExpectation
+  /// The name that authorities may vouch for, nil for a numeric address.
+  package let host: String?
+  /// Its numeric host and its port, nil for a caller, who tells where to send later requests.
+  package let destination: String?
+
+  /// A far side at a destination.
+  package init(_ expectation: TLSExpectation, host: String?, destination: String?) {
+    self.expectation = expectation
+    self.host = host
+    self.destination = destination
+  }
+}
+
 /// The expectations of connections that are being opened, by the names that these have in OpenSSL's
-/// hands.
+/// hands, and what the far sides of connections have shown.
 ///
-/// **Thread safety:** used on libre's thread.
+/// libre uses a connection again that is there: who has been judged there under another expectation
+/// is judged once more before anything is sent.
+///
+/// **Thread safety:** any thread.
 enum TLSExpectations {
+  private struct Entry {
+    /// It outlives its call, whose goodbye may need a connection.
+    let expectation: TLSExpectation
+    /// Where the connection goes: host and port, nil if that is not known.
+    let destination: String?
+  }
+
+  private struct Shown {
+    let fingerprint: Fingerprint
+    let isTrusted: Bool
+  }
+
   private struct Table {
-    var waiting: [String: TLSExpectation] = [:]
-    var count = 0
+    var entries: [String: Entry] = [:]
+    var shown: [String: Shown] = [:]
   }
 
   private static let table = Mutex(Table())
-  /// Handshakes that never end are forgotten, the oldest first.
-  private static let capacity = 256
+  /// More than there are calls at a time, with those that say goodbye.
+  private static let capacity = 2_048
 
   /// A name for the connections of an expectation: the host's, or a made-up one that no certificate
-  /// can have.
-  static func register(_ expectation: TLSExpectation, host: String?) -> String {
-    table.withLock { table in
-      table.count += 1
-      let token = host ?? "#\(table.count)"
-      if table.waiting.count >= capacity { table.waiting.removeAll() }
-      table.waiting[token] = expectation
-      return token
+  /// can have; nil if a connection to `destination` is there, whose far side is not as expected.
+  static func register(
+    _ expectation: TLSExpectation,
+    host: String?,
+    destination: String?
+  ) -> String? {
+    let token = host ?? "#\(expectation.number)"
+    let shown = table.withLock { table in
+      // The oldest calls are over.
+      if table.entries.count >= capacity {
+        let oldest = table.entries.min { $0.value.expectation.number < $1.value.expectation.number }
+        if let oldest { table.entries[oldest.key] = nil }
+      }
+      table.entries[token] = Entry(expectation: expectation, destination: destination)
+      return destination.flatMap { table.shown[$0] }
     }
+    guard let shown else { return token }
+    // An authority vouches for a name, which may be another one this time.
+    let isAccepted = expectation.judge(shown.fingerprint, isTrusted: shown.isTrusted && host != nil)
+    return isAccepted ? token : nil
   }
 
   /// Whether the far side of a connection is accepted.
@@ -88,8 +135,17 @@ enum TLSExpectations {
   ) -> Bool {
     // Callers are known by their media's certificate, which the call compares.
     if isServer { return true }
-    guard let token else { return true }
-    guard let expectation = table.withLock({ $0.waiting[token] }) else { return isTrusted }
-    return expectation.judge(fingerprint, isTrusted: isTrusted)
+    return table.withLock { table in
+      guard let token, let entry = table.entries[token] else {
+        // What libre sends on its own goes to those alone who were accepted before.
+        return isTrusted || table.shown.values.contains { $0.fingerprint == fingerprint }
+      }
+      let isAccepted = entry.expectation.judge(fingerprint, isTrusted: isTrusted)
+      if let destination = entry.destination {
+        table.shown[destination] =
+          isAccepted ? Shown(fingerprint: fingerprint, isTrusted: isTrusted) : nil
+      }
+      return isAccepted
+    }
   }
 }

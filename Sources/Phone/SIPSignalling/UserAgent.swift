@@ -135,7 +135,7 @@ public actor UserAgent {
   }
 
   private func listen(at host: String) throws(SIPStack.Failure) {
-    stacks.append(
+    let stack =
       unsafe try SIPStack(
         at: host,
         port: configuration.port,
@@ -143,7 +143,10 @@ public actor UserAgent {
         tls: tls,
         agent: self
       )
-    )
+    stacks.append(stack)
+    if let failure = stack.secureFailure {
+      continuation.yield(.notListeningSecurely("\(Self.error(failure, at: host))"))
+    }
   }
 
   private var isEverywhere: Bool { configuration.hosts.isEmpty }
@@ -230,7 +233,7 @@ public actor UserAgent {
   package func invite(
     _ uri: String,
     offer: MediaOffer,
-    expecting peer: (expectation: TLSExpectation, host: String?)?
+    expecting peer: SecurePeer?
   ) throws(SIPError) -> SIPCallID {
     guard let description = SessionDescription(offer) else {
       throw SIPError(reason: "cannot describe the media at \(offer.host):\(offer.port)")
@@ -263,6 +266,13 @@ public actor UserAgent {
       try? await Task.sleep(for: Self.handshakePatience)
       await self?.endHandshake(of: id)
     }
+  }
+
+  /// Ends a call whose far side is not the one that it should be.
+  func endStrange(_ id: SIPCallID) {
+    guard let call = calls[id.rawValue] else { return }
+    call.hangUp()
+    report(.ended(id, .strangeIdentity))
   }
 
   private func endHandshake(of id: SIPCallID) {
@@ -310,6 +320,10 @@ public actor UserAgent {
     }
     let call = makeCall(nil)
     call.stack = stack
+    // A caller is known by his media; what is sent to him later goes to whom his address names.
+    let isSecure = unsafe message.pointee.tp == SIP_TRANSP_TLS
+    call.peer =
+      isSecure ? SecurePeer(TLSExpectation(nil), host: nil, destination: nil) : nil
     let code = unsafe call.ring(
       message,
       user: configuration.user,
@@ -336,6 +350,12 @@ public actor UserAgent {
         )
       )
     )
+  }
+
+  // The message lives for the length of the callback.
+  @unsafe
+  func isForged(_ message: UnsafePointer<sip_msg>) -> Bool {
+    calls.values.contains { unsafe $0.isForged(message) }
   }
 
   func report(_ event: SIPEvent) {

@@ -22,8 +22,14 @@ struct CallRoute: Sendable {
     expectation = TLSExpectation(rule.rememberedSignalling)
   }
 
-  /// The name that authorities may vouch for, nil for a numeric address.
-  var serverName: String? { address.host == host ? nil : address.host }
+  /// The far side, as it has to be by TLS.
+  var securePeer: SecurePeer {
+    SecurePeer(
+      expectation,
+      host: address.host == host ? nil : address.host,
+      destination: "\(host) \(address.securePort)"
+    )
+  }
 
   /// Where to look for the far side in the open.
   var openAddress: SocketAddress? { SocketAddress(host: host, port: address.port) }

@@ -108,7 +108,7 @@ public actor EchoLine {
       agree(id, on: media)
     case .ended(let id, let reason):
       end(id, reason: reason.description)
-    case .renegotiationFailed(_, let reason):
+    case .renegotiationFailed(_, let reason), .notListeningSecurely(let reason):
       continuation.yield(.failed(reason))
     case .listening, .ringing, .established:
       break
@@ -192,7 +192,10 @@ public actor EchoLine {
     do {
       try call.leg.agree(media)
     } catch {
-      continuation.yield(.failed("\(error)"))
+      // Without a stream nothing would ever end it.
+      let agent = agent
+      Task { await agent.hangUp(id) }
+      end(id, reason: "\(error)")
     }
   }
 }

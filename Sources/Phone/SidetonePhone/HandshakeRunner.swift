@@ -59,6 +59,7 @@ final class HandshakeRunner: @unchecked Sendable {
     _ report: @escaping @Sendable (HandshakeReport) -> Void
   ) {
     let descriptor = socket.fileDescriptor
+    socket.setReportsErrors(false)
     self.handshake = handshake
     self.socket = socket
     self.report = report
@@ -75,7 +76,7 @@ final class HandshakeRunner: @unchecked Sendable {
   /// Takes in what signalling tells of the far side; `remote` is where its media is.
   func expect(_ expectation: MediaHandshake.Expectation, at remote: SocketAddress) {
     Self.queue.async { [self] in
-      handshake.expect(expectation)
+      handshake.expect(expectation, at: remote)
       // A firewall on our way lets the far side in only after something has left.
       socket.send([], to: remote)
       advance()

@@ -96,9 +96,7 @@ public final class MediaLeg {
   /// none of this machine's.
   public func open(portPolicy: PortPolicy) throws {
     socket = try configuration.openSocket(at: host, portPolicy)
-    if let identity, let socket = try socket?.duplicate() {
-      handshake = HandshakeRunner(waitingWith: identity, over: socket, report)
-    }
+    try waitForHandshake()
     try follow()
   }
 
@@ -127,6 +125,8 @@ public final class MediaLeg {
   public func agree(_ media: NegotiatedMedia?) throws {
     if let media { try prepare(for: media) }
     if media?.encryption != nil, secured == nil { handshake?.limitTime() }
+    // Packets that need no handshake are the stream's from the first one on.
+    if let media, media.encryption == nil { endHandshake() }
     agreed = media
     // Digits of before the hold would arrive at another time than they were pressed for.
     if media == nil { digitsToSend = [] }
@@ -141,15 +141,14 @@ public final class MediaLeg {
       let remote = SocketAddress(host: media.host, port: media.port)
     else { return }
     // Another certificate is another handshake.
-    let isNew = expected != nil
+    if expected != nil { endHandshake() }
     expected = encryption.fingerprint
     secured = nil
-    if isNew || encryption.beginner == .local, let socket = try socket?.duplicate() {
-      handshake?.stop()
-      handshake =
-        encryption.beginner == .local
-        ? try HandshakeRunner(identity, towards: remote, over: socket, report)
-        : HandshakeRunner(waitingWith: identity, over: socket, report)
+    if encryption.beginner == .local, let socket = try socket?.duplicate() {
+      endHandshake()
+      handshake = try HandshakeRunner(identity, towards: remote, over: socket, report)
+    } else {
+      try waitForHandshake()
     }
     handshake?.expect(
       MediaHandshake.Expectation(
@@ -158,6 +157,17 @@ public final class MediaLeg {
       ),
       at: remote
     )
+  }
+
+  // The far side may begin before it is known which certificate it is to show.
+  private func waitForHandshake() throws {
+    guard handshake == nil, let identity, let socket = try socket?.duplicate() else { return }
+    handshake = HandshakeRunner(waitingWith: identity, over: socket, report)
+  }
+
+  private func endHandshake() {
+    handshake?.stop()
+    handshake = nil
   }
 
   /// Takes over the keys that a handshake has brought.
@@ -195,8 +205,7 @@ public final class MediaLeg {
     // Until there are keys, nothing is sent and nothing is heard.
     if media.encryption != nil, secured == nil { return }
     let session = try session(for: media)
-    handshake?.stop()
-    handshake = nil
+    endHandshake()
     // What arrived during a hold is old; the first words of a new call are not.
     if hasStreamed { socket.discardPending() }
     hasStreamed = true

@@ -42,8 +42,8 @@ struct PeerBook: Sendable {
     )
   }
 
-  /// Remembers a far side; what cannot be written is no reason to end a call.
-  func remember(_ record: PeerRecord, at address: String) async {
+  /// Remembers a far side, without waiting for it; a failure is no reason to end a call.
+  func remember(_ record: PeerRecord, at address: String) {
     guard let store else { return }
     let signalling =
       switch record.signalling {
@@ -53,16 +53,16 @@ struct PeerBook: Sendable {
       }
     let peer = KnownPeer(fingerprint: record.identity?.description, signalling: signalling)
     // The next call meets it for the first time again.
-    try? await Self.perform { try store.remember(peer, at: address, on: Date()) }
+    Self.queue.async { try? store.remember(peer, at: address, on: Date()) }
   }
 
   /// Notes that the user has compared the words with a far side.
   ///
   /// Throws if that cannot be written.
-  func verify(_ fingerprint: Fingerprint) async throws {
+  func verify(_ fingerprint: Fingerprint, at address: String) async throws {
     guard let store else { return }
     let isKnown = try await Self.perform {
-      try store.setVerified(fingerprint.description, at: Date())
+      try store.setVerified(fingerprint.description, address: address, on: Date())
     }
     guard isKnown else { throw PhoneError("this far side is not remembered yet") }
   }

@@ -54,12 +54,12 @@ extension Phone {
     case .tell(let event):
       continuation.yield(event)
     case .remember(let address, let fingerprint):
-      let signalling = routes[uuid]?.expectation.proof
-      await peers.remember(PeerRecord(identity: fingerprint, signalling: signalling), at: address)
+      await remember(address, fingerprint, of: uuid)
     case .release:
       tellDigits(of: uuid)
       legs[uuid] = nil
       routes[uuid] = nil
+      origins[uuid] = nil
     }
   }
 
@@ -75,7 +75,7 @@ extension Phone {
       let sip = try await agent.invite(
         route.address.uri(atNumericHost: route.host, by: transport),
         offer: offer,
-        expecting: (route.expectation, route.serverName)
+        expecting: transport == .tls ? route.securePeer : nil
       )
       await handle(.invited(sip, by: transport), of: uuid, for: action)
       if transport == .udp, let address = route.openAddress { probe(address, for: uuid) }

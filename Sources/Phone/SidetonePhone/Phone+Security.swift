@@ -53,23 +53,61 @@ extension Phone {
     }
   }
 
+  /// Remembers the far side of a call at its address.
+  ///
+  /// A caller names his address himself: nothing is remembered of an address that the call did not
+  /// come from, or else anybody could be remembered as anybody.
+  func remember(_ address: String, _ fingerprint: Fingerprint?, of uuid: UUID) async {
+    let isBySecureSignalling = control[uuid]?.transport == .tls
+    let signalling = isBySecureSignalling ? routes[uuid]?.expectation.proof : nil
+    let record = PeerRecord(identity: fingerprint, signalling: signalling)
+    guard let origin = origins[uuid], origin.host != origin.source else {
+      return peers.remember(record, at: address)
+    }
+    let peers = peers
+    Task {
+      guard await Self.resolve(origin.host) == origin.source else { return }
+      peers.remember(record, at: address)
+    }
+  }
+
   /// Notes that the user has compared the words of a call with the far side's, and they are the
   /// same.
   ///
   /// Throws a `PhoneError` if the far side has no identity that lasts.
   public func verify(_ uuid: UUID) async throws {
-    guard case .encrypted(let encryption, let standing)? = control[uuid]?.protection,
+    guard let call = control[uuid],
+      case .encrypted(let encryption, let standing)? = call.protection,
       let fingerprint = encryption.fingerprint, encryption.words != nil, standing != .temporary
     else { throw PhoneError("there are no words to compare in this call") }
-    try await peers.verify(fingerprint)
+    try await peers.verify(fingerprint, at: call.rule.address)
     continuation.yield(.verified(uuid))
   }
 }
 
+/// Where an incoming call came from.
+struct CallOrigin: Sendable {
+  /// The host of the address that the caller gives himself.
+  let host: String
+  /// The numeric address that his message came from.
+  let source: String
+}
+
 extension SIPAddress {
   /// By what the far side at this address is remembered: user, host, and a port of its own.
+  ///
+  /// A caller chooses it, and a user copies it to a command line: all but plain characters are
+  /// written as in a URI (RFC 3986 section 2.1).
   var peerKey: String {
-    let host = host.contains(":") ? "[\(host)]" : host.lowercased()
+    let host = host.contains(":") ? "[\(Self.plain(host))]" : Self.plain(host.lowercased())
+    let user = Self.plain(user)
     return (user.isEmpty ? "" : "\(user)@") + host + (port == 5_060 ? "" : ":\(port)")
+  }
+
+  private static func plain(_ text: String) -> String {
+    let plain = CharacterSet(charactersIn: "a"..."z")
+      .union(CharacterSet(charactersIn: "A"..."Z"))
+      .union(CharacterSet(charactersIn: "0123456789._+-:"))
+    return text.addingPercentEncoding(withAllowedCharacters: plain) ?? "?"
   }
 }

@@ -54,6 +54,8 @@ public actor Phone {
   var legs: [UUID: MediaLeg] = [:]
   /// Where the far sides of outgoing calls are.
   var routes: [UUID: CallRoute] = [:]
+  /// Who incoming calls say that they are from, and where they came from.
+  var origins: [UUID: CallOrigin] = [:]
   private var workers: [Task<Void, Never>] = []
   /// The first call must have the configured RTP port; later ones may find it in use.
   var portPolicy = MediaLeg.PortPolicy.configuredPort
@@ -310,6 +312,8 @@ public actor Phone {
     switch event {
     case .listening(let addresses):
       continuation.yield(.registered(addresses: addresses))
+    case .notListeningSecurely(let reason):
+      continuation.yield(.error(reason))
     case .incoming(let id, let caller):
       await incoming(id, from: caller)
     case .ringing(let id):
@@ -363,6 +367,7 @@ public actor Phone {
     let leg = makeLeg(uuid, host: localHost)
     leg.isEncryptionRequired = rule.isEncryptionRequired
     legs[uuid] = leg
+    origins[uuid] = CallOrigin(host: SIPAddress(address)?.host ?? "", source: caller.source)
     let update = CXCallUpdate()
     update.remoteHandle = CXHandle(type: .generic, value: address)
     if let name = caller.displayName { update.localizedCallerName = name }
@@ -376,6 +381,7 @@ public actor Phone {
     } catch {
       control.remove(uuid)
       legs[uuid] = nil
+      origins[uuid] = nil
       let isBlocked =
         (error as? CXErrorCodeIncomingCallError)?.code == .filteredByBlockList
       await agent.reject(
@@ -394,7 +400,7 @@ public actor Phone {
     DispatchQueue(label: "sidetone.waiting")
   }
 
-  private static func resolve(_ host: String) async -> String? {
+  static func resolve(_ host: String) async -> String? {
     await withCheckedContinuation { continuation in
       waitingRoom.async {
         continuation.resume(returning: MediaSocket.resolve(host))

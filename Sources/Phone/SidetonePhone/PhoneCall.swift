@@ -51,6 +51,8 @@ struct PhoneCall: Equatable, Sendable {
   private struct Encrypted: Equatable {
     let encryption: Encryption
     let isLasting: Bool
+
+    var claim: MediaClaim { encryption.fingerprint.map { .identity($0) } ?? .keys }
   }
 
   private struct Invitation: Equatable {
@@ -69,7 +71,7 @@ struct PhoneCall: Equatable, Sendable {
 
   let uuid: UUID
   let isOutgoing: Bool
-  private let rule: SecurityRule
+  let rule: SecurityRule
   /// The far side, as it is shown.
   var remote: String
   /// Nil before an INVITE was sent, and after the dialog has ended.
@@ -83,6 +85,10 @@ struct PhoneCall: Equatable, Sendable {
   private var media: NegotiatedMedia?
   /// Nil before keys are there, and in an open call.
   private var encrypted: Encrypted?
+  /// What the media that was agreed on last claimed, also during a hold.
+  private var claim: MediaClaim?
+  /// What the user knows of the protection.
+  private var told: CallProtection?
   private var hold = Hold()
   /// The reason to give when the call system ends the call.
   private var ending: Ending?
@@ -119,14 +125,18 @@ struct PhoneCall: Equatable, Sendable {
 
   /// Whether the call can be listened to; nil before that is known.
   var protection: CallProtection? {
+    if claim == .open { return .open }
     if let encrypted {
       return .encrypted(
         encrypted.encryption,
         standing: rule.standing(isLasting: encrypted.isLasting)
       )
     }
-    return media?.claim == .open ? .open : nil
+    return nil
   }
+
+  /// How the far side was invited; nil for an incoming call.
+  var transport: SIPTransport? { invitation?.transport }
 
   /// True while this side holds the call.
   var isHeld: Bool { hold.isHeld }
@@ -265,7 +275,7 @@ struct PhoneCall: Equatable, Sendable {
     guard phase == .inviting || phase == .answering else { return [] }
     phase = .established(since: now)
     return (isOutgoing ? [.reportConnected] : []) + [.tell(.connected(uuid, to: remote))]
-      + (protection == .open ? [.tell(.secured(uuid, .open))] : []) + remembering
+      + tellingProtection() + remembering
   }
 
   // MARK: Encryption
@@ -289,10 +299,20 @@ struct PhoneCall: Equatable, Sendable {
     return [.invite(uri: invitation.uri, invitation.attempt)]
   }
 
+  // A handshake that is not the one that the sides agreed on says nothing of this call.
   private mutating func note(_ encrypted: Encrypted) -> [PhoneCallEffect] {
+    guard claim == nil || claim == encrypted.claim else { return [] }
     self.encrypted = encrypted
-    guard let protection else { return [] }
-    return [.tell(.secured(uuid, protection))] + remembering
+    return tellingProtection() + remembering
+  }
+
+  // That everybody can listen is no news before somebody can be heard.
+  private mutating func tellingProtection() -> [PhoneCallEffect] {
+    guard let protection, protection != told, protection != .open || establishedAt != nil else {
+      return []
+    }
+    told = protection
+    return [.tell(.secured(uuid, protection))]
   }
 
   // Nobody is recognized by them.
@@ -312,9 +332,8 @@ struct PhoneCall: Equatable, Sendable {
   // An open call with who may only be encrypted, another identity, or the end of an encryption.
   private func refusal(of agreed: NegotiatedMedia) -> String? {
     if let refusal = rule.refusal(of: agreed.claim) { return refusal }
-    guard let encrypted else { return nil }
-    let claim = encrypted.encryption.fingerprint.map { MediaClaim.identity($0) } ?? .keys
-    return agreed.claim == claim
+    guard let before = claim ?? encrypted?.claim, before != .open else { return nil }
+    return agreed.claim == before
       ? nil : "the far side wants to go on with another encryption, or none"
   }
 
@@ -322,12 +341,14 @@ struct PhoneCall: Equatable, Sendable {
     if let refusal = refusal(of: agreed) { return abandon(refusal) }
     let hadMedia = media != nil
     media = agreed
+    claim = agreed.claim
     // While this side holds the call, the direction says nothing about the far side.
     guard !hold.isHeld else { return [] }
     // Nor does a first agreement after a resume that forbids sending: it may answer the hold.
     let isTelling = hadMedia || agreed.maySend
     let change = isTelling ? noteFarHold(!agreed.maySend) : []
-    return change + [.agree(agreed)] + noteDescribedKeys(agreed)
+    let known = noteDescribedKeys(agreed) + tellingProtection()
+    return change + known + [.agree(agreed)]
   }
 
   private mutating func noteFarHold(_ isHeld: Bool) -> [PhoneCallEffect] {

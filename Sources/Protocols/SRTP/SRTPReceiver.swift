@@ -9,25 +9,26 @@ package struct SRTPReceiver: ~Copyable {
   struct Source: BitwiseCopyable {
     let ssrc: UInt32
     var packets: PacketIndex
-    /// When it was heard last, counted in packets.
-    var age: Int64
+    var reports: PacketIndex
 
     @_noAllocation @_noLocks
-    init(ssrc: UInt32, packets: PacketIndex, age: Int64) {
+    init(ssrc: UInt32) {
       self.ssrc = ssrc
-      self.packets = packets
-      self.age = age
+      packets = .none
+      reports = .none
     }
   }
 
-  /// How many sources are remembered; the one that was heard longest ago gives way.
-  private static var capacity: Int { @_noAllocation @_noLocks get { 8 } }
+  /// How many sources there may be: one for each time that the far side goes on after a hold.
+  ///
+  /// None is ever forgotten, since its packets would be new again.
+  static var capacity: Int { @_noAllocation @_noLocks get { 128 } }
 
   private var ciphers: SRTPCiphers
   private var sources: FixedArray<Source>
   private var sourceCount = 0
-  private var accepted: Int64 = 0
-  private var reports = PacketIndex.none
+  /// Where the newest packet's source is.
+  private var latest = 0
 
   /// Packets that were dropped: forged, damaged, or received before.
   package private(set) var dropped: Int64 = 0
@@ -42,8 +43,7 @@ package struct SRTPReceiver: ~Copyable {
 
   init(_ ciphers: consuming SRTPCiphers) {
     self.ciphers = ciphers
-    let none = Source(ssrc: 0, packets: .none, age: 0)
-    sources = FixedArray(repeating: none, count: Self.capacity)
+    sources = FixedArray(repeating: Source(ssrc: 0), count: Self.capacity)
   }
 
   /// Takes the protection off the first `length` bytes of `datagram` in place.
@@ -85,8 +85,8 @@ package struct SRTPReceiver: ~Copyable {
       SRTPCipher.Nonce(ssrc: ssrc, index: index),
       tagAt: end
     )
-    guard isOpen else { return nil }
-    note(index, of: ssrc, at: place)
+    guard isOpen, let noted = self.place(noting: ssrc, at: place) else { return nil }
+    sources[noted].packets.accept(index)
     return end
   }
 
@@ -98,42 +98,38 @@ package struct SRTPReceiver: ~Copyable {
     // All that is ours to read is encrypted.
     guard word & SRTPPacket.encryptedFlag != 0 else { return nil }
     let index = Int64(word & ~SRTPPacket.encryptedFlag)
-    guard reports.mayAccept(index) else { return nil }
+    let ssrc = SRTPPacket.uint32(datagram, at: 4)
+    let place = place(of: ssrc)
+    if let place, !sources[place].reports.mayAccept(index) { return nil }
     let isOpen = ciphers.control.apply(
       to: &datagram,
       SRTPPacket.control(end: end, word: word),
-      SRTPCipher.Nonce(ssrc: SRTPPacket.uint32(datagram, at: 4), index: index),
+      SRTPCipher.Nonce(ssrc: ssrc, index: index),
       tagAt: ciphers.isTagFirst ? end : end + 4
     )
-    guard isOpen else { return nil }
-    reports.accept(index)
+    guard isOpen, let noted = self.place(noting: ssrc, at: place) else { return nil }
+    sources[noted].reports.accept(index)
     return end
   }
 
   @_noAllocation @_noLocks
   private func place(of ssrc: UInt32) -> Int? {
+    if latest < sourceCount, sources[latest].ssrc == ssrc { return latest }
     for place in 0..<sourceCount where sources[place].ssrc == ssrc { return place }
     return nil
   }
 
   // A source is remembered once a packet of it was authentic: forged ones take no place.
   @_noAllocation @_noLocks
-  private mutating func note(_ index: Int64, of ssrc: UInt32, at place: Int?) {
-    accepted += 1
-    if let place {
-      sources[place].packets.accept(index)
-      sources[place].age = accepted
-      return
+  private mutating func place(noting ssrc: UInt32, at known: Int?) -> Int? {
+    if let known {
+      latest = known
+      return known
     }
-    var source = Source(ssrc: ssrc, packets: .none, age: accepted)
-    source.packets.accept(index)
-    guard sourceCount == Self.capacity else {
-      sources[sourceCount] = source
-      sourceCount += 1
-      return
-    }
-    var oldest = 0
-    for place in 1..<Self.capacity where sources[place].age < sources[oldest].age { oldest = place }
-    sources[oldest] = source
+    guard sourceCount < Self.capacity else { return nil }
+    sources[sourceCount] = Source(ssrc: ssrc)
+    sourceCount += 1
+    latest = sourceCount - 1
+    return latest
   }
 }

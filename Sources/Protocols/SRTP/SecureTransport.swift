@@ -13,6 +13,8 @@ public struct SecureTransport<Path: PacketTransport & ~Copyable>: PacketTranspor
   private var path: Path
   private let session: SRTPSession?
   private var hasSession = false
+  /// How often the end of the handshake is still sent again: for lost datagrams, not for a flood.
+  private var repliesLeft = 64
   private var buffer: ByteBuffer
 
   /// The first bytes of DTLS (RFC 7983): a handshake whose end the far side has missed.
@@ -63,6 +65,8 @@ public struct SecureTransport<Path: PacketTransport & ~Copyable>: PacketTranspor
 
   // The far side asks again for what it has missed: one answer for one request.
   private mutating func replyToHandshake(_ session: SRTPSession) {
+    guard repliesLeft > 0 else { return }
+    repliesLeft -= 1
     var start = 0
     for place in 0..<session.lastFlightLengths.count {
       let length = session.lastFlightLengths[place]

@@ -138,6 +138,45 @@ static inline int re_reply(struct sip *sip, const struct sip_msg *message, uint1
   return sip_treply(NULL, sip, message, code, reason);
 }
 
+/* The Call-ID of a session, NULL before it has one. */
+static inline const char *re_call_id(const struct sipsess *session) {
+  return session ? sip_dialog_callid(sipsess_dialog(session)) : NULL;
+}
+
+/* True if a message comes from the host that it names as its sender's: no proxy is between. The port that it names is written. */
+static inline bool re_is_direct(const struct sip_msg *message, uint16_t *port) {
+  const struct sip_hdr *header = sip_msg_hdr(message, SIP_HDR_CONTACT);
+  struct sip_addr contact;
+  struct sa named;
+  if (!header || sip_addr_decode(&contact, &header->val)) return false;
+  if (sa_set(&named, &contact.uri.host, contact.uri.port)) return false;
+  *port = contact.uri.port;
+  return sa_cmp(&message->src, &named, SA_ADDR);
+}
+
+/* True if the address that the sender of a message names for later requests is reached by TLS. */
+static inline bool re_is_contact_secure(const struct sip_msg *message) {
+  const struct sip_hdr *header = sip_msg_hdr(message, SIP_HDR_CONTACT);
+  struct sip_addr contact;
+  struct pl transport;
+  if (!header || sip_addr_decode(&contact, &header->val)) return false;
+  if (!pl_strcasecmp(&contact.uri.scheme, "sips")) return true;
+  return !msg_param_decode(&contact.uri.params, "transport", &transport) &&
+         !pl_strcasecmp(&transport, "tls");
+}
+
+/* True if a request comes from where a message of its dialog's far side came from: the same address, and for datagrams the same
+   port or the one that was named. A connection may be another one. */
+static inline bool re_is_from(const struct sip_msg *message, const struct sa *peer,
+                              uint16_t named_port, enum sip_transp transport) {
+  if (message->tp == SIP_TRANSP_UDP && transport == SIP_TRANSP_UDP)
+    return sa_cmp(&message->src, peer, SA_ADDR) &&
+           (sa_port(&message->src) == sa_port(peer) || sa_port(&message->src) == named_port);
+  /* What was encrypted stays so. */
+  if (transport == SIP_TRANSP_TLS && message->tp != SIP_TRANSP_TLS) return false;
+  return sa_cmp(&message->src, peer, SA_ADDR);
+}
+
 static inline int re_is_method(const struct sip_msg *message, const char *method) {
   return pl_strcmp(&message->met, method) == 0;
 }

@@ -192,7 +192,11 @@ struct EventPrinter {
       case .new: "Encrypted, with a side that is new to you."
       case .temporary: "Encrypted, with a side that cannot be recognized."
       }
-    guard let words = encryption.words, standing != .verified else { return who }
+    guard standing != .verified else { return who }
+    guard let words = encryption.words else {
+      return standing == .known
+        ? who : who + " It shows no words to compare: somebody may sit between you."
+    }
     let key = namesKeys && standing != .temporary ? " (v if they are)" : ""
     return who + " The far side must see the same words: \(words.joined(separator: " "))\(key)."
   }

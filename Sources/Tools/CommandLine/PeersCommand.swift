@@ -27,8 +27,15 @@ struct PeersCommand: ParsableCommand {
       for identity in try store.knownIdentities() {
         if json { print(Self.fields(of: identity).line ?? "") } else { Self.show(identity) }
       }
-      for address in try store.addressesWithoutIdentity() where !json {
-        print("\(address): encrypted, without an identity that lasts")
+      for address in try store.addressesWithoutIdentity() {
+        let fields = JSONValue.object([
+          "fingerprint": .null, "addresses": .list([.text(address)]),
+        ])
+        print(
+          json
+            ? fields.line ?? ""
+            : Terminal.plain("\(address): encrypted, without an identity that lasts")
+        )
       }
     }
 
@@ -36,15 +43,19 @@ struct PeersCommand: ParsableCommand {
       .object([
         "fingerprint": .text(identity.fingerprint),
         "name": .text(identity.name),
-        "verified": .flag(identity.verified != nil),
-        "addresses": .list(identity.addresses.map { .text($0) }),
+        "addresses": .list(identity.addresses.map { .text($0.text) }),
+        "verified": .list(
+          identity.addresses.filter { $0.verified != nil }.map { .text($0.text) }
+        ),
       ])
     }
 
     private static func show(_ identity: KnownIdentity) {
       let name = identity.name.isEmpty ? "" : "\(identity.name): "
-      let state = identity.verified == nil ? "not verified" : "verified"
-      print(Terminal.plain("\(name)\(identity.addresses.joined(separator: ", ")) (\(state))"))
+      let addresses = identity.addresses.map {
+        "\($0.text) (\($0.verified == nil ? "not verified" : "verified"))"
+      }
+      print(Terminal.plain(name + addresses.joined(separator: ", ")))
       print("  SHA-256 \(identity.fingerprint)")
       if let words = Fingerprint(identity.fingerprint)?.words { print("  \(words)") }
     }
@@ -70,12 +81,13 @@ struct PeersCommand: ParsableCommand {
       abstract: "Note that one is who it seems: you have compared fingerprints or words."
     )
 
-    @Argument(help: "An address, or a fingerprint.")
-    var peer: String
+    @Argument(help: "An address as \"sidetone peers\" shows it.")
+    var address: String
 
     func run() throws {
       let store = try CallStore.ofUser()
-      _ = try store.setVerified(PeersCommand.fingerprint(of: peer, in: store), at: Date())
+      let fingerprint = try PeersCommand.fingerprint(of: address, in: store)
+      _ = try store.setVerified(fingerprint, address: address, on: Date())
     }
   }
 
