@@ -27,6 +27,16 @@ struct CallNotificationTests {
     #expect(notes[first]?.category == "call.ongoing")
   }
 
+  @Test mutating func whetherACallIsEncryptedShowsWhereTheCallerCannotWriteIt() throws {
+    try calls.ring(first, name: "Eve, encrypted and verified")
+    calls.control.setRemark("not encrypted", of: first)
+    #expect(notes[first]?.summary == "Incoming call, not encrypted")
+    calls.control.decide(.incoming(first, .answer), at: calls.now)
+    calls.fulfil()
+    calls.control.setRemark("encrypted", of: first)
+    #expect(notes[first]?.summary == "In call, encrypted")
+  }
+
   @Test mutating func secondCallOffersWhatIsAllowedAndWaitsForTheScreen() throws {
     try calls.ring(first, name: "A")
     try calls.ring(second, name: "B")

@@ -18,8 +18,12 @@ package struct SetupReport: Codable {
   /// The session alone.
   package var sessionActivation: [Double] = []
   package var sessionDeactivation: [Double] = []
-  /// Between two programs on this machine.
-  package var inviteToConnected: [Double] = []
+  /// Two programs on this machine: from the caller's command to the agreement of both sides.
+  package var openToConnected: [Double] = []
+  package var encryptedToConnected: [Double] = []
+  /// From the answering side's activation, with a virtual headset, to the first sound there.
+  package var openToHeard: [Double] = []
+  package var encryptedToHeard: [Double] = []
   /// How often jackd was kept waiting for longer than a period.
   package var stalls = 0
 
@@ -36,7 +40,10 @@ package struct SetupReport: Codable {
       ("resume fulfilled to didActivate, devices running", resumption),
       ("session alone: activate", sessionActivation),
       ("session alone: deactivate", sessionDeactivation),
-      ("INVITE to connected, two programs", inviteToConnected),
+      ("INVITE to connected, two programs, encrypted", encryptedToConnected),
+      ("  not encrypted", openToConnected),
+      ("answered to first sound, two programs, encrypted", encryptedToHeard),
+      ("  not encrypted", openToHeard),
     ]
   }
 

@@ -37,7 +37,12 @@ struct SetupCommand: ParsableCommand {
     var report = SetupReport()
     measureResumes(into: &report)
     try measureSession(into: &report)
-    try measureSignalling(in: work.url, server.environment, into: &report)
+    let programs = try ProgramCalls(options.program, in: work.url)
+    for _ in 0..<min(10, repeats) {
+      for isEncrypted in [true, false] {
+        try programs.measure(isEncrypted: isEncrypted, into: &report)
+      }
+    }
     // Last: what the rig has recorded can be read when it has stopped.
     try measureAnswers(on: rig, into: &report)
     report.stalls = JackServer.longOnes(among: server.stalls)
@@ -132,54 +137,6 @@ struct SetupCommand: ParsableCommand {
         }
       }
       Thread.sleep(forTimeInterval: 0.6)
-    }
-  }
-
-  // From the caller's command to the agreement of both sides.
-  private func measureSignalling(
-    in folder: URL,
-    _ environment: [String: String],
-    into report: inout SetupReport
-  ) throws {
-    let program = options.program
-    let port = Int.random(in: 20_000...30_000)
-    let listener = try RunningProgram(
-      Invocation(
-        program,
-        ["listen", "--answer", "--listen", "127.0.0.1:\(port)", "--headset", "null", "--json"]
-      ),
-      environment: environment,
-      log: folder.appendingPathComponent("listen.log")
-    )
-    defer { listener.stop() }
-    guard listener.waits(for: "registered", seconds: 10) else {
-      throw RigError("sidetone does not listen: \(listener.output)")
-    }
-    for call in 0..<min(10, repeats) {
-      let caller = try RunningProgram(
-        Invocation(
-          program,
-          [
-            "call", "sip:b@127.0.0.1:\(port)", "--listen", "127.0.0.1:0", "--headset", "null",
-            "--json", "--duration", "0.3",
-          ]
-        ),
-        environment: environment,
-        log: folder.appendingPathComponent("call-\(call).log")
-      )
-      _ = caller.waits(for: "\"ended\"", seconds: 20)
-      caller.stop()
-      let times = caller.output.split(separator: "\n").compactMap { line -> (String, Double)? in
-        let object = try? JSONSerialization.jsonObject(with: Data(line.utf8))
-        guard let fields = object as? [String: Any], let event = fields["event"] as? String,
-          let at = fields["at"] as? Double
-        else { return nil }
-        return (event, at)
-      }
-      guard let calling = times.first(where: { $0.0 == "calling" })?.1,
-        let connected = times.first(where: { $0.0 == "connected" })?.1
-      else { continue }
-      report.inviteToConnected.append(connected - calling)
     }
   }
 

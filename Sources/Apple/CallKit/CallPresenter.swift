@@ -1,4 +1,5 @@
 package import CallState
+import Foundation
 
 /// Shows the user what calls there are; the core of the call system depends on none of them.
 ///
@@ -20,6 +21,11 @@ package enum CallScreens {
   /// Shows them there no more.
   package static func remove(_ presenter: any CallPresenter) {
     CallSystem.shared.remove(presenter: presenter)
+  }
+
+  /// Shows a remark with a call from now on, such as that it is encrypted.
+  package static func setRemark(_ remark: String?, of uuid: UUID) {
+    CallSystem.shared.setRemark(remark, of: uuid)
   }
 
   /// Carries out what the user decided on one of them.

@@ -95,6 +95,10 @@ final class CallSystem: @unchecked Sendable {
     }
   }
 
+  func setRemark(_ remark: String?, of uuid: UUID) {
+    perform { [self] in control.setRemark(remark, of: CallID(uuid)) }
+  }
+
   var calls: [CXCall] {
     read { UncheckedTransfer(value: control.snapshots.map { CXCall($0) }) }.value
   }

@@ -72,7 +72,7 @@ struct CallNotification: Equatable, Sendable {
     _ choices: [AnswerChoice]
   ) -> CallNotification {
     CallNotification(
-      summary: "Incoming call",
+      summary: summary("Incoming call", entry),
       body: entry.details.displayName,
       category: "call.incoming",
       urgency: 2,
@@ -85,6 +85,11 @@ struct CallNotification: Equatable, Sendable {
       },
       isLasting: true
     )
+  }
+
+  // Not in the body: a caller chooses his name himself, and may call himself encrypted.
+  private static func summary(_ state: String, _ entry: CallPresentation.Entry) -> String {
+    entry.remark.map { "\(state), \($0)" } ?? state
   }
 
   // A call is resumed only if the active call can be held.
@@ -106,7 +111,7 @@ struct CallNotification: Equatable, Sendable {
       default: "Calling"
       }
     return CallNotification(
-      summary: state,
+      summary: summary(state, entry),
       body: entry.details.displayName,
       category: "call.ongoing",
       urgency: 0,

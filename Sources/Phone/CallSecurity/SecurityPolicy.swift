@@ -26,6 +26,17 @@ public enum CallProtection: Equatable, Sendable {
   case open
   /// Only the far side can, of which `standing` says how well it is known.
   case encrypted(Encryption, standing: PeerStanding)
+
+  /// The protection in a few words, as they end a line about the call.
+  package var remark: String {
+    switch self {
+    case .open: "not encrypted"
+    case .encrypted(_, .verified): "encrypted and verified"
+    case .encrypted(_, .known): "encrypted"
+    case .encrypted(_, .new): "encrypted, new to you"
+    case .encrypted(_, .temporary): "encrypted, not recognized"
+    }
+  }
 }
 
 /// What is remembered of a far side that was encrypted.

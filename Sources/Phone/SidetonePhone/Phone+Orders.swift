@@ -52,6 +52,9 @@ extension Phone {
     case .reportEnded(let reason):
       provider.reportCall(with: uuid, endedAt: nil, reason: reason)
     case .tell(let event):
+      if case .secured(_, let protection) = event {
+        CallScreens.setRemark(protection.remark, of: uuid)
+      }
       continuation.yield(event)
     case .remember(let address, let fingerprint):
       await remember(address, fingerprint, of: uuid)

@@ -61,6 +61,8 @@ struct Call: Equatable, Sendable {
   /// Grows with each hold, so that the latest one is known.
   private(set) var holdNumber = 0
   var details: CallDetails
+  /// What the app says of the call beside who it is.
+  var remark: String?
   var group: GroupID?
   /// When ringing ends by itself.
   private(set) var ringDeadline: MonotonicInstant?

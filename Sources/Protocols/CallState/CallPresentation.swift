@@ -22,6 +22,8 @@ package struct CallPresentation: Equatable, Sendable {
     package let connected: CallDate?
     /// Who it is, and what can be done with it (R53).
     package let details: CallDetails
+    /// What the app says of the call beside who it is, such as that it is encrypted.
+    package let remark: String?
   }
 
   /// Every call that lives, oldest first.
@@ -37,6 +39,12 @@ package struct CallPresentation: Equatable, Sendable {
 }
 
 extension CallControl {
+  /// Shows a remark with a call from now on.
+  package mutating func setRemark(_ remark: String?, of id: CallID) {
+    guard let index = calls.firstIndex(where: { $0.id == id }) else { return }
+    calls[index].remark = remark
+  }
+
   /// What the system's call screen shows now.
   package var presentation: CallPresentation {
     let incoming = calls.first { $0.phase == .ringing && $0.ringDeadline != nil }
@@ -51,7 +59,8 @@ extension CallControl {
           isMuted: call.isMuted,
           group: call.group,
           connected: call.connected,
-          details: call.details
+          details: call.details,
+          remark: call.remark
         )
       },
       incoming: incoming?.id,
