@@ -121,10 +121,14 @@ package struct SecurityRule: Equatable, Sendable {
       + "sidetone peers forget \(address)"
   }
 
-  /// What to say if there is no encrypted connection where there was one.
+  /// What to say if there is no encrypted connection where there has to be one.
   package var missingConnection: String {
-    "there is no encrypted connection to \(address), as there was before: it is not running, or "
-      + "somebody is in the way. If you know why, allow an open one with: "
+    guard record != nil else {
+      return "there is no encrypted connection to \(address): nothing listens there, it is not the "
+        + "port for TLS, or its certificate does not name the host"
+    }
+    return "there is no encrypted connection to \(address), as there was before: it is not "
+      + "running, or somebody is in the way. If you know why, allow an open one with: "
       + "sidetone peers forget \(address)"
   }
 
