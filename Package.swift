@@ -214,7 +214,11 @@ let package = Package(
     module("Apple", "PushKit"),
 
     module("Phone", "CallSecurity", ["CTLS", "SRTP", "UDPTransport"]),
-    module("Phone", "SIPSignalling", ["CallSecurity", "CLibre", "SRTP"]),
+    module(
+      "Phone",
+      "SIPSignalling",
+      ["CallSecurity", "CLibre", "MediaCore", "SRTP", "UDPTransport"]
+    ),
     module(
       "Phone",
       "CallScreen",

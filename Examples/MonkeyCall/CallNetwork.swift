@@ -61,7 +61,7 @@ final class CallNetwork {
       connection(of: dialog)?.connected?()
     case .ended(let dialog, _):
       connection(of: dialog)?.end()
-    case .listening, .notListeningSecurely, .renegotiationFailed:
+    case .listening, .notListeningSecurely, .renegotiationFailed, .registration, .accountStep:
       break
     }
   }

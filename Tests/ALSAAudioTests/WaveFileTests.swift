@@ -1,4 +1,4 @@
-import Simulation
+import MediaCore
 import Testing
 
 @testable import ALSAAudio

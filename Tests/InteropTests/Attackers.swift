@@ -1,5 +1,5 @@
 import ProgramRig
-import Simulation
+import MediaCore
 import Synchronization
 
 /// Keeps all that passes.

@@ -1,4 +1,4 @@
-import Simulation
+import MediaCore
 
 /// Random and mutated datagrams: noise, damaged RTP and RTCP, damaged SIP.
 enum HostileDatagrams {

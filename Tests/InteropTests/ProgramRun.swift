@@ -12,7 +12,8 @@ final class ProgramRun: @unchecked Sendable {
   private let input = Pipe()
   private let condition = NSCondition()
   private var text = ""
-  private var hasExited = false
+  /// What it ended with, be it a signal's number; nil while it runs.
+  private var status: Int32?
   private var isAtEnd = false
 
   /// Starts a program, with `environment` added to that of the tests.
@@ -25,17 +26,31 @@ final class ProgramRun: @unchecked Sendable {
     process.standardOutput = output
     process.standardError = output
     process.standardInput = input
-    output.fileHandleForReading.readabilityHandler = { [weak self] handle in
-      let data = handle.availableData
-      guard !data.isEmpty else {
-        handle.readabilityHandler = nil
-        self?.noteEnd()
-        return
-      }
-      self?.append(String(decoding: data, as: UTF8.self))
-    }
-    process.terminationHandler = { [weak self] _ in self?.noteExit() }
     try process.run()
+    // Threads of their own: one handler of Foundation's that waits would keep the others waiting.
+    let descriptor = output.fileHandleForReading.fileDescriptor
+    Thread.detachNewThread { [weak self] in
+      while let text = Self.read(from: descriptor) { self?.append(text) }
+      self?.noteEnd()
+      // Until here it is open.
+      _ = output
+    }
+    let identifier = process.processIdentifier
+    Thread.detachNewThread { [weak self] in
+      // It stays for Foundation to be collected, which may be earlier.
+      var info = unsafe siginfo_t()
+      var code: Int32
+      repeat {
+        code = unsafe waitid(P_PID, id_t(identifier), &info, WEXITED | WNOWAIT)
+      } while code != 0 && errno == EINTR
+      self?.noteExit(code == 0 ? unsafe info._sifields._sigchld.si_status : nil)
+    }
+  }
+
+  private static func read(from descriptor: CInt) -> String? {
+    var bytes = [UInt8](repeating: 0, count: 65_536)
+    let length = unsafe Glibc.read(descriptor, &bytes, bytes.count)
+    return length > 0 ? String(decoding: bytes[..<length], as: UTF8.self) : nil
   }
 
   deinit {
@@ -56,9 +71,11 @@ final class ProgramRun: @unchecked Sendable {
     }
   }
 
-  private func noteExit() {
+  private func noteExit(_ found: Int32?) {
+    if found == nil { process.waitUntilExit() }
+    let status = found ?? process.terminationStatus
     condition.withLock {
-      hasExited = true
+      self.status = status
       condition.broadcast()
     }
   }
@@ -81,10 +98,10 @@ final class ProgramRun: @unchecked Sendable {
 
   /// The exit status, nil if the program still runs after `seconds`.
   func waitForExit(seconds: Double = 20) -> Int32? {
-    guard wait(seconds: seconds, until: { hasExited }) else { return nil }
+    guard wait(seconds: seconds, until: { status != nil }) else { return nil }
     // What it said last may still be on its way; a child of its own may hold the pipe for longer.
     _ = wait(seconds: 2) { isAtEnd }
-    return process.terminationStatus
+    return condition.withLock { status }
   }
 
   private func wait(seconds: Double, until isTrue: () -> Bool) -> Bool {
@@ -106,6 +123,11 @@ final class ProgramRun: @unchecked Sendable {
   /// Lets the program go on by itself.
   func letRun(seconds: Double) {
     _ = wait(seconds: seconds) { false }
+  }
+
+  /// Kills the program with all that it has started: it has a group of its own.
+  func killGroup() {
+    kill(-process.processIdentifier, SIGKILL)
   }
 
   /// Sends a signal.

@@ -65,7 +65,7 @@ public enum IdentityError: Error, Equatable, Sendable, CustomStringConvertible {
     case .damagedFile(let path):
       "\(path) holds no key with its certificate; \"sidetone identity --renew\" makes new ones"
     case .readable(let path):
-      "others may read your key; run: chmod 600 \(path)"
+      "others may read what is secret in it; run: chmod 600 \(path)"
     case .inaccessible(let path, let reason):
       "cannot use \(path): \(reason)"
     }

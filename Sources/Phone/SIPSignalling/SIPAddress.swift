@@ -62,6 +62,12 @@ package struct SIPAddress: Equatable, Sendable {
     host.contains(":") ? "[\(host)]" : host
   }
 
+  /// The URI without parameters.
+  package var uri: String {
+    let user = user.isEmpty ? "" : "\(user)@"
+    return "sip:\(user)\(Self.literal(host))" + (givenPort.map { ":\($0)" } ?? "")
+  }
+
   /// The URI with a numeric address in place of the host, for a transport.
   package func uri(atNumericHost numericHost: String, by transport: SIPTransport) -> String {
     let host = Self.literal(numericHost)

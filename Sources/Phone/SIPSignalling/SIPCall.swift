@@ -17,6 +17,8 @@ final class SIPCall {
   let id: SIPCallID
   /// What it is signalled by.
   var stack: SIPStack?
+  /// The account that it is made or taken with; nil for a call without a server.
+  var account: SIPAccount?
   /// What the far side has to show on connections that are opened for the call.
   var peer: SecurePeer?
   private unowned let agent: UserAgent
@@ -111,10 +113,13 @@ final class SIPCall {
     from: String,
     name: String?,
     user: String,
+    routes: [String] = [],
     socket: OpaquePointer?
   ) -> CInt {
     guard let offer = unsafe description?.encode(asOffer: true) else { return ENOMEM }
     defer { _ = unsafe mem_deref(offer) }
+    var texts = unsafe routes.map { unsafe UnsafePointer(strdup($0)) }
+    defer { unsafe texts.forEach { unsafe free(UnsafeMutablePointer(mutating: $0)) } }
     return sending {
       unsafe re_invite(
         &session,
@@ -123,7 +128,10 @@ final class SIPCall {
         name,
         from,
         user,
+        &texts,
+        UInt32(routes.count),
         offer,
+        { unsafe SIPCall.from($3)?.account?.give($0, $1) ?? EACCES },
         { unsafe SIPCall.from($2)?.gotOffer($0, $1) ?? EPROTO },
         { unsafe SIPCall.from($1)?.gotAnswer($0) ?? EPROTO },
         { unsafe SIPCall.from($1)?.gotProgress($0) },
@@ -147,6 +155,7 @@ final class SIPCall {
       socket,
       message,
       user,
+      { unsafe SIPCall.from($3)?.account?.give($0, $1) ?? EACCES },
       { unsafe SIPCall.from($2)?.gotOffer($0, $1) ?? EPROTO },
       { unsafe SIPCall.from($1)?.gotAnswer($0) ?? EPROTO },
       { unsafe SIPCall.from($1)?.gotEstablished($0) },

@@ -60,6 +60,8 @@ public struct Caller: Equatable, Sendable {
   public let source: String
   /// What an answer would agree on, nil if he has offered nothing yet.
   public let media: NegotiatedMedia?
+  /// The account whose server passed the call on; nil for one that came directly.
+  public let account: String?
 }
 
 /// Something that happened.
@@ -68,6 +70,10 @@ public enum SIPEvent: Equatable, Sendable {
   case listening(at: [String])
   /// Encrypted signalling cannot be received, for the given reason; calls go on without.
   case notListeningSecurely(String)
+  /// What has become of an account's registration.
+  case registration(String, RegistrationState)
+  /// What an account does to be registered, in words.
+  case accountStep(String, String)
   /// A call arrives; 180 Ringing has been sent.
   case incoming(SIPCallID, Caller)
   /// The far side rings.

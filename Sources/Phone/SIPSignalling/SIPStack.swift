@@ -22,7 +22,11 @@ final class SIPStack {
 
   /// The numeric address.
   let host: String
-  private var sip: OpaquePointer?
+  /// The account whose server it talks to; nil for the stack of an address.
+  var account: SIPAccount?
+  /// What it listens with.
+  let transports: [SIPTransport]
+  private(set) var sip: OpaquePointer?
   private let tls: OpaquePointer?
   /// What calls are made with.
   private(set) var sessionSocket: OpaquePointer?
@@ -40,9 +44,11 @@ final class SIPStack {
     port: UInt16,
     names: OpaquePointer?,
     tls: OpaquePointer?,
-    agent: UserAgent
+    agent: UserAgent,
+    transports: [SIPTransport] = SIPTransport.allCases
   ) throws(Failure) {
     self.host = host
+    self.transports = transports
     unsafe self.tls = tls
     self.agent = agent
     let context = unsafe Unmanaged.passUnretained(self).toOpaque()
@@ -57,11 +63,11 @@ final class SIPStack {
       context
     )
     guard code == 0 else { throw Failure(code: code, transport: nil) }
-    for transport in SIPTransport.allCases {
+    for transport in transports {
       if transport == .tls, unsafe tls == nil { continue }
       let number = transport == .tls && port != 0 ? port &+ 1 : port
       let code = unsafe re_transport_add(sip, transport.inLibre, host, number, tls)
-      if code != 0, transport == .tls {
+      if code != 0, transport == .tls, transports.count > 1 {
         // Calls do without it as far as they may.
         secureFailure = Failure(code: code, transport: transport, port: number)
         continue

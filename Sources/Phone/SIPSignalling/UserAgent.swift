@@ -2,7 +2,8 @@ public import CallSecurity
 import CLibre
 import Glibc
 
-/// A SIP user agent without a server: it calls addresses and is called at its own (RFC 3261).
+/// A SIP user agent: it calls addresses and is called at its own (RFC 3261), and registers accounts
+/// with their servers.
 ///
 /// INVITE, 180, 200, ACK, re-INVITE, CANCEL, BYE and OPTIONS over UDP, TCP and TLS, by libre.
 ///
@@ -38,7 +39,14 @@ public actor UserAgent {
   /// One for each address.
   private var stacks: [SIPStack] = []
   /// Asks for the addresses of names that far sides give themselves.
-  private var names: OpaquePointer?
+  private(set) var names: OpaquePointer?
+  /// Those of accounts that have moved to another network, as long as calls use them.
+  var retired: [SIPStack] = []
+  /// One for each account.
+  var lines: [AccountLine] = []
+  /// Questions that are on their way to the name servers.
+  var queries: [Int: NameQuery] = [:]
+  var nextQuery = 0
   private var addressWatch: Task<Void, Never>?
   private var calls: [Int: SIPCall] = [:]
   private var nextCallNumber = 1
@@ -106,7 +114,7 @@ public actor UserAgent {
       &tls,
       identity.pem,
       identity.pem.count
-    ) { isServer, token, fingerprint, isTrusted in
+    ) { isServer, token, fingerprint, error in
       guard let start = unsafe fingerprint,
         let shown = Fingerprint(bytes: unsafe Array(UnsafeBufferPointer(start: start, count: 32)))
       else { return 0 }
@@ -114,7 +122,7 @@ public actor UserAgent {
         isServer: isServer != 0,
         token: unsafe token.map { unsafe String(cString: $0) },
         shown,
-        isTrusted: isTrusted != 0
+        isTrusted: error == 0
       )
       return isAccepted ? 1 : 0
     }
@@ -154,6 +162,7 @@ public actor UserAgent {
   // Another network was joined or left, or a tunnel was opened.
   private func followAddresses() {
     guard !isStopping else { return }
+    followAccounts()
     let before = stacks.map(\.host)
     let hosts = Self.localHosts()
     // What a call came over stays for what the call has to say.
@@ -164,7 +173,7 @@ public actor UserAgent {
     if stacks.map(\.host) != before { continuation.yield(.listening(at: stacks.map(\.address))) }
   }
 
-  private func isInUse(_ stack: SIPStack) -> Bool {
+  func isInUse(_ stack: SIPStack) -> Bool {
     calls.values.contains { $0.stack === stack }
   }
 
@@ -182,8 +191,9 @@ public actor UserAgent {
     addressWatch?.cancel()
     for call in calls.values { call.hangUp() }
     calls.removeAll()
+    await leaveAccounts()
     // Sessions that are being ended hold libre's stack; the last of them closes it.
-    for stack in stacks { stack.close() }
+    for stack in allStacks { stack.close() }
     let deadline = Task {
       try? await Task.sleep(for: .seconds(1))
       self.endWaiting()
@@ -194,7 +204,11 @@ public actor UserAgent {
     continuation.finish()
   }
 
-  private var isClosed: Bool { stacks.allSatisfy(\.isClosed) }
+  private var allStacks: [SIPStack] { stacks + retired + lines.compactMap(\.stack) }
+
+  private var isClosed: Bool { allStacks.allSatisfy(\.isClosed) }
+
+  var isRunning: Bool { !stacks.isEmpty && !isStopping }
 
   func stackDidClose() {
     if isClosed { endWaiting() }
@@ -208,8 +222,9 @@ public actor UserAgent {
   private func release() {
     for call in calls.values { call.hangUp() }
     calls.removeAll()
-    for stack in stacks { stack.release() }
-    stacks = []
+    releaseAccounts()
+    for stack in stacks + retired { stack.release() }
+    (stacks, retired) = ([], [])
     unsafe names = OpaquePointer(mem_deref(UnsafeMutableRawPointer(names)))
     unsafe tls = OpaquePointer(mem_deref(UnsafeMutableRawPointer(tls)))
   }
@@ -256,6 +271,41 @@ public actor UserAgent {
     }
     if peer != nil { limitHandshake(of: call.id) }
     return call.id
+  }
+
+  /// Sends an INVITE to `uri` through the server of an account.
+  ///
+  /// - Returns: the call's name, and how the server is reached.
+  /// - Throws: why the INVITE cannot be sent.
+  public func invite(
+    _ uri: String,
+    offer: MediaOffer,
+    through account: String
+  ) throws(SIPError) -> (SIPCallID, SIPTransport) {
+    guard let line = line(of: account), let stack = line.stack,
+      let transport = stack.transports.first
+    else { throw SIPError(reason: "\(account) has no connection to its server") }
+    var offer = offer
+    offer.encryption?.mayDescribeKeys = transport == .tls
+    guard let description = SessionDescription(offer) else {
+      throw SIPError(reason: "cannot describe the media at \(offer.host):\(offer.port)")
+    }
+    let call = makeCall(description)
+    call.stack = stack
+    call.account = line.account
+    let code = unsafe call.invite(
+      uri,
+      from: line.account.address,
+      name: line.account.displayName ?? configuration.displayName,
+      user: line.account.user,
+      routes: line.routes,
+      socket: stack.sessionSocket
+    )
+    guard code == 0 else {
+      calls[call.id.rawValue] = nil
+      throw SIPError(reason: "cannot call \(uri): \(SIPError.text(code))")
+    }
+    return (call.id, transport)
   }
 
   /// How long a far side may take for the handshake of TLS; RFC 3261 would wait for 32 s.
@@ -320,13 +370,15 @@ public actor UserAgent {
     }
     let call = makeCall(nil)
     call.stack = stack
+    call.account = stack.account
     // A caller is known by his media; what is sent to him later goes to whom his address names.
     let isSecure = unsafe message.pointee.tp == SIP_TRANSP_TLS
     call.peer =
-      isSecure ? SecurePeer(TLSExpectation(nil), host: nil, destination: nil) : nil
+      isSecure && stack.account == nil
+      ? SecurePeer(TLSExpectation(nil), host: nil, destination: nil) : nil
     let code = unsafe call.ring(
       message,
-      user: configuration.user,
+      user: stack.account?.user ?? configuration.user,
       socket: stack.sessionSocket
     )
     guard code == 0 else {
@@ -346,7 +398,8 @@ public actor UserAgent {
           address: unsafe String(from.auri),
           displayName: name.isEmpty ? nil : name,
           source: String(cStringBytes: source),
-          media: call.preview(encryption)
+          media: call.preview(encryption),
+          account: stack.account?.address
         )
       )
     )

@@ -6,20 +6,37 @@ import UDPTransport
 /// Where the far side of an outgoing call is, and how it may be signalled to.
 struct CallRoute: Sendable {
   let address: SIPAddress
-  /// Its numeric address.
+  /// Its numeric address; its domain for a call by way of a server.
   let host: String
+  /// The numeric address of this machine that leads there.
+  let localHost: String
   let rule: SecurityRule
+  /// The account to call with, nil for a call without a server.
+  let account: String?
   /// What the far side has to show by TLS.
   let expectation: TLSExpectation
 
   /// How long a host may take to say that it takes connections.
   private static let patienceMilliseconds = 500
 
-  init(address: SIPAddress, host: String, rule: SecurityRule) {
+  init(
+    address: SIPAddress,
+    host: String,
+    localHost: String,
+    rule: SecurityRule,
+    account: String? = nil
+  ) {
     self.address = address
     self.host = host
+    self.localHost = localHost
+    self.account = account
     self.rule = rule
     expectation = TLSExpectation(rule.rememberedSignalling)
+  }
+
+  /// The URI to invite.
+  func uri(by transport: SIPTransport) -> String {
+    account == nil ? address.uri(atNumericHost: host, by: transport) : address.uri
   }
 
   /// The far side, as it has to be by TLS.

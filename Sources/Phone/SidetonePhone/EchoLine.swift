@@ -21,6 +21,8 @@ public actor EchoLine {
     case answered(SIPCallID, from: String)
     /// A call is over.
     case ended(SIPCallID, reason: String)
+    /// What has become of an account's registration.
+    case registration(String, RegistrationState)
     /// A caller could not be answered.
     case failed(String)
   }
@@ -65,10 +67,14 @@ public actor EchoLine {
     for _ in 0..<max(1, ProcessInfo.processInfo.activeProcessorCount) {
       engines.append(try EchoEngine(period: SampleRate.voice.frames(inNanoseconds: period)))
     }
-    if configuration.security != .off {
+    if configuration.security != .off || !configuration.accounts.isEmpty {
       identity = try IdentityFile(in: CallStore.defaultFolder).load()
     }
-    let addresses = try await agent.start(offering: encryption, securing: identity)
+    let shown = configuration.security == .off ? nil : identity
+    let addresses = try await agent.start(offering: encryption, securing: shown)
+    if let identity {
+      for account in configuration.accounts { await agent.add(account, identity: identity) }
+    }
     workers = [
       Task { for await event in agent.events { await handle(event) } },
       Task {
@@ -110,7 +116,9 @@ public actor EchoLine {
       end(id, reason: reason.description)
     case .renegotiationFailed(_, let reason), .notListeningSecurely(let reason):
       continuation.yield(.failed(reason))
-    case .listening, .ringing, .established:
+    case .registration(let account, let state):
+      continuation.yield(.registration(account, state))
+    case .listening, .ringing, .established, .accountStep:
       break
     }
   }
@@ -134,7 +142,8 @@ public actor EchoLine {
   }
 
   private var encryption: EncryptionOffer? {
-    identity.map {
+    guard configuration.security != .off else { return nil }
+    return identity.map {
       EncryptionOffer(fingerprint: $0.fingerprint, isRequired: configuration.security == .required)
     }
   }
@@ -160,9 +169,11 @@ public actor EchoLine {
     }
     do {
       guard let remote = SocketAddress(host: source, port: 5_060),
-        let host = configuration.hosts.first ?? MediaSocket.localAddress(towards: remote)
+        let host = (caller.account == nil ? configuration.hosts.first : nil)
+          ?? MediaSocket.localAddress(towards: remote)
       else { throw PhoneError("no way to \(source)") }
-      let leg = MediaLeg(configuration, host: host, identity: identity) { [weak self] report in
+      let shown = configuration.security == .off ? nil : identity
+      let leg = MediaLeg(configuration, host: host, identity: shown) { [weak self] report in
         Task { await self?.note(report, of: id) }
       }
       leg.isEncryptionRequired = configuration.security == .required

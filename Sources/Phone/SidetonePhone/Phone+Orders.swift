@@ -71,12 +71,15 @@ extension Phone {
   private func invite(_ uuid: UUID, _ attempt: Attempt, for action: Delivered?) async {
     do {
       guard let route = routes[uuid] else { throw PhoneError("the call has no address") }
+      if let account = route.account {
+        return try await invite(uuid, route, attempt, through: account, for: action)
+      }
       let transport = try await attempt.signalsOpenly ? .udp : transport(of: route)
       guard var offer = legs[uuid]?.offer else { throw PhoneError("the call has no RTP port") }
       offer.encryption?.choice = attempt.choice
       offer.encryption?.mayDescribeKeys = transport == .tls
       let sip = try await agent.invite(
-        route.address.uri(atNumericHost: route.host, by: transport),
+        route.uri(by: transport),
         offer: offer,
         expecting: transport == .tls ? route.securePeer : nil
       )
@@ -85,6 +88,23 @@ extension Phone {
     } catch {
       await handle(.inviteFailed("\(error)"), of: uuid, for: action)
     }
+  }
+
+  private func invite(
+    _ uuid: UUID,
+    _ route: CallRoute,
+    _ attempt: Attempt,
+    through account: String,
+    for action: Delivered?
+  ) async throws {
+    guard var offer = legs[uuid]?.offer else { throw PhoneError("the call has no RTP port") }
+    offer.encryption?.choice = attempt.choice
+    let (sip, transport) = try await agent.invite(
+      route.uri(by: .udp),
+      offer: offer,
+      through: account
+    )
+    await handle(.invited(sip, by: transport), of: uuid, for: action)
   }
 
   private func accept(_ sip: SIPCallID, _ uuid: UUID, for action: Delivered?) async {

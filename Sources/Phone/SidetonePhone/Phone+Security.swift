@@ -7,7 +7,8 @@ import SIPSignalling
 extension Phone {
   /// The media of a call, which reports its handshake to the phone.
   func makeLeg(_ uuid: UUID, host: String) -> MediaLeg {
-    MediaLeg(configuration, host: host, identity: identity) { [weak self] report in
+    let shown = configuration.security == .off ? nil : identity
+    return MediaLeg(configuration, host: host, identity: shown) { [weak self] report in
       self?.note(report, of: uuid)
     }
   }
@@ -34,13 +35,16 @@ extension Phone {
   /// What a call with an address may be like.
   ///
   /// Throws if what is remembered of the far side cannot be read: it might have to be encrypted.
-  func rule(for address: SIPAddress?) async throws -> SecurityRule {
+  func rule(
+    for address: SIPAddress?,
+    isSecureSignallingForced: Bool = false
+  ) async throws -> SecurityRule {
     let key = address?.peerKey ?? "anonymous"
     return SecurityRule(
       configuration.security,
       address: key,
       record: try await peers.record(of: key),
-      isSecureSignallingForced: address?.transport == .tls
+      isSecureSignallingForced: isSecureSignallingForced || address?.transport == .tls
     )
   }
 
@@ -58,10 +62,12 @@ extension Phone {
   /// A caller names his address himself: nothing is remembered of an address that the call did not
   /// come from, or else anybody could be remembered as anybody.
   func remember(_ address: String, _ fingerprint: Fingerprint?, of uuid: UUID) async {
-    let isBySecureSignalling = control[uuid]?.transport == .tls
+    // What the server of an account has shown says nothing of the far side.
+    let isBySecureSignalling =
+      control[uuid]?.transport == .tls && routes[uuid]?.account == nil
     let signalling = isBySecureSignalling ? routes[uuid]?.expectation.proof : nil
     let record = PeerRecord(identity: fingerprint, signalling: signalling)
-    guard let origin = origins[uuid], origin.host != origin.source else {
+    guard let origin = origins[uuid], !origin.isVouchedFor, origin.host != origin.source else {
       return peers.remember(record, at: address)
     }
     let peers = peers
@@ -69,6 +75,20 @@ extension Phone {
       guard await Self.resolve(origin.host) == origin.source else { return }
       peers.remember(record, at: address)
     }
+  }
+
+  /// Where a call came from.
+  ///
+  /// An account's server vouches for callers of its own domain, over a connection that it was
+  /// recognized by.
+  func origin(of caller: Caller) -> CallOrigin {
+    let host = SIPAddress(caller.address)?.host ?? ""
+    let account = configuration.accounts.first { $0.address == caller.account }
+    return CallOrigin(
+      host: host,
+      source: caller.source,
+      isVouchedFor: account?.connection == .tls && account?.domain == host
+    )
   }
 
   /// Notes that the user has compared the words of a call with the far side's, and they are the
@@ -91,6 +111,8 @@ struct CallOrigin: Sendable {
   let host: String
   /// The numeric address that his message came from.
   let source: String
+  /// True if the server of an account says that the host is right.
+  let isVouchedFor: Bool
 }
 
 extension SIPAddress {

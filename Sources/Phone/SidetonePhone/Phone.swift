@@ -56,6 +56,9 @@ public actor Phone {
   var routes: [UUID: CallRoute] = [:]
   /// Who incoming calls say that they are from, and where they came from.
   var origins: [UUID: CallOrigin] = [:]
+  /// The accounts that are registered, and why others are not.
+  var registered: Set<String> = []
+  var unregistered: [String: String] = [:]
   private var workers: [Task<Void, Never>] = []
   /// The first call must have the configured RTP port; later ones may find it in use.
   var portPolicy = MediaLeg.PortPolicy.configuredPort
@@ -93,7 +96,9 @@ public actor Phone {
   /// Throws a `SIPError` if an address or port cannot be had, or an `IdentityError` if the user's
   /// identity cannot.
   public func start() async throws {
-    if configuration.security != .off { try await loadIdentity() }
+    if configuration.security != .off || !configuration.accounts.isEmpty {
+      try await loadIdentity()
+    }
     let session = AVAudioSession.sharedInstance()
     // Another phone's call in this process keeps its devices.
     if session.voiceEngine == nil { session.devices = configuration.devices }
@@ -103,10 +108,11 @@ public actor Phone {
     if let period = configuration.ioBufferDuration {
       try session.setPreferredIOBufferDuration(period)
     }
-    let encryption = identity.map {
+    let shown = configuration.security == .off ? nil : identity
+    let encryption = shown.map {
       EncryptionOffer(fingerprint: $0.fingerprint, isRequired: configuration.security == .required)
     }
-    let addresses = try await agent.start(offering: encryption, securing: identity)
+    let addresses = try await agent.start(offering: encryption, securing: shown)
     routeObservation?.stop()
     routeObservation = RouteObservation { [continuation] in continuation.yield($0) }
     provider.setDelegate(delegate, queue: DispatchQueue(label: "sidetone.phone"))
@@ -121,22 +127,32 @@ public actor Phone {
       },
     ]
     continuation.yield(.registered(addresses: addresses))
+    if let identity {
+      for account in configuration.accounts { await agent.add(account, identity: identity) }
+    }
   }
 
   /// Calls a SIP URI, for example `sip:bob@192.168.1.20`, and returns the call's name.
+  ///
+  /// - Parameters:
+  ///   - text: the URI; with an account also a user's name at its server, or a telephone number.
+  ///   - account: the address of the account to call with; nil for the one whose server has the
+  ///     URI's domain, for the first one if `text` is no URI, or else for none.
+  /// - Returns: the call's name.
+  /// - Throws: a `PhoneError` if `text` cannot be called.
   @discardableResult
-  public func call(_ text: String) async throws -> UUID {
-    let (address, remote, localHost) = try await Self.route(to: text)
-    let rule = try await rule(for: address)
-    let call = PhoneCall(outgoing: UUID(), to: text, rule)
-    routes[call.uuid] = CallRoute(address: address, host: remote.host, rule: rule)
-    let leg = makeLeg(call.uuid, host: localHost)
+  public func call(_ text: String, account: String? = nil) async throws -> UUID {
+    let route = try await route(to: text, account)
+    let call = PhoneCall(outgoing: UUID(), to: text, route.rule)
+    routes[call.uuid] = route
+    let leg = makeLeg(call.uuid, host: route.localHost)
+    let rule = route.rule
     leg.isEncryptionRequired = rule.isEncryptionRequired
     try leg.open(portPolicy: portPolicy)
     portPolicy = .anyPort
     legs[call.uuid] = leg
     control.add(call)
-    let uri = address.uri(atNumericHost: remote.host, by: address.transport ?? .udp)
+    let uri = route.uri(by: route.address.transport ?? .udp)
     do {
       try await controller.request(
         CXTransaction(
@@ -154,31 +170,6 @@ public actor Phone {
     }
     continuation.yield(.calling(call.uuid, to: text))
     return call.uuid
-  }
-
-  /// The numeric address of this machine from which a call to `text` would leave.
-  ///
-  /// A caller with several networks binds to it alone: SIP then names the right address to the far
-  /// side. Throws a `PhoneError` if `text` is no SIP address or its host is unknown.
-  public static func localHost(towards text: String) async throws -> String {
-    try await route(to: text).localHost
-  }
-
-  private static func route(
-    to text: String
-  ) async throws -> (address: SIPAddress, remote: SocketAddress, localHost: String) {
-    guard let address = SIPAddress(text) else {
-      throw PhoneError("\"\(text)\" is not a SIP address; write sip:NAME@HOST")
-    }
-    guard let host = await resolve(address.host) else {
-      throw PhoneError("unknown host \"\(address.host)\"")
-    }
-    guard let remote = SocketAddress(host: host, port: address.port),
-      let localHost = MediaSocket.localAddress(towards: remote)
-    else {
-      throw PhoneError("no route to \(host)")
-    }
-    return (address, remote, localHost)
   }
 
   /// Answers an incoming call.
@@ -314,6 +305,10 @@ public actor Phone {
       continuation.yield(.registered(addresses: addresses))
     case .notListeningSecurely(let reason):
       continuation.yield(.error(reason))
+    case .registration(let account, let state):
+      note(state, of: account)
+    case .accountStep(let account, let step):
+      continuation.yield(.accountStep(account, step))
     case .incoming(let id, let caller):
       await incoming(id, from: caller)
     case .ringing(let id):
@@ -367,7 +362,7 @@ public actor Phone {
     let leg = makeLeg(uuid, host: localHost)
     leg.isEncryptionRequired = rule.isEncryptionRequired
     legs[uuid] = leg
-    origins[uuid] = CallOrigin(host: SIPAddress(address)?.host ?? "", source: caller.source)
+    origins[uuid] = origin(of: caller)
     let update = CXCallUpdate()
     update.remoteHandle = CXHandle(type: .generic, value: address)
     if let name = caller.displayName { update.localizedCallerName = name }
@@ -398,14 +393,6 @@ public actor Phone {
   // processors, and tasks run on them; where there is one, everything would wait.
   nonisolated static var waitingRoom: DispatchQueue {
     DispatchQueue(label: "sidetone.waiting")
-  }
-
-  static func resolve(_ host: String) async -> String? {
-    await withCheckedContinuation { continuation in
-      waitingRoom.async {
-        continuation.resume(returning: MediaSocket.resolve(host))
-      }
-    }
   }
 
   private func loadIdentity() async throws {

@@ -15,6 +15,8 @@ public struct PhoneConfiguration: Equatable, Sendable {
   public var port: UInt16 = 5_060
   /// The port for RTP; 0 for one that the system chooses.
   public var mediaPort: UInt16 = 0
+  /// The accounts to register, the default one first.
+  public var accounts: [SIPAccount] = []
   /// Whether calls are encrypted.
   public var security = SecurityPolicy.preferred
   /// The codecs to offer, best first.

@@ -6,6 +6,14 @@ public import VoiceEngine
 public enum PhoneEvent: Equatable, Sendable {
   /// The phone listens at these addresses.
   case registered(addresses: [String])
+  /// Calls to an account reach this machine by way of its server, for so many seconds, after which
+  /// that is renewed.
+  case accountRegistered(String, server: String, seconds: Int)
+  /// Calls to an account do not reach this machine; it is tried again after so many seconds, or
+  /// never if that is nil.
+  case accountUnregistered(String, reason: String, retryingAfter: Int?)
+  /// What is done to register an account, in words.
+  case accountStep(String, String)
   /// A call arrives.
   case incoming(UUID, from: String)
   /// A call is being placed.

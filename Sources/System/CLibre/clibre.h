@@ -89,37 +89,37 @@ static inline int re_name_client(struct dnsc **client) {
   return count ? dnsc_alloc(client, NULL, servers, count) : ENOENT;
 }
 
-static inline int re_refuse_credentials(char **user, char **password, const char *realm,
-                                        void *arg) {
-  (void)user, (void)password, (void)realm, (void)arg;
-  return EACCES;
-}
+/* What this side takes (RFC 3261 section 20.5). */
+#define RE_METHODS "INVITE,ACK,BYE,CANCEL,OPTIONS"
+
+static inline const char *re_methods(void) { return RE_METHODS; }
 
 static inline int re_invite(struct sipsess **session, struct sipsess_sock *socket, const char *to,
                             const char *from_name, const char *from, const char *contact_user,
-                            struct mbuf *offer, sipsess_offer_h *offer_handler,
+                            const char *routes[], uint32_t route_count, struct mbuf *offer,
+                            sip_auth_h *credentials, sipsess_offer_h *offer_handler,
                             sipsess_answer_h *answer_handler, sipsess_progr_h *progress_handler,
                             sipsess_estab_h *established_handler, sipsess_close_h *close_handler,
                             void *arg) {
-  return sipsess_connect(session, socket, to, from_name, from, contact_user, NULL, 0,
-                         "application/sdp", offer, re_refuse_credentials, NULL, false,
+  return sipsess_connect(session, socket, to, from_name, from, contact_user, routes, route_count,
+                         "application/sdp", offer, credentials, arg, false,
                          offer_handler, answer_handler, progress_handler, established_handler,
-                         NULL, NULL, close_handler, arg, "Allow: INVITE,ACK,BYE,CANCEL,OPTIONS\r\n");
+                         NULL, NULL, close_handler, arg, "Allow: " RE_METHODS "\r\n");
 }
 
 static inline int re_ring(struct sipsess **session, struct sipsess_sock *socket,
                           const struct sip_msg *message, const char *contact_user,
-                          sipsess_offer_h *offer_handler, sipsess_answer_h *answer_handler,
+                          sip_auth_h *credentials, sipsess_offer_h *offer_handler, sipsess_answer_h *answer_handler,
                           sipsess_estab_h *established_handler, sipsess_close_h *close_handler,
                           void *arg) {
   return sipsess_accept(session, socket, message, 180, "Ringing", contact_user, "application/sdp",
-                        NULL, re_refuse_credentials, NULL, false, offer_handler, answer_handler,
+                        NULL, credentials, arg, false, offer_handler, answer_handler,
                         established_handler, NULL, NULL, close_handler, arg, NULL);
 }
 
 static inline int re_answer(struct sipsess *session, struct mbuf *description) {
   return sipsess_answer(session, 200, "OK", description,
-                        "Allow: INVITE,ACK,BYE,CANCEL,OPTIONS\r\n");
+                        "Allow: " RE_METHODS "\r\n");
 }
 
 static inline int re_reject(struct sipsess *session, uint16_t code, const char *reason) {
@@ -128,7 +128,7 @@ static inline int re_reject(struct sipsess *session, uint16_t code, const char *
 
 static inline int re_reply_options(struct sip *sip, const struct sip_msg *message) {
   return sip_replyf(sip, message, 200, "OK",
-                    "Allow: INVITE,ACK,BYE,CANCEL,OPTIONS\r\n"
+                    "Allow: " RE_METHODS "\r\n"
                     "Accept: application/sdp\r\n"
                     "Content-Length: 0\r\n\r\n");
 }

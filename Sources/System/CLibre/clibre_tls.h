@@ -6,10 +6,10 @@
 #include <openssl/ssl.h>
 #include <openssl/x509_vfy.h>
 
-/* Decides about the far side of a connection. `token` is what `re_tls_name_next` gave the connection, NULL for none; `is_trusted`
-   says whether the system's authorities vouch for it under that name. 1 to accept. */
+/* Decides about the far side of a connection. `token` is what `re_tls_name_next` gave the connection, NULL for none; `error`
+   is 0 if the system's authorities vouch for it under that name, or else OpenSSL's reason why not. 1 to accept. */
 typedef int(re_tls_judge)(int is_server, const char *token, const uint8_t *fingerprint,
-                          int is_trusted);
+                          int error);
 
 static inline int re_tls_verify(X509_STORE_CTX *store, void *judge) {
   SSL *ssl = (SSL *)X509_STORE_CTX_get_ex_data(store, SSL_get_ex_data_X509_STORE_CTX_idx());
@@ -18,10 +18,10 @@ static inline int re_tls_verify(X509_STORE_CTX *store, void *judge) {
   unsigned length = sizeof fingerprint;
   if (!ssl || !certificate || X509_digest(certificate, EVP_sha256(), fingerprint, &length) != 1)
     return 0;
-  int is_trusted = X509_verify_cert(store) == 1;
+  int error = X509_verify_cert(store) == 1 ? 0 : X509_STORE_CTX_get_error(store);
   ERR_clear_error();
   const char *token = X509_VERIFY_PARAM_get0_host(SSL_get0_param(ssl), 0);
-  int is_accepted = ((re_tls_judge *)judge)(SSL_is_server(ssl), token, fingerprint, is_trusted);
+  int is_accepted = ((re_tls_judge *)judge)(SSL_is_server(ssl), token, fingerprint, error);
   X509_STORE_CTX_set_error(store, is_accepted ? X509_V_OK : X509_V_ERR_APPLICATION_VERIFICATION);
   return is_accepted;
 }
@@ -42,6 +42,11 @@ static inline int re_tls_alloc(struct tls **tls, const uint8_t *pem, size_t leng
   SSL_CTX_set_cert_verify_callback(context, re_tls_verify, (void *)judge);
   ERR_clear_error();
   return 0;
+}
+
+/* What an error of a judge means. */
+static inline const char *re_tls_error_text(int error) {
+  return X509_verify_cert_error_string(error);
 }
 
 /* The name under which connections that are opened from now on are judged; NULL for none. A connection takes it over when it is

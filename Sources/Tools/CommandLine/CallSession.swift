@@ -15,6 +15,7 @@ struct CallSession {
   private let configuration: PhoneConfiguration
   private let named: [RememberedSide: KnownDevice]
   private let duration: Double?
+  private let account: String?
   private let answersAtOnce: Bool
   private let isJSON: Bool
   private let readsKeys: Bool
@@ -41,12 +42,13 @@ struct CallSession {
   ) throws {
     var configuration = PhoneConfiguration()
     try Self.orFail { try device.apply(to: &configuration) }
-    call.apply(to: &configuration, defaultPort: defaultPort)
+    try call.apply(to: &configuration, defaultPort: defaultPort)
     voice.apply(to: &configuration)
     configuration.maximumCalls = call.calls ?? (answersAtOnce ? 1 : 2)
     self.configuration = configuration
     named = device.named
     duration = call.duration
+    account = call.callingAccount
     self.answersAtOnce = answersAtOnce
     isJSON = call.json
     readsKeys = call.keys
@@ -77,7 +79,7 @@ struct CallSession {
     var configuration = configuration
     let phone: Phone
     do {
-      if let address, configuration.hosts.isEmpty {
+      if let address, configuration.hosts.isEmpty, configuration.accounts.isEmpty {
         configuration.hosts = [try await Phone.localHost(towards: address)]
       }
       phone = Phone(configuration)
@@ -95,7 +97,7 @@ struct CallSession {
     if let address {
       Task {
         do {
-          try await phone.call(address)
+          try await phone.call(address, account: account)
         } catch {
           continuation.yield(.callFailed("\(error)"))
         }

@@ -142,7 +142,8 @@ struct CallSessionState: Equatable {
       isAudioActive = true
     case .audioDeactivated:
       isAudioActive = false
-    case .registered, .ringing, .secured, .verified, .error, .heldByFarSide, .resumedByFarSide,
+    case .registered, .accountRegistered, .accountUnregistered, .accountStep, .ringing, .secured,
+      .verified, .error, .heldByFarSide, .resumedByFarSide,
       .joined, .separated,
       .pressed, .routeChanged, .mediaServicesLost, .mediaServicesReset:
       break

@@ -42,6 +42,7 @@ struct EchoSession {
       switch input {
       case .line(.answered(_, let from)): printer.printEcho("answered", ["from": .text(from)])
       case .line(.ended(_, let reason)): printer.printEcho("ended", ["reason": .text(reason)])
+      case .line(.registration(let account, let state)): printer.print(state.event(of: account))
       case .line(.failed(let reason)): printer.print(.error(reason))
       case .tick:
         load.add(await line.takeLateness(), calls: await line.callCount)

@@ -61,6 +61,18 @@ struct EventPrinter {
     switch event {
     case .registered(let addresses):
       ["event": "registered", "addresses": .list(addresses.map { .text($0) })]
+    case .accountRegistered(let account, let server, let seconds):
+      [
+        "event": "registered", "account": .text(account), "server": .text(server),
+        "seconds": .count(seconds),
+      ]
+    case .accountUnregistered(let account, let reason, let pause):
+      [
+        "event": "unregistered", "account": .text(account), "reason": .text(reason),
+        "retryAfter": pause.map { .count($0) } ?? .null,
+      ]
+    case .accountStep(let account, let step):
+      ["event": "step", "account": .text(account), "step": .text(step)]
     case .incoming(let call, let from):
       ["event": "incoming", "call": "\(call)", "from": .text(from)]
     case .calling(let call, let to): ["event": "calling", "call": "\(call)", "to": .text(to)]
@@ -155,6 +167,11 @@ struct EventPrinter {
     case .registered(let addresses):
       announcesAddresses
         ? "Listening at \(addresses.map { "sip:\($0)" }.joined(separator: ", "))" : nil
+    case .accountRegistered(let account, let server, _):
+      announcesAddresses ? "Registered: \(account) at \(server)." : nil
+    case .accountUnregistered(let account, let reason, let pause):
+      pause.map { "Not registered: \(account): \(reason). It is tried again after \($0) s." }
+    case .accountStep: nil
     case .incoming(_, let from):
       "Incoming call from \(from)."
         + keys("a to answer, e to end the other call and answer, d to decline.")

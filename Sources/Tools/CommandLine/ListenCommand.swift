@@ -46,7 +46,7 @@ struct ListenCommand: AsyncParsableCommand {
 
   private func runEcho() async throws {
     var configuration = PhoneConfiguration()
-    callOptions.apply(to: &configuration, defaultPort: 5_060)
+    try callOptions.apply(to: &configuration, defaultPort: 5_060)
     voiceOptions.apply(to: &configuration)
     let cores = ProcessInfo.processInfo.activeProcessorCount
     configuration.maximumCalls = callOptions.calls ?? 50 * max(1, cores)

@@ -340,6 +340,14 @@ struct CallOptions: ParsableArguments {
   )
   var security = SecurityPolicy.preferred
 
+  @Option(
+    help: ArgumentHelp(
+      "Use only this account of \"sidetone account\"; none for none. Default: all of them.",
+      valueName: "address"
+    )
+  )
+  var account: String?
+
   @Flag(help: "Read keys from standard input even if it is no terminal.")
   var keys = false
 
@@ -367,7 +375,28 @@ struct CallOptions: ParsableArguments {
     }
   }
 
-  func apply(to configuration: inout PhoneConfiguration, defaultPort: UInt16) {
+  /// The account to call with; nil to choose by whom is called.
+  var callingAccount: String? { account == "none" ? nil : account }
+
+  // With an own address to listen at a call stays between the machines, unless an account is named.
+  private func accounts() throws -> [SIPAccount] {
+    guard account != "none", account != nil || listen == nil else { return [] }
+    let all = try AccountBook.ofUser.accounts()
+    guard let account else { return all }
+    let wanted = try SIPAccount(account, password: "").address
+    let chosen = all.filter { $0.address == wanted }
+    guard !chosen.isEmpty else {
+      throw CommandFailure("there is no account \(wanted); \"sidetone account list\" shows them")
+    }
+    return chosen
+  }
+
+  func apply(to configuration: inout PhoneConfiguration, defaultPort: UInt16) throws {
+    do {
+      configuration.accounts = try accounts()
+    } catch {
+      throw CommandFailure("\(error)")
+    }
     let listen = listen.flatMap { Self.split($0) }
     configuration.hosts = listen?.host.map { [$0] } ?? []
     configuration.port = listen?.port ?? defaultPort

@@ -16,7 +16,7 @@ struct SidetoneCommand: AsyncParsableCommand {
     subcommands: [
       DevicesCommand.self, ListenCommand.self, CallCommand.self, LoopbackCommand.self,
       SimulateCommand.self, OpenCommand.self, RecentsCommand.self, FavouritesCommand.self,
-      BlockCommand.self, IdentityCommand.self, PeersCommand.self,
+      BlockCommand.self, AccountCommand.self, IdentityCommand.self, PeersCommand.self,
       DoNotDisturbCommand.self, DirectoryCommand.self, CompareCommand.self,
     ]
   )

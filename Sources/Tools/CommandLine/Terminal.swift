@@ -27,6 +27,25 @@ final class Terminal {
     )
   }
 
+  /// Writes a question to standard error, if there is a user to answer it.
+  func ask(_ question: String) {
+    if isatty(STDIN_FILENO) == 1 { FileHandle.standardError.write(Data(Self.plain(question).utf8)) }
+  }
+
+  /// Reads a line that does not show; nil if there is none.
+  func readSecret() -> String? {
+    var settings = termios()
+    guard unsafe tcgetattr(STDIN_FILENO, &settings) == 0 else { return readLine() }
+    var hidden = settings
+    hidden.c_lflag &= ~tcflag_t(ECHO)
+    _ = unsafe tcsetattr(STDIN_FILENO, TCSAFLUSH, &hidden)
+    defer {
+      _ = unsafe tcsetattr(STDIN_FILENO, TCSANOW, &settings)
+      FileHandle.standardError.write(Data("\n".utf8))
+    }
+    return readLine()
+  }
+
   /// Makes keys arrive one by one.
   func begin() {
     // A program in the background that touches the settings would be stopped.

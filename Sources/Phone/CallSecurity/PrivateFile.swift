@@ -1,0 +1,81 @@
+package import Foundation
+
+/// A file that only the user can read, and that others are not let into by mistake.
+///
+/// **Thread safety:** every member may be called from any thread and by several programs at once.
+package struct PrivateFile: Sendable {
+  private let folder: URL
+  private let name: String
+
+  /// No secret is longer.
+  private static let capacity = 65_536
+
+  /// A file in a folder, which is made when it is needed.
+  package init(_ name: String, in folder: URL) {
+    self.folder = folder
+    self.name = name
+  }
+
+  /// Where it is.
+  package var path: String { folder.appendingPathComponent(name).path }
+
+  /// Runs `body` while no other program changes a private file of the folder.
+  ///
+  /// - Throws: an `IdentityError` if the folder cannot be made, or what `body` throws.
+  package func withLock<Result>(
+    _ body: () throws(IdentityError) -> Result
+  ) throws(IdentityError) -> Result {
+    do {
+      try FileManager.default.createDirectory(
+        at: folder,
+        withIntermediateDirectories: true,
+        attributes: [.posixPermissions: 0o700]
+      )
+    } catch {
+      throw .inaccessible(path: folder.path, reason: error.localizedDescription)
+    }
+    let lock = unsafe open(folder.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    defer { if lock >= 0 { close(lock) } }
+    while lock >= 0, flock(lock, LOCK_EX) != 0, errno == EINTR {}
+    return try body()
+  }
+
+  /// What is in it; nil if there is no such file.
+  ///
+  /// - Throws: an `IdentityError` if others can read it, or this program cannot.
+  package func read() throws(IdentityError) -> [UInt8]? {
+    let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else {
+      if errno == ENOENT { return nil }
+      throw systemError()
+    }
+    defer { close(descriptor) }
+    // The open file is looked at, not the path: it could be exchanged in between.
+    var status = stat()
+    guard unsafe fstat(descriptor, &status) == 0 else { throw systemError() }
+    guard status.st_mode & 0o077 == 0 else { throw .readable(path: path) }
+    var bytes = [UInt8](repeating: 0, count: Self.capacity)
+    let length = unsafe Glibc.read(descriptor, &bytes, bytes.count)
+    guard length >= 0 else { throw systemError() }
+    return Array(bytes[..<length])
+  }
+
+  /// Replaces what is in it: all of it, or nothing, since half a key would be a lost one.
+  ///
+  /// - Throws: an `IdentityError` if it cannot be written.
+  package func write(_ bytes: [UInt8]) throws(IdentityError) {
+    let draft = path + ".new"
+    unsafe unlink(draft)
+    let descriptor = unsafe open(draft, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0o600)
+    guard descriptor >= 0 else { throw systemError() }
+    let written = unsafe Glibc.write(descriptor, bytes, bytes.count)
+    let isSafe = written == bytes.count && fsync(descriptor) == 0
+    guard close(descriptor) == 0, isSafe, unsafe rename(draft, path) == 0 else {
+      throw systemError()
+    }
+  }
+
+  private func systemError() -> IdentityError {
+    .inaccessible(path: path, reason: unsafe String(cString: strerror(errno)))
+  }
+}

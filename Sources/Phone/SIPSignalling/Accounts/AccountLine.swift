@@ -1,0 +1,347 @@
+import CallSecurity
+import CLibre
+import Glibc
+import MediaCore
+import RealTime
+import UDPTransport
+
+/// One account of a user agent: its connection, its registration, and what is sent through its
+/// server.
+///
+/// `Registration` decides; the line asks the DNS and sends what it orders.
+///
+/// **Thread safety:** the event loop's thread only; libre's callbacks run there too. **Ownership:**
+/// the agent owns it; libre holds an unretained pointer to it, which `release` takes back.
+@safe
+final class AccountLine {
+  let account: SIPAccount
+  /// What messages of the account travel by; nil before a server was found.
+  private(set) var stack: SIPStack?
+  /// True once the server knows that this side is gone, or needs not know.
+  private(set) var hasLeft = false
+  private unowned let agent: UserAgent
+  private let names: OpaquePointer?
+  private let identity: Identity
+  private var tls: OpaquePointer?
+  private var registration: Registration
+  private var request: OpaquePointer?
+  private var authentication: OpaquePointer?
+  private var sequence: UInt32 = 0
+  /// What stays the same in all REGISTER requests (RFC 3261 section 10.2.4).
+  private let head: String
+  private var ownAddress = sa()
+  private var server: SIPServer?
+  /// Where later requests go first: the server, or what it named by `Service-Route` (RFC 3608).
+  private(set) var routes: [String] = []
+  private var timer: Task<Void, Never>?
+  private var keepalive: Task<Void, Never>?
+  private var search: Task<Void, Never>?
+
+  /// Routers forget a translation after 30 s of silence, the strictest of them.
+  private static let keepalivePause = Duration.seconds(25)
+
+  /// More proxies on the way are no use.
+  private static let routeLimit = 8
+
+  /// A line that does nothing yet; `names` asks the name servers.
+  @unsafe
+  init(_ account: SIPAccount, identity: Identity, names: OpaquePointer?, agent: UserAgent) {
+    self.account = account
+    self.identity = identity
+    unsafe self.names = names
+    self.agent = agent
+    registration = Registration(expires: account.expires, seed: .random(in: 1...UInt64.max))
+    let tag = String(UInt64.random(in: 1...UInt64.max), radix: 36)
+    let callID = String(UInt64.random(in: 1...UInt64.max), radix: 36)
+    head =
+      "To: <\(account.address)>\r\nFrom: <\(account.address)>;tag=\(tag)\r\n"
+      + "Call-ID: \(callID)\r\nSupported: path\r\n"
+      + "Allow: \(unsafe String(cString: re_methods()))\r\n"
+  }
+
+  private var context: UnsafeMutableRawPointer {
+    unsafe Unmanaged.passUnretained(self).toOpaque()
+  }
+
+  @unsafe
+  private static func from(_ context: UnsafeMutableRawPointer?) -> AccountLine? {
+    unsafe context.map { unsafe Unmanaged<AccountLine>.fromOpaque($0).takeUnretainedValue() }
+  }
+
+  // MARK: Events
+
+  /// Takes in an event and does what is to be done about it.
+  func handle(_ event: Registration.Event) {
+    for effect in registration.handle(event, at: MonotonicClock.now()) { perform(effect) }
+    schedule()
+  }
+
+  private func schedule() {
+    timer?.cancel()
+    guard let deadline = registration.deadline else { return }
+    let pause = max(0, deadline.nanoseconds(since: MonotonicClock.now()))
+    timer = Task { [weak agent, account] in
+      // A cancelled sleep ends early, and so does its task.
+      try? await Task.sleep(for: .nanoseconds(pause))
+      guard !Task.isCancelled else { return }
+      await agent?.handle(.timePassed, of: account)
+    }
+  }
+
+  private func perform(_ effect: Registration.Effect) {
+    switch effect {
+    case .locate:
+      locate()
+    case .register(let server, let seconds):
+      register(with: server, for: seconds)
+    case .unregister:
+      send(seconds: 0)
+    case .report(let state):
+      if case .registered = state {} else { keepalive?.cancel() }
+      report(.registration(account.address, state))
+    }
+  }
+
+  private func report(_ event: SIPEvent) {
+    agent.assumeIsolated { $0.report(event) }
+  }
+
+  private func note(_ step: String) {
+    report(.accountStep(account.address, step))
+  }
+
+  /// Says to the server that this machine is not called any more.
+  func leave() {
+    search?.cancel()
+    keepalive?.cancel()
+    handle(.stopped)
+    if unsafe request == nil { hasLeft = true }
+  }
+
+  /// Closes at once.
+  func release() {
+    timer?.cancel()
+    search?.cancel()
+    keepalive?.cancel()
+    cancelRequest()
+    unsafe authentication = OpaquePointer(mem_deref(UnsafeMutableRawPointer(authentication)))
+    stack?.release()
+    stack = nil
+    unsafe tls = OpaquePointer(mem_deref(UnsafeMutableRawPointer(tls)))
+  }
+
+  // MARK: Locating
+
+  private func locate() {
+    search?.cancel()
+    search = Task { [agent, account] in await agent.locate(for: account) }
+  }
+
+  func found(_ servers: [SIPServer]) {
+    note(
+      servers.isEmpty
+        ? "\(account.serverName) has no address"
+        : "servers: " + servers.map(\.description).joined(separator: ", ")
+    )
+    handle(.located(servers))
+  }
+
+  // MARK: Registering
+
+  private func register(with server: SIPServer, for seconds: Int) {
+    do throws(SIPError) {
+      try connect(to: server)
+    } catch {
+      note(error.reason)
+      return handle(.unanswered(reason: error.reason))
+    }
+    note("REGISTER for \(account.address) to \(server)")
+    if server.transport == .tls { ServerTrust.expect(account.serverName, account.certificate) }
+    send(seconds: seconds)
+  }
+
+  // A stack at the address that leads to the server; the one before goes if the machine has moved.
+  private func connect(to server: SIPServer) throws(SIPError) {
+    guard let remote = SocketAddress(host: server.address, port: server.port),
+      let host = MediaSocket.localAddress(towards: remote)
+    else { throw SIPError(reason: "there is no way to \(server)") }
+    self.server = server
+    routes = [server.route + ";lr"]
+    if let stack, stack.host == host, stack.transports == [server.transport] { return }
+    cancelRequest()
+    if let stack { retire(stack) }
+    stack = nil
+    do throws(SIPStack.Failure) {
+      if server.transport == .tls, unsafe tls == nil {
+        unsafe tls = try ServerTrust.makeContext(account.serverName, identity).get()
+      }
+      stack =
+        unsafe try SIPStack(
+          at: host,
+          port: 0,
+          names: names,
+          tls: tls,
+          agent: agent,
+          transports: [server.transport]
+        )
+      stack?.account = account
+    } catch {
+      throw SIPError(reason: "cannot listen at \(host): \(SIPError.text(error.code))")
+    }
+  }
+
+  /// True if the way to the server now begins at another address of this machine.
+  var hasMoved: Bool {
+    guard let server, let stack,
+      let remote = SocketAddress(host: server.address, port: server.port)
+    else { return false }
+    let host = MediaSocket.localAddress(towards: remote)
+    return host != nil && host != stack.host
+  }
+
+  private func retire(_ stack: SIPStack) {
+    nonisolated(unsafe) let old = stack
+    agent.assumeIsolated { unsafe $0.retire(old) }
+  }
+
+  private func cancelRequest() {
+    unsafe request = OpaquePointer(mem_deref(UnsafeMutableRawPointer(request)))
+  }
+
+  private func send(seconds: Int) {
+    guard let server, let stack else { return }
+    cancelRequest()
+    if unsafe authentication == nil {
+      _ = unsafe sip_auth_alloc(
+        &authentication,
+        { login, password, realm, context in
+          guard let line = unsafe AccountLine.from(context) else { return EACCES }
+          unsafe line.noteQuestion(realm)
+          return unsafe line.account.give(login, password)
+        },
+        context,
+        false
+      )
+    }
+    sequence += 1
+    let code = unsafe re_register(
+      &request,
+      stack.sip,
+      "sip:\(SIPAddress.literal(account.domain))",
+      server.route,
+      authentication,
+      head,
+      sequence,
+      UInt32(clamping: seconds),
+      { transport, own, _, message, context in
+        unsafe AccountLine.from(context)?.writeContact(to: message, own, transport) ?? ENOENT
+      },
+      { unsafe AccountLine.from($2)?.received($0, $1) },
+      context
+    )
+    guard code != 0 else { return }
+    unanswered(code)
+  }
+
+  private func writeContact(
+    to message: UnsafeMutablePointer<mbuf>?,
+    _ own: UnsafePointer<sa>?,
+    _ transport: sip_transp
+  ) -> CInt {
+    if let own = unsafe own { ownAddress = unsafe own.pointee }
+    return unsafe re_write_contact(message, account.user, own, transport, "")
+  }
+
+  // MARK: What libre calls
+
+  private func noteQuestion(_ realm: UnsafePointer<CChar>?) {
+    let realm = unsafe realm.map { unsafe String(cString: $0) } ?? ""
+    note("the server asks for the password of \(account.login) (realm \"\(realm)\")")
+  }
+
+  private func unanswered(_ code: CInt) {
+    if registration.isStopped { return hasLeft = true }
+    let refusal = ServerTrust.takeFailure(of: account.serverName)
+    let reason =
+      refusal
+      ?? (code == ETIMEDOUT ? "it does not answer" : "no connection: \(SIPError.text(code))")
+    note(reason)
+    handle(.unanswered(reason: reason))
+  }
+
+  private func received(_ code: CInt, _ message: UnsafePointer<sip_msg>?) {
+    guard code == 0, let message = unsafe message else {
+      unsafe request = nil
+      return unanswered(code)
+    }
+    let status = unsafe Int(message.pointee.scode)
+    guard status >= 200 else { return }
+    unsafe request = nil
+    let phrase = unsafe String(message.pointee.reason)
+    note("\(status) \(phrase)")
+    if [401, 407].contains(status), unsafe sip_auth_authenticate(authentication, message) == 0 {
+      return send(seconds: registration.isStopped ? 0 : registration.expires)
+    }
+    if registration.isStopped { return hasLeft = true }
+    guard status < 300 else {
+      // What it was refused with is not tried again.
+      unsafe authentication = OpaquePointer(mem_deref(UnsafeMutableRawPointer(authentication)))
+      let advice = unsafe Registration.Advice(
+        retryAfter: Self.number(SIP_HDR_RETRY_AFTER, in: message),
+        minimumExpires: Self.number(SIP_HDR_MIN_EXPIRES, in: message)
+      )
+      return handle(.refused(code: status, phrase: phrase, advice: advice))
+    }
+    unsafe noteRoutes(in: message)
+    let seconds = unsafe re_registered_seconds(message, account.user, &ownAddress)
+    let isTranslated = unsafe re_is_translated(message, &ownAddress)
+    handle(.accepted(seconds: seconds > 0 ? Int(seconds) : registration.expires))
+    if isTranslated || server?.transport != .udp { keepAlive() }
+  }
+
+  @unsafe
+  private static func number(_ header: sip_hdrid, in message: UnsafePointer<sip_msg>) -> Int? {
+    guard let found = unsafe sip_msg_hdr(message, header) else { return nil }
+    return Int(unsafe String(found.pointee.val).prefix { $0.isASCII && $0.isNumber })
+  }
+
+  @unsafe
+  private func noteRoutes(in message: UnsafePointer<sip_msg>) {
+    var text = [CChar](repeating: 0, count: 256)
+    var found: [String] = []
+    while found.count < Self.routeLimit,
+      unsafe re_service_route(message, found.count, &text, text.count)
+    {
+      found.append(String(cStringBytes: text))
+    }
+    if !found.isEmpty { routes = found }
+  }
+
+  private func keepAlive() {
+    keepalive?.cancel()
+    keepalive = Task { [weak agent, account] in
+      // A cancelled sleep ends early, and so does its task.
+      try? await Task.sleep(for: AccountLine.keepalivePause)
+      guard !Task.isCancelled else { return }
+      await agent?.sendKeepalive(of: account)
+    }
+  }
+
+  func sendKeepalive() {
+    guard let server, let stack else { return }
+    _ = unsafe re_send_keepalive(stack.sip, server.route, server.transport.inLibre)
+    keepAlive()
+  }
+}
+
+extension SIPAccount {
+  /// Gives the credentials to libre, which releases them.
+  @unsafe
+  func give(
+    _ login: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?,
+    _ password: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
+  ) -> CInt {
+    let code = unsafe str_dup(login, self.login)
+    return code == 0 ? unsafe str_dup(password, self.password) : code
+  }
+}

@@ -1,0 +1,241 @@
+import MediaCore
+
+/// The registration of an account with one of its servers (RFC 3261 section 10), without I/O: what
+/// happened goes in, what to do about it comes out.
+///
+/// | Phase | Event | Next phase |
+/// |---|---|---|
+/// | `idle` | `started` | `locating` |
+/// | all but `stopped` | `networkChanged` | `locating` |
+/// | `locating` | `located` | `registering` with the first server |
+/// | `registering` | `accepted` | `registered` |
+/// | `registering` | no answer in time, a server's fault, no more servers left | `waiting` |
+/// | `registering` | no answer in time, a server's fault | `registering` with the next server |
+/// | `registering` | `refused` for good | `waiting` |
+/// | `registered` | time to renew | `registering` with the same server |
+/// | `waiting` | its end | `locating` |
+/// | all | `stopped` | `stopped` |
+struct Registration: Sendable {
+  /// Something that happened.
+  enum Event: Equatable, Sendable {
+    case started
+    /// The machine has got another address, or a way to the server.
+    case networkChanged
+    /// The servers of the domain, in the order in which to try them.
+    case located([SIPServer])
+    /// A 200 to the last request, for so many seconds.
+    case accepted(seconds: Int)
+    /// A final response that is none.
+    case refused(code: Int, phrase: String, advice: Advice)
+    /// The last request could not be sent, or nobody answers.
+    case unanswered(reason: String)
+    case timePassed
+    case stopped
+  }
+
+  /// What a server says about the next try.
+  struct Advice: Equatable, Sendable {
+    /// `Retry-After`, in seconds.
+    var retryAfter: Int?
+    /// `Min-Expires`, in seconds.
+    var minimumExpires: Int?
+  }
+
+  /// What to do.
+  enum Effect: Equatable, Sendable {
+    /// Ask the DNS, then report `located`.
+    case locate
+    /// Send a REGISTER, in place of one that is on its way; then report how it ended.
+    case register(SIPServer, seconds: Int)
+    /// Say to the server that this machine is not to be called any more.
+    case unregister(SIPServer)
+    case report(RegistrationState)
+  }
+
+  private enum Phase: Equatable {
+    case idle
+    case locating
+    case registering(Int)
+    case registered(Int)
+    case waiting
+    case stopped
+  }
+
+  private var phase = Phase.idle
+  private var servers: [SIPServer] = []
+  /// How many seconds to ask for.
+  private(set) var expires: Int
+  private var generator: SeededGenerator
+  /// How many rounds came to nothing, one after the other.
+  private var failures = 0
+  /// The first reason of the round for which no server could be had.
+  private var reason: String?
+  private var hasRaisedExpires = false
+  private var reported: RegistrationState?
+  /// When `timePassed` is due; nil while something is waited for that comes by itself.
+  private(set) var deadline: MonotonicInstant?
+
+  /// How long a server may take to answer as long as there is another one.
+  ///
+  /// RFC 3261's timer F would be 32 s.
+  private static let patience = 4
+  /// RFC 5626 section 4.5: the longest pause, and the first one.
+  private static let longestPause = 1_800
+  private static let firstPause = 30
+
+  init(expires: Int, seed: UInt64) {
+    self.expires = max(60, expires)
+    generator = SeededGenerator(seed: seed)
+  }
+
+  /// True once this side wants to be registered no more.
+  var isStopped: Bool { phase == .stopped }
+
+  /// The server that has the registration; nil without one.
+  var server: SIPServer? {
+    switch phase {
+    case .registered(let index), .registering(let index):
+      servers.indices.contains(index) ? servers[index] : nil
+    case .idle, .locating, .waiting, .stopped: nil
+    }
+  }
+
+  /// Takes in an event and returns what to do about it, in order.
+  mutating func handle(_ event: Event, at now: MonotonicInstant) -> [Effect] {
+    guard phase != .stopped else { return [] }
+    switch event {
+    case .started:
+      return phase == .idle ? locate() : []
+    case .networkChanged:
+      failures = 0
+      return locate()
+    case .located(let servers):
+      guard phase == .locating else { return [] }
+      self.servers = servers
+      reason = nil
+      guard !servers.isEmpty else { return pause("the server's name is not known", at: now) }
+      return register(0, at: now)
+    case .accepted(let seconds):
+      guard case .registering(let index) = phase else { return [] }
+      return accept(index, seconds, at: now)
+    case .refused(let code, let phrase, let advice):
+      guard case .registering(let index) = phase else { return [] }
+      return refuse(index, code, phrase, advice, at: now)
+    case .unanswered(let reason):
+      guard case .registering(let index) = phase else { return [] }
+      return next(after: index, reason, at: now)
+    case .timePassed:
+      guard let deadline, now >= deadline else { return [] }
+      return advance(at: now)
+    case .stopped:
+      let effects = registeredServer.map { [Effect.unregister($0)] } ?? []
+      phase = .stopped
+      deadline = nil
+      return effects + report(.ended)
+    }
+  }
+
+  private var registeredServer: SIPServer? {
+    guard case .registered? = reported else { return nil }
+    return server
+  }
+
+  private mutating func locate() -> [Effect] {
+    phase = .locating
+    deadline = nil
+    return [.locate]
+  }
+
+  private mutating func register(_ index: Int, at now: MonotonicInstant) -> [Effect] {
+    phase = .registering(index)
+    let isLast = index == servers.count - 1
+    deadline = isLast ? nil : now.advanced(by: .seconds(Self.patience))
+    return [.register(servers[index], seconds: expires)]
+  }
+
+  private mutating func accept(
+    _ index: Int,
+    _ seconds: Int,
+    at now: MonotonicInstant
+  ) -> [Effect] {
+    phase = .registered(index)
+    failures = 0
+    hasRaisedExpires = false
+    // Early enough for a second try before the end.
+    let pause = max(1, seconds > 100 ? seconds - max(40, seconds / 10) : seconds / 2)
+    deadline = now.advanced(by: .seconds(pause))
+    return report(.registered(server: "\(servers[index])", seconds: seconds))
+  }
+
+  private mutating func refuse(
+    _ index: Int,
+    _ code: Int,
+    _ phrase: String,
+    _ advice: Advice,
+    at now: MonotonicInstant
+  ) -> [Effect] {
+    switch code {
+    case 423 where !hasRaisedExpires:
+      hasRaisedExpires = true
+      expires = max(expires, min(86_400, advice.minimumExpires ?? 3_600))
+      return register(index, at: now)
+    case 401, 407:
+      return pause("the server refuses the name or the password", at: now)
+    case 403:
+      return pause("the server does not allow it: 403 \(phrase)", at: now)
+    case 404:
+      return pause("the server does not know this address: 404 \(phrase)", at: now)
+    case 408, 430, 439, 500...599:
+      let reason = "the server has a fault: \(code) \(phrase)"
+      if let after = advice.retryAfter, index == servers.count - 1 {
+        return pause(self.reason ?? reason, for: after, at: now)
+      }
+      return next(after: index, reason, at: now)
+    default:
+      return pause("the server refuses: \(code) \(phrase)", at: now)
+    }
+  }
+
+  private mutating func next(
+    after index: Int,
+    _ reason: String,
+    at now: MonotonicInstant
+  ) -> [Effect] {
+    self.reason = self.reason ?? "\(servers[index]): \(reason)"
+    guard index + 1 < servers.count else { return pause(self.reason ?? reason, at: now) }
+    return register(index + 1, at: now)
+  }
+
+  private mutating func advance(at now: MonotonicInstant) -> [Effect] {
+    deadline = nil
+    switch phase {
+    case .registering(let index): return next(after: index, "it does not answer", at: now)
+    case .registered(let index): return register(index, at: now)
+    case .waiting: return locate()
+    case .idle, .locating, .stopped: return []
+    }
+  }
+
+  // Half of the pause is drawn, so that the phones of a server that comes back do not come at once
+  // (RFC 5626 section 4.5).
+  private mutating func pause(
+    _ reason: String,
+    for asked: Int? = nil,
+    at now: MonotonicInstant
+  ) -> [Effect] {
+    let longest = min(Self.longestPause, Self.firstPause << min(failures, 6))
+    failures += 1
+    let drawn = Int.random(in: longest / 2...longest, using: &generator)
+    let pause = min(Self.longestPause, max(asked ?? 0, drawn))
+    phase = .waiting
+    deadline = now.advanced(by: .seconds(pause))
+    return report(.failed(reason: reason, retryingAfter: pause))
+  }
+
+  // A renewal is no news.
+  private mutating func report(_ state: RegistrationState) -> [Effect] {
+    guard state != reported else { return [] }
+    reported = state
+    return [.report(state)]
+  }
+}

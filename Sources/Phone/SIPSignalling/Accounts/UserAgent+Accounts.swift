@@ -1,0 +1,136 @@
+import CLibre
+public import CallSecurity
+import MediaCore
+
+/// The accounts of a user agent.
+extension UserAgent {
+  /// Registers an account, and keeps it registered until the agent stops (RFC 3261 section 10).
+  ///
+  /// What becomes of it is in the events. Nothing if the agent has not started or has the account.
+  ///
+  /// - Parameters:
+  ///   - account: the account.
+  ///   - identity: the certificate to show to the server.
+  public func add(_ account: SIPAccount, identity: Identity) {
+    guard isRunning, line(of: account.address) == nil else { return }
+    let line = unsafe AccountLine(account, identity: identity, names: names, agent: self)
+    lines.append(line)
+    line.handle(.started)
+  }
+
+  /// The line of an account; nil if there is none.
+  func line(of address: String) -> AccountLine? {
+    lines.first { $0.account.address == address }
+  }
+
+  /// The numeric address of this machine that leads to the server of an account; nil before a
+  /// server was found.
+  package func localHost(of account: String) -> String? {
+    line(of: account)?.stack?.host
+  }
+
+  func handle(_ event: Registration.Event, of account: SIPAccount) {
+    line(of: account.address)?.handle(event)
+  }
+
+  func sendKeepalive(of account: SIPAccount) {
+    line(of: account.address)?.sendKeepalive()
+  }
+
+  /// Finds the servers of an account, and passes them to its line.
+  func locate(for account: SIPAccount) async {
+    let servers = await servers(of: account)
+    if !Task.isCancelled { line(of: account.address)?.found(servers) }
+  }
+
+  private func servers(of account: SIPAccount) async -> [SIPServer] {
+    var locator = account.service
+    var generator = SystemRandomNumberGenerator()
+    while let question = locator.question, !Task.isCancelled {
+      switch question {
+      case .namingAuthorities(let domain):
+        let found = await unsafe ask(domain, type: DNS_TYPE_NAPTR) { record in
+          unsafe ServerLocator.NamingAuthority(
+            order: Int(record.order),
+            preference: Int(record.preference),
+            flags: record.flags.map { unsafe String(cString: $0) } ?? "",
+            service: record.service.map { unsafe String(cString: $0) } ?? "",
+            replacement: record.name.map { unsafe String(cString: $0) } ?? ""
+          )
+        }
+        locator.answer(found)
+      case .services(let name):
+        let found = await unsafe ask(name, type: DNS_TYPE_SRV) { record in
+          unsafe ServerLocator.Service(
+            priority: Int(record.priority),
+            weight: Int(record.weight),
+            port: record.port,
+            target: record.name.map { unsafe String(cString: $0) } ?? ""
+          )
+        }
+        locator.answer(found, using: &generator)
+      case .addresses(let host):
+        locator.answer(addresses: await NameQuery.addresses(of: host))
+      }
+    }
+    return locator.servers
+  }
+
+  /// How long the name servers may take for an answer.
+  private static let namePatience = Duration.seconds(5)
+
+  @unsafe
+  private func ask<Record: Sendable>(
+    _ name: String,
+    type: Int,
+    _ read: @escaping (re_location) -> Record
+  ) async -> [Record] {
+    let number = nextQuery
+    nextQuery += 1
+    let deadline = Task { [weak self] in
+      // A cancelled sleep ends early, and so does its task.
+      try? await Task.sleep(for: Self.namePatience)
+      if !Task.isCancelled { await self?.cancelQuery(number) }
+    }
+    let records = await withCheckedContinuation { continuation in
+      queries[number] = unsafe NameQuery(name, type: type, by: names) { found in
+        continuation.resume(returning: unsafe found.map(read))
+      }
+    }
+    deadline.cancel()
+    queries[number] = nil
+    return records
+  }
+
+  private func cancelQuery(_ number: Int) {
+    queries[number]?.cancel()
+  }
+
+  /// Lets go of a stack that no account uses any more, at the latest when its calls have ended.
+  func retire(_ stack: SIPStack) {
+    if isInUse(stack) { retired.append(stack) } else { stack.release() }
+  }
+
+  /// Registers anew from where the machine is now.
+  func followAccounts() {
+    for stack in retired where !isInUse(stack) { stack.release() }
+    retired.removeAll { !isInUse($0) }
+    for line in lines where line.hasMoved { line.handle(.networkChanged) }
+  }
+
+  /// Asks the servers to forget this machine, and waits for up to a second.
+  func leaveAccounts() async {
+    for line in lines { line.leave() }
+    for _ in 0..<50 where !lines.allSatisfy(\.hasLeft) {
+      // A cancelled sleep ends early: the loop ends all the same.
+      try? await Task.sleep(for: .milliseconds(20))
+    }
+  }
+
+  func releaseAccounts() {
+    for query in queries.values { query.cancel() }
+    queries = [:]
+    for line in lines { line.release() }
+    lines = []
+  }
+}

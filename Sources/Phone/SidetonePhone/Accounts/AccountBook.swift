@@ -1,0 +1,142 @@
+import CallSecurity
+import CallStore
+import Foundation
+public import SIPSignalling
+
+/// The user's accounts, in `sidetone/accounts.json` under XDG_CONFIG_HOME, without their passwords.
+///
+/// The order is kept: the first account is the one that numbers and bare names are called with.
+///
+/// **Thread safety:** a value; the file is read and written by each method.
+public struct AccountBook: Sendable {
+  /// An account as the file has it.
+  private struct Entry: Codable {
+    var address: String
+    var name: String?
+    var login: String?
+    var server: String?
+    var connection: String?
+    var certificate: String?
+    var expires: Int?
+  }
+
+  private struct Contents: Codable {
+    var accounts: [Entry] = []
+  }
+
+  private let file: URL
+  private let passwords: PasswordStore
+
+  /// The user's own book.
+  public static var ofUser: AccountBook {
+    let home = ProcessInfo.processInfo.environment["XDG_CONFIG_HOME"].flatMap {
+      $0.hasPrefix("/") ? URL(fileURLWithPath: $0) : nil
+    }
+    let fallback = FileManager.default.homeDirectoryForCurrentUser.appendingPathComponent(".config")
+    return AccountBook(
+      file: (home ?? fallback).appendingPathComponent("sidetone/accounts.json"),
+      passwords: PasswordStore(in: CallStore.defaultFolder)
+    )
+  }
+
+  init(file: URL, passwords: PasswordStore) {
+    self.file = file
+    self.passwords = passwords
+  }
+
+  /// The accounts with their passwords, in the order of the file; none if there is no file.
+  ///
+  /// Blocks while a keyring is asked, which may ask its user. Throws a `PhoneError` if the file is
+  /// damaged, a `SIPError` if an account is, or what keeps the passwords from being read.
+  public func accounts() throws -> [SIPAccount] {
+    try contents().accounts.map { entry in
+      try account(entry, password: passwords.password(of: entry.address) ?? "")
+    }
+  }
+
+  private func account(_ entry: Entry, password: String) throws -> SIPAccount {
+    var account = try SIPAccount(entry.address, server: entry.server, password: password)
+    account.displayName = entry.name
+    if let login = entry.login { account.login = login }
+    if let text = entry.connection {
+      guard let connection = SIPAccount.Connection(rawValue: text) else {
+        throw damaged("\"\(text)\" is no connection: tls, tcp, udp or discovered")
+      }
+      account.connection = connection
+    }
+    if let text = entry.certificate {
+      guard let certificate = Fingerprint(text) else {
+        throw damaged("\"\(text)\" is no SHA-256 fingerprint")
+      }
+      account.certificate = certificate
+    }
+    if let expires = entry.expires { account.expires = expires }
+    return account
+  }
+
+  /// Adds an account with its password, or replaces the one of the same address.
+  ///
+  /// - Returns: where the password is kept, in words.
+  /// - Throws: what keeps the book or the password from being written.
+  @discardableResult
+  public func add(_ account: SIPAccount) throws -> String {
+    var contents = try contents()
+    let entry = Entry(
+      address: account.address,
+      name: account.displayName,
+      login: account.login,
+      server: account.server,
+      connection: account.connection.rawValue,
+      certificate: account.certificate?.description,
+      expires: account.expires
+    )
+    if let index = contents.accounts.firstIndex(where: { $0.address == account.address }) {
+      contents.accounts[index] = entry
+    } else {
+      contents.accounts.append(entry)
+    }
+    let place = try passwords.set(account.password, of: account.address)
+    try write(contents)
+    return place
+  }
+
+  /// Removes an account and its password; false if there is none of that address.
+  ///
+  /// Throws what keeps the book from being written.
+  public func remove(_ address: String) throws -> Bool {
+    var contents = try contents()
+    let address = try SIPAccount(address, password: "").address
+    guard let index = contents.accounts.firstIndex(where: { $0.address == address }) else {
+      return false
+    }
+    contents.accounts.remove(at: index)
+    try write(contents)
+    try passwords.remove(address)
+    return true
+  }
+
+  private func contents() throws -> Contents {
+    guard FileManager.default.fileExists(atPath: file.path) else { return Contents() }
+    let data = try Data(contentsOf: file)
+    do {
+      return try JSONDecoder().decode(Contents.self, from: data)
+    } catch {
+      throw damaged("it is not as \"sidetone account add\" writes it")
+    }
+  }
+
+  private func damaged(_ reason: String) -> PhoneError {
+    PhoneError("\(file.path) cannot be used: \(reason)")
+  }
+
+  private func write(_ contents: Contents) throws {
+    try FileManager.default.createDirectory(
+      at: file.deletingLastPathComponent(),
+      withIntermediateDirectories: true,
+      attributes: [.posixPermissions: 0o700]
+    )
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+    try encoder.encode(contents).write(to: file, options: .atomic)
+  }
+}

@@ -1,0 +1,159 @@
+import CallSecurity
+import Foundation
+import SIPSignalling
+import UDPTransport
+
+/// By which way a phone calls.
+extension Phone {
+  /// The numeric address of this machine from which a call to `text` would leave.
+  ///
+  /// A caller with several networks binds to it alone: SIP then names the right address to the far
+  /// side. Throws a `PhoneError` if `text` is no SIP address or its host is unknown.
+  public static func localHost(towards text: String) async throws -> String {
+    let address = try address(text)
+    return try await way(to: address).localHost
+  }
+
+  func route(to text: String, _ account: String?) async throws -> CallRoute {
+    let choice = try AccountChoice(text, account, among: configuration.accounts)
+    let rule = try await rule(
+      for: choice.address,
+      isSecureSignallingForced: choice.account?.connection == .tls
+    )
+    guard let account = choice.account else {
+      let (host, localHost) = try await Self.way(to: choice.address)
+      return CallRoute(address: choice.address, host: host, localHost: localHost, rule: rule)
+    }
+    return CallRoute(
+      address: choice.address,
+      host: choice.address.host,
+      localHost: try await localHost(of: account),
+      rule: rule,
+      account: account.address
+    )
+  }
+
+  /// How long a call waits for the connection of its account.
+  private static let connectionPatience = 10_000
+
+  // A call that is placed as soon as the program starts comes before the registration.
+  private func localHost(of account: SIPAccount) async throws -> String {
+    for _ in 0..<Self.connectionPatience / 20 {
+      if let reason = unregistered[account.address] {
+        throw PhoneError("\(account.address) is not registered: \(reason)")
+      }
+      if registered.contains(account.address),
+        let host = await agent.localHost(of: account.address)
+      {
+        return host
+      }
+      try await Task.sleep(for: .milliseconds(20))
+    }
+    throw PhoneError("\(account.address) is not registered: its server does not answer")
+  }
+
+  private static func way(
+    to address: SIPAddress
+  ) async throws -> (host: String, localHost: String) {
+    guard let host = await resolve(address.host) else {
+      throw PhoneError("unknown host \"\(address.host)\"")
+    }
+    guard let remote = SocketAddress(host: host, port: address.port),
+      let localHost = MediaSocket.localAddress(towards: remote)
+    else {
+      throw PhoneError("no route to \(host)")
+    }
+    return (remote.host, localHost)
+  }
+
+  static func address(_ text: String) throws -> SIPAddress {
+    guard let address = SIPAddress(text) else {
+      throw PhoneError("\"\(text)\" is not a SIP address; write sip:NAME@HOST")
+    }
+    return address
+  }
+
+  static func resolve(_ host: String) async -> String? {
+    await withCheckedContinuation { continuation in
+      waitingRoom.async {
+        continuation.resume(returning: MediaSocket.resolve(host))
+      }
+    }
+  }
+
+  /// Notes what has become of an account, and tells the user.
+  func note(_ state: RegistrationState, of account: String) {
+    switch state {
+    case .registered:
+      registered.insert(account)
+      unregistered[account] = nil
+    case .failed(let reason, _):
+      registered.remove(account)
+      unregistered[account] = reason
+    case .ended:
+      registered.remove(account)
+    }
+    continuation.yield(state.event(of: account))
+  }
+}
+
+extension RegistrationState {
+  /// The event that tells a user of it.
+  package func event(of account: String) -> PhoneEvent {
+    switch self {
+    case .registered(let server, let seconds):
+      .accountRegistered(account, server: server, seconds: seconds)
+    case .failed(let reason, let pause):
+      .accountUnregistered(account, reason: reason, retryingAfter: pause)
+    case .ended:
+      .accountUnregistered(account, reason: "this side has stopped", retryingAfter: nil)
+    }
+  }
+}
+
+/// Whom a text names, and with which account to call: a decision without I/O.
+struct AccountChoice {
+  let address: SIPAddress
+  /// Nil for a call without a server.
+  let account: SIPAccount?
+
+  /// Throws a `PhoneError` if the text names nobody, or there is no such account.
+  init(_ text: String, _ account: String?, among accounts: [SIPAccount]) throws {
+    if let account {
+      let wanted = account.contains(":") ? account : "sip:\(account)"
+      guard let found = accounts.first(where: { $0.address == wanted }) else {
+        throw PhoneError("there is no account \(wanted); \"sidetone account list\" shows them")
+      }
+      self.account = found
+      address = try Phone.address(Self.completed(text, with: found))
+      return
+    }
+    if let address = SIPAddress(text) {
+      self.address = address
+      self.account =
+        address.transport == nil
+        ? accounts.first { $0.domain == address.host && $0.port == address.givenPort } : nil
+      return
+    }
+    guard let first = accounts.first else { throw Self.noAddress(text) }
+    let whole = Self.completed(text, with: first)
+    guard let address = SIPAddress(whole) else { throw Self.noAddress(text) }
+    self.address = address
+    // An address of another domain is called directly.
+    self.account = accounts.first { $0.domain == address.host && $0.port == address.givenPort }
+  }
+
+  private static func noAddress(_ text: String) -> PhoneError {
+    PhoneError("\"\(text)\" is not a SIP address; write sip:NAME@HOST")
+  }
+
+  // A number as people write it, or a name, belongs to the account's domain.
+  private static func completed(_ text: String, with account: SIPAccount) -> String {
+    if text.lowercased().hasPrefix("sip:") || text.lowercased().hasPrefix("sips:") { return text }
+    if text.contains("@") { return "sip:\(text)" }
+    let bare = text.lowercased().hasPrefix("tel:") ? String(text.dropFirst(4)) : text
+    let isNumber = bare.allSatisfy { $0.isASCII && ($0.isNumber || "+-. ()*#".contains($0)) }
+    let user = isNumber ? bare.filter { !"-. ()".contains($0) } : bare
+    return "sip:\(user)@\(account.address.split(separator: "@").last ?? "")"
+  }
+}

@@ -1,0 +1,152 @@
+/* Accounts at SIP servers: REGISTER requests, what their responses say, and the records of the DNS that name servers. */
+#ifndef CRE_ACCOUNTS_H
+#define CRE_ACCOUNTS_H
+
+/* Sends a REGISTER (RFC 3261 section 10.2) to the server that `route` leads to. `head` is the part of the message that does not
+   change from one try to the next. */
+static inline int re_register(struct sip_request **request, struct sip *sip, const char *registrar,
+                              const char *route, struct sip_auth *auth, const char *head,
+                              uint32_t sequence, uint32_t expires, sip_send_h *send_handler,
+                              sip_resp_h *response_handler, void *arg) {
+  struct uri target;
+  struct pl text;
+  pl_set_str(&text, route);
+  int code = uri_decode(&target, &text);
+  if (code) return code;
+  return sip_requestf(request, sip, true, "REGISTER", registrar, &target, auth, send_handler,
+                      response_handler, arg,
+                      "%s"
+                      "CSeq: %u REGISTER\r\n"
+                      "Expires: %u\r\n"
+                      "Content-Length: 0\r\n\r\n",
+                      head, sequence, expires);
+}
+
+/* Writes where this side is reached; `parameters` begins with a semicolon, or is empty. */
+static inline int re_write_contact(struct mbuf *message, const char *user, const struct sa *address,
+                                   enum sip_transp transport, const char *parameters) {
+  return mbuf_printf(message, "Contact: <sip:%s@%J%s>%s\r\n", user, address,
+                     sip_transp_param(transport), parameters);
+}
+
+struct re_contact_search {
+  const char *user;
+  const struct sa *address;
+  int32_t expires;
+};
+
+static inline bool re_visit_contact(const struct sip_hdr *header, const struct sip_msg *message,
+                                    void *arg) {
+  struct re_contact_search *search = (struct re_contact_search *)arg;
+  struct sip_addr contact;
+  struct pl expires;
+  struct sa named;
+  (void)message;
+  if (sip_addr_decode(&contact, &header->val)) return false;
+  if (pl_strcmp(&contact.uri.user, search->user)) return false;
+  if (sa_set(&named, &contact.uri.host, contact.uri.port ? contact.uri.port : SIP_PORT)) return false;
+  if (!sa_cmp(&named, search->address, SA_ALL)) return false;
+  if (!msg_param_decode(&contact.params, "expires", &expires)) search->expires = (int32_t)pl_u32(&expires);
+  return true;
+}
+
+/* For how many seconds a response says that a contact is registered; -1 if it names no time for it. */
+static inline int32_t re_registered_seconds(const struct sip_msg *message, const char *user,
+                                            const struct sa *address) {
+  struct re_contact_search search = {user, address, -1};
+  sip_msg_hdr_apply(message, true, SIP_HDR_CONTACT, re_visit_contact, &search);
+  if (search.expires < 0 && pl_isset(&message->expires)) search.expires = (int32_t)pl_u32(&message->expires);
+  return search.expires;
+}
+
+/* True if the server saw the request come from another address than it was sent from: a router has translated it. */
+static inline bool re_is_translated(const struct sip_msg *response, const struct sa *own) {
+  struct pl text;
+  struct sa seen;
+  uint16_t port = sa_port(own);
+  if (!msg_param_decode(&response->via.params, "rport", &text) && pl_isset(&text)) port = (uint16_t)pl_u32(&text);
+  if (msg_param_decode(&response->via.params, "received", &text)) return port != sa_port(own);
+  if (sa_set(&seen, &text, port)) return false;
+  return !sa_cmp(&seen, own, SA_ALL);
+}
+
+struct re_route_search {
+  size_t left;
+  char *buffer;
+  size_t capacity;
+};
+
+static inline bool re_visit_route(const struct sip_hdr *header, const struct sip_msg *message,
+                                  void *arg) {
+  struct re_route_search *search = (struct re_route_search *)arg;
+  struct sip_addr address;
+  (void)message;
+  if (sip_addr_decode(&address, &header->val) || address.auri.l >= search->capacity) return false;
+  if (search->left--) return false;
+  re_copy_pl(&address.auri, search->buffer, search->capacity);
+  return true;
+}
+
+/* Writes the URI of one of a response's service routes (RFC 3608), which count from 0; false if there are not so many. */
+static inline bool re_service_route(const struct sip_msg *message, size_t index, char *buffer,
+                                    size_t capacity) {
+  struct re_route_search search = {index, buffer, capacity};
+  return sip_msg_hdr_apply(message, true, SIP_HDR_SERVICE_ROUTE, re_visit_route, &search) != NULL;
+}
+
+/* What keeps a router's translation alive, and a connection open (RFC 5626 section 3.5.1). */
+static inline int re_send_keepalive(struct sip *sip, const char *route, enum sip_transp transport) {
+  struct uri target;
+  struct sa destination;
+  struct pl text;
+  pl_set_str(&text, route);
+  int code = uri_decode(&target, &text);
+  if (!code) code = sa_set(&destination, &target.host, target.port);
+  if (code) return code;
+  struct mbuf *buffer = mbuf_alloc(4);
+  if (!buffer) return ENOMEM;
+  code = mbuf_write_mem(buffer, (const uint8_t *)"\r\n\r\n", 4);
+  buffer->pos = 0;
+  if (!code) code = sip_send(sip, NULL, transport, &destination, buffer);
+  mem_deref(buffer);
+  return code;
+}
+
+/* One record of a server's location, with the fields of its type alone. */
+struct re_location {
+  uint16_t type;
+  uint16_t order, preference;
+  uint16_t priority, weight, port;
+  const char *flags, *service, *name;
+};
+
+/* The records of an answer, up to `capacity`; the texts live as long as the answer. */
+static inline size_t re_locations(struct list *answers, uint16_t type, struct re_location *records,
+                                  size_t capacity) {
+  size_t count = 0;
+  for (struct le *entry = list_head(answers); entry && count < capacity; entry = entry->next) {
+    const struct dnsrr *record = (const struct dnsrr *)entry->data;
+    if (record->type != type) continue;
+    struct re_location *location = &records[count];
+    memset(location, 0, sizeof *location);
+    location->type = type;
+    if (type == DNS_TYPE_NAPTR) {
+      location->order = record->rdata.naptr.order;
+      location->preference = record->rdata.naptr.pref;
+      location->flags = record->rdata.naptr.flags;
+      location->service = record->rdata.naptr.services;
+      location->name = record->rdata.naptr.replace;
+    } else if (type == DNS_TYPE_SRV) {
+      location->priority = record->rdata.srv.pri;
+      location->weight = record->rdata.srv.weight;
+      location->port = record->rdata.srv.port;
+      location->name = record->rdata.srv.target;
+    } else {
+      continue;
+    }
+    if (location->name) ++count;
+  }
+  return count;
+}
+
+#endif

@@ -1,0 +1,212 @@
+import ArgumentParser
+import CallSecurity
+import Foundation
+import SIPSignalling
+import SidetonePhone
+
+/// The user's accounts at SIP servers.
+struct AccountCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "account",
+    abstract: "Your accounts at SIP servers.",
+    discussion: """
+      \"sidetone listen\" is reached at every account, and \"sidetone call\" uses the one of the \
+      domain that is called. Passwords are asked for, and never given as arguments.
+      """,
+    subcommands: [List.self, Add.self, Remove.self, Test.self],
+    defaultSubcommand: List.self
+  )
+
+  struct List: ParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "List them.")
+
+    @Flag(help: "Print as JSON, one per line.")
+    var json = false
+
+    func run() throws {
+      for account in try AccountCommand.accounts() {
+        let fields: [String: JSONValue] = [
+          "address": .text(account.address), "name": .text(account.displayName),
+          "login": .text(account.login), "server": .text(account.server),
+          "connection": .text(account.connection.rawValue),
+          "hasPassword": .flag(!account.password.isEmpty),
+        ]
+        if json { print(JSONValue.object(fields).line ?? "") } else { print(Self.line(account)) }
+      }
+    }
+
+    private static func line(_ account: SIPAccount) -> String {
+      let server = account.server.map { " at \($0)" } ?? ""
+      let password = account.password.isEmpty ? ", without a password" : ""
+      return Terminal.plain(
+        "\(account.address)\(server) by \(account.connection.rawValue.uppercased())\(password)"
+      )
+    }
+  }
+
+  struct Add: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Add one, or change it; its password is asked for.",
+      discussion: "The password is read from standard input, one line, if that is no terminal."
+    )
+
+    @Argument(help: "The address, for example alice@example.org.")
+    var address: String
+
+    @Option(help: ArgumentHelp("Default: what the domain's DNS says.", valueName: "host[:port]"))
+    var server: String?
+
+    @Option(help: ArgumentHelp("Default: the name in the address.", valueName: "name"))
+    var login: String?
+
+    @Option(help: ArgumentHelp("The name to show to others.", valueName: "text"))
+    var name: String?
+
+    @Option(
+      help: ArgumentHelp(
+        "How to reach the server: tls, tcp, udp, or discovered for what its domain prefers.",
+        valueName: "connection"
+      )
+    )
+    var connection = SIPAccount.Connection.tls
+
+    @Option(
+      help: ArgumentHelp(
+        "The SHA-256 fingerprint of the certificate, for a server that no authority vouches for.",
+        valueName: "fingerprint"
+      )
+    )
+    var certificate: String?
+
+    @Option(help: ArgumentHelp("How long to register for, 60 to 86400.", valueName: "seconds"))
+    var expires = 600
+
+    func validate() throws {
+      guard (60...86_400).contains(expires) else {
+        throw ValidationError("--expires is between 60 and 86400")
+      }
+      guard certificate.map({ Fingerprint($0) != nil }) ?? true else {
+        throw ValidationError("--certificate is 32 bytes in hexadecimal, with colons between them")
+      }
+    }
+
+    func run() throws {
+      try AccountCommand.orFail {
+        var account = try SIPAccount(address, server: server, password: "")
+        if let login { account.login = login }
+        account.displayName = name
+        account.connection = connection
+        account.certificate = certificate.flatMap { Fingerprint($0) }
+        account.expires = expires
+        account.password = try AccountCommand.readPassword(of: account)
+        let place = try AccountBook.ofUser.add(account)
+        print("\(account.address) is added; its password is \(place).")
+      }
+    }
+  }
+
+  struct Remove: ParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "Remove one with its password.")
+
+    @Argument(help: "The address as \"sidetone account\" shows it.")
+    var address: String
+
+    func run() throws {
+      let isThere = try AccountCommand.orFail { try AccountBook.ofUser.remove(address) }
+      guard isThere else { throw AccountCommand.missing(address) }
+    }
+  }
+
+  struct Test: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Register with the server, and show each step with its time."
+    )
+
+    @Argument(help: "The address as \"sidetone account\" shows it; by default the first one.")
+    var address: String?
+
+    @Flag(help: "Print as JSON, one per line.")
+    var json = false
+
+    func run() async throws {
+      let accounts = try AccountCommand.accounts()
+      let wanted = try address.map { text in
+        try AccountCommand.orFail { try SIPAccount(text, password: "").address }
+      }
+      guard let account = accounts.first(where: { $0.address == wanted ?? $0.address }) else {
+        throw AccountCommand.missing(address ?? "")
+      }
+      var configuration = PhoneConfiguration()
+      configuration.accounts = [account]
+      configuration.port = 0
+      configuration.security = .off
+      let phone = Phone(configuration)
+      let begin = ContinuousClock.now
+      try await AccountCommand.orFail { try await phone.start() }
+      defer { Task { await phone.stop() } }
+      for await event in phone.events {
+        let milliseconds = begin.duration(to: .now) / .milliseconds(1)
+        switch event {
+        case .accountStep(_, let step):
+          show(step, milliseconds)
+        case .accountRegistered(_, _, let seconds):
+          show("registered for \(seconds) s", milliseconds)
+          return await phone.stop()
+        case .accountUnregistered(_, let reason, _):
+          await phone.stop()
+          throw CommandFailure("\(account.address) cannot be registered: \(reason)")
+        default:
+          break
+        }
+      }
+    }
+
+    private func show(_ step: String, _ milliseconds: Double) {
+      defer { fflush(nil) }
+      if json {
+        let fields: [String: JSONValue] = [
+          "ms": .number((milliseconds * 10).rounded() / 10), "step": .text(step),
+        ]
+        return print(JSONValue.object(fields).line ?? "")
+      }
+      print(String(format: "%8.1f ms  ", milliseconds) + Terminal.plain(step))
+    }
+  }
+
+  private static func accounts() throws -> [SIPAccount] {
+    try orFail { try AccountBook.ofUser.accounts() }
+  }
+
+  private static func missing(_ address: String) -> CommandFailure {
+    CommandFailure(
+      address.isEmpty
+        ? "there is no account; add one with: sidetone account add NAME@DOMAIN"
+        : "there is no account \(address); \"sidetone account list\" shows them"
+    )
+  }
+
+  private static func orFail<Result>(_ work: () throws -> Result) throws -> Result {
+    do {
+      return try work()
+    } catch {
+      throw CommandFailure("\(error)")
+    }
+  }
+
+  private static func orFail(_ work: () async throws -> Void) async throws {
+    do {
+      try await work()
+    } catch {
+      throw CommandFailure("\(error)")
+    }
+  }
+
+  private static func readPassword(of account: SIPAccount) throws -> String {
+    let terminal = Terminal()
+    terminal.ask("Password of \(account.login): ")
+    guard let password = terminal.readSecret(), !password.isEmpty else {
+      throw CommandFailure("an account needs a password")
+    }
+    return password
+  }
+}

@@ -1,0 +1,106 @@
+import Foundation
+import Testing
+
+/// Accounts at a real server: Kamailio.
+@Suite(.serialized)
+struct AccountTests {
+  private static let packages = "kamailio and kamailio-tls-modules"
+
+  @Test(arguments: ["tls", "udp", "tcp"])
+  func callGoesByTheServer(connection: String) throws {
+    guard SIPServer.kamailio != nil else { return Bench.skip(Self.packages) }
+    let server = try SIPServer()
+    let alice = try server.account("alice", connection: connection)
+    let bob = try server.account("bob", connection: connection)
+    let aliceSaid = server.folder.appendingPathComponent("alice-said.wav")
+    let bobSaid = server.folder.appendingPathComponent("bob-said.wav")
+    let aliceHeard = server.folder.appendingPathComponent("alice-heard.wav")
+    let bobHeard = server.folder.appendingPathComponent("bob-heard.wav")
+    try Bench.speak(Bench.aliceText, voice: "en", to: aliceSaid)
+    try Bench.speak(Bench.bobText, voice: "en+f3", to: bobSaid)
+    let listener = try Bench.run(
+      [
+        "listen", "--answer", "--once", "--json", "--account", "bob@localhost", "--listen",
+        "127.0.0.1:0", "--capture", "file:\(bobSaid.path)", "--playback", "file:\(bobHeard.path)",
+      ],
+      environment: bob
+    )
+    #expect(listener.wait(for: "\"account\":\"sip:bob@localhost\",\"at\""), "\(listener.output)")
+    #expect(listener.wait(for: "\"seconds\":600"), "\(listener.output)")
+    let caller = try Bench.run(
+      [
+        "call", "bob", "--json", "--duration", "8", "--capture", "file:\(aliceSaid.path)",
+        "--playback", "file:\(aliceHeard.path)",
+      ],
+      environment: alice
+    )
+    #expect(caller.waitForExit() == 0, "\(caller.output)")
+    #expect(listener.waitForExit() == 0, "\(listener.output)")
+    // The keys go from end to end, whatever the way of the signalling.
+    #expect(caller.printed("\"keyExchange\":\"DTLS-SRTP\""))
+    #expect(listener.printed("sip:alice@localhost"))
+    #expect(try Bench.carries(aliceSaid, in: bobHeard))
+    #expect(try Bench.carries(bobSaid, in: aliceHeard))
+  }
+
+  @Test func testNamesEachStep() throws {
+    guard SIPServer.kamailio != nil else { return Bench.skip(Self.packages) }
+    let server = try SIPServer()
+    let test = try Bench.run(["account", "test"], environment: server.account("alice"))
+    #expect(test.waitForExit() == 0, "\(test.output)")
+    for step in [
+      "servers: localhost (127.0.0.1:\(server.port + 1)) by TLS", "REGISTER", "401",
+      "the password of alice (realm \"localhost\")", "200 OK", "registered for 600 s",
+    ] {
+      #expect(test.printed(step), "\(test.output)")
+    }
+    #expect(test.output.firstMatch(of: /\d+\.\d ms/) != nil)
+    #expect(!test.printed("secret"))
+  }
+
+  @Test func whatIsWrongIsSaidInOneSentence() throws {
+    guard SIPServer.kamailio != nil else { return Bench.skip(Self.packages) }
+    let server = try SIPServer()
+    try fails(server.account("alice", password: "wrong"), with: "refuses the name or the password")
+    try fails(
+      server.account("alice", trusting: "/dev/null"),
+      with: "the certificate of localhost is not accepted: unable to get local issuer certificate"
+    )
+    let other = try SIPServer(certifiedAs: "elsewhere.example")
+    try fails(other.account("alice"), with: "not accepted: hostname mismatch")
+    let old = try SIPServer(days: 0)
+    try fails(old.account("alice"), with: "not accepted: certificate has expired")
+    let gone = try server.account("alice")
+    server.stop()
+    try fails(gone, with: "no connection: Connection refused")
+  }
+
+  private func fails(_ environment: [String: String], with words: String) throws {
+    let test = try Bench.run(["account", "test"], environment: environment)
+    #expect(test.waitForExit() == 1)
+    #expect(test.printed(words), "\(test.output)")
+    #expect(test.output.split(separator: "\n").last?.hasPrefix("sidetone: ") == true)
+  }
+
+  @Test func serverForgetsWhoHasStopped() throws {
+    guard SIPServer.kamailio != nil else { return Bench.skip(Self.packages) }
+    let server = try SIPServer()
+    let bob = try server.account("bob")
+    let listener = try Bench.run(
+      [
+        "listen", "--account", "bob@localhost", "--listen", "127.0.0.1:0", "--json", "--headset",
+        "null",
+      ],
+      environment: bob
+    )
+    #expect(listener.wait(for: "\"seconds\":600"), "\(listener.output)")
+    listener.signal(SIGINT)
+    #expect(listener.waitForExit() == 0)
+    let caller = try Bench.run(
+      ["call", "bob", "--json", "--headset", "null"],
+      environment: server.account("alice")
+    )
+    #expect(caller.waitForExit() == 1)
+    #expect(caller.printed("no such user"), "\(caller.output)")
+  }
+}

@@ -1,0 +1,112 @@
+import Foundation
+import Testing
+
+/// Kamailio (Debian's kamailio and kamailio-tls-modules) with the configuration of Tests/Servers:
+/// registrar and proxy of the domain `localhost`, where every password is "secret".
+///
+/// **Life cycle:** ready once it is made; stopped by `stop`, at the latest by `deinit`.
+final class SIPServer {
+  static let kamailio =
+    FileManager.default.fileExists(
+      atPath: "/usr/lib/x86_64-linux-gnu/kamailio/modules/tls.so"
+    ) ? Bench.find("kamailio") : nil
+
+  let folder: URL
+  let port: Int
+  private let run: ProgramRun
+
+  /// The authority that vouches for the server.
+  var authority: String { folder.appendingPathComponent("authority.pem").path }
+
+  /// Starts it with a certificate for `name` that is valid for so many days from now.
+  init(
+    certifiedAs name: String = "localhost",
+    days: Int = 30,
+    definitions: [String] = []
+  ) throws {
+    folder = try Bench.folder()
+    port = Bench.port()
+    try Self.certify(name, days: days, in: folder)
+    let key = folder.appendingPathComponent("server.key").path
+    let certificate = folder.appendingPathComponent("server.pem").path
+    let configuration = folder.appendingPathComponent("tls.cfg").path
+    try """
+    [server:default]
+    method = TLSv1.2+
+    private_key = \(key)
+    certificate = \(certificate)
+    verify_certificate = no
+    """.write(toFile: configuration, atomically: true, encoding: .utf8)
+    let rules = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+      .appendingPathComponent("../Servers/kamailio.cfg").standardized.path
+    let all =
+      [
+        "SIP_UDP=127.0.0.1:\(port)", "SIP_TCP=127.0.0.1:\(port)", "SIP_TLS=127.0.0.1:\(port + 1)",
+        "DOMAIN=localhost", "TLS_CONFIGURATION=\"\(configuration)\"",
+      ] + definitions
+    // Its processes ignore what the test's threads block, so they are killed together.
+    run = try ProgramRun(
+      #require(Self.kamailio),
+      ["-f", rules, "-DD", "-E", "-Y", folder.path, "-m", "64", "-M", "8"]
+        + all.flatMap { ["-A", $0] }
+    )
+    #expect(run.wait(for: "ready for calls"), "\(run.output)")
+  }
+
+  deinit {
+    stop()
+  }
+
+  func stop() {
+    run.killGroup()
+    _ = run.waitForExit(seconds: 10)
+  }
+
+  private static func certify(_ name: String, days: Int, in folder: URL) throws {
+    let openssl = try #require(Bench.find("openssl"), "install openssl")
+    func path(_ name: String) -> String { folder.appendingPathComponent(name).path }
+    let key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
+    try "subjectAltName=DNS:\(name)\n".write(
+      toFile: path("names"),
+      atomically: true,
+      encoding: .utf8
+    )
+    let steps = [
+      ["req", "-x509"] + key
+        + ["-subj", "/CN=test", "-keyout", path("authority.key"), "-out", path("authority.pem")],
+      ["req"] + key + ["-subj", "/CN=\(name)", "-keyout", path("server.key")]
+        + ["-out", path("request.pem")],
+      ["x509", "-req", "-in", path("request.pem"), "-CA", path("authority.pem")]
+        + ["-CAkey", path("authority.key"), "-CAcreateserial", "-out", path("server.pem")]
+        + ["-days", "\(days)", "-extfile", path("names")],
+    ]
+    for step in steps {
+      let made = try ProgramRun(openssl, step)
+      try #require(made.waitForExit() == 0, "\(made.output)")
+    }
+  }
+
+  /// The environment of a user of its own, with an account at this server.
+  func account(
+    _ user: String,
+    password: String = "secret",
+    connection: String = "tls",
+    trusting authority: String? = nil
+  ) throws -> [String: String] {
+    let home = folder.appendingPathComponent(user).path
+    let environment = [
+      "XDG_DATA_HOME": home, "XDG_CONFIG_HOME": home, "SSL_CERT_FILE": authority ?? self.authority,
+      "DBUS_SESSION_BUS_ADDRESS": "",
+    ]
+    let add = try Bench.run(
+      [
+        "account", "add", "\(user)@localhost", "--connection", connection, "--server",
+        "localhost:\(connection == "tls" ? port + 1 : port)",
+      ],
+      environment: environment
+    )
+    add.press(password + "\n")
+    try #require(add.waitForExit() == 0, "\(add.output)")
+    return environment
+  }
+}
