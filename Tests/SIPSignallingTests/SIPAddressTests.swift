@@ -36,7 +36,7 @@ struct SIPAddressTests {
 
   @Test(arguments: [
     "", "bob", "tel:+123", "sip:", "mailto:bob@example.org", "sip:bob@h;transport=pigeon",
-    "sips:bob@h;transport=udp",
+    "sips:bob@h;transport=udp", "sip:bob@h\r\nX: y", "sip:b ob@h", "<sip:bob@h>", "sip:bob@h\u{0}",
   ])
   func otherTextIsRefused(text: String) {
     #expect(SIPAddress(text) == nil)

@@ -14,6 +14,12 @@ package struct SIPAddress: Equatable, Sendable {
   /// Parses a URI of the scheme `sip` or `sips`; nil if it is none, or asks for a transport that is
   /// not known.
   package init?(_ text: String) {
+    // It is written into messages, where these would end it.
+    guard
+      !text.unicodeScalars.contains(where: {
+        $0.value <= 32 || "<>\"\u{7F}".unicodeScalars.contains($0)
+      })
+    else { return nil }
     var uri = unsafe CLibre.uri()
     // The parts point into the text: they are read while it is in place.
     let parts = unsafe text.withCString { start -> (String, String, String, String)? in

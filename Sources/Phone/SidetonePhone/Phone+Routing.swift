@@ -120,7 +120,7 @@ struct AccountChoice {
   /// Throws a `PhoneError` if the text names nobody, or there is no such account.
   init(_ text: String, _ account: String?, among accounts: [SIPAccount]) throws {
     if let account {
-      let wanted = account.contains(":") ? account : "sip:\(account)"
+      let wanted = SIPAccount.uri(of: account)
       guard let found = accounts.first(where: { $0.address == wanted }) else {
         throw PhoneError("there is no account \(wanted); \"sidetone account list\" shows them")
       }
@@ -149,8 +149,7 @@ struct AccountChoice {
 
   // A number as people write it, or a name, belongs to the account's domain.
   private static func completed(_ text: String, with account: SIPAccount) -> String {
-    if text.lowercased().hasPrefix("sip:") || text.lowercased().hasPrefix("sips:") { return text }
-    if text.contains("@") { return "sip:\(text)" }
+    if text.contains("@") || SIPAccount.uri(of: text) == text { return SIPAccount.uri(of: text) }
     let bare = text.lowercased().hasPrefix("tel:") ? String(text.dropFirst(4)) : text
     let isNumber = bare.allSatisfy { $0.isASCII && ($0.isNumber || "+-. ()*#".contains($0)) }
     let user = isNumber ? bare.filter { !"-. ()".contains($0) } : bare

@@ -49,8 +49,9 @@ public struct SIPAccount: Equatable, Sendable {
     server: String? = nil,
     password: String
   ) throws(SIPError) {
-    let uri = address.contains(":") ? address : "sip:\(address)"
-    guard let parsed = SIPAddress(uri), !parsed.user.isEmpty else {
+    guard let parsed = SIPAddress(Self.uri(of: address)), !parsed.user.isEmpty,
+      address.count(where: { $0 == "@" }) == 1, !address.contains("/")
+    else {
       throw SIPError(reason: "\"\(address)\" is no address of an account; write NAME@DOMAIN")
     }
     if let server, SIPAddress("sip:\(server)") == nil {
@@ -64,6 +65,12 @@ public struct SIPAccount: Equatable, Sendable {
     login = parsed.user
     self.server = server
     self.password = password
+  }
+
+  /// The URI of an address that may be written without its scheme.
+  package static func uri(of address: String) -> String {
+    let scheme = address.prefix { $0 != ":" }.lowercased()
+    return ["sip", "sips"].contains(scheme) ? address : "sip:\(address)"
   }
 
   /// What to look for in the DNS, or to reach directly.
