@@ -115,6 +115,16 @@ enum Bench {
     return try body(descriptor)
   }
 
+  /// Calls `body` with a port of this machine that takes connections and never says anything.
+  static func withListener(_ body: (Int) throws -> Void) throws {
+    let port = port()
+    try withSocket(SOCK_STREAM) { descriptor in
+      let isBound = unsafe withAddress(of: UInt16(port)) { unsafe bind(descriptor, $0, $1) } == 0
+      try #require(isBound && listen(descriptor, 8) == 0)
+      try body(port)
+    }
+  }
+
   /// Sends a datagram to a port of this machine; true if it left.
   static func send(_ bytes: [UInt8], to port: UInt16, from descriptor: Int32) -> Bool {
     let result = unsafe withAddress(of: port) { name, length in

@@ -91,18 +91,18 @@ final class SIPServer {
     _ user: String,
     password: String = "secret",
     connection: String = "tls",
-    trusting authority: String? = nil
+    trusting authority: String? = nil,
+    isDiscovered: Bool = false
   ) throws -> [String: String] {
     let home = folder.appendingPathComponent(user).path
     let environment = [
       "XDG_DATA_HOME": home, "XDG_CONFIG_HOME": home, "SSL_CERT_FILE": authority ?? self.authority,
       "DBUS_SESSION_BUS_ADDRESS": "",
     ]
+    let place = connection == "tls" ? port + 1 : port
     let add = try Bench.run(
-      [
-        "account", "add", "\(user)@localhost", "--connection", connection, "--server",
-        "localhost:\(connection == "tls" ? port + 1 : port)",
-      ],
+      ["account", "add", "\(user)@localhost", "--connection", connection]
+        + (isDiscovered ? [] : ["--server", "localhost:\(place)"]),
       environment: environment
     )
     add.press(password + "\n")

@@ -104,6 +104,16 @@ struct ServerLocatorTests {
     #expect(locator.question == nil && locator.servers.isEmpty)
   }
 
+  @Test mutating func serversWithoutAddressesAreNoReasonToAskTheDomain() {
+    var locator = ServerLocator(host: "example.org", port: nil, transport: .tls)
+    locator.answer(
+      [Service(priority: 1, weight: 1, port: 5_061, target: "gone.example.org")],
+      using: &generator
+    )
+    locator.answer(addresses: [])
+    #expect(locator.question == nil && locator.servers.isEmpty)
+  }
+
   @Test mutating func weightsShareTheLoad() {
     var first: [String: Int] = [:]
     for _ in 0..<4_000 {

@@ -170,8 +170,8 @@ package struct ServerLocator: Equatable, Sendable {
       },
       at: 0
     )
-    // A domain that says it has no such service is not asked any further.
-    if records.contains(where: { $0.target == "." }) { hasFallenBack = true }
+    // A domain that names servers, or says that it has none, is not one itself.
+    if !records.isEmpty { hasFallenBack = true }
     fallBack()
   }
 
