@@ -248,11 +248,25 @@ struct PhoneCallTests {
   @Test func aSilentFarSideEndsTheCallUnlessItHoldsIt() {
     let silent = PhoneCallEvent.mediaReported(statistics(silence: 31))
     var call = established()
-    #expect(call.handle(.mediaReported(statistics(silence: 29)), at: seconds(30)).isEmpty)
+    let asking = call.handle(.mediaReported(statistics(silence: 29)), at: seconds(30))
+    #expect(asking == call.sip.map { [.ask($0)] })
     #expect(call.handle(silent, at: seconds(31)).contains(.reportEnded(.failed)))
     var held = established()
     _ = held.handle(.agreed(.opus(maySend: false)), at: seconds(2))
     #expect(held.handle(silent, at: seconds(40)).isEmpty)
+  }
+
+  // A relay sends nothing in place of a far side that has gone; a server on the way may know.
+  @Test func aSilentFarSideIsAskedForAndMayBeGone() throws {
+    var call = established()
+    let sip = try #require(call.sip)
+    #expect(call.handle(.mediaReported(statistics(silence: 1.9)), at: seconds(5)).isEmpty)
+    #expect(call.handle(.mediaReported(statistics(silence: 2.1)), at: seconds(5)) == [.ask(sip)])
+    let effects = call.handle(.signallingEnded(.gone), at: seconds(6))
+    #expect(
+      effects.last == .tell(.ended(uuid, reason: "the far side is gone", isClean: false))
+    )
+    #expect(effects.contains(.reportEnded(.remoteEnded)))
   }
 
   // A host that refuses packets has no program left, even if it holds the call.
@@ -269,7 +283,7 @@ struct PhoneCallTests {
   @Test func aGoodbyeThatNothingFollowsEndsTheCallAfterFiveSeconds() {
     var call = established()
     let early = statistics(silence: 4, hasLeft: true)
-    #expect(call.handle(.mediaReported(early), at: seconds(6)).isEmpty)
+    #expect(!call.handle(.mediaReported(early), at: seconds(6)).contains(.release))
     var held = call
     let late = PhoneCallEvent.mediaReported(statistics(silence: 6, hasLeft: true))
     #expect(

@@ -81,6 +81,8 @@ struct PhoneControlPropertyTests {
         calls[uuid]?.dialog = nil
       case .sendHold(let sip, _):
         expect(calls[uuid]?.dialog == sip, "a re-INVITE outside a dialog")
+      case .ask(let sip):
+        expect(calls[uuid]?.dialog == sip, "a question outside a dialog")
       case .agree(let media):
         expect(media == nil || calls[uuid]?.isHeld == false, "a voice in a held call")
         if media != nil, Int.random(in: 0..<50, using: &generator) == 0 {

@@ -23,6 +23,8 @@ final class SIPCall {
   var peer: SecurePeer?
   private unowned let agent: UserAgent
   private var session: OpaquePointer?
+  /// The question whether the far side is still there.
+  private var question: OpaquePointer?
   private var description: SessionDescription?
   private var remoteOffer: UnsafeMutablePointer<mbuf>?
   private var isIncoming = false
@@ -47,6 +49,7 @@ final class SIPCall {
 
   deinit {
     // Releasing an open session sends BYE or CANCEL; libre keeps it until that is done.
+    _ = unsafe mem_deref(UnsafeMutableRawPointer(question))
     _ = unsafe mem_deref(UnsafeMutableRawPointer(session))
     _ = unsafe mem_deref(remoteOffer)
   }
@@ -96,6 +99,9 @@ final class SIPCall {
       transport: message.pointee.tp
     )
   }
+
+  /// The name of its dialog; nil before it has one.
+  var callID: String? { unsafe re_call_id(session).map { unsafe String(cString: $0) } }
 
   private var context: UnsafeMutableRawPointer {
     unsafe Unmanaged.passUnretained(self).toOpaque()
@@ -236,7 +242,36 @@ final class SIPCall {
     report(.renegotiationFailed(id, reason: SIPError.text(code)))
   }
 
+  /// Asks whether the far side is still there; nothing while it is being asked.
+  ///
+  /// A server on the way answers for a far side that has gone (RFC 3261 section 12.2.1.2).
+  func ask() {
+    guard isEstablished, unsafe question == nil, let stack else { return }
+    _ = sending {
+      unsafe re_ask(
+        &question,
+        stack.sip,
+        session,
+        { unsafe SIPCall.from($2)?.gotStatus($0, $1) },
+        context
+      )
+    }
+  }
+
+  // No answer says nothing: a network may be away for a while.
+  private func gotStatus(_ code: CInt, _ message: UnsafePointer<sip_msg>?) {
+    let status = unsafe message.map { unsafe Int($0.pointee.scode) } ?? 0
+    guard code != 0 || status >= 200 else { return }
+    unsafe question = nil
+    guard [404, 410, 477, 480, 481, 502, 503].contains(status) else { return }
+    withExtendedLifetime(self) {
+      close()
+      report(.ended(id, .gone))
+    }
+  }
+
   private func close() {
+    unsafe question = OpaquePointer(mem_deref(UnsafeMutableRawPointer(question)))
     // Without a connection that is as expected, the goodbye is still tried.
     let goodbye = { [self] in
       unsafe session = OpaquePointer(mem_deref(UnsafeMutableRawPointer(session)))

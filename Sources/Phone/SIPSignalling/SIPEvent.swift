@@ -19,6 +19,8 @@ public enum SIPEndReason: Equatable, Sendable, CustomStringConvertible {
   case unreachable(String)
   /// The far side of the connection has another certificate than it had before.
   case strangeIdentity
+  /// The far side knows nothing of the call any more, or is not there.
+  case gone
   /// The connection failed.
   case failed(String)
 
@@ -37,6 +39,7 @@ public enum SIPEndReason: Equatable, Sendable, CustomStringConvertible {
     case .noCommonCodec: "no common codec"
     case .unreachable(let reason): "cannot reach the far side: \(reason)"
     case .strangeIdentity: "the far side's identity is not the one that it had before"
+    case .gone: "the far side is gone"
     case .failed(let reason): reason
     }
   }

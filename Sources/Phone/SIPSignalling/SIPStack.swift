@@ -163,6 +163,12 @@ final class SIPStack {
   private func answer(_ message: UnsafePointer<sip_msg>?) -> Bool {
     guard let message = unsafe message else { return false }
     if unsafe re_is_method(message, "OPTIONS") != 0 {
+      // Of a call that is over, or that a program before this one had.
+      let (tag, callID) = unsafe (String(message.pointee.to.tag), String(message.pointee.callid))
+      guard tag.isEmpty || agent.assumeIsolated({ $0.knows(callID) }) else {
+        unsafe refuse(message, 481, "Call/Transaction Does Not Exist")
+        return true
+      }
       _ = unsafe re_reply_options(sip, message)
     } else if unsafe re_is_method(message, "CANCEL") != 0 {
       unsafe refuse(message, 481, "Call/Transaction Does Not Exist")

@@ -353,6 +353,16 @@ public actor UserAgent {
     calls[id.rawValue]?.setHeld(isHeld)
   }
 
+  /// Asks whether the far side of an established call is still there: if it is known not to be, the
+  /// call ends.
+  package func ask(_ id: SIPCallID) {
+    calls[id.rawValue]?.ask()
+  }
+
+  func knows(_ callID: String) -> Bool {
+    calls.values.contains { $0.callID == callID }
+  }
+
   private func makeCall(_ description: SessionDescription?) -> SIPCall {
     let call = SIPCall(id: SIPCallID(rawValue: nextCallNumber), agent: self, description)
     nextCallNumber += 1

@@ -18,6 +18,14 @@ enum MediaTimeout: Equatable, CustomStringConvertible {
   /// A network may be away for a while.
   private static let silenceNanoseconds: Int64 = 30_000_000_000
 
+  /// Speech pauses and short holes of a network are shorter.
+  private static let suspicionNanoseconds: Int64 = 2_000_000_000
+
+  /// True if so little was received that the far side may be gone.
+  static func isSuspicious(_ statistics: StreamStatistics) -> Bool {
+    statistics.silenceNanoseconds > suspicionNanoseconds
+  }
+
   /// Nil while the far side lives; media is `isExpected` from it unless it holds the call.
   init?(_ statistics: StreamStatistics, isExpected: Bool) {
     let silence = statistics.silenceNanoseconds

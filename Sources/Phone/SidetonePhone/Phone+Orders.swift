@@ -32,6 +32,8 @@ extension Phone {
       await agent.hangUp(sip, as: refusal)
     case .sendHold(let sip, let isHeld):
       await agent.setHeld(sip, isHeld)
+    case .ask(let sip):
+      await agent.ask(sip)
     case .agree(let media):
       let engine = engine
       await change(uuid) { leg in

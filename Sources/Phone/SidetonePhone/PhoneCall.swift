@@ -195,8 +195,12 @@ struct PhoneCall: Equatable, Sendable {
       return note(Encrypted(encryption: encryption, isLasting: isLasting))
     case .mediaReported(let statistics):
       let isExpected = media?.mayReceive == true && !hold.isHeldByFarSide
-      let timeout = MediaTimeout(statistics, isExpected: isExpected)
-      return timeout.map { abandon($0.description) } ?? []
+      if let timeout = MediaTimeout(statistics, isExpected: isExpected) {
+        return abandon(timeout.description)
+      }
+      // A relay between the sides does not say that one is gone; the signalling may.
+      guard isExpected, MediaTimeout.isSuspicious(statistics), let sip else { return [] }
+      return [.ask(sip)]
     case .timePassed:
       return advance(to: now)
     case .activationFailed(let reason):

@@ -100,6 +100,8 @@ enum PhoneCallEffect: Equatable, Sendable {
   case hangUp(SIPCallID, as: SIPRefusal)
   /// Send a re-INVITE that holds or resumes.
   case sendHold(SIPCallID, Bool)
+  /// Ask the far side whether it is still there; may report `signallingEnded`.
+  case ask(SIPCallID)
   /// What the call's stream has to be like from now on; nil for none. May report `mediaFailed`.
   case agree(NegotiatedMedia?)
   case mute(MuteState)

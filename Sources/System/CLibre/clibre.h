@@ -117,6 +117,13 @@ static inline int re_ring(struct sipsess **session, struct sipsess_sock *socket,
                         established_handler, NULL, NULL, close_handler, arg, NULL);
 }
 
+/* Asks within a session's dialog whether the far side is still there (RFC 3261 section 11). */
+static inline int re_ask(struct sip_request **request, struct sip *sip, struct sipsess *session,
+                         sip_resp_h *response_handler, void *arg) {
+  return sip_drequestf(request, sip, true, "OPTIONS", sipsess_dialog(session), 0, NULL, NULL,
+                       response_handler, arg, "Content-Length: 0\r\n\r\n");
+}
+
 static inline int re_answer(struct sipsess *session, struct mbuf *description) {
   return sipsess_answer(session, 200, "OK", description,
                         "Allow: " RE_METHODS "\r\n");

@@ -1,0 +1,109 @@
+import Foundation
+import Testing
+
+/// Several answering nodes behind one server: what one machine alone does not carry.
+@Suite(.serialized)
+struct NodeTests {
+  private static let packages = "kamailio, kamailio-tls-modules and rtpengine-daemon"
+
+  /// rtpengine without its kernel module.
+  private struct Relay {
+    let run: ProgramRun
+    let definition: String
+
+    init(_ rtpengine: String) throws {
+      let control = Bench.port()
+      let media = Bench.port()
+      run = try ProgramRun(
+        rtpengine,
+        [
+          "--table=-1", "--foreground", "--log-stderr", "--interface=127.0.0.1",
+          "--listen-ng=127.0.0.1:\(control)", "--port-min=\(media)", "--port-max=\(media + 200)",
+          "--log-level=6", "--config-file=none",
+        ]
+      )
+      definition = "RELAY=\"udp:127.0.0.1:\(control)\""
+    }
+  }
+
+  private func node(_ environment: [String: String]) throws -> ProgramRun {
+    let node = try Bench.run(
+      [
+        "listen", "--answer", "--echo", "--account", "service@localhost", "--listen", "127.0.0.1:0",
+        "--json",
+      ],
+      environment: environment
+    )
+    #expect(node.wait(for: "\"seconds\":600"), "\(node.output)")
+    return node
+  }
+
+  private func call(
+    _ environment: [String: String],
+    seconds: Int? = nil
+  ) throws -> ProgramRun {
+    try Bench.run(
+      ["call", "service", "--headset", "null", "--json"]
+        + (seconds.map { ["--duration", "\($0)"] } ?? []),
+      environment: environment
+    )
+  }
+
+  /// The relay carries what it cannot read.
+  @Test func relayPassesEncryptedVoice() throws {
+    guard SIPServer.kamailio != nil, let rtpengine = Bench.find("rtpengine") else {
+      return Bench.skip(Self.packages)
+    }
+    let relay = try Relay(rtpengine)
+    let server = try SIPServer(definitions: [relay.definition])
+    let node = try node(server.account("service"))
+    let said = server.folder.appendingPathComponent("said.wav")
+    let heard = server.folder.appendingPathComponent("heard.wav")
+    try Bench.speak(Bench.aliceText, voice: "en", to: said)
+    let caller = try Bench.run(
+      [
+        "call", "service", "--json", "--duration", "7", "--security", "required", "--capture",
+        "file:\(said.path)", "--playback", "file:\(heard.path)",
+      ],
+      environment: server.account("alice")
+    )
+    #expect(caller.waitForExit() == 0, "\(caller.output) \(relay.run.output)")
+    #expect(try Bench.carries(said, in: heard))
+    #expect(caller.printed("\"words\":\""), "\(caller.output)")
+    node.signal(SIGINT)
+    relay.run.killGroup()
+  }
+
+  /// Callers are spread; a node that is killed ends its calls in words, and the next calls go on.
+  ///
+  /// A relay between the sides does not say that one is gone: the server does.
+  @Test(arguments: [false, true])
+  func nodesShareTheCallsAndTakeOverFromOneThatIsGone(isRelayed: Bool) throws {
+    guard SIPServer.kamailio != nil, let rtpengine = Bench.find("rtpengine") else {
+      return Bench.skip(Self.packages)
+    }
+    let relay = try isRelayed ? Relay(rtpengine) : nil
+    let server = try SIPServer(definitions: relay.map { [$0.definition] } ?? [])
+    defer { relay?.run.killGroup() }
+    let service = try server.account("service")
+    let alice = try server.account("alice")
+    let nodes = try (0..<3).map { _ in try node(service) }
+    let calls = try (0..<3).map { _ in
+      let call = try call(alice)
+      #expect(call.wait(for: "\"connected\""), "\(call.output)")
+      return call
+    }
+    // One for each.
+    for node in nodes { #expect(node.wait(for: "\"event\":\"answered\"", seconds: 2)) }
+    nodes[0].signal(SIGKILL)
+    let ended = calls.filter { $0.wait(for: "the far side is gone", seconds: 5) }
+    #expect(ended.count == 1, "\(calls.map(\.output))")
+    for _ in 0..<3 {
+      let call = try call(alice, seconds: 1)
+      #expect(call.waitForExit() == 0, "\(call.output)")
+    }
+    for call in calls { call.signal(SIGINT) }
+    for node in nodes.dropFirst() { node.signal(SIGINT) }
+    for node in nodes.dropFirst() { #expect(node.waitForExit() == 0) }
+  }
+}
