@@ -43,6 +43,30 @@ struct AccountTests {
     #expect(try Bench.carries(bobSaid, in: aliceHeard))
   }
 
+  /// The server cancels the other phone, and says why (RFC 3326).
+  @Test func otherPhoneLearnsThatTheCallWasAnsweredElsewhere() throws {
+    guard SIPServer.kamailio != nil else { return Bench.skip(Self.packages) }
+    let server = try SIPServer()
+    let bob = try server.account("bob")
+    let phones = try [["--answer", "--once"], ["--once"]].map { options in
+      let phone = try Bench.run(
+        ["listen", "--account", "bob@localhost", "--listen", "127.0.0.1:0", "--json"]
+          + ["--headset", "null", "--ringer", "none"] + options,
+        environment: bob
+      )
+      #expect(phone.wait(for: "\"seconds\":600"), "\(phone.output)")
+      return phone
+    }
+    let caller = try Bench.run(
+      ["call", "bob", "--json", "--headset", "null", "--duration", "2"],
+      environment: server.account("alice")
+    )
+    #expect(caller.waitForExit() == 0, "\(caller.output)")
+    #expect(phones[1].wait(for: "answered elsewhere"), "\(phones[1].output)")
+    #expect(phones[0].waitForExit() == 0, "\(phones[0].output)")
+    _ = phones[1].waitForExit()
+  }
+
   @Test func testNamesEachStep() throws {
     guard SIPServer.kamailio != nil else { return Bench.skip(Self.packages) }
     let server = try SIPServer()

@@ -38,6 +38,8 @@ final class SIPCall {
   /// True once the far side has answered anything.
   private var isHeardOf = false
   private var isAnswered = false
+  /// What the caller's CANCEL says; nil if it says nothing.
+  private var cancelReason: SIPEndReason?
   private var lacksCodec = false
   private var wantsRenegotiation = false
 
@@ -142,6 +144,7 @@ final class SIPCall {
         { unsafe SIPCall.from($1)?.gotAnswer($0) ?? EPROTO },
         { unsafe SIPCall.from($1)?.gotProgress($0) },
         { unsafe SIPCall.from($1)?.gotEstablished($0) },
+        { unsafe SIPCall.from($2)?.gotInformation($0, $1) },
         { unsafe SIPCall.from($2)?.gotClosed($0, $1) },
         context
       )
@@ -165,6 +168,7 @@ final class SIPCall {
       { unsafe SIPCall.from($2)?.gotOffer($0, $1) ?? EPROTO },
       { unsafe SIPCall.from($1)?.gotAnswer($0) ?? EPROTO },
       { unsafe SIPCall.from($1)?.gotEstablished($0) },
+      { unsafe SIPCall.from($2)?.gotInformation($0, $1) },
       { unsafe SIPCall.from($2)?.gotClosed($0, $1) },
       context
     )
@@ -279,6 +283,27 @@ final class SIPCall {
     if let stack { stack.expecting(peer, goodbye) ?? goodbye() } else { goodbye() }
   }
 
+  /// Ends a call whose far side is elsewhere now: whom to call instead is for the user to say.
+  func noteRedirection(to address: String) {
+    guard !isIncoming, !isEstablished else { return }
+    withExtendedLifetime(self) {
+      close()
+      report(.ended(id, .moved(to: address.isEmpty ? nil : address)))
+    }
+  }
+
+  /// Notes the `Reason` of a CANCEL (RFC 3326): a server cancels the phones that did not answer.
+  func noteCancel(_ reason: String) {
+    let fields = reason.split(separator: ";").map {
+      $0.filter { !$0.isWhitespace }.lowercased()
+    }
+    guard fields.first == "sip" else { return }
+    if fields.contains("cause=200") { cancelReason = .answeredElsewhere }
+    if fields.contains("cause=603") || fields.contains("cause=600") {
+      cancelReason = .declinedElsewhere
+    }
+  }
+
   // MARK: What libre calls
 
   private func report(_ event: SIPEvent) {
@@ -293,6 +318,23 @@ final class SIPCall {
     unsafe noteFarSide(message)
     guard unsafe message.pointee.scode >= 180 else { return }
     report(.ringing(id))
+    // Early media (RFC 3960): what the network says before somebody answers. One that makes no
+    // sense is no reason to end the call.
+    guard let body = unsafe message.pointee.mb, unsafe mbuf_get_left(body) > 0, let description,
+      let media = unsafe description.negotiate(with: body, isOffer: false)
+    else { return }
+    report(.media(id, media))
+  }
+
+  private func gotInformation(_ sip: OpaquePointer?, _ message: UnsafePointer<sip_msg>?) {
+    guard let message = unsafe message else { return }
+    let digit = unsafe UInt8(bitPattern: re_info_digit(message))
+    guard digit != 0 else {
+      _ = unsafe re_reply(sip, message, 415, "Unsupported Media Type")
+      return
+    }
+    _ = unsafe re_reply(sip, message, 200, "OK")
+    report(.digit(id, Character(UnicodeScalar(digit)).uppercased()))
   }
 
   private func gotAnswer(_ message: UnsafePointer<sip_msg>?) -> CInt {
@@ -349,6 +391,8 @@ final class SIPCall {
       reason = .strangeIdentity
     } else if lacksCodec {
       reason = .noCommonCodec
+    } else if isIncoming, !isAnswered, let found = cancelReason {
+      reason = found
     } else if let message = unsafe message, unsafe message.pointee.scode >= 300 {
       reason = unsafe .refused(
         code: Int(message.pointee.scode),

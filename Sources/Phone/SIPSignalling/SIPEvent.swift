@@ -21,6 +21,12 @@ public enum SIPEndReason: Equatable, Sendable, CustomStringConvertible {
   case strangeIdentity
   /// The far side knows nothing of the call any more, or is not there.
   case gone
+  /// The far side is at another address now, if it says at which.
+  case moved(to: String?)
+  /// Another phone of the user's has answered.
+  case answeredElsewhere
+  /// Another phone of the user's has declined.
+  case declinedElsewhere
   /// The connection failed.
   case failed(String)
 
@@ -39,6 +45,10 @@ public enum SIPEndReason: Equatable, Sendable, CustomStringConvertible {
     case .noCommonCodec: "no common codec"
     case .unreachable(let reason): "cannot reach the far side: \(reason)"
     case .strangeIdentity: "the far side's identity is not the one that it had before"
+    case .moved(let address?): "the far side has moved; call \(address) instead"
+    case .moved(nil): "the far side has moved, and does not say where"
+    case .answeredElsewhere: "answered elsewhere"
+    case .declinedElsewhere: "declined elsewhere"
     case .gone: "the far side is gone"
     case .failed(let reason): reason
     }
@@ -85,6 +95,8 @@ public enum SIPEvent: Equatable, Sendable {
   case established(SIPCallID)
   /// What the sides agreed on, at first and after each re-INVITE.
   case media(SIPCallID, NegotiatedMedia)
+  /// The far side pressed a key, and said so by INFO.
+  case digit(SIPCallID, String)
   /// A re-INVITE could not be sent, for the given reason: the far side was not notified of what has
   /// changed.
   case renegotiationFailed(SIPCallID, reason: String)

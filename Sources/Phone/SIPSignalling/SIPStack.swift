@@ -63,6 +63,10 @@ final class SIPStack {
       context
     )
     guard code == 0 else { throw Failure(code: code, transport: nil) }
+    unsafe sip_set_trace_handler(sip) { isSent, _, _, _, bytes, length, context in
+      guard !isSent, let bytes = unsafe bytes else { return }
+      unsafe SIPStack.from(context)?.lookEarly(bytes, length)
+    }
     for transport in transports {
       if transport == .tls, unsafe tls == nil { continue }
       let number = transport == .tls && port != 0 ? port &+ 1 : port
@@ -153,6 +157,22 @@ final class SIPStack {
   }
 
   @unsafe
+  private func lookEarly(_ bytes: UnsafePointer<UInt8>, _ length: Int) {
+    var callID = [CChar](repeating: 0, count: 256)
+    var found = [CChar](repeating: 0, count: 256)
+    let kind = unsafe re_look_early(bytes, length, &callID, callID.count, &found, found.count)
+    guard kind != RE_EARLY_NOTHING else { return }
+    let (name, text) = (String(cStringBytes: callID), String(cStringBytes: found))
+    agent.assumeIsolated { agent in
+      if kind == RE_EARLY_CANCEL {
+        agent.call(named: name)?.noteCancel(text)
+      } else {
+        agent.call(named: name)?.noteRedirection(to: text)
+      }
+    }
+  }
+
+  @unsafe
   private func received(_ message: UnsafePointer<sip_msg>?) {
     guard let message = unsafe message else { return }
     nonisolated(unsafe) let (stack, request) = unsafe (self, message)
@@ -165,7 +185,7 @@ final class SIPStack {
     if unsafe re_is_method(message, "OPTIONS") != 0 {
       // Of a call that is over, or that a program before this one had.
       let (tag, callID) = unsafe (String(message.pointee.to.tag), String(message.pointee.callid))
-      guard tag.isEmpty || agent.assumeIsolated({ $0.knows(callID) }) else {
+      guard tag.isEmpty || agent.assumeIsolated({ $0.call(named: callID) != nil }) else {
         unsafe refuse(message, 481, "Call/Transaction Does Not Exist")
         return true
       }

@@ -359,8 +359,9 @@ public actor UserAgent {
     calls[id.rawValue]?.ask()
   }
 
-  func knows(_ callID: String) -> Bool {
-    calls.values.contains { $0.callID == callID }
+  /// The call of a dialog.
+  func call(named callID: String) -> SIPCall? {
+    calls.values.first { $0.callID == callID }
   }
 
   private func makeCall(_ description: SessionDescription?) -> SIPCall {

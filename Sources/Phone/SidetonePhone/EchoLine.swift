@@ -118,7 +118,7 @@ public actor EchoLine {
       continuation.yield(.failed(reason))
     case .registration(let account, let state):
       continuation.yield(.registration(account, state))
-    case .listening, .ringing, .established, .accountStep:
+    case .listening, .ringing, .established, .digit, .accountStep:
       break
     }
   }

@@ -317,6 +317,8 @@ public actor Phone {
       await handle(.agreed(media), ofDialog: id)
     case .established(let id):
       await handle(.established, ofDialog: id)
+    case .digit(let id, let digit):
+      if let call = control.call(of: id) { continuation.yield(.pressed(call.uuid, key: digit)) }
     case .renegotiationFailed(let id, let reason):
       await handle(.renegotiationFailed(reason), ofDialog: id)
     case .ended(let id, let reason):

@@ -183,7 +183,7 @@ struct PhoneCall: Equatable, Sendable {
       let wasEstablished = establishedAt != nil
       return conclude(
         Ending(reason: text(of: reason), isClean: wasEstablished && reason == .remoteHangUp),
-        as: wasEstablished ? .remoteEnded : .unanswered
+        as: wasEstablished ? .remoteEnded : reason.callEndedReason
       )
     case .unreachable(let reason):
       // An answer shows that the far side was reached after all.
@@ -194,7 +194,9 @@ struct PhoneCall: Equatable, Sendable {
     case .encrypted(let encryption, let isLasting):
       return note(Encrypted(encryption: encryption, isLasting: isLasting))
     case .mediaReported(let statistics):
-      let isExpected = media?.mayReceive == true && !hold.isHeldByFarSide
+      // Early media may be silent for as long as the far side rings.
+      let isExpected =
+        establishedAt != nil && media?.mayReceive == true && !hold.isHeldByFarSide
       if let timeout = MediaTimeout(statistics, isExpected: isExpected) {
         return abandon(timeout.description)
       }

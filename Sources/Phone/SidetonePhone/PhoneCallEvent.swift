@@ -118,3 +118,15 @@ enum PhoneCallEffect: Equatable, Sendable {
   /// Close the port and forget the call.
   case release
 }
+
+extension SIPEndReason {
+  /// How the call system sees a call that ended before both sides could talk (R-rules of
+  /// `CXCallEndedReason`).
+  var callEndedReason: CXCallEndedReason {
+    switch self {
+    case .answeredElsewhere: .answeredElsewhere
+    case .declinedElsewhere: .declinedElsewhere
+    default: .unanswered
+    }
+  }
+}

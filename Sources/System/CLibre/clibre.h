@@ -24,6 +24,14 @@ static inline void re_copy_pl(const struct pl *text, char *buffer, size_t capaci
   buffer[length] = 0;
 }
 
+static inline struct mbuf *re_buffer_from(const uint8_t *bytes, size_t length) {
+  struct mbuf *buffer = mbuf_alloc(length ? length : 1);
+  if (!buffer) return NULL;
+  if (mbuf_write_mem(buffer, bytes, length)) return (struct mbuf *)mem_deref(buffer);
+  buffer->pos = 0;
+  return buffer;
+}
+
 /* The numeric host and the port of an address; 0 or an errno. */
 static inline int re_address_text(const struct sa *address, char *buffer, size_t capacity,
                                   uint16_t *port) {
@@ -90,7 +98,7 @@ static inline int re_name_client(struct dnsc **client) {
 }
 
 /* What this side takes (RFC 3261 section 20.5). */
-#define RE_METHODS "INVITE,ACK,BYE,CANCEL,OPTIONS"
+#define RE_METHODS "INVITE,ACK,BYE,CANCEL,OPTIONS,INFO"
 
 static inline const char *re_methods(void) { return RE_METHODS; }
 
@@ -99,22 +107,22 @@ static inline int re_invite(struct sipsess **session, struct sipsess_sock *socke
                             const char *routes[], uint32_t route_count, struct mbuf *offer,
                             sip_auth_h *credentials, sipsess_offer_h *offer_handler,
                             sipsess_answer_h *answer_handler, sipsess_progr_h *progress_handler,
-                            sipsess_estab_h *established_handler, sipsess_close_h *close_handler,
-                            void *arg) {
+                            sipsess_estab_h *established_handler, sipsess_info_h *info_handler,
+                            sipsess_close_h *close_handler, void *arg) {
   return sipsess_connect(session, socket, to, from_name, from, contact_user, routes, route_count,
                          "application/sdp", offer, credentials, arg, false,
                          offer_handler, answer_handler, progress_handler, established_handler,
-                         NULL, NULL, close_handler, arg, "Allow: " RE_METHODS "\r\n");
+                         info_handler, NULL, close_handler, arg, "Allow: " RE_METHODS "\r\n");
 }
 
 static inline int re_ring(struct sipsess **session, struct sipsess_sock *socket,
                           const struct sip_msg *message, const char *contact_user,
                           sip_auth_h *credentials, sipsess_offer_h *offer_handler, sipsess_answer_h *answer_handler,
-                          sipsess_estab_h *established_handler, sipsess_close_h *close_handler,
-                          void *arg) {
+                          sipsess_estab_h *established_handler, sipsess_info_h *info_handler,
+                          sipsess_close_h *close_handler, void *arg) {
   return sipsess_accept(session, socket, message, 180, "Ringing", contact_user, "application/sdp",
                         NULL, credentials, arg, false, offer_handler, answer_handler,
-                        established_handler, NULL, NULL, close_handler, arg, NULL);
+                        established_handler, info_handler, NULL, close_handler, arg, NULL);
 }
 
 /* Asks within a session's dialog whether the far side is still there (RFC 3261 section 11). */
@@ -122,6 +130,55 @@ static inline int re_ask(struct sip_request **request, struct sip *sip, struct s
                          sip_resp_h *response_handler, void *arg) {
   return sip_drequestf(request, sip, true, "OPTIONS", sipsess_dialog(session), 0, NULL, NULL,
                        response_handler, arg, "Content-Length: 0\r\n\r\n");
+}
+
+/* The DTMF digit in an INFO request, as telephones have sent them since before RFC 4733; 0 if there is none. */
+static inline char re_info_digit(const struct sip_msg *message) {
+  struct pl body, digit;
+  if (!message->mb) return 0;
+  body.p = (const char *)mbuf_buf(message->mb);
+  body.l = mbuf_get_left(message->mb);
+  if (msg_ctype_cmp(&message->ctyp, "application", "dtmf-relay")) {
+    if (re_regex(body.p, body.l, "Signal=[ ]*[0-9*#A-Da-d]1", NULL, &digit)) return 0;
+  } else if (msg_ctype_cmp(&message->ctyp, "application", "dtmf")) {
+    if (re_regex(body.p, body.l, "[0-9*#A-Da-d]1", &digit)) return 0;
+  } else {
+    return 0;
+  }
+  return digit.l == 1 ? digit.p[0] : 0;
+}
+
+/* What libre acts upon before it shows it. */
+enum re_early { RE_EARLY_NOTHING, RE_EARLY_CANCEL, RE_EARLY_REDIRECTION };
+
+/* Looks at a message that has come. Of a CANCEL, which libre takes care of itself, the `Reason` (RFC 3326) is written as `text`;
+   of a response of class 3xx to an INVITE, which libre would follow, where it leads (RFC 3261 section 8.1.3.4). */
+static inline enum re_early re_look_early(const uint8_t *bytes, size_t length, char *call_id,
+                                          size_t call_id_capacity, char *text,
+                                          size_t text_capacity) {
+  enum re_early kind = RE_EARLY_NOTHING;
+  struct sip_msg *message = NULL;
+  struct sip_addr contact;
+  if (length < 12 || (memcmp(bytes, "CANCEL ", 7) && memcmp(bytes, "SIP/2.0 3", 9))) return kind;
+  struct mbuf *buffer = re_buffer_from(bytes, length);
+  if (!buffer) return kind;
+  if (!sip_msg_decode(&message, buffer)) {
+    const struct sip_hdr *header =
+        sip_msg_hdr(message, message->req ? SIP_HDR_REASON : SIP_HDR_CONTACT);
+    re_copy_pl(&message->callid, call_id, call_id_capacity);
+    if (message->req && header) {
+      re_copy_pl(&header->val, text, text_capacity);
+      kind = RE_EARLY_CANCEL;
+    } else if (!message->req && !pl_strcmp(&message->cseq.met, "INVITE")) {
+      text[0] = 0;
+      if (header && !sip_addr_decode(&contact, &header->val))
+        re_copy_pl(&contact.auri, text, text_capacity);
+      kind = RE_EARLY_REDIRECTION;
+    }
+  }
+  mem_deref(message);
+  mem_deref(buffer);
+  return kind;
 }
 
 static inline int re_answer(struct sipsess *session, struct mbuf *description) {
@@ -390,14 +447,6 @@ static inline int re_remote_control_address(const struct sdp_media *media, char 
   sdp_media_raddr_rtcp(media, &address);
   if (!sa_isset(&address, SA_ALL)) return EADDRNOTAVAIL;
   return re_address_text(&address, buffer, capacity, port);
-}
-
-static inline struct mbuf *re_buffer_from(const uint8_t *bytes, size_t length) {
-  struct mbuf *buffer = mbuf_alloc(length ? length : 1);
-  if (!buffer) return NULL;
-  if (mbuf_write_mem(buffer, bytes, length)) return (struct mbuf *)mem_deref(buffer);
-  buffer->pos = 0;
-  return buffer;
 }
 
 typedef bool(re_address_handler)(const char *host, int is_loopback, void *arg);

@@ -1,0 +1,74 @@
+import Foundation
+import Testing
+
+/// What other telephones and networks do to a call, as SIPp (Debian's sip-tester) plays it.
+@Suite(.serialized)
+struct ScenarioTests {
+  private static let sipp = Bench.find("sipp")
+
+  /// Starts one call of a scenario of Tests/Servers.
+  private func play(
+    _ scenario: String,
+    at port: Int,
+    to target: Int? = nil,
+    options: [String] = []
+  ) throws -> ProgramRun {
+    let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+      .appendingPathComponent("../Servers/\(scenario).xml").standardized.path
+    return try ProgramRun(
+      #require(Self.sipp),
+      [
+        "-sf", file, "-m", "1", "-i", "127.0.0.1", "-p", "\(port)", "-nostdin", "-timeout", "30",
+        "-timeout_error", "-mi", "127.0.0.1", "-mp", "\(Bench.port())",
+      ] + options + (target.map { ["127.0.0.1:\($0)"] } ?? [])
+    )
+  }
+
+  /// It echoes what it hears until it answers, and is silent after that for want of time.
+  @Test func voiceBeforeTheAnswerIsHeard() throws {
+    guard Self.sipp != nil else { return Bench.skip("sip-tester") }
+    let port = Bench.port()
+    let peer = try play("early-media", at: port, options: ["-rtp_echo"])
+    let folder = try Bench.folder()
+    let said = folder.appendingPathComponent("said.wav")
+    let heard = folder.appendingPathComponent("heard.wav")
+    try Bench.speak(Bench.aliceText, voice: "en", to: said)
+    let caller = try Bench.run([
+      "call", "sip:bob@127.0.0.1:\(port);transport=udp", "--listen", "127.0.0.1:0", "--duration",
+      "0.5", "--json", "--capture", "file:\(said.path)", "--playback", "file:\(heard.path)",
+    ])
+    #expect(caller.waitForExit() == 0, "\(caller.output)")
+    // What was said is over when it answers.
+    #expect(try Bench.carries(said, in: heard))
+    #expect(caller.printed("\"encrypted\":false"))
+    #expect(peer.waitForExit() == 0, "\(peer.output)")
+  }
+
+  @Test func calleeWhoHasMovedIsNamed() throws {
+    guard Self.sipp != nil else { return Bench.skip("sip-tester") }
+    let port = Bench.port()
+    let peer = try play("moved", at: port)
+    let caller = try Bench.run([
+      "call", "sip:bob@127.0.0.1:\(port);transport=udp", "--listen", "127.0.0.1:0", "--json",
+      "--headset", "null",
+    ])
+    #expect(caller.waitForExit() == 1)
+    #expect(caller.printed("call sip:carol@example.org instead"), "\(caller.output)")
+    #expect(peer.waitForExit() == 0, "\(peer.output)")
+  }
+
+  @Test func digitsByInfoAreTold() throws {
+    guard Self.sipp != nil else { return Bench.skip("sip-tester") }
+    let port = Bench.port()
+    let listener = try Bench.run([
+      "listen", "--answer", "--once", "--json", "--listen", "127.0.0.1:\(port)", "--headset",
+      "null",
+    ])
+    #expect(listener.wait(for: "registered"))
+    let peer = try play("digits-by-info", at: Bench.port(), to: port)
+    #expect(peer.waitForExit() == 0, "\(peer.output)")
+    #expect(listener.waitForExit() == 0, "\(listener.output)")
+    let keys = listener.output.matches(of: /"key":"(.)"/).map { String($0.1) }
+    #expect(keys == ["7", "#"])
+  }
+}
