@@ -31,6 +31,16 @@ struct NamespaceTests {
       for name in names { _ = try? run(["netns", "delete", name]) }
     }
 
+    /// Gives a host another address in place of the one it has.
+    func move(_ host: Int, to number: Int) throws {
+      let cable = "\(names[host].replacing("st", with: "v"))"
+      let before = "10.77.0.\(host + 1)/24"
+      let isMoved =
+        try run(["-n", names[host], "addr", "del", before, "dev", cable])
+        && run(["-n", names[host], "addr", "add", "10.77.0.\(number)/24", "dev", cable])
+      #expect(isMoved)
+    }
+
     private func run(_ arguments: [String]) throws -> Bool {
       try ProgramRun(ip, arguments).waitForExit() == 0
     }
@@ -74,6 +84,42 @@ struct NamespaceTests {
     // `ip netns exec` replaces itself by the program, so the signal reaches that.
     second.signal(SIGKILL)
     #expect(listener.wait(for: "the far side is gone", seconds: 10))
+    listener.signal(SIGTERM)
+    _ = listener.waitForExit()
+  }
+
+  /// The caller gets another address in the middle of a sentence: both go on hearing each other.
+  @Test func callGoesOnFromAnotherAddress() throws {
+    guard let ip = Bench.ip, let hosts = try Hosts(ip) else {
+      return Bench.skip("iproute2, run as root")
+    }
+    let folder = try Bench.folder()
+    let said = folder.appendingPathComponent("said.wav")
+    let heard = ["a", "b"].map { folder.appendingPathComponent("heard-\($0).wav") }
+    let text = [String](repeating: Bench.aliceText, count: 3).joined(separator: " ")
+    try Bench.speak(text, voice: "en", to: said)
+    let listener = try hosts.start(
+      on: 1,
+      [
+        "listen", "--answer", "--json", "--capture", "file:\(said.path)", "--playback",
+        "file:\(heard[1].path)",
+      ]
+    )
+    #expect(listener.wait(for: "10.77.0.2:5060"))
+    let caller = try hosts.start(
+      on: 0,
+      [
+        "call", "sip:bob@10.77.0.2", "--json", "--duration", "15", "--capture",
+        "file:\(said.path)", "--playback", "file:\(heard[0].path)",
+      ]
+    )
+    #expect(caller.wait(for: "\"seconds\":3"), "\(caller.output)")
+    try hosts.move(0, to: 9)
+    #expect(caller.waitForExit() == 0, "\(caller.output)")
+    // The goodbye comes from an address that is not the call's: the closed port says it.
+    #expect(listener.wait(for: "\"ended\"", seconds: 10))
+    #expect(try Bench.carries(said, in: heard[0]))
+    #expect(try Bench.carries(said, in: heard[1]))
     listener.signal(SIGTERM)
     _ = listener.waitForExit()
   }

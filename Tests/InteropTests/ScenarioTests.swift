@@ -24,7 +24,7 @@ struct ScenarioTests {
     )
   }
 
-  /// It echoes what it hears until it answers, and is silent after that for want of time.
+  /// It echoes what it hears; it answers when the sentence is over.
   @Test func voiceBeforeTheAnswerIsHeard() throws {
     guard Self.sipp != nil else { return Bench.skip("sip-tester") }
     let port = Bench.port()
@@ -38,7 +38,7 @@ struct ScenarioTests {
       "0.5", "--json", "--capture", "file:\(said.path)", "--playback", "file:\(heard.path)",
     ])
     #expect(caller.waitForExit() == 0, "\(caller.output)")
-    // What was said is over when it answers.
+    // The sentence is over before it answers.
     #expect(try Bench.carries(said, in: heard))
     #expect(caller.printed("\"encrypted\":false"))
     #expect(peer.waitForExit() == 0, "\(peer.output)")

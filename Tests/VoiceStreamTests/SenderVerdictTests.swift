@@ -81,4 +81,20 @@ struct SenderVerdictTests {
     #expect(Self.judge(&stream, voice, from: .agreed) == .accept)
     #expect(Self.judge(&stream, voice, from: .foreign) == .refuse)
   }
+
+  // A network was changed: the newest packet shows where the far side is, an older one does not.
+  @Test func aFarSideWithKeysIsFollowedToItsNewAddress() throws {
+    var configuration = StreamConfiguration.opus(ssrc: 1, seed: 2)
+    configuration.isAuthenticated = true
+    var stream = try VoiceStream(configuration)
+    // One that never sent from where it is sent to may have two ports.
+    #expect(Self.judge(&stream, Self.datagram(sequence: 10), from: .foreign) == .accept)
+    #expect(Self.judge(&stream, Self.datagram(sequence: 11), from: .foreign) == .accept)
+    #expect(Self.judge(&stream, Self.datagram(sequence: 12), from: .agreed) == .accept)
+    #expect(Self.judge(&stream, Self.datagram(sequence: 14), from: .foreign) == .acceptAndFollow)
+    #expect(Self.judge(&stream, Self.datagram(sequence: 13), from: .foreign) == .accept)
+    #expect(Self.judge(&stream, Self.datagram(sequence: 14), from: .foreign) == .accept)
+    let report = ByteBuffer((0..<8).map { $0 == 0 ? 0x80 : $0 == 1 ? 201 : 0 })
+    #expect(stream.judge(report, length: 8, from: .foreign) == .accept)
+  }
 }

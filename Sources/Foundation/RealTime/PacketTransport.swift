@@ -51,6 +51,10 @@ public protocol PacketTransport: ~Copyable, SendableMetatype {
   @_noAllocation @_noLocks
   mutating func admitLastSource()
 
+  /// Sends to where the last datagram came from, and takes that for the agreed host.
+  @_noAllocation @_noLocks
+  mutating func followLastSource()
+
   /// Takes only the agreed host for the far side's.
   @_noAllocation @_noLocks
   mutating func forgetAdmitted()

@@ -172,6 +172,13 @@ public struct MediaSocket: PacketTransport, ~Copyable {
     admitted = lastSource
   }
 
+  /// Sends to where the last datagram came from, and takes that for the agreed host and port.
+  @_noAllocation @_noLocks
+  public mutating func followLastSource() {
+    remote = lastSource
+    remoteControl = lastSource
+  }
+
   /// Takes only the agreed host for the far side's.
   @_noAllocation @_noLocks
   public mutating func forgetAdmitted() {

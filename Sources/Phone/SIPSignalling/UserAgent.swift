@@ -131,7 +131,7 @@ public actor UserAgent {
     }
   }
 
-  private static let addressPause = Duration.seconds(3)
+  private static let addressPause = Duration.seconds(1)
 
   private static func error(_ failure: SIPStack.Failure, at host: String) -> SIPError {
     let text = SIPError.text(failure.code)
@@ -168,7 +168,7 @@ public actor UserAgent {
     // What a call came over stays for what the call has to say.
     for stack in stacks where !hosts.contains(stack.host) && !isInUse(stack) { stack.release() }
     stacks.removeAll { !hosts.contains($0.host) && !isInUse($0) }
-    // An address that is not ready yet is tried again in three seconds.
+    // An address that is not ready yet is tried again a second later.
     for host in hosts where !stacks.contains(where: { $0.host == host }) { try? listen(at: host) }
     if stacks.map(\.host) != before { continuation.yield(.listening(at: stacks.map(\.address))) }
   }

@@ -6,10 +6,15 @@ public import VoiceEngine
 
 /// What a configuration means for the media of one call.
 extension PhoneConfiguration {
-  /// A socket for RTP at a numeric address of this machine.
+  /// A socket for RTP that is offered at a numeric address of this machine.
+  ///
+  /// Unless that is wished for it is bound to no address: packets leave by the way that there
+  /// is, so that the voice goes on when the machine gets another address.
   func openSocket(at host: String, _ policy: MediaLeg.PortPolicy) throws -> MediaSocket {
-    guard let address = SocketAddress(host: host, port: mediaPort),
-      let other = SocketAddress(host: host, port: 0)
+    let any = host.contains(":") ? "::" : "0.0.0.0"
+    let own = bindsMediaToHost ? host : any
+    guard let address = SocketAddress(host: own, port: mediaPort),
+      let other = SocketAddress(host: own, port: 0)
     else {
       throw PhoneError("no local address")
     }

@@ -17,6 +17,9 @@ public struct PhoneConfiguration: Equatable, Sendable {
   public var mediaPort: UInt16 = 0
   /// The accounts to register, the default one first.
   public var accounts: [SIPAccount] = []
+  /// True to send and take RTP at the address of the call alone, for a machine that has several in
+  /// one network; a call does not follow the machine to another network then.
+  public var bindsMediaToHost = false
   /// Whether calls are encrypted.
   public var security = SecurityPolicy.preferred
   /// The codecs to offer, best first.

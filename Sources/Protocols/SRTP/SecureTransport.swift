@@ -104,6 +104,9 @@ public struct SecureTransport<Path: PacketTransport & ~Copyable>: PacketTranspor
   /// Takes the host that the last datagram came from for the far side's as well.
   public mutating func admitLastSource() { path.admitLastSource() }
 
+  /// Sends to where the last datagram came from.
+  public mutating func followLastSource() { path.followLastSource() }
+
   /// Takes only the agreed host for the far side's.
   public mutating func forgetAdmitted() { path.forgetAdmitted() }
 }

@@ -399,6 +399,7 @@ struct CallOptions: ParsableArguments {
     }
     let listen = listen.flatMap { Self.split($0) }
     configuration.hosts = listen?.host.map { [$0] } ?? []
+    configuration.bindsMediaToHost = listen?.host != nil
     configuration.port = listen?.port ?? defaultPort
     configuration.mediaPort = rtpPort
     configuration.user = user

@@ -151,6 +151,9 @@ package final class StreamBox<Transport: PacketTransport & ~Copyable> {
     case .acceptAndAdmit:
       transport.admitLastSource()
       return true
+    case .acceptAndFollow:
+      transport.followLastSource()
+      return true
     case .acceptAgreedAlone:
       transport.forgetAdmitted()
       return true

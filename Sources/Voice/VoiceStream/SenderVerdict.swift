@@ -4,6 +4,8 @@ package enum SenderVerdict: Equatable, Sendable, BitwiseCopyable {
   case accept
   /// Take it in, and admit its host beside the agreed one.
   case acceptAndAdmit
+  /// Take it in, and send to where it came from: the far side has moved.
+  case acceptAndFollow
   /// Take it in, and admit no host but the agreed one any more.
   case acceptAgreedAlone
   /// Drop it.

@@ -30,6 +30,8 @@ package struct VoiceStream: ~Copyable {
   private var admission: SourceValidator
   /// Whether a host beside the agreed one was admitted.
   private var hasAdmittedHost = false
+  /// True once the far side was heard from where it is sent to (symmetric RTP, RFC 4961).
+  private var isSymmetric = false
   private var reception: ReceptionStatistics
   private var arrivals = LossMap()
   private var control: RTCPSession
@@ -162,7 +164,8 @@ package struct VoiceStream: ~Copyable {
   /// A far side may send from another host or port than it described (symmetric RTP, RFC 4961): the
   /// first one with the agreed codec is admitted. It gives way once packets come from the agreed
   /// one. Which of the sources is played is decided by `SourceValidator`. Packets with the far
-  /// side's keys are its own, wherever they come from.
+  /// side's keys are its own, wherever they come from: one that is newer than all before it shows
+  /// where the far side is now, which may be another network.
   @_noAllocation @_noLocks
   package mutating func judge(
     _ datagram: borrowing ByteBuffer,
@@ -171,6 +174,7 @@ package struct VoiceStream: ~Copyable {
   ) -> SenderVerdict {
     switch origin {
     case .agreed:
+      isSymmetric = true
       guard hasAdmittedHost, isVoice(datagram, length: length) else { return .accept }
       hasAdmittedHost = false
       admission = SourceValidator(areAuthentic: configuration.isAuthenticated)
@@ -179,12 +183,25 @@ package struct VoiceStream: ~Copyable {
       return .accept
     case .foreign:
       // Its keys show who it is, wherever it is.
-      if configuration.isAuthenticated { return .accept }
+      if configuration.isAuthenticated {
+        return isSymmetric && isNewest(datagram, length: length) ? .acceptAndFollow : .accept
+      }
       if case .some = admission.ssrc { return .refuse }
       guard isVoice(datagram, length: length) else { return .refuse }
       hasAdmittedHost = true
       return .acceptAndAdmit
     }
+  }
+
+  // True if the datagram is RTP of the source that is heard, and newer than all that has come.
+  @_noAllocation @_noLocks
+  private func isNewest(_ datagram: borrowing ByteBuffer, length: Int) -> Bool {
+    guard !RTCPPacketType.isRTCP(secondByte: datagram[1]),
+      let packet = RTPPacket(parsing: datagram, length: length),
+      packet.header.ssrc == admission.ssrc
+    else { return false }
+    let newest = UInt16(truncatingIfNeeded: reception.highestSequence)
+    return Int16(bitPattern: packet.header.sequenceNumber &- newest) > 0
   }
 
   // True if the datagram is RTP of the agreed payload type.

@@ -32,6 +32,9 @@ package struct SimulatedTransport: PacketTransport, ~Copyable {
   /// Does nothing: there is one sender only.
   package mutating func admitLastSource() {}
 
+  /// Does nothing: nobody moves.
+  package mutating func followLastSource() {}
+
   /// Does nothing: no other address was admitted.
   package mutating func forgetAdmitted() {}
 
