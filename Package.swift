@@ -231,8 +231,8 @@ let package = Package(
       "SidetonePhone",
       [
         "MediaCore", "RealTime", "RTP", "ALSAAudio", "AudioRouting", "CallKit", "CallStore",
-        "CallSecurity", "AVFAudio", "EchoServer", "SIPSignalling", "SpeechDSP", "SRTP",
-        "UDPTransport", "VoiceEngine",
+        "CallSecurity", "AVFAudio", "DesktopServices", "EchoServer", "SIPSignalling", "SpeechDSP",
+        "SRTP", "UDPTransport", "VoiceEngine",
       ]
     ),
 

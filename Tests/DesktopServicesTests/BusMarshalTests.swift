@@ -22,12 +22,19 @@ struct BusMarshalTests {
       .byte(0), .byte(255), .strings([]), .strings(["a", "", "b"]), .dictionary([:]),
       .dictionary(["a": .string("x"), "b": .uint32(7), "c": .strings(["y"]), "": .bool(true)]),
       .dictionaries([]), .dictionaries([["a": .byte(1)], [:], ["b": .int64(-5)]]),
+      .bytes([]), .bytes([0, 255]), .structure([.string("x"), .bytes([1]), .bool(true)]),
       .dictionary(["inner": .dictionary(["deep": .dictionaries([["x": .bool(false)]])])]),
     ] as [BusValue]
   )
   func valueComesThroughAsItWas(value: BusValue) throws {
     #expect(try through([value]) == [value])
     #expect(value.signature.isEmpty == false)
+  }
+
+  @Test func pathsAndTextsAreReadAsTheirKinds() throws {
+    #expect(try through([.path("/a/b")]) == [.string("/a/b")])
+    #expect(try through([.paths(["/a", "/b"])]) == [.strings(["/a", "/b"])])
+    #expect(try through([.texts(["a": "x"])]) == [.dictionary(["a": .string("x")])])
   }
 
   @Test func severalValuesKeepTheirOrder() throws {

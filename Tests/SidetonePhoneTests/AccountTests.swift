@@ -13,7 +13,7 @@ struct AccountTests {
   private var book: AccountBook {
     AccountBook(
       file: folder.appendingPathComponent("config/accounts.json"),
-      passwords: PasswordStore(in: folder.appendingPathComponent("data"))
+      passwords: PasswordStore(in: folder.appendingPathComponent("data"), keyring: nil)
     )
   }
 

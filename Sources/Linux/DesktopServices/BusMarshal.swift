@@ -52,6 +52,29 @@ enum BusMarshal {
       unsafe within(code("a"), "a{sv}", &iterator) { inner in
         for entries in list { unsafe append(.dictionary(entries), &inner) }
       }
+    case .path(let path):
+      unsafe append(path, as: "o", &iterator)
+    case .paths(let paths):
+      unsafe within(code("a"), "o", &iterator) { list in
+        for path in paths { unsafe append(path, as: "o", &list) }
+      }
+    case .bytes(let bytes):
+      unsafe within(code("a"), "y", &iterator) { list in
+        for byte in bytes { unsafe append(.byte(byte), &list) }
+      }
+    case .texts(let entries):
+      unsafe within(code("a"), "{ss}", &iterator) { list in
+        for (key, value) in entries.sorted(by: { $0.key < $1.key }) {
+          unsafe within(code("e"), nil, &list) { entry in
+            unsafe append(key, &entry)
+            unsafe append(value, &entry)
+          }
+        }
+      }
+    case .structure(let fields):
+      unsafe within(code("r"), nil, &iterator) { inner in
+        for field in fields { unsafe append(field, &inner) }
+      }
     case .variant(let held):
       unsafe within(code("v"), held.signature, &iterator) { unsafe append(held, &$0) }
     case .other:
@@ -60,11 +83,15 @@ enum BusMarshal {
   }
 
   // The bus takes UTF-8 without zeros.
-  private static func append(_ text: String, _ iterator: inout DBusMessageIter) {
+  private static func append(
+    _ text: String,
+    as type: Character = "s",
+    _ iterator: inout DBusMessageIter
+  ) {
     let plain = text.contains("\0") ? text.replacing("\0", with: "") : text
     unsafe plain.withCString { pointer in
       var pointer: UnsafePointer<CChar>? = unsafe pointer
-      _ = unsafe dbus_message_iter_append_basic(&iterator, code("s"), &pointer)
+      _ = unsafe dbus_message_iter_append_basic(&iterator, code(type), &pointer)
     }
   }
 
@@ -128,6 +155,8 @@ enum BusMarshal {
       var number: UInt8 = 0
       unsafe dbus_message_iter_get_basic(&iterator, &number)
       return .byte(number)
+    case code("r"):
+      return unsafe .structure(within(&iterator))
     case code("v"):
       return unsafe within(&iterator).first ?? .other
     case code("a"):
@@ -157,10 +186,17 @@ enum BusMarshal {
         }
       )
     }
+    if type == code("y") {
+      return .bytes(
+        unsafe values(&inner).compactMap { value in
+          if case .byte(let byte) = value { byte } else { nil }
+        }
+      )
+    }
     let texts = unsafe values(&inner).compactMap { value in
       if case .string(let text) = value { text } else { nil }
     }
-    return type == code("s") ? .strings(texts) : .other
+    return type == code("s") || type == code("o") ? .strings(texts) : .other
   }
 
   private static func within(_ iterator: inout DBusMessageIter) -> [BusValue] {

@@ -21,6 +21,16 @@ package indirect enum BusValue: Equatable, Sendable {
   case dictionary([String: BusValue])
   /// `aa{sv}`.
   case dictionaries([[String: BusValue]])
+  /// `o`, for sending: read as `string`.
+  case path(String)
+  /// `ao`, for sending: read as `strings`.
+  case paths([String])
+  /// `ay`.
+  case bytes([UInt8])
+  /// `a{ss}`, for sending: read as `dictionary`.
+  case texts([String: String])
+  /// A structure of such values.
+  case structure([BusValue])
   /// `v`, for sending: what comes in one is read as what it holds.
   case variant(BusValue)
   /// Something else.
@@ -38,6 +48,11 @@ package indirect enum BusValue: Equatable, Sendable {
     case .strings: "as"
     case .dictionary: "a{sv}"
     case .dictionaries: "aa{sv}"
+    case .path: "o"
+    case .paths: "ao"
+    case .bytes: "ay"
+    case .texts: "a{ss}"
+    case .structure(let fields): "(\(fields.map(\.signature).joined()))"
     case .variant: "v"
     }
   }

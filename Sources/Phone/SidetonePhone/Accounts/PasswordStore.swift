@@ -1,4 +1,5 @@
 import CallSecurity
+import DesktopServices
 import Foundation
 
 /// The passwords of accounts: in the desktop's keyring if there is one, or else in a file that only
@@ -7,10 +8,10 @@ import Foundation
 /// **Thread safety:** a value; every method may be called from any thread, and blocks.
 struct PasswordStore: Sendable {
   private let file: PrivateFile
-  private let keyring: (any Keyring)?
+  private let keyring: SecretService?
 
   /// The passwords in a folder, and in the keyring of this session.
-  init(in folder: URL, keyring: (any Keyring)? = nil) {
+  init(in folder: URL, keyring: SecretService? = SecretService()) {
     file = PrivateFile("passwords.json", in: folder)
     self.keyring = keyring
   }
@@ -19,7 +20,7 @@ struct PasswordStore: Sendable {
   ///
   /// Throws an `IdentityError` if the file is readable by others, or cannot be read.
   func password(of address: String) throws -> String? {
-    if let found = keyring?.secret(of: address) { return found }
+    if let found = keyring?.secret(with: Self.attributes(address)) { return found }
     return try passwords()[address]
   }
 
@@ -27,7 +28,8 @@ struct PasswordStore: Sendable {
   ///
   /// Throws an `IdentityError` if it can be kept nowhere.
   func set(_ password: String, of address: String) throws -> String {
-    if let keyring, keyring.set(password, of: address) {
+    let label = "Sidetone: \(address)"
+    if let keyring, keyring.set(password, label: label, attributes: Self.attributes(address)) {
       try change { $0[address] = nil }
       return "in the desktop's keyring"
     }
@@ -39,8 +41,13 @@ struct PasswordStore: Sendable {
   ///
   /// Throws an `IdentityError` if the file cannot be written.
   func remove(_ address: String) throws {
-    keyring?.remove(address)
+    keyring?.remove(with: Self.attributes(address))
     try change { $0[address] = nil }
+  }
+
+  // What the keyring finds it by.
+  private static func attributes(_ address: String) -> [String: String] {
+    ["xdg:schema": "org.sidetone.Account", "account": address]
   }
 
   private func passwords() throws(IdentityError) -> [String: String] {
@@ -67,14 +74,4 @@ struct PasswordStore: Sendable {
       }
     }
   }
-}
-
-/// Where a desktop keeps its user's secrets.
-protocol Keyring: Sendable {
-  /// The secret of an account; nil if there is none, or the user keeps it closed.
-  func secret(of address: String) -> String?
-  /// Keeps a secret; false if it cannot.
-  func set(_ secret: String, of address: String) -> Bool
-  /// Forgets a secret.
-  func remove(_ address: String)
 }
