@@ -24,7 +24,7 @@ final class SIPCall {
   private unowned let agent: UserAgent
   private var session: OpaquePointer?
   /// The question whether the far side is still there.
-  private var question: OpaquePointer?
+  private let question = LibreSlot()
   private var description: SessionDescription?
   private var remoteOffer: UnsafeMutablePointer<mbuf>?
   private var isIncoming = false
@@ -51,7 +51,7 @@ final class SIPCall {
 
   deinit {
     // Releasing an open session sends BYE or CANCEL; libre keeps it until that is done.
-    _ = unsafe mem_deref(UnsafeMutableRawPointer(question))
+    question.clear()
     _ = unsafe mem_deref(UnsafeMutableRawPointer(session))
     _ = unsafe mem_deref(remoteOffer)
   }
@@ -126,6 +126,8 @@ final class SIPCall {
   ) -> CInt {
     guard let offer = unsafe description?.encode(asOffer: true) else { return ENOMEM }
     defer { _ = unsafe mem_deref(offer) }
+    let credentials = unsafe account?.makeCredentials()
+    defer { _ = unsafe mem_deref(credentials) }
     var texts = unsafe routes.map { unsafe UnsafePointer(strdup($0)) }
     defer { unsafe texts.forEach { unsafe free(UnsafeMutablePointer(mutating: $0)) } }
     return sending {
@@ -139,7 +141,7 @@ final class SIPCall {
         &texts,
         UInt32(routes.count),
         offer,
-        { unsafe SIPCall.from($3)?.account?.give($0, $1) ?? EACCES },
+        credentials,
         { unsafe SIPCall.from($2)?.gotOffer($0, $1) ?? EPROTO },
         { unsafe SIPCall.from($1)?.gotAnswer($0) ?? EPROTO },
         { unsafe SIPCall.from($1)?.gotProgress($0) },
@@ -159,12 +161,14 @@ final class SIPCall {
     if let body = unsafe body, unsafe mbuf_get_left(body) > 0 {
       unsafe remoteOffer = re_buffer_from(mbuf_buf(body), mbuf_get_left(body))
     }
+    let credentials = unsafe account?.makeCredentials()
+    defer { _ = unsafe mem_deref(credentials) }
     return unsafe re_ring(
       &session,
       socket,
       message,
       user,
-      { unsafe SIPCall.from($3)?.account?.give($0, $1) ?? EACCES },
+      credentials,
       { unsafe SIPCall.from($2)?.gotOffer($0, $1) ?? EPROTO },
       { unsafe SIPCall.from($1)?.gotAnswer($0) ?? EPROTO },
       { unsafe SIPCall.from($1)?.gotEstablished($0) },
@@ -250,10 +254,10 @@ final class SIPCall {
   ///
   /// A server on the way answers for a far side that has gone (RFC 3261 section 12.2.1.2).
   func ask() {
-    guard isEstablished, unsafe question == nil, let stack else { return }
+    guard isEstablished, question.isEmpty, let stack else { return }
     _ = sending {
       unsafe re_ask(
-        &question,
+        question.place,
         stack.sip,
         session,
         { unsafe SIPCall.from($2)?.gotStatus($0, $1) },
@@ -266,7 +270,6 @@ final class SIPCall {
   private func gotStatus(_ code: CInt, _ message: UnsafePointer<sip_msg>?) {
     let status = unsafe message.map { unsafe Int($0.pointee.scode) } ?? 0
     guard code != 0 || status >= 200 else { return }
-    unsafe question = nil
     guard [404, 410, 477, 480, 481, 502, 503].contains(status) else { return }
     withExtendedLifetime(self) {
       close()
@@ -275,7 +278,7 @@ final class SIPCall {
   }
 
   private func close() {
-    unsafe question = OpaquePointer(mem_deref(UnsafeMutableRawPointer(question)))
+    question.clear()
     // Without a connection that is as expected, the goodbye is still tried.
     let goodbye = { [self] in
       unsafe session = OpaquePointer(mem_deref(UnsafeMutableRawPointer(session)))

@@ -97,6 +97,36 @@ static inline int re_name_client(struct dnsc **client) {
   return count ? dnsc_alloc(client, NULL, servers, count) : ENOENT;
 }
 
+/* What a session authenticates with, in libre's memory: the session outlives the call that made it, until its goodbye is
+   answered. */
+struct re_credentials {
+  char *login;
+  char *password;
+};
+
+static inline void re_credentials_free(void *arg) {
+  struct re_credentials *credentials = (struct re_credentials *)arg;
+  mem_deref(credentials->login);
+  mem_deref(credentials->password);
+}
+
+static inline struct re_credentials *re_credentials_alloc(const char *login, const char *password) {
+  struct re_credentials *credentials =
+      (struct re_credentials *)mem_zalloc(sizeof *credentials, re_credentials_free);
+  if (!credentials) return NULL;
+  if (str_dup(&credentials->login, login) || str_dup(&credentials->password, password))
+    return (struct re_credentials *)mem_deref(credentials);
+  return credentials;
+}
+
+static inline int re_give_credentials(char **login, char **password, const char *realm, void *arg) {
+  const struct re_credentials *credentials = (const struct re_credentials *)arg;
+  (void)realm;
+  if (!credentials) return EACCES;
+  int code = str_dup(login, credentials->login);
+  return code ? code : str_dup(password, credentials->password);
+}
+
 /* What this side takes (RFC 3261 section 20.5). */
 #define RE_METHODS "INVITE,ACK,BYE,CANCEL,OPTIONS,INFO"
 
@@ -105,23 +135,24 @@ static inline const char *re_methods(void) { return RE_METHODS; }
 static inline int re_invite(struct sipsess **session, struct sipsess_sock *socket, const char *to,
                             const char *from_name, const char *from, const char *contact_user,
                             const char *routes[], uint32_t route_count, struct mbuf *offer,
-                            sip_auth_h *credentials, sipsess_offer_h *offer_handler,
+                            struct re_credentials *credentials, sipsess_offer_h *offer_handler,
                             sipsess_answer_h *answer_handler, sipsess_progr_h *progress_handler,
                             sipsess_estab_h *established_handler, sipsess_info_h *info_handler,
                             sipsess_close_h *close_handler, void *arg) {
   return sipsess_connect(session, socket, to, from_name, from, contact_user, routes, route_count,
-                         "application/sdp", offer, credentials, arg, false,
+                         "application/sdp", offer, re_give_credentials, credentials,
+                         credentials != NULL,
                          offer_handler, answer_handler, progress_handler, established_handler,
                          info_handler, NULL, close_handler, arg, "Allow: " RE_METHODS "\r\n");
 }
 
 static inline int re_ring(struct sipsess **session, struct sipsess_sock *socket,
                           const struct sip_msg *message, const char *contact_user,
-                          sip_auth_h *credentials, sipsess_offer_h *offer_handler, sipsess_answer_h *answer_handler,
+                          struct re_credentials *credentials, sipsess_offer_h *offer_handler, sipsess_answer_h *answer_handler,
                           sipsess_estab_h *established_handler, sipsess_info_h *info_handler,
                           sipsess_close_h *close_handler, void *arg) {
   return sipsess_accept(session, socket, message, 180, "Ringing", contact_user, "application/sdp",
-                        NULL, credentials, arg, false, offer_handler, answer_handler,
+                        NULL, re_give_credentials, credentials, credentials != NULL, offer_handler, answer_handler,
                         established_handler, info_handler, NULL, close_handler, arg, NULL);
 }
 

@@ -24,7 +24,7 @@ final class AccountLine {
   private let identity: Identity
   private var tls: OpaquePointer?
   private var registration: Registration
-  private var request: OpaquePointer?
+  private let request = LibreSlot()
   private var authentication: OpaquePointer?
   private var sequence: UInt32 = 0
   /// What stays the same in all REGISTER requests (RFC 3261 section 10.2.4).
@@ -115,7 +115,7 @@ final class AccountLine {
     search?.cancel()
     keepalive?.cancel()
     handle(.stopped)
-    if unsafe request == nil { hasLeft = true }
+    if request.isEmpty { hasLeft = true }
   }
 
   /// Closes at once.
@@ -205,7 +205,7 @@ final class AccountLine {
   }
 
   private func cancelRequest() {
-    unsafe request = OpaquePointer(mem_deref(UnsafeMutableRawPointer(request)))
+    request.clear()
   }
 
   private func send(seconds: Int) {
@@ -225,7 +225,7 @@ final class AccountLine {
     }
     sequence += 1
     let code = unsafe re_register(
-      &request,
+      request.place,
       stack.sip,
       "sip:\(SIPAddress.literal(account.domain))",
       server.route,
@@ -271,12 +271,10 @@ final class AccountLine {
 
   private func received(_ code: CInt, _ message: UnsafePointer<sip_msg>?) {
     guard code == 0, let message = unsafe message else {
-      unsafe request = nil
       return unanswered(code)
     }
     let status = unsafe Int(message.pointee.scode)
     guard status >= 200 else { return }
-    unsafe request = nil
     let phrase = unsafe String(message.pointee.reason)
     note("\(status) \(phrase)")
     if [401, 407].contains(status), unsafe sip_auth_authenticate(authentication, message) == 0 {
@@ -335,6 +333,12 @@ final class AccountLine {
 }
 
 extension SIPAccount {
+  /// The credentials in libre's memory, for a session; the caller releases them.
+  @unsafe
+  func makeCredentials() -> UnsafeMutablePointer<re_credentials>? {
+    unsafe re_credentials_alloc(login, password)
+  }
+
   /// Gives the credentials to libre, which releases them.
   @unsafe
   func give(

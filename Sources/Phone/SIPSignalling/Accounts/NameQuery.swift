@@ -8,7 +8,7 @@ import Glibc
 /// libre holds an unretained pointer to it, which ends with the answer or with `cancel`.
 @safe
 final class NameQuery {
-  private var query: OpaquePointer?
+  private let query = LibreSlot()
   private var completion: (([re_location]) -> Void)?
   private let type: UInt16
 
@@ -31,7 +31,7 @@ final class NameQuery {
       unsafe client == nil
       ? ENOENT
       : dnsc_query(
-        &query,
+        query.place,
         client,
         name,
         self.type,
@@ -47,20 +47,18 @@ final class NameQuery {
   }
 
   deinit {
-    _ = unsafe mem_deref(UnsafeMutableRawPointer(query))
+    query.clear()
   }
 
   /// Ends the question without an answer; nothing if there was one.
   func cancel() {
-    unsafe query = OpaquePointer(mem_deref(UnsafeMutableRawPointer(query)))
+    query.clear()
     let completion = unsafe completion
     unsafe self.completion = nil
     unsafe completion?([])
   }
 
   private func answer(_ answers: UnsafeMutablePointer<list>?) {
-    // libre releases the query itself.
-    unsafe query = nil
     var records = unsafe [re_location](repeating: re_location(), count: Self.capacity)
     let count = unsafe re_locations(answers, type, &records, records.count)
     let completion = unsafe completion
