@@ -96,6 +96,26 @@ struct DiscoveryTests {
     }
   }
 
+  /// Another server may be reached in another way.
+  @Test func theNextServerMayHaveAnotherTransport() throws {
+    guard Self.canRun else { return }
+    let server = try SIPServer()
+    let records = [
+      "--naptr-record=localhost,10,10,s,SIP+D2T,,_sip._tcp.localhost",
+      "--naptr-record=localhost,20,10,s,SIP+D2U,,_sip._udp.localhost",
+      "--naptr-record=localhost,30,10,s,SIPS+D2T,,_sips._tcp.localhost",
+      "--srv-host=_sip._tcp.localhost,first.test,\(Bench.port()),10",
+      "--srv-host=_sip._udp.localhost,second.test,\(Bench.port()),10",
+      "--srv-host=_sips._tcp.localhost,third.test,\(server.port + 1),10",
+      "--address=/test/127.0.0.1",
+    ]
+    try find(records, of: server, connection: "discovered") { test in
+      #expect(test.waitForExit() == 0, "\(test.output)")
+      #expect(test.printed("to third.test (127.0.0.1:\(server.port + 1)) by TLS"))
+      #expect(test.printed("registered for 600 s"), "\(test.output)")
+    }
+  }
+
   @Test func domainWithoutServersIsNamed() throws {
     guard Self.canRun else { return }
     let server = try SIPServer()

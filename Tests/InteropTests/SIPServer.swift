@@ -94,15 +94,34 @@ final class SIPServer {
     trusting authority: String? = nil,
     isDiscovered: Bool = false
   ) throws -> [String: String] {
+    let place = connection == "tls" ? port + 1 : port
+    return try Self.account(
+      user,
+      in: folder,
+      password: password,
+      connection: connection,
+      trusting: authority ?? self.authority,
+      at: isDiscovered ? nil : "localhost:\(place)"
+    )
+  }
+
+  /// The environment of a user of its own, with an account at any server.
+  static func account(
+    _ user: String,
+    in folder: URL,
+    password: String = "secret",
+    connection: String,
+    trusting authority: String = "/dev/null",
+    at server: String?
+  ) throws -> [String: String] {
     let home = folder.appendingPathComponent(user).path
     let environment = [
-      "XDG_DATA_HOME": home, "XDG_CONFIG_HOME": home, "SSL_CERT_FILE": authority ?? self.authority,
+      "XDG_DATA_HOME": home, "XDG_CONFIG_HOME": home, "SSL_CERT_FILE": authority,
       "DBUS_SESSION_BUS_ADDRESS": "",
     ]
-    let place = connection == "tls" ? port + 1 : port
     let add = try Bench.run(
       ["account", "add", "\(user)@localhost", "--connection", connection]
-        + (isDiscovered ? [] : ["--server", "localhost:\(place)"]),
+        + (server.map { ["--server", $0] } ?? []),
       environment: environment
     )
     add.press(password + "\n")

@@ -57,6 +57,24 @@ struct ScenarioTests {
     #expect(peer.waitForExit() == 0, "\(peer.output)")
   }
 
+  /// A nonce that has become stale is no wrong password; a server that asks for ever is refused.
+  @Test(arguments: [("stale-nonce", "registered for 600 s"), ("endless-challenges", "refuses")])
+  func registrationIsChallenged(scenario: String, outcome: String) throws {
+    guard Self.sipp != nil else { return Bench.skip("sip-tester") }
+    let port = Bench.port()
+    let peer = try play(scenario, at: port)
+    let account = try SIPServer.account(
+      "alice",
+      in: Bench.folder(),
+      connection: "udp",
+      at: "127.0.0.1:\(port)"
+    )
+    let test = try Bench.run(["account", "test"], environment: account)
+    #expect(test.waitForExit() != nil)
+    #expect(test.printed(outcome), "\(test.output)")
+    #expect(peer.waitForExit() == 0, "\(peer.output)")
+  }
+
   @Test func digitsByInfoAreTold() throws {
     guard Self.sipp != nil else { return Bench.skip("sip-tester") }
     let port = Bench.port()

@@ -83,18 +83,28 @@ struct SenderVerdictTests {
   }
 
   // A network was changed: the newest packet shows where the far side is, an older one does not.
-  @Test func aFarSideWithKeysIsFollowedToItsNewAddress() throws {
+  @Test(arguments: [true, false])
+  func aFarSideWithKeysIsFollowedToItsNewAddress(follows: Bool) throws {
     var configuration = StreamConfiguration.opus(ssrc: 1, seed: 2)
     configuration.isAuthenticated = true
+    configuration.followsFarSide = follows
     var stream = try VoiceStream(configuration)
-    // One that never sent from where it is sent to may have two ports.
-    #expect(Self.judge(&stream, Self.datagram(sequence: 10), from: .foreign) == .accept)
-    #expect(Self.judge(&stream, Self.datagram(sequence: 11), from: .foreign) == .accept)
+    let newest = follows ? SenderVerdict.acceptAndFollow : .accept
     #expect(Self.judge(&stream, Self.datagram(sequence: 12), from: .agreed) == .accept)
-    #expect(Self.judge(&stream, Self.datagram(sequence: 14), from: .foreign) == .acceptAndFollow)
+    #expect(Self.judge(&stream, Self.datagram(sequence: 14), from: .foreign) == newest)
     #expect(Self.judge(&stream, Self.datagram(sequence: 13), from: .foreign) == .accept)
     #expect(Self.judge(&stream, Self.datagram(sequence: 14), from: .foreign) == .accept)
     let report = ByteBuffer((0..<8).map { $0 == 0 ? 0x80 : $0 == 1 ? 201 : 0 })
     #expect(stream.judge(report, length: 8, from: .foreign) == .accept)
+  }
+
+  // After a hold a new stream begins where the far side was described to be.
+  @Test func aFarSideThatHasMovedIsFollowedFromTheSecondPacketOfAStreamOn() throws {
+    var configuration = StreamConfiguration.opus(ssrc: 1, seed: 2)
+    configuration.isAuthenticated = true
+    configuration.followsFarSide = true
+    var stream = try VoiceStream(configuration)
+    #expect(Self.judge(&stream, Self.datagram(sequence: 1), from: .foreign) == .accept)
+    #expect(Self.judge(&stream, Self.datagram(sequence: 2), from: .foreign) == .acceptAndFollow)
   }
 }

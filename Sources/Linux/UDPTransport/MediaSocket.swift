@@ -268,46 +268,10 @@ extension MediaSocket {
       }
     }
     guard code == 0 else { return nil }
-    var text = [CChar](repeating: 0, count: 64)
-    let found = unsafe withUnsafeMutablePointer(to: &storage) { storage in
+    return unsafe withUnsafeMutablePointer(to: &storage) { storage in
       unsafe storage.withMemoryRebound(to: sockaddr.self, capacity: 1) { name in
-        unsafe getnameinfo(name, length, &text, socklen_t(text.count), nil, 0, NI_NUMERICHOST)
+        unsafe HostName.numeric(name, length)
       }
     }
-    guard found == 0 else { return nil }
-    return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
-  }
-
-  /// The first numeric address of a host name, IPv4 before IPv6; nil if it has none.
-  ///
-  /// Blocks for as long as name resolution takes: not for an actor or the voice thread.
-  package static func resolve(_ host: String) -> String? {
-    for family in [AF_INET, AF_INET6] {
-      var hints = unsafe addrinfo()
-      unsafe hints.ai_family = family
-      unsafe hints.ai_socktype = CInt(SOCK_DGRAM.rawValue)
-      var list: UnsafeMutablePointer<addrinfo>?
-      guard unsafe getaddrinfo(host, nil, &hints, &list) == 0, let first = unsafe list else {
-        continue
-      }
-      defer { unsafe freeaddrinfo(first) }
-      var text = [CChar](repeating: 0, count: 64)
-      let code = unsafe getnameinfo(
-        first.pointee.ai_addr,
-        first.pointee.ai_addrlen,
-        &text,
-        socklen_t(text.count),
-        nil,
-        0,
-        NI_NUMERICHOST
-      )
-      if code == 0 {
-        return String(
-          decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) },
-          as: UTF8.self
-        )
-      }
-    }
-    return nil
   }
 }

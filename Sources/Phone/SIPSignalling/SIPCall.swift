@@ -23,11 +23,13 @@ final class SIPCall {
   var peer: SecurePeer?
   private unowned let agent: UserAgent
   private var session: OpaquePointer?
+  /// How many answers in a row said that the far side is not there now.
+  private var absences = 0
   /// The question whether the far side is still there.
   private let question = LibreSlot()
   private var description: SessionDescription?
   private var remoteOffer: UnsafeMutablePointer<mbuf>?
-  private var isIncoming = false
+  private(set) var isIncoming = false
   /// True if the call came by TLS.
   private var isSecure = false
   /// Where the first message of the far side's came from.
@@ -266,11 +268,23 @@ final class SIPCall {
     }
   }
 
+  private static let absenceLimit = 2
+
   // No answer says nothing: a network may be away for a while.
   private func gotStatus(_ code: CInt, _ message: UnsafePointer<sip_msg>?) {
     let status = unsafe message.map { unsafe Int($0.pointee.scode) } ?? 0
     guard code != 0 || status >= 200 else { return }
-    guard [404, 410, 477, 480, 481, 502, 503].contains(status) else { return }
+    switch status {
+    // It knows nothing of the call.
+    case 404, 410, 481: break
+    // A proxy may be busy for a moment.
+    case 477, 480, 502, 503:
+      absences += 1
+      if absences < Self.absenceLimit { return }
+    default:
+      absences = 0
+      return
+    }
     withExtendedLifetime(self) {
       close()
       report(.ended(id, .gone))
@@ -324,7 +338,7 @@ final class SIPCall {
     // Early media (RFC 3960): what the network says before somebody answers. One that makes no
     // sense is no reason to end the call.
     guard let body = unsafe message.pointee.mb, unsafe mbuf_get_left(body) > 0, let description,
-      let media = unsafe description.negotiate(with: body, isOffer: false)
+      let media = unsafe description.negotiateEarly(with: body)
     else { return }
     report(.media(id, media))
   }

@@ -75,6 +75,8 @@ public struct Caller: Equatable, Sendable {
   public let media: NegotiatedMedia?
   /// The account whose server passed the call on; nil for one that came directly.
   public let account: String?
+  /// True if the account's server says so over the connection that it was recognized by.
+  public let isVouchedFor: Bool
 }
 
 /// Something that happened.

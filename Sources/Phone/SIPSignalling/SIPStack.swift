@@ -22,8 +22,18 @@ final class SIPStack {
 
   /// The numeric address.
   let host: String
+  /// Where a message has come from.
+  enum Origin: Equatable {
+    /// Over the connection to the account's server, whose certificate was judged.
+    case server
+    /// From the host of the account's server, but so that others could have sent it.
+    case serverHost
+    case elsewhere
+  }
+
   /// The account whose server it talks to; nil for the stack of an address.
-  var account: SIPAccount?
+  let account: SIPAccount?
+  let server: SIPServer?
   /// What it listens with.
   let transports: [SIPTransport]
   private(set) var sip: OpaquePointer?
@@ -45,10 +55,13 @@ final class SIPStack {
     names: OpaquePointer?,
     tls: OpaquePointer?,
     agent: UserAgent,
-    transports: [SIPTransport] = SIPTransport.allCases
+    of account: SIPAccount? = nil,
+    at server: SIPServer? = nil
   ) throws(Failure) {
     self.host = host
-    self.transports = transports
+    self.account = account
+    self.server = server
+    transports = server.map { [$0.transport] } ?? SIPTransport.allCases
     unsafe self.tls = tls
     self.agent = agent
     let context = unsafe Unmanaged.passUnretained(self).toOpaque()
@@ -71,7 +84,7 @@ final class SIPStack {
       if transport == .tls, unsafe tls == nil { continue }
       let number = transport == .tls && port != 0 ? port &+ 1 : port
       let code = unsafe re_transport_add(sip, transport.inLibre, host, number, tls)
-      if code != 0, transport == .tls, transports.count > 1 {
+      if code != 0, transport == .tls, account == nil {
         // Calls do without it as far as they may.
         secureFailure = Failure(code: code, transport: transport, port: number)
         continue
@@ -99,6 +112,15 @@ final class SIPStack {
   var address: String {
     let port = unsafe re_transport_port(sip, SIP_TRANSP_UDP, host)
     return "\(SIPAddress.literal(host)):\(port)"
+  }
+
+  /// Where a request has come from.
+  @unsafe
+  func origin(of message: UnsafePointer<sip_msg>) -> Origin {
+    guard let server, unsafe re_is_from_host(message, server.address) else { return .elsewhere }
+    let own = unsafe re_transport_port(sip, server.transport.inLibre, host)
+    let isOwn = unsafe re_is_over_own_connection(message, server.port, own)
+    return server.transport == .tls && isOwn ? .server : .serverHost
   }
 
   /// Sends requests by `body`; the connections that they need are judged as `peer` says.
@@ -156,6 +178,15 @@ final class SIPStack {
     return agent.assumeIsolated { unsafe $0.isForged(request) }
   }
 
+  private func hasCall(named callID: String) -> Bool {
+    nonisolated(unsafe) let stack = self
+    return agent.assumeIsolated { agent in
+      [true, false].contains {
+        unsafe agent.call(named: callID, over: stack, isIncoming: $0) != nil
+      }
+    }
+  }
+
   @unsafe
   private func lookEarly(_ bytes: UnsafePointer<UInt8>, _ length: Int) {
     var callID = [CChar](repeating: 0, count: 256)
@@ -163,11 +194,12 @@ final class SIPStack {
     let kind = unsafe re_look_early(bytes, length, &callID, callID.count, &found, found.count)
     guard kind != RE_EARLY_NOTHING else { return }
     let (name, text) = (String(cStringBytes: callID), String(cStringBytes: found))
+    nonisolated(unsafe) let stack = self
     agent.assumeIsolated { agent in
       if kind == RE_EARLY_CANCEL {
-        agent.call(named: name)?.noteCancel(text)
+        unsafe agent.call(named: name, over: stack, isIncoming: true)?.noteCancel(text)
       } else {
-        agent.call(named: name)?.noteRedirection(to: text)
+        unsafe agent.call(named: name, over: stack, isIncoming: false)?.noteRedirection(to: text)
       }
     }
   }
@@ -185,7 +217,7 @@ final class SIPStack {
     if unsafe re_is_method(message, "OPTIONS") != 0 {
       // Of a call that is over, or that a program before this one had.
       let (tag, callID) = unsafe (String(message.pointee.to.tag), String(message.pointee.callid))
-      guard tag.isEmpty || agent.assumeIsolated({ $0.call(named: callID) != nil }) else {
+      guard tag.isEmpty || hasCall(named: callID) else {
         unsafe refuse(message, 481, "Call/Transaction Does Not Exist")
         return true
       }

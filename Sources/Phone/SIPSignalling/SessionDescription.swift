@@ -211,6 +211,22 @@ final class SessionDescription {
     return agreed
   }
 
+  /// Takes in a description that comes before the answer, and may be of another phone than the one
+  /// that answers: nothing is agreed on for good.
+  ///
+  /// Nil if it is of no use, as one that begins a handshake, which is for the phone that answers.
+  func negotiateEarly(with body: UnsafeMutablePointer<mbuf>) -> NegotiatedMedia? {
+    let before = (claim, beginner, describedAnswer)
+    var formats = re_formats()
+    unsafe re_formats_save(&formats, media)
+    defer {
+      unsafe re_formats_end(&formats, true)
+      (claim, beginner, describedAnswer) = before
+    }
+    let agreed = unsafe agreement(with: body, isOffer: false)
+    return agreed.flatMap { $0.encryption == nil ? $0 : nil }
+  }
+
   private func agreement(
     with body: UnsafeMutablePointer<mbuf>,
     isOffer: Bool

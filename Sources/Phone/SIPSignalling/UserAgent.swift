@@ -97,13 +97,12 @@ public actor UserAgent {
         throw Self.error(error, at: host)
       }
     }
-    if isEverywhere {
-      addressWatch = Task { [weak self] in
-        while !Task.isCancelled {
-          try? await Task.sleep(for: Self.addressPause)
-          guard let self else { return }
-          await self.followAddresses()
-        }
+    addressWatch = Task { [weak self] in
+      while !Task.isCancelled {
+        // A cancelled sleep ends early, and so does the loop.
+        try? await Task.sleep(for: Self.addressPause)
+        guard let self else { return }
+        await self.followNetwork()
       }
     }
     return stacks.map(\.address)
@@ -113,19 +112,19 @@ public actor UserAgent {
     let code = unsafe re_tls_alloc(
       &tls,
       identity.pem,
-      identity.pem.count
-    ) { isServer, token, fingerprint, error in
-      guard let start = unsafe fingerprint,
-        let shown = Fingerprint(bytes: unsafe Array(UnsafeBufferPointer(start: start, count: 32)))
-      else { return 0 }
-      let isAccepted = TLSExpectations.judge(
-        isServer: isServer != 0,
-        token: unsafe token.map { unsafe String(cString: $0) },
-        shown,
-        isTrusted: error == 0
-      )
-      return isAccepted ? 1 : 0
-    }
+      identity.pem.count,
+      { _, isServer, token, fingerprint, error in
+        guard let shown = unsafe Fingerprint(ofHash: fingerprint) else { return 0 }
+        let isAccepted = TLSExpectations.judge(
+          isServer: isServer != 0,
+          token: unsafe token.map { unsafe String(cString: $0) },
+          shown,
+          isTrusted: error == 0
+        )
+        return isAccepted ? 1 : 0
+      },
+      nil
+    )
     guard code == 0 else {
       throw SIPError(reason: "cannot prepare TLS: \(SIPError.text(code))")
     }
@@ -160,9 +159,13 @@ public actor UserAgent {
   private var isEverywhere: Bool { configuration.hosts.isEmpty }
 
   // Another network was joined or left, or a tunnel was opened.
-  private func followAddresses() {
+  private func followNetwork() {
     guard !isStopping else { return }
     followAccounts()
+    if isEverywhere { followAddresses() }
+  }
+
+  private func followAddresses() {
     let before = stacks.map(\.host)
     let hosts = Self.localHosts()
     // What a call came over stays for what the call has to say.
@@ -250,25 +253,11 @@ public actor UserAgent {
     offer: MediaOffer,
     expecting peer: SecurePeer?
   ) throws(SIPError) -> SIPCallID {
-    guard let description = SessionDescription(offer) else {
-      throw SIPError(reason: "cannot describe the media at \(offer.host):\(offer.port)")
-    }
     if isEverywhere, !stacks.contains(where: { $0.host == offer.host }) { followAddresses() }
-    let call = makeCall(description)
-    call.stack = stack(at: offer.host)
+    let call = try makeCall(offer, over: stack(at: offer.host))
     call.peer = peer
     let host = SIPAddress.literal(offer.host)
-    let code = unsafe call.invite(
-      uri,
-      from: "sip:\(configuration.user)@\(host)",
-      name: configuration.displayName,
-      user: configuration.user,
-      socket: call.stack?.sessionSocket
-    )
-    guard code == 0 else {
-      calls[call.id.rawValue] = nil
-      throw SIPError(reason: "cannot call \(uri): \(SIPError.text(code))")
-    }
+    try send(call, uri, from: "sip:\(configuration.user)@\(host)", configuration.user)
     if peer != nil { limitHandshake(of: call.id) }
     return call.id
   }
@@ -283,29 +272,56 @@ public actor UserAgent {
     through account: String
   ) throws(SIPError) -> (SIPCallID, SIPTransport) {
     guard let line = line(of: account), let stack = line.stack,
-      let transport = stack.transports.first
+      let transport = stack.server?.transport
     else { throw SIPError(reason: "\(account) has no connection to its server") }
     var offer = offer
     offer.encryption?.mayDescribeKeys = transport == .tls
+    let call = try makeCall(offer, over: stack)
+    call.account = line.account
+    try send(call, uri, from: line.account.address, line.account.user, line.routes)
+    return (call.id, transport)
+  }
+
+  private func makeCall(
+    _ offer: MediaOffer,
+    over stack: SIPStack?
+  ) throws(SIPError) -> SIPCall {
     guard let description = SessionDescription(offer) else {
       throw SIPError(reason: "cannot describe the media at \(offer.host):\(offer.port)")
     }
     let call = makeCall(description)
     call.stack = stack
-    call.account = line.account
+    return call
+  }
+
+  private func send(
+    _ call: SIPCall,
+    _ uri: String,
+    from address: String,
+    _ user: String,
+    _ routes: [String] = []
+  ) throws(SIPError) {
+    let name = call.account?.displayName ?? configuration.displayName
     let code = unsafe call.invite(
       uri,
-      from: line.account.address,
-      name: line.account.displayName ?? configuration.displayName,
-      user: line.account.user,
-      routes: line.routes,
-      socket: stack.sessionSocket
+      from: address,
+      name: name.map(Self.quotable),
+      user: user,
+      routes: routes,
+      socket: call.stack?.sessionSocket
     )
-    guard code == 0 else {
-      calls[call.id.rawValue] = nil
-      throw SIPError(reason: "cannot call \(uri): \(SIPError.text(code))")
-    }
-    return (call.id, transport)
+    guard code != 0 else { return }
+    calls[call.id.rawValue] = nil
+    throw SIPError(reason: "cannot call \(uri): \(SIPError.text(code))")
+  }
+
+  // libre writes a name between quotes (RFC 3261 section 25.1).
+  private static func quotable(_ name: String) -> String {
+    String(
+      name.unicodeScalars.map {
+        $0.value < 32 || "\"\\".contains(Character($0)) ? " " : Character($0)
+      }
+    )
   }
 
   /// How long a far side may take for the handshake of TLS; RFC 3261 would wait for 32 s.
@@ -359,9 +375,11 @@ public actor UserAgent {
     calls[id.rawValue]?.ask()
   }
 
-  /// The call of a dialog.
-  func call(named callID: String) -> SIPCall? {
-    calls.values.first { $0.callID == callID }
+  /// The call of a dialog that is signalled by a stack: two legs of one process may have one name.
+  func call(named callID: String, over stack: SIPStack, isIncoming: Bool) -> SIPCall? {
+    calls.values.first {
+      $0.isIncoming == isIncoming && $0.stack === stack && $0.callID == callID
+    }
   }
 
   private func makeCall(_ description: SessionDescription?) -> SIPCall {
@@ -381,11 +399,13 @@ public actor UserAgent {
     }
     let call = makeCall(nil)
     call.stack = stack
-    call.account = stack.account
+    // What comes from elsewhere is a call between machines, though it comes to the account's port.
+    let origin = unsafe stack.origin(of: message)
+    call.account = origin == .elsewhere ? nil : stack.account
     // A caller is known by his media; what is sent to him later goes to whom his address names.
     let isSecure = unsafe message.pointee.tp == SIP_TRANSP_TLS
     call.peer =
-      isSecure && stack.account == nil
+      isSecure && call.account == nil
       ? SecurePeer(TLSExpectation(nil), host: nil, destination: nil) : nil
     let code = unsafe call.ring(
       message,
@@ -410,7 +430,8 @@ public actor UserAgent {
           displayName: name.isEmpty ? nil : name,
           source: String(cStringBytes: source),
           media: call.preview(encryption),
-          account: stack.account?.address
+          account: call.account?.address,
+          isVouchedFor: origin == .server
         )
       )
     )

@@ -67,14 +67,11 @@ public actor EchoLine {
     for _ in 0..<max(1, ProcessInfo.processInfo.activeProcessorCount) {
       engines.append(try EchoEngine(period: SampleRate.voice.frames(inNanoseconds: period)))
     }
-    if configuration.security != .off || !configuration.accounts.isEmpty {
+    if configuration.needsIdentity {
       identity = try IdentityFile(in: CallStore.defaultFolder).load()
     }
-    let shown = configuration.security == .off ? nil : identity
-    let addresses = try await agent.start(offering: encryption, securing: shown)
-    if let identity {
-      for account in configuration.accounts { await agent.add(account, identity: identity) }
-    }
+    let addresses = try await agent.start(configuration, as: identity)
+    await agent.addAccounts(of: configuration, as: identity)
     workers = [
       Task { for await event in agent.events { await handle(event) } },
       Task {
@@ -141,13 +138,6 @@ public actor EchoLine {
     continuation.yield(.ended(id, reason: reason))
   }
 
-  private var encryption: EncryptionOffer? {
-    guard configuration.security != .off else { return nil }
-    return identity.map {
-      EncryptionOffer(fingerprint: $0.fingerprint, isRequired: configuration.security == .required)
-    }
-  }
-
   private func note(_ report: HandshakeReport, of id: SIPCallID) async {
     guard let call = calls[id] else { return }
     do {
@@ -172,8 +162,7 @@ public actor EchoLine {
         let host = (caller.account == nil ? configuration.hosts.first : nil)
           ?? MediaSocket.localAddress(towards: remote)
       else { throw PhoneError("no way to \(source)") }
-      let shown = configuration.security == .off ? nil : identity
-      let leg = MediaLeg(configuration, host: host, identity: shown) { [weak self] report in
+      let leg = MediaLeg(configuration, host: host, identity: identity) { [weak self] report in
         Task { await self?.note(report, of: id) }
       }
       leg.isEncryptionRequired = configuration.security == .required

@@ -69,7 +69,8 @@ public final class MediaLeg {
   /// - Parameters:
   ///   - configuration: how to speak.
   ///   - host: the numeric address.
-  ///   - identity: what to encrypt with, nil for media in the open.
+  ///   - identity: what to encrypt with, unless the configuration forbids it; nil for media in the
+  ///     open.
   ///   - report: told once of each handshake, on a queue of its own.
   public init(
     _ configuration: PhoneConfiguration,
@@ -79,7 +80,7 @@ public final class MediaLeg {
   ) {
     self.configuration = configuration
     self.host = host
-    self.identity = identity
+    self.identity = configuration.security == .off ? nil : identity
     self.report = report
   }
 

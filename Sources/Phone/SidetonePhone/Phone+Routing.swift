@@ -1,6 +1,6 @@
 import CallSecurity
 import Foundation
-import SIPSignalling
+package import SIPSignalling
 import UDPTransport
 
 /// By which way a phone calls.
@@ -24,30 +24,38 @@ extension Phone {
       let (host, localHost) = try await Self.way(to: choice.address)
       return CallRoute(address: choice.address, host: host, localHost: localHost, rule: rule)
     }
+    let (localHost, transport) = try await connection(of: account)
+    guard transport == .tls || !rule.mayNotSignalOpenly else {
+      throw PhoneError(rule.missingConnection)
+    }
     return CallRoute(
       address: choice.address,
       host: choice.address.host,
-      localHost: try await localHost(of: account),
+      localHost: localHost,
       rule: rule,
       account: account.address
     )
   }
 
-  /// How long a call waits for the connection of its account.
-  private static let connectionPatience = 10_000
+  /// How long a call waits for the connection of its account, and how often it looks.
+  private static let connectionPatience = Duration.seconds(10)
+  private static let connectionPause = Duration.milliseconds(20)
 
   // A call that is placed as soon as the program starts comes before the registration.
-  private func localHost(of account: SIPAccount) async throws -> String {
-    for _ in 0..<Self.connectionPatience / 20 {
-      if let reason = unregistered[account.address] {
+  private func connection(
+    of account: SIPAccount
+  ) async throws -> (localHost: String, transport: SIPTransport) {
+    let deadline = ContinuousClock.now + Self.connectionPatience
+    while ContinuousClock.now < deadline {
+      switch registrations[account.address] {
+      case .registered:
+        if let found = await agent.connection(of: account.address) { return found }
+      case .failed(let reason, _):
         throw PhoneError("\(account.address) is not registered: \(reason)")
+      case .ended, nil:
+        break
       }
-      if registered.contains(account.address),
-        let host = await agent.localHost(of: account.address)
-      {
-        return host
-      }
-      try await Task.sleep(for: .milliseconds(20))
+      try await Task.sleep(for: Self.connectionPause)
     }
     throw PhoneError("\(account.address) is not registered: its server does not answer")
   }
@@ -55,7 +63,7 @@ extension Phone {
   private static func way(
     to address: SIPAddress
   ) async throws -> (host: String, localHost: String) {
-    guard let host = await resolve(address.host) else {
+    guard let host = await HostName.addresses(of: address.host).first else {
       throw PhoneError("unknown host \"\(address.host)\"")
     }
     guard let remote = SocketAddress(host: host, port: address.port),
@@ -73,26 +81,9 @@ extension Phone {
     return address
   }
 
-  static func resolve(_ host: String) async -> String? {
-    await withCheckedContinuation { continuation in
-      waitingRoom.async {
-        continuation.resume(returning: MediaSocket.resolve(host))
-      }
-    }
-  }
-
   /// Notes what has become of an account, and tells the user.
   func note(_ state: RegistrationState, of account: String) {
-    switch state {
-    case .registered:
-      registered.insert(account)
-      unregistered[account] = nil
-    case .failed(let reason, _):
-      registered.remove(account)
-      unregistered[account] = reason
-    case .ended:
-      registered.remove(account)
-    }
+    registrations[account] = state
     continuation.yield(state.event(of: account))
   }
 }
@@ -111,36 +102,51 @@ extension RegistrationState {
   }
 }
 
+extension [SIPAccount] {
+  /// The account of an address, with or without its scheme.
+  ///
+  /// Throws a `PhoneError` if there is none, or a `SIPError` if the address is none.
+  package func named(_ address: String) throws -> SIPAccount {
+    let wanted = try SIPAccount(address, password: "").address
+    guard let found = first(where: { $0.address == wanted }) else {
+      throw PhoneError("there is no account \(wanted); \"sidetone account list\" shows them")
+    }
+    return found
+  }
+}
+
 /// Whom a text names, and with which account to call: a decision without I/O.
 struct AccountChoice {
   let address: SIPAddress
   /// Nil for a call without a server.
   let account: SIPAccount?
 
-  /// Throws a `PhoneError` if the text names nobody, or there is no such account.
+  /// Throws a `PhoneError` if the text is no address, or there is no such account.
   init(_ text: String, _ account: String?, among accounts: [SIPAccount]) throws {
     if let account {
-      let wanted = SIPAccount.uri(of: account)
-      guard let found = accounts.first(where: { $0.address == wanted }) else {
-        throw PhoneError("there is no account \(wanted); \"sidetone account list\" shows them")
-      }
+      let found = try accounts.named(account)
       self.account = found
       address = try Phone.address(Self.completed(text, with: found))
       return
     }
     if let address = SIPAddress(text) {
       self.address = address
-      self.account =
-        address.transport == nil
-        ? accounts.first { $0.domain == address.host && $0.port == address.givenPort } : nil
+      self.account = address.transport == nil ? Self.account(of: address, among: accounts) : nil
       return
     }
     guard let first = accounts.first else { throw Self.noAddress(text) }
     let whole = Self.completed(text, with: first)
     guard let address = SIPAddress(whole) else { throw Self.noAddress(text) }
     self.address = address
-    // An address of another domain is called directly.
-    self.account = accounts.first { $0.domain == address.host && $0.port == address.givenPort }
+    self.account = Self.account(of: address, among: accounts)
+  }
+
+  // An address of another domain is called directly.
+  private static func account(
+    of address: SIPAddress,
+    among accounts: [SIPAccount]
+  ) -> SIPAccount? {
+    accounts.first { $0.domain == address.host.lowercased() && $0.port == address.givenPort }
   }
 
   private static func noAddress(_ text: String) -> PhoneError {

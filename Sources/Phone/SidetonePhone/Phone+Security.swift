@@ -2,13 +2,13 @@ import CallSecurity
 import CallStore
 public import Foundation
 import SIPSignalling
+import UDPTransport
 
 /// Whom a phone talks to, and whether anybody else can listen.
 extension Phone {
   /// The media of a call, which reports its handshake to the phone.
   func makeLeg(_ uuid: UUID, host: String) -> MediaLeg {
-    let shown = configuration.security == .off ? nil : identity
-    return MediaLeg(configuration, host: host, identity: shown) { [weak self] report in
+    MediaLeg(configuration, host: host, identity: identity) { [weak self] report in
       self?.note(report, of: uuid)
     }
   }
@@ -72,22 +72,21 @@ extension Phone {
     }
     let peers = peers
     Task {
-      guard await Self.resolve(origin.host) == origin.source else { return }
+      guard await HostName.addresses(of: origin.host).contains(origin.source) else { return }
       peers.remember(record, at: address)
     }
   }
 
   /// Where a call came from.
   ///
-  /// An account's server vouches for callers of its own domain, over a connection that it was
-  /// recognized by.
+  /// An account's server vouches for callers of its own domain.
   func origin(of caller: Caller) -> CallOrigin {
-    let host = SIPAddress(caller.address)?.host ?? ""
+    let host = SIPAddress(caller.address)?.host.lowercased() ?? ""
     let account = configuration.accounts.first { $0.address == caller.account }
     return CallOrigin(
       host: host,
       source: caller.source,
-      isVouchedFor: account?.connection == .tls && account?.domain == host
+      isVouchedFor: caller.isVouchedFor && account?.domain == host
     )
   }
 

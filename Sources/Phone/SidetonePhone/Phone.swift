@@ -56,9 +56,8 @@ public actor Phone {
   var routes: [UUID: CallRoute] = [:]
   /// Who incoming calls say that they are from, and where they came from.
   var origins: [UUID: CallOrigin] = [:]
-  /// The accounts that are registered, and why others are not.
-  var registered: Set<String> = []
-  var unregistered: [String: String] = [:]
+  /// What has become of the accounts, by their addresses.
+  var registrations: [String: RegistrationState] = [:]
   private var workers: [Task<Void, Never>] = []
   /// The first call must have the configured RTP port; later ones may find it in use.
   var portPolicy = MediaLeg.PortPolicy.configuredPort
@@ -96,9 +95,7 @@ public actor Phone {
   /// Throws a `SIPError` if an address or port cannot be had, or an `IdentityError` if the user's
   /// identity cannot.
   public func start() async throws {
-    if configuration.security != .off || !configuration.accounts.isEmpty {
-      try await loadIdentity()
-    }
+    if configuration.needsIdentity { try await loadIdentity() }
     let session = AVAudioSession.sharedInstance()
     // Another phone's call in this process keeps its devices.
     if session.voiceEngine == nil { session.devices = configuration.devices }
@@ -108,11 +105,7 @@ public actor Phone {
     if let period = configuration.ioBufferDuration {
       try session.setPreferredIOBufferDuration(period)
     }
-    let shown = configuration.security == .off ? nil : identity
-    let encryption = shown.map {
-      EncryptionOffer(fingerprint: $0.fingerprint, isRequired: configuration.security == .required)
-    }
-    let addresses = try await agent.start(offering: encryption, securing: shown)
+    let addresses = try await agent.start(configuration, as: identity)
     routeObservation?.stop()
     routeObservation = RouteObservation { [continuation] in continuation.yield($0) }
     provider.setDelegate(delegate, queue: DispatchQueue(label: "sidetone.phone"))
@@ -127,9 +120,7 @@ public actor Phone {
       },
     ]
     continuation.yield(.registered(addresses: addresses))
-    if let identity {
-      for account in configuration.accounts { await agent.add(account, identity: identity) }
-    }
+    await agent.addAccounts(of: configuration, as: identity)
   }
 
   /// Calls a SIP URI, for example `sip:bob@192.168.1.20`, and returns the call's name.

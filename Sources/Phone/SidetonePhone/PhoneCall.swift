@@ -289,7 +289,9 @@ struct PhoneCall: Equatable, Sendable {
   private mutating func inviteAgain(after reason: SIPEndReason) -> [PhoneCallEffect]? {
     guard phase == .inviting, var invitation else { return nil }
     switch reason {
-    case .unreachable where invitation.transport == .tls && !rule.mayNotSignalOpenly:
+    case .unreachable
+    where invitation.transport == .tls && !rule.mayNotSignalOpenly
+      && !invitation.attempt.signalsOpenly:
       // What listens at the port for TLS may be another service.
       invitation.attempt.signalsOpenly = true
     case .refused(488, _):

@@ -51,6 +51,7 @@ extension PhoneConfiguration {
     )
     stream.maySend = media.maySend
     stream.isAuthenticated = media.claim != .open
+    stream.followsFarSide = media.encryption != nil
     stream.sendEventPayloadType = media.sendEventPayloadType
     stream.receiveEventPayloadType = media.receiveEventPayloadType
     stream.eventClockRate = SampleRate(hertz: Int(media.eventClockRate))

@@ -190,7 +190,11 @@ static inline enum re_early re_look_early(const uint8_t *bytes, size_t length, c
   enum re_early kind = RE_EARLY_NOTHING;
   struct sip_msg *message = NULL;
   struct sip_addr contact;
-  if (length < 12 || (memcmp(bytes, "CANCEL ", 7) && memcmp(bytes, "SIP/2.0 3", 9))) return kind;
+  /* What keeps connections alive may stand before a message. */
+  while (length && (*bytes == '\r' || *bytes == '\n')) bytes++, length--;
+  if (length < 12) return kind;
+  bool is_redirection = !memcmp(bytes, "SIP/2.0 ", 8) && (bytes[8] == '3' || bytes[8] == '0');
+  if (!is_redirection && memcmp(bytes, "CANCEL ", 7)) return kind;
   struct mbuf *buffer = re_buffer_from(bytes, length);
   if (!buffer) return kind;
   if (!sip_msg_decode(&message, buffer)) {
@@ -200,7 +204,8 @@ static inline enum re_early re_look_early(const uint8_t *bytes, size_t length, c
     if (message->req && header) {
       re_copy_pl(&header->val, text, text_capacity);
       kind = RE_EARLY_CANCEL;
-    } else if (!message->req && !pl_strcmp(&message->cseq.met, "INVITE")) {
+    } else if (!message->req && message->scode / 100 == 3 &&
+               !pl_strcmp(&message->cseq.met, "INVITE")) {
       text[0] = 0;
       if (header && !sip_addr_decode(&contact, &header->val))
         re_copy_pl(&contact.auri, text, text_capacity);
@@ -247,6 +252,19 @@ static inline bool re_is_direct(const struct sip_msg *message, uint16_t *port) {
   if (sa_set(&named, &contact.uri.host, contact.uri.port)) return false;
   *port = contact.uri.port;
   return sa_cmp(&message->src, &named, SA_ADDR);
+}
+
+/* True if a message comes from a numeric address. */
+static inline bool re_is_from_host(const struct sip_msg *message, const char *host) {
+  struct sa address;
+  return !sa_set_str(&address, host, 0) && sa_cmp(&message->src, &address, SA_ADDR);
+}
+
+/* True if a message comes over a connection that this side has opened to a port, and not by one that it takes connections at. */
+static inline bool re_is_over_own_connection(const struct sip_msg *message, uint16_t port,
+                                             uint16_t own_port) {
+  return message->tp != SIP_TRANSP_UDP && sa_port(&message->src) == port &&
+         sa_port(&message->dst) != own_port;
 }
 
 /* True if the address that the sender of a message names for later requests is reached by TLS. */

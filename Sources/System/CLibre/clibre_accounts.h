@@ -29,10 +29,22 @@ static inline int re_write_contact(struct mbuf *message, const char *user, const
                      sip_transp_param(transport), parameters);
 }
 
+/* The realm of the challenge in a 401 or 407; empty if there is none. */
+static inline void re_challenge_realm(const struct sip_msg *message, char *buffer,
+                                      size_t capacity) {
+  struct httpauth_digest_chall challenge;
+  const struct sip_hdr *header = sip_msg_hdr(
+      message, message->scode == 401 ? SIP_HDR_WWW_AUTHENTICATE : SIP_HDR_PROXY_AUTHENTICATE);
+  buffer[0] = 0;
+  if (header && !httpauth_digest_challenge_decode(&challenge, &header->val))
+    re_copy_pl(&challenge.realm, buffer, capacity);
+}
+
 struct re_contact_search {
   const char *user;
   const struct sa *address;
-  int32_t expires;
+  /* Of this very contact, and the shortest of the user's: a server may write its own address into the contact. */
+  int64_t exact, shortest;
 };
 
 static inline bool re_visit_contact(const struct sip_hdr *header, const struct sip_msg *message,
@@ -41,22 +53,25 @@ static inline bool re_visit_contact(const struct sip_hdr *header, const struct s
   struct sip_addr contact;
   struct pl expires;
   struct sa named;
-  (void)message;
   if (sip_addr_decode(&contact, &header->val)) return false;
   if (pl_strcmp(&contact.uri.user, search->user)) return false;
-  if (sa_set(&named, &contact.uri.host, contact.uri.port ? contact.uri.port : SIP_PORT)) return false;
-  if (!sa_cmp(&named, search->address, SA_ALL)) return false;
-  if (!msg_param_decode(&contact.params, "expires", &expires)) search->expires = (int32_t)pl_u32(&expires);
-  return true;
+  int64_t seconds = -1;
+  if (!msg_param_decode(&contact.params, "expires", &expires)) seconds = pl_u32(&expires);
+  else if (pl_isset(&message->expires)) seconds = pl_u32(&message->expires);
+  if (seconds < 0) return false;
+  if (search->shortest < 0 || seconds < search->shortest) search->shortest = seconds;
+  if (!sa_set(&named, &contact.uri.host, contact.uri.port ? contact.uri.port : SIP_PORT) &&
+      sa_cmp(&named, search->address, SA_ALL))
+    search->exact = seconds;
+  return false;
 }
 
 /* For how many seconds a response says that a contact is registered; -1 if it names no time for it. */
-static inline int32_t re_registered_seconds(const struct sip_msg *message, const char *user,
+static inline int64_t re_registered_seconds(const struct sip_msg *message, const char *user,
                                             const struct sa *address) {
-  struct re_contact_search search = {user, address, -1};
+  struct re_contact_search search = {user, address, -1, -1};
   sip_msg_hdr_apply(message, true, SIP_HDR_CONTACT, re_visit_contact, &search);
-  if (search.expires < 0 && pl_isset(&message->expires)) search.expires = (int32_t)pl_u32(&message->expires);
-  return search.expires;
+  return search.exact >= 0 ? search.exact : search.shortest;
 }
 
 /* True if the server saw the request come from another address than it was sent from: a router has translated it. */

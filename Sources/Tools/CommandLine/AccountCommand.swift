@@ -91,7 +91,7 @@ struct AccountCommand: AsyncParsableCommand {
     }
 
     func run() throws {
-      try AccountCommand.orFail {
+      try CommandFailure.orFail {
         var account = try SIPAccount(address, server: server, password: "")
         if let login { account.login = login }
         account.displayName = name
@@ -112,8 +112,7 @@ struct AccountCommand: AsyncParsableCommand {
     var address: String
 
     func run() throws {
-      let isThere = try AccountCommand.orFail { try AccountBook.ofUser.remove(address) }
-      guard isThere else { throw AccountCommand.missing(address) }
+      try CommandFailure.orFail { try AccountBook.ofUser.remove(address) }
     }
   }
 
@@ -130,11 +129,11 @@ struct AccountCommand: AsyncParsableCommand {
 
     func run() async throws {
       let accounts = try AccountCommand.accounts()
-      let wanted = try address.map { text in
-        try AccountCommand.orFail { try SIPAccount(text, password: "").address }
-      }
-      guard let account = accounts.first(where: { $0.address == wanted ?? $0.address }) else {
-        throw AccountCommand.missing(address ?? "")
+      let named = try CommandFailure.orFail { try address.map { try accounts.named($0) } }
+      guard let account = named ?? accounts.first else {
+        throw CommandFailure(
+          "there is no account; add one with: sidetone account add NAME@DOMAIN"
+        )
       }
       var configuration = PhoneConfiguration()
       configuration.accounts = [account]
@@ -142,7 +141,7 @@ struct AccountCommand: AsyncParsableCommand {
       configuration.security = .off
       let phone = Phone(configuration)
       let begin = ContinuousClock.now
-      try await AccountCommand.orFail { try await phone.start() }
+      try await CommandFailure.orFail { try await phone.start() }
       defer { Task { await phone.stop() } }
       for await event in phone.events {
         let milliseconds = begin.duration(to: .now) / .milliseconds(1)
@@ -174,31 +173,7 @@ struct AccountCommand: AsyncParsableCommand {
   }
 
   private static func accounts() throws -> [SIPAccount] {
-    try orFail { try AccountBook.ofUser.accounts() }
-  }
-
-  private static func missing(_ address: String) -> CommandFailure {
-    CommandFailure(
-      address.isEmpty
-        ? "there is no account; add one with: sidetone account add NAME@DOMAIN"
-        : "there is no account \(address); \"sidetone account list\" shows them"
-    )
-  }
-
-  private static func orFail<Result>(_ work: () throws -> Result) throws -> Result {
-    do {
-      return try work()
-    } catch {
-      throw CommandFailure("\(error)")
-    }
-  }
-
-  private static func orFail(_ work: () async throws -> Void) async throws {
-    do {
-      try await work()
-    } catch {
-      throw CommandFailure("\(error)")
-    }
+    try CommandFailure.orFail { try AccountBook.ofUser.accounts() }
   }
 
   private static func readPassword(of account: SIPAccount) throws -> String {

@@ -41,7 +41,7 @@ struct CallSession {
     answersAtOnce: Bool = false
   ) throws {
     var configuration = PhoneConfiguration()
-    try Self.orFail { try device.apply(to: &configuration) }
+    try CommandFailure.orFail { try device.apply(to: &configuration) }
     try call.apply(to: &configuration, defaultPort: defaultPort)
     voice.apply(to: &configuration)
     configuration.maximumCalls = call.calls ?? (answersAtOnce ? 1 : 2)
@@ -56,14 +56,6 @@ struct CallSession {
     var logger = Logger(label: "sidetone", factory: StreamLogHandler.standardError(label:))
     logger.logLevel = Logger.Level(rawValue: call.logLevel) ?? .warning
     self.logger = logger
-  }
-
-  private static func orFail<Result>(_ work: () throws -> Result) throws -> Result {
-    do {
-      return try work()
-    } catch {
-      throw CommandFailure("\(error)")
-    }
   }
 
   /// Runs until the call has ended, or until interrupted.

@@ -382,21 +382,11 @@ struct CallOptions: ParsableArguments {
   private func accounts() throws -> [SIPAccount] {
     guard account != "none", account != nil || listen == nil else { return [] }
     let all = try AccountBook.ofUser.accounts()
-    guard let account else { return all }
-    let wanted = try SIPAccount(account, password: "").address
-    let chosen = all.filter { $0.address == wanted }
-    guard !chosen.isEmpty else {
-      throw CommandFailure("there is no account \(wanted); \"sidetone account list\" shows them")
-    }
-    return chosen
+    return try account.map { [try all.named($0)] } ?? all
   }
 
   func apply(to configuration: inout PhoneConfiguration, defaultPort: UInt16) throws {
-    do {
-      configuration.accounts = try accounts()
-    } catch {
-      throw CommandFailure("\(error)")
-    }
+    configuration.accounts = try CommandFailure.orFail { try accounts() }
     let listen = listen.flatMap { Self.split($0) }
     configuration.hosts = listen?.host.map { [$0] } ?? []
     configuration.bindsMediaToHost = listen?.host != nil
@@ -426,5 +416,23 @@ struct CommandFailure: Error, CustomStringConvertible {
 
   init(_ description: String) {
     self.description = description
+  }
+
+  /// Runs `work`, whose error ends the program with its description.
+  static func orFail<Result>(_ work: () throws -> Result) throws -> Result {
+    do {
+      return try work()
+    } catch {
+      throw CommandFailure("\(error)")
+    }
+  }
+
+  /// Runs `work`, whose error ends the program with its description.
+  static func orFail<Result>(_ work: () async throws -> Result) async throws -> Result {
+    do {
+      return try await work()
+    } catch {
+      throw CommandFailure("\(error)")
+    }
   }
 }

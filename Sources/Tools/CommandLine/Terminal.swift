@@ -32,18 +32,20 @@ final class Terminal {
     if isatty(STDIN_FILENO) == 1 { FileHandle.standardError.write(Data(Self.plain(question).utf8)) }
   }
 
-  /// Reads a line that does not show; nil if there is none.
+  /// Reads a line that does not show; nil if there is none, or the user interrupts it.
   func readSecret() -> String? {
     var settings = termios()
     guard unsafe tcgetattr(STDIN_FILENO, &settings) == 0 else { return readLine() }
     var hidden = settings
-    hidden.c_lflag &= ~tcflag_t(ECHO)
+    // An interrupt would end the program before the terminal shows again what is typed.
+    hidden.c_lflag &= ~tcflag_t(ECHO | ISIG)
     _ = unsafe tcsetattr(STDIN_FILENO, TCSAFLUSH, &hidden)
     defer {
       _ = unsafe tcsetattr(STDIN_FILENO, TCSANOW, &settings)
       FileHandle.standardError.write(Data("\n".utf8))
     }
-    return readLine()
+    guard let line = readLine(), !line.contains("\u{3}") else { return nil }
+    return line
   }
 
   /// Makes keys arrive one by one.

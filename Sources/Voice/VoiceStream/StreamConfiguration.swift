@@ -54,6 +54,9 @@ public struct StreamConfiguration: Equatable, Sendable {
   package var usesConstantBitRate = false
   /// True if only the far side can have sent what arrives, since it is protected by SRTP.
   package var isAuthenticated = false
+  /// True to send to where the newest authentic packet came from, as one can if the keys came by a
+  /// handshake: it went both ways between the same two ports.
+  package var followsFarSide = false
   /// What playout makes use of: all but in benchmarks.
   package var playout = PlayoutMechanisms()
   /// The synchronisation source of what is sent.

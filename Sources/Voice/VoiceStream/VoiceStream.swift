@@ -30,8 +30,6 @@ package struct VoiceStream: ~Copyable {
   private var admission: SourceValidator
   /// Whether a host beside the agreed one was admitted.
   private var hasAdmittedHost = false
-  /// True once the far side was heard from where it is sent to (symmetric RTP, RFC 4961).
-  private var isSymmetric = false
   private var reception: ReceptionStatistics
   private var arrivals = LossMap()
   private var control: RTCPSession
@@ -174,7 +172,6 @@ package struct VoiceStream: ~Copyable {
   ) -> SenderVerdict {
     switch origin {
     case .agreed:
-      isSymmetric = true
       guard hasAdmittedHost, isVoice(datagram, length: length) else { return .accept }
       hasAdmittedHost = false
       admission = SourceValidator(areAuthentic: configuration.isAuthenticated)
@@ -184,7 +181,8 @@ package struct VoiceStream: ~Copyable {
     case .foreign:
       // Its keys show who it is, wherever it is.
       if configuration.isAuthenticated {
-        return isSymmetric && isNewest(datagram, length: length) ? .acceptAndFollow : .accept
+        let isThere = configuration.followsFarSide && isNewest(datagram, length: length)
+        return isThere ? .acceptAndFollow : .accept
       }
       if case .some = admission.ssrc { return .refuse }
       guard isVoice(datagram, length: length) else { return .refuse }

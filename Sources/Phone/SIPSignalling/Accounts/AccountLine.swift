@@ -14,23 +14,39 @@ import UDPTransport
 /// the agent owns it; libre holds an unretained pointer to it, which `release` takes back.
 @safe
 final class AccountLine {
+  /// One REGISTER with the answers to its challenges.
+  private struct Exchange {
+    /// What the registration is asked for; 0 to end it.
+    var seconds = 0
+    var challenges = 0
+    /// True if the first request answers a challenge of before, which may have been forgotten.
+    var isRemembered = false
+
+    /// One for a password that was not asked for before, one for a nonce that has become stale.
+    static let challengeLimit = 2
+  }
+
   let account: SIPAccount
   /// What messages of the account travel by; nil before a server was found.
   private(set) var stack: SIPStack?
-  /// True once the server knows that this side is gone, or needs not know.
+  /// True once the server knows that this side is gone, or need not know.
   private(set) var hasLeft = false
   private unowned let agent: UserAgent
   private let names: OpaquePointer?
   private let identity: Identity
+  private let trust: ServerTrust
   private var tls: OpaquePointer?
   private var registration: Registration
   private let request = LibreSlot()
   private var authentication: OpaquePointer?
+  private var exchange = Exchange()
   private var sequence: UInt32 = 0
   /// What stays the same in all REGISTER requests (RFC 3261 section 10.2.4).
   private let head: String
   private var ownAddress = sa()
   private var server: SIPServer?
+  /// The address for which a move was noticed; nil once there is a stack at it.
+  private var movedTo: String?
   /// Where later requests go first: the server, or what it named by `Service-Route` (RFC 3608).
   private(set) var routes: [String] = []
   private var timer: Task<Void, Never>?
@@ -48,6 +64,7 @@ final class AccountLine {
   init(_ account: SIPAccount, identity: Identity, names: OpaquePointer?, agent: UserAgent) {
     self.account = account
     self.identity = identity
+    trust = ServerTrust(account.serverName, certificate: account.certificate)
     unsafe self.names = names
     self.agent = agent
     registration = Registration(expires: account.expires, seed: .random(in: 1...UInt64.max))
@@ -95,7 +112,7 @@ final class AccountLine {
     case .register(let server, let seconds):
       register(with: server, for: seconds)
     case .unregister:
-      send(seconds: 0)
+      begin(seconds: 0)
     case .report(let state):
       if case .registered = state {} else { keepalive?.cancel() }
       report(.registration(account.address, state))
@@ -123,7 +140,7 @@ final class AccountLine {
     timer?.cancel()
     search?.cancel()
     keepalive?.cancel()
-    cancelRequest()
+    request.clear()
     unsafe authentication = OpaquePointer(mem_deref(UnsafeMutableRawPointer(authentication)))
     stack?.release()
     stack = nil
@@ -156,8 +173,8 @@ final class AccountLine {
       return handle(.unanswered(reason: error.reason))
     }
     note("REGISTER for \(account.address) to \(server)")
-    if server.transport == .tls { ServerTrust.expect(account.serverName, account.certificate) }
-    send(seconds: seconds)
+    _ = trust.takeFailure()
+    begin(seconds: seconds)
   }
 
   // A stack at the address that leads to the server; the one before goes if the machine has moved.
@@ -167,13 +184,14 @@ final class AccountLine {
     else { throw SIPError(reason: "there is no way to \(server)") }
     self.server = server
     routes = [server.route + ";lr"]
-    if let stack, stack.host == host, stack.transports == [server.transport] { return }
-    cancelRequest()
+    if let stack, stack.host == host, stack.server == server { return }
+    movedTo = nil
+    request.clear()
     if let stack { retire(stack) }
     stack = nil
     do throws(SIPStack.Failure) {
       if server.transport == .tls, unsafe tls == nil {
-        unsafe tls = try ServerTrust.makeContext(account.serverName, identity).get()
+        unsafe tls = try trust.makeContext(identity)
       }
       stack =
         unsafe try SIPStack(
@@ -182,21 +200,22 @@ final class AccountLine {
           names: names,
           tls: tls,
           agent: agent,
-          transports: [server.transport]
+          of: account,
+          at: server
         )
-      stack?.account = account
     } catch {
       throw SIPError(reason: "cannot listen at \(host): \(SIPError.text(error.code))")
     }
   }
 
-  /// True if the way to the server now begins at another address of this machine.
-  var hasMoved: Bool {
+  /// Registers anew if the way to the server now begins at another address of this machine.
+  func follow() {
     guard let server, let stack,
-      let remote = SocketAddress(host: server.address, port: server.port)
-    else { return false }
-    let host = MediaSocket.localAddress(towards: remote)
-    return host != nil && host != stack.host
+      let remote = SocketAddress(host: server.address, port: server.port),
+      let host = MediaSocket.localAddress(towards: remote), host != stack.host, host != movedTo
+    else { return }
+    movedTo = host
+    handle(.networkChanged)
   }
 
   private func retire(_ stack: SIPStack) {
@@ -204,23 +223,23 @@ final class AccountLine {
     agent.assumeIsolated { unsafe $0.retire(old) }
   }
 
-  private func cancelRequest() {
-    request.clear()
+  private func begin(seconds: Int) {
+    exchange = Exchange(seconds: seconds)
+    unsafe exchange.isRemembered = authentication != nil
+    send()
   }
 
-  private func send(seconds: Int) {
+  private func send() {
     guard let server, let stack else { return }
-    cancelRequest()
+    request.clear()
     if unsafe authentication == nil {
+      let credentials = unsafe account.makeCredentials()
+      defer { _ = unsafe mem_deref(credentials) }
       _ = unsafe sip_auth_alloc(
         &authentication,
-        { login, password, realm, context in
-          guard let line = unsafe AccountLine.from(context) else { return EACCES }
-          unsafe line.noteQuestion(realm)
-          return unsafe line.account.give(login, password)
-        },
-        context,
-        false
+        { unsafe re_give_credentials($0, $1, $2, $3) },
+        credentials,
+        true
       )
     }
     sequence += 1
@@ -232,15 +251,14 @@ final class AccountLine {
       authentication,
       head,
       sequence,
-      UInt32(clamping: seconds),
+      UInt32(clamping: exchange.seconds),
       { transport, own, _, message, context in
         unsafe AccountLine.from(context)?.writeContact(to: message, own, transport) ?? ENOENT
       },
       { unsafe AccountLine.from($2)?.received($0, $1) },
       context
     )
-    guard code != 0 else { return }
-    unanswered(code)
+    if code != 0 { unanswered(code) }
   }
 
   private func writeContact(
@@ -254,33 +272,27 @@ final class AccountLine {
 
   // MARK: What libre calls
 
-  private func noteQuestion(_ realm: UnsafePointer<CChar>?) {
-    let realm = unsafe realm.map { unsafe String(cString: $0) } ?? ""
-    note("the server asks for the password of \(account.login) (realm \"\(realm)\")")
-  }
-
   private func unanswered(_ code: CInt) {
     if registration.isStopped { return hasLeft = true }
-    let refusal = ServerTrust.takeFailure(of: account.serverName)
     let reason =
-      refusal
+      trust.takeFailure()
       ?? (code == ETIMEDOUT ? "it does not answer" : "no connection: \(SIPError.text(code))")
     note(reason)
     handle(.unanswered(reason: reason))
   }
 
   private func received(_ code: CInt, _ message: UnsafePointer<sip_msg>?) {
-    guard code == 0, let message = unsafe message else {
-      return unanswered(code)
-    }
+    guard code == 0, let message = unsafe message else { return unanswered(code) }
     let status = unsafe Int(message.pointee.scode)
     guard status >= 200 else { return }
     let phrase = unsafe String(message.pointee.reason)
     note("\(status) \(phrase)")
-    if [401, 407].contains(status), unsafe sip_auth_authenticate(authentication, message) == 0 {
-      return send(seconds: registration.isStopped ? 0 : registration.expires)
+    if [401, 407].contains(status), unsafe authenticate(for: message) { return send() }
+    // A registration that was under way when this side stopped has to end as well.
+    if registration.isStopped {
+      guard status < 300, exchange.seconds > 0 else { return hasLeft = true }
+      return begin(seconds: 0)
     }
-    if registration.isStopped { return hasLeft = true }
     guard status < 300 else {
       // What it was refused with is not tried again.
       unsafe authentication = OpaquePointer(mem_deref(UnsafeMutableRawPointer(authentication)))
@@ -291,10 +303,33 @@ final class AccountLine {
       return handle(.refused(code: status, phrase: phrase, advice: advice))
     }
     unsafe noteRoutes(in: message)
-    let seconds = unsafe re_registered_seconds(message, account.user, &ownAddress)
     let isTranslated = unsafe re_is_translated(message, &ownAddress)
-    handle(.accepted(seconds: seconds > 0 ? Int(seconds) : registration.expires))
+    let named = unsafe re_registered_seconds(message, account.user, &ownAddress)
+    guard named != 0 else {
+      return handle(.unanswered(reason: "it does not keep the registration"))
+    }
+    let granted = named < 0 ? exchange.seconds : Int(min(named, Int64(exchange.seconds)))
+    handle(.accepted(seconds: granted))
     if isTranslated || server?.transport != .udp { keepAlive() }
+  }
+
+  // True if a challenge has an answer. A server may have forgotten the one of before, and say so as
+  // if the password were wrong.
+  @unsafe
+  private func authenticate(for message: UnsafePointer<sip_msg>) -> Bool {
+    exchange.challenges += 1
+    guard exchange.challenges <= Exchange.challengeLimit else { return false }
+    var realm = [CChar](repeating: 0, count: 128)
+    unsafe re_challenge_realm(message, &realm, realm.count)
+    var isAnswered = unsafe sip_auth_authenticate(authentication, message) == 0
+    if !isAnswered, exchange.isRemembered {
+      unsafe sip_auth_reset(authentication)
+      isAnswered = unsafe sip_auth_authenticate(authentication, message) == 0
+    }
+    exchange.isRemembered = false
+    let name = "\(account.login) (realm \"\(String(cStringBytes: realm))\")"
+    if isAnswered { note("the server asks for the password of \(name)") }
+    return isAnswered
   }
 
   @unsafe
@@ -337,15 +372,5 @@ extension SIPAccount {
   @unsafe
   func makeCredentials() -> UnsafeMutablePointer<re_credentials>? {
     unsafe re_credentials_alloc(login, password)
-  }
-
-  /// Gives the credentials to libre, which releases them.
-  @unsafe
-  func give(
-    _ login: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?,
-    _ password: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
-  ) -> CInt {
-    let code = unsafe str_dup(login, self.login)
-    return code == 0 ? unsafe str_dup(password, self.password) : code
   }
 }

@@ -1,5 +1,4 @@
 import CLibre
-import Dispatch
 import Glibc
 
 /// One question to the name servers, by libre.
@@ -64,42 +63,5 @@ final class NameQuery {
     let completion = unsafe completion
     unsafe self.completion = nil
     unsafe completion?(Array(records.prefix(count)))
-  }
-
-  /// The numeric addresses of a host, as the machine's resolver knows it.
-  static func addresses(of host: String) async -> [String] {
-    await withCheckedContinuation { continuation in
-      // A thread that may block for this job alone.
-      DispatchQueue(label: "sidetone.names").async {
-        continuation.resume(returning: resolve(host))
-      }
-    }
-  }
-
-  private static func resolve(_ host: String) -> [String] {
-    var hints = unsafe addrinfo()
-    unsafe hints.ai_socktype = CInt(SOCK_DGRAM.rawValue)
-    unsafe hints.ai_flags = AI_ADDRCONFIG
-    var first: UnsafeMutablePointer<addrinfo>?
-    guard unsafe getaddrinfo(host, nil, &hints, &first) == 0 else { return [] }
-    defer { unsafe freeaddrinfo(first) }
-    var found: [String] = []
-    var next = unsafe first
-    while let entry = unsafe next {
-      var text = [CChar](repeating: 0, count: 64)
-      let code = unsafe getnameinfo(
-        entry.pointee.ai_addr,
-        entry.pointee.ai_addrlen,
-        &text,
-        socklen_t(text.count),
-        nil,
-        0,
-        NI_NUMERICHOST
-      )
-      let address = String(cStringBytes: text)
-      if code == 0, !found.contains(address) { found.append(address) }
-      unsafe next = unsafe entry.pointee.ai_next
-    }
-    return found
   }
 }

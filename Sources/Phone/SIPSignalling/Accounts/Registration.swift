@@ -25,9 +25,9 @@ struct Registration: Sendable {
     case located([SIPServer])
     /// A 200 to the last request, for so many seconds.
     case accepted(seconds: Int)
-    /// A final response that is none.
+    /// A final response that is not a success.
     case refused(code: Int, phrase: String, advice: Advice)
-    /// The last request could not be sent, or nobody answers.
+    /// The last request could not be sent, or there was no answer.
     case unanswered(reason: String)
     case timePassed
     case stopped
@@ -91,7 +91,7 @@ struct Registration: Sendable {
   /// True once this side wants to be registered no more.
   var isStopped: Bool { phase == .stopped }
 
-  /// The server that has the registration; nil without one.
+  /// The server that has the registration, or is asked for it; nil without one.
   var server: SIPServer? {
     switch phase {
     case .registered(let index), .registering(let index):

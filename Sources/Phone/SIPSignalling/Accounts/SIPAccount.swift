@@ -32,7 +32,8 @@ public struct SIPAccount: Equatable, Sendable {
   public var connection = Connection.tls
   /// Host or `host:port` of the server, nil for what the domain's DNS says.
   public private(set) var server: String?
-  /// The certificate of a server that no authority vouches for, nil for one of the authorities'.
+  /// The only certificate that is accepted, for a server that no authority vouches for; nil to
+  /// accept those of authorities.
   public var certificate: Fingerprint?
   /// How many seconds a registration is asked for, at least 60.
   public var expires = 600
@@ -58,10 +59,10 @@ public struct SIPAccount: Equatable, Sendable {
       throw SIPError(reason: "\"\(server)\" is no server; write HOST or HOST:PORT")
     }
     user = parsed.user
-    domain = parsed.host
+    domain = parsed.host.lowercased()
     self.port = parsed.givenPort
     let port = parsed.givenPort.map { ":\($0)" } ?? ""
-    self.address = "sip:\(parsed.user)@\(SIPAddress.literal(parsed.host))\(port)"
+    self.address = "sip:\(parsed.user)@\(SIPAddress.literal(domain))\(port)"
     login = parsed.user
     self.server = server
     self.password = password
@@ -98,4 +99,12 @@ public enum RegistrationState: Equatable, Sendable {
   case failed(reason: String, retryingAfter: Int)
   /// It was ended by this side.
   case ended
+}
+
+// Without the password.
+extension SIPAccount: CustomStringConvertible, CustomDebugStringConvertible {
+  /// The address.
+  public var description: String { address }
+  /// The address.
+  public var debugDescription: String { address }
 }

@@ -141,7 +141,9 @@ package struct ServerLocator: Equatable, Sendable {
   }
 
   /// What to ask next; nil once all is known.
-  package var question: Question? { steps.first?.question(about: domain) }
+  package var question: Question? {
+    servers.count < Self.limit ? steps.first?.question(about: domain) : nil
+  }
 
   /// Takes in the NAPTR records of the domain, none if there are none.
   package mutating func answer(_ records: [NamingAuthority]) {
@@ -170,6 +172,7 @@ package struct ServerLocator: Equatable, Sendable {
       },
       at: 0
     )
+    steps = Array(steps.prefix(Self.limit))
     // A domain that names servers, or says that it has none, is not one itself.
     if !records.isEmpty { hasFallenBack = true }
     fallBack()

@@ -2,72 +2,82 @@ import CallSecurity
 import CLibre
 import Synchronization
 
-/// What the servers of accounts have to show by TLS: a certificate that the system's authorities
+/// What the server of an account has to show by TLS: a certificate that the system's authorities
 /// vouch for under the server's name, or the very one that the account names.
 ///
 /// **Thread safety:** any thread; libre's asks it during the handshake.
-enum ServerTrust {
-  private struct Server {
-    var certificates: [Fingerprint] = []
-    var failure: String?
-  }
+final class ServerTrust: Sendable {
+  private let name: String
+  private let certificate: Fingerprint?
+  private let failure = Mutex<String?>(nil)
 
-  private static let servers = Mutex<[String: Server]>([:])
-
-  /// Expects a server of this name from now on, with a certificate of its own if it has one.
-  static func expect(_ name: String, _ certificate: Fingerprint?) {
-    servers.withLock { servers in
-      servers[name, default: Server()].failure = nil
-      if let certificate { servers[name]?.certificates.append(certificate) }
-    }
+  /// Expects a server of this name; with a `certificate` no other is accepted.
+  init(_ name: String, certificate: Fingerprint?) {
+    self.name = name
+    self.certificate = certificate
   }
 
   /// Why the server was refused last, in words, which are forgotten; nil if it was not.
-  static func takeFailure(of name: String) -> String? {
-    servers.withLock { servers in
-      defer { servers[name]?.failure = nil }
-      return servers[name]?.failure
-    }
+  func takeFailure() -> String? {
+    failure.withLock { $0.take() }
   }
 
-  private static func judge(_ name: String, _ shown: Fingerprint, _ error: CInt) -> Bool {
-    servers.withLock { servers in
-      if error == 0 || servers[name]?.certificates.contains(shown) == true { return true }
-      let words = unsafe re_tls_error_text(error).map { unsafe String(cString: $0) } ?? "\(error)"
-      servers[name, default: Server()].failure =
-        "the certificate of \(name) is not accepted: \(words.lowercased()). If the server is your "
-        + "own, name its certificate to the account: --certificate \(shown)"
+  private func judge(_ shown: Fingerprint, _ error: CInt) -> Bool {
+    if let certificate {
+      guard certificate != shown else { return true }
+      note("it is not the one that the account names", shown)
       return false
     }
+    guard error != 0 else { return true }
+    let words = unsafe re_tls_error_text(error).map { unsafe String(cString: $0) } ?? "\(error)"
+    note(words.lowercased(), shown)
+    return false
   }
 
-  /// A context of libre's whose connections go to the server of this name alone; nil with libre's
-  /// error.
+  private func note(_ reason: String, _ shown: Fingerprint) {
+    failure.withLock {
+      $0 =
+        "the certificate of \(name) is not accepted: \(reason). If the server is your own, name "
+        + "its certificate to the account: --certificate \(shown)"
+    }
+  }
+
+  /// A context of libre's whose connections go to this server alone.
   ///
-  /// The caller releases it.
+  /// The caller releases it. Throws libre's error.
   @unsafe
-  static func makeContext(
-    _ name: String,
-    _ identity: Identity
-  ) -> Result<OpaquePointer, SIPStack.Failure> {
+  func makeContext(_ identity: Identity) throws(SIPStack.Failure) -> OpaquePointer {
     var context: OpaquePointer?
     let code = unsafe re_tls_alloc(
       &context,
       identity.pem,
-      identity.pem.count
-    ) { isServer, token, fingerprint, error in
-      // Who opens a connection to this side is known by what he says in it.
-      if isServer != 0 { return 1 }
-      guard let start = unsafe fingerprint, let token = unsafe token,
-        let shown = Fingerprint(bytes: unsafe Array(UnsafeBufferPointer(start: start, count: 32)))
-      else { return 0 }
-      return ServerTrust.judge(unsafe String(cString: token), shown, error) ? 1 : 0
-    }
+      identity.pem.count,
+      { trust, isServer, _, fingerprint, error in
+        // Who opens a connection to this side is known by what comes over it.
+        if isServer != 0 { return 1 }
+        guard let trust = unsafe trust, let shown = unsafe Fingerprint(ofHash: fingerprint) else {
+          return 0
+        }
+        let server = unsafe Unmanaged<ServerTrust>.fromOpaque(trust).takeUnretainedValue()
+        return server.judge(shown, error) ? 1 : 0
+      },
+      // Never released: a handshake may end after the account has.
+      Unmanaged.passRetained(self).toOpaque()
+    )
     guard code == 0, let made = unsafe context else {
       _ = unsafe mem_deref(UnsafeMutableRawPointer(context))
-      return unsafe .failure(SIPStack.Failure(code: code, transport: .tls))
+      throw SIPStack.Failure(code: code, transport: .tls)
     }
-    unsafe re_tls_name_next(made, name)
-    return unsafe .success(made)
+    unsafe re_tls_name_all(made, name)
+    return unsafe made
+  }
+}
+
+extension Fingerprint {
+  /// The fingerprint whose 32 bytes are at an address; nil for no address.
+  @unsafe
+  init?(ofHash start: UnsafePointer<UInt8>?) {
+    guard let start = unsafe start else { return nil }
+    self.init(bytes: unsafe Array(UnsafeBufferPointer(start: start, count: 32)))
   }
 }

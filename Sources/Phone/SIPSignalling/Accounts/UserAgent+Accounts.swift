@@ -1,6 +1,6 @@
 import CLibre
 public import CallSecurity
-import MediaCore
+import UDPTransport
 
 /// The accounts of a user agent.
 extension UserAgent {
@@ -23,10 +23,11 @@ extension UserAgent {
     lines.first { $0.account.address == address }
   }
 
-  /// The numeric address of this machine that leads to the server of an account; nil before a
-  /// server was found.
-  package func localHost(of account: String) -> String? {
-    line(of: account)?.stack?.host
+  /// The numeric address of this machine that leads to the server of an account, and how the server
+  /// is reached; nil before a server was found.
+  package func connection(of account: String) -> (localHost: String, transport: SIPTransport)? {
+    guard let stack = line(of: account)?.stack, let server = stack.server else { return nil }
+    return (stack.host, server.transport)
   }
 
   func handle(_ event: Registration.Event, of account: SIPAccount) {
@@ -70,7 +71,7 @@ extension UserAgent {
         }
         locator.answer(found, using: &generator)
       case .addresses(let host):
-        locator.answer(addresses: await NameQuery.addresses(of: host))
+        locator.answer(addresses: await HostName.addresses(of: host))
       }
     }
     return locator.servers
@@ -106,16 +107,18 @@ extension UserAgent {
     queries[number]?.cancel()
   }
 
-  /// Lets go of a stack that no account uses any more, at the latest when its calls have ended.
+  /// Lets go of a stack that no account uses any more, once its calls have ended.
+  ///
+  /// Not at once: libre may be in the middle of a response that came by it.
   func retire(_ stack: SIPStack) {
-    if isInUse(stack) { retired.append(stack) } else { stack.release() }
+    retired.append(stack)
   }
 
   /// Registers anew from where the machine is now.
   func followAccounts() {
     for stack in retired where !isInUse(stack) { stack.release() }
     retired.removeAll { !isInUse($0) }
-    for line in lines where line.hasMoved { line.handle(.networkChanged) }
+    for line in lines { line.follow() }
   }
 
   /// Asks the servers to forget this machine, and waits for up to a second.

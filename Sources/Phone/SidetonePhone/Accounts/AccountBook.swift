@@ -100,19 +100,16 @@ public struct AccountBook: Sendable {
     return place
   }
 
-  /// Removes an account and its password; false if there is none of that address.
+  /// Removes an account and its password.
   ///
-  /// Throws what keeps the book from being written.
-  public func remove(_ address: String) throws -> Bool {
+  /// Throws a `PhoneError` if there is none of that address, or what keeps the book from being
+  /// written.
+  public func remove(_ address: String) throws {
+    let account = try accounts().named(address)
     var contents = try contents()
-    let address = try SIPAccount(address, password: "").address
-    guard let index = contents.accounts.firstIndex(where: { $0.address == address }) else {
-      return false
-    }
-    contents.accounts.remove(at: index)
+    contents.accounts.removeAll { $0.address == account.address }
     try write(contents)
-    try passwords.remove(address)
-    return true
+    try passwords.remove(account.address)
   }
 
   private func contents() throws -> Contents {

@@ -20,8 +20,9 @@ struct PasswordStore: Sendable {
   ///
   /// Throws an `IdentityError` if the file is readable by others, or cannot be read.
   func password(of address: String) throws -> String? {
-    if let found = keyring?.secret(with: Self.attributes(address)) { return found }
-    return try passwords()[address]
+    // What is in the file was set where there was no keyring, and is newer.
+    if let found = try passwords()[address] { return found }
+    return keyring?.secret(with: Self.attributes(address))
   }
 
   /// Keeps a password, and says where in words.

@@ -32,7 +32,7 @@ package struct SimulatedTransport: PacketTransport, ~Copyable {
   /// Does nothing: there is one sender only.
   package mutating func admitLastSource() {}
 
-  /// Does nothing: nobody moves.
+  /// Does nothing: addresses stay as they are.
   package mutating func followLastSource() {}
 
   /// Does nothing: no other address was admitted.

@@ -1,0 +1,32 @@
+import CallSecurity
+import SIPSignalling
+
+/// What a configuration means for signalling.
+extension PhoneConfiguration {
+  /// True if a certificate has to be shown to somebody.
+  var needsIdentity: Bool { security != .off || !accounts.isEmpty }
+
+  /// What an offer to somebody says of encryption; nil if there is to be none.
+  func encryption(as identity: Identity?) -> EncryptionOffer? {
+    guard security != .off else { return nil }
+    return identity.map {
+      EncryptionOffer(fingerprint: $0.fingerprint, isRequired: security == .required)
+    }
+  }
+}
+
+extension UserAgent {
+  /// Binds the addresses that a configuration asks for, and returns them, to be shown.
+  func start(_ configuration: PhoneConfiguration, as identity: Identity?) async throws -> [String] {
+    try start(
+      offering: configuration.encryption(as: identity),
+      securing: configuration.security == .off ? nil : identity
+    )
+  }
+
+  /// Registers the accounts of a configuration.
+  func addAccounts(of configuration: PhoneConfiguration, as identity: Identity?) {
+    guard let identity else { return }
+    for account in configuration.accounts { add(account, identity: identity) }
+  }
+}
