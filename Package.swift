@@ -214,10 +214,11 @@ let package = Package(
     module("Apple", "PushKit"),
 
     module("Phone", "CallSecurity", ["CTLS", "SRTP", "UDPTransport"]),
+    module("Phone", "ICE", ["MediaCore", "UDPTransport"]),
     module(
       "Phone",
       "SIPSignalling",
-      ["CallSecurity", "CLibre", "MediaCore", "SRTP", "UDPTransport"]
+      ["CallSecurity", "CLibre", "ICE", "MediaCore", "SRTP", "UDPTransport"]
     ),
     module(
       "Phone",
@@ -308,6 +309,7 @@ let package = Package(
     tests("Intents", ["FoundationAdditions", "Intents"]),
     tests("PushKit", ["PushKit"]),
     tests("CallSecurity", ["CallSecurity", "MediaCore", "Simulation", "SRTP", "UDPTransport"]),
+    tests("ICE", ["ICE", "MediaCore", "UDPTransport"]),
     tests("SIPSignalling", ["CallSecurity", "SIPSignalling", "CLibre", "SRTP"]),
     tests(
       "SidetonePhone",

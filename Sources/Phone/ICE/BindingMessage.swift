@@ -1,0 +1,44 @@
+package import UDPTransport
+
+/// A STUN Binding message (RFC 8489) with what connectivity checks add to it (RFC 8445 section 7).
+package struct BindingMessage: Equatable, Sendable {
+  /// What the message is.
+  package enum Kind: Equatable, Sendable {
+    case request
+    case indication
+    case success
+    /// An error response with its code.
+    case failure(Int)
+  }
+
+  /// What the message is.
+  package var kind: Kind
+  /// Twelve bytes that pair a response with its request.
+  package var transaction: [UInt8]
+  /// The receiver's user name fragment, a colon, the sender's.
+  package var username: String?
+  /// The priority that the sender's address has if it is new to the receiver.
+  package var priority: UInt32?
+  /// True in a controlling side's check of the pair that it has chosen.
+  package var nominates = false
+  /// The role that the sender believes to have, nil if it does not say.
+  package var role: ICERole?
+  /// What decides between two sides of one role.
+  package var tiebreaker: UInt64 = 0
+  /// The address that the other side sees.
+  package var mapped: SocketAddress?
+  /// True if it was signed with the password of the check's receiver.
+  package var isAuthentic = false
+
+  /// A message without attributes.
+  package init(_ kind: Kind, transaction: [UInt8]) {
+    self.kind = kind
+    self.transaction = transaction
+  }
+}
+
+/// The side that chooses the pair of addresses, or the one that follows (RFC 8445 section 6.1.1).
+package enum ICERole: Equatable, Sendable {
+  case controlling
+  case controlled
+}

@@ -1,0 +1,272 @@
+import MediaCore
+import UDPTransport
+
+@testable import ICE
+
+/// A router between a machine and the internet, as RFC 4787 describes its kinds.
+struct Router {
+  enum Kind: CaseIterable {
+    /// None: the machine has an address of the internet's.
+    case none
+    /// One port for all, and everybody may use it.
+    case fullCone
+    /// One port for all, and those may use it to whom something was sent.
+    case restricted
+    /// A port for each destination, and it alone may use it.
+    case symmetric
+    /// Nothing but the relay gets through.
+    case closed
+  }
+
+  let kind: Kind
+  let outside: String
+  private var mappings: [(inside: SocketAddress, destination: SocketAddress?, port: UInt16)] = []
+  private var permitted: [(port: UInt16, destination: SocketAddress)] = []
+  private var nextPort: UInt16 = 40_000
+
+  init(_ kind: Kind, outside: String) {
+    self.kind = kind
+    self.outside = outside
+  }
+
+  mutating func translate(
+    from inside: SocketAddress,
+    to destination: SocketAddress
+  ) -> SocketAddress? {
+    if kind == .none { return inside }
+    if kind == .closed { return nil }
+    let known = mappings.first {
+      $0.inside == inside && (kind != .symmetric || $0.destination == destination)
+    }
+    let port = known?.port ?? nextPort
+    if known == nil {
+      nextPort += 1
+      mappings.append((inside, destination, port))
+    }
+    permitted.append((port, destination))
+    return SocketAddress(host: outside, port: port)
+  }
+
+  func admit(from source: SocketAddress, to address: SocketAddress) -> SocketAddress? {
+    if kind == .none { return address }
+    guard address.host == outside,
+      let inside = mappings.first(where: { $0.port == address.port })?.inside
+    else { return nil }
+    let isPermitted =
+      kind == .fullCone
+      || permitted.contains { $0.port == address.port && $0.destination == source }
+    return isPermitted ? inside : nil
+  }
+}
+
+/// Two agents with routers, a STUN server and a relay between them, in virtual time.
+struct ICEScene {
+  struct Side {
+    var agent: ICEAgent
+    var router: Router
+    let inside: String
+    let relay: SocketAddress
+    var paths: [ICEPath] = []
+    var isGathered = false
+    var hasFailed = false
+    var hasExpired = false
+    var selectedAt: Int64?
+  }
+
+  private struct Packet {
+    let message: BindingMessage
+    let password: String?
+    let source: SocketAddress
+    let destination: SocketAddress
+    let at: Int64
+  }
+
+  static let server = SocketAddress(host: "198.51.100.1", port: 3_478)
+  private(set) var now: Int64 = 0
+  var sides: [Side]
+  private var packets: [Packet] = []
+  private var generator = SeededGenerator(seed: 7)
+  /// What part of the packets is lost.
+  var loss = 0.0
+  var delay: Int64 = 20_000_000
+  /// How much more the relay delays.
+  var relayDelay: Int64 = 10_000_000
+  private(set) var sent = 0
+
+  init(
+    _ first: Router.Kind,
+    _ second: Router.Kind,
+    relays: Bool = true,
+    servers: Bool = true,
+    roles: [ICERole] = [.controlling, .controlled],
+    isOneNetwork: Bool = false
+  ) {
+    sides = zip([first, second], 0...).map { kind, index in
+      let outside = "203.0.113.\(isOneNetwork ? 1 : index + 1)"
+      let inside =
+        kind == .none ? outside : isOneNetwork ? "192.168.1.\(index + 2)" : "192.168.\(index).2"
+      var generator = SeededGenerator(seed: UInt64(index + 1))
+      let agent = ICEAgent(
+        roles[index],
+        hosts: [Self.address(inside, 5_004)],
+        credentials: .random(using: &generator),
+        tiebreaker: generator.next(),
+        servers: servers ? [Self.server].compactMap { $0 } : [],
+        hasRelay: relays,
+        seed: generator.next()
+      )
+      return Side(
+        agent: agent,
+        router: Router(kind, outside: outside),
+        inside: inside,
+        relay: Self.address("198.51.100.2", UInt16(50_000 + index))
+      )
+    }
+    for index in sides.indices {
+      handle(.started, at: index)
+      if relays { handle(.relayed(sides[index].relay), at: index) }
+    }
+  }
+
+  static func address(_ host: String, _ port: UInt16) -> SocketAddress {
+    guard let address = SocketAddress(host: host, port: port) else {
+      preconditionFailure("no address: \(host)")
+    }
+    return address
+  }
+
+  mutating func handle(_ event: ICEAgent.Event, at index: Int) {
+    let effects = sides[index].agent.handle(event, at: MonotonicInstant(nanoseconds: now))
+    for effect in effects {
+      switch effect {
+      case .send(let message, let password, let destination, let base):
+        send(message, password, to: destination, by: base, of: index)
+      case .gathered: sides[index].isGathered = true
+      case .selected(let path):
+        sides[index].paths.append(path)
+        sides[index].selectedAt = sides[index].selectedAt ?? now
+      case .failed: sides[index].hasFailed = true
+      case .consentExpired: sides[index].hasExpired = true
+      }
+    }
+  }
+
+  private mutating func send(
+    _ message: BindingMessage,
+    _ password: String?,
+    to destination: SocketAddress,
+    by base: ICEBase,
+    of index: Int
+  ) {
+    sent += 1
+    guard generator.unit() >= loss else { return }
+    let inside = Self.address(sides[index].inside, 5_004)
+    let isLocal = destination.host.hasPrefix("192.168.")
+    // Two machines of one network reach each other without the router.
+    let source =
+      base == .relay
+      ? sides[index].relay
+      : isLocal ? inside : sides[index].router.translate(from: inside, to: destination)
+    guard let source else { return }
+    let isByRelay = base == .relay || destination.host == "198.51.100.2"
+    packets.append(
+      Packet(
+        message: message,
+        password: password,
+        source: source,
+        destination: destination,
+        at: now + delay + (isByRelay ? relayDelay : 0)
+      )
+    )
+  }
+
+  private mutating func deliver(_ packet: Packet) {
+    if packet.destination == Self.server {
+      var answer = BindingMessage(.success, transaction: packet.message.transaction)
+      answer.mapped = packet.source
+      packets.append(
+        Packet(
+          message: answer,
+          password: nil,
+          source: packet.destination,
+          destination: packet.source,
+          at: now + delay
+        )
+      )
+      return
+    }
+    for index in sides.indices {
+      if packet.destination == sides[index].relay {
+        return receive(packet, at: index, by: .relay)
+      }
+      let inside = Self.address(sides[index].inside, 5_004)
+      let sameNetwork = packet.source.host.prefix(10) == inside.host.prefix(10)
+      if packet.destination == inside, sameNetwork || sides[index].router.kind == .none {
+        return receive(packet, at: index, by: .socket)
+      }
+      let isOutside = packet.destination.host == sides[index].router.outside
+      if isOutside,
+        sides[index].router.admit(from: packet.source, to: packet.destination) == inside
+      {
+        return receive(packet, at: index, by: .socket)
+      }
+    }
+  }
+
+  private mutating func receive(_ packet: Packet, at index: Int, by base: ICEBase) {
+    var message = packet.message
+    let agent = sides[index].agent
+    let expected = message.kind == .request ? agent.localPassword : agent.remotePassword
+    message.isAuthentic = packet.password != nil && packet.password == expected
+    handle(.received(message, from: packet.source, at: base), at: index)
+  }
+
+  /// Lets time pass.
+  mutating func run(seconds: Double) {
+    let end = now + Int64(seconds * 1e9)
+    while true {
+      let deadlines = sides.compactMap { $0.agent.deadline?.nanoseconds }
+      guard let next = (packets.map(\.at) + deadlines).min(), next <= end else { break }
+      now = max(now, next)
+      if let place = packets.indices.min(by: { packets[$0].at < packets[$1].at }),
+        packets[place].at <= now
+      {
+        deliver(packets.remove(at: place))
+      }
+      for index in sides.indices where sides[index].agent.deadline.map({ $0.nanoseconds <= now })
+        ?? false
+      {
+        handle(.timePassed, at: index)
+      }
+    }
+    now = end
+  }
+
+  /// Collects, then exchanges the descriptions as an INVITE and its answer do.
+  mutating func connect(seconds: Double = 10) {
+    run(seconds: 3)
+    let descriptions = sides.map(\.agent.description)
+    handle(.described(descriptions[0]), at: 1)
+    run(seconds: 0.02)
+    handle(.described(descriptions[1]), at: 0)
+    run(seconds: seconds)
+  }
+
+  /// How long after the answer the slower side knew its way, in milliseconds.
+  var milliseconds: Int64? {
+    guard let first = sides[0].selectedAt, let second = sides[1].selectedAt else { return nil }
+    return (max(first, second) - 3_000_000_000) / 1_000_000
+  }
+
+  /// True if each side sends to where the other one receives.
+  var agrees: Bool {
+    guard let first = sides[0].paths.last, let second = sides[1].paths.last else { return false }
+    return (first.base == .relay || first.remoteKind == .relayed)
+      == (second.base == .relay || second.remoteKind == .relayed)
+  }
+
+  /// True if the voice goes by a relay.
+  var isRelayed: Bool {
+    sides.contains { $0.paths.last.map { $0.base == .relay || $0.remoteKind == .relayed } ?? false }
+  }
+}
