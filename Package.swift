@@ -218,7 +218,7 @@ let package = Package(
     module(
       "Phone",
       "SIPSignalling",
-      ["CallSecurity", "CLibre", "ICE", "MediaCore", "SRTP", "UDPTransport"]
+      ["CallSecurity", "CLibre", "ICE", "MediaCore", "RealTime", "SRTP", "UDPTransport"]
     ),
     module(
       "Phone",

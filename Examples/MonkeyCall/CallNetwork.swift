@@ -61,8 +61,8 @@ final class CallNetwork {
       connection(of: dialog)?.connected?()
     case .ended(let dialog, _):
       connection(of: dialog)?.end()
-    case .listening, .notListeningSecurely, .renegotiationFailed, .digit, .registration,
-      .accountStep:
+    case .listening, .notListeningSecurely, .renegotiationFailed, .digit, .registration, .routed,
+      .unroutable, .pathRemark, .accountStep:
       break
     }
   }

@@ -37,6 +37,7 @@ extension NegotiatedMedia {
       decodesInBandRedundancy: false,
       encryption: encryption,
       describedKeys: describedKeys,
+      addresses: nil,
       maySend: maySend,
       mayReceive: mayReceive
     )

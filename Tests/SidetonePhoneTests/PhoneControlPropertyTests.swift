@@ -97,7 +97,7 @@ struct PhoneControlPropertyTests {
         expect(calls[uuid]?.isConnected == false, "connected twice")
       case .remember:
         expect(calls[uuid]?.isConnected == true, "somebody unheard is remembered")
-      case .mute, .sendDigits, .setConference, .reportConnecting, .reportEnded:
+      case .route, .mute, .sendDigits, .setConference, .reportConnecting, .reportEnded:
         break
       }
     }

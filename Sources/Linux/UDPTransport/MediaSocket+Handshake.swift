@@ -28,48 +28,32 @@ extension MediaSocket {
     return length >= 0 ? byte : nil
   }
 
-  /// The next datagram, nil if there is none.
+  /// The next datagram, nil if there is none; connectivity checks are passed on to the `CheckPort`.
   package func receiveDatagram() -> Datagram? {
     var bytes = [UInt8](repeating: 0, count: 2_048)
-    var source = sockaddr_storage()
-    var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
-    let received = unsafe withUnsafeMutablePointer(to: &source) { source in
-      unsafe source.withMemoryRebound(to: sockaddr.self, capacity: 1) { name in
-        unsafe recvfrom(
-          descriptor,
-          &bytes,
-          bytes.count,
-          CInt(MSG_DONTWAIT),
-          name,
-          &length
-        )
+    var arrival = realtime_arrival()
+    while true {
+      let length = unsafe realtime_receive(descriptor, &bytes, bytes.count, &arrival)
+      guard length >= 0 else { return nil }
+      if checks >= 0, length > 0, Self.isCheck(firstByte: bytes[0]) {
+        unsafe realtime_hand_over(checks, &arrival.source, bytes, length)
+        continue
       }
+      guard let source = SocketAddress(AddressStorage(raw: arrival.source)) else { return nil }
+      return Datagram(bytes: Array(bytes[..<length]), source: source)
     }
-    guard received >= 0, let address = SocketAddress(AddressStorage(raw: source)) else {
-      return nil
-    }
-    return Datagram(bytes: Array(bytes[..<received]), source: address)
   }
 
   /// Sends a datagram to an address; a full socket buffer drops it.
   package func send(_ bytes: [UInt8], to address: SocketAddress) {
+    Self.send(bytes, to: address, by: descriptor)
+  }
+
+  static func send(_ bytes: [UInt8], to address: SocketAddress, by descriptor: CInt) {
     var storage = address.storage.raw
-    let length = address.storage.length
     // An error of an earlier datagram is reported instead of sending: send again.
     for _ in 0..<2 {
-      let sent = unsafe withUnsafeMutablePointer(to: &storage) { storage in
-        unsafe storage.withMemoryRebound(to: sockaddr.self, capacity: 1) { name in
-          unsafe sendto(
-            descriptor,
-            bytes,
-            bytes.count,
-            CInt(MSG_DONTWAIT),
-            name,
-            length
-          )
-        }
-      }
-      if sent >= 0 { return }
+      if unsafe realtime_send(descriptor, bytes, bytes.count, &storage) >= 0 { return }
     }
   }
 }

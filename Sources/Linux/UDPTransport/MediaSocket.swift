@@ -15,6 +15,8 @@ public struct MediaSocket: PacketTransport, ~Copyable {
   let descriptor: CInt
   /// The port that it is bound to.
   public let localPort: UInt16
+  /// Where connectivity checks go that arrive; negative without a `CheckPort`.
+  var checks: CInt = -1
 
   private var remote = AddressStorage(raw: sockaddr_storage())
   private var remoteControl = AddressStorage(raw: sockaddr_storage())
@@ -72,11 +74,14 @@ public struct MediaSocket: PacketTransport, ~Copyable {
   public func duplicate() throws(SystemError) -> MediaSocket {
     let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
     guard copy >= 0 else { throw SystemError(operation: "dup", code: errno) }
-    return MediaSocket(descriptor: copy, localPort: localPort)
+    var other = MediaSocket(descriptor: copy, localPort: localPort)
+    if checks >= 0 { other.checks = fcntl(checks, F_DUPFD_CLOEXEC, 0) }
+    return other
   }
 
   deinit {
     close(descriptor)
+    if checks >= 0 { close(checks) }
   }
 
   /// Sends to `address` from now on, and RTCP to `control` (the same address with rtcp-mux).
@@ -106,7 +111,8 @@ public struct MediaSocket: PacketTransport, ~Copyable {
     }
   }
 
-  /// Receives one datagram without waiting.
+  /// Receives one datagram without waiting; a connectivity check is passed on to the `CheckPort`, and
+  /// counts as `failed`.
   ///
   /// `now` is when it looks, or a little before: what is not there counts as come later than that.
   @_noAllocation @_noLocks
@@ -123,6 +129,10 @@ public struct MediaSocket: PacketTransport, ~Copyable {
       guard !isTelling else { return .failed }
       lastEmpty = now
       return .empty
+    }
+    if checks >= 0, length > 0, Self.isCheck(firstByte: buffer[0]) {
+      unsafe realtime_hand_over(checks, &arrival.source, buffer.address, length)
+      return .failed
     }
     lastSource.raw = arrival.source
     // What was not there at the last look came later, whatever a stepped wall clock says.

@@ -10,6 +10,9 @@ public struct SocketAddress: Equatable, Sendable, CustomStringConvertible {
 
   let storage: AddressStorage
 
+  /// True for an IPv6 address, false for IPv4.
+  package var isIPv6: Bool { host.contains(":") }
+
   /// The address of a numeric `host`; nil if it is no IPv4 or IPv6 address.
   public init?(host: String, port: UInt16) {
     guard let storage = AddressStorage(host: host, port: port) else { return nil }

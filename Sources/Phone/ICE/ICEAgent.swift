@@ -245,15 +245,21 @@ package struct ICEAgent: Sendable {
 
   private mutating func pair(with candidate: ICECandidate) {
     for base in bases where !pairs.contains(where: { $0.isFor(base, candidate.address) }) {
+      guard family(of: base) == candidate.address.isIPv6 else { continue }
       add(CandidatePair(base, to: candidate, localPriority: priority(of: base), role))
     }
   }
 
   private func priority(of base: ICEBase) -> UInt32 {
-    let kinds: [ICECandidate.Kind] = base == .relay ? [.relayed] : [.host]
-    return candidates.first { kinds.contains($0.kind) }?.priority
-      ?? ICECandidate.priority(.peerReflexive)
+    candidate(of: base)?.priority ?? ICECandidate.priority(.peerReflexive)
   }
+
+  private func candidate(of base: ICEBase) -> ICECandidate? {
+    candidates.first { $0.kind == (base == .relay ? .relayed : .host) }
+  }
+
+  // True for IPv6, nil for an address that is not there.
+  private func family(of base: ICEBase) -> Bool? { candidate(of: base)?.address.isIPv6 }
 
   private mutating func add(_ pair: CandidatePair) {
     guard pairs.count < Self.pairLimit else { return }

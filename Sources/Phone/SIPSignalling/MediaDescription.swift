@@ -1,4 +1,5 @@
 public import CallSecurity
+package import ICE
 package import SRTP
 
 /// A voice codec as SDP names it.
@@ -95,6 +96,8 @@ public struct MediaOffer: Equatable, Sendable {
   package var offersCopies: Bool
   /// The encryption to offer, nil for none.
   package var encryption: EncryptionOffer?
+  /// The addresses to offer besides, nil for media that goes to the address above alone.
+  package var path: PathOffer?
 
   /// An offer of every codec at the given address.
   public init(
@@ -158,6 +161,9 @@ public struct NegotiatedMedia: Equatable, Sendable {
   public let encryption: NegotiatedEncryption?
   /// The keys that the descriptions agreed on, nil if they have none.
   package let describedKeys: SRTPKeys?
+  /// The far side's addresses, nil if it does without checks, or has a description from which
+  /// something on the way has taken its addresses.
+  package let addresses: ICEDescription?
   /// False while the far side holds the call or only sends.
   public let maySend: Bool
   /// False while the far side holds the call: nothing is to be expected from it.

@@ -19,6 +19,10 @@ final class SIPCall {
   var stack: SIPStack?
   /// The account that it is made or taken with; nil for a call without a server.
   var account: SIPAccount?
+  /// The way of its voice, nil for one that goes where the descriptions say.
+  var path: MediaPath? {
+    didSet { description?.addresses = path?.description }
+  }
   /// What the far side has to show on connections that are opened for the call.
   var peer: SecurePeer?
   private unowned let agent: UserAgent
@@ -198,6 +202,7 @@ final class SIPCall {
     offer.encryption = withSignalling(offer.encryption)
     guard !isAnswered, let description = SessionDescription(offer) else { return false }
     self.description = description
+    description.addresses = path?.description
     var isOffer = true
     if let remote = unsafe remoteOffer {
       guard let media = unsafe description.negotiate(with: remote, isOffer: true) else {
@@ -206,7 +211,7 @@ final class SIPCall {
         return false
       }
       isOffer = false
-      report(.media(id, media))
+      agree(on: media)
     }
     guard let body = unsafe description.encode(asOffer: isOffer) else {
       reject(code: 500, phrase: "Server Internal Error")
@@ -323,6 +328,13 @@ final class SIPCall {
 
   // MARK: What libre calls
 
+  private func agree(on media: NegotiatedMedia) {
+    report(.media(id, media))
+    guard let addresses = media.addresses, let path else { return }
+    path.begin(with: addresses)
+    description?.addresses = path.description
+  }
+
   private func report(_ event: SIPEvent) {
     agent.assumeIsolated { $0.report(event) }
   }
@@ -367,7 +379,7 @@ final class SIPCall {
       lacksCodec = !isEstablished
       return EPROTO
     }
-    report(.media(id, media))
+    agree(on: media)
     return 0
   }
 
@@ -384,7 +396,7 @@ final class SIPCall {
         return EPROTO
       }
       isOffer = false
-      report(.media(id, media))
+      agree(on: media)
     } else {
       description.offerAllCodecs()
     }

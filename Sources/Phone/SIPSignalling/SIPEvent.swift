@@ -97,6 +97,12 @@ public enum SIPEvent: Equatable, Sendable {
   case established(SIPCallID)
   /// What the sides agreed on, at first and after each re-INVITE.
   case media(SIPCallID, NegotiatedMedia)
+  /// The voice of a call goes this way from now on.
+  case routed(SIPCallID, MediaRoute)
+  /// There is no way for the voice of a call, or not any more, for the given reason.
+  case unroutable(SIPCallID, String)
+  /// A server that was to help with the way of the voice does not, for the given reason.
+  case pathRemark(String)
   /// The far side pressed a key, and said so by INFO.
   case digit(SIPCallID, String)
   /// A re-INVITE could not be sent, for the given reason: the far side was not notified of what has

@@ -1,7 +1,9 @@
 import CallSecurity
 import CLibre
 import Glibc
+import ICE
 import SRTP
+import UDPTransport
 
 /// The local and remote session description of one call, in libre's keeping.
 ///
@@ -9,7 +11,7 @@ import SRTP
 @safe
 final class SessionDescription {
   private let session: OpaquePointer
-  private let media: OpaquePointer
+  let media: OpaquePointer
   private let encryption: EncryptionOffer?
   /// The side that begins the handshake, once it is agreed on: it stays so for the call.
   private var beginner: NegotiatedEncryption.Beginner?
@@ -19,6 +21,11 @@ final class SessionDescription {
   private var claim: MediaClaim?
   /// The key that the next answer has, in place of a handshake.
   private var describedAnswer: DescribedKey?
+
+  /// The addresses of this side, nil for the one in the description alone.
+  var addresses: ICEDescription?
+  /// True if the far side's description has some as well.
+  var hasRemoteAddresses = false
 
   /// Tells a far side of our kind that it may exchange words (`ShortAuthentication`).
   private static let wordsAttribute = "sidetone-words"
@@ -39,11 +46,13 @@ final class SessionDescription {
     var session: OpaquePointer?
     var media: OpaquePointer?
     encryption = offer.encryption
+    addresses = offer.path?.description
+    let own = addresses?.defaultCandidate?.address
     let code = unsafe re_description_alloc(
       &session,
       &media,
-      offer.host,
-      offer.port,
+      own?.host ?? offer.host,
+      own?.port ?? offer.port,
       offer.encryption?.profile ?? "RTP/AVP"
     )
     // Without randomness there are none.
@@ -116,6 +125,7 @@ final class SessionDescription {
   /// The caller owns the buffer.
   func encode(asOffer isOffer: Bool) -> UnsafeMutablePointer<mbuf>? {
     describeEncryption(asOffer: isOffer)
+    describeAddresses(asOffer: isOffer)
     var buffer: UnsafeMutablePointer<mbuf>?
     guard unsafe sdp_encode(&buffer, session, isOffer) == 0 else { return nil }
     return unsafe buffer
@@ -191,7 +201,9 @@ final class SessionDescription {
     )
     let start = unsafe body.pointee.pos
     defer { unsafe body.pointee.pos = start }
-    return unsafe SessionDescription(offer)?.negotiate(with: body, isOffer: true)
+    let description = SessionDescription(offer)
+    description?.addresses = ICEDescription(credentials: .random(), candidates: [])
+    return unsafe description?.negotiate(with: body, isOffer: true)
   }
 
   /// Takes in the far side's description; nil if the two have no codec in common, or if it would
@@ -224,7 +236,7 @@ final class SessionDescription {
       (claim, beginner, describedAnswer) = before
     }
     let agreed = unsafe agreement(with: body, isOffer: false)
-    return agreed.flatMap { $0.encryption == nil ? $0 : nil }
+    return agreed.flatMap { $0.encryption == nil && $0.addresses == nil ? $0 : nil }
   }
 
   private func agreement(
@@ -272,6 +284,8 @@ final class SessionDescription {
     }
     beginner = encryption?.beginner
     let control = isMultiplexed ? address : remoteAddress(isControl: true) ?? address
+    let addresses = isMultiplexed ? remoteAddresses(with: address.host, address.port) : nil
+    hasRemoteAddresses = addresses != nil
     let direction = unsafe sdp_media_dir(media)
     // An address of zeros is the older way to hold (RFC 3264 section 8.4).
     let isHeld = address.host == "0.0.0.0" || address.host == "::"
@@ -294,6 +308,7 @@ final class SessionDescription {
       decodesInBandRedundancy: parameters.contains("useinbandfec=1"),
       encryption: encryption,
       describedKeys: keys,
+      addresses: addresses,
       maySend: !isHeld && (direction == SDP_SENDRECV || direction == SDP_SENDONLY),
       mayReceive: !isHeld && (direction == SDP_SENDRECV || direction == SDP_RECVONLY)
     )
@@ -307,7 +322,7 @@ final class SessionDescription {
     return nil
   }
 
-  private func attributes(_ name: String) -> [String] {
+  func attributes(_ name: String) -> [String] {
     final class Found {
       var values: [String] = []
     }
@@ -327,7 +342,7 @@ final class SessionDescription {
     return found.values
   }
 
-  private func attribute(_ name: String, orOfSession isOfSession: Bool = false) -> String? {
+  func attribute(_ name: String, orOfSession isOfSession: Bool = false) -> String? {
     let value =
       isOfSession
       ? unsafe sdp_media_session_rattr(media, session, name) : unsafe sdp_media_rattr(media, name)

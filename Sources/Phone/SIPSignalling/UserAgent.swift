@@ -44,6 +44,9 @@ public actor UserAgent {
   var retired: [SIPStack] = []
   /// One for each account.
   var lines: [AccountLine] = []
+  /// Those of calls, and of calls that are about to be made.
+  var paths: [MediaPathID: MediaPath] = [:]
+  var nextPath = 0
   /// Questions that are on their way to the name servers.
   var queries: [Int: NameQuery] = [:]
   var nextQuery = 0
@@ -194,6 +197,7 @@ public actor UserAgent {
     addressWatch?.cancel()
     for call in calls.values { call.hangUp() }
     calls.removeAll()
+    closePaths()
     await leaveAccounts()
     // Sessions that are being ended hold libre's stack; the last of them closes it.
     for stack in allStacks { stack.close() }
@@ -225,6 +229,7 @@ public actor UserAgent {
   private func release() {
     for call in calls.values { call.hangUp() }
     calls.removeAll()
+    closePaths()
     releaseAccounts()
     for stack in stacks + retired { stack.release() }
     (stacks, retired) = ([], [])
@@ -291,6 +296,7 @@ public actor UserAgent {
     }
     let call = makeCall(description)
     call.stack = stack
+    call.path = path(of: offer, for: call.id)
     return call
   }
 
@@ -351,7 +357,9 @@ public actor UserAgent {
   ///
   /// Returns false if the caller has gone meanwhile or has no codec in common; it is refused then.
   public func answer(_ id: SIPCallID, offer: MediaOffer) -> Bool {
-    calls[id.rawValue]?.answer(offer) ?? false
+    guard let call = calls[id.rawValue] else { return false }
+    call.path = path(of: offer, for: id)
+    return call.answer(offer)
   }
 
   /// Refuses an incoming call: 486 busy, 603 declined, 480 not available.
@@ -450,7 +458,7 @@ public actor UserAgent {
 
   // MARK: Helpers of libre's world
 
-  private static func localHosts() -> [String] {
+  static func localHosts() -> [String] {
     final class Found {
       var hosts: [String] = []
       var loopback: [String] = []

@@ -115,6 +115,13 @@ public actor EchoLine {
       continuation.yield(.failed(reason))
     case .registration(let account, let state):
       continuation.yield(.registration(account, state))
+    case .routed(let id, let route):
+      take(route, for: id)
+    case .unroutable(let id, let reason):
+      await agent.hangUp(id)
+      end(id, reason: reason)
+    case .pathRemark(let remark):
+      continuation.yield(.failed(remark))
     case .listening, .ringing, .established, .digit, .accountStep:
       break
     }
@@ -134,7 +141,11 @@ public actor EchoLine {
 
   private func end(_ id: SIPCallID, reason: String) {
     // A call that was refused never began.
-    guard calls.removeValue(forKey: id) != nil else { return }
+    guard let call = calls.removeValue(forKey: id) else { return }
+    if let path = call.leg.path {
+      let agent = agent
+      Task { await agent.closePath(path.id) }
+    }
     continuation.yield(.ended(id, reason: reason))
   }
 
@@ -166,7 +177,15 @@ public actor EchoLine {
         Task { await self?.note(report, of: id) }
       }
       leg.isEncryptionRequired = configuration.security == .required
+      leg.checksPaths = caller.media?.addresses != nil
       try leg.open(portPolicy: .anyPort)
+      if let port = leg.checkPort {
+        let account = configuration.accounts.first { $0.address == caller.account }
+        leg.path = await agent.openPath(
+          port,
+          leg.pathRequest(isOffering: false, account: account)
+        )
+      }
       guard let offer = leg.offer else { throw PhoneError("no RTP port at \(host)") }
       // The voice thread with the fewest calls takes it.
       let loads = engines.indices.map { engine in calls.values.count { $0.engine == engine } }
@@ -186,16 +205,29 @@ public actor EchoLine {
     }
   }
 
+  private func take(_ route: MediaRoute, for id: SIPCallID) {
+    guard let call = calls[id] else { return }
+    do {
+      try call.leg.take(route)
+    } catch {
+      fail(id, error)
+    }
+  }
+
+  // Without a stream nothing would ever end it.
+  private func fail(_ id: SIPCallID, _ error: any Error) {
+    let agent = agent
+    Task { await agent.hangUp(id) }
+    end(id, reason: "\(error)")
+  }
+
   private func agree(_ id: SIPCallID, on media: NegotiatedMedia) {
     guard let call = calls[id] else { return }
     calls[id]?.isTalking = media.maySend && media.mayReceive
     do {
       try call.leg.agree(media)
     } catch {
-      // Without a stream nothing would ever end it.
-      let agent = agent
-      Task { await agent.hangUp(id) }
-      end(id, reason: "\(error)")
+      fail(id, error)
     }
   }
 }

@@ -102,7 +102,8 @@ final class HandshakeRunner: @unchecked Sendable {
 
   private func receive() {
     while source != nil, let first = socket.peekFirstByte() {
-      if isSecured, !MediaHandshake.owns(firstByte: first) { return endWatching() }
+      let isOurs = MediaHandshake.owns(firstByte: first) || MediaSocket.isCheck(firstByte: first)
+      if isSecured, !isOurs { return endWatching() }
       guard let datagram = socket.receiveDatagram() else { return }
       handshake.receive(datagram)
       advance()

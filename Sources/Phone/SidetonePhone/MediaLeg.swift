@@ -53,6 +53,15 @@ public final class MediaLeg {
   /// Whose keys the handshake is to bring.
   private var expected: Fingerprint?
   private var socket: MediaSocket?
+  /// What connectivity checks over the port use; nil without them.
+  private(set) var checkPort: CheckPort?
+  /// The addresses that this side offers; nil for the one of its port alone.
+  package var path: PathOffer?
+  /// The way of the voice, where the sides check theirs.
+  private var route: MediaRoute?
+  /// Media whose handshake waits for the route.
+  private var unrouted: NegotiatedMedia?
+  private var standby: StandbyReader?
   private var streams: CallStreams?
   private var agreed: NegotiatedMedia?
   /// What the stream was made for.
@@ -86,6 +95,7 @@ public final class MediaLeg {
 
   deinit {
     handshake?.stop()
+    standby?.stop()
     detach()
   }
 
@@ -97,6 +107,7 @@ public final class MediaLeg {
   /// none of this machine's.
   public func open(portPolicy: PortPolicy) throws {
     socket = try configuration.openSocket(at: host, portPolicy)
+    if checksPaths { checkPort = try socket?.makeCheckPort() }
     try waitForHandshake()
     try follow()
   }
@@ -104,19 +115,35 @@ public final class MediaLeg {
   /// True once `open` has bound the port.
   var isOpen: Bool { socket != nil }
 
+  /// True to let both sides check which of their addresses reach each other; set before `open`.
+  public var checksPaths = false
+
+  /// What to collect addresses with.
+  package func pathRequest(isOffering: Bool, account: SIPAccount?) -> UserAgent.PathRequest {
+    UserAgent.PathRequest(
+      host: host,
+      isBoundToHost: configuration.bindsMediaToHost,
+      isOffering: isOffering,
+      account: account,
+      identity: identity
+    )
+  }
+
   /// True to offer no call in the open.
   public var isEncryptionRequired = false
 
   /// What to offer, or to answer an offer with; nil before `open`.
   public var offer: MediaOffer? {
     (socket?.localPort).map {
-      configuration.offer(
+      var offer = configuration.offer(
         host: host,
         port: $0,
         encryption: identity.map {
           EncryptionOffer(fingerprint: $0.fingerprint, isRequired: isEncryptionRequired)
         }
       )
+      offer.path = path
+      return offer
     }
   }
 
@@ -138,9 +165,13 @@ public final class MediaLeg {
   ///
   /// Throws if the handshake cannot begin, since memory is out.
   func prepare(for media: NegotiatedMedia) throws {
-    guard let identity, let encryption = media.encryption, expected != encryption.fingerprint,
-      let remote = SocketAddress(host: media.host, port: media.port)
+    guard let identity, let encryption = media.encryption, expected != encryption.fingerprint
     else { return }
+    guard let remote = destination(of: media)?.voice else {
+      unrouted = media
+      return try waitForHandshake()
+    }
+    unrouted = nil
     // Another certificate is another handshake.
     if expected != nil { endHandshake() }
     expected = encryption.fingerprint
@@ -171,6 +202,34 @@ public final class MediaLeg {
     handshake = nil
   }
 
+  /// Sends the voice another way from now on, and the handshake that was waiting for one.
+  ///
+  /// Throws the engine's or the system's error if the stream cannot start.
+  package func take(_ route: MediaRoute) throws {
+    let before = self.route
+    self.route = route
+    if let unrouted { try prepare(for: unrouted) }
+    // A far side that has moved is followed by the stream itself.
+    let isFollowed =
+      streamed?.encryption != nil && before.map { $0.kind != .relayed } ?? false
+      && route.kind != .relayed
+    if stream != nil, route.destination != before?.destination, !isFollowed { detach() }
+    try follow()
+  }
+
+  // Nil for what is no address, and before a way is known.
+  private func destination(
+    of media: NegotiatedMedia
+  ) -> (voice: SocketAddress, control: SocketAddress)? {
+    if media.addresses != nil, path != nil {
+      return route.map { ($0.destination, $0.destination) }
+    }
+    guard let voice = SocketAddress(host: media.host, port: media.port),
+      let control = SocketAddress(host: media.controlHost, port: media.controlPort)
+    else { return nil }
+    return (voice, control)
+  }
+
   /// Takes over the keys that a handshake has brought.
   ///
   /// Throws the engine's or the system's error if the stream cannot start.
@@ -192,21 +251,41 @@ public final class MediaLeg {
   }
 
   private func follow() throws {
+    try startStream()
+    // Something has to read what checks the way.
+    if checkPort != nil, stream == nil, handshake == nil {
+      if standby == nil, let socket = try socket?.duplicate() {
+        standby = StandbyReader(over: socket)
+      }
+    } else {
+      endStandby()
+    }
+  }
+
+  private func endStandby() {
+    standby?.stop()
+    standby = nil
+  }
+
+  private func startStream() throws {
     guard agreed != streamed else { return }
     detach()
     guard let streams, let media = agreed, var socket = try socket?.duplicate() else { return }
     // While the far side holds the call there is nothing to send or play.
-    guard media.maySend || media.mayReceive,
-      let remote = SocketAddress(host: media.host, port: media.port),
-      let control = SocketAddress(host: media.controlHost, port: media.controlPort)
-    else {
+    guard media.maySend || media.mayReceive else {
       streamed = media
+      return
+    }
+    guard let (remote, control) = destination(of: media) else {
+      // The way is being looked for, or what was agreed on is no address.
+      if media.addresses == nil || path == nil { streamed = media }
       return
     }
     // Until there are keys, nothing is sent and nothing is heard.
     if media.encryption != nil, secured == nil { return }
     let session = try session(for: media)
     endHandshake()
+    endStandby()
     // What arrived during a hold is old; the first words of a new call are not.
     if hasStreamed { socket.discardPending() }
     hasStreamed = true

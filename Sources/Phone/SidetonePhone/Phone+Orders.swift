@@ -60,8 +60,11 @@ extension Phone {
       continuation.yield(event)
     case .remember(let address, let fingerprint):
       await remember(address, fingerprint, of: uuid)
+    case .route(let route):
+      await change(uuid) { try $0.take(route) }
     case .release:
       tellDigits(of: uuid)
+      await closePath(uuid)
       legs[uuid] = nil
       routes[uuid] = nil
       origins[uuid] = nil
@@ -99,6 +102,7 @@ extension Phone {
     through account: String,
     for action: Delivered?
   ) async throws {
+    await openPath(uuid, isOffering: true)
     guard var offer = legs[uuid]?.offer else { throw PhoneError("the call has no RTP port") }
     offer.encryption?.choice = attempt.choice
     let (sip, transport) = try await agent.invite(
@@ -116,6 +120,7 @@ extension Phone {
       continuation.yield(.error("\(error)"))
       return await handle(.acceptFailed("\(error)"), of: uuid, for: action)
     }
+    await finishPath(uuid)
     guard let offer = legs[uuid]?.offer, await agent.answer(sip, offer: offer) else {
       return await handle(.acceptFailed("the caller has gone"), of: uuid, for: action)
     }

@@ -86,7 +86,8 @@ extension Phone {
     return CallOrigin(
       host: host,
       source: caller.source,
-      isVouchedFor: caller.isVouchedFor && account?.domain == host
+      isVouchedFor: caller.isVouchedFor && account?.domain == host,
+      account: caller.account
     )
   }
 
@@ -112,6 +113,8 @@ struct CallOrigin: Sendable {
   let source: String
   /// True if the server of an account says that the host is right.
   let isVouchedFor: Bool
+  /// The account whose server passed the call on, nil for one that came directly.
+  let account: String?
 }
 
 extension SIPAddress {

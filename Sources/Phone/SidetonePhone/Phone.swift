@@ -56,6 +56,8 @@ public actor Phone {
   var routes: [UUID: CallRoute] = [:]
   /// Who incoming calls say that they are from, and where they came from.
   var origins: [UUID: CallOrigin] = [:]
+  /// Calls whose addresses are being collected while they ring.
+  var pathTasks: [UUID: Task<Void, Never>] = [:]
   /// What has become of the accounts, by their addresses.
   var registrations: [String: RegistrationState] = [:]
   private var workers: [Task<Void, Never>] = []
@@ -139,6 +141,7 @@ public actor Phone {
     let leg = makeLeg(call.uuid, host: route.localHost)
     let rule = route.rule
     leg.isEncryptionRequired = rule.isEncryptionRequired
+    leg.checksPaths = route.account != nil
     try leg.open(portPolicy: portPolicy)
     portPolicy = .anyPort
     legs[call.uuid] = leg
@@ -308,6 +311,12 @@ public actor Phone {
       await handle(.agreed(media), ofDialog: id)
     case .established(let id):
       await handle(.established, ofDialog: id)
+    case .routed(let id, let route):
+      await handle(.routed(route), ofDialog: id)
+    case .unroutable(let id, let reason):
+      await handle(.mediaFailed(reason), ofDialog: id)
+    case .pathRemark(let remark):
+      continuation.yield(.error(remark))
     case .digit(let id, let digit):
       if let call = control.call(of: id) { continuation.yield(.pressed(call.uuid, key: digit)) }
     case .renegotiationFailed(let id, let reason):
@@ -365,6 +374,7 @@ public actor Phone {
       let from = shown == address ? address : "\(shown) <\(address)>"
       control.rename(uuid, to: from)
       continuation.yield(.incoming(uuid, from: from))
+      beginPath(uuid, for: caller)
       await beginHandshake(uuid, caller.media)
     } catch {
       control.remove(uuid)

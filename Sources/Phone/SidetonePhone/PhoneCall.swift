@@ -173,6 +173,8 @@ struct PhoneCall: Equatable, Sendable {
       return [.reportConnecting, .tell(.ringing(uuid))]
     case .agreed(let media):
       return agree(on: media)
+    case .routed(let route):
+      return [.route(route), .tell(.routed(uuid, route))]
     case .established:
       return establish(at: now)
     case .renegotiationFailed(let reason):

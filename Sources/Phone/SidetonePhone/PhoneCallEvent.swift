@@ -39,6 +39,8 @@ enum PhoneCallEvent: Equatable, Sendable {
   case progressed
   /// The sides agreed on media, at first or by a re-INVITE of either side.
   case agreed(NegotiatedMedia)
+  /// A way for the voice is known, or another one.
+  case routed(MediaRoute)
   /// The dialog is confirmed.
   case established
   /// A re-INVITE could not be sent.
@@ -104,6 +106,8 @@ enum PhoneCallEffect: Equatable, Sendable {
   case ask(SIPCallID)
   /// What the call's stream has to be like from now on; nil for none. May report `mediaFailed`.
   case agree(NegotiatedMedia?)
+  /// The way that the call's voice takes from now on. May report `mediaFailed`.
+  case route(MediaRoute)
   case mute(MuteState)
   case sendDigits([UInt8])
   case setConference(Int)

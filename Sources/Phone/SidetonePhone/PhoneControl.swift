@@ -86,7 +86,7 @@ struct PhoneControl: Sendable {
       [
         Order(call: uuid, effect: .hangUp(sip, as: .declined)), Order(call: uuid, effect: .fail),
       ]
-    case .mediaFailed, .progressed, .agreed, .established, .renegotiationFailed, .signallingEnded,
+    case .mediaFailed, .progressed, .agreed, .routed, .established, .renegotiationFailed, .signallingEnded,
       .unreachable, .encrypted, .mediaReported, .timePassed, .activationFailed, .reset,
       .phoneStopped:
       []

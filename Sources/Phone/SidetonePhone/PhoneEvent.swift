@@ -1,5 +1,6 @@
 public import CallSecurity
 public import Foundation
+public import SIPSignalling
 public import VoiceEngine
 
 /// Something that a phone's user wants to know.
@@ -24,6 +25,8 @@ public enum PhoneEvent: Equatable, Sendable {
   case connected(UUID, to: String)
   /// Whether a call can be listened to on its way is known, perhaps while it rings.
   case secured(UUID, CallProtection)
+  /// How the voice of a call reaches the far side, where the two have checked it.
+  case routed(UUID, MediaRoute)
   /// The user has compared the words of a call with the far side's.
   case verified(UUID)
   /// This side holds a call.

@@ -170,6 +170,16 @@ RT_SAFE static inline ssize_t realtime_send(int descriptor, const void *bytes, s
   return sent < 0 ? -errno : sent;
 }
 
+/* Passes a datagram on, with where it came from in front, without waiting; a full queue drops it. */
+RT_SAFE static inline void realtime_hand_over(int descriptor, const struct sockaddr_storage *source,
+                                              const void *bytes, size_t length) {
+  struct iovec parts[2] = {{(void *)source, sizeof *source}, {(void *)bytes, length}};
+  struct msghdr message = {0};
+  message.msg_iov = parts;
+  message.msg_iovlen = 2;
+  sendmsg(descriptor, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
 /* Names the calling thread, as debuggers and ps show it (15 characters). */
 static inline void realtime_name_thread(const char *name) { prctl(PR_SET_NAME, name, 0, 0, 0); }
 

@@ -78,6 +78,30 @@ struct AccountCommand: AsyncParsableCommand {
     )
     var certificate: String?
 
+    @Option(
+      help: ArgumentHelp(
+        "A STUN server, which says at which address your router shows you.",
+        valueName: "host[:port]"
+      )
+    )
+    var stun: String?
+
+    @Option(
+      help: ArgumentHelp(
+        "A TURN server for when no other way is open: turn:HOST, turn:HOST?transport=tcp, turns:HOST.",
+        valueName: "uri"
+      )
+    )
+    var turn: String?
+
+    @Option(
+      help: ArgumentHelp(
+        "Your name at the TURN server, whose password is asked for; default: the account's.",
+        valueName: "name"
+      )
+    )
+    var turnLogin: String?
+
     @Option(help: ArgumentHelp("How long to register for, 60 to 86400.", valueName: "seconds"))
     var expires = 600
 
@@ -93,14 +117,24 @@ struct AccountCommand: AsyncParsableCommand {
     func run() throws {
       try CommandFailure.orFail {
         var account = try SIPAccount(address, server: server, password: "")
+        try addPaths(to: &account)
         if let login { account.login = login }
         account.displayName = name
         account.connection = connection
         account.certificate = certificate.flatMap { Fingerprint($0) }
         account.expires = expires
-        account.password = try AccountCommand.readPassword(of: account)
+        account.password = try AccountCommand.readPassword(of: account.login)
+        account.relay?.password =
+          try turnLogin.map { try AccountCommand.readPassword(of: $0) } ?? account.password
         let place = try AccountBook.ofUser.add(account)
         print("\(account.address) is added; its password is \(place).")
+      }
+    }
+
+    private func addPaths(to account: inout SIPAccount) throws {
+      if let stun { try account.setSTUNServer(stun) }
+      account.relay = try turn.map {
+        try RelayServer($0, login: turnLogin ?? login ?? account.login)
       }
     }
   }
@@ -176,9 +210,9 @@ struct AccountCommand: AsyncParsableCommand {
     try CommandFailure.orFail { try AccountBook.ofUser.accounts() }
   }
 
-  private static func readPassword(of account: SIPAccount) throws -> String {
+  private static func readPassword(of login: String) throws -> String {
     let terminal = Terminal()
-    terminal.ask("Password of \(account.login): ")
+    terminal.ask("Password of \(login): ")
     guard let password = terminal.readSecret(), !password.isEmpty else {
       throw CommandFailure("an account needs a password")
     }

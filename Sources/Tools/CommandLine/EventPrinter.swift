@@ -2,6 +2,7 @@ import CallSecurity
 import Foundation
 import MediaCore
 import RealTime
+import SIPSignalling
 import SRTP
 import SidetonePhone
 import VoiceEngine
@@ -80,6 +81,11 @@ struct EventPrinter {
     case .connected(let call, let to): ["event": "connected", "call": "\(call)", "with": .text(to)]
     case .secured(let call, let protection):
       fields(of: protection).merging(["event": "secured", "call": "\(call)"]) { own, _ in own }
+    case .routed(let call, let route):
+      [
+        "event": "path", "call": "\(call)", "kind": .text(route.kind.rawValue),
+        "remote": .text("\(route.farSide)"),
+      ]
     case .verified(let call): ["event": "verified", "call": "\(call)"]
     case .held(let call): ["event": "held", "call": "\(call)"]
     case .resumed(let call): ["event": "resumed", "call": "\(call)"]
@@ -180,6 +186,7 @@ struct EventPrinter {
     case .connected(_, let to):
       "Connected with \(to)." + keys("m to mute, o to hold, h to hang up.")
     case .secured(_, let protection): text(of: protection, namesKeys: namesKeys)
+    case .routed(_, let route): text(of: route)
     case .verified: "Verified: the next calls with this side need no words."
     case .held: "On hold." + keys("o to resume.")
     case .resumed: "Resumed."
@@ -195,6 +202,14 @@ struct EventPrinter {
     case .mediaServicesLost: "The sound server has gone; waiting for it."
     case .mediaServicesReset: "The sound server is back."
     case .error(let text): "sidetone: \(text)"
+    }
+  }
+
+  private static func text(of route: MediaRoute) -> String {
+    switch route.kind {
+    case .direct: "The voice goes directly to \(route.farSide)."
+    case .translated: "The voice goes through a router to \(route.farSide)."
+    case .relayed: "The voice goes by a relay: no other way is open."
     }
   }
 

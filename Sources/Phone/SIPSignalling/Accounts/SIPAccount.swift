@@ -35,6 +35,11 @@ public struct SIPAccount: Equatable, Sendable {
   /// The only certificate that is accepted, for a server that no authority vouches for; nil to
   /// accept those of authorities.
   public var certificate: Fingerprint?
+  /// Host or `host:port` of a STUN server (RFC 8489), which says at which address a router shows this
+  /// machine to others; nil for none.
+  public internal(set) var stunServer: String?
+  /// The TURN server that relays the voice where no other way is open, nil for none.
+  public var relay: RelayServer?
   /// How many seconds a registration is asked for, at least 60.
   public var expires = 600
 
@@ -66,6 +71,16 @@ public struct SIPAccount: Equatable, Sendable {
     login = parsed.user
     self.server = server
     self.password = password
+  }
+
+  /// Names a STUN server.
+  ///
+  /// Throws a `SIPError` if it is neither `host` nor `host:port`.
+  public mutating func setSTUNServer(_ server: String?) throws(SIPError) {
+    if let server, SIPAddress("sip:\(server)") == nil || server.contains("@") {
+      throw SIPError(reason: "\"\(server)\" is no STUN server; write HOST or HOST:PORT")
+    }
+    stunServer = server
   }
 
   /// The URI of an address that may be written without its scheme.

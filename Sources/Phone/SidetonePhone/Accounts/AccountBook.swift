@@ -18,6 +18,9 @@ public struct AccountBook: Sendable {
     var connection: String?
     var certificate: String?
     var expires: Int?
+    var stun: String?
+    var turn: String?
+    var turnLogin: String?
   }
 
   private struct Contents: Codable {
@@ -50,12 +53,18 @@ public struct AccountBook: Sendable {
   /// damaged, a `SIPError` if an account is, or what keeps the passwords from being read.
   public func accounts() throws -> [SIPAccount] {
     try contents().accounts.map { entry in
-      try account(entry, password: passwords.password(of: entry.address) ?? "")
+      try account(entry)
     }
   }
 
-  private func account(_ entry: Entry, password: String) throws -> SIPAccount {
+  private func account(_ entry: Entry) throws -> SIPAccount {
+    let password = try passwords.password(of: entry.address) ?? ""
     var account = try SIPAccount(entry.address, server: entry.server, password: password)
+    try account.setSTUNServer(entry.stun)
+    account.relay = try entry.turn.map { try RelayServer($0, login: entry.turnLogin ?? "") }
+    if let relay = account.relay {
+      account.relay?.password = try passwords.password(of: Self.key(of: relay)) ?? password
+    }
     account.displayName = entry.name
     if let login = entry.login { account.login = login }
     if let text = entry.connection {
@@ -88,7 +97,10 @@ public struct AccountBook: Sendable {
       server: account.server,
       connection: account.connection.rawValue,
       certificate: account.certificate?.description,
-      expires: account.expires
+      expires: account.expires,
+      stun: account.stunServer,
+      turn: account.relay?.uri,
+      turnLogin: account.relay?.login
     )
     if let index = contents.accounts.firstIndex(where: { $0.address == account.address }) {
       contents.accounts[index] = entry
@@ -96,6 +108,7 @@ public struct AccountBook: Sendable {
       contents.accounts.append(entry)
     }
     let place = try passwords.set(account.password, of: account.address)
+    if let relay = account.relay { _ = try passwords.set(relay.password, of: Self.key(of: relay)) }
     try write(contents)
     return place
   }
@@ -111,6 +124,9 @@ public struct AccountBook: Sendable {
     try write(contents)
     try passwords.remove(account.address)
   }
+
+  // By what the password of a relay is kept; several accounts may share one.
+  private static func key(of relay: RelayServer) -> String { "\(relay.login) \(relay.uri)" }
 
   private func contents() throws -> Contents {
     guard FileManager.default.fileExists(atPath: file.path) else { return Contents() }

@@ -1,0 +1,246 @@
+import CLibre
+import CallSecurity
+import Glibc
+import ICE
+import UDPTransport
+
+/// An address at a TURN server, by which the voice goes where no other way is open (RFC 8656).
+///
+/// libre's client asks for it and keeps it. The voice thread knows nothing of that: it sends to a
+/// port of the client's on this machine, and receives from there.
+///
+/// **Thread safety:** the event loop's thread only; libre's callbacks run there too. **Ownership:**
+/// the path owns it; libre holds unretained pointers to it, which `close` takes back.
+@safe
+final class RelayClient {
+  enum Event {
+    /// The server holds this address.
+    case allocated(SocketAddress)
+    /// It does not, or not any more.
+    case failed(String)
+    /// A datagram has come from a far side.
+    case received([UInt8], from: SocketAddress)
+  }
+
+  private let server: RelayServer
+  private let report: (Event) -> Void
+  /// The call's own port, at an address that this machine reaches itself by.
+  private let voicePort: SocketAddress
+  /// Where the voice thread sends to.
+  private(set) var bridge: SocketAddress?
+  /// Where what it sends goes.
+  var farSide: SocketAddress?
+  private var client: OpaquePointer?
+  private var socket: OpaquePointer?
+  private var connection: OpaquePointer?
+  private var secured: OpaquePointer?
+  private var context: OpaquePointer?
+  private var voice: OpaquePointer?
+  private var trust: ServerTrust?
+  private var address = sa()
+  /// What has come by the connection and is no whole message yet.
+  private var pending: [UInt8] = []
+  private var isOver = false
+
+  /// More is no message of TURN's.
+  private static let pendingLimit = 1 << 16
+
+  init(
+    _ server: RelayServer,
+    voicePort: SocketAddress,
+    _ report: @escaping (Event) -> Void
+  ) {
+    self.server = server
+    self.voicePort = voicePort
+    self.report = report
+  }
+
+  private var pointer: UnsafeMutableRawPointer { unsafe Unmanaged.passUnretained(self).toOpaque() }
+
+  @unsafe
+  private static func from(_ pointer: UnsafeMutableRawPointer?) -> RelayClient? {
+    unsafe pointer.map { unsafe Unmanaged<RelayClient>.fromOpaque($0).takeUnretainedValue() }
+  }
+
+  /// Asks the server at a numeric address for an address; `identity` is for servers that want one.
+  func open(at numericHost: String, identity: Identity?) {
+    guard let address = SocketAddress(host: numericHost, port: server.port)?.inLibre,
+      var local = SocketAddress(host: voicePort.host, port: 0)?.inLibre
+    else { return fail("it has no address") }
+    self.address = address
+    var code = unsafe re_relay_socket(
+      &voice,
+      &local,
+      { unsafe RelayClient.from($2)?.gotVoice($1, from: $0) },
+      pointer
+    )
+    if code == 0 { code = unsafe udp_local_get(voice, &local) }
+    bridge = unsafe SocketAddress(libre: &local)
+    if code == 0 {
+      code = server.transport == .udp ? listen() : connect(identity)
+    }
+    if code != 0 { fail(SIPError.text(code)) }
+  }
+
+  func close() {
+    isOver = true
+    // Releasing the client says to the server that the address is free.
+    unsafe client = OpaquePointer(mem_deref(UnsafeMutableRawPointer(client)))
+    unsafe socket = OpaquePointer(mem_deref(UnsafeMutableRawPointer(socket)))
+    unsafe secured = OpaquePointer(mem_deref(UnsafeMutableRawPointer(secured)))
+    unsafe connection = OpaquePointer(mem_deref(UnsafeMutableRawPointer(connection)))
+    unsafe context = OpaquePointer(mem_deref(UnsafeMutableRawPointer(context)))
+    unsafe voice = OpaquePointer(mem_deref(UnsafeMutableRawPointer(voice)))
+  }
+
+  private func fail(_ reason: String) {
+    guard !isOver else { return }
+    isOver = true
+    report(.failed("the relay \(server) is of no use: \(trust?.takeFailure() ?? reason)"))
+  }
+
+  // MARK: Connecting
+
+  private func listen() -> CInt {
+    let code = unsafe re_relay_socket(
+      &socket,
+      nil,
+      { unsafe RelayClient.from($2)?.gotDatagram($1, from: $0) },
+      pointer
+    )
+    return code == 0
+      ? unsafe allocate(CInt(IPPROTO_UDP), UnsafeMutableRawPointer(socket)) : code
+  }
+
+  private func connect(_ identity: Identity?) -> CInt {
+    let code = unsafe tcp_connect(
+      &connection,
+      &address,
+      { unsafe RelayClient.from($0)?.connected() },
+      { unsafe RelayClient.from($1)?.gotBytes($0) },
+      { unsafe RelayClient.from($1)?.gotClosed($0) },
+      pointer
+    )
+    guard code == 0, server.transport == .tls else { return code }
+    guard let identity else { return EACCES }
+    let trust = ServerTrust(server.host, certificate: nil)
+    self.trust = trust
+    do throws(SIPStack.Failure) {
+      unsafe context = try trust.makeContext(identity)
+    } catch {
+      return error.code
+    }
+    return unsafe tls_start_tcp(&secured, context, connection, 0)
+  }
+
+  private func connected() {
+    let descriptor = unsafe tcp_conn_fd(connection)
+    re_send_at_once(descriptor)
+    let code = unsafe allocate(CInt(IPPROTO_TCP), UnsafeMutableRawPointer(connection))
+    if code != 0 { fail(SIPError.text(code)) }
+  }
+
+  private func allocate(_ transport: CInt, _ carrier: UnsafeMutableRawPointer?) -> CInt {
+    unsafe turnc_alloc(
+      &client,
+      nil,
+      transport,
+      carrier,
+      0,
+      &address,
+      server.login,
+      server.password,
+      UInt32(TURN_DEFAULT_LIFETIME),
+      { unsafe RelayClient.from($6)?.gotAnswer($0, $1, $2, $3) },
+      pointer
+    )
+  }
+
+  private func gotAnswer(
+    _ code: CInt,
+    _ status: UInt16,
+    _ reason: UnsafePointer<CChar>?,
+    _ relayed: UnsafePointer<sa>?
+  ) {
+    if code == 0, status == 0, let address = unsafe SocketAddress(libre: relayed) {
+      return report(.allocated(address))
+    }
+    let phrase = unsafe reason.map { unsafe String(cString: $0) } ?? ""
+    switch status {
+    case 0: fail(code == ETIMEDOUT ? "it does not answer" : SIPError.text(code))
+    case 401: fail("it does not accept the login \"\(server.login)\" and its password")
+    case 441: fail("another login has its address")
+    case 486: fail("the login \"\(server.login)\" has as many relayed calls as it may have")
+    case 508: fail("it has no address left")
+    default: fail("\(status) \(phrase)")
+    }
+  }
+
+  private func gotClosed(_ code: CInt) {
+    fail(code == 0 ? "it has closed the connection" : "no connection: \(SIPError.text(code))")
+  }
+
+  // MARK: Sending
+
+  /// Sends a message with room in front of it to a far side.
+  @unsafe
+  func send(_ message: UnsafeMutablePointer<mbuf>?, to address: SocketAddress) {
+    guard let client = unsafe client, var peer = address.inLibre else { return }
+    // What comes from there is let through from now on.
+    unsafe turnc_add_chan(client, &peer, nil, nil)
+    unsafe turnc_send(client, &peer, message)
+  }
+
+  private func gotVoice(_ message: UnsafeMutablePointer<mbuf>?, from source: UnsafePointer<sa>?) {
+    guard let farSide, unsafe SocketAddress(libre: source) == voicePort else { return }
+    unsafe send(message, to: farSide)
+  }
+
+  // MARK: Receiving
+
+  // libre has taken the server's own messages out, and put the far side's address in place.
+  private func gotDatagram(
+    _ message: UnsafeMutablePointer<mbuf>?,
+    from source: UnsafePointer<sa>?
+  ) {
+    guard let peer = unsafe SocketAddress(libre: source),
+      let server = unsafe SocketAddress(libre: &address), peer != server
+    else { return }
+    unsafe deliver(message, from: peer)
+  }
+
+  @unsafe
+  private func deliver(_ message: UnsafeMutablePointer<mbuf>?, from peer: SocketAddress) {
+    let length = unsafe mbuf_get_left(message)
+    guard length > 0, let start = unsafe mbuf_buf(message) else { return }
+    if unsafe MediaSocket.isCheck(firstByte: start[0]) {
+      let bytes = unsafe Array(UnsafeBufferPointer(start: start, count: length))
+      return report(.received(bytes, from: peer))
+    }
+    guard peer == farSide, var port = voicePort.inLibre else { return }
+    unsafe udp_send(voice, &port, message)
+  }
+
+  private func gotBytes(_ message: UnsafeMutablePointer<mbuf>?) {
+    let length = unsafe mbuf_get_left(message)
+    guard length > 0, let start = unsafe mbuf_buf(message) else { return }
+    pending += unsafe Array(UnsafeBufferPointer(start: start, count: length))
+    while !isOver {
+      let frame = unsafe re_relay_frame(pending, pending.count)
+      guard frame > 0, frame <= pending.count else { break }
+      // Channel data ends before its padding (RFC 8656 section 12.5).
+      let isChannel = pending[0] & 0xC0 != 0
+      let length = isChannel ? 4 + Int(pending[2]) << 8 + Int(pending[3]) : frame
+      let buffer = unsafe re_relay_buffer(pending, length)
+      pending.removeFirst(frame)
+      var source = sa()
+      if unsafe turnc_recv(client, &source, buffer) == 0,
+        let peer = unsafe SocketAddress(libre: &source)
+      {
+        unsafe deliver(buffer, from: peer)
+      }
+      _ = unsafe mem_deref(buffer)
+    }
+    if pending.count > Self.pendingLimit { fail("what it sends is no TURN") }
+  }
+}

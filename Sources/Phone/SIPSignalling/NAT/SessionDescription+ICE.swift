@@ -1,0 +1,43 @@
+import CLibre
+import ICE
+import UDPTransport
+
+/// The addresses of both sides in their descriptions (RFC 8839).
+extension SessionDescription {
+  /// More candidates of one side only make work.
+  private static let candidateLimit = 16
+
+  // An answer has none that the offer had not (RFC 8839 section 4.3.1).
+  func describeAddresses(asOffer isOffer: Bool) {
+    for name in ["ice-ufrag", "ice-pwd", "candidate"] {
+      unsafe re_description_remove(media, name)
+    }
+    guard let addresses, isOffer || hasRemoteAddresses else { return }
+    _ = unsafe re_description_set(media, "ice-ufrag", addresses.credentials.userFragment)
+    _ = unsafe re_description_set(media, "ice-pwd", addresses.credentials.password)
+    for value in addresses.candidates.compactMap(\.attribute) {
+      _ = unsafe re_description_add(media, "candidate", value)
+    }
+  }
+
+  /// What the far side's description says; nil if it has nothing that is of use, or if something on
+  /// the way has put another address in place of its own (RFC 8839 section 4.2.5).
+  func remoteAddresses(with host: String, _ port: UInt16) -> ICEDescription? {
+    guard addresses != nil,
+      let fragment = attribute("ice-ufrag", orOfSession: true),
+      let password = attribute("ice-pwd", orOfSession: true)
+    else { return nil }
+    let credentials = ICECredentials(userFragment: fragment, password: password)
+    let candidates = attributes("candidate").prefix(Self.candidateLimit).compactMap {
+      ICECandidate(attribute: $0)
+    }
+    // A hold of the older way says nothing about addresses.
+    let isNamed = candidates.contains { $0.address.host == host && $0.address.port == port }
+    guard credentials.isValid, isNamed || host == "0.0.0.0" || host == "::" else { return nil }
+    return ICEDescription(
+      credentials: credentials,
+      candidates: candidates,
+      isLite: attribute("ice-lite", orOfSession: true) != nil
+    )
+  }
+}

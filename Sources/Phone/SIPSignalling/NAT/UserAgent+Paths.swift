@@ -1,0 +1,153 @@
+package import CallSecurity
+import ICE
+package import UDPTransport
+
+/// The ways that the voice of calls takes.
+extension UserAgent {
+  /// What to collect addresses with.
+  package struct PathRequest: Sendable {
+    /// The numeric address of this machine that leads to the far side.
+    package let host: String
+    /// True if the call's port is bound to that address.
+    package let isBoundToHost: Bool
+    /// True for the side that makes the offer.
+    package let isOffering: Bool
+    /// The account whose servers help, nil for none.
+    package let account: SIPAccount?
+    /// What to show to a relay that asks who this is.
+    package let identity: Identity?
+
+    /// A request with the given fields.
+    package init(
+      host: String,
+      isBoundToHost: Bool,
+      isOffering: Bool,
+      account: SIPAccount?,
+      identity: Identity?
+    ) {
+      self.host = host
+      self.isBoundToHost = isBoundToHost
+      self.isOffering = isOffering
+      self.account = account
+      self.identity = identity
+    }
+  }
+
+  /// Collects the addresses at which the voice of a call may arrive (RFC 8445 section 5.1), which
+  /// takes as long as the account's servers take to answer, two seconds at most.
+  ///
+  /// Returns nil if the agent has stopped. `closePath` ends what this has begun; so does the end of
+  /// a call that it was offered for.
+  package func openPath(_ port: CheckPort, _ request: PathRequest) async -> PathOffer? {
+    let hosts = hosts(for: request).compactMap {
+      SocketAddress(host: $0, port: port.localPort)
+    }
+    let isIPv6 = request.host.contains(":")
+    async let found = Self.resolve(request.account?.stunServer, port: 3_478, isIPv6)
+    let relay = request.account?.relay
+    async let relayHost = Self.resolve(relay?.host, port: 0, isIPv6)
+    let server = await found
+    let relayAddress = await relayHost
+    guard isRunning else { return nil }
+    let agent = ICEAgent(
+      request.isOffering ? .controlling : .controlled,
+      hosts: hosts,
+      credentials: .random(),
+      tiebreaker: .random(in: 0...UInt64.max),
+      servers: server.map { [$0] } ?? [],
+      hasRelay: relay != nil,
+      seed: .random(in: 1...UInt64.max)
+    )
+    let path = MediaPath(agent, over: port)
+    let id = add(path)
+    let loopback = isIPv6 ? "::1" : "127.0.0.1"
+    let voicePort = SocketAddress(
+      host: request.isBoundToHost ? request.host : loopback,
+      port: port.localPort
+    )
+    guard let voicePort else { return nil }
+    await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+      // It is resumed once: a path that is closed before says so as well.
+      var waiting: CheckedContinuation<Void, Never>? = continuation
+      path.report = { [weak self] report in
+        switch report {
+        case .gathered, .failed, .routed:
+          waiting?.resume()
+          waiting = nil
+        case .remark(let remark):
+          self?.assumeIsolated { $0.report(.pathRemark(remark)) }
+        }
+      }
+      path.start(
+        relay: relay,
+        at: relayAddress?.host,
+        voicePort: voicePort,
+        identity: request.identity
+      )
+    }
+    return paths[id] != nil ? PathOffer(id: id, description: path.description) : nil
+  }
+
+  private func add(_ path: MediaPath) -> MediaPathID {
+    let id = MediaPathID(rawValue: nextPath)
+    nextPath += 1
+    paths[id] = path
+    return id
+  }
+
+  /// Ends what `openPath` has begun; nothing if that has ended.
+  package func closePath(_ id: MediaPathID) {
+    paths.removeValue(forKey: id)?.close()
+  }
+
+  func closePaths() {
+    for path in paths.values { path.close() }
+    paths = [:]
+  }
+
+  /// The path that an offer names, which reports to a call from now on.
+  func path(of offer: MediaOffer, for call: SIPCallID) -> MediaPath? {
+    guard let id = offer.path?.id, let path = paths[id] else { return nil }
+    path.report = { [weak self] report in
+      let event: SIPEvent? =
+        switch report {
+        case .gathered: nil
+        case .routed(let route): .routed(call, route)
+        case .failed(let reason): .unroutable(call, reason)
+        case .remark(let remark): .pathRemark(remark)
+        }
+      if let event { self?.assumeIsolated { $0.report(event) } }
+    }
+    return path
+  }
+
+  private func hosts(for request: PathRequest) -> [String] {
+    let isLoopback = request.host.hasPrefix("127.") || request.host == "::1"
+    guard !request.isBoundToHost, !isLoopback else { return [request.host] }
+    let isIPv6 = request.host.contains(":")
+    let others = Self.localHosts().filter {
+      $0 != request.host && $0.contains(":") == isIPv6 && !$0.hasPrefix("127.") && $0 != "::1"
+        && !$0.lowercased().hasPrefix("fe80:")
+    }
+    return [request.host] + others.prefix(7)
+  }
+
+  // The name servers may be slow; the call is not.
+  private static func resolve(
+    _ server: String?,
+    port: UInt16,
+    _ isIPv6: Bool
+  ) async -> SocketAddress? {
+    guard let server, let parsed = SIPAddress("sip:\(SIPAddress.literal(server))") else {
+      return nil
+    }
+    let port = parsed.givenPort ?? port
+    if let numeric = SocketAddress(host: parsed.host, port: port) {
+      return numeric.isIPv6 == isIPv6 ? numeric : nil
+    }
+    let found = await HostName.addresses(of: parsed.host)
+    return found.first { $0.contains(":") == isIPv6 }.flatMap {
+      SocketAddress(host: $0, port: port)
+    }
+  }
+}

@@ -1,0 +1,48 @@
+import Foundation
+import SIPSignalling
+import UDPTransport
+
+/// The ways of calls' voice through routers (RFC 8445).
+extension Phone {
+  /// Collects the addresses of a call, if it goes by an account, or has an offer with addresses.
+  ///
+  /// It takes as long as the account's servers take, two seconds at most.
+  func openPath(_ uuid: UUID, isOffering: Bool) async {
+    guard let leg = legs[uuid], leg.path == nil, let port = leg.checkPort else { return }
+    let account = routes[uuid]?.account ?? origins[uuid]?.account
+    let path = await agent.openPath(
+      port,
+      leg.pathRequest(
+        isOffering: isOffering,
+        account: configuration.accounts.first { $0.address == account }
+      )
+    )
+    // The call may have ended meanwhile.
+    guard let path else { return }
+    guard legs[uuid] === leg, leg.path == nil else { return await agent.closePath(path.id) }
+    leg.path = path
+  }
+
+  /// The same while the call rings; `finishPath` waits for it.
+  func beginPath(_ uuid: UUID, for caller: Caller) {
+    guard caller.media?.addresses != nil else { return }
+    legs[uuid]?.checksPaths = true
+    do {
+      try open(uuid)
+    } catch {
+      // The answer will say so, should there be one.
+      return
+    }
+    pathTasks[uuid] = Task { await openPath(uuid, isOffering: false) }
+  }
+
+  func finishPath(_ uuid: UUID) async {
+    await pathTasks.removeValue(forKey: uuid)?.value
+  }
+
+  /// Ends the checks of a call that is over.
+  func closePath(_ uuid: UUID) async {
+    pathTasks[uuid] = nil
+    if let path = legs[uuid]?.path { await agent.closePath(path.id) }
+  }
+}
