@@ -310,7 +310,10 @@ let package = Package(
     tests("PushKit", ["PushKit"]),
     tests("CallSecurity", ["CallSecurity", "MediaCore", "Simulation", "SRTP", "UDPTransport"]),
     tests("ICE", ["ICE", "MediaCore", "UDPTransport"]),
-    tests("SIPSignalling", ["CallSecurity", "SIPSignalling", "CLibre", "SRTP"]),
+    tests(
+      "SIPSignalling",
+      ["CallSecurity", "SIPSignalling", "CLibre", "ICE", "SRTP", "UDPTransport"]
+    ),
     tests(
       "SidetonePhone",
       [

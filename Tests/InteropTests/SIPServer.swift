@@ -12,6 +12,7 @@ final class SIPServer {
     ) ? Bench.find("kamailio") : nil
 
   let folder: URL
+  let host: String
   let port: Int
   private let run: ProgramRun
 
@@ -19,11 +20,16 @@ final class SIPServer {
   var authority: String { folder.appendingPathComponent("authority.pem").path }
 
   /// Starts it with a certificate for `name` that is valid for so many days from now.
+  ///
+  /// With `launcher` it is started by another program, with its arguments, as in a namespace.
   init(
     certifiedAs name: String = "localhost",
     days: Int = 30,
-    definitions: [String] = []
+    definitions: [String] = [],
+    at host: String = "127.0.0.1",
+    by launcher: [String] = []
   ) throws {
+    self.host = host
     folder = try Bench.folder()
     port = Bench.port()
     try Self.certify(name, days: days, in: folder)
@@ -41,13 +47,14 @@ final class SIPServer {
       .appendingPathComponent("../Servers/kamailio.cfg").standardized.path
     let all =
       [
-        "SIP_UDP=127.0.0.1:\(port)", "SIP_TCP=127.0.0.1:\(port)", "SIP_TLS=127.0.0.1:\(port + 1)",
+        "SIP_UDP=\(host):\(port)", "SIP_TCP=\(host):\(port)", "SIP_TLS=\(host):\(port + 1)",
         "DOMAIN=localhost", "TLS_CONFIGURATION=\"\(configuration)\"",
       ] + definitions
     // Its processes ignore what the test's threads block, so they are killed together.
+    let command = try launcher + [#require(Self.kamailio)]
     run = try ProgramRun(
-      #require(Self.kamailio),
-      ["-f", rules, "-DD", "-E", "-Y", folder.path, "-m", "64", "-M", "8"]
+      command[0],
+      command.dropFirst() + ["-f", rules, "-DD", "-E", "-Y", folder.path, "-m", "64", "-M", "8"]
         + all.flatMap { ["-A", $0] }
     )
     #expect(run.wait(for: "ready for calls"), "\(run.output)")
@@ -66,7 +73,8 @@ final class SIPServer {
     let openssl = try #require(Bench.find("openssl"), "install openssl")
     func path(_ name: String) -> String { folder.appendingPathComponent(name).path }
     let key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
-    try "subjectAltName=DNS:\(name)\n".write(
+    let kind = name.allSatisfy { $0.isNumber || $0 == "." } ? "IP" : "DNS"
+    try "subjectAltName=\(kind):\(name)\n".write(
       toFile: path("names"),
       atomically: true,
       encoding: .utf8
@@ -92,7 +100,8 @@ final class SIPServer {
     password: String = "secret",
     connection: String = "tls",
     trusting authority: String? = nil,
-    isDiscovered: Bool = false
+    isDiscovered: Bool = false,
+    options: [String] = []
   ) throws -> [String: String] {
     let place = connection == "tls" ? port + 1 : port
     return try Self.account(
@@ -101,7 +110,8 @@ final class SIPServer {
       password: password,
       connection: connection,
       trusting: authority ?? self.authority,
-      at: isDiscovered ? nil : "localhost:\(place)"
+      at: isDiscovered ? nil : "\(host == "127.0.0.1" ? "localhost" : host):\(place)",
+      options: options
     )
   }
 
@@ -112,7 +122,8 @@ final class SIPServer {
     password: String = "secret",
     connection: String,
     trusting authority: String = "/dev/null",
-    at server: String?
+    at server: String?,
+    options: [String] = []
   ) throws -> [String: String] {
     let home = folder.appendingPathComponent(user).path
     let environment = [
@@ -121,10 +132,11 @@ final class SIPServer {
     ]
     let add = try Bench.run(
       ["account", "add", "\(user)@localhost", "--connection", connection]
-        + (server.map { ["--server", $0] } ?? []),
+        + (server.map { ["--server", $0] } ?? []) + options,
       environment: environment
     )
-    add.press(password + "\n")
+    // A relay of another login has the same password.
+    add.press(password + "\n" + password + "\n")
     try #require(add.waitForExit() == 0, "\(add.output)")
     return environment
   }

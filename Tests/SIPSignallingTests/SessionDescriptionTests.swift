@@ -1,5 +1,7 @@
 import CLibre
+import ICE
 import Testing
+import UDPTransport
 
 @testable import SIPSignalling
 
@@ -38,6 +40,55 @@ struct SessionDescriptionTests {
   }
 
   private static let opus = ["a=rtpmap:111 opus/48000/2"]
+
+  private static let addresses = [
+    "a=rtcp-mux", "a=ice-ufrag:8hhY", "a=ice-pwd:asd88fgpdd777uzjYhagZg",
+    "a=candidate:1 1 UDP 2130706431 10.0.1.1 5000 typ host",
+    "a=candidate:2 1 UDP 1694498815 127.0.0.1 5000 typ srflx raddr 10.0.1.1 rport 5000",
+  ]
+
+  private func checking() throws -> SessionDescription {
+    var generator = SystemRandomNumberGenerator()
+    let own = try #require(SocketAddress(host: "192.0.2.3", port: 4_000))
+    let description = try #require(SessionDescription(Self.ours))
+    description.addresses = ICEDescription(
+      credentials: .random(using: &generator),
+      candidates: [ICECandidate(.host, own, priority: 2_130_706_431)]
+    )
+    return description
+  }
+
+  @Test func addressesAreAnsweredIfTheyAreOffered() throws {
+    let description = try checking()
+    let media = try #require(agree(description, on: "111", Self.opus + Self.addresses))
+    let agreed = try #require(media.addresses)
+    #expect(agreed.credentials.password == "asd88fgpdd777uzjYhagZg" && !agreed.isLite)
+    #expect(agreed.candidates.map(\.kind) == [.host, .serverReflexive])
+    let answer = text(description, asOffer: false)
+    #expect(answer.contains("a=candidate:1 1 UDP 2130706431 192.0.2.3 4000 typ host"))
+    #expect(answer.contains("a=ice-ufrag:") && answer.contains("a=ice-pwd:"))
+  }
+
+  @Test("what no check can be made with is left alone", arguments: 0..<5)
+  func uselessAddresses(kind: Int) throws {
+    var lines = Self.addresses
+    switch kind {
+    // Something on the way has put its own address in place of the far side's.
+    case 0: lines[4] = "a=candidate:2 1 UDP 1694498815 203.0.113.9 5000 typ srflx"
+    case 1: lines[1] = "a=ice-ufrag:8h"
+    case 2: lines[2] = "a=ice-pwd:short"
+    case 3: lines[0] = "a=rtcp:5001"
+    default: lines = []
+    }
+    let description = try checking()
+    let media = try #require(agree(description, on: "111", Self.opus + lines))
+    #expect(media.addresses == nil)
+    #expect(!text(description, asOffer: false).contains("a=candidate"))
+    // A side that checks nothing says nothing of it.
+    let other = try #require(SessionDescription(Self.ours))
+    #expect(agree(other, on: "111", Self.opus + Self.addresses)?.addresses == nil)
+    #expect(!text(other, asOffer: false).contains("ice-"))
+  }
 
   @Test func keysOfWhoKnowsThemAt8KilohertzOnlyGoWithOpus() throws {
     let events = ["a=rtpmap:101 telephone-event/8000", "a=rtpmap:100 telephone-event/48000"]

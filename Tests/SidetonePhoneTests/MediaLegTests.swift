@@ -3,6 +3,7 @@ import AVFAudio
 import Foundation
 import SIPSignalling
 import Testing
+import UDPTransport
 import VoiceEngine
 
 @testable import SidetonePhone
@@ -51,6 +52,36 @@ struct MediaLegTests {
     try legs[1].agree(.opus(port: port(legs[0])))
     #expect(legs[1].stream != nil)
     #expect(wait { (legs[1].statistics?.packetsReceived ?? 0) > 10 })
+    engine.stop()
+  }
+
+  @Test func checksArePassedOnWithAndWithoutAStream() throws {
+    let leg = MediaLeg(PhoneConfiguration(), host: "127.0.0.1")
+    leg.checksPaths = true
+    try leg.open(portPolicy: .anyPort)
+    let checks = try #require(leg.checkPort)
+    let any = try #require(SocketAddress(host: "127.0.0.1", port: 0))
+    let far = try MediaSocket(bindingTo: any)
+    let own = try #require(SocketAddress(host: "127.0.0.1", port: port(leg)))
+    func isPassedOn() -> Bool {
+      far.send([0, 42], to: own)
+      var isThere = false
+      return wait {
+        isThere = isThere || checks.receive()?.bytes == [0, 42]
+        return isThere
+      }
+    }
+    #expect(isPassedOn())
+    try leg.attach(to: engine.streams)
+    try leg.agree(.opus(port: far.localPort))
+    #expect(leg.stream != nil && isPassedOn())
+    // A hold.
+    try leg.agree(.opus(port: far.localPort, maySend: false, mayReceive: false))
+    #expect(leg.stream == nil && isPassedOn())
+    try leg.agree(.opus(port: far.localPort))
+    #expect(leg.stream != nil && isPassedOn())
+    try leg.attach(to: nil)
+    #expect(isPassedOn())
     engine.stop()
   }
 

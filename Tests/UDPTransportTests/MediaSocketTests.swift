@@ -47,6 +47,38 @@ struct MediaSocketTests {
     )
   }
 
+  @Test func checksArePassedOnAndTheRestIsNot() throws {
+    var near = try Self.socket()
+    let far = try Self.socket()
+    let checks = try near.makeCheckPort()
+    var other = try near.duplicate()
+    let own = try Self.address(near.localPort)
+    for first: UInt8 in [0, 128, 1, 22, 3] { far.send([first, 7], to: own) }
+    #expect(near.receiveDatagram()?.bytes == [128, 7])
+    // A duplicate passes on as well, and says so in its way.
+    let outcomes = Self.outcomes(of: &other)
+    #expect(outcomes.count == 3 && outcomes.first == .failed && outcomes.last == .failed)
+    let source = try Self.address(far.localPort)
+    for first: UInt8 in [0, 1, 3] {
+      #expect(checks.receive() == MediaSocket.Datagram(bytes: [first, 7], source: source))
+    }
+    #expect(checks.receive() == nil)
+    checks.send([1, 9], to: source)
+    #expect(far.receiveDatagram() == MediaSocket.Datagram(bytes: [1, 9], source: own))
+  }
+
+  @Test func aFloodOfChecksIsDropped() throws {
+    var near = try Self.socket()
+    let far = try Self.socket()
+    let checks = try near.makeCheckPort()
+    let own = try Self.address(near.localPort)
+    for _ in 0..<2_000 { far.send([0, 1], to: own) }
+    _ = Self.outcomes(of: &near)
+    var kept = 0
+    while checks.receive() != nil { kept += 1 }
+    #expect(kept > 0 && kept < 2_000)
+  }
+
   @Test func reportsThatNobodyTakesCostNoPacketOfVoice() throws {
     var near = try Self.socket()
     var far = try Self.socket()

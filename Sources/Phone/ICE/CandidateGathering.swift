@@ -25,6 +25,7 @@ extension ICEAgent {
       destination: server,
       base: .socket,
       isRepeated: true,
+      sentAt: now,
       nextAt: now.advanced(byNanoseconds: Self.firstPause),
       pause: Self.firstPause * 2
     )

@@ -66,6 +66,7 @@ package struct ICEAgent: Sendable {
     let base: ICEBase
     var isRepeated: Bool
     var attempts = 1
+    var sentAt: MonotonicInstant
     var nextAt: MonotonicInstant
     /// The pause before the next repetition, then before giving up.
     var pause: Int64
@@ -110,6 +111,7 @@ package struct ICEAgent: Sendable {
   private var early: [(message: BindingMessage, address: SocketAddress, base: ICEBase)] = []
   private var nextCheckAt: MonotonicInstant?
   private var firstValidAt: MonotonicInstant?
+  private var firstRoundTrip: Int64 = 0
   private var nextConsentAt: MonotonicInstant?
   private var consentUntil: MonotonicInstant?
 
@@ -122,8 +124,10 @@ package struct ICEAgent: Sendable {
   private static let checkPatience: Int64 = 8_000_000_000
   /// How long better pairs may take once one is known to work: a router may first have to be opened
   /// from the other side, and a relay is the last resort.
-  private static let directGrace: Int64 = 150_000_000
-  private static let relayGrace: Int64 = 700_000_000
+  private static let directGrace: Int64 = 50_000_000
+  private static let relayGrace: Int64 = 250_000_000
+  /// What is added to that, in round trips of the first pair that worked.
+  private static let graceRoundTrips: Int64 = 3
   /// More candidates and pairs than that only make work.
   private static let candidateLimit = 16
   private static let pairLimit = 48
@@ -389,6 +393,7 @@ package struct ICEAgent: Sendable {
     guard response.kind == .success, let mapped = response.mapped else {
       return refused(index, response, exchange, at: now)
     }
+    if firstValidAt == nil { firstRoundTrip = now.nanoseconds(since: exchange.sentAt) }
     succeed(index, seenAs: mapped, at: now)
     if exchange.purpose == .nomination { pairs[index].isNominated = true }
     return select(at: now) + check(at: now)
@@ -436,7 +441,8 @@ package struct ICEAgent: Sendable {
   private var graceEnd: MonotonicInstant? {
     guard role == .controlling, let best, let firstValidAt, isOpen else { return nil }
     let isDirect = best.base == .socket && best.remote.kind != .relayed
-    let grace = isDirect ? Self.directGrace : Self.relayGrace
+    let grace =
+      (isDirect ? Self.directGrace : Self.relayGrace) + Self.graceRoundTrips * firstRoundTrip
     return firstValidAt.advanced(byNanoseconds: grace)
   }
 
@@ -543,6 +549,7 @@ package struct ICEAgent: Sendable {
         continue
       }
       exchanges[index].attempts += 1
+      exchanges[index].sentAt = now
       exchanges[index].nextAt = now.advanced(byNanoseconds: exchange.pause)
       exchanges[index].pause = exchange.pause * 2
       effects.append(sending(exchange))
@@ -611,6 +618,7 @@ package struct ICEAgent: Sendable {
       destination: pair.remote.address,
       base: pair.base,
       isRepeated: purpose != .consent,
+      sentAt: now,
       nextAt: now.advanced(
         byNanoseconds: purpose == .consent ? Self.consentPause * 3 / 4 : Self.firstPause
       ),

@@ -221,7 +221,7 @@ public final class MediaLeg {
   private func destination(
     of media: NegotiatedMedia
   ) -> (voice: SocketAddress, control: SocketAddress)? {
-    if media.addresses != nil, path != nil {
+    if media.addresses != nil, checkPort != nil {
       return route.map { ($0.destination, $0.destination) }
     }
     guard let voice = SocketAddress(host: media.host, port: media.port),
@@ -278,7 +278,7 @@ public final class MediaLeg {
     }
     guard let (remote, control) = destination(of: media) else {
       // The way is being looked for, or what was agreed on is no address.
-      if media.addresses == nil || path == nil { streamed = media }
+      if media.addresses == nil || checkPort == nil { streamed = media }
       return
     }
     // Until there are keys, nothing is sent and nothing is heard.

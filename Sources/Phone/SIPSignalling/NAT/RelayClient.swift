@@ -188,7 +188,12 @@ final class RelayClient {
     guard let client = unsafe client, var peer = address.inLibre else { return }
     // What comes from there is let through from now on.
     unsafe turnc_add_chan(client, &peer, nil, nil)
-    unsafe turnc_send(client, &peer, message)
+    if server.transport == .udp {
+      // The client is a layer of the socket's, which puts what it sends into messages of TURN.
+      unsafe udp_send(socket, &peer, message)
+    } else {
+      unsafe turnc_send(client, &peer, message)
+    }
   }
 
   private func gotVoice(_ message: UnsafeMutablePointer<mbuf>?, from source: UnsafePointer<sa>?) {

@@ -1,0 +1,73 @@
+import Foundation
+import Testing
+
+/// Two hosts in networks of their own, which both reach a server, but not each other.
+///
+/// **Life cycle:** made by the initialiser, taken away by `deinit`.
+final class DividedNetwork {
+  /// The server's address.
+  static let server = "10.79.9.1"
+  private static let suffixes = ["a", "b"]
+
+  private let ip: String
+  private let tag: String
+
+  /// Nil if namespaces are not permitted.
+  init?(_ ip: String) throws {
+    self.ip = ip
+    tag = String(UUID().uuidString.prefix(4)).lowercased()
+    for name in [centre] + Self.suffixes.map({ host($0) }) {
+      guard try run(["netns", "add", name]), try run(["-n", name, "link", "set", "lo", "up"]) else {
+        return nil
+      }
+    }
+    guard try run(["-n", centre, "addr", "add", "\(Self.server)/32", "dev", "lo"]) else {
+      return nil
+    }
+    for (number, suffix) in Self.suffixes.enumerated() {
+      let (inner, outer) = ("d\(tag)\(suffix)", "e\(tag)\(suffix)")
+      let network = "10.79.\(number)"
+      let steps = [
+        ["link", "add", inner, "netns", host(suffix), "type", "veth", "peer", "name", outer]
+          + ["netns", centre],
+        ["-n", host(suffix), "addr", "add", "\(network).2/24", "dev", inner],
+        ["-n", centre, "addr", "add", "\(network).1/24", "dev", outer],
+        ["-n", host(suffix), "link", "set", inner, "up"],
+        ["-n", centre, "link", "set", outer, "up"],
+        ["-n", host(suffix), "route", "add", "default", "via", "\(network).1"],
+      ]
+      for step in steps where try !run(step) { return nil }
+    }
+  }
+
+  deinit {
+    for name in [centre] + Self.suffixes.map({ host($0) }) {
+      // What is left is in the way of nobody.
+      _ = try? run(["netns", "delete", name])
+    }
+  }
+
+  private var centre: String { "sd\(tag)" }
+  private func host(_ suffix: String) -> String { "sd\(tag)\(suffix)" }
+
+  private func run(_ arguments: [String]) throws -> Bool {
+    try ProgramRun(ip, arguments).waitForExit() == 0
+  }
+
+  /// What starts a program where the servers are.
+  var serverLauncher: [String] { [ip, "netns", "exec", centre] }
+
+  /// Starts the program under test on one of the hosts, 0 or 1.
+  func start(
+    on number: Int,
+    _ arguments: [String],
+    environment: [String: String]
+  ) throws -> ProgramRun {
+    let program = try #require(Bench.program)
+    return try ProgramRun(
+      ip,
+      ["netns", "exec", host(Self.suffixes[number]), program] + arguments,
+      environment: environment
+    )
+  }
+}
