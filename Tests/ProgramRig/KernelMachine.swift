@@ -17,6 +17,7 @@ package struct KernelMachine {
   ]
   private static let modules = [
     "snd-aloop", "snd-dummy", "virtio_pci", "virtio_net", "9p", "9pnet_virtio", "sch_netem", "veth",
+    "crc32c_generic", "nf_tables", "nft_chain_nat", "nft_masq", "nft_nat", "nft_ct",
   ]
 
   /// What keeps the machine from being made, with the package to install; nil if all is there.

@@ -122,12 +122,11 @@ package struct ICEAgent: Sendable {
   private static let attemptLimit = 6
   /// How long the checks may go on in all.
   private static let checkPatience: Int64 = 8_000_000_000
-  /// How long better pairs may take once one is known to work: a router may first have to be opened
-  /// from the other side, and a relay is the last resort.
-  private static let directGrace: Int64 = 50_000_000
-  private static let relayGrace: Int64 = 250_000_000
-  /// What is added to that, in round trips of the first pair that worked.
-  private static let graceRoundTrips: Int64 = 3
+  /// How long better pairs may take once one is known to work, and how many round trips of that one
+  /// besides: a router may first have to be opened from the other side, and a relay is the last
+  /// resort.
+  private static let directGrace: (nanoseconds: Int64, roundTrips: Int64) = (20_000_000, 1)
+  private static let relayGrace: (nanoseconds: Int64, roundTrips: Int64) = (250_000_000, 3)
   /// More candidates and pairs than that only make work.
   private static let candidateLimit = 16
   private static let pairLimit = 48
@@ -441,9 +440,10 @@ package struct ICEAgent: Sendable {
   private var graceEnd: MonotonicInstant? {
     guard role == .controlling, let best, let firstValidAt, isOpen else { return nil }
     let isDirect = best.base == .socket && best.remote.kind != .relayed
-    let grace =
-      (isDirect ? Self.directGrace : Self.relayGrace) + Self.graceRoundTrips * firstRoundTrip
-    return firstValidAt.advanced(byNanoseconds: grace)
+    let grace = isDirect ? Self.directGrace : Self.relayGrace
+    return firstValidAt.advanced(
+      byNanoseconds: grace.nanoseconds + grace.roundTrips * firstRoundTrip
+    )
   }
 
   // True while no pair is chosen or being chosen.

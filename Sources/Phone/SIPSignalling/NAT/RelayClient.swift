@@ -40,6 +40,7 @@ final class RelayClient {
   private var address = sa()
   /// What has come by the connection and is no whole message yet.
   private var pending: [UInt8] = []
+  private var isAllocated = false
   private var isOver = false
 
   /// More is no message of TURN's.
@@ -163,12 +164,16 @@ final class RelayClient {
     _ relayed: UnsafePointer<sa>?
   ) {
     if code == 0, status == 0, let address = unsafe SocketAddress(libre: relayed) {
+      isAllocated = true
       return report(.allocated(address))
     }
+    // It relays, but not to each address: private ones, for example, may be forbidden.
+    if isAllocated, code == 0, status != 437 { return }
     let phrase = unsafe reason.map { unsafe String(cString: $0) } ?? ""
     switch status {
     case 0: fail(code == ETIMEDOUT ? "it does not answer" : SIPError.text(code))
     case 401: fail("it does not accept the login \"\(server.login)\" and its password")
+    case 437: fail("it has given the address away")
     case 441: fail("another login has its address")
     case 486: fail("the login \"\(server.login)\" has as many relayed calls as it may have")
     case 508: fail("it has no address left")
