@@ -1,7 +1,8 @@
 import Foundation
 import Testing
 
-/// Two hosts in networks of their own, which both reach a server, but not each other.
+/// Two hosts in networks of their own, which both reach a server, and each other only if the
+/// server's host forwards.
 ///
 /// **Life cycle:** made by the initialiser, taken away by `deinit`.
 final class DividedNetwork {
@@ -13,7 +14,7 @@ final class DividedNetwork {
   private let tag: String
 
   /// Nil if namespaces are not permitted.
-  init?(_ ip: String) throws {
+  init?(_ ip: String, isForwarding: Bool = false) throws {
     self.ip = ip
     tag = String(UUID().uuidString.prefix(4)).lowercased()
     for name in [centre] + Self.suffixes.map({ host($0) }) {
@@ -25,19 +26,35 @@ final class DividedNetwork {
       return nil
     }
     for (number, suffix) in Self.suffixes.enumerated() {
-      let (inner, outer) = ("d\(tag)\(suffix)", "e\(tag)\(suffix)")
-      let network = "10.79.\(number)"
-      let steps = [
-        ["link", "add", inner, "netns", host(suffix), "type", "veth", "peer", "name", outer]
-          + ["netns", centre],
-        ["-n", host(suffix), "addr", "add", "\(network).2/24", "dev", inner],
-        ["-n", centre, "addr", "add", "\(network).1/24", "dev", outer],
-        ["-n", host(suffix), "link", "set", inner, "up"],
-        ["-n", centre, "link", "set", outer, "up"],
-        ["-n", host(suffix), "route", "add", "default", "via", "\(network).1"],
-      ]
-      for step in steps where try !run(step) { return nil }
+      guard try connect(suffix, by: "d", to: number) else { return nil }
     }
+    guard isForwarding else { return }
+    let forward = ["netns", "exec", centre, "sh", "-c", "echo 1 > /proc/sys/net/ipv4/ip_forward"]
+    guard try run(forward) else { return nil }
+  }
+
+  private func connect(_ suffix: String, by cable: String, to number: Int) throws -> Bool {
+    let (inner, outer) = ("\(cable)\(tag)\(suffix)", "\(cable)e\(tag)\(suffix)")
+    let network = "10.79.\(number)"
+    let steps = [
+      ["link", "add", inner, "netns", host(suffix), "type", "veth", "peer", "name", outer]
+        + ["netns", centre],
+      ["-n", host(suffix), "addr", "add", "\(network).2/24", "dev", inner],
+      ["-n", centre, "addr", "add", "\(network).1/24", "dev", outer],
+      ["-n", host(suffix), "link", "set", inner, "up"],
+      ["-n", centre, "link", "set", outer, "up"],
+      ["-n", host(suffix), "route", "add", "default", "via", "\(network).1"],
+    ]
+    return try steps.allSatisfy { try run($0) }
+  }
+
+  /// Moves a host from its network to another one, as from a cable to Wi-Fi.
+  func move(_ number: Int) throws {
+    let suffix = Self.suffixes[number]
+    let isMoved =
+      try run(["-n", host(suffix), "link", "delete", "d\(tag)\(suffix)"])
+      && connect(suffix, by: "w", to: 5 + number)
+    #expect(isMoved)
   }
 
   deinit {

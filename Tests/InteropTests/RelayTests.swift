@@ -4,69 +4,6 @@ import Testing
 /// A real TURN server, coturn, between two hosts that do not reach each other.
 @Suite(.serialized)
 struct RelayTests {
-  private static let packages = "coturn, kamailio, kamailio-tls-modules and iproute2, as root"
-  private static let turnserver = Bench.find("turnserver")
-
-  /// The network with its SIP server and its relay.
-  private final class Scene {
-    let network: DividedNetwork
-    let server: SIPServer
-    private let relay: ProgramRun
-
-    init?(quota: Int = 4) throws {
-      guard SIPServer.kamailio != nil, let turnserver, let ip = Bench.ip,
-        let network = try DividedNetwork(ip)
-      else { return nil }
-      self.network = network
-      let launcher = network.serverLauncher
-      server = try SIPServer(
-        certifiedAs: DividedNetwork.server,
-        at: DividedNetwork.server,
-        by: launcher
-      )
-      let rules = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-        .appendingPathComponent("../Servers/turnserver.conf").standardized.path
-      let folder = server.folder
-      func path(_ name: String) -> String { folder.appendingPathComponent(name).path }
-      relay = try ProgramRun(
-        launcher[0],
-        launcher.dropFirst() + [
-          turnserver, "-c", rules, "-L", DividedNetwork.server, "-E", DividedNetwork.server,
-          "--cert", path("server.pem"), "--pkey", path("server.key"), "--pidfile", path("pid"),
-          "--db", path("turn.db"), "--user-quota", "\(quota)",
-        ]
-      )
-      #expect(relay.wait(for: "SQLite DB connection success"), "\(relay.output)")
-    }
-
-    deinit {
-      relay.signal(SIGTERM)
-      _ = relay.waitForExit(seconds: 5)
-    }
-
-    func account(_ user: String, _ uri: String, login: String? = nil) throws -> [String: String] {
-      try server.account(
-        user,
-        options: ["--stun", DividedNetwork.server, "--turn", uri]
-          + (login.map { ["--turn-login", $0] } ?? [])
-      )
-    }
-
-    func listen(_ environment: [String: String], _ options: [String]) throws -> ProgramRun {
-      let listener = try network.start(
-        on: 1,
-        ["listen", "--answer", "--once", "--json"] + options,
-        environment: environment
-      )
-      #expect(listener.wait(for: "\"seconds\":600"), "\(listener.output)")
-      return listener
-    }
-
-    func call(_ environment: [String: String], _ options: [String]) throws -> ProgramRun {
-      try network.start(on: 0, ["call", "bob", "--json"] + options, environment: environment)
-    }
-  }
-
   @Test(
     "both hear each other by the relay, however it is reached",
     arguments: [
@@ -75,7 +12,7 @@ struct RelayTests {
     ]
   )
   func callsAreRelayed(uri: String) throws {
-    guard let scene = try Scene() else { return Bench.skip(Self.packages) }
+    guard let scene = try DividedScene() else { return Bench.skip(DividedScene.packages) }
     let folder = scene.server.folder
     let said = ["a", "b"].map { folder.appendingPathComponent("said-\($0).wav") }
     let heard = ["a", "b"].map { folder.appendingPathComponent("heard-\($0).wav") }
@@ -96,7 +33,7 @@ struct RelayTests {
 
   @Test("a hold does not close the way")
   func heldCallsComeBack() throws {
-    guard let scene = try Scene() else { return Bench.skip(Self.packages) }
+    guard let scene = try DividedScene() else { return Bench.skip(DividedScene.packages) }
     let uri = "turn:\(DividedNetwork.server)"
     let listener = try scene.listen(scene.account("bob", uri), ["--headset", "null"])
     let caller = try scene.call(scene.account("alice", uri), ["--headset", "null", "--keys"])
@@ -114,7 +51,7 @@ struct RelayTests {
 
   @Test("what is wrong with a relay is said in one sentence, and the call ends in another")
   func mistakesAreNamed() throws {
-    guard let scene = try Scene(quota: 1) else { return Bench.skip(Self.packages) }
+    guard let scene = try DividedScene(quota: 1) else { return Bench.skip(DividedScene.packages) }
     let uri = "turn:\(DividedNetwork.server)"
     let bob = try scene.account("bob", "turn:\(DividedNetwork.server):1")
     let listener = try scene.network.start(

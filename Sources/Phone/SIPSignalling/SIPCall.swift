@@ -31,7 +31,7 @@ final class SIPCall {
   private var absences = 0
   /// The question whether the far side is still there.
   private let question = LibreSlot()
-  private var description: SessionDescription?
+  private(set) var description: SessionDescription?
   private var remoteOffer: UnsafeMutablePointer<mbuf>?
   private(set) var isIncoming = false
   /// True if the call came by TLS.
@@ -40,14 +40,14 @@ final class SIPCall {
   private var far: FarSide?
   /// True if later requests go to the far side by TLS.
   private var isContactSecure = false
-  private var isEstablished = false
+  private(set) var isEstablished = false
   /// True once the far side has answered anything.
   private var isHeardOf = false
   private var isAnswered = false
   /// What the caller's CANCEL says; nil if it says nothing.
   private var cancelReason: SIPEndReason?
   private var lacksCodec = false
-  private var wantsRenegotiation = false
+  var wantsRenegotiation = false
 
   init(id: SIPCallID, agent: UserAgent, _ description: SessionDescription?) {
     self.id = id

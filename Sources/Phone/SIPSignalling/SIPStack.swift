@@ -21,7 +21,7 @@ final class SIPStack {
   }
 
   /// The numeric address.
-  let host: String
+  private(set) var host: String
   /// Where a message has come from.
   enum Origin: Equatable {
     /// Over the connection to the account's server, whose certificate was judged.
@@ -80,19 +80,11 @@ final class SIPStack {
       guard !isSent, let bytes = unsafe bytes else { return }
       unsafe SIPStack.from(context)?.lookEarly(bytes, length)
     }
-    for transport in transports {
-      if transport == .tls, unsafe tls == nil { continue }
-      let number = transport == .tls && port != 0 ? port &+ 1 : port
-      let code = unsafe re_transport_add(sip, transport.inLibre, host, number, tls)
-      if code != 0, transport == .tls, account == nil {
-        // Calls do without it as far as they may.
-        secureFailure = Failure(code: code, transport: transport, port: number)
-        continue
-      }
-      guard code == 0 else {
-        release()
-        throw Failure(code: code, transport: transport, port: number)
-      }
+    do throws(Failure) {
+      try addTransports(port)
+    } catch {
+      release()
+      throw error
     }
     // Before the sessions see them.
     unsafe sip_listen(nil, sip, true, { unsafe SIPStack.from($1)?.isForged($0) ?? false }, context)
@@ -106,6 +98,31 @@ final class SIPStack {
     // What no session wants; left to itself libre prints it.
     unsafe sip_listen(nil, sip, true, { unsafe SIPStack.from($1)?.answer($0) ?? false }, context)
     unsafe sip_listen(nil, sip, false, { _, _ in true }, nil)
+  }
+
+  private func addTransports(_ port: UInt16) throws(Failure) {
+    for transport in transports {
+      if transport == .tls, unsafe tls == nil { continue }
+      let number = transport == .tls && port != 0 ? port &+ 1 : port
+      let code = unsafe re_transport_add(sip, transport.inLibre, host, number, tls)
+      if code != 0, transport == .tls, account == nil {
+        // Calls do without it as far as they may.
+        secureFailure = Failure(code: code, transport: transport, port: number)
+        continue
+      }
+      guard code == 0 else {
+        throw Failure(code: code, transport: transport, port: number)
+      }
+    }
+  }
+
+  /// Goes on at another address of the machine: what its calls have to say leaves from there.
+  ///
+  /// Throws if that cannot be had; then nothing can be sent any more.
+  func move(to host: String) throws(Failure) {
+    self.host = host
+    unsafe sip_transp_flush(sip)
+    try addTransports(0)
   }
 
   /// The address with the port in use, to be shown.

@@ -114,6 +114,11 @@ final class SessionDescription {
   /// True if the next description has keys in it.
   var describesKeys: Bool { claim == .keys }
 
+  /// Names another address, and another port unless that is nil, from the next description on.
+  func move(to host: String, _ port: UInt16? = nil) {
+    _ = unsafe re_description_move(session, media, host, port ?? 0)
+  }
+
   /// Whether this side sends and receives from the next description on, or holds (RFC 3264
   /// section 8.4).
   func setHeld(_ isHeld: Bool) {

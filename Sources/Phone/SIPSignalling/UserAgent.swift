@@ -51,7 +51,7 @@ public actor UserAgent {
   var queries: [Int: NameQuery] = [:]
   var nextQuery = 0
   private var addressWatch: Task<Void, Never>?
-  private var calls: [Int: SIPCall] = [:]
+  private(set) var calls: [Int: SIPCall] = [:]
   private var nextCallNumber = 1
   private var stopWaiters: [CheckedContinuation<Void, Never>] = []
   private var isStopping = false

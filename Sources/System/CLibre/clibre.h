@@ -308,6 +308,19 @@ static inline int re_description_alloc(struct sdp_session **session, struct sdp_
   return code;
 }
 
+/* Names another address for the media; port 0 keeps the one that it has. */
+static inline int re_description_move(struct sdp_session *session, struct sdp_media *media,
+                                      const char *host, uint16_t port) {
+  struct sa address;
+  int code = sa_set_str(&address, host, port);
+  if (code) return code;
+  sdp_session_set_laddr(session, &address);
+  if (!port) return 0;
+  sdp_media_set_lport(media, port);
+  sdp_media_set_lport_rtcp(media, port);
+  return 0;
+}
+
 /* The profiles of RTP that offers may have: in the open, and keyed by DTLS (RFC 5764 section 8). An answer has the offer's. */
 static inline int re_description_allow_encryption(struct sdp_media *media) {
   return sdp_media_set_alt_protos(media, 6, "RTP/AVP", "RTP/AVPF", "UDP/TLS/RTP/SAVP",

@@ -187,9 +187,13 @@ final class AccountLine {
     if let stack, stack.host == host, stack.server == server { return }
     movedTo = nil
     request.clear()
-    if let stack { retire(stack) }
-    stack = nil
     do throws(SIPStack.Failure) {
+      if let stack, stack.server == server {
+        try stack.move(to: host)
+        return moveCalls(of: stack)
+      }
+      if let stack { retire(stack) }
+      stack = nil
       if server.transport == .tls, unsafe tls == nil {
         unsafe tls = try trust.makeContext(identity)
       }
@@ -216,6 +220,11 @@ final class AccountLine {
     else { return }
     movedTo = host
     handle(.networkChanged)
+  }
+
+  private func moveCalls(of stack: SIPStack) {
+    nonisolated(unsafe) let moved = stack
+    agent.assumeIsolated { unsafe $0.moveCalls(of: moved) }
   }
 
   private func retire(_ stack: SIPStack) {

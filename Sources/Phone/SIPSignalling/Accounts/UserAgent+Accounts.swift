@@ -114,6 +114,13 @@ extension UserAgent {
     retired.append(stack)
   }
 
+  /// Lets the far sides of calls know that this machine has moved (RFC 3264 section 8.3.1).
+  func moveCalls(of stack: SIPStack) {
+    for call in calls.values where call.stack === stack {
+      call.move(to: stack.host, addresses: pathHosts(stack.host))
+    }
+  }
+
   /// Registers anew from where the machine is now.
   func followAccounts() {
     for stack in retired where !isInUse(stack) { stack.release() }

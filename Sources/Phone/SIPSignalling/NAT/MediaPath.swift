@@ -62,15 +62,28 @@ final class MediaPath {
 
   private var agent: ICEAgent
   private let port: CheckPort
+  /// What a relay is asked for with.
+  struct RelayRequest {
+    let server: RelayServer
+    /// Nil if the server's name is not known.
+    let numericHost: String?
+    /// The call's own port, at an address that this machine reaches itself by.
+    let voicePort: SocketAddress
+    /// What to show to a server that wants to know.
+    let identity: Identity?
+  }
+
+  private let relayRequest: RelayRequest?
   private var relay: RelayClient?
   private let timer: UnsafeMutablePointer<tmr>?
   private var isClosed = false
   /// What becomes of it.
   var report: (Report) -> Void = { _ in }
 
-  init(_ agent: ICEAgent, over port: CheckPort) {
+  init(_ agent: ICEAgent, over port: CheckPort, relay: RelayRequest?) {
     self.agent = agent
     self.port = port
+    relayRequest = relay
     unsafe timer = re_timer_alloc()
   }
 
@@ -91,13 +104,8 @@ final class MediaPath {
     unsafe pointer.map { unsafe Unmanaged<MediaPath>.fromOpaque($0).takeUnretainedValue() }
   }
 
-  /// Begins to collect addresses; a relay comes with where its server is.
-  func start(
-    relay server: RelayServer?,
-    at numericHost: String?,
-    voicePort: SocketAddress,
-    identity: Identity?
-  ) {
+  /// Begins to collect addresses.
+  func start() {
     _ = unsafe fd_listen(
       port.fileDescriptor,
       CInt(FD_READ),
@@ -105,14 +113,30 @@ final class MediaPath {
       pointer
     )
     handle(.started)
-    guard let server else { return }
-    guard let numericHost else {
-      report(.remark("the relay \(server) is of no use: its name is not known"))
+    openRelay()
+  }
+
+  /// Collects addresses anew, since the machine has moved; the voice keeps its way until there is
+  /// another one.
+  func restart(at hosts: [String]) {
+    let addresses = hosts.compactMap { SocketAddress(host: $0, port: port.localPort) }
+    relay?.close()
+    relay = nil
+    handle(.restarted(hosts: addresses, .random()))
+    openRelay()
+  }
+
+  private func openRelay() {
+    guard let request = relayRequest else { return }
+    guard let numericHost = request.numericHost else {
+      report(.remark("the relay \(request.server) is of no use: its name is not known"))
       return handle(.relayFailed)
     }
-    let relay = RelayClient(server, voicePort: voicePort) { [weak self] in self?.note($0) }
+    let relay = RelayClient(request.server, voicePort: request.voicePort) { [weak self] in
+      self?.note($0)
+    }
     self.relay = relay
-    relay.open(at: numericHost, identity: identity)
+    relay.open(at: numericHost, identity: request.identity)
   }
 
   /// Ends all checks, and gives the relay's address back.

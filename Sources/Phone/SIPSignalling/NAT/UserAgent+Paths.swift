@@ -39,33 +39,40 @@ extension UserAgent {
   /// Returns nil if the agent has stopped. `closePath` ends what this has begun; so does the end of
   /// a call that it was offered for.
   package func openPath(_ port: CheckPort, _ request: PathRequest) async -> PathOffer? {
-    let hosts = hosts(for: request).compactMap {
-      SocketAddress(host: $0, port: port.localPort)
-    }
+    let found = request.isBoundToHost ? [request.host] : pathHosts(request.host)
+    let hosts = found.compactMap { SocketAddress(host: $0, port: port.localPort) }
     let isIPv6 = request.host.contains(":")
-    async let found = Self.resolve(request.account?.stunServer, port: 3_478, isIPv6)
+    async let server = Self.resolve(request.account?.stunServer, port: 3_478, isIPv6)
     let relay = request.account?.relay
     async let relayHost = Self.resolve(relay?.host, port: 0, isIPv6)
-    let server = await found
     let relayAddress = await relayHost
+    let servers = await server.map { [$0] } ?? []
     guard isRunning else { return nil }
     let agent = ICEAgent(
       request.isOffering ? .controlling : .controlled,
       hosts: hosts,
       credentials: .random(),
       tiebreaker: .random(in: 0...UInt64.max),
-      servers: server.map { [$0] } ?? [],
+      servers: servers,
       hasRelay: relay != nil,
       seed: .random(in: 1...UInt64.max)
     )
-    let path = MediaPath(agent, over: port)
-    let id = add(path)
     let loopback = isIPv6 ? "::1" : "127.0.0.1"
     let voicePort = SocketAddress(
       host: request.isBoundToHost ? request.host : loopback,
       port: port.localPort
     )
     guard let voicePort else { return nil }
+    let relayRequest = relay.map {
+      MediaPath.RelayRequest(
+        server: $0,
+        numericHost: relayAddress?.host,
+        voicePort: voicePort,
+        identity: request.identity
+      )
+    }
+    let path = MediaPath(agent, over: port, relay: relayRequest)
+    let id = add(path)
     await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
       // It is resumed once: a path that is closed before says so as well.
       var waiting: CheckedContinuation<Void, Never>? = continuation
@@ -78,12 +85,7 @@ extension UserAgent {
           self?.assumeIsolated { $0.report(.pathRemark(remark)) }
         }
       }
-      path.start(
-        relay: relay,
-        at: relayAddress?.host,
-        voicePort: voicePort,
-        identity: request.identity
-      )
+      path.start()
     }
     return paths[id] != nil ? PathOffer(id: id, description: path.description) : nil
   }
@@ -108,28 +110,29 @@ extension UserAgent {
   /// The path that an offer names, which reports to a call from now on.
   func path(of offer: MediaOffer, for call: SIPCallID) -> MediaPath? {
     guard let id = offer.path?.id, let path = paths[id] else { return nil }
-    path.report = { [weak self] report in
-      let event: SIPEvent? =
-        switch report {
-        case .gathered: nil
-        case .routed(let route): .routed(call, route)
-        case .failed(let reason): .unroutable(call, reason)
-        case .remark(let remark): .pathRemark(remark)
-        }
-      if let event { self?.assumeIsolated { $0.report(event) } }
-    }
+    path.report = { [weak self] report in self?.assumeIsolated { $0.note(report, of: call) } }
     return path
   }
 
-  private func hosts(for request: PathRequest) -> [String] {
-    let isLoopback = request.host.hasPrefix("127.") || request.host == "::1"
-    guard !request.isBoundToHost, !isLoopback else { return [request.host] }
-    let isIPv6 = request.host.contains(":")
+  private func note(_ report: MediaPath.Report, of call: SIPCallID) {
+    switch report {
+    case .gathered: calls[call.rawValue]?.offerAddresses()
+    case .routed(let route): self.report(.routed(call, route))
+    case .failed(let reason): self.report(.unroutable(call, reason))
+    case .remark(let remark): self.report(.pathRemark(remark))
+    }
+  }
+
+  /// The addresses of this machine at which media may arrive, `host` first.
+  func pathHosts(_ host: String) -> [String] {
+    let isLoopback = host.hasPrefix("127.") || host == "::1"
+    guard !isLoopback else { return [host] }
+    let isIPv6 = host.contains(":")
     let others = Self.localHosts().filter {
-      $0 != request.host && $0.contains(":") == isIPv6 && !$0.hasPrefix("127.") && $0 != "::1"
+      $0 != host && $0.contains(":") == isIPv6 && !$0.hasPrefix("127.") && $0 != "::1"
         && !$0.lowercased().hasPrefix("fe80:")
     }
-    return [request.host] + others.prefix(7)
+    return [host] + others.prefix(7)
   }
 
   // The name servers may be slow; the call is not.
