@@ -267,6 +267,6 @@ struct ICEScene {
 
   /// True if the voice goes by a relay.
   var isRelayed: Bool {
-    sides.contains { $0.paths.last.map { $0.base == .relay || $0.remoteKind == .relayed } ?? false }
+    sides.compactMap(\.paths.last).contains { $0.base == .relay || $0.remoteKind == .relayed }
   }
 }

@@ -127,4 +127,29 @@ struct AccountTests {
     #expect(caller.waitForExit() == 1)
     #expect(caller.printed("no such user"), "\(caller.output)")
   }
+
+  /// A server that answers one REGISTER and closes the connection: this side is registered anew
+  /// over another one, at once and not when it would be time to renew.
+  @Test func lostConnectionIsMadeAnew() throws {
+    try Bench.withListeningSocket { port, listener in
+      let folder = try Bench.folder()
+      let environment = try SIPServer.account(
+        "alice",
+        in: folder,
+        connection: "tcp",
+        at: "127.0.0.1:\(port)"
+      )
+      let phone = try Bench.run(
+        ["listen", "--account", "alice@localhost", "--listen", "127.0.0.1:0", "--json"]
+          + ["--headset", "null"],
+        environment: environment
+      )
+      for _ in 0..<3 {
+        #expect(try Bench.answerOneRequest(at: listener), "\(phone.output)")
+      }
+      #expect(phone.wait(for: "the connection to the server has gone"), "\(phone.output)")
+      phone.signal(SIGKILL)
+      _ = phone.waitForExit()
+    }
+  }
 }

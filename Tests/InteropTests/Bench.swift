@@ -117,12 +117,40 @@ enum Bench {
 
   /// Calls `body` with a port of this machine that takes connections and never says anything.
   static func withListener(_ body: (Int) throws -> Void) throws {
+    try withListeningSocket { port, _ in try body(port) }
+  }
+
+  /// The same with the socket that listens.
+  static func withListeningSocket(_ body: (Int, Int32) throws -> Void) throws {
     let port = port()
     try withSocket(SOCK_STREAM) { descriptor in
       let isBound = unsafe withAddress(of: UInt16(port)) { unsafe bind(descriptor, $0, $1) } == 0
       try #require(isBound && listen(descriptor, 8) == 0)
-      try body(port)
+      try body(port, descriptor)
     }
+  }
+
+  /// Takes a connection, answers one SIP request by 200 OK as a registrar does, and closes it.
+  static func answerOneRequest(at listener: Int32) throws -> Bool {
+    var waiting = pollfd(fd: listener, events: Int16(POLLIN), revents: 0)
+    guard unsafe poll(&waiting, 1, 10_000) == 1 else { return false }
+    let connection = accept(listener, nil, nil)
+    defer { close(connection) }
+    var text = ""
+    var bytes = [UInt8](repeating: 0, count: 4_096)
+    while !text.hasSuffix("\r\n\r\n") {
+      let length = unsafe recv(connection, &bytes, bytes.count, 0)
+      guard length > 0 else { return false }
+      text += String(decoding: bytes[..<length], as: UTF8.self)
+    }
+    let kept = ["Via", "To", "From", "Call-ID", "CSeq", "Contact"]
+    let lines = text.components(separatedBy: "\r\n").filter { line in
+      kept.contains { line.hasPrefix("\($0):") }
+    }
+    let answer =
+      (["SIP/2.0 200 OK"] + lines + ["Expires: 600", "Content-Length: 0", "", ""])
+      .joined(separator: "\r\n")
+    return unsafe write(connection, answer, answer.utf8.count) > 0
   }
 
   /// Sends a datagram to a port of this machine; true if it left.

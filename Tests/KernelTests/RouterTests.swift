@@ -155,7 +155,10 @@ struct RouterTests {
       #expect(received > 100, "\(user) has heard \(received) packets")
     }
     func milliseconds(_ at: Double) -> String { String(format: "%.0f ms", at - connected) }
-    let figures = [milliseconds(path.at ?? connected), milliseconds(secured)]
-    print("| \(pair.first) | \(pair.second) | \(path.kind ?? "") | \(figures.joined(separator: " | ")) |")
+    let cells = [
+      pair.first, pair.second, path.kind ?? "", milliseconds(path.at ?? connected),
+      milliseconds(secured),
+    ]
+    print("| \(cells.joined(separator: " | ")) |")
   }
 }

@@ -38,6 +38,26 @@ struct RegistrationTests {
     return nil
   }
 
+  @Test mutating func aLostConnectionIsMadeAnewUnlessThatIsNoUse() {
+    _ = locate([first])
+    _ = handle(.accepted(seconds: 600))
+    for _ in 0..<2 {
+      #expect(handle(.connectionLost) == [.locate])
+      #expect(handle(.located([first])) == [.register(first, seconds: 600)])
+      // Nothing is lost that is not there yet.
+      #expect(handle(.connectionLost) == [])
+      _ = handle(.accepted(seconds: 600))
+    }
+    let effects = handle(.connectionLost)
+    #expect(pause(in: effects).map { (15...30).contains($0) } == true)
+    _ = wait(seconds: 30)
+    _ = handle(.located([first]))
+    _ = handle(.accepted(seconds: 600))
+    // A connection that has lasted is none to worry about.
+    _ = wait(seconds: 60)
+    #expect(handle(.connectionLost) == [.locate])
+  }
+
   @Test mutating func isRenewedBeforeItsEnd() {
     #expect(handle(.started) == [.locate])
     #expect(handle(.located([first])) == [.register(first, seconds: 600)])

@@ -1,6 +1,7 @@
 public import CallSecurity
 import CLibre
 import Glibc
+import UDPTransport
 
 /// A SIP user agent: it calls addresses and is called at its own (RFC 3261), and registers accounts
 /// with their servers.
@@ -35,9 +36,9 @@ public actor UserAgent {
   public nonisolated let events: AsyncStream<SIPEvent>
 
   private let configuration: Configuration
-  private let continuation: AsyncStream<SIPEvent>.Continuation
+  let continuation: AsyncStream<SIPEvent>.Continuation
   /// One for each address.
-  private var stacks: [SIPStack] = []
+  var stacks: [SIPStack] = []
   /// Asks for the addresses of names that far sides give themselves.
   private(set) var names: OpaquePointer?
   /// Those of accounts that have moved to another network, as long as calls use them.
@@ -50,11 +51,14 @@ public actor UserAgent {
   /// Questions that are on their way to the name servers.
   var queries: [Int: NameQuery] = [:]
   var nextQuery = 0
+  let network = NetworkWatch()
   private var addressWatch: Task<Void, Never>?
+  /// Looks at the network once it has stopped changing.
+  var addressTimer: Task<Void, Never>?
   private(set) var calls: [Int: SIPCall] = [:]
   private var nextCallNumber = 1
   private var stopWaiters: [CheckedContinuation<Void, Never>] = []
-  private var isStopping = false
+  private(set) var isStopping = false
   private var encryption: EncryptionOffer?
   /// The context for TLS.
   private var tls: OpaquePointer?
@@ -100,6 +104,7 @@ public actor UserAgent {
         throw Self.error(error, at: host)
       }
     }
+    watchNetwork()
     addressWatch = Task { [weak self] in
       while !Task.isCancelled {
         // A cancelled sleep ends early, and so does the loop.
@@ -133,7 +138,9 @@ public actor UserAgent {
     }
   }
 
-  private static let addressPause = Duration.seconds(1)
+  /// How often to look without being told, and how long an address may take to be complete.
+  static let addressPause = Duration.seconds(1)
+  static let settlingPause = Duration.milliseconds(50)
 
   private static func error(_ failure: SIPStack.Failure, at host: String) -> SIPError {
     let text = SIPError.text(failure.code)
@@ -144,7 +151,7 @@ public actor UserAgent {
     return SIPError(reason: "cannot listen at \(host):\(failure.port) (\(name)): \(text)")
   }
 
-  private func listen(at host: String) throws(SIPStack.Failure) {
+  func listen(at host: String) throws(SIPStack.Failure) {
     let stack =
       unsafe try SIPStack(
         at: host,
@@ -159,25 +166,7 @@ public actor UserAgent {
     }
   }
 
-  private var isEverywhere: Bool { configuration.hosts.isEmpty }
-
-  // Another network was joined or left, or a tunnel was opened.
-  private func followNetwork() {
-    guard !isStopping else { return }
-    followAccounts()
-    if isEverywhere { followAddresses() }
-  }
-
-  private func followAddresses() {
-    let before = stacks.map(\.host)
-    let hosts = Self.localHosts()
-    // What a call came over stays for what the call has to say.
-    for stack in stacks where !hosts.contains(stack.host) && !isInUse(stack) { stack.release() }
-    stacks.removeAll { !hosts.contains($0.host) && !isInUse($0) }
-    // An address that is not ready yet is tried again a second later.
-    for host in hosts where !stacks.contains(where: { $0.host == host }) { try? listen(at: host) }
-    if stacks.map(\.host) != before { continuation.yield(.listening(at: stacks.map(\.address))) }
-  }
+  var isEverywhere: Bool { configuration.hosts.isEmpty }
 
   func isInUse(_ stack: SIPStack) -> Bool {
     calls.values.contains { $0.stack === stack }
@@ -195,6 +184,7 @@ public actor UserAgent {
     guard !stacks.isEmpty, !isStopping else { return }
     isStopping = true
     addressWatch?.cancel()
+    addressTimer?.cancel()
     for call in calls.values { call.hangUp() }
     calls.removeAll()
     closePaths()
@@ -227,6 +217,7 @@ public actor UserAgent {
   }
 
   private func release() {
+    if network.fileDescriptor >= 0 { fd_close(network.fileDescriptor) }
     for call in calls.values { call.hangUp() }
     calls.removeAll()
     closePaths()
@@ -454,28 +445,5 @@ public actor UserAgent {
   func report(_ event: SIPEvent) {
     if case .ended(let id, _) = event { calls[id.rawValue] = nil }
     continuation.yield(event)
-  }
-
-  // MARK: Helpers of libre's world
-
-  static func localHosts() -> [String] {
-    final class Found {
-      var hosts: [String] = []
-      var loopback: [String] = []
-    }
-    let found = Found()
-    let context = unsafe Unmanaged.passUnretained(found).toOpaque()
-    _ = unsafe re_each_local_address(
-      { host, isLoopback, context in
-        guard let host = unsafe host, let context = unsafe context else { return false }
-        let found = unsafe Unmanaged<Found>.fromOpaque(context).takeUnretainedValue()
-        let text = unsafe String(cString: host)
-        if isLoopback != 0 { found.loopback.append(text) } else { found.hosts.append(text) }
-        return false
-      },
-      context
-    )
-    // The loopback address comes last: it is useless to other hosts.
-    return found.hosts + found.loopback
   }
 }

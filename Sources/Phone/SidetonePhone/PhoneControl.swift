@@ -86,9 +86,9 @@ struct PhoneControl: Sendable {
       [
         Order(call: uuid, effect: .hangUp(sip, as: .declined)), Order(call: uuid, effect: .fail),
       ]
-    case .mediaFailed, .progressed, .agreed, .routed, .established, .renegotiationFailed, .signallingEnded,
-      .unreachable, .encrypted, .mediaReported, .timePassed, .activationFailed, .reset,
-      .phoneStopped:
+    case .mediaFailed, .progressed, .agreed, .routed, .established, .renegotiationFailed,
+      .signallingEnded, .unreachable, .encrypted, .mediaReported, .timePassed,
+      .activationFailed, .reset, .phoneStopped:
       []
     }
   }

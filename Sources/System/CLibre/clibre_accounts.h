@@ -127,6 +127,21 @@ static inline int re_send_keepalive(struct sip *sip, const char *route, enum sip
   return code;
 }
 
+/* Calls `handler` once the connection that a message came over has gone. What is sent over it to keep it alive has to be
+   acknowledged by the far side's kernel within 20 s. */
+static inline void re_watch_connection(struct sip_keepalive **watch, struct sip *sip,
+                                       const struct sip_msg *message, sip_keepalive_h *handler,
+                                       void *arg) {
+  /* libre's own question wants an answer, which not every server gives: it never comes to that. */
+  const uint32_t never = 1u << 30;
+  unsigned milliseconds = 20000;
+  struct tcp_conn *connection = sip_msg_tcpconn(message);
+  if (!sip || !connection) return;
+  setsockopt(tcp_conn_fd(connection), IPPROTO_TCP, TCP_USER_TIMEOUT, &milliseconds,
+             sizeof milliseconds);
+  sip_keepalive_start(watch, sip, message, never, handler, arg);
+}
+
 /* One record of a server's location, with the fields of its type alone. */
 struct re_location {
   uint16_t type;

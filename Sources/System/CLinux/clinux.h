@@ -7,6 +7,8 @@
 #include <time.h>
 
 #include <linux/errqueue.h>
+#include <linux/netlink.h>
+#include <linux/rtnetlink.h>
 #include <netinet/in.h>
 #include <netinet/ip.h>
 #include <poll.h>
@@ -168,6 +170,26 @@ RT_SAFE static inline ssize_t realtime_send(int descriptor, const void *bytes, s
   ssize_t sent = sendto(descriptor, bytes, length, MSG_DONTWAIT | MSG_NOSIGNAL,
                         (const struct sockaddr *)destination, size);
   return sent < 0 ? -errno : sent;
+}
+
+/* A socket that becomes readable when an address or a route of this machine changes; -1 if there is none. */
+static inline int network_watch_open(void) {
+  struct sockaddr_nl name = {0};
+  name.nl_family = AF_NETLINK;
+  name.nl_groups = RTMGRP_IPV4_IFADDR | RTMGRP_IPV6_IFADDR | RTMGRP_IPV4_ROUTE | RTMGRP_IPV6_ROUTE;
+  int descriptor = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_ROUTE);
+  if (descriptor < 0) return -1;
+  if (bind(descriptor, (struct sockaddr *)&name, sizeof name) == 0) return descriptor;
+  close(descriptor);
+  return -1;
+}
+
+/* Nanoseconds that this machine has slept since it started, in suspend. */
+static inline int64_t realtime_slept_nanoseconds(void) {
+  struct timespec awake, all;
+  clock_gettime(CLOCK_MONOTONIC, &awake);
+  clock_gettime(CLOCK_BOOTTIME, &all);
+  return ((int64_t)all.tv_sec - awake.tv_sec) * 1000000000 + all.tv_nsec - awake.tv_nsec;
 }
 
 /* Passes a datagram on, with where it came from in front, without waiting; a full queue drops it. */

@@ -38,6 +38,10 @@ final class AccountLine {
   private var tls: OpaquePointer?
   private var registration: Registration
   private let request = LibreSlot()
+  /// What tells that the connection to the server is gone.
+  private let lifeline = LibreSlot()
+  /// True if a new connection is to be made though the server is the same.
+  private var isConnectionOld = false
   private var authentication: OpaquePointer?
   private var exchange = Exchange()
   private var sequence: UInt32 = 0
@@ -141,6 +145,7 @@ final class AccountLine {
     search?.cancel()
     keepalive?.cancel()
     request.clear()
+    lifeline.clear()
     unsafe authentication = OpaquePointer(mem_deref(UnsafeMutableRawPointer(authentication)))
     stack?.release()
     stack = nil
@@ -184,9 +189,11 @@ final class AccountLine {
     else { throw SIPError(reason: "there is no way to \(server)") }
     self.server = server
     routes = [server.route + ";lr"]
-    if let stack, stack.host == host, stack.server == server { return }
+    if let stack, stack.host == host, stack.server == server, !isConnectionOld { return }
+    isConnectionOld = false
     movedTo = nil
     request.clear()
+    lifeline.clear()
     do throws(SIPStack.Failure) {
       if let stack, stack.server == server {
         try stack.move(to: host)
@@ -220,6 +227,34 @@ final class AccountLine {
     else { return }
     movedTo = host
     handle(.networkChanged)
+  }
+
+  /// Registers anew over another connection, since the one of before has been forgotten or is gone.
+  func reconnect(after event: Registration.Event) {
+    isConnectionOld = true
+    handle(event)
+  }
+
+  // What the server's answer came over: that it has gone is noticed at once if it says so, and else
+  // by what keeps it alive.
+  @unsafe
+  private func watchConnection(of message: UnsafePointer<sip_msg>) {
+    lifeline.clear()
+    guard server?.transport != .udp else { return }
+    unsafe re_watch_connection(
+      lifeline.place,
+      stack?.sip,
+      message,
+      { _, context in unsafe AccountLine.from(context)?.lostConnection() },
+      context
+    )
+  }
+
+  private func lostConnection() {
+    guard !registration.isStopped else { return }
+    note("the connection to the server has gone")
+    // libre is in the middle of it.
+    Task { [weak agent, account] in await agent?.connectionWasLost(of: account) }
   }
 
   private func moveCalls(of stack: SIPStack) {
@@ -319,6 +354,7 @@ final class AccountLine {
     }
     let granted = named < 0 ? exchange.seconds : Int(min(named, Int64(exchange.seconds)))
     handle(.accepted(seconds: granted))
+    unsafe watchConnection(of: message)
     if isTranslated || server?.transport != .udp { keepAlive() }
   }
 

@@ -13,6 +13,7 @@ import MediaCore
 /// | `registering` | no answer in time, a server's fault | `registering` with the next server |
 /// | `registering` | `refused` for good | `waiting` |
 /// | `registered` | time to renew | `registering` with the same server |
+/// | `registered` | `connectionLost` | `locating`, or `waiting` if that happens again and again |
 /// | `waiting` | its end | `locating` |
 /// | all | `stopped` | `stopped` |
 struct Registration: Sendable {
@@ -21,6 +22,8 @@ struct Registration: Sendable {
     case started
     /// The machine has got another address, or a way to the server.
     case networkChanged
+    /// The connection to the server has gone.
+    case connectionLost
     /// The servers of the domain, in the order in which to try them.
     case located([SIPServer])
     /// A 200 to the last request, for so many seconds.
@@ -71,6 +74,9 @@ struct Registration: Sendable {
   /// The first reason of the round for which no server could be had.
   private var reason: String?
   private var hasRaisedExpires = false
+  private var acceptedAt: MonotonicInstant?
+  /// How many connections have ended soon after they were made, one after the other.
+  private var shortConnections = 0
   private var reported: RegistrationState?
   /// When `timePassed` is due; nil while something is waited for that comes by itself.
   private(set) var deadline: MonotonicInstant?
@@ -80,6 +86,9 @@ struct Registration: Sendable {
   /// RFC 3261's timer F would be 32 s.
   private static let patience = 4
   /// RFC 5626 section 4.5: the longest pause, and the first one.
+  /// A connection that ends earlier is a short one, of which so many in a row are a fault.
+  private static let shortConnection: Int64 = 10_000_000_000
+  private static let shortConnectionLimit = 3
   private static let longestPause = 1_800
   private static let firstPause = 30
 
@@ -109,6 +118,9 @@ struct Registration: Sendable {
     case .networkChanged:
       failures = 0
       return locate()
+    case .connectionLost:
+      guard case .registered = phase else { return [] }
+      return reconnect(at: now)
     case .located(let servers):
       guard phase == .locating else { return [] }
       self.servers = servers
@@ -146,6 +158,13 @@ struct Registration: Sendable {
     return [.locate]
   }
 
+  private mutating func reconnect(at now: MonotonicInstant) -> [Effect] {
+    let lasted = acceptedAt.map { now.nanoseconds(since: $0) } ?? 0
+    shortConnections = lasted < Self.shortConnection ? shortConnections + 1 : 0
+    guard shortConnections >= Self.shortConnectionLimit else { return locate() }
+    return pause("the server ends its connections", at: now)
+  }
+
   private mutating func register(_ index: Int, at now: MonotonicInstant) -> [Effect] {
     phase = .registering(index)
     let isLast = index == servers.count - 1
@@ -159,6 +178,7 @@ struct Registration: Sendable {
     at now: MonotonicInstant
   ) -> [Effect] {
     phase = .registered(index)
+    acceptedAt = now
     failures = 0
     hasRaisedExpires = false
     // Early enough for a second try before the end.

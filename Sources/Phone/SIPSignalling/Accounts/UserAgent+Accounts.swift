@@ -121,6 +121,16 @@ extension UserAgent {
     }
   }
 
+  /// Registers anew after the machine has slept: servers and routers have forgotten it.
+  func wakeAccounts() {
+    for line in lines { line.reconnect(after: .networkChanged) }
+  }
+
+  /// An account's connection to its server has gone.
+  func connectionWasLost(of account: SIPAccount) {
+    line(of: account.address)?.reconnect(after: .connectionLost)
+  }
+
   /// Registers anew from where the machine is now.
   func followAccounts() {
     for stack in retired where !isInUse(stack) { stack.release() }

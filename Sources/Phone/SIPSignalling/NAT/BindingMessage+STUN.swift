@@ -22,7 +22,9 @@ extension BindingMessage {
     }
     let transaction = unsafe withUnsafeBytes(of: &found.transaction) { unsafe Array($0) }
     self.init(kind, transaction: transaction)
-    let name = unsafe withUnsafeBytes(of: &found.username) { unsafe $0.map { CChar(bitPattern: $0) } }
+    let name = unsafe withUnsafeBytes(of: &found.username) {
+      unsafe $0.map { CChar(bitPattern: $0) }
+    }
     username = name.first == 0 ? nil : String(cStringBytes: name)
     priority = found.has_priority ? found.priority : nil
     nominates = found.nominates

@@ -1,0 +1,38 @@
+import CLinux
+import Glibc
+
+/// Notices that the addresses or the routes of this machine have changed, and that it has slept.
+///
+/// **Thread safety:** one thread at a time.
+package final class NetworkWatch {
+  /// Becomes readable when something has changed; negative where the kernel tells nothing.
+  package let fileDescriptor: CInt
+  private var slept: Int64
+
+  /// Shorter sleeps are none that a server or a router would notice.
+  private static let noticedNanoseconds: Int64 = 5_000_000_000
+
+  /// A watch that begins now.
+  package init() {
+    fileDescriptor = network_watch_open()
+    slept = realtime_slept_nanoseconds()
+  }
+
+  deinit {
+    if fileDescriptor >= 0 { close(fileDescriptor) }
+  }
+
+  /// Forgets what has changed: the caller looks for itself.
+  package func drain() {
+    var bytes = [UInt8](repeating: 0, count: 8_192)
+    while unsafe recv(fileDescriptor, &bytes, bytes.count, CInt(MSG_DONTWAIT)) > 0 {}
+  }
+
+  /// True once after the machine has slept for more than five seconds.
+  package func takeSleep() -> Bool { noteSleep(realtime_slept_nanoseconds()) }
+
+  func noteSleep(_ total: Int64) -> Bool {
+    defer { slept = total }
+    return total - slept > Self.noticedNanoseconds
+  }
+}
