@@ -14,7 +14,7 @@ SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
 LIBRARIES := libasound2-dev libopus-dev libspeexdsp-dev libre-dev libssl-dev libsqlite3-dev libdbus-1-dev libpcap-dev pkg-config
 VOICES := espeak-ng sox
-RIGS := libasound2-plugins jackd2 libjack-jackd2-dev baresip-core linphone-cli kamailio kamailio-tls-modules rtpengine-daemon sip-tester dnsmasq-base openssl util-linux gnome-keyring dbus iproute2 procps python3
+RIGS := libasound2-plugins jackd2 libjack-jackd2-dev baresip-core linphone-cli kamailio kamailio-tls-modules rtpengine-daemon coturn sip-tester dnsmasq-base openssl util-linux gnome-keyring dbus iproute2 procps python3
 
 # Programs to compare with, what counts instructions, and what the scorer of speech is made with.
 RIVALS := trx valgrind python3-venv python3-dev gcc
@@ -23,7 +23,7 @@ SPEECH := $(patsubst %,asterisk-core-sounds-%-g722,en fr it ru)
 # What a desktop's sound goes through.
 DESKTOP := pipewire pipewire-alsa pipewire-pulse wireplumber pulseaudio-utils dbus
 # A machine with a real kernel, for sound cards that come and go.
-KERNEL := qemu-system-x86 busybox-static cpio kmod alsa-utils iproute2 dash
+KERNEL := qemu-system-x86 busybox-static cpio kmod alsa-utils iproute2 nftables dash
 
 BENCH := .build/release
 BENCH_SECONDS ?= 60

@@ -23,7 +23,7 @@ struct ICEAgentTests {
     #expect(try #require(scene.milliseconds) < (needsRelay ? 1_500 : 700))
   }
 
-  @Test("without a relay and a way there is none, and both sides are told so in time")
+  @Test("without a relay and a way there is none, and both sides give up in time")
   func givesUp() {
     var scene = ICEScene(.symmetric, .symmetric, relays: false)
     scene.connect()

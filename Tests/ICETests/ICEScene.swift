@@ -155,7 +155,7 @@ struct ICEScene {
     _ message: BindingMessage,
     _ password: String?,
     to destination: SocketAddress,
-    by base: ICEBase,
+    by base: ICEOutlet,
     of index: Int
   ) {
     sent += 1
@@ -213,7 +213,7 @@ struct ICEScene {
     }
   }
 
-  private mutating func receive(_ packet: Packet, at index: Int, by base: ICEBase) {
+  private mutating func receive(_ packet: Packet, at index: Int, by base: ICEOutlet) {
     var message = packet.message
     let agent = sides[index].agent
     let expected = message.kind == .request ? agent.localPassword : agent.remotePassword
@@ -233,9 +233,8 @@ struct ICEScene {
       {
         deliver(packets.remove(at: place))
       }
-      for index in sides.indices where sides[index].agent.deadline.map({ $0.nanoseconds <= now })
-        ?? false
-      {
+      for index in sides.indices {
+        guard let due = sides[index].agent.deadline, due.nanoseconds <= now else { continue }
         handle(.timePassed, at: index)
       }
     }

@@ -2,7 +2,8 @@ import CLinux
 import Glibc
 package import RealTime
 
-/// The part of a media socket that connectivity checks use (RFC 8445), while others receive from it.
+/// The part of a media socket that connectivity checks use (RFC 8445), while others receive from
+/// it.
 ///
 /// Checks leave by the call's own port. Those that arrive come to whichever thread reads the port,
 /// the voice thread at the end, which passes them on: the kernel keeps a few, and drops more.
@@ -51,8 +52,8 @@ extension MediaSocket {
   @_noAllocation @_noLocks
   package static func isCheck(firstByte: UInt8) -> Bool { firstByte < 4 }
 
-  /// What checks over this port use; from now on this socket and later duplicates pass on those that
-  /// they receive.
+  /// What checks over this port use; from now on this socket and later duplicates pass on those
+  /// that they receive.
   package mutating func makeCheckPort() throws(SystemError) -> CheckPort {
     var ends: [CInt] = [-1, -1]
     let kind = CInt(SOCK_DGRAM.rawValue) | CInt(SOCK_CLOEXEC.rawValue)

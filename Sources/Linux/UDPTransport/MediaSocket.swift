@@ -111,8 +111,8 @@ public struct MediaSocket: PacketTransport, ~Copyable {
     }
   }
 
-  /// Receives one datagram without waiting; a connectivity check is passed on to the `CheckPort`, and
-  /// counts as `failed`.
+  /// Receives one datagram without waiting; a connectivity check is passed on to the `CheckPort`,
+  /// and counts as `failed`.
   ///
   /// `now` is when it looks, or a little before: what is not there counts as come later than that.
   @_noAllocation @_noLocks

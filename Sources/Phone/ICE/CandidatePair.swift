@@ -13,7 +13,7 @@ struct CandidatePair: Equatable, Sendable {
     case failed
   }
 
-  let base: ICEBase
+  let base: ICEOutlet
   let remote: ICECandidate
   let priority: UInt64
   var state = State.waiting
@@ -24,7 +24,7 @@ struct CandidatePair: Equatable, Sendable {
   /// When the far side answered last.
   var answeredAt: MonotonicInstant?
 
-  init(_ base: ICEBase, to remote: ICECandidate, localPriority: UInt32, _ role: ICERole) {
+  init(_ base: ICEOutlet, to remote: ICECandidate, localPriority: UInt32, _ role: ICERole) {
     self.base = base
     self.remote = remote
     localKind = base == .relay ? .relayed : .host
@@ -39,7 +39,7 @@ struct CandidatePair: Equatable, Sendable {
   /// True until the far side has answered or will not.
   var isPending: Bool { state == .waiting || state == .inProgress }
 
-  func isFor(_ base: ICEBase, _ address: SocketAddress) -> Bool {
+  func isFor(_ base: ICEOutlet, _ address: SocketAddress) -> Bool {
     self.base == base && remote.address == address
   }
 }
@@ -49,7 +49,7 @@ package struct ICEPath: Equatable, Sendable {
   /// The far side's address.
   package let remote: SocketAddress
   /// By which way packets leave.
-  package let base: ICEBase
+  package let base: ICEOutlet
   /// How the far side sees this one.
   package let localKind: ICECandidate.Kind
   /// How this side sees the far one.

@@ -1,7 +1,7 @@
 package import UDPTransport
 
 /// By which way a packet leaves this machine, and a packet comes in.
-package enum ICEBase: Hashable, Sendable {
+package enum ICEOutlet: Hashable, Sendable {
   /// The call's own port.
   case socket
   /// The address that a TURN server holds for the call.

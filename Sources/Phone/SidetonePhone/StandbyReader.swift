@@ -1,7 +1,8 @@
 import Dispatch
 import UDPTransport
 
-/// Reads a call's port while nothing else does, as during a hold, so that connectivity checks go on.
+/// Reads a call's port while nothing else does, as during a hold, so that connectivity checks go
+/// on.
 ///
 /// What else arrives is old by the time that somebody could hear it, and dropped.
 ///

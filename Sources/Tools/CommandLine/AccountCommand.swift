@@ -88,7 +88,7 @@ struct AccountCommand: AsyncParsableCommand {
 
     @Option(
       help: ArgumentHelp(
-        "A TURN server for when no other way is open: turn:HOST, turn:HOST?transport=tcp, turns:HOST.",
+        "A TURN server for when no other way is open: turn:HOST[?transport=tcp] or turns:HOST.",
         valueName: "uri"
       )
     )

@@ -142,7 +142,8 @@ struct CallSessionState: Equatable {
       isAudioActive = true
     case .audioDeactivated:
       isAudioActive = false
-    case .registered, .accountRegistered, .accountUnregistered, .accountStep, .ringing, .secured, .routed,
+    case .registered, .accountRegistered, .accountUnregistered, .accountStep, .ringing, .secured,
+      .routed,
       .verified, .error, .heldByFarSide, .resumedByFarSide,
       .joined, .separated,
       .pressed, .routeChanged, .mediaServicesLost, .mediaServicesReset:

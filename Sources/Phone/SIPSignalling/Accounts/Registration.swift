@@ -85,10 +85,10 @@ struct Registration: Sendable {
   ///
   /// RFC 3261's timer F would be 32 s.
   private static let patience = 4
-  /// RFC 5626 section 4.5: the longest pause, and the first one.
   /// A connection that ends earlier is a short one, of which so many in a row are a fault.
   private static let shortConnection: Int64 = 10_000_000_000
   private static let shortConnectionLimit = 3
+  /// RFC 5626 section 4.5: the longest pause, and the first one.
   private static let longestPause = 1_800
   private static let firstPause = 30
 

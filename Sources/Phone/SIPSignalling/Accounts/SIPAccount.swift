@@ -35,8 +35,8 @@ public struct SIPAccount: Equatable, Sendable {
   /// The only certificate that is accepted, for a server that no authority vouches for; nil to
   /// accept those of authorities.
   public var certificate: Fingerprint?
-  /// Host or `host:port` of a STUN server (RFC 8489), which says at which address a router shows this
-  /// machine to others; nil for none.
+  /// Host or `host:port` of a STUN server (RFC 8489), which says at which address a router shows
+  /// this machine to others; nil for none.
   public internal(set) var stunServer: String?
   /// The TURN server that relays the voice where no other way is open, nil for none.
   public var relay: RelayServer?

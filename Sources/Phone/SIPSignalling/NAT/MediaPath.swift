@@ -218,7 +218,7 @@ final class MediaPath {
     }
   }
 
-  private func take(_ bytes: [UInt8], from source: SocketAddress, at base: ICEBase) {
+  private func take(_ bytes: [UInt8], from source: SocketAddress, at base: ICEOutlet) {
     let message = BindingMessage(bytes, own: agent.localPassword, other: agent.remotePassword)
     if let message { handle(.received(message, from: source, at: base)) }
   }
