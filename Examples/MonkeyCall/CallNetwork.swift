@@ -62,7 +62,7 @@ final class CallNetwork {
     case .ended(let dialog, _):
       connection(of: dialog)?.end()
     case .listening, .notListeningSecurely, .renegotiationFailed, .digit, .registration, .routed,
-      .unroutable, .pathRemark, .accountStep:
+      .unroutable, .pathRemark, .accountStep, .transferRequested, .transferProgressed:
       break
     }
   }

@@ -121,6 +121,25 @@ struct CallSessionStateTests {
     #expect(afterwards == [], "it has ended by itself")
   }
 
+  @Test func transferIsTypedOrConnectsTwoCalls() {
+    var state = session()
+    #expect(state.handle(.key("t")) == [], "nobody is there to be transferred")
+    _ = state.handle(.phone(.calling(alice, to: "a")))
+    _ = state.handle(.phone(.connected(alice, to: "a")))
+    #expect(state.handle(.key("t")) == [.showTarget("")])
+    // Keys are letters now.
+    #expect(state.handle(.key("h")) == [.showTarget("h")])
+    #expect(state.handle(.key("\u{7F}")) == [.showTarget("")])
+    for key in "bob" { _ = state.handle(.key(key)) }
+    #expect(state.handle(.key("\n")) == [.showTarget(nil), .transfer(alice, to: "bob")])
+    _ = state.handle(.key("t"))
+    #expect(state.handle(.key("\u{1B}")) == [.showTarget(nil)])
+    _ = state.handle(.phone(.held(alice)))
+    _ = state.handle(.phone(.calling(bob, to: "b")))
+    _ = state.handle(.phone(.connected(bob, to: "b")))
+    #expect(state.handle(.key("t")) == [.connect(alice, with: bob)])
+  }
+
   // MARK: The end
 
   @Test func programEndsAfterItsCallHasReleasedTheDevices() {
@@ -218,9 +237,9 @@ extension CallSessionState.Effect {
     switch self {
     case .answer(let call), .endAndAnswer(let call), .end(let call), .setMuted(let call, _),
       .setHeld(let call, _), .join(let call, _), .press(let call, _), .verify(let call),
-      .limit(let call):
+      .limit(let call), .connect(let call, _), .transfer(let call, _):
       call
-    case .summarize: nil
+    case .summarize, .showTarget: nil
     }
   }
 }

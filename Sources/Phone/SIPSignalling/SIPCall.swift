@@ -26,7 +26,13 @@ final class SIPCall {
   /// What the far side has to show on connections that are opened for the call.
   var peer: SecurePeer?
   private unowned let agent: UserAgent
-  private var session: OpaquePointer?
+  private(set) var session: OpaquePointer?
+  /// What tells the two sides of its dialog apart, once it is confirmed.
+  private(set) var tags: (local: String, remote: String)?
+  private(set) lazy var transfer = SIPTransfer { [weak self] status in
+    guard let self else { return }
+    report(.transferProgressed(id, status: status))
+  }
   /// How many answers in a row said that the far side is not there now.
   private var absences = 0
   /// The question whether the far side is still there.
@@ -58,6 +64,7 @@ final class SIPCall {
   deinit {
     // Releasing an open session sends BYE or CANCEL; libre keeps it until that is done.
     question.clear()
+    transfer.clear()
     _ = unsafe mem_deref(UnsafeMutableRawPointer(session))
     _ = unsafe mem_deref(remoteOffer)
   }
@@ -66,7 +73,7 @@ final class SIPCall {
   var isInHandshake: Bool { peer?.expectation.verdict == .pending && !isHeardOf && !isEstablished }
 
   // Requests may open a connection, whose far side has to be the call's.
-  private func sending(_ body: () -> CInt) -> CInt {
+  func sending(_ body: () -> CInt) -> CInt {
     guard let stack else { return body() }
     return stack.expecting(peer, body) ?? EACCES
   }
@@ -128,6 +135,7 @@ final class SIPCall {
     name: String?,
     user: String,
     routes: [String] = [],
+    replacing replaced: DialogName? = nil,
     socket: OpaquePointer?
   ) -> CInt {
     guard let offer = unsafe description?.encode(asOffer: true) else { return ENOMEM }
@@ -153,7 +161,9 @@ final class SIPCall {
         { unsafe SIPCall.from($1)?.gotProgress($0) },
         { unsafe SIPCall.from($1)?.gotEstablished($0) },
         { unsafe SIPCall.from($2)?.gotInformation($0, $1) },
+        { unsafe SIPCall.from($2)?.gotRefer($0, $1) },
         { unsafe SIPCall.from($2)?.gotClosed($0, $1) },
+        replaced.map { "Replaces: \($0)\r\n" } ?? "",
         context
       )
     }
@@ -179,6 +189,7 @@ final class SIPCall {
       { unsafe SIPCall.from($1)?.gotAnswer($0) ?? EPROTO },
       { unsafe SIPCall.from($1)?.gotEstablished($0) },
       { unsafe SIPCall.from($2)?.gotInformation($0, $1) },
+      { unsafe SIPCall.from($2)?.gotRefer($0, $1) },
       { unsafe SIPCall.from($2)?.gotClosed($0, $1) },
       context
     )
@@ -298,6 +309,7 @@ final class SIPCall {
 
   private func close() {
     question.clear()
+    transfer.clear()
     // Without a connection that is as expected, the goodbye is still tried.
     let goodbye = { [self] in
       unsafe session = OpaquePointer(mem_deref(UnsafeMutableRawPointer(session)))
@@ -335,7 +347,7 @@ final class SIPCall {
     description?.addresses = path.description
   }
 
-  private func report(_ event: SIPEvent) {
+  func report(_ event: SIPEvent) {
     agent.assumeIsolated { $0.report(event) }
   }
 
@@ -408,6 +420,11 @@ final class SIPCall {
     let isFirst = !isEstablished
     isEstablished = true
     isHeardOf = true
+    if let message = unsafe message, isFirst {
+      let (from, to) = unsafe (String(message.pointee.from.tag), String(message.pointee.to.tag))
+      // A response comes with this side's request, an ACK is the far side's.
+      tags = unsafe message.pointee.req ? (to, from) : (from, to)
+    }
     report(.established(id))
     guard isFirst, wantsRenegotiation else { return }
     wantsRenegotiation = false

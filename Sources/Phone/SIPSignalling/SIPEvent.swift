@@ -77,6 +77,8 @@ public struct Caller: Equatable, Sendable {
   public let account: String?
   /// True if the account's server says so over the connection that it was recognized by.
   public let isVouchedFor: Bool
+  /// The call of this side that the caller takes the place of; nil for one of its own.
+  public let replaced: SIPCallID?
 }
 
 /// Something that happened.
@@ -105,6 +107,12 @@ public enum SIPEvent: Equatable, Sendable {
   case pathRemark(String)
   /// The far side pressed a key, and said so by INFO.
   case digit(SIPCallID, String)
+  /// The far side wants this side to call another one, and to hear what has become of that
+  /// (`UserAgent.reportTransfer`).
+  case transferRequested(SIPCallID, TransferTarget)
+  /// What has become of a transfer that this side has asked for: the status of the far side's new
+  /// call, final from 200 on.
+  case transferProgressed(SIPCallID, status: Int)
   /// A re-INVITE could not be sent, for the given reason: the far side was not notified of what has
   /// changed.
   case renegotiationFailed(SIPCallID, reason: String)

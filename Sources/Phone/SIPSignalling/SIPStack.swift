@@ -38,6 +38,10 @@ final class SIPStack {
   let transports: [SIPTransport]
   private(set) var sip: OpaquePointer?
   private let tls: OpaquePointer?
+  /// What reports about transfers come by.
+  private(set) var eventSocket: OpaquePointer?
+  /// The user part of its calls' contacts.
+  let user: String
   /// What calls are made with.
   private(set) var sessionSocket: OpaquePointer?
   private(set) var isClosed = false
@@ -54,12 +58,14 @@ final class SIPStack {
     port: UInt16,
     names: OpaquePointer?,
     tls: OpaquePointer?,
+    user: String,
     agent: UserAgent,
     of account: SIPAccount? = nil,
     at server: SIPServer? = nil
   ) throws(Failure) {
     self.host = host
     self.account = account
+    self.user = account?.user ?? user
     self.server = server
     transports = server.map { [$0.transport] } ?? SIPTransport.allCases
     unsafe self.tls = tls
@@ -95,6 +101,7 @@ final class SIPStack {
       { unsafe SIPStack.from($1)?.received($0) },
       context
     )
+    unsafe re_event_socket(&eventSocket, sip)
     // What no session wants; left to itself libre prints it.
     unsafe sip_listen(nil, sip, true, { unsafe SIPStack.from($1)?.answer($0) ?? false }, context)
     unsafe sip_listen(nil, sip, false, { _, _ in true }, nil)
@@ -165,6 +172,7 @@ final class SIPStack {
   func release() {
     if let socket = unsafe sessionSocket { unsafe sipsess_close_all(socket) }
     unsafe sessionSocket = OpaquePointer(mem_deref(UnsafeMutableRawPointer(sessionSocket)))
+    unsafe eventSocket = OpaquePointer(mem_deref(UnsafeMutableRawPointer(eventSocket)))
     if let sip = unsafe sip { unsafe sip_close(sip, true) }
     unsafe sip = OpaquePointer(mem_deref(UnsafeMutableRawPointer(sip)))
   }

@@ -158,6 +158,7 @@ public actor UserAgent {
         port: configuration.port,
         names: names,
         tls: tls,
+        user: configuration.user,
         agent: self
       )
     stacks.append(stack)
@@ -242,18 +243,26 @@ public actor UserAgent {
   ///   - offer: the media.
   ///   - peer: what the far side has to show; with the host's name the system's authorities may
   ///     vouch for it as well.
+  ///   - name: the far side's call that this one takes the place of, nil for none.
   /// - Returns: the call's name.
   /// - Throws: why the INVITE cannot be sent.
   package func invite(
     _ uri: String,
     offer: MediaOffer,
-    expecting peer: SecurePeer?
+    expecting peer: SecurePeer?,
+    replacing name: DialogName? = nil
   ) throws(SIPError) -> SIPCallID {
     if isEverywhere, !stacks.contains(where: { $0.host == offer.host }) { followAddresses() }
     let call = try makeCall(offer, over: stack(at: offer.host))
     call.peer = peer
     let host = SIPAddress.literal(offer.host)
-    try send(call, uri, from: "sip:\(configuration.user)@\(host)", configuration.user)
+    try send(
+      call,
+      uri,
+      from: "sip:\(configuration.user)@\(host)",
+      configuration.user,
+      replacing: name
+    )
     if peer != nil { limitHandshake(of: call.id) }
     return call.id
   }
@@ -262,10 +271,11 @@ public actor UserAgent {
   ///
   /// - Returns: the call's name, and how the server is reached.
   /// - Throws: why the INVITE cannot be sent.
-  public func invite(
+  package func invite(
     _ uri: String,
     offer: MediaOffer,
-    through account: String
+    through account: String,
+    replacing name: DialogName? = nil
   ) throws(SIPError) -> (SIPCallID, SIPTransport) {
     guard let line = line(of: account), let stack = line.stack,
       let transport = stack.server?.transport
@@ -274,7 +284,14 @@ public actor UserAgent {
     offer.encryption?.mayDescribeKeys = transport == .tls
     let call = try makeCall(offer, over: stack)
     call.account = line.account
-    try send(call, uri, from: line.account.address, line.account.user, line.routes)
+    try send(
+      call,
+      uri,
+      from: line.account.address,
+      line.account.user,
+      line.routes,
+      replacing: name
+    )
     return (call.id, transport)
   }
 
@@ -296,7 +313,8 @@ public actor UserAgent {
     _ uri: String,
     from address: String,
     _ user: String,
-    _ routes: [String] = []
+    _ routes: [String] = [],
+    replacing replaced: DialogName?
   ) throws(SIPError) {
     let name = call.account?.displayName ?? configuration.displayName
     let code = unsafe call.invite(
@@ -305,6 +323,7 @@ public actor UserAgent {
       name: name.map(Self.quotable),
       user: user,
       routes: routes,
+      replacing: replaced,
       socket: call.stack?.sessionSocket
     )
     guard code != 0 else { return }
@@ -396,6 +415,10 @@ public actor UserAgent {
     guard !isStopping else {
       return unsafe stack.refuse(message, 503, "Service Unavailable")
     }
+    let (replaced, isKnown) = unsafe replaced(by: message, over: stack)
+    guard isKnown else {
+      return unsafe stack.refuse(message, 481, "Call/Transaction Does Not Exist")
+    }
     let call = makeCall(nil)
     call.stack = stack
     // What comes from elsewhere is a call between machines, though it comes to the account's port.
@@ -430,7 +453,8 @@ public actor UserAgent {
           source: String(cStringBytes: source),
           media: call.preview(encryption),
           account: call.account?.address,
-          isVouchedFor: origin == .server
+          isVouchedFor: origin == .server,
+          replaced: replaced
         )
       )
     )
@@ -441,6 +465,9 @@ public actor UserAgent {
   func isForged(_ message: UnsafePointer<sip_msg>) -> Bool {
     calls.values.contains { unsafe $0.isForged(message) }
   }
+
+  /// The user part of this side's address.
+  var user: String { configuration.user }
 
   func report(_ event: SIPEvent) {
     if case .ended(let id, _) = event { calls[id.rawValue] = nil }

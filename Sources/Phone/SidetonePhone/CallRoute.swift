@@ -13,6 +13,8 @@ struct CallRoute: Sendable {
   let rule: SecurityRule
   /// The account to call with, nil for a call without a server.
   let account: String?
+  /// What the far side of another call has asked for; nil for a call of the user's own.
+  var target: TransferTarget?
   /// What the far side has to show by TLS.
   let expectation: TLSExpectation
 

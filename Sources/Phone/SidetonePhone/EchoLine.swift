@@ -120,9 +120,11 @@ public actor EchoLine {
     case .unroutable(let id, let reason):
       await agent.hangUp(id)
       end(id, reason: reason)
+    case .transferRequested(let id, _):
+      await agent.reportTransfer(id, status: 603, reason: "Decline")
     case .pathRemark(let remark):
       continuation.yield(.failed(remark))
-    case .listening, .ringing, .established, .digit, .accountStep:
+    case .listening, .ringing, .established, .digit, .accountStep, .transferProgressed:
       break
     }
   }
@@ -197,6 +199,10 @@ public actor EchoLine {
       guard await agent.answer(id, offer: offer) else {
         calls[id] = nil
         throw PhoneError("no codec in common with \(from)")
+      }
+      if let replaced = caller.replaced {
+        await agent.hangUp(replaced)
+        end(replaced, reason: "transferred")
       }
       continuation.yield(.answered(id, from: from))
     } catch {

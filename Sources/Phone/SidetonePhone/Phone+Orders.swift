@@ -64,6 +64,8 @@ extension Phone {
       await change(uuid) { try $0.take(route) }
     case .release:
       tellDigits(of: uuid)
+      await endTransfer(of: uuid)
+      replacements[uuid] = nil
       await closePath(uuid)
       legs[uuid] = nil
       routes[uuid] = nil
@@ -86,7 +88,8 @@ extension Phone {
       let sip = try await agent.invite(
         route.uri(by: transport),
         offer: offer,
-        expecting: transport == .tls ? route.securePeer : nil
+        expecting: transport == .tls ? route.securePeer : nil,
+        replacing: route.target?.replaced
       )
       await handle(.invited(sip, by: transport), of: uuid, for: action)
       if transport == .udp, let address = route.openAddress { probe(address, for: uuid) }
@@ -108,7 +111,8 @@ extension Phone {
     let (sip, transport) = try await agent.invite(
       route.uri(by: .udp),
       offer: offer,
-      through: account
+      through: account,
+      replacing: route.target?.replaced
     )
     await handle(.invited(sip, by: transport), of: uuid, for: action)
   }

@@ -87,7 +87,8 @@ extension Phone {
       host: host,
       source: caller.source,
       isVouchedFor: caller.isVouchedFor && account?.domain == host,
-      account: caller.account
+      account: caller.account,
+      uri: caller.address
     )
   }
 
@@ -115,6 +116,8 @@ struct CallOrigin: Sendable {
   let isVouchedFor: Bool
   /// The account whose server passed the call on, nil for one that came directly.
   let account: String?
+  /// The address that the caller gives himself.
+  let uri: String
 }
 
 extension SIPAddress {

@@ -56,6 +56,10 @@ public actor Phone {
   var routes: [UUID: CallRoute] = [:]
   /// Who incoming calls say that they are from, and where they came from.
   var origins: [UUID: CallOrigin] = [:]
+  /// The calls whose far sides have asked for these ones.
+  var transfers: [UUID: SIPCallID] = [:]
+  /// The calls whose places these ones take.
+  var replacements: [UUID: UUID] = [:]
   /// Calls whose addresses are being collected while they ring.
   var pathTasks: [UUID: Task<Void, Never>] = [:]
   /// What has become of the accounts, by their addresses.
@@ -83,7 +87,8 @@ public actor Phone {
       )
     )
     let settings = CXProviderConfiguration(localizedName: "Sidetone")
-    settings.maximumCallGroups = configuration.maximumCalls
+    // While one takes the place of another there is one more.
+    settings.maximumCallGroups = configuration.maximumCalls + 1
     settings.supportedHandleTypes = [.generic]
     settings.ringDuration = configuration.ringDuration
     provider = CXProvider(configuration: settings)
@@ -135,7 +140,17 @@ public actor Phone {
   /// - Throws: a `PhoneError` if `text` cannot be called.
   @discardableResult
   public func call(_ text: String, account: String? = nil) async throws -> UUID {
-    let route = try await route(to: text, account)
+    try await call(text, account: account, replacing: nil)
+  }
+
+  func call(
+    _ text: String,
+    account: String?,
+    replacing target: TransferTarget?
+  ) async throws -> UUID {
+    guard control.hasRoom || target != nil else { throw Self.noRoom }
+    var route = try await route(to: text, account)
+    route.target = target
     let call = PhoneCall(outgoing: UUID(), to: text, route.rule)
     routes[call.uuid] = route
     let leg = makeLeg(call.uuid, host: route.localHost)
@@ -160,11 +175,13 @@ public actor Phone {
       control.remove(call.uuid)
       legs[call.uuid] = nil
       routes[call.uuid] = nil
-      throw PhoneError("too many calls are in progress")
+      throw Self.noRoom
     }
     continuation.yield(.calling(call.uuid, to: text))
     return call.uuid
   }
+
+  private static let noRoom = PhoneError("too many calls are in progress")
 
   /// Answers an incoming call.
   public func answer(_ uuid: UUID) async throws {
@@ -306,11 +323,21 @@ public actor Phone {
     case .incoming(let id, let caller):
       await incoming(id, from: caller)
     case .ringing(let id):
+      if let call = control.call(of: id) {
+        await reportTransfer(of: call.uuid, status: 180, reason: "Ringing")
+      }
       await handle(.progressed, ofDialog: id)
     case .media(let id, let media):
       await handle(.agreed(media), ofDialog: id)
     case .established(let id):
       await handle(.established, ofDialog: id)
+      guard let call = control.call(of: id) else { return }
+      await reportTransfer(of: call.uuid, status: 200, reason: "OK")
+      await endReplaced(by: call.uuid)
+    case .transferRequested(let id, let target):
+      await follow(target, for: id)
+    case .transferProgressed(let id, let status):
+      await handle(.transferProgressed(status), ofDialog: id)
     case .routed(let id, let route):
       await handle(.routed(route), ofDialog: id)
     case .unroutable(let id, let reason):
@@ -337,7 +364,7 @@ public actor Phone {
 
   private func incoming(_ id: SIPCallID, from caller: Caller) async {
     let address = caller.address
-    guard control.hasRoom,
+    guard control.hasRoom || caller.replaced != nil,
       let remote = SocketAddress(host: caller.source, port: 9),
       let localHost = MediaSocket.localAddress(towards: remote)
     else {
@@ -376,6 +403,7 @@ public actor Phone {
       continuation.yield(.incoming(uuid, from: from))
       beginPath(uuid, for: caller)
       await beginHandshake(uuid, caller.media)
+      await answerReplacing(uuid, caller.replaced)
     } catch {
       control.remove(uuid)
       legs[uuid] = nil

@@ -187,6 +187,8 @@ struct PhoneCall: Equatable, Sendable {
         Ending(reason: text(of: reason), isClean: wasEstablished && reason == .remoteHangUp),
         as: wasEstablished ? .remoteEnded : reason.callEndedReason
       )
+    case .transferProgressed(let status):
+      return conclude(transferWith: status)
     case .unreachable(let reason):
       // An answer shows that the far side was reached after all.
       guard isOutgoing, establishedAt == nil, media == nil else { return [] }
@@ -410,6 +412,19 @@ struct PhoneCall: Equatable, Sendable {
     as reason: CXCallEndedReason
   ) -> [PhoneCallEffect] {
     [.reportEnded(reason)] + finish(ending)
+  }
+
+  // The far side talks to another one now, or goes on with this one.
+  private mutating func conclude(transferWith status: Int) -> [PhoneCallEffect] {
+    switch status {
+    case ..<200: return []
+    case 200..<300:
+      return hangUp(as: .declined)
+        + conclude(Ending(reason: "transferred", isClean: true), as: .remoteEnded)
+    default:
+      let reason = SIPEndReason.refused(code: status, phrase: "")
+      return [.tell(.error("the transfer failed: \(reason)"))]
+    }
   }
 
   private mutating func finish(_ ending: Ending) -> [PhoneCallEffect] {

@@ -46,6 +46,8 @@ enum PhoneCallEvent: Equatable, Sendable {
   /// A re-INVITE could not be sent.
   case renegotiationFailed(String)
   case signallingEnded(SIPEndReason)
+  /// The status of the call that the far side was asked to make.
+  case transferProgressed(Int)
   /// The far host says that no SIP phone listens there.
   case unreachable(String)
 

@@ -87,8 +87,8 @@ struct PhoneControl: Sendable {
         Order(call: uuid, effect: .hangUp(sip, as: .declined)), Order(call: uuid, effect: .fail),
       ]
     case .mediaFailed, .progressed, .agreed, .routed, .established, .renegotiationFailed,
-      .signallingEnded, .unreachable, .encrypted, .mediaReported, .timePassed,
-      .activationFailed, .reset, .phoneStopped:
+      .transferProgressed, .signallingEnded, .unreachable, .encrypted, .mediaReported,
+      .timePassed, .activationFailed, .reset, .phoneStopped:
       []
     }
   }

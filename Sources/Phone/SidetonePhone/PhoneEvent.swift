@@ -37,6 +37,10 @@ public enum PhoneEvent: Equatable, Sendable {
   case heldByFarSide(UUID)
   /// The far side has resumed a call.
   case resumedByFarSide(UUID)
+  /// The far side of a call was asked to call another one.
+  case transferring(UUID, to: String)
+  /// The far side of a call wants this side to call another one, which is done.
+  case transferRequested(UUID, to: String)
   /// A call is in a conference with another.
   case joined(UUID, with: UUID)
   /// A call has left its conference.

@@ -128,7 +128,7 @@ static inline int re_give_credentials(char **login, char **password, const char 
 }
 
 /* What this side takes (RFC 3261 section 20.5). */
-#define RE_METHODS "INVITE,ACK,BYE,CANCEL,OPTIONS,INFO"
+#define RE_METHODS "INVITE,ACK,BYE,CANCEL,OPTIONS,INFO,REFER,NOTIFY"
 
 static inline const char *re_methods(void) { return RE_METHODS; }
 
@@ -138,22 +138,25 @@ static inline int re_invite(struct sipsess **session, struct sipsess_sock *socke
                             struct re_credentials *credentials, sipsess_offer_h *offer_handler,
                             sipsess_answer_h *answer_handler, sipsess_progr_h *progress_handler,
                             sipsess_estab_h *established_handler, sipsess_info_h *info_handler,
-                            sipsess_close_h *close_handler, void *arg) {
+                            sipsess_refer_h *refer_handler, sipsess_close_h *close_handler,
+                            const char *headers, void *arg) {
   return sipsess_connect(session, socket, to, from_name, from, contact_user, routes, route_count,
                          "application/sdp", offer, re_give_credentials, credentials,
                          credentials != NULL,
                          offer_handler, answer_handler, progress_handler, established_handler,
-                         info_handler, NULL, close_handler, arg, "Allow: " RE_METHODS "\r\n");
+                         info_handler, refer_handler, close_handler, arg,
+                         "Allow: " RE_METHODS "\r\nSupported: replaces\r\n%s", headers);
 }
 
 static inline int re_ring(struct sipsess **session, struct sipsess_sock *socket,
                           const struct sip_msg *message, const char *contact_user,
                           struct re_credentials *credentials, sipsess_offer_h *offer_handler, sipsess_answer_h *answer_handler,
                           sipsess_estab_h *established_handler, sipsess_info_h *info_handler,
-                          sipsess_close_h *close_handler, void *arg) {
+                          sipsess_refer_h *refer_handler, sipsess_close_h *close_handler,
+                          void *arg) {
   return sipsess_accept(session, socket, message, 180, "Ringing", contact_user, "application/sdp",
                         NULL, re_give_credentials, credentials, credentials != NULL, offer_handler, answer_handler,
-                        established_handler, info_handler, NULL, close_handler, arg, NULL);
+                        established_handler, info_handler, refer_handler, close_handler, arg, NULL);
 }
 
 /* Asks within a session's dialog whether the far side is still there (RFC 3261 section 11). */

@@ -27,6 +27,11 @@ struct CallSessionState: Equatable {
     case setMuted(UUID, MuteState)
     case setHeld(UUID, Bool)
     case join(UUID, with: UUID)
+    /// Let the far sides of two calls talk to each other.
+    case connect(UUID, with: UUID)
+    case transfer(UUID, to: String)
+    /// Show what has been typed of whom to transfer a call to; nil once it is complete.
+    case showTarget(String?)
     case press(UUID, String)
     /// The user says that the words are the same on both sides.
     case verify(UUID)
@@ -62,6 +67,8 @@ struct CallSessionState: Equatable {
   /// True if the last call ended well, false if not, nil before the first has ended.
   private var outcome: Bool?
   private var statistics: CallStatistics?
+  /// Whom to transfer the call to, as far as it has been typed; nil while keys mean something else.
+  private var typed: String?
 
   /// A session without calls.
   init(_ policy: Policy) { self.policy = policy }
@@ -145,14 +152,32 @@ struct CallSessionState: Equatable {
     case .registered, .accountRegistered, .accountUnregistered, .accountStep, .ringing, .secured,
       .routed,
       .verified, .error, .heldByFarSide, .resumedByFarSide,
-      .joined, .separated,
+      .joined, .separated, .transferring, .transferRequested,
       .pressed, .routeChanged, .mediaServicesLost, .mediaServicesReset:
       break
     }
     return []
   }
 
+  private mutating func type(_ key: Character, after text: String) -> [Effect] {
+    switch key {
+    case "\n", "\r", "\r\n":
+      typed = nil
+      guard !text.isEmpty, let active, active.isConnected else { return [.showTarget(nil)] }
+      return [.showTarget(nil), .transfer(active.call, to: text)]
+    case "\u{1B}":
+      typed = nil
+      return [.showTarget(nil)]
+    case "\u{7F}", "\u{8}":
+      typed = String(text.dropLast())
+    default:
+      typed = text + String(key)
+    }
+    return [.showTarget(typed)]
+  }
+
   private mutating func press(_ key: Character) -> [Effect] {
+    if let typed { return type(key, after: typed) }
     switch key {
     case "a": return ringing.map { [.answer($0.call)] } ?? []
     case "e": return ringing.map { [.endAndAnswer($0.call)] } ?? []
@@ -172,6 +197,11 @@ struct CallSessionState: Equatable {
     case "c":
       guard let active, let held else { return [] }
       return [.join(held.call, with: active.call)]
+    case "t":
+      guard let active, active.isConnected else { return [] }
+      if let held { return [.connect(held.call, with: active.call)] }
+      typed = ""
+      return [.showTarget("")]
     case "0"..."9", "*", "#":
       guard let active, active.isConnected else { return [] }
       return [.press(active.call, String(key))]

@@ -91,6 +91,10 @@ struct EventPrinter {
     case .resumed(let call): ["event": "resumed", "call": "\(call)"]
     case .heldByFarSide(let call): ["event": "heldByFarSide", "call": "\(call)"]
     case .resumedByFarSide(let call): ["event": "resumedByFarSide", "call": "\(call)"]
+    case .transferring(let call, let to):
+      ["event": "transferring", "call": "\(call)", "to": .text(to)]
+    case .transferRequested(let call, let to):
+      ["event": "transferRequested", "call": "\(call)", "to": .text(to)]
     case .joined(let call, let other):
       ["event": "joined", "call": "\(call)", "with": "\(other)"]
     case .separated(let call): ["event": "separated", "call": "\(call)"]
@@ -192,6 +196,8 @@ struct EventPrinter {
     case .resumed: "Resumed."
     case .heldByFarSide: "The far side holds the call."
     case .resumedByFarSide: "The far side is back."
+    case .transferring(_, let to): "The far side is asked to call \(to)."
+    case .transferRequested(_, let to): "The far side wants you to talk to \(to)."
     case .joined: "All calls are in one conference."
     case .separated: "The conference is over."
     case .pressed(_, let key): "The far side pressed \(key)."

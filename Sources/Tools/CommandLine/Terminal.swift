@@ -32,6 +32,17 @@ final class Terminal {
     if isatty(STDIN_FILENO) == 1 { FileHandle.standardError.write(Data(Self.plain(question).utf8)) }
   }
 
+  /// Replaces the line that is being typed, if there is a user to see it.
+  func show(typed text: String, after question: String) {
+    guard isatty(STDIN_FILENO) == 1 else { return }
+    FileHandle.standardError.write(Data("\r\u{1B}[K\(Self.plain(question + text))".utf8))
+  }
+
+  /// Ends the line that was typed.
+  func endLine() {
+    if isatty(STDIN_FILENO) == 1 { FileHandle.standardError.write(Data("\n".utf8)) }
+  }
+
   /// Reads a line that does not show; nil if there is none, or the user interrupts it.
   func readSecret() -> String? {
     var settings = termios()

@@ -210,6 +210,7 @@ final class AccountLine {
           port: 0,
           names: names,
           tls: tls,
+          user: account.user,
           agent: agent,
           of: account,
           at: server

@@ -1,0 +1,94 @@
+import CLibre
+
+/// How a call is transferred, and replaced by another one.
+extension SIPCall {
+  /// The name of its dialog at the far side; nil before it is confirmed.
+  var name: DialogName? {
+    guard let tags, let callID else { return nil }
+    return DialogName(callID: callID, toTag: tags.remote, fromTag: tags.local)
+  }
+
+  /// True if a far side that names a dialog means this one.
+  func isNamed(_ name: DialogName) -> Bool {
+    guard let tags, let callID else { return false }
+    return name == DialogName(callID: callID, toTag: tags.local, fromTag: tags.remote)
+  }
+
+  /// Asks the far side to call another one.
+  func refer(to target: TransferTarget, by referrer: String, user: String) {
+    guard isEstablished, let stack else { return report(.transferProgressed(id, status: 481)) }
+    let credentials = unsafe account?.makeCredentials()
+    defer { _ = unsafe mem_deref(credentials) }
+    let code = sending {
+      unsafe transfer.refer(
+        over: stack,
+        session,
+        to: target,
+        by: referrer,
+        user: user,
+        credentials
+      )
+    }
+    if code != 0 { report(.transferProgressed(id, status: 500)) }
+  }
+
+  func gotRefer(_ sip: OpaquePointer?, _ message: UnsafePointer<sip_msg>?) {
+    guard let message = unsafe message, let stack else { return }
+    var text = [CChar](repeating: 0, count: 1_024)
+    unsafe re_refer_target(message, &text, text.count)
+    guard let target = TransferTarget(referringTo: String(cStringBytes: text)), isEstablished else {
+      _ = unsafe re_reply(sip, message, 400, "Bad Request")
+      return
+    }
+    let credentials = unsafe account?.makeCredentials()
+    defer { _ = unsafe mem_deref(credentials) }
+    let user = account?.user ?? stack.user
+    guard unsafe transfer.accept(message, over: stack, session, user: user, credentials) else {
+      return
+    }
+    report(.transferRequested(id, target))
+  }
+}
+
+extension UserAgent {
+  /// Asks the far side of a call to call a target instead; `SIPEvent.transferProgressed` says what
+  /// has become of that.
+  public func transfer(_ id: SIPCallID, to target: TransferTarget) {
+    guard let call = calls[id.rawValue] else { return }
+    call.refer(to: target, by: ownAddress(for: call), user: call.account?.user ?? user)
+  }
+
+  /// Asks the far side of a call to take the place of this side in another one.
+  ///
+  /// Nothing if one of the calls is not established.
+  public func transfer(_ id: SIPCallID, intoPlaceOf other: SIPCallID, at uri: String) {
+    guard let name = calls[other.rawValue]?.name else { return }
+    transfer(id, to: TransferTarget(uri: uri, replacing: name))
+  }
+
+  /// Tells the side that has asked for a transfer what has become of the new call.
+  public func reportTransfer(_ id: SIPCallID, status: Int, reason: String) {
+    calls[id.rawValue]?.transfer.tell(status, reason)
+  }
+
+  private func ownAddress(for call: SIPCall) -> String {
+    call.account?.address ?? "sip:\(user)@\(SIPAddress.literal(call.stack?.host ?? ""))"
+  }
+
+  /// The call that a request wants to take the place of; nil if it wants none, and false if it
+  /// wants one that is not there, or that the requester has nothing to do with.
+  @unsafe
+  func replaced(
+    by message: UnsafePointer<sip_msg>,
+    over stack: SIPStack
+  ) -> (call: SIPCallID?, isKnown: Bool) {
+    var text = [CChar](repeating: 0, count: 512)
+    unsafe re_replaced(message, &text, text.count)
+    let value = String(cStringBytes: text)
+    guard !value.isEmpty else { return (nil, true) }
+    // Only a side of the dialog, or a server on its way, knows its name.
+    guard let name = DialogName(value) else { return (nil, false) }
+    let call = calls.values.first { $0.stack === stack && $0.isEstablished && $0.isNamed(name) }
+    return (call?.id, call != nil)
+  }
+}

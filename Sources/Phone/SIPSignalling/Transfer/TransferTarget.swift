@@ -1,0 +1,76 @@
+import Foundation
+
+/// Whom a far side is asked to call instead (RFC 3515), and which of their calls that is to replace
+/// (RFC 3891).
+public struct TransferTarget: Equatable, Sendable {
+  /// The URI to call, without headers.
+  public let uri: String
+  /// The call at the target that the new one replaces; nil for a transfer without one.
+  package let replaced: DialogName?
+
+  /// A target without a call of its own, or with one.
+  package init(uri: String, replacing replaced: DialogName? = nil) {
+    self.uri = uri
+    self.replaced = replaced
+  }
+
+  /// The target of a Refer-To header; nil if it is no SIP URI, or asks for something else than a
+  /// call.
+  init?(referringTo text: String) {
+    let parts = text.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+    let start = parts[0].lowercased()
+    guard let address = SIPAddress(String(parts[0])),
+      !start.contains(";method=") || start.contains(";method=invite")
+    else { return nil }
+    uri = address.uri
+    let headers = parts.count < 2 ? [] : parts[1].split(separator: "&")
+    let value = headers.first { $0.lowercased().hasPrefix("replaces=") }?.dropFirst(9)
+    guard let value else {
+      replaced = nil
+      return
+    }
+    guard let name = value.removingPercentEncoding.flatMap({ DialogName($0) }) else { return nil }
+    replaced = name
+  }
+
+  /// The value of a Refer-To header, without brackets.
+  var referTo: String {
+    guard let replaced else { return uri }
+    var allowed = CharacterSet.alphanumerics
+    allowed.insert(charactersIn: "-_.!~*'()")
+    let value = "\(replaced)".addingPercentEncoding(withAllowedCharacters: allowed) ?? ""
+    return "\(uri)?Replaces=\(value)"
+  }
+}
+
+/// The name of a dialog as its far side knows it (RFC 3891 section 6.1).
+package struct DialogName: Equatable, Sendable, CustomStringConvertible {
+  let callID: String
+  /// The tag of the side that is named to.
+  let toTag: String
+  /// The tag of the other side.
+  let fromTag: String
+
+  init(callID: String, toTag: String, fromTag: String) {
+    self.callID = callID
+    self.toTag = toTag
+    self.fromTag = fromTag
+  }
+
+  /// The value of a Replaces header; nil if it is none.
+  init?(_ text: String) {
+    let fields = text.split(separator: ";").map { $0.trimmingCharacters(in: .whitespaces) }
+    func tag(_ name: String) -> String? {
+      fields.first { $0.hasPrefix("\(name)=") }.map { String($0.dropFirst(name.count + 1)) }
+    }
+    // It is written into messages, where a line's end would end a header.
+    guard let callID = fields.first, let to = tag("to-tag"), let from = tag("from-tag"),
+      !callID.isEmpty, text.unicodeScalars.allSatisfy({ $0.value > 32 && $0.value < 127 })
+    else { return nil }
+    self.callID = callID
+    toTag = to
+    fromTag = from
+  }
+
+  package var description: String { "\(callID);to-tag=\(toTag);from-tag=\(fromTag)" }
+}

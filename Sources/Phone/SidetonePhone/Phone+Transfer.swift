@@ -1,0 +1,100 @@
+import CallKit
+public import Foundation
+import SIPSignalling
+
+/// Transfers: calls that go on without this side, or with another far side (RFC 5589).
+extension Phone {
+  /// Asks the far side of a call to call another one; this call ends once those two talk.
+  ///
+  /// - Parameters:
+  ///   - uuid: an established call.
+  ///   - text: whom to call, as for `call`.
+  /// - Throws: a `PhoneError` if the call is not established, or `text` cannot be called.
+  public func transfer(_ uuid: UUID, to text: String) async throws {
+    let sip = try established(uuid)
+    let account = routes[uuid]?.account ?? origins[uuid]?.account
+    let choice = try AccountChoice(text, account, among: configuration.accounts)
+    continuation.yield(.transferring(uuid, to: choice.address.uri))
+    await agent.transfer(sip, to: TransferTarget(uri: choice.address.uri))
+  }
+
+  /// Lets the far sides of two calls talk to each other; both calls end once they do.
+  ///
+  /// Throws a `PhoneError` if one of the calls is not established.
+  public func transfer(_ uuid: UUID, to other: UUID) async throws {
+    let sip = try established(uuid)
+    let otherSIP = try established(other)
+    guard let uri = routes[other]?.uri(by: .udp) ?? origins[other]?.uri else {
+      throw PhoneError("the other call has no address")
+    }
+    continuation.yield(.transferring(uuid, to: uri))
+    await agent.transfer(sip, intoPlaceOf: otherSIP, at: uri)
+  }
+
+  private func established(_ uuid: UUID) throws -> SIPCallID {
+    guard let call = control[uuid], call.establishedAt != nil, let sip = call.sip else {
+      throw PhoneError("only a call that is connected can be transferred")
+    }
+    return sip
+  }
+
+  // MARK: The side that is transferred
+
+  /// Calls whom the far side of a call names, and tells it what becomes of that.
+  func follow(_ target: TransferTarget, for id: SIPCallID) async {
+    guard let call = control.call(of: id) else { return }
+    continuation.yield(.transferRequested(call.uuid, to: target.uri))
+    do {
+      let account = routes[call.uuid]?.account ?? origins[call.uuid]?.account
+      let new = try await self.call(target.uri, account: account, replacing: target)
+      transfers[new] = id
+    } catch {
+      continuation.yield(.error("the transfer to \(target.uri) failed: \(error)"))
+      await agent.reportTransfer(id, status: 486, reason: "Busy Here")
+    }
+  }
+
+  /// Tells a far side that has asked for a call what has become of it.
+  func reportTransfer(of uuid: UUID, status: Int, reason: String) async {
+    guard let id = transfers[uuid] else { return }
+    if status >= 200 { transfers[uuid] = nil }
+    await agent.reportTransfer(id, status: status, reason: reason)
+  }
+
+  /// Goes on with the far side that has asked for a call which has come to nothing.
+  func endTransfer(of uuid: UUID) async {
+    guard let id = transfers[uuid] else { return }
+    await reportTransfer(of: uuid, status: 480, reason: "Temporarily Unavailable")
+    guard let old = control.call(of: id), old.isHeld else { return }
+    Task {
+      do {
+        try await setHeld(old.uuid, false)
+      } catch {
+        // It has ended meanwhile.
+      }
+    }
+  }
+
+  // MARK: The side whose far side changes
+
+  /// Answers a caller who takes the place of a far side: the user is in that call already.
+  func answerReplacing(_ uuid: UUID, _ replaced: SIPCallID?) async {
+    guard let replaced, let old = control.call(of: replaced) else { return }
+    replacements[uuid] = old.uuid
+    do {
+      try await answer(uuid)
+    } catch {
+      continuation.yield(.error("\(old.remote) cannot be replaced: \(error)"))
+    }
+  }
+
+  /// Ends the call whose place another one has taken.
+  func endReplaced(by uuid: UUID) async {
+    guard let old = replacements.removeValue(forKey: uuid) else { return }
+    do {
+      try await end(old)
+    } catch {
+      // It has ended by itself.
+    }
+  }
+}
