@@ -89,4 +89,62 @@ struct ScenarioTests {
     let keys = listener.output.matches(of: /"key":"(.)"/).map { String($0.1) }
     #expect(keys == ["7", "#"])
   }
+
+  /// Each of the four ways to hold is understood, and so is each resume.
+  @Test func heldInEachWay() throws {
+    guard Self.sipp != nil else { return Bench.skip("sip-tester") }
+    let listener = try self.listener()
+    let peer = try play("four-holds", at: Bench.port(), to: listener.port, options: ["-rtp_echo"])
+    #expect(peer.waitForExit() == 0, "\(peer.output)")
+    #expect(listener.run.waitForExit() == 0, "\(listener.run.output)")
+    let events = listener.run.output.matches(of: /(heldByFarSide|resumedByFarSide)/).map { $0.1 }
+    // One that only listens holds nothing: what is said here is heard there.
+    #expect(events.count == 6, "\(listener.run.output)")
+  }
+
+  @Test func sessionIsRefreshedByBothSides() throws {
+    guard Self.sipp != nil else { return Bench.skip("sip-tester") }
+    // The far side asks for the shortest timer, of which this side refreshes after half its time.
+    let listener = try self.listener(options: ["--duration", "47"])
+    let peer = try play(
+      "session-timer",
+      at: Bench.port(),
+      to: listener.port,
+      options: ["-rtp_echo", "-timeout", "70"]
+    )
+    #expect(peer.waitForExit(seconds: 75) == 0, "\(peer.output)")
+    #expect(listener.run.waitForExit() == 0, "\(listener.run.output)")
+  }
+
+  @Test func anOfferThatMeetsAnotherIsMadeAgain() throws {
+    guard Self.sipp != nil else { return Bench.skip("sip-tester") }
+    let listener = try self.listener(options: ["--keys"])
+    let peer = try play("glare", at: Bench.port(), to: listener.port, options: ["-rtp_echo"])
+    #expect(listener.run.wait(for: "\"stats\""))
+    listener.run.press("o")
+    #expect(peer.waitForExit() == 0, "\(peer.output)")
+    #expect(listener.run.waitForExit() == 0, "\(listener.run.output)")
+  }
+
+  @Test func theSecondPhoneThatAnswersIsHungUp() throws {
+    guard Self.sipp != nil else { return Bench.skip("sip-tester") }
+    let port = Bench.port()
+    let peer = try play("two-answers", at: port, options: ["-rtp_echo"])
+    let caller = try Bench.run([
+      "call", "sip:bob@127.0.0.1:\(port);transport=udp", "--listen", "127.0.0.1:0", "--duration",
+      "1", "--json", "--headset", "null",
+    ])
+    #expect(caller.waitForExit() == 0, "\(caller.output)")
+    #expect(peer.waitForExit() == 0, "\(peer.output)")
+  }
+
+  private func listener(options: [String] = []) throws -> (run: ProgramRun, port: Int) {
+    let port = Bench.port()
+    let run = try Bench.run(
+      ["listen", "--answer", "--once", "--json", "--listen", "127.0.0.1:\(port)"]
+        + ["--headset", "null"] + options
+    )
+    #expect(run.wait(for: "registered"))
+    return (run, port)
+  }
 }

@@ -25,8 +25,11 @@ final class SIPCall {
   }
   /// What the far side has to show on connections that are opened for the call.
   var peer: SecurePeer?
-  private unowned let agent: UserAgent
+  unowned let agent: UserAgent
   private(set) var session: OpaquePointer?
+  var sessionTimer: SessionTimer?
+  var timerTask: Task<Void, Never>?
+  let refreshRequest = LibreSlot()
   /// What tells the two sides of its dialog apart, once it is confirmed.
   private(set) var tags: (local: String, remote: String)?
   private(set) lazy var transfer = SIPTransfer { [weak self] status in
@@ -65,6 +68,8 @@ final class SIPCall {
     // Releasing an open session sends BYE or CANCEL; libre keeps it until that is done.
     question.clear()
     transfer.clear()
+    refreshRequest.clear()
+    timerTask?.cancel()
     _ = unsafe mem_deref(UnsafeMutableRawPointer(session))
     _ = unsafe mem_deref(remoteOffer)
   }
@@ -118,12 +123,12 @@ final class SIPCall {
   /// The name of its dialog; nil before it has one.
   var callID: String? { unsafe re_call_id(session).map { unsafe String(cString: $0) } }
 
-  private var context: UnsafeMutableRawPointer {
+  var context: UnsafeMutableRawPointer {
     unsafe Unmanaged.passUnretained(self).toOpaque()
   }
 
   @unsafe
-  private static func from(_ context: UnsafeMutableRawPointer?) -> SIPCall? {
+  static func from(_ context: UnsafeMutableRawPointer?) -> SIPCall? {
     unsafe context.map { unsafe Unmanaged<SIPCall>.fromOpaque($0).takeUnretainedValue() }
   }
 
@@ -163,7 +168,7 @@ final class SIPCall {
         { unsafe SIPCall.from($2)?.gotInformation($0, $1) },
         { unsafe SIPCall.from($2)?.gotRefer($0, $1) },
         { unsafe SIPCall.from($2)?.gotClosed($0, $1) },
-        replaced.map { "Replaces: \($0)\r\n" } ?? "",
+        Self.timerHeaders + (replaced.map { "Replaces: \($0)\r\n" } ?? ""),
         context
       )
     }
@@ -173,6 +178,7 @@ final class SIPCall {
     isIncoming = true
     unsafe noteFarSide(message)
     isSecure = unsafe message.pointee.tp == SIP_TRANSP_TLS
+    unsafe noteTimer(in: message)
     let body = unsafe message.pointee.mb
     if let body = unsafe body, unsafe mbuf_get_left(body) > 0 {
       unsafe remoteOffer = re_buffer_from(mbuf_buf(body), mbuf_get_left(body))
@@ -230,7 +236,7 @@ final class SIPCall {
     }
     defer { _ = unsafe mem_deref(body) }
     isAnswered = true
-    return unsafe re_answer(session, body) == 0
+    return unsafe re_answer(session, body, timerAnswer) == 0
   }
 
   func reject(code: UInt16, phrase: String) {
@@ -301,6 +307,11 @@ final class SIPCall {
       absences = 0
       return
     }
+    endAsGone()
+  }
+
+  /// Ends a call whose far side is not there any more.
+  func endAsGone() {
     withExtendedLifetime(self) {
       close()
       report(.ended(id, .gone))
@@ -310,6 +321,8 @@ final class SIPCall {
   private func close() {
     question.clear()
     transfer.clear()
+    refreshRequest.clear()
+    timerTask?.cancel()
     // Without a connection that is as expected, the goodbye is still tried.
     let goodbye = { [self] in
       unsafe session = OpaquePointer(mem_deref(UnsafeMutableRawPointer(session)))
@@ -383,7 +396,11 @@ final class SIPCall {
       isHeardOf = true
       return EACCES
     }
-    if let message = unsafe message { unsafe noteFarSide(message) }
+    if let message = unsafe message {
+      unsafe noteFarSide(message)
+      // A re-INVITE of libre's asks for no timer; the far side may go on with it.
+      if unsafe !message.pointee.req { unsafe noteTimer(in: message) }
+    }
     guard let body = unsafe message?.pointee.mb, let description,
       let media = unsafe description.negotiate(with: body, isOffer: false)
     else {
@@ -396,11 +413,13 @@ final class SIPCall {
   }
 
   // A re-INVITE, or an offer asked for by one that has no description.
-  private func gotOffer(
+  func gotOffer(
     _ answer: UnsafeMutablePointer<UnsafeMutablePointer<mbuf>?>?,
     _ message: UnsafePointer<sip_msg>?
   ) -> CInt {
     guard let answer = unsafe answer, let description else { return EPROTO }
+    // libre answers without a timer, and the far side has none from then on.
+    if let message = unsafe message, unsafe re_is_method(message, "INVITE") != 0 { endTimer() }
     let body = unsafe message?.pointee.mb
     var isOffer = true
     if let body = unsafe body, unsafe mbuf_get_left(body) > 0 {
@@ -424,6 +443,7 @@ final class SIPCall {
       let (from, to) = unsafe (String(message.pointee.from.tag), String(message.pointee.to.tag))
       // A response comes with this side's request, an ACK is the far side's.
       tags = unsafe message.pointee.req ? (to, from) : (from, to)
+      if unsafe !message.pointee.req { unsafe noteTimer(in: message) }
     }
     report(.established(id))
     guard isFirst, wantsRenegotiation else { return }

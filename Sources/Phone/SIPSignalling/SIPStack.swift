@@ -93,6 +93,16 @@ final class SIPStack {
       throw error
     }
     // Before the sessions see them.
+    unsafe sip_listen(
+      nil,
+      sip,
+      false,
+      { message, stack in
+        unsafe SIPStack.from(stack)?.gotStray(message)
+        return false
+      },
+      context
+    )
     unsafe sip_listen(nil, sip, true, { unsafe SIPStack.from($1)?.isForged($0) ?? false }, context)
     unsafe sipsess_listen(
       &sessionSocket,
@@ -203,6 +213,28 @@ final class SIPStack {
     return agent.assumeIsolated { unsafe $0.isForged(request) }
   }
 
+  // A second phone has answered a call that has been answered.
+  @unsafe
+  private func gotStray(_ message: UnsafePointer<sip_msg>?) {
+    guard let message = unsafe message, unsafe (200..<300).contains(message.pointee.scode),
+      unsafe String(message.pointee.cseq.met) == "INVITE"
+    else { return }
+    nonisolated(unsafe) let (stack, answer) = unsafe (self, message)
+    agent.assumeIsolated { agent in
+      let callID = unsafe String(answer.pointee.callid)
+      unsafe agent.call(named: callID, over: stack, isIncoming: false)?.endFork(answer)
+    }
+  }
+
+  // True for an UPDATE in the dialog of a call.
+  @unsafe
+  private func gotUpdate(_ message: UnsafePointer<sip_msg>) -> Bool {
+    nonisolated(unsafe) let (stack, request) = unsafe (self, message)
+    return agent.assumeIsolated { agent in
+      unsafe agent.gotUpdate(request, over: stack)
+    }
+  }
+
   private func hasCall(named callID: String) -> Bool {
     nonisolated(unsafe) let stack = self
     return agent.assumeIsolated { agent in
@@ -247,6 +279,10 @@ final class SIPStack {
         return true
       }
       _ = unsafe re_reply_options(sip, message)
+    } else if unsafe re_is_method(message, "UPDATE") != 0 {
+      if unsafe !gotUpdate(message) {
+        unsafe refuse(message, 481, "Call/Transaction Does Not Exist")
+      }
     } else if unsafe re_is_method(message, "CANCEL") != 0 {
       unsafe refuse(message, 481, "Call/Transaction Does Not Exist")
     } else if unsafe re_is_method(message, "ACK") == 0 {

@@ -415,6 +415,10 @@ public actor UserAgent {
     guard !isStopping else {
       return unsafe stack.refuse(message, 503, "Service Unavailable")
     }
+    if unsafe SIPCall.isIntervalTooShort(message) {
+      _ = unsafe re_refuse_interval(stack.sip, message, UInt32(SessionTimer.shortest))
+      return
+    }
     let (replaced, isKnown) = unsafe replaced(by: message, over: stack)
     guard isKnown else {
       return unsafe stack.refuse(message, 481, "Call/Transaction Does Not Exist")

@@ -128,7 +128,7 @@ static inline int re_give_credentials(char **login, char **password, const char 
 }
 
 /* What this side takes (RFC 3261 section 20.5). */
-#define RE_METHODS "INVITE,ACK,BYE,CANCEL,OPTIONS,INFO,REFER,NOTIFY"
+#define RE_METHODS "INVITE,ACK,BYE,CANCEL,OPTIONS,INFO,REFER,NOTIFY,UPDATE"
 
 static inline const char *re_methods(void) { return RE_METHODS; }
 
@@ -145,7 +145,7 @@ static inline int re_invite(struct sipsess **session, struct sipsess_sock *socke
                          credentials != NULL,
                          offer_handler, answer_handler, progress_handler, established_handler,
                          info_handler, refer_handler, close_handler, arg,
-                         "Allow: " RE_METHODS "\r\nSupported: replaces\r\n%s", headers);
+                         "Allow: " RE_METHODS "\r\nSupported: replaces,timer\r\n%s", headers);
 }
 
 static inline int re_ring(struct sipsess **session, struct sipsess_sock *socket,
@@ -220,9 +220,10 @@ static inline enum re_early re_look_early(const uint8_t *bytes, size_t length, c
   return kind;
 }
 
-static inline int re_answer(struct sipsess *session, struct mbuf *description) {
+static inline int re_answer(struct sipsess *session, struct mbuf *description,
+                            const char *headers) {
   return sipsess_answer(session, 200, "OK", description,
-                        "Allow: " RE_METHODS "\r\n");
+                        "Allow: " RE_METHODS "\r\nSupported: replaces,timer\r\n%s", headers);
 }
 
 static inline int re_reject(struct sipsess *session, uint16_t code, const char *reason) {

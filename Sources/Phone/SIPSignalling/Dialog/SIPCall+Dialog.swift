@@ -1,0 +1,157 @@
+import CLibre
+import MediaCore
+import RealTime
+
+/// Session timers, and what arrives in a call's dialog that libre leaves to its users.
+extension SIPCall {
+  /// What an INVITE says about timers.
+  static let timerHeaders =
+    "Session-Expires: \(SessionTimer.usual)\r\nMin-SE: \(SessionTimer.shortest)\r\n"
+
+  /// Ends the call with a phone that has answered too late: another one has the call.
+  @unsafe
+  func endFork(_ message: UnsafePointer<sip_msg>) {
+    guard let stack, let tags, unsafe String(message.pointee.to.tag) != tags.remote else { return }
+    _ = unsafe re_end_fork(stack.sip, message)
+  }
+
+  // MARK: Session timers
+
+  @unsafe
+  private static func timerHeader(in message: UnsafePointer<sip_msg>) -> String {
+    var text = [CChar](repeating: 0, count: 128)
+    unsafe re_header(message, SIP_HDR_SESSION_EXPIRES, &text, text.count)
+    return String(cStringBytes: text)
+  }
+
+  /// The seconds of an interval that is too short to be accepted; nil for one that is not.
+  @unsafe
+  static func isIntervalTooShort(_ message: UnsafePointer<sip_msg>) -> Bool {
+    let now = MonotonicInstant(nanoseconds: 0)
+    let header = unsafe timerHeader(in: message)
+    guard SessionTimer(header, isCaller: false, at: now) != nil else { return false }
+    return Int(header.prefix { $0.isNumber }) ?? 0 < SessionTimer.shortest
+  }
+
+  /// Takes over the timer that a request of the far side's asks for, or the far side's answer to
+  /// one of this side's; without one there is none from now on.
+  @unsafe
+  func noteTimer(in message: UnsafePointer<sip_msg>) {
+    setTimer(
+      SessionTimer(
+        unsafe Self.timerHeader(in: message),
+        isCaller: unsafe !message.pointee.req,
+        at: MonotonicClock.now()
+      )
+    )
+  }
+
+  /// What an answer says about the timer.
+  var timerAnswer: String {
+    sessionTimer.map { "Require: timer\r\n" + $0.header(isCaller: false) } ?? ""
+  }
+
+  /// Does without a timer from now on.
+  func endTimer() { setTimer(nil) }
+
+  private func setTimer(_ timer: SessionTimer?) {
+    sessionTimer = timer
+    timerTask?.cancel()
+    guard let timer else { return }
+    let pause = max(0, timer.next.at.nanoseconds(since: MonotonicClock.now()))
+    let (id, agent) = (id, agent)
+    timerTask = Task {
+      // A cancelled sleep ends early, and so does its task.
+      try? await Task.sleep(for: .nanoseconds(pause))
+      guard !Task.isCancelled else { return }
+      await agent.sessionTimerFired(of: id)
+    }
+  }
+
+  func timerFired() {
+    guard let sessionTimer, isEstablished else { return }
+    switch sessionTimer.next.step {
+    case .refresh:
+      refresh(sessionTimer)
+    case .end:
+      endAsGone()
+    }
+  }
+
+  private func refresh(_ timer: SessionTimer) {
+    guard let stack, refreshRequest.isEmpty else { return }
+    let headers = "Supported: timer\r\n" + timer.header(isCaller: true)
+    let code = sending {
+      unsafe re_update(
+        refreshRequest.place,
+        stack.sip,
+        session,
+        { transport, own, _, message, context in
+          unsafe SIPCall.from(context)?.writeContact(to: message, own, transport) ?? ENOENT
+        },
+        { unsafe SIPCall.from($2)?.gotRefreshed($0, $1) },
+        context,
+        headers
+      )
+    }
+    if code != 0 { renegotiate() }
+  }
+
+  private func writeContact(
+    to message: UnsafeMutablePointer<mbuf>?,
+    _ own: UnsafePointer<sa>?,
+    _ transport: sip_transp
+  ) -> CInt {
+    unsafe re_write_contact(message, account?.user ?? stack?.user ?? "", own, transport, "")
+  }
+
+  private func gotRefreshed(_ code: CInt, _ message: UnsafePointer<sip_msg>?) {
+    let status = unsafe message.map { unsafe Int($0.pointee.scode) } ?? 408
+    guard code != 0 || status >= 200 else { return }
+    switch status {
+    case 200..<300:
+      if let message = unsafe message { unsafe noteTimer(in: message) }
+    case 408, 481:
+      endAsGone()
+    default:
+      // It knows no UPDATE: a re-INVITE says the same, though without a timer.
+      setTimer(nil)
+      renegotiate()
+    }
+  }
+
+  /// Answers an UPDATE of the far side's: a refresh, or a change of the media.
+  @unsafe
+  func gotUpdate(_ message: UnsafePointer<sip_msg>) {
+    guard let stack else { return }
+    unsafe noteTimer(in: message)
+    var answer: UnsafeMutablePointer<mbuf>?
+    if let body = unsafe message.pointee.mb, unsafe mbuf_get_left(body) > 0 {
+      guard unsafe gotOffer(&answer, message) == 0 else {
+        return unsafe stack.refuse(message, 488, "Not Acceptable Here")
+      }
+    }
+    defer { _ = unsafe mem_deref(answer) }
+    let user = account?.user ?? stack.user
+    _ = unsafe re_reply_described(stack.sip, message, user, timerAnswer, answer)
+  }
+}
+
+extension UserAgent {
+  /// True if an UPDATE belongs to a call, which has answered it.
+  @unsafe
+  func gotUpdate(_ message: UnsafePointer<sip_msg>, over stack: SIPStack) -> Bool {
+    let name = unsafe DialogName(
+      callID: String(message.pointee.callid),
+      toTag: String(message.pointee.to.tag),
+      fromTag: String(message.pointee.from.tag)
+    )
+    let call = calls.values.first { $0.stack === stack && $0.isNamed(name) }
+    unsafe call?.gotUpdate(message)
+    return call != nil
+  }
+
+  func sessionTimerFired(of id: SIPCallID) {
+    calls[id.rawValue]?.timerFired()
+  }
+}
