@@ -156,4 +156,49 @@ struct ICEAgentTests {
     scene.run(seconds: 20)
     #expect(scene.sides.map { !$0.hasExpired && $0.paths.count == 1 } == [true, true])
   }
+
+  @Test("a far side that goes on without checks is not given up")
+  func suspends() {
+    var scene = ICEScene(.restricted, .restricted)
+    scene.connect()
+    for side in 0..<2 { scene.handle(.suspended, at: side) }
+    let before = scene.sent
+    scene.run(seconds: 120)
+    #expect(scene.sent == before)
+    #expect(scene.sides.map(\.hasExpired) == [false, false])
+    // Checks may begin again.
+    let descriptions = scene.sides.map(\.agent.description)
+    scene.handle(.described(descriptions[0]), at: 1)
+    scene.handle(.described(descriptions[1]), at: 0)
+    scene.run(seconds: 5)
+    #expect(scene.sides.map(\.paths.count) == [2, 2])
+  }
+
+  @Test("an answer to an offer of before does not spoil a new beginning")
+  func ignoresLateAnswers() {
+    var scene = ICEScene(.restricted, .restricted)
+    scene.connect()
+    var generator = SeededGenerator(seed: 3)
+    let hosts = [ICEScene.address("192.168.0.2", 5_004)]
+    let late = scene.sides[1].agent.description
+    scene.handle(.restarted(hosts: hosts, .random(using: &generator)), at: 0)
+    scene.sides[0].isGathered = false
+    scene.handle(.described(late), at: 0)
+    scene.handle(.relayed(scene.sides[0].relay), at: 0)
+    scene.run(seconds: 3)
+    #expect(scene.sides[0].isGathered && !scene.sides[0].hasFailed)
+  }
+
+  @Test("a far side that a router shows at another port is followed for good")
+  func followsForGood() {
+    var scene = ICEScene(.restricted, .none)
+    scene.connect()
+    let before = scene.sides[1].paths.count
+    // The router has forgotten the port, and gives another one.
+    scene.sides[0].router = Router(.restricted, outside: "203.0.113.77")
+    scene.run(seconds: 120)
+    #expect(scene.sides[1].paths.count == before + 1)
+    #expect(scene.sides[1].paths.last?.remote.host == "203.0.113.77")
+    #expect(scene.sides.map(\.hasExpired) == [false, false])
+  }
 }

@@ -16,6 +16,19 @@ package enum HostName {
     }
   }
 
+  /// The same, or none if that takes longer than so long.
+  package static func addresses(of host: String, within patience: Duration) async -> [String] {
+    let (answers, continuation) = AsyncStream<[String]>.makeStream()
+    let timer = Task {
+      // A cancelled sleep ends early: the answer is there.
+      try? await Task.sleep(for: patience)
+      continuation.yield([])
+    }
+    Task { continuation.yield(await addresses(of: host)) }
+    defer { timer.cancel() }
+    return await answers.first { _ in true } ?? []
+  }
+
   private static func resolve(_ host: String) -> [String] {
     var hints = unsafe addrinfo()
     unsafe hints.ai_socktype = CInt(SOCK_DGRAM.rawValue)

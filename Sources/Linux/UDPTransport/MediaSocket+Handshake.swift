@@ -28,20 +28,19 @@ extension MediaSocket {
     return length >= 0 ? byte : nil
   }
 
-  /// The next datagram, nil if there is none; connectivity checks are passed on to the `CheckPort`.
+  /// The next datagram, nil if there is none; a connectivity check is passed on to the `CheckPort`,
+  /// and nil is returned though more may be there.
   package func receiveDatagram() -> Datagram? {
     var bytes = [UInt8](repeating: 0, count: 2_048)
     var arrival = realtime_arrival()
-    while true {
-      let length = unsafe realtime_receive(descriptor, &bytes, bytes.count, &arrival)
-      guard length >= 0 else { return nil }
-      if checks >= 0, length > 0, Self.isCheck(firstByte: bytes[0]) {
-        unsafe realtime_hand_over(checks, &arrival.source, bytes, length)
-        continue
-      }
-      guard let source = SocketAddress(AddressStorage(raw: arrival.source)) else { return nil }
-      return Datagram(bytes: Array(bytes[..<length]), source: source)
+    let length = unsafe realtime_receive(descriptor, &bytes, bytes.count, &arrival)
+    guard length >= 0 else { return nil }
+    if checks >= 0, length > 0, Self.isCheck(firstByte: bytes[0]) {
+      unsafe realtime_hand_over(checks, &arrival.source, bytes, length)
+      return nil
     }
+    guard let source = SocketAddress(AddressStorage(raw: arrival.source)) else { return nil }
+    return Datagram(bytes: Array(bytes[..<length]), source: source)
   }
 
   /// Sends a datagram to an address; a full socket buffer drops it.

@@ -104,7 +104,7 @@ public struct MediaSocket: PacketTransport, ~Copyable {
 
   /// Discards datagrams that have arrived and were not read.
   package mutating func discardPending() {
-    var buffer = ByteBuffer(repeating: 0, count: 64)
+    var buffer = ByteBuffer(repeating: 0, count: 2_048)
     let now = MonotonicClock.now()
     for _ in 0..<100_000 {
       if case .empty = receive(into: &buffer, at: now) { return }

@@ -9,12 +9,14 @@ extension ICEAgent {
     with description: ICEDescription,
     at now: MonotonicInstant
   ) -> [Effect] {
+    // What arrives while addresses are collected answers an offer of before: another one follows.
+    if case .gathering = phase { return [] }
     guard remote?.credentials != description.credentials else { return [] }
     if description.isLite { role = .controlling }
     remote = description
     pairs = []
     for candidate in description.candidates.prefix(Self.candidateLimit) { pair(with: candidate) }
-    phase = .checking(until: now.advanced(byNanoseconds: Self.checkPatience))
+    phase = .checking(until: now.advanced(byNanoseconds: patience))
     nextCheckAt = now
     let arrived = early
     early = []
@@ -33,6 +35,16 @@ extension ICEAgent {
     exchanges.removeAll { $0.purpose != .gathering }
     (triggered, early, pairs) = ([], [], [])
     (nextCheckAt, firstValidAt, nextConsentAt, consentUntil) = (nil, nil, nil, nil)
+  }
+
+  /// Does without checks until the far side is described again.
+  mutating func suspend() {
+    exchanges.removeAll { $0.purpose != .gathering }
+    (triggered, early, pairs) = ([], [], [])
+    (nextCheckAt, firstValidAt, nextConsentAt, consentUntil) = (nil, nil, nil, nil)
+    (remote, path) = (nil, nil)
+    if case .gathering = phase { return }
+    phase = .gathered
   }
 
   /// True if a description is of a far side that has begun anew (RFC 8445 section 9).

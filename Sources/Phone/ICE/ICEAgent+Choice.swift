@@ -76,6 +76,9 @@ extension ICEAgent {
     if let live, let latest = live.answeredAt, let before = chosen?.answeredAt,
       latest.nanoseconds(since: before) > Self.staleNanoseconds
     {
+      for index in pairs.indices {
+        pairs[index].isNominated = pairs[index].isFor(live.base, live.remote.address)
+      }
       effects += take(live, at: now)
     }
     for pair in [chosen, live].compactMap({ $0 }) where effects.count < 3 {

@@ -29,6 +29,8 @@ package struct ICEAgent: Sendable {
     case described(ICEDescription)
     /// A message has come, at one of this side's addresses.
     case received(BindingMessage, from: SocketAddress, at: ICEOutlet)
+    /// The far side goes on without checks: there is nothing to check, and no consent to ask for.
+    case suspended
     /// The pair of before is given up, since this machine has moved: with new credentials, for
     /// another offer.
     case restarted(hosts: [SocketAddress], ICECredentials)
@@ -65,6 +67,7 @@ package struct ICEAgent: Sendable {
     let destination: SocketAddress
     let base: ICEOutlet
     var isRepeated: Bool
+    var isHastened = false
     var attempts = 1
     var sentAt: MonotonicInstant
     var nextAt: MonotonicInstant
@@ -120,8 +123,10 @@ package struct ICEAgent: Sendable {
   /// The first pause before a request is repeated; each later one is twice as long.
   static let firstPause: Int64 = 100_000_000
   static let attemptLimit = 6
-  /// How long the checks may go on in all.
-  static let checkPatience: Int64 = 8_000_000_000
+  /// How long the checks may go on in all; the side that chooses is the one that gives up first.
+  private static let checkPatience: Int64 = 8_000_000_000
+  private static let followingPatience: Int64 = 9_500_000_000
+  var patience: Int64 { role == .controlling ? Self.checkPatience : Self.followingPatience }
   /// How long better pairs may take once one is known to work, and how many round trips of that one
   /// besides: a router may first have to be opened from the other side, and a relay is the last
   /// resort.
@@ -195,6 +200,9 @@ package struct ICEAgent: Sendable {
       return begin(with: description, at: now)
     case .received(let message, let source, let base):
       return receive(message, from: source, at: base, now)
+    case .suspended:
+      suspend()
+      return []
     case .restarted(let hosts, let credentials):
       self.hosts = hosts
       restart(with: credentials)
@@ -249,9 +257,13 @@ package struct ICEAgent: Sendable {
 
   mutating func hasten(_ index: Int, _ now: MonotonicInstant) {
     for place in exchanges.indices
-    where pairs[index].isFor(exchanges[place].base, exchanges[place].destination) {
+    where pairs[index].isFor(exchanges[place].base, exchanges[place].destination)
+      && !exchanges[place].isHastened
+    {
+      exchanges[place].isHastened = true
+      // One more, not one of those that it has anyway.
+      exchanges[place].attempts -= 1
       exchanges[place].nextAt = now
-      exchanges[place].pause = Self.firstPause
     }
   }
 

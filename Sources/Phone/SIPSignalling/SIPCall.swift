@@ -228,7 +228,7 @@ final class SIPCall {
         return false
       }
       isOffer = false
-      agree(on: media)
+      agree(on: media, isOffer: true)
     }
     guard let body = unsafe description.encode(asOffer: isOffer) else {
       reject(code: 500, phrase: "Server Internal Error")
@@ -353,13 +353,6 @@ final class SIPCall {
 
   // MARK: What libre calls
 
-  private func agree(on media: NegotiatedMedia) {
-    report(.media(id, media))
-    guard let addresses = media.addresses, let path else { return }
-    path.begin(with: addresses)
-    description?.addresses = path.description
-  }
-
   func report(_ event: SIPEvent) {
     agent.assumeIsolated { $0.report(event) }
   }
@@ -408,7 +401,7 @@ final class SIPCall {
       lacksCodec = !isEstablished
       return EPROTO
     }
-    agree(on: media)
+    agree(on: media, isOffer: false)
     return 0
   }
 
@@ -427,7 +420,7 @@ final class SIPCall {
         return EPROTO
       }
       isOffer = false
-      agree(on: media)
+      agree(on: media, isOffer: true)
     } else {
       description.offerAllCodecs()
     }

@@ -32,6 +32,7 @@ extension UserAgent {
   // Another network was joined or left, or a tunnel was opened.
   func followNetwork() {
     guard !isStopping else { return }
+    unsafe re_follow_name_servers(names)
     if network.takeSleep() { wakeAccounts() }
     followAccounts()
     if isEverywhere { followAddresses() }

@@ -182,10 +182,14 @@ public actor UserAgent {
 
   /// Hangs up every call, waits up to a second for the far sides to confirm, and closes.
   public func stop() async {
-    guard !stacks.isEmpty, !isStopping else { return }
+    guard !isStopping else { return }
     isStopping = true
     addressWatch?.cancel()
     addressTimer?.cancel()
+    guard !stacks.isEmpty else {
+      release()
+      return continuation.finish()
+    }
     for call in calls.values { call.hangUp() }
     calls.removeAll()
     closePaths()

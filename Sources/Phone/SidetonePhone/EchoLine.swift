@@ -170,6 +170,7 @@ public actor EchoLine {
       await agent.reject(id, code: 486, phrase: "Busy Here")
       return
     }
+    var path: PathOffer?
     do {
       guard let remote = SocketAddress(host: source, port: 5_060),
         let host = (caller.account == nil ? configuration.hosts.first : nil)
@@ -183,10 +184,11 @@ public actor EchoLine {
       try leg.open(portPolicy: .anyPort)
       if let port = leg.checkPort {
         let account = configuration.accounts.first { $0.address == caller.account }
-        leg.path = await agent.openPath(
+        path = await agent.openPath(
           port,
           leg.pathRequest(isOffering: false, account: account)
         )
+        leg.path = path
       }
       guard let offer = leg.offer else { throw PhoneError("no RTP port at \(host)") }
       // The voice thread with the fewest calls takes it.
@@ -206,6 +208,7 @@ public actor EchoLine {
       }
       continuation.yield(.answered(id, from: from))
     } catch {
+      if let path { await agent.closePath(path.id) }
       await agent.reject(id, code: 480, phrase: "Temporarily Unavailable")
       continuation.yield(.failed("\(error)"))
     }

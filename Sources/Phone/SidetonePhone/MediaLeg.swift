@@ -45,6 +45,8 @@ public final class MediaLeg {
   private let configuration: PhoneConfiguration
   private let host: String
   private let identity: Identity?
+  /// What a relay is shown, whether or not the call is encrypted.
+  private let relayIdentity: Identity?
   private let report: @Sendable (HandshakeReport) -> Void
   private var handshake: HandshakeRunner?
   private var secured: SecuredMedia?
@@ -90,6 +92,7 @@ public final class MediaLeg {
     self.configuration = configuration
     self.host = host
     self.identity = configuration.security == .off ? nil : identity
+    relayIdentity = identity
     self.report = report
   }
 
@@ -125,7 +128,7 @@ public final class MediaLeg {
       isBoundToHost: configuration.bindsMediaToHost,
       isOffering: isOffering,
       account: account,
-      identity: identity
+      identity: relayIdentity
     )
   }
 
@@ -152,7 +155,9 @@ public final class MediaLeg {
   /// Throws the engine's or the system's error if the stream cannot start.
   public func agree(_ media: NegotiatedMedia?) throws {
     if let media { try prepare(for: media) }
-    if media?.encryption != nil, secured == nil { handshake?.limitTime() }
+    // A far side that goes on without checks is where its description says.
+    if let media, media.addresses == nil { route = nil }
+    if media?.encryption != nil, secured == nil, unrouted == nil { handshake?.limitTime() }
     // Packets that need no handshake are the stream's from the first one on.
     if let media, media.encryption == nil { endHandshake() }
     agreed = media
@@ -208,11 +213,14 @@ public final class MediaLeg {
   package func take(_ route: MediaRoute) throws {
     let before = self.route
     self.route = route
-    if let unrouted { try prepare(for: unrouted) }
-    // A far side that has moved is followed by the stream itself.
+    if let unrouted {
+      try prepare(for: unrouted)
+      if agreed?.encryption != nil, secured == nil { handshake?.limitTime() }
+    }
+    // A far side that has moved is followed by the stream itself, as long as this one has not.
     let isFollowed =
       streamed?.encryption != nil && before.map { $0.kind != .relayed } ?? false
-      && route.kind != .relayed
+      && route.kind != .relayed && !route.isAfterMove
     if stream != nil, route.destination != before?.destination, !isFollowed { detach() }
     try follow()
   }
@@ -252,6 +260,9 @@ public final class MediaLeg {
 
   private func follow() throws {
     try startStream()
+    // The handshake has been over for long when a call is held.
+    let isHeld = agreed.map { !$0.maySend && !$0.mayReceive } ?? false
+    if stream == nil, secured != nil, isHeld { endHandshake() }
     // Something has to read what checks the way.
     if checkPort != nil, stream == nil, handshake == nil {
       if standby == nil, let socket = try socket?.duplicate() {

@@ -160,6 +160,8 @@ public actor Phone {
     try leg.open(portPolicy: portPolicy)
     portPolicy = .anyPort
     legs[call.uuid] = leg
+    // Before the call system waits for anything.
+    await openPath(call.uuid, isOffering: true)
     control.add(call)
     let uri = route.uri(by: route.address.transport ?? .udp)
     do {
@@ -173,6 +175,7 @@ public actor Phone {
       )
     } catch {
       control.remove(call.uuid)
+      await closePath(call.uuid)
       legs[call.uuid] = nil
       routes[call.uuid] = nil
       throw Self.noRoom
@@ -335,7 +338,8 @@ public actor Phone {
       await reportTransfer(of: call.uuid, status: 200, reason: "OK")
       await endReplaced(by: call.uuid)
     case .transferRequested(let id, let target):
-      await follow(target, for: id)
+      // Other events do not wait for name servers.
+      Task { await follow(target, for: id) }
     case .transferProgressed(let id, let status):
       await handle(.transferProgressed(status), ofDialog: id)
     case .routed(let id, let route):

@@ -97,6 +97,15 @@ static inline int re_name_client(struct dnsc **client) {
   return count ? dnsc_alloc(client, NULL, servers, count) : ENOENT;
 }
 
+/* Takes over the name servers of the network that the machine is in now. */
+static inline void re_follow_name_servers(struct dnsc *client) {
+  struct sa servers[4];
+  uint32_t count = 4;
+  char domain[64];
+  if (client && !dns_srv_get(domain, sizeof domain, servers, &count) && count)
+    dnsc_srv_set(client, servers, count);
+}
+
 /* What a session authenticates with, in libre's memory: the session outlives the call that made it, until its goodbye is
    answered. */
 struct re_credentials {

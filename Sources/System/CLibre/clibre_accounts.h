@@ -133,7 +133,7 @@ static inline void re_watch_connection(struct sip_keepalive **watch, struct sip 
                                        const struct sip_msg *message, sip_keepalive_h *handler,
                                        void *arg) {
   /* libre's own question wants an answer, which not every server gives: it never comes to that. */
-  const uint32_t never = 1u << 30;
+  const uint32_t never = 4000000;
   unsigned milliseconds = 20000;
   struct tcp_conn *connection = sip_msg_tcpconn(message);
   if (!sip || !connection) return;

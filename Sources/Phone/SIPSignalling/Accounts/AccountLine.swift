@@ -165,6 +165,8 @@ final class AccountLine {
         ? "\(account.serverName) has no address"
         : "servers: " + servers.map(\.description).joined(separator: ", ")
     )
+    // An address that has just come may not reach the name servers yet.
+    if servers.isEmpty { movedTo = nil }
     handle(.located(servers))
   }
 
@@ -196,8 +198,12 @@ final class AccountLine {
     lifeline.clear()
     do throws(SIPStack.Failure) {
       if let stack, stack.server == server {
+        let hasMoved = stack.host != host
+        // Until it is there.
+        isConnectionOld = true
         try stack.move(to: host)
-        return moveCalls(of: stack)
+        isConnectionOld = false
+        return moveCalls(of: stack, hasMoved: hasMoved)
       }
       if let stack { retire(stack) }
       stack = nil
@@ -227,11 +233,21 @@ final class AccountLine {
       let host = MediaSocket.localAddress(towards: remote), host != stack.host, host != movedTo
     else { return }
     movedTo = host
+    // Calls cannot wait for name servers; the registration is looked after below.
+    let address = account.address
+    if agent.assumeIsolated({ $0.hasCalls(of: address) }) {
+      do throws(SIPError) {
+        try connect(to: server)
+      } catch {
+        note(error.reason)
+      }
+    }
     handle(.networkChanged)
   }
 
   /// Registers anew over another connection, since the one of before has been forgotten or is gone.
   func reconnect(after event: Registration.Event) {
+    guard event != .connectionLost || registration.isRegistered else { return }
     isConnectionOld = true
     handle(event)
   }
@@ -258,9 +274,9 @@ final class AccountLine {
     Task { [weak agent, account] in await agent?.connectionWasLost(of: account) }
   }
 
-  private func moveCalls(of stack: SIPStack) {
+  private func moveCalls(of stack: SIPStack, hasMoved: Bool) {
     nonisolated(unsafe) let moved = stack
-    agent.assumeIsolated { unsafe $0.moveCalls(of: moved) }
+    agent.assumeIsolated { unsafe $0.moveCalls(of: moved, hasMoved: hasMoved) }
   }
 
   private func retire(_ stack: SIPStack) {
@@ -345,7 +361,14 @@ final class AccountLine {
         retryAfter: Self.number(SIP_HDR_RETRY_AFTER, in: message),
         minimumExpires: Self.number(SIP_HDR_MIN_EXPIRES, in: message)
       )
-      return handle(.refused(code: status, phrase: phrase, advice: advice))
+      // libre is in the middle of the connection that may have to be given up.
+      Task { [weak agent, account] in
+        await agent?.handle(
+          .refused(code: status, phrase: phrase, advice: advice),
+          of: account
+        )
+      }
+      return
     }
     unsafe noteRoutes(in: message)
     let isTranslated = unsafe re_is_translated(message, &ownAddress)

@@ -100,6 +100,11 @@ struct Registration: Sendable {
   /// True once this side wants to be registered no more.
   var isStopped: Bool { phase == .stopped }
 
+  /// True while the server keeps the registration.
+  var isRegistered: Bool {
+    if case .registered = phase { true } else { false }
+  }
+
   /// The server that has the registration, or is asked for it; nil without one.
   var server: SIPServer? {
     switch phase {

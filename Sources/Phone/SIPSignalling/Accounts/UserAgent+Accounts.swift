@@ -115,9 +115,9 @@ extension UserAgent {
   }
 
   /// Lets the far sides of calls know that this machine has moved (RFC 3264 section 8.3.1).
-  func moveCalls(of stack: SIPStack) {
+  func moveCalls(of stack: SIPStack, hasMoved: Bool) {
     for call in calls.values where call.stack === stack {
-      call.move(to: stack.host, addresses: pathHosts(stack.host))
+      call.move(to: stack.host, addresses: pathHosts(stack.host), hasMoved: hasMoved)
     }
   }
 
@@ -129,6 +129,10 @@ extension UserAgent {
   /// An account's connection to its server has gone.
   func connectionWasLost(of account: SIPAccount) {
     line(of: account.address)?.reconnect(after: .connectionLost)
+  }
+
+  func hasCalls(of account: String) -> Bool {
+    calls.values.contains { $0.account?.address == account }
   }
 
   /// Registers anew from where the machine is now.

@@ -24,8 +24,11 @@ public struct MediaRoute: Equatable, Sendable {
   public let farSide: SocketAddress
   /// How the two reach each other.
   public let kind: Kind
+  /// True if this machine has moved since the call began: what it sends has to go elsewhere too.
+  package let isAfterMove: Bool
 
-  init(_ path: ICEPath, bridge: SocketAddress?) {
+  init(_ path: ICEPath, bridge: SocketAddress?, isAfterMove: Bool) {
+    self.isAfterMove = isAfterMove
     farSide = path.remote
     destination = path.base == .relay ? bridge ?? path.remote : path.remote
     let kinds = [path.localKind, path.remoteKind]
@@ -56,6 +59,8 @@ final class MediaPath {
     case gathered
     case routed(MediaRoute)
     case failed(String)
+    /// It was ended by this side.
+    case closed
     /// Something that the user may want to know, and that does not end the call.
     case remark(String)
   }
@@ -75,28 +80,39 @@ final class MediaPath {
 
   private let relayRequest: RelayRequest?
   private var relay: RelayClient?
+  /// The relay of before a restart, by which the voice goes until there is another way.
+  private var formerRelay: RelayClient?
+  private let isBoundToHost: Bool
+  private var hosts: [String] = []
+  private var hasMoved = false
   private let timer: UnsafeMutablePointer<tmr>?
   private var isClosed = false
   /// What becomes of it.
   var report: (Report) -> Void = { _ in }
 
-  init(_ agent: ICEAgent, over port: CheckPort, relay: RelayRequest?) {
+  init(
+    _ agent: ICEAgent,
+    over port: CheckPort,
+    at hosts: [String],
+    isBoundToHost: Bool,
+    relay: RelayRequest?
+  ) {
     self.agent = agent
+    self.hosts = hosts
+    self.isBoundToHost = isBoundToHost
     self.port = port
     relayRequest = relay
     unsafe timer = re_timer_alloc()
   }
 
   deinit {
+    report = { _ in }
     close()
     _ = unsafe mem_deref(UnsafeMutableRawPointer(timer))
   }
 
   /// What to say to the far side.
   var description: ICEDescription { agent.description }
-  /// The way that was found, nil before.
-  var route: MediaRoute? { agent.path.map { MediaRoute($0, bridge: relay?.bridge) } }
-
   private var pointer: UnsafeMutableRawPointer { unsafe Unmanaged.passUnretained(self).toOpaque() }
 
   @unsafe
@@ -119,8 +135,16 @@ final class MediaPath {
   /// Collects addresses anew, since the machine has moved; the voice keeps its way until there is
   /// another one.
   func restart(at hosts: [String]) {
+    // A port that is bound to an address is not at another one.
+    self.hosts = isBoundToHost ? Array(hosts.prefix(1)) : hosts
+    hasMoved = true
+    restart()
+  }
+
+  private func restart() {
     let addresses = hosts.compactMap { SocketAddress(host: $0, port: port.localPort) }
-    relay?.close()
+    formerRelay?.close()
+    formerRelay = relay
     relay = nil
     handle(.restarted(hosts: addresses, .random()))
     openRelay()
@@ -146,17 +170,22 @@ final class MediaPath {
     unsafe tmr_cancel(timer)
     fd_close(port.fileDescriptor)
     relay?.close()
-    relay = nil
+    formerRelay?.close()
+    (relay, formerRelay) = (nil, nil)
+    report(.closed)
   }
 
   /// Looks for a way to where the far side's description says that it is.
   ///
-  /// Called before this side's answer is written: it has other credentials if the far side has
-  /// begun anew.
-  func begin(with description: ICEDescription) {
-    if agent.isRestart(description) { agent.restart(with: .random()) }
+  /// Called before this side's answer is written: it has other credentials if the far side's offer
+  /// begins anew.
+  func begin(with description: ICEDescription, isOffer: Bool) {
+    if isOffer, agent.isRestart(description) { agent.restart(with: .random()) }
     handle(.described(description))
   }
+
+  /// Stops to look for a way: the far side goes on without checks.
+  func suspend() { handle(.suspended) }
 
   // MARK: Events
 
@@ -192,7 +221,7 @@ final class MediaPath {
       report(.gathered)
     case .selected(let path):
       relay?.farSide = path.base == .relay ? path.remote : nil
-      report(.routed(MediaRoute(path, bridge: relay?.bridge)))
+      report(.routed(MediaRoute(path, bridge: relay?.bridge, isAfterMove: hasMoved)))
     case .failed:
       report(.failed("no way to the far side is open: neither directly nor by a relay"))
     case .consentExpired:
@@ -205,8 +234,11 @@ final class MediaPath {
     case .allocated(let address):
       handle(.relayed(address))
     case .failed(let reason):
+      let isInUse = relay?.farSide != nil
       handle(.relayFailed)
       report(.remark(reason))
+      // The voice goes another way, or by another address of the relay.
+      if isInUse { restart() }
     case .received(let bytes, let peer):
       take(bytes, from: peer, at: .relay)
     }

@@ -114,6 +114,16 @@ final class RelayClient {
   }
 
   private func connect(_ identity: Identity?) -> CInt {
+    if server.transport == .tls {
+      guard let identity else { return EACCES }
+      let trust = ServerTrust(server.host, certificate: nil)
+      self.trust = trust
+      do throws(SIPStack.Failure) {
+        unsafe context = try trust.makeContext(identity)
+      } catch {
+        return error.code
+      }
+    }
     let code = unsafe tcp_connect(
       &connection,
       &address,
@@ -123,18 +133,11 @@ final class RelayClient {
       pointer
     )
     guard code == 0, server.transport == .tls else { return code }
-    guard let identity else { return EACCES }
-    let trust = ServerTrust(server.host, certificate: nil)
-    self.trust = trust
-    do throws(SIPStack.Failure) {
-      unsafe context = try trust.makeContext(identity)
-    } catch {
-      return error.code
-    }
     return unsafe tls_start_tcp(&secured, context, connection, 0)
   }
 
   private func connected() {
+    guard !isOver else { return }
     let descriptor = unsafe tcp_conn_fd(connection)
     re_send_at_once(descriptor)
     let code = unsafe allocate(CInt(IPPROTO_TCP), UnsafeMutableRawPointer(connection))
@@ -163,12 +166,14 @@ final class RelayClient {
     _ reason: UnsafePointer<CChar>?,
     _ relayed: UnsafePointer<sa>?
   ) {
+    guard !isOver else { return }
     if code == 0, status == 0, let address = unsafe SocketAddress(libre: relayed) {
       isAllocated = true
       return report(.allocated(address))
     }
-    // It relays, but not to each address: private ones, for example, may be forbidden.
-    if isAllocated, code == 0, status != 437 { return }
+    // It relays, but not to each address: private ones, for example, may be forbidden. That it has
+    // gone is noticed by the checks.
+    if isAllocated, status != 437 { return }
     let phrase = unsafe reason.map { unsafe String(cString: $0) } ?? ""
     switch status {
     case 0: fail(code == ETIMEDOUT ? "it does not answer" : SIPError.text(code))
@@ -233,7 +238,7 @@ final class RelayClient {
 
   private func gotBytes(_ message: UnsafeMutablePointer<mbuf>?) {
     let length = unsafe mbuf_get_left(message)
-    guard length > 0, let start = unsafe mbuf_buf(message) else { return }
+    guard !isOver, length > 0, let start = unsafe mbuf_buf(message) else { return }
     pending += unsafe Array(UnsafeBufferPointer(start: start, count: length))
     while !isOver {
       let frame = unsafe re_relay_frame(pending, pending.count)

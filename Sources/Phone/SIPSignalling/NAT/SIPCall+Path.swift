@@ -5,10 +5,23 @@ import UDPTransport
 extension SIPCall {
   /// Tells the far side that this machine is at another address now; where the sides check their
   /// ways, once this side's new addresses are collected.
-  func move(to host: String, addresses: [String]) {
+  ///
+  /// Over another connection from the same address, the server learns by which way this side is
+  /// reached now.
+  func move(to host: String, addresses: [String], hasMoved: Bool) {
+    guard hasMoved else { return renegotiate() }
     description?.move(to: host)
     if let path { return path.restart(at: addresses) }
     renegotiate()
+  }
+
+  /// Reports what the sides have agreed on, and checks the ways that it names.
+  func agree(on media: NegotiatedMedia, isOffer: Bool) {
+    report(.media(id, media))
+    guard let path else { return }
+    guard let addresses = media.addresses else { return path.suspend() }
+    path.begin(with: addresses, isOffer: isOffer)
+    description?.addresses = path.description
   }
 
   /// The addresses of this side are collected once more.

@@ -6,6 +6,7 @@ import UDPTransport
 extension SessionDescription {
   /// More candidates of one side only make work.
   private static let candidateLimit = 16
+  private static let lineLimit = 100
 
   // An answer has none that the offer had not (RFC 8839 section 4.3.1).
   func describeAddresses(asOffer isOffer: Bool) {
@@ -28,12 +29,14 @@ extension SessionDescription {
       let password = attribute("ice-pwd", orOfSession: true)
     else { return nil }
     let credentials = ICECredentials(userFragment: fragment, password: password)
-    let candidates = attributes("candidate").prefix(Self.candidateLimit).compactMap {
+    var candidates = attributes("candidate").prefix(Self.lineLimit).compactMap {
       ICECandidate(attribute: $0)
     }
     // A hold of the older way says nothing about addresses.
-    let isNamed = candidates.contains { $0.address.host == host && $0.address.port == port }
-    guard credentials.isValid, isNamed || host == "0.0.0.0" || host == "::" else { return nil }
+    let named = candidates.first { $0.address.host == host && $0.address.port == port }
+    candidates = candidates.prefix(Self.candidateLimit - 1).filter { $0 != named }
+    candidates += named.map { [$0] } ?? []
+    guard credentials.isValid, named != nil || host == "0.0.0.0" || host == "::" else { return nil }
     return ICEDescription(
       credentials: credentials,
       candidates: candidates,

@@ -34,10 +34,10 @@ extension UserAgent {
   }
 
   /// Collects the addresses at which the voice of a call may arrive (RFC 8445 section 5.1), which
-  /// takes as long as the account's servers take to answer, two seconds at most.
+  /// takes as long as name servers and the account's servers take to answer, two seconds each at
+  /// most.
   ///
-  /// Returns nil if the agent has stopped. `closePath` ends what this has begun; so does the end of
-  /// a call that it was offered for.
+  /// Returns nil if the agent has stopped. The caller ends by `closePath` what this has begun.
   package func openPath(_ port: CheckPort, _ request: PathRequest) async -> PathOffer? {
     let found = request.isBoundToHost ? [request.host] : pathHosts(request.host)
     let hosts = found.compactMap { SocketAddress(host: $0, port: port.localPort) }
@@ -71,14 +71,20 @@ extension UserAgent {
         identity: request.identity
       )
     }
-    let path = MediaPath(agent, over: port, relay: relayRequest)
+    let path = MediaPath(
+      agent,
+      over: port,
+      at: found,
+      isBoundToHost: request.isBoundToHost,
+      relay: relayRequest
+    )
     let id = add(path)
     await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
       // It is resumed once: a path that is closed before says so as well.
       var waiting: CheckedContinuation<Void, Never>? = continuation
       path.report = { [weak self] report in
         switch report {
-        case .gathered, .failed, .routed:
+        case .gathered, .failed, .routed, .closed:
           waiting?.resume()
           waiting = nil
         case .remark(let remark):
@@ -103,8 +109,9 @@ extension UserAgent {
   }
 
   func closePaths() {
-    for path in paths.values { path.close() }
+    let all = paths.values
     paths = [:]
+    for path in all { path.close() }
   }
 
   /// The path that an offer names, which reports to a call from now on.
@@ -119,6 +126,7 @@ extension UserAgent {
     case .gathered: calls[call.rawValue]?.offerAddresses()
     case .routed(let route): self.report(.routed(call, route))
     case .failed(let reason): self.report(.unroutable(call, reason))
+    case .closed: break
     case .remark(let remark): self.report(.pathRemark(remark))
     }
   }
@@ -135,20 +143,24 @@ extension UserAgent {
     return [host] + others.prefix(7)
   }
 
-  // The name servers may be slow; the call is not.
+  /// How long name servers may take.
+  private static let resolvingPatience = Duration.seconds(2)
+
   private static func resolve(
     _ server: String?,
     port: UInt16,
     _ isIPv6: Bool
   ) async -> SocketAddress? {
-    guard let server, let parsed = SIPAddress("sip:\(SIPAddress.literal(server))") else {
-      return nil
-    }
+    // An IPv6 address may stand without brackets.
+    guard let server,
+      let parsed = SIPAddress("sip:\(server)")
+        ?? SIPAddress("sip:\(SIPAddress.literal(server))")
+    else { return nil }
     let port = parsed.givenPort ?? port
     if let numeric = SocketAddress(host: parsed.host, port: port) {
       return numeric.isIPv6 == isIPv6 ? numeric : nil
     }
-    let found = await HostName.addresses(of: parsed.host)
+    let found = await HostName.addresses(of: parsed.host, within: resolvingPatience)
     return found.first { $0.contains(":") == isIPv6 }.flatMap {
       SocketAddress(host: $0, port: port)
     }
