@@ -152,4 +152,44 @@ struct AccountTests {
       _ = phone.waitForExit()
     }
   }
+
+  /// What the server says about a caller counts if it cannot come from another one.
+  @Test(arguments: ["tls", "udp"]) func assertedIdentityIsTrusted(connection: String) throws {
+    guard SIPServer.kamailio != nil else { return Bench.skip(Self.packages) }
+    let server = try SIPServer(definitions: ["ASSERTED"])
+    let bob = try server.account("bob", connection: connection)
+    let listener = try Bench.run(
+      ["listen", "--account", "bob@localhost", "--listen", "127.0.0.1:0", "--json", "--once"]
+        + ["--headset", "null", "--answer"],
+      environment: bob
+    )
+    #expect(listener.wait(for: "\"seconds\":600"), "\(listener.output)")
+    let caller = try Bench.run(
+      ["call", "bob", "--json", "--headset", "null", "--duration", "0.5"],
+      environment: server.account("alice", connection: connection)
+    )
+    #expect(caller.waitForExit() == 0, "\(caller.output)")
+    #expect(listener.waitForExit() == 0, "\(listener.output)")
+    let name = connection == "tls" ? "The Boss <sip:boss@localhost>" : "sip:alice@localhost"
+    #expect(listener.printed("\"from\":\"\(name)\""), "\(listener.output)")
+  }
+
+  @Test func anonymousCallersAreRefusedOnRequest() throws {
+    let port = Bench.port()
+    let listener = try Bench.run(
+      ["listen", "--answer", "--no-anonymous", "--json", "--listen", "127.0.0.1:\(port)"]
+        + ["--headset", "null"]
+    )
+    #expect(listener.wait(for: "registered"))
+    for (user, isTaken) in [("anonymous", false), ("alice", true)] {
+      let caller = try Bench.run(
+        ["call", "sip:bob@127.0.0.1:\(port)", "--user", user, "--json", "--headset", "null"]
+          + ["--duration", "0.5"]
+      )
+      #expect(caller.waitForExit() == (isTaken ? 0 : 1), "\(caller.output)")
+      #expect(caller.printed("433 Anonymity Disallowed") != isTaken, "\(caller.output)")
+    }
+    listener.signal(SIGTERM)
+    _ = listener.waitForExit()
+  }
 }

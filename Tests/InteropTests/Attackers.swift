@@ -23,6 +23,32 @@ final class Eavesdropper: RelayAttacker {
   }
 }
 
+/// Loses the first signalling datagram that begins with a text, from one of the sides.
+final class MessageThief: RelayAttacker {
+  private let text: [UInt8]
+  private let side: Int
+  private let state = Mutex(false)
+
+  init(_ text: String, from side: Int) {
+    self.text = Array(text.utf8)
+    self.side = side
+  }
+
+  /// True once it has been lost.
+  var hasStolen: Bool { state.withLock { $0 } }
+
+  func meet(_ packet: [UInt8], from side: Int) -> [(side: Int, packet: [UInt8])] {
+    guard side == self.side, let parts = InternetPacket(packet), parts.content == .udp,
+      parts.payload.starts(with: text)
+    else { return [(side, packet)] }
+    let isFirst = state.withLock { hasStolen in
+      defer { hasStolen = true }
+      return !hasStolen
+    }
+    return isFirst ? [] : [(side, packet)]
+  }
+}
+
 /// Lets no connection through to a port.
 final class Blockade: RelayAttacker {
   private let port: UInt16

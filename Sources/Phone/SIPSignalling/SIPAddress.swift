@@ -54,6 +54,11 @@ package struct SIPAddress: Equatable, Sendable {
     return nil
   }
 
+  /// True if it hides who somebody is (RFC 3323 section 4.1).
+  package var isAnonymous: Bool {
+    host.lowercased() == "anonymous.invalid" || user.lowercased() == "anonymous"
+  }
+
   /// The port in the open: the given one, or 5060.
   package var port: UInt16 { givenPort ?? SIPTransport.udp.defaultPort }
 

@@ -446,8 +446,9 @@ public actor UserAgent {
       calls[call.id.rawValue] = nil
       return unsafe stack.refuse(message, 400, "Bad Request")
     }
-    let from = unsafe message.pointee.from
-    let name = unsafe String(from.dname)
+    let (callerAddress, name) =
+      origin == .server
+      ? unsafe Self.assertedCaller(in: message) : unsafe Self.caller(in: message)
     var source = [CChar](repeating: 0, count: 64)
     var address = unsafe message.pointee.src
     var port: UInt16 = 0
@@ -456,7 +457,7 @@ public actor UserAgent {
       .incoming(
         call.id,
         Caller(
-          address: unsafe String(from.auri),
+          address: callerAddress,
           displayName: name.isEmpty ? nil : name,
           source: String(cStringBytes: source),
           media: call.preview(encryption),

@@ -170,6 +170,9 @@ public actor EchoLine {
       await agent.reject(id, code: 486, phrase: "Busy Here")
       return
     }
+    if !configuration.takesAnonymousCalls, SIPAddress(from)?.isAnonymous ?? true {
+      return await agent.reject(id, code: 433, phrase: "Anonymity Disallowed")
+    }
     var path: PathOffer?
     do {
       guard let remote = SocketAddress(host: source, port: 5_060),

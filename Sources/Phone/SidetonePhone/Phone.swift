@@ -375,6 +375,9 @@ public actor Phone {
       await agent.reject(id, code: 486, phrase: "Busy Here")
       return
     }
+    if !configuration.takesAnonymousCalls, SIPAddress(address)?.isAnonymous ?? true {
+      return await agent.reject(id, code: 433, phrase: "Anonymity Disallowed")
+    }
     let rule: SecurityRule
     do {
       rule = try await self.rule(for: SIPAddress(address))

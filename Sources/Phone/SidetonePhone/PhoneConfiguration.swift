@@ -40,6 +40,8 @@ public struct PhoneConfiguration: Equatable, Sendable {
   public var usesVariableBitRate = false
   /// True for discontinuous transmission: Opus sends less during silence.
   public var usesDiscontinuousTransmission = false
+  /// False to refuse callers who do not say who they are (433, RFC 5079).
+  public var takesAnonymousCalls = true
   /// How many calls there may be at a time; further callers get 486 Busy Here.
   public var maximumCalls = 2
   /// How many seconds a call rings here before it ends by itself.

@@ -68,6 +68,18 @@ static inline void re_named_header(const struct sip_msg *message, const char *na
   if (header && header->val.l < capacity) re_copy_pl(&header->val, buffer, capacity);
 }
 
+/* The caller's URI and name as the server says (RFC 3325); false if it says nothing. */
+static inline bool re_asserted_caller(const struct sip_msg *message, char *address, char *name,
+                                      size_t capacity) {
+  const struct sip_hdr *header = sip_msg_xhdr(message, "P-Asserted-Identity");
+  struct sip_addr asserted;
+  if (!header || sip_addr_decode(&asserted, &header->val) || asserted.auri.l >= capacity)
+    return false;
+  re_copy_pl(&asserted.auri, address, capacity);
+  re_copy_pl(&asserted.dname, name, capacity);
+  return true;
+}
+
 /* Refreshes a session (RFC 4028, RFC 3311) with a contact of this user. */
 static inline int re_update(struct sip_request **request, struct sip *sip, struct sipsess *session,
                             sip_send_h *send_handler, sip_resp_h *response_handler, void *arg,

@@ -38,12 +38,14 @@ struct CallSession {
     voice: VoiceOptions,
     device: DeviceOptions,
     defaultPort: UInt16,
-    answersAtOnce: Bool = false
+    answersAtOnce: Bool = false,
+    takesAnonymousCalls: Bool = true
   ) throws {
     var configuration = PhoneConfiguration()
     try CommandFailure.orFail { try device.apply(to: &configuration) }
     try call.apply(to: &configuration, defaultPort: defaultPort)
     voice.apply(to: &configuration)
+    configuration.takesAnonymousCalls = takesAnonymousCalls
     configuration.maximumCalls = call.calls ?? (answersAtOnce ? 1 : 2)
     self.configuration = configuration
     named = device.named

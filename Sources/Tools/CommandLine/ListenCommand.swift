@@ -16,6 +16,9 @@ struct ListenCommand: AsyncParsableCommand {
   )
   var echo = false
 
+  @Flag(help: "Refuse callers who do not say who they are.")
+  var noAnonymous = false
+
   @Flag(help: "End after the first call.")
   var once = false
 
@@ -39,7 +42,8 @@ struct ListenCommand: AsyncParsableCommand {
       voice: voiceOptions,
       device: deviceOptions,
       defaultPort: 5_060,
-      answersAtOnce: answer
+      answersAtOnce: answer,
+      takesAnonymousCalls: !noAnonymous
     )
     try await session.run(endsAfterFirst: once, calling: nil)
   }
@@ -48,6 +52,7 @@ struct ListenCommand: AsyncParsableCommand {
     var configuration = PhoneConfiguration()
     try callOptions.apply(to: &configuration, defaultPort: 5_060)
     voiceOptions.apply(to: &configuration)
+    configuration.takesAnonymousCalls = !noAnonymous
     let cores = ProcessInfo.processInfo.activeProcessorCount
     configuration.maximumCalls = callOptions.calls ?? 50 * max(1, cores)
     let printer = EventPrinter(

@@ -138,6 +138,27 @@ extension SIPCall {
 }
 
 extension UserAgent {
+  @unsafe
+  static func caller(
+    in message: UnsafePointer<sip_msg>
+  ) -> (address: String, name: String) {
+    unsafe (String(message.pointee.from.auri), String(message.pointee.from.dname))
+  }
+
+  // What an account's server says about the caller counts for more than what he says himself (RFC
+  // 3325); from others it means nothing.
+  @unsafe
+  static func assertedCaller(
+    in message: UnsafePointer<sip_msg>
+  ) -> (address: String, name: String) {
+    var address = [CChar](repeating: 0, count: 256)
+    var name = [CChar](repeating: 0, count: 256)
+    guard unsafe re_asserted_caller(message, &address, &name, 256) else {
+      return unsafe caller(in: message)
+    }
+    return (String(cStringBytes: address), String(cStringBytes: name))
+  }
+
   /// True if an UPDATE belongs to a call, which has answered it.
   @unsafe
   func gotUpdate(_ message: UnsafePointer<sip_msg>, over stack: SIPStack) -> Bool {
