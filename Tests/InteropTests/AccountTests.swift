@@ -144,9 +144,16 @@ struct AccountTests {
           + ["--headset", "null"],
         environment: environment
       )
+      var requests: [String] = []
       for _ in 0..<3 {
-        #expect(try Bench.answerOneRequest(at: listener), "\(phone.output)")
+        requests.append(try #require(try Bench.answerOneRequest(at: listener)))
       }
+      // Where the phone was before it is not called any more.
+      func removals(_ text: String) -> Int { text.components(separatedBy: ";expires=0").count - 1 }
+      #expect(requests.map(removals) == [0, 1, 1])
+      // It is the same phone all the time.
+      let names = requests.map { $0.firstMatch(of: /urn:uuid:([0-9a-f-]+)/)?.1 }
+      #expect(names[0] != nil && Set(names).count == 1)
       #expect(phone.wait(for: "the connection to the server has gone"), "\(phone.output)")
       phone.signal(SIGKILL)
       _ = phone.waitForExit()

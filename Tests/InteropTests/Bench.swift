@@ -130,27 +130,28 @@ enum Bench {
     }
   }
 
-  /// Takes a connection, answers one SIP request by 200 OK as a registrar does, and closes it.
-  static func answerOneRequest(at listener: Int32) throws -> Bool {
+  /// Takes a connection, answers one SIP request by 200 OK as a registrar does, and closes it; the
+  /// request, nil if there was none.
+  static func answerOneRequest(at listener: Int32) throws -> String? {
     var waiting = pollfd(fd: listener, events: Int16(POLLIN), revents: 0)
-    guard unsafe poll(&waiting, 1, 10_000) == 1 else { return false }
+    guard unsafe poll(&waiting, 1, 10_000) == 1 else { return nil }
     let connection = accept(listener, nil, nil)
     defer { close(connection) }
     var text = ""
     var bytes = [UInt8](repeating: 0, count: 4_096)
     while !text.hasSuffix("\r\n\r\n") {
       let length = unsafe recv(connection, &bytes, bytes.count, 0)
-      guard length > 0 else { return false }
+      guard length > 0 else { return nil }
       text += String(decoding: bytes[..<length], as: UTF8.self)
     }
     let kept = ["Via", "To", "From", "Call-ID", "CSeq", "Contact"]
     let lines = text.components(separatedBy: "\r\n").filter { line in
-      kept.contains { line.hasPrefix("\($0):") }
+      kept.contains { line.hasPrefix("\($0):") } && !line.hasSuffix("expires=0")
     }
     let answer =
       (["SIP/2.0 200 OK"] + lines + ["Expires: 600", "Content-Length: 0", "", ""])
       .joined(separator: "\r\n")
-    return unsafe write(connection, answer, answer.utf8.count) > 0
+    return unsafe write(connection, answer, answer.utf8.count) > 0 ? text : nil
   }
 
   /// Sends a datagram to a port of this machine; true if it left.

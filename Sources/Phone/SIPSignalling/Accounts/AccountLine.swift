@@ -1,5 +1,6 @@
 import CallSecurity
 import CLibre
+import Foundation
 import Glibc
 import MediaCore
 import RealTime
@@ -48,6 +49,11 @@ final class AccountLine {
   /// What stays the same in all REGISTER requests (RFC 3261 section 10.2.4).
   private let head: String
   private var ownAddress = sa()
+  /// The address that the server calls, nil if there is none.
+  private var registeredAddress: sa?
+  /// By what a server knows this program whatever its address is (RFC 5626 section 4.2); another
+  /// one on this machine is another phone.
+  private let instance: String
   private var server: SIPServer?
   /// The address for which a move was noticed; nil once there is a stack at it.
   private var movedTo: String?
@@ -72,11 +78,12 @@ final class AccountLine {
     unsafe self.names = names
     self.agent = agent
     registration = Registration(expires: account.expires, seed: .random(in: 1...UInt64.max))
+    instance = ";reg-id=1;+sip.instance=\"<urn:uuid:\(UUID().uuidString.lowercased())>\""
     let tag = String(UInt64.random(in: 1...UInt64.max), radix: 36)
     let callID = String(UInt64.random(in: 1...UInt64.max), radix: 36)
     head =
       "To: <\(account.address)>\r\nFrom: <\(account.address)>;tag=\(tag)\r\n"
-      + "Call-ID: \(callID)\r\nSupported: path\r\n"
+      + "Call-ID: \(callID)\r\nSupported: path, outbound\r\n"
       + "Allow: \(unsafe String(cString: re_methods()))\r\n"
   }
 
@@ -328,7 +335,12 @@ final class AccountLine {
     _ transport: sip_transp
   ) -> CInt {
     if let own = unsafe own { ownAddress = unsafe own.pointee }
-    return unsafe re_write_contact(message, account.user, own, transport, "")
+    let code = unsafe re_write_contact(message, account.user, own, transport, instance)
+    // Where this machine is not any more, nothing is to ring.
+    guard code == 0, var former = registeredAddress, exchange.seconds > 0,
+      unsafe !sa_cmp(&former, &ownAddress, CInt(SA_ALL.rawValue))
+    else { return code }
+    return unsafe re_write_contact(message, account.user, &former, transport, ";expires=0")
   }
 
   // MARK: What libre calls
@@ -377,6 +389,7 @@ final class AccountLine {
       return handle(.unanswered(reason: "it does not keep the registration"))
     }
     let granted = named < 0 ? exchange.seconds : Int(min(named, Int64(exchange.seconds)))
+    registeredAddress = granted > 0 && exchange.seconds > 0 ? ownAddress : nil
     handle(.accepted(seconds: granted))
     unsafe watchConnection(of: message)
     if isTranslated || server?.transport != .udp { keepAlive() }
