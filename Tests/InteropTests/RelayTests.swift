@@ -67,6 +67,18 @@ struct RelayTests {
     #expect(stranger.wait(for: "does not accept the login \\\"stranger\\\" and its password"))
     #expect(stranger.waitForExit() == 1)
     #expect(stranger.printed("no way to the far side is open"), "\(stranger.output)")
+    // One relayed call is as many as the login may have.
+    let alice = try scene.account("alice", uri)
+    let first = try scene.call(alice, ["--headset", "null"])
+    #expect(first.wait(for: "\"kind\":\"relayed\""), "\(first.output)")
+    let second = try scene.call(alice, ["--headset", "null"])
+    #expect(
+      second.wait(for: "has as many relayed calls as it may have"),
+      "\(second.output)"
+    )
+    first.signal(SIGTERM)
+    second.signal(SIGTERM)
+    _ = (first.waitForExit(), second.waitForExit())
     listener.signal(SIGTERM)
     _ = listener.waitForExit()
   }
