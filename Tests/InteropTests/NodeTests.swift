@@ -11,9 +11,16 @@ struct NodeTests {
     let run: ProgramRun
     let definition: String
 
+    private let control: Int
+    private let media: Int
+
     init(_ rtpengine: String) throws {
-      let control = Bench.port()
-      let media = Bench.port()
+      try self.init(rtpengine, control: Bench.port(), media: Bench.port())
+    }
+
+    private init(_ rtpengine: String, control: Int, media: Int) throws {
+      self.control = control
+      self.media = media
       run = try ProgramRun(
         rtpengine,
         [
@@ -23,6 +30,13 @@ struct NodeTests {
         ]
       )
       definition = "RELAY=\"udp:127.0.0.1:\(control)\""
+    }
+
+    /// Another one in its place, which knows of no call.
+    func restarted(_ rtpengine: String) throws -> Relay {
+      run.killGroup()
+      _ = run.waitForExit(seconds: 5)
+      return try Relay(rtpengine, control: control, media: media)
     }
   }
 
@@ -72,6 +86,35 @@ struct NodeTests {
     #expect(caller.printed("\"words\":\""), "\(caller.output)")
     node.signal(SIGINT)
     relay.run.killGroup()
+  }
+
+  /// A relay that has lost all calls gets them back: the sides agree on the media once more.
+  @Test func callOutlivesTheRelay() throws {
+    guard SIPServer.kamailio != nil, let rtpengine = Bench.find("rtpengine") else {
+      return Bench.skip(Self.packages)
+    }
+    let first = try Relay(rtpengine)
+    let server = try SIPServer(definitions: [first.definition])
+    let node = try node(server.account("service"))
+    let said = server.folder.appendingPathComponent("said.wav")
+    let heard = server.folder.appendingPathComponent("heard.wav")
+    try Tones.write(hertz: 500, seconds: 30, to: said)
+    let caller = try Bench.run(
+      [
+        "call", "service", "--json", "--duration", "20", "--capture", "file:\(said.path)",
+        "--playback", "file:\(heard.path)",
+      ],
+      environment: server.account("alice")
+    )
+    #expect(caller.wait(for: "\"seconds\":3"), "\(caller.output)")
+    let second = try first.restarted(rtpengine)
+    #expect(caller.waitForExit() == 0, "\(caller.output)")
+    let tenths = try Tones.presence(of: 500, in: heard)
+    // It is heard at the end, and was away for less than eight seconds.
+    #expect(tenths.suffix(40).dropLast(5).count { $0 } > 25, "\(tenths.count)")
+    #expect(tenths.count { $0 } > 100, "\(tenths.count { $0 })")
+    node.signal(SIGINT)
+    second.run.killGroup()
   }
 
   /// Callers are spread; a node that is killed ends its calls in words, and the next calls go on.

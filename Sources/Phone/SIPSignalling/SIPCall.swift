@@ -38,6 +38,8 @@ final class SIPCall {
   }
   /// How many answers in a row said that the far side is not there now.
   private var absences = 0
+  /// How often the far side has said that it is there, though it is not heard.
+  var livingAnswers = 0
   /// The question whether the far side is still there.
   private let question = LibreSlot()
   private(set) var description: SessionDescription?
@@ -303,6 +305,9 @@ final class SIPCall {
     case 477, 480, 502, 503:
       absences += 1
       if absences < Self.absenceLimit { return }
+    case 200..<300:
+      absences = 0
+      return reviveMedia()
     default:
       absences = 0
       return

@@ -32,6 +32,8 @@ public actor EchoLine {
     let engine: Int
     /// False while the far side holds it.
     var isTalking = false
+    /// True for a call by way of an account's server.
+    var isByServer = false
   }
 
   /// What happens; one reader.
@@ -134,7 +136,11 @@ public actor EchoLine {
     for id in calls.keys {
       // Others may have ended while one was being hung up.
       guard let call = calls[id], let statistics = call.leg.statistics,
-        let timeout = MediaTimeout(statistics, isExpected: call.isTalking)
+        let timeout = MediaTimeout(
+          statistics,
+          isExpected: call.isTalking,
+          isByServer: call.isByServer
+        )
       else { continue }
       await agent.hangUp(id)
       end(id, reason: timeout.description)
@@ -200,7 +206,7 @@ public actor EchoLine {
         throw PhoneError("the line has stopped")
       }
       try leg.attach(to: engines[engine].streams)
-      calls[id] = Call(leg: leg, engine: engine)
+      calls[id] = Call(leg: leg, engine: engine, isByServer: caller.account != nil)
       guard await agent.answer(id, offer: offer) else {
         calls[id] = nil
         throw PhoneError("no codec in common with \(from)")

@@ -13,6 +13,9 @@ enum MediaTimeout: Equatable, CustomStringConvertible {
   /// A program restarts in less; a host that refuses for longer has none.
   private static let refusalNanoseconds: Int64 = 2_000_000_000
   private static let refusalsBeforeEnd = 8
+  /// By way of a server it may be a relay that refuses: the signalling knows more, and may find
+  /// another one.
+  private static let relayRefusalNanoseconds: Int64 = 10_000_000_000
   /// A re-INVITE or a new source follows at once; RFC 3261's timers retransmit it within 4 s.
   private static let goodbyeNanoseconds: Int64 = 5_000_000_000
   /// A network may be away for a while.
@@ -27,9 +30,10 @@ enum MediaTimeout: Equatable, CustomStringConvertible {
   }
 
   /// Nil while the far side lives; media is `isExpected` from it unless it holds the call.
-  init?(_ statistics: StreamStatistics, isExpected: Bool) {
+  init?(_ statistics: StreamStatistics, isExpected: Bool, isByServer: Bool) {
     let silence = statistics.silenceNanoseconds
-    if statistics.refusals >= Self.refusalsBeforeEnd, silence > Self.refusalNanoseconds {
+    let refusal = isByServer ? Self.relayRefusalNanoseconds : Self.refusalNanoseconds
+    if statistics.refusals >= Self.refusalsBeforeEnd, silence > refusal {
       self = .refused
     } else if isExpected, statistics.isFarGone, silence > Self.goodbyeNanoseconds {
       self = .goodbye

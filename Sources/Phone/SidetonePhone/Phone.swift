@@ -151,7 +151,8 @@ public actor Phone {
     guard control.hasRoom || target != nil else { throw Self.noRoom }
     var route = try await route(to: text, account)
     route.target = target
-    let call = PhoneCall(outgoing: UUID(), to: text, route.rule)
+    var call = PhoneCall(outgoing: UUID(), to: text, route.rule)
+    call.isByServer = route.account != nil
     routes[call.uuid] = route
     let leg = makeLeg(call.uuid, host: route.localHost)
     let rule = route.rule
@@ -394,7 +395,9 @@ public actor Phone {
       byNanoseconds: Int64(provider.configuration.ringDuration * 1e9)
     )
     let uuid = UUID()
-    control.add(PhoneCall(incoming: uuid, from: address, sip: id, ringsUntil: deadline, rule))
+    var call = PhoneCall(incoming: uuid, from: address, sip: id, ringsUntil: deadline, rule)
+    call.isByServer = caller.account != nil
+    control.add(call)
     let leg = makeLeg(uuid, host: localHost)
     leg.isEncryptionRequired = rule.isEncryptionRequired
     legs[uuid] = leg

@@ -80,6 +80,8 @@ struct PhoneCall: Equatable, Sendable {
   /// How the far side was invited last, and as what.
   private var invitation: Invitation?
   private(set) var isMuted = false
+  /// True for a call by way of an account's server.
+  var isByServer = false
   /// Calls of one conference hear each other; 0 stands for none.
   var conference = 0
   private var media: NegotiatedMedia?
@@ -201,7 +203,8 @@ struct PhoneCall: Equatable, Sendable {
       // Early media may be silent for as long as the far side rings.
       let isExpected =
         establishedAt != nil && media?.mayReceive == true && !hold.isHeldByFarSide
-      if let timeout = MediaTimeout(statistics, isExpected: isExpected) {
+      let timeout = MediaTimeout(statistics, isExpected: isExpected, isByServer: isByServer)
+      if let timeout {
         return abandon(timeout.description)
       }
       // A relay between the sides does not say that one is gone; the signalling may.
