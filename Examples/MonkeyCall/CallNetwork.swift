@@ -62,7 +62,8 @@ final class CallNetwork {
     case .ended(let dialog, _):
       connection(of: dialog)?.end()
     case .listening, .notListeningSecurely, .renegotiationFailed, .digit, .registration, .routed,
-      .unroutable, .pathRemark, .accountStep, .transferRequested, .transferProgressed:
+      .unroutable, .pathRemark, .accountStep, .transferRequested, .transferProgressed,
+      .messagesWaiting:
       break
     }
   }

@@ -90,6 +90,27 @@ struct ScenarioTests {
     #expect(keys == ["7", "#"])
   }
 
+  @Test func waitingMessagesAreTold() throws {
+    guard Self.sipp != nil else { return Bench.skip("sip-tester") }
+    let port = Bench.port()
+    let peer = try play("messages", at: port, options: ["-m", "2"])
+    let account = try SIPServer.account(
+      "alice",
+      in: Bench.folder(),
+      connection: "udp",
+      at: "127.0.0.1:\(port)"
+    )
+    let listener = try Bench.run(
+      ["listen", "--account", "alice@localhost", "--listen", "127.0.0.1:0", "--json"]
+        + ["--headset", "null"],
+      environment: account
+    )
+    #expect(listener.wait(for: "\"count\":2,\"event\":\"messagesWaiting\""), "\(listener.output)")
+    #expect(peer.waitForExit() == 0, "\(peer.output)")
+    listener.signal(SIGKILL)
+    _ = listener.waitForExit()
+  }
+
   /// Each of the four ways to hold is understood, and so is each resume.
   @Test func heldInEachWay() throws {
     guard Self.sipp != nil else { return Bench.skip("sip-tester") }

@@ -91,6 +91,8 @@ public enum SIPEvent: Equatable, Sendable {
   case registration(String, RegistrationState)
   /// What an account does to be registered, in words.
   case accountStep(String, String)
+  /// So many new voice messages wait for an account.
+  case messagesWaiting(String, count: Int)
   /// A call arrives; 180 Ringing has been sent.
   case incoming(SIPCallID, Caller)
   /// The far side rings.

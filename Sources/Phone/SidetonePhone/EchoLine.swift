@@ -126,7 +126,8 @@ public actor EchoLine {
       await agent.reportTransfer(id, status: 603, reason: "Decline")
     case .pathRemark(let remark):
       continuation.yield(.failed(remark))
-    case .listening, .ringing, .established, .digit, .accountStep, .transferProgressed:
+    case .listening, .ringing, .established, .digit, .accountStep, .transferProgressed,
+      .messagesWaiting:
       break
     }
   }

@@ -322,6 +322,8 @@ public actor Phone {
       continuation.yield(.error(reason))
     case .registration(let account, let state):
       note(state, of: account)
+    case .messagesWaiting(let account, let count):
+      continuation.yield(.messagesWaiting(account, count: count))
     case .accountStep(let account, let step):
       continuation.yield(.accountStep(account, step))
     case .incoming(let id, let caller):

@@ -15,6 +15,8 @@ public enum PhoneEvent: Equatable, Sendable {
   case accountUnregistered(String, reason: String, retryingAfter: Int?)
   /// What is done to register an account, in words.
   case accountStep(String, String)
+  /// So many new voice messages wait for an account.
+  case messagesWaiting(String, count: Int)
   /// A call arrives.
   case incoming(UUID, from: String)
   /// A call is being placed.

@@ -127,6 +127,30 @@ static inline int re_send_keepalive(struct sip *sip, const char *route, enum sip
   return code;
 }
 
+/* Subscribes to how many messages wait for an account (RFC 3842). */
+static inline int re_subscribe_messages(struct sipsub **subscription, struct sipevent_sock *socket,
+                                        const char *address, const char *user,
+                                        const char *routes[], uint32_t route_count,
+                                        struct re_credentials *credentials,
+                                        sipsub_notify_h *notify_handler,
+                                        sipsub_close_h *close_handler, void *arg) {
+  return sipevent_subscribe(subscription, socket, address, NULL, address, "message-summary", NULL,
+                            3600, user, routes, route_count, re_give_credentials, credentials,
+                            credentials != NULL, NULL, notify_handler, close_handler, arg,
+                            "Accept: application/simple-message-summary\r\n");
+}
+
+/* How many new voice messages a report names; 1 if it only says that there are some, -1 if it says nothing. */
+static inline int64_t re_waiting_messages(const struct sip_msg *message) {
+  struct pl count, word;
+  const char *text = message->mb ? (const char *)mbuf_buf(message->mb) : NULL;
+  size_t length = text ? mbuf_get_left(message->mb) : 0;
+  if (!length) return -1;
+  if (!re_regex(text, length, "Voice-Message:[ \t]*[0-9]+/", NULL, &count)) return pl_u32(&count);
+  if (re_regex(text, length, "Messages-Waiting:[ \t]*[a-z]+", NULL, &word)) return -1;
+  return !pl_strcasecmp(&word, "yes");
+}
+
 /* Calls `handler` once the connection that a message came over has gone. What is sent over it to keep it alive has to be
    acknowledged by the far side's kernel within 20 s. */
 static inline void re_watch_connection(struct sip_keepalive **watch, struct sip *sip,

@@ -152,7 +152,7 @@ struct CallSessionState: Equatable {
     case .registered, .accountRegistered, .accountUnregistered, .accountStep, .ringing, .secured,
       .routed,
       .verified, .error, .heldByFarSide, .resumedByFarSide,
-      .joined, .separated, .transferring, .transferRequested,
+      .joined, .separated, .messagesWaiting, .transferring, .transferRequested,
       .pressed, .routeChanged, .mediaServicesLost, .mediaServicesReset:
       break
     }

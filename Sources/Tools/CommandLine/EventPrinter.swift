@@ -76,6 +76,8 @@ struct EventPrinter {
       ["event": "step", "account": .text(account), "step": .text(step)]
     case .incoming(let call, let from):
       ["event": "incoming", "call": "\(call)", "from": .text(from)]
+    case .messagesWaiting(let account, let count):
+      ["event": "messagesWaiting", "account": .text(account), "count": .number(Double(count))]
     case .calling(let call, let to): ["event": "calling", "call": "\(call)", "to": .text(to)]
     case .ringing(let call): ["event": "ringing", "call": "\(call)"]
     case .connected(let call, let to): ["event": "connected", "call": "\(call)", "with": .text(to)]
@@ -186,6 +188,8 @@ struct EventPrinter {
       "Incoming call from \(from)."
         + keys("a to answer, e to end the other call and answer, d to decline.")
     case .calling(_, let to): "Calling \(to) ..." + keys("h to hang up.")
+    case .messagesWaiting(let account, let count):
+      count == 0 ? "No new message for \(account)." : "New messages for \(account): \(count)."
     case .ringing: "Ringing ..."
     case .connected(_, let to):
       "Connected with \(to)." + keys("m to mute, o to hold, h to hang up.")

@@ -41,6 +41,11 @@ final class AccountLine {
   private let request = LibreSlot()
   /// What tells that the connection to the server is gone.
   private let lifeline = LibreSlot()
+  private lazy var messages = MessageWatch { [weak self] count in
+    guard let self else { return }
+    report(.messagesWaiting(account.address, count: count))
+  }
+  private var messageTimer: Task<Void, Never>?
   /// True if a new connection is to be made though the server is the same.
   private var isConnectionOld = false
   private var authentication: OpaquePointer?
@@ -140,6 +145,8 @@ final class AccountLine {
 
   /// Says to the server that this machine is not called any more.
   func leave() {
+    messageTimer?.cancel()
+    messages.clear()
     search?.cancel()
     keepalive?.cancel()
     handle(.stopped)
@@ -153,6 +160,8 @@ final class AccountLine {
     keepalive?.cancel()
     request.clear()
     lifeline.clear()
+    messages.clear()
+    messageTimer?.cancel()
     unsafe authentication = OpaquePointer(mem_deref(UnsafeMutableRawPointer(authentication)))
     stack?.release()
     stack = nil
@@ -212,6 +221,7 @@ final class AccountLine {
         isConnectionOld = false
         return moveCalls(of: stack, hasMoved: hasMoved)
       }
+      messages.clear()
       if let stack { retire(stack) }
       stack = nil
       if server.transport == .tls, unsafe tls == nil {
@@ -257,6 +267,25 @@ final class AccountLine {
     guard event != .connectionLost || registration.isRegistered else { return }
     isConnectionOld = true
     handle(event)
+  }
+
+  /// There is no hurry.
+  private static let messagePause = Duration.seconds(1)
+
+  private func watchMessages() {
+    messageTimer?.cancel()
+    guard !registration.isStopped else { return }
+    messageTimer = Task { [weak agent, account] in
+      // A cancelled sleep ends early, and so does its task.
+      try? await Task.sleep(for: AccountLine.messagePause)
+      guard !Task.isCancelled else { return }
+      await agent?.watchMessages(of: account)
+    }
+  }
+
+  func subscribeToMessages() {
+    guard registration.isRegistered, let stack else { return }
+    messages.begin(account, over: stack, routes: routes)
   }
 
   // What the server's answer came over: that it has gone is noticed at once if it says so, and else
@@ -392,6 +421,7 @@ final class AccountLine {
     registeredAddress = granted > 0 && exchange.seconds > 0 ? ownAddress : nil
     handle(.accepted(seconds: granted))
     unsafe watchConnection(of: message)
+    watchMessages()
     if isTranslated || server?.transport != .udp { keepAlive() }
   }
 

@@ -34,6 +34,10 @@ extension UserAgent {
     line(of: account.address)?.handle(event)
   }
 
+  func watchMessages(of account: SIPAccount) {
+    line(of: account.address)?.subscribeToMessages()
+  }
+
   func sendKeepalive(of account: SIPAccount) {
     line(of: account.address)?.sendKeepalive()
   }

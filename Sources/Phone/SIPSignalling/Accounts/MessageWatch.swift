@@ -1,0 +1,67 @@
+import CLibre
+import Glibc
+
+/// How many messages wait for an account, as its server says (RFC 3842).
+///
+/// **Thread safety:** the event loop's thread only; libre's callbacks run there too. **Ownership:**
+/// the line owns it; libre holds an unretained pointer to it, which `clear` takes back.
+@safe
+final class MessageWatch {
+  private let subscription = LibreSlot()
+  private let report: (Int) -> Void
+  private var reported = 0
+  /// True once the server has said that it knows no messages.
+  private var isRefused = false
+
+  /// A watch that has not begun; it reports a number that has changed.
+  init(_ report: @escaping (Int) -> Void) {
+    self.report = report
+  }
+
+  deinit {
+    clear()
+  }
+
+  @unsafe
+  private static func from(_ context: UnsafeMutableRawPointer?) -> MessageWatch? {
+    unsafe context.map { unsafe Unmanaged<MessageWatch>.fromOpaque($0).takeUnretainedValue() }
+  }
+
+  /// Ends the subscription.
+  func clear() { subscription.clear() }
+
+  /// Subscribes, unless that was done or was refused.
+  func begin(_ account: SIPAccount, over stack: SIPStack, routes: [String]) {
+    guard subscription.isEmpty, !isRefused else { return }
+    let eventSocket = unsafe stack.eventSocket
+    let credentials = unsafe account.makeCredentials()
+    defer { _ = unsafe mem_deref(credentials) }
+    var texts = unsafe routes.map { unsafe UnsafePointer(strdup($0)) }
+    defer { unsafe texts.forEach { unsafe free(UnsafeMutablePointer(mutating: $0)) } }
+    _ = unsafe re_subscribe_messages(
+      subscription.place,
+      eventSocket,
+      account.address,
+      account.user,
+      &texts,
+      UInt32(routes.count),
+      credentials,
+      { unsafe MessageWatch.from($2)?.gotReport($0, $1) },
+      { _, message, _, context in unsafe MessageWatch.from(context)?.gotClosed(message) },
+      Unmanaged.passUnretained(self).toOpaque()
+    )
+  }
+
+  private func gotReport(_ sip: OpaquePointer?, _ message: UnsafePointer<sip_msg>?) {
+    guard let message = unsafe message else { return }
+    _ = unsafe re_reply(sip, message, 200, "OK")
+    let waiting = unsafe re_waiting_messages(message)
+    guard waiting >= 0, waiting != reported else { return }
+    reported = Int(waiting)
+    report(reported)
+  }
+
+  private func gotClosed(_ message: UnsafePointer<sip_msg>?) {
+    isRefused = unsafe message.map { unsafe $0.pointee.scode >= 300 } ?? false
+  }
+}
