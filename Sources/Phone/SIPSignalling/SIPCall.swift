@@ -441,7 +441,7 @@ final class SIPCall {
       let (from, to) = unsafe (String(message.pointee.from.tag), String(message.pointee.to.tag))
       // A response comes with this side's request, an ACK is the far side's.
       tags = unsafe message.pointee.req ? (to, from) : (from, to)
-      if unsafe !message.pointee.req { unsafe noteTimer(in: message) }
+      if unsafe !message.pointee.req { unsafe noteTimer(in: message) } else { restartTimer() }
     }
     report(.established(id))
     guard isFirst, wantsRenegotiation else { return }

@@ -46,8 +46,7 @@ extension Phone {
     continuation.yield(.transferRequested(call.uuid, to: target.uri))
     do {
       let account = routes[call.uuid]?.account ?? origins[call.uuid]?.account
-      let new = try await self.call(target.uri, account: account, replacing: target)
-      transfers[new] = id
+      try await self.call(target.uri, account: account, for: (id, target))
     } catch {
       continuation.yield(.error("the transfer to \(target.uri) failed: \(error)"))
       await agent.reportTransfer(id, status: 486, reason: "Busy Here")

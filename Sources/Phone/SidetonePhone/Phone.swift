@@ -140,17 +140,19 @@ public actor Phone {
   /// - Throws: a `PhoneError` if `text` cannot be called.
   @discardableResult
   public func call(_ text: String, account: String? = nil) async throws -> UUID {
-    try await call(text, account: account, replacing: nil)
+    try await call(text, account: account, for: nil)
   }
 
+  /// Calls, perhaps since the far side of another call has asked for it.
+  @discardableResult
   func call(
     _ text: String,
     account: String?,
-    replacing target: TransferTarget?
+    for transfer: (id: SIPCallID, target: TransferTarget)?
   ) async throws -> UUID {
-    guard control.hasRoom || target != nil else { throw Self.noRoom }
+    guard control.hasRoom || transfer != nil else { throw Self.noRoom }
     var route = try await route(to: text, account)
-    route.target = target
+    route.target = transfer?.target
     var call = PhoneCall(outgoing: UUID(), to: text, route.rule)
     call.isByServer = route.account != nil
     routes[call.uuid] = route
@@ -164,6 +166,7 @@ public actor Phone {
     // Before the call system waits for anything.
     await openPath(call.uuid, isOffering: true)
     control.add(call)
+    if let transfer { transfers[call.uuid] = transfer.id }
     let uri = route.uri(by: route.address.transport ?? .udp)
     do {
       try await controller.request(
@@ -176,6 +179,7 @@ public actor Phone {
       )
     } catch {
       control.remove(call.uuid)
+      transfers[call.uuid] = nil
       await closePath(call.uuid)
       legs[call.uuid] = nil
       routes[call.uuid] = nil

@@ -63,5 +63,7 @@ final class MessageWatch {
 
   private func gotClosed(_ message: UnsafePointer<sip_msg>?) {
     isRefused = unsafe message.map { unsafe $0.pointee.scode >= 300 } ?? false
+    // The next registration subscribes once more.
+    subscription.clear()
   }
 }

@@ -61,6 +61,13 @@ extension SIPCall {
     sessionTimer.map { "Require: timer\r\n" + $0.header(isCaller: false) } ?? ""
   }
 
+  /// Lets the timer begin now: while the call rang there was nothing to refresh.
+  func restartTimer() {
+    guard let timer = sessionTimer else { return }
+    let now = MonotonicClock.now()
+    setTimer(SessionTimer(seconds: timer.seconds, isRefresher: timer.isRefresher, at: now))
+  }
+
   /// Does without a timer from now on.
   func endTimer() { setTimer(nil) }
 

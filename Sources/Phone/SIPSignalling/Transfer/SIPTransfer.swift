@@ -46,6 +46,8 @@ final class SIPTransfer {
     user: String,
     _ credentials: UnsafeMutablePointer<re_credentials>?
   ) -> CInt {
+    // What is left of one before.
+    subscription.clear()
     isOver = false
     let eventSocket = unsafe stack.eventSocket
     return unsafe re_refer(
@@ -91,6 +93,7 @@ final class SIPTransfer {
     user: String,
     _ credentials: UnsafeMutablePointer<re_credentials>?
   ) -> Bool {
+    notifier.clear()
     let eventSocket = unsafe stack.eventSocket
     let code = unsafe re_accept_refer(
       notifier.place,
