@@ -140,6 +140,21 @@ struct CallSessionStateTests {
     #expect(state.handle(.key("t")) == [.connect(alice, with: bob)])
   }
 
+  @Test func userDecidesAboutATransferOnce() {
+    var state = session()
+    _ = state.handle(.phone(.calling(alice, to: "a")))
+    _ = state.handle(.phone(.connected(alice, to: "a")))
+    #expect(state.handle(.key("y")) == [])
+    _ = state.handle(.phone(.transferRequested(alice, to: "b")))
+    #expect(state.handle(.key("y")) == [.followTransfer(alice, true)])
+    #expect(state.handle(.key("n")) == [])
+    _ = state.handle(.phone(.transferRequested(alice, to: "c")))
+    #expect(state.handle(.key("n")) == [.followTransfer(alice, false)])
+    _ = state.handle(.phone(.transferRequested(alice, to: "d")))
+    _ = state.handle(.phone(.ended(alice, reason: "", isClean: true)))
+    #expect(state.handle(.key("y")) == [])
+  }
+
   // MARK: The end
 
   @Test func programEndsAfterItsCallHasReleasedTheDevices() {
@@ -237,7 +252,8 @@ extension CallSessionState.Effect {
     switch self {
     case .answer(let call), .endAndAnswer(let call), .end(let call), .setMuted(let call, _),
       .setHeld(let call, _), .join(let call, _), .press(let call, _), .verify(let call),
-      .limit(let call), .connect(let call, _), .transfer(let call, _):
+      .limit(let call), .connect(let call, _), .transfer(let call, _),
+      .followTransfer(let call, _):
       call
     case .summarize, .showTarget: nil
     }

@@ -159,6 +159,46 @@ struct ScenarioTests {
     #expect(peer.waitForExit() == 0, "\(peer.output)")
   }
 
+  @Test func aCallInTheOpenIsNotTakenOver() throws {
+    guard Self.sipp != nil else { return Bench.skip("sip-tester") }
+    let listener = try self.listener(options: ["--calls", "2"])
+    let peer = try play("taking-over", at: Bench.port(), to: listener.port, options: ["-rtp_echo"])
+    #expect(peer.waitForExit() == 0, "\(peer.output)")
+    #expect(listener.run.waitForExit() == 0, "\(listener.run.output)")
+    #expect(listener.run.output.components(separatedBy: "\"incoming\"").count == 2)
+  }
+
+  /// Who calls directly cannot have a call made by the user's account, even if the user agrees.
+  @Test func aStrangerCannotUseAnAccount() throws {
+    guard Self.sipp != nil, SIPServer.kamailio != nil else { return Bench.skip("sip-tester") }
+    let server = try SIPServer()
+    let carol = try Bench.run(
+      ["listen", "--account", "carol@localhost", "--listen", "127.0.0.1:0", "--json"]
+        + ["--headset", "null", "--ringer", "none"],
+      environment: server.account("carol")
+    )
+    #expect(carol.wait(for: "\"seconds\":600"), "\(carol.output)")
+    let port = Bench.port()
+    let bob = try Bench.run(
+      ["listen", "--answer", "--once", "--account", "bob@localhost", "--json", "--keys"]
+        + ["--listen", "127.0.0.1:\(port)", "--headset", "null"],
+      environment: server.account("bob")
+    )
+    #expect(bob.wait(for: "\"seconds\":600"), "\(bob.output)")
+    let peer = try play("referring", at: Bench.port(), to: port, options: ["-rtp_echo"])
+    #expect(bob.wait(for: "transferRequested"), "\(bob.output)")
+    // The digit comes once a second request has been refused.
+    #expect(bob.wait(for: "\"key\":\"1\""), "\(bob.output)")
+    #expect(peer.waitForExit() == 0, "\(peer.output)")
+    bob.press("y")
+    #expect(bob.wait(for: "no SIP phone listens"), "\(bob.output)")
+    bob.signal(SIGKILL)
+    _ = bob.waitForExit()
+    #expect(!carol.printed("incoming"))
+    carol.signal(SIGTERM)
+    _ = carol.waitForExit()
+  }
+
   private func listener(options: [String] = []) throws -> (run: ProgramRun, port: Int) {
     let port = Bench.port()
     let run = try Bench.run(

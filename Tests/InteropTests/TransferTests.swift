@@ -35,6 +35,7 @@ struct TransferTests {
     #expect(alice.event("connected") && bob.event("connected"))
     alice.run.press("tcarol\n")
     #expect(alice.event("transferring") && bob.event("transferRequested"))
+    bob.run.press("y")
     #expect(carol.event("connected"), "\(carol.run.output)")
     // Her part is over, and well.
     #expect(alice.run.waitForExit() == 0, "\(alice.run.output)")
@@ -62,6 +63,8 @@ struct TransferTests {
     let alice = try party("alice", hertz: 500, at: server, ["call", "bob"])
     #expect(alice.event("connected"))
     alice.run.press("tcarol\n")
+    #expect(bob.event("transferRequested"))
+    bob.run.press("y")
     #expect(carol.event("incoming"))
     carol.run.press("d")
     #expect(alice.run.wait(for: "the transfer failed"), "\(alice.run.output)")
@@ -89,6 +92,7 @@ struct TransferTests {
     #expect(bob.event("connected", times: 2) && alice.event("heldByFarSide"))
     bob.run.press("t")
     #expect(alice.event("transferRequested"), "\(alice.run.output)")
+    alice.run.press("y")
     // Both of his calls are over, and there was nothing to answer.
     #expect(bob.event("ended", times: 2), "\(bob.run.output)")
     #expect(carol.event("connected", times: 2), "\(carol.run.output)")

@@ -20,8 +20,6 @@ final class SIPStack {
     var port: UInt16 = 0
   }
 
-  /// The numeric address.
-  private(set) var host: String
   /// Where a message has come from.
   enum Origin: Equatable {
     /// Over the connection to the account's server, whose certificate was judged.
@@ -31,6 +29,8 @@ final class SIPStack {
     case elsewhere
   }
 
+  /// The numeric address.
+  private(set) var host: String
   /// The account whose server it talks to; nil for the stack of an address.
   let account: SIPAccount?
   let server: SIPServer?
@@ -183,7 +183,12 @@ final class SIPStack {
     if let socket = unsafe sessionSocket { unsafe sipsess_close_all(socket) }
     unsafe sessionSocket = OpaquePointer(mem_deref(UnsafeMutableRawPointer(sessionSocket)))
     unsafe eventSocket = OpaquePointer(mem_deref(UnsafeMutableRawPointer(eventSocket)))
-    if let sip = unsafe sip { unsafe sip_close(sip, true) }
+    if let sip = unsafe sip {
+      unsafe sip_close(sip, true)
+      // A subscription may hold it for some seconds more: nothing is to come to this stack then.
+      unsafe sip_transp_flush(sip)
+      unsafe sip_set_trace_handler(sip, nil)
+    }
     unsafe sip = OpaquePointer(mem_deref(UnsafeMutableRawPointer(sip)))
   }
 

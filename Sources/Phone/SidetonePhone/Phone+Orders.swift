@@ -66,6 +66,7 @@ extension Phone {
       tellDigits(of: uuid)
       await endTransfer(of: uuid)
       replacements[uuid] = nil
+      requestedTransfers[uuid] = nil
       await closePath(uuid)
       legs[uuid] = nil
       routes[uuid] = nil
@@ -105,7 +106,6 @@ extension Phone {
     through account: String,
     for action: Delivered?
   ) async throws {
-    await openPath(uuid, isOffering: true)
     guard var offer = legs[uuid]?.offer else { throw PhoneError("the call has no RTP port") }
     offer.encryption?.choice = attempt.choice
     let (sip, transport) = try await agent.invite(

@@ -14,8 +14,13 @@ extension Phone {
     return try await way(to: address).localHost
   }
 
-  func route(to text: String, _ account: String?) async throws -> CallRoute {
-    let choice = try AccountChoice(text, account, among: configuration.accounts)
+  func route(to text: String, _ use: AccountUse) async throws -> CallRoute {
+    let choice =
+      switch use {
+      case .any: try AccountChoice(text, nil, among: configuration.accounts)
+      case .named(let account): try AccountChoice(text, account, among: configuration.accounts)
+      case .none: try AccountChoice(text, nil, among: [])
+      }
     let rule = try await rule(
       for: choice.address,
       isSecureSignallingForced: choice.account?.connection == .tls
@@ -113,6 +118,16 @@ extension [SIPAccount] {
     }
     return found
   }
+}
+
+/// Which accounts a call may go by.
+enum AccountUse: Equatable {
+  /// The one that the text belongs to, or the first one.
+  case any
+  /// The one of this address.
+  case named(String)
+  /// None: directly.
+  case none
 }
 
 /// Whom a text names, and with which account to call: a decision without I/O.

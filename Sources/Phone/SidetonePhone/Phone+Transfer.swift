@@ -1,4 +1,5 @@
 import CallKit
+import CallSecurity
 public import Foundation
 import SIPSignalling
 
@@ -12,8 +13,7 @@ extension Phone {
   /// - Throws: a `PhoneError` if the call is not established, or `text` cannot be called.
   public func transfer(_ uuid: UUID, to text: String) async throws {
     let sip = try established(uuid)
-    let account = routes[uuid]?.account ?? origins[uuid]?.account
-    let choice = try AccountChoice(text, account, among: configuration.accounts)
+    let choice = try AccountChoice(text, account(of: uuid), among: configuration.accounts)
     continuation.yield(.transferring(uuid, to: choice.address.uri))
     await agent.transfer(sip, to: TransferTarget(uri: choice.address.uri))
   }
@@ -40,17 +40,49 @@ extension Phone {
 
   // MARK: The side that is transferred
 
-  /// Calls whom the far side of a call names, and tells it what becomes of that.
-  func follow(_ target: TransferTarget, for id: SIPCallID) async {
-    guard let call = control.call(of: id) else { return }
-    continuation.yield(.transferRequested(call.uuid, to: target.uri))
+  /// Calls whom the far side of a call has asked this side to call.
+  ///
+  /// The user has to want it: such a call may cost money. It goes by the account of the call in
+  /// which it was asked for, or by none.
+  ///
+  /// - Parameter uuid: the call of which `PhoneEvent.transferRequested` has told.
+  /// - Throws: a `PhoneError` if nothing was asked for, or the target cannot be called; then the far
+  ///   side has been notified.
+  public func acceptTransfer(_ uuid: UUID) async throws {
+    let (id, target) = try takeRequest(uuid)
     do {
-      let account = routes[call.uuid]?.account ?? origins[call.uuid]?.account
-      try await self.call(target.uri, account: account, for: (id, target))
+      let use = account(of: uuid).map { AccountUse.named($0) } ?? .none
+      try await call(target.uri, use, for: (id, target))
     } catch {
-      continuation.yield(.error("the transfer to \(target.uri) failed: \(error)"))
       await agent.reportTransfer(id, status: 486, reason: "Busy Here")
+      throw error
     }
+  }
+
+  /// Goes on with a far side that has asked this side to call another one.
+  ///
+  /// Throws a `PhoneError` if nothing was asked for.
+  public func declineTransfer(_ uuid: UUID) async throws {
+    let (id, _) = try takeRequest(uuid)
+    await agent.reportTransfer(id, status: 603, reason: "Decline")
+  }
+
+  private func takeRequest(_ uuid: UUID) throws -> (SIPCallID, TransferTarget) {
+    guard let target = requestedTransfers.removeValue(forKey: uuid), let id = control[uuid]?.sip
+    else { throw PhoneError("the far side has asked for no transfer") }
+    return (id, target)
+  }
+
+  /// Notes whom the far side of a call wants this side to call.
+  func note(_ target: TransferTarget, for id: SIPCallID) {
+    guard let call = control.call(of: id) else { return }
+    requestedTransfers[call.uuid] = target
+    continuation.yield(.transferRequested(call.uuid, to: target.uri))
+  }
+
+  /// The account by which a call goes; nil for one without a server.
+  private func account(of uuid: UUID) -> String? {
+    routes[uuid]?.account ?? origins[uuid]?.account
   }
 
   /// Tells a far side that has asked for a call what has become of it.
@@ -77,8 +109,14 @@ extension Phone {
   // MARK: The side whose far side changes
 
   /// Answers a caller who takes the place of a far side: the user is in that call already.
-  func answerReplacing(_ uuid: UUID, _ replaced: SIPCallID?) async {
+  func answerReplacing(
+    _ uuid: UUID,
+    _ replaced: SIPCallID?,
+    _ media: NegotiatedMedia?
+  ) async {
     guard let replaced, let old = control.call(of: replaced) else { return }
+    // One that protects less rings, as every other call does.
+    if case .encrypted? = old.protection, media?.claim ?? .open == .open { return }
     replacements[uuid] = old.uuid
     do {
       try await answer(uuid)

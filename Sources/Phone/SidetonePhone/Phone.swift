@@ -56,6 +56,8 @@ public actor Phone {
   var routes: [UUID: CallRoute] = [:]
   /// Who incoming calls say that they are from, and where they came from.
   var origins: [UUID: CallOrigin] = [:]
+  /// Whom the far sides of these calls want this side to call.
+  var requestedTransfers: [UUID: TransferTarget] = [:]
   /// The calls whose far sides have asked for these ones.
   var transfers: [UUID: SIPCallID] = [:]
   /// The calls whose places these ones take.
@@ -140,18 +142,17 @@ public actor Phone {
   /// - Throws: a `PhoneError` if `text` cannot be called.
   @discardableResult
   public func call(_ text: String, account: String? = nil) async throws -> UUID {
-    try await call(text, account: account, for: nil)
+    try await call(text, account.map { .named($0) } ?? .any, for: nil)
   }
 
   /// Calls, perhaps since the far side of another call has asked for it.
   @discardableResult
   func call(
     _ text: String,
-    account: String?,
+    _ use: AccountUse,
     for transfer: (id: SIPCallID, target: TransferTarget)?
   ) async throws -> UUID {
-    guard control.hasRoom || transfer != nil else { throw Self.noRoom }
-    var route = try await route(to: text, account)
+    var route = try await route(to: text, use)
     route.target = transfer?.target
     var call = PhoneCall(outgoing: UUID(), to: text, route.rule)
     call.isByServer = route.account != nil
@@ -165,6 +166,11 @@ public actor Phone {
     legs[call.uuid] = leg
     // Before the call system waits for anything.
     await openPath(call.uuid, isOffering: true)
+    // There may have been other calls meanwhile.
+    guard control.hasRoom || transfer != nil else {
+      await forget(call.uuid)
+      throw Self.noRoom
+    }
     control.add(call)
     if let transfer { transfers[call.uuid] = transfer.id }
     let uri = route.uri(by: route.address.transport ?? .udp)
@@ -179,14 +185,19 @@ public actor Phone {
       )
     } catch {
       control.remove(call.uuid)
-      transfers[call.uuid] = nil
-      await closePath(call.uuid)
-      legs[call.uuid] = nil
-      routes[call.uuid] = nil
+      await forget(call.uuid)
       throw Self.noRoom
     }
     continuation.yield(.calling(call.uuid, to: text))
     return call.uuid
+  }
+
+  // A call that has not begun.
+  private func forget(_ uuid: UUID) async {
+    transfers[uuid] = nil
+    await closePath(uuid)
+    legs[uuid] = nil
+    routes[uuid] = nil
   }
 
   private static let noRoom = PhoneError("too many calls are in progress")
@@ -345,8 +356,7 @@ public actor Phone {
       await reportTransfer(of: call.uuid, status: 200, reason: "OK")
       await endReplaced(by: call.uuid)
     case .transferRequested(let id, let target):
-      // Other events do not wait for name servers.
-      Task { await follow(target, for: id) }
+      note(target, for: id)
     case .transferProgressed(let id, let status):
       await handle(.transferProgressed(status), ofDialog: id)
     case .routed(let id, let route):
@@ -419,7 +429,7 @@ public actor Phone {
       continuation.yield(.incoming(uuid, from: from))
       beginPath(uuid, for: caller)
       await beginHandshake(uuid, caller.media)
-      await answerReplacing(uuid, caller.replaced)
+      await answerReplacing(uuid, caller.replaced, caller.media)
     } catch {
       control.remove(uuid)
       legs[uuid] = nil

@@ -41,7 +41,7 @@ public enum PhoneEvent: Equatable, Sendable {
   case resumedByFarSide(UUID)
   /// The far side of a call was asked to call another one.
   case transferring(UUID, to: String)
-  /// The far side of a call wants this side to call another one, which is done.
+  /// The far side of a call wants this side to call another one: `Phone.acceptTransfer` does.
   case transferRequested(UUID, to: String)
   /// A call is in a conference with another.
   case joined(UUID, with: UUID)

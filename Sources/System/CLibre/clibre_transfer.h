@@ -28,13 +28,13 @@ static inline uint16_t re_fragment_status(const struct sip_msg *message) {
   return (uint16_t)pl_u32(&status);
 }
 
-/* Takes a REFER, and promises reports. */
+/* Takes a REFER, and promises reports for an hour: a target may ring for long. */
 static inline int re_accept_refer(struct sipnot **notifier, struct sipevent_sock *socket,
                                   const struct sip_msg *message, struct sipsess *session,
                                   const char *contact_user, struct re_credentials *credentials,
                                   sipnot_close_h *close_handler, void *arg) {
   return sipevent_accept(notifier, socket, message, sipsess_dialog(session), NULL, 202, "Accepted",
-                         60, 60, 60, contact_user, "message/sipfrag;version=2.0",
+                         60, 3600, 3600, contact_user, "message/sipfrag;version=2.0",
                          re_give_credentials, credentials, credentials != NULL, close_handler, arg,
                          NULL);
 }

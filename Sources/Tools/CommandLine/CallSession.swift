@@ -181,6 +181,8 @@ struct CallSession {
       case .join(let call, let other): try await phone.join(call, with: other)
       case .connect(let call, let other): try await phone.transfer(call, to: other)
       case .transfer(let call, let address): try await phone.transfer(call, to: address)
+      case .followTransfer(let call, true): try await phone.acceptTransfer(call)
+      case .followTransfer(let call, false): try await phone.declineTransfer(call)
       case .showTarget(let text?): Terminal().show(typed: text, after: "Transfer to: ")
       case .showTarget(nil): Terminal().endLine()
       case .press(let call, let digit): try await phone.press(call, digit)

@@ -30,6 +30,8 @@ struct CallSessionState: Equatable {
     /// Let the far sides of two calls talk to each other.
     case connect(UUID, with: UUID)
     case transfer(UUID, to: String)
+    /// Call whom the far side wants this side to call, or go on with it.
+    case followTransfer(UUID, Bool)
     /// Show what has been typed of whom to transfer a call to; nil once it is complete.
     case showTarget(String?)
     case press(UUID, String)
@@ -67,6 +69,8 @@ struct CallSessionState: Equatable {
   /// True if the last call ended well, false if not, nil before the first has ended.
   private var outcome: Bool?
   private var statistics: CallStatistics?
+  /// The call whose far side has asked for a transfer, until the user has decided.
+  private var requested: UUID?
   /// Whom to transfer the call to, as far as it has been typed; nil while keys mean something else.
   private var typed: String?
 
@@ -134,12 +138,15 @@ struct CallSessionState: Equatable {
         $0.isConnected = true
       }
       return [.limit(call)]
+    case .transferRequested(let call, _):
+      requested = call
     case .held(let call):
       change(call) { $0.isHeld = true }
     case .resumed(let call):
       change(call) { $0.isHeld = false }
     case .ended(let call, let reason, let isClean):
       lines.removeAll { $0.call == call }
+      if requested == call { requested = nil }
       lastReason = reason
       outcome = isClean
       guard let last = statistics, last.call == call else { return [] }
@@ -152,7 +159,7 @@ struct CallSessionState: Equatable {
     case .registered, .accountRegistered, .accountUnregistered, .accountStep, .ringing, .secured,
       .routed,
       .verified, .error, .heldByFarSide, .resumedByFarSide,
-      .joined, .separated, .messagesWaiting, .transferring, .transferRequested,
+      .joined, .separated, .messagesWaiting, .transferring,
       .pressed, .routeChanged, .mediaServicesLost, .mediaServicesReset:
       break
     }
@@ -197,6 +204,10 @@ struct CallSessionState: Equatable {
     case "c":
       guard let active, let held else { return [] }
       return [.join(held.call, with: active.call)]
+    case "y", "n":
+      guard let call = requested else { return [] }
+      requested = nil
+      return [.followTransfer(call, key == "y")]
     case "t":
       guard let active, active.isConnected else { return [] }
       if let held { return [.connect(held.call, with: active.call)] }

@@ -201,7 +201,8 @@ struct EventPrinter {
     case .heldByFarSide: "The far side holds the call."
     case .resumedByFarSide: "The far side is back."
     case .transferring(_, let to): "The far side is asked to call \(to)."
-    case .transferRequested(_, let to): "The far side wants you to talk to \(to)."
+    case .transferRequested(_, let to):
+      "The far side wants you to call \(to)." + keys("y to call, n to go on here.")
     case .joined: "All calls are in one conference."
     case .separated: "The conference is over."
     case .pressed(_, let key): "The far side pressed \(key)."

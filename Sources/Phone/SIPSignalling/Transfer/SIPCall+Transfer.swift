@@ -34,6 +34,10 @@ extension SIPCall {
 
   func gotRefer(_ sip: OpaquePointer?, _ message: UnsafePointer<sip_msg>?) {
     guard let message = unsafe message, let stack else { return }
+    guard !transfer.isPending else {
+      _ = unsafe re_reply(sip, message, 491, "Request Pending")
+      return
+    }
     var text = [CChar](repeating: 0, count: 1_024)
     unsafe re_refer_target(message, &text, text.count)
     guard let target = TransferTarget(referringTo: String(cStringBytes: text)), isEstablished else {
@@ -76,7 +80,10 @@ extension UserAgent {
   }
 
   /// The call that a request wants to take the place of; nil if it wants none, and false if it
-  /// wants one that is not there, or that the requester has nothing to do with.
+  /// wants one that is not there, or that the sender cannot be known to belong to.
+  ///
+  /// To name a dialog shows that somebody has seen its messages (RFC 3891 section 8): what passed in
+  /// the open, anybody may have.
   @unsafe
   func replaced(
     by message: UnsafePointer<sip_msg>,
@@ -86,9 +93,24 @@ extension UserAgent {
     unsafe re_replaced(message, &text, text.count)
     let value = String(cStringBytes: text)
     guard !value.isEmpty else { return (nil, true) }
-    // Only a side of the dialog, or a server on its way, knows its name.
-    guard let name = DialogName(value) else { return (nil, false) }
-    let call = calls.values.first { $0.stack === stack && $0.isEstablished && $0.isNamed(name) }
-    return (call?.id, call != nil)
+    guard let name = DialogName(value),
+      let call = calls.values.first(where: {
+        $0.stack === stack && $0.isEstablished && $0.isNamed(name)
+      }),
+      unsafe mayReplace(call, message, over: stack)
+    else { return (nil, false) }
+    return (call.id, true)
+  }
+
+  // By way of a server, what the server passes on; directly, what was never in the open.
+  @unsafe
+  private func mayReplace(
+    _ call: SIPCall,
+    _ message: UnsafePointer<sip_msg>,
+    over stack: SIPStack
+  ) -> Bool {
+    guard call.account != nil else { return unsafe message.pointee.tp == SIP_TRANSP_TLS }
+    let origin = unsafe stack.origin(of: message)
+    return origin == .server || origin == .serverHost && stack.server?.transport != .tls
   }
 }

@@ -12,6 +12,8 @@ final class SIPTransfer {
   private let subscription = LibreSlot()
   private let notifier = LibreSlot()
   private var isOver = false
+  /// True while the far side waits for what becomes of the call that it has asked for.
+  private(set) var isPending = false
 
   init(_ report: @escaping (Int) -> Void) {
     self.report = report
@@ -29,7 +31,7 @@ final class SIPTransfer {
   }
 
   func clear() {
-    isOver = true
+    (isOver, isPending) = (true, false)
     subscription.clear()
     notifier.clear()
   }
@@ -106,13 +108,15 @@ final class SIPTransfer {
       context
     )
     guard code == 0 else { return false }
+    isPending = true
     tell(100, "Trying")
     return true
   }
 
   /// Tells the side that has asked what has become of the new call.
   func tell(_ status: Int, _ reason: String) {
-    guard !notifier.isEmpty else { return }
+    guard isPending, !notifier.isEmpty else { return }
+    isPending = status < 200
     _ = unsafe re_report_refer(notifier.place.pointee, UInt16(clamping: status), reason)
   }
 }
