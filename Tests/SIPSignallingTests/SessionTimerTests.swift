@@ -22,6 +22,22 @@ struct SessionTimerTests {
     #expect(seconds(SessionTimer("90", isCaller: false, at: start)) == 60)
   }
 
+  /// A proxy may ask in the place of a caller that knows no timers.
+  @Test func thisSideRefreshesForOneThatKnowsNoTimers() throws {
+    let timer = try #require(SessionTimer("90", isCaller: false, isShared: false, at: start))
+    #expect(timer.isRefresher && !timer.isShared && timer.next.step == .refresh)
+    #expect(timer.header(isCaller: false) == "Session-Expires: 90;refresher=uas\r\n")
+  }
+
+  @Test func aRefreshThatIsLostIsRepeatedUntilTheEnd() throws {
+    var timer = SessionTimer(seconds: 90, isRefresher: true, at: start)
+    #expect(timer.next.step == .refresh && seconds(timer) == 45)
+    timer.refreshWasLost(at: start.advanced(by: .seconds(46)))
+    #expect(timer.next.step == .refresh && seconds(timer) == 56)
+    timer.refreshWasLost(at: start.advanced(by: .seconds(57)))
+    #expect(timer.next.step == .end && seconds(timer) == 60)
+  }
+
   @Test(arguments: ["", "x", "-5", "0", ";refresher=uac", "99999999999999999999"])
   func nonsenseIsNoTimer(header: String) {
     #expect(SessionTimer(header, isCaller: true, at: start) == nil)

@@ -59,7 +59,8 @@ static inline bool re_visit_contact(const struct sip_hdr *header, const struct s
   if (!msg_param_decode(&contact.params, "expires", &expires)) seconds = pl_u32(&expires);
   else if (pl_isset(&message->expires)) seconds = pl_u32(&message->expires);
   if (seconds < 0) return false;
-  if (search->shortest < 0 || seconds < search->shortest) search->shortest = seconds;
+  /* What has been taken back says nothing about the one that is kept. */
+  if (search->shortest <= 0 || (seconds && seconds < search->shortest)) search->shortest = seconds;
   if (!sa_set(&named, &contact.uri.host, contact.uri.port ? contact.uri.port : SIP_PORT) &&
       sa_cmp(&named, search->address, SA_ALL))
     search->exact = seconds;

@@ -61,23 +61,28 @@ static inline void re_header(const struct sip_msg *message, enum sip_hdrid numbe
   if (header && header->val.l < capacity) re_copy_pl(&header->val, buffer, capacity);
 }
 
-static inline void re_named_header(const struct sip_msg *message, const char *name, char *buffer,
-                                   size_t capacity) {
-  const struct sip_hdr *header = sip_msg_xhdr(message, name);
-  buffer[0] = 0;
-  if (header && header->val.l < capacity) re_copy_pl(&header->val, buffer, capacity);
+struct re_caller_search {
+  char *address, *name;
+  size_t capacity;
+};
+
+static inline bool re_visit_caller(const struct sip_hdr *header, const struct sip_msg *message,
+                                   void *arg) {
+  struct re_caller_search *search = (struct re_caller_search *)arg;
+  struct sip_addr caller;
+  (void)message;
+  if (sip_addr_decode(&caller, &header->val) || caller.auri.l >= search->capacity) return false;
+  if (pl_strcasecmp(&caller.uri.scheme, "sip") && pl_strcasecmp(&caller.uri.scheme, "sips")) return false;
+  re_copy_pl(&caller.auri, search->address, search->capacity);
+  re_copy_pl(&caller.dname, search->name, search->capacity);
+  return true;
 }
 
-/* The caller's URI and name as the server says (RFC 3325); false if it says nothing. */
+/* The caller's URI and name as the server says (RFC 3325); false if it names none that can be called back by SIP. */
 static inline bool re_asserted_caller(const struct sip_msg *message, char *address, char *name,
                                       size_t capacity) {
-  const struct sip_hdr *header = sip_msg_xhdr(message, "P-Asserted-Identity");
-  struct sip_addr asserted;
-  if (!header || sip_addr_decode(&asserted, &header->val) || asserted.auri.l >= capacity)
-    return false;
-  re_copy_pl(&asserted.auri, address, capacity);
-  re_copy_pl(&asserted.dname, name, capacity);
-  return true;
+  struct re_caller_search search = {address, name, capacity};
+  return sip_msg_xhdr_apply(message, true, "P-Asserted-Identity", re_visit_caller, &search) != NULL;
 }
 
 /* Refreshes a session (RFC 4028, RFC 3311) with a contact of this user. */

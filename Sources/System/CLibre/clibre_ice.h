@@ -2,7 +2,7 @@
 #ifndef CRE_ICE_H
 #define CRE_ICE_H
 
-enum { RE_TRANSACTION_SIZE = STUN_TID_SIZE, RE_USERNAME_SIZE = 520 };
+enum { RE_USERNAME_SIZE = 520 };
 
 /* A Binding message; what a message does not have is zero, and its flag is false. */
 struct re_binding {

@@ -51,6 +51,8 @@ extension SIPCall {
       SessionTimer(
         unsafe Self.timerHeader(in: message),
         isCaller: unsafe !message.pointee.req,
+        isShared: unsafe sip_msg_hdr_has_value(message, SIP_HDR_SUPPORTED, "timer")
+          || !message.pointee.req,
         at: MonotonicClock.now()
       )
     )
@@ -58,14 +60,21 @@ extension SIPCall {
 
   /// What an answer says about the timer.
   var timerAnswer: String {
-    sessionTimer.map { "Require: timer\r\n" + $0.header(isCaller: false) } ?? ""
+    guard let timer = sessionTimer else { return "" }
+    return (timer.isShared ? "Require: timer\r\n" : "") + timer.header(isCaller: false)
   }
 
   /// Lets the timer begin now: while the call rang there was nothing to refresh.
   func restartTimer() {
     guard let timer = sessionTimer else { return }
-    let now = MonotonicClock.now()
-    setTimer(SessionTimer(seconds: timer.seconds, isRefresher: timer.isRefresher, at: now))
+    setTimer(
+      SessionTimer(
+        seconds: timer.seconds,
+        isRefresher: timer.isRefresher,
+        isShared: timer.isShared,
+        at: MonotonicClock.now()
+      )
+    )
   }
 
   /// Does without a timer from now on.
@@ -123,11 +132,16 @@ extension SIPCall {
   }
 
   private func gotRefreshed(_ code: CInt, _ message: UnsafePointer<sip_msg>?) {
-    let status = unsafe message.map { unsafe Int($0.pointee.scode) } ?? 408
-    guard code != 0 || status >= 200 else { return }
+    guard code == 0, let message = unsafe message else {
+      guard var timer = sessionTimer else { return }
+      timer.refreshWasLost(at: MonotonicClock.now())
+      return setTimer(timer)
+    }
+    let status = unsafe Int(message.pointee.scode)
+    guard status >= 200 else { return }
     switch status {
     case 200..<300:
-      if let message = unsafe message { unsafe noteTimer(in: message) }
+      unsafe noteTimer(in: message)
     case 408, 481:
       endAsGone()
     default:
@@ -155,27 +169,6 @@ extension SIPCall {
 }
 
 extension UserAgent {
-  @unsafe
-  static func caller(
-    in message: UnsafePointer<sip_msg>
-  ) -> (address: String, name: String) {
-    unsafe (String(message.pointee.from.auri), String(message.pointee.from.dname))
-  }
-
-  // What an account's server says about the caller counts for more than what he says himself (RFC
-  // 3325); from others it means nothing.
-  @unsafe
-  static func assertedCaller(
-    in message: UnsafePointer<sip_msg>
-  ) -> (address: String, name: String) {
-    var address = [CChar](repeating: 0, count: 256)
-    var name = [CChar](repeating: 0, count: 256)
-    guard unsafe re_asserted_caller(message, &address, &name, 256) else {
-      return unsafe caller(in: message)
-    }
-    return (String(cStringBytes: address), String(cStringBytes: name))
-  }
-
   /// True if an UPDATE belongs to a call, which has answered it.
   @unsafe
   func gotUpdate(_ message: UnsafePointer<sip_msg>, over stack: SIPStack) -> Bool {

@@ -24,18 +24,24 @@ struct SessionTimer: Equatable, Sendable {
   static let shortest = 90
   /// The interval that this side asks for (RFC 4028 section 4).
   static let usual = 1_800
-  /// Nobody needs longer ones.
+  /// The longest interval that is kept: a longer one would find no dead call in time.
   private static let longest = 86_400
+  /// The pause before a refresh that came to nothing is repeated, in seconds.
+  private static let repetition: Int64 = 10
 
   /// The interval in seconds.
   let seconds: Int
   /// True if this side refreshes the session.
   let isRefresher: Bool
+  /// True if the far side knows about timers, and so ends the call itself if it is not refreshed.
+  let isShared: Bool
   private let startedAt: MonotonicInstant
+  private var repeatsAt: MonotonicInstant?
 
-  init(seconds: Int, isRefresher: Bool, at now: MonotonicInstant) {
+  init(seconds: Int, isRefresher: Bool, isShared: Bool = true, at now: MonotonicInstant) {
     self.seconds = min(Self.longest, max(Self.shortest, seconds))
     self.isRefresher = isRefresher
+    self.isShared = isShared
     startedAt = now
   }
 
@@ -44,14 +50,21 @@ struct SessionTimer: Equatable, Sendable {
   /// - Parameters:
   ///   - header: the header's value.
   ///   - isCaller: true on the side that sent the request that this is about.
+  ///   - isShared: false if the far side has not said that it knows about timers. A proxy may ask
+  ///     for one in its place; then it is this side that refreshes (RFC 4028 section 9).
   ///   - now: when it arrived.
-  init?(_ header: String, isCaller: Bool, at now: MonotonicInstant) {
+  init?(_ header: String, isCaller: Bool, isShared: Bool = true, at now: MonotonicInstant) {
     let fields = header.lowercased().split(separator: ";").map { $0.filter { !$0.isWhitespace } }
     guard let seconds = fields.first.flatMap({ Int($0) }), seconds > 0 else { return nil }
     let named = fields.first { $0.hasPrefix("refresher=") }?.dropFirst(10)
     // Where it is not said, the caller does it: it has asked for the timer.
     let refresher = named.flatMap { Refresher(rawValue: String($0)) } ?? .caller
-    self.init(seconds: seconds, isRefresher: (refresher == .caller) == isCaller, at: now)
+    self.init(
+      seconds: seconds,
+      isRefresher: !isShared || (refresher == .caller) == isCaller,
+      isShared: isShared,
+      at: now
+    )
   }
 
   /// The Session-Expires header of an answer, or of a request in which this side is the caller.
@@ -60,11 +73,19 @@ struct SessionTimer: Equatable, Sendable {
     return "Session-Expires: \(seconds);refresher=\(refresher.rawValue)\r\n"
   }
 
+  /// Notes that a refresh came to nothing on its way.
+  ///
+  /// RFC 4028 section 10 would end the call at once. But a network that is away for half a minute
+  /// may come back before the interval is over, and until then the far side keeps the call as well.
+  mutating func refreshWasLost(at now: MonotonicInstant) {
+    repeatsAt = now.advanced(by: .seconds(Self.repetition))
+  }
+
   /// What is to be done, and when (RFC 4028 section 10).
   var next: (step: Step, at: MonotonicInstant) {
-    let wait = isRefresher ? seconds / 2 : seconds - min(32, seconds / 3)
-    return (
-      isRefresher ? .refresh : .end, startedAt.advanced(byNanoseconds: Int64(wait) * 1_000_000_000)
-    )
+    let end = startedAt.advanced(by: .seconds(seconds - min(32, seconds / 3)))
+    guard isRefresher else { return (.end, end) }
+    let refresh = repeatsAt ?? startedAt.advanced(by: .seconds(seconds / 2))
+    return refresh < end ? (.refresh, refresh) : (.end, end)
   }
 }
