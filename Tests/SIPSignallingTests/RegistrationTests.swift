@@ -38,6 +38,24 @@ struct RegistrationTests {
     return nil
   }
 
+  /// RFC 5626 section 4.2.1.
+  @Test mutating func aProxyWithoutOutboundIsAskedAgainWithoutIt() {
+    _ = locate([first, second])
+    #expect(registration.usesOutbound)
+    let refusal = Registration.Event.refused(
+      code: 439,
+      phrase: "First Hop Lacks Outbound Support",
+      advice: .init()
+    )
+    #expect(handle(refusal) == [.register(first, seconds: 600)])
+    #expect(!registration.usesOutbound)
+    // It was not that.
+    #expect(pause(in: handle(refusal)) != nil)
+    // Another network may have another proxy.
+    #expect(handle(.networkChanged) == [.locate])
+    #expect(registration.usesOutbound)
+  }
+
   @Test mutating func aLostConnectionIsMadeAnewUnlessThatIsNoUse() {
     _ = locate([first])
     _ = handle(.accepted(seconds: 600))

@@ -83,12 +83,12 @@ final class AccountLine {
     unsafe self.names = names
     self.agent = agent
     registration = Registration(expires: account.expires, seed: .random(in: 1...UInt64.max))
-    instance = ";reg-id=1;+sip.instance=\"<urn:uuid:\(UUID().uuidString.lowercased())>\""
+    instance = ";+sip.instance=\"<urn:uuid:\(UUID().uuidString.lowercased())>\""
     let tag = String(UInt64.random(in: 1...UInt64.max), radix: 36)
     let callID = String(UInt64.random(in: 1...UInt64.max), radix: 36)
     head =
       "To: <\(account.address)>\r\nFrom: <\(account.address)>;tag=\(tag)\r\n"
-      + "Call-ID: \(callID)\r\nSupported: path, outbound\r\n"
+      + "Call-ID: \(callID)\r\n"
       + "Allow: \(unsafe String(cString: re_methods()))\r\n"
   }
 
@@ -251,8 +251,7 @@ final class AccountLine {
     else { return }
     movedTo = host
     // Calls cannot wait for name servers; the registration is looked after below.
-    let address = account.address
-    if agent.assumeIsolated({ $0.hasCalls(of: address) }) {
+    if isInUse(stack) {
       do throws(SIPError) {
         try connect(to: server)
       } catch {
@@ -315,6 +314,11 @@ final class AccountLine {
     agent.assumeIsolated { unsafe $0.moveCalls(of: moved, hasMoved: hasMoved) }
   }
 
+  private func isInUse(_ stack: SIPStack) -> Bool {
+    nonisolated(unsafe) let stack = stack
+    return agent.assumeIsolated { unsafe $0.isInUse(stack) }
+  }
+
   private func retire(_ stack: SIPStack) {
     nonisolated(unsafe) let old = stack
     agent.assumeIsolated { unsafe $0.retire(old) }
@@ -346,7 +350,7 @@ final class AccountLine {
       "sip:\(SIPAddress.literal(account.domain))",
       server.route,
       authentication,
-      head,
+      head + "Supported: path\(registration.usesOutbound ? ", outbound" : "")\r\n",
       sequence,
       UInt32(clamping: exchange.seconds),
       { transport, own, _, message, context in
@@ -364,7 +368,8 @@ final class AccountLine {
     _ transport: sip_transp
   ) -> CInt {
     if let own = unsafe own { ownAddress = unsafe own.pointee }
-    let code = unsafe re_write_contact(message, account.user, own, transport, instance)
+    let parameters = (registration.usesOutbound ? ";reg-id=1" : "") + instance
+    let code = unsafe re_write_contact(message, account.user, own, transport, parameters)
     // Where this machine is not any more, nothing is to ring.
     guard code == 0, var former = registeredAddress, exchange.seconds > 0,
       unsafe !sa_cmp(&former, &ownAddress, CInt(SA_ALL.rawValue))

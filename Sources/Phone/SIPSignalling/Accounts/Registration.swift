@@ -11,6 +11,7 @@ import MediaCore
 /// | `registering` | `accepted` | `registered` |
 /// | `registering` | no answer in time, a server's fault, no more servers left | `waiting` |
 /// | `registering` | no answer in time, a server's fault | `registering` with the next server |
+/// | `registering` | `refused` with a cure: 423, 439 | `registering` with the same server |
 /// | `registering` | `refused` for good | `waiting` |
 /// | `registered` | time to renew | `registering` with the same server |
 /// | `registered` | `connectionLost` | `locating`, or `waiting` if that happens again and again |
@@ -74,6 +75,9 @@ struct Registration: Sendable {
   /// The first reason of the round for which no server could be had.
   private var reason: String?
   private var hasRaisedExpires = false
+  /// True while the server is asked to keep one registration for each way to this side, by a number
+  /// (RFC 5626); some have a proxy before them that cannot.
+  private(set) var usesOutbound = true
   private var acceptedAt: MonotonicInstant?
   /// How many connections have ended soon after they were made, one after the other.
   private var shortConnections = 0
@@ -122,6 +126,7 @@ struct Registration: Sendable {
       return phase == .idle ? locate() : []
     case .networkChanged:
       failures = 0
+      usesOutbound = true
       return locate()
     case .connectionLost:
       guard case .registered = phase else { return [] }
@@ -204,13 +209,16 @@ struct Registration: Sendable {
       hasRaisedExpires = true
       expires = max(expires, min(86_400, advice.minimumExpires ?? 3_600))
       return register(index, at: now)
+    case 439 where usesOutbound:
+      usesOutbound = false
+      return register(index, at: now)
     case 401, 407:
       return pause("the server refuses the name or the password", at: now)
     case 403:
       return pause("the server does not allow it: 403 \(phrase)", at: now)
     case 404:
       return pause("the server does not know this address: 404 \(phrase)", at: now)
-    case 408, 430, 439, 500...599:
+    case 408, 430, 500...599:
       let reason = "the server has a fault: \(code) \(phrase)"
       if let after = advice.retryAfter, index == servers.count - 1 {
         return pause(self.reason ?? reason, for: after, at: now)

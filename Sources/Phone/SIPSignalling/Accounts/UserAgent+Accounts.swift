@@ -135,10 +135,6 @@ extension UserAgent {
     line(of: account.address)?.reconnect(after: .connectionLost)
   }
 
-  func hasCalls(of account: String) -> Bool {
-    calls.values.contains { $0.account?.address == account }
-  }
-
   /// Registers anew from where the machine is now.
   func followAccounts() {
     for stack in retired where !isInUse(stack) { stack.release() }
