@@ -65,8 +65,6 @@ final class MediaPath {
     case remark(String)
   }
 
-  private var agent: ICEAgent
-  private let port: CheckPort
   /// What a relay is asked for with.
   struct RelayRequest {
     let server: RelayServer
@@ -78,9 +76,14 @@ final class MediaPath {
     let identity: Identity?
   }
 
+  private var agent: ICEAgent
+  private let port: CheckPort
   private let relayRequest: RelayRequest?
   private var relay: RelayClient?
-  /// The relay of before a restart, by which the voice goes until there is another way.
+  /// Tells what the relay of now reports from what one of before still does.
+  private var relayCount = 0
+  /// The relay of before a restart, by which voice goes and comes until both sides have another
+  /// way; one at most.
   private var formerRelay: RelayClient?
   private let isBoundToHost: Bool
   private var hosts: [String] = []
@@ -142,6 +145,8 @@ final class MediaPath {
   }
 
   private func restart() {
+    // Its end is no news from now on, also where there is no relay after it.
+    relayCount += 1
     let addresses = hosts.compactMap { SocketAddress(host: $0, port: port.localPort) }
     formerRelay?.close()
     formerRelay = relay
@@ -156,8 +161,10 @@ final class MediaPath {
       report(.remark("the relay \(request.server) is of no use: its name is not known"))
       return handle(.relayFailed)
     }
-    let relay = RelayClient(request.server, voicePort: request.voicePort) { [weak self] in
-      self?.note($0)
+    let count = relayCount
+    let relay = RelayClient(request.server, voicePort: request.voicePort) { [weak self] event in
+      guard let self, count == relayCount else { return }
+      note(event)
     }
     self.relay = relay
     relay.open(at: numericHost, identity: request.identity)
