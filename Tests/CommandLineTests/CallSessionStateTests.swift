@@ -123,7 +123,7 @@ struct CallSessionStateTests {
 
   @Test func transferIsTypedOrConnectsTwoCalls() {
     var state = session()
-    #expect(state.handle(.key("t")) == [], "nobody is there to be transferred")
+    #expect(state.handle(.key("t")) == [], "there is no call to transfer")
     _ = state.handle(.phone(.calling(alice, to: "a")))
     _ = state.handle(.phone(.connected(alice, to: "a")))
     #expect(state.handle(.key("t")) == [.showTarget("")])

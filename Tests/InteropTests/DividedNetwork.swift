@@ -59,7 +59,7 @@ final class DividedNetwork {
 
   deinit {
     for name in [centre] + Self.suffixes.map({ host($0) }) {
-      // What is left is in the way of nobody.
+      // The names are unique, so that one which is left over disturbs no later run.
       _ = try? run(["netns", "delete", name])
     }
   }

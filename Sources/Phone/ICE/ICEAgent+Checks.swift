@@ -22,7 +22,7 @@ extension ICEAgent {
     early = []
     var effects: [Effect] = []
     for request in arrived {
-      effects += take(request.message, from: request.address, at: request.base, now)
+      effects += answer(request.message, from: request.address, at: request.base, now)
     }
     return effects + check(at: now)
   }
@@ -32,19 +32,21 @@ extension ICEAgent {
   /// Called before the description of a far side that has begun anew is taken in.
   package mutating func restart(with credentials: ICECredentials) {
     self.credentials = credentials
-    exchanges.removeAll { $0.purpose != .gathering }
-    (triggered, early, pairs) = ([], [], [])
-    (nextCheckAt, firstValidAt, nextConsentAt, consentUntil) = (nil, nil, nil, nil)
+    forgetChecks()
   }
 
   /// Does without checks until the far side is described again.
   mutating func suspend() {
-    exchanges.removeAll { $0.purpose != .gathering }
-    (triggered, early, pairs) = ([], [], [])
-    (nextCheckAt, firstValidAt, nextConsentAt, consentUntil) = (nil, nil, nil, nil)
+    forgetChecks()
     (remote, path) = (nil, nil)
     if case .gathering = phase { return }
     phase = .gathered
+  }
+
+  private mutating func forgetChecks() {
+    exchanges.removeAll { $0.purpose != .gathering }
+    (triggered, early, pairs) = ([], [], [])
+    (nextCheckAt, firstValidAt, nextConsentAt, consentUntil) = (nil, nil, nil, nil)
   }
 
   /// True if a description is of a far side that has begun anew (RFC 8445 section 9).
@@ -96,13 +98,13 @@ extension ICEAgent {
   ) -> [Effect] {
     switch message.kind {
     case .indication: return []
-    case .request: return take(message, from: source, at: base, now)
+    case .request: return answer(message, from: source, at: base, now)
     case .success, .failure: return conclude(with: message, from: source, at: base, now)
     }
   }
 
   // What is not signed gets no answer: it would help those who look for machines to misuse.
-  mutating func take(
+  mutating func answer(
     _ request: BindingMessage,
     from source: SocketAddress,
     at base: ICEOutlet,

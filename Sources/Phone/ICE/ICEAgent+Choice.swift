@@ -81,7 +81,7 @@ extension ICEAgent {
       }
       effects += take(live, at: now)
     }
-    for pair in [chosen, live].compactMap({ $0 }) where effects.count < 3 {
+    for pair in [chosen, live].compactMap({ $0 }) {
       let isAsked = exchanges.contains { pair.isFor($0.base, $0.destination) }
       if !isAsked { effects.append(request(.consent, on: pair, at: now)) }
     }

@@ -68,10 +68,7 @@ final class SIPCall {
 
   deinit {
     // Releasing an open session sends BYE or CANCEL; libre keeps it until that is done.
-    question.clear()
-    transfer.clear()
-    refreshRequest.clear()
-    timerTask?.cancel()
+    dropRequests()
     _ = unsafe mem_deref(UnsafeMutableRawPointer(session))
     _ = unsafe mem_deref(remoteOffer)
   }
@@ -323,11 +320,15 @@ final class SIPCall {
     }
   }
 
-  private func close() {
+  private func dropRequests() {
     question.clear()
     transfer.clear()
     refreshRequest.clear()
     timerTask?.cancel()
+  }
+
+  private func close() {
+    dropRequests()
     // Without a connection that is as expected, the goodbye is still tried.
     let goodbye = { [self] in
       unsafe session = OpaquePointer(mem_deref(UnsafeMutableRawPointer(session)))

@@ -46,8 +46,8 @@ extension Phone {
   /// which it was asked for, or by none.
   ///
   /// - Parameter uuid: the call of which `PhoneEvent.transferRequested` has told.
-  /// - Throws: a `PhoneError` if nothing was asked for, or the target cannot be called; then the far
-  ///   side has been notified.
+  /// - Throws: a `PhoneError` if nothing was asked for, or the target cannot be called; in the
+  ///   second case the far side has been told.
   public func acceptTransfer(_ uuid: UUID) async throws {
     let (id, target) = try takeRequest(uuid)
     do {

@@ -63,7 +63,7 @@ table ip router {
     iif lan accept
     iif wan $back
   }
-  # What nobody asked for must not take a port that a host will have.
+  # An unasked packet would else occupy a port that the router is to give to a host.
   chain own { type filter hook input priority filter; iif wan drop; }
 }
 RULES

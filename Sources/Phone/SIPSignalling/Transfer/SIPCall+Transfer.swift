@@ -82,8 +82,8 @@ extension UserAgent {
   /// The call that a request wants to take the place of; nil if it wants none, and false if it
   /// wants one that is not there, or that the sender cannot be known to belong to.
   ///
-  /// To name a dialog shows that somebody has seen its messages (RFC 3891 section 8): what passed in
-  /// the open, anybody may have.
+  /// The sender proves by the dialog's name that it has seen its messages (RFC 3891 section 8).
+  /// That proves little where they passed in the open.
   @unsafe
   func replaced(
     by message: UnsafePointer<sip_msg>,
