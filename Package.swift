@@ -215,10 +215,14 @@ let package = Package(
 
     module("Phone", "CallSecurity", ["CTLS", "SRTP", "UDPTransport"]),
     module("Phone", "ICE", ["MediaCore", "UDPTransport"]),
+    module("Phone", "DigestAuthentication", ["CCrypto", "CLibre"]),
     module(
       "Phone",
       "SIPSignalling",
-      ["CallSecurity", "CLibre", "ICE", "MediaCore", "RealTime", "SRTP", "UDPTransport"]
+      [
+        "CallSecurity", "CLibre", "DigestAuthentication", "ICE", "MediaCore", "RealTime", "SRTP",
+        "UDPTransport",
+      ]
     ),
     module(
       "Phone",
@@ -310,6 +314,7 @@ let package = Package(
     tests("PushKit", ["PushKit"]),
     tests("CallSecurity", ["CallSecurity", "MediaCore", "Simulation", "SRTP", "UDPTransport"]),
     tests("ICE", ["ICE", "MediaCore", "UDPTransport"]),
+    tests("DigestAuthentication", ["CLibre", "DigestAuthentication"]),
     tests(
       "SIPSignalling",
       ["CallSecurity", "SIPSignalling", "CLibre", "ICE", "SRTP", "UDPTransport"]

@@ -6,10 +6,10 @@ import Testing
 struct AccountTests {
   private static let packages = "kamailio and kamailio-tls-modules"
 
-  @Test(arguments: ["tls", "udp", "tcp"])
-  func callGoesByTheServer(connection: String) throws {
+  @Test(arguments: [("tls", []), ("udp", []), ("tcp", []), ("tls", ["SHA256"])])
+  func callGoesByTheServer(connection: String, definitions: [String]) throws {
     guard SIPServer.kamailio != nil else { return Bench.skip(Self.packages) }
-    let server = try SIPServer()
+    let server = try SIPServer(definitions: definitions)
     let alice = try server.account("alice", connection: connection)
     let bob = try server.account("bob", connection: connection)
     let aliceSaid = server.folder.appendingPathComponent("alice-said.wav")

@@ -438,15 +438,16 @@ final class AccountLine {
     guard exchange.challenges <= Exchange.challengeLimit else { return false }
     var realm = [CChar](repeating: 0, count: 128)
     unsafe re_challenge_realm(message, &realm, realm.count)
-    var isAnswered = unsafe sip_auth_authenticate(authentication, message) == 0
-    if !isAnswered, exchange.isRemembered {
+    var code = unsafe sip_auth_authenticate(authentication, message)
+    if code != 0, exchange.isRemembered {
       unsafe sip_auth_reset(authentication)
-      isAnswered = unsafe sip_auth_authenticate(authentication, message) == 0
+      code = unsafe sip_auth_authenticate(authentication, message)
     }
     exchange.isRemembered = false
     let name = "\(account.login) (realm \"\(String(cStringBytes: realm))\")"
-    if isAnswered { note("the server asks for the password of \(name)") }
-    return isAnswered
+    if code == 0 { note("the server asks for the password of \(name)") }
+    if code == ENOSYS { note("the server asks for a digest that is not known here") }
+    return code == 0
   }
 
   @unsafe

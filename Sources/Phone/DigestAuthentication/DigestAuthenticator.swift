@@ -1,0 +1,116 @@
+/// Shows servers and proxies that this side knows the password, without telling it (RFC 3261
+/// section 22, RFC 7616, RFC 8760).
+///
+/// A value without I/O: challenges go in, the headers of the next request come out.
+package struct DigestAuthenticator: Equatable, Sendable {
+  /// Whom a password is for.
+  package struct Login: Equatable, Sendable {
+    package let user: String
+    package let password: String
+
+    package init(user: String, password: String) {
+      self.user = user
+      self.password = password
+    }
+  }
+
+  package enum Failure: Error, Equatable {
+    /// The last answer to this challenge was not accepted: the name or the password is wrong.
+    case refused
+    /// No challenge can be answered: they ask for algorithms that are not known.
+    case unknownAlgorithm
+    /// There is no password for the realm.
+    case noLogin
+  }
+
+  /// A challenge that is answered in each request from now on.
+  private struct Session: Equatable {
+    var challenge: DigestChallenge
+    var algorithm: DigestAlgorithm
+    let login: Login
+    /// How many requests the nonce was used for.
+    var count: UInt32 = 0
+  }
+
+  private var sessions: [Session] = []
+
+  package init() {}
+
+  /// Takes over the challenges of a 401 or 407.
+  ///
+  /// The server lists the algorithms of a realm by its preference; the first one that is known is
+  /// used (RFC 8760 section 2.4).
+  ///
+  /// - Parameters:
+  ///   - challenges: in the order of the message.
+  ///   - login: finds the name and the password for a realm.
+  /// - Throws: `Failure`; what was taken over before is kept.
+  package mutating func take(
+    _ challenges: [DigestChallenge],
+    login: (_ realm: String) -> Login?
+  ) throws(Failure) {
+    var answered: [DigestChallenge] = []
+    for challenge in challenges where !answered.contains(where: challenge.isFromSamePlace) {
+      guard let algorithm = challenge.usableAlgorithm else { continue }
+      answered.append(challenge)
+      if let index = sessions.firstIndex(where: { challenge.isFromSamePlace(as: $0.challenge) }) {
+        guard challenge.isStale else { throw .refused }
+        sessions[index].challenge = challenge
+        sessions[index].algorithm = algorithm
+        sessions[index].count = 0
+      } else {
+        guard let login = login(challenge.realm) else { throw .noLogin }
+        sessions.append(Session(challenge: challenge, algorithm: algorithm, login: login))
+      }
+    }
+    guard !answered.isEmpty || challenges.isEmpty else { throw .unknownAlgorithm }
+  }
+
+  /// Forgets all challenges.
+  package mutating func reset() { sessions = [] }
+
+  /// Answers the challenges in the next request.
+  ///
+  /// - Parameters:
+  ///   - method: of the request, like `INVITE`.
+  ///   - uri: the request's URI.
+  ///   - clientNonce: another one for each request; without quotes.
+  /// - Returns: the `Authorization` and `Proxy-Authorization` headers, with their line ends; empty
+  ///   without a challenge.
+  package mutating func headers(method: String, uri: String, clientNonce: String) -> String {
+    var headers = ""
+    for index in sessions.indices {
+      sessions[index].count += 1
+      headers += Self.header(sessions[index], method, uri, clientNonce) ?? ""
+    }
+    return headers
+  }
+
+  private static func header(
+    _ session: Session,
+    _ method: String,
+    _ uri: String,
+    _ clientNonce: String
+  ) -> String? {
+    let (challenge, login) = (session.challenge, session.login)
+    let digits = String(session.count, radix: 16)
+    let count = String(repeating: "0", count: 8 - digits.count) + digits
+    let usesQuality = challenge.qualities != nil
+    let middle = usesQuality ? ":\(count):\(clientNonce):auth" : ""
+    guard
+      let secret = session.algorithm.hash("\(login.user):\(challenge.realm):\(login.password)"),
+      let subject = session.algorithm.hash("\(method):\(uri)"),
+      let response = session.algorithm.hash("\(secret):\(challenge.nonce)\(middle):\(subject)")
+    else { return nil }
+    var fields = [
+      "username=\"\(login.user)\"", "realm=\"\(challenge.realm)\"",
+      "nonce=\"\(challenge.nonce)\"", "uri=\"\(uri)\"", "response=\"\(response)\"",
+    ]
+    // Servers of before RFC 2617 know no such field, and have not named it.
+    if challenge.algorithm != nil { fields.append("algorithm=\(session.algorithm.rawValue)") }
+    if let opaque = challenge.opaque { fields.append("opaque=\"\(opaque)\"") }
+    if usesQuality { fields += ["cnonce=\"\(clientNonce)\"", "qop=auth", "nc=\(count)"] }
+    let name = challenge.isFromProxy ? "Proxy-Authorization" : "Authorization"
+    return "\(name): Digest \(fields.joined(separator: ", "))\r\n"
+  }
+}

@@ -1,0 +1,154 @@
+import CLibre
+import Testing
+
+@testable import DigestAuthentication
+
+/// Answers to challenges, with the vectors of the standards.
+struct DigestAuthenticatorTests {
+  private var authenticator = DigestAuthenticator()
+
+  private static let mufasa = DigestAuthenticator.Login(user: "Mufasa", password: "Circle of Life")
+
+  private static func challenge(
+    _ algorithm: String?,
+    realm: String = "http-auth@example.org",
+    nonce: String = "7ypf/xlj9XXwfDPEoM4URrv/xwf94BcCAzFZH4GiTo0v"
+  ) -> DigestChallenge {
+    var challenge = DigestChallenge(realm: realm, nonce: nonce)
+    challenge.algorithm = algorithm
+    challenge.qualities = "auth, auth-int"
+    challenge.opaque = "FQhe/qaU925kfnzjCev0ciny7QMkPqMAFRtzCUYo5tdS"
+    return challenge
+  }
+
+  private mutating func headers(method: String = "GET", uri: String = "/dir/index.html") -> String {
+    authenticator.headers(
+      method: method,
+      uri: uri,
+      clientNonce: "f2/wE4q74E6zIJEtWaHKaf5wv/H5QzzpXusqGemxURZJ"
+    )
+  }
+
+  /// RFC 7616 section 3.9.1.
+  @Test(
+    arguments: [
+      ("MD5", "8ca523f5e9506fed4657c9700eebdbec"),
+      ("SHA-256", "753927fa0e85d155564e2e272a28d1802ca10daf4496794697cf8db5856cb6c1"),
+    ]
+  )
+  mutating func standardsExampleIsAnsweredAsItSays(algorithm: String, response: String) throws {
+    try authenticator.take([Self.challenge(algorithm)]) { _ in Self.mufasa }
+    let headers = headers()
+    #expect(headers.hasPrefix("Authorization: Digest username=\"Mufasa\", realm="))
+    #expect(headers.contains("response=\"\(response)\""))
+    #expect(headers.contains("algorithm=\(algorithm)") && headers.contains("nc=00000001"))
+    #expect(headers.hasSuffix("\r\n"))
+  }
+
+  /// RFC 2617 section 3.5, as a server without `algorithm` writes it; and RFC 2069 without `qop`.
+  @Test mutating func oldServersAreAnswered() throws {
+    var challenge = DigestChallenge(
+      realm: "testrealm@host.com",
+      nonce: "dcd98b7102dd2f0e8b11d0f600bfb0c093"
+    )
+    challenge.qualities = "auth"
+    let login = DigestAuthenticator.Login(user: "Mufasa", password: "Circle Of Life")
+    try authenticator.take([challenge]) { _ in login }
+    let answer = authenticator.headers(
+      method: "GET",
+      uri: "/dir/index.html",
+      clientNonce: "0a4f113b"
+    )
+    #expect(answer.contains("response=\"6629fae49393a05397450978507c4ef1\""))
+    #expect(!answer.contains("algorithm"))
+    challenge.qualities = nil
+    authenticator.reset()
+    try authenticator.take([challenge]) { _ in login }
+    #expect(headers().contains("response=\"670fd8c2df070c60b045671b8b24ff02\""))
+  }
+
+  /// The preference is the server's (RFC 8760 section 2.4).
+  @Test mutating func firstKnownAlgorithmIsUsed() throws {
+    let listed = ["SHA-512-256-sess", "SHA-256", "MD5"].map { Self.challenge($0) }
+    try authenticator.take(listed) { _ in Self.mufasa }
+    let headers = headers()
+    #expect(headers.split(separator: "\r\n").count == 1)
+    #expect(headers.contains("algorithm=SHA-256,"))
+  }
+
+  @Test mutating func everyPlaceOnTheWayIsAnswered() throws {
+    var proxy = Self.challenge("MD5", realm: "proxy.example")
+    proxy.isFromProxy = true
+    try authenticator.take([Self.challenge("sha-256"), proxy]) { _ in Self.mufasa }
+    let headers = headers()
+    #expect(headers.contains("\r\nProxy-Authorization: Digest username=\"Mufasa\", realm=\"proxy"))
+    #expect(headers.contains("algorithm=SHA-256,"))
+  }
+
+  @Test mutating func wrongPasswordIsNotTriedAgain() throws {
+    try authenticator.take([Self.challenge("SHA-256")]) { _ in Self.mufasa }
+    #expect(throws: DigestAuthenticator.Failure.refused) {
+      try authenticator.take([Self.challenge("SHA-256")]) { _ in Self.mufasa }
+    }
+    authenticator.reset()
+    #expect(headers() == "")
+  }
+
+  @Test mutating func oldNonceIsReplaced() throws {
+    try authenticator.take([Self.challenge("SHA-256")]) { _ in Self.mufasa }
+    _ = headers()
+    #expect(headers().contains("nc=00000002"))
+    var next = Self.challenge("SHA-256", nonce: "next")
+    next.isStale = true
+    try authenticator.take([next]) { _ in Self.mufasa }
+    let headers = headers()
+    #expect(headers.contains("nonce=\"next\"") && headers.contains("nc=00000001"))
+  }
+
+  @Test mutating func unknownAlgorithmsAndRealmsAreNamed() {
+    #expect(throws: DigestAuthenticator.Failure.unknownAlgorithm) {
+      try authenticator.take([Self.challenge("AKAv1-MD5")]) { _ in Self.mufasa }
+    }
+    var signed = Self.challenge("MD5")
+    signed.qualities = "auth-int"
+    #expect(throws: DigestAuthenticator.Failure.unknownAlgorithm) {
+      try authenticator.take([signed]) { _ in Self.mufasa }
+    }
+    #expect(throws: DigestAuthenticator.Failure.noLogin) {
+      try authenticator.take([Self.challenge("MD5")]) { _ in nil }
+    }
+    #expect(headers() == "")
+  }
+
+  /// What libre calls by these names is this module, or calls would know MD5 alone.
+  @Test func functionsOfLibreAreReplaced() {
+    var state: OpaquePointer?
+    let code = unsafe sip_auth_alloc(&state, nil, nil, false)
+    defer { _ = unsafe mem_deref(UnsafeMutableRawPointer(state)) }
+    #expect(code == 0)
+    guard let message = unsafe Self.message() else {
+      Issue.record("the message cannot be read")
+      return
+    }
+    defer { _ = unsafe mem_deref(message) }
+    // Only this module tells an unknown password from a wrong one.
+    let refusal = unsafe sip_auth_authenticate(state, message)
+    #expect(refusal == EACCES)
+  }
+
+  @unsafe
+  private static func message() -> UnsafeMutablePointer<sip_msg>? {
+    let text =
+      "SIP/2.0 401 Unauthorized\r\nVia: SIP/2.0/UDP 192.0.2.1;branch=z9hG4bK1\r\n"
+      + "To: <sip:a@example.org>;tag=1\r\nFrom: <sip:a@example.org>;tag=2\r\nCall-ID: 3\r\n"
+      + "CSeq: 1 REGISTER\r\n"
+      + "WWW-Authenticate: Digest realm=\"r\", nonce=\"n\", algorithm=SHA-256, qop=\"auth\"\r\n"
+      + "Content-Length: 0\r\n\r\n"
+    let bytes = Array(text.utf8)
+    let buffer = unsafe re_buffer_from(bytes, bytes.count)
+    defer { _ = unsafe mem_deref(buffer) }
+    var message: UnsafeMutablePointer<sip_msg>?
+    let code = unsafe sip_msg_decode(&message, buffer)
+    return code == 0 ? unsafe message : nil
+  }
+}
