@@ -292,7 +292,10 @@ let package = Package(
     ),
     tests(
       "EchoServer",
-      ["EchoServer", "MediaCore", "RealTime", "Simulation", "UDPTransport", "VoiceEngine"]
+      [
+        "EchoServer", "MediaCore", "RealTime", "Simulation", "UDPTransport", "VoiceEngine",
+        "VoiceStream",
+      ]
     ),
     tests("ALSAAudio", ["ALSAAudio", "MediaCore", "RealTime", "Simulation"]),
     tests("UDPTransport", ["UDPTransport", "MediaCore", "RealTime"]),

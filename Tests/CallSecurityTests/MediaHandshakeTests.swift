@@ -124,6 +124,23 @@ struct MediaHandshakeTests {
     try Self.expectBothWays(server.session, client.session)
   }
 
+  /// An INVITE may name a stranger's address, and so may the source of a datagram.
+  @Test(arguments: [true, false])
+  func addressThatDoesNotAnswerIsSpared(isClient: Bool) throws {
+    let victim = try #require(SocketAddress(host: "192.0.2.7", port: 5_004))
+    let other = try #require(SocketAddress(host: "192.0.2.8", port: 5_004))
+    let identity = try Identity.make()
+    let hello = try HandshakeLink(identity, isClient: true, to: other).takeDatagrams()
+    let limit = UnansweredLimit.datagrams
+    let link = try HandshakeLink(identity, isClient: isClient, to: victim, unanswered: limit)
+    for datagram in hello { link.receive(datagram, from: other) }
+    #expect(link.takeDatagrams().isEmpty && link.unanswered == limit)
+    for datagram in hello { link.receive(datagram, from: victim) }
+    #expect(link.unanswered == 0)
+    let next = try HandshakeLink(identity, isClient: true, to: victim, unanswered: limit - 1)
+    #expect(next.takeDatagrams().count == 1 && next.unanswered == limit)
+  }
+
   /// The far side's certificate arrives before signalling says which one it is to be.
   @Test func aHandshakeMayBeOverBeforeTheAnswer() throws {
     let handshakes = try Handshakes()

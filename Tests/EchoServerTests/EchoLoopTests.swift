@@ -46,7 +46,9 @@ struct EchoLoopTests {
     private var block = SampleBuffer(repeating: 0, count: 120)
     private var datagram = ByteBuffer(repeating: 0, count: VoiceStream.maximumDatagram)
 
-    init() throws { stream = try VoiceStream(.opus(ssrc: 1, seed: 3)) }
+    init(_ configuration: StreamConfiguration = .opus(ssrc: 1, seed: 3)) throws {
+      stream = try VoiceStream(configuration)
+    }
 
     /// 2.5 ms of the call; the tone sounds in the first 100 ms of each half second.
     mutating func turn(at now: MonotonicInstant, _ up: SimulatedLink, _ down: SimulatedLink) {
@@ -157,6 +159,35 @@ struct EchoLoopTests {
     let sent = towardsCaller.sent
     run(&caller, milliseconds: 500)
     #expect(towardsCaller.sent == sent)
+  }
+
+  /// Nobody can have a stranger flooded by an echo.
+  @Test func echoSendsNoMoreThanItGets() throws {
+    var caller = try Caller()
+    for _ in 0..<300 {
+      run(&caller, milliseconds: 10)
+      // Beside reports, of which there is one in seconds.
+      #expect(caller.timestamps.count <= towardsServer.sent)
+    }
+    let sent = towardsCaller.sent
+    #expect(sent > 250, "an echo of 3 s in packets of 10 ms")
+    // The caller says nothing more.
+    for _ in 0..<200 {
+      time.advance(to: time.now.advanced(byNanoseconds: 10_000_000))
+      loop.turn()
+    }
+    #expect(towardsCaller.sent - sent < 12, "what was in the buffer, and reports")
+  }
+
+  /// Packets of 20 ms are echoed in packets of 20 ms.
+  @Test func echoFollowsTheDurationOfPackets() throws {
+    var configuration = StreamConfiguration.opus(ssrc: 1, seed: 3)
+    configuration.packetFrames = 960
+    var caller = try Caller(configuration)
+    run(&caller, milliseconds: 3_000)
+    #expect(caller.timestamps.count > 125 && caller.timestamps.count <= 150)
+    let steps = zip(caller.timestamps.dropFirst(), caller.timestamps).map { $0 &- $1 }
+    #expect(steps.suffix(100).allSatisfy { $0 == 960 })
   }
 
   @Test func mutedCalleeSendsSilence() throws {

@@ -130,6 +130,30 @@ enum Bench {
     }
   }
 
+  /// Calls `body` with a port of this machine and a socket of UDP that is bound to it.
+  static func withBoundSocket(_ body: (UInt16, Int32) throws -> Void) throws {
+    let port = UInt16(port())
+    try withSocket { descriptor in
+      let isBound = unsafe withAddress(of: port) { unsafe bind(descriptor, $0, $1) } == 0
+      try #require(isBound)
+      try body(port, descriptor)
+    }
+  }
+
+  /// The datagrams that arrive within so many seconds.
+  static func datagrams(at descriptor: Int32, within seconds: Double) -> [[UInt8]] {
+    var found: [[UInt8]] = []
+    var bytes = [UInt8](repeating: 0, count: 2_048)
+    let end = Date(timeIntervalSinceNow: seconds)
+    while true {
+      var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+      let left = end.timeIntervalSinceNow
+      guard left > 0, unsafe poll(&waiting, 1, Int32(left * 1_000) + 1) == 1 else { return found }
+      let length = unsafe recv(descriptor, &bytes, bytes.count, 0)
+      if length >= 0 { found.append(Array(bytes[..<length])) }
+    }
+  }
+
   /// Takes a connection, answers one SIP request by 200 OK as a registrar does, and closes it; the
   /// request, nil if there was none.
   static func answerOneRequest(at listener: Int32) throws -> String? {

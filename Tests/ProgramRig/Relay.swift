@@ -25,6 +25,8 @@ package final class Relay {
   package static let addresses = ["10.77.0.1", "10.77.0.2"]
   private let descriptors: [Int32]
   private let thread: RealTimeThread
+  /// How many networks this process has made.
+  private static let count = Atomic(0)
   private let isStopping = StopFlag()
 
   private final class StopFlag: Sendable {
@@ -38,7 +40,8 @@ package final class Relay {
     attacker: (any RelayAttacker)? = nil
   ) throws {
     let process = ProcessInfo.processInfo.processIdentifier
-    let namespaces = ["sidetone\(process)a", "sidetone\(process)b"]
+    let number = Self.count.add(1, ordering: .relaxed).newValue
+    let namespaces = ["a", "b"].map { "sidetone\(process)-\(number)\($0)" }
     self.namespaces = namespaces
     Self.removeLeftovers()
     var descriptors: [Int32] = []
@@ -75,7 +78,8 @@ package final class Relay {
   private static func removeLeftovers() {
     let names = (try? FileManager.default.contentsOfDirectory(atPath: "/run/netns")) ?? []
     for name in names where name.hasPrefix("sidetone") {
-      guard let process = Int32(name.dropFirst("sidetone".count).dropLast()), kill(process, 0) != 0
+      guard let process = Int32(name.dropFirst("sidetone".count).prefix { $0.isNumber }),
+        kill(process, 0) != 0
       else { continue }
       try? ip("netns delete \(name)")
     }

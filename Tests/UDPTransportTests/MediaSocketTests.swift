@@ -84,7 +84,11 @@ struct MediaSocketTests {
     var near = try Self.socket()
     var far = try Self.socket()
     let control = try Self.closedPort()
-    near.connect(to: try Self.address(far.localPort), control: try Self.address(control))
+    near.connect(
+      to: try Self.address(far.localPort),
+      control: try Self.address(control),
+      isAnswering: true
+    )
     let datagram = ByteBuffer(repeating: 1, count: 20)
     var refusals = 0
     for _ in 0..<50 {
@@ -134,6 +138,55 @@ struct MediaSocketTests {
     stranger.send(datagram, length: 20, isControl: false)
     let third = origins(&near)
     #expect(first == [.agreed, .foreign] && second == [.admitted] && third == [.foreign])
+  }
+
+  /// A description may name a stranger's address (RFC 8826 section 4.2.2).
+  @Test func addressThatDoesNotAnswerIsSpared() throws {
+    var near = try Self.socket()
+    var victim = try Self.socket()
+    let own = try Self.address(near.localPort)
+    let named = try Self.address(victim.localPort)
+    near.connect(to: named, control: named)
+    let datagram = ByteBuffer(repeating: 0x80, count: 20)
+    func received(from socket: inout MediaSocket) -> Int {
+      for _ in 0..<100 {
+        // Time stands still, so none of the later ones is due.
+        near.send(datagram, length: 20, isControl: false)
+        near.send(datagram, length: 20, isControl: true)
+        var buffer = ByteBuffer(repeating: 0, count: 64)
+        _ = near.receive(into: &buffer, at: MonotonicInstant(nanoseconds: 1))
+      }
+      return Self.outcomes(of: &socket).count
+    }
+    #expect(received(from: &victim) == 20)
+    // Neither a packet from elsewhere nor one that is no RTP is an answer.
+    let stranger = try Self.socket()
+    stranger.send([UInt8](repeating: 0x80, count: 20), to: own)
+    victim.send([UInt8](repeating: 0x41, count: 20), to: own)
+    #expect(received(from: &victim) == 0)
+    victim.send([UInt8](repeating: 0x80, count: 20), to: own)
+    #expect(received(from: &victim) > 190)
+    // A later stream over the port to the same address goes on.
+    var later = try near.duplicate()
+    later.connect(to: named, control: named)
+    swap(&near, &later)
+    #expect(received(from: &victim) == 200)
+    let other = try Self.socket()
+    near.connect(to: try Self.address(other.localPort), control: named)
+    #expect(received(from: &victim) <= 20)
+  }
+
+  @Test(
+    arguments: [
+      ("192.0.2.1", true), ("127.0.0.1", true), ("223.255.255.1", true), ("2001:db8::1", true),
+      ("fe80::1", true), ("::ffff:192.0.2.1", true), ("0.0.0.0", false), ("0.1.2.3", false),
+      ("224.0.0.251", false), ("239.1.2.3", false), ("255.255.255.255", false), ("::", false),
+      ("ff02::fb", false), ("FF0E::1", false), ("::ffff:239.1.2.3", false),
+    ]
+  )
+  func groupsAndAllHostsAreNoUnicastAddresses(host: String, isUnicast: Bool) throws {
+    #expect(try Self.address(5_004, on: host).isUnicast == isUnicast)
+    #expect(try !Self.address(0, on: host).isUnicast)
   }
 
   @Test func whatIsOldIsThrownAwayThoughErrorsAreWaiting() throws {

@@ -74,7 +74,7 @@ final class FarSide: Sendable {
       if now != talkingTo {
         talkingTo = now
         if let near = SocketAddress(host: "127.0.0.1", port: UInt16(now)), now != 0 {
-          socket.connect(to: near, control: near)
+          socket.connect(to: near, control: near, isAnswering: true)
           // What is left of the last call is not this one's.
           socket.discardPending()
         }

@@ -6,7 +6,8 @@ public import RealTime
 /// The UDP socket of one RTP stream: RTP and RTCP of both directions (RFC 4961, RFC 5761).
 ///
 /// Kernel arrival times, DSCP EF, ICMP errors instead of silence. Datagrams from another host or
-/// port than those that are being sent to are marked as foreign.
+/// port than those that are being sent to are marked as foreign. To an address that has not
+/// answered yet only a few datagrams are sent (`UnansweredLimit`).
 ///
 /// **Life cycle:** bound by the initialiser (so that its port can be offered), given a destination
 /// by `connect`, closed by `deinit`. **Thread safety:** one thread at a time; the session makes and
@@ -25,6 +26,11 @@ public struct MediaSocket: PacketTransport, ~Copyable {
   private var failedDestination = AddressStorage(raw: sockaddr_storage())
   private let noAddress = AddressStorage(raw: sockaddr_storage())
   private var isConnected = false
+  private var limit = UnansweredLimit(isLifted: false)
+  private let answering: AnsweringAddress
+  private let lentAnswering: AnsweringAddress.Lent
+  private var remoteMark = 0
+  private var lastLook = MonotonicInstant(nanoseconds: 0)
   private var lastEmpty = MonotonicInstant(nanoseconds: 0)
   private var hasErrors = false
 
@@ -47,12 +53,16 @@ public struct MediaSocket: PacketTransport, ~Copyable {
       throw error
     }
     self.descriptor = descriptor
+    answering = AnsweringAddress()
+    lentAnswering = AnsweringAddress.Lent(answering)
     Self.configure(descriptor, family: family)
   }
 
-  private init(descriptor: CInt, localPort: UInt16) {
+  private init(descriptor: CInt, localPort: UInt16, answering: AnsweringAddress) {
     self.descriptor = descriptor
     self.localPort = localPort
+    self.answering = answering
+    lentAnswering = AnsweringAddress.Lent(answering)
   }
 
   /// A socket on the loopback interface that receives what it sends, for a call to oneself.
@@ -64,7 +74,7 @@ public struct MediaSocket: PacketTransport, ~Copyable {
     guard let own = SocketAddress(host: "127.0.0.1", port: socket.localPort) else {
       throw SystemError(operation: "inet_pton", code: EINVAL)
     }
-    socket.connect(to: own, control: own)
+    socket.connect(to: own, control: own, isAnswering: true)
     return socket
   }
 
@@ -74,7 +84,7 @@ public struct MediaSocket: PacketTransport, ~Copyable {
   public func duplicate() throws(SystemError) -> MediaSocket {
     let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
     guard copy >= 0 else { throw SystemError(operation: "dup", code: errno) }
-    var other = MediaSocket(descriptor: copy, localPort: localPort)
+    var other = MediaSocket(descriptor: copy, localPort: localPort, answering: answering)
     if checks >= 0 { other.checks = fcntl(checks, F_DUPFD_CLOEXEC, 0) }
     return other
   }
@@ -85,9 +95,21 @@ public struct MediaSocket: PacketTransport, ~Copyable {
   }
 
   /// Sends to `address` from now on, and RTCP to `control` (the same address with rtcp-mux).
-  public mutating func connect(to address: SocketAddress, control: SocketAddress) {
+  ///
+  /// - Parameters:
+  ///   - address: the far side's, a unicast one.
+  ///   - control: the far side's for RTCP.
+  ///   - isAnswering: true if the address is known to be the far side's, as after connectivity
+  ///     checks. To others at most 25 datagrams are sent before RTP or RTCP comes from there.
+  public mutating func connect(
+    to address: SocketAddress,
+    control: SocketAddress,
+    isAnswering: Bool = false
+  ) {
     remote = address.storage
     remoteControl = control.storage
+    remoteMark = AnsweringAddress.mark(of: address)
+    limit = UnansweredLimit(isLifted: isAnswering || answering.isKnown(remoteMark))
     isConnected = true
     setReportsErrors(true)
   }
@@ -120,6 +142,7 @@ public struct MediaSocket: PacketTransport, ~Copyable {
     into buffer: inout ByteBuffer,
     at now: MonotonicInstant
   ) -> TransportOutcome {
+    lastLook = now
     var arrival = realtime_arrival()
     let length = unsafe realtime_receive(descriptor, buffer.address, buffer.count, &arrival)
     guard length >= 0 else {
@@ -140,7 +163,18 @@ public struct MediaSocket: PacketTransport, ~Copyable {
       MonotonicClock.instant(ofWallNanoseconds: arrival.wall_nanoseconds),
       lastEmpty
     )
-    return .received(Arrival(length: length, instant: instant, origin: lastOrigin))
+    let origin = lastOrigin
+    if !limit.isLifted, case .agreed = origin, Self.isMedia(buffer, length: length) {
+      limit.lift()
+      lentAnswering.note(remoteMark)
+    }
+    return .received(Arrival(length: length, instant: instant, origin: origin))
+  }
+
+  // True for what looks like RTP or RTCP; the shortest report has eight bytes.
+  @_noAllocation @_noLocks
+  private static func isMedia(_ datagram: borrowing ByteBuffer, length: Int) -> Bool {
+    length >= 8 && datagram[0] >> 6 == 2
   }
 
   // Of the last datagram.
@@ -164,7 +198,7 @@ public struct MediaSocket: PacketTransport, ~Copyable {
     length: Int,
     isControl: Bool
   ) {
-    guard isConnected, length <= datagram.count else { return }
+    guard isConnected, length <= datagram.count, limit.allows(at: lastLook) else { return }
     // A pending error of another datagram is reported instead of sending: send again.
     for _ in 0..<2 {
       let sent =
@@ -187,6 +221,8 @@ public struct MediaSocket: PacketTransport, ~Copyable {
   public mutating func followLastSource() {
     remote = lastSource
     remoteControl = lastSource
+    // It was authentic, and came from there.
+    limit.lift()
   }
 
   /// Takes only the agreed host for the far side's.

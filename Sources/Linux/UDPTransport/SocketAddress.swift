@@ -13,6 +13,23 @@ public struct SocketAddress: Equatable, Sendable, CustomStringConvertible {
   /// True for an IPv6 address, false for IPv4.
   package var isIPv6: Bool { host.contains(":") }
 
+  /// True for the address of one host, and not of many or of none: nothing is sent to a group, to
+  /// all hosts of a network, or to no address.
+  package var isUnicast: Bool {
+    guard port > 0 else { return false }
+    if isIPv6 {
+      let text = host.lowercased()
+      guard let mapped = text.firstRange(of: "::ffff:") else {
+        return text != "::" && !text.hasPrefix("ff")
+      }
+      return mapped.lowerBound == text.startIndex
+        && SocketAddress(host: String(text[mapped.upperBound...]), port: port)?.isUnicast ?? false
+    }
+    // 0.0.0.0/8, and everything from 224.0.0.0 on: groups, reserved addresses, 255.255.255.255.
+    let first = host.prefix { $0 != "." }
+    return UInt8(first).map { $0 > 0 && $0 < 224 } ?? false
+  }
+
   /// The address of a numeric `host`; nil if it is no IPv4 or IPv6 address.
   public init?(host: String, port: UInt16) {
     guard let storage = AddressStorage(host: host, port: port) else { return nil }

@@ -11,14 +11,18 @@ final class HandshakeLink {
   private var association: DTLSAssociation
   private var words: ShortAuthentication?
   private var outgoing: [[UInt8]] = []
+  /// How many datagrams have left since one came from the address.
+  private(set) var unanswered: Int
   /// What the far side may have missed.
   private var lastFlight: [[UInt8]] = []
 
   init(
     _ identity: Identity,
     isClient: Bool,
-    to address: SocketAddress
+    to address: SocketAddress,
+    unanswered: Int = 0
   ) throws(IdentityError) {
+    self.unanswered = unanswered
     self.identity = identity
     self.isClient = isClient
     self.address = address
@@ -36,7 +40,8 @@ final class HandshakeLink {
   var isForged: Bool { words?.isForged ?? false }
   var hasBegunWords: Bool { words != nil }
 
-  func receive(_ datagram: [UInt8]) {
+  func receive(_ datagram: [UInt8], from source: SocketAddress) {
+    if source == address { unanswered = 0 }
     let wasComplete = association.progress == .complete
     let knownWords = words?.words
     association.receive(datagram)
@@ -100,9 +105,12 @@ final class HandshakeLink {
     lastFlight = isJoining ? lastFlight + datagrams : datagrams
   }
 
+  /// What is to be sent; no more than a few datagrams go to an address that does not answer.
   func takeDatagrams() -> [[UInt8]] {
     defer { outgoing = [] }
-    return outgoing
+    let taken = outgoing.prefix(max(0, UnansweredLimit.datagrams - unanswered))
+    unanswered += taken.count
+    return Array(taken)
   }
 
   /// True once the keys may be used with this far side.

@@ -109,7 +109,7 @@ package struct MediaHandshake: ~Copyable {
   }
 
   private mutating func receive(_ datagram: MediaSocket.Datagram, by link: HandshakeLink) {
-    link.receive(datagram.bytes)
+    link.receive(datagram.bytes, from: datagram.source)
     beginWords(on: link)
   }
 
@@ -148,7 +148,12 @@ package struct MediaHandshake: ~Copyable {
   private mutating func beginAnew() {
     // Without memory for another handshake a later tick tries again.
     guard isClient, let link = links.first, link.hasFailed, ticks >= nextBegin,
-      let next = try? HandshakeLink(identity, isClient: true, to: link.address)
+      let next = try? HandshakeLink(
+        identity,
+        isClient: true,
+        to: link.address,
+        unanswered: link.unanswered
+      )
     else { return }
     nextBegin = ticks + Self.ticksBetweenHandshakes
     links = [next]

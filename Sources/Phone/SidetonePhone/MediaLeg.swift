@@ -232,8 +232,9 @@ public final class MediaLeg {
     if media.addresses != nil, checkPort != nil {
       return route.map { ($0.destination, $0.destination) }
     }
-    guard let voice = SocketAddress(host: media.host, port: media.port),
-      let control = SocketAddress(host: media.controlHost, port: media.controlPort)
+    guard let voice = SocketAddress(host: media.host, port: media.port), voice.isUnicast,
+      let control = SocketAddress(host: media.controlHost, port: media.controlPort),
+      control.isUnicast
     else { return nil }
     return (voice, control)
   }
@@ -300,7 +301,8 @@ public final class MediaLeg {
     // What arrived during a hold is old; the first words of a new call are not.
     if hasStreamed { socket.discardPending() }
     hasStreamed = true
-    socket.connect(to: remote, control: control)
+    let isChecked = media.addresses != nil && checkPort != nil
+    socket.connect(to: remote, control: control, isAnswering: isChecked)
     let stream = try streams.attach(
       configuration.stream(for: media),
       over: Self.transport(socket, session),

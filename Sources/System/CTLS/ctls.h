@@ -61,9 +61,10 @@ static inline int sec_trust_later(int is_good, X509_STORE_CTX *store) {
 }
 
 static inline unsigned sec_pause(SSL *ssl, unsigned microseconds) {
-  /* RFC 6347's second is too long for a phone that rings; doubled up to one. */
+  /* RFC 6347's second is too long for a phone that rings. Doubled up to four: what may be sent without an answer has to last for
+     as long as a phone rings. */
   (void)ssl;
-  return microseconds == 0 ? 50000 : microseconds < 500000 ? 2 * microseconds : 1000000;
+  return microseconds == 0 ? 50000 : microseconds < 2000000 ? 2 * microseconds : 4000000;
 }
 
 /* A context for DTLS-SRTP (RFC 5764) with the key and the certificate of a PEM text, and the certificate's SHA-256 fingerprint of

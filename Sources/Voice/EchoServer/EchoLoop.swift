@@ -8,7 +8,8 @@ package import VoiceEngine
 /// The loop of an echo server's thread: each stream sends back what it receives.
 ///
 /// No sound card takes part. Once a period each stream is received, played out and sent again, so a
-/// caller hears itself as late as a jitter buffer and a packet make it.
+/// caller hears itself as late as a jitter buffer and a packet make it. No stream sends more
+/// packets of voice than it has got.
 ///
 /// **Thread safety:** one thread at a time.
 package final class EchoLoop<
@@ -107,8 +108,12 @@ package final class EchoLoop<
       box.passDigitsOn(signals)
       sound.fill(0, count: period)
       box.stream.render(addingTo: &sound, count: period, at: clock.now)
-      box.stream.push(sound, count: period, isMuted: box.isMuted)
-      box.send(&datagram)
+      if box.stream.mayEcho(period) {
+        box.stream.push(sound, count: period, isMuted: box.isMuted)
+        box.send(&datagram)
+      } else {
+        box.stream.skip(period)
+      }
     }
   }
 }

@@ -16,6 +16,8 @@ package struct VoiceReceiver: ~Copyable {
   package private(set) var decodes = DecodeLog()
   /// Frames that time-stretching took out so far.
   private(set) var removedFrames: Int64 = 0
+  /// The duration of the newest packet, in frames at 48 kHz; 0 before the first.
+  private(set) var packetFrames: FrameCount = 0
   /// Frames that time-stretching put in so far.
   private(set) var addedFrames: Int64 = 0
 
@@ -55,6 +57,7 @@ package struct VoiceReceiver: ~Copyable {
   ) {
     guard payload.count <= Self.payloadCapacity, let frames = frames(of: datagram, in: payload)
     else { return }
+    if distance == 0 { packetFrames = frames }
     let isSilence = decoder.isSilence(byteCount: payload.count)
     let carriesRedundancy = decoder.carriesRedundancy(datagram, in: payload)
     let insertion: JitterBuffer.Insertion

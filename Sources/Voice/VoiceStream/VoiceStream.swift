@@ -69,6 +69,15 @@ package struct VoiceStream: ~Copyable {
     SampleRate.voice.nanoseconds(of: sender.plan.packetFrames)
   }
 
+  /// True if so many captured frames may be sent back: an echo that sends no more packets than have
+  /// come, none of them shorter than the last one that came, cannot be turned on a stranger.
+  @_noAllocation @_noLocks
+  package mutating func mayEcho(_ frames: FrameCount) -> Bool {
+    sender.planner.lengthenPackets(to: voice.packetFrames)
+    let packets = max(1, (sender.pendingFrames + frames) / sender.plan.packetFrames)
+    return sender.packetsSent + Int64(packets) <= reception.received
+  }
+
   /// Captured frames at 48 kHz that are not a whole packet yet.
   package var pendingFrames: FrameCount { sender.pendingFrames }
 

@@ -32,6 +32,7 @@ extension SessionDescription {
     var candidates = attributes("candidate").prefix(Self.lineLimit).compactMap {
       ICECandidate(attribute: $0)
     }
+    .filter(\.address.isUnicast)
     // A hold of the older way says nothing about addresses.
     let named = candidates.first { $0.address.host == host && $0.address.port == port }
     candidates = candidates.prefix(Self.candidateLimit - 1).filter { $0 != named }

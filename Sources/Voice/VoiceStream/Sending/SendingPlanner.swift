@@ -42,8 +42,17 @@ struct SendingPlanner: ~Copyable {
   private static var longestSilence: Int64 { 10_000_000_000 }
 
   /// What to do now.
-  private(set) var plan: SendingPlan
+  var plan: SendingPlan {
+    @_noAllocation @_noLocks get {
+      var plan = chosen
+      plan.packetFrames = max(plan.packetFrames, leastPacketFrames)
+      return plan
+    }
+  }
+  /// Packets are to be no shorter than this; 0 for no such wish.
+  private(set) var leastPacketFrames: FrameCount = 0
 
+  private var chosen: SendingPlan
   private let configured: SendingPlan
   private let sendsCopies: Bool
   private let usesInBandRedundancy: Bool
@@ -72,11 +81,19 @@ struct SendingPlanner: ~Copyable {
       redundancyDepth: 0,
       expectedLossPercent: 0
     )
-    plan = configured
+    chosen = configured
     bitrate = configuration.bitrate
     sendsCopies = configuration.sendRedundancyPayloadType != nil
     adaptsPackets = configuration.adaptsPackets
     usesInBandRedundancy = configuration.usesInBandRedundancy && configuration.codec == .opus
+  }
+
+  /// Makes packets no shorter than `frames`, as far as Opus has such (RFC 6716 section 2.1.4).
+  @_noAllocation @_noLocks
+  mutating func lengthenPackets(to frames: FrameCount) {
+    var length: FrameCount = frames > 0 ? 120 : 0
+    while length < frames, length < 1_920 { length *= 2 }
+    leastPacketFrames = length < frames ? 2_880 : length
   }
 
   /// Takes in which packets arrived, as the far side reported at `now`.
@@ -139,8 +156,8 @@ struct SendingPlanner: ~Copyable {
   private mutating func adaptInBandRedundancy(toFractionLost fraction: Int) {
     guard usesInBandRedundancy else { return }
     let percent = min(25, (fraction * 100 + 255) / 256)
-    let expected = plan.expectedLossPercent
-    plan.expectedLossPercent = percent > expected ? percent : (expected + percent) / 2
+    let expected = chosen.expectedLossPercent
+    chosen.expectedLossPercent = percent > expected ? percent : (expected + percent) / 2
   }
 
   // A far side that does not report which packets it lost: one copy may repair them.
@@ -157,8 +174,8 @@ struct SendingPlanner: ~Copyable {
   @_noAllocation @_noLocks
   private mutating func noteWidth(fractionLost: Int) {
     if fractionLost > 5, isQueueing {
-      let headers = Self.headers(of: plan.packetFrames)
-      let sent = plan.bitrate * (plan.redundancyDepth + 1) + headers
+      let headers = Self.headers(of: chosen.packetFrames)
+      let sent = chosen.bitrate * (chosen.redundancyDepth + 1) + headers
       ceiling = max(Self.narrowest + headers, min(ceiling, sent) * 3 / 4)
     } else {
       ceiling = min(Self.widest, ceiling + ceiling / 32)
@@ -194,7 +211,7 @@ struct SendingPlanner: ~Copyable {
     let needed = Self.lowDelayBitrate + Self.headers(of: shortFrames)
     isShortened = adaptsPackets && isClean && ceiling >= needed
     if isShortened {
-      plan = SendingPlan(
+      chosen = SendingPlan(
         application: .lowDelay,
         packetFrames: shortFrames,
         bitrate: max(bitrate, Self.lowDelayBitrate),
@@ -203,21 +220,21 @@ struct SendingPlanner: ~Copyable {
       )
       return
     }
-    plan = configured
-    plan.bitrate = bitrate
-    guard adaptsPackets else { return plan.redundancyDepth = depth(ofPayloads: bitrate) }
+    chosen = configured
+    chosen.bitrate = bitrate
+    guard adaptsPackets else { return chosen.redundancyDepth = depth(ofPayloads: bitrate) }
     // On a narrow path headers weigh more than a longer wait for each packet.
-    if ceiling < Self.widest / 2 { plan.packetFrames = max(960, plan.packetFrames) }
-    plan.redundancyDepth = depth(ofPayloads: Self.narrowest)
-    let room = ceiling - Self.headers(of: plan.packetFrames)
-    let fitting = room / (plan.redundancyDepth + 1)
-    plan.bitrate = max(min(bitrate, Self.narrowest), min(bitrate, fitting))
+    if ceiling < Self.widest / 2 { chosen.packetFrames = max(960, chosen.packetFrames) }
+    chosen.redundancyDepth = depth(ofPayloads: Self.narrowest)
+    let room = ceiling - Self.headers(of: chosen.packetFrames)
+    let fitting = room / (chosen.redundancyDepth + 1)
+    chosen.bitrate = max(min(bitrate, Self.narrowest), min(bitrate, fitting))
   }
 
   // As many copies as each mend enough, and as there is room for.
   @_noAllocation @_noLocks
   private func depth(ofPayloads least: Int) -> Int {
-    let room = ceiling - Self.headers(of: plan.packetFrames)
+    let room = ceiling - Self.headers(of: chosen.packetFrames)
     var depth = 0
     while depth < LossEstimate.deepest, depth == 0 || (depth + 2) * least <= room {
       let gain = losses.share(depth: depth) - losses.share(depth: depth + 1)

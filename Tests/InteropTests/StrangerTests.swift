@@ -1,0 +1,60 @@
+import Foundation
+import Testing
+
+/// Nobody can have a stranger flooded by a Sidetone that answers by itself.
+@Suite(.serialized)
+struct StrangerTests {
+  /// How the media of the INVITE is described.
+  enum Media: String, CaseIterable {
+    case open = "RTP/AVP"
+    case encrypted = "UDP/TLS/RTP/SAVPF"
+
+    var lines: [String] {
+      guard self == .encrypted else { return [] }
+      let fingerprint = [String](repeating: "AB", count: 32).joined(separator: ":")
+      return ["a=setup:actpass", "a=rtcp-mux", "a=fingerprint:sha-256 \(fingerprint)"]
+    }
+  }
+
+  /// An INVITE whose answers go to `answers`, and whose voice to `victim`.
+  private static func invite(_ media: Media, answers: UInt16, victim: UInt16) -> String {
+    let description = [
+      "v=0", "o=- 1 1 IN IP4 127.0.0.1", "s=-", "c=IN IP4 127.0.0.1", "t=0 0",
+      "m=audio \(victim) \(media.rawValue) 96", "a=rtpmap:96 opus/48000/2",
+    ]
+    let body = (description + media.lines + [""]).joined(separator: "\r\n")
+    return [
+      "INVITE sip:bob@127.0.0.1 SIP/2.0",
+      "Via: SIP/2.0/UDP 127.0.0.1:\(answers);branch=z9hG4bK\(victim)",
+      "From: <sip:mallory@127.0.0.1:\(answers)>;tag=1", "To: <sip:bob@127.0.0.1>",
+      "Call-ID: \(victim)", "CSeq: 1 INVITE", "Contact: <sip:mallory@127.0.0.1:\(answers)>",
+      "Max-Forwards: 70", "Content-Type: application/sdp", "Content-Length: \(body.utf8.count)", "",
+      body,
+    ]
+    .joined(separator: "\r\n")
+  }
+
+  /// One request of 600 bytes brings a stranger 25 datagrams at most, from a phone or an echo.
+  @Test(arguments: Media.allCases, [[], ["--echo"]])
+  func strangerWhoseAddressIsNamedIsSpared(media: Media, options: [String]) throws {
+    let port = Bench.port()
+    let phone = try Bench.run(
+      ["listen", "--answer", "--json", "--listen", "127.0.0.1:\(port)", "--headset", "null"]
+        + options
+    )
+    #expect(phone.wait(for: "registered"), "\(phone.output)")
+    try Bench.withBoundSocket { answers, caller in
+      try Bench.withBoundSocket { victim, descriptor in
+        let request = Self.invite(media, answers: answers, victim: victim)
+        #expect(Bench.send(Array(request.utf8), to: UInt16(port), from: caller))
+        let got = Bench.datagrams(at: descriptor, within: 5)
+        #expect(got.count <= 25, "\(got.count) datagrams: \(phone.output)")
+        let said = Bench.datagrams(at: caller, within: 0.1)
+        let isAnswered = said.contains { String(decoding: $0, as: UTF8.self).contains(" 200 OK") }
+        #expect(isAnswered, "\(phone.output)")
+        // An echo has nothing to say back, and a phone says its first words.
+        if media == .open { #expect(options.isEmpty == (got.count > 15)) }
+      }
+    }
+  }
+}
