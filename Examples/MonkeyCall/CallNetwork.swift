@@ -57,8 +57,8 @@ final class CallNetwork {
       connection(of: dialog)?.ringing?()
     case .media(let dialog, let media):
       connection(of: dialog)?.agree(media)
-    case .established(let dialog):
-      connection(of: dialog)?.connected?()
+    case .established(let dialog, let host):
+      connection(of: dialog)?.noteAnswer(from: host)
     case .ended(let dialog, _):
       connection(of: dialog)?.end()
     case .listening, .notListeningSecurely, .renegotiationFailed, .digit, .registration, .routed,
@@ -138,6 +138,11 @@ final class CallConnection {
   func setMuted(_ isMuted: Bool) { leg.setMuted(isMuted ? .muted : .unmuted) }
 
   // MARK: The voice: an agreement and an active session
+
+  func noteAnswer(from host: String?) {
+    leg.noteAnswer(from: host)
+    connected?()
+  }
 
   func agree(_ media: NegotiatedMedia?) {
     change {

@@ -83,19 +83,20 @@ enum Bench {
 
   private static func isFree(_ port: Int, _ type: __socket_type) -> Bool {
     let result = try? withSocket(type) { descriptor in
-      unsafe withAddress(of: UInt16(port)) { unsafe bind(descriptor, $0, $1) }
+      unsafe withAddress(of: UInt16(port)) { unsafe Glibc.bind(descriptor, $0, $1) }
     }
     return result == 0
   }
 
   private static func withAddress<Result>(
     of port: UInt16,
+    at host: String = "127.0.0.1",
     _ body: (UnsafePointer<sockaddr>, socklen_t) -> Result
   ) -> Result {
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
     address.sin_port = port.bigEndian
-    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+    address.sin_addr.s_addr = unsafe inet_addr(host)
     let length = socklen_t(MemoryLayout<sockaddr_in>.size)
     return unsafe withUnsafePointer(to: &address) { pointer in
       unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { name in
@@ -124,18 +125,20 @@ enum Bench {
   static func withListeningSocket(_ body: (Int, Int32) throws -> Void) throws {
     let port = port()
     try withSocket(SOCK_STREAM) { descriptor in
-      let isBound = unsafe withAddress(of: UInt16(port)) { unsafe bind(descriptor, $0, $1) } == 0
-      try #require(isBound && listen(descriptor, 8) == 0)
+      try #require(bind(descriptor, to: UInt16(port), at: "127.0.0.1"))
+      try #require(listen(descriptor, 8) == 0)
       try body(port, descriptor)
     }
   }
 
   /// Calls `body` with a port of this machine and a socket of UDP that is bound to it.
-  static func withBoundSocket(_ body: (UInt16, Int32) throws -> Void) throws {
+  static func withBoundSocket(
+    at host: String = "127.0.0.1",
+    _ body: (UInt16, Int32) throws -> Void
+  ) throws {
     let port = UInt16(port())
     try withSocket { descriptor in
-      let isBound = unsafe withAddress(of: port) { unsafe bind(descriptor, $0, $1) } == 0
-      try #require(isBound)
+      try #require(bind(descriptor, to: port, at: host))
       try body(port, descriptor)
     }
   }
@@ -176,6 +179,16 @@ enum Bench {
       (["SIP/2.0 200 OK"] + lines + ["Expires: 600", "Content-Length: 0", "", ""])
       .joined(separator: "\r\n")
     return unsafe write(connection, answer, answer.utf8.count) > 0 ? text : nil
+  }
+
+  /// Gives a socket an address of this machine; port 0 lets the system choose.
+  static func bind(_ descriptor: Int32, to port: UInt16, at host: String) -> Bool {
+    unsafe withAddress(of: port, at: host) { unsafe Glibc.bind(descriptor, $0, $1) } == 0
+  }
+
+  /// Begins a connection to a port of this machine; whether it is made is not waited for.
+  static func connect(_ descriptor: Int32, to port: UInt16) {
+    _ = unsafe withAddress(of: port) { unsafe Glibc.connect(descriptor, $0, $1) }
   }
 
   /// Sends a datagram to a port of this machine; true if it left.

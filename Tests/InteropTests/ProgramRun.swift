@@ -16,6 +16,9 @@ final class ProgramRun: @unchecked Sendable {
   private var status: Int32?
   private var isAtEnd = false
 
+  /// The system's number of the process.
+  var identifier: Int32 { process.processIdentifier }
+
   /// Starts a program, with `environment` added to that of the tests.
   init(_ path: String, _ arguments: [String], environment: [String: String] = [:]) throws {
     process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }

@@ -39,13 +39,13 @@ struct UserAgentTests {
     }
     #expect(media.codec == .pcma && media.port == 5_000 && media.sendPayloadType == 8)
     #expect(media.controlPort == 5_000)
-    #expect(await aliceEvents.next() == .established(outgoing))
+    #expect(await aliceEvents.next() == .established(outgoing, from: "127.0.0.1"))
     guard case .media(_, let theirs) = await bobEvents.next() else {
       Issue.record("no agreement at the far side")
       return
     }
     #expect(theirs.codec == .pcma && theirs.port == 4_000 && theirs.packetMilliseconds == 10)
-    #expect(await bobEvents.next() == .established(incoming))
+    #expect(await bobEvents.next() == .established(incoming, from: "127.0.0.1"))
 
     // A resume of what is not held sends the same offer again.
     await alice.setHeld(outgoing, false)

@@ -176,6 +176,27 @@ struct MediaSocketTests {
     #expect(received(from: &victim) <= 20)
   }
 
+  /// A far side with several addresses, or behind a router, is answered where it speaks from, if
+  /// its signalling comes from there as well.
+  @Test(arguments: ["127.0.0.3", "127.0.0.2", nil])
+  func farSideIsAnsweredAtTheHostOfItsSignalling(signalling: String?) throws {
+    var near = try Self.socket("0.0.0.0")
+    var named = try Self.socket("127.0.0.2")
+    var real = try Self.socket("127.0.0.3")
+    let address = try Self.address(named.localPort, on: "127.0.0.2")
+    near.connect(to: address, control: address)
+    if let signalling { near.noteAnswer(fromHost: signalling) }
+    let voice = [UInt8](repeating: 0x80, count: 20)
+    real.send(voice, to: try Self.address(near.localPort))
+    var buffer = ByteBuffer(repeating: 0, count: 64)
+    let now = MonotonicInstant(nanoseconds: 1)
+    _ = near.receive(into: &buffer, at: now)
+    near.admitLastSource()
+    for _ in 0..<100 { near.send(buffer, length: 20, isControl: false) }
+    let counts = [Self.outcomes(of: &named).count, Self.outcomes(of: &real).count]
+    #expect(counts == (signalling.map { $0 == "127.0.0.3" ? [0, 100] : [100, 0] } ?? [20, 0]))
+  }
+
   @Test(
     arguments: [
       ("192.0.2.1", true), ("127.0.0.1", true), ("223.255.255.1", true), ("2001:db8::1", true),

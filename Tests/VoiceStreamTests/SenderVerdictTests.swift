@@ -89,11 +89,13 @@ struct SenderVerdictTests {
     configuration.isAuthenticated = true
     configuration.followsFarSide = follows
     var stream = try VoiceStream(configuration)
-    let newest = follows ? SenderVerdict.acceptAndFollow : .accept
+    // Keys that came in a description, and not from port to port, let nobody move the voice.
+    let newest = follows ? SenderVerdict.acceptAndFollow : .acceptAndAdmit
+    let older = follows ? SenderVerdict.accept : .acceptAndAdmit
     #expect(Self.judge(&stream, Self.datagram(sequence: 12), from: .agreed) == .accept)
     #expect(Self.judge(&stream, Self.datagram(sequence: 14), from: .foreign) == newest)
-    #expect(Self.judge(&stream, Self.datagram(sequence: 13), from: .foreign) == .accept)
-    #expect(Self.judge(&stream, Self.datagram(sequence: 14), from: .foreign) == .accept)
+    #expect(Self.judge(&stream, Self.datagram(sequence: 13), from: .foreign) == older)
+    #expect(Self.judge(&stream, Self.datagram(sequence: 14), from: .foreign) == older)
     let report = ByteBuffer((0..<8).map { $0 == 0 ? 0x80 : $0 == 1 ? 201 : 0 })
     #expect(stream.judge(report, length: 8, from: .foreign) == .accept)
   }

@@ -22,6 +22,7 @@ public struct MediaSocket: PacketTransport, ~Copyable {
   private var remote = AddressStorage(raw: sockaddr_storage())
   private var remoteControl = AddressStorage(raw: sockaddr_storage())
   private var admitted = AddressStorage(raw: sockaddr_storage())
+  private var hasAdmitted = false
   private var lastSource = AddressStorage(raw: sockaddr_storage())
   private var failedDestination = AddressStorage(raw: sockaddr_storage())
   private let noAddress = AddressStorage(raw: sockaddr_storage())
@@ -29,7 +30,8 @@ public struct MediaSocket: PacketTransport, ~Copyable {
   private var limit = UnansweredLimit(isLifted: false)
   private let answering: AnsweringAddress
   private let lentAnswering: AnsweringAddress.Lent
-  private var remoteMark = 0
+  private var remoteMark: UInt64 = 0
+  private var remoteHost: UInt64 = 0
   private var lastLook = MonotonicInstant(nanoseconds: 0)
   private var lastEmpty = MonotonicInstant(nanoseconds: 0)
   private var hasErrors = false
@@ -108,10 +110,43 @@ public struct MediaSocket: PacketTransport, ~Copyable {
   ) {
     remote = address.storage
     remoteControl = control.storage
-    remoteMark = AnsweringAddress.mark(of: address)
-    limit = UnansweredLimit(isLifted: isAnswering || answering.isKnown(remoteMark))
+    remoteMark = AnsweringAddress.mark(of: remote)
+    remoteHost = AnsweringAddress.hostMark(of: remote)
+    limit = UnansweredLimit(isLifted: isAnswering)
     isConnected = true
     setReportsErrors(true)
+  }
+
+  /// Notes that an address has answered in another way than by RTP, for all owners of the socket.
+  package func noteAnswer(from address: SocketAddress) {
+    lentAnswering.note(AnsweringAddress.mark(of: address.storage))
+  }
+
+  /// Notes that the far side's signalling comes from a host and has answered what was sent there,
+  /// for all owners of the socket: voice may go to this host as well.
+  ///
+  /// Where the address that was agreed on stays silent, and voice comes from this host, it is
+  /// answered there: the far side has several addresses, or is behind a router.
+  package func noteAnswer(fromHost host: String) {
+    guard let address = SocketAddress(host: host, port: 0) else { return }
+    lentAnswering.noteHost(AnsweringAddress.hostMark(of: address.storage))
+  }
+
+  // True if one more datagram may be sent.
+  @_noAllocation @_noLocks
+  private mutating func maySend() -> Bool {
+    if !limit.isLifted {
+      if lentAnswering.isKnown(remoteMark) || lentAnswering.isKnownHost(remoteHost) {
+        limit.lift()
+      } else if hasAdmitted,
+        lentAnswering.isKnownHost(lentAnswering.hostMark(of: &admitted.raw))
+      {
+        remote = admitted
+        remoteControl = admitted
+        limit.lift()
+      }
+    }
+    return limit.allows(at: lastLook)
   }
 
   /// Reports ICMP errors to who receives, or to nobody: who only waits for datagrams would be woken
@@ -198,7 +233,7 @@ public struct MediaSocket: PacketTransport, ~Copyable {
     length: Int,
     isControl: Bool
   ) {
-    guard isConnected, length <= datagram.count, limit.allows(at: lastLook) else { return }
+    guard isConnected, length <= datagram.count, maySend() else { return }
     // A pending error of another datagram is reported instead of sending: send again.
     for _ in 0..<2 {
       let sent =
@@ -214,6 +249,7 @@ public struct MediaSocket: PacketTransport, ~Copyable {
   @_noAllocation @_noLocks
   public mutating func admitLastSource() {
     admitted = lastSource
+    hasAdmitted = true
   }
 
   /// Sends to where the last datagram came from, and takes that for the agreed host and port.
@@ -229,6 +265,7 @@ public struct MediaSocket: PacketTransport, ~Copyable {
   @_noAllocation @_noLocks
   public mutating func forgetAdmitted() {
     admitted = noAddress
+    hasAdmitted = false
   }
 
   // Empties the error queue, which takes the room of datagrams; true if the far side's host says

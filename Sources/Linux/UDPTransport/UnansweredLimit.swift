@@ -39,36 +39,3 @@ package struct UnansweredLimit: BitwiseCopyable, Sendable {
     return true
   }
 }
-
-/// The last address that has answered at a port, for all owners of its socket.
-///
-/// **Thread safety:** any thread; nothing waits.
-final class AnsweringAddress: Sendable {
-  // A hash, since an address does not fit into an atomic; its seed is the process's own.
-  private let known = Atomic<Int>(0)
-
-  /// What stands for an address here.
-  static func mark(of address: SocketAddress) -> Int { address.description.hashValue | 1 }
-
-  /// A reference that is not counted, for the voice thread: counting may wait for other threads.
-  struct Lent: BitwiseCopyable, Sendable {
-    private let address: Int
-
-    /// Refers to an object that its maker keeps.
-    init(_ object: AnsweringAddress) {
-      // SAFETY: only turned back into a reference by `note`, while the socket keeps the object.
-      address = unsafe Int(bitPattern: Unmanaged.passUnretained(object).toOpaque())
-    }
-
-    /// Notes an address that has answered.
-    @_noAllocation @_noLocks
-    func note(_ mark: Int) {
-      guard let pointer = unsafe UnsafeRawPointer(bitPattern: address) else { return }
-      // SAFETY: the address is that of an object of this type, which the socket keeps.
-      let reference = unsafe Unmanaged<AnsweringAddress>.fromOpaque(pointer)
-      unsafe reference._withUnsafeGuaranteedRef { $0.known.store(mark, ordering: .relaxed) }
-    }
-  }
-
-  func isKnown(_ mark: Int) -> Bool { known.load(ordering: .relaxed) == mark }
-}

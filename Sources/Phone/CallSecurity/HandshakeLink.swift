@@ -13,6 +13,8 @@ final class HandshakeLink {
   private var outgoing: [[UInt8]] = []
   /// How many datagrams have left since one came from the address.
   private(set) var unanswered: Int
+  /// True once one has come from there.
+  private(set) var hasAnswered = false
   /// What the far side may have missed.
   private var lastFlight: [[UInt8]] = []
 
@@ -41,7 +43,7 @@ final class HandshakeLink {
   var hasBegunWords: Bool { words != nil }
 
   func receive(_ datagram: [UInt8], from source: SocketAddress) {
-    if source == address { unanswered = 0 }
+    if source == address { (unanswered, hasAnswered) = (0, true) }
     let wasComplete = association.progress == .complete
     let knownWords = words?.words
     association.receive(datagram)

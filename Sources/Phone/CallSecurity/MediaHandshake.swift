@@ -63,6 +63,8 @@ package struct MediaHandshake: ~Copyable {
   private var exchanges = 0
   /// How it stands.
   package private(set) var state = State.waiting
+  /// The address that has gone through the handshake, once the keys are there.
+  package private(set) var answeringAddress: SocketAddress?
 
   /// The side that begins, towards an address.
   package init(_ identity: Identity, towards address: SocketAddress) throws(IdentityError) {
@@ -181,6 +183,7 @@ package struct MediaHandshake: ~Copyable {
     for link in links where link.isReady(for: expectation) {
       do {
         state = .secured(try link.makeMedia(expectation))
+        if link.hasAnswered { answeringAddress = link.address }
       } catch {
         state = .failed("the sides have no cipher for the voice in common")
       }

@@ -19,6 +19,8 @@ final class SIPCall {
   var stack: SIPStack?
   /// The account that it is made or taken with; nil for a call without a server.
   var account: SIPAccount?
+  /// The host that a call has come from; empty for one that was made here.
+  var sourceHost = ""
   /// The way of its voice, nil for one that goes where the descriptions say.
   var path: MediaPath? {
     didSet { description?.addresses = path?.description }
@@ -54,7 +56,7 @@ final class SIPCall {
   private(set) var isEstablished = false
   /// True once the far side has answered anything.
   private var isHeardOf = false
-  private var isAnswered = false
+  private(set) var isAnswered = false
   /// What the caller's CANCEL says; nil if it says nothing.
   private var cancelReason: SIPEndReason?
   private var lacksCodec = false
@@ -438,13 +440,15 @@ final class SIPCall {
     let isFirst = !isEstablished
     isEstablished = true
     isHeardOf = true
-    if let message = unsafe message, isFirst {
+    let host = unsafe message.map { unsafe UserAgent.host(of: $0) }
+    if let message = unsafe message, let host, isFirst {
+      agent.assumeIsolated { $0.noteCall(with: host) }
       let (from, to) = unsafe (String(message.pointee.from.tag), String(message.pointee.to.tag))
       // A response comes with this side's request, an ACK is the far side's.
       tags = unsafe message.pointee.req ? (to, from) : (from, to)
       if unsafe !message.pointee.req { unsafe noteTimer(in: message) } else { restartTimer() }
     }
-    report(.established(id))
+    report(.established(id, from: host))
     guard isFirst, wantsRenegotiation else { return }
     wantsRenegotiation = false
     renegotiate()

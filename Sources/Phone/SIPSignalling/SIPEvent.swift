@@ -97,8 +97,9 @@ public enum SIPEvent: Equatable, Sendable {
   case incoming(SIPCallID, Caller)
   /// The far side rings.
   case ringing(SIPCallID)
-  /// The dialog is confirmed: both sides can talk.
-  case established(SIPCallID)
+  /// The dialog is confirmed: both sides can talk. The far side's signalling has come from a host,
+  /// and has shown that what is sent there is received.
+  case established(SIPCallID, from: String?)
   /// What the sides agreed on, at first and after each re-INVITE.
   case media(SIPCallID, NegotiatedMedia)
   /// The voice of a call goes this way from now on.

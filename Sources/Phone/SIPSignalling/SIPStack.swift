@@ -192,10 +192,16 @@ final class SIPStack {
     unsafe sip = OpaquePointer(mem_deref(UnsafeMutableRawPointer(sip)))
   }
 
-  /// Refuses a request outside of sessions.
+  /// Refuses a request outside of sessions, without a memory of it: a request that is repeated is
+  /// answered once more, and a flood takes no room.
   @unsafe
-  func refuse(_ message: UnsafePointer<sip_msg>, _ code: UInt16, _ reason: String) {
-    _ = unsafe re_reply(sip, message, code, reason)
+  func refuse(
+    _ message: UnsafePointer<sip_msg>,
+    _ code: UInt16,
+    _ reason: String,
+    headers: String = ""
+  ) {
+    _ = unsafe re_refuse(sip, message, code, reason, headers)
   }
 
   // MARK: What libre calls
@@ -276,10 +282,12 @@ final class SIPStack {
   @unsafe
   private func answer(_ message: UnsafePointer<sip_msg>?) -> Bool {
     guard let message = unsafe message else { return false }
+    let (tag, callID) = unsafe (String(message.pointee.to.tag), String(message.pointee.callid))
+    let isOfCall = !tag.isEmpty && hasCall(named: callID)
+    guard isOfCall || agent.assumeIsolated({ $0.answersStrangers() }) else { return true }
     if unsafe re_is_method(message, "OPTIONS") != 0 {
       // Of a call that is over, or that a program before this one had.
-      let (tag, callID) = unsafe (String(message.pointee.to.tag), String(message.pointee.callid))
-      guard tag.isEmpty || hasCall(named: callID) else {
+      guard tag.isEmpty || isOfCall else {
         unsafe refuse(message, 481, "Call/Transaction Does Not Exist")
         return true
       }

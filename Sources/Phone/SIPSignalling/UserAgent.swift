@@ -1,6 +1,7 @@
 public import CallSecurity
 import CLibre
 import Glibc
+import RealTime
 import UDPTransport
 
 /// A SIP user agent: it calls addresses and is called at its own (RFC 3261), and registers accounts
@@ -22,6 +23,8 @@ public actor UserAgent {
     package var user: String
     /// The name to show.
     package var displayName: String?
+    /// What strangers may ask of it.
+    public var limits = SignallingLimits.phone
 
     /// A configuration with the given fields.
     public init(hosts: [String], port: UInt16, user: String, displayName: String? = nil) {
@@ -52,6 +55,8 @@ public actor UserAgent {
   var queries: [Int: NameQuery] = [:]
   var nextQuery = 0
   let network = NetworkWatch()
+  /// Decides which calls may ring.
+  var admission: CallAdmission
   private var addressWatch: Task<Void, Never>?
   /// Looks at the network once it has stopped changing.
   var addressTimer: Task<Void, Never>?
@@ -71,6 +76,7 @@ public actor UserAgent {
   /// An agent that listens nowhere yet.
   public init(_ configuration: Configuration) {
     self.configuration = configuration
+    admission = CallAdmission(configuration.limits, at: MonotonicClock.now())
     (events, continuation) = AsyncStream.makeStream()
   }
 
@@ -419,6 +425,11 @@ public actor UserAgent {
     guard !isStopping else {
       return unsafe stack.refuse(message, 503, "Service Unavailable")
     }
+    let origin = unsafe stack.origin(of: message)
+    let source = unsafe Self.host(of: message)
+    guard unsafe admits(message, from: source, isByServer: origin != .elsewhere, on: stack) else {
+      return
+    }
     if unsafe SIPCall.isIntervalTooShort(message) {
       _ = unsafe re_refuse_interval(stack.sip, message, UInt32(SessionTimer.shortest))
       return
@@ -429,8 +440,8 @@ public actor UserAgent {
     }
     let call = makeCall(nil)
     call.stack = stack
+    call.sourceHost = source
     // What comes from elsewhere is a call between machines, though it comes to the account's port.
-    let origin = unsafe stack.origin(of: message)
     call.account = origin == .elsewhere ? nil : stack.account
     // A caller is known by his media; what is sent to him later goes to whom his address names.
     let isSecure = unsafe message.pointee.tp == SIP_TRANSP_TLS
@@ -449,17 +460,13 @@ public actor UserAgent {
     let (callerAddress, name) =
       origin == .server
       ? unsafe Self.assertedCaller(in: message) : unsafe Self.caller(in: message)
-    var source = [CChar](repeating: 0, count: 64)
-    var address = unsafe message.pointee.src
-    var port: UInt16 = 0
-    _ = unsafe re_address_text(&address, &source, source.count, &port)
     continuation.yield(
       .incoming(
         call.id,
         Caller(
           address: callerAddress,
           displayName: name.isEmpty ? nil : name,
-          source: String(cStringBytes: source),
+          source: source,
           media: call.preview(encryption),
           account: call.account?.address,
           isVouchedFor: origin == .server,

@@ -50,14 +50,14 @@ public actor EchoLine {
   /// A line that listens nowhere yet; devices and filters of the configuration are not used.
   public init(_ configuration: PhoneConfiguration) {
     self.configuration = configuration
-    agent = UserAgent(
-      UserAgent.Configuration(
-        hosts: configuration.hosts,
-        port: configuration.port,
-        user: configuration.user,
-        displayName: configuration.displayName
-      )
+    var signalling = UserAgent.Configuration(
+      hosts: configuration.hosts,
+      port: configuration.port,
+      user: configuration.user,
+      displayName: configuration.displayName
     )
+    signalling.limits = .service
+    agent = UserAgent(signalling)
     (events, continuation) = AsyncStream.makeStream()
   }
 
@@ -126,7 +126,9 @@ public actor EchoLine {
       await agent.reportTransfer(id, status: 603, reason: "Decline")
     case .pathRemark(let remark):
       continuation.yield(.failed(remark))
-    case .listening, .ringing, .established, .digit, .accountStep, .transferProgressed,
+    case .established(let id, let host):
+      calls[id]?.leg.noteAnswer(from: host)
+    case .listening, .ringing, .digit, .accountStep, .transferProgressed,
       .messagesWaiting:
       break
     }

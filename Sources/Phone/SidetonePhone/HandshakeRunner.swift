@@ -121,6 +121,7 @@ final class HandshakeRunner: @unchecked Sendable {
     case .secured(let media):
       guard !isSecured else { return }
       isSecured = true
+      if let address = handshake.answeringAddress { socket.noteAnswer(from: address) }
       timer?.cancel()
       timer = nil
       report(.secured(media))

@@ -202,6 +202,12 @@ public final class MediaLeg {
     handshake = HandshakeRunner(waitingWith: identity, over: socket, report)
   }
 
+  /// Notes that the far side's signalling comes from a host, and has answered what was sent there:
+  /// media that goes to this host goes to no stranger.
+  public func noteAnswer(from host: String?) {
+    if let host { socket?.noteAnswer(fromHost: host) }
+  }
+
   private func endHandshake() {
     handshake?.stop()
     handshake = nil

@@ -350,9 +350,10 @@ public actor Phone {
       await handle(.progressed, ofDialog: id)
     case .media(let id, let media):
       await handle(.agreed(media), ofDialog: id)
-    case .established(let id):
+    case .established(let id, let host):
       await handle(.established, ofDialog: id)
       guard let call = control.call(of: id) else { return }
+      legs[call.uuid]?.noteAnswer(from: host)
       await reportTransfer(of: call.uuid, status: 200, reason: "OK")
       await endReplaced(by: call.uuid)
     case .transferRequested(let id, let target):

@@ -251,6 +251,18 @@ static inline int re_reply(struct sip *sip, const struct sip_msg *message, uint1
   return sip_treply(NULL, sip, message, code, reason);
 }
 
+/* The same without a transaction: nothing is kept of the request, and the answer is not repeated. `headers` end with CRLF. */
+static inline int re_refuse(struct sip *sip, const struct sip_msg *message, uint16_t code,
+                            const char *reason, const char *headers) {
+  return sip_replyf(sip, message, code, reason, "%sContent-Length: 0\r\n\r\n", headers);
+}
+
+/* The address at the other end of a connected socket; 0 or an errno. */
+static inline int re_peer_name(int descriptor, struct sa *address) {
+  address->len = sizeof address->u;
+  return getpeername(descriptor, &address->u.sa, &address->len) ? errno : 0;
+}
+
 /* The Call-ID of a session, NULL before it has one. */
 static inline const char *re_call_id(const struct sipsess *session) {
   return session ? sip_dialog_callid(sipsess_dialog(session)) : NULL;

@@ -133,6 +133,30 @@ RT_SAFE static inline int realtime_same_address(const struct sockaddr_storage *l
   return a->sin_addr.s_addr == b->sin_addr.s_addr && (!with_port || a->sin_port == b->sin_port);
 }
 
+/* What stands for an address where there is no room for it, with its port or without; never 0. Others cannot find two addresses
+   with the same without knowing `key`. */
+RT_SAFE static inline uint64_t realtime_address_mark(const struct sockaddr_storage *address,
+                                                     int with_port, uint64_t key) {
+  uint64_t words[3] = {0, 0, 0};
+  if (address->ss_family == AF_INET6) {
+    const struct sockaddr_in6 *named = (const struct sockaddr_in6 *)address;
+    memcpy(words, &named->sin6_addr, sizeof named->sin6_addr);
+    words[2] = (uint64_t)with_port << 32 | (with_port ? named->sin6_port : 0);
+  } else {
+    const struct sockaddr_in *named = (const struct sockaddr_in *)address;
+    words[0] = named->sin_addr.s_addr;
+    words[2] = (uint64_t)with_port << 32 | (with_port ? named->sin_port : 0);
+  }
+  uint64_t mark = key;
+  for (int i = 0; i < 3; i++) {
+    mark = (mark ^ words[i]) * 0x9e3779b97f4a7c15u + key;
+    mark ^= mark >> 29;
+    mark *= 0xbf58476d1ce4e5b9u;
+    mark ^= mark >> 32;
+  }
+  return mark | 1;
+}
+
 /* Takes one queued ICMP error (IP_RECVERR): its errno, or 0 if there is none, and where the datagram was sent that it is
    about. */
 RT_SAFE static inline int realtime_take_error(int descriptor,

@@ -190,8 +190,10 @@ package struct VoiceStream: ~Copyable {
     case .foreign:
       // Its keys show who it is, wherever it is.
       if configuration.isAuthenticated {
-        let isThere = configuration.followsFarSide && isNewest(datagram, length: length)
-        return isThere ? .acceptAndFollow : .accept
+        guard configuration.followsFarSide else {
+          return isVoice(datagram, length: length) ? .acceptAndAdmit : .accept
+        }
+        return isNewest(datagram, length: length) ? .acceptAndFollow : .accept
       }
       if case .some = admission.ssrc { return .refuse }
       guard isVoice(datagram, length: length) else { return .refuse }

@@ -1,0 +1,79 @@
+import CLinux
+import Synchronization
+
+/// Where the far side of a call is known to receive, for all owners of its socket: an address that
+/// has answered, and the host that its signalling comes from.
+///
+/// **Thread safety:** any thread; nothing waits.
+final class AnsweringAddress: Sendable {
+  // Marks, since an address does not fit into an atomic.
+  private let address = Atomic<UInt64>(0)
+  private let host = Atomic<UInt64>(0)
+
+  // Drawn for each process.
+  private static let key = UInt64.random(in: .min ... .max)
+
+  /// What stands for an address here.
+  static func mark(of address: AddressStorage) -> UInt64 {
+    var raw = address.raw
+    return unsafe realtime_address_mark(&raw, 1, key)
+  }
+
+  /// What stands for the host of an address here.
+  static func hostMark(of address: AddressStorage) -> UInt64 {
+    var raw = address.raw
+    return unsafe realtime_address_mark(&raw, 0, key)
+  }
+
+  /// A reference that is not counted, for the voice thread: counting may wait for other threads.
+  struct Lent: BitwiseCopyable, Sendable {
+    private let place: Int
+    private let key: UInt64
+
+    /// Refers to an object that its maker keeps.
+    init(_ object: AnsweringAddress) {
+      // SAFETY: only turned back into a reference by `use`, while the socket keeps the object.
+      place = unsafe Int(bitPattern: Unmanaged.passUnretained(object).toOpaque())
+      key = AnsweringAddress.key
+    }
+
+    private var reference: Unmanaged<AnsweringAddress>? {
+      @_noAllocation @_noLocks get {
+        guard let pointer = unsafe UnsafeRawPointer(bitPattern: place) else { return nil }
+        // SAFETY: the place is that of an object of this type, which the socket keeps.
+        return unsafe Unmanaged<AnsweringAddress>.fromOpaque(pointer)
+      }
+    }
+
+    /// Notes an address that has answered.
+    @_noAllocation @_noLocks
+    func note(_ mark: UInt64) {
+      unsafe reference?._withUnsafeGuaranteedRef { $0.address.store(mark, ordering: .relaxed) }
+    }
+
+    /// Notes the host of the far side's signalling.
+    func noteHost(_ mark: UInt64) {
+      unsafe reference?._withUnsafeGuaranteedRef { $0.host.store(mark, ordering: .relaxed) }
+    }
+
+    /// True for the last address that has answered.
+    @_noAllocation @_noLocks
+    func isKnown(_ mark: UInt64) -> Bool {
+      let known = unsafe reference?._withUnsafeGuaranteedRef { $0.address.load(ordering: .relaxed) }
+      return known == mark
+    }
+
+    /// True for the host of the far side's signalling.
+    @_noAllocation @_noLocks
+    func isKnownHost(_ mark: UInt64) -> Bool {
+      let known = unsafe reference?._withUnsafeGuaranteedRef { $0.host.load(ordering: .relaxed) }
+      return known == mark
+    }
+
+    /// The mark of the host of an address.
+    @_noAllocation @_noLocks
+    func hostMark(of raw: inout sockaddr_storage) -> UInt64 {
+      unsafe realtime_address_mark(&raw, 0, key)
+    }
+  }
+}

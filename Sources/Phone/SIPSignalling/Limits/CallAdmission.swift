@@ -1,0 +1,100 @@
+import MediaCore
+
+/// Decides which calls may ring, and which requests are answered.
+///
+/// A caller with whom there was a call before has a share of its own: a flood from elsewhere does
+/// not keep it out.
+///
+/// A value without I/O: time is an argument.
+struct CallAdmission: Sendable {
+  /// Why a call may not ring.
+  enum Refusal: Equatable, Sendable {
+    /// Enough calls ring.
+    case busy
+    /// Too many calls came in a short time; the next one may come after so many seconds.
+    case overloaded(retryAfter: Int)
+  }
+
+  /// How many incoming calls ring now.
+  struct Ringing: Equatable, Sendable {
+    var all: Int
+    var fromHost: Int
+  }
+
+  private struct Host {
+    var calls: TokenBucket
+    /// True if there was a call with it.
+    var isKnown = false
+    var seenAt: MonotonicInstant
+  }
+
+  private let limits: SignallingLimits
+  private var hosts: [String: Host] = [:]
+  private var strangers: TokenBucket
+  private var answers: TokenBucket
+
+  init(_ limits: SignallingLimits, at now: MonotonicInstant) {
+    self.limits = limits
+    strangers = TokenBucket(limits.callsFromStrangers, at: now)
+    answers = TokenBucket(limits.answers, at: now)
+  }
+
+  /// Decides whether a call may ring.
+  ///
+  /// - Parameters:
+  ///   - host: where it comes from.
+  ///   - isByServer: true if an account's server has brought it.
+  ///   - ringing: how many ring.
+  ///   - now: when it came.
+  /// - Returns: why it may not ring.
+  mutating func refusal(
+    ofCallFrom host: String,
+    isByServer: Bool,
+    whileRinging ringing: Ringing,
+    at now: MonotonicInstant
+  ) -> Refusal? {
+    let isKnown = isByServer || hosts[host]?.isKnown ?? false
+    guard ringing.fromHost < limits.ringingFromOneHost || isByServer,
+      ringing.all < limits.ringing || isKnown && ringing.all < 2 * limits.ringing
+    else { return .busy }
+    if isByServer { return nil }
+    // Those of a flood are not worth remembering: their addresses may be invented.
+    if !isKnown, !strangers.take(at: now) {
+      return .overloaded(retryAfter: strangers.wait(at: now))
+    }
+    var found = entry(of: host, at: now)
+    let isAdmitted = found.calls.take(at: now)
+    let wait = found.calls.wait(at: now)
+    hosts[host] = found
+    return isAdmitted ? nil : .overloaded(retryAfter: wait)
+  }
+
+  /// Notes that there is a call with a host: it is no stranger from now on.
+  mutating func noteCall(with host: String, at now: MonotonicInstant) {
+    var found = entry(of: host, at: now)
+    found.isKnown = true
+    hosts[host] = found
+  }
+
+  /// True if a request that belongs to no call gets an answer.
+  mutating func answers(at now: MonotonicInstant) -> Bool { answers.take(at: now) }
+
+  // What is remembered of a host, or a new entry for which there is room.
+  private mutating func entry(of host: String, at now: MonotonicInstant) -> Host {
+    if var found = hosts[host] {
+      found.seenAt = now
+      return found
+    }
+    if hosts.count >= limits.hosts { forgetOne() }
+    return Host(calls: TokenBucket(limits.callsFromOneHost, at: now), seenAt: now)
+  }
+
+  // Strangers are forgotten first, the longest not seen of them.
+  private mutating func forgetOne() {
+    let oldest = hosts.min { one, other in
+      one.value.isKnown == other.value.isKnown
+        ? one.value.seenAt < other.value.seenAt : !one.value.isKnown
+    }
+    if let oldest { hosts[oldest.key] = nil }
+  }
+}

@@ -1,0 +1,54 @@
+import MediaCore
+
+/// Decides which connections are taken that others open.
+///
+/// A value without I/O: time is an argument, and `isOpen` looks.
+struct ConnectionLimit: Sendable {
+  /// A connection that was taken.
+  struct Connection: Equatable, Sendable {
+    /// The system's number for it, which a later one may have after its end.
+    let descriptor: CInt
+    let host: String
+    let port: UInt16
+  }
+
+  private var taken: [CInt: Connection] = [:]
+  private var rates: [String: TokenBucket] = [:]
+
+  /// True if a connection is kept, which has just been opened.
+  mutating func admits(
+    _ new: Connection,
+    at now: MonotonicInstant,
+    isOpen: (Connection) -> Bool
+  ) -> Bool {
+    taken[new.descriptor] = nil
+    let limit = SignallingLimits.connections
+    var rate = rates[new.host] ?? TokenBucket(SignallingLimits.newConnectionsFromOneHost, at: now)
+    let isInTime = rate.take(at: now)
+    rates[new.host] = rate
+    // Hosts that have been quiet for long are as good as new ones.
+    if rates.count > 4 * limit {
+      for host in rates.keys where rates[host]?.isFull(at: now) ?? false { rates[host] = nil }
+      if rates.count > 4 * limit { rates = [:] }
+    }
+    guard isInTime else { return false }
+    let fromHost = taken.values.filter { $0.host == new.host }
+    if fromHost.count >= SignallingLimits.connectionsFromOneHost {
+      drop(fromHost, unless: isOpen)
+      let left = taken.values.count { $0.host == new.host }
+      guard left < SignallingLimits.connectionsFromOneHost else { return false }
+    }
+    if taken.count >= limit {
+      drop(Array(taken.values), unless: isOpen)
+      guard taken.count < limit else { return false }
+    }
+    taken[new.descriptor] = new
+    return true
+  }
+
+  private mutating func drop(_ connections: [Connection], unless isOpen: (Connection) -> Bool) {
+    for connection in connections where !isOpen(connection) {
+      taken[connection.descriptor] = nil
+    }
+  }
+}

@@ -1,0 +1,85 @@
+package import CLibre
+import Glibc
+import RealTime
+import Synchronization
+
+// libre takes every connection, and prints a line for every message that it cannot read. These
+// functions have the names of libre's own, so the dynamic linker binds libre's calls to them (ELF
+// symbol interposition), and nothing of libre is changed.
+
+private let connections = Mutex(ConnectionLimit())
+
+private typealias Acceptor =
+  @convention(c) (
+    UnsafeMutablePointer<OpaquePointer?>?,
+    OpaquePointer?,
+    (@convention(c) (UnsafeMutableRawPointer?) -> Void)?,
+    (@convention(c) (UnsafeMutablePointer<mbuf>?, UnsafeMutableRawPointer?) -> Void)?,
+    (@convention(c) (CInt, UnsafeMutableRawPointer?) -> Void)?,
+    UnsafeMutableRawPointer?
+  ) -> CInt
+
+/// In the place of libre's function, which it calls: takes a connection that another host has
+/// opened, or ends it if there are enough (`ConnectionLimit`).
+///
+/// On the event loop's thread. Returns 0 or an errno; libre closes the connection then.
+@c(tcp_accept)
+package func acceptConnection(
+  _ place: UnsafeMutablePointer<OpaquePointer?>?,
+  _ socket: OpaquePointer?,
+  _ established: (@convention(c) (UnsafeMutableRawPointer?) -> Void)?,
+  _ received: (@convention(c) (UnsafeMutablePointer<mbuf>?, UnsafeMutableRawPointer?) -> Void)?,
+  _ closed: (@convention(c) (CInt, UnsafeMutableRawPointer?) -> Void)?,
+  _ context: UnsafeMutableRawPointer?
+) -> CInt {
+  // RTLD_NEXT, which Swift cannot import.
+  let next = unsafe dlsym(UnsafeMutableRawPointer(bitPattern: -1), "tcp_accept")
+  guard let next = unsafe next, let place = unsafe place else { return ENOSYS }
+  // SAFETY: libre's own function has this type.
+  let accept = unsafe unsafeBitCast(next, to: Acceptor.self)
+  let code = unsafe accept(place, socket, established, received, closed, context)
+  guard code == 0, let connection = unsafe peer(of: place.pointee) else { return code }
+  let isAdmitted = connections.withLock {
+    $0.admits(connection, at: MonotonicClock.now(), isOpen: isOpen)
+  }
+  guard !isAdmitted else { return 0 }
+  unsafe place.pointee = OpaquePointer(mem_deref(UnsafeMutableRawPointer(place.pointee)))
+  return EMFILE
+}
+
+/// In the place of libre's function: prints nothing.
+///
+/// Strangers that send nonsense could fill a log with lines, or a pipe that is not read, and then
+/// the event loop would wait. libre's function takes further arguments; on the processors that
+/// Swift supports on Linux a function may ignore those.
+@c(re_fprintf)
+package func printNothing(
+  _ stream: UnsafeMutableRawPointer?,
+  _ format: UnsafePointer<CChar>?
+) -> CInt { 0 }
+
+@unsafe
+private func peer(of connection: OpaquePointer?) -> ConnectionLimit.Connection? {
+  var address = sa()
+  guard unsafe tcp_conn_peer_get(connection, &address) == 0 else { return nil }
+  return unsafe ConnectionLimit.Connection(
+    descriptor: tcp_conn_fd(connection),
+    host: host(of: &address),
+    port: sa_port(&address)
+  )
+}
+
+private func isOpen(_ connection: ConnectionLimit.Connection) -> Bool {
+  var address = sa()
+  let code = unsafe re_peer_name(connection.descriptor, &address)
+  return unsafe code == 0 && host(of: &address) == connection.host
+    && sa_port(&address) == connection.port
+}
+
+@unsafe
+private func host(of address: UnsafeMutablePointer<sa>) -> String {
+  var text = [CChar](repeating: 0, count: 64)
+  var port: UInt16 = 0
+  unsafe re_address_text(address, &text, text.count, &port)
+  return String(cStringBytes: text)
+}

@@ -1,0 +1,54 @@
+import CLibre
+import MediaCore
+import RealTime
+
+/// What strangers may ask.
+extension UserAgent {
+  /// The numeric host that a message has come from.
+  @unsafe
+  static func host(of message: UnsafePointer<sip_msg>) -> String {
+    var text = [CChar](repeating: 0, count: 64)
+    var address = unsafe message.pointee.src
+    var port: UInt16 = 0
+    _ = unsafe re_address_text(&address, &text, text.count, &port)
+    return String(cStringBytes: text)
+  }
+
+  /// True if a call may ring; it has been refused otherwise.
+  @unsafe
+  func admits(
+    _ message: UnsafePointer<sip_msg>,
+    from host: String,
+    isByServer: Bool,
+    on stack: SIPStack
+  ) -> Bool {
+    let ringing = calls.values.filter { $0.isIncoming && !$0.isAnswered }
+    let refusal: CallAdmission.Refusal? = admission.refusal(
+      ofCallFrom: host,
+      isByServer: isByServer,
+      whileRinging: CallAdmission.Ringing(
+        all: ringing.count,
+        fromHost: ringing.count { $0.sourceHost == host }
+      ),
+      at: MonotonicClock.now()
+    )
+    switch refusal {
+    case nil:
+      return true
+    case .busy:
+      unsafe stack.refuse(message, 486, "Busy Here")
+    case .overloaded(let seconds):
+      let header = "Retry-After: \(seconds)\r\n"
+      unsafe stack.refuse(message, 503, "Service Unavailable", headers: header)
+    }
+    return false
+  }
+
+  /// Remembers that there is a call with a host.
+  func noteCall(with host: String) {
+    admission.noteCall(with: host, at: MonotonicClock.now())
+  }
+
+  /// True if one more request that belongs to no call is answered.
+  func answersStrangers() -> Bool { admission.answers(at: MonotonicClock.now()) }
+}

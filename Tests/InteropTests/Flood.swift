@@ -1,0 +1,102 @@
+import Foundation
+import Testing
+
+/// Strangers that send more than any machine could use, from an address of their own.
+///
+/// **Thread safety:** one thread runs it.
+struct Flood: ~Copyable {
+  /// What it sends in a second.
+  struct Rates {
+    var invites = 5_000
+    var datagrams = 50_000
+    var connections = 2_000
+  }
+
+  /// How many it has sent, and what came back.
+  private(set) var invites = 0
+  private(set) var datagrams = 0
+  private(set) var connections = 0
+  /// Answers to the INVITEs by their first line's code.
+  private(set) var answers: [String: Int] = [:]
+
+  private let host: String
+  private let signalling: UInt16
+  private let media: UInt16
+  private let descriptor: Int32
+  private let own: UInt16
+  private let noise = [UInt8](repeating: 0x80, count: 172)
+
+  init(from host: String, signalling: Int, media: Int) throws {
+    self.host = host
+    self.signalling = UInt16(signalling)
+    self.media = UInt16(media)
+    own = UInt16(Bench.port())
+    descriptor = socket(AF_INET, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_NONBLOCK.rawValue), 0)
+    let isBound = Bench.bind(descriptor, to: own, at: host)
+    try #require(descriptor >= 0 && isBound)
+  }
+
+  deinit { close(descriptor) }
+
+  private mutating func sendInvite() {
+    invites += 1
+    let text = [
+      "INVITE sip:bob@127.0.0.1 SIP/2.0",
+      "Via: SIP/2.0/UDP \(host):\(own);branch=z9hG4bKf\(invites)",
+      "From: <sip:mallory@\(host)>;tag=\(invites)", "To: <sip:bob@127.0.0.1>",
+      "Call-ID: flood-\(invites)", "CSeq: 1 INVITE", "Contact: <sip:mallory@\(host):\(own)>",
+      "Max-Forwards: 70", "Content-Length: 0", "", "",
+    ]
+    .joined(separator: "\r\n")
+    _ = Bench.send(Array(text.utf8), to: signalling, from: descriptor)
+  }
+
+  private mutating func sendDatagrams(_ count: Int) {
+    for _ in 0..<count {
+      datagrams += 1
+      _ = Bench.send(noise, to: datagrams % 2 == 0 ? media : signalling, from: descriptor)
+    }
+  }
+
+  // Opens one and says nothing; the next one closes it.
+  private mutating func connect(_ held: inout [Int32]) {
+    connections += 1
+    let connection = socket(
+      AF_INET,
+      Int32(SOCK_STREAM.rawValue) | Int32(SOCK_NONBLOCK.rawValue),
+      0
+    )
+    guard connection >= 0 else { return }
+    _ = Bench.bind(connection, to: 0, at: host)
+    Bench.connect(connection, to: connections % 2 == 0 ? signalling : signalling + 1)
+    held.append(connection)
+    if held.count > 200 { close(held.removeFirst()) }
+  }
+
+  private mutating func takeAnswers() {
+    var bytes = [UInt8](repeating: 0, count: 2_048)
+    while true {
+      let length = unsafe recv(descriptor, &bytes, bytes.count, 0)
+      guard length > 11 else { return }
+      answers[String(decoding: bytes[8..<11], as: UTF8.self), default: 0] += 1
+    }
+  }
+
+  /// Sends for so many seconds, evenly, as far as this machine can.
+  mutating func run(seconds: Double, _ rates: Rates = Rates()) {
+    let clock = ContinuousClock()
+    let begin = clock.now
+    var held: [Int32] = []
+    var waiting = pollfd(fd: descriptor, events: 0, revents: 0)
+    while clock.now - begin < .seconds(seconds) {
+      let passed = (clock.now - begin) / .seconds(1)
+      while invites < Int(Double(rates.invites) * passed) { sendInvite() }
+      sendDatagrams(Int(Double(rates.datagrams) * passed) - datagrams)
+      while connections < Int(Double(rates.connections) * passed) { connect(&held) }
+      takeAnswers()
+      _ = unsafe poll(&waiting, 1, 1)
+    }
+    for connection in held { close(connection) }
+    takeAnswers()
+  }
+}

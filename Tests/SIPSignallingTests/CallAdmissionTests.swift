@@ -1,0 +1,95 @@
+import MediaCore
+import Testing
+
+@testable import SIPSignalling
+
+/// Which calls may ring, in virtual time.
+struct CallAdmissionTests {
+  private var now = MonotonicInstant(nanoseconds: 0)
+  private var admission = CallAdmission(.phone, at: MonotonicInstant(nanoseconds: 0))
+  private let quiet = CallAdmission.Ringing(all: 0, fromHost: 0)
+
+  private mutating func refusal(
+    _ host: String,
+    isByServer: Bool = false,
+    _ ringing: CallAdmission.Ringing? = nil
+  ) -> CallAdmission.Refusal? {
+    admission.refusal(
+      ofCallFrom: host,
+      isByServer: isByServer,
+      whileRinging: ringing ?? quiet,
+      at: now
+    )
+  }
+
+  private mutating func wait(milliseconds: Int64) {
+    now = now.advanced(byNanoseconds: milliseconds * 1_000_000)
+  }
+
+  @Test mutating func oneHostCallsSixTimesAndThenEveryTwoSeconds() {
+    let first = (0..<6).map { _ in refusal("192.0.2.1") }
+    #expect(first.allSatisfy { $0 == nil })
+    #expect(refusal("192.0.2.1") == .overloaded(retryAfter: 2))
+    #expect(refusal("192.0.2.2") == nil)
+    wait(milliseconds: 2_000)
+    #expect(refusal("192.0.2.1") == nil)
+    #expect(refusal("192.0.2.1") == .overloaded(retryAfter: 2))
+  }
+
+  /// 5,000 calls a second from invented addresses for a minute.
+  @Test mutating func knownCallersGetThroughAFloodOfStrangers() {
+    admission.noteCall(with: "192.0.2.7", at: now)
+    var admitted = 0
+    var known = 0
+    for call in 0..<300_000 {
+      wait(milliseconds: call % 5 == 0 ? 1 : 0)
+      if refusal("198.51.\(call / 251 % 251).\(call % 251)") == nil { admitted += 1 }
+      if call % 50_000 == 25_000, refusal("192.0.2.7") == nil { known += 1 }
+    }
+    #expect((300...330).contains(admitted), "20 at once, then 5 a second for 60 s")
+    #expect(known == 6)
+  }
+
+  @Test mutating func enoughCallsRing() {
+    #expect(refusal("192.0.2.1", .init(all: 3, fromHost: 3)) == .busy)
+    #expect(refusal("192.0.2.1", .init(all: 8, fromHost: 0)) == .busy)
+    admission.noteCall(with: "192.0.2.1", at: now)
+    #expect(refusal("192.0.2.1", .init(all: 8, fromHost: 0)) == nil)
+    #expect(refusal("192.0.2.1", .init(all: 16, fromHost: 0)) == .busy)
+  }
+
+  /// They all come from the server's host.
+  @Test mutating func callsByAServerAreLimitedByTheirRingingAlone() {
+    for _ in 0..<1_000 {
+      #expect(refusal("192.0.2.1", isByServer: true, .init(all: 8, fromHost: 8)) == nil)
+    }
+    #expect(refusal("192.0.2.1", isByServer: true, .init(all: 16, fromHost: 16)) == .busy)
+  }
+
+  @Test mutating func strangersAreForgottenBeforeThoseWhoHaveCalled() {
+    for host in 0..<100 { admission.noteCall(with: "192.0.2.\(host)", at: now) }
+    for host in 0..<2_000 {
+      wait(milliseconds: 1_000)
+      #expect(refusal("198.51.\(host / 250).\(host % 250)") == nil)
+    }
+    // Each of them has a share of its own, though strangers have used up theirs.
+    var stranger = 0
+    while refusal("203.0.113.\(stranger)") == nil { stranger += 1 }
+    for host in 0..<100 { #expect(refusal("192.0.2.\(host)") == nil) }
+  }
+
+  @Test mutating func answersToStrangersAreLimited() {
+    var answered = 0
+    for _ in 0..<50_000 where admission.answers(at: now) { answered += 1 }
+    #expect(answered == 200)
+    wait(milliseconds: 100)
+    for _ in 0..<50_000 where admission.answers(at: now) { answered += 1 }
+    #expect(answered == 210)
+  }
+
+  @Test mutating func timeThatGoesBackGivesNothing() {
+    for _ in 0..<6 { _ = refusal("192.0.2.1") }
+    now = MonotonicInstant(nanoseconds: -1_000_000_000_000)
+    #expect(refusal("192.0.2.1") != nil)
+  }
+}
