@@ -4,6 +4,7 @@
 # make test-faults    all faults of sound cards and networks, on a real kernel in a virtual machine
 # make lint           the formatter's rules
 # make sanitize       the concurrent parts under ThreadSanitizer
+# make fuzz           what comes from outside, by libFuzzer: FUZZ_SECONDS for each FUZZ_TARGET
 # make bench          a short run of the benchmarks
 # make bench-call     calls of several programs on several networks, between headsets on an exact clock
 # make picture        the terminal of a call, for the README
@@ -28,7 +29,7 @@ KERNEL := qemu-system-x86 busybox-static cpio kmod alsa-utils iproute2 nftables 
 BENCH := .build/release
 BENCH_SECONDS ?= 60
 
-.PHONY: build install demo test test-faults sanitize lint bench bench-call picture results build-bench setup-build setup-demo setup-test \
+.PHONY: build install demo test test-faults sanitize fuzz lint bench bench-call picture results build-bench setup-build setup-demo setup-test \
   setup-bench clean
 
 build: setup-build
@@ -74,6 +75,13 @@ sanitize: setup-test
 	    .build/sanitize/debug/sidetonePackageTests.xctest --testing-library swift-testing \
 	      --filter "$$tests" \
 	    || { grep -h -A8 -E 'WARNING|Previous' .build/sanitize/race.*; exit 1; }; done
+
+FUZZ_SECONDS ?= 15
+FUZZ_TARGET ?=
+fuzz: setup-build
+	SIDETONE_FUZZER=1 swift build -c release --product fuzz --scratch-path .build/fuzz \
+	  --sanitize address --sanitize fuzzer -Xswiftc -sanitize=fuzzer -Xswiftc -enable-testing
+	Scripts/fuzz.sh .build/fuzz/release/fuzz $(FUZZ_SECONDS) $(FUZZ_TARGET)
 
 lint:
 	swift format lint --strict --recursive Sources Examples Tests Benchmarks Package.swift

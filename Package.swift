@@ -118,6 +118,24 @@ let benchmarks: [Target] =
     ),
   ]
 
+/// The fuzzer, which needs libFuzzer: `make fuzz` sets the variable.
+let fuzzer: [Target] =
+  Context.environment["SIDETONE_FUZZER"] == nil
+  ? []
+  : [
+    .executableTarget(
+      name: "fuzz",
+      dependencies: [
+        "ALSAAudio", "CallKit", "CallSecurity", "CallStore", "CDBus", "CLibre",
+        "DesktopServices", "DigestAuthentication", "ICE", "MediaCore", "RealTime", "RTP",
+        "SidetonePhone", "Simulation", "SIPSignalling", "SRTP", "UDPTransport", "VoiceStream",
+      ],
+      path: "Tests/Fuzz",
+      exclude: ["Corpus"],
+      swiftSettings: strict
+    )
+  ]
+
 let package = Package(
   name: "sidetone",
   products: [
@@ -362,7 +380,12 @@ let package = Package(
     ),
     probe("fault-probe", ["ALSAAudio", "AVFAudio", "MediaCore", "RealTime", "VoiceEngine"]),
     probe("directory-load", ["CallKit", "CallStore"]),
-    tests("Interop", ["ProgramRig", "Simulation"]),
+    .testTarget(
+      name: "InteropTests",
+      dependencies: ["ProgramRig", "Simulation"],
+      exclude: ["Torture"],
+      swiftSettings: strict
+    ),
     tests("Desktop", ["ALSAAudio", "ProgramRig", "VoiceEngine"]),
     .testTarget(
       name: "KernelTests",
@@ -371,6 +394,6 @@ let package = Package(
       swiftSettings: strict
     ),
     tests("Repository"),
-  ] + benchmarks,
+  ] + benchmarks + fuzzer,
   swiftLanguageModes: [.v6]
 )

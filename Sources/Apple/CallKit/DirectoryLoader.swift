@@ -99,6 +99,8 @@ struct DirectoryLoader {
 
 /// The lines of a pipe.
 private struct LineReader {
+  private static let longestLine = 1 << 16
+
   private let handle: FileHandle
   private var chunk: [UInt8]
   private var bytes: ArraySlice<UInt8> = []
@@ -115,6 +117,8 @@ private struct LineReader {
       let count = unsafe read(handle.fileDescriptor, &chunk, chunk.count)
       if count < 0, errno == EINTR { continue }
       guard count > 0 else { return nil }
+      // No label is so long: an extension that has lost its way does not fill the memory.
+      guard bytes.count < Self.longestLine else { return nil }
       bytes = ArraySlice(bytes + chunk[..<count])
       end = bytes.firstIndex(of: UInt8(ascii: "\n"))
     }

@@ -1,0 +1,91 @@
+import CDBus
+import Foundation
+import MediaCore
+@testable import ALSAAudio
+@testable import CallKit
+@testable import CallStore
+@testable import DesktopServices
+@testable import SidetonePhone
+@testable import Simulation
+
+/// A folder of this process's own.
+private let folder: URL = {
+  let path = "/tmp/sidetone-fuzz-\(ProcessInfo.processInfo.processIdentifier)"
+  let folder = URL(fileURLWithPath: path)
+  try? FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+  return folder
+}()
+
+func fuzzNumber(_ text: String) {
+  _ = CallerNumber.normalized(text)
+  _ = CallerNumber.key(text)
+}
+
+/// Sound files.
+func fuzzWave(_ bytes: [UInt8]) { _ = try? WaveFile(parsing: bytes) }
+
+/// Recorded networks: text, captured frames, and whole captures.
+func fuzzTraces(_ bytes: [UInt8]) {
+  var source = ByteSource(bytes)
+  switch source.byte() % 3 {
+  case 0:
+    if var trace = try? NetworkTrace(parsing: String(decoding: source.rest(), as: UTF8.self)) {
+      _ = trace.fate(sentAt: MonotonicInstant(nanoseconds: 5), byteCount: 100)
+    }
+  case 1:
+    var capture = PacketCapture()
+    let linkType = Int(source.byte())
+    var time: Int64 = 0
+    while !source.isAtEnd {
+      time += Int64(source.byte()) * 1_000_000
+      capture.add(frame: source.chunk(limit: 2_000), linkType: linkType, at: time)
+    }
+    _ = try? capture.trace()
+  default:
+    let file = folder.appendingPathComponent("capture")
+    try? Data(source.rest()).write(to: file)
+    _ = CaptureFile.read(file.path)
+  }
+}
+
+/// The accounts' file and the passwords' one.
+func fuzzAccounts(_ bytes: [UInt8]) {
+  var source = ByteSource(bytes)
+  let passwords = folder.appendingPathComponent("passwords.json")
+  try? Data(source.chunk(limit: 2_000)).write(to: passwords)
+  let file = folder.appendingPathComponent("accounts.json")
+  try? Data(source.rest()).write(to: file)
+  let store = PasswordStore(in: folder, keyring: nil)
+  _ = try? AccountBook(file: file, passwords: store).accounts()
+}
+
+/// The store's file, as another program or a failing disk may have left it.
+func fuzzStore(_ bytes: [UInt8]) {
+  let place = folder.appendingPathComponent("store")
+  try? FileManager.default.removeItem(at: place)
+  try? FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
+  try? Data(bytes).write(to: place.appendingPathComponent("calls.sqlite"))
+  guard let store = try? CallStore(in: place) else { return }
+  _ = try? store.favourites()
+  _ = try? store.standing(of: "sip:bob@192.0.2.1")
+  _ = try? store.knownPeer(at: "sip:bob@192.0.2.1")
+}
+
+/// What an extension of the call directory says.
+func fuzzDirectory(_ bytes: [UInt8]) {
+  var check = DirectoryLoadCheck(mayBeIncremental: bytes.count % 2 == 0)
+  for line in bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false) {
+    let text = Substring(String(decoding: line, as: UTF8.self))
+    guard case .entry(let entry)? = DirectoryLine(text) else { continue }
+    guard (try? check.accept(entry)) != nil else { return }
+  }
+}
+
+/// Messages of the bus, as a service may send them.
+func fuzzBus(_ bytes: [UInt8]) {
+  let characters = bytes.map { CChar(bitPattern: $0) }
+  let message = unsafe dbus_message_demarshal(characters, CInt(characters.count), nil)
+  guard let message = unsafe message else { return }
+  _ = unsafe BusMarshal.values(of: message)
+  unsafe dbus_message_unref(message)
+}

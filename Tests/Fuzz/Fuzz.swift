@@ -1,0 +1,68 @@
+import Glibc
+
+/// What is fuzzed, by name: readers of this package, which get what libFuzzer invents.
+///
+/// libFuzzer's main function runs the one that `FUZZ_TARGET` names; `make fuzz` runs all of them. A
+/// target must neither trap nor go on for ever, whatever the bytes are.
+enum FuzzTargets {
+  private static let all: [String: @Sendable ([UInt8]) -> Void] = [
+    "accounts": fuzzAccounts,
+    "bus": fuzzBus,
+    "descriptions": fuzzDescriptions,
+    "directory": fuzzDirectory,
+    "handshake": fuzzHandshake,
+    "links": fuzzLinks,
+    "messages": fuzzMessages,
+    "paths": fuzzPaths,
+    "srtp": fuzzSRTP,
+    "store": fuzzStore,
+    "traces": fuzzTraces,
+    "voice": fuzzVoice,
+    "wave": fuzzWave,
+  ]
+
+  /// The one that is run.
+  static let chosen: @Sendable ([UInt8]) -> Void = {
+    let name = unsafe getenv("FUZZ_TARGET").map { unsafe String(cString: $0) } ?? ""
+    if let target = all[name] { return target }
+    print("FUZZ_TARGET is one of: \(all.keys.sorted().joined(separator: " "))")
+    exit(2)
+  }()
+}
+
+/// What libFuzzer calls with each input.
+@c(LLVMFuzzerTestOneInput)
+public func fuzzOneInput(_ bytes: UnsafePointer<UInt8>?, _ length: Int) -> CInt {
+  unsafe FuzzTargets.chosen(Array(UnsafeBufferPointer(start: bytes, count: length)))
+  return 0
+}
+
+/// Bytes that are taken one after the other, for decisions of a target's own; zeros behind the end.
+struct ByteSource {
+  private let bytes: [UInt8]
+  private var place = 0
+
+  init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+  var isAtEnd: Bool { place >= bytes.count }
+
+  mutating func byte() -> UInt8 {
+    defer { place += 1 }
+    return place < bytes.count ? bytes[place] : 0
+  }
+
+  /// As many bytes as the next two say, at most `limit`.
+  mutating func chunk(limit: Int) -> [UInt8] {
+    let length = min(limit, Int(byte()) | Int(byte()) << 8)
+    let end = min(bytes.count, place + length)
+    guard place < end else { return [] }
+    defer { place = end }
+    return Array(bytes[place..<end])
+  }
+
+  /// All that is left.
+  mutating func rest() -> [UInt8] {
+    defer { place = bytes.count }
+    return place < bytes.count ? Array(bytes[place...]) : []
+  }
+}
