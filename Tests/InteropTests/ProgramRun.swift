@@ -119,8 +119,13 @@ final class ProgramRun: @unchecked Sendable {
 
   /// Presses keys, which the program reads with `--keys`.
   func press(_ keys: String) {
-    // A program that has ended reads no keys.
-    try? input.fileHandleForWriting.write(contentsOf: Data(keys.utf8))
+    send(Array(keys.utf8))
+  }
+
+  /// Writes to the program's standard input.
+  func send(_ bytes: [UInt8]) {
+    // A program that has ended reads nothing.
+    try? input.fileHandleForWriting.write(contentsOf: Data(bytes))
   }
 
   /// Lets the program go on by itself.

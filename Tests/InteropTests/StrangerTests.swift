@@ -69,4 +69,25 @@ struct StrangerTests {
       }
     }
   }
+
+  /// A Via may name where answers go (`maddr`), which is for multicast.
+  @Test func answersGoNowhereElse() throws {
+    let port = Bench.port()
+    let phone = try Bench.run([
+      "listen", "--json", "--listen", "127.0.0.1:\(port)", "--headset", "null",
+    ])
+    #expect(phone.wait(for: "registered"), "\(phone.output)")
+    try Bench.withBoundSocket { answers, caller in
+      try Bench.withBoundSocket(at: "127.0.0.77") { victim, descriptor in
+        for parameter in [";maddr=127.0.0.77", ""] {
+          let request = Self.request("OPTIONS", to: "<sip:bob@127.0.0.1>", answers: answers)
+            .replacing(":\(answers);branch=", with: ":\(victim)\(parameter);rport;branch=x")
+          #expect(Bench.send(Array(request.utf8), to: UInt16(port), from: caller))
+          let isAnswered = Bench.datagram(at: caller, within: 1) != nil
+          #expect(isAnswered == parameter.isEmpty)
+        }
+        #expect(Bench.datagrams(at: descriptor, within: 0.2).isEmpty)
+      }
+    }
+  }
 }

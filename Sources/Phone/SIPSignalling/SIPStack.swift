@@ -103,7 +103,7 @@ final class SIPStack {
       },
       context
     )
-    unsafe sip_listen(nil, sip, true, { unsafe SIPStack.from($1)?.isForged($0) ?? false }, context)
+    unsafe sip_listen(nil, sip, true, { unsafe SIPStack.from($1)?.drops($0) ?? false }, context)
     unsafe sipsess_listen(
       &sessionSocket,
       sip,
@@ -216,12 +216,19 @@ final class SIPStack {
     agent.assumeIsolated { $0.stackDidClose() }
   }
 
-  // A request that names a call, but does not come from its far side, gets no answer.
+  // A request that names a call, but does not come from its far side, gets no answer, nor does one
+  // whose answer would go to a third host. One that is not in order is refused.
   @unsafe
-  private func isForged(_ message: UnsafePointer<sip_msg>?) -> Bool {
+  private func drops(_ message: UnsafePointer<sip_msg>?) -> Bool {
     guard let message = unsafe message else { return false }
     nonisolated(unsafe) let request = unsafe message
-    return agent.assumeIsolated { unsafe $0.isForged(request) }
+    let isForged = agent.assumeIsolated { unsafe $0.isForged(request) }
+    if unsafe isForged || re_answers_elsewhere(message) { return true }
+    guard let refusal = unsafe RequestCheck(message).refusal else { return false }
+    if agent.assumeIsolated({ $0.answersStrangers() }) {
+      unsafe refuse(message, refusal.code, refusal.phrase, headers: refusal.headers)
+    }
+    return true
   }
 
   // A second phone has answered a call that has been answered.

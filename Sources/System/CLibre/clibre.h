@@ -257,6 +257,13 @@ static inline int re_refuse(struct sip *sip, const struct sip_msg *message, uint
   return sip_replyf(sip, message, code, reason, "%sContent-Length: 0\r\n\r\n", headers);
 }
 
+/* True for a request whose answer would not go to where it came from: its Via names an address for that (`maddr`, for multicast),
+   which may be a stranger's. */
+static inline bool re_answers_elsewhere(const struct sip_msg *message) {
+  struct pl value;
+  return !msg_param_decode(&message->via.params, "maddr", &value);
+}
+
 /* The address at the other end of a connected socket; 0 or an errno. */
 static inline int re_peer_name(int descriptor, struct sa *address) {
   address->len = sizeof address->u;

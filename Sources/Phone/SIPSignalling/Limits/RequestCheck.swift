@@ -1,0 +1,124 @@
+import CLibre
+
+/// What is wrong with a request that libre takes, and what to answer (RFC 3261 section 8.2).
+///
+/// A value without I/O.
+struct RequestCheck: Equatable, Sendable {
+  /// An answer that refuses a request.
+  struct Refusal: Equatable, Sendable {
+    let code: UInt16
+    let phrase: String
+    /// With their line ends.
+    var headers = ""
+  }
+
+  var method: String
+  var sequenceMethod: String
+  /// Of the request's URI, in small letters.
+  var scheme: String
+  /// True if a header that may be there once is there more often.
+  var hasDuplicates = false
+  /// `Content-Length` as it is written; nil without one.
+  var contentLength: String?
+  /// The bytes behind the headers, as many as there are.
+  var available = 0
+  /// Nil without a body.
+  var contentType: String?
+  /// What the far side requires (`Require`).
+  var required: [String] = []
+  /// What it takes (`Accept`); nil if it does not say.
+  var accepted: [String]?
+
+  /// Extensions that this side knows.
+  private static let extensions: Set<String> = ["replaces", "timer"]
+
+  /// Why the request is refused; nil for one that is in order, and for an ACK, which has no answer.
+  var refusal: Refusal? {
+    guard method != "ACK" else { return nil }
+    guard method == sequenceMethod else { return bad("CSeq names another method") }
+    guard !hasDuplicates else { return bad("a header is there twice") }
+    if let contentLength {
+      guard let length = UInt32(contentLength) else { return bad("Content-Length is no number") }
+      guard length <= available else { return bad("the body is cut off") }
+    }
+    guard ["sip", "sips", "tel"].contains(scheme) else {
+      return Refusal(code: 416, phrase: "Unsupported URI Scheme")
+    }
+    // A CANCEL is for what was required before.
+    let unknown = required.filter { !Self.extensions.contains($0.lowercased()) }
+    guard unknown.isEmpty || method == "CANCEL" else {
+      let names = unknown.prefix(8).joined(separator: ", ")
+      return Refusal(code: 420, phrase: "Bad Extension", headers: "Unsupported: \(names)\r\n")
+    }
+    guard method == "INVITE" else { return nil }
+    if let contentType, contentType != "application/sdp" {
+      return Refusal(
+        code: 415,
+        phrase: "Unsupported Media Type",
+        headers: "Accept: application/sdp\r\n"
+      )
+    }
+    let types = ["application/sdp", "application/*", "*/*"]
+    if let accepted, !accepted.contains(where: { types.contains($0.lowercased()) }) {
+      return Refusal(code: 406, phrase: "Not Acceptable")
+    }
+    return nil
+  }
+
+  private func bad(_ reason: String) -> Refusal {
+    Refusal(code: 400, phrase: "Bad Request: \(reason)")
+  }
+}
+
+extension RequestCheck {
+  private static let single = [
+    SIP_HDR_TO, SIP_HDR_FROM, SIP_HDR_CALL_ID, SIP_HDR_CSEQ, SIP_HDR_MAX_FORWARDS,
+    SIP_HDR_CONTENT_LENGTH, SIP_HDR_CONTENT_TYPE,
+  ]
+
+  /// What a request says.
+  @unsafe
+  init(_ message: UnsafePointer<sip_msg>) {
+    method = unsafe String(message.pointee.met)
+    sequenceMethod = unsafe String(message.pointee.cseq.met)
+    scheme = unsafe String(message.pointee.uri.scheme).lowercased()
+    hasDuplicates = Self.single.contains { unsafe sip_msg_hdr_count(message, $0) > 1 }
+    let length = unsafe message.pointee.clen
+    contentLength = unsafe length.p == nil ? nil : String(length)
+    available = unsafe message.pointee.mb.map { unsafe Int(mbuf_get_left($0)) } ?? 0
+    let type = unsafe message.pointee.ctyp
+    if available > 0, unsafe type.type.p != nil {
+      contentType = unsafe "\(String(type.type))/\(String(type.subtype))".lowercased()
+    }
+    required = unsafe Self.values(of: SIP_HDR_REQUIRE, in: message)
+    let accepted = unsafe Self.values(of: SIP_HDR_ACCEPT, in: message)
+    if unsafe sip_msg_hdr_count(message, SIP_HDR_ACCEPT) > 0 {
+      self.accepted = accepted.map { String($0.prefix { $0 != ";" && !$0.isWhitespace }) }
+    }
+  }
+
+  @unsafe
+  private static func values(
+    of header: sip_hdrid,
+    in message: UnsafePointer<sip_msg>
+  ) -> [String] {
+    final class Found {
+      var values: [String] = []
+    }
+    let found = Found()
+    let context = unsafe Unmanaged.passUnretained(found).toOpaque()
+    _ = unsafe sip_msg_hdr_apply(
+      message,
+      true,
+      header,
+      { header, _, context in
+        guard let header = unsafe header, let context = unsafe context else { return false }
+        let found = unsafe Unmanaged<Found>.fromOpaque(context).takeUnretainedValue()
+        unsafe found.values.append(String(header.pointee.val))
+        return false
+      },
+      context
+    )
+    return found.values
+  }
+}

@@ -1,0 +1,60 @@
+import Testing
+
+@testable import SIPSignalling
+
+/// What is wrong with requests (RFC 3261 section 8.2).
+struct RequestCheckTests {
+  private var check = RequestCheck(method: "INVITE", sequenceMethod: "INVITE", scheme: "sip")
+
+  @Test func requestInOrderIsTaken() { #expect(check.refusal == nil) }
+
+  @Test mutating func nobodyAnswersAnAcknowledgement() {
+    check = RequestCheck(method: "ACK", sequenceMethod: "INVITE", scheme: "isbn")
+    check.hasDuplicates = true
+    #expect(check.refusal == nil)
+  }
+
+  @Test mutating func contradictionsAreBadRequests() {
+    check.sequenceMethod = "OPTIONS"
+    #expect(check.refusal?.code == 400)
+    check.sequenceMethod = "INVITE"
+    check.hasDuplicates = true
+    #expect(check.refusal?.code == 400)
+  }
+
+  @Test(arguments: ["-1", "", "x", "10000000000", "101"])
+  mutating func lengthsThatCannotBeAreBadRequests(length: String) {
+    check.available = 100
+    check.contentLength = length
+    #expect(check.refusal?.code == 400)
+    check.contentLength = "100"
+    #expect(check.refusal == nil)
+  }
+
+  @Test mutating func otherSchemesAreNotCalled() {
+    check.scheme = "http"
+    #expect(check.refusal?.code == 416)
+    check.scheme = "sips"
+    #expect(check.refusal == nil)
+  }
+
+  @Test mutating func extensionsThatAreRequiredAreKnownOrNamed() {
+    check.required = ["timer", "Replaces", "nothingSupportsThis", "100rel"]
+    #expect(check.refusal?.code == 420)
+    #expect(check.refusal?.headers == "Unsupported: nothingSupportsThis, 100rel\r\n")
+    check.method = "CANCEL"
+    check.sequenceMethod = "CANCEL"
+    #expect(check.refusal == nil)
+  }
+
+  @Test mutating func descriptionsAreInSDPOnBothSides() {
+    check.contentType = "application/unknownformat"
+    #expect(check.refusal?.code == 415)
+    #expect(check.refusal?.headers == "Accept: application/sdp\r\n")
+    check.contentType = "application/sdp"
+    check.accepted = ["text/nobodyKnowsThis"]
+    #expect(check.refusal?.code == 406)
+    check.accepted?.append("*/*")
+    #expect(check.refusal == nil)
+  }
+}
