@@ -11,7 +11,15 @@ package final class CallStore: Sendable {
 
   /// Opens the store in `folder`, and makes both if they are not there; only the user may read
   /// them.
-  package init(in folder: URL) throws {
+  package init(in folder: URL) throws(CallStoreError) {
+    do {
+      database = try Self.makeDatabase(in: folder)
+    } catch {
+      throw CallStoreError(folder, error)
+    }
+  }
+
+  private static func makeDatabase(in folder: URL) throws -> DatabasePool {
     let manager = FileManager.default
     try manager.createDirectory(
       at: folder,
@@ -31,8 +39,9 @@ package final class CallStore: Sendable {
     // Another program may be loading a call directory.
     configuration.busyMode = .timeout(60)
     configuration.maximumReaderCount = 2
-    database = try DatabasePool(path: file.path, configuration: configuration)
-    try Self.migrator.migrate(database)
+    let database = try DatabasePool(path: file.path, configuration: configuration)
+    try migrator.migrate(database)
+    return database
   }
 
   /// The user's own folder: `sidetone` under XDG_DATA_HOME, or else under `~/.local/share`.

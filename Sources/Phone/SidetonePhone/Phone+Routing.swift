@@ -69,7 +69,7 @@ extension Phone {
     to address: SIPAddress
   ) async throws -> (host: String, localHost: String) {
     guard let host = await HostName.addresses(of: address.host).first else {
-      throw PhoneError("unknown host \"\(address.host)\"")
+      throw PhoneError("unknown host \"\(address.host.prefix(255))\"")
     }
     guard let remote = SocketAddress(host: host, port: address.port),
       let localHost = MediaSocket.localAddress(towards: remote)

@@ -49,9 +49,7 @@ extension CallStore {
     do {
       return try CallStore(in: defaultFolder)
     } catch {
-      throw CommandFailure(
-        "cannot open \(defaultFolder.path): \(error); set XDG_DATA_HOME to a folder of yours"
-      )
+      throw CommandFailure("\(error)")
     }
   }
 }

@@ -31,7 +31,7 @@ public struct SignallingLimits: Equatable, Sendable {
 
   /// Those of a phone: people do not call more often than that.
   public static let phone = SignallingLimits(
-    callsFromOneHost: Rate(burst: 6, perSecond: 0.5),
+    callsFromOneHost: Rate(burst: 10, perSecond: 1),
     callsFromStrangers: Rate(burst: 20, perSecond: 5),
     ringing: 8,
     ringingFromOneHost: 3,
