@@ -1,4 +1,4 @@
-# make build          the program; make install puts it under PREFIX, /usr/local by default
+# make build          the program; make install puts it and its service under PREFIX, /usr/local by default
 # make demo           a real call between two processes on this machine
 # make test           every test; those that start programs by themselves
 # make test-faults    all faults of sound cards and networks, on a real kernel in a virtual machine
@@ -15,7 +15,7 @@ SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
 LIBRARIES := libasound2-dev libopus-dev libspeexdsp-dev libre-dev libssl-dev libsqlite3-dev libdbus-1-dev libpcap-dev pkg-config
 VOICES := espeak-ng sox
-RIGS := libasound2-plugins jackd2 libjack-jackd2-dev baresip-core linphone-cli kamailio kamailio-tls-modules rtpengine-daemon coturn sip-tester dnsmasq-base openssl util-linux gnome-keyring dbus iproute2 procps python3
+RIGS := libasound2-plugins jackd2 libjack-jackd2-dev baresip-core linphone-cli kamailio kamailio-tls-modules rtpengine-daemon coturn sip-tester dnsmasq-base openssl systemd util-linux gnome-keyring dbus iproute2 procps python3
 
 # Programs to compare with, what counts instructions, and what the scorer of speech is made with.
 RIVALS := trx valgrind python3-venv python3-dev gcc
@@ -40,6 +40,8 @@ PREFIX ?= /usr/local
 # After `make build`.
 install:
 	install -D -m 755 .build/release/sidetone $(DESTDIR)$(PREFIX)/bin/sidetone
+	install -d $(DESTDIR)$(PREFIX)/lib/systemd/user
+	sed 's:/usr/local:$(PREFIX):' Packaging/sidetone.service > $(DESTDIR)$(PREFIX)/lib/systemd/user/sidetone.service
 
 demo: setup-demo
 	swift build -c release --product sidetone
