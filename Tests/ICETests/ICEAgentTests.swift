@@ -23,6 +23,20 @@ struct ICEAgentTests {
     #expect(try #require(scene.milliseconds) < (needsRelay ? 1_500 : 700))
   }
 
+  @Test(
+    "the same by IPv6, where firewalls stand in the place of routers",
+    arguments: [Router.Kind.none, .fullCone, .restricted, .symmetric],
+    [false, true]
+  )
+  func crossesRoutersByIPv6(_ kind: Router.Kind, isOneNetwork: Bool) {
+    var scene = ICEScene(kind, .restricted, isOneNetwork: isOneNetwork, isIPv6: true)
+    scene.connect()
+    #expect(scene.agrees)
+    let needsRelay = kind == .symmetric && !isOneNetwork
+    #expect(scene.isRelayed == needsRelay)
+    #expect(scene.sides.allSatisfy { $0.paths.last?.remote.isIPv6 == true })
+  }
+
   @Test("without a relay and a way there is none, and both sides give up in time")
   func givesUp() {
     var scene = ICEScene(.symmetric, .symmetric, relays: false)

@@ -82,6 +82,9 @@ struct ICEScene {
   }
 
   static let server = SocketAddress(host: "198.51.100.1", port: 3_478)
+  /// The same with IPv6.
+  static let newServer = SocketAddress(host: "2001:db8:51::1", port: 3_478)
+  private let relayHost: String
   private(set) var now: Int64 = 0
   var sides: [Side]
   private var packets: [Packet] = []
@@ -99,19 +102,25 @@ struct ICEScene {
     relays: Bool = true,
     servers: Bool = true,
     roles: [ICERole] = [.controlling, .controlled],
-    isOneNetwork: Bool = false
+    isOneNetwork: Bool = false,
+    isIPv6: Bool = false
   ) {
+    let relayHost = isIPv6 ? "2001:db8:51::2" : "198.51.100.2"
+    self.relayHost = relayHost
+    let server = isIPv6 ? Self.newServer : Self.server
     sides = zip([first, second], 0...).map { kind, index in
-      let outside = "203.0.113.\(isOneNetwork ? 1 : index + 1)"
+      let outside = (isIPv6 ? "2001:db8:113::" : "203.0.113.") + "\(isOneNetwork ? 1 : index + 1)"
+      let local = isOneNetwork ? (1, index + 2) : (index + 2, 2)
       let inside =
-        kind == .none ? outside : isOneNetwork ? "192.168.1.\(index + 2)" : "192.168.\(index).2"
+        kind == .none
+        ? outside : isIPv6 ? "fd00:\(local.0)::\(local.1)" : "192.168.\(local.0).\(local.1)"
       var generator = SeededGenerator(seed: UInt64(index + 1))
       let agent = ICEAgent(
         roles[index],
         hosts: [Self.address(inside, 5_004)],
         credentials: .random(using: &generator),
         tiebreaker: generator.next(),
-        servers: servers ? [Self.server].compactMap { $0 } : [],
+        servers: servers ? [server].compactMap { $0 } : [],
         hasRelay: relays,
         seed: generator.next()
       )
@@ -119,7 +128,7 @@ struct ICEScene {
         agent: agent,
         router: Router(kind, outside: outside),
         inside: inside,
-        relay: Self.address("198.51.100.2", UInt16(50_000 + index))
+        relay: Self.address(relayHost, UInt16(50_000 + index))
       )
     }
     for index in sides.indices {
@@ -161,14 +170,14 @@ struct ICEScene {
     sent += 1
     guard generator.unit() >= loss else { return }
     let inside = Self.address(sides[index].inside, 5_004)
-    let isLocal = destination.host.hasPrefix("192.168.")
+    let isLocal = ["192.168.", "fd00:"].contains { destination.host.hasPrefix($0) }
     // Two machines of one network reach each other without the router.
     let source =
       base == .relay
       ? sides[index].relay
       : isLocal ? inside : sides[index].router.translate(from: inside, to: destination)
     guard let source else { return }
-    let isByRelay = base == .relay || destination.host == "198.51.100.2"
+    let isByRelay = base == .relay || destination.host == relayHost
     packets.append(
       Packet(
         message: message,
@@ -180,8 +189,14 @@ struct ICEScene {
     )
   }
 
+  // All but the number of the host.
+  private static func network(of address: SocketAddress) -> Substring {
+    let end = address.host.lastIndex { $0 == "." || $0 == ":" } ?? address.host.endIndex
+    return address.host[..<end]
+  }
+
   private mutating func deliver(_ packet: Packet) {
-    if packet.destination == Self.server {
+    if [Self.server, Self.newServer].contains(packet.destination) {
       var answer = BindingMessage(.success, transaction: packet.message.transaction)
       answer.mapped = packet.source
       packets.append(
@@ -200,7 +215,7 @@ struct ICEScene {
         return receive(packet, at: index, by: .relay)
       }
       let inside = Self.address(sides[index].inside, 5_004)
-      let sameNetwork = packet.source.host.prefix(10) == inside.host.prefix(10)
+      let sameNetwork = Self.network(of: packet.source) == Self.network(of: inside)
       if packet.destination == inside, sameNetwork || sides[index].router.kind == .none {
         return receive(packet, at: index, by: .socket)
       }
