@@ -89,8 +89,8 @@ struct SimulateCommand: ParsableCommand {
   @OptionGroup var voiceOptions: VoiceOptions
 
   func validate() throws {
-    guard duration.isFinite, (1...36_000).contains(duration) else {
-      throw ValidationError("--duration is between 1 and 36000")
+    guard duration.isFinite, (1...360_000).contains(duration) else {
+      throw ValidationError("--duration is between 1 and 360000")
     }
     guard wav == nil || duration <= 3_600 else {
       throw ValidationError("--wav keeps an hour at most")
