@@ -233,7 +233,7 @@ let package = Package(
 
     module("Phone", "CallSecurity", ["CTLS", "SRTP", "UDPTransport"]),
     module("Phone", "ICE", ["MediaCore", "UDPTransport"]),
-    module("Phone", "DigestAuthentication", ["CCrypto", "CLibre"]),
+    module("Phone", "DigestAuthentication", ["CCrypto", "CLibre", "MediaCore", "RealTime"]),
     module(
       "Phone",
       "SIPSignalling",
@@ -335,7 +335,7 @@ let package = Package(
     tests("PushKit", ["PushKit"]),
     tests("CallSecurity", ["CallSecurity", "MediaCore", "Simulation", "SRTP", "UDPTransport"]),
     tests("ICE", ["ICE", "MediaCore", "UDPTransport"]),
-    tests("DigestAuthentication", ["CLibre", "DigestAuthentication"]),
+    tests("DigestAuthentication", ["CLibre", "DigestAuthentication", "MediaCore"]),
     tests(
       "SIPSignalling",
       ["CallSecurity", "SIPSignalling", "CLibre", "ICE", "SRTP", "UDPTransport"]

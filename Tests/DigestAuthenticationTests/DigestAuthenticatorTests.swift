@@ -1,4 +1,5 @@
 import CLibre
+import MediaCore
 import Testing
 
 @testable import DigestAuthentication
@@ -6,6 +7,7 @@ import Testing
 /// Answers to challenges, with the vectors of the standards.
 struct DigestAuthenticatorTests {
   private var authenticator = DigestAuthenticator()
+  private let start = MonotonicInstant(nanoseconds: 0)
 
   private static let mufasa = DigestAuthenticator.Login(user: "Mufasa", password: "Circle of Life")
 
@@ -37,7 +39,7 @@ struct DigestAuthenticatorTests {
     ]
   )
   mutating func standardsExampleIsAnsweredAsItSays(algorithm: String, response: String) throws {
-    try authenticator.take([Self.challenge(algorithm)]) { _ in Self.mufasa }
+    try authenticator.take([Self.challenge(algorithm)], at: start) { _ in Self.mufasa }
     let headers = headers()
     #expect(headers.hasPrefix("Authorization: Digest username=\"Mufasa\", realm="))
     #expect(headers.contains("response=\"\(response)\""))
@@ -53,7 +55,7 @@ struct DigestAuthenticatorTests {
     )
     challenge.qualities = "auth"
     let login = DigestAuthenticator.Login(user: "Mufasa", password: "Circle Of Life")
-    try authenticator.take([challenge]) { _ in login }
+    try authenticator.take([challenge], at: start) { _ in login }
     let answer = authenticator.headers(
       method: "GET",
       uri: "/dir/index.html",
@@ -63,14 +65,14 @@ struct DigestAuthenticatorTests {
     #expect(!answer.contains("algorithm"))
     challenge.qualities = nil
     authenticator.reset()
-    try authenticator.take([challenge]) { _ in login }
+    try authenticator.take([challenge], at: start) { _ in login }
     #expect(headers().contains("response=\"670fd8c2df070c60b045671b8b24ff02\""))
   }
 
   /// The preference is the server's (RFC 8760 section 2.4).
   @Test mutating func firstKnownAlgorithmIsUsed() throws {
     let listed = ["SHA-512-256-sess", "SHA-256", "MD5"].map { Self.challenge($0) }
-    try authenticator.take(listed) { _ in Self.mufasa }
+    try authenticator.take(listed, at: start) { _ in Self.mufasa }
     let headers = headers()
     #expect(headers.split(separator: "\r\n").count == 1)
     #expect(headers.contains("algorithm=SHA-256,"))
@@ -79,43 +81,65 @@ struct DigestAuthenticatorTests {
   @Test mutating func everyPlaceOnTheWayIsAnswered() throws {
     var proxy = Self.challenge("MD5", realm: "proxy.example")
     proxy.isFromProxy = true
-    try authenticator.take([Self.challenge("sha-256"), proxy]) { _ in Self.mufasa }
+    try authenticator.take([Self.challenge("sha-256"), proxy], at: start) { _ in Self.mufasa }
     let headers = headers()
     #expect(headers.contains("\r\nProxy-Authorization: Digest username=\"Mufasa\", realm=\"proxy"))
     #expect(headers.contains("algorithm=SHA-256,"))
   }
 
   @Test mutating func wrongPasswordIsNotTriedAgain() throws {
-    try authenticator.take([Self.challenge("SHA-256")]) { _ in Self.mufasa }
+    try authenticator.take([Self.challenge("SHA-256")], at: start) { _ in Self.mufasa }
     #expect(throws: DigestAuthenticator.Failure.refused) {
-      try authenticator.take([Self.challenge("SHA-256")]) { _ in Self.mufasa }
+      try authenticator.take([Self.challenge("SHA-256")], at: start) { _ in Self.mufasa }
     }
     authenticator.reset()
     #expect(headers() == "")
   }
 
   @Test mutating func oldNonceIsReplaced() throws {
-    try authenticator.take([Self.challenge("SHA-256")]) { _ in Self.mufasa }
+    try authenticator.take([Self.challenge("SHA-256")], at: start) { _ in Self.mufasa }
     _ = headers()
     #expect(headers().contains("nc=00000002"))
     var next = Self.challenge("SHA-256", nonce: "next")
     next.isStale = true
-    try authenticator.take([next]) { _ in Self.mufasa }
+    try authenticator.take([next], at: start) { _ in Self.mufasa }
     let headers = headers()
     #expect(headers.contains("nonce=\"next\"") && headers.contains("nc=00000001"))
   }
 
+  /// Without an answer libre would send the request again, without end.
+  @Test mutating func refusalWithoutAChallengeIsFinal() {
+    #expect(throws: DigestAuthenticator.Failure.unknownAlgorithm) {
+      try authenticator.take([], at: start) { _ in Self.mufasa }
+    }
+  }
+
+  @Test mutating func serverThatFindsEveryNonceTooOldIsGivenUp() throws {
+    var challenge = Self.challenge("SHA-256")
+    try authenticator.take([challenge], at: start) { _ in Self.mufasa }
+    challenge.isStale = true
+    func later(_ seconds: Int) -> MonotonicInstant { start.advanced(by: .seconds(seconds)) }
+    for _ in 0..<4 { try authenticator.take([challenge], at: start) { _ in Self.mufasa } }
+    #expect(throws: DigestAuthenticator.Failure.refused) {
+      try authenticator.take([challenge], at: later(9)) { _ in Self.mufasa }
+    }
+    // Once an hour is no loop.
+    for hour in 1..<20 {
+      try authenticator.take([challenge], at: later(hour * 3_600)) { _ in Self.mufasa }
+    }
+  }
+
   @Test mutating func unknownAlgorithmsAndRealmsAreNamed() {
     #expect(throws: DigestAuthenticator.Failure.unknownAlgorithm) {
-      try authenticator.take([Self.challenge("AKAv1-MD5")]) { _ in Self.mufasa }
+      try authenticator.take([Self.challenge("AKAv1-MD5")], at: start) { _ in Self.mufasa }
     }
     var signed = Self.challenge("MD5")
     signed.qualities = "auth-int"
     #expect(throws: DigestAuthenticator.Failure.unknownAlgorithm) {
-      try authenticator.take([signed]) { _ in Self.mufasa }
+      try authenticator.take([signed], at: start) { _ in Self.mufasa }
     }
     #expect(throws: DigestAuthenticator.Failure.noLogin) {
-      try authenticator.take([Self.challenge("MD5")]) { _ in nil }
+      try authenticator.take([Self.challenge("MD5")], at: start) { _ in nil }
     }
     #expect(headers() == "")
   }

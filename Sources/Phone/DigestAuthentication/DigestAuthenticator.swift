@@ -1,3 +1,5 @@
+package import MediaCore
+
 /// Shows servers and proxies that this side knows the password, without telling it (RFC 3261
 /// section 22, RFC 7616, RFC 8760).
 ///
@@ -17,7 +19,7 @@ package struct DigestAuthenticator: Equatable, Sendable {
   package enum Failure: Error, Equatable {
     /// The last answer to this challenge was not accepted: the name or the password is wrong.
     case refused
-    /// No challenge can be answered: they ask for algorithms that are not known.
+    /// No challenge can be answered: there is none, or they ask for what is not known.
     case unknownAlgorithm
     /// There is no password for the realm.
     case noLogin
@@ -30,7 +32,23 @@ package struct DigestAuthenticator: Equatable, Sendable {
     let login: Login
     /// How many requests the nonce was used for.
     var count: UInt32 = 0
+    /// How many nonces were too old in a row, and when the first of them was.
+    var staleRounds = 0
+    var staleSince = MonotonicInstant(nanoseconds: 0)
+
+    /// Notes one more; false if a server never has enough.
+    mutating func notesStaleNonce(at now: MonotonicInstant) -> Bool {
+      if staleRounds == 0 || now.nanoseconds(since: staleSince) > DigestAuthenticator.stalePeriod {
+        (staleRounds, staleSince) = (0, now)
+      }
+      staleRounds += 1
+      return staleRounds <= DigestAuthenticator.staleLimit
+    }
   }
+
+  /// A server that calls so many nonces too old in so many nanoseconds would do so for ever.
+  private static let staleLimit = 4
+  private static let stalePeriod: Int64 = 10_000_000_000
 
   private var sessions: [Session] = []
 
@@ -43,10 +61,12 @@ package struct DigestAuthenticator: Equatable, Sendable {
   ///
   /// - Parameters:
   ///   - challenges: in the order of the message.
+  ///   - now: when they came.
   ///   - login: finds the name and the password for a realm.
   /// - Throws: `Failure`; what was taken over before is kept.
   package mutating func take(
     _ challenges: [DigestChallenge],
+    at now: MonotonicInstant,
     login: (_ realm: String) -> Login?
   ) throws(Failure) {
     var answered: [DigestChallenge] = []
@@ -54,7 +74,7 @@ package struct DigestAuthenticator: Equatable, Sendable {
       guard let algorithm = challenge.usableAlgorithm else { continue }
       answered.append(challenge)
       if let index = sessions.firstIndex(where: { challenge.isFromSamePlace(as: $0.challenge) }) {
-        guard challenge.isStale else { throw .refused }
+        guard challenge.isStale, sessions[index].notesStaleNonce(at: now) else { throw .refused }
         sessions[index].challenge = challenge
         sessions[index].algorithm = algorithm
         sessions[index].count = 0
@@ -63,7 +83,8 @@ package struct DigestAuthenticator: Equatable, Sendable {
         sessions.append(Session(challenge: challenge, algorithm: algorithm, login: login))
       }
     }
-    guard !answered.isEmpty || challenges.isEmpty else { throw .unknownAlgorithm }
+    // Without an answer the same request would be refused again and again.
+    guard !answered.isEmpty else { throw .unknownAlgorithm }
   }
 
   /// Forgets all challenges.

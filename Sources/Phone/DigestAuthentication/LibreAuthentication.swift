@@ -1,4 +1,5 @@
 package import CLibre
+import RealTime
 
 // libre answers challenges itself, inside its calls and subscriptions, and knows MD5 alone: it
 // gives up where a server lists another algorithm first, though MD5 follows. Its functions for this
@@ -97,7 +98,11 @@ package func authenticate(_ state: OpaquePointer?, _ message: UnsafePointer<sip_
   }
   let challenges = unsafe DigestChallenge.all(in: message)
   do throws(DigestAuthenticator.Failure) {
-    try authentication.authenticator.take(challenges, login: authentication.login)
+    try authentication.authenticator.take(
+      challenges,
+      at: MonotonicClock.now(),
+      login: authentication.login
+    )
     return 0
   } catch {
     switch error {
@@ -176,7 +181,8 @@ extension DigestChallenge {
 
   @unsafe
   private static func text(_ counted: pl) -> String? {
-    guard let start = unsafe counted.p else { return nil }
+    // An empty field says as much as none.
+    guard let start = unsafe counted.p, unsafe counted.l > 0 else { return nil }
     return unsafe String(
       decoding: UnsafeRawBufferPointer(start: start, count: counted.l),
       as: UTF8.self
