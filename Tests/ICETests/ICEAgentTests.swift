@@ -215,4 +215,40 @@ struct ICEAgentTests {
     #expect(scene.sides[1].paths.last?.remote.host == "203.0.113.77")
     #expect(scene.sides.map(\.hasExpired) == [false, false])
   }
+
+  @Test("a host that does not answer gets few checks, whatever is described")
+  func sparesStrangers() throws {
+    let host = try #require(SocketAddress(host: "192.0.2.1", port: 5_004))
+    var generator = SeededGenerator(seed: 3)
+    var agent = ICEAgent(
+      .controlled,
+      hosts: [host],
+      credentials: .random(using: &generator),
+      tiebreaker: 1,
+      seed: 1
+    )
+    var now = MonotonicInstant(nanoseconds: 0)
+    var checks = 0
+    func count(_ effects: [ICEAgent.Effect]) -> Int {
+      effects.count { if case .send = $0 { true } else { false } }
+    }
+    checks += count(agent.handle(.started, at: now))
+    for round in 0..<4 {
+      let candidates = (0..<16).compactMap { port in
+        SocketAddress(host: "198.51.100.7", port: UInt16(6_000 + 16 * round + port))
+          .map { ICECandidate(.host, $0, priority: UInt32(100 + port)) }
+      }
+      agent.restart(with: .random(using: &generator))
+      let description = ICEDescription(
+        credentials: .random(using: &generator),
+        candidates: candidates
+      )
+      checks += count(agent.handle(.described(description), at: now))
+      for _ in 0..<1_000 {
+        now = now.advanced(byNanoseconds: 10_000_000)
+        checks += count(agent.handle(.timePassed, at: now))
+      }
+    }
+    #expect(checks == CheckBudget.checks)
+  }
 }

@@ -111,6 +111,7 @@ extension ICEAgent {
     _ now: MonotonicInstant
   ) -> [Effect] {
     guard request.isAuthentic, isNamed(in: request) else { return [] }
+    budget.noteAnswer(from: source.host)
     if let conflict = settleRoles(request) {
       return [reply(.failure(conflict), to: request, source, base)]
     }
@@ -199,6 +200,7 @@ extension ICEAgent {
     // A server has no password in common with this side.
     guard exchanges[index].purpose == .gathering || response.isAuthentic else { return [] }
     let exchange = exchanges.remove(at: index)
+    if exchange.purpose != .gathering { budget.noteAnswer(from: source.host) }
     if exchange.purpose == .gathering { return gathered(response, exchange, at: now) }
     guard let index = pairs.firstIndex(where: { $0.isFor(base, source) }) else { return [] }
     guard response.kind == .success, let mapped = response.mapped else {

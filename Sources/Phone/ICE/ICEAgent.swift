@@ -108,6 +108,7 @@ package struct ICEAgent: Sendable {
   var tiebreaker: UInt64
   var generator: SeededGenerator
   var pairs: [CandidatePair] = []
+  var budget = CheckBudget()
   /// Pairs to be checked before their turn, since the far side has just come through on them.
   var triggered: [(base: ICEOutlet, address: SocketAddress)] = []
   /// Requests that came before the far side's description.
@@ -238,6 +239,10 @@ package struct ICEAgent: Sendable {
         break
       }
       nextCheckAt = now.advanced(byNanoseconds: Self.pace)
+      guard budget.take(pairs[next].remote.address.host) else {
+        pairs[next].state = .failed
+        continue
+      }
       pairs[next].state = .inProgress
       effects.append(request(.check, on: pairs[next], at: now))
     }
@@ -271,7 +276,9 @@ package struct ICEAgent: Sendable {
     var effects: [Effect] = []
     for index in exchanges.indices.reversed() where now >= exchanges[index].nextAt {
       let exchange = exchanges[index]
-      guard exchange.isRepeated, exchange.attempts < Self.attemptLimit else {
+      guard exchange.isRepeated, exchange.attempts < Self.attemptLimit,
+        exchange.purpose == .gathering || budget.take(exchange.destination.host)
+      else {
         exchanges.remove(at: index)
         giveUp(exchange)
         continue
