@@ -179,6 +179,16 @@ struct EchoLoopTests {
     #expect(towardsCaller.sent - sent < 12, "what was in the buffer, and reports")
   }
 
+  /// A server on the way may go on with another source in the middle of a call.
+  @Test func echoGoesOnWithAnotherSource() throws {
+    var caller = try Caller()
+    run(&caller, milliseconds: 3_000)
+    var other = try Caller(.opus(ssrc: 77, seed: 9))
+    run(&other, milliseconds: 3_000)
+    // The other one is heard once the first has been silent for a while.
+    #expect(other.timestamps.count > 180)
+  }
+
   /// Packets of 20 ms are echoed in packets of 20 ms.
   @Test func echoFollowsTheDurationOfPackets() throws {
     var configuration = StreamConfiguration.opus(ssrc: 1, seed: 3)

@@ -31,6 +31,8 @@ package struct VoiceStream: ~Copyable {
   /// Whether a host beside the agreed one was admitted.
   private var hasAdmittedHost = false
   private var reception: ReceptionStatistics
+  /// RTP packets received from all sources: `reception` begins anew with each.
+  private var packetsHeard: Int64 = 0
   private var arrivals = LossMap()
   private var control: RTCPSession
   package private(set) var voice: VoiceReceiver
@@ -69,13 +71,15 @@ package struct VoiceStream: ~Copyable {
     SampleRate.voice.nanoseconds(of: sender.plan.packetFrames)
   }
 
-  /// True if so many captured frames may be sent back: an echo that sends no more packets than have
-  /// come, none of them shorter than the last one that came, cannot be turned on a stranger.
+  /// True if so many captured frames may be sent back.
+  ///
+  /// An echo that sends no more packets than have come cannot be turned on a stranger. They are as
+  /// long as the last one that came, up to 60 ms.
   @_noAllocation @_noLocks
   package mutating func mayEcho(_ frames: FrameCount) -> Bool {
     sender.planner.lengthenPackets(to: voice.packetFrames)
     let packets = max(1, (sender.pendingFrames + frames) / sender.plan.packetFrames)
-    return sender.packetsSent + Int64(packets) <= reception.received
+    return sender.packetsSent + Int64(packets) <= packetsHeard
   }
 
   /// Captured frames at 48 kHz that are not a whole packet yet.
@@ -307,6 +311,7 @@ package struct VoiceStream: ~Copyable {
       timestamp: isDigit ? nil : header.timestamp,
       at: arrival.instant
     )
+    packetsHeard += 1
     arrivals.note(sequence)
     noteReception(at: arrival.instant)
 
