@@ -80,11 +80,25 @@ struct CallAdmissionTests {
 
   @Test mutating func answersToStrangersAreLimited() {
     var answered = 0
-    for _ in 0..<50_000 where admission.answers(at: now) { answered += 1 }
+    for _ in 0..<50_000 where admission.answers(isByServer: false, at: now) { answered += 1 }
     #expect(answered == 200)
     wait(milliseconds: 100)
-    for _ in 0..<50_000 where admission.answers(at: now) { answered += 1 }
+    for _ in 0..<50_000 where admission.answers(isByServer: false, at: now) { answered += 1 }
     #expect(answered == 210)
+    let isServerAnswered = admission.answers(isByServer: true, at: now)
+    #expect(isServerAnswered)
+  }
+
+  /// One host does not use up what is for all.
+  @Test mutating func hostWithoutAShareTakesNothingFromOthers() {
+    for _ in 0..<1_000 { _ = refusal("192.0.2.1") }
+    for host in 2..<12 { #expect(refusal("192.0.2.\(host)") == nil) }
+  }
+
+  @Test mutating func customerWithASixtyFourIsOneHost() {
+    let admitted = (0..<20).count { refusal("2001:db8:1:2::\($0 + 1)") == nil }
+    #expect(admitted == 10)
+    #expect(refusal("2001:db8:1:3::1") == nil)
   }
 
   @Test mutating func timeThatGoesBackGivesNothing() {

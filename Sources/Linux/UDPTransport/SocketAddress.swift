@@ -15,25 +15,21 @@ public struct SocketAddress: Equatable, Sendable, CustomStringConvertible {
 
   /// True for the address of one host, and not of many or of none: nothing is sent to a group, to
   /// all hosts of a network, or to no address.
-  package var isUnicast: Bool {
-    guard port > 0 else { return false }
-    if isIPv6 {
-      let text = host.lowercased()
-      guard let mapped = text.firstRange(of: "::ffff:") else {
-        return text != "::" && !text.hasPrefix("ff")
-      }
-      return mapped.lowerBound == text.startIndex
-        && SocketAddress(host: String(text[mapped.upperBound...]), port: port)?.isUnicast ?? false
-    }
-    // 0.0.0.0/8, and everything from 224.0.0.0 on: groups, reserved addresses, 255.255.255.255.
-    let first = host.prefix { $0 != "." }
-    return UInt8(first).map { $0 > 0 && $0 < 224 } ?? false
+  package var isUnicast: Bool { port > 0 && storage.isUnicast }
+
+  /// What counts as one host: an IPv4 address, or the /64 of an IPv6 one, which is one customer's
+  /// (RFC 6177).
+  package static func network(of host: String) -> String {
+    guard let address = SocketAddress(host: host, port: 0), address.isIPv6 else { return host }
+    return address.storage.network
   }
 
   /// The address of a numeric `host`; nil if it is no IPv4 or IPv6 address.
   public init?(host: String, port: UInt16) {
     guard let storage = AddressStorage(host: host, port: port) else { return nil }
-    self.host = host
+    // Of the several ways to write an IPv6 address the one of RFC 5952, so that texts can be
+    // compared.
+    self.host = storage.host ?? host
     self.port = port
     self.storage = storage
   }
@@ -87,6 +83,32 @@ struct AddressStorage: BitwiseCopyable, Sendable {
         unsafe address.pointee.sin6_port = port.bigEndian
         unsafe address.pointee.sin6_addr = ipv6
       }
+    }
+  }
+
+  /// The first 64 bits of an IPv6 address, in text.
+  var network: String {
+    var copy = raw
+    return unsafe withUnsafeBytes(of: &copy) { bytes in
+      unsafe bytes[8..<16].map { String($0, radix: 16) }.joined(separator: ":") + "/64"
+    }
+  }
+
+  /// True for an address of one host.
+  ///
+  /// 0.0.0.0/8 and everything from 224.0.0.0 on are none: groups, reserved addresses,
+  /// 255.255.255.255; nor is an IPv6 address that stands for one of them.
+  var isUnicast: Bool {
+    var copy = raw
+    return unsafe withUnsafeBytes(of: &copy) { bytes in
+      func isUnicast(_ first: UInt8) -> Bool { first > 0 && first < 224 }
+      guard CInt(raw.ss_family) == AF_INET6 else { return unsafe isUnicast(bytes[4]) }
+      let address = unsafe Array(bytes[8..<24])
+      if address[0] == 0xff { return false }
+      guard address[..<10].allSatisfy({ $0 == 0 }) else { return true }
+      // ::ffff:a.b.c.d, and the older ::a.b.c.d, of which ::1 is the loopback address.
+      if address[10] == 0xff, address[11] == 0xff { return isUnicast(address[12]) }
+      return address[10..<15].allSatisfy { $0 == 0 } ? address[15] == 1 : isUnicast(address[12])
     }
   }
 

@@ -225,7 +225,7 @@ final class SIPStack {
     let isForged = agent.assumeIsolated { unsafe $0.isForged(request) }
     if unsafe isForged || re_answers_elsewhere(message) { return true }
     guard let refusal = unsafe RequestCheck(message).refusal else { return false }
-    if agent.assumeIsolated({ $0.answersStrangers() }) {
+    if unsafe mayAnswer(message) {
       unsafe refuse(message, refusal.code, refusal.phrase, headers: refusal.headers)
     }
     return true
@@ -251,6 +251,13 @@ final class SIPStack {
     return agent.assumeIsolated { agent in
       unsafe agent.gotUpdate(request, over: stack)
     }
+  }
+
+  // True if a request that belongs to no call gets an answer.
+  @unsafe
+  private func mayAnswer(_ message: UnsafePointer<sip_msg>) -> Bool {
+    let isByServer = unsafe origin(of: message) != .elsewhere
+    return agent.assumeIsolated { $0.answers(isByServer: isByServer) }
   }
 
   private func hasCall(named callID: String) -> Bool {
@@ -291,7 +298,8 @@ final class SIPStack {
     guard let message = unsafe message else { return false }
     let (tag, callID) = unsafe (String(message.pointee.to.tag), String(message.pointee.callid))
     let isOfCall = !tag.isEmpty && hasCall(named: callID)
-    guard isOfCall || agent.assumeIsolated({ $0.answersStrangers() }) else { return true }
+    if unsafe re_is_method(message, "ACK") != 0 { return true }
+    guard unsafe isOfCall || mayAnswer(message) else { return true }
     if unsafe re_is_method(message, "OPTIONS") != 0 {
       // Of a call that is over, or that a program before this one had.
       guard tag.isEmpty || isOfCall else {
@@ -305,7 +313,7 @@ final class SIPStack {
       }
     } else if unsafe re_is_method(message, "CANCEL") != 0 {
       unsafe refuse(message, 481, "Call/Transaction Does Not Exist")
-    } else if unsafe re_is_method(message, "ACK") == 0 {
+    } else {
       unsafe refuse(message, 501, "Not Implemented")
     }
     return true

@@ -1,4 +1,5 @@
 import MediaCore
+import UDPTransport
 
 /// Decides which calls may ring, and which requests are answered.
 ///
@@ -32,11 +33,13 @@ struct CallAdmission: Sendable {
   private var hosts: [String: Host] = [:]
   private var strangers: TokenBucket
   private var answers: TokenBucket
+  private var answersToServers: TokenBucket
 
   init(_ limits: SignallingLimits, at now: MonotonicInstant) {
     self.limits = limits
     strangers = TokenBucket(limits.callsFromStrangers, at: now)
     answers = TokenBucket(limits.answers, at: now)
+    answersToServers = answers
   }
 
   /// Decides whether a call may ring.
@@ -53,31 +56,40 @@ struct CallAdmission: Sendable {
     whileRinging ringing: Ringing,
     at now: MonotonicInstant
   ) -> Refusal? {
+    let host = SocketAddress.network(of: host)
     let isKnown = isByServer || hosts[host]?.isKnown ?? false
     guard ringing.fromHost < limits.ringingFromOneHost || isByServer,
       ringing.all < limits.ringing || isKnown && ringing.all < 2 * limits.ringing
     else { return .busy }
     if isByServer { return nil }
+    // A host that has used up its own share takes nothing from the others'.
+    if var found = hosts[host], found.calls.isEmpty(at: now) {
+      return .overloaded(retryAfter: found.calls.wait(at: now))
+    }
     // Those of a flood are not worth remembering: their addresses may be invented.
     if !isKnown, !strangers.take(at: now) {
       return .overloaded(retryAfter: strangers.wait(at: now))
     }
     var found = entry(of: host, at: now)
-    let isAdmitted = found.calls.take(at: now)
-    let wait = found.calls.wait(at: now)
+    _ = found.calls.take(at: now)
     hosts[host] = found
-    return isAdmitted ? nil : .overloaded(retryAfter: wait)
+    return nil
   }
 
   /// Notes that there is a call with a host: it is no stranger from now on.
   mutating func noteCall(with host: String, at now: MonotonicInstant) {
+    let host = SocketAddress.network(of: host)
     var found = entry(of: host, at: now)
     found.isKnown = true
     hosts[host] = found
   }
 
   /// True if a request that belongs to no call gets an answer.
-  mutating func answers(at now: MonotonicInstant) -> Bool { answers.take(at: now) }
+  ///
+  /// An account's server asks whether this side is there, and is to be answered also in a flood.
+  mutating func answers(isByServer: Bool, at now: MonotonicInstant) -> Bool {
+    isByServer ? answersToServers.take(at: now) : answers.take(at: now)
+  }
 
   // What is remembered of a host, or a new entry for which there is room.
   private mutating func entry(of host: String, at now: MonotonicInstant) -> Host {

@@ -1,4 +1,5 @@
 import MediaCore
+import UDPTransport
 
 /// Decides which connections are taken that others open.
 ///
@@ -10,6 +11,8 @@ struct ConnectionLimit: Sendable {
     let descriptor: CInt
     let host: String
     let port: UInt16
+    /// What counts as one host.
+    var network: String { SocketAddress.network(of: host) }
   }
 
   private var taken: [CInt: Connection] = [:]
@@ -22,20 +25,21 @@ struct ConnectionLimit: Sendable {
     isOpen: (Connection) -> Bool
   ) -> Bool {
     taken[new.descriptor] = nil
+    let network = new.network
     let limit = SignallingLimits.connections
-    var rate = rates[new.host] ?? TokenBucket(SignallingLimits.newConnectionsFromOneHost, at: now)
+    var rate = rates[network] ?? TokenBucket(SignallingLimits.newConnectionsFromOneHost, at: now)
     let isInTime = rate.take(at: now)
-    rates[new.host] = rate
+    rates[network] = rate
     // Hosts that have been quiet for long are as good as new ones.
     if rates.count > 4 * limit {
       for host in rates.keys where rates[host]?.isFull(at: now) ?? false { rates[host] = nil }
       if rates.count > 4 * limit { rates = [:] }
     }
     guard isInTime else { return false }
-    let fromHost = taken.values.filter { $0.host == new.host }
+    let fromHost = taken.values.filter { $0.network == network }
     if fromHost.count >= SignallingLimits.connectionsFromOneHost {
       drop(fromHost, unless: isOpen)
-      let left = taken.values.count { $0.host == new.host }
+      let left = taken.values.count { $0.network == network }
       guard left < SignallingLimits.connectionsFromOneHost else { return false }
     }
     if taken.count >= limit {

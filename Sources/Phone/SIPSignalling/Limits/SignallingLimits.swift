@@ -51,7 +51,7 @@ public struct SignallingLimits: Equatable, Sendable {
 
   /// Connections of TCP and TLS that others have opened, in the whole process.
   ///
-  /// libre ends those that have brought no message within 32 s.
+  /// libre ends those that bring nothing within 32 s, and those that bring no more within 15 min.
   static let connections = 256
   /// How many of them one host may have.
   static let connectionsFromOneHost = 64
@@ -91,6 +91,12 @@ struct TokenBucket: Equatable, Sendable {
   mutating func wait(at now: MonotonicInstant) -> Int {
     fill(to: now)
     return max(1, Int(((1 - level) / rate.perSecond).rounded(.up)))
+  }
+
+  /// True if there is no token.
+  mutating func isEmpty(at now: MonotonicInstant) -> Bool {
+    fill(to: now)
+    return level < 1
   }
 
   /// True if nothing has been taken for so long that it makes no difference.

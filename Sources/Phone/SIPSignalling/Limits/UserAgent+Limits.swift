@@ -50,5 +50,7 @@ extension UserAgent {
   }
 
   /// True if one more request that belongs to no call is answered.
-  func answersStrangers() -> Bool { admission.answers(at: MonotonicClock.now()) }
+  func answers(isByServer: Bool) -> Bool {
+    admission.answers(isByServer: isByServer, at: MonotonicClock.now())
+  }
 }

@@ -34,7 +34,8 @@ extension SessionDescription {
     }
     .filter(\.address.isUnicast)
     // A hold of the older way says nothing about addresses.
-    let named = candidates.first { $0.address.host == host && $0.address.port == port }
+    let own = SocketAddress(host: host, port: port)
+    let named = candidates.first { $0.address == own }
     candidates = candidates.prefix(Self.candidateLimit - 1).filter { $0 != named }
     candidates += named.map { [$0] } ?? []
     guard credentials.isValid, named != nil || host == "0.0.0.0" || host == "::" else { return nil }
