@@ -3,32 +3,34 @@ import Testing
 
 @testable import UDPTransport
 
-/// How much is sent to an address that may be a stranger's, in virtual time.
+/// How much is sent on trust, in virtual time.
 struct UnansweredLimitTests {
-  private let start = MonotonicInstant(nanoseconds: 7)
-
-  /// The seconds at which datagrams leave, if the voice would send one every 10 ms.
-  private func seconds(in limit: inout UnansweredLimit, for duration: Int) -> [Double] {
-    (0..<duration * 100).compactMap { tick in
-      let now = start.advanced(byNanoseconds: Int64(tick) * 10_000_000)
-      return limit.allows(at: now) ? Double(tick) / 100 : nil
+  @Test func callSendsTwentyFiveDatagramsOnTrustBeforeItEnds() {
+    var turn: Int64 = 0
+    let start: Int64 = 1_000_000_000_000
+    // The voice would send one every 10 ms, for the 30 s after which a silent call ends.
+    let sent = (0..<3_001).compactMap { tick -> Double? in
+      let now = start + Int64(tick) * 10_000_000
+      guard let next = UnansweredLimit.take(turn, at: now) else { return nil }
+      turn = next
+      return Double(tick) / 100
     }
-  }
-
-  @Test func aStrangerGetsTwentyFiveDatagramsAtMost() {
-    var limit = UnansweredLimit(isLifted: false)
-    let sent = seconds(in: &limit, for: 600)
-    #expect(sent.count == 25 && UnansweredLimit.datagrams == 25)
+    #expect(sent.count == 25)
     #expect(sent[19] == 0.19, "the first words are whole")
-    #expect(sent[20...] == [1.19, 3.19, 7.19, 15.19, 31.19], "an outage is survived")
+    #expect(sent[20...] == [6, 12, 18, 24, 30], "an outage is survived")
   }
 
-  @Test func anAnswerLiftsTheLimit() {
-    var limit = UnansweredLimit(isLifted: false)
-    _ = seconds(in: &limit, for: 1)
-    limit.lift()
-    #expect(seconds(in: &limit, for: 1).count == 100)
-    var known = UnansweredLimit(isLifted: true)
-    #expect(seconds(in: &known, for: 1).count == 100)
+  @Test func budgetIsFullAgainAfterTwoMinutes() {
+    var turn: Int64 = 0
+    func burst(at now: Int64) -> Int {
+      (0..<100).count { _ in
+        guard let next = UnansweredLimit.take(turn, at: now) else { return false }
+        turn = next
+        return true
+      }
+    }
+    #expect(burst(at: 5) == 20)
+    #expect(burst(at: 120_000_000_005) == 20)
+    #expect(burst(at: 0) == 0, "a clock that goes back gives nothing")
   }
 }

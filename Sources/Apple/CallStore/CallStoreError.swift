@@ -21,7 +21,7 @@ package struct CallStoreError: Error, Equatable, CustomStringConvertible {
       default:
         Self.systemReason(of: error as NSError)
       }
-    // Nobody reads thousands of letters.
+    // A path may have thousands of letters.
     let path = folder.path.count > 200 ? "…" + folder.path.suffix(200) : folder.path
     description =
       "cannot use the folder \(path): \(reason); set XDG_DATA_HOME to a folder of yours"

@@ -1,14 +1,16 @@
 import CLinux
+import MediaCore
 import Synchronization
 
 /// Where the far side of a call is known to receive, for all owners of its socket: an address that
-/// has answered, and the host that its signalling comes from.
+/// has answered, and the host that its signalling comes from; and what is left for other addresses.
 ///
 /// **Thread safety:** any thread; nothing waits.
 final class AnsweringAddress: Sendable {
   // Marks, since an address does not fit into an atomic.
   private let address = Atomic<UInt64>(0)
   private let host = Atomic<UInt64>(0)
+  private let turn = Atomic<Int64>(0)
 
   // Drawn for each process.
   private static let key = UInt64.random(in: .min ... .max)
@@ -68,6 +70,18 @@ final class AnsweringAddress: Sendable {
     func isKnownHost(_ mark: UInt64) -> Bool {
       let known = unsafe reference?._withUnsafeGuaranteedRef { $0.host.load(ordering: .relaxed) }
       return known == mark
+    }
+
+    /// True if one more datagram may go to an address that is not known (`UnansweredLimit`).
+    @_noAllocation @_noLocks
+    func mayTry(at now: MonotonicInstant) -> Bool {
+      guard let reference = unsafe reference else { return false }
+      let turn = unsafe reference._withUnsafeGuaranteedRef { $0.turn.load(ordering: .relaxed) }
+      guard let next = UnansweredLimit.take(turn, at: now.nanoseconds) else { return false }
+      // Where another owner has just taken one, this one waits for its next datagram.
+      return unsafe reference._withUnsafeGuaranteedRef {
+        $0.turn.compareExchange(expected: turn, desired: next, ordering: .relaxed).exchanged
+      }
     }
 
     /// The mark of the host of an address.

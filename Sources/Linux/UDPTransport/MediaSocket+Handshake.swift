@@ -1,5 +1,6 @@
 import CLinux
 import Glibc
+package import MediaCore
 
 /// What a handshake needs of the socket before the voice thread has it.
 extension MediaSocket {
@@ -46,6 +47,14 @@ extension MediaSocket {
   /// Sends a datagram to an address; a full socket buffer drops it.
   package func send(_ bytes: [UInt8], to address: SocketAddress) {
     Self.send(bytes, to: address, by: descriptor)
+  }
+
+  /// The same to an address that may be a stranger's, as long as the call's budget lasts.
+  package func sendOnTrust(_ bytes: [UInt8], to address: SocketAddress, at now: MonotonicInstant) {
+    let mark = AnsweringAddress.mark(of: address.storage)
+    let host = AnsweringAddress.hostMark(of: address.storage)
+    let isKnown = lentAnswering.isKnown(mark) || lentAnswering.isKnownHost(host)
+    if isKnown || lentAnswering.mayTry(at: now) { send(bytes, to: address) }
   }
 
   static func send(_ bytes: [UInt8], to address: SocketAddress, by descriptor: CInt) {

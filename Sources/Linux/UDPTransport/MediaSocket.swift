@@ -27,9 +27,9 @@ public struct MediaSocket: PacketTransport, ~Copyable {
   private var failedDestination = AddressStorage(raw: sockaddr_storage())
   private let noAddress = AddressStorage(raw: sockaddr_storage())
   private var isConnected = false
-  private var limit = UnansweredLimit(isLifted: false)
+  private var isAnswering = false
   private let answering: AnsweringAddress
-  private let lentAnswering: AnsweringAddress.Lent
+  let lentAnswering: AnsweringAddress.Lent
   private var remoteMark: UInt64 = 0
   private var remoteHost: UInt64 = 0
   private var lastLook = MonotonicInstant(nanoseconds: 0)
@@ -102,7 +102,7 @@ public struct MediaSocket: PacketTransport, ~Copyable {
   ///   - address: the far side's, a unicast one.
   ///   - control: the far side's for RTCP.
   ///   - isAnswering: true if the address is known to be the far side's, as after connectivity
-  ///     checks. To others at most 25 datagrams are sent before RTP or RTCP comes from there.
+  ///     checks. To others little is sent before RTP or RTCP comes from there.
   public mutating func connect(
     to address: SocketAddress,
     control: SocketAddress,
@@ -112,7 +112,7 @@ public struct MediaSocket: PacketTransport, ~Copyable {
     remoteControl = control.storage
     remoteMark = AnsweringAddress.mark(of: remote)
     remoteHost = AnsweringAddress.hostMark(of: remote)
-    limit = UnansweredLimit(isLifted: isAnswering)
+    self.isAnswering = isAnswering
     isConnected = true
     setReportsErrors(true)
   }
@@ -135,18 +135,17 @@ public struct MediaSocket: PacketTransport, ~Copyable {
   // True if one more datagram may be sent.
   @_noAllocation @_noLocks
   private mutating func maySend() -> Bool {
-    if !limit.isLifted {
-      if lentAnswering.isKnown(remoteMark) || lentAnswering.isKnownHost(remoteHost) {
-        limit.lift()
-      } else if hasAdmitted,
-        lentAnswering.isKnownHost(lentAnswering.hostMark(of: &admitted.raw))
-      {
-        remote = admitted
-        remoteControl = admitted
-        limit.lift()
-      }
+    guard !isAnswering else { return true }
+    if lentAnswering.isKnown(remoteMark) || lentAnswering.isKnownHost(remoteHost) {
+      isAnswering = true
+    } else if hasAdmitted,
+      lentAnswering.isKnownHost(lentAnswering.hostMark(of: &admitted.raw))
+    {
+      remote = admitted
+      remoteControl = admitted
+      isAnswering = true
     }
-    return limit.allows(at: lastLook)
+    return isAnswering || lentAnswering.mayTry(at: lastLook)
   }
 
   /// Reports ICMP errors to who receives, or to nobody: who only waits for datagrams would be woken
@@ -199,8 +198,8 @@ public struct MediaSocket: PacketTransport, ~Copyable {
       lastEmpty
     )
     let origin = lastOrigin
-    if !limit.isLifted, case .agreed = origin, Self.isMedia(buffer, length: length) {
-      limit.lift()
+    if !isAnswering, case .agreed = origin, Self.isMedia(buffer, length: length) {
+      isAnswering = true
       lentAnswering.note(remoteMark)
     }
     return .received(Arrival(length: length, instant: instant, origin: origin))
@@ -216,13 +215,14 @@ public struct MediaSocket: PacketTransport, ~Copyable {
   private var lastOrigin: DatagramOrigin {
     @_noAllocation @_noLocks mutating get {
       guard isConnected else { return .foreign }
+      // The source that was admitted stays it, also once it is sent to.
+      if unsafe realtime_same_address(&lastSource.raw, &admitted.raw, 1) != 0 { return .admitted }
       if unsafe realtime_same_address(&lastSource.raw, &remote.raw, 1) != 0
         || realtime_same_address(&lastSource.raw, &remoteControl.raw, 1) != 0
       {
         return .agreed
       }
-      return unsafe realtime_same_address(&lastSource.raw, &admitted.raw, 1) != 0
-        ? .admitted : .foreign
+      return .foreign
     }
   }
 
@@ -258,7 +258,7 @@ public struct MediaSocket: PacketTransport, ~Copyable {
     remote = lastSource
     remoteControl = lastSource
     // It was authentic, and came from there.
-    limit.lift()
+    isAnswering = true
   }
 
   /// Takes only the agreed host for the far side's.

@@ -1,41 +1,25 @@
-package import MediaCore
-import Synchronization
-
-/// How much is sent to an address before anything has come from there.
+/// How much is sent on trust: to addresses that a call's description names, and that have not
+/// answered.
 ///
-/// A call's description names the address, and may name a stranger's. So only a few datagrams go
-/// there on trust: most of them at once, so that a call that is in order begins without a gap, and
-/// the last ones with growing pauses, so that it also begins after an outage.
+/// They may be a stranger's. So a call has one budget for all of them, whatever its descriptions
+/// name one after the other: 20 datagrams at once, so that most calls begin without a gap, and one
+/// more every 6 s, so that a call also begins after an outage. A call whose far side is silent ends
+/// after 30 s, and has sent 25 by then.
 ///
-/// A value without I/O: time is an argument.
-package struct UnansweredLimit: BitwiseCopyable, Sendable {
-  /// The datagrams in all.
-  package static var datagrams: Int { @_noAllocation @_noLocks get { 25 } }
-  private static var burst: Int { @_noAllocation @_noLocks get { 20 } }
-  private static var firstPause: Int64 { @_noAllocation @_noLocks get { 1_000_000_000 } }
+/// A rule without state (the generic cell rate algorithm, ITU-T I.371); time is an argument.
+enum UnansweredLimit {
+  private static var pause: Int64 { @_noAllocation @_noLocks get { 6_000_000_000 } }
+  private static var burst: Int64 { @_noAllocation @_noLocks get { 20 } }
 
-  private var count = 0
-  private var next = MonotonicInstant(nanoseconds: 0)
-  private var pause: Int64 = 0
-  /// True once the address has answered.
-  package private(set) var isLifted: Bool
-
-  /// An address to which nothing was sent; `isLifted` if it is known to answer.
-  package init(isLifted: Bool) { self.isLifted = isLifted }
-
-  /// Notes that something has come from the address.
+  /// Takes one datagram out of the budget.
+  ///
+  /// - Parameters:
+  ///   - turn: what this returned last, in nanoseconds; 0 at first.
+  ///   - now: the time in nanoseconds.
+  /// - Returns: nil if nothing may be sent now.
   @_noAllocation @_noLocks
-  package mutating func lift() { isLifted = true }
-
-  /// True if one more datagram may be sent now.
-  @_noAllocation @_noLocks
-  package mutating func allows(at now: MonotonicInstant) -> Bool {
-    if isLifted { return true }
-    guard count < Self.datagrams, count < Self.burst || now >= next else { return false }
-    count += 1
-    guard count >= Self.burst else { return true }
-    pause = pause == 0 ? Self.firstPause : pause * 2
-    next = now.advanced(byNanoseconds: pause)
-    return true
+  static func take(_ turn: Int64, at now: Int64) -> Int64? {
+    guard now >= turn - (burst - 1) * pause else { return nil }
+    return max(now, turn) + pause
   }
 }

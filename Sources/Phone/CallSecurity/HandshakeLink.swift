@@ -11,20 +11,20 @@ final class HandshakeLink {
   private var association: DTLSAssociation
   private var words: ShortAuthentication?
   private var outgoing: [[UInt8]] = []
-  /// How many datagrams have left since one came from the address.
-  private(set) var unanswered: Int
-  /// True once one has come from there.
-  private(set) var hasAnswered = false
+  /// How many datagrams have left since the last one came.
+  private(set) var unanswered = 0
+  /// How many answers go to a source, which may be forged, before it sends another datagram.
+  ///
+  /// What this side sends first is limited by the socket.
+  static let answerLimit = 25
   /// What the far side may have missed.
   private var lastFlight: [[UInt8]] = []
 
   init(
     _ identity: Identity,
     isClient: Bool,
-    to address: SocketAddress,
-    unanswered: Int = 0
+    to address: SocketAddress
   ) throws(IdentityError) {
-    self.unanswered = unanswered
     self.identity = identity
     self.isClient = isClient
     self.address = address
@@ -42,8 +42,8 @@ final class HandshakeLink {
   var isForged: Bool { words?.isForged ?? false }
   var hasBegunWords: Bool { words != nil }
 
-  func receive(_ datagram: [UInt8], from source: SocketAddress) {
-    if source == address { (unanswered, hasAnswered) = (0, true) }
+  func receive(_ datagram: [UInt8]) {
+    unanswered = 0
     let wasComplete = association.progress == .complete
     let knownWords = words?.words
     association.receive(datagram)
@@ -107,10 +107,11 @@ final class HandshakeLink {
     lastFlight = isJoining ? lastFlight + datagrams : datagrams
   }
 
-  /// What is to be sent; no more than a few datagrams go to an address that does not answer.
+  /// What is to be sent.
   func takeDatagrams() -> [[UInt8]] {
     defer { outgoing = [] }
-    let taken = outgoing.prefix(max(0, UnansweredLimit.datagrams - unanswered))
+    guard !isClient else { return outgoing }
+    let taken = outgoing.prefix(max(0, Self.answerLimit - unanswered))
     unanswered += taken.count
     return Array(taken)
   }

@@ -53,7 +53,8 @@ package struct MediaHandshake: ~Copyable {
   private static let ticksBetweenHandshakes = 50
 
   private let identity: Identity
-  private let isClient: Bool
+  /// True for the side that begins.
+  package let isClient: Bool
   private var links: [HandshakeLink] = []
   private var expectation: Expectation?
   private var remote: SocketAddress?
@@ -63,7 +64,8 @@ package struct MediaHandshake: ~Copyable {
   private var exchanges = 0
   /// How it stands.
   package private(set) var state = State.waiting
-  /// The address that has gone through the handshake, once the keys are there.
+  /// The address that this side has called and that has answered, or that has called and has gone
+  /// through the handshake; nil before that.
   package private(set) var answeringAddress: SocketAddress?
 
   /// The side that begins, towards an address.
@@ -95,6 +97,7 @@ package struct MediaHandshake: ~Copyable {
   /// Takes in a datagram.
   package mutating func receive(_ datagram: MediaSocket.Datagram) {
     guard let first = datagram.bytes.first, Self.owns(firstByte: first) else { return }
+    if isClient, datagram.source == links.first?.address { answeringAddress = datagram.source }
     // A far side with several addresses may answer from another one than it was asked at. Without
     // memory for one more handshake it asks again.
     if !isClient { links.removeAll { $0.hasFailed } }
@@ -111,7 +114,7 @@ package struct MediaHandshake: ~Copyable {
   }
 
   private mutating func receive(_ datagram: MediaSocket.Datagram, by link: HandshakeLink) {
-    link.receive(datagram.bytes, from: datagram.source)
+    link.receive(datagram.bytes)
     beginWords(on: link)
   }
 
@@ -150,12 +153,7 @@ package struct MediaHandshake: ~Copyable {
   private mutating func beginAnew() {
     // Without memory for another handshake a later tick tries again.
     guard isClient, let link = links.first, link.hasFailed, ticks >= nextBegin,
-      let next = try? HandshakeLink(
-        identity,
-        isClient: true,
-        to: link.address,
-        unanswered: link.unanswered
-      )
+      let next = try? HandshakeLink(identity, isClient: true, to: link.address)
     else { return }
     nextBegin = ticks + Self.ticksBetweenHandshakes
     links = [next]
@@ -183,7 +181,7 @@ package struct MediaHandshake: ~Copyable {
     for link in links where link.isReady(for: expectation) {
       do {
         state = .secured(try link.makeMedia(expectation))
-        if link.hasAnswered { answeringAddress = link.address }
+        if !isClient { answeringAddress = link.address }
       } catch {
         state = .failed("the sides have no cipher for the voice in common")
       }

@@ -440,7 +440,8 @@ final class SIPCall {
     let isFirst = !isEstablished
     isEstablished = true
     isHeardOf = true
-    let host = unsafe message.map { unsafe UserAgent.host(of: $0) }
+    // A caller has got this side's tag where its INVITE came from; an ACK's source may be forged.
+    let host = isIncoming ? sourceHost : unsafe message.map { unsafe UserAgent.host(of: $0) }
     if let message = unsafe message, let host, isFirst {
       agent.assumeIsolated { $0.noteCall(with: host) }
       let (from, to) = unsafe (String(message.pointee.from.tag), String(message.pointee.to.tag))

@@ -1,5 +1,6 @@
 public import CallSecurity
 import Dispatch
+import RealTime
 import UDPTransport
 
 /// The outcome of a call's handshake.
@@ -78,7 +79,7 @@ final class HandshakeRunner: @unchecked Sendable {
     Self.queue.async { [self] in
       handshake.expect(expectation, at: remote)
       // A firewall on our way lets the far side in only after something has left.
-      socket.send([], to: remote)
+      socket.sendOnTrust([], to: remote, at: MonotonicClock.now())
       advance()
     }
   }
@@ -112,8 +113,13 @@ final class HandshakeRunner: @unchecked Sendable {
 
   private func advance() {
     guard !isOver else { return }
+    if let address = handshake.answeringAddress { socket.noteAnswer(from: address) }
     for datagram in handshake.takeOutgoing() {
-      socket.send(datagram.bytes, to: datagram.destination)
+      if handshake.isClient {
+        socket.sendOnTrust(datagram.bytes, to: datagram.destination, at: MonotonicClock.now())
+      } else {
+        socket.send(datagram.bytes, to: datagram.destination)
+      }
     }
     switch handshake.state {
     case .waiting:
@@ -121,7 +127,6 @@ final class HandshakeRunner: @unchecked Sendable {
     case .secured(let media):
       guard !isSecured else { return }
       isSecured = true
-      if let address = handshake.answeringAddress { socket.noteAnswer(from: address) }
       timer?.cancel()
       timer = nil
       report(.secured(media))
