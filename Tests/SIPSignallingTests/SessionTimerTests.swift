@@ -36,6 +36,8 @@ struct SessionTimerTests {
     #expect(timer.next.step == .refresh && seconds(timer) == 56)
     timer.refreshWasLost(at: start.advanced(by: .seconds(57)))
     #expect(timer.next.step == .end && seconds(timer) == 60)
+    timer.restart(at: start.advanced(by: .seconds(100)))
+    #expect(timer.next.step == .refresh && seconds(timer) == 145)
   }
 
   @Test(arguments: ["", "x", "-5", "0", ";refresher=uac", "99999999999999999999"])

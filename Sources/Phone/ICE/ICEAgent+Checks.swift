@@ -200,8 +200,8 @@ extension ICEAgent {
     // A server has no password in common with this side.
     guard exchanges[index].purpose == .gathering || response.isAuthentic else { return [] }
     let exchange = exchanges.remove(at: index)
-    if exchange.purpose != .gathering { budget.noteAnswer(from: source.host) }
     if exchange.purpose == .gathering { return gathered(response, exchange, at: now) }
+    budget.noteAnswer(from: source.host)
     guard let index = pairs.firstIndex(where: { $0.isFor(base, source) }) else { return [] }
     guard response.kind == .success, let mapped = response.mapped else {
       return refused(index, response, exchange, at: now)

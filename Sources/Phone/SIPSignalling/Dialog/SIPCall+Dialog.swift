@@ -66,15 +66,9 @@ extension SIPCall {
 
   /// Lets the timer begin now: while the call rang there was nothing to refresh.
   func restartTimer() {
-    guard let timer = sessionTimer else { return }
-    setTimer(
-      SessionTimer(
-        seconds: timer.seconds,
-        isRefresher: timer.isRefresher,
-        isShared: timer.isShared,
-        at: MonotonicClock.now()
-      )
-    )
+    guard var timer = sessionTimer else { return }
+    timer.restart(at: MonotonicClock.now())
+    setTimer(timer)
   }
 
   /// Does without a timer from now on.

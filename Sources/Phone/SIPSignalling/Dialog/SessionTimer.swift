@@ -35,7 +35,7 @@ struct SessionTimer: Equatable, Sendable {
   let isRefresher: Bool
   /// True if the far side knows about timers, and so ends the call itself if it is not refreshed.
   let isShared: Bool
-  private let startedAt: MonotonicInstant
+  private var startedAt: MonotonicInstant
   private var repeatsAt: MonotonicInstant?
 
   init(seconds: Int, isRefresher: Bool, isShared: Bool = true, at now: MonotonicInstant) {
@@ -65,6 +65,12 @@ struct SessionTimer: Equatable, Sendable {
       isShared: isShared,
       at: now
     )
+  }
+
+  /// Begins anew: before a call is answered there is nothing to refresh.
+  mutating func restart(at now: MonotonicInstant) {
+    startedAt = now
+    repeatsAt = nil
   }
 
   /// The Session-Expires header of an answer, or of a request in which this side is the caller.
