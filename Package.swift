@@ -393,6 +393,14 @@ let package = Package(
       exclude: ["Guest"],
       swiftSettings: strict
     ),
+    .testTarget(
+      name: "MachineTests",
+      dependencies: [
+        "CallKit", "CallSecurity", "CallState", "CLibre", "MediaCore", "SidetonePhone",
+        "SIPSignalling", "VoiceEngine", "VoiceStream",
+      ],
+      swiftSettings: strict
+    ),
     tests("Repository"),
   ] + benchmarks + fuzzer,
   swiftLanguageModes: [.v6]

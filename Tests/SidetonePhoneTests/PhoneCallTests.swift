@@ -221,6 +221,28 @@ struct PhoneCallTests {
 
   // MARK: Digits and media
 
+  @Test func aFarSideThatRingsForEverIsGivenUp() {
+    var call = outgoing()
+    _ = call.handle(.perform(.start(uri: "sip:bob@10.0.0.2")), at: seconds(0))
+    _ = call.handle(.invited(sip, by: .udp), at: seconds(0))
+    _ = call.handle(.progressed, at: seconds(100))
+    #expect(call.handle(.timePassed, at: seconds(279)).isEmpty)
+    let effects = call.handle(.timePassed, at: seconds(281))
+    #expect(effects.prefix(2) == [.hangUp(sip, as: .declined), .reportEnded(.unanswered)])
+    #expect(effects.dropFirst(2) == ended("no answer from the far side", isClean: false)[...])
+  }
+
+  @Test func aFarSideIsAskedDuringAHoldWhetherItIsThere() {
+    var call = established()
+    #expect(call.handle(.timePassed, at: seconds(100)).isEmpty)
+    _ = call.handle(.perform(.setHeld(true)), at: seconds(100))
+    #expect(call.handle(.timePassed, at: seconds(101)).isEmpty)
+    #expect(call.handle(.timePassed, at: seconds(131)).isEmpty)
+    #expect(call.handle(.timePassed, at: seconds(132)) == [.ask(sip)])
+    #expect(call.handle(.timePassed, at: seconds(133)).isEmpty)
+    #expect(call.handle(.timePassed, at: seconds(163)) == [.ask(sip)])
+  }
+
   @Test func digitsNeedATalkingCallAndAFarSideThatTakesThem() {
     var call = established()
     #expect(

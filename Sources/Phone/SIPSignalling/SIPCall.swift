@@ -42,6 +42,8 @@ final class SIPCall {
   private var absences = 0
   /// How often the far side has said that it is there, though it is not heard.
   var livingAnswers = 0
+  /// True while nothing is to be heard of the far side: one of the two holds the call.
+  var isHeld = false
   /// The question whether the far side is still there.
   private let question = LibreSlot()
   private(set) var description: SessionDescription?

@@ -150,10 +150,11 @@ extension Phone {
     }
   }
 
-  /// Once a second: passes on what each stream reports, and that time has passed.
+  /// Once a second, also while no call has a voice: passes on what each stream reports, and that time has passed.
   func watch() async {
-    guard let engine else { return }
-    let warning = control.noteScheduling(engine.scheduling, at: MonotonicClock.now())
+    let warning = engine.flatMap {
+      control.noteScheduling($0.scheduling, at: MonotonicClock.now())
+    }
     if let warning { continuation.yield(warning) }
     for uuid in control.calls.map(\.uuid) {
       await handle(.timePassed, of: uuid)

@@ -21,6 +21,7 @@ import VoiceEngine
 /// | all but `ended` | `perform(.end)`, `signallingEnded`, `mediaFailed` | `ended` |
 /// | all but `ended` | `reset`, `phoneStopped` | `ended` |
 /// | `dialing`, `inviting` without media | `unreachable` | `ended` |
+/// | `inviting` | three minutes without progress | `ended` |
 /// | all but `ended` | media that the rule of encryption refuses | `ended` |
 /// | all but `ended` | a media timeout, a resume without an answer | `ended` |
 ///
@@ -92,11 +93,19 @@ struct PhoneCall: Equatable, Sendable {
   /// What the user knows of the protection.
   private var told: CallProtection?
   private var hold = Hold()
+  /// When the far side last showed that it rings, or was invited.
+  private var progressedAt: MonotonicInstant?
+  /// When the far side was last asked whether it is still there, during a hold.
+  private var askedAt: MonotonicInstant?
   /// The reason to give when the call system ends the call.
   private var ending: Ending?
 
   /// How long a far side may take to agree to a resume: RFC 3261's timer B, and 3 s more.
   private static let agreementNanoseconds: Int64 = 35_000_000_000
+  /// How long a far side may ring without a sign of life: RFC 3261's timer C.
+  private static let ringingNanoseconds: Int64 = 180_000_000_000
+  /// How often a far side is asked whether it is still there, while nothing is to be heard of it.
+  private static let questionNanoseconds: Int64 = 30_000_000_000
   /// How long after a resume the answer to the hold before it may still arrive.
   private static let lateAnswerNanoseconds: Int64 = 1_000_000_000
 
@@ -160,6 +169,7 @@ struct PhoneCall: Equatable, Sendable {
       self.sip = sip
       invitation?.transport = transport
       phase = .inviting
+      progressedAt = now
       return [.fulfill]
     case .inviteFailed(let reason):
       return [.fail] + (phase == .dialing ? finish(Ending(reason: reason, isClean: false)) : [])
@@ -172,6 +182,7 @@ struct PhoneCall: Equatable, Sendable {
       ending = ending ?? Ending(reason: reason, isClean: false)
       return [.fail]
     case .progressed:
+      progressedAt = now
       return [.reportConnecting, .tell(.ringing(uuid))]
     case .agreed(let media):
       return agree(on: media)
@@ -373,15 +384,38 @@ struct PhoneCall: Equatable, Sendable {
   }
 
   private mutating func advance(to now: MonotonicInstant) -> [PhoneCallEffect] {
-    guard !hold.isHeld, let resumed = hold.resumedAt else { return [] }
+    if phase == .inviting, let progressedAt,
+      now.nanoseconds(since: progressedAt) > Self.ringingNanoseconds
+    {
+      // Its machine may have gone while it rang: nobody else would end the call.
+      let ending = Ending(reason: "no answer from the far side", isClean: false)
+      return hangUp(as: .declined) + conclude(ending, as: .unanswered)
+    }
+    let question = askDuringHold(at: now)
+    guard !hold.isHeld, let resumed = hold.resumedAt else { return question }
     let waited = now.nanoseconds(since: resumed)
     guard let media else {
-      guard waited > Self.agreementNanoseconds else { return [] }
+      guard waited > Self.agreementNanoseconds else { return question }
       return abandon("the far side does not resume the call")
     }
     // An agreement that still forbids sending is no late answer: the far side holds the call too.
-    guard !media.maySend, waited > Self.lateAnswerNanoseconds else { return [] }
-    return noteFarHold(true)
+    guard !media.maySend, waited > Self.lateAnswerNanoseconds else { return question }
+    return question + noteFarHold(true)
+  }
+
+  // No voice shows that the far side lives, so its signalling has to.
+  private mutating func askDuringHold(at now: MonotonicInstant) -> [PhoneCallEffect] {
+    guard establishedAt != nil, let sip, hold.isHeld || hold.isHeldByFarSide else {
+      askedAt = nil
+      return []
+    }
+    guard let before = askedAt else {
+      askedAt = now
+      return []
+    }
+    guard now.nanoseconds(since: before) > Self.questionNanoseconds else { return [] }
+    askedAt = now
+    return [.ask(sip)]
   }
 
   // MARK: Ends

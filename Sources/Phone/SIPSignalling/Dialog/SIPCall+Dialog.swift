@@ -18,6 +18,7 @@ extension SIPCall {
   /// Agrees on the media once more: the far side is there and not heard, so it may be a relay that
   /// has lost the call.
   func reviveMedia() {
+    guard !isHeld else { return }
     livingAnswers += 1
     if livingAnswers % Self.answersForRevival == 2 { renegotiate() }
   }

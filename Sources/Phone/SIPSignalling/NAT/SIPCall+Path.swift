@@ -17,6 +17,7 @@ extension SIPCall {
 
   /// Reports what the sides have agreed on, and checks the ways that it names.
   func agree(on media: NegotiatedMedia, isOffer: Bool) {
+    isHeld = !media.mayReceive
     report(.media(id, media))
     guard let path else { return }
     guard let addresses = media.addresses else { return path.suspend() }

@@ -1,0 +1,72 @@
+import CLibre
+import MediaCore
+
+@testable import SIPSignalling
+
+/// A timer of a machine's signalling.
+enum SignallingTimer {
+  /// A request is sent once more, or given up.
+  case request(Int)
+  /// A final answer to an INVITE that was not acknowledged is sent once more, or given up.
+  case answer(SIPMessage.Transaction)
+  /// After another re-INVITE was in the way (RFC 3261 section 14.1).
+  case retry(SIPCallID, Int)
+  /// The session timer, by its number.
+  case session(SIPCallID, Int)
+}
+
+/// One call as a machine's signalling has it: what `SIPCall` and libre's session hold.
+struct SignalledCall {
+  let id: SIPCallID
+  let callID: Int
+  let peer: Int
+  let isIncoming: Bool
+  let localTag: Int
+  var remoteTag: Int
+  var description: SessionDescription?
+  /// The description in the INVITE, until it is answered.
+  var remoteOffer: [UInt8]?
+  var isAnswered = false
+  var isEstablished = false
+  /// A hold before the call is established, which is signalled when it is.
+  var wantsRenegotiation = false
+  /// An offer that waits until the one before it is through.
+  var waitingOffer: [UInt8]?
+  /// This side's last request, and the far side's.
+  var localSequence = 0
+  var remoteSequence = 0
+  /// The first INVITE of an incoming call.
+  var invite: SIPMessage?
+  /// This side's INVITE that is under way.
+  var request: Int?
+  /// The far side's INVITE that was answered and not acknowledged yet.
+  var unacknowledged: SIPMessage.Transaction?
+  /// Counts the pauses after a 491; a timer of an older one has no meaning.
+  var retryNumber = 0
+  var isWaitingForRetry = false
+  var timer: SessionTimer?
+  var timerNumber = 0
+  var isAsking = false
+  var isRefreshing = false
+  var livingAnswers = 0
+  var isHeld = false
+
+  var isBusy: Bool { request != nil || unacknowledged != nil || isWaitingForRetry }
+}
+
+extension SessionDescription {
+  /// The description as an offer or an answer, in bytes.
+  func text(asOffer isOffer: Bool) -> [UInt8]? {
+    guard let buffer = unsafe encode(asOffer: isOffer) else { return nil }
+    defer { _ = unsafe mem_deref(buffer) }
+    guard let start = unsafe mbuf_buf(buffer) else { return nil }
+    return unsafe Array(UnsafeBufferPointer(start: start, count: mbuf_get_left(buffer)))
+  }
+
+  /// Takes in the far side's description.
+  func take(_ text: [UInt8], isOffer: Bool) -> NegotiatedMedia? {
+    guard let buffer = unsafe re_buffer_from(text, text.count) else { return nil }
+    defer { _ = unsafe mem_deref(buffer) }
+    return unsafe negotiate(with: buffer, isOffer: isOffer)
+  }
+}
