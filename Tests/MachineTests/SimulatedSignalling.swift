@@ -294,7 +294,7 @@ final class SimulatedSignalling {
       answers[transaction] = nil
       guard answer.message.status == 200 else { return }
       guard let call = calls[answer.call.rawValue] else { return }
-      // Nobody has acknowledged: the call is over (RFC 3261 section 13.3.1.4).
+      // No acknowledgement has come: the call is over (RFC 3261 section 13.3.1.4).
       var last = call
       self.request(.bye, &last)
       return report(.ended(call.id, .timeout))

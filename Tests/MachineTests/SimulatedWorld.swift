@@ -102,7 +102,7 @@ final class SimulatedWorld {
     if receiver.isRunning, let leg = receiver.leg(at: datagram.receiverPort) {
       leg.receive(datagram, at: MonotonicInstant(nanoseconds: now))
     } else {
-      // The host says that nobody listens at the port.
+      // The host says that the port is closed.
       machines[datagram.sender].leg(at: datagram.senderPort)?.noteRefusal()
     }
   }

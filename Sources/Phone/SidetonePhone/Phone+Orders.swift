@@ -150,7 +150,9 @@ extension Phone {
     }
   }
 
-  /// Once a second, also while no call has a voice: passes on what each stream reports, and that time has passed.
+  /// Once a second: passes on what each stream reports, and that time has passed.
+  ///
+  /// Calls without a voice, as during a hold, hear of the time as well.
   func watch() async {
     let warning = engine.flatMap {
       control.noteScheduling($0.scheduling, at: MonotonicClock.now())

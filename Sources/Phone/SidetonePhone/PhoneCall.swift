@@ -387,7 +387,7 @@ struct PhoneCall: Equatable, Sendable {
     if phase == .inviting, let progressedAt,
       now.nanoseconds(since: progressedAt) > Self.ringingNanoseconds
     {
-      // Its machine may have gone while it rang: nobody else would end the call.
+      // Its machine may have gone while it rang, and then no message ends the call.
       let ending = Ending(reason: "no answer from the far side", isClean: false)
       return hangUp(as: .declined) + conclude(ending, as: .unanswered)
     }
