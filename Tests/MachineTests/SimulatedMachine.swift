@@ -42,7 +42,7 @@ final class SimulatedMachine {
   private(set) var legs: [UUID: SimulatedLeg] = [:]
   /// The dialog that each call is about, for comparison with the far side.
   private(set) var dialogs: [UUID: Int] = [:]
-  /// The calls that their far sides hold, as the user was told.
+  /// The calls that their far sides hold, by what the user sees.
   private(set) var farHolds: Set<UUID> = []
   private(set) var begun: [UUID: Int64] = [:]
   private var provider = ProviderID(rawValue: 0)
