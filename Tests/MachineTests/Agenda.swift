@@ -48,8 +48,6 @@ struct Agenda {
   private var entries: [Entry] = []
   private var nextNumber = 0
 
-  var count: Int { entries.count }
-
   mutating func add(_ happening: Happening, at time: Int64) {
     entries.append(Entry(time: time, number: nextNumber, happening: happening))
     nextNumber += 1

@@ -68,7 +68,7 @@ struct MachineTests {
       return
     }
     print("\(events) events, \(connections) calls connected, \(activations) activations")
-    #expect(connections > Self.seeds.count, "nobody talks")
+    #expect(connections > Self.seeds.count, "too few calls connect")
   }
 
   /// The same seed gives the same world.

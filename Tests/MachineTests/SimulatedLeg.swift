@@ -20,7 +20,7 @@ final class SimulatedLeg {
   private var streamed: NegotiatedMedia?
   /// The number of the engine that the stream runs on.
   private(set) var engine: Int?
-  private(set) var isMuted = false
+  private var isMuted = false
 
   /// What the sound card brings in a period, in frames: a packet of 60 ms, so that a hundred
   /// million events are worth many calls.
@@ -31,8 +31,6 @@ final class SimulatedLeg {
     self.port = port
     self.seed = seed
   }
-
-  var isStreaming: Bool { voice != nil }
 
   func setMuted(_ isMuted: Bool) { self.isMuted = isMuted }
 

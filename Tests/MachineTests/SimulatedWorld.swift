@@ -214,8 +214,8 @@ final class SimulatedWorld {
 
   // MARK: Both sides
 
-  /// How long one side may keep a call that the other one has not: silence of 30 s, a question that
-  /// nobody answers, requests that are given up after 32 s.
+  /// How long one side may keep a call that the other one has not: silence of 30 s, a question
+  /// without an answer, requests that are given up after 32 s.
   private static let longestWidowhood: Int64 = 150_000_000_000
 
   // Once a second: a call that only one side has must end.
