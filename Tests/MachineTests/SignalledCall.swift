@@ -48,7 +48,7 @@ struct SignalledCall {
   var timerNumber = 0
   var isAsking = false
   var isRefreshing = false
-  var livingAnswers = 0
+  var presence = FarSidePresence()
   var isHeld = false
 
   var isBusy: Bool { request != nil || unacknowledged != nil || isWaitingForRetry }

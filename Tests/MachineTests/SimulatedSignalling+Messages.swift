@@ -275,14 +275,16 @@ extension SimulatedSignalling {
     schedule(.retry(call.id, call.retryNumber + 1), at: now + Int64(pause) * 1_000_000)
   }
 
-  private func gotStatus(_ status: Int, _ id: SIPCallID) {
-    guard let call = calls[id.rawValue] else { return }
-    calls[id.rawValue]?.isAsking = false
-    if status == 481 { return endAsGone(call) }
-    guard status == 200 else { return }
-    guard !call.isHeld else { return }
-    calls[id.rawValue]?.livingAnswers += 1
-    if (call.livingAnswers + 1) % 4 == 2 { renegotiate(id) }
+  func gotStatus(_ status: Int?, _ id: SIPCallID) {
+    guard var call = calls[id.rawValue] else { return }
+    call.isAsking = false
+    let conclusion = call.presence.note(status, isHeld: call.isHeld, at: instant)
+    calls[id.rawValue] = call
+    switch conclusion {
+    case .none: break
+    case .isUnheard: renegotiate(id)
+    case .isGone: endAsGone(call)
+    }
   }
 
   private func gotRefreshed(_ message: SIPMessage, _ status: Int, _ id: SIPCallID) {

@@ -277,7 +277,7 @@ final class SimulatedSignalling {
       if call.isEstablished { close(call) }
       report(.ended(call.id, .timeout))
     case .options:
-      calls[call.id.rawValue]?.isAsking = false
+      gotStatus(nil, call.id)
     case .update:
       calls[call.id.rawValue]?.isRefreshing = false
       guard var timer = call.timer else { return }

@@ -1,5 +1,7 @@
 import CLibre
 import Glibc
+import MediaCore
+import RealTime
 
 /// One INVITE session of libre's, with its session description.
 ///
@@ -38,10 +40,7 @@ final class SIPCall {
     guard let self else { return }
     report(.transferProgressed(id, status: status))
   }
-  /// How many answers in a row said that the far side is not there now.
-  private var absences = 0
-  /// How often the far side has said that it is there, though it is not heard.
-  var livingAnswers = 0
+  private var presence = FarSidePresence()
   /// True while nothing is to be heard of the far side: one of the two holds the call.
   var isHeld = false
   /// The question whether the far side is still there.
@@ -278,8 +277,6 @@ final class SIPCall {
   }
 
   /// Asks whether the far side is still there; nothing while it is being asked.
-  ///
-  /// A server on the way answers for a far side that has gone (RFC 3261 section 12.2.1.2).
   func ask() {
     guard isEstablished, question.isEmpty, let stack else { return }
     _ = sending {
@@ -293,27 +290,15 @@ final class SIPCall {
     }
   }
 
-  private static let absenceLimit = 2
-
-  // No answer says nothing: a network may be away for a while.
   private func gotStatus(_ code: CInt, _ message: UnsafePointer<sip_msg>?) {
     let status = unsafe message.map { unsafe Int($0.pointee.scode) } ?? 0
     guard code != 0 || status >= 200 else { return }
-    switch status {
-    // It knows nothing of the call.
-    case 404, 410, 481: break
-    // A proxy may be busy for a moment.
-    case 477, 480, 502, 503:
-      absences += 1
-      if absences < Self.absenceLimit { return }
-    case 200..<300:
-      absences = 0
-      return reviveMedia()
-    default:
-      absences = 0
-      return
+    let answer = code == 0 ? status : nil
+    switch presence.note(answer, isHeld: isHeld, at: MonotonicClock.now()) {
+    case .none: break
+    case .isUnheard: renegotiate()
+    case .isGone: endAsGone()
     }
-    endAsGone()
   }
 
   /// Ends a call whose far side is not there any more.

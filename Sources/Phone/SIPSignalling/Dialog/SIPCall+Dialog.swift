@@ -15,17 +15,6 @@ extension SIPCall {
     _ = unsafe re_end_fork(stack.sip, message)
   }
 
-  /// Agrees on the media once more: the far side is there and not heard, so it may be a relay that
-  /// has lost the call.
-  func reviveMedia() {
-    guard !isHeld else { return }
-    livingAnswers += 1
-    if livingAnswers % Self.answersForRevival == 2 { renegotiate() }
-  }
-
-  /// It is asked once a second, and a phone that suppresses silence is not bothered at once.
-  private static let answersForRevival = 4
-
   // MARK: Session timers
 
   @unsafe

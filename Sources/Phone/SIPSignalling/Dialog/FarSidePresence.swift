@@ -1,0 +1,59 @@
+package import MediaCore
+
+/// Whether the far side of a dialog is still there, by what becomes of OPTIONS requests in it: a
+/// server on the way answers for a far side that has gone (RFC 3261 section 12.2.1.2).
+package struct FarSidePresence: Equatable, Sendable {
+  /// What follows from an answer.
+  package enum Conclusion: Equatable, Sendable {
+    /// Nothing: the far side is there, or nothing is known of it.
+    case none
+    /// The far side is there and not heard, so a relay may have lost the call: agree on the media
+    /// once more.
+    case isUnheard
+    /// The call is over.
+    case isGone
+  }
+
+  /// How many answers in a row said that the far side is not there now.
+  private var absences = 0
+  /// When the first of the questions that had no answer since the last one that had was given up.
+  private var silentSince: MonotonicInstant?
+  /// How often the far side has said that it is there, though it is not heard.
+  private var livingAnswers = 0
+
+  /// A proxy may be busy for a moment.
+  private static let mostAbsences = 2
+  /// A network may be away for a while.
+  private static let longestSilence: Int64 = 600_000_000_000
+  /// It is asked once a second, and a phone that suppresses silence is not bothered at once.
+  private static let answersForRevival = 4
+
+  /// Nothing has been asked.
+  package init() {}
+
+  /// Notes the final status that a question got, nil if it got none; while either side holds the
+  /// call nothing is to be heard.
+  package mutating func note(
+    _ status: Int?,
+    isHeld: Bool,
+    at now: MonotonicInstant
+  ) -> Conclusion {
+    guard let status else {
+      let since = silentSince ?? now
+      silentSince = since
+      return now.nanoseconds(since: since) < Self.longestSilence ? .none : .isGone
+    }
+    silentSince = nil
+    switch status {
+    // It knows nothing of the call.
+    case 404, 410, 481: return .isGone
+    case 477, 480, 502, 503:
+      absences += 1
+      return absences < Self.mostAbsences ? .none : .isGone
+    default: absences = 0
+    }
+    guard (200..<300).contains(status), !isHeld else { return .none }
+    livingAnswers += 1
+    return livingAnswers % Self.answersForRevival == 2 ? .isUnheard : .none
+  }
+}

@@ -1,0 +1,53 @@
+import MediaCore
+import Testing
+
+@testable import SIPSignalling
+
+struct FarSidePresenceTests {
+  private var presence = FarSidePresence()
+
+  private func instant(_ seconds: Int64) -> MonotonicInstant {
+    MonotonicInstant(nanoseconds: seconds * 1_000_000_000)
+  }
+
+  private mutating func note(
+    _ status: Int?,
+    isHeld: Bool = false,
+    after seconds: Int64 = 0
+  ) -> FarSidePresence.Conclusion {
+    presence.note(status, isHeld: isHeld, at: instant(seconds))
+  }
+
+  @Test(arguments: [404, 410, 481]) mutating func farSideThatKnowsNothingIsGone(status: Int) {
+    #expect(note(status) == .isGone)
+  }
+
+  @Test(arguments: [477, 480, 502, 503]) mutating func proxyMayBeBusyOnce(status: Int) {
+    #expect(note(status) == .none)
+    #expect(note(200) == .none)
+    #expect(note(status) == .none)
+    #expect(note(status) == .isGone)
+  }
+
+  @Test mutating func mediaIsRevivedWhileTheFarSideLivesUnheard() {
+    let conclusions = (0..<6).map { _ in note(200) }
+    #expect(conclusions == [.none, .isUnheard, .none, .none, .none, .isUnheard])
+  }
+
+  @Test mutating func nothingIsRevivedDuringAHold() {
+    #expect((0..<6).allSatisfy { _ in note(200, isHeld: true) == .none })
+  }
+
+  @Test mutating func tenMinutesWithoutAnAnswerEndTheCall() {
+    #expect((0..<600).allSatisfy { note(nil, isHeld: true, after: $0) == .none })
+    #expect(note(nil, isHeld: true, after: 600) == .isGone)
+  }
+
+  @Test mutating func anyAnswerBreaksTheSilence() {
+    #expect(note(nil, isHeld: true, after: 0) == .none)
+    #expect(note(405, isHeld: true, after: 500) == .none)
+    #expect(note(nil, isHeld: true, after: 700) == .none)
+    #expect(note(nil, isHeld: true, after: 1_299) == .none)
+    #expect(note(nil, isHeld: true, after: 1_300) == .isGone)
+  }
+}
