@@ -102,8 +102,8 @@ let benchmarks: [Target] =
     .executableTarget(
       name: "bench",
       dependencies: [
-        "ALSAAudio", "AVFAudio", "CallKit", "Codecs", "CRawALSA", "CRawVoice", "Drawing",
-        "MediaCore", "Playout", "ProgramRig", "RealTime", "Rig", "RTP", "SidetonePhone",
+        "ALSAAudio", "AudioRouting", "AVFAudio", "CallKit", "CallSecurity", "Codecs", "CRawALSA",
+        "CRawVoice", "Drawing", "MediaCore", "Playout", "ProgramRig", "RealTime", "Rig", "RTP", "SidetonePhone",
         "SIPSignalling", "Simulation", "SpeechDSP", "SRTP", "UDPTransport", "VoiceEngine",
         argumentParser,
       ],
@@ -366,7 +366,7 @@ let package = Package(
     .systemLibrary(name: "CTunnel", path: "Tests/CTunnel"),
     .target(
       name: "ProgramRig",
-      dependencies: ["CTunnel", "MediaCore", "RealTime", "Simulation"],
+      dependencies: ["CTunnel", "Drawing", "MediaCore", "RealTime", "Simulation"],
       path: "Tests/ProgramRig",
       swiftSettings: strict
     ),

@@ -78,7 +78,9 @@ static void turn(raw_voice *voice, const float *input, float *output) {
     voiced = voice->filtered;
   }
   int length = opus_encode_float(voice->encoder, voiced, voice->frames, packet, sizeof packet);
-  if (length > 0) opus_decode_float(voice->decoder, packet, length, output, 5760, 0);
+  if (length <= 0) return;
+  int decoded = opus_decode_float(voice->decoder, packet, length, output, 5760, 0);
+  (void)decoded;
 }
 
 int64_t raw_voice_turn(raw_voice *voice, const float *input, float *output) {

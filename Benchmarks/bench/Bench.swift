@@ -9,7 +9,7 @@ struct Bench: ParsableCommand {
     abstract: "What Sidetone costs and how it sounds, beside other programs and libraries.",
     subcommands: [
       CallCommand.self, PlayoutCommand.self, CountersCommand.self, ScaleCommand.self,
-      SetupCommand.self, CostCommand.self, ReportCommand.self,
+      SetupCommand.self, CostCommand.self, SoakCommand.self, ReportCommand.self,
     ]
   )
 }

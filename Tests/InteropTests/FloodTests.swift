@@ -1,32 +1,18 @@
 import Foundation
+import ProgramRig
 import Testing
 
 /// A live call while strangers send as much as they can.
 @Suite(.serialized)
 struct FloodTests {
-  /// What a process holds.
-  private struct Holdings {
-    let descriptors: Int
-    let threads: Int
-    let megabytes: Int
-
-    init(of process: Int32) throws {
-      let folder = "/proc/\(process)"
-      descriptors = try FileManager.default.contentsOfDirectory(atPath: "\(folder)/fd").count
-      threads = try FileManager.default.contentsOfDirectory(atPath: "\(folder)/task").count
-      let pages = try String(contentsOfFile: "\(folder)/statm", encoding: .utf8)
-      megabytes = (pages.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0) / 256
-    }
-  }
-
   @Test func liveCallDoesNotNoticeAFlood() throws {
     let media = Bench.port()
     let pair = try Pair(duration: 24, listenerOptions: ["--rtp-port", "\(media)"])
     #expect(pair.caller.wait(for: "\"stats\""), "\(pair.caller.output)")
-    let before = try Holdings(of: pair.listener.identifier)
+    let before = try ProcessHoldings(of: pair.listener.identifier)
     var flood = try Flood(from: "127.0.0.66", signalling: pair.port, media: media)
     flood.run(seconds: 6)
-    let during = try Holdings(of: pair.listener.identifier)
+    let during = try ProcessHoldings(of: pair.listener.identifier)
     print(
       "flood: \(flood.invites) INVITEs, \(flood.datagrams) datagrams, \(flood.connections)",
       "connections; answers: \(flood.answers)"
@@ -34,7 +20,7 @@ struct FloodTests {
     // Ten seconds later everything is as it was.
     var none = pollfd(fd: -1, events: 0, revents: 0)
     _ = unsafe poll(&none, 0, 10_000)
-    let after = try Holdings(of: pair.listener.identifier)
+    let after = try ProcessHoldings(of: pair.listener.identifier)
     print("before: \(before), during: \(during), after: \(after)")
     #expect(flood.answers["503"] ?? 0 > 1_000)
     #expect(flood.answers["200"] ?? 0 == 0, "a stranger's call took the live one's place")

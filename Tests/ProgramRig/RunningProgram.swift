@@ -121,7 +121,7 @@ package final class RunningProgram {
     let parents = names.compactMap { Int32($0) }.compactMap { process in
       Self.status(of: process, "PPid:").map { (process: process, parent: Int32($0)) }
     }
-    var found = [pid]
+    var found = [processIdentifier]
     var next = 0
     while next < found.count {
       found += parents.filter { $0.parent == found[next] }.map(\.process)
@@ -130,12 +130,13 @@ package final class RunningProgram {
     return found
   }
 
-  private var pid: Int32 { process.processIdentifier }
+  /// The number of the process that was started.
+  package var processIdentifier: Int32 { process.processIdentifier }
 
   /// Ends the program as a crash does.
   package func crash() {
     guard process.isRunning else { return }
-    kill(pid, SIGKILL)
+    kill(processIdentifier, SIGKILL)
     process.waitUntilExit()
   }
 
@@ -145,7 +146,7 @@ package final class RunningProgram {
     process.interrupt()
     let end = Date(timeIntervalSinceNow: 2)
     while process.isRunning, Date() < end { Thread.sleep(forTimeInterval: 0.02) }
-    if process.isRunning { kill(pid, SIGKILL) }
+    if process.isRunning { kill(processIdentifier, SIGKILL) }
     process.waitUntilExit()
   }
 }

@@ -4,6 +4,8 @@ import Simulation
 import VoiceEngine
 
 /// What a simulated call was like to hear.
+///
+/// It keeps a summary, not the call: 100 hours take no more memory than twenty minutes.
 struct SimulationReport {
   private struct Moment {
     let second: Double
@@ -15,12 +17,24 @@ struct SimulationReport {
 
   private let network: String
   private let seed: UInt64
+  /// For the chart: each observation of a short call, evenly spaced ones of a long call.
   private var moments: [Moment] = []
+  private var observed = 0
+  /// How many observations there are for each of `moments`.
+  private var stride = 1
   private var newest: SimulatedCall.Observation?
+  /// How often each delay was observed, in hundredths of a millisecond.
+  private var delays: [Int: Int] = [:]
+  private var targetSum = 0.0
   /// Datagrams sent towards the listener, and how many of them the network lost.
   var traffic = (sent: 0, lost: 0)
   /// The score of the received sound, if it was scored.
   var quality: PerceivedQuality?
+
+  /// A chart cannot show more.
+  private static let mostMoments = 12_000
+  /// In the first second the playout still looks for its delay.
+  private static let settlingSeconds = 1.0
 
   init(network: String, seed: UInt64) {
     self.network = network
@@ -29,6 +43,12 @@ struct SimulationReport {
 
   mutating func add(_ observation: SimulatedCall.Observation) {
     newest = observation
+    targetSum += observation.target
+    if let delay = observation.delay, observation.second > Self.settlingSeconds {
+      delays[Int((delay * 100).rounded()), default: 0] += 1
+    }
+    defer { observed += 1 }
+    guard observed % stride == 0 else { return }
     moments.append(
       Moment(
         second: observation.second,
@@ -38,14 +58,24 @@ struct SimulationReport {
         concealed: observation.stream.concealedFrames
       )
     )
+    guard moments.count == Self.mostMoments else { return }
+    moments = moments.indices.filter { $0 % 2 == 0 }.map { moments[$0] }
+    stride *= 2
   }
 
-  /// The first second, in which the playout still looks for its delay, is left out.
-  private var delays: [Double] { moments.filter { $0.second > 1 }.compactMap(\.delay).sorted() }
-
   private func percentile(_ share: Double) -> Double {
-    let delays = delays
-    return delays.isEmpty ? .nan : delays[min(delays.count - 1, Int(share * Double(delays.count)))]
+    let count = delays.values.reduce(0, +)
+    var left = min(count - 1, Int(share * Double(count)))
+    for delay in delays.keys.sorted() {
+      left -= delays[delay] ?? 0
+      if left < 0 { return Double(delay) / 100 }
+    }
+    return .nan
+  }
+
+  private var meanDelay: Double {
+    let sum = delays.reduce(0.0) { $0 + Double($1.key) * Double($1.value) }
+    return sum / 100 / Double(delays.values.reduce(0, +))
   }
 
   /// From mouth to ear in milliseconds, of the middle of the call.
@@ -58,8 +88,6 @@ struct SimulationReport {
 
   private var fields: [(name: String, text: String, value: Double)] {
     let stream = newest?.stream
-    let mean = delays.isEmpty ? .nan : delays.reduce(0, +) / Double(delays.count)
-    let targets = moments.map(\.target).reduce(0, +) / Double(max(1, moments.count))
     func milliseconds(_ frames: Int64?) -> Double { Double(frames ?? 0) / 48 }
     func share(_ frames: Int64?) -> Double { 100 * Double(frames ?? 0) / played }
     let scores: [(name: String, text: String, value: Double)] =
@@ -67,9 +95,9 @@ struct SimulationReport {
         [("pesq", "PESQ-WB, mean", $0.mean), ("pesqWorst", "PESQ-WB, 5th percentile", $0.worst)]
       } ?? []
     return [
-      ("meanMs", "mouth to ear, mean", mean),
+      ("meanMs", "mouth to ear, mean", meanDelay),
       ("percentile95Ms", "mouth to ear, 95th percentile", percentile(0.95)),
-      ("targetMs", "playout target, mean", targets),
+      ("targetMs", "playout target, mean", targetSum / Double(max(1, observed))),
       ("concealedMs", "concealed in all", milliseconds(stream?.concealedFrames)),
       ("concealedPercent", "concealed", share(stream?.concealedFrames)),
       ("recoveredPercent", "recovered from redundancy", share(stream?.recoveredFrames)),

@@ -266,3 +266,42 @@ wire() {
   fi
   wait "$probe"
 }
+
+# holdings FILE PROCESS: appends the time, and how many descriptors, threads and pages of memory the process has.
+holdings() {
+  echo "$(cut -d' ' -f1 /proc/uptime) $(ls /proc/$2/fd | wc -l) $(ls /proc/$2/task | wc -l)" \
+    "$(cut -d' ' -f2 /proc/$2/statm)" >> "$1"
+}
+
+# listen_closely FOLDER SECONDS: what is said and heard for so long.
+listen_closely() {
+  mkdir -p "$1"
+  chrt -f 50 fault-probe "$1" "$2" hw:A,0 hw:B,0 hw:C,1 > "$1/probe.log" 2>&1
+}
+
+# long SECONDS: a call that stands so long, heard at its beginning and its end, with what both programs hold meanwhile.
+long() {
+  seconds=$1
+  out=/run/out/long
+  mkdir -p "$out"
+  options='--period 4 --complexity 0 --frame 10 --json'
+  sidetone listen --answer --once --listen 127.0.0.1:5070 --headset hw:B,1 $options \
+    > "$out/callee.jsonl" 2> "$out/callee.err" &
+  callee=$!
+  await registered "$out/callee.jsonl" "$callee"
+  sidetone call sip:b@127.0.0.1:5070 --headset hw:A,1 $options --duration "$seconds" \
+    > "$out/caller.jsonl" 2> "$out/caller.err" &
+  caller=$!
+  await '"connected"' "$out/caller.jsonl" "$caller"
+  listen_closely "$out/begin" 20
+  # Thirty looks, once a second in a short call.
+  for look in $(seq 30); do
+    for side in caller callee; do eval "holdings $out/$side.holdings \$$side"; done
+    sleep $(((seconds - 60) / 30))
+  done
+  listen_closely "$out/end" 20
+  wait "$caller"; echo $? > "$out/caller.status"
+  wait "$callee"; echo $? > "$out/callee.status"
+  for part in begin end; do cp "$out"/*.jsonl "$out/$part/"; done
+  keep
+}

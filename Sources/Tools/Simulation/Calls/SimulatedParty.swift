@@ -28,6 +28,9 @@ final class SimulatedParty {
   let progress = Progress()
   private var awaySides: StreamDirections = []
   private var isBackSince: MonotonicInstant?
+  /// What was played at the last look, and how many ticks the far side's stream had come by then: a
+  /// timestamp alone repeats itself after a day.
+  private var newestPlayout: (timestamp: RTPTimestamp, ticks: Int64)?
 
   /// From plugging in to sound: the system finds the card, a program opens it.
   private static let openingNanoseconds: Int64 = 100_000_000
@@ -146,10 +149,14 @@ final class SimulatedParty {
 
   /// From the microphone of `other` to this loudspeaker, in nanoseconds, of what is decoded next;
   /// nil while nothing is.
+  ///
+  /// To be asked at least once in eleven hours.
   func mouthToEar(from other: SimulatedParty) -> Int64? {
     guard let playout = call.playout, !card.goneSides.contains(.playback) else { return nil }
-    let ticks = Int64(playout.timestamp.ticks(since: other.firstTimestamp))
-    let captured = ticks * framesPerTick
+    let (timestamp, ticks) = newestPlayout ?? (other.firstTimestamp, 0)
+    let playedTicks = ticks + Int64(playout.timestamp.ticks(since: timestamp))
+    newestPlayout = (playout.timestamp, playedTicks)
+    let captured = playedTicks * framesPerTick
     let mouth = other.card.instant(ofCaptured: captured)
     let ear = card.instant(ofPlayed: card.written + Int64(playout.queuedFrames))
     return ear.nanoseconds(since: mouth) + other.lookAheadNanoseconds

@@ -1,0 +1,55 @@
+import Foundation
+import ProgramRig
+import Rig
+import Simulation
+import VoiceEngine
+
+/// A long call in virtual time, and what this process holds meanwhile.
+struct VirtualSoak {
+  /// In hours.
+  let hours: Double
+  let network: NetworkConditions
+  /// What both sides say, again and again, at 48 kHz.
+  let sound: [Float]
+
+  private static let samples = 500
+
+  /// Makes the call, between headsets that are 40 ppm apart.
+  func run() throws -> SoakRecord {
+    var near = SimulatedCall.Party()
+    near.card.isRecorded = false
+    near.card.sound = sound
+    var far = near
+    far.card.captureDrift = 40
+    far.card.playbackDrift = 40
+    var configuration = StreamConfiguration.opus(ssrc: 1, seed: 1)
+    // The codec has no long-term state that depends on it, and takes most of the time.
+    configuration.complexity = 0
+    let call = try SimulatedCall(
+      near: near,
+      far: far,
+      over: network,
+      configuration: configuration,
+      seed: 1
+    )
+    var record = SoakRecord(
+      title: String(format: "%g hours in virtual time, network: %@", hours, network.name),
+      unit: "time (h)"
+    )
+    let own = ProcessInfo.processInfo.processIdentifier
+    for sample in 1...Self.samples {
+      var delays: [Double] = []
+      call.run(seconds: hours * 3_600 / Double(Self.samples)) { observation in
+        if let delay = observation.delay { delays.append(delay) }
+      }
+      record.samples.append(
+        SoakRecord.Sample(
+          at: hours * Double(sample) / Double(Self.samples),
+          holdings: try ProcessHoldings(of: own),
+          delay: Percentiles(delays).median
+        )
+      )
+    }
+    return record
+  }
+}

@@ -1,0 +1,64 @@
+import Foundation
+import ProgramRig
+import Testing
+
+/// A call that stands for long: an hour by `LONG_CALL_SECONDS=3600`, which takes about as long.
+struct LongCallTests {
+  private static let seconds =
+    ProcessInfo.processInfo.environment["LONG_CALL_SECONDS"].flatMap { Int($0) } ?? 90
+
+  @Test(.enabled(if: GuestScript.canRun)) func longCallStaysAsItWas() throws {
+    let share = ProgramUnderTest.package.appendingPathComponent(".build/long")
+    let machine = try GuestScript.machine.get()
+    try GuestScript.write("long \(Self.seconds)", to: share)
+    try machine.boot(sharing: share, seconds: 120 + 4 * Double(Self.seconds))
+    let folder = share.appendingPathComponent("out/long")
+    let ends = try ["begin", "end"].map { part in
+      let call = try HeardCall(
+        in: folder.appendingPathComponent(part),
+        events: ["caller", "callee"]
+      )
+      return Percentiles(call.chirps().map(\.delay)).median
+    }
+    print("delay \(ends[0]) ms at the beginning, \(ends[1]) ms at the end")
+    #expect(ends[1] - ends[0] <= Scenario.delayTolerance)
+    for side in ["caller", "callee"] {
+      let record = try Self.record(of: side, in: folder)
+      print(record.line)
+      try record.write(named: "long-\(side)", to: share)
+      #expect(record.growth == [])
+    }
+  }
+
+  private static func record(of side: String, in folder: URL) throws -> SoakRecord {
+    func text(_ kind: String) throws -> String {
+      let file = folder.appendingPathComponent("\(side).\(kind)")
+      return try String(contentsOf: file, encoding: .utf8)
+    }
+    #expect(try text("status") == "0\n", "the \(side) did not end well")
+    let delays = try text("jsonl").split(separator: "\n").compactMap { line in
+      let event = try? JSONDecoder().decode(Statistics.self, from: Data(line.utf8))
+      return event.map { (at: $0.at / 1_000, delay: $0.playoutDelayMs + $0.playbackFillMs) }
+    }
+    var record = SoakRecord(title: "The \(side) of \(seconds) s", unit: "time (s)")
+    record.samples = try text("holdings").split(separator: "\n").compactMap { line in
+      let words = line.split(separator: " ")
+      guard words.count == 4, let at = Double(words[0]), let descriptors = Int(words[1]),
+        let threads = Int(words[2]), let pages = Int(words[3])
+      else { return nil }
+      return SoakRecord.Sample(
+        at: at,
+        holdings: ProcessHoldings(descriptors: descriptors, threads: threads, pages: pages),
+        delay: delays.last { $0.at <= at }?.delay
+      )
+    }
+    return record
+  }
+
+  /// The figures of a `stats` event that say how late the voice is; other events have none.
+  private struct Statistics: Decodable {
+    let at: Double
+    let playoutDelayMs: Double
+    let playbackFillMs: Double
+  }
+}

@@ -1,0 +1,143 @@
+package import Foundation
+import Drawing
+
+/// What a process held, and how long its voice took, over a long run.
+package struct SoakRecord: Codable {
+  /// A look at the process.
+  package struct Sample: Codable {
+    /// How far the run had come, in the unit of `unit`.
+    package var at: Double
+    /// What the process held.
+    package var holdings: ProcessHoldings
+    /// The delay of the voice in milliseconds, if a call stood.
+    package var delay: Double?
+    /// The size of the files that the process writes, in bytes, if it writes any.
+    package var storedBytes: Int?
+
+    /// A look.
+    package init(
+      at: Double,
+      holdings: ProcessHoldings,
+      delay: Double? = nil,
+      storedBytes: Int? = nil
+    ) {
+      self.at = at
+      self.holdings = holdings
+      self.delay = delay
+      self.storedBytes = storedBytes
+    }
+  }
+
+  /// What ran, for a title.
+  package var title: String
+  /// What `Sample.at` counts, for example "time (h)".
+  package var unit: String
+  /// In the order in which they were taken.
+  package var samples: [Sample] = []
+
+  /// A run that has not begun.
+  package init(title: String, unit: String) {
+    self.title = title
+    self.unit = unit
+  }
+
+  /// How much of a run passes before it is compared with its end: until then it may still take what
+  /// it needs.
+  private static let settlingShare = 0.2
+  /// Allowed growth of memory, in megabytes.
+  private static let memoryTolerance = 2.0
+  /// Allowed change of the delay, in milliseconds.
+  private static let delayTolerance = 3.0
+  /// Threads of the system's pool, and sockets that are being closed, come and go.
+  private static let numberTolerance = 2.0
+  /// A store has its newest thousand calls, and SQLite's log of 4 MB.
+  private static let mostStoredBytes = 8_000_000
+
+  // The second fifth of the run, and the last.
+  private var ends: (early: ArraySlice<Sample>, late: ArraySlice<Sample>) {
+    let fifth = max(1, Int(Self.settlingShare * Double(samples.count)))
+    return (samples.dropFirst(fifth).prefix(fifth), samples.suffix(fifth))
+  }
+
+  private static func median(_ samples: ArraySlice<Sample>, _ value: (Sample) -> Double?) -> Double
+  {
+    Percentiles(samples.compactMap(value)).median
+  }
+
+  private func change(of value: (Sample) -> Double?) -> (early: Double, late: Double) {
+    let ends = ends
+    return (Self.median(ends.early, value), Self.median(ends.late, value))
+  }
+
+  /// What has grown between the second fifth of the run and the last, in words; empty if nothing
+  /// has.
+  package var growth: [String] {
+    guard samples.count >= 10 else { return ["only \(samples.count) samples"] }
+    var found: [String] = []
+    func check(
+      _ name: String,
+      atMost tolerance: Double,
+      _ value: (Sample) -> Double?
+    ) {
+      let (early, late) = change(of: value)
+      if late - early > tolerance {
+        found.append(String(format: "%@ grew from %.1f to %.1f", name, early, late))
+      }
+    }
+    check("memory", atMost: Self.memoryTolerance) { $0.holdings.megabytes }
+    check("descriptors", atMost: Self.numberTolerance) { Double($0.holdings.descriptors) }
+    check("threads", atMost: Self.numberTolerance) { Double($0.holdings.threads) }
+    check("delay", atMost: Self.delayTolerance, \.delay)
+    let stored = samples.compactMap(\.storedBytes).max() ?? 0
+    if stored > Self.mostStoredBytes { found.append("the store grew to \(stored) bytes") }
+    return found
+  }
+
+  /// The figures of the second fifth and the last, in a line.
+  package var line: String {
+    func pair(_ format: String, _ value: (Sample) -> Double?) -> String {
+      let (early, late) = change(of: value)
+      return String(format: "\(format) then \(format)", early, late)
+    }
+    var parts = [
+      "memory " + pair("%.1f MB") { $0.holdings.megabytes },
+      "descriptors " + pair("%.0f") { Double($0.holdings.descriptors) },
+      "threads " + pair("%.0f") { Double($0.holdings.threads) },
+    ]
+    if samples.contains(where: { $0.delay != nil }) {
+      parts.append("delay " + pair("%.2f ms", \.delay))
+    }
+    if samples.contains(where: { $0.storedBytes != nil }) {
+      parts.append("stored " + pair("%.0f kB") { $0.storedBytes.map { Double($0) / 1e3 } })
+    }
+    return "\(title): \(parts.joined(separator: ", "))"
+  }
+
+  /// All figures over the run, as SVG.
+  package var svg: String {
+    func series(_ name: String, _ value: (Sample) -> Double?) -> Chart.Series {
+      Chart.Series(name, samples.map { Point(x: $0.at, y: value($0) ?? .nan) })
+    }
+    let all = [
+      series("delay (ms)", \.delay),
+      series("memory (MB)") { $0.holdings.megabytes },
+      series("descriptors") { Double($0.holdings.descriptors) },
+      series("threads") { Double($0.holdings.threads) },
+      series("stored (100 kB)") { $0.storedBytes.map { Double($0) / 1e5 } },
+    ]
+    return Chart(
+      title: title,
+      horizontal: Axis(unit),
+      vertical: Axis("ms, MB, number", range: 0...50),
+      series: all.filter { $0.points.contains(where: \.y.isFinite) }
+    ).svg()
+  }
+
+  /// Writes `name.json` and `name.svg` in `folder`, which is made if it is missing.
+  package func write(named name: String, to folder: URL) throws {
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    let file = folder.appendingPathComponent(name)
+    try JSONEncoder().encode(self).write(to: file.appendingPathExtension("json"))
+    try Data(svg.utf8).write(to: file.appendingPathExtension("svg"))
+  }
+}
