@@ -32,7 +32,7 @@ final class SIPCall {
   unowned let agent: UserAgent
   private(set) var session: OpaquePointer?
   var sessionTimer: SessionTimer?
-  var timerTask: Task<Void, Never>?
+  let refreshTimer = LoopTimer()
   let refreshRequest = LibreSlot()
   /// What tells the two sides of its dialog apart, once it is confirmed.
   private(set) var tags: (local: String, remote: String)?
@@ -313,7 +313,7 @@ final class SIPCall {
     question.clear()
     transfer.clear()
     refreshRequest.clear()
-    timerTask?.cancel()
+    refreshTimer.cancel()
   }
 
   private func close() {

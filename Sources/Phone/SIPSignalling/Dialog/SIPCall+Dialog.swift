@@ -66,19 +66,12 @@ extension SIPCall {
 
   private func setTimer(_ timer: SessionTimer?) {
     sessionTimer = timer
-    timerTask?.cancel()
-    guard let timer else { return }
-    let pause = max(0, timer.next.at.nanoseconds(since: MonotonicClock.now()))
-    let (id, agent) = (id, agent)
-    timerTask = Task {
-      // A cancelled sleep ends early, and so does its task.
-      try? await Task.sleep(for: .nanoseconds(pause))
-      guard !Task.isCancelled else { return }
-      await agent.sessionTimerFired(of: id)
-    }
+    guard let timer else { return refreshTimer.cancel() }
+    refreshTimer.start(for: timer.next.at) { [weak self] in self?.timerFired() }
   }
 
-  func timerFired() {
+  // Refreshes the call, or ends one that was not refreshed in time.
+  private func timerFired() {
     guard let sessionTimer, isEstablished else { return }
     switch sessionTimer.next.step {
     case .refresh:
@@ -164,9 +157,5 @@ extension UserAgent {
     let call = calls.values.first { $0.stack === stack && $0.isNamed(name) }
     unsafe call?.gotUpdate(message)
     return call != nil
-  }
-
-  func sessionTimerFired(of id: SIPCallID) {
-    calls[id.rawValue]?.timerFired()
   }
 }

@@ -88,7 +88,7 @@ final class MediaPath {
   private let isBoundToHost: Bool
   private var hosts: [String] = []
   private var hasMoved = false
-  private let timer: UnsafeMutablePointer<tmr>?
+  private let timer = LoopTimer()
   private var isClosed = false
   /// What becomes of it.
   var report: (Report) -> Void = { _ in }
@@ -105,13 +105,11 @@ final class MediaPath {
     self.isBoundToHost = isBoundToHost
     self.port = port
     relayRequest = relay
-    unsafe timer = re_timer_alloc()
   }
 
   deinit {
     report = { _ in }
     close()
-    _ = unsafe mem_deref(UnsafeMutableRawPointer(timer))
   }
 
   /// What to say to the far side.
@@ -174,7 +172,7 @@ final class MediaPath {
   func close() {
     guard !isClosed else { return }
     isClosed = true
-    unsafe tmr_cancel(timer)
+    timer.cancel()
     fd_close(port.fileDescriptor)
     relay?.close()
     formerRelay?.close()
@@ -203,14 +201,8 @@ final class MediaPath {
   }
 
   private func schedule() {
-    guard !isClosed, let deadline = agent.deadline else { return unsafe tmr_cancel(timer) }
-    let pause = max(0, deadline.nanoseconds(since: MonotonicClock.now()))
-    unsafe tmr_start(
-      timer,
-      UInt64(pause / 1_000_000 + 1),
-      { unsafe MediaPath.from($0)?.handle(.timePassed) },
-      pointer
-    )
+    guard !isClosed, let deadline = agent.deadline else { return timer.cancel() }
+    timer.start(for: deadline) { [weak self] in self?.handle(.timePassed) }
   }
 
   private func perform(_ effect: ICEAgent.Effect) {
