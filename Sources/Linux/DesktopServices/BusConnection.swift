@@ -1,5 +1,6 @@
 import CDBus
 import Foundation
+import Synchronization
 
 /// A connection to the desktop's bus, or to the machine's, by libdbus.
 ///
@@ -14,19 +15,26 @@ package final class BusConnection: @unchecked Sendable {
   private var signals: [(interface: String, handler: @Sendable (BusMessage) -> Void)] = []
   private var methods: [String: @Sendable (BusMessage) -> [BusValue]?] = [:]
 
-  /// Connects to the bus at `address`, or else to the user's; nil if there is none.
+  /// Connects to the bus at `address`, or else to the user's; nil if there is none, or if it does
+  /// not answer.
+  ///
+  /// That is waited for two seconds at most, and not once more within half a minute: a bus that
+  /// hangs must not keep a call waiting again and again.
   package init?(address: String? = nil) {
     // Without an address libdbus would start a bus of its own.
     let named = ProcessInfo.processInfo.environment["DBUS_SESSION_BUS_ADDRESS"]
     guard let address = address ?? named else { return nil }
-    guard let connection = unsafe dbus_connection_open_private(address, nil) else { return nil }
-    guard unsafe dbus_bus_register(connection, nil) != 0 else {
+    guard !Self.isHanging(address),
+      let connection = unsafe dbus_connection_open_private(address, nil)
+    else { return nil }
+    unsafe dbus_connection_set_exit_on_disconnect(connection, 0)
+    guard unsafe Self.register(connection) else {
+      Self.noteHanging(address)
       unsafe dbus_connection_close(connection)
       unsafe dbus_connection_unref(connection)
       return nil
     }
     unsafe self.connection = connection
-    unsafe dbus_connection_set_exit_on_disconnect(connection, 0)
     var descriptor: CInt = -1
     guard unsafe dbus_connection_get_unix_fd(connection, &descriptor) != 0 else {
       unsafe dbus_connection_close(connection)
@@ -39,6 +47,32 @@ package final class BusConnection: @unchecked Sendable {
     source.setCancelHandler { closing.close() }
     source.resume()
     self.source = source
+  }
+
+  /// Until when buses that did not answer are left alone, by their addresses.
+  private static let hanging = Mutex<[String: DispatchTime]>([:])
+
+  private static func isHanging(_ address: String) -> Bool {
+    hanging.withLock { $0[address].map { DispatchTime.now() < $0 } ?? false }
+  }
+
+  private static func noteHanging(_ address: String) {
+    hanging.withLock { $0[address] = .now() + .seconds(30) }
+  }
+
+  // As `dbus_bus_register`, which would wait for 25 s, or for ever if nothing is authenticated.
+  private static func register(_ connection: OpaquePointer) -> Bool {
+    let end = DispatchTime.now() + .milliseconds(patience)
+    while unsafe dbus_connection_get_is_authenticated(connection) == 0 {
+      guard DispatchTime.now() < end, unsafe dbus_connection_read_write(connection, 50) != 0 else {
+        return false
+      }
+    }
+    let hello = unsafe send(connection, daemon, "/org/freedesktop/DBus", daemon, "Hello", [])
+    guard case .success(let values) = hello, case .string(let name) = values.first else {
+      return false
+    }
+    return unsafe dbus_bus_set_unique_name(connection, name) != 0
   }
 
   /// The address of the machine's bus, on which its services are.
@@ -75,7 +109,7 @@ package final class BusConnection: @unchecked Sendable {
     interface: String,
     _ member: String,
     _ arguments: [BusValue],
-    waiting milliseconds: Int = 2_000,
+    waiting milliseconds: Int = BusConnection.patience,
     completion: @escaping @Sendable (Result<[BusValue], BusError>) -> Void
   ) {
     queue.async { [self] in
@@ -126,8 +160,9 @@ package final class BusConnection: @unchecked Sendable {
   }
 
   private static let daemon = "org.freedesktop.DBus"
+  /// How long an answer is waited for, in milliseconds.
+  package static let patience = 2_000
 
-  // Asks the bus itself.
   private func askDaemon(_ member: String, _ arguments: [BusValue]) -> BusValue? {
     let answer = ask(
       Self.daemon,
@@ -198,7 +233,27 @@ package final class BusConnection: @unchecked Sendable {
     _ interface: String,
     _ member: String,
     _ arguments: [BusValue],
-    waiting milliseconds: Int = 2_000
+    waiting milliseconds: Int = BusConnection.patience
+  ) -> Result<[BusValue], BusError> {
+    unsafe Self.send(
+      connection,
+      destination,
+      path,
+      interface,
+      member,
+      arguments,
+      waiting: milliseconds
+    )
+  }
+
+  private static func send(
+    _ connection: OpaquePointer,
+    _ destination: String,
+    _ path: String,
+    _ interface: String,
+    _ member: String,
+    _ arguments: [BusValue],
+    waiting milliseconds: Int = BusConnection.patience
   ) -> Result<[BusValue], BusError> {
     guard let message = unsafe dbus_message_new_method_call(destination, path, interface, member)
     else { return .failure(BusError(reason: "no memory for a message")) }

@@ -1,0 +1,87 @@
+import Foundation
+import Testing
+
+/// What a program needs hangs, instead of failing.
+struct HangingTests {
+  private func listen(at port: Int) throws -> ProgramRun {
+    let listener = try Bench.run(
+      ["listen", "--answer", "--once", "--json", "--listen", "127.0.0.1:\(port)"]
+        + ["--headset", "null"]
+    )
+    #expect(listener.wait(for: "registered"), "\(listener.output)")
+    return listener
+  }
+
+  /// Buses that take connections and never say anything.
+  @Test func callIsMadeThoughTheBusesHang() throws {
+    let port = Bench.port()
+    let listener = try listen(at: port)
+    try Bench.withListener { bus in
+      let address = "tcp:host=127.0.0.1,port=\(bus)"
+      let caller = try Bench.run(
+        ["call", "sip:bob@127.0.0.1:\(port)", "--headset", "null", "--duration", "1"],
+        environment: [
+          "DBUS_SESSION_BUS_ADDRESS": address, "DBUS_SYSTEM_BUS_ADDRESS": address,
+        ]
+      )
+      #expect(caller.waitForExit() == 0, "\(caller.output)")
+      #expect(listener.waitForExit() == 0, "\(listener.output)")
+    }
+  }
+
+  // A name server that hears everything and never answers, in a network of its own.
+  private static let silentNames = """
+    ip link set lo up && mount --bind "$1" /etc/resolv.conf || exit 9
+    python3 -c 'import socket, time
+    s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    s.bind(("127.0.0.1", 53))
+    print("hears", flush=True)
+    time.sleep(60)' &
+    sleep 0.5
+    shift
+    exec "$@"
+    """
+
+  @Test(arguments: [true, false]) func nameServerHangs(isInterrupted: Bool) throws {
+    guard geteuid() == 0, Bench.find("python3") != nil, Bench.find("ip") != nil else {
+      return Bench.skip("python3, iproute2, run as root")
+    }
+    let folder = try Bench.folder()
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let configuration = folder.appendingPathComponent("resolv.conf")
+    try Data("nameserver 127.0.0.1\n".utf8).write(to: configuration)
+    let program = try #require(Bench.program, "build the program first: swift build")
+    let caller = try ProgramRun(
+      "/usr/bin/unshare",
+      ["-n", "-m", "sh", "-c", Self.silentNames, "sh", configuration.path, program]
+        + ["call", "sip:bob@nowhere.example", "--headset", "null"],
+      environment: ["XDG_DATA_HOME": folder.path]
+    )
+    #expect(caller.wait(for: "hears"), "\(caller.output)")
+    guard isInterrupted else {
+      #expect(caller.waitForExit(seconds: 40) == 1, "\(caller.output)")
+      #expect(caller.printed("sidetone: unknown host \"nowhere.example\""), "\(caller.output)")
+      return
+    }
+    caller.letRun(seconds: 2)
+    caller.signal(SIGINT)
+    #expect(caller.waitForExit(seconds: 3) == SIGINT, "\(caller.output)")
+  }
+
+  /// The far side stands still for a minute: one side gives up, and the other one learns it.
+  @Test func farSideIsStoppedForAMinute() throws {
+    let port = Bench.port()
+    let listener = try listen(at: port)
+    let caller = try Bench.run(
+      ["call", "sip:bob@127.0.0.1:\(port)", "--headset", "null", "--json"]
+    )
+    #expect(caller.wait(for: "\"stats\""), "\(caller.output)")
+    listener.signal(SIGSTOP)
+    #expect(caller.wait(for: "nothing was heard from the far side for", seconds: 45))
+    #expect(caller.waitForExit() == 1, "\(caller.output)")
+    listener.letRun(seconds: 25)
+    listener.signal(SIGCONT)
+    #expect(listener.wait(for: "\"ended\"", seconds: 10), "\(listener.output)")
+    #expect(listener.waitForExit() != nil, "\(listener.output)")
+  }
+}
