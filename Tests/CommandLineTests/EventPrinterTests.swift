@@ -141,6 +141,12 @@ struct EventPrinterTests {
       announcesAddresses: true
     )
     #expect(address == "Listening at sip:10.0.0.1:5060")
+    let nowhere = EventPrinter.text(
+      of: .registered(addresses: []),
+      namesKeys: false,
+      announcesAddresses: true
+    )
+    #expect(nowhere == "There is no network. Calls can arrive once there is one.")
     #expect(
       EventPrinter.text(of: events[0].event, namesKeys: false, announcesAddresses: false) == nil,
       "a caller listens, but that is not what the user wants to know"

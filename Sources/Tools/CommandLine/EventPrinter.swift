@@ -167,6 +167,12 @@ struct EventPrinter {
     ]
   }
 
+  private static func listening(at addresses: [String]) -> String {
+    addresses.isEmpty
+      ? "There is no network. Calls can arrive once there is one."
+      : "Listening at \(addresses.map { "sip:\($0)" }.joined(separator: ", "))"
+  }
+
   /// The event for people, with the keys that apply if they can press any; nil if it says nothing
   /// to them.
   static func text(
@@ -177,8 +183,7 @@ struct EventPrinter {
     func keys(_ text: String) -> String { namesKeys ? " " + text : "" }
     return switch event {
     case .registered(let addresses):
-      announcesAddresses
-        ? "Listening at \(addresses.map { "sip:\($0)" }.joined(separator: ", "))" : nil
+      announcesAddresses ? listening(at: addresses) : nil
     case .accountRegistered(let account, let server, _):
       announcesAddresses ? "Registered: \(account) at \(server)." : nil
     case .accountUnregistered(let account, let reason, let pause):
