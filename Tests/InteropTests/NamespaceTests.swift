@@ -4,12 +4,28 @@ import Testing
 /// Two network namespaces joined by a virtual cable are two hosts.
 @Suite(.serialized)
 struct NamespaceTests {
+  /// How the two hosts number their cable, and whether they reach themselves.
+  struct Addressing: CustomStringConvertible, Sendable {
+    let description: String
+    var network = "10.77.0."
+    var prefixLength = 24
+    var hasLoopback = true
+    /// The second host, as a SIP URI has it.
+    var secondHost: String { network.contains(":") ? "[\(network)2]" : "\(network)2" }
+
+    static let usual = Addressing(description: "IPv4")
+    static let unusual = [
+      Addressing(description: "IPv6 alone", network: "fd00:77::", prefixLength: 64),
+      Addressing(description: "no loopback interface", hasLoopback: false),
+    ]
+  }
+
   /// Makes the hosts, and takes them away again.
   private final class Hosts {
     let ip: String
     let names: [String]
 
-    init?(_ ip: String) throws {
+    init?(_ ip: String, _ addressing: Addressing = .usual) throws {
       self.ip = ip
       let tag = String(UUID().uuidString.prefix(4)).lowercased()
       names = ["st\(tag)a", "st\(tag)b"]
@@ -20,9 +36,14 @@ struct NamespaceTests {
       for (index, name) in names.enumerated() {
         let cable = "v\(tag)" + (index == 0 ? "a" : "b")
         guard try run(["link", "set", cable, "netns", name]),
-          try run(["-n", name, "addr", "add", "10.77.0.\(index + 1)/24", "dev", cable]),
+          try run(
+            ["-n", name, "addr", "add", "dev", cable]
+              + ["\(addressing.network)\(index + 1)/\(addressing.prefixLength)"]
+              // Usable at once: nothing else has the address (RFC 4862 section 5.4).
+              + (addressing.network.contains(":") ? ["nodad"] : [])
+          ),
           try run(["-n", name, "link", "set", cable, "up"]),
-          try run(["-n", name, "link", "set", "lo", "up"])
+          try !addressing.hasLoopback || run(["-n", name, "link", "set", "lo", "up"])
         else { return nil }
       }
     }
@@ -86,6 +107,26 @@ struct NamespaceTests {
     #expect(listener.wait(for: "the far side is gone", seconds: 10))
     listener.signal(SIGTERM)
     _ = listener.waitForExit()
+  }
+
+  @Test(arguments: Addressing.unusual)
+  func callWorksInAnUnusualNetwork(addressing: Addressing) throws {
+    guard let ip = Bench.ip, let hosts = try Hosts(ip, addressing) else {
+      return Bench.skip("iproute2, run as root")
+    }
+    let listener = try hosts.start(
+      on: 1,
+      ["listen", "--answer", "--once", "--json", "--headset", "null"]
+    )
+    #expect(listener.wait(for: "\(addressing.network)2"), "\(listener.output)")
+    let caller = try hosts.start(
+      on: 0,
+      ["call", "sip:bob@\(addressing.secondHost)", "--json", "--duration", "2"]
+        + ["--headset", "null"]
+    )
+    #expect(caller.waitForExit() == 0, "\(caller.output)")
+    #expect(caller.printed("\"encrypted\":true"), "\(caller.output)")
+    #expect(listener.waitForExit() == 0, "\(listener.output)")
   }
 
   /// The caller gets another address in the middle of a sentence: both go on hearing each other.

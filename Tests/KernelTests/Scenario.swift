@@ -43,7 +43,7 @@ struct Scenario: Sendable, CustomTestStringConvertible {
   var testDescription: String { name }
 
   /// All of them, in the order in which they run.
-  static let all = plain + drifting + layouts + stopped + unplugged + networks
+  static let all = plain + drifting + layouts + stopped + times + unplugged + networks
 
   private static let plain =
     [
@@ -95,6 +95,13 @@ struct Scenario: Sendable, CustomTestStringConvertible {
       isFaultSilent: true
     )
   }
+
+  private static let times = [
+    Scenario(
+      name: "clock-set",
+      faults: "sleep 5; set_clock 10800; sleep 3; set_clock -21600; sleep 4"
+    )
+  ]
 
   private static let unplugged = [
     Scenario(

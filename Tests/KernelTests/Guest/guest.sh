@@ -25,6 +25,9 @@ freeze() {
   mark thaw
 }
 
+# The wall clock goes so many seconds forward.
+set_clock() { mark "set_clock $1"; date -s "@$(($(date +%s) + $1))" > /dev/null; }
+
 # Another program plays silence through a device until it is released, in the format that the probe has chosen for the cable.
 # If it cannot, there is no call.
 hold() {
