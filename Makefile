@@ -94,6 +94,7 @@ bench: build-bench
 	$(BENCH)/bench call --seconds 12 --repeats 1 --networks direct --only "sidetone --frame 5" --output .build/bench
 	$(BENCH)/bench scale --calls 0,20 --seconds 4 --output .build/bench
 	$(BENCH)/bench cost --seconds 1 --repeats 1 --output .build/bench
+	$(BENCH)/bench soak --hours 0.05 --calls 50 --output .build/bench
 	$(BENCH)/bench playout --seconds 20 --seeds 101 --networks wifi --output .build/bench
 
 bench-call: build-bench
@@ -107,6 +108,7 @@ results: build-bench
 	$(BENCH)/bench counters
 	$(BENCH)/bench scale
 	$(BENCH)/bench playout
+	$(BENCH)/bench soak
 	$(BENCH)/bench report
 
 build-bench: setup-bench

@@ -103,7 +103,8 @@ let benchmarks: [Target] =
       name: "bench",
       dependencies: [
         "ALSAAudio", "AudioRouting", "AVFAudio", "CallKit", "CallSecurity", "Codecs", "CRawALSA",
-        "CRawVoice", "Drawing", "MediaCore", "Playout", "ProgramRig", "RealTime", "Rig", "RTP", "SidetonePhone",
+        "CRawVoice", "Drawing", "MediaCore", "Playout", "ProgramRig", "RealTime", "Rig", "RTP",
+        "SidetonePhone",
         "SIPSignalling", "Simulation", "SpeechDSP", "SRTP", "UDPTransport", "VoiceEngine",
         argumentParser,
       ],
