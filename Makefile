@@ -1,4 +1,6 @@
-# make build          the program; make install puts it and its service under PREFIX, /usr/local by default
+# make build          the program; make install puts it with all that belongs to it under PREFIX, /usr/local by default
+# make deb            a Debian package, in .build/deb; make dist: the sources, in .build/dist
+# make test-package   installs, uses, upgrades and purges the package in a clean Debian
 # make demo           a real call between two processes on this machine
 # make test           every test; those that start programs by themselves
 # make test-faults    all faults of sound cards and networks, on a real kernel in a virtual machine
@@ -26,29 +28,46 @@ DESKTOP := pipewire pipewire-alsa pipewire-pulse wireplumber pulseaudio-utils db
 # A machine with a real kernel, for sound cards that come and go.
 KERNEL := qemu-system-x86 busybox-static cpio kmod alsa-utils iproute2 nftables dash
 
+# To make and to try the package.
+PACKAGING := debhelper dpkg-dev lintian debootstrap
+VERSION := $(shell sed -n '1s/.*(\(.*\)).*/\1/p' Packaging/debian/changelog)
+
 BENCH := .build/release
 BENCH_SECONDS ?= 60
 
-.PHONY: build install demo test test-faults sanitize fuzz lint bench bench-call picture results build-bench setup-build setup-demo setup-test \
-  setup-bench clean
+.PHONY: build install deb dist test-package demo test test-faults sanitize fuzz lint bench bench-call picture results \
+  build-bench setup-build setup-package setup-demo setup-test setup-bench clean
 
+# With Swift's own libraries inside, so that the program runs where Swift is not installed.
+RELEASE := swift build -c release --static-swift-stdlib
+
+# The second one writes the manual pages.
 build: setup-build
-	swift build -c release --product sidetone
+	$(RELEASE) --product sidetone
+	$(RELEASE) --product generate-manual
 
 PREFIX ?= /usr/local
 
 # After `make build`.
 install:
-	install -D -m 755 .build/release/sidetone $(DESTDIR)$(PREFIX)/bin/sidetone
-	install -d $(DESTDIR)$(PREFIX)/lib/systemd/user
-	sed 's:/usr/local:$(PREFIX):' Packaging/sidetone.service > $(DESTDIR)$(PREFIX)/lib/systemd/user/sidetone.service
+	Scripts/stage.sh "$(DESTDIR)" "$(PREFIX)"
+
+deb: build setup-package
+	Scripts/deb.sh
+
+dist:
+	mkdir -p .build/dist
+	git archive --prefix=sidetone-$(VERSION)/ --output=.build/dist/sidetone-$(VERSION).tar.gz HEAD
+
+test-package: deb
+	$(SUDO) Scripts/test_package.sh
 
 demo: setup-demo
-	swift build -c release --product sidetone
+	$(RELEASE) --product sidetone
 	Scripts/demo.sh .build/release/sidetone
 
 picture: setup-demo
-	swift build -c release --product sidetone
+	$(RELEASE) --product sidetone
 	Scripts/picture.sh .build/release/sidetone Documentation/call.svg
 
 # Optimized, since most tests are calls of minutes in virtual time. Those that start programs come
@@ -112,11 +131,14 @@ results: build-bench
 	$(BENCH)/bench report
 
 build-bench: setup-bench
-	swift build -c release --product sidetone
-	SIDETONE_BENCHMARKS=1 swift build -c release
+	$(RELEASE) --product sidetone
+	SIDETONE_BENCHMARKS=1 $(RELEASE)
 
 setup-build:
 	@Scripts/install.sh "$(SUDO)" $(LIBRARIES)
+
+setup-package:
+	@Scripts/install.sh "$(SUDO)" $(PACKAGING)
 
 setup-demo:
 	@Scripts/install.sh "$(SUDO)" $(LIBRARIES) $(VOICES)

@@ -13,6 +13,7 @@ struct SidetoneCommand: AsyncParsableCommand {
       Exit status: 0 the call happened and ended well; 2 wrong usage; 1 anything else, with one \
       line that says what to do.
       """,
+    version: "0.9.0",
     subcommands: [
       DevicesCommand.self, ListenCommand.self, CallCommand.self, LoopbackCommand.self,
       SimulateCommand.self, OpenCommand.self, RecentsCommand.self, FavouritesCommand.self,

@@ -1,0 +1,38 @@
+#!/bin/bash
+# Puts everything that belongs to the installed program below DESTDIR, for use under PREFIX: the program, manual pages
+# and completions made by itself, the user service, and what desktops want to know. Usage: stage.sh DESTDIR PREFIX
+set -euo pipefail
+cd "$(dirname "$0")/.."
+prefix=$2 place=$1$2 built=.build/release
+share=$place/share name=org.sidetone.Sidetone
+# The same sources give the same files.
+date=$(date -u -d "@${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}" +%F)
+
+install -D -m 755 "$built/sidetone" "$place/bin/sidetone"
+
+# A page for each command, named as those of git: sidetone-account-add(1).
+manual=$share/man/man1
+install -d "$manual"
+"$built/generate-manual" "$built/sidetone" --multi-page --date "$date" --output-directory "$manual" >/dev/null
+rm "$manual/sidetone.help.1"
+for page in "$manual"/sidetone*.1; do
+  name_of_page=$(basename "$page" .1)
+  sed -i -e '/^\.Xr sidetone\.help /d' -e "s/^\.Nm \"sidetone .*/.Nm ${name_of_page//./-}/" \
+    -e ':again; s/^\(\.Xr sidetone[^ .]*\)\./\1-/; t again' -e ':title; s/^\(\.Dt SIDETONE[^ .]*\)\./\1-/; t title' "$page"
+  [ "$name_of_page" = sidetone ] || mv "$page" "$manual/${name_of_page//./-}.1"
+done
+
+complete() {
+  install -d "$share/$2"
+  # It is read, not run.
+  "$built/sidetone" --generate-completion-script "$1" | sed '1{/^#!/d}' >"$share/$2/$3"
+}
+complete bash bash-completion/completions sidetone
+complete zsh zsh/site-functions _sidetone
+complete fish fish/vendor_completions.d sidetone.fish
+
+install -d "$place/lib/systemd/user"
+sed "s:/usr/local:$prefix:" Packaging/sidetone.service >"$place/lib/systemd/user/sidetone.service"
+install -D -m 644 "Packaging/$name.desktop" "$share/applications/$name.desktop"
+install -D -m 644 "Packaging/$name.svg" "$share/icons/hicolor/scalable/apps/$name.svg"
+install -D -m 644 "Packaging/$name.metainfo.xml" "$share/metainfo/$name.metainfo.xml"

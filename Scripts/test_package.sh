@@ -1,0 +1,67 @@
+#!/bin/bash
+# Installs the package of .build/deb in a clean Debian 12, makes a call with it as an ordinary user, upgrades it and
+# purges it: what stays is the user's. Run as root.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+package=$(ls "$PWD"/.build/deb/sidetone_*_*.deb)
+root=$PWD/.build/clean
+say() { echo "== $*"; }
+inside() { chroot "$root" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin DEBIAN_FRONTEND=noninteractive "$@"; }
+as_user() { inside su - alice -c "$*"; }
+release() { for folder in proc dev; do umount -l "$root/$folder" 2>/dev/null || true; done; }
+
+release
+rm -rf "$root"
+mirror=$(apt-get indextargets --format '$(REPO_URI) $(RELEASE)' "Created-By: Packages" | sed -n 's/ bookworm$//p' | head -1)
+say "a clean Debian 12"
+debootstrap --variant=minbase bookworm "$root" "$mirror" >.build/debootstrap.log ||
+  { tail -20 .build/debootstrap.log; exit 1; }
+mount -t proc proc "$root/proc"
+mount --bind /dev "$root/dev"
+trap release EXIT
+cp /etc/resolv.conf "$root/etc/"
+inside useradd --create-home --shell /bin/bash alice
+inside sh -c 'find / -xdev -not -path "/proc/*" | sort' >.build/files.before
+
+install_package() {
+  cp "$1" "$root/tmp/"
+  inside apt-get install -y -qq --no-install-recommends "/tmp/$(basename "$1")" >.build/apt.log 2>&1 ||
+    { tail -20 .build/apt.log; exit 1; }
+  rm "$root/tmp/$(basename "$1")"
+}
+call() {
+  as_user 'rm -f listen.log; sidetone listen --answer --once --headset null --listen 127.0.0.1:5060 > listen.log 2>&1 & \
+    for pause in $(seq 50); do grep -q Listening listen.log && break; sleep 0.1; done
+    sidetone call sip:alice@127.0.0.1 --listen 127.0.0.1:0 --headset null --duration 2 && wait && grep -q Encrypted listen.log'
+}
+
+say "install"
+install_package "$package"
+as_user 'sidetone --version && sidetone help call > /dev/null && sidetone devices'
+for file in bin/sidetone lib/systemd/user/sidetone.service share/bash-completion/completions/sidetone \
+  share/zsh/site-functions/_sidetone share/fish/vendor_completions.d/sidetone.fish \
+  share/applications/org.sidetone.Sidetone.desktop; do
+  [ -s "$root/usr/$file" ] || { echo "/usr/$file is missing"; exit 1; }
+done
+say "a call"
+call
+
+say "upgrade"
+rm -rf .build/next
+dpkg-deb --raw-extract "$package" .build/next
+version=$(dpkg-deb --field "$package" Version)
+sed -i "s/^Version: .*/Version: $version+next/" .build/next/DEBIAN/control
+dpkg-deb --root-owner-group -Zgzip --build .build/next .build/next.deb >/dev/null
+install_package "$PWD/.build/next.deb"
+[ "$(inside dpkg-query -W -f '${Version}' sidetone)" = "$version+next" ]
+as_user 'sidetone recents' | grep -q 127.0.0.1
+call
+
+say "purge"
+inside apt-get purge -y -qq sidetone >.build/apt.log 2>&1
+inside apt-get autoremove -y -qq --purge >.build/apt.log 2>&1
+inside sh -c 'find / -xdev -not -path "/proc/*" | sort' >.build/files.after
+left=$(comm -13 .build/files.before .build/files.after | grep -v '^/home/alice/' | grep -i sidetone || true)
+[ -z "$left" ] || { echo "left behind: $left"; exit 1; }
+[ -s "$root/home/alice/.local/share/sidetone/calls.sqlite" ]
+say "passed: installed, called, upgraded, purged"
