@@ -132,7 +132,7 @@ results: build-bench
 
 build-bench: setup-bench
 	$(RELEASE) --product sidetone
-	SIDETONE_BENCHMARKS=1 $(RELEASE)
+	for product in alsa-pass-through bench; do SIDETONE_BENCHMARKS=1 $(RELEASE) --product $$product || exit 1; done
 
 setup-build:
 	@Scripts/install.sh "$(SUDO)" $(LIBRARIES)

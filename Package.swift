@@ -271,8 +271,9 @@ let package = Package(
     .executableTarget(
       name: "CommandLine",
       dependencies: [
-        "MediaCore", "RealTime", "ALSAAudio", "AudioRouting", "AVFAudio", "CallKit", "CallScreen",
-        "CallSecurity", "CallStore", "Drawing", "SidetonePhone", "Simulation", "SIPSignalling",
+        "CLinux", "MediaCore", "RealTime", "ALSAAudio", "AudioRouting", "AVFAudio", "CallKit",
+        "CallScreen", "CallSecurity", "CallStore", "DesktopServices", "Drawing", "SidetonePhone",
+        "Simulation", "SIPSignalling",
         "SpeechDSP", "SRTP", "UDPTransport", "VoiceEngine", argumentParser, histogram, logging,
       ],
       path: "Sources/Tools/CommandLine",

@@ -15,6 +15,14 @@ struct SoakCommand: AsyncParsableCommand {
   @Option(help: ArgumentHelp("How long the call in virtual time is.", valueName: "hours"))
   var hours = 24.0
 
+  @Option(
+    help: ArgumentHelp(
+      "Length of its packets, 5, 10 or 20: longer ones take less time. Default: as the network has it.",
+      valueName: "ms"
+    )
+  )
+  var frame: Int?
+
   @Option(help: ArgumentHelp("How many real calls are made, one after the other.", valueName: "n"))
   var calls = 10_000
 
@@ -23,6 +31,9 @@ struct SoakCommand: AsyncParsableCommand {
   func validate() throws {
     guard hours == 0 || (0.01...1_000).contains(hours) else {
       throw ValidationError("--hours is 0, or between 0.01 and 1000")
+    }
+    guard [nil, 5, 10, 20].contains(frame) else {
+      throw ValidationError("--frame is 5, 10 or 20")
     }
     guard calls == 0 || (20...1_000_000).contains(calls) else {
       throw ValidationError("--calls is 0, or between 20 and 1000000")
@@ -42,7 +53,12 @@ struct SoakCommand: AsyncParsableCommand {
     if hours > 0 {
       let sound = try Conversation(in: work.url).utterances.joined().flatMap(\.samples)
       for case .some(let network) in try options.conditions(or: "wifi-stalls") {
-        let record = try VirtualSoak(hours: hours, network: network, sound: sound).run()
+        let record = try VirtualSoak(
+          hours: hours,
+          network: network,
+          sound: sound,
+          packetFrames: frame.map { 48 * $0 }
+        ).run()
         try conclude(record, "soak-\(network.name)")
       }
     }

@@ -11,6 +11,8 @@ struct VirtualSoak {
   let network: NetworkConditions
   /// What both sides say, again and again, at 48 kHz.
   let sound: [Float]
+  /// Frames of each packet; nil to let them follow the network.
+  let packetFrames: Int?
 
   private static let samples = 500
 
@@ -25,6 +27,10 @@ struct VirtualSoak {
     var configuration = StreamConfiguration.opus(ssrc: 1, seed: 1)
     // The codec has no long-term state that depends on it, and takes most of the time.
     configuration.complexity = 0
+    if let packetFrames {
+      configuration.packetFrames = packetFrames
+      configuration.adaptsPackets = false
+    }
     let call = try SimulatedCall(
       near: near,
       far: far,

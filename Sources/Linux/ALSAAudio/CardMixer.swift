@@ -34,13 +34,30 @@ package struct CardMixer: ~Copyable {
   /// used is often silent.
   package func makeAudible(_ sides: StreamDirections) {
     let elements = unsafe elements()
+    for change in unsafe changes(for: sides, among: elements) {
+      for index in unsafe elements.indices { unsafe Self.perform(change, on: elements[index]) }
+    }
+  }
+
+  /// The sides on which something on a voice's way is off or at the bottom, which `makeAudible`
+  /// would change.
+  package func inaudible(among sides: StreamDirections) -> StreamDirections {
+    let elements = unsafe elements()
+    var found: StreamDirections = []
+    for side in [StreamDirections.capture, .playback] where sides.contains(side) {
+      if unsafe !changes(for: side, among: elements).isEmpty { found.insert(side) }
+    }
+    return found
+  }
+
+  private func changes(
+    for sides: StreamDirections,
+    among elements: [OpaquePointer]
+  ) -> [MixerPlan.Change] {
     var controls: [MixerPlan.Control] = []
     for index in unsafe elements.indices { unsafe controls += Self.controls(of: elements[index]) }
-    for side in [StreamDirections.capture, .playback] where sides.contains(side) {
-      for change in MixerPlan(for: side, controls: controls).changes {
-        for index in unsafe elements.indices { unsafe Self.perform(change, on: elements[index]) }
-      }
-    }
+    return [StreamDirections.capture, .playback].filter { sides.contains($0) }
+      .flatMap { MixerPlan(for: $0, controls: controls).changes }
   }
 
   private func elements() -> [OpaquePointer] {

@@ -14,6 +14,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -23,6 +24,7 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/timerfd.h>
+#include <sys/timex.h>
 #include <unistd.h>
 
 #define RT_SAFE __attribute__((swift_attr("@_noAllocation"), swift_attr("@_noLocks")))
@@ -46,6 +48,12 @@ RT_SAFE static inline int realtime_poll(struct pollfd *descriptors, unsigned cou
   extern int ppoll(struct pollfd *, nfds_t, const struct timespec *, const sigset_t *);
   int ready = ppoll(descriptors, count, timeout_ns < 0 ? NULL : &timeout, NULL);
   return ready < 0 ? -errno : ready;
+}
+
+/* Whether something keeps the wall clock right (adjtimex(2)). */
+static inline bool system_clock_is_synchronized(void) {
+  struct timex state = {0};
+  return adjtimex(&state) != TIME_ERROR && !(state.status & STA_UNSYNC);
 }
 
 /* A new eventfd, or -errno. */

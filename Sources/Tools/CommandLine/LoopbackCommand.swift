@@ -4,6 +4,7 @@ import ArgumentParser
 import Foundation
 import MediaCore
 import SRTP
+import SpeechDSP
 import UDPTransport
 import VoiceEngine
 
@@ -71,37 +72,67 @@ struct LoopbackCommand: AsyncParsableCommand {
   private func measure() async throws -> LoopbackMeasurement {
     let isVirtual =
       deviceOptions.headset == nil && deviceOptions.capture == nil && deviceOptions.playback == nil
+    return try await LoopbackCall(
+      seconds: duration,
+      devices: isVirtual ? nil : deviceOptions.devices,
+      wishes: deviceOptions.wishes,
+      filters: deviceOptions.filters,
+      stream: voiceOptions.stream,
+      timesStages: breakdown
+    ).measure()
+  }
+}
+
+/// A call to oneself over the loopback interface.
+struct LoopbackCall {
+  var seconds: Int
+  /// Nil for a virtual headset, whose microphone hears the probe.
+  var devices: AVAudioSession.Devices?
+  var wishes = DeviceWishes()
+  var filters = SpeechFilterSettings()
+  var stream: StreamConfiguration
+  /// True to time each packet in each stage.
+  var timesStages = false
+
+  /// Makes the call.
+  func measure() async throws -> LoopbackMeasurement {
     let probe = FileManager.default.temporaryDirectory
       .appendingPathComponent("sidetone-probe-\(ProcessInfo.processInfo.processIdentifier).wav")
     defer { try? FileManager.default.removeItem(at: probe) }
-    var devices = isVirtual ? .systemDefault : deviceOptions.devices
-    if isVirtual {
-      let samples = ProbeSignal.samples(seconds: duration + 2)
+    if devices == nil {
+      let samples = ProbeSignal.samples(seconds: seconds + 2)
       let file =
         WaveFile.header(rateHertz: 48_000, sampleCount: samples.count) + WaveFile.encode(samples)
       try Data(file).write(to: probe)
-      devices = AVAudioSession.Devices(capture: .file(probe.path), playback: .null)
     }
+    let devices =
+      devices ?? AVAudioSession.Devices(capture: .file(probe.path), playback: .null)
 
     let headset = try Headset(
       capture: devices.capture,
       playback: devices.playback,
-      wishes: deviceOptions.wishes
+      wishes: wishes
     )
     let hearsFile = if case .file = devices.capture { true } else { false }
     let engine = try CallEngine(
       device: headset,
       settings: EngineSettings(
-        filters: deviceOptions.filters,
+        filters: filters,
         measurement: hearsFile ? .observe : .probe,
-        trace: breakdown ? .stages : .off
+        trace: timesStages ? .stages : .off
       )
     )
     defer { engine.stop() }
-    let stream = try attach(to: engine)
+    var configuration = stream
+    // What is measured stays the same from the first probe to the last.
+    configuration.adaptsPackets = false
+    let stream = try engine.streams.attach(
+      configuration,
+      over: SecureTransport(open: MediaSocket.toItself())
+    )
 
     var measurement = LoopbackMeasurement()
-    for _ in 0..<duration * 2 {
+    for _ in 0..<seconds * 2 {
       try await Task.sleep(for: .milliseconds(500))
       measurement.add(engine.takeMonitor())
       measurement.breakdown.add(engine.takeStageTimes())
@@ -110,16 +141,6 @@ struct LoopbackCommand: AsyncParsableCommand {
     measurement.stream = engine.streams.statistics(of: stream)
     measurement.breakdown.lookAheadNanoseconds = measurement.stream?.lookAheadNanoseconds ?? 0
     return measurement
-  }
-
-  private func attach(to engine: CallEngine) throws -> StreamID {
-    var configuration = voiceOptions.stream
-    // What is measured stays the same from the first probe to the last.
-    configuration.adaptsPackets = false
-    return try engine.streams.attach(
-      configuration,
-      over: SecureTransport(open: MediaSocket.toItself())
-    )
   }
 }
 
@@ -140,7 +161,8 @@ struct LoopbackMeasurement {
 /// The mouth-to-ear delay of each probe, and where it goes.
 struct LoopbackReport {
   private let delays: [Double]
-  private let stages: [(name: String, milliseconds: Double)]
+  /// Where the delay goes, each stage's upper bound.
+  let stages: [(name: String, milliseconds: Double)]
   private let breakdown: StageBreakdown
 
   /// The first second is left out: the playout is still finding its delay.
@@ -170,6 +192,9 @@ struct LoopbackReport {
       ("playback fill", Double(device.playbackFillNanoseconds) / 1e6),
     ]
   }
+
+  /// The delay of the middle probe, in milliseconds.
+  var median: Double { percentile(0.5) }
 
   private func percentile(_ share: Double) -> Double {
     delays[min(delays.count - 1, Int(share * Double(delays.count)))]

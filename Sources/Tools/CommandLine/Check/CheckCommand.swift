@@ -1,0 +1,171 @@
+import ALSAAudio
+import ArgumentParser
+import AudioRouting
+import CallSecurity
+import CallStore
+import Foundation
+import MediaCore
+import RealTime
+import UDPTransport
+import VoiceEngine
+
+struct CheckCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "check",
+    abstract: "Is this machine ready for calls? Each line is good, or says what to do.",
+    discussion: """
+      Opens the headset that a call would take, plays silence and listens for some seconds; looks \
+      at what the system and the network grant; and makes a call to itself. Exit status 1 if \
+      something keeps calls from working.
+      """
+  )
+
+  @Option(help: ArgumentHelp("How long to run the headset, 3 to 600.", valueName: "seconds"))
+  var seconds = 5.0
+
+  @Flag(help: "Print as JSON, one finding per line.")
+  var json = false
+
+  @OptionGroup var deviceOptions: DeviceOptions
+
+  func validate() throws {
+    guard (3...600).contains(seconds) else {
+      throw ValidationError("--seconds is between 3 and 600")
+    }
+  }
+
+  func run() async throws {
+    let report = CheckReport(isJSON: json)
+    report.begin("the headset, for \(Int(seconds)) s")
+    checkSound(report)
+    report.begin("the system")
+    let state = SystemState.find()
+    report.add(CheckRules.system(state))
+    report.begin("the network")
+    report.add(CheckRules.ports(PortState.ofSIP(), firewall: state.firewall))
+    report.add([CheckRules.names(await Self.nameTime())])
+    report.add([identity()])
+    report.begin("a call to this machine itself, for 4 s")
+    report.add([await testCall()])
+    report.end()
+    if report.hasFault { throw ExitCode.failure }
+  }
+
+  // MARK: Sound
+
+  private func checkSound(_ report: CheckReport) {
+    let isNamed =
+      deviceOptions.headset != nil || deviceOptions.capture != nil
+      || deviceOptions.playback != nil
+    let choices = DeviceChoices()
+    let (microphone, loudspeaker) = (
+      choices.preferred(.microphone), choices.preferred(.loudspeaker)
+    )
+    if !isNamed {
+      report.add(CheckRules.devices(microphone: microphone, loudspeaker: loudspeaker))
+      guard microphone != nil, loudspeaker != nil else { return }
+    }
+    let devices = deviceOptions.devices
+    report.add(mixers(of: [(.capture, devices.capture), (.playback, devices.playback)]))
+    do throws(AudioDeviceError) {
+      let timing = try DeviceTiming.measure(
+        capture: devices.capture,
+        playback: devices.playback,
+        wishes: deviceOptions.wishes,
+        seconds: seconds
+      )
+      report.add(CheckRules.timing(timing, seconds: seconds))
+    } catch {
+      report.add([
+        .fault("headset", "\(error)", "name another one: sidetone devices lists them")
+      ])
+    }
+  }
+
+  // The mixers of the cards that are used; devices of a sound server have none of their own.
+  private func mixers(of sides: [(side: StreamDirections, name: DeviceName)]) -> [CheckFinding] {
+    let cards = SoundCard.all()
+    var used: [Int: StreamDirections] = [:]
+    for (side, name) in sides {
+      guard let card = CardName(name)?.card(among: cards) else { continue }
+      used[card.number, default: []].formUnion(side)
+    }
+    return used.sorted { $0.key < $1.key }.compactMap { number, sides in
+      guard let mixer = CardMixer(card: number) else { return nil }
+      let silent = mixer.inaudible(among: sides)
+      let names = [(StreamDirections.capture, "microphone"), (.playback, "loudspeaker")]
+      return CheckRules.mixer(
+        card: cards.first { $0.number == number }?.name ?? "card \(number)",
+        silentSides: names.filter { silent.contains($0.0) }.map(\.1)
+      )
+    }
+  }
+
+  // MARK: Network and identity
+
+  /// A name that exists for tests (RFC 2606), and how long it may take.
+  private static let name = "example.org"
+  private static let patience = Duration.seconds(3)
+
+  private static func nameTime() async -> Double? {
+    let begin = MonotonicClock.now()
+    guard await !HostName.addresses(of: name, within: patience).isEmpty else { return nil }
+    return Double(MonotonicClock.now().nanoseconds(since: begin)) / 1e6
+  }
+
+  private func identity() -> CheckFinding {
+    do {
+      let words = try IdentityFile(in: CallStore.defaultFolder).load().fingerprint.words
+      return .good("identity", "others know you as \(words)")
+    } catch {
+      return .fault("identity", "\(error)", "make a new one: sidetone identity --renew")
+    }
+  }
+
+  // MARK: Test call
+
+  private func testCall() async -> CheckFinding {
+    let call = LoopbackCall(seconds: 4, stream: .opus(ssrc: 1, seed: 1))
+    do {
+      let report = LoopbackReport(try await call.measure(), packetFrames: call.stream.packetFrames)
+      return CheckRules.loopback(report?.median, stages: report?.stages ?? [])
+    } catch {
+      return .fault("test call", "\(error)", "look at what it says: sidetone loopback")
+    }
+  }
+}
+
+/// Prints findings as they come, and what is being looked at until then.
+final class CheckReport {
+  private let isJSON: Bool
+  private let showsProgress: Bool
+  private(set) var hasFault = false
+
+  init(isJSON: Bool) {
+    self.isJSON = isJSON
+    showsProgress = !isJSON && isatty(STDOUT_FILENO) == 1
+  }
+
+  /// Says what is looked at, on terminals.
+  func begin(_ subject: String) {
+    if showsProgress { write("\r\u{1B}[KLooking at \(subject) ...") }
+  }
+
+  /// Prints findings.
+  func add(_ findings: [CheckFinding]) {
+    end()
+    for finding in findings {
+      write((isJSON ? finding.json : finding.line) + "\n")
+      hasFault = hasFault || finding.verdict == .fault
+    }
+  }
+
+  /// Takes away what `begin` has said.
+  func end() {
+    if showsProgress { write("\r\u{1B}[K") }
+  }
+
+  private func write(_ text: String) {
+    FileHandle.standardOutput.write(Data(text.utf8))
+  }
+}

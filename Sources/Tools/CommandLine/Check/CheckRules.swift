@@ -1,0 +1,235 @@
+import Foundation
+import MediaCore
+
+/// What measurements mean for calls.
+///
+/// Figures in, findings out: nothing here looks at the machine.
+enum CheckRules {
+  // MARK: Sound
+
+  /// Two sound cards differ by less than this, in parts per million; more is a fault of the card
+  /// or of the machine's clock.
+  private static let usualDrift = 200.0
+  /// A period that is longer than this is heard as delay, in milliseconds.
+  private static let shortPeriod = 5.5
+  /// A microphone below this hears nothing at all, as a share of its range.
+  private static let deadPeak: Float = 1e-6
+
+  /// The devices that a call would take; nil where there is none.
+  static func devices(
+    microphone: DeviceChoices.Choice?,
+    loudspeaker: DeviceChoices.Choice?
+  ) -> [CheckFinding] {
+    [("microphone", microphone, "--capture"), ("loudspeaker", loudspeaker, "--playback")].map {
+      subject,
+      choice,
+      option in
+      guard let choice else {
+        return .fault(
+          subject,
+          "none was found",
+          "plug a headset in, or try without one: \(option) null"
+        )
+      }
+      return .good(subject, "\(choice.name): \(choice.reason)")
+    }
+  }
+
+  /// A card's mixer: whether anything on the voice's way is off or at the bottom.
+  static func mixer(card: String, silentSides: [String]) -> CheckFinding {
+    guard !silentSides.isEmpty else { return .good("mixer", "\(card) is on and turned up") }
+    return .advice(
+      "mixer",
+      "the \(silentSides.joined(separator: " and the ")) of \(card) is off or at the bottom",
+      "a call turns it up by itself; alsamixer does it now"
+    )
+  }
+
+  /// What came of running the headset.
+  static func timing(_ timing: DeviceTiming, seconds: Double) -> [CheckFinding] {
+    guard !timing.isGone else {
+      return [
+        .fault("headset", "it vanished while it was used", "look at its cable and its battery")
+      ]
+    }
+    var findings: [CheckFinding] = []
+    let rates = "\(timing.captureRate.hertz) and \(timing.playbackRate.hertz) Hz"
+    let periods = [timing.capturePeriodMilliseconds, timing.playbackPeriodMilliseconds]
+    let text = String(format: "periods of %.1f and %.1f ms at %@", periods[0], periods[1], rates)
+    let figures = ["capturePeriodMs": periods[0], "playbackPeriodMs": periods[1]]
+    findings.append(
+      periods.allSatisfy { $0 <= shortPeriod }
+        ? .good("periods", text, figures)
+        : .advice(
+          "periods",
+          text,
+          "shorter ones save twice their length in delay: look at the sound server's quantum, or "
+            + "name the card itself by --headset hw:...",
+          figures
+        )
+    )
+    findings.append(drift(timing))
+    findings.append(
+      timing.lostFrames == 0
+        ? .good("continuity", String(format: "no sound was lost in %.0f s", seconds))
+        : .advice(
+          "continuity",
+          "\(timing.lostFrames) frames were lost in \(Int(seconds)) s",
+          "close programs that take the processor; real-time scheduling helps as well",
+          ["lostFrames": Double(timing.lostFrames)]
+        )
+    )
+    if timing.peak < deadPeak {
+      findings.append(
+        .advice(
+          "microphone",
+          "it gives nothing but digital silence",
+          "look for a mute switch on the headset, or in the desktop's sound settings"
+        )
+      )
+    } else {
+      let level = 20 * log10(Double(timing.peak))
+      findings.append(
+        .good("microphone", String(format: "it hears; peak %.0f dB", level), ["peakDB": level])
+      )
+    }
+    return findings
+  }
+
+  private static func drift(_ timing: DeviceTiming) -> CheckFinding {
+    guard let capture = timing.captureDrift, let playback = timing.playbackDrift else {
+      return .advice(
+        "clock drift",
+        "it could not be measured",
+        "measure for longer: --seconds 10"
+      )
+    }
+    let text = String(
+      format: "microphone %+.0f ppm, loudspeaker %+.0f ppm against the system's clock, roughly",
+      capture,
+      playback
+    )
+    let figures = ["captureDriftPpm": capture, "playbackDriftPpm": playback]
+    guard abs(capture) <= usualDrift, abs(playback) <= usualDrift else {
+      return .advice(
+        "clock drift",
+        text,
+        "calls follow it; so much hints at a card that does not keep the rate that it reports",
+        figures
+      )
+    }
+    return .good("clock drift", text, figures)
+  }
+
+  // MARK: System
+
+  /// All that the program may ever use counts when it is locked, in bytes.
+  private static let lockedBytes = 2_000_000_000
+
+  /// What the system grants.
+  static func system(_ state: SystemState) -> [CheckFinding] {
+    [realTime(state), memory(state), server(state), clock(state)]
+  }
+
+  private static func realTime(_ state: SystemState) -> CheckFinding {
+    if state.grantsRealTime { return .good("real time", "the voice thread gets SCHED_FIFO") }
+    if state.hasRealTimeKit { return .good("real time", "the voice thread gets it by rtkit") }
+    return .advice(
+      "real time",
+      "denied: a busy machine may interrupt the voice",
+      "sudo apt install rtkit, or allow it in /etc/security/limits.d: @audio - rtprio 20"
+    )
+  }
+
+  private static func memory(_ state: SystemState) -> CheckFinding {
+    guard let limit = state.lockableBytes, limit < lockedBytes else {
+      return .good("memory lock", "enough memory may be locked")
+    }
+    return .advice(
+      "memory lock",
+      "only \(limit / 1_000) kB may be locked: memory that is swapped out interrupts the voice",
+      "allow it in /etc/security/limits.d: @audio - memlock unlimited",
+      ["lockableBytes": Double(limit)]
+    )
+  }
+
+  private static func server(_ state: SystemState) -> CheckFinding {
+    state.soundServers.isEmpty
+      ? .good("sound server", "none runs: calls use the sound card itself")
+      : .good("sound server", "\(state.soundServers.joined(separator: ", ")) runs")
+  }
+
+  private static func clock(_ state: SystemState) -> CheckFinding {
+    guard state.isClockSynchronized == false else {
+      return .good("time", "the clock is kept right by time servers")
+    }
+    return .advice(
+      "time",
+      "no time server keeps the clock right; certificates of SIP servers need the date",
+      "timedatectl set-ntp true"
+    )
+  }
+
+  // MARK: Network
+
+  /// The ports of SIP, and a firewall before them.
+  static func ports(_ ports: [PortState], firewall: String?) -> [CheckFinding] {
+    let taken = ports.filter { $0.reason != nil }
+    var findings: [CheckFinding] = []
+    if taken.isEmpty {
+      findings.append(.good("ports", "\(ports.map(\.name).joined(separator: ", ")) are free"))
+    } else {
+      let names = taken.map { "\($0.name) (\($0.reason ?? ""))" }.joined(separator: ", ")
+      findings.append(
+        .advice(
+          "ports",
+          "\(names): taken, perhaps by a sidetone that waits for calls",
+          "find the program by: ss -lpn 'sport = 5060'; or listen elsewhere: --listen 0.0.0.0:5070"
+        )
+      )
+    }
+    guard let firewall else { return findings + [.good("firewall", "none was found")] }
+    return findings + [
+      .advice(
+        "firewall",
+        "\(firewall) is on",
+        "let calls in: 5060/udp, 5060/tcp, 5061/tcp, and UDP for the voice"
+      )
+    ]
+  }
+
+  /// The answer of the name servers, with its time; nil if there was none.
+  static func names(_ milliseconds: Double?) -> CheckFinding {
+    guard let milliseconds else {
+      return .advice(
+        "name servers",
+        "names of other networks are not found; calls by address work",
+        "look at /etc/resolv.conf and at the connection to the Internet"
+      )
+    }
+    let text = String(format: "they answer, in %.0f ms", milliseconds)
+    return .good("name servers", text, ["answerMs": milliseconds])
+  }
+
+  /// A call to oneself: its delay, and where it goes by stage, in milliseconds.
+  static func loopback(
+    _ delay: Double?,
+    stages: [(name: String, milliseconds: Double)]
+  ) -> CheckFinding {
+    guard let delay else {
+      return .fault(
+        "test call",
+        "a call to oneself was not heard",
+        "look at what it says: sidetone loopback"
+      )
+    }
+    let parts = stages.filter { $0.milliseconds >= 0.05 }.map {
+      String(format: "%@ %.1f", $0.name, $0.milliseconds)
+    }
+    return .good(
+      "test call",
+      String(format: "%.1f ms from mouth to ear (", delay) + parts.joined(separator: ", ") + ")",
+      ["mouthToEarMs": delay]
+    )
+  }
+}

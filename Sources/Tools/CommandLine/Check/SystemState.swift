@@ -1,0 +1,106 @@
+import ALSAAudio
+import CLinux
+import DesktopServices
+import Foundation
+import Glibc
+import RealTime
+import UDPTransport
+
+/// What the system grants to calls, as it was found.
+struct SystemState: Equatable {
+  /// Whether a thread got real-time scheduling by itself.
+  var grantsRealTime = false
+  /// Whether the service that gives it to others is there.
+  var hasRealTimeKit = false
+  /// How much memory may be locked, in bytes; nil without a limit.
+  var lockableBytes: Int?
+  /// The sound servers that run.
+  var soundServers: [String] = []
+  /// Whether time servers keep the system's clock right; nil if the system does not say.
+  var isClockSynchronized: Bool?
+  /// The firewall that is on, if one is found.
+  var firewall: String?
+
+  /// Looks at all of it; takes up to two seconds.
+  static func find() -> SystemState {
+    var state = SystemState()
+    state.grantsRealTime = scheduling() == .realTime
+    let bus = BusConnection(address: BusConnection.systemAddress)
+    state.hasRealTimeKit = bus?.hasService("org.freedesktop.RealtimeKit1") ?? false
+    var limit = rlimit()
+    if unsafe getrlimit(CInt(__RLIMIT_MEMLOCK.rawValue), &limit) == 0,
+      limit.rlim_cur != rlim_t.max
+    {
+      state.lockableBytes = Int(clamping: limit.rlim_cur)
+    }
+    state.soundServers = soundServers()
+    state.isClockSynchronized = system_clock_is_synchronized()
+    state.firewall = firewall(bus)
+    return state
+  }
+
+  private static func scheduling() -> RealTimeThread.Scheduling {
+    let isDone = DispatchSemaphore(value: 0)
+    // Without a thread there is no real-time one.
+    let thread = try? RealTimeThread(name: "check", policy: .realTime) { isDone.wait() }
+    guard let thread else { return .ordinary }
+    while thread.scheduling == .pending { usleep(1_000) }
+    let scheduling = thread.scheduling
+    isDone.signal()
+    thread.join()
+    return scheduling
+  }
+
+  private static func soundServers() -> [String] {
+    guard let folder = ProcessInfo.processInfo.environment["XDG_RUNTIME_DIR"] else { return [] }
+    return [("pipewire-0", "PipeWire"), ("pulse/native", "PulseAudio's protocol")]
+      .filter { FileManager.default.fileExists(atPath: "\(folder)/\($0.0)") }.map(\.1)
+  }
+
+  private static func firewall(_ bus: BusConnection?) -> String? {
+    if bus?.hasService("org.fedoraproject.FirewallD1") == true { return "firewalld" }
+    // A file that is not there, or may not be read, tells of none.
+    let ufw = (try? String(contentsOfFile: "/etc/ufw/ufw.conf", encoding: .utf8)) ?? ""
+    return ufw.contains("\nENABLED=yes") ? "ufw" : nil
+  }
+}
+
+/// A port that calls arrive at.
+struct PortState: Equatable {
+  let name: String
+  /// Why it cannot be had; nil if it is free.
+  let reason: String?
+
+  /// The ports of SIP, by UDP, TCP and TLS.
+  static func ofSIP() -> [PortState] {
+    [
+      ("5060/udp", 5_060, SOCK_DGRAM), ("5060/tcp", 5_060, SOCK_STREAM),
+      ("5061/tcp", 5_061, SOCK_STREAM),
+    ]
+    .map { PortState(name: $0, reason: bindingError(port: $1, $2)) }
+  }
+
+  private static func bindingError(port: UInt16, _ type: __socket_type) -> String? {
+    let descriptor = socket(AF_INET, CInt(type.rawValue), 0)
+    guard descriptor >= 0 else { return unsafe String(cString: strerror(errno)) }
+    defer { close(descriptor) }
+    var yes: CInt = 1
+    // A port that was in use a moment ago is free.
+    _ = unsafe setsockopt(
+      descriptor,
+      SOL_SOCKET,
+      type == SOCK_STREAM ? SO_REUSEADDR : 0,
+      &yes,
+      socklen_t(MemoryLayout<CInt>.size)
+    )
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_port = port.bigEndian
+    let code = unsafe withUnsafePointer(to: &address) { pointer in
+      unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        unsafe bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+      }
+    }
+    return code == 0 ? nil : unsafe String(cString: strerror(errno))
+  }
+}
