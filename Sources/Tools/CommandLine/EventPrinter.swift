@@ -261,7 +261,7 @@ struct EventPrinter {
       ? "-" : String(format: "%.1f", Double(stream.roundTripNanoseconds) / 1e6)
     let expected = max(1, stream.packetsReceived + stream.packetsLost)
     return String(
-      format: "%@ %@ %@  mic %@  ear %@  loss %.1f %%  jitter %.1f  delay %.1f  rtt %@ ms",
+      format: "%@ %@ %@  mic %@  ear %@  loss %.1f %%  jitter %.1f ms  delay %.1f ms  rtt %@ ms",
       statistics.isMuted ? "muted" : "live",
       statistics.protection == .open ? "NOT ENCRYPTED" : "encrypted",
       time,

@@ -7,7 +7,10 @@ struct OpenCommand: AsyncParsableCommand {
     commandName: "open",
     abstract: "Call what a link names; a sidetone that runs already takes the call over.",
     discussion:
-      "Links are sip:, tel: (through a gateway) and sidetone: (for example sidetone://bob@host)."
+      """
+      Links are sip:, sips:, tel: (through a gateway) and sidetone: (for example \
+      sidetone://bob@host).
+      """
   )
 
   @Argument(help: "The link.")
@@ -55,8 +58,8 @@ struct CallLink {
   init(_ link: String) throws {
     let parts = link.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
     scheme = parts.count == 2 ? parts[0].lowercased() : ""
-    guard ["sip", "tel", "sidetone"].contains(scheme) else {
-      throw CommandFailure("\"\(link)\" is no link to call; use sip:, tel: or sidetone:")
+    guard ["sip", "sips", "tel", "sidetone"].contains(scheme) else {
+      throw CommandFailure("\"\(link)\" is no link to call; use sip:, sips:, tel: or sidetone:")
     }
     let body = parts.count == 2 ? String(parts[1]) : ""
     let path = body.hasPrefix("//") ? String(body.dropFirst(2)) : body
@@ -65,7 +68,9 @@ struct CallLink {
 
   /// The SIP address to call.
   func address(gateway: String?) throws -> String {
-    guard scheme == "tel" else { return "sip:" + (rest.removingPercentEncoding ?? rest) }
+    guard scheme == "tel" else {
+      return (scheme == "sips" ? "sips:" : "sip:") + (rest.removingPercentEncoding ?? rest)
+    }
     guard let gateway else {
       throw CommandFailure("a telephone number needs a gateway: --gateway HOST")
     }
@@ -91,7 +96,7 @@ enum DesktopEntry {
       Exec="\(program)" open %u
       Terminal=true
       Categories=Network;Telephony;
-      MimeType=x-scheme-handler/sip;x-scheme-handler/tel;x-scheme-handler/sidetone;
+      MimeType=x-scheme-handler/sip;x-scheme-handler/sips;x-scheme-handler/tel;x-scheme-handler/sidetone;
 
       """
     do {

@@ -1,5 +1,6 @@
 import ALSAAudio
 import ArgumentParser
+import Foundation
 
 /// The command line.
 ///
@@ -23,9 +24,23 @@ struct SidetoneCommand: AsyncParsableCommand {
     ]
   )
 
+  // ArgumentParser would speak of unexpected arguments.
+  private static func mistakenCommand(_ typed: String) -> String? {
+    let names = configuration.subcommands.compactMap { $0.configuration.commandName }
+    guard !typed.isEmpty, !typed.hasPrefix("-"), !(names + ["help"]).contains(typed) else {
+      return nil
+    }
+    let meant = NearestName.of(typed, among: names).map { "did you mean \"\($0)\"?" }
+    return "there is no command \"\(typed)\"; " + (meant ?? "sidetone --help lists them")
+  }
+
   /// Wrong usage exits with 2; ArgumentParser's own code for it is 64.
   static func main() async {
     StreamRole.announceCalls()
+    if let mistake = mistakenCommand(ProcessInfo.processInfo.arguments.dropFirst().first ?? "") {
+      Terminal.printError("sidetone: \(mistake)")
+      exit(withError: ExitCode(2))
+    }
     do {
       var command = try parseAsRoot()
       if var asynchronous = command as? any AsyncParsableCommand {
