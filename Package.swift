@@ -271,10 +271,10 @@ let package = Package(
     .executableTarget(
       name: "CommandLine",
       dependencies: [
-        "CLinux", "MediaCore", "RealTime", "ALSAAudio", "AudioRouting", "AVFAudio", "CallKit",
-        "CallScreen", "CallSecurity", "CallStore", "DesktopServices", "Drawing", "SidetonePhone",
-        "Simulation", "SIPSignalling",
-        "SpeechDSP", "SRTP", "UDPTransport", "VoiceEngine", argumentParser, histogram, logging,
+        "MediaCore", "RealTime", "ALSAAudio", "AudioRouting", "AVFAudio", "CallKit", "CallScreen",
+        "CallSecurity", "CallStore", "DesktopServices", "Drawing", "SidetonePhone", "Simulation",
+        "SIPSignalling", "SpeechDSP", "SRTP", "UDPTransport", "VoiceEngine", argumentParser,
+        histogram, logging,
       ],
       path: "Sources/Tools/CommandLine",
       swiftSettings: strict

@@ -72,6 +72,25 @@ struct CheckRulesTests {
     #expect(CheckRules.loopback(nil, stages: []).verdict == .fault)
   }
 
+  @Test func wayIsJudged() {
+    var path = PathTiming()
+    path.asked = 20
+    #expect(Self.verdicts(CheckRules.path(path)) == [.fault])
+    path.roundTrips = [10, 12, 10, 12] + [Double](repeating: 11, count: 15)
+    path.largestPacket = 1_500
+    path.takesTLS = true
+    let findings = CheckRules.path(path)
+    #expect(Self.verdicts(findings) == [.good, .good, .good, .good])
+    #expect(findings[0].figures["roundTripMs"] == 11)
+    #expect(abs((findings[0].figures["lostPercent"] ?? 0) - 5) < 1e-9)
+    #expect(abs((findings[0].figures["jitterMs"] ?? 0) - 7.0 / 18) < 1e-9)
+    path.roundTrips.removeLast(10)
+    path.largestPacket = 576
+    path.takesTLS = false
+    path.isTranslated = true
+    #expect(Self.verdicts(CheckRules.path(path)) == [.advice, .advice, .advice, .advice])
+  }
+
   @Test func aFindingIsALineForPeopleAndOneForPrograms() {
     let finding = CheckFinding.advice("time", "it is\u{1B}[2J late", "set it", ["lateMs": 3])
     #expect(finding.line == "note   time             it is [2J late\n       -> set it")

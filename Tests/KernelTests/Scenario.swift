@@ -82,7 +82,9 @@ struct Scenario: Sendable, CustomTestStringConvertible {
         cables: "layout \(layout)",
         isTimed: name != "44100"
       )
-    } + ["mixer", "profile", "memory", "newcomer"].map { Scenario(name: $0, isHeard: false) }
+    }
+    + ["mixer", "profile", "memory", "newcomer", "drifting"]
+    .map { Scenario(name: $0, isHeard: false) }
 
   private static let stopped = [
     ("stopped-50", 50_000), ("stopped-200", 200_000), ("stopped-500", 500_000),

@@ -17,7 +17,7 @@ struct SoakCommand: AsyncParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "Length of its packets, 5, 10 or 20: longer ones take less time. Default: as the network has it.",
+      "Length of its packets, 5, 10 or 20. Default: as the network has it.",
       valueName: "ms"
     )
   )

@@ -69,7 +69,7 @@ package struct SIPAddress: Equatable, Sendable {
   }
 
   /// A host as URIs write it: an IPv6 address in brackets (RFC 3986 section 3.2.2).
-  static func literal(_ host: String) -> String {
+  package static func literal(_ host: String) -> String {
     host.contains(":") ? "[\(host)]" : host
   }
 

@@ -38,7 +38,7 @@ public actor UserAgent {
   /// What happens to the calls.
   public nonisolated let events: AsyncStream<SIPEvent>
 
-  private let configuration: Configuration
+  let configuration: Configuration
   let continuation: AsyncStream<SIPEvent>.Continuation
   /// One for each address.
   var stacks: [SIPStack] = []
@@ -180,7 +180,7 @@ public actor UserAgent {
   }
 
   // What leaves from an address leaves by its stack, else by one of the same family.
-  private func stack(at host: String) -> SIPStack? {
+  func stack(at host: String) -> SIPStack? {
     let isV6 = host.contains(":")
     return stacks.first { $0.host == host }
       ?? stacks.first { $0.host.contains(":") == isV6 } ?? stacks.first

@@ -175,6 +175,25 @@ static inline int re_ask(struct sip_request **request, struct sip *sip, struct s
                        response_handler, arg, "Content-Length: 0\r\n\r\n");
 }
 
+/* Asks outside of calls what a far side can do (RFC 3261 section 11). `name` tells this question from others. */
+static inline int re_probe(struct sip_request **request, struct sip *sip, const char *target,
+                           const char *from, const char *name, sip_send_h *send_handler,
+                           sip_resp_h *response_handler, void *arg) {
+  struct uri route;
+  struct pl text;
+  pl_set_str(&text, target);
+  int code = uri_decode(&route, &text);
+  if (code) return code;
+  return sip_requestf(request, sip, true, "OPTIONS", target, &route, NULL, send_handler,
+                      response_handler, arg,
+                      "To: <%s>\r\n"
+                      "From: <%s>;tag=%s\r\n"
+                      "Call-ID: %s\r\n"
+                      "CSeq: 1 OPTIONS\r\n"
+                      "Content-Length: 0\r\n\r\n",
+                      target, from, name, name);
+}
+
 /* The DTMF digit in an INFO request, as telephones have sent them since before RFC 4733; 0 if there is none. */
 static inline char re_info_digit(const struct sip_msg *message) {
   struct pl body, digit;

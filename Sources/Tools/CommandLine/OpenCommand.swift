@@ -83,6 +83,8 @@ struct CallLink {
 
 /// The desktop entry that names the links which this program opens.
 enum DesktopEntry {
+  private static let schemes = ["sip", "sips", "tel", "sidetone"]
+
   /// Writes the entry to the user's applications.
   static func install() throws {
     let folder = CallStore.defaultFolder.deletingLastPathComponent()
@@ -96,7 +98,7 @@ enum DesktopEntry {
       Exec="\(program)" open %u
       Terminal=true
       Categories=Network;Telephony;
-      MimeType=x-scheme-handler/sip;x-scheme-handler/sips;x-scheme-handler/tel;x-scheme-handler/sidetone;
+      MimeType=\(schemes.map { "x-scheme-handler/\($0);" }.joined())
 
       """
     do {

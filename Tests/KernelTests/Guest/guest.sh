@@ -68,6 +68,7 @@ mixer() {
   for control in Master Mic; do amixer -q -c D sset $control 0%; done
   amixer -q -c D sset Mic nocap
   amixer -q -c D sset Line 0% nocap
+  sidetone check --headset hw:D,0 --seconds 3 --json > "$out/check"
   answer hw:D,0
   sidetone call sip:b@127.0.0.1:5070 --headset null --json --duration 3 \
     > "$out/caller.jsonl" 2> "$out/caller.err"
@@ -78,6 +79,7 @@ mixer() {
     amixer -c D sget Mic | grep -q 'Capture.*\[on\]' || echo 'the microphone is off'
     amixer -c D sget Mic | grep -q '\[0%\]' && echo 'the microphone is at the bottom'
     amixer -c D sget Line | grep -q 'Capture.*\[on\]' && echo 'another input is on'
+    grep mixer "$out/check" | grep -q 'the microphone and the loudspeaker of Dummy is off' || echo 'the check did not see it'
   } > "$out/complaints"
   modprobe -r snd-dummy
   keep
@@ -137,6 +139,20 @@ CONFIGURATION
   } > "$out/complaints"
   unset ALSA_CONFIG_UCM2
   modprobe -r snd-dummy
+  keep
+}
+
+# What a check says of a card whose clock is 300 ppm too fast.
+drifting() {
+  out=/run/out/drifting
+  mkdir -p "$out"
+  shift_card B 100030
+  sidetone check --headset hw:B,1 --seconds 6 --json > "$out/check"
+  shift_card B 100000
+  for side in capture playback; do
+    drift=$(sed -n "s/.*\"${side}DriftPpm\":\(-*[0-9]*\).*/\1/p" "$out/check")
+    [ "${drift:-0}" -gt 250 ] && [ "$drift" -lt 350 ] || echo "$side: $drift ppm instead of 300"
+  done > "$out/complaints"
   keep
 }
 

@@ -20,6 +20,11 @@ struct CheckCommand: AsyncParsableCommand {
       """
   )
 
+  @Argument(
+    help: "A far side, for example sip:bob@192.168.1.20: the way to it is measured as well."
+  )
+  var address: String?
+
   @Option(help: ArgumentHelp("How long to run the headset, 3 to 600.", valueName: "seconds"))
   var seconds = 5.0
 
@@ -47,6 +52,10 @@ struct CheckCommand: AsyncParsableCommand {
     report.add([identity()])
     report.begin("a call to this machine itself, for 4 s")
     report.add([await testCall()])
+    if let address {
+      report.begin("the way to \(address)")
+      report.add(await Self.way(to: address))
+    }
     report.end()
     if report.hasFault { throw ExitCode.failure }
   }
@@ -119,6 +128,14 @@ struct CheckCommand: AsyncParsableCommand {
       return .good("identity", "others know you as \(words)")
     } catch {
       return .fault("identity", "\(error)", "make a new one: sidetone identity --renew")
+    }
+  }
+
+  private static func way(to address: String) async -> [CheckFinding] {
+    do {
+      return CheckRules.path(try await PathTiming.measure(to: address))
+    } catch {
+      return [.fault("far side", "\(error)", "give a SIP address: sip:NAME@HOST")]
     }
   }
 

@@ -232,4 +232,75 @@ enum CheckRules {
       ["mouthToEarMs": delay]
     )
   }
+
+  // MARK: Path
+
+  /// Beyond these a call is hard to follow: there and back in milliseconds (ITU-T G.114 has 150 one
+  /// way), and a share of lost questions that redundancy does not make up for.
+  private static let longestRoundTrip = 300.0
+  private static let mostLost = 0.1
+  /// IPv6 demands so much of every link (RFC 8200 section 5); voice needs less than a quarter.
+  private static let smallestMTU = 1_280
+
+  /// The way to a far side.
+  static func path(_ path: PathTiming) -> [CheckFinding] {
+    guard !path.roundTrips.isEmpty else {
+      return [
+        .fault(
+          "far side",
+          "it does not answer",
+          "is it running, with its port open in its firewall? There: sidetone check"
+        )
+      ]
+    }
+    let sorted = path.roundTrips.sorted()
+    let (median, worst) = (sorted[sorted.count / 2], sorted[sorted.count * 95 / 100])
+    let lost = 1 - Double(sorted.count) / Double(max(1, path.asked))
+    let steps = zip(path.roundTrips, path.roundTrips.dropFirst()).map { abs($0 - $1) }
+    let jitter = steps.reduce(0, +) / Double(max(1, steps.count))
+    let text = String(
+      format: "there and back %.1f ms (95 %%: %.1f ms), jitter %.1f ms, lost %.0f %%",
+      median,
+      worst,
+      jitter,
+      lost * 100
+    )
+    let figures = [
+      "roundTripMs": median, "roundTrip95Ms": worst, "jitterMs": jitter, "lostPercent": lost * 100,
+    ]
+    let isGood = median <= longestRoundTrip && lost <= mostLost
+    return [
+      isGood
+        ? .good("way", text, figures)
+        : .advice(
+          "way",
+          text,
+          "a cable instead of Wi-Fi, or a nearer server, makes the most of it",
+          figures
+        ),
+      size(path.largestPacket),
+      path.isTranslated
+        ? .advice(
+          "routers",
+          "one on the way changes addresses (NAT)",
+          "calls back need an account at a SIP server: sidetone account add"
+        ) : .good("routers", "none on the way changes addresses"),
+      path.takesTLS
+        ? .good("TLS", "its port takes connections: nobody on the way reads who is called")
+        : .advice(
+          "TLS",
+          "its port takes no connection: the voice may be encrypted, the signalling is not",
+          "open the port after that of SIP, by default 5061/tcp, on the far side"
+        ),
+    ]
+  }
+
+  private static func size(_ bytes: Int?) -> CheckFinding {
+    guard let bytes else { return .advice("packets", "no size is known", "is there a route?") }
+    let figures = ["mtuBytes": Double(bytes)]
+    guard bytes >= smallestMTU else {
+      return .advice("packets", "up to \(bytes) bytes", "a tunnel makes them small", figures)
+    }
+    return .good("packets", "up to \(bytes) bytes", figures)
+  }
 }

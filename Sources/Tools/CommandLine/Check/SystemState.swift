@@ -1,5 +1,4 @@
 import ALSAAudio
-import CLinux
 import DesktopServices
 import Foundation
 import Glibc
@@ -34,7 +33,7 @@ struct SystemState: Equatable {
       state.lockableBytes = Int(clamping: limit.rlim_cur)
     }
     state.soundServers = soundServers()
-    state.isClockSynchronized = system_clock_is_synchronized()
+    state.isClockSynchronized = WallClock.isSynchronized
     state.firewall = firewall(bus)
     return state
   }

@@ -1,0 +1,96 @@
+import CLibre
+import Foundation
+import MediaCore
+import RealTime
+
+/// What a far side answered to a question that belongs to no call.
+package struct ProbeAnswer: Equatable, Sendable {
+  /// The response's status (RFC 3261 section 21).
+  package let status: Int
+  /// From the question to the answer, in nanoseconds.
+  package let roundTripNanoseconds: Int64
+  /// True if a router on the way has changed this side's address (RFC 3581).
+  package let isTranslated: Bool
+}
+
+/// One OPTIONS request outside of calls.
+///
+/// **Thread safety:** the event loop's thread only; libre's callbacks run there too.
+@safe
+private final class PathProbe {
+  private let request = LibreSlot()
+  private let sentAt = MonotonicClock.now()
+  private var own = sa()
+  private var continuation: CheckedContinuation<ProbeAnswer?, Never>?
+
+  init(_ continuation: CheckedContinuation<ProbeAnswer?, Never>) {
+    self.continuation = continuation
+  }
+
+  /// Asks; libre holds the probe until there is an answer, or none in time.
+  func send(to uri: String, from address: String, over stack: SIPStack) {
+    let context = unsafe Unmanaged.passRetained(self).toOpaque()
+    let code = unsafe re_probe(
+      request.place,
+      stack.sip,
+      uri,
+      address,
+      UUID().uuidString,
+      { _, own, _, _, context in
+        guard let context = unsafe context, let own = unsafe own else { return 0 }
+        let probe = unsafe Unmanaged<PathProbe>.fromOpaque(context).takeUnretainedValue()
+        unsafe probe.own = own.pointee
+        return 0
+      },
+      { code, message, context in
+        guard let context = unsafe context else { return }
+        let probe = unsafe Unmanaged<PathProbe>.fromOpaque(context)
+        if unsafe probe.takeUnretainedValue().answered(code, message) { unsafe probe.release() }
+      },
+      context
+    )
+    guard code != 0 else { return }
+    conclude(nil)
+    unsafe Unmanaged<PathProbe>.fromOpaque(context).release()
+  }
+
+  // True if nothing more will come.
+  private func answered(_ code: CInt, _ message: UnsafePointer<sip_msg>?) -> Bool {
+    guard code == 0, let message = unsafe message else {
+      conclude(nil)
+      return true
+    }
+    let status = unsafe Int(message.pointee.scode)
+    guard status >= 200 else { return false }
+    conclude(
+      ProbeAnswer(
+        status: status,
+        roundTripNanoseconds: MonotonicClock.now().nanoseconds(since: sentAt),
+        isTranslated: unsafe re_is_translated(message, &own)
+      )
+    )
+    return true
+  }
+
+  private func conclude(_ answer: ProbeAnswer?) {
+    continuation?.resume(returning: answer)
+    continuation = nil
+  }
+}
+
+extension UserAgent {
+  /// Asks a far side for a sign of life, outside of calls (OPTIONS, RFC 3261 section 11).
+  ///
+  /// - Parameters:
+  ///   - uri: whom to ask, with a numeric host.
+  ///   - host: the address of this machine to ask from.
+  /// - Returns: the answer; nil if there is none within 32 s, or at once if the far side's host
+  ///   cannot be reached.
+  package func probe(_ uri: String, from host: String) async -> ProbeAnswer? {
+    guard let stack = stack(at: host) else { return nil }
+    let own = "sip:\(configuration.user)@\(SIPAddress.literal(host))"
+    return await withCheckedContinuation { continuation in
+      PathProbe(continuation).send(to: uri, from: own, over: stack)
+    }
+  }
+}

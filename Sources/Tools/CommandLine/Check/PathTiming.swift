@@ -1,0 +1,80 @@
+import Foundation
+import SIPSignalling
+import SidetonePhone
+import UDPTransport
+
+/// The way to a far side, as questions to it have found it.
+struct PathTiming: Equatable {
+  /// How many questions were asked.
+  var asked = 0
+  /// How long each answer took, in milliseconds, in the order of the questions; late ones, which
+  /// answer a repeated question, are lost ones.
+  var roundTrips: [Double] = []
+  /// True if a router on the way changes this side's address.
+  var isTranslated = false
+  /// The largest packet that the way takes, as far as the system knows, in bytes.
+  var largestPacket: Int?
+  /// Whether the port of TLS takes connections.
+  var takesTLS = false
+
+  private static let questions = 20
+  private static let pause = Duration.milliseconds(50)
+  /// A question is repeated after 500 ms (RFC 3261, T1).
+  private static let latest = 450.0
+
+  /// Asks `text`, a SIP address, twenty times.
+  ///
+  /// - Throws: what is wrong with the address, or why this side has no port.
+  static func measure(to text: String) async throws -> PathTiming {
+    let localHost = try await Phone.localHost(towards: text)
+    guard let named = SIPAddress(text) else {
+      throw CommandFailure("\"\(text)\" is no SIP address")
+    }
+    let hosts = await HostName.addresses(of: named.host, within: .seconds(5))
+    guard let host = hosts.first else { throw CommandFailure("unknown host \"\(named.host)\"") }
+    let port = named.givenPort ?? 5_060
+    let agent = UserAgent(.init(hosts: [localHost], port: 0, user: "check"))
+    _ = try await agent.start()
+    var timing = PathTiming()
+    let uri = "sip:\(named.user)@\(SIPAddress.literal(host)):\(port);transport=udp"
+    await withTaskGroup(of: (Int, ProbeAnswer?).self) { group in
+      for question in 0..<questions {
+        group.addTask {
+          // Not cancelled.
+          try? await Task.sleep(for: pause * question)
+          return (question, await within(.seconds(2)) { await agent.probe(uri, from: localHost) })
+        }
+      }
+      var answers: [(number: Int, answer: ProbeAnswer)] = []
+      for await (number, answer) in group {
+        timing.asked += 1
+        if let answer { answers.append((number, answer)) }
+      }
+      answers.sort { $0.number < $1.number }
+      timing.roundTrips = answers.map { Double($0.answer.roundTripNanoseconds) / 1e6 }
+        .filter { $0 < latest }
+      timing.isTranslated = answers.contains { $0.answer.isTranslated }
+    }
+    await agent.stop()
+    guard let sip = SocketAddress(host: host, port: port) else { return timing }
+    timing.largestPacket = ReachabilityProbe.pathMTU(to: sip)
+    guard let secure = SocketAddress(host: host, port: port &+ 1) else { return timing }
+    timing.takesTLS = ReachabilityProbe.isConnectable(secure, milliseconds: 2_000)
+    return timing
+  }
+
+  private static func within(
+    _ patience: Duration,
+    _ ask: @escaping @Sendable () async -> ProbeAnswer?
+  ) async -> ProbeAnswer? {
+    let (answers, continuation) = AsyncStream<ProbeAnswer?>.makeStream()
+    let timer = Task {
+      // A cancelled sleep ends early: the answer is there.
+      try? await Task.sleep(for: patience)
+      continuation.yield(nil)
+    }
+    Task { continuation.yield(await ask()) }
+    defer { timer.cancel() }
+    return await answers.first { _ in true } ?? nil
+  }
+}
