@@ -16,6 +16,7 @@ let argumentParser = Target.Dependency.product(
 let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 let histogram = Target.Dependency.product(name: "Histogram", package: "hdrhistogram-swift")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
+let toml = Target.Dependency.product(name: "TOMLKit", package: "TOMLKit")
 
 /// A C library, or the kernel's interface, as Swift imports it.
 func system(_ name: String, pkgConfig: String? = nil, apt: String? = nil) -> Target {
@@ -161,6 +162,7 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
     .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
     .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0"),
+    .package(url: "https://github.com/LebJe/TOMLKit", from: "0.6.0"),
   ],
   // The folders of Sources are layers, listed bottom up: a module imports from its own layer and
   // below.
@@ -274,7 +276,7 @@ let package = Package(
         "MediaCore", "RealTime", "ALSAAudio", "AudioRouting", "AVFAudio", "CallKit", "CallScreen",
         "CallSecurity", "CallStore", "DesktopServices", "Drawing", "SidetonePhone", "Simulation",
         "SIPSignalling", "SpeechDSP", "SRTP", "UDPTransport", "VoiceEngine", argumentParser,
-        histogram, logging,
+        histogram, logging, toml,
       ],
       path: "Sources/Tools/CommandLine",
       swiftSettings: strict

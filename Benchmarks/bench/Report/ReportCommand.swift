@@ -43,6 +43,7 @@ struct ReportCommand: ParsableCommand {
     if let report = try ResultFile.read(PlayoutReport.self, named: "playout", from: folder) {
       sections.append(report.section)
     }
+    sections += try Self.longRuns(in: folder)
     guard sections.count > 2 else { throw RigError("no results in \(folder.path)") }
     let page = sections.joined(separator: "\n\n") + "\n"
     let place = URL(fileURLWithPath: output)
@@ -57,6 +58,25 @@ struct ReportCommand: ParsableCommand {
       }
       try FileManager.default.copyItem(at: folder.appendingPathComponent(picture), to: copy)
     }
+  }
+
+  // Each run that was measured, with its picture.
+  private static func longRuns(in folder: URL) throws -> [String] {
+    let names = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
+      .filter { $0.hasPrefix("soak-") && $0.hasSuffix(".json") }
+    let parts = try names.compactMap { file -> String? in
+      let name = String(file.dropLast(".json".count))
+      let record = try ResultFile.read(SoakRecord.self, named: name, from: folder)
+      return record.map { "\($0.line).\n\n![\($0.title)](\(name).svg)" }
+    }
+    guard !parts.isEmpty else { return [] }
+    let introduction = """
+      ## Long runs
+
+      `bench soak`: what a process holds, and how long its voice takes; the medians of the second
+      fifth of each run, and of the last.
+      """
+    return [introduction] + parts
   }
 
   private static func section(of counted: [String: Int]) -> String {

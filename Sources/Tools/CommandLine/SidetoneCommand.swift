@@ -20,9 +20,19 @@ struct SidetoneCommand: AsyncParsableCommand {
       LoopbackCommand.self,
       SimulateCommand.self, OpenCommand.self, RecentsCommand.self, FavouritesCommand.self,
       BlockCommand.self, AccountCommand.self, IdentityCommand.self, PeersCommand.self,
-      DoNotDisturbCommand.self, DirectoryCommand.self, CompareCommand.self,
+      DoNotDisturbCommand.self, DirectoryCommand.self, ConfigCommand.self, CompareCommand.self,
     ]
   )
+
+  // What was typed, with the user's settings where it says nothing.
+  private static func completedArguments() throws -> [String] {
+    let typed = Array(ProcessInfo.processInfo.arguments.dropFirst())
+    guard SettingCatalogue.commands.contains(typed.first ?? ""),
+      !typed.contains(where: { ["-h", "--help", "--version"].contains($0) })
+    else { return typed }
+    let catalogue = try SettingCatalogue.ofProgram()
+    return try Settings.ofUser(among: catalogue).completed(typed, among: catalogue)
+  }
 
   // ArgumentParser would speak of unexpected arguments.
   private static func mistakenCommand(_ typed: String) -> String? {
@@ -42,7 +52,7 @@ struct SidetoneCommand: AsyncParsableCommand {
       exit(withError: ExitCode(2))
     }
     do {
-      var command = try parseAsRoot()
+      var command = try parseAsRoot(completedArguments())
       if var asynchronous = command as? any AsyncParsableCommand {
         try await asynchronous.run()
       } else {

@@ -1,6 +1,6 @@
 import CallSecurity
 import CallStore
-import Foundation
+public import Foundation
 public import SIPSignalling
 
 /// The user's accounts, in `sidetone/accounts.json` under XDG_CONFIG_HOME, without their passwords.
@@ -30,14 +30,19 @@ public struct AccountBook: Sendable {
   private let file: URL
   private let passwords: PasswordStore
 
-  /// The user's own book.
-  public static var ofUser: AccountBook {
+  /// The folder of the user's settings, `sidetone` under XDG_CONFIG_HOME.
+  public static var folderOfUser: URL {
     let home = ProcessInfo.processInfo.environment["XDG_CONFIG_HOME"].flatMap {
       $0.hasPrefix("/") ? URL(fileURLWithPath: $0) : nil
     }
     let fallback = FileManager.default.homeDirectoryForCurrentUser.appendingPathComponent(".config")
-    return AccountBook(
-      file: (home ?? fallback).appendingPathComponent("sidetone/accounts.json"),
+    return (home ?? fallback).appendingPathComponent("sidetone")
+  }
+
+  /// The user's own book.
+  public static var ofUser: AccountBook {
+    AccountBook(
+      file: folderOfUser.appendingPathComponent("accounts.json"),
       passwords: PasswordStore(in: CallStore.defaultFolder)
     )
   }

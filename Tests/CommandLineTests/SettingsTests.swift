@@ -1,0 +1,111 @@
+import Testing
+
+@testable import CommandLine
+
+struct SettingsTests {
+  private let catalogue: SettingCatalogue
+
+  init() throws {
+    catalogue = try SettingCatalogue.ofProgram()
+  }
+
+  private func settings(_ file: [String: [String: String]] = [:]) throws -> Settings {
+    try Settings(file: file, among: catalogue)
+  }
+
+  private func mistake(_ file: [String: [String: String]]) -> String? {
+    do throws(Settings.Mistake) {
+      _ = try Settings(file: file, among: catalogue)
+      return nil
+    } catch {
+      return "\(error)"
+    }
+  }
+
+  @Test func catalogueHasWhatCallAndListenShare() {
+    let names = catalogue.all.map(\.name)
+    #expect(names.contains("frame") && names.contains("headset") && names.contains("fec"))
+    #expect(!names.contains("redial") && !names.contains("answer"), "each is of one command")
+    #expect(!names.contains("no-fec"), "it is the same as fec = false")
+    #expect(!names.contains("json"), "that is for a single run")
+    #expect(catalogue.options(of: "check").map(\.name).contains("period"))
+    #expect(!catalogue.options(of: "check").map(\.name).contains("frame"))
+  }
+
+  @Test func fileCompletesWhatIsTyped() throws {
+    let settings = try settings(["": ["frame": "5", "fec": "false", "card-profile": "true"]])
+    let completed = settings.completed(["call", "sip:bob@host"], among: catalogue)
+    #expect(completed == ["call", "--frame", "5", "--no-fec", "--card-profile", "sip:bob@host"])
+    #expect(settings.completed(["recents"], among: catalogue) == ["recents"])
+    #expect(settings.completed([], among: catalogue) == [])
+  }
+
+  @Test func whatIsTypedGoesFirst() throws {
+    let settings = try settings(["": ["frame": "5", "fec": "true", "headset": "hw:1,0"]])
+    func completed(_ typed: String...) -> [String] {
+      settings.completed(["call"] + typed, among: catalogue)
+    }
+    #expect(completed("--frame=10") == ["call", "--fec", "--headset", "hw:1,0", "--frame=10"])
+    #expect(completed("--no-fec") == ["call", "--frame", "5", "--headset", "hw:1,0", "--no-fec"])
+    #expect(
+      completed("--capture", "null") == ["call", "--frame", "5", "--fec", "--capture", "null"],
+      "a side that is named takes the place of the whole headset"
+    )
+  }
+
+  @Test func tableGoesBeforeTheRestOfTheFile() throws {
+    let settings = try settings(["": ["ringer": "default"], "listen": ["ringer": "none"]])
+    #expect(settings.setting("ringer", for: "call")?.value == "default")
+    #expect(settings.setting("ringer", for: "listen")?.value == "none")
+    #expect(
+      settings.setting("ringer", for: "listen")?.origin.description == "config.toml, [listen]"
+    )
+  }
+
+  @Test func environmentGoesBeforeTheFile() throws {
+    var settings = try settings(["listen": ["echo-cancellation": "false"]])
+    try settings.yield(
+      to: ["SIDETONE_ECHO_CANCELLATION": "true", "SIDETONE_X": "y"],
+      among: catalogue
+    )
+    let setting = settings.setting("echo-cancellation", for: "listen")
+    #expect(setting?.value == "true")
+    #expect(setting?.origin.description == "SIDETONE_ECHO_CANCELLATION")
+    #expect(throws: Settings.Mistake.self) {
+      try settings.yield(to: ["SIDETONE_FEC": "2"], among: catalogue)
+    }
+  }
+
+  @Test func mistakesNameTheNearestName() {
+    #expect(mistake(["": ["fram": "5"]]) == "there is no setting \"fram\"; did you mean \"frame\"?")
+    #expect(
+      mistake(["check": ["frame": "5"]])
+        == "there is no setting \"frame\" for check; sidetone config lists them"
+    )
+    #expect(
+      mistake(["lsten": [:]]) == "there are no settings for \"lsten\"; did you mean \"listen\"?"
+    )
+    #expect(mistake(["": ["fec": "yes"]]) == "\"fec\" is true or false, not \"yes\"")
+  }
+
+  @Test func fileIsReadByTable() throws {
+    let text = """
+      # How I call
+      name = "Alice"
+      period = 2.5
+      frame = 5
+      fec = true
+      [listen]
+      ringer = 'none'
+      """
+    let values = try ConfigurationFile.values(of: text)
+    #expect(
+      values == [
+        "": ["name": "Alice", "period": "2.5", "frame": "5", "fec": "true"],
+        "listen": ["ringer": "none"],
+      ]
+    )
+    #expect(throws: (any Error).self) { try ConfigurationFile.values(of: "frame = [1, 2]") }
+    #expect(throws: (any Error).self) { try ConfigurationFile.values(of: "frame = ") }
+  }
+}
