@@ -18,12 +18,12 @@ arrives within a few hundredths of a second, and mine should reach you just as f
 rm -f "$folder/raw.wav"
 
 echo "Bob listens, Alice calls. Both talk at once for 12 seconds."
-XDG_DATA_HOME=$data/bob "$program" listen --answer --once --listen "127.0.0.1:$port" --user bob \
+XDG_CONFIG_HOME=$data XDG_DATA_HOME=$data/bob "$program" listen --answer --once --listen "127.0.0.1:$port" --user bob \
   --capture "file:$folder/bob-said.wav" --playback "file:$folder/bob-heard.wav" \
   >"$folder/bob.log" 2>&1 &
 bob=$!
 for _ in $(seq 50); do grep -q Listening "$folder/bob.log" && break || sleep 0.1; done
-XDG_DATA_HOME=$data/alice "$program" call "sip:bob@127.0.0.1:$port" --user alice --duration 12 \
+XDG_CONFIG_HOME=$data XDG_DATA_HOME=$data/alice "$program" call "sip:bob@127.0.0.1:$port" --user alice --duration 12 \
   --capture "file:$folder/alice-said.wav" --playback "file:$folder/alice-heard.wav" \
   ${SIDETONE_DEMO_OPTIONS:-}
 wait "$bob"

@@ -6,20 +6,21 @@ cd "$(dirname "$0")/.."
 prefix=$2 place=$1$2 built=.build/release
 share=$place/share name=org.sidetone.Sidetone
 # The same sources give the same files.
-date=$(date -u -d "@${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}" +%F)
+date=$(sed -n 's/^ -- .*>  //p' Packaging/debian/changelog | head -1)
+date=$(date -u -d "$date" +%F)
 
 install -D -m 755 "$built/sidetone" "$place/bin/sidetone"
 
 # A page for each command, named as those of git: sidetone-account-add(1).
-manual=$share/man/man1
-install -d "$manual"
+manual=$(mktemp -d)
+trap 'rm -r "$manual"' EXIT
 "$built/generate-manual" "$built/sidetone" --multi-page --date "$date" --output-directory "$manual" >/dev/null
 rm "$manual/sidetone.help.1"
 for page in "$manual"/sidetone*.1; do
   name_of_page=$(basename "$page" .1)
   sed -i -e '/^\.Xr sidetone\.help /d' -e "s/^\.Nm \"sidetone .*/.Nm ${name_of_page//./-}/" \
     -e ':again; s/^\(\.Xr sidetone[^ .]*\)\./\1-/; t again' -e ':title; s/^\(\.Dt SIDETONE[^ .]*\)\./\1-/; t title' "$page"
-  [ "$name_of_page" = sidetone ] || mv "$page" "$manual/${name_of_page//./-}.1"
+  install -D -m 644 "$page" "$share/man/man1/${name_of_page//./-}.1"
 done
 
 complete() {
@@ -28,7 +29,9 @@ complete() {
   "$built/sidetone" --generate-completion-script "$1" | sed '1{/^#!/d}' >"$share/$2/$3"
 }
 complete bash bash-completion/completions sidetone
-complete zsh zsh/site-functions _sidetone
+# Debian's zsh looks elsewhere than one that was built by hand.
+[ "$prefix" = /usr ] && functions=zsh/vendor-completions || functions=zsh/site-functions
+complete zsh "$functions" _sidetone
 complete fish fish/vendor_completions.d sidetone.fish
 
 install -d "$place/lib/systemd/user"

@@ -8,10 +8,14 @@ root=$PWD/.build/clean
 say() { echo "== $*"; }
 inside() { chroot "$root" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin DEBIAN_FRONTEND=noninteractive "$@"; }
 as_user() { inside su - alice -c "$*"; }
-release() { for folder in proc dev; do umount -l "$root/$folder" 2>/dev/null || true; done; }
+release() {
+  for folder in proc dev; do
+    while mountpoint -q "$root/$folder"; do umount -l "$root/$folder"; done
+  done
+}
 
 release
-rm -rf "$root"
+rm -rf --one-file-system "$root"
 mirror=$(apt-get indextargets --format '$(REPO_URI) $(RELEASE)' "Created-By: Packages" | sed -n 's/ bookworm$//p' | head -1)
 say "a clean Debian 12"
 debootstrap --variant=minbase bookworm "$root" "$mirror" >.build/debootstrap.log ||
@@ -39,7 +43,7 @@ say "install"
 install_package "$package"
 as_user 'sidetone --version && sidetone help call > /dev/null && sidetone devices'
 for file in bin/sidetone lib/systemd/user/sidetone.service share/bash-completion/completions/sidetone \
-  share/zsh/site-functions/_sidetone share/fish/vendor_completions.d/sidetone.fish \
+  share/zsh/vendor-completions/_sidetone share/fish/vendor_completions.d/sidetone.fish \
   share/applications/org.sidetone.Sidetone.desktop; do
   [ -s "$root/usr/$file" ] || { echo "/usr/$file is missing"; exit 1; }
 done

@@ -76,6 +76,9 @@ struct CheckRulesTests {
     var path = PathTiming()
     path.asked = 20
     #expect(Self.verdicts(CheckRules.path(path)) == [.fault])
+    path.late = 3
+    #expect(CheckRules.path(path)[0].verdict == .advice, "slow is not absent")
+    path.late = 0
     path.roundTrips = [10, 12, 10, 12] + [Double](repeating: 11, count: 15)
     path.largestPacket = 1_500
     path.takesTLS = true

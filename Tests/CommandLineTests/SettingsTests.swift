@@ -32,25 +32,47 @@ struct SettingsTests {
     #expect(!catalogue.options(of: "check").map(\.name).contains("frame"))
   }
 
+  @Test func someMayBeSetForOneCommandAlone() throws {
+    #expect(!catalogue.all.map(\.name).contains("listen"))
+    #expect(mistake(["": ["listen": "0.0.0.0:5070"]]) != nil)
+    let settings = try settings(["listen": ["listen": "0.0.0.0:5070"]])
+    #expect(settings.arguments(beside: ["call"], among: catalogue) == [])
+    let listening = settings.arguments(beside: ["listen"], among: catalogue)
+    #expect(listening == ["--listen=0.0.0.0:5070"])
+  }
+
   @Test func fileCompletesWhatIsTyped() throws {
     let settings = try settings(["": ["frame": "5", "fec": "false", "card-profile": "true"]])
-    let completed = settings.completed(["call", "sip:bob@host"], among: catalogue)
-    #expect(completed == ["call", "--frame", "5", "--no-fec", "--card-profile", "sip:bob@host"])
-    #expect(settings.completed(["recents"], among: catalogue) == ["recents"])
-    #expect(settings.completed([], among: catalogue) == [])
+    func added(_ typed: String...) -> [String] {
+      settings.arguments(beside: typed, among: catalogue)
+    }
+    #expect(added("call", "sip:bob@host") == ["--frame=5", "--no-fec", "--card-profile"])
+    #expect(added("check") == ["--card-profile"])
+    #expect(added("loopback") == [], "it is measured as it was typed")
+    #expect(added() == [])
   }
 
   @Test func whatIsTypedGoesFirst() throws {
-    let settings = try settings(["": ["frame": "5", "fec": "true", "headset": "hw:1,0"]])
-    func completed(_ typed: String...) -> [String] {
-      settings.completed(["call"] + typed, among: catalogue)
-    }
-    #expect(completed("--frame=10") == ["call", "--fec", "--headset", "hw:1,0", "--frame=10"])
-    #expect(completed("--no-fec") == ["call", "--frame", "5", "--headset", "hw:1,0", "--no-fec"])
-    #expect(
-      completed("--capture", "null") == ["call", "--frame", "5", "--fec", "--capture", "null"],
-      "a side that is named takes the place of the whole headset"
+    let settings = try settings(
+      ["": ["frame": "5", "fec": "true", "headset": "hw:1,0", "capture": "hw:2,0"]]
     )
+    func added(_ typed: String...) -> [String] {
+      settings.arguments(beside: ["call"] + typed, among: catalogue)
+    }
+    #expect(added("--frame=10") == ["--fec", "--headset=hw:1,0", "--capture=hw:2,0"])
+    #expect(added("--no-fec") == ["--frame=5", "--headset=hw:1,0", "--capture=hw:2,0"])
+    #expect(added("--capture", "null") == ["--frame=5", "--fec", "--headset=hw:1,0"])
+    #expect(added("--headset", "null") == ["--frame=5", "--fec"], "a headset is both sides")
+  }
+
+  @Test func nearerHeadsetTakesThePlaceOfBothSides() throws {
+    let file = ["": ["capture": "hw:1,0"], "listen": ["headset": "null"]]
+    var settings = try settings(file)
+    #expect(settings.setting("capture", for: "listen") == nil)
+    #expect(settings.setting("capture", for: "call")?.value == "hw:1,0")
+    try settings.yield(to: ["SIDETONE_HEADSET": "hw:3,0"], among: catalogue)
+    #expect(settings.setting("capture", for: "call") == nil)
+    #expect(settings.setting("headset", for: "listen")?.value == "hw:3,0")
   }
 
   @Test func tableGoesBeforeTheRestOfTheFile() throws {
@@ -65,7 +87,7 @@ struct SettingsTests {
   @Test func environmentGoesBeforeTheFile() throws {
     var settings = try settings(["listen": ["echo-cancellation": "false"]])
     try settings.yield(
-      to: ["SIDETONE_ECHO_CANCELLATION": "true", "SIDETONE_X": "y"],
+      to: ["SIDETONE_ECHO_CANCELLATION": "true", "SIDETONE_FEC": "", "SIDETONE_X": "y"],
       among: catalogue
     )
     let setting = settings.setting("echo-cancellation", for: "listen")

@@ -21,7 +21,10 @@ final class ProgramRun: @unchecked Sendable {
 
   /// Starts a program, with `environment` added to that of the tests.
   init(_ path: String, _ arguments: [String], environment: [String: String] = [:]) throws {
-    process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+    // Settings of the user who runs the tests change nothing.
+    let own = ["XDG_CONFIG_HOME": "/nonexistent"]
+    process.environment = ProcessInfo.processInfo.environment.merging(own) { $1 }
+      .merging(environment) { $1 }
     Foundation.signal(SIGPIPE, SIG_IGN)
     process.executableURL = URL(fileURLWithPath: path)
     process.arguments = arguments

@@ -49,7 +49,9 @@ struct SignalledCall {
   var isAsking = false
   var isRefreshing = false
   var presence = FarSidePresence()
-  var isHeld = false
+  var isHeld = false {
+    didSet { if isHeld != oldValue { presence.noteHold() } }
+  }
 
   var isBusy: Bool { request != nil || unacknowledged != nil || isWaitingForRetry }
 }

@@ -41,7 +41,10 @@ package final class RunningProgram {
     let output = try FileHandle(forWritingTo: log)
     process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
     process.arguments = [invocation.program] + invocation.arguments
-    process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+    // Settings of the user who measures change nothing.
+    let own = ["XDG_CONFIG_HOME": "/nonexistent"]
+    process.environment = ProcessInfo.processInfo.environment.merging(own) { $1 }
+      .merging(environment) { $1 }
     process.standardOutput = output
     process.standardError = output
     process.standardInput = FileHandle.nullDevice

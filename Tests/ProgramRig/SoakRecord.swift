@@ -44,9 +44,9 @@ package struct SoakRecord: Codable {
   /// How much of a run passes before it is compared with its end: until then it may still take what
   /// it needs.
   private static let settlingShare = 0.2
-  /// Allowed growth of memory, in megabytes: each idle thread of the system's pool may keep 64 kB
-  /// of what it has handled.
-  private static let memoryTolerance = 4.0
+  /// Allowed growth of memory in megabytes, and for each thread that the system's pool has more:
+  /// an idle one keeps up to 64 kB of what it has handled, and its stack.
+  private static let memoryTolerance = (megabytes: 4.0, megabytesPerThread: 0.1)
   /// Allowed growth of the delay: so many milliseconds, or such a share where networks move it.
   private static let delayTolerance = (milliseconds: 3.0, share: 0.1)
   /// Sockets that are being closed come and go.
@@ -87,7 +87,10 @@ package struct SoakRecord: Codable {
         found.append(String(format: "%@ grew from %.1f to %.1f", name, early, late))
       }
     }
-    check("memory", atMost: Self.memoryTolerance) { $0.holdings.megabytes }
+    let threadChange = change { Double($0.holdings.threads) }
+    let forThreads =
+      Self.memoryTolerance.megabytesPerThread * max(0, threadChange.late - threadChange.early)
+    check("memory", atMost: Self.memoryTolerance.megabytes + forThreads) { $0.holdings.megabytes }
     check("descriptors", atMost: Self.descriptorTolerance) { Double($0.holdings.descriptors) }
     let tolerance = max(
       Self.delayTolerance.milliseconds,

@@ -43,6 +43,24 @@ struct FarSidePresenceTests {
     #expect(note(nil, isHeld: true, after: 600) == .isGone)
   }
 
+  @Test mutating func silenceEndsNothingWithoutAHold() {
+    #expect((0..<2_000).allSatisfy { note(nil, after: $0) == .none })
+  }
+
+  @Test mutating func eachHoldHasItsOwnSilence() {
+    #expect(note(nil, isHeld: true, after: 0) == .none)
+    presence.noteHold()
+    presence.noteHold()
+    #expect(note(nil, isHeld: true, after: 900) == .none)
+    #expect(note(nil, isHeld: true, after: 1_500) == .isGone)
+  }
+
+  /// A server says that it got no answer.
+  @Test(arguments: [408, 504]) mutating func serverWithoutAnAnswerIsNone(status: Int) {
+    #expect(note(status, isHeld: true, after: 0) == .none)
+    #expect(note(status, isHeld: true, after: 600) == .isGone)
+  }
+
   @Test mutating func anyAnswerBreaksTheSilence() {
     #expect(note(nil, isHeld: true, after: 0) == .none)
     #expect(note(405, isHeld: true, after: 500) == .none)

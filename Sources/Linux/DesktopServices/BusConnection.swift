@@ -18,8 +18,8 @@ package final class BusConnection: @unchecked Sendable {
   /// Connects to the bus at `address`, or else to the user's; nil if there is none, or if it does
   /// not answer.
   ///
-  /// That is waited for two seconds at most, and not once more within half a minute: a bus that
-  /// hangs must not keep a call waiting again and again.
+  /// That is waited for two seconds at most, and for one that took so long not once more within
+  /// half a minute: a bus that hangs must not keep a call waiting again and again.
   package init?(address: String? = nil) {
     // Without an address libdbus would start a bus of its own.
     let named = ProcessInfo.processInfo.environment["DBUS_SESSION_BUS_ADDRESS"]
@@ -28,8 +28,10 @@ package final class BusConnection: @unchecked Sendable {
       let connection = unsafe dbus_connection_open_private(address, nil)
     else { return nil }
     unsafe dbus_connection_set_exit_on_disconnect(connection, 0)
+    let begin = DispatchTime.now()
     guard unsafe Self.register(connection) else {
-      Self.noteHanging(address)
+      // One that refuses at once, as it starts or ends, may be there in a moment.
+      if DispatchTime.now() >= begin + .milliseconds(Self.patience) { Self.noteHanging(address) }
       unsafe dbus_connection_close(connection)
       unsafe dbus_connection_unref(connection)
       return nil
@@ -68,7 +70,18 @@ package final class BusConnection: @unchecked Sendable {
         return false
       }
     }
-    let hello = unsafe send(connection, daemon, "/org/freedesktop/DBus", daemon, "Hello", [])
+    let left =
+      Int(end.uptimeNanoseconds / 1_000_000)
+      - Int(DispatchTime.now().uptimeNanoseconds / 1_000_000)
+    let hello = unsafe send(
+      connection,
+      daemon,
+      "/org/freedesktop/DBus",
+      daemon,
+      "Hello",
+      [],
+      waiting: max(1, left)
+    )
     guard case .success(let values) = hello, case .string(let name) = values.first else {
       return false
     }

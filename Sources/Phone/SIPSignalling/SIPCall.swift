@@ -42,7 +42,9 @@ final class SIPCall {
   }
   private var presence = FarSidePresence()
   /// True while nothing is to be heard of the far side: one of the two holds the call.
-  var isHeld = false
+  var isHeld = false {
+    didSet { if isHeld != oldValue { presence.noteHold() } }
+  }
   /// The question whether the far side is still there.
   private let question = LibreSlot()
   private(set) var description: SessionDescription?
@@ -279,7 +281,7 @@ final class SIPCall {
   /// Asks whether the far side is still there; nothing while it is being asked.
   func ask() {
     guard isEstablished, question.isEmpty, let stack else { return }
-    _ = sending {
+    let code = sending {
       unsafe re_ask(
         question.place,
         stack.sip,
@@ -288,6 +290,8 @@ final class SIPCall {
         context
       )
     }
+    // Without a network nothing is sent, and nothing is answered.
+    if code != 0 { unsafe gotStatus(code, nil) }
   }
 
   private func gotStatus(_ code: CInt, _ message: UnsafePointer<sip_msg>?) {

@@ -50,10 +50,11 @@ RT_SAFE static inline int realtime_poll(struct pollfd *descriptors, unsigned cou
   return ready < 0 ? -errno : ready;
 }
 
-/* Whether something keeps the wall clock right (adjtimex(2)). */
-static inline bool system_clock_is_synchronized(void) {
+/* Whether something keeps the wall clock right (adjtimex(2)): 1 or 0, or -1 if the system does not say. */
+static inline int system_clock_is_synchronized(void) {
   struct timex state = {0};
-  return adjtimex(&state) != TIME_ERROR && !(state.status & STA_UNSYNC);
+  int code = adjtimex(&state);
+  return code < 0 ? -1 : code != TIME_ERROR && !(state.status & STA_UNSYNC);
 }
 
 /* A new eventfd, or -errno. */

@@ -24,14 +24,14 @@ struct SidetoneCommand: AsyncParsableCommand {
     ]
   )
 
-  // What was typed, with the user's settings where it says nothing.
-  private static func completedArguments() throws -> [String] {
+  // The user's settings where what was typed says nothing.
+  private static func setArguments() throws -> [String] {
     let typed = Array(ProcessInfo.processInfo.arguments.dropFirst())
     guard SettingCatalogue.commands.contains(typed.first ?? ""),
       !typed.contains(where: { ["-h", "--help", "--version"].contains($0) })
-    else { return typed }
+    else { return [] }
     let catalogue = try SettingCatalogue.ofProgram()
-    return try Settings.ofUser(among: catalogue).completed(typed, among: catalogue)
+    return try Settings.ofUser(among: catalogue).arguments(beside: typed, among: catalogue)
   }
 
   // ArgumentParser would speak of unexpected arguments.
@@ -51,8 +51,11 @@ struct SidetoneCommand: AsyncParsableCommand {
       Terminal.printError("sidetone: \(mistake)")
       exit(withError: ExitCode(2))
     }
+    var settings: [String] = []
     do {
-      var command = try parseAsRoot(completedArguments())
+      settings = try setArguments()
+      let typed = ProcessInfo.processInfo.arguments.dropFirst()
+      var command = try parseAsRoot(typed.prefix(1) + settings + typed.dropFirst())
       if var asynchronous = command as? any AsyncParsableCommand {
         try await asynchronous.run()
       } else {
@@ -68,6 +71,9 @@ struct SidetoneCommand: AsyncParsableCommand {
         exit(withError: ExitCode.success)
       }
       Terminal.printError(code == .validationFailure ? message : "sidetone: \(error)")
+      if code == .validationFailure, !settings.isEmpty {
+        Terminal.printError("Set, as sidetone config shows: \(settings.joined(separator: " "))")
+      }
       exit(withError: code == .validationFailure ? ExitCode(2) : ExitCode.failure)
     }
   }

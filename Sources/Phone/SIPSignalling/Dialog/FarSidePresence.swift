@@ -16,20 +16,27 @@ package struct FarSidePresence: Equatable, Sendable {
 
   /// How many answers in a row said that the far side is not there now.
   private var absences = 0
-  /// When the first of the questions that had no answer since the last one that had was given up.
+  /// When the first of the questions was given up that had no answer, of those in a row during a
+  /// hold.
   private var silentSince: MonotonicInstant?
   /// How often the far side has said that it is there, though it is not heard.
   private var livingAnswers = 0
 
   /// A proxy may be busy for a moment.
   private static let mostAbsences = 2
-  /// A network may be away for a while.
+  /// How long a network may be away while a call is held. Without a hold the voice is missed much
+  /// earlier.
   private static let longestSilence: Int64 = 600_000_000_000
   /// It is asked once a second, and a phone that suppresses silence is not bothered at once.
   private static let answersForRevival = 4
 
   /// Nothing has been asked.
   package init() {}
+
+  /// Notes that a hold has begun or ended: questions before it say nothing about what follows.
+  package mutating func noteHold() {
+    silentSince = nil
+  }
 
   /// Notes the final status that a question got, nil if it got none; while either side holds the
   /// call nothing is to be heard.
@@ -38,7 +45,9 @@ package struct FarSidePresence: Equatable, Sendable {
     isHeld: Bool,
     at now: MonotonicInstant
   ) -> Conclusion {
-    guard let status else {
+    // A server on the way says by 408 and 504 that it got no answer either.
+    guard let status, ![408, 504].contains(status) else {
+      guard isHeld else { return .none }
       let since = silentSince ?? now
       silentSince = since
       return now.nanoseconds(since: since) < Self.longestSilence ? .none : .isGone

@@ -83,7 +83,12 @@ struct CheckCommand: AsyncParsableCommand {
         wishes: deviceOptions.wishes,
         seconds: seconds
       )
-      report.add(CheckRules.timing(timing, seconds: seconds))
+      let isReal = devices.capture != .null
+      report.add(CheckRules.timing(timing, seconds: seconds, hasMicrophone: isReal))
+    } catch  where error.kind == .busy {
+      report.add([
+        .advice("headset", "\(error)", "a call waits for it; the program that has it can let go")
+      ])
     } catch {
       report.add([
         .fault("headset", "\(error)", "name another one: sidetone devices lists them")
@@ -127,7 +132,7 @@ struct CheckCommand: AsyncParsableCommand {
       let words = try IdentityFile(in: CallStore.defaultFolder).load().fingerprint.words
       return .good("identity", "others know you as \(words)")
     } catch {
-      return .fault("identity", "\(error)", "make a new one: sidetone identity --renew")
+      return .fault("identity", "\(error)", "once that is mended: sidetone identity")
     }
   }
 
@@ -135,7 +140,13 @@ struct CheckCommand: AsyncParsableCommand {
     do {
       return CheckRules.path(try await PathTiming.measure(to: address))
     } catch {
-      return [.fault("far side", "\(error)", "give a SIP address: sip:NAME@HOST")]
+      return [
+        .fault(
+          "far side",
+          "\(error)",
+          "is the address right (sip:NAME@HOST), and is there a network?"
+        )
+      ]
     }
   }
 

@@ -45,8 +45,12 @@ enum CheckRules {
     )
   }
 
-  /// What came of running the headset.
-  static func timing(_ timing: DeviceTiming, seconds: Double) -> [CheckFinding] {
+  /// What came of running the headset; a made-up one has no microphone.
+  static func timing(
+    _ timing: DeviceTiming,
+    seconds: Double,
+    hasMicrophone: Bool = true
+  ) -> [CheckFinding] {
     guard !timing.isGone else {
       return [
         .fault("headset", "it vanished while it was used", "look at its cable and its battery")
@@ -79,6 +83,7 @@ enum CheckRules {
           ["lostFrames": Double(timing.lostFrames)]
         )
     )
+    if !hasMicrophone { return findings }
     if timing.peak < deadPeak {
       findings.append(
         .advice(
@@ -160,9 +165,10 @@ enum CheckRules {
   }
 
   private static func clock(_ state: SystemState) -> CheckFinding {
-    guard state.isClockSynchronized == false else {
-      return .good("time", "the clock is kept right by time servers")
+    guard let isSynchronized = state.isClockSynchronized else {
+      return .good("time", "the system does not say what keeps the clock right")
     }
+    guard !isSynchronized else { return .good("time", "the clock is kept right by time servers") }
     return .advice(
       "time",
       "no time server keeps the clock right; certificates of SIP servers need the date",
@@ -184,7 +190,8 @@ enum CheckRules {
         .advice(
           "ports",
           "\(names): taken, perhaps by a sidetone that waits for calls",
-          "find the program by: ss -lpn 'sport = 5060'; or listen elsewhere: --listen 0.0.0.0:5070"
+          "find the program by: ss -lpn 'sport >= 5060 and sport <= 5061'; or listen elsewhere: "
+            + "--listen 0.0.0.0:5070"
         )
       )
     }
@@ -244,7 +251,17 @@ enum CheckRules {
 
   /// The way to a far side.
   static func path(_ path: PathTiming) -> [CheckFinding] {
+    guard path.asked > 0 else { return [size(path.largestPacket), secure(path)] }
     guard !path.roundTrips.isEmpty else {
+      guard path.late == 0 else {
+        return [
+          .advice(
+            "way",
+            "there and back takes longer than 450 ms",
+            "talk is hard at such a delay: a nearer server or another network helps"
+          ), size(path.largestPacket), secure(path),
+        ]
+      }
       return [
         .fault(
           "far side",
@@ -255,7 +272,8 @@ enum CheckRules {
     }
     let sorted = path.roundTrips.sorted()
     let (median, worst) = (sorted[sorted.count / 2], sorted[sorted.count * 95 / 100])
-    let lost = 1 - Double(sorted.count) / Double(max(1, path.asked))
+    // One that was answered late was lost once.
+    let lost = 1 - Double(sorted.count) / Double(path.asked)
     let steps = zip(path.roundTrips, path.roundTrips.dropFirst()).map { abs($0 - $1) }
     let jitter = steps.reduce(0, +) / Double(max(1, steps.count))
     let text = String(
@@ -285,14 +303,18 @@ enum CheckRules {
           "one on the way changes addresses (NAT)",
           "calls back need an account at a SIP server: sidetone account add"
         ) : .good("routers", "none on the way changes addresses"),
-      path.takesTLS
-        ? .good("TLS", "its port takes connections: nobody on the way reads who is called")
-        : .advice(
-          "TLS",
-          "its port takes no connection: the voice may be encrypted, the signalling is not",
-          "open the port after that of SIP, by default 5061/tcp, on the far side"
-        ),
+      secure(path),
     ]
+  }
+
+  private static func secure(_ path: PathTiming) -> CheckFinding {
+    path.takesTLS
+      ? .good("TLS", "its port takes connections: nobody on the way reads who is called")
+      : .advice(
+        "TLS",
+        "its port takes no connection: the voice may be encrypted, the signalling is not",
+        "open the port after that of SIP, by default 5061/tcp, on the far side"
+      )
   }
 
   private static func size(_ bytes: Int?) -> CheckFinding {

@@ -5,11 +5,13 @@ import UDPTransport
 
 /// The way to a far side, as questions to it have found it.
 struct PathTiming: Equatable {
-  /// How many questions were asked.
+  /// How many questions were asked; 0 for a far side that is not reached by UDP.
   var asked = 0
-  /// How long each answer took, in milliseconds, in the order of the questions; late ones, which
-  /// answer a repeated question, are lost ones.
+  /// How long each answer took, in milliseconds, in the order of the questions.
   var roundTrips: [Double] = []
+  /// How many answers took so long that the question was repeated meanwhile: a packet was lost, or
+  /// the way is slow.
+  var late = 0
   /// True if a router on the way changes this side's address.
   var isTranslated = false
   /// The largest packet that the way takes, as far as the system knows, in bytes.
@@ -32,35 +34,42 @@ struct PathTiming: Equatable {
     }
     let hosts = await HostName.addresses(of: named.host, within: .seconds(5))
     guard let host = hosts.first else { throw CommandFailure("unknown host \"\(named.host)\"") }
-    let port = named.givenPort ?? 5_060
-    let agent = UserAgent(.init(hosts: [localHost], port: 0, user: "check"))
-    _ = try await agent.start()
     var timing = PathTiming()
-    let uri = "sip:\(named.user)@\(SIPAddress.literal(host)):\(port);transport=udp"
-    await withTaskGroup(of: (Int, ProbeAnswer?).self) { group in
-      for question in 0..<questions {
-        group.addTask {
-          // Not cancelled.
-          try? await Task.sleep(for: pause * question)
-          return (question, await within(.seconds(2)) { await agent.probe(uri, from: localHost) })
-        }
-      }
-      var answers: [(number: Int, answer: ProbeAnswer)] = []
-      for await (number, answer) in group {
-        timing.asked += 1
-        if let answer { answers.append((number, answer)) }
-      }
-      answers.sort { $0.number < $1.number }
-      timing.roundTrips = answers.map { Double($0.answer.roundTripNanoseconds) / 1e6 }
-        .filter { $0 < latest }
-      timing.isTranslated = answers.contains { $0.answer.isTranslated }
+    if named.transport == nil || named.transport == .udp {
+      let uri = named.uri(atNumericHost: host, by: .udp)
+      try await timing.ask(uri, from: localHost)
     }
-    await agent.stop()
-    guard let sip = SocketAddress(host: host, port: port) else { return timing }
+    guard let sip = SocketAddress(host: host, port: named.port) else { return timing }
     timing.largestPacket = ReachabilityProbe.pathMTU(to: sip)
-    guard let secure = SocketAddress(host: host, port: port &+ 1) else { return timing }
+    guard let secure = SocketAddress(host: host, port: named.securePort) else { return timing }
     timing.takesTLS = ReachabilityProbe.isConnectable(secure, milliseconds: 2_000)
     return timing
+  }
+
+  private mutating func ask(_ uri: String, from localHost: String) async throws {
+    let agent = UserAgent(.init(hosts: [localHost], port: 0, user: "check"))
+    _ = try await agent.start()
+    var answers: [(number: Int, answer: ProbeAnswer)] = []
+    await withTaskGroup(of: (Int, ProbeAnswer?).self) { group in
+      for question in 0..<Self.questions {
+        group.addTask {
+          // Not cancelled.
+          try? await Task.sleep(for: Self.pause * question)
+          let answer = await Self.within(.seconds(2)) { await agent.probe(uri, from: localHost) }
+          return (question, answer)
+        }
+      }
+      for await (number, answer) in group {
+        if let answer { answers.append((number, answer)) }
+      }
+    }
+    await agent.stop()
+    asked = Self.questions
+    let times = answers.sorted { $0.number < $1.number }
+      .map { Double($0.answer.roundTripNanoseconds) / 1e6 }
+    roundTrips = times.filter { $0 < Self.latest }
+    late = times.count - roundTrips.count
+    isTranslated = answers.contains { $0.answer.isTranslated }
   }
 
   private static func within(

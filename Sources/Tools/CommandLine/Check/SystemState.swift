@@ -28,7 +28,8 @@ struct SystemState: Equatable {
     state.hasRealTimeKit = bus?.hasService("org.freedesktop.RealtimeKit1") ?? false
     var limit = rlimit()
     if unsafe getrlimit(CInt(__RLIMIT_MEMLOCK.rawValue), &limit) == 0,
-      limit.rlim_cur != rlim_t.max
+      // The limit is for those without the privilege.
+      limit.rlim_cur != rlim_t.max, geteuid() != 0
     {
       state.lockableBytes = Int(clamping: limit.rlim_cur)
     }

@@ -35,7 +35,9 @@ struct SettingCatalogue {
   }
 
   /// The commands that settings hold for.
-  static let commands = ["call", "listen", "open", "loopback", "simulate", "check"]
+  static let commands = ["call", "listen", "open", "check"]
+  /// What would be wrong for all commands at once, and may be set for one in its table.
+  private static let particular: Set = ["calls", "listen", "rtp-port"]
   /// What a single run is asked for, not what a user wants each time.
   private static let occasional: Set = ["json", "keys", "duration", "help", "version"]
 
@@ -71,12 +73,14 @@ struct SettingCatalogue {
 
   /// What a command takes.
   func options(of command: String) -> [Option] {
-    let names = Set(all.map(\.name))
+    let names = Set(common.map(\.name))
     return (options[command] ?? []).filter { names.contains($0.name) }
   }
 
-  /// All that may be set, in the order of the help.
-  var all: [Option] {
+  /// What may be set for all commands, in the order of the help.
+  var all: [Option] { common.filter { !Self.particular.contains($0.name) } }
+
+  private var common: [Option] {
     let listening = Set((options["listen"] ?? []).map(\.name))
     return (options["call"] ?? []).filter { listening.contains($0.name) }
   }

@@ -40,13 +40,15 @@ struct Settings: Equatable {
   ) throws(Mistake) {
     for option in catalogue.all {
       let name = Self.variable(for: option.name)
-      guard let value = environment[name] else { continue }
+      guard let value = environment[name], !value.isEmpty else { continue }
       do throws(Mistake) {
         try Self.check(value, of: option)
       } catch {
         throw Mistake(description: "\(name): \(error)")
       }
-      for table in chosen.keys { chosen[table]?[option.name] = nil }
+      for table in chosen.keys {
+        for displaced in Self.displaced(by: option.name) { chosen[table]?[displaced] = nil }
+      }
       chosen["", default: [:]][option.name] = Setting(value: value, origin: .variable(name))
     }
   }
@@ -92,38 +94,35 @@ struct Settings: Equatable {
 
   /// What holds for a command; nil if it is left to the command.
   func setting(_ name: String, for command: String) -> Setting? {
-    chosen[command]?[name] ?? chosen[""]?[name]
+    let own = chosen[command] ?? [:]
+    if let setting = own[name] { return setting }
+    let isDisplaced = own.keys.contains { Self.displaced(by: $0).contains(name) }
+    return isDisplaced ? nil : chosen[""]?[name]
   }
 
-  /// The arguments of a run, completed by what holds for its command and was not typed.
-  func completed(_ typed: [String], among catalogue: SettingCatalogue) -> [String] {
-    guard let command = typed.first, SettingCatalogue.commands.contains(command) else {
-      return typed
-    }
-    var added: [String] = []
-    for option in catalogue.options(of: command) {
-      guard let setting = setting(option.name, for: command),
-        !typed.contains(where: { Self.names($0, option.name) })
-      else { continue }
-      guard option.isFlag else {
-        added += ["--\(option.name)", setting.value]
-        continue
+  /// What holds for a run's command and was not typed, as arguments.
+  func arguments(beside typed: [String], among catalogue: SettingCatalogue) -> [String] {
+    guard let command = typed.first, SettingCatalogue.commands.contains(command) else { return [] }
+    let named = Set(typed.flatMap { Self.named(by: $0) })
+    return catalogue.options(of: command).compactMap { option in
+      guard let setting = setting(option.name, for: command), !named.contains(option.name) else {
+        return nil
       }
-      if setting.value == "true" {
-        added.append("--\(option.name)")
-      } else if option.isInvertible {
-        added.append("--no-\(option.name)")
-      }
+      // With the sign between them: a value may begin with a hyphen.
+      guard option.isFlag else { return "--\(option.name)=\(setting.value)" }
+      if setting.value == "true" { return "--\(option.name)" }
+      return option.isInvertible ? "--no-\(option.name)" : nil
     }
-    return [command] + added + typed.dropFirst()
   }
 
-  /// Options of which one typed takes the place of all that are set.
-  private static let devices: Set = ["headset", "capture", "playback"]
+  /// The options of which nothing is left when this one is chosen: a headset is both sides.
+  private static func displaced(by option: String) -> [String] {
+    option == "headset" ? ["headset", "capture", "playback"] : [option]
+  }
 
-  private static func names(_ argument: String, _ option: String) -> Bool {
-    let name = argument.prefix { $0 != "=" }
-    let options = devices.contains(option) ? devices : [option]
-    return options.contains { name == "--\($0)" || name == "--no-\($0)" }
+  private static func named(by argument: String) -> [String] {
+    guard argument.hasPrefix("--") else { return [] }
+    let name = String(argument.dropFirst(2).prefix { $0 != "=" })
+    return displaced(by: name) + (name.hasPrefix("no-") ? [String(name.dropFirst(3))] : [])
   }
 }
