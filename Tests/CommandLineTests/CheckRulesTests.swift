@@ -74,6 +74,7 @@ struct CheckRulesTests {
 
   @Test func wayIsJudged() {
     var path = PathTiming()
+    #expect(Self.verdicts(CheckRules.path(path)) == [.fault], "by TLS alone, and not there")
     path.asked = 20
     #expect(Self.verdicts(CheckRules.path(path)) == [.fault])
     path.late = 3

@@ -24,8 +24,9 @@ package struct FarSidePresence: Equatable, Sendable {
 
   /// A proxy may be busy for a moment.
   private static let mostAbsences = 2
-  /// How long a network may be away while a call is held. Without a hold the voice is missed much
-  /// earlier.
+  /// How long a network may be away while a call is held.
+  ///
+  /// Without a hold the voice is missed much earlier.
   private static let longestSilence: Int64 = 600_000_000_000
   /// It is asked once a second, and a phone that suppresses silence is not bothered at once.
   private static let answersForRevival = 4

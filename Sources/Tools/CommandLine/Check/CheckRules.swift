@@ -251,7 +251,9 @@ enum CheckRules {
 
   /// The way to a far side.
   static func path(_ path: PathTiming) -> [CheckFinding] {
-    guard path.asked > 0 else { return [size(path.largestPacket), secure(path)] }
+    guard path.asked > 0 else {
+      return path.takesTLS ? [size(path.largestPacket), secure(path)] : [absent]
+    }
     guard !path.roundTrips.isEmpty else {
       guard path.late == 0 else {
         return [
@@ -262,13 +264,7 @@ enum CheckRules {
           ), size(path.largestPacket), secure(path),
         ]
       }
-      return [
-        .fault(
-          "far side",
-          "it does not answer",
-          "is it running, with its port open in its firewall? There: sidetone check"
-        )
-      ]
+      return [absent]
     }
     let sorted = path.roundTrips.sorted()
     let (median, worst) = (sorted[sorted.count / 2], sorted[sorted.count * 95 / 100])
@@ -306,6 +302,12 @@ enum CheckRules {
       secure(path),
     ]
   }
+
+  private static let absent = CheckFinding.fault(
+    "far side",
+    "it does not answer",
+    "is it running, with its port open in its firewall? There: sidetone check"
+  )
 
   private static func secure(_ path: PathTiming) -> CheckFinding {
     path.takesTLS
