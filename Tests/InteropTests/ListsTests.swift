@@ -106,7 +106,9 @@ struct ListsTests {
       contentsOf: folder.appendingPathComponent("applications/sidetone.desktop"),
       encoding: .utf8
     )
-    #expect(entry.contains("x-scheme-handler/sip;x-scheme-handler/tel;x-scheme-handler/sidetone"))
+    for scheme in ["sip", "sips", "tel", "sidetone"] {
+      #expect(entry.contains("x-scheme-handler/\(scheme);"), "\(entry)")
+    }
     #expect(entry.contains("sidetone\" open %u"))
   }
 
