@@ -68,8 +68,9 @@ struct HangingTests {
     #expect(caller.waitForExit(seconds: 3) == SIGINT, "\(caller.output)")
   }
 
-  /// The far side stands still for a minute: one side gives up, and the other one learns it.
-  @Test func farSideIsStoppedForAMinute() throws {
+  /// The far side stands still for longer than it is waited for: one side gives up, and the other
+  /// one learns it.
+  @Test func farSideStandsStill() throws {
     let port = Bench.port()
     let listener = try listen(at: port)
     let caller = try Bench.run(
@@ -79,7 +80,6 @@ struct HangingTests {
     listener.signal(SIGSTOP)
     #expect(caller.wait(for: "nothing was heard from the far side for", seconds: 45))
     #expect(caller.waitForExit() == 1, "\(caller.output)")
-    listener.letRun(seconds: 25)
     listener.signal(SIGCONT)
     #expect(listener.wait(for: "\"ended\"", seconds: 10), "\(listener.output)")
     #expect(listener.waitForExit() != nil, "\(listener.output)")
