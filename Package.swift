@@ -342,7 +342,10 @@ let package = Package(
     tests("DigestAuthentication", ["CLibre", "DigestAuthentication", "MediaCore"]),
     tests(
       "SIPSignalling",
-      ["CallSecurity", "SIPSignalling", "CLibre", "ICE", "SRTP", "UDPTransport"]
+      [
+        "CallSecurity", "SIPSignalling", "CLibre", "ICE", "MediaCore", "RealTime", "SRTP",
+        "UDPTransport",
+      ]
     ),
     tests(
       "SidetonePhone",

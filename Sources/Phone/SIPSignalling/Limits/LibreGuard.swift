@@ -1,11 +1,12 @@
 package import CLibre
 import Glibc
+import MediaCore
 import RealTime
 import Synchronization
 
-// libre takes every connection, and prints a line for every message that it cannot read. These
-// functions have the names of libre's own, so the dynamic linker binds libre's calls to them (ELF
-// symbol interposition), and nothing of libre is changed.
+// libre takes every connection, prints a line for every message that it cannot read, and times by
+// the wall clock. These functions have the names of libre's own, so the dynamic linker binds
+// libre's calls to them (ELF symbol interposition), and nothing of libre is changed.
 
 private let connections = Mutex(ConnectionLimit())
 
@@ -45,6 +46,16 @@ package func acceptConnection(
   guard !isAdmitted else { return 0 }
   unsafe place.pointee = OpaquePointer(mem_deref(UnsafeMutableRawPointer(place.pointee)))
   return EMFILE
+}
+
+/// In the place of libre's function, by which all its timers run: milliseconds of the monotonic
+/// clock.
+///
+/// libre's own reads the wall clock. Set forward by an hour, that would end every transaction and
+/// every call with a session timer at once; set back, nothing would be sent again for an hour.
+@c(tmr_jiffies)
+package func monotonicMilliseconds() -> UInt64 {
+  UInt64(max(0, MonotonicClock.now().nanoseconds) / 1_000_000)
 }
 
 /// In the place of libre's function: prints nothing.

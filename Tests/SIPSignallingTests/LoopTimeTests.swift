@@ -1,0 +1,26 @@
+import CLibre
+import Glibc
+import MediaCore
+import RealTime
+import Testing
+
+@testable import SIPSignalling
+
+/// libre's time is the monotonic clock's, whatever the wall clock shows.
+struct LoopTimeTests {
+  @Test func timersRunByTheMonotonicClock() {
+    let before = MonotonicClock.now().nanoseconds / 1_000_000
+    let now = Int64(tmr_jiffies())
+    let after = MonotonicClock.now().nanoseconds / 1_000_000
+    #expect((before...after).contains(now))
+  }
+
+  /// The dynamic linker finds this program's function first, so libre calls it as well.
+  @Test func libreFindsTheReplacement() {
+    let libre = unsafe dlopen("libre.so.0", RTLD_NOW | RTLD_NOLOAD)
+    defer { if let libre = unsafe libre { unsafe dlclose(libre) } }
+    let first = unsafe dlsym(nil, "tmr_jiffies")
+    let own = unsafe libre.flatMap { unsafe dlsym($0, "tmr_jiffies") }
+    #expect(unsafe first != nil && own != nil && first != own)
+  }
+}
