@@ -52,7 +52,7 @@ struct VirtualSoak {
         SoakRecord.Sample(
           at: hours * Double(sample) / Double(Self.samples),
           holdings: try ProcessHoldings(of: own),
-          delay: Percentiles(delays).median
+          delay: delays.isEmpty ? nil : Percentiles(delays).median
         )
       )
     }

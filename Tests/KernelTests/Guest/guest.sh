@@ -142,7 +142,7 @@ CONFIGURATION
   keep
 }
 
-# What a check says of a card whose clock is 300 ppm too fast.
+# What a check says of a card that takes 300 ppm more time than the system's clock.
 drifting() {
   out=/run/out/drifting
   mkdir -p "$out"
@@ -151,7 +151,7 @@ drifting() {
   shift_card B 100000
   for side in capture playback; do
     drift=$(sed -n "s/.*\"${side}DriftPpm\":\(-*[0-9]*\).*/\1/p" "$out/check")
-    [ "${drift:-0}" -gt 250 ] && [ "$drift" -lt 350 ] || echo "$side: $drift ppm instead of 300"
+    [ "${drift:-0}" -lt -250 ] && [ "$drift" -gt -350 ] || echo "$side: $drift ppm instead of -300"
   done > "$out/complaints"
   keep
 }
