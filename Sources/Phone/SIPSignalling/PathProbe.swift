@@ -19,6 +19,7 @@ package struct ProbeAnswer: Equatable, Sendable {
 @safe
 private final class PathProbe {
   private let request = LibreSlot()
+  private let timer = LoopTimer()
   private let sentAt = MonotonicClock.now()
   private var own = sa()
   private var continuation: CheckedContinuation<ProbeAnswer?, Never>?
@@ -27,8 +28,8 @@ private final class PathProbe {
     self.continuation = continuation
   }
 
-  /// Asks; libre holds the probe until there is an answer, or none in time.
-  func send(to uri: String, from address: String, over stack: SIPStack) {
+  /// Asks; libre and the timer hold the probe until there is an answer, or none in time.
+  func send(to uri: String, from address: String, over stack: SIPStack, within patience: Int64) {
     let context = unsafe Unmanaged.passRetained(self).toOpaque()
     let code = unsafe re_probe(
       request.place,
@@ -49,7 +50,10 @@ private final class PathProbe {
       },
       context
     )
-    guard code != 0 else { return }
+    guard code != 0 else {
+      // A late answer finds the probe still there, and nothing to conclude.
+      return timer.start(for: sentAt.advanced(byNanoseconds: patience)) { self.conclude(nil) }
+    }
     conclude(nil)
     unsafe Unmanaged<PathProbe>.fromOpaque(context).release()
   }
@@ -73,6 +77,7 @@ private final class PathProbe {
   }
 
   private func conclude(_ answer: ProbeAnswer?) {
+    timer.cancel()
     continuation?.resume(returning: answer)
     continuation = nil
   }
@@ -84,13 +89,18 @@ extension UserAgent {
   /// - Parameters:
   ///   - uri: whom to ask, with a numeric host.
   ///   - host: the address of this machine to ask from.
-  /// - Returns: the answer; nil if there is none within 32 s, or at once if the far side's host
-  ///   cannot be reached.
-  package func probe(_ uri: String, from host: String) async -> ProbeAnswer? {
+  ///   - patience: how long to wait, in nanoseconds; 32 s at most (RFC 3261, timer F).
+  /// - Returns: the answer; nil if there is none in time, or at once if the far side's host cannot
+  ///   be reached.
+  package func probe(
+    _ uri: String,
+    from host: String,
+    within patience: Int64
+  ) async -> ProbeAnswer? {
     guard let stack = stack(at: host) else { return nil }
     let own = "sip:\(configuration.user)@\(SIPAddress.literal(host))"
     return await withCheckedContinuation { continuation in
-      PathProbe(continuation).send(to: uri, from: own, over: stack)
+      PathProbe(continuation).send(to: uri, from: own, over: stack, within: patience)
     }
   }
 }

@@ -311,7 +311,7 @@ enum CheckRules {
 
   private static func secure(_ path: PathTiming) -> CheckFinding {
     path.takesTLS
-      ? .good("TLS", "its port takes connections: nobody on the way reads who is called")
+      ? .good("TLS", "its port takes connections, so that who is called can be hidden on the way")
       : .advice(
         "TLS",
         "its port takes no connection: the voice may be encrypted, the signalling is not",

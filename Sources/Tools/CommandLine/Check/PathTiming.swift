@@ -21,6 +21,8 @@ struct PathTiming: Equatable {
 
   private static let questions = 20
   private static let pause = Duration.milliseconds(50)
+  /// How long an answer is waited for, in nanoseconds.
+  private static let patience: Int64 = 2_000_000_000
   /// A question is repeated after 500 ms (RFC 3261, T1).
   private static let latest = 450.0
 
@@ -55,8 +57,7 @@ struct PathTiming: Equatable {
         group.addTask {
           // Not cancelled.
           try? await Task.sleep(for: Self.pause * question)
-          let answer = await Self.within(.seconds(2)) { await agent.probe(uri, from: localHost) }
-          return (question, answer)
+          return (question, await agent.probe(uri, from: localHost, within: Self.patience))
         }
       }
       for await (number, answer) in group {
@@ -70,20 +71,5 @@ struct PathTiming: Equatable {
     roundTrips = times.filter { $0 < Self.latest }
     late = times.count - roundTrips.count
     isTranslated = answers.contains { $0.answer.isTranslated }
-  }
-
-  private static func within(
-    _ patience: Duration,
-    _ ask: @escaping @Sendable () async -> ProbeAnswer?
-  ) async -> ProbeAnswer? {
-    let (answers, continuation) = AsyncStream<ProbeAnswer?>.makeStream()
-    let timer = Task {
-      // A cancelled sleep ends early: the answer is there.
-      try? await Task.sleep(for: patience)
-      continuation.yield(nil)
-    }
-    Task { continuation.yield(await ask()) }
-    defer { timer.cancel() }
-    return await answers.first { _ in true } ?? nil
   }
 }

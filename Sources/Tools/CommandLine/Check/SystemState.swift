@@ -84,15 +84,12 @@ struct PortState: Equatable {
     let descriptor = socket(AF_INET, CInt(type.rawValue), 0)
     guard descriptor >= 0 else { return unsafe String(cString: strerror(errno)) }
     defer { close(descriptor) }
-    var yes: CInt = 1
-    // A port that was in use a moment ago is free.
-    _ = unsafe setsockopt(
-      descriptor,
-      SOL_SOCKET,
-      type == SOCK_STREAM ? SO_REUSEADDR : 0,
-      &yes,
-      socklen_t(MemoryLayout<CInt>.size)
-    )
+    if type == SOCK_STREAM {
+      var yes: CInt = 1
+      let size = socklen_t(MemoryLayout<CInt>.size)
+      // A port whose connections ended a moment ago is free.
+      _ = unsafe setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &yes, size)
+    }
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
     address.sin_port = port.bigEndian

@@ -30,7 +30,7 @@ struct SettingCatalogue {
     let isFlag: Bool
     /// Whether `--no-NAME` takes it back.
     let isInvertible: Bool
-    /// What it is if nobody says anything; nil if its help says that.
+    /// The default; nil if its help says that.
     let preset: String?
   }
 
