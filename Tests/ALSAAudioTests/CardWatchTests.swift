@@ -37,6 +37,7 @@ struct CardWatchTests {
   }
 
   @Test func folderThatIsNotThereIsNotWatched() {
-    #expect(CardWatch(folder: "/nonexistent") == nil)
+    let missing = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+    #expect(CardWatch(folder: missing.path) == nil)
   }
 }

@@ -21,8 +21,9 @@ final class ProgramRun: @unchecked Sendable {
 
   /// Starts a program, with `environment` added to that of the tests.
   init(_ path: String, _ arguments: [String], environment: [String: String] = [:]) throws {
-    // Settings of the user who runs the tests change nothing.
-    let own = ["XDG_CONFIG_HOME": "/nonexistent"]
+    // Settings of the user who runs the tests change nothing, and not even root can make such a
+    // folder.
+    let own = ["XDG_CONFIG_HOME": "/proc/nonexistent"]
     process.environment = ProcessInfo.processInfo.environment.merging(own) { $1 }
       .merging(environment) { $1 }
     Foundation.signal(SIGPIPE, SIG_IGN)

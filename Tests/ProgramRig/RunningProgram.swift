@@ -41,8 +41,8 @@ package final class RunningProgram {
     let output = try FileHandle(forWritingTo: log)
     process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
     process.arguments = [invocation.program] + invocation.arguments
-    // Settings of the user who measures change nothing.
-    let own = ["XDG_CONFIG_HOME": "/nonexistent"]
+    // Settings of the user who measures change nothing, and not even root can make such a folder.
+    let own = ["XDG_CONFIG_HOME": "/proc/nonexistent"]
     process.environment = ProcessInfo.processInfo.environment.merging(own) { $1 }
       .merging(environment) { $1 }
     process.standardOutput = output
