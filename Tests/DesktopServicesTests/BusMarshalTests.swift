@@ -22,7 +22,8 @@ struct BusMarshalTests {
       .byte(0), .byte(255), .strings([]), .strings(["a", "", "b"]), .dictionary([:]),
       .dictionary(["a": .string("x"), "b": .uint32(7), "c": .strings(["y"]), "": .bool(true)]),
       .dictionaries([]), .dictionaries([["a": .byte(1)], [:], ["b": .int64(-5)]]),
-      .bytes([]), .bytes([0, 255]), .structure([.string("x"), .bytes([1]), .bool(true)]),
+      .bytes([]), .bytes([0, 255]), .byteStrings([]), .byteStrings([[], [0, 255]]), .uint16(65_535),
+      .structure([.string("x"), .bytes([1]), .bool(true)]),
       .dictionary(["inner": .dictionary(["deep": .dictionaries([["x": .bool(false)]])])]),
     ] as [BusValue]
   )

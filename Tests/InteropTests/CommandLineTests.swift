@@ -51,7 +51,7 @@ struct CommandLineTests {
     Mistake(
       arguments: ["call", "bob", "--headset", "null"],
       status: 1,
-      words: "not a SIP address"
+      words: "sidetone people"
     ),
     Mistake(
       arguments: ["call", target, "--headset", "null"],

@@ -16,6 +16,8 @@ struct HeldCallTests {
         "--keys", "--json",
       ]
     )
+    // A call whose keys are not agreed on yet ends for that reason.
+    #expect(caller.wait(for: "secured"), "\(caller.output)")
     #expect(caller.wait(for: "connected"), "\(caller.output)")
     caller.press("o")
     #expect(caller.wait(for: "\"held\""), "\(caller.output)")

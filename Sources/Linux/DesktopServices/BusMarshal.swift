@@ -17,6 +17,9 @@ enum BusMarshal {
     switch value {
     case .string(let text):
       unsafe append(text, &iterator)
+    case .uint16(let number):
+      var number = number
+      _ = unsafe dbus_message_iter_append_basic(&iterator, code("q"), &number)
     case .uint32(let number):
       var number = number
       _ = unsafe dbus_message_iter_append_basic(&iterator, code("u"), &number)
@@ -61,6 +64,10 @@ enum BusMarshal {
     case .bytes(let bytes):
       unsafe within(code("a"), "y", &iterator) { list in
         for byte in bytes { unsafe append(.byte(byte), &list) }
+      }
+    case .byteStrings(let list):
+      unsafe within(code("a"), "ay", &iterator) { inner in
+        for bytes in list { unsafe append(.bytes(bytes), &inner) }
       }
     case .texts(let entries):
       unsafe within(code("a"), "{ss}", &iterator) { list in
@@ -131,6 +138,10 @@ enum BusMarshal {
       var pointer: UnsafePointer<CChar>?
       unsafe dbus_message_iter_get_basic(&iterator, &pointer)
       return unsafe .string(pointer.map { unsafe String(cString: $0) } ?? "")
+    case code("q"):
+      var number: UInt16 = 0
+      unsafe dbus_message_iter_get_basic(&iterator, &number)
+      return .uint16(number)
     case code("u"):
       var number: UInt32 = 0
       unsafe dbus_message_iter_get_basic(&iterator, &number)
@@ -179,13 +190,7 @@ enum BusMarshal {
       }
       return .dictionary(entries)
     }
-    if type == code("a") {
-      return .dictionaries(
-        unsafe values(&inner).compactMap { value in
-          if case .dictionary(let entries) = value { entries } else { nil }
-        }
-      )
-    }
+    if type == code("a") { return unsafe listOfLists(&iterator, &inner) }
     if type == code("y") {
       return .bytes(
         unsafe values(&inner).compactMap { value in
@@ -197,6 +202,28 @@ enum BusMarshal {
       if case .string(let text) = value { text } else { nil }
     }
     return type == code("s") || type == code("o") ? .strings(texts) : .other
+  }
+
+  private static func listOfLists(
+    _ iterator: inout DBusMessageIter,
+    _ inner: inout DBusMessageIter
+  ) -> BusValue {
+    // An empty list does not tell by its elements what it would hold.
+    let signature = unsafe dbus_message_iter_get_signature(&iterator)
+    defer { unsafe dbus_free(signature) }
+    let lists = unsafe values(&inner)
+    if unsafe signature.map({ unsafe String(cString: $0) }) == "aay" {
+      return .byteStrings(
+        lists.compactMap { list in
+          if case .bytes(let bytes) = list { bytes } else { nil }
+        }
+      )
+    }
+    return .dictionaries(
+      lists.compactMap { list in
+        if case .dictionary(let entries) = list { entries } else { nil }
+      }
+    )
   }
 
   private static func within(_ iterator: inout DBusMessageIter) -> [BusValue] {

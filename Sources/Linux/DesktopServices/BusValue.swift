@@ -3,6 +3,8 @@
 package indirect enum BusValue: Equatable, Sendable {
   /// `s`, and read from `o` and `g`.
   case string(String)
+  /// `q`.
+  case uint16(UInt16)
   /// `u`.
   case uint32(UInt32)
   /// `i`.
@@ -27,6 +29,8 @@ package indirect enum BusValue: Equatable, Sendable {
   case paths([String])
   /// `ay`.
   case bytes([UInt8])
+  /// `aay`.
+  case byteStrings([[UInt8]])
   /// `a{ss}`, for sending: read as `dictionary`.
   case texts([String: String])
   /// A structure of such values.
@@ -39,6 +43,7 @@ package indirect enum BusValue: Equatable, Sendable {
   var signature: String {
     switch self {
     case .string, .other: "s"
+    case .uint16: "q"
     case .uint32: "u"
     case .int32: "i"
     case .uint64: "t"
@@ -51,6 +56,7 @@ package indirect enum BusValue: Equatable, Sendable {
     case .path: "o"
     case .paths: "ao"
     case .bytes: "ay"
+    case .byteStrings: "aay"
     case .texts: "a{ss}"
     case .structure(let fields): "(\(fields.map(\.signature).joined()))"
     case .variant: "v"

@@ -82,19 +82,24 @@ package struct SecurityRule: Equatable, Sendable {
   package let address: String
   private let policy: SecurityPolicy
   private let record: PeerRecord?
+  private let announced: Fingerprint?
   private let isSecureSignallingForced: Bool
 
-  /// The rule for a call with the far side at `address`, of which `record` is remembered; its
-  /// signalling may have to be encrypted in any case.
+  /// The rule for a call with the far side at `address`, of which `record` is remembered.
+  ///
+  /// It may have `announced` an identity, which it then has to show; its signalling may have to be
+  /// encrypted in any case.
   package init(
     _ policy: SecurityPolicy,
     address: String,
     record: PeerRecord?,
+    announced: Fingerprint? = nil,
     isSecureSignallingForced: Bool = false
   ) {
     self.policy = policy
     self.address = address
     self.record = record
+    self.announced = announced
     self.isSecureSignallingForced = isSecureSignallingForced
   }
 
@@ -106,6 +111,10 @@ package struct SecurityRule: Equatable, Sendable {
     if record != nil, claim == .open {
       return "\(address) was encrypted before and is not now: somebody may be trying to listen in. "
         + "If you know why, allow an open call with: sidetone peers forget \(address)"
+    }
+    if let announced, claim != .identity(announced) {
+      return "\(address) does not show the identity that it announces on the local network: "
+        + "somebody may have announced another one in its name, or be in the way"
     }
     if policy == .required, claim == .open {
       return "\(address) cannot encrypt the call, and an open one is not allowed "

@@ -14,7 +14,11 @@ extension Phone {
     return try await way(to: address).localHost
   }
 
-  func route(to text: String, _ use: AccountUse) async throws -> CallRoute {
+  func route(
+    to text: String,
+    _ use: AccountUse,
+    announced: Fingerprint?
+  ) async throws -> CallRoute {
     let choice =
       switch use {
       case .any: try AccountChoice(text, nil, among: configuration.accounts)
@@ -23,6 +27,7 @@ extension Phone {
       }
     let rule = try await rule(
       for: choice.address,
+      announced: announced,
       isSecureSignallingForced: choice.account?.connection == .tls
     )
     guard let account = choice.account else {

@@ -37,6 +37,7 @@ extension Phone {
   /// Throws if what is remembered of the far side cannot be read: it might have to be encrypted.
   func rule(
     for address: SIPAddress?,
+    announced: Fingerprint? = nil,
     isSecureSignallingForced: Bool = false
   ) async throws -> SecurityRule {
     let key = address?.peerKey ?? "anonymous"
@@ -44,6 +45,7 @@ extension Phone {
       configuration.security,
       address: key,
       record: try await peers.record(of: key),
+      announced: announced,
       isSecureSignallingForced: isSecureSignallingForced || address?.transport == .tls
     )
   }

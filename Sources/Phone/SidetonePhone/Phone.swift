@@ -2,6 +2,7 @@ import AVFAudio
 import CallKit
 import CallSecurity
 import CallStore
+import DesktopServices
 public import Foundation
 import MediaCore
 import RTP
@@ -71,6 +72,7 @@ public actor Phone {
   var portPolicy = MediaLeg.PortPolicy.configuredPort
   private var routeObservation: RouteObservation?
   var digitListener: EventListener?
+  var publisher: ServicePublisher?
 
   /// A phone that is not listening yet.
   public init(_ configuration: PhoneConfiguration) {
@@ -130,6 +132,7 @@ public actor Phone {
     ]
     continuation.yield(.registered(addresses: addresses))
     await agent.addAccounts(of: configuration, as: identity)
+    announce(at: addresses)
   }
 
   /// Calls a SIP URI, for example `sip:bob@192.168.1.20`, and returns the call's name.
@@ -142,7 +145,7 @@ public actor Phone {
   /// - Throws: a `PhoneError` if `text` cannot be called.
   @discardableResult
   public func call(_ text: String, account: String? = nil) async throws -> UUID {
-    try await call(text, account.map { .named($0) } ?? .any, for: nil)
+    try await call(text, account.map { .named($0) } ?? .any)
   }
 
   /// Calls, perhaps since the far side of another call has asked for it.
@@ -150,9 +153,12 @@ public actor Phone {
   func call(
     _ text: String,
     _ use: AccountUse,
-    for transfer: (id: SIPCallID, target: TransferTarget)?
+    announced: Fingerprint? = nil,
+    for transfer: (id: SIPCallID, target: TransferTarget)? = nil
   ) async throws -> UUID {
-    var route = try await route(to: text, use)
+    // Who encrypts nothing looks at no identity.
+    let expected = configuration.security == .off ? nil : announced
+    var route = try await route(to: text, use, announced: expected)
     route.target = transfer?.target
     var call = PhoneCall(outgoing: UUID(), to: text, route.rule)
     call.isByServer = route.account != nil
@@ -276,6 +282,7 @@ public actor Phone {
 
   /// Hangs up, releases the devices and stops listening.
   public func stop() async {
+    publisher = nil
     await perform(control.handle(.phoneStopped, at: MonotonicClock.now()))
     await agent.stop()
     // Devices that are still being opened come first: what ends with them is queued after that.

@@ -15,6 +15,9 @@ public struct PhoneConfiguration: Equatable, Sendable {
   public var port: UInt16 = 5_060
   /// The port for RTP; 0 for one that the system chooses.
   public var mediaPort: UInt16 = 0
+  /// True to be found on the local network by others (DNS-SD), with name, user and the identity's
+  /// fingerprint; without effect if `hosts` are given.
+  public var isAnnounced = false
   /// The accounts to register, the default one first.
   public var accounts: [SIPAccount] = []
   /// True to send and take RTP at the address of the call alone, for a machine that has several in

@@ -7,7 +7,12 @@ struct CallCommand: AsyncParsableCommand {
     abstract: "Place a call."
   )
 
-  @Argument(help: "Whom to call, for example sip:bob@192.168.1.20.")
+  @Argument(
+    help: """
+      Whom to call: an address such as sip:bob@192.168.1.20; a name on the local network, among \
+      favourites or known peers; or a name or number at an account's server.
+      """
+  )
   var address: String?
 
   @Flag(help: "Call whom this user called last.")
@@ -43,6 +48,7 @@ struct CallCommand: AsyncParsableCommand {
       device: deviceOptions,
       defaultPort: 0
     )
-    try await session.run(endsAfterFirst: true, calling: address)
+    let callee = try await PersonSearch.callee(for: address, hasAccount: session.hasAccount)
+    try await session.run(endsAfterFirst: true, calling: callee)
   }
 }

@@ -39,13 +39,15 @@ struct CallSession {
     device: DeviceOptions,
     defaultPort: UInt16,
     answersAtOnce: Bool = false,
-    takesAnonymousCalls: Bool = true
+    takesAnonymousCalls: Bool = true,
+    isAnnounced: Bool = false
   ) throws {
     var configuration = PhoneConfiguration()
     try CommandFailure.orFail { try device.apply(to: &configuration) }
     try call.apply(to: &configuration, defaultPort: defaultPort)
     voice.apply(to: &configuration)
     configuration.takesAnonymousCalls = takesAnonymousCalls
+    configuration.isAnnounced = isAnnounced
     configuration.maximumCalls = call.calls ?? (answersAtOnce ? 1 : 2)
     self.configuration = configuration
     named = device.named
@@ -60,21 +62,24 @@ struct CallSession {
     self.logger = logger
   }
 
+  /// True if the user has an account to call with.
+  var hasAccount: Bool { !configuration.accounts.isEmpty }
+
   /// Runs until the call has ended, or until interrupted.
   ///
   /// Throws the exit status.
-  func run(endsAfterFirst: Bool, calling address: String?) async throws {
+  func run(endsAfterFirst: Bool, calling callee: Callee?) async throws {
     let terminal = Terminal()
     let printer = EventPrinter(
       isJSON: isJSON,
       terminal: terminal,
-      announcesAddresses: address == nil
+      announcesAddresses: callee == nil
     )
     var configuration = configuration
     let phone: Phone
     do {
-      if let address, configuration.hosts.isEmpty, configuration.accounts.isEmpty {
-        configuration.hosts = [try await Phone.localHost(towards: address)]
+      if let callee, configuration.hosts.isEmpty, configuration.accounts.isEmpty {
+        configuration.hosts = [try await Phone.localHost(towards: callee.address)]
       }
       phone = Phone(configuration)
       try await phone.start()
@@ -88,10 +93,10 @@ struct CallSession {
     let sources = sources(of: continuation, phone: phone)
     defer { for source in sources { source.cancel() } }
 
-    if let address {
+    if let callee {
       Task {
         do {
-          try await phone.call(address, account: account)
+          try await phone.call(callee, account: account)
         } catch {
           continuation.yield(.callFailed("\(error)"))
         }

@@ -19,6 +19,9 @@ struct ListenCommand: AsyncParsableCommand {
   @Flag(help: "Refuse callers who do not say who they are.")
   var noAnonymous = false
 
+  @Flag(inversion: .prefixedNo, help: "Do not announce this phone on the local network.")
+  var hidden = false
+
   @Flag(help: "End after the first call.")
   var once = false
 
@@ -43,7 +46,8 @@ struct ListenCommand: AsyncParsableCommand {
       device: deviceOptions,
       defaultPort: 5_060,
       answersAtOnce: answer,
-      takesAnonymousCalls: !noAnonymous
+      takesAnonymousCalls: !noAnonymous,
+      isAnnounced: !hidden
     )
     try await session.run(endsAfterFirst: once, calling: nil)
   }

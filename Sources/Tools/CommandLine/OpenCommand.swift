@@ -45,7 +45,7 @@ struct OpenCommand: AsyncParsableCommand {
       device: deviceOptions,
       defaultPort: 0
     )
-    try await session.run(endsAfterFirst: true, calling: address)
+    try await session.run(endsAfterFirst: true, calling: .address(address))
   }
 }
 

@@ -17,8 +17,8 @@ struct SidetoneCommand: AsyncParsableCommand {
     version: "0.9.0",
     subcommands: [
       CheckCommand.self, DevicesCommand.self, ListenCommand.self, CallCommand.self,
-      LoopbackCommand.self,
-      SimulateCommand.self, OpenCommand.self, RecentsCommand.self, FavouritesCommand.self,
+      PeopleCommand.self, LoopbackCommand.self, SimulateCommand.self, OpenCommand.self,
+      RecentsCommand.self, FavouritesCommand.self,
       BlockCommand.self, AccountCommand.self, IdentityCommand.self, PeersCommand.self,
       DoNotDisturbCommand.self, DirectoryCommand.self, ConfigCommand.self, CompareCommand.self,
     ]

@@ -38,6 +38,8 @@ struct SettingCatalogue {
   static let commands = ["call", "listen", "open", "check"]
   /// What would be wrong for all commands at once, and may be set for one in its table.
   private static let particular: Set = ["calls", "listen", "rtp-port"]
+  /// What one command alone has, and may be set in its table.
+  private static let own = ["listen": ["hidden"]]
   /// What a single run is asked for, not what a user wants each time.
   private static let occasional: Set = ["json", "keys", "duration", "help", "version"]
 
@@ -73,7 +75,7 @@ struct SettingCatalogue {
 
   /// What a command takes.
   func options(of command: String) -> [Option] {
-    let names = Set(common.map(\.name))
+    let names = Set(common.map(\.name) + (Self.own[command] ?? []))
     return (options[command] ?? []).filter { names.contains($0.name) }
   }
 

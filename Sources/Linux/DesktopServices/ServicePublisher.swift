@@ -1,0 +1,126 @@
+/// Announces a service on the local network, by Avahi (DNS-SD, RFC 6763).
+///
+/// If another machine has the name, a number is put behind it; if Avahi starts anew, the service is
+/// announced again. **Life cycle:** from the initialiser until `deinit`, whereupon the others hear
+/// that it has gone. **Thread safety:** any thread; everything happens on the bus's queue.
+package final class ServicePublisher: @unchecked Sendable {
+  // SAFETY: what changes is touched on the bus's queue only.
+
+  /// What is announced.
+  package struct Announcement: Equatable, Sendable {
+    /// The name for people; longer ones are cut to 63 bytes (RFC 6763 section 4.1.1).
+    package var name: String
+    /// Such as `_sip._udp`.
+    package var type: String
+    /// The port at this machine.
+    package var port: UInt16
+    /// What the TXT record says, each at most 255 bytes with its key (RFC 6763 section 6.1).
+    package var texts: [String: String]
+
+    /// An announcement with the given fields.
+    package init(name: String, type: String, port: UInt16, texts: [String: String]) {
+      self.name = name
+      self.type = type
+      self.port = port
+      self.texts = texts
+    }
+
+    /// The name as far as a DNS label takes it.
+    var label: String {
+      var label = name
+      while label.utf8.count > 63 { label.removeLast() }
+      return label
+    }
+
+    /// The TXT record's entries.
+    var entries: [[UInt8]] {
+      texts.sorted { $0.key < $1.key }.map { Array("\($0.key)=\($0.value)".utf8.prefix(255)) }
+    }
+  }
+
+  private let bus: BusConnection
+  private let announcement: Announcement
+  private let observe: @Sendable (_ name: String) -> Void
+  private var name: String
+  private var group = ""
+  private var attempts = 0
+
+  /// Two people of one name are common, fifty are none.
+  private static let attemptLimit = 50
+  private static let collision: Int32 = 3
+  private static let established: Int32 = 2
+
+  /// Announces something through the machine's bus at `address`; nil if there is no bus.
+  ///
+  /// `observe` gets the name once the network has accepted it. A machine without Avahi announces
+  /// nothing until it has one.
+  package init?(
+    _ announcement: Announcement,
+    address: String = BusConnection.systemAddress,
+    observe: @escaping @Sendable (_ name: String) -> Void = { _ in }
+  ) {
+    guard let bus = BusConnection(address: address) else { return nil }
+    self.bus = bus
+    self.announcement = announcement
+    self.observe = observe
+    name = announcement.label
+    bus.subscribe(to: Avahi.group) { [weak self] in self?.handle($0) }
+    bus.watchNames { [weak self] name, _, owner in
+      if name == Avahi.service, !owner.isEmpty { self?.begin() }
+    }
+    begin()
+  }
+
+  private func begin() {
+    attempts = 0
+    ask("/", Avahi.server, "EntryGroupNew") { publisher, values in
+      guard case .string(let path)? = values?.first, path != publisher.group else { return }
+      publisher.group = path
+      publisher.publish()
+    }
+  }
+
+  private func publish() {
+    let arguments: [BusValue] = [
+      Avahi.any, Avahi.any, .uint32(0), .string(name), .string(announcement.type), .string(""),
+      .string(""), .uint16(announcement.port), .byteStrings(announcement.entries),
+    ]
+    ask(group, Avahi.group, "AddService", arguments) { publisher, values in
+      // The only thing that a well-formed service is refused for is that another one on this
+      // machine has the name.
+      guard values != nil else { return publisher.takeAnotherName() }
+      publisher.ask(publisher.group, Avahi.group, "Commit") { _, _ in }
+    }
+  }
+
+  private func takeAnotherName() {
+    attempts += 1
+    guard attempts < Self.attemptLimit else { return }
+    ask("/", Avahi.server, "GetAlternativeServiceName", [.string(name)]) { publisher, values in
+      guard case .string(let other)? = values?.first else { return }
+      publisher.name = other
+      publisher.ask(publisher.group, Avahi.group, "Reset") { publisher, _ in publisher.publish() }
+    }
+  }
+
+  private func handle(_ message: BusMessage) {
+    guard message.path == group, message.member == "StateChanged",
+      case .int32(let state)? = message.arguments.first
+    else { return }
+    if state == Self.collision { takeAnotherName() }
+    if state == Self.established { observe(name) }
+  }
+
+  private func ask(
+    _ path: String,
+    _ interface: String,
+    _ member: String,
+    _ arguments: [BusValue] = [],
+    then use: @escaping @Sendable (ServicePublisher, [BusValue]?) -> Void
+  ) {
+    bus.call(Avahi.service, path: path, interface: interface, member, arguments) { [weak self] in
+      guard let self else { return }
+      if case .success(let values) = $0 { use(self, values) } else { use(self, nil) }
+    }
+  }
+}

@@ -1,0 +1,58 @@
+public import CallSecurity
+import DesktopServices
+import SIPSignalling
+
+/// A phone that announces itself on the local network (DNS-SD, RFC 6763).
+///
+/// Anybody in the network can announce anything: the name proves nothing. The fingerprint does once
+/// a call with it is encrypted.
+public struct Neighbour: Equatable, Sendable {
+  /// The name that it gives itself.
+  public let name: String
+  /// The name of its machine.
+  public let machine: String
+  /// What to call, such as `sip:alice@192.168.1.20`.
+  public let uri: String
+  /// The fingerprint of the identity that it announces; nil if it announces none, as other programs
+  /// do not.
+  public let fingerprint: Fingerprint?
+  /// True if it is on this machine.
+  public let isOfThisMachine: Bool
+}
+
+/// A change of who is on the local network.
+public enum NeighbourEvent: Equatable, Sendable {
+  /// A phone has come, or announces something else than before.
+  case arrived(Neighbour)
+  /// A phone has gone.
+  case left(Neighbour)
+  /// All phones that are there now have been reported.
+  case complete
+  /// The network cannot be searched.
+  case failed(String)
+}
+
+extension Neighbour {
+  /// The type of services by which SIP phones are found (RFC 6763, registered with IANA).
+  static let serviceType = "_sip._udp"
+  /// The user that the announced address has, by its key in the TXT record.
+  static let userKey = "user"
+  /// The identity's fingerprint.
+  static let fingerprintKey = "fp"
+
+  /// The phone that announces a service, nil if it cannot be called.
+  init?(_ service: AnnouncedService) {
+    let user = service.texts[Self.userKey] ?? ""
+    // An address that is of this link alone cannot be written in a SIP URI (RFC 3986 has no scope).
+    guard !service.address.lowercased().hasPrefix("fe80:") else { return nil }
+    let host = service.address.contains(":") ? "[\(service.address)]" : service.address
+    let port = service.port == 5_060 ? "" : ":\(service.port)"
+    let uri = "sip:" + (user.isEmpty ? "" : "\(user)@") + host + port
+    guard SIPAddress(uri)?.host == service.address else { return nil }
+    name = service.key.name
+    machine = service.host
+    self.uri = uri
+    fingerprint = service.texts[Self.fingerprintKey].flatMap { Fingerprint($0) }
+    isOfThisMachine = service.isOfThisMachine
+  }
+}

@@ -1,0 +1,78 @@
+import DesktopServices
+import Synchronization
+
+/// Looks for phones on the local network, by Avahi.
+///
+/// ```swift
+/// let browser = try NeighbourBrowser()
+/// for await event in browser.events {
+///   if case .arrived(let neighbour) = event { print(neighbour.name, neighbour.uri) }
+/// }
+/// ```
+///
+/// **Life cycle:** looks from the initialiser until `deinit`. **Thread safety:** any thread.
+public final class NeighbourBrowser: Sendable {
+  /// Who comes and goes; for one reader.
+  public let events: AsyncStream<NeighbourEvent>
+  private let browser: ServiceBrowser
+  private let continuation: AsyncStream<NeighbourEvent>.Continuation
+
+  /// Begins to look.
+  ///
+  /// Throws a `PhoneError` on a machine without a bus for its services. If Avahi is missing, an
+  /// event says so.
+  public convenience init() throws {
+    try self.init(busAddress: BusConnection.systemAddress)
+  }
+
+  init(busAddress: String) throws {
+    let (events, continuation) = AsyncStream<NeighbourEvent>.makeStream()
+    let neighbourhood = Mutex(Neighbourhood())
+    let browser = ServiceBrowser(type: Neighbour.serviceType, address: busAddress) { change in
+      for event in neighbourhood.withLock({ $0.handle(change) }) { continuation.yield(event) }
+    }
+    guard let browser else {
+      throw PhoneError(
+        "the local network cannot be searched: the system has no message bus (D-Bus)"
+      )
+    }
+    self.browser = browser
+    self.events = events
+    self.continuation = continuation
+  }
+
+  deinit {
+    continuation.finish()
+  }
+
+  /// Who is there, once everybody has been heard, or after the given time at the latest.
+  ///
+  /// Throws a `PhoneError` if the network cannot be searched.
+  public static func neighbours(within patience: Duration = .seconds(2)) async throws -> [Neighbour]
+  {
+    try await NeighbourBrowser().neighbours(within: patience)
+  }
+
+  func neighbours(within patience: Duration) async throws -> [Neighbour] {
+    var found: [Neighbour] = []
+    let deadline = Task { [continuation] in
+      try await Task.sleep(for: patience)
+      continuation.yield(.complete)
+    }
+    defer { deadline.cancel() }
+    for await event in events {
+      switch event {
+      case .arrived(let neighbour):
+        found.removeAll { $0.name == neighbour.name }
+        found.append(neighbour)
+      case .left(let neighbour):
+        found.removeAll { $0.name == neighbour.name }
+      case .failed(let reason):
+        throw PhoneError("the local network cannot be searched: \(reason)")
+      case .complete:
+        return found
+      }
+    }
+    return found
+  }
+}

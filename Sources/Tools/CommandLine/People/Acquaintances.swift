@@ -1,0 +1,104 @@
+import CallSecurity
+import CallStore
+import Foundation
+import SidetonePhone
+
+/// The people that a name may mean: those whom a user knows, and those on the local network.
+///
+/// A value without I/O.
+struct Acquaintances {
+  /// A person whom a name may mean.
+  struct Person: Equatable {
+    let name: String
+    let callee: Callee
+    /// Why it may be him, for a user who has to choose.
+    let remark: String
+  }
+
+  /// The user's favourites.
+  var favourites: [Favourite] = []
+  /// The identities that are remembered.
+  var identities: [KnownIdentity] = []
+  /// The phones of the local network.
+  var neighbours: [Neighbour] = []
+  /// The user's own identity, who is never meant.
+  var own: Fingerprint?
+
+  /// Everybody whom `name` may mean: whose whole name, one word of it, or the user part of whose
+  /// address it is, in whatever case.
+  ///
+  /// One who is both near and remembered is listed once, by the address that is right now.
+  func people(called name: String) -> [Person] {
+    var people = neighbours.filter { isMeant(by: name, $0) }.map { neighbour in
+      Person(
+        name: neighbour.name,
+        callee: .neighbour(neighbour),
+        remark: "on the local network, \(remark(on: neighbour))"
+      )
+    }
+    func add(_ title: String, _ address: String, _ remark: String) {
+      let uri = address.contains(":") && address.hasPrefix("sip") ? address : "sip:\(address)"
+      guard !people.contains(where: { $0.callee.address == uri }) else { return }
+      people.append(Person(name: title, callee: .address(uri), remark: remark))
+    }
+    for favourite in favourites
+    where Self.means(name, favourite.name) || Self.means(name, Self.user(of: favourite.handle)) {
+      add(favourite.name, favourite.handle, "a favourite")
+    }
+    for identity in identities where Self.means(name, identity.name) {
+      guard !neighbours.contains(where: { $0.fingerprint?.description == identity.fingerprint })
+      else { continue }
+      for address in identity.addresses {
+        let isVerified = address.verified != nil
+        add(identity.name, address.text, isVerified ? "known and verified" : "known")
+      }
+    }
+    return people
+  }
+
+  private func isMeant(by name: String, _ neighbour: Neighbour) -> Bool {
+    guard neighbour.fingerprint == nil || neighbour.fingerprint != own else { return false }
+    return Self.means(name, neighbour.name) || Self.means(name, Self.user(of: neighbour.uri))
+      || identity(of: neighbour).map { Self.means(name, $0.name) } ?? false
+  }
+
+  private func identity(of neighbour: Neighbour) -> KnownIdentity? {
+    identities.first { $0.fingerprint == neighbour.fingerprint?.description }
+  }
+
+  /// How well a neighbour is known, by the identity that it announces.
+  ///
+  /// A name can lie: who is not known is shown with the fingerprint.
+  func remark(on neighbour: Neighbour) -> String {
+    guard let fingerprint = neighbour.fingerprint else { return "announces no identity" }
+    if fingerprint == own { return "you" }
+    guard let identity = identity(of: neighbour) else {
+      return "new to you: SHA-256 \(fingerprint)"
+    }
+    let isVerified = identity.addresses.contains { $0.verified != nil }
+    let standing = isVerified ? "known and verified" : "known"
+    let isOtherName = !identity.name.isEmpty && !Self.means(identity.name, neighbour.name)
+    return isOtherName ? "\(standing) as \(identity.name)" : standing
+  }
+
+  private static func user(of address: String) -> String {
+    let bare = address.split(separator: ":", maxSplits: 1).last.map(String.init) ?? address
+    return bare.contains("@") ? String(bare.prefix { $0 != "@" }) : ""
+  }
+
+  private static func means(_ typed: String, _ name: String) -> Bool {
+    let typed = folded(typed)
+    let name = folded(name)
+    return !typed.isEmpty && (typed == name || name.split(separator: " ").contains { $0 == typed })
+  }
+
+  private static func folded(_ text: String) -> String {
+    text.folding(options: [.caseInsensitive, .diacriticInsensitive], locale: nil)
+      .trimmingCharacters(in: .whitespaces)
+  }
+
+  /// Whether a text may be somebody's name: it is no address, no link and no number.
+  static func isName(_ text: String) -> Bool {
+    !text.contains("@") && !text.contains(":") && text.contains(where: \.isLetter)
+  }
+}

@@ -1,0 +1,46 @@
+@testable import CallStore
+import Foundation
+import SidetonePhone
+import Testing
+
+@testable import CommandLine
+
+struct AcquaintancesTests {
+  private static let bobs = [
+    Favourite(handle: "sip:bob@example.org", name: "Bob Miller"),
+    Favourite(handle: "sip:robert@10.0.0.3", name: "Röbert"),
+  ]
+
+  @Test(arguments: ["bob", "Miller", "bob miller", " BOB "])
+  func peopleAreMeantByWholeWordsOfTheirNames(name: String) {
+    let people = Acquaintances(favourites: Self.bobs).people(called: name)
+    #expect(people.map(\.callee) == [.address("sip:bob@example.org")])
+  }
+
+  @Test func accentsAndUserPartsCount() {
+    let acquaintances = Acquaintances(favourites: Self.bobs)
+    #expect(acquaintances.people(called: "robert").map(\.name) == ["Röbert"])
+    #expect(acquaintances.people(called: "bo").isEmpty)
+    #expect(acquaintances.people(called: "").isEmpty)
+  }
+
+  @Test func rememberedIdentitiesAreMeantAtEachOfTheirAddresses() {
+    let identity = KnownIdentity(
+      fingerprint: "AB",
+      name: "Carol",
+      firstSeen: .distantPast,
+      addresses: [
+        .init(text: "carol@10.0.0.7", verified: nil),
+        .init(text: "carol@10.0.0.8", verified: .distantPast),
+      ]
+    )
+    let people = Acquaintances(identities: [identity]).people(called: "carol")
+    #expect(people.map(\.callee.address) == ["sip:carol@10.0.0.7", "sip:carol@10.0.0.8"])
+    #expect(people.map(\.remark) == ["known", "known and verified"])
+  }
+
+  @Test(arguments: ["sip:bob@host", "bob@host", "+49 30 1234", "tel:110", "*#21#"])
+  func addressesAndNumbersAreNoNames(text: String) {
+    #expect(!Acquaintances.isName(text))
+  }
+}

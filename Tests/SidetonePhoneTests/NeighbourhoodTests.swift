@@ -1,0 +1,80 @@
+import CallSecurity
+import DesktopServices
+import Testing
+
+@testable import SidetonePhone
+
+struct NeighbourhoodTests {
+  private static func service(
+    _ name: String,
+    _ address: String,
+    interface: Int32 = 2,
+    port: UInt16 = 5_060,
+    texts: [String: String] = ["user": "bob"]
+  ) -> AnnouncedService {
+    AnnouncedService(
+      key: .init(
+        interface: interface,
+        networkProtocol: address.contains(":") ? 1 : 0,
+        name: name,
+        domain: "local"
+      ),
+      host: "desk.local",
+      address: address,
+      port: port,
+      texts: texts,
+      isOfThisMachine: false
+    )
+  }
+
+  @Test func phoneHeardOnSeveralInterfacesIsOneAtItsBestAddress() {
+    var neighbourhood = Neighbourhood()
+    let linkLocal = Self.service("Bob", "fe80::1", interface: 3)
+    let global = Self.service("Bob", "fd00::1")
+    let usual = Self.service("Bob", "192.168.1.5", port: 5_070)
+    _ = neighbourhood.handle(.found(linkLocal))
+    _ = neighbourhood.handle(.found(global))
+    #expect(neighbourhood.neighbours.map(\.uri) == ["sip:bob@[fd00::1]"])
+    _ = neighbourhood.handle(.found(usual))
+    #expect(neighbourhood.neighbours.map(\.uri) == ["sip:bob@192.168.1.5:5070"])
+    // The same again is no news.
+    #expect(neighbourhood.handle(.found(usual)) == [])
+    _ = neighbourhood.handle(.lost(usual.key))
+    #expect(neighbourhood.neighbours.map(\.uri) == ["sip:bob@[fd00::1]"])
+    _ = neighbourhood.handle(.lost(linkLocal.key))
+    guard case .left(let bob)? = neighbourhood.handle(.lost(global.key)).first else {
+      Issue.record("Bob has not left")
+      return
+    }
+    #expect(bob.name == "Bob")
+    #expect(neighbourhood == Neighbourhood())
+  }
+
+  @Test func whatCannotBeCalledIsNoNeighbour() {
+    var neighbourhood = Neighbourhood()
+    let texts = ["user": "bob>\r\nVia: x"]
+    #expect(neighbourhood.handle(.found(Self.service("Bob", "10.0.0.1", texts: texts))) == [])
+    #expect(neighbourhood.handle(.found(Self.service("Bob", "", texts: [:]))) == [])
+    #expect(neighbourhood.neighbours.isEmpty)
+  }
+
+  @Test func announcementHasTheIdentityUnlessThereIsNoEncryption() throws {
+    let identity = try Identity.make()
+    var configuration = PhoneConfiguration()
+    configuration.isAnnounced = true
+    configuration.user = "alice"
+    let whole = ServicePublisher.Announcement(
+      of: configuration,
+      as: identity,
+      at: ["[fd00::1]:5066", "10.0.0.1:5066"]
+    )
+    #expect(whole?.name == "alice" && whole?.port == 5_066)
+    #expect(whole?.texts["fp"] == identity.fingerprint.description)
+    configuration.security = .off
+    let open = ServicePublisher.Announcement(of: configuration, as: identity, at: ["1.1.1.1:5"])
+    #expect(open?.texts["fp"] == nil)
+    configuration.hosts = ["127.0.0.1"]
+    let bound = ServicePublisher.Announcement(of: configuration, as: identity, at: ["1.1.1.1:5"])
+    #expect(bound == nil)
+  }
+}
