@@ -176,6 +176,7 @@ let package = Package(
     system("CCrypto", pkgConfig: "libcrypto", apt: "libssl-dev"),
     system("CTLS", pkgConfig: "libssl", apt: "libssl-dev"),
     system("CLinux"),
+    system("CTerminal"),
     module("Foundation", "MediaCore"),
     module("Foundation", "RealTime", ["MediaCore", "CLinux"]),
 
@@ -274,9 +275,9 @@ let package = Package(
       name: "CommandLine",
       dependencies: [
         "MediaCore", "RealTime", "ALSAAudio", "AudioRouting", "AVFAudio", "CallKit", "CallScreen",
-        "CallSecurity", "CallStore", "DesktopServices", "Drawing", "SidetonePhone", "Simulation",
-        "SIPSignalling", "SpeechDSP", "SRTP", "UDPTransport", "VoiceEngine", argumentParser,
-        histogram, logging, toml,
+        "CallSecurity", "CallStore", "CTerminal", "DesktopServices", "Drawing", "SidetonePhone",
+        "Simulation", "SIPSignalling", "SpeechDSP", "SRTP", "UDPTransport", "VoiceEngine",
+        argumentParser, histogram, logging, toml,
       ],
       path: "Sources/Tools/CommandLine",
       swiftSettings: strict

@@ -18,6 +18,8 @@ struct CallSession {
   private let account: String?
   private let answersAtOnce: Bool
   private let isJSON: Bool
+  private let style: CallOptions.DisplayStyle
+  private let report: URL?
   private let readsKeys: Bool
   private let ringer: String
   private let logger: Logger
@@ -26,7 +28,10 @@ struct CallSession {
     case phone(PhoneEvent)
     case key(UInt8)
     case interrupt
-    case tick
+    /// Time for new figures; `isWholeSecond` once a second.
+    case tick(isWholeSecond: Bool)
+    /// The terminal has another size, or this program is in the foreground again.
+    case redraw
     case timeIsUp(UUID)
     case callFailed(String)
     /// Another sidetone was asked to call, and leaves it to this one.
@@ -55,6 +60,8 @@ struct CallSession {
     account = call.callingAccount
     self.answersAtOnce = answersAtOnce
     isJSON = call.json
+    style = call.displayStyle
+    report = call.report.map { URL(fileURLWithPath: $0) }
     readsKeys = call.keys
     ringer = call.ringer
     var logger = Logger(label: "sidetone", factory: StreamLogHandler.standardError(label:))
@@ -69,12 +76,8 @@ struct CallSession {
   ///
   /// Throws the exit status.
   func run(endsAfterFirst: Bool, calling callee: Callee?) async throws {
-    let terminal = Terminal()
-    let printer = EventPrinter(
-      isJSON: isJSON,
-      terminal: terminal,
-      announcesAddresses: callee == nil
-    )
+    let display = display(announcesAddresses: callee == nil)
+    let begin = Date()
     var configuration = configuration
     let phone: Phone
     do {
@@ -86,11 +89,11 @@ struct CallSession {
     } catch {
       throw CommandFailure("\(error)")
     }
-    terminal.begin()
-    defer { terminal.end() }
+    display.begin()
+    defer { display.end() }
 
     let (inputs, continuation) = AsyncStream<Input>.makeStream()
-    let sources = sources(of: continuation, phone: phone)
+    let sources = sources(of: continuation, phone: phone, ticks: display.ticksPerSecond)
     defer { for source in sources { source.cancel() } }
 
     if let callee {
@@ -109,14 +112,17 @@ struct CallSession {
     var state = CallSessionState(
       CallSessionState.Policy(answersAtOnce: answersAtOnce, endsAfterFirst: endsAfterFirst)
     )
+    var recorder = report.map { CallRecorder(file: $0, begin: begin) }
     var isNoted = false
     for await input in inputs {
-      guard let event = await event(of: input, phone, state, printer, continuation) else {
+      guard let event = await event(of: input, phone, state, display, continuation) else {
         continue
       }
+      if let failure = recorder?.note(event) { display.show(.error(failure)) }
       for effect in state.handle(event) {
-        await perform(effect, on: phone, printer, continuation)
+        await perform(effect, on: phone, display, continuation)
       }
+      display.show(state)
       if event == .phone(.audioActivated), !isNoted {
         isNoted = true
         // The keys are not kept waiting.
@@ -125,8 +131,22 @@ struct CallSession {
       if state.isOver { break }
     }
     await phone.stop()
-    terminal.end()
+    display.end()
     if let failure = state.failure { throw CommandFailure(failure) }
+  }
+
+  private func display(announcesAddresses: Bool) -> any CallDisplay {
+    let terminal = Terminal(showsLiveLine: style != .screenReader)
+    if style == .automatic, !isJSON, logger.logLevel >= .warning,
+      let screen = ScreenDisplay(terminal, announcesAddresses: announcesAddresses)
+    {
+      return screen
+    }
+    return EventPrinter(
+      isJSON: isJSON,
+      terminal: terminal,
+      announcesAddresses: announcesAddresses
+    )
   }
 
   // What an input means to the session's calls, once it has been printed; nil if nothing.
@@ -134,23 +154,25 @@ struct CallSession {
     of input: Input,
     _ phone: Phone,
     _ state: CallSessionState,
-    _ printer: EventPrinter,
+    _ display: any CallDisplay,
     _ continuation: AsyncStream<Input>.Continuation
   ) async -> CallSessionState.Event? {
     switch input {
     case .phone(let event):
       logger.debug("\(event)")
-      printer.print(event)
+      display.show(event)
       return .phone(event)
     case .key(let key):
       return .key(Character(UnicodeScalar(key)))
-    case .tick:
-      guard state.active?.isConnected == true, let statistics = await phone.statistics() else {
-        return nil
-      }
+    case .tick(let isWholeSecond):
+      let statistics = state.active?.isConnected == true ? await phone.statistics() : nil
+      display.show(statistics, isWholeSecond: isWholeSecond)
+      guard let statistics, isWholeSecond else { return nil }
       logger.trace("\(statistics)")
-      printer.print(statistics)
       return .statistics(statistics)
+    case .redraw:
+      display.redraw()
+      return nil
     case .timeIsUp(let call):
       return .timeIsUp(call)
     case .callFailed(let reason):
@@ -173,7 +195,7 @@ struct CallSession {
   private func perform(
     _ effect: CallSessionState.Effect,
     on phone: Phone,
-    _ printer: EventPrinter,
+    _ display: any CallDisplay,
     _ continuation: AsyncStream<Input>.Continuation
   ) async {
     do {
@@ -188,11 +210,10 @@ struct CallSession {
       case .transfer(let call, let address): try await phone.transfer(call, to: address)
       case .followTransfer(let call, true): try await phone.acceptTransfer(call)
       case .followTransfer(let call, false): try await phone.declineTransfer(call)
-      case .showTarget(let text?): Terminal().show(typed: text, after: "Transfer to: ")
-      case .showTarget(nil): Terminal().endLine()
+      case .showTarget(let text): display.show(typed: text)
       case .press(let call, let digit): try await phone.press(call, digit)
       case .verify(let call): try await phone.verify(call)
-      case .summarize(let statistics): printer.printSummary(statistics)
+      case .summarize(let statistics): display.showSummary(statistics)
       case .limit(let call):
         guard let duration else { return }
         Task {
@@ -203,9 +224,9 @@ struct CallSession {
     } catch let error as CXErrorCodeRequestTransactionError {
       // A call that has just ended needs no word: its event says so.
       guard error.code != .unknownCallUUID else { return }
-      printer.print(.error("that is not possible for this call now (\(error.code))"))
+      display.show(.error("that is not possible for this call now (\(error.code))"))
     } catch {
-      printer.print(.error("\(error)"))
+      display.show(.error("\(error)"))
     }
   }
 
@@ -232,23 +253,26 @@ struct CallSession {
 
   private func sources(
     of continuation: AsyncStream<Input>.Continuation,
-    phone: Phone
+    phone: Phone,
+    ticks ticksPerSecond: Int
   ) -> [Source] {
     let events = Task {
       for await event in phone.events { continuation.yield(.phone(event)) }
     }
     let ticks = Task {
-      while !Task.isCancelled {
-        try? await Task.sleep(for: .seconds(1))
-        continuation.yield(.tick)
+      for count in 1... where !Task.isCancelled {
+        try? await Task.sleep(for: .milliseconds(1_000 / ticksPerSecond))
+        continuation.yield(.tick(isWholeSecond: count % ticksPerSecond == 0))
       }
     }
-    let signals = InterruptSignals { continuation.yield(.interrupt) }
+    let signals = SignalSources(SignalSources.interrupts) { continuation.yield(.interrupt) }
+    let changes = SignalSources([SIGWINCH, SIGCONT]) { continuation.yield(.redraw) }
     let keys = Self.keySource(isWanted: readsKeys) { continuation.yield(.key($0)) }
     return [
       Source { events.cancel() },
       Source { ticks.cancel() },
       Source { signals.cancel() },
+      Source { changes.cancel() },
       Source { keys?.cancel() },
     ]
   }

@@ -32,7 +32,7 @@ struct EchoSession {
         }
       },
     ]
-    let signals = InterruptSignals { continuation.yield(.interrupt) }
+    let signals = SignalSources(SignalSources.interrupts) { continuation.yield(.interrupt) }
     defer {
       signals.cancel()
       for task in tasks { task.cancel() }

@@ -254,8 +254,7 @@ struct EventPrinter {
   /// The live line.
   static func line(_ statistics: CallStatistics) -> String {
     let stream = statistics.stream
-    let seconds = Int(statistics.seconds)
-    let time = String(format: "%d:%02d", seconds / 60, seconds % 60)
+    let time = clock(statistics.seconds)
     let roundTrip =
       stream.roundTripNanoseconds < 0
       ? "-" : String(format: "%.1f", Double(stream.roundTripNanoseconds) / 1e6)
@@ -274,6 +273,14 @@ struct EventPrinter {
     )
   }
 
+  /// Minutes and seconds, with hours if there are any.
+  static func clock(_ seconds: Double) -> String {
+    let whole = Int(min(max(0, seconds), 1e9))
+    let minutes = String(format: "%d:%02d", whole / 60 % 60, whole % 60)
+    guard whole >= 3_600 else { return minutes }
+    return "\(whole / 3_600):" + String(format: "%02d:%02d", whole / 60 % 60, whole % 60)
+  }
+
   // Eight steps of 6 dB.
   private static func meter(_ peak: Float) -> String {
     let steps = max(0, min(8, Int((decibels(peak) + 48) / 6)))
@@ -281,7 +288,8 @@ struct EventPrinter {
       + "]"
   }
 
-  private static func decibels(_ peak: Float) -> Double {
+  /// Decibels below full scale, -100 for silence.
+  static func decibels(_ peak: Float) -> Double {
     ((peak < 1e-5 ? -100 : 20 * log10(Double(peak))) * 10).rounded() / 10
   }
 

@@ -348,6 +348,30 @@ struct CallOptions: ParsableArguments {
   )
   var account: String?
 
+  /// How a call shows on a terminal.
+  enum DisplayStyle: String, EnumerableFlag {
+    case automatic, plain, screenReader
+
+    static func name(for value: Self) -> NameSpecification {
+      value == .automatic ? .customLong("screen") : .long
+    }
+
+    static func help(for value: Self) -> ArgumentHelp? {
+      switch value {
+      case .automatic: "Show a call on the whole terminal (default)."
+      case .plain: "Show a call as lines."
+      case .screenReader: "Show a call as lines that do not change."
+      }
+    }
+  }
+
+  @Flag var displayStyle = DisplayStyle.automatic
+
+  @Option(
+    help: ArgumentHelp("Write a page about the call to this HTML file.", valueName: "file")
+  )
+  var report: String?
+
   @Flag(help: "Read keys from standard input even if it is no terminal.")
   var keys = false
 

@@ -6,9 +6,14 @@ import Foundation
 /// standard input or output is no terminal.
 final class Terminal {
   let isInteractive = isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1
-  let showsLiveLine = isatty(STDOUT_FILENO) == 1
+  let showsLiveLine: Bool
   private var saved: termios?
   private var hasLiveLine = false
+
+  /// The terminal of standard input and output; screen readers are spared a line that changes.
+  init(showsLiveLine: Bool = true) {
+    self.showsLiveLine = showsLiveLine && isatty(STDOUT_FILENO) == 1
+  }
 
   /// Writes one line to standard error.
   static func printError(_ text: String) {

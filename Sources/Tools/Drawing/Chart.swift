@@ -6,6 +6,8 @@ package struct Chart: Equatable, Sendable {
   package enum Mark: Equatable, Sendable {
     /// A line from point to point.
     case line
+    /// A line whose area down to the lowest value is filled; later series cover it.
+    case area
     /// A filled dot for each point.
     case dots
     /// A ring for each point.
@@ -121,20 +123,27 @@ package struct Chart: Equatable, Sendable {
     on canvas: inout SVGCanvas
   ) {
     var run: [Point] = []
+    func finish() {
+      if series.mark == .area {
+        canvas.area(run, above: Self.plot.top + Self.plot.height, color: color)
+      } else {
+        canvas.polyline(run, color: color)
+      }
+      run = []
+    }
     for point in series.points {
       guard point.x.isFinite, point.y.isFinite else {
-        canvas.polyline(run, color: color)
-        run = []
+        finish()
         continue
       }
       let place = place(point, across: across, up: up)
-      if series.mark == .line {
+      if [.line, .area].contains(series.mark) {
         run.append(place)
       } else {
         drawMark(series.mark, at: place, color: color, on: &canvas)
       }
     }
-    canvas.polyline(run, color: color)
+    finish()
   }
 
   private func drawMark(
@@ -147,6 +156,9 @@ package struct Chart: Equatable, Sendable {
     case .line:
       let ends = (Point(x: place.x - 10, y: place.y), Point(x: place.x + 10, y: place.y))
       canvas.line(from: ends.0, to: ends.1, color: color, width: 2)
+    case .area:
+      let corner = Point(x: place.x - 10, y: place.y - 6)
+      canvas.rectangle(from: corner, width: 20, height: 12, color: color)
     case .dots:
       canvas.circle(at: place, radius: 4, color: color, isFilled: true)
     case .rings:

@@ -30,6 +30,14 @@ struct SVGCanvas {
     )
   }
 
+  /// Fills what is between the points and `bottom`.
+  mutating func area(_ points: [Point], above bottom: Double, color: String) {
+    guard let first = points.first, let last = points.last, points.count > 1 else { return }
+    let outline = [Point(x: first.x, y: bottom)] + points + [Point(x: last.x, y: bottom)]
+    let list = outline.map { "\($0.x.short),\($0.y.short)" }.joined(separator: " ")
+    elements.append("<polygon points=\"\(list)\" fill=\"\(color)\"/>")
+  }
+
   mutating func circle(at center: Point, radius: Double, color: String, isFilled: Bool) {
     elements.append(
       "<circle cx=\"\(center.x.short)\" cy=\"\(center.y.short)\" r=\"\(radius.short)\" "
@@ -58,7 +66,7 @@ struct SVGCanvas {
       "<text x=\"\(position.x.short)\" y=\"\(position.y.short)\" "
         + "text-anchor=\"\(anchor.rawValue)\" font-size=\"\(size.short)\""
         + "\(isBold ? " font-weight=\"bold\"" : "")\(turn)>"
-        + "\(Self.escaped(text))</text>"
+        + "\(text.escapedForMarkup)</text>"
     )
   }
 
@@ -71,16 +79,21 @@ struct SVGCanvas {
     let paper = "<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>"
     return ([head, paper] + elements + ["</svg>", ""]).joined(separator: "\n")
   }
+}
 
-  private static func escaped(_ text: String) -> String {
+extension String {
+  /// The text as SVG and HTML have it between tags and in attributes.
+  package var escapedForMarkup: String {
     var escaped = ""
-    for character in text {
-      switch character {
+    for scalar in unicodeScalars {
+      switch scalar {
       case "&": escaped += "&amp;"
       case "<": escaped += "&lt;"
       case ">": escaped += "&gt;"
       case "\"": escaped += "&quot;"
-      default: escaped.append(character)
+      // XML has no other control characters (XML 1.0 section 2.2).
+      case _ where scalar.value < 32 && !"\t\n\r".unicodeScalars.contains(scalar): escaped += " "
+      default: escaped.unicodeScalars.append(scalar)
       }
     }
     return escaped

@@ -41,7 +41,7 @@ struct SettingCatalogue {
   /// What one command alone has, and may be set in its table.
   private static let own = ["listen": ["hidden"]]
   /// What a single run is asked for, not what a user wants each time.
-  private static let occasional: Set = ["json", "keys", "duration", "help", "version"]
+  private static let occasional: Set = ["json", "keys", "duration", "report", "help", "version"]
 
   private let options: [String: [Option]]
 

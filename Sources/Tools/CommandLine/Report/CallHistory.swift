@@ -1,0 +1,129 @@
+import CallSecurity
+import Foundation
+import SidetonePhone
+import VoiceEngine
+
+/// What the calls of a session were like: what happened, and their figures over time.
+///
+/// A value without I/O. A long call is kept in fewer moments, so that its length costs no memory.
+struct CallHistory: Equatable {
+  /// The figures at one moment of a call.
+  struct Moment: Equatable {
+    let call: UUID
+    /// Since the session began.
+    let second: Double
+    let stages: DelayStages
+    let statistics: CallStatistics
+  }
+
+  /// Something that happened.
+  struct Note: Equatable {
+    /// Since the session began.
+    let second: Double
+    let text: String
+  }
+
+  /// A call.
+  struct Call: Equatable {
+    let uuid: UUID
+    /// Who the far side is.
+    var farSide: String
+    let isIncoming: Bool
+    /// Seconds since the session began; nil until it was connected.
+    var connectedAt: Double?
+    /// Seconds since the session began; nil until it has ended.
+    var endedAt: Double?
+    var protection: CallProtection?
+    var ending: String?
+    /// The newest figures; nil for a call without sound.
+    var statistics: CallStatistics?
+  }
+
+  private(set) var calls: [Call] = []
+  private(set) var notes: [Note] = []
+  private(set) var moments: [Moment] = []
+  /// What is used, by the names that open it.
+  var devices: (microphone: String, loudspeaker: String) = ("", "")
+  private var observed = 0
+  private var stride = 1
+
+  /// A chart cannot show more moments, nor a page more notes.
+  private static let mostMoments = 4_000
+  private static let mostNotes = 1_000
+
+  /// Takes in what has happened, with the sentence for people if there is one.
+  mutating func note(_ event: PhoneEvent, saying text: String?, at second: Double) {
+    if let text { append(Note(second: second, text: text)) }
+    switch event {
+    case .incoming(let call, let from):
+      calls.append(Call(uuid: call, farSide: from, isIncoming: true))
+    case .calling(let call, let to):
+      calls.append(Call(uuid: call, farSide: to, isIncoming: false))
+    case .connected(let call, let to):
+      change(call) {
+        $0.farSide = to
+        $0.connectedAt = second
+      }
+    case .secured(let call, let protection):
+      change(call) { $0.protection = protection }
+    case .ended(let call, let reason, _):
+      change(call) {
+        $0.endedAt = second
+        $0.ending = reason
+      }
+    case .routeChanged(_, let microphone, let loudspeaker):
+      devices = (microphone ?? "none", loudspeaker ?? "none")
+    default:
+      break
+    }
+  }
+
+  /// Takes in the figures of the active call.
+  mutating func note(_ statistics: CallStatistics, at second: Double) {
+    change(statistics.call) { $0.statistics = statistics }
+    defer { observed += 1 }
+    guard observed % stride == 0 else { return }
+    moments.append(
+      Moment(
+        call: statistics.call,
+        second: second,
+        stages: DelayStages(statistics),
+        statistics: statistics
+      )
+    )
+    guard moments.count == Self.mostMoments else { return }
+    moments = moments.indices.filter { $0 % 2 == 0 }.map { moments[$0] }
+    stride *= 2
+  }
+
+  private mutating func append(_ note: Note) {
+    if notes.count == Self.mostNotes { notes.removeFirst(Self.mostNotes / 10) }
+    notes.append(note)
+  }
+
+  private mutating func change(_ uuid: UUID, _ body: (inout Call) -> Void) {
+    guard let index = calls.lastIndex(where: { $0.uuid == uuid }) else { return }
+    body(&calls[index])
+  }
+
+  static func == (one: CallHistory, other: CallHistory) -> Bool {
+    one.calls == other.calls && one.notes == other.notes && one.moments == other.moments
+      && one.devices == other.devices
+  }
+}
+
+extension CallHistory.Moment {
+  /// The share of packets in per cent that were lost since an earlier moment of the call.
+  func lossPercent(since earlier: Self) -> Double {
+    let lost = statistics.stream.packetsLost - earlier.statistics.stream.packetsLost
+    let received = statistics.stream.packetsReceived - earlier.statistics.stream.packetsReceived
+    return 100 * Double(max(0, lost)) / Double(max(1, lost + received))
+  }
+
+  /// The share of the sound in per cent that was invented since an earlier moment of the call.
+  func concealedPercent(since earlier: Self) -> Double {
+    let frames = statistics.stream.concealedFrames - earlier.statistics.stream.concealedFrames
+    let seconds = max(0.01, second - earlier.second)
+    return min(100, 100 * Double(max(0, frames)) / 48_000 / seconds)
+  }
+}

@@ -1,0 +1,51 @@
+import AVFAudio
+import ArgumentParser
+import Foundation
+import MediaCore
+import RealTime
+import SidetonePhone
+
+/// Writes the report of a session's calls to a file, anew whenever one has ended.
+struct CallRecorder {
+  private let file: URL
+  private let begin: Date
+  private let start = MonotonicClock.now()
+  private var history = CallHistory()
+
+  /// A report of what happens from now on.
+  init(file: URL, begin: Date) {
+    self.file = file
+    self.begin = begin
+  }
+
+  /// Takes in what has happened; why the file could not be written, nil if it could or need not.
+  mutating func note(_ event: CallSessionState.Event) -> String? {
+    let second = Double(MonotonicClock.now().nanoseconds(since: start)) / 1e9
+    switch event {
+    case .statistics(let statistics):
+      history.note(statistics, at: second)
+    case .phone(let event):
+      let text = EventPrinter.text(of: event, namesKeys: false, announcesAddresses: false)
+      history.note(event, saying: text, at: second)
+      if event == .audioActivated {
+        let route = AVAudioSession.sharedInstance().currentRoute
+        history.devices = (route.inputs.first?.uid ?? "none", route.outputs.first?.uid ?? "none")
+      }
+      if case .ended = event { return write() }
+    case .key, .timeIsUp, .interrupted, .callFailed:
+      break
+    }
+    return nil
+  }
+
+  private func write() -> String? {
+    let version = SidetoneCommand.configuration.version
+    let page = CallReport(history: history, begin: begin, version: version).html
+    do {
+      try Data(page.utf8).write(to: file, options: .atomic)
+      return nil
+    } catch {
+      return "cannot write the report to \"\(file.path)\": \(error.localizedDescription)"
+    }
+  }
+}

@@ -1,0 +1,56 @@
+import SidetonePhone
+
+/// What shows a session to its user: lines, JSON, or a screen.
+protocol CallDisplay {
+  /// How often a second it takes figures.
+  var ticksPerSecond: Int { get }
+
+  /// Takes the terminal, from now to `end`.
+  func begin()
+
+  /// Gives the terminal back.
+  func end()
+
+  /// Something has happened.
+  func show(_ event: PhoneEvent)
+
+  /// The figures of the active call, nil if none is connected; `isWholeSecond` once a second.
+  func show(_ statistics: CallStatistics?, isWholeSecond: Bool)
+
+  /// The calls are like this now.
+  func show(_ state: CallSessionState)
+
+  /// Whom to transfer a call to, as far as it has been typed; nil once that is complete.
+  func show(typed text: String?)
+
+  /// A call has ended, with these figures.
+  func showSummary(_ statistics: CallStatistics)
+
+  /// The terminal has another size, or something else was written to it.
+  func redraw()
+}
+
+/// Lines for people, or JSON.
+extension EventPrinter: CallDisplay {
+  var ticksPerSecond: Int { 1 }
+
+  func begin() { terminal.begin() }
+
+  func end() { terminal.end() }
+
+  func show(_ event: PhoneEvent) { print(event) }
+
+  func show(_ statistics: CallStatistics?, isWholeSecond: Bool) {
+    if let statistics, isWholeSecond { print(statistics) }
+  }
+
+  func show(_ state: CallSessionState) {}
+
+  func show(typed text: String?) {
+    if let text { terminal.show(typed: text, after: "Transfer to: ") } else { terminal.endLine() }
+  }
+
+  func showSummary(_ statistics: CallStatistics) { printSummary(statistics) }
+
+  func redraw() {}
+}
