@@ -11,10 +11,15 @@ struct ScenarioTests {
     _ scenario: String,
     at port: Int,
     to target: Int? = nil,
-    options: [String] = []
+    options: [String] = [],
+    replacing replacement: (old: String, new: String)? = nil
   ) throws -> ProgramRun {
-    let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-      .appendingPathComponent("../Servers/\(scenario).xml").standardized.path
+    let source = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+      .appendingPathComponent("../Servers/\(scenario).xml")
+    let file = try Bench.folder().appendingPathComponent("\(scenario).xml").path
+    var text = try String(contentsOf: source, encoding: .utf8)
+    if let replacement { text = text.replacing(replacement.old, with: replacement.new) }
+    try text.write(toFile: file, atomically: true, encoding: .utf8)
     return try ProgramRun(
       #require(Self.sipp),
       [
@@ -137,10 +142,17 @@ struct ScenarioTests {
     #expect(listener.run.waitForExit() == 0, "\(listener.run.output)")
   }
 
-  @Test func anOfferThatMeetsAnotherIsMadeAgain() throws {
+  @Test(arguments: ["491 Request Pending", "500 Server Internal Error"])
+  func anOfferThatCannotBeTakenJustNowIsMadeAgain(failure: String) throws {
     guard Self.sipp != nil else { return Bench.skip("sip-tester") }
     let listener = try self.listener(options: ["--keys"])
-    let peer = try play("glare", at: Bench.port(), to: listener.port, options: ["-rtp_echo"])
+    let peer = try play(
+      "glare",
+      at: Bench.port(),
+      to: listener.port,
+      options: ["-rtp_echo"],
+      replacing: ("491 Request Pending", failure)
+    )
     #expect(listener.run.wait(for: "\"stats\""))
     listener.run.press("o")
     #expect(peer.waitForExit() == 0, "\(peer.output)")

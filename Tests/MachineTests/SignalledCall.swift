@@ -44,6 +44,7 @@ struct SignalledCall {
   /// Counts the pauses after a 491; a timer of an older one has no meaning.
   var retryNumber = 0
   var isWaitingForRetry = false
+  var offerRetry = OfferRetry()
   var timer: SessionTimer?
   var timerNumber = 0
   var isAsking = false

@@ -239,12 +239,18 @@ extension SimulatedSignalling {
       if call.isEstablished { close(call) }
       report(.ended(id, .refused(code: status, phrase: "")))
     case 491 where call.isEstablished:
-      waitForRetry(call)
+      // RFC 3261 section 14.1: the side that owns the Call-ID waits longer.
+      let pause = machine.world.random(0..<1_900) + (call.isIncoming ? 0 : 2_100)
+      waitForRetry(call, for: Int64(pause) * 1_000_000)
     default:
       guard call.isEstablished else {
         return report(.ended(id, .refused(code: status, phrase: "")))
       }
-      sendWaitingOffer(id)
+      guard let pause = call.offerRetry.pause(after: status, isIncoming: call.isIncoming) else {
+        return sendWaitingOffer(id)
+      }
+      calls[id.rawValue]?.offerRetry = call.offerRetry
+      waitForRetry(call, for: pause)
     }
   }
 
@@ -259,20 +265,19 @@ extension SimulatedSignalling {
       return
     }
     report(.media(id, media))
+    calls[id.rawValue]?.offerRetry.noteAgreement()
     calls[id.rawValue]?.isHeld = !media.mayReceive
     calls[id.rawValue]?.isEstablished = true
     report(.established(id, from: nil))
     afterEstablishing(id, isFirst: !call.isEstablished)
   }
 
-  // RFC 3261 section 14.1: the side that owns the Call-ID waits longer.
-  private func waitForRetry(_ call: SignalledCall) {
+  private func waitForRetry(_ call: SignalledCall, for pause: Int64) {
     guard let body = call.description?.text(asOffer: true) else { return }
-    let pause = machine.world.random(0..<1_900) + (call.isIncoming ? 0 : 2_100)
     calls[call.id.rawValue]?.isWaitingForRetry = true
     calls[call.id.rawValue]?.waitingOffer = body
     calls[call.id.rawValue]?.retryNumber += 1
-    schedule(.retry(call.id, call.retryNumber + 1), at: now + Int64(pause) * 1_000_000)
+    schedule(.retry(call.id, call.retryNumber + 1), at: now + pause)
   }
 
   func gotStatus(_ status: Int?, _ id: SIPCallID) {

@@ -34,6 +34,8 @@ final class SIPCall {
   var sessionTimer: SessionTimer?
   let refreshTimer = LoopTimer()
   let refreshRequest = LibreSlot()
+  private var offerRetry = OfferRetry()
+  private let offerTimer = LoopTimer()
   /// What tells the two sides of its dialog apart, once it is confirmed.
   private(set) var tags: (local: String, remote: String)?
   private(set) lazy var transfer = SIPTransfer { [weak self] status in
@@ -318,6 +320,7 @@ final class SIPCall {
     transfer.clear()
     refreshRequest.clear()
     refreshTimer.cancel()
+    offerTimer.cancel()
   }
 
   private func close() {
@@ -336,6 +339,16 @@ final class SIPCall {
       close()
       report(.ended(id, .moved(to: address.isEmpty ? nil : address)))
     }
+  }
+
+  /// Notes that an INVITE of this side's got a response of class 5xx; in a call, the far side may
+  /// be able to take the offer a little later.
+  func noteFailedOffer(_ status: Int) {
+    guard isEstablished, let pause = offerRetry.pause(after: status, isIncoming: isIncoming) else {
+      return
+    }
+    let time = MonotonicClock.now().advanced(byNanoseconds: pause)
+    offerTimer.start(for: time) { [weak self] in self?.renegotiate() }
   }
 
   /// Notes the `Reason` of a CANCEL (RFC 3326): a server cancels the phones that did not answer.
@@ -400,6 +413,7 @@ final class SIPCall {
       lacksCodec = !isEstablished
       return EPROTO
     }
+    offerRetry.noteAgreement()
     agree(on: media, isOffer: false)
     return 0
   }

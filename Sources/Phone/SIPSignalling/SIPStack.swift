@@ -278,9 +278,15 @@ final class SIPStack {
     let (name, text) = (String(cStringBytes: callID), String(cStringBytes: found))
     nonisolated(unsafe) let stack = self
     agent.assumeIsolated { agent in
-      if kind == RE_EARLY_CANCEL {
+      switch kind {
+      case RE_EARLY_CANCEL:
         unsafe agent.call(named: name, over: stack, isIncoming: true)?.noteCancel(text)
-      } else {
+      case RE_EARLY_FAILURE:
+        for isIncoming in [true, false] {
+          unsafe agent.call(named: name, over: stack, isIncoming: isIncoming)?
+            .noteFailedOffer(Int(text) ?? 500)
+        }
+      default:
         unsafe agent.call(named: name, over: stack, isIncoming: false)?.noteRedirection(to: text)
       }
     }
