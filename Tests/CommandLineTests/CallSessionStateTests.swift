@@ -253,7 +253,7 @@ extension CallSessionState.Effect {
     case .answer(let call), .endAndAnswer(let call), .end(let call), .setMuted(let call, _),
       .setHeld(let call, _), .join(let call, _), .press(let call, _), .verify(let call),
       .limit(let call), .connect(let call, _), .transfer(let call, _),
-      .followTransfer(let call, _):
+      .followTransfer(let call, _), .record(let call, _):
       call
     case .summarize, .showTarget: nil
     }

@@ -168,7 +168,7 @@ struct EventPrinterTests {
         stream.roundTripNanoseconds = 12_340_000
       }
     )
-    #expect(loud.contains("muted NOT ENCRYPTED 62:05") && loud.contains("mic [########]"))
+    #expect(loud.contains("muted NOT ENCRYPTED 1:02:05") && loud.contains("mic [########]"))
     #expect(loud.contains("ear [###.....]"), "-24 dB is three steps of six above -48: \(loud)")
     #expect(loud.contains("loss 1.0 %") && loud.contains("rtt 12.3 ms"))
   }

@@ -99,7 +99,7 @@ struct ScreenStateTests {
         0:01  Connected with sip:alice@10.0.0.2.
 
       \(rule)
-        m mute  o hold  t transfer  v words are the same  0-9*# digits  h hang up
+        m mute  o hold  r record  t transfer  v same words  0-9*# digits  h hang up
       """
     #expect(talking().text(80, 24) == picture)
   }
@@ -116,10 +116,10 @@ struct ScreenStateTests {
         mic  ##################..  -6 dB
         ear  #############.......  -20 dB
 
+        mouth to ear 24.0 ms = microphone 2.5
       \(rule)
-        m mute  o hold  t transfer
-        v words are the same  0-9*# digits
-        h hang up
+        m mute  o hold  r record  t transfer
+        v same words  0-9*# digits  h hang up
       """
     #expect(talking(isUnicode: false).text(44, 13) == picture)
   }

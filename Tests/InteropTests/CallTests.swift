@@ -4,6 +4,42 @@ import Testing
 /// Whole calls between processes, in real time, as a user makes them.
 @Suite(.serialized)
 struct CallTests {
+  @Test func aRecordingHasBothSidesAndNobodyElseReadsIt() throws {
+    let port = Bench.port()
+    let folder = try Bench.folder()
+    let said = folder.appendingPathComponent("said.wav")
+    try Bench.speak(Bench.aliceText, voice: "en", to: said)
+    let listener = try Bench.run([
+      "listen", "--answer", "--once", "--listen", "127.0.0.1:\(port)", "--playback", "null",
+      "--capture", "file:\(said.path)", "--json",
+    ])
+    #expect(listener.wait(for: "registered"))
+    let recordings = folder.appendingPathComponent("recordings")
+    let caller = try Bench.run([
+      "call", "sip:bob@127.0.0.1:\(port)", "--listen", "127.0.0.1:0", "--headset", "null", "--keys",
+      "--json", "--duration", "6", "--recordings", recordings.path,
+    ])
+    #expect(caller.wait(for: "secured"), "\(caller.output)")
+    #expect(caller.wait(for: "connected"), "\(caller.output)")
+    caller.press("r")
+    #expect(caller.wait(for: "\"recording\""), "\(caller.output)")
+    #expect(caller.wait(for: "\"recordingEnded\""), "\(caller.output)")
+    #expect(caller.waitForExit() == 0, "\(caller.output)")
+    #expect(listener.waitForExit() == 0)
+    let names = try FileManager.default.contentsOfDirectory(atPath: recordings.path)
+    let file = recordings.appendingPathComponent(try #require(names.first))
+    let attributes = try FileManager.default.attributesOfItem(atPath: file.path)
+    #expect(attributes[.posixPermissions] as? Int == 0o600)
+    let bytes = try [UInt8](Data(contentsOf: file))
+    // Two channels, some five seconds; the far side is on the right.
+    #expect(bytes[22] == 2 && bytes.count > 700_000, "\(bytes.count)")
+    let pairs = stride(from: 44, to: bytes.count - 3, by: 4)
+    let right = pairs.map {
+      Int(Int16(truncatingIfNeeded: Int(bytes[$0 + 2]) | Int(bytes[$0 + 3]) << 8))
+    }
+    #expect((right.map(abs).max() ?? 0) > 3_000)
+  }
+
   @Test func anEchoLineSaysBackWhatEachCallerSays() throws {
     let port = Bench.port()
     let folder = try Bench.folder()

@@ -60,7 +60,10 @@ struct VoiceLoopTests {
     /// How loud a tone is in the last half second that was heard: the mean of its amplitude in
     /// windows of 10 ms (Goertzel).
     func level(of hertz: Float) -> Float {
-      let last = Array(heard.suffix(24_000))
+      Self.level(of: hertz, in: Array(heard.suffix(24_000)))
+    }
+
+    static func level(of hertz: Float, in last: [Float]) -> Float {
       let angle = 2 * Float.pi * hertz / 48_000
       let windows = stride(from: 0, to: last.count - 479, by: 480).map { begin in
         var (real, imaginary): (Float, Float) = (0, 0)
@@ -194,6 +197,55 @@ struct VoiceLoopTests {
     run(milliseconds: 1_500, bob, carol)
     #expect(bob.level(of: 1_300) < 0.02, "who has left hears the user alone")
     #expect(bob.level(of: Self.microphone) > 0.1)
+  }
+
+  @Test(arguments: [MuteState.unmuted, .muted])
+  func aRecordingHasBothSidesAndTheFarSideHearsOfIt(state: MuteState) throws {
+    let bob = try FarSide(ssrc: 7, tone: 900)
+    let stream = try streams.attach(.opus(ssrc: 1, seed: 2), over: bob.transport(time), state)
+    run(milliseconds: 1_000, bob)
+    #expect(bob.level(of: 1_400) < 0.001)
+    streams.setRecording(stream, true)
+    run(milliseconds: 400, bob)
+    #expect(bob.level(of: 1_400) > 0.02, "\(bob.level(of: 1_400))")
+    var sound = streams.takeRecording(of: stream)
+    #expect(FarSide.level(of: 1_400, in: sound.said) > 0.02)
+    run(milliseconds: 1_000, bob)
+    #expect(bob.level(of: 1_400) < 0.001, "the tone is short")
+    sound.append(streams.takeRecording(of: stream))
+    #expect(abs(sound.said.count - 67_200) < 1_000, "\(sound.said.count)")
+    #expect(abs(sound.heard.count - 67_200) < 1_000, "\(sound.heard.count)")
+    #expect(FarSide.level(of: 900, in: sound.heard) > 0.1)
+    let own = FarSide.level(of: Self.microphone, in: sound.said)
+    #expect(state == .muted ? own < 0.01 : own > 0.1, "what is recorded is what was sent")
+
+    // The tone comes again.
+    run(milliseconds: 13_900, bob)
+    #expect(bob.level(of: 1_400) > 0.01, "\(bob.level(of: 1_400))")
+    streams.setRecording(stream, false)
+    run(milliseconds: 100, bob)
+    _ = streams.takeRecording(of: stream)
+    run(milliseconds: 1_000, bob)
+    #expect(streams.takeRecording(of: stream) == RecordedSound())
+    #expect(bob.level(of: 1_400) < 0.001)
+  }
+
+  @Test func othersOfAConferenceAreNotRecorded() throws {
+    let bob = try FarSide(ssrc: 7, tone: 900)
+    let carol = try FarSide(ssrc: 8, tone: 1_300)
+    let stream = try streams.attach(
+      .opus(ssrc: 1, seed: 2),
+      over: bob.transport(time),
+      conference: 5
+    )
+    _ = try streams.attach(.opus(ssrc: 2, seed: 3), over: carol.transport(time), conference: 5)
+    streams.setRecording(stream, true)
+    run(milliseconds: 2_000, bob, carol)
+    let sound = streams.takeRecording(of: stream)
+    #expect(FarSide.level(of: 1_300, in: sound.said) < 0.01)
+    #expect(FarSide.level(of: 1_300, in: sound.heard) < 0.01)
+    #expect(FarSide.level(of: 900, in: sound.heard) > 0.1)
+    #expect(bob.level(of: 1_300) > 0.1, "they hear each other nevertheless")
   }
 
   @Test func streamThatEndsSaysGoodbyeAndItsTransportIsReleased() throws {

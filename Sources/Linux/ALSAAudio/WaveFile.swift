@@ -50,13 +50,19 @@ package struct WaveFile: Equatable, Sendable {
     throw .damaged
   }
 
-  /// The 44-byte header of a 16-bit mono file with the given number of samples.
-  package static func header(rateHertz: Int, sampleCount: Int) -> [UInt8] {
+  /// The 44-byte header of a 16-bit file with the given number of samples in all of its channels,
+  /// of which there are 1 to 127.
+  package static func header(
+    rateHertz: Int,
+    sampleCount: Int,
+    channels: UInt8 = 1
+  ) -> [UInt8] {
     let size = UInt32(clamping: min(sampleCount * 2, Int(UInt32.max) - 36))
     let rate = UInt32(clamping: rateHertz)
+    let frame = 2 * channels
     return Array("RIFF".utf8) + bytes(size + 36) + Array("WAVEfmt ".utf8) + bytes(16)
-      + [1, 0, 1, 0] + bytes(rate) + bytes(rate * 2) + [2, 0, 16, 0] + Array("data".utf8)
-      + bytes(size)
+      + [1, 0, channels, 0] + bytes(rate) + bytes(rate * UInt32(frame)) + [frame, 0, 16, 0]
+      + Array("data".utf8) + bytes(size)
   }
 
   /// 16-bit little-endian samples, clipped.

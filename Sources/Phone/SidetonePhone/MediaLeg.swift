@@ -70,6 +70,9 @@ public final class MediaLeg {
   private var streamed: NegotiatedMedia?
   private var hasStreamed = false
   private var conference = 0
+  private var isRecording = false
+  /// What streams of the past have recorded.
+  private var recorded = RecordedSound()
   /// Digits that were pressed before there was a stream.
   private var digitsToSend: [UInt8] = []
   /// Digits that streams of the past have received.
@@ -317,6 +320,7 @@ public final class MediaLeg {
     )
     self.stream = stream
     streamed = media
+    if isRecording { streams.setRecording(stream, true) }
     for code in digitsToSend { streams.press(stream, code: code) }
     digitsToSend = []
   }
@@ -342,6 +346,7 @@ public final class MediaLeg {
   private func detach() {
     if let stream, let streams {
       digitsReceived += streams.takeDigits(of: stream)
+      if isRecording { recorded.append(streams.takeRecording(of: stream)) }
       streams.detach(stream)
       // The socket of a detached stream closes when statistics are read.
       _ = streams.statistics(of: stream)
@@ -379,6 +384,24 @@ public final class MediaLeg {
   package func setConference(_ conference: Int) {
     self.conference = conference
     if let stream { streams?.setConference(stream, conference) }
+  }
+
+  /// Records this stream and those that follow, or none any more; the far side hears a tone.
+  package func setRecording(_ isRecording: Bool) {
+    if let stream {
+      recorded.append(streams?.takeRecording(of: stream) ?? RecordedSound())
+      streams?.setRecording(stream, isRecording)
+    }
+    self.isRecording = isRecording
+  }
+
+  /// What was recorded since the last call, which is to come each ten seconds at the latest.
+  package func takeRecording() -> RecordedSound {
+    if isRecording, let stream, let streams {
+      recorded.append(streams.takeRecording(of: stream))
+    }
+    defer { recorded = RecordedSound() }
+    return recorded
   }
 
   /// The newest figures of the stream; nil without one, and in its first tenth of a second.

@@ -67,6 +67,7 @@ extension Phone {
       await endTransfer(of: uuid)
       replacements[uuid] = nil
       requestedTransfers[uuid] = nil
+      endRecording(uuid, because: nil)
       await closePath(uuid)
       legs[uuid] = nil
       routes[uuid] = nil
@@ -158,6 +159,7 @@ extension Phone {
       control.noteScheduling($0.scheduling, at: MonotonicClock.now())
     }
     if let warning { continuation.yield(warning) }
+    saveRecordings()
     for uuid in control.calls.map(\.uuid) {
       await handle(.timePassed, of: uuid)
       guard let statistics = legs[uuid]?.statistics else { continue }

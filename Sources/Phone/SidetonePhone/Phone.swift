@@ -73,6 +73,7 @@ public actor Phone {
   private var routeObservation: RouteObservation?
   var digitListener: EventListener?
   var publisher: ServicePublisher?
+  var recordings: [UUID: CallRecording] = [:]
 
   /// A phone that is not listening yet.
   public init(_ configuration: PhoneConfiguration) {

@@ -47,6 +47,10 @@ public enum PhoneEvent: Equatable, Sendable {
   case joined(UUID, with: UUID)
   /// A call has left its conference.
   case separated(UUID)
+  /// A call is being recorded to a file, which the far side hears of.
+  case recording(UUID, file: String)
+  /// A recording has ended, by itself if there is a reason.
+  case recordingEnded(UUID, file: String, reason: String?)
   /// The far side pressed a key.
   case pressed(UUID, key: String)
   /// A call is over; `isClean` is false if it was never connected, or broke off.

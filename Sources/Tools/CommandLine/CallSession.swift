@@ -20,6 +20,7 @@ struct CallSession {
   private let isJSON: Bool
   private let style: CallOptions.DisplayStyle
   private let report: URL?
+  private let recordings: URL
   private let readsKeys: Bool
   private let ringer: String
   private let logger: Logger
@@ -61,6 +62,8 @@ struct CallSession {
     self.answersAtOnce = answersAtOnce
     isJSON = call.json
     style = call.displayStyle
+    let folder = CallStore.defaultFolder.appendingPathComponent("recordings")
+    recordings = call.recordings.map { URL(fileURLWithPath: $0) } ?? folder
     report = call.report.map { URL(fileURLWithPath: $0) }
     readsKeys = call.keys
     ringer = call.ringer
@@ -212,6 +215,8 @@ struct CallSession {
       case .followTransfer(let call, false): try await phone.declineTransfer(call)
       case .showTarget(let text): display.show(typed: text)
       case .press(let call, let digit): try await phone.press(call, digit)
+      case .record(let call, true): try await phone.startRecording(call, to: recordingFile())
+      case .record(let call, false): await phone.stopRecording(call)
       case .verify(let call): try await phone.verify(call)
       case .summarize(let statistics): display.showSummary(statistics)
       case .limit(let call):
@@ -228,6 +233,12 @@ struct CallSession {
     } catch {
       display.show(.error("\(error)"))
     }
+  }
+
+  private func recordingFile() -> URL {
+    let format = DateFormatter()
+    format.dateFormat = "yyyy-MM-dd HH-mm-ss"
+    return recordings.appendingPathComponent("\(format.string(from: Date())).wav")
   }
 
   // Where there is a desktop, calls appear there as well, and ring.

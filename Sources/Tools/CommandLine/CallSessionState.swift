@@ -35,6 +35,8 @@ struct CallSessionState: Equatable {
     /// Show what has been typed of whom to transfer a call to; nil once it is complete.
     case showTarget(String?)
     case press(UUID, String)
+    /// Record a call, or end that.
+    case record(UUID, Bool)
     /// The user says that the words are the same on both sides.
     case verify(UUID)
     /// Tell of `timeIsUp` once the call has lasted as long as it may.
@@ -50,6 +52,7 @@ struct CallSessionState: Equatable {
     var isConnected = false
     var isHeld = false
     var isMuted = false
+    var isRecorded = false
   }
 
   /// What follows from a session's options.
@@ -144,6 +147,10 @@ struct CallSessionState: Equatable {
       change(call) { $0.isHeld = true }
     case .resumed(let call):
       change(call) { $0.isHeld = false }
+    case .recording(let call, _):
+      change(call) { $0.isRecorded = true }
+    case .recordingEnded(let call, _, _):
+      change(call) { $0.isRecorded = false }
     case .ended(let call, let reason, let isClean):
       lines.removeAll { $0.call == call }
       if requested == call { requested = nil }
@@ -204,6 +211,9 @@ struct CallSessionState: Equatable {
     case "c":
       guard let active, let held else { return [] }
       return [.join(held.call, with: active.call)]
+    case "r":
+      guard let active, active.isConnected else { return [] }
+      return [.record(active.call, !active.isRecorded)]
     case "y", "n":
       guard let call = requested else { return [] }
       requested = nil

@@ -100,6 +100,13 @@ struct EventPrinter {
     case .joined(let call, let other):
       ["event": "joined", "call": "\(call)", "with": "\(other)"]
     case .separated(let call): ["event": "separated", "call": "\(call)"]
+    case .recording(let call, let file):
+      ["event": "recording", "call": "\(call)", "file": .text(file)]
+    case .recordingEnded(let call, let file, let reason):
+      [
+        "event": "recordingEnded", "call": "\(call)", "file": .text(file),
+        "reason": .text(reason),
+      ]
     case .pressed(let call, let key): ["event": "key", "call": "\(call)", "key": .text(key)]
     case .ended(let call, let reason, let isClean):
       ["event": "ended", "call": "\(call)", "reason": .text(reason), "clean": .flag(isClean)]
@@ -210,6 +217,10 @@ struct EventPrinter {
       "The far side wants you to call \(to)." + keys("y to call, n to go on here.")
     case .joined: "All calls are in one conference."
     case .separated: "The conference is over."
+    case .recording(_, let file):
+      "Recording to \(file). The far side hears a tone." + keys("r to stop.")
+    case .recordingEnded(_, let file, let reason?): "The recording has ended, \(reason): \(file)."
+    case .recordingEnded(_, let file, nil): "Recorded: \(file)."
     case .pressed(_, let key): "The far side pressed \(key)."
     case .ended(_, let reason, _): "Call ended: \(reason)."
     case .audioActivated, .audioDeactivated: nil

@@ -372,6 +372,14 @@ struct CallOptions: ParsableArguments {
   )
   var report: String?
 
+  @Option(
+    help: ArgumentHelp(
+      "Where recordings go. Default: sidetone/recordings in the user's data.",
+      valueName: "folder"
+    )
+  )
+  var recordings: String?
+
   @Flag(help: "Read keys from standard input even if it is no terminal.")
   var keys = false
 

@@ -28,6 +28,8 @@ package final class StreamBox<Transport: PacketTransport & ~Copyable> {
   /// Streams of one conference hear each other; 0 stands for none.
   var conference = 0
   var bridge = ConferenceBridge()
+  /// Where a recording takes the sound; none while there is no recording.
+  var tap = LentObject<RecordingTap>.none
 
   private let ssrc: UInt32
   private var outputPeak = PeakHold()

@@ -9,6 +9,8 @@ enum StreamCommand<Transport: PacketTransport & ~Copyable>: BitwiseCopyable, Sen
   case mute(id: Int, isMuted: Bool)
   /// Send a DTMF digit.
   case press(id: Int, code: UInt8)
+  /// Let a recording take this stream's sound, or none any more.
+  case record(id: Int, LentObject<RecordingTap>)
   /// Mix the others of this conference, and be mixed for them.
   case setConference(id: Int, conference: Int)
 }

@@ -49,6 +49,9 @@ package struct StreamTable<Transport: PacketTransport & ~Copyable>: ~Copyable {
         use(id) { $0.isMuted = isMuted }
       case .press(let id, let code):
         use(id) { _ = $0.stream.press(code) }
+      case .record(let id, let tap):
+        tap.use { $0.begin() }
+        use(id) { $0.tap = tap }
       case .setConference(let id, let conference):
         use(id) { $0.conference = conference }
       }

@@ -160,7 +160,10 @@ final class VoiceLoop<
     let lost = microphone.chain.skip(frames)
     report.statistics.capturedFrames += Int64(lost)
     monitor.noteCaptured(silence: lost)
-    streams.forEach { $0.stream.skip(lost) }
+    streams.forEach { box in
+      box.stream.skip(lost)
+      box.tap.use { $0.noteSaid(silence: lost) }
+    }
   }
 
   private func sendPackets(readAt read: MonotonicInstant) {
@@ -189,15 +192,18 @@ final class VoiceLoop<
     )
   }
 
-  // The microphone, and in a conference the others' sound.
+  // The microphone, with the tone of a recording, and in a conference the others' sound.
   private func sendCaptured(on box: StreamBox<Transport>) {
     let frames = microphone.chain.outputFrames
     let isMuted = box.isMuted || signals.isInputMuted.load(ordering: .relaxed)
-    guard box.conference != 0, frames <= ConferenceBridge.capacity else {
+    guard box.conference != 0 || !box.tap.isNone, frames <= ConferenceBridge.capacity else {
       return box.stream.push(microphone.chain.output, count: frames, isMuted: isMuted)
     }
     voice.copy(from: microphone.chain.output, count: frames)
     if isMuted { voice.fill(0, count: frames) }
+    // The others of a conference do not hear the tone, so they are not recorded.
+    box.tap.use { $0.noteSaid(&voice, count: frames) }
+    if box.conference == 0 { return box.stream.push(voice, count: frames, isMuted: false) }
     streams.forEach { other in
       guard other !== box, other.conference == box.conference else { return }
       voice.add(other.bridge.taken, count: frames)
@@ -264,11 +270,12 @@ final class VoiceLoop<
     )
     report.statistics.playedFrames += Int64(silent)
     monitor.notePlayed(silence: silent)
+    streams.forEach { $0.tap.use { $0.noteHeard(silence: silent) } }
   }
 
   private func render(_ box: StreamBox<Transport>, _ frames: FrameCount, ahead: Int64) {
     let now = loudspeaker.clock.now
-    guard box.conference != 0 else {
+    guard box.conference != 0 || !box.tap.isNone else {
       return box.render(
         addingTo: &mix,
         count: frames,
@@ -287,7 +294,8 @@ final class VoiceLoop<
       tracing: &trace,
       by: time
     )
-    box.bridge.append(voice, count: frames)
+    if box.conference != 0 { box.bridge.append(voice, count: frames) }
+    box.tap.use { $0.noteHeard(voice, count: frames) }
     mix.add(voice, count: frames)
   }
 

@@ -24,6 +24,7 @@ public final class VoiceStreams<Transport: PacketTransport & ~Copyable>: Sendabl
     var reports: TripleBufferReader<StreamStatistics>
     var digits: RingConsumer<UInt8>
     var newest: StreamStatistics?
+    var recording: Recording?
 
     init(
       box: StreamBox<Transport>,
@@ -33,6 +34,22 @@ public final class VoiceStreams<Transport: PacketTransport & ~Copyable>: Sendabl
       self.box = box
       self.reports = reports
       self.digits = digits
+    }
+  }
+
+  // A reference, since an optional of rings cannot be changed in place. SAFETY: as `Attached`.
+  private final class Recording: @unchecked Sendable {
+    let tap: RecordingTap
+    var said: RingConsumer<Float>
+    var heard: RingConsumer<Float>
+    var isRunning = false
+
+    init() {
+      var said = RingProducer<Float>(capacity: RecordingTap.capacity)
+      var heard = RingProducer<Float>(capacity: RecordingTap.capacity)
+      self.said = said.makeConsumer()
+      self.heard = heard.makeConsumer()
+      tap = RecordingTap(said: said, heard: heard)
     }
   }
 
@@ -150,6 +167,34 @@ public final class VoiceStreams<Transport: PacketTransport & ~Copyable>: Sendabl
     send(.setConference(id: stream.rawValue, conference: conference))
   }
 
+  /// Begins or ends to record a stream; while it is recorded, the far side hears a tone of 1,400 Hz
+  /// for 200 ms each 15 s.
+  package func setRecording(_ stream: StreamID, _ isRecording: Bool) {
+    control.withLock { control in
+      guard let attached = control.attached[stream.rawValue],
+        isRecording != (attached.recording?.isRunning ?? false)
+      else { return }
+      // It stays for as long as the voice thread may have it.
+      let recording = attached.recording ?? Recording()
+      attached.recording = recording
+      recording.isRunning = isRecording
+      let tap = isRecording ? LentObject(recording.tap) : .none
+      send(.record(id: stream.rawValue, tap), &control)
+    }
+  }
+
+  /// Fetches what was recorded of a stream since the last call: at least each ten seconds, or the
+  /// rest is lost.
+  package func takeRecording(of stream: StreamID) -> RecordedSound {
+    control.withLock { control in
+      var sound = RecordedSound()
+      guard let recording = control.attached[stream.rawValue]?.recording else { return sound }
+      recording.said.drain(into: &sound.said)
+      recording.heard.drain(into: &sound.heard)
+      return sound
+    }
+  }
+
   /// The newest statistics of a stream, nil before the first tenth of a second and after its end.
   ///
   /// The levels in it are the highest since the last call.
@@ -191,6 +236,23 @@ public final class VoiceStreams<Transport: PacketTransport & ~Copyable>: Sendabl
     }
     control.backlog.removeFirst(taken)
     signals.wakeUp.signal()
+  }
+}
+
+/// Sound of a call at 48 kHz, of both sides.
+package struct RecordedSound: Equatable, Sendable {
+  /// What the user said, as it was sent.
+  package var said: [Float] = []
+  /// What the far side said, as it was played.
+  package var heard: [Float] = []
+
+  /// No sound.
+  package init() {}
+
+  /// Goes on with other sound.
+  package mutating func append(_ other: RecordedSound) {
+    said += other.said
+    heard += other.heard
   }
 }
 

@@ -141,6 +141,7 @@ struct ScreenState {
     if line.isHeld { words.append("on hold") }
     if farHolds.contains(line.call) { words.append("holds you") }
     if line.isMuted { words.append("MUTED") }
+    if line.isRecorded { words.append("RECORDING") }
     if isConference { words.append("conference") }
     return (words.isEmpty ? "talking" : words.joined(separator: ", ")) + "  " + time
   }
@@ -282,7 +283,10 @@ struct ScreenState {
         ("o", lines.contains { $0.isHeld } ? "swap" : "hold"),
       ]
       if lines.contains(where: \.isHeld) { keys.append(("c", "join")) }
-      keys += [("t", "transfer"), ("v", "words are the same"), ("0-9*#", "digits")]
+      keys += [
+        ("r", active.isRecorded ? "stop recording" : "record"), ("t", "transfer"),
+        ("v", "same words"), ("0-9*#", "digits"),
+      ]
     } else if lines.contains(where: \.isHeld) {
       keys.append(("o", "resume"))
     }

@@ -1,0 +1,53 @@
+import Foundation
+import Synchronization
+import Testing
+import VoiceEngine
+
+@testable import SidetonePhone
+
+struct RecordingTests {
+  private static func sound(said: [Float], heard: [Float]) -> RecordedSound {
+    var sound = RecordedSound()
+    sound.said = said
+    sound.heard = heard
+    return sound
+  }
+
+  @Test func sidesAreBesideEachOtherThoughTheyComeAtTheirOwnPace() {
+    var alignment = StereoAlignment()
+    #expect(alignment.add(Self.sound(said: [1, 2, 3], heard: [-1])) == [1, -1])
+    #expect(alignment.add(Self.sound(said: [], heard: [-2, -3])) == [2, -2, 3, -3])
+    #expect(alignment.add(Self.sound(said: [4], heard: [])) == [])
+    #expect(alignment.finish() == [4, 0])
+  }
+
+  @Test func aSideThatIsMissingIsSilence() {
+    var alignment = StereoAlignment()
+    let second = [Float](repeating: 1, count: 48_000)
+    let pairs = alignment.add(Self.sound(said: [], heard: second))
+    #expect(pairs.count == 48_000, "half a second may still come")
+    #expect(stride(from: 0, to: pairs.count, by: 2).allSatisfy { pairs[$0] == 0 })
+    #expect(alignment.finish().count == 48_000)
+  }
+
+  @Test func aFileIsNeverOverwritten() throws {
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+    let file = folder.appendingPathComponent("a.wav")
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let first = try CallRecording(file) { _ in }
+    #expect(throws: PhoneError.self) { try CallRecording(file) { _ in } }
+    first.close()
+  }
+
+  @Test(.timeLimit(.minutes(1)))
+  func aFullDiskEndsTheRecordingAndSaysSo() async throws {
+    let (reasons, continuation) = AsyncStream<String>.makeStream()
+    let device = URL(fileURLWithPath: "/dev/full")
+    let descriptor = unsafe open(device.path, O_WRONLY)
+    try #require(descriptor >= 0)
+    let recording = CallRecording(device, descriptor: descriptor) { continuation.yield($0) }
+    recording.append(Self.sound(said: [1], heard: [1]))
+    var reason = reasons.makeAsyncIterator()
+    #expect(await reason.next() != nil)
+  }
+}
