@@ -66,15 +66,34 @@ struct NeighbourhoodTests {
     let whole = ServicePublisher.Announcement(
       of: configuration,
       as: identity,
-      at: ["[fd00::1]:5066", "10.0.0.1:5066"]
+      at: ["[fd00::1]:5066", "10.0.0.1:5066"],
+      usually: "al on desk"
     )
     #expect(whole?.name == "alice" && whole?.port == 5_066)
     #expect(whole?.texts["fp"] == identity.fingerprint.description)
     configuration.security = .off
-    let open = ServicePublisher.Announcement(of: configuration, as: identity, at: ["1.1.1.1:5"])
+    let open = ServicePublisher.Announcement(
+      of: configuration,
+      as: identity,
+      at: ["1.1.1.1:5"],
+      usually: "al on desk"
+    )
     #expect(open?.texts["fp"] == nil)
+    configuration.user = PhoneConfiguration().user
+    let nameless = ServicePublisher.Announcement(
+      of: configuration,
+      as: identity,
+      at: ["1.1.1.1:5"],
+      usually: "al on desk"
+    )
+    #expect(nameless?.name == "al on desk")
     configuration.hosts = ["127.0.0.1"]
-    let bound = ServicePublisher.Announcement(of: configuration, as: identity, at: ["1.1.1.1:5"])
+    let bound = ServicePublisher.Announcement(
+      of: configuration,
+      as: identity,
+      at: ["1.1.1.1:5"],
+      usually: "al on desk"
+    )
     #expect(bound == nil)
   }
 }

@@ -6,8 +6,13 @@ extension ServicePublisher.Announcement {
   /// What a phone says of itself to the local network; nil if it is not to be found there.
   ///
   /// A phone that listens at one address alone is not announced: others would find all addresses of
-  /// its machine.
-  init?(of configuration: PhoneConfiguration, as identity: Identity?, at addresses: [String]) {
+  /// its machine. One whose user has chosen no name takes that of the machine's user.
+  init?(
+    of configuration: PhoneConfiguration,
+    as identity: Identity?,
+    at addresses: [String],
+    usually name: String
+  ) {
     guard configuration.isAnnounced, configuration.hosts.isEmpty,
       let port = addresses.first?.split(separator: ":").last.flatMap({ UInt16($0) })
     else { return nil }
@@ -15,8 +20,9 @@ extension ServicePublisher.Announcement {
     if configuration.security != .off, let identity {
       texts[Neighbour.fingerprintKey] = identity.fingerprint.description
     }
+    let chosen = configuration.user == PhoneConfiguration().user ? nil : configuration.user
     self.init(
-      name: configuration.displayName ?? configuration.user,
+      name: configuration.displayName ?? chosen ?? name,
       type: Neighbour.serviceType,
       port: port,
       texts: texts
@@ -36,9 +42,21 @@ extension Phone {
     try await call(neighbour.uri, .none, announced: neighbour.fingerprint)
   }
 
+  // Foundation would ask a name server, which may hang.
+  private static var machine: String {
+    var name = [CChar](repeating: 0, count: 256)
+    guard unsafe gethostname(&name, name.count - 1) == 0 else { return "this machine" }
+    return String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  }
+
   /// Announces this phone on the local network, if it is to be found there.
   func announce(at addresses: [String]) {
-    let announcement = ServicePublisher.Announcement(of: configuration, as: identity, at: addresses)
+    let announcement = ServicePublisher.Announcement(
+      of: configuration,
+      as: identity,
+      at: addresses,
+      usually: "\(NSUserName()) on \(Self.machine)"
+    )
     publisher = announcement.flatMap { ServicePublisher($0) }
   }
 }
