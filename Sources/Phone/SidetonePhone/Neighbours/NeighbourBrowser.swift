@@ -48,7 +48,7 @@ public final class NeighbourBrowser: Sendable {
   /// Who is there, once everybody has been heard, or after the given time at the latest.
   ///
   /// Throws a `PhoneError` if the network cannot be searched.
-  public static func neighbours(within patience: Duration = .seconds(2)) async throws -> [Neighbour]
+  public static func neighbours(within patience: Duration = .seconds(5)) async throws -> [Neighbour]
   {
     try await NeighbourBrowser().neighbours(within: patience)
   }
