@@ -82,6 +82,7 @@ struct PeopleTests {
 
   @Test func peopleAreFoundAndCalledByName() throws {
     guard let (hosts, services, _) = try Self.scene() else { return }
+    defer { withExtendedLifetime((hosts, services)) {} }
     let people = try hosts.start(
       on: 0,
       ["people", "--json"],
@@ -121,6 +122,7 @@ struct PeopleTests {
 
   @Test func hiddenPhonesAreNotAnnouncedAndLiarsAreNotBelieved() throws {
     guard let (hosts, services, publish) = try Self.scene() else { return }
+    defer { withExtendedLifetime((hosts, services)) {} }
     let listener = try hosts.start(
       on: 1,
       ["listen", "--answer", "--hidden", "--json", "--headset", "null", "--name", "Bob"],
