@@ -250,7 +250,7 @@ let package = Package(
       "Phone",
       "CallScreen",
       [
-        "ALSAAudio", "CallKit", "CallState", "DesktopServices", "MediaCore", "RealTime",
+        "ALSAAudio", "CallKit", "CallState", "CLinux", "DesktopServices", "MediaCore", "RealTime",
       ]
     ),
     module(

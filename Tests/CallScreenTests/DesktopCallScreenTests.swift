@@ -12,7 +12,8 @@ private final class NotificationServer: Sendable {
   static let name = "org.freedesktop.Notifications"
   private static let path = "/org/freedesktop/Notifications"
 
-  /// What programs asked for, in order: `show NUMBER SUMMARY: BODY [BUTTON ...]`, `close NUMBER`.
+  /// What programs asked for, in order: `show NUMBER SUMMARY: BODY [BUTTON ...]`, `close NUMBER`;
+  /// before it `icon BYTES` if there is one.
   let log: AsyncStream<String>
   private let continuation: AsyncStream<String>.Continuation
   private let bus: BusConnection
@@ -42,6 +43,10 @@ private final class NotificationServer: Sendable {
       }
       let labels = stride(from: 1, to: buttons.count, by: 2).map { buttons[$0] }
       let category = hints["category"] ?? .other
+      if case .string(let path)? = hints["image-path"] {
+        let icon = URL(string: path).flatMap { FileManager.default.contents(atPath: $0.path) }
+        continuation.yield("icon \(Array(icon ?? Data()))")
+      }
       continuation.yield("show \(number) \(summary): \(body) \(labels) \(category)")
       return [.uint32(number)]
     case "CloseNotification":
@@ -100,6 +105,29 @@ struct DesktopCallScreenTests {
     _ = calls.hangUp(call)
     screen.present(calls.control.presentation)
     #expect(await log.next()?.hasPrefix("close") == true)
+  }
+
+  @Test func theAppsIconIsShownIfItIsAPNG() async throws {
+    guard let daemon = try BusDaemon() else { return }
+    defer { withExtendedLifetime(daemon) {} }
+    let server = try #require(NotificationServer(address: daemon.address))
+    let screen = try Presses().screen(on: daemon)
+    var log = server.log.makeAsyncIterator()
+    let picture: [UInt8] = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 1, 2, 3]
+    var calls = RingingCalls(icon: picture)
+    let call = CallID(high: 0, low: 7)
+    try calls.ring(call, name: "Alice")
+    screen.present(calls.control.presentation)
+    #expect(await log.next() == "icon \(picture)")
+    #expect(await log.next()?.hasPrefix("show 1") == true)
+    _ = calls.hangUp(call)
+    screen.present(calls.control.presentation)
+    #expect(await log.next()?.hasPrefix("close") == true)
+
+    calls = RingingCalls(icon: Array("no picture".utf8))
+    try calls.ring(call, name: "Alice")
+    screen.present(calls.control.presentation)
+    #expect(await log.next()?.hasPrefix("show 2") == true)
   }
 
   @Test func callsAreShownAgainByAServerThatBeginsAnew() async throws {

@@ -11,7 +11,8 @@ private final class Portal: Sendable {
   private static let path = "/org/freedesktop/portal/desktop"
   private static let interface = "org.freedesktop.portal.Notification"
 
-  /// What programs asked for, in order: `add ID TITLE: BODY [BUTTON ...] PRIORITY`, `remove ID`.
+  /// What programs asked for, in order: `add ID TITLE: BODY [BUTTON ...] PRIORITY`, `remove ID`;
+  /// before it `icon BYTES` if there is one.
   let log: AsyncStream<String>
   private let continuation: AsyncStream<String>.Continuation
   private let bus: BusConnection
@@ -36,6 +37,11 @@ private final class Portal: Sendable {
       else { return nil }
       let labels = buttons.compactMap { button -> String? in
         if case .string(let label)? = button["label"] { label } else { nil }
+      }
+      if case .structure(let fields)? = content["icon"], fields.first == .string("bytes"),
+        case .bytes(let icon)? = fields.last
+      {
+        continuation.yield("icon \(icon)")
       }
       continuation.yield("add \(id) \(title): \(body) \(labels) \(priority)")
       return []
@@ -89,5 +95,10 @@ struct PortalCallScreenTests {
     #expect(await log.next() == #"add missed-0-7 Missed call: sip:eve@host ["Call Back"] normal"#)
     portal.press("callBack", on: "missed-0-7")
     #expect(await callsBack.next() == "sip:eve@host")
+
+    calls = RingingCalls(icon: [1, 2, 3])
+    try calls.ring(call, name: "Bob")
+    screen.present(calls.control.presentation)
+    #expect(await log.next() == "icon [1, 2, 3]")
   }
 }

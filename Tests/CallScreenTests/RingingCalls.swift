@@ -10,8 +10,8 @@ struct RingingCalls {
     date: CallDate(secondsSince1970: 0)
   )
 
-  init() {
-    provider = control.addProvider(ProviderSettings(supportedHandleKinds: [.generic]))
+  init(icon: [UInt8]? = nil) {
+    provider = control.addProvider(ProviderSettings(supportedHandleKinds: [.generic], icon: icon))
     control.setHasDelegate(provider, true)
   }
 

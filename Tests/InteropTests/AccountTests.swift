@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// Accounts at a real server: Kamailio.
-@Suite(.serialized)
+@Suite(.waiting, .serialized)
 struct AccountTests {
   private static let packages = "kamailio and kamailio-tls-modules"
 

@@ -5,7 +5,7 @@ import Testing
 
 /// Encrypted calls between two hosts with an attacker on the way, who may read, drop, change and
 /// add everything.
-@Suite(.serialized)
+@Suite(.waiting, .serialized)
 struct AttackTests {
   private static func scene(_ attacker: any RelayAttacker) throws -> AttackScene? {
     guard Bench.ip != nil else {

@@ -6,7 +6,7 @@ import Testing
 /// When we call, its audio bridge sends back what it hears: what we hear of ourselves has been
 /// decoded and encoded by the other program. When it calls, its bridge stays silent (a fault of
 /// release 1.0.0), so it plays a file to us, and its own meter tells that it receives our audio.
-@Suite(.serialized)
+@Suite(.waiting, .serialized)
 struct BaresipTests {
   private struct Peer {
     let run: ProgramRun

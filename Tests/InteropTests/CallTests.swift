@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// Whole calls between processes, in real time, as a user makes them.
-@Suite(.serialized)
+@Suite(.waiting, .serialized)
 struct CallTests {
   @Test func aRecordingHasBothSidesAndNobodyElseReadsIt() throws {
     let port = Bench.port()

@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 /// `sidetone check` on this machine, whatever it has.
+@Suite(.waiting)
 struct CheckTests {
   private func findings(_ run: ProgramRun) -> [String: String] {
     let lines = run.output.split(separator: "\n").compactMap { line in

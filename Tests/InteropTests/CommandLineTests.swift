@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 /// What goes wrong before a call: one clear line and the right exit status.
+@Suite(.waiting)
 struct CommandLineTests {
   struct Mistake: Sendable, CustomTestStringConvertible {
     let arguments: [String]

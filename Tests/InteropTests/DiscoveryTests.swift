@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// A domain whose servers are found by the DNS (RFC 3263): name servers and servers are real.
-@Suite(.serialized)
+@Suite(.waiting, .serialized)
 struct DiscoveryTests {
   /// A resolver's configuration that names a server of the test's own, for one program.
   private struct Names {

@@ -3,7 +3,7 @@ import ProgramRig
 import Testing
 
 /// A live call while strangers send as much as they can.
-@Suite(.serialized)
+@Suite(.waiting, .serialized)
 struct FloodTests {
   @Test func liveCallDoesNotNoticeAFlood() throws {
     let media = Bench.port()

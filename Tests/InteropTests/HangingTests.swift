@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 /// What a program needs hangs, instead of failing.
+@Suite(.waiting)
 struct HangingTests {
   private func listen(at port: Int) throws -> ProgramRun {
     let listener = try Bench.run(

@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 /// A held call has no voice to show that the far side is still there.
+@Suite(.waiting)
 struct HeldCallTests {
   @Test func aHeldCallEndsAfterTheFarSideHasCrashed() throws {
     let port = Bench.port()

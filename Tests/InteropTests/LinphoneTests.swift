@@ -6,7 +6,7 @@ import Testing
 ///
 /// It plays a file instead of a microphone. It takes no TLS connections (release 5.1.65), so with
 /// keys in the description it is the one that calls.
-@Suite(.serialized)
+@Suite(.waiting, .serialized)
 struct LinphoneTests {
   private static let linphone = Bench.find("linphonec")
 

@@ -3,7 +3,7 @@ import Testing
 
 /// What is kept between calls, as a user sees it: blocked callers, do not disturb, labels, recents,
 /// links; each test in a data folder of its own.
-@Suite(.serialized)
+@Suite(.waiting, .serialized)
 struct ListsTests {
   private let folder: URL
   private let environment: [String: String]

@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 /// What a program of this package does under load, told by the program itself.
+@Suite(.waiting)
 struct LoadTests {
   @Test func voiceThreadNeverAllocatesOnceACallRuns() throws {
     let run = try ProgramRun(try Bench.sibling("allocation-probe"), [])

@@ -3,7 +3,7 @@ import Testing
 
 /// Each message of a call is lost once: the call comes up and ends all the same (RFC 3261 section
 /// 17).
-@Suite(.serialized)
+@Suite(.waiting, .serialized)
 struct LostMessageTests {
   private static let messages: [(text: String, side: Int)] = [
     ("INVITE", 0), ("SIP/2.0 180", 1), ("SIP/2.0 200", 1), ("ACK", 0), ("BYE", 0),

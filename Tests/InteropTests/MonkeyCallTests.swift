@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// The documentation's example, run as its reader would run it.
-@Suite(.serialized)
+@Suite(.waiting, .serialized)
 struct MonkeyCallTests {
   @Test func twoMonkeysTalkAndHold() throws {
     let folder = try Bench.folder()

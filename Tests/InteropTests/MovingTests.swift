@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// Machines that change their network in the middle of a call.
-@Suite(.serialized)
+@Suite(.waiting, .serialized)
 struct MovingTests {
   /// The caller goes from one network to another: both go on hearing each other, and what is
   /// signalled later arrives.

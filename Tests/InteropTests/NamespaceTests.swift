@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// Two network namespaces joined by a virtual cable are two hosts.
-@Suite(.serialized)
+@Suite(.waiting, .serialized)
 struct NamespaceTests {
   @Test func callByAddressWorksAndAKilledPeerIsNoticed() throws {
     guard let ip = Bench.ip, let hosts = try TwoHosts(ip) else {

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// Several answering nodes behind one server: what one machine alone does not carry.
-@Suite(.serialized)
+@Suite(.waiting, .serialized)
 struct NodeTests {
   private static let packages = "kamailio, kamailio-tls-modules and rtpengine-daemon"
 

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// Two hosts on one cable, each with a message bus and Avahi of its own, find each other by name.
-@Suite(.serialized)
+@Suite(.waiting, .serialized)
 struct PeopleTests {
   /// What a host needs to be found: bus and Avahi, and the folders of its user.
   private final class Services {

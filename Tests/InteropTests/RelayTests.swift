@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// A real TURN server, coturn, between two hosts that do not reach each other.
-@Suite(.serialized)
+@Suite(.waiting, .serialized)
 struct RelayTests {
   @Test(
     "both hear each other by the relay, however it is reached",

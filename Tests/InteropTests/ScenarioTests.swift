@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// What other telephones and networks do to a call, as SIPp (Debian's sip-tester) plays it.
-@Suite(.serialized)
+@Suite(.waiting, .serialized)
 struct ScenarioTests {
   private static let sipp = Bench.find("sipp")
 

@@ -3,6 +3,7 @@ import ProgramRig
 import Testing
 
 /// The screen of a call on a real terminal: tmux's, which tells what it shows.
+@Suite(.waiting)
 struct ScreenTests {
   /// Opens a terminal with the program in it.
   private static func window(_ tmux: String, _ arguments: [String]) throws -> TerminalWindow {
@@ -43,6 +44,7 @@ struct ScreenTests {
     try window.press("h")
     // The usual screen is back, with what happened.
     #expect(window.shows("Call ended: hung up."))
+    #expect(window.shows("exit status 0"))
     #expect(!window.text.contains("mouth to ear"))
     #expect(listener.waitForExit() == 0)
     let page = try String(contentsOf: report, encoding: .utf8)

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// Hold, a second call, a conference and keys, between processes, on the wire and in the sound.
-@Suite(.serialized)
+@Suite(.waiting, .serialized)
 struct SeveralCallsTests {
   private static func count(_ tenths: [Bool]) -> Int { tenths.count { $0 } }
 

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// Nobody can have a stranger flooded by a Sidetone that answers by itself.
-@Suite(.serialized)
+@Suite(.waiting, .serialized)
 struct StrangerTests {
   /// How the media of the INVITE is described.
   enum Media: String, CaseIterable {

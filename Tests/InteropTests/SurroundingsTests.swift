@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 /// Calls where the machine lacks what a program expects to find.
+@Suite(.waiting)
 struct SurroundingsTests {
   /// Something that is wrong, and what becomes of a call.
   struct Row: CustomStringConvertible, Sendable {

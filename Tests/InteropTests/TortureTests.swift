@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// The torture tests of RFC 4475 and RFC 5118, against the program.
-@Suite(.serialized)
+@Suite(.waiting, .serialized)
 struct TortureTests {
   /// How messages are carried to it.
   enum Carrier: String, CaseIterable {

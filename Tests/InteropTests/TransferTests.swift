@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// Calls that go on without the side that made them, by way of a real server.
-@Suite(.serialized)
+@Suite(.waiting, .serialized)
 struct TransferTests {
   private static let packages = "kamailio and kamailio-tls-modules"
 

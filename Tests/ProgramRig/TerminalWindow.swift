@@ -7,6 +7,8 @@ package final class TerminalWindow {
   private let tmux: ([String]) throws -> String
 
   /// Opens a terminal; `tmux` runs tmux with the given arguments, and returns what it prints.
+  ///
+  /// Once the program has ended, the terminal shows its "exit status".
   package init(
     columns: Int,
     rows: Int,
@@ -17,7 +19,10 @@ package final class TerminalWindow {
     let quoted = command.map { "'\($0)'" }.joined(separator: " ")
     _ = try tmux(
       ["-f", "/dev/null", "new-session", "-d", "-x", "\(columns)", "-y", "\(rows)"]
-        + ["XDG_CONFIG_HOME=/proc/nonexistent LC_ALL=C.UTF-8 \(quoted); sleep 60"]
+        + [
+          "XDG_CONFIG_HOME=/proc/nonexistent LC_ALL=C.UTF-8 \(quoted); "
+            + "echo exit status $?; sleep 60"
+        ]
     )
   }
 

@@ -46,6 +46,9 @@ open class CXProviderConfiguration: NSObject, NSCopying {
   }
 
   /// A template image for the call screen: a square PNG whose alpha channel counts.
+  ///
+  /// Differs from Apple's: the notifications of the app's calls show the image as it is, with its
+  /// colours.
   open var iconTemplateImageData: Data? {
     get { values.withLock { $0.iconTemplateImageData } }
     set { values.withLock { $0.iconTemplateImageData = newValue } }
@@ -117,7 +120,8 @@ open class CXProviderConfiguration: NSObject, NSCopying {
         supportedHandleKinds: Set(
           values.supportedHandleTypes.compactMap { CallHandle.Kind(rawValue: $0.rawValue) }
         ),
-        ringtoneSound: values.ringtoneSound
+        ringtoneSound: values.ringtoneSound,
+        icon: values.iconTemplateImageData.map { Array($0) }
       )
       settings.ringDuration = .seconds(values.ringDuration)
       return settings

@@ -45,6 +45,8 @@ struct CallNotification: Equatable, Sendable {
   let buttons: [Button]
   /// True to stay until it is taken away; a user who closes it sees it again.
   let isLasting: Bool
+  /// The app's icon, the bytes of a PNG file; nil for Sidetone's.
+  var icon: [UInt8]?
 
   /// What the desktop shows of the calls: the incoming one that has the screen, and those that
   /// stand.
@@ -83,7 +85,8 @@ struct CallNotification: Equatable, Sendable {
           deed: .decide(.incoming(entry.id, choice))
         )
       },
-      isLasting: true
+      isLasting: true,
+      icon: entry.icon
     )
   }
 
@@ -116,7 +119,8 @@ struct CallNotification: Equatable, Sendable {
       category: "call.ongoing",
       urgency: 0,
       buttons: buttons,
-      isLasting: false
+      isLasting: false,
+      icon: entry.icon
     )
   }
 

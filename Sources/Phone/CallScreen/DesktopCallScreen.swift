@@ -31,6 +31,7 @@ final class DesktopCallScreen: CallPresenter {
   private let bus: BusConnection
   private let deeds: CallNotification.NotificationActions
   private let shown = Mutex<[Key: Shown]>([:])
+  private let icons = Mutex<[[UInt8]: IconFile]>([:])
 
   init(bus: BusConnection, deeds: CallNotification.NotificationActions) {
     self.bus = bus
@@ -79,6 +80,8 @@ final class DesktopCallScreen: CallPresenter {
     }
     for number in closed { close(number) }
     for key in changed { ask(for: key) }
+    let used = Set(presentation.calls.compactMap(\.icon))
+    icons.withLock { $0 = $0.filter { used.contains($0.key) } }
   }
 
   func present(ended record: CallRecord) {
@@ -98,14 +101,16 @@ final class DesktopCallScreen: CallPresenter {
     }
     guard let entry else { return }
     let note = entry.note
+    var hints: [String: BusValue] = [
+      "urgency": .byte(note.urgency), "category": .string(note.category),
+      "resident": .bool(note.isLasting), "suppress-sound": .bool(!note.isLasting),
+    ]
+    if let icon = note.icon, let path = path(of: icon) { hints["image-path"] = .string(path) }
     let arguments: [BusValue] = [
       .string("Sidetone"), .uint32(entry.number ?? 0), .string("call-start"),
       .string(note.summary), .string(Self.plain(note.body)),
       .strings(note.buttons.flatMap { [$0.key, $0.label] }),
-      .dictionary([
-        "urgency": .byte(note.urgency), "category": .string(note.category),
-        "resident": .bool(note.isLasting), "suppress-sound": .bool(!note.isLasting),
-      ]),
+      .dictionary(hints),
       .int32(note.isLasting ? 0 : -1),
     ]
     bus.call(
@@ -135,6 +140,13 @@ final class DesktopCallScreen: CallPresenter {
     // The call went, or changed, while the server was busy.
     if !isWanted, let number { close(number) }
     if !isCurrent, number != nil { ask(for: key) }
+  }
+
+  private func path(of icon: [UInt8]) -> String? {
+    icons.withLock { icons in
+      if icons[icon] == nil { icons[icon] = IconFile(icon) }
+      return icons[icon]?.path
+    }
   }
 
   // A caller chooses this text, and the server may read markup in it.

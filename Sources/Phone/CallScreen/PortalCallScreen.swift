@@ -66,11 +66,14 @@ final class PortalCallScreen: CallPresenter {
     let buttons = note.buttons.map { button -> [String: BusValue] in
       ["label": .string(button.label), "action": .string(button.key)]
     }
-    let content: [String: BusValue] = [
+    var content: [String: BusValue] = [
       "title": .string(note.summary), "body": .string(note.body),
       "priority": .string(note.isLasting ? "urgent" : "normal"),
       "buttons": .dictionaries(buttons),
     ]
+    if let icon = note.icon {
+      content["icon"] = .structure([.string("bytes"), .variant(.bytes(icon))])
+    }
     ask("AddNotification", [.string(Self.name(of: key)), .dictionary(content)])
   }
 

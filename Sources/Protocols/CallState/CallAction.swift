@@ -177,6 +177,8 @@ package struct ProviderSettings: Equatable, Sendable {
   package var supportedHandleKinds: Set<CallHandle.Kind>
   /// The file of the ringtone, nil for the system's.
   package var ringtoneSound: String?
+  /// The app's icon for the call screen, the bytes of a PNG file.
+  package var icon: [UInt8]?
   /// How long an incoming call rings before it ends by itself (R47).
   package var ringDuration = Duration.seconds(60)
 
@@ -186,12 +188,14 @@ package struct ProviderSettings: Equatable, Sendable {
     maximumCallsPerCallGroup: Int = 5,
     includesCallsInRecents: Bool = true,
     supportedHandleKinds: Set<CallHandle.Kind> = [],
-    ringtoneSound: String? = nil
+    ringtoneSound: String? = nil,
+    icon: [UInt8]? = nil
   ) {
     self.maximumCallGroups = maximumCallGroups
     self.maximumCallsPerCallGroup = maximumCallsPerCallGroup
     self.includesCallsInRecents = includesCallsInRecents
     self.supportedHandleKinds = supportedHandleKinds
     self.ringtoneSound = ringtoneSound
+    self.icon = icon
   }
 }

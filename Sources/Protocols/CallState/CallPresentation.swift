@@ -24,6 +24,8 @@ package struct CallPresentation: Equatable, Sendable {
     package let details: CallDetails
     /// What the app says of the call beside who it is, such as that it is encrypted.
     package let remark: String?
+    /// The app's icon, the bytes of a PNG file; nil for the system's.
+    package let icon: [UInt8]?
   }
 
   /// Every call that lives, oldest first.
@@ -60,17 +62,20 @@ extension CallControl {
           group: call.group,
           connected: call.connected,
           details: call.details,
-          remark: call.remark
+          remark: call.remark,
+          icon: settings(of: call)?.icon
         )
       },
       incoming: incoming?.id,
       choices: incoming.map { choices(for: $0) } ?? [],
       isRinging: incoming.map { !$0.isRingtoneSilenced && !calls.contains(where: \.isActive) }
         ?? false,
-      ringtoneSound: incoming.flatMap { call in
-        providers.first { $0.id == call.provider }?.settings.ringtoneSound
-      }
+      ringtoneSound: incoming.flatMap { settings(of: $0)?.ringtoneSound }
     )
+  }
+
+  private func settings(of call: Call) -> ProviderSettings? {
+    providers.first { $0.id == call.provider }?.settings
   }
 
   private func choices(for call: Call) -> [AnswerChoice] {

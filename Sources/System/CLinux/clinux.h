@@ -57,6 +57,12 @@ static inline int system_clock_is_synchronized(void) {
   return code < 0 ? -1 : code != TIME_ERROR && !(state.status & STA_UNSYNC);
 }
 
+/* A new file in memory, which is closed in programs that this one starts, or -errno. */
+static inline int system_memory_file(void) {
+  int file = (int)syscall(SYS_memfd_create, "", 1u /* MFD_CLOEXEC */);
+  return file < 0 ? -errno : file;
+}
+
 /* A new eventfd, or -errno. */
 static inline int realtime_event_open(void) {
   int descriptor = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
