@@ -1,6 +1,7 @@
 # make build          the program; make install puts it with all that belongs to it under PREFIX, /usr/local by default
 # make deb            a Debian package, in .build/deb; make dist: the sources, in .build/dist
 # make test-package   installs, uses, upgrades and purges the package in a clean Debian
+# make test-debian13  every test, and the package, in Debian 13
 # make test-dependency  builds and runs an app that depends on this package
 # make demo           a real call between two processes on this machine
 # make test           every test; those that start programs by themselves
@@ -36,7 +37,7 @@ VERSION := $(shell sed -n '1s/.*(\(.*\)).*/\1/p' Packaging/debian/changelog)
 BENCH := .build/release
 BENCH_SECONDS ?= 60
 
-.PHONY: build install deb dist test-package test-dependency demo test test-faults sanitize fuzz lint bench bench-call picture results \
+.PHONY: build install deb dist test-package test-debian13 test-dependency demo test test-faults sanitize fuzz lint bench bench-call picture results \
   build-bench setup-build setup-package setup-demo setup-test setup-bench clean
 
 # With Swift's own libraries inside, so that the program runs where Swift is not installed.
@@ -62,6 +63,9 @@ dist:
 
 test-package: deb
 	$(SUDO) Scripts/test_package.sh
+
+test-debian13: setup-package
+	$(SUDO) Scripts/on_debian.sh trixie make test test-package
 
 test-dependency: setup-build
 	Scripts/test_dependency.sh

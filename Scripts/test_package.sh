@@ -1,5 +1,5 @@
 #!/bin/bash
-# Installs the package of .build/deb in a clean Debian 12, makes a call with it as an ordinary user, upgrades it and
+# Installs the package of .build/deb in a clean Debian of this release, makes a call with it as an ordinary user, upgrades it and
 # purges it: what stays is the user's. Run as root.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -16,9 +16,10 @@ release() {
 
 release
 rm -rf --one-file-system "$root"
-mirror=$(apt-get indextargets --format '$(REPO_URI) $(RELEASE)' "Created-By: Packages" | sed -n 's/ bookworm$//p' | head -1)
-say "a clean Debian 12"
-debootstrap --variant=minbase bookworm "$root" "$mirror" >.build/debootstrap.log ||
+suite=$(. /etc/os-release && echo "$VERSION_CODENAME")
+mirror=$(apt-get indextargets --format '$(REPO_URI) $(RELEASE)' "Created-By: Packages" | sed -n "s/ $suite\$//p" | head -1)
+say "a clean Debian: $suite"
+debootstrap --variant=minbase "$suite" "$root" "$mirror" >.build/debootstrap.log ||
   { tail -20 .build/debootstrap.log; exit 1; }
 mount -t proc proc "$root/proc"
 mount --bind /dev "$root/dev"
