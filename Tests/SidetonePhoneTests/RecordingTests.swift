@@ -30,24 +30,25 @@ struct RecordingTests {
     #expect(alignment.finish().count == 48_000)
   }
 
-  @Test func aFileIsNeverOverwritten() throws {
+  @Test func aFileIsNeverOverwritten() async throws {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
     let file = folder.appendingPathComponent("a.wav")
     defer { try? FileManager.default.removeItem(at: folder) }
     let first = try CallRecording(file) { _ in }
     #expect(throws: PhoneError.self) { try CallRecording(file) { _ in } }
-    first.close()
+    #expect(await first.close() == nil)
   }
 
   @Test(.timeLimit(.minutes(1)))
   func aFullDiskEndsTheRecordingAndSaysSo() async throws {
-    let (reasons, continuation) = AsyncStream<String>.makeStream()
+    let (failures, continuation) = AsyncStream<Void>.makeStream()
     let device = URL(fileURLWithPath: "/dev/full")
     let descriptor = unsafe open(device.path, O_WRONLY)
     try #require(descriptor >= 0)
-    let recording = CallRecording(device, descriptor: descriptor) { continuation.yield($0) }
+    let recording = CallRecording(device, descriptor: descriptor) { _ in continuation.yield() }
     recording.append(Self.sound(said: [1], heard: [1]))
-    var reason = reasons.makeAsyncIterator()
-    #expect(await reason.next() != nil)
+    var failure = failures.makeAsyncIterator()
+    #expect(await failure.next() != nil)
+    #expect(await recording.close() != nil)
   }
 }

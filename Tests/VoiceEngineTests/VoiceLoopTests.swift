@@ -230,6 +230,39 @@ struct VoiceLoopTests {
     #expect(bob.level(of: 1_400) < 0.001)
   }
 
+  @Test func aFarSideThatIsNotSentTheToneIsNotRecorded() throws {
+    let bob = try FarSide(ssrc: 7, tone: 900)
+    var configuration = StreamConfiguration.opus(ssrc: 1, seed: 2)
+    configuration.maySend = false
+    let stream = try streams.attach(configuration, over: bob.transport(time))
+    run(milliseconds: 1_000, bob)
+    streams.setRecording(stream, true)
+    run(milliseconds: 2_000, bob)
+    let sound = streams.takeRecording(of: stream)
+    #expect(FarSide.level(of: 900, in: sound.heard) == 0)
+    #expect(FarSide.level(of: Self.microphone, in: sound.said) == 0)
+    #expect(abs(sound.heard.count - 96_000) < 1_000, "it goes on in time")
+  }
+
+  @Test func keysDoNotTakeThePlaceOfTheTone() throws {
+    let bob = try FarSide(ssrc: 7, tone: 900)
+    var configuration = StreamConfiguration.opus(ssrc: 1, seed: 2)
+    configuration.sendEventPayloadType = 101
+    let stream = try streams.attach(configuration, over: bob.transport(time))
+    run(milliseconds: 1_000, bob)
+    for key in [1, 2, 3, 4, 5, 6] { streams.press(stream, code: UInt8(key)) }
+    streams.setRecording(stream, true)
+    // Six keys of 160 ms and more: longer than the tone and what is recorded without it.
+    run(milliseconds: 950, bob)
+    let early = streams.takeRecording(of: stream)
+    #expect(FarSide.level(of: 1_400, in: early.said) < 0.001)
+    #expect(FarSide.level(of: 900, in: early.heard) == 0)
+    run(milliseconds: 650, bob)
+    let late = streams.takeRecording(of: stream)
+    #expect(FarSide.level(of: 1_400, in: late.said) > 0.02)
+    #expect(FarSide.level(of: 900, in: late.heard) > 0.05)
+  }
+
   @Test func othersOfAConferenceAreNotRecorded() throws {
     let bob = try FarSide(ssrc: 7, tone: 900)
     let carol = try FarSide(ssrc: 8, tone: 1_300)

@@ -67,7 +67,7 @@ extension Phone {
       await endTransfer(of: uuid)
       replacements[uuid] = nil
       requestedTransfers[uuid] = nil
-      endRecording(uuid, because: nil)
+      endRecording(uuid)
       await closePath(uuid)
       legs[uuid] = nil
       routes[uuid] = nil

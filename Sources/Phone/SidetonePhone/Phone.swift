@@ -74,6 +74,8 @@ public actor Phone {
   var digitListener: EventListener?
   var publisher: ServicePublisher?
   var recordings: [UUID: CallRecording] = [:]
+  /// Files that are being completed, by where they are.
+  var closings: [URL: Task<Void, Never>] = [:]
 
   /// A phone that is not listening yet.
   public init(_ configuration: PhoneConfiguration) {
@@ -285,6 +287,7 @@ public actor Phone {
   public func stop() async {
     publisher = nil
     await perform(control.handle(.phoneStopped, at: MonotonicClock.now()))
+    await finishRecordings()
     await agent.stop()
     // Devices that are still being opened come first: what ends with them is queued after that.
     await AVAudioSession.sharedInstance().finishOperations()
@@ -341,6 +344,8 @@ public actor Phone {
     switch event {
     case .listening(let addresses):
       continuation.yield(.registered(addresses: addresses))
+      // Without a network there was nothing to announce.
+      if publisher == nil { announce(at: addresses) }
     case .notListeningSecurely(let reason):
       continuation.yield(.error(reason))
     case .registration(let account, let state):

@@ -90,6 +90,9 @@ package struct TelephoneEventSender: ~Copyable {
   /// A sender without keys.
   package init() {}
 
+  /// True while a key sounds or waits: one that sounds is the first that waits.
+  package var isSending: Bool { @_noAllocation @_noLocks get { count > 0 } }
+
   /// Appends a key; false if too many wait.
   @_noAllocation @_noLocks
   package mutating func press(_ code: UInt8) -> Bool {

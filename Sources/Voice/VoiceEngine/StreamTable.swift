@@ -50,8 +50,11 @@ package struct StreamTable<Transport: PacketTransport & ~Copyable>: ~Copyable {
       case .press(let id, let code):
         use(id) { _ = $0.stream.press(code) }
       case .record(let id, let tap):
-        tap.use { $0.begin() }
-        use(id) { $0.tap = tap }
+        // A stream that was released took its tap with it.
+        use(id) { box in
+          tap.use { $0.begin() }
+          box.tap = tap
+        }
       case .setConference(let id, let conference):
         use(id) { $0.conference = conference }
       }

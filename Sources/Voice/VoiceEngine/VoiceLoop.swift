@@ -196,17 +196,19 @@ final class VoiceLoop<
   private func sendCaptured(on box: StreamBox<Transport>) {
     let frames = microphone.chain.outputFrames
     let isMuted = box.isMuted || signals.isInputMuted.load(ordering: .relaxed)
-    guard box.conference != 0 || !box.tap.isNone, frames <= ConferenceBridge.capacity else {
+    // A block that is longer than any card's has no tone, and so no recording.
+    guard box.conference != 0 || !box.tap.isNone, frames <= voice.count else {
       return box.stream.push(microphone.chain.output, count: frames, isMuted: isMuted)
     }
     voice.copy(from: microphone.chain.output, count: frames)
     if isMuted { voice.fill(0, count: frames) }
+    let isSent = box.stream.sendsVoice
     // The others of a conference do not hear the tone, so they are not recorded.
-    box.tap.use { $0.noteSaid(&voice, count: frames) }
+    box.tap.use { $0.noteSaid(&voice, count: frames, isSent: isSent) }
     if box.conference == 0 { return box.stream.push(voice, count: frames, isMuted: false) }
     streams.forEach { other in
       guard other !== box, other.conference == box.conference else { return }
-      voice.add(other.bridge.taken, count: frames)
+      voice.add(other.bridge.taken, count: min(frames, ConferenceBridge.capacity))
     }
     box.stream.push(voice, count: frames, isMuted: false)
   }

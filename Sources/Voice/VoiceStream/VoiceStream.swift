@@ -82,6 +82,9 @@ package struct VoiceStream: ~Copyable {
     return sender.packetsSent + Int64(packets) <= packetsHeard
   }
 
+  /// False while what is pushed does not go out: the far side is not to hear it, or hears keys.
+  package var sendsVoice: Bool { @_noAllocation @_noLocks get { sender.sendsVoice } }
+
   /// Captured frames at 48 kHz that are not a whole packet yet.
   package var pendingFrames: FrameCount { sender.pendingFrames }
 

@@ -1,6 +1,7 @@
 import ALSAAudio
 import Dispatch
 import Foundation
+import Synchronization
 import VoiceEngine
 
 /// A call's sound on its way to a stereo WAV file of 16 bits at 48 kHz.
@@ -15,20 +16,26 @@ final class CallRecording: @unchecked Sendable {
   /// The file.
   let file: URL
   private let queue = DispatchQueue(label: "sidetone.recording")
-  private let onFailure: @Sendable (String) -> Void
+  private let onFailure: @Sendable (CallRecording) -> Void
+  /// Samples that wait for the disk.
+  private let backlog = Atomic<Int>(0)
   private var handle: FileHandle?
+  /// What went wrong first.
+  private var failure: String?
   private var alignment = StereoAlignment()
   private var sampleCount = 0
 
+  /// A disk that is a minute behind gets no more: parts will be missing.
+  private static let longestBacklog = 60 * 2 * 48_000
   private static let headerLength = 44
   /// What a RIFF file's 32-bit sizes allow, some six hours.
   private static let mostSamples = 2_147_000_000
 
   /// Makes the file, which may not be there yet, readable by its owner alone.
   ///
-  /// `onFailure` is called at most once, on any thread, if the disk takes no more. Throws a
-  /// `PhoneError` if the file cannot be made.
-  convenience init(_ file: URL, onFailure: @escaping @Sendable (String) -> Void) throws {
+  /// `onFailure` is called at most once, on any thread, if the disk takes no more; `close` says
+  /// why. Throws a `PhoneError` if the file cannot be made.
+  convenience init(_ file: URL, onFailure: @escaping @Sendable (CallRecording) -> Void) throws {
     let folder = file.deletingLastPathComponent()
     // What cannot be made is said by the next step.
     try? FileManager.default.createDirectory(
@@ -45,7 +52,7 @@ final class CallRecording: @unchecked Sendable {
   }
 
   /// Writes to what is open already.
-  init(_ file: URL, descriptor: CInt, onFailure: @escaping @Sendable (String) -> Void) {
+  init(_ file: URL, descriptor: CInt, onFailure: @escaping @Sendable (CallRecording) -> Void) {
     self.file = file
     self.onFailure = onFailure
     handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
@@ -54,17 +61,26 @@ final class CallRecording: @unchecked Sendable {
 
   /// Writes what both sides have said.
   func append(_ sound: RecordedSound) {
-    guard !sound.said.isEmpty || !sound.heard.isEmpty else { return }
-    queue.async { [self] in put(alignment.add(sound)) }
+    let count = sound.said.count + sound.heard.count
+    guard count > 0 else { return }
+    let waiting = backlog.add(count, ordering: .relaxed).newValue
+    let kept = waiting <= Self.longestBacklog ? sound : RecordedSound()
+    queue.async { [self] in
+      backlog.subtract(count, ordering: .relaxed)
+      if waiting > Self.longestBacklog { failure = failure ?? "the disk was too slow" }
+      put(alignment.add(kept))
+    }
   }
 
-  /// Writes the rest, and closes the file.
-  func close() {
-    queue.async { [self] in
-      put(alignment.finish())
-      // Everything has been written; nothing can be done about a disk that fails now.
-      try? handle?.close()
-      handle = nil
+  /// Writes the rest, closes the file, and returns what went wrong, if anything did.
+  func close() async -> String? {
+    await withCheckedContinuation { continuation in
+      queue.async { [self] in
+        put(alignment.finish())
+        do { try handle?.close() } catch { fail(error.localizedDescription) }
+        handle = nil
+        continuation.resume(returning: failure)
+      }
     }
   }
 
@@ -86,6 +102,7 @@ final class CallRecording: @unchecked Sendable {
 
   private func fail(_ reason: String) {
     handle = nil
-    onFailure(reason)
+    failure = failure ?? reason
+    onFailure(self)
   }
 }

@@ -15,26 +15,47 @@ extension Phone {
       throw PhoneError("there is no connected call to record")
     }
     guard recordings[uuid] == nil else { return }
-    recordings[uuid] = try CallRecording(file) { [weak self] reason in
-      Task { await self?.endRecording(uuid, because: reason) }
+    recordings[uuid] = try CallRecording(file) { [weak self] failed in
+      Task { await self?.end(failed, of: uuid) }
     }
     leg.setRecording(true)
     continuation.yield(.recording(uuid, file: file.path))
   }
 
   /// Ends the recording of a call, if there is one.
-  public func stopRecording(_ uuid: UUID) {
-    endRecording(uuid, because: nil)
+  ///
+  /// Returns once the file is whole.
+  public func stopRecording(_ uuid: UUID) async {
+    guard let recording = recordings[uuid] else { return }
+    await end(recording, of: uuid)?.value
   }
 
-  func endRecording(_ uuid: UUID, because reason: String?) {
-    guard let recording = recordings.removeValue(forKey: uuid) else { return }
+  /// Ends the recording of a call that is over, without waiting for the disk.
+  func endRecording(_ uuid: UUID) {
+    if let recording = recordings[uuid] { end(recording, of: uuid) }
+  }
+
+  /// Waits until the files of all calls that are over are whole.
+  func finishRecordings() async {
+    for closing in closings.values { await closing.value }
+  }
+
+  // The call may have another recording by now.
+  @discardableResult
+  private func end(_ recording: CallRecording, of uuid: UUID) -> Task<Void, Never>? {
+    guard recordings[uuid] === recording else { return nil }
+    recordings[uuid] = nil
     if let leg = legs[uuid] {
       leg.setRecording(false)
       recording.append(leg.takeRecording())
     }
-    recording.close()
-    continuation.yield(.recordingEnded(uuid, file: recording.file.path, reason: reason))
+    let closing = Task {
+      let failure = await recording.close()
+      continuation.yield(.recordingEnded(uuid, file: recording.file.path, reason: failure))
+      closings[recording.file] = nil
+    }
+    closings[recording.file] = closing
+    return closing
   }
 
   /// Passes on what was recorded since the last time: to be called once a second.

@@ -56,6 +56,11 @@ struct VoiceSender: ~Copyable {
     self.planner = planner
   }
 
+  /// False while what is pushed does not go out: the far side is not to hear it, or hears keys.
+  var sendsVoice: Bool {
+    @_noAllocation @_noLocks get { configuration.maySend && !digits.isSending }
+  }
+
   /// Frames of delay inside the encoder.
   var lookAhead: FrameCount {
     @_noAllocation @_noLocks get { encoder.lookAhead(of: plan.application) }
