@@ -1,6 +1,7 @@
+import CallSecurity
 @testable import CallStore
 import Foundation
-import SidetonePhone
+@testable import SidetonePhone
 import Testing
 
 @testable import CommandLine
@@ -37,6 +38,37 @@ struct AcquaintancesTests {
     let people = Acquaintances(identities: [identity]).people(called: "carol")
     #expect(people.map(\.callee.address) == ["sip:carol@10.0.0.7", "sip:carol@10.0.0.8"])
     #expect(people.map(\.remark) == ["known", "known and verified"])
+  }
+
+  @Test func aNeighbourIsCertainOnlyByTheNameThatTheUserHasGivenIt() throws {
+    let fingerprint = try #require(Fingerprint(String(repeating: "AB:", count: 31) + "AB"))
+    let neighbour = Neighbour(
+      name: "Carol",
+      machine: "desk.local",
+      uri: "sip:carol@10.0.0.9",
+      fingerprint: fingerprint,
+      isOfThisMachine: false
+    )
+    var acquaintances = Acquaintances(neighbours: [neighbour])
+    #expect(acquaintances.people(called: "carol").map(\.isCertain) == [false])
+    func identity(_ name: String) -> KnownIdentity {
+      KnownIdentity(
+        fingerprint: fingerprint.description,
+        name: name,
+        firstSeen: .distantPast,
+        addresses: [.init(text: "carol@10.0.0.7", verified: .distantPast)]
+      )
+    }
+    // One who is known may take another's name.
+    acquaintances.identities = [identity("Eve")]
+    #expect(acquaintances.people(called: "carol").map(\.isCertain) == [false])
+    acquaintances.identities = [identity("Carol")]
+    #expect(acquaintances.people(called: "carol").map(\.isCertain) == [true])
+    #expect(acquaintances.people(called: "carol").map(\.callee) == [.neighbour(neighbour)])
+    // Without encryption the identity is a claim, and the remembered address stays beside it.
+    acquaintances.isEncrypting = false
+    #expect(acquaintances.people(called: "carol").map(\.isCertain) == [false, true])
+    #expect(acquaintances.remark(on: neighbour) == "proves no identity without encryption")
   }
 
   @Test(arguments: ["sip:bob@host", "bob@host", "+49 30 1234", "tel:110", "*#21#"])

@@ -160,6 +160,34 @@ struct ServiceDiscoveryTests {
     #expect(await name.next() == "Alice #2 #2")
   }
 
+  @Test(.timeLimit(.minutes(1)))
+  func announcementIsMadeAgainByAServerThatBeginsAnew() async throws {
+    guard let daemon = try BusDaemon() else { return }
+    defer { withExtendedLifetime(daemon) {} }
+    // Nothing answers the first question.
+    let publisher = ServicePublisher(
+      .init(name: "Alice", type: "_sip._udp", port: 5_062, texts: [:]),
+      address: daemon.address
+    )
+    defer { withExtendedLifetime(publisher) {} }
+    // Each server gives its first group the same name.
+    for _ in 0..<3 {
+      let avahi = try #require(ScriptedAvahi(address: daemon.address))
+      var asked = avahi.asked.stream.makeAsyncIterator()
+      var members: [String] = []
+      while members.last != "Commit", let message = await asked.next() {
+        members.append(message.member)
+      }
+      #expect(members == ["EntryGroupNew", "AddService", "Commit"])
+      let bus = try #require(BusConnection(address: daemon.address))
+      withExtendedLifetime(avahi) {}
+      _ = consume avahi
+      for _ in 0..<10_000 where bus.owner(of: "org.freedesktop.Avahi") != nil {
+        await Task.yield()
+      }
+    }
+  }
+
   @Test func namesAreCutBetweenCharacters() {
     let name = String(repeating: "ö", count: 40)
     let announcement = ServicePublisher.Announcement(name: name, type: "", port: 1, texts: [:])

@@ -71,6 +71,34 @@ func fuzzStore(_ bytes: [UInt8]) {
   _ = try? store.knownPeer(at: "sip:bob@192.0.2.1")
 }
 
+/// What phones of the local network announce.
+func fuzzNeighbours(_ bytes: [UInt8]) {
+  var source = ByteSource(bytes)
+  var neighbourhood = Neighbourhood()
+  while !source.isAtEnd {
+    let isLost = source.byte() % 4 == 0
+    let key = AnnouncedService.Key(
+      interface: Int32(source.byte() % 3),
+      networkProtocol: Int32(source.byte() % 2),
+      name: String(decoding: source.chunk(limit: 63), as: UTF8.self),
+      domain: "local"
+    )
+    if isLost {
+      _ = neighbourhood.handle(.lost(key))
+      continue
+    }
+    let service = AnnouncedService(
+      key: key,
+      host: String(decoding: source.chunk(limit: 8), as: UTF8.self),
+      address: String(decoding: source.chunk(limit: 40), as: UTF8.self),
+      port: UInt16(source.byte()),
+      texts: AnnouncedService.texts([source.chunk(limit: 255), source.chunk(limit: 255)]),
+      isOfThisMachine: false
+    )
+    _ = neighbourhood.handle(.found(service))
+  }
+}
+
 /// What an extension of the call directory says.
 func fuzzDirectory(_ bytes: [UInt8]) {
   var check = DirectoryLoadCheck(mayBeIncremental: bytes.count % 2 == 0)

@@ -12,6 +12,7 @@ enum FuzzTargets {
     "directory": fuzzDirectory,
     "handshake": fuzzHandshake,
     "links": fuzzLinks,
+    "neighbours": fuzzNeighbours,
     "messages": fuzzMessages,
     "paths": fuzzPaths,
     "srtp": fuzzSRTP,

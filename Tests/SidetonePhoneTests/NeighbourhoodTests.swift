@@ -50,6 +50,27 @@ struct NeighbourhoodTests {
     #expect(neighbourhood == Neighbourhood())
   }
 
+  @Test func twoOfOneNameAreTwoIfOneMayLie() {
+    var neighbourhood = Neighbourhood()
+    let key = String(repeating: "AB:", count: 31) + "AB"
+    let bob = Self.service("Bob", "fd00::1", texts: ["user": "bob", "fp": key])
+    let liar = Self.service("Bob", "10.0.0.66", interface: 1)
+    _ = neighbourhood.handle(.found(bob))
+    _ = neighbourhood.handle(.found(liar))
+    #expect(neighbourhood.neighbours.map(\.uri) == ["sip:bob@10.0.0.66", "sip:bob@[fd00::1]"])
+    // One that takes another identity is another one.
+    var changed = Self.service("Bob", "10.0.0.66", interface: 1, texts: ["fp": key])
+    #expect(neighbourhood.handle(.found(changed)).count == 2, "one has left, one has arrived")
+    changed = Self.service("Bob", "10.0.0.66", interface: 1, texts: ["user": "x"])
+    let events = neighbourhood.handle(.found(changed))
+    #expect(
+      events.contains {
+        if case .arrived(let one) = $0 { one.uri == "sip:x@10.0.0.66" } else { false }
+      }
+    )
+    #expect(neighbourhood.neighbours.count == 2)
+  }
+
   @Test func whatCannotBeCalledIsNoNeighbour() {
     var neighbourhood = Neighbourhood()
     let texts = ["user": "bob>\r\nVia: x"]

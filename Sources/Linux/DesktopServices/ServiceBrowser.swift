@@ -50,10 +50,24 @@ package final class ServiceBrowser: @unchecked Sendable {
 
   private func begin() {
     let arguments = [Avahi.any, Avahi.any, .string(type), .string(""), .uint32(0)]
-    ask("ServiceBrowserPrepare", arguments) { browser, path in
-      guard browser.browser != path else { return }
-      browser.browser = path
-      browser.tell(path, Avahi.browser, "Start")
+    bus.call(
+      Avahi.service,
+      path: "/",
+      interface: Avahi.server,
+      "ServiceBrowserPrepare",
+      arguments
+    ) { [weak self] in self?.prepared($0) }
+  }
+
+  private func prepared(_ answer: Result<[BusValue], BusError>) {
+    switch answer {
+    case .success(let values):
+      let path = Self.text(values.first)
+      guard browser != path else { return }
+      browser = path
+      tell(path, Avahi.browser, "Start")
+    case .failure(let error):
+      observe(.failed(error.reason))
     }
   }
 
@@ -117,10 +131,26 @@ package final class ServiceBrowser: @unchecked Sendable {
       // An address of the kind that it was heard by.
       .string(key.domain), .int32(key.networkProtocol), .uint32(0),
     ]
-    ask("ServiceResolverPrepare", arguments) { browser, path in
-      browser.resolvers[path] = key
-      browser.tell(path, Avahi.resolver, "Start")
+    bus.call(
+      Avahi.service,
+      path: "/",
+      interface: Avahi.server,
+      "ServiceResolverPrepare",
+      arguments
+    ) { [weak self] in self?.prepared($0, for: key) }
+  }
+
+  private func prepared(_ answer: Result<[BusValue], BusError>, for key: AnnouncedService.Key) {
+    guard case .success(let values) = answer else {
+      // The others are still looked up.
+      pending.remove(key)
+      return tellIfComplete()
     }
+    let path = Self.text(values.first)
+    // It may have gone meanwhile.
+    guard pending.contains(key) else { return tell(path, Avahi.resolver, "Free") }
+    resolvers[path] = key
+    tell(path, Avahi.resolver, "Start")
   }
 
   private func forget(_ key: AnnouncedService.Key) {
@@ -131,20 +161,6 @@ package final class ServiceBrowser: @unchecked Sendable {
       observe(.lost(key))
     }
     tellIfComplete()
-  }
-
-  private func ask(
-    _ member: String,
-    _ arguments: [BusValue],
-    then use: @escaping @Sendable (ServiceBrowser, _ path: String) -> Void
-  ) {
-    bus.call(Avahi.service, path: "/", interface: Avahi.server, member, arguments) { [weak self] in
-      guard let self else { return }
-      switch $0 {
-      case .success(let values): use(self, Self.text(values.first))
-      case .failure(let error): observe(.failed(error.reason))
-      }
-    }
   }
 
   private func tell(_ path: String, _ interface: String, _ member: String) {

@@ -44,6 +44,8 @@ package final class ServicePublisher: @unchecked Sendable {
   private var name: String
   private var group = ""
   private var attempts = 0
+  private var isBeginning = false
+  private var mustBeginAgain = false
 
   /// Two people of one name are common, fifty are none.
   private static let attemptLimit = 50
@@ -65,16 +67,32 @@ package final class ServicePublisher: @unchecked Sendable {
     self.observe = observe
     name = announcement.label
     bus.subscribe(to: Avahi.group) { [weak self] in self?.handle($0) }
-    bus.watchNames { [weak self] name, _, owner in
-      if name == Avahi.service, !owner.isEmpty { self?.begin() }
+    bus.watchNames { [weak self] name, before, owner in
+      guard name == Avahi.service else { return }
+      self?.serverChanged(isGone: !before.isEmpty, isThere: !owner.isEmpty)
     }
     begin()
   }
 
+  private func serverChanged(isGone: Bool, isThere: Bool) {
+    // A new server may give its groups the same names.
+    if isGone { group = "" }
+    guard isThere, group.isEmpty else { return }
+    // The first question may have started the server that is now seen to come.
+    if isBeginning { mustBeginAgain = true } else { begin() }
+  }
+
   private func begin() {
     attempts = 0
+    name = announcement.label
+    isBeginning = true
+    mustBeginAgain = false
     ask("/", Avahi.server, "EntryGroupNew") { publisher, values in
-      guard case .string(let path)? = values?.first, path != publisher.group else { return }
+      publisher.isBeginning = false
+      guard case .string(let path)? = values?.first else {
+        if publisher.mustBeginAgain { publisher.begin() }
+        return
+      }
       publisher.group = path
       publisher.publish()
     }

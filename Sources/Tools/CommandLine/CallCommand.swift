@@ -48,7 +48,7 @@ struct CallCommand: AsyncParsableCommand {
       device: deviceOptions,
       defaultPort: 0
     )
-    let callee = try await PersonSearch.callee(for: address, hasAccount: session.hasAccount)
+    let callee = try await PersonSearch.callee(for: address, by: session.means)
     try await session.run(endsAfterFirst: true, calling: callee)
   }
 }

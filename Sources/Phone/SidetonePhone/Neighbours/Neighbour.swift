@@ -40,6 +40,11 @@ extension Neighbour {
   /// The identity's fingerprint.
   static let fingerprintKey = "fp"
 
+  /// True if both are announced by the same machine for the same identity, at whatever address.
+  func isSameAnnouncer(as other: Neighbour) -> Bool {
+    (name, machine) == (other.name, other.machine) && fingerprint == other.fingerprint
+  }
+
   /// The phone that announces a service, nil if it cannot be called.
   init?(_ service: AnnouncedService) {
     let user = service.texts[Self.userKey] ?? ""

@@ -63,10 +63,10 @@ public final class NeighbourBrowser: Sendable {
     for await event in events {
       switch event {
       case .arrived(let neighbour):
-        found.removeAll { $0.name == neighbour.name }
+        found.removeAll { $0.isSameAnnouncer(as: neighbour) }
         found.append(neighbour)
       case .left(let neighbour):
-        found.removeAll { $0.name == neighbour.name }
+        found.removeAll { $0.isSameAnnouncer(as: neighbour) }
       case .failed(let reason):
         throw PhoneError("the local network cannot be searched: \(reason)")
       case .complete:

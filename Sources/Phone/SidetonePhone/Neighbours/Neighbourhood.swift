@@ -3,15 +3,25 @@ import DesktopServices
 /// Who is on the local network, from what was heard on each interface: a value without I/O.
 ///
 /// A phone is heard once for each interface and protocol, and is one neighbour nevertheless, at the
-/// best of its addresses.
+/// best of its addresses. Two of one name that are different machines, or different identities, are
+/// two: one of them may lie.
 struct Neighbourhood: Equatable {
-  private struct Name: Hashable {
+  private struct Announcer: Hashable {
     let name: String
     let domain: String
+    let host: String
+    let fingerprint: String?
+
+    init(_ service: AnnouncedService) {
+      name = service.key.name
+      domain = service.key.domain
+      host = service.host
+      fingerprint = service.texts[Neighbour.fingerprintKey]
+    }
   }
 
-  private var services: [Name: [AnnouncedService]] = [:]
-  private var shown: [Name: Neighbour] = [:]
+  private var services: [Announcer: [AnnouncedService]] = [:]
+  private var shown: [Announcer: Neighbour] = [:]
 
   /// The neighbours, by name.
   var neighbours: [Neighbour] { shown.values.sorted { ($0.name, $0.uri) < ($1.name, $1.uri) } }
@@ -20,14 +30,13 @@ struct Neighbourhood: Equatable {
   mutating func handle(_ change: ServiceBrowser.Change) -> [NeighbourEvent] {
     switch change {
     case .found(let service):
-      let name = Name(name: service.key.name, domain: service.key.domain)
-      services[name, default: []].removeAll { $0.key == service.key }
-      services[name, default: []].append(service)
-      return update(name)
+      let announcer = Announcer(service)
+      // It may have been another one's a moment ago.
+      let changed = forget(service.key).subtracting([announcer])
+      services[announcer, default: []].append(service)
+      return changed.flatMap { update($0) } + update(announcer)
     case .lost(let key):
-      let name = Name(name: key.name, domain: key.domain)
-      services[name]?.removeAll { $0.key == key }
-      return update(name)
+      return forget(key).flatMap { update($0) }
     case .complete:
       return [.complete]
     case .failed(let reason):
@@ -35,13 +44,19 @@ struct Neighbourhood: Equatable {
     }
   }
 
-  private mutating func update(_ name: Name) -> [NeighbourEvent] {
-    let heard = services[name] ?? []
-    if heard.isEmpty { services[name] = nil }
+  private mutating func forget(_ key: AnnouncedService.Key) -> Set<Announcer> {
+    let known = services.filter { $0.value.contains { $0.key == key } }.keys
+    for announcer in known { services[announcer]?.removeAll { $0.key == key } }
+    return Set(known)
+  }
+
+  private mutating func update(_ announcer: Announcer) -> [NeighbourEvent] {
+    let heard = services[announcer] ?? []
+    if heard.isEmpty { services[announcer] = nil }
     let best = heard.sorted(by: Self.isBetter).lazy.compactMap { Neighbour($0) }.first
-    let before = shown[name]
+    let before = shown[announcer]
     guard best != before else { return [] }
-    shown[name] = best
+    shown[announcer] = best
     if let best { return [.arrived(best)] }
     return before.map { [.left($0)] } ?? []
   }

@@ -13,6 +13,8 @@ struct Acquaintances {
     let callee: Callee
     /// Why it may be him, for a user who has to choose.
     let remark: String
+    /// True if the user has given the name himself; false if the far side announces it.
+    let isCertain: Bool
   }
 
   /// The user's favourites.
@@ -23,6 +25,8 @@ struct Acquaintances {
   var neighbours: [Neighbour] = []
   /// The user's own identity, who is never meant.
   var own: Fingerprint?
+  /// False if calls are not encrypted, whereby no neighbour proves the identity that it announces.
+  var isEncrypting = true
 
   /// Everybody whom `name` may mean: whose whole name, one word of it, or the user part of whose
   /// address it is, in whatever case.
@@ -33,21 +37,23 @@ struct Acquaintances {
       Person(
         name: neighbour.name,
         callee: .neighbour(neighbour),
-        remark: "on the local network, \(remark(on: neighbour))"
+        remark: "on the local network, \(remark(on: neighbour))",
+        isCertain: identity(of: neighbour).map { Self.means(name, $0.name) } ?? false
       )
     }
     func add(_ title: String, _ address: String, _ remark: String) {
       let uri = address.contains(":") && address.hasPrefix("sip") ? address : "sip:\(address)"
       guard !people.contains(where: { $0.callee.address == uri }) else { return }
-      people.append(Person(name: title, callee: .address(uri), remark: remark))
+      people.append(
+        Person(name: title, callee: .address(uri), remark: remark, isCertain: true)
+      )
     }
     for favourite in favourites
     where Self.means(name, favourite.name) || Self.means(name, Self.user(of: favourite.handle)) {
       add(favourite.name, favourite.handle, "a favourite")
     }
     for identity in identities where Self.means(name, identity.name) {
-      guard !neighbours.contains(where: { $0.fingerprint?.description == identity.fingerprint })
-      else { continue }
+      guard !neighbours.contains(where: { self.identity(of: $0) == identity }) else { continue }
       for address in identity.addresses {
         let isVerified = address.verified != nil
         add(identity.name, address.text, isVerified ? "known and verified" : "known")
@@ -63,7 +69,8 @@ struct Acquaintances {
   }
 
   private func identity(of neighbour: Neighbour) -> KnownIdentity? {
-    identities.first { $0.fingerprint == neighbour.fingerprint?.description }
+    guard isEncrypting else { return nil }
+    return identities.first { $0.fingerprint == neighbour.fingerprint?.description }
   }
 
   /// How well a neighbour is known, by the identity that it announces.
@@ -72,6 +79,7 @@ struct Acquaintances {
   func remark(on neighbour: Neighbour) -> String {
     guard let fingerprint = neighbour.fingerprint else { return "announces no identity" }
     if fingerprint == own { return "you" }
+    guard isEncrypting else { return "proves no identity without encryption" }
     guard let identity = identity(of: neighbour) else {
       return "new to you: SHA-256 \(fingerprint)"
     }

@@ -5,20 +5,39 @@ import SidetonePhone
 
 /// Finds out whom a user wants to call.
 enum PersonSearch {
+  /// By what a call can be made.
+  struct Means: Equatable {
+    /// True if the user has an account, whose server may know the name.
+    var hasAccount = false
+    /// True if the user has said which account it is to be: then its server knows the name.
+    var isAccountNamed = false
+    /// True if the far side has to prove the identity that it announces.
+    var isEncrypting = true
+  }
+
   /// Whom `text` means: itself if it is an address or a number; by name a neighbour, a favourite or
   /// a known identity, and if there are several, whom the user chooses; else the text, for an
   /// account to complete.
   ///
-  /// Throws a `CommandFailure` if there are several and no user to ask, or none.
-  static func callee(for text: String, hasAccount: Bool) async throws -> Callee {
+  /// Anybody can announce any name: the user is asked about a neighbour to whom he has not given
+  /// this name himself. Throws a `CommandFailure` if there are several or such a one, and no user
+  /// to ask, or none.
+  static func callee(for text: String, by means: Means) async throws -> Callee {
     guard Acquaintances.isName(text) else { return .address(text) }
-    let people = await acquaintances().people(called: text)
+    let acquaintances = await acquaintances(
+      withNeighbours: !means.isAccountNamed,
+      isEncrypting: means.isEncrypting
+    )
+    let people = acquaintances.people(called: text)
     if people.count > 1 { return try choice(among: people, for: text) }
     if let person = people.first {
-      Terminal.printError("\(person.name) is \(person.callee.address) (\(person.remark)).")
-      return person.callee
+      guard !person.isCertain else {
+        Terminal.printError(Terminal.plain(line(about: person)))
+        return person.callee
+      }
+      return try confirmed(person, for: text)
     }
-    guard hasAccount else {
+    guard means.hasAccount else {
       throw CommandFailure(
         "\"\(text)\" is not on the local network, nor a favourite, nor known; "
           + "\"sidetone people\" shows who is here, or write sip:NAME@HOST"
@@ -30,8 +49,12 @@ enum PersonSearch {
   /// Whom the user knows, and who is near.
   ///
   /// What cannot be read or searched is left out.
-  static func acquaintances(withNeighbours isNearWanted: Bool = true) async -> Acquaintances {
+  static func acquaintances(
+    withNeighbours isNearWanted: Bool = true,
+    isEncrypting: Bool = true
+  ) async -> Acquaintances {
     var found = Acquaintances()
+    found.isEncrypting = isEncrypting
     // Without Avahi, or a file, the others are still found.
     if isNearWanted { found.neighbours = (try? await NeighbourBrowser.neighbours()) ?? [] }
     if let store = try? CallStore.ofUser() {
@@ -43,12 +66,37 @@ enum PersonSearch {
     return found
   }
 
+  private static func line(about person: Acquaintances.Person) -> String {
+    "\"\(person.name)\" is \(person.callee.address) (\(person.remark))."
+  }
+
+  private static func confirmed(
+    _ person: Acquaintances.Person,
+    for text: String
+  ) throws -> Callee {
+    let line = Terminal.plain(line(about: person))
+    guard isatty(STDIN_FILENO) == 1 else {
+      throw CommandFailure(
+        "\(line) Anybody can announce a name: call it by its address, and after that call give it "
+          + "the name \"\(text)\" by \"sidetone peers name\""
+      )
+    }
+    Terminal.printError(line)
+    Terminal().ask("Anybody can announce a name. Call this one? y or n: ")
+    guard let answer = readLine(), ["y", "yes"].contains(answer.lowercased()) else {
+      throw CommandFailure("the call was not made")
+    }
+    return person.callee
+  }
+
   private static func choice(
     among people: [Acquaintances.Person],
     for text: String
   ) throws -> Callee {
     let list = people.enumerated().map { index, person in
-      "  \(index + 1)  \(person.name)  \(person.callee.address)  \(person.remark)"
+      Terminal.plain(
+        "  \(index + 1)  \"\(person.name)\"  \(person.callee.address)  \(person.remark)"
+      )
     }
     guard isatty(STDIN_FILENO) == 1 else {
       throw CommandFailure(
