@@ -172,6 +172,7 @@ let package = Package(
     system("CSpeexDSP", pkgConfig: "speexdsp", apt: "libspeexdsp-dev"),
     system("CLibre", pkgConfig: "libre", apt: "libre-dev"),
     system("CDBus", pkgConfig: "dbus-1", apt: "libdbus-1-dev"),
+    system("CIntl"),
     system("CPcap", pkgConfig: "libpcap", apt: "libpcap-dev"),
     system("CCrypto", pkgConfig: "libcrypto", apt: "libssl-dev"),
     system("CTLS", pkgConfig: "libssl", apt: "libssl-dev"),
@@ -179,6 +180,7 @@ let package = Package(
     system("CTerminal"),
     module("Foundation", "MediaCore"),
     module("Foundation", "RealTime", ["MediaCore", "CLinux"]),
+    module("Foundation", "Localization", ["CIntl"]),
 
     module("Protocols", "RTP", ["MediaCore"]),
     module("Protocols", "CallState", ["MediaCore"]),
@@ -250,7 +252,8 @@ let package = Package(
       "Phone",
       "CallScreen",
       [
-        "ALSAAudio", "CallKit", "CallState", "CLinux", "DesktopServices", "MediaCore", "RealTime",
+        "ALSAAudio", "CallKit", "CallState", "CLinux", "DesktopServices", "Localization",
+        "MediaCore", "RealTime",
       ]
     ),
     module(
@@ -275,8 +278,9 @@ let package = Package(
       name: "CommandLine",
       dependencies: [
         "MediaCore", "RealTime", "ALSAAudio", "AudioRouting", "AVFAudio", "CallKit", "CallScreen",
-        "CallSecurity", "CallStore", "CTerminal", "DesktopServices", "Drawing", "SidetonePhone",
-        "Simulation", "SIPSignalling", "SpeechDSP", "SRTP", "UDPTransport", "VoiceEngine",
+        "CallSecurity", "CallStore", "CTerminal", "DesktopServices", "Drawing", "Localization",
+        "SidetonePhone", "Simulation", "SIPSignalling", "SpeechDSP", "SRTP", "UDPTransport",
+        "VoiceEngine",
         argumentParser, histogram, logging, toml,
       ],
       path: "Sources/Tools/CommandLine",
@@ -363,6 +367,7 @@ let package = Package(
       ]
     ),
     tests("Drawing", ["Drawing"]),
+    tests("Localization", ["Localization"]),
     tests("Simulation", ["Simulation", "MediaCore", "RTP", "RealTime", "VoiceEngine"]),
     tests(
       "CommandLine",

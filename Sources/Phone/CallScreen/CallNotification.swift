@@ -1,4 +1,5 @@
 import CallState
+import Localization
 
 /// A notification about a call, as it ought to be on the desktop.
 ///
@@ -74,7 +75,7 @@ struct CallNotification: Equatable, Sendable {
     _ choices: [AnswerChoice]
   ) -> CallNotification {
     CallNotification(
-      summary: summary("Incoming call", entry),
+      summary: summary(String(localized: "Incoming call"), entry),
       body: entry.details.displayName,
       category: "call.incoming",
       urgency: 2,
@@ -92,7 +93,7 @@ struct CallNotification: Equatable, Sendable {
 
   // Not in the body: a caller chooses his name himself, and may call himself encrypted.
   private static func summary(_ state: String, _ entry: CallPresentation.Entry) -> String {
-    entry.remark.map { "\(state), \($0)" } ?? state
+    entry.remark.map { "\(state), \(String(localizedReason: $0))" } ?? state
   }
 
   // A call is resumed only if the active call can be held.
@@ -100,18 +101,21 @@ struct CallNotification: Equatable, Sendable {
     _ entry: CallPresentation.Entry,
     mayResume: Bool
   ) -> CallNotification {
-    var buttons = [Button(key: "end", label: "Hang Up", deed: .decide(.end(entry.id)))]
+    var buttons = [
+      Button(key: "end", label: String(localized: "Hang Up"), deed: .decide(.end(entry.id)))
+    ]
     if entry.phase == .connected, entry.details.supportsHolding, mayResume || !entry.isOnHold {
       let deed = CallNotification.Deed.decide(
         entry.isOnHold ? .swap(to: entry.id) : .setHeld(entry.id, true)
       )
-      buttons.append(Button(key: "hold", label: entry.isOnHold ? "Resume" : "Hold", deed: deed))
+      let label = entry.isOnHold ? String(localized: "Resume") : String(localized: "Hold")
+      buttons.append(Button(key: "hold", label: label, deed: deed))
     }
     let state =
       switch entry.phase {
-      case .connected: entry.isOnHold ? "On hold" : "In call"
-      case .answering: "Connecting"
-      default: "Calling"
+      case .connected: entry.isOnHold ? String(localized: "On hold") : String(localized: "In call")
+      case .answering: String(localized: "Connecting")
+      default: String(localized: "Calling")
       }
     return CallNotification(
       summary: summary(state, entry),
@@ -129,23 +133,30 @@ struct CallNotification: Equatable, Sendable {
     guard record.result == .missed else { return nil }
     let handle = record.details.remoteHandle?.value ?? ""
     return CallNotification(
-      summary: "Missed call",
+      summary: String(localized: "Missed call"),
       body: record.details.displayName,
       category: "call.unanswered",
       urgency: 1,
       buttons: handle.isEmpty || !record.canBeCalledBack
-        ? [] : [Button(key: "callBack", label: "Call Back", deed: .callBack(handle: handle))],
+        ? []
+        : [
+          Button(
+            key: "callBack",
+            label: String(localized: "Call Back"),
+            deed: .callBack(handle: handle)
+          )
+        ],
       isLasting: false
     )
   }
 
   private static func label(of choice: AnswerChoice) -> String {
     switch choice {
-    case .answer: "Answer"
-    case .holdAndAnswer: "Hold & Answer"
-    case .endAndAnswer: "End & Answer"
-    case .endHeldAndAnswer: "End Held & Answer"
-    case .decline: "Decline"
+    case .answer: String(localized: "Answer")
+    case .holdAndAnswer: String(localized: "Hold & Answer")
+    case .endAndAnswer: String(localized: "End & Answer")
+    case .endHeldAndAnswer: String(localized: "End Held & Answer")
+    case .decline: String(localized: "Decline")
     }
   }
 }

@@ -4,6 +4,7 @@ import AVFAudio
 import ArgumentParser
 import CallKit
 import CallScreen
+import CallSecurity
 import CallStore
 import Foundation
 import Logging
@@ -33,6 +34,7 @@ struct CallSession {
     case tick(isWholeSecond: Bool)
     /// The terminal has another size, or this program is in the foreground again.
     case redraw
+    case suspend
     case timeIsUp(UUID)
     case callFailed(String)
     /// Another sidetone was asked to call, and leaves it to this one.
@@ -72,8 +74,14 @@ struct CallSession {
     self.logger = logger
   }
 
-  /// True if the user has an account to call with.
-  var hasAccount: Bool { !configuration.accounts.isEmpty }
+  /// How the user is reached, for the search of whom he means.
+  var means: PersonSearch.Means {
+    PersonSearch.Means(
+      hasAccount: !configuration.accounts.isEmpty,
+      isAccountNamed: account != nil,
+      isEncrypting: configuration.security != .off
+    )
+  }
 
   /// Runs until the call has ended, or until interrupted.
   ///
@@ -176,6 +184,10 @@ struct CallSession {
     case .redraw:
       display.redraw()
       return nil
+    case .suspend:
+      display.suspend()
+      kill(getpid(), SIGSTOP)
+      return nil
     case .timeIsUp(let call):
       return .timeIsUp(call)
     case .callFailed(let reason):
@@ -271,19 +283,24 @@ struct CallSession {
       for await event in phone.events { continuation.yield(.phone(event)) }
     }
     let ticks = Task {
-      for count in 1... where !Task.isCancelled {
+      var count = 0
+      while !Task.isCancelled {
+        // Cancelled, it ends at once.
         try? await Task.sleep(for: .milliseconds(1_000 / ticksPerSecond))
+        count += 1
         continuation.yield(.tick(isWholeSecond: count % ticksPerSecond == 0))
       }
     }
     let signals = SignalSources(SignalSources.interrupts) { continuation.yield(.interrupt) }
     let changes = SignalSources([SIGWINCH, SIGCONT]) { continuation.yield(.redraw) }
+    let stops = SignalSources([SIGTSTP]) { continuation.yield(.suspend) }
     let keys = Self.keySource(isWanted: readsKeys) { continuation.yield(.key($0)) }
     return [
       Source { events.cancel() },
       Source { ticks.cancel() },
       Source { signals.cancel() },
       Source { changes.cancel() },
+      Source { stops.cancel() },
       Source { keys?.cancel() },
     ]
   }

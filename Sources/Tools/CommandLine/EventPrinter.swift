@@ -1,5 +1,6 @@
 import CallSecurity
 import Foundation
+import Localization
 import MediaCore
 import RealTime
 import SIPSignalling
@@ -176,8 +177,8 @@ struct EventPrinter {
 
   private static func listening(at addresses: [String]) -> String {
     addresses.isEmpty
-      ? "There is no network. Calls can arrive once there is one."
-      : "Listening at \(addresses.map { "sip:\($0)" }.joined(separator: ", "))"
+      ? String(localized: "There is no network. Calls can arrive once there is one.")
+      : String(localized: "Listening at \(addresses.map { "sip:\($0)" }.joined(separator: ", "))")
   }
 
   /// The event for people, with the keys that apply if they can press any; nil if it says nothing
@@ -192,72 +193,87 @@ struct EventPrinter {
     case .registered(let addresses):
       announcesAddresses ? listening(at: addresses) : nil
     case .accountRegistered(let account, let server, _):
-      announcesAddresses ? "Registered: \(account) at \(server)." : nil
+      announcesAddresses ? String(localized: "Registered: \(account) at \(server).") : nil
     case .accountUnregistered(let account, let reason, let pause):
-      pause.map { "Not registered: \(account): \(reason). It is tried again after \($0) s." }
+      pause.map {
+        String(localized: "Not registered: \(account): \(reason). It is tried again after \($0) s.")
+      }
     case .accountStep: nil
     case .incoming(_, let from):
-      "Incoming call from \(from)."
-        + keys("a to answer, e to end the other call and answer, d to decline.")
-    case .calling(_, let to): "Calling \(to) ..." + keys("h to hang up.")
+      String(localized: "Incoming call from \(from).")
+        + keys(String(localized: "a to answer, e to end the other call and answer, d to decline."))
+    case .calling(_, let to):
+      String(localized: "Calling \(to) ...") + keys(String(localized: "h to hang up."))
     case .messagesWaiting(let account, let count):
-      count == 0 ? "No new message for \(account)." : "New messages for \(account): \(count)."
-    case .ringing: "Ringing ..."
+      count == 0
+        ? String(localized: "No new message for \(account).")
+        : String(localized: "New messages for \(account): \(count).")
+    case .ringing: String(localized: "Ringing ...")
     case .connected(_, let to):
-      "Connected with \(to)." + keys("m to mute, o to hold, h to hang up.")
+      String(localized: "Connected with \(to).")
+        + keys(String(localized: "m to mute, o to hold, h to hang up."))
     case .secured(_, let protection): text(of: protection, namesKeys: namesKeys)
     case .routed(_, let route): text(of: route)
-    case .verified: "Verified: the next calls with this side need no words."
-    case .held: "On hold." + keys("o to resume.")
-    case .resumed: "Resumed."
-    case .heldByFarSide: "The far side holds the call."
-    case .resumedByFarSide: "The far side is back."
-    case .transferring(_, let to): "The far side is asked to call \(to)."
+    case .verified: String(localized: "Verified: the next calls with this side need no words.")
+    case .held: String(localized: "On hold.") + keys(String(localized: "o to resume."))
+    case .resumed: String(localized: "Resumed.")
+    case .heldByFarSide: String(localized: "The far side holds the call.")
+    case .resumedByFarSide: String(localized: "The far side is back.")
+    case .transferring(_, let to): String(localized: "The far side is asked to call \(to).")
     case .transferRequested(_, let to):
-      "The far side wants you to call \(to)." + keys("y to call, n to go on here.")
-    case .joined: "All calls are in one conference."
-    case .separated: "The conference is over."
+      String(localized: "The far side wants you to call \(to).")
+        + keys(String(localized: "y to call, n to go on here."))
+    case .joined: String(localized: "All calls are in one conference.")
+    case .separated: String(localized: "The conference is over.")
     case .recording(_, let file):
-      "Recording to \(file). The far side hears a tone." + keys("r to stop.")
-    case .recordingEnded(_, let file, let reason?): "The recording has ended, \(reason): \(file)."
-    case .recordingEnded(_, let file, nil): "Recorded: \(file)."
-    case .pressed(_, let key): "The far side pressed \(key)."
-    case .ended(_, let reason, _): "Call ended: \(reason)."
+      String(localized: "Recording to \(file). The far side hears a tone.")
+        + keys(String(localized: "r to stop."))
+    case .recordingEnded(_, let file, let reason?):
+      String(localized: "The recording has ended, \(reason): \(file).")
+    case .recordingEnded(_, let file, nil): String(localized: "Recorded: \(file).")
+    case .pressed(_, let key): String(localized: "The far side pressed \(key).")
+    case .ended(_, let reason, _): String(localized: "Call ended: \(reason).")
     case .audioActivated, .audioDeactivated: nil
     case .routeChanged(_, let microphone, let loudspeaker):
-      "Microphone: \(microphone ?? "none"). Loudspeaker: \(loudspeaker ?? "none")."
-    case .mediaServicesLost: "The sound server has gone; waiting for it."
-    case .mediaServicesReset: "The sound server is back."
-    case .error(let text): "sidetone: \(text)"
+      String(
+        localized: "Microphone: \(microphone ?? "none"). Loudspeaker: \(loudspeaker ?? "none")."
+      )
+    case .mediaServicesLost: String(localized: "The sound server has gone; waiting for it.")
+    case .mediaServicesReset: String(localized: "The sound server is back.")
+    case .error(let text): "sidetone: \(String(localizedReason: text))"
     }
   }
 
   private static func text(of route: MediaRoute) -> String {
     switch route.kind {
-    case .direct: "The voice goes directly to \(route.farSide)."
-    case .translated: "The voice goes through a router to \(route.farSide)."
-    case .relayed: "The voice goes by a relay: no other way is open."
+    case .direct: String(localized: "The voice goes directly to \(route.farSide).")
+    case .translated: String(localized: "The voice goes through a router to \(route.farSide).")
+    case .relayed: String(localized: "The voice goes by a relay: no other way is open.")
     }
   }
 
   private static func text(of protection: CallProtection, namesKeys: Bool) -> String {
     guard case .encrypted(let encryption, let standing) = protection else {
-      return "Not encrypted: everybody on the way can listen."
+      return String(localized: "Not encrypted: everybody on the way can listen.")
     }
     let who =
       switch standing {
-      case .verified: "Encrypted, with the side that you have verified."
-      case .known: "Encrypted, with the same side as before."
-      case .new: "Encrypted, with a side that is new to you."
-      case .temporary: "Encrypted, with a side that cannot be recognized."
+      case .verified: String(localized: "Encrypted, with the side that you have verified.")
+      case .known: String(localized: "Encrypted, with the same side as before.")
+      case .new: String(localized: "Encrypted, with a side that is new to you.")
+      case .temporary: String(localized: "Encrypted, with a side that cannot be recognized.")
       }
     guard standing != .verified else { return who }
     guard let words = encryption.words else {
       return standing == .known
-        ? who : who + " It shows no words to compare: somebody may sit between you."
+        ? who
+        : who + String(localized: " It shows no words to compare: somebody may sit between you.")
     }
-    let key = namesKeys && standing != .temporary ? " (v if they are)" : ""
-    return who + " The far side must see the same words: \(words.joined(separator: " "))\(key)."
+    let key = namesKeys && standing != .temporary ? String(localized: " (v if they are)") : ""
+    return who
+      + String(
+        localized: " The far side must see the same words: \(words.joined(separator: " "))\(key)."
+      )
   }
 
   // MARK: Figures

@@ -36,7 +36,7 @@ struct OpenCommand: AsyncParsableCommand {
     let gateway = gateway ?? ProcessInfo.processInfo.environment["SIDETONE_GATEWAY"]
     let address = try CallLink(link).address(gateway: gateway)
     if RunningInstance.handOver(address) {
-      print("The sidetone that runs already calls \(address).")
+      print(Terminal.plain("The sidetone that runs already calls \(address)."))
       return
     }
     let session = try CallSession(

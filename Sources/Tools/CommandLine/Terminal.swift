@@ -20,16 +20,25 @@ final class Terminal {
     FileHandle.standardError.write(Data((plain(text, keeping: "\n") + "\n").utf8))
   }
 
-  /// The text without what would steer the terminal: a far side may have chosen it.
+  /// Zero-width non-joiner and joiner.
+  private static let joiners: [Unicode.Scalar] = ["\u{200C}", "\u{200D}"]
+
+  /// The text without what would steer the terminal, or look like something else than it is: a far
+  /// side may have chosen it.
   static func plain(_ text: String, keeping kept: String = "") -> String {
-    String(
-      text.unicodeScalars.map { scalar in
-        let isSteering =
-          scalar.properties.generalCategory == .control
-          && !kept.unicodeScalars.contains(scalar)
-        return isSteering ? " " : Character(scalar)
+    var plain = String.UnicodeScalarView()
+    for scalar in text.unicodeScalars {
+      switch scalar.properties.generalCategory {
+      case .control, .lineSeparator, .paragraphSeparator:
+        plain.append(kept.unicodeScalars.contains(scalar) ? scalar : " ")
+      case .format:
+        // What turns the direction of writing goes; what joins letters and pictures stays.
+        if Self.joiners.contains(scalar) { plain.append(scalar) }
+      default:
+        plain.append(scalar)
       }
-    )
+    }
+    return String(plain)
   }
 
   /// Writes a question to standard error, if there is a user to answer it.
@@ -64,10 +73,13 @@ final class Terminal {
     return line
   }
 
+  /// False if the user's shell, or another of its programs, has the terminal.
+  var isInForeground: Bool { isInteractive && tcgetpgrp(STDIN_FILENO) == getpgrp() }
+
   /// Makes keys arrive one by one.
   func begin() {
     // A program in the background that touches the settings would be stopped.
-    guard isInteractive, tcgetpgrp(STDIN_FILENO) == getpgrp() else { return }
+    guard isInForeground, saved == nil else { return }
     var settings = termios()
     guard unsafe tcgetattr(STDIN_FILENO, &settings) == 0 else { return }
     saved = settings

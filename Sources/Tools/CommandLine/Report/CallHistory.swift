@@ -50,15 +50,17 @@ struct CallHistory: Equatable {
   /// A chart cannot show more moments, nor a page more notes.
   private static let mostMoments = 4_000
   private static let mostNotes = 1_000
+  /// A line that is answered by itself may have any number of callers.
+  private static let mostCalls = 500
 
   /// Takes in what has happened, with the sentence for people if there is one.
   mutating func note(_ event: PhoneEvent, saying text: String?, at second: Double) {
     if let text { append(Note(second: second, text: text)) }
     switch event {
     case .incoming(let call, let from):
-      calls.append(Call(uuid: call, farSide: from, isIncoming: true))
+      append(Call(uuid: call, farSide: from, isIncoming: true))
     case .calling(let call, let to):
-      calls.append(Call(uuid: call, farSide: to, isIncoming: false))
+      append(Call(uuid: call, farSide: to, isIncoming: false))
     case .connected(let call, let to):
       change(call) {
         $0.farSide = to
@@ -101,6 +103,11 @@ struct CallHistory: Equatable {
     notes.append(note)
   }
 
+  private mutating func append(_ call: Call) {
+    if calls.count == Self.mostCalls { calls.removeFirst(Self.mostCalls / 10) }
+    calls.append(call)
+  }
+
   private mutating func change(_ uuid: UUID, _ body: (inout Call) -> Void) {
     guard let index = calls.lastIndex(where: { $0.uuid == uuid }) else { return }
     body(&calls[index])
@@ -113,16 +120,24 @@ struct CallHistory: Equatable {
 }
 
 extension CallHistory.Moment {
+  // A hold ends the stream: the next one counts from zero.
+  private func isSameStream(as earlier: Self) -> Bool {
+    statistics.stream.packetsReceived >= earlier.statistics.stream.packetsReceived
+      && statistics.stream.packetsSent >= earlier.statistics.stream.packetsSent
+  }
+
   /// The share of packets in per cent that were lost since an earlier moment of the call.
   func lossPercent(since earlier: Self) -> Double {
-    let lost = statistics.stream.packetsLost - earlier.statistics.stream.packetsLost
-    let received = statistics.stream.packetsReceived - earlier.statistics.stream.packetsReceived
+    let before = isSameStream(as: earlier) ? earlier.statistics.stream : nil
+    let lost = statistics.stream.packetsLost - (before?.packetsLost ?? 0)
+    let received = statistics.stream.packetsReceived - (before?.packetsReceived ?? 0)
     return 100 * Double(max(0, lost)) / Double(max(1, lost + received))
   }
 
   /// The share of the sound in per cent that was invented since an earlier moment of the call.
   func concealedPercent(since earlier: Self) -> Double {
-    let frames = statistics.stream.concealedFrames - earlier.statistics.stream.concealedFrames
+    let before = isSameStream(as: earlier) ? earlier.statistics.stream.concealedFrames : 0
+    let frames = statistics.stream.concealedFrames - before
     let seconds = max(0.01, second - earlier.second)
     return min(100, 100 * Double(max(0, frames)) / 48_000 / seconds)
   }

@@ -1,5 +1,6 @@
 import AVFAudio
 import ArgumentParser
+import CallSecurity
 import Foundation
 import MediaCore
 import RealTime
@@ -42,10 +43,12 @@ struct CallRecorder {
     let version = SidetoneCommand.configuration.version
     let page = CallReport(history: history, begin: begin, version: version).html
     do {
-      try Data(page.utf8).write(to: file, options: .atomic)
+      // It says who was called, and when: it is for its owner.
+      let owned = PrivateFile(file.lastPathComponent, in: file.deletingLastPathComponent())
+      try owned.write(Array(page.utf8))
       return nil
     } catch {
-      return "cannot write the report to \"\(file.path)\": \(error.localizedDescription)"
+      return "cannot write the report: \(error)"
     }
   }
 }

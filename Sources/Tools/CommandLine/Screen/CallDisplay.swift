@@ -26,8 +26,11 @@ protocol CallDisplay {
   /// A call has ended, with these figures.
   func showSummary(_ statistics: CallStatistics)
 
-  /// The terminal has another size, or something else was written to it.
+  /// The terminal has another size, something else was written to it, or it is the program's again.
   func redraw()
+
+  /// The program is about to be stopped, and leaves the terminal to the shell until `redraw`.
+  func suspend()
 }
 
 /// Lines for people, or JSON.
@@ -52,5 +55,7 @@ extension EventPrinter: CallDisplay {
 
   func showSummary(_ statistics: CallStatistics) { printSummary(statistics) }
 
-  func redraw() {}
+  func redraw() { terminal.begin() }
+
+  func suspend() { terminal.end() }
 }

@@ -21,10 +21,11 @@ final class ScreenDisplay: CallDisplay {
   /// How much of what happened stays on the usual screen.
   private static let remainingNotes = 4
 
-  /// Nil if the terminal cannot show a screen: no terminal, a simple one, or a small one.
+  /// Nil if the terminal cannot show a screen: no terminal, a simple one, a small one, or one that
+  /// another program has.
   init?(_ terminal: Terminal, announcesAddresses: Bool) {
     let environment = ProcessInfo.processInfo.environment
-    guard terminal.isInteractive, !["", "dumb"].contains(environment["TERM"] ?? ""),
+    guard terminal.isInForeground, !["", "dumb"].contains(environment["TERM"] ?? ""),
       let size = Self.size, size.columns >= 40, size.rows >= 10
     else { return nil }
     self.terminal = terminal
@@ -53,10 +54,7 @@ final class ScreenDisplay: CallDisplay {
   }
 
   func end() {
-    guard isOn else { return }
-    isOn = false
-    write("\u{1B}[?25h\u{1B}[?1049l")
-    terminal.end()
+    guard leave() else { return }
     for note in state.history.notes.suffix(Self.remainingNotes) { terminal.say(note.text) }
     if let summary { terminal.say("  " + summary) }
   }
@@ -91,7 +89,19 @@ final class ScreenDisplay: CallDisplay {
 
   func redraw() {
     shown = nil
+    // Back from the background.
+    if !isOn, terminal.isInForeground { return begin() }
     draw()
+  }
+
+  func suspend() { _ = leave() }
+
+  private func leave() -> Bool {
+    guard isOn else { return false }
+    isOn = false
+    write("\u{1B}[?25h\u{1B}[?1049l")
+    terminal.end()
+    return true
   }
 
   private func draw() {

@@ -1,0 +1,73 @@
+/// A text for people with values in it, which can be said in their language.
+///
+/// Written as a string literal: `"Calling \(name) ..."` has the key `Calling %@ ...`, by which the
+/// catalogues of `Languages` know it, and the name as its argument.
+package struct LocalizationValue: ExpressibleByStringInterpolation, Equatable, Sendable {
+  /// The English text, with `%@` for each value and `%%` for a percent sign.
+  package let key: String
+  /// The values, in the order of the English text.
+  package let arguments: [String]
+
+  /// A text without values, which is its own key.
+  package init(key: String) {
+    self.key = key
+    arguments = []
+  }
+
+  /// A text without values.
+  package init(stringLiteral value: String) {
+    self.init(key: value.replacing("%", with: "%%"))
+  }
+
+  /// A text with values.
+  package init(stringInterpolation: StringInterpolation) {
+    key = stringInterpolation.key
+    arguments = stringInterpolation.arguments
+  }
+
+  /// Collects key and arguments.
+  package struct StringInterpolation: StringInterpolationProtocol, Sendable {
+    fileprivate var key = ""
+    fileprivate var arguments: [String] = []
+
+    /// Begins empty.
+    package init(literalCapacity: Int, interpolationCount: Int) {}
+
+    /// Words between the values.
+    package mutating func appendLiteral(_ literal: String) {
+      key += literal.replacing("%", with: "%%")
+    }
+
+    /// A value.
+    package mutating func appendInterpolation(_ value: some CustomStringConvertible) {
+      key += "%@"
+      arguments.append(value.description)
+    }
+  }
+
+  /// A translation with the values in it: the next one for each `%@`, a certain one for `%2$@`.
+  ///
+  /// What a translation asks for and there is not is left out.
+  package func text(translated: String) -> String {
+    var text = ""
+    var rest = translated[...]
+    var next = 0
+    while let percent = rest.firstIndex(of: "%") {
+      text += rest[..<percent]
+      rest = rest[percent...].dropFirst()
+      let digits = rest.prefix { $0.isASCII && $0.isNumber }
+      if rest.first == "%" {
+        text += "%"
+        rest = rest.dropFirst()
+      } else if rest.first == "@" {
+        if arguments.indices.contains(next) { text += arguments[next] }
+        next += 1
+        rest = rest.dropFirst()
+      } else if let place = Int(digits), rest.dropFirst(digits.count).hasPrefix("$@") {
+        if arguments.indices.contains(place - 1) { text += arguments[place - 1] }
+        rest = rest.dropFirst(digits.count + 2)
+      }
+    }
+    return text + rest
+  }
+}
