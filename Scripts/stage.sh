@@ -34,6 +34,12 @@ complete bash bash-completion/completions sidetone
 complete zsh "$functions" _sidetone
 complete fish fish/vendor_completions.d sidetone.fish
 
+for language in Packaging/po/*.po; do
+  catalogue=$share/locale/$(basename "$language" .po)/LC_MESSAGES/sidetone.mo
+  install -d "$(dirname "$catalogue")"
+  msgfmt --check-format -o "$catalogue" "$language"
+done
+
 install -d "$place/lib/systemd/user"
 sed "s:/usr/local:$prefix:" Packaging/sidetone.service >"$place/lib/systemd/user/sidetone.service"
 install -D -m 644 "Packaging/$name.desktop" "$share/applications/$name.desktop"

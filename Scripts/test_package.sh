@@ -45,11 +45,14 @@ install_package "$package"
 as_user 'sidetone --version && sidetone help call > /dev/null && sidetone devices'
 for file in bin/sidetone lib/systemd/user/sidetone.service share/bash-completion/completions/sidetone \
   share/zsh/vendor-completions/_sidetone share/fish/vendor_completions.d/sidetone.fish \
-  share/applications/org.sidetone.Sidetone.desktop; do
+  share/applications/org.sidetone.Sidetone.desktop share/locale/ja/LC_MESSAGES/sidetone.mo; do
   [ -s "$root/usr/$file" ] || { echo "/usr/$file is missing"; exit 1; }
 done
 say "a call"
 call
+say "a call in German"
+as_user 'LC_ALL=C.UTF-8 LANGUAGE=de timeout 10 sidetone call sip:alice@127.0.0.1:9 --headset null 2>&1 || true' |
+  grep "wird angerufen"
 
 say "upgrade"
 rm -rf .build/next

@@ -189,6 +189,7 @@ struct EventPrinter {
     announcesAddresses: Bool
   ) -> String? {
     func keys(_ text: String) -> String { namesKeys ? " " + text : "" }
+    let none = String(localized: "none")
     return switch event {
     case .registered(let addresses):
       announcesAddresses ? listening(at: addresses) : nil
@@ -196,7 +197,10 @@ struct EventPrinter {
       announcesAddresses ? String(localized: "Registered: \(account) at \(server).") : nil
     case .accountUnregistered(let account, let reason, let pause):
       pause.map {
-        String(localized: "Not registered: \(account): \(reason). It is tried again after \($0) s.")
+        let reason = String(localizedReason: reason)
+        return String(
+          localized: "Not registered: \(account): \(reason). It is tried again after \($0) s."
+        )
       }
     case .accountStep: nil
     case .incoming(_, let from):
@@ -232,11 +236,12 @@ struct EventPrinter {
       String(localized: "The recording has ended, \(reason): \(file).")
     case .recordingEnded(_, let file, nil): String(localized: "Recorded: \(file).")
     case .pressed(_, let key): String(localized: "The far side pressed \(key).")
-    case .ended(_, let reason, _): String(localized: "Call ended: \(reason).")
+    case .ended(_, let reason, _):
+      String(localized: "Call ended: \(String(localizedReason: reason)).")
     case .audioActivated, .audioDeactivated: nil
     case .routeChanged(_, let microphone, let loudspeaker):
       String(
-        localized: "Microphone: \(microphone ?? "none"). Loudspeaker: \(loudspeaker ?? "none")."
+        localized: "Microphone: \(microphone ?? none). Loudspeaker: \(loudspeaker ?? none)."
       )
     case .mediaServicesLost: String(localized: "The sound server has gone; waiting for it.")
     case .mediaServicesReset: String(localized: "The sound server is back.")
