@@ -2,7 +2,8 @@
 # make deb            a Debian package, in .build/deb; make dist: the sources, in .build/dist
 # make test-package   installs, uses, upgrades and purges the package in a clean Debian
 # make test-debian13  every test, and the package, in Debian 13
-# make test-dependency  builds and runs an app that depends on this package
+# make test-dependency  builds and runs an app that depends on this package, and the tutorials' programs
+# make documentation  the public modules' reference and tutorials, by DocC
 # make demo           a real call between two processes on this machine
 # make test           every test; those that start programs by themselves
 # make test-faults    all faults of sound cards and networks, on a real kernel in a virtual machine
@@ -37,7 +38,7 @@ VERSION := $(shell sed -n '1s/.*(\(.*\)).*/\1/p' Packaging/debian/changelog)
 BENCH := .build/release
 BENCH_SECONDS ?= 60
 
-.PHONY: build install deb dist test-package test-debian13 test-dependency demo test test-faults sanitize fuzz lint bench bench-call picture results \
+.PHONY: build install deb dist test-package test-debian13 test-dependency documentation demo test test-faults sanitize fuzz lint bench bench-call picture results \
   build-bench setup-build setup-package setup-demo setup-test setup-bench clean
 
 # With Swift's own libraries inside, so that the program runs where Swift is not installed.
@@ -69,6 +70,11 @@ test-debian13: setup-package
 
 test-dependency: setup-build
 	Scripts/test_dependency.sh
+	Scripts/documentation.sh .build/dependent/.build
+
+documentation: setup-build
+	swift build
+	Scripts/documentation.sh
 
 demo: setup-demo
 	$(RELEASE) --product sidetone

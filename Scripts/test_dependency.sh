@@ -1,22 +1,31 @@
 #!/bin/bash
-# Builds an app outside of this package that depends on it, with the Swift code of README.md as it stands there.
+# Builds an app outside of this package that depends on it, with the Swift code of README.md as it stands there, and
+# each step of the tutorials as a program of its own.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 app=.build/dependent
+rm -rf "$app/Sources"
 mkdir -p "$app/Sources/App"
+steps=()
+for step in Sources/*/*/*.docc/Resources/*.swift; do
+  name=$(basename "$step" .swift)
+  mkdir -p "$app/Sources/$name"
+  cp "$step" "$app/Sources/$name/main.swift"
+  steps+=("$name")
+done
 cat >"$app/Package.swift" <<EOF
 // swift-tools-version: 6.2
 import PackageDescription
 
+let products: [Target.Dependency] = ["AVFAudio", "AVFoundation", "CallKit", "Intents", "PushKit", "SidetonePhone"].map {
+  .product(name: \$0, package: "sidetone")
+}
 let package = Package(
   name: "App",
   dependencies: [.package(name: "sidetone", path: "$PWD")],
-  targets: [
-    .executableTarget(
-      name: "App",
-      dependencies: [.product(name: "SidetonePhone", package: "sidetone")]
-    )
-  ]
+  targets: "App ${steps[*]}".split(separator: " ").map {
+    .executableTarget(name: String(\$0), dependencies: products)
+  }
 )
 EOF
 awk '/^```swift/ { isCode = 1; next } /^```/ { isCode = 0 } isCode' README.md >"$app/Sources/App/main.swift"

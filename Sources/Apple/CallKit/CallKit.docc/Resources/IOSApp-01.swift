@@ -1,0 +1,97 @@
+import AVFoundation
+import CallKit
+
+/// Stands in for the app's own network, which stays what it is on iOS.
+@MainActor
+final class Network {
+  /// Sends an invitation; false if it could not be sent.
+  func invite(_ handle: String, for call: UUID) async -> Bool {
+    print("Network: inviting \(handle)")
+    return true
+  }
+
+  func hangUp(_ call: UUID) {
+    print("Network: hanging up")
+  }
+}
+
+/// Performs what the user and the system want.
+@MainActor
+final class ProviderDelegate: NSObject {
+  private let network: Network
+  private let provider: CXProvider
+  private let (ends, end) = AsyncStream<Void>.makeStream()
+
+  init(network: Network) {
+    self.network = network
+    let configuration = CXProviderConfiguration(localizedName: "Monkey")
+    configuration.supportedHandleTypes = [.generic]
+    provider = CXProvider(configuration: configuration)
+    super.init()
+    // Without a queue of its own, the delegate is called on the main queue.
+    provider.setDelegate(self, queue: nil)
+  }
+
+  /// Returns when a call has ended.
+  func waitForEnd() async {
+    for await _ in ends { return }
+  }
+
+  func invalidate() { provider.invalidate() }
+}
+
+extension ProviderDelegate: @MainActor CXProviderDelegate {
+  func providerDidReset(_ provider: CXProvider) {
+    end.yield()
+  }
+
+  func provider(_ provider: CXProvider, perform action: CXStartCallAction) {
+    Task {
+      if await network.invite(action.handle.value, for: action.callUUID) {
+        action.fulfill()
+      } else {
+        action.fail()
+      }
+    }
+  }
+
+  func provider(_ provider: CXProvider, perform action: CXEndCallAction) {
+    network.hangUp(action.callUUID)
+    action.fulfill()
+    end.yield()
+  }
+}
+
+/// What the app's own buttons ask for.
+@MainActor
+final class CallRequests {
+  private let controller = CXCallController(queue: .main)
+
+  func start(_ call: UUID, to handle: String) {
+    let handle = CXHandle(type: .generic, value: handle)
+    send(CXStartCallAction(call: call, handle: handle))
+  }
+
+  func end(_ call: UUID) {
+    send(CXEndCallAction(call: call))
+  }
+
+  private func send(_ action: CXAction) {
+    controller.request(CXTransaction(action: action)) { error in
+      if let error { print("Refused: \(error)") }
+    }
+  }
+}
+
+// No sound card is needed yet.
+AVAudioSession.sharedInstance().devices = .init(capture: .null, playback: .null)
+
+let delegate = ProviderDelegate(network: Network())
+let requests = CallRequests()
+
+let call = UUID()
+requests.start(call, to: "bob@example.org")
+try await Task.sleep(for: .seconds(3))
+requests.end(call)
+await delegate.waitForEnd()
+delegate.invalidate()

@@ -1,0 +1,91 @@
+import Foundation
+import SidetonePhone
+
+/// Prints a line at once, so that the journal has it when it happens.
+func note(_ text: String) {
+  print(text)
+  fflush(nil)
+}
+
+func answer(_ call: UUID, with phone: Phone) async {
+  do {
+    try await phone.answer(call)
+  } catch {
+    note("Cannot answer: \(error).")
+  }
+}
+
+/// Ends a call a minute after it was connected.
+func limit(_ call: UUID, with phone: Phone) async {
+  try? await Task.sleep(for: .seconds(60))
+  do {
+    try await phone.end(call)
+  } catch {
+    // The caller has hung up before.
+  }
+}
+
+/// Records a call to a file of its own.
+func record(_ call: UUID, in folder: URL, with phone: Phone) async {
+  do {
+    let file = folder.appendingPathComponent("\(call.uuidString).wav")
+    try await phone.startRecording(call, to: file)
+  } catch {
+    note("Cannot record: \(error).")
+  }
+}
+
+/// Listens for calls; ends the program with status 1 if that is not possible.
+func start(_ phone: Phone) async {
+  do {
+    try await phone.start()
+  } catch {
+    note("Cannot start: \(error).")
+    exit(1)
+  }
+}
+
+guard CommandLine.arguments.count == 3 else {
+  print("usage: Answering GREETING.wav FOLDER")
+  exit(2)
+}
+let folder = URL(fileURLWithPath: CommandLine.arguments[2])
+
+var configuration = PhoneConfiguration()
+configuration.user = "reception"
+configuration.maximumCalls = 1
+configuration.devices.capture = .file(CommandLine.arguments[1])
+configuration.devices.playback = .null
+
+let phone = Phone(configuration)
+await start(phone)
+
+signal(SIGTERM, SIG_IGN)
+let terminations = DispatchSource.makeSignalSource(signal: SIGTERM, queue: .main)
+terminations.setEventHandler {
+  Task { @MainActor in await phone.stop() }
+}
+terminations.resume()
+
+for await event in phone.events {
+  switch event {
+  case .registered(let addresses):
+    note("Listening at \(addresses.joined(separator: ", ")).")
+  case .incoming(let call, let caller):
+    note("Incoming call from \(caller).")
+    await answer(call, with: phone)
+  case .connected(let call, let farSide):
+    note("Connected with \(farSide).")
+    await record(call, in: folder, with: phone)
+    Task { await limit(call, with: phone) }
+  case .recordingEnded(_, let file, _):
+    note("Recorded: \(file).")
+  case .ended(_, let reason, _):
+    note("Ended: \(reason).")
+  case .error(let text):
+    note("Problem: \(text).")
+  default:
+    break
+  }
+}
+note("Stopped.")

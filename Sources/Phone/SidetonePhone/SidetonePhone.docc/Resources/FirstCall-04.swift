@@ -1,0 +1,56 @@
+import Foundation
+import SidetonePhone
+
+guard CommandLine.arguments.count == 2 else {
+  print("usage: FirstCall sip:NAME@HOST")
+  exit(2)
+}
+let address = CommandLine.arguments[1]
+
+var configuration = PhoneConfiguration()
+configuration.user = "alice"
+configuration.port = 0
+configuration.hosts = [try await Phone.localHost(towards: address)]
+
+let phone = Phone(configuration)
+try await phone.start()
+let call = try await phone.call(address)
+
+signal(SIGINT, SIG_IGN)
+let interrupts = DispatchSource.makeSignalSource(signal: SIGINT, queue: .main)
+interrupts.setEventHandler {
+  Task { @MainActor in
+    do {
+      try await phone.end(call)
+    } catch {
+      print("Cannot hang up: \(error)")
+    }
+  }
+}
+interrupts.resume()
+
+for await event in phone.events {
+  switch event {
+  case .calling(_, let callee):
+    print("Calling \(callee) ...")
+  case .ringing:
+    print("Ringing ...")
+  case .connected(_, let farSide):
+    print("Connected with \(farSide).")
+  case .secured(_, .open):
+    print("Not encrypted: anyone on the way can listen.")
+  case .secured(_, .encrypted(let encryption, let standing)):
+    print("Encrypted. The far side is \(standing.rawValue).")
+    if let words = encryption.words {
+      print("Compare the words: \(words.joined(separator: " "))")
+    }
+  case .ended(_, let reason, _):
+    print("Ended: \(reason).")
+  case .error(let text):
+    print("Problem: \(text).")
+  default:
+    break
+  }
+  if case .ended = event { break }
+}
+await phone.stop()

@@ -1,0 +1,1 @@
+sidetone check --headset hw:CARD=Headset --seconds 60

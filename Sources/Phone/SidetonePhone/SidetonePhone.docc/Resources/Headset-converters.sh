@@ -1,0 +1,1 @@
+sidetone loopback --headset hw:CARD=Headset

@@ -1,0 +1,1 @@
+sidetone devices

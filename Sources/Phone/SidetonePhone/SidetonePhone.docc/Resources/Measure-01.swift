@@ -1,0 +1,62 @@
+import Foundation
+import SidetonePhone
+
+func milliseconds(_ nanoseconds: Int64) -> Double { Double(nanoseconds) / 1e6 }
+
+/// The figures of one second.
+func line(_ figures: CallStatistics) -> String {
+  let stream = figures.stream
+  return String(
+    format: "%3.0f s: jitter %.1f ms, held back %.1f ms, lost %ld",
+    figures.seconds,
+    milliseconds(stream.jitterNanoseconds),
+    milliseconds(stream.playoutDelayNanoseconds),
+    Int(stream.packetsLost)
+  )
+}
+
+/// Prints the figures of a call for 15 s, then hangs up.
+func measure(_ call: UUID, with phone: Phone) async {
+  for _ in 1...15 {
+    try? await Task.sleep(for: .seconds(1))
+    guard let figures = await phone.statistics() else { continue }
+    print(line(figures))
+  }
+  do {
+    try await phone.end(call)
+  } catch {
+    print("Cannot hang up: \(error)")
+  }
+}
+
+guard CommandLine.arguments.count == 3 else {
+  print("usage: Measure HEADSET sip:NAME@HOST")
+  exit(2)
+}
+let headset = CommandLine.arguments[1]
+let address = CommandLine.arguments[2]
+
+var configuration = PhoneConfiguration()
+configuration.port = 0
+configuration.hosts = [try await Phone.localHost(towards: address)]
+configuration.devices.capture = .init(headset)
+configuration.devices.playback = .init(headset)
+
+let phone = Phone(configuration)
+try await phone.start()
+try await phone.call(address)
+for await event in phone.events {
+  switch event {
+  case .connected(let call, let farSide):
+    print("Connected with \(farSide).")
+    Task { await measure(call, with: phone) }
+  case .ended(_, let reason, _):
+    print("Ended: \(reason).")
+  case .error(let text):
+    print("Problem: \(text).")
+  default:
+    break
+  }
+  if case .ended = event { break }
+}
+await phone.stop()
