@@ -146,6 +146,7 @@ let package = Package(
     .library(name: "AVFoundation", targets: ["AVFoundation"]),
     .library(name: "Intents", targets: ["Intents"]),
     .library(name: "PushKit", targets: ["PushKit"]),
+    .library(name: "OSLog", targets: ["OSLog"]),
     .library(name: "SidetonePhone", targets: ["SidetonePhone"]),
     // What an app without SidetonePhone needs to carry a call's voice, as MonkeyCall does.
     .library(name: "ALSAAudio", targets: ["ALSAAudio"]),
@@ -236,6 +237,7 @@ let package = Package(
     ),
     module("Apple", "Intents", ["FoundationAdditions"]),
     module("Apple", "PushKit"),
+    module("Apple", "OSLog", [logging]),
 
     module("Phone", "CallSecurity", ["CTLS", "SRTP", "UDPTransport"]),
     module("Phone", "ICE", ["MediaCore", "UDPTransport"]),
@@ -342,6 +344,7 @@ let package = Package(
     tests("CallKit", ["CallKit", "CallState", "AVFAudio", "ALSAAudio"]),
     tests("Intents", ["FoundationAdditions", "Intents"]),
     tests("PushKit", ["PushKit"]),
+    tests("OSLog", ["OSLog", logging]),
     tests("CallSecurity", ["CallSecurity", "MediaCore", "Simulation", "SRTP", "UDPTransport"]),
     tests("ICE", ["ICE", "MediaCore", "UDPTransport"]),
     tests("DigestAuthentication", ["CLibre", "DigestAuthentication", "MediaCore"]),

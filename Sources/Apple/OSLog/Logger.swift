@@ -1,0 +1,85 @@
+import Logging
+
+/// How urgent a line is.
+///
+/// Apple: `OSLogType`, with the same numbers.
+public struct OSLogType: RawRepresentable, Hashable, Sendable {
+  /// Apple's number.
+  public let rawValue: UInt8
+
+  /// A type by Apple's number.
+  public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+  /// What helps to find a fault.
+  public static let `default` = OSLogType(rawValue: 0)
+  /// What may help.
+  public static let info = OSLogType(rawValue: 1)
+  /// What is of use while programming.
+  public static let debug = OSLogType(rawValue: 2)
+  /// Something did not work.
+  public static let error = OSLogType(rawValue: 16)
+  /// Something is wrong in the program.
+  public static let fault = OSLogType(rawValue: 17)
+
+  fileprivate var level: Logging.Logger.Level {
+    switch self {
+    case .debug: .debug
+    case .info: .info
+    case .error: .error
+    case .fault: .critical
+    default: .notice
+    }
+  }
+}
+
+/// Writes lines to the log: to the backend that the program has given swift-log.
+///
+/// Apple: `os.Logger`, whose calls compile unchanged behind `import OSLog`. Differs from Apple's:
+/// where and from which level on lines are written is the business of `LoggingSystem.bootstrap`, by
+/// default standard error from `info` on; the subsystem is the label, and the category is a
+/// metadata value. **Thread safety:** any thread but the voice thread.
+public struct Logger: Sendable {
+  private let backend: Logging.Logger
+
+  /// A logger for a part of a subsystem, which is named like a domain from behind.
+  public init(subsystem: String, category: String) {
+    self.init(Logging.Logger(label: subsystem), category: category)
+  }
+
+  /// A logger of the program as a whole.
+  public init() {
+    self.init(Logging.Logger(label: CommandLine.arguments.first ?? ""), category: nil)
+  }
+
+  init(_ backend: Logging.Logger, category: String?) {
+    var backend = backend
+    if let category { backend[metadataKey: "category"] = "\(category)" }
+    self.backend = backend
+  }
+
+  private func write(_ level: Logging.Logger.Level, _ message: OSLogMessage) {
+    // The text is made only if the level is wanted.
+    backend.log(level: level, "\(message.text)")
+  }
+
+  /// Writes a line of the default type.
+  public func log(_ message: OSLogMessage) { write(.notice, message) }
+  /// Writes a line of the given type.
+  public func log(level: OSLogType, _ message: OSLogMessage) { write(level.level, message) }
+  /// Writes what is of use while programming, in the smallest steps.
+  public func trace(_ message: OSLogMessage) { write(.trace, message) }
+  /// Writes what is of use while programming.
+  public func debug(_ message: OSLogMessage) { write(.debug, message) }
+  /// Writes what may help to find a fault.
+  public func info(_ message: OSLogMessage) { write(.info, message) }
+  /// Writes what helps to find a fault.
+  public func notice(_ message: OSLogMessage) { write(.notice, message) }
+  /// Writes that something may not work.
+  public func warning(_ message: OSLogMessage) { write(.warning, message) }
+  /// Writes that something did not work.
+  public func error(_ message: OSLogMessage) { write(.error, message) }
+  /// Writes that something is wrong in the program.
+  public func critical(_ message: OSLogMessage) { write(.critical, message) }
+  /// Writes that something is wrong in the program.
+  public func fault(_ message: OSLogMessage) { write(.critical, message) }
+}

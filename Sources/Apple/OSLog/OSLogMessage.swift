@@ -1,0 +1,93 @@
+/// A line of the log, with values that may be private.
+///
+/// Apple: `OSLogMessage`. The values are looked at only if the line is written.
+public struct OSLogMessage: ExpressibleByStringInterpolation {
+  private let parts: [() -> String]
+
+  /// A line without values.
+  public init(stringLiteral value: String) { parts = [{ value }] }
+
+  /// A line with values.
+  public init(stringInterpolation: StringInterpolation) { parts = stringInterpolation.parts }
+
+  /// What is written.
+  var text: String { parts.reduce(into: "") { $0 += $1() } }
+
+  /// Collects the values.
+  public struct StringInterpolation: StringInterpolationProtocol {
+    fileprivate var parts: [() -> String] = []
+
+    /// Begins empty.
+    public init(literalCapacity: Int, interpolationCount: Int) {}
+
+    /// Words between the values.
+    public mutating func appendLiteral(_ literal: String) { parts.append { literal } }
+
+    /// A whole number, which is public by itself.
+    public mutating func appendInterpolation(
+      _ number: @autoclosure @escaping () -> some FixedWidthInteger,
+      format: OSLogIntegerFormatting = .decimal,
+      align: OSLogStringAlignment = .none,
+      privacy: OSLogPrivacy = .auto
+    ) {
+      parts.append { align.text(privacy.text(format.text(number()), isPublicByItself: true)) }
+    }
+
+    /// A number with a fraction, which is public by itself.
+    public mutating func appendInterpolation(
+      _ number: @autoclosure @escaping () -> Double,
+      format: OSLogFloatFormatting = .fixed,
+      align: OSLogStringAlignment = .none,
+      privacy: OSLogPrivacy = .auto
+    ) {
+      parts.append { align.text(privacy.text(format.text(number()), isPublicByItself: true)) }
+    }
+
+    /// A number with a fraction, which is public by itself.
+    public mutating func appendInterpolation(
+      _ number: @autoclosure @escaping () -> Float,
+      format: OSLogFloatFormatting = .fixed,
+      align: OSLogStringAlignment = .none,
+      privacy: OSLogPrivacy = .auto
+    ) {
+      appendInterpolation(Double(number()), format: format, align: align, privacy: privacy)
+    }
+
+    /// A truth value, which is public by itself.
+    public mutating func appendInterpolation(
+      _ value: @autoclosure @escaping () -> Bool,
+      format: OSLogBoolFormat = .truth,
+      privacy: OSLogPrivacy = .auto
+    ) {
+      parts.append { privacy.text(format.text(value()), isPublicByItself: true) }
+    }
+
+    /// A text, which is private by itself.
+    public mutating func appendInterpolation(
+      _ value: @autoclosure @escaping () -> String,
+      align: OSLogStringAlignment = .none,
+      privacy: OSLogPrivacy = .auto
+    ) {
+      parts.append { align.text(privacy.text(value(), isPublicByItself: false)) }
+    }
+
+    /// Anything that describes itself, which is private by itself.
+    @_disfavoredOverload
+    public mutating func appendInterpolation(
+      _ value: @autoclosure @escaping () -> some CustomStringConvertible,
+      align: OSLogStringAlignment = .none,
+      privacy: OSLogPrivacy = .auto
+    ) {
+      parts.append { align.text(privacy.text(value().description, isPublicByItself: false)) }
+    }
+
+    /// An error, which is private by itself.
+    @_disfavoredOverload
+    public mutating func appendInterpolation(
+      _ value: @autoclosure @escaping () -> any Error,
+      privacy: OSLogPrivacy = .auto
+    ) {
+      parts.append { privacy.text("\(value())", isPublicByItself: false) }
+    }
+  }
+}
