@@ -46,7 +46,8 @@ struct LinphoneTests {
     )
     #expect(run.wait(for: "linphonec>"), "\(run.output)")
     run.press("soundcard use files\nplay \(said.path)\n")
-    #expect(run.wait(for: "Using wav files"), "\(run.output)")
+    // Release 5.3 says nothing.
+    _ = run.wait(for: "Using wav files", seconds: 3)
     return (run, port, said)
   }
 
