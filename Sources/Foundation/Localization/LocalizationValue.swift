@@ -8,15 +8,10 @@ package struct LocalizationValue: ExpressibleByStringInterpolation, Equatable, S
   /// The values, in the order of the English text.
   package let arguments: [String]
 
-  /// A text without values, which is its own key.
-  package init(key: String) {
-    self.key = key
-    arguments = []
-  }
-
   /// A text without values.
   package init(stringLiteral value: String) {
-    self.init(key: value.replacing("%", with: "%%"))
+    key = value.replacing("%", with: "%%")
+    arguments = []
   }
 
   /// A text with values.

@@ -50,13 +50,7 @@ package final class ServiceBrowser: @unchecked Sendable {
 
   private func begin() {
     let arguments = [Avahi.any, Avahi.any, .string(type), .string(""), .uint32(0)]
-    bus.call(
-      Avahi.service,
-      path: "/",
-      interface: Avahi.server,
-      "ServiceBrowserPrepare",
-      arguments
-    ) { [weak self] in self?.prepared($0) }
+    ask("ServiceBrowserPrepare", arguments) { $0.prepared($1) }
   }
 
   private func prepared(_ answer: Result<[BusValue], BusError>) {
@@ -131,13 +125,7 @@ package final class ServiceBrowser: @unchecked Sendable {
       // An address of the kind that it was heard by.
       .string(key.domain), .int32(key.networkProtocol), .uint32(0),
     ]
-    bus.call(
-      Avahi.service,
-      path: "/",
-      interface: Avahi.server,
-      "ServiceResolverPrepare",
-      arguments
-    ) { [weak self] in self?.prepared($0, for: key) }
+    ask("ServiceResolverPrepare", arguments) { $0.prepared($1, for: key) }
   }
 
   private func prepared(_ answer: Result<[BusValue], BusError>, for key: AnnouncedService.Key) {
@@ -161,6 +149,16 @@ package final class ServiceBrowser: @unchecked Sendable {
       observe(.lost(key))
     }
     tellIfComplete()
+  }
+
+  private func ask(
+    _ member: String,
+    _ arguments: [BusValue],
+    then use: @escaping @Sendable (ServiceBrowser, Result<[BusValue], BusError>) -> Void
+  ) {
+    bus.call(Avahi.service, path: "/", interface: Avahi.server, member, arguments) { [weak self] in
+      if let self { use(self, $0) }
+    }
   }
 
   private func tell(_ path: String, _ interface: String, _ member: String) {
