@@ -20,7 +20,7 @@ SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
 LIBRARIES := libasound2-dev libopus-dev libspeexdsp-dev libre-dev libssl-dev libsqlite3-dev libdbus-1-dev libpcap-dev pkg-config gettext
 VOICES := espeak-ng sox
-RIGS := libasound2-plugins jackd2 libjack-jackd2-dev baresip-core linphone-cli kamailio kamailio-tls-modules rtpengine-daemon coturn sip-tester dnsmasq-base openssl systemd util-linux gnome-keyring dbus avahi-daemon avahi-utils tmux iproute2 procps python3
+RIGS := libasound2-plugins jackd2 libjack-jackd2-dev baresip-core linphone-cli kamailio kamailio-tls-modules rtpengine-daemon coturn sip-tester dnsmasq-base openssl systemd util-linux gnome-keyring dbus libglib2.0-bin avahi-daemon avahi-utils tmux iproute2 procps python3
 
 # Programs to compare with, what counts instructions, and what the scorer of speech is made with.
 RIVALS := trx valgrind python3-venv python3-dev gcc

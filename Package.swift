@@ -207,6 +207,7 @@ let package = Package(
     module("Linux", "ALSAAudio", ["MediaCore", "RealTime", "CALSA", "CLinux"]),
     module("Linux", "UDPTransport", ["MediaCore", "RealTime", "CLinux"]),
     module("Linux", "DesktopServices", ["RealTime", "CDBus"]),
+    module("Linux", "LocalSocket"),
     module(
       "Linux",
       "AudioRouting",
@@ -236,7 +237,7 @@ let package = Package(
       ]
     ),
     module("Apple", "Intents", ["FoundationAdditions"]),
-    module("Apple", "PushKit"),
+    module("Apple", "PushKit", ["LocalSocket", logging]),
     module("Apple", "OSLog", [logging]),
 
     module("Phone", "CallSecurity", ["CTLS", "SRTP", "UDPTransport"]),
@@ -280,9 +281,9 @@ let package = Package(
       name: "CommandLine",
       dependencies: [
         "MediaCore", "RealTime", "ALSAAudio", "AudioRouting", "AVFAudio", "CallKit", "CallScreen",
-        "CallSecurity", "CallStore", "CTerminal", "DesktopServices", "Drawing", "Localization",
-        "SidetonePhone", "Simulation", "SIPSignalling", "SpeechDSP", "SRTP", "UDPTransport",
-        "VoiceEngine",
+        "CallSecurity", "CallStore", "CTerminal", "DesktopServices", "Drawing", "LocalSocket",
+        "Localization", "SidetonePhone", "Simulation", "SIPSignalling", "SpeechDSP", "SRTP",
+        "UDPTransport", "VoiceEngine",
         argumentParser, histogram, logging, toml,
       ],
       path: "Sources/Tools/CommandLine",
@@ -333,6 +334,7 @@ let package = Package(
       ["ALSAAudio", "AudioRouting", "BusFixture", "DesktopServices", "MediaCore", "RealTime"]
     ),
     tests("DesktopServices", ["BusFixture", "CDBus", "DesktopServices"]),
+    tests("LocalSocket", ["LocalSocket"]),
     tests(
       "AVFAudio",
       [
@@ -343,7 +345,7 @@ let package = Package(
     tests("CallStore", ["CallStore", grdb]),
     tests("CallKit", ["CallKit", "CallState", "AVFAudio", "ALSAAudio"]),
     tests("Intents", ["FoundationAdditions", "Intents"]),
-    tests("PushKit", ["PushKit"]),
+    tests("PushKit", ["LocalSocket", "PushKit"]),
     tests("OSLog", ["OSLog", logging]),
     tests("CallSecurity", ["CallSecurity", "MediaCore", "Simulation", "SRTP", "UDPTransport"]),
     tests("ICE", ["ICE", "MediaCore", "UDPTransport"]),
@@ -396,9 +398,10 @@ let package = Package(
     ),
     probe("fault-probe", ["ALSAAudio", "AVFAudio", "MediaCore", "RealTime", "VoiceEngine"]),
     probe("directory-load", ["CallKit", "CallStore"]),
+    probe("push-app", ["PushKit"]),
     .testTarget(
       name: "InteropTests",
-      dependencies: ["ProgramRig", "Simulation"],
+      dependencies: ["BusFixture", "LocalSocket", "ProgramRig", "Simulation"],
       exclude: ["Torture"],
       swiftSettings: strict
     ),

@@ -42,6 +42,8 @@ done
 
 install -d "$place/lib/systemd/user"
 sed "s:/usr/local:$prefix:" Packaging/sidetone.service >"$place/lib/systemd/user/sidetone.service"
+install -d "$share/dbus-1/services"
+sed "s:/usr/local:$prefix:" "Packaging/$name.service" >"$share/dbus-1/services/$name.service"
 install -D -m 644 "Packaging/$name.desktop" "$share/applications/$name.desktop"
 install -D -m 644 "Packaging/$name.svg" "$share/icons/hicolor/scalable/apps/$name.svg"
 install -D -m 644 "Packaging/$name.metainfo.xml" "$share/metainfo/$name.metainfo.xml"

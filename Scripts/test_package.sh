@@ -45,7 +45,7 @@ install_package "$package"
 as_user 'sidetone --version && sidetone help call > /dev/null && sidetone devices'
 for file in bin/sidetone lib/systemd/user/sidetone.service share/bash-completion/completions/sidetone \
   share/zsh/vendor-completions/_sidetone share/fish/vendor_completions.d/sidetone.fish \
-  share/applications/org.sidetone.Sidetone.desktop share/locale/ja/LC_MESSAGES/sidetone.mo; do
+  share/applications/org.sidetone.Sidetone.desktop share/dbus-1/services/org.sidetone.Sidetone.service share/locale/ja/LC_MESSAGES/sidetone.mo; do
   [ -s "$root/usr/$file" ] || { echo "/usr/$file is missing"; exit 1; }
 done
 say "a call"

@@ -1,16 +1,18 @@
-import Foundation
+package import Foundation
 import Glibc
 import Testing
 
 /// A bus that ends with the test.
 package final class BusDaemon {
-  private static let configuration = """
+  private static func configuration(servicesIn folder: URL?) -> String {
+    """
     <!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
      "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
     <busconfig>
       <type>session</type>
       <listen>unix:tmpdir=/tmp</listen>
       <auth>EXTERNAL</auth>
+      \(folder.map { "<servicedir>\($0.path)</servicedir>" } ?? "")
       <policy context="default">
         <allow send_destination="*" eavesdrop="true"/>
         <allow eavesdrop="true"/>
@@ -18,20 +20,23 @@ package final class BusDaemon {
       </policy>
     </busconfig>
     """
+  }
 
   private let process = Process()
   package let address: String
 
-  package init?() throws {
+  /// A bus that starts the services of the folder's files, or none: the machine's own must not
+  /// answer.
+  package init?(servicesIn folder: URL? = nil) throws {
     guard FileManager.default.isExecutableFile(atPath: "/usr/bin/dbus-daemon") else {
       if ProcessInfo.processInfo.environment["CI"] != nil { Issue.record("needed in CI: dbus") }
       print("skipped: install dbus")
       return nil
     }
-    // The machine's own services must not answer: no folder of services is named.
     let configuration = FileManager.default.temporaryDirectory
       .appendingPathComponent("bus-\(UUID().uuidString).conf")
-    try Self.configuration.write(to: configuration, atomically: true, encoding: .utf8)
+    try Self.configuration(servicesIn: folder)
+      .write(to: configuration, atomically: true, encoding: .utf8)
     let output = Pipe()
     process.executableURL = URL(fileURLWithPath: "/usr/bin/dbus-daemon")
     process.arguments = [

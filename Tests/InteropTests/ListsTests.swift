@@ -1,4 +1,6 @@
+import BusFixture
 import Foundation
+import ProgramRig
 import Testing
 
 /// What is kept between calls, as a user sees it: blocked callers, do not disturb, labels, recents,
@@ -98,6 +100,38 @@ struct ListsTests {
     #expect(running.waitForExit() != nil && bob.waitForExit() != nil)
     #expect(try sidetone("open", "http://example.org", expecting: 1).contains("no link to call"))
     #expect(try sidetone("open", "tel:+431234", expecting: 1).contains("gateway"))
+  }
+
+  /// What a desktop does for a click on a link, with no sidetone running.
+  @Test func busStartsSidetoneForALink() throws {
+    let launcher = "/usr/bin/gapplication"
+    let isThere = FileManager.default.isExecutableFile(atPath: launcher)
+    let missing = isThere ? nil : "libglib2.0-bin"
+    guard ProgramUnderTest.canRun("links from the desktop", missing: missing) else { return }
+    let (bob, port) = try listener()
+    let services = folder.appendingPathComponent("services")
+    try FileManager.default.createDirectory(at: services, withIntermediateDirectories: true)
+    let program = try #require(ProgramUnderTest.url)
+    let service = """
+      [D-BUS Service]
+      Name=org.sidetone.Sidetone
+      Exec=/usr/bin/env XDG_DATA_HOME=\(folder.path) \(program.path) listen --once --headset null \
+      --listen 127.0.0.1:\(Bench.port())
+
+      """
+    let file = services.appendingPathComponent("org.sidetone.Sidetone.service")
+    try service.write(to: file, atomically: true, encoding: .utf8)
+    guard let bus = try BusDaemon(servicesIn: services) else { return }
+    let open = try ProgramRun(
+      launcher,
+      ["launch", "org.sidetone.Sidetone", "sip:bob@127.0.0.1:\(port)"],
+      environment: ["DBUS_SESSION_BUS_ADDRESS": bus.address]
+    )
+    #expect(open.waitForExit() == 0, "\(open.output)")
+    #expect(bob.wait(for: "incoming"))
+    // The one that was started ends with its call.
+    bob.signal(SIGINT)
+    #expect(bob.waitForExit() != nil)
   }
 
   @Test func desktopEntryNamesTheSchemes() throws {

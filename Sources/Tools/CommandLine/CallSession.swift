@@ -117,8 +117,11 @@ struct CallSession {
       }
     }
     announce(phone)
-    let instance = RunningInstance { continuation.yield(.open($0)) }
-    defer { instance?.close() }
+    let instance = RunningInstance(
+      call: { continuation.yield(.open($0)) },
+      open: { continuation.yield(Self.input(opening: $0)) }
+    )
+    defer { instance.close() }
 
     var state = CallSessionState(
       CallSessionState.Policy(answersAtOnce: answersAtOnce, endsAfterFirst: endsAfterFirst)
@@ -244,6 +247,14 @@ struct CallSession {
       display.show(.error("that is not possible for this call now (\(error.code))"))
     } catch {
       display.show(.error("\(error)"))
+    }
+  }
+
+  private static func input(opening link: String) -> Input {
+    do {
+      return .open(try CallLink(link).address(gateway: CallLink.usualGateway))
+    } catch {
+      return .phone(.error("\(error)"))
     }
   }
 

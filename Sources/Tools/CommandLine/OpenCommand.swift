@@ -33,8 +33,7 @@ struct OpenCommand: AsyncParsableCommand {
   func run() async throws {
     if register { try DesktopEntry.install() }
     guard let link else { return }
-    let gateway = gateway ?? ProcessInfo.processInfo.environment["SIDETONE_GATEWAY"]
-    let address = try CallLink(link).address(gateway: gateway)
+    let address = try CallLink(link).address(gateway: gateway ?? CallLink.usualGateway)
     if RunningInstance.handOver(address) {
       print(Terminal.plain("The sidetone that runs already calls \(address)."))
       return
@@ -66,6 +65,9 @@ struct CallLink {
     rest = path.hasSuffix("/") ? String(path.dropLast()) : path
   }
 
+  /// The gateway that the environment names.
+  static var usualGateway: String? { ProcessInfo.processInfo.environment["SIDETONE_GATEWAY"] }
+
   /// The SIP address to call.
   func address(gateway: String?) throws -> String {
     guard scheme == "tel" else {
@@ -83,6 +85,8 @@ struct CallLink {
 
 /// The desktop entry that names the links which this program opens.
 enum DesktopEntry {
+  /// The name of the entry that is installed, and of the application on the user's bus.
+  static let name = "org.sidetone.Sidetone"
   private static let schemes = ["sip", "sips", "tel", "sidetone"]
 
   /// Writes the entry to the user's applications.

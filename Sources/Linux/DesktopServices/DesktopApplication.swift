@@ -1,0 +1,38 @@
+/// The program as an application of the desktop, which opens links with it and starts it for that
+/// (Desktop Entry Specification, "D-Bus Activation").
+///
+/// **Life cycle:** has its name from its initializer to `close`. **Thread safety:** any thread;
+/// `open` is called on the bus's queue.
+package final class DesktopApplication: Sendable {
+  private static let interface = "org.freedesktop.Application"
+
+  private let bus: BusConnection
+  private let name: String
+
+  /// Takes the name of the desktop entry on the bus at `address`, by default the user's, and gets
+  /// the links that are opened; nil without a bus, or if another program has the name.
+  package init?(
+    name: String,
+    address: String? = nil,
+    open: @escaping @Sendable (_ link: String) -> Void
+  ) {
+    guard let bus = BusConnection(address: address) else { return nil }
+    // Links wait on the bus, and come as soon as the name is taken.
+    bus.answer(Self.interface) { message in
+      switch message.member {
+      case "Activate", "ActivateAction": return []
+      case "Open":
+        guard case .strings(let links)? = message.arguments.first else { return nil }
+        links.forEach(open)
+        return []
+      default: return nil
+      }
+    }
+    guard bus.own(name) == true else { return nil }
+    self.bus = bus
+    self.name = name
+  }
+
+  /// Gives the name up.
+  package func close() { bus.disown(name) }
+}

@@ -1,0 +1,108 @@
+import Dispatch
+import Glibc
+
+/// Answers programs of the same user at a socket in the file system (`unix(7)`): each connection
+/// brings one line, and takes one away.
+///
+/// **Life cycle:** serves from its initializer to `close`. **Thread safety:** `answer` is called on
+/// a queue of its own, for one connection after the other.
+package final class LineServer: @unchecked Sendable {
+  // SAFETY: nothing changes after the initializer.
+
+  /// The longest line that is read, in bytes, with its end.
+  package static let lineLimit = 16_384
+
+  private let source: any DispatchSourceRead
+
+  /// Serves at `path`, where the user alone may connect.
+  ///
+  /// A socket there that systemd has opened for this process is taken over, with the connections
+  /// that wait in it. A line that `answer` returns nil for gets none. Nil if another program serves
+  /// there already, or nothing can be made there.
+  package init?(path: String, answer: @escaping @Sendable (String) -> String?) {
+    let inherited = ActivatedSocket.descriptor(boundTo: path)
+    guard let descriptor = inherited ?? Self.listening(at: path) else { return nil }
+    let source = DispatchSource.makeReadSource(
+      fileDescriptor: descriptor,
+      queue: DispatchQueue(label: "org.sidetone.local-socket")
+    )
+    source.setEventHandler { Self.serve(descriptor, answer) }
+    source.setCancelHandler {
+      // What systemd has opened stays open, for the next process.
+      if inherited == nil { _ = unsafe unlink(path) }
+      Glibc.close(descriptor)
+    }
+    self.source = source
+    source.resume()
+  }
+
+  /// Ends serving; the socket is removed soon after.
+  package func close() { source.cancel() }
+
+  private static func listening(at path: String) -> Int32? {
+    if let other = LocalAddress(path)?.connected() {
+      Glibc.close(other)
+      return nil
+    }
+    // One that a killed program has left.
+    _ = unsafe unlink(path)
+    guard let descriptor = LocalAddress(path)?.bound() else { return nil }
+    guard unsafe chmod(path, 0o600) == 0, listen(descriptor, 16) == 0 else {
+      Glibc.close(descriptor)
+      return nil
+    }
+    return descriptor
+  }
+
+  private static func serve(_ descriptor: Int32, _ answer: (String) -> String?) {
+    let client = accept(descriptor, nil, nil)
+    guard client >= 0 else { return }
+    _ = fcntl(client, F_SETFD, FD_CLOEXEC)
+    defer { Glibc.close(client) }
+    LocalAddress.limitWaiting(client)
+    guard let line = LineClient.line(from: client, limit: lineLimit), let text = answer(line)
+    else { return }
+    LineClient.send(text, to: client)
+  }
+}
+
+/// Asks a `LineServer`.
+package enum LineClient {
+  /// The answer of the program that serves at `path`; nil if none does, or it says nothing within a
+  /// second.
+  package static func ask(_ line: String, at path: String) -> String? {
+    guard let descriptor = LocalAddress(path)?.connected() else { return nil }
+    defer { Glibc.close(descriptor) }
+    LocalAddress.limitWaiting(descriptor)
+    guard send(line, to: descriptor) else { return nil }
+    return self.line(from: descriptor, limit: LineServer.lineLimit)
+  }
+
+  @discardableResult
+  static func send(_ line: String, to descriptor: Int32) -> Bool {
+    var rest = Array((line + "\n").utf8)[...]
+    while !rest.isEmpty {
+      let sent = unsafe rest.withUnsafeBytes { bytes in
+        unsafe Glibc.send(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
+      }
+      guard sent > 0 else { return false }
+      rest = rest.dropFirst(sent)
+    }
+    return true
+  }
+
+  /// What comes up to the end of a line; nil if the line is longer than `limit`, or does not end.
+  static func line(from descriptor: Int32, limit: Int) -> String? {
+    var line: [UInt8] = []
+    var bytes = [UInt8](repeating: 0, count: 4_096)
+    while line.count < limit {
+      let count = unsafe recv(descriptor, &bytes, bytes.count, 0)
+      guard count > 0 else { return nil }
+      line += bytes[..<count]
+      if let end = line.firstIndex(of: UInt8(ascii: "\n")) {
+        return end < limit ? String(decoding: line[..<end], as: UTF8.self) : nil
+      }
+    }
+    return nil
+  }
+}
