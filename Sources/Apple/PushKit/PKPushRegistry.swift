@@ -1,26 +1,101 @@
 public import Foundation
 
-/// Where an app asks for pushes that announce calls.
+/// Where an app gets a token for pushes, and the pushes that announce calls.
 ///
-/// Differs from Apple's: there is no push service on Linux. The types are here so that apps
-/// compile; the delegate is never called, and there is never a token. A program that wants to be
-/// called keeps its signalling registered, for example as a systemd user unit.
+/// Set the delegate, then ``desiredPushTypes``. With ``PKPushType/voIP`` in it, the app gets a
+/// token and serves a socket of its user, `push/TOPIC.voip.sock` in `XDG_RUNTIME_DIR`. The topic is
+/// the bundle identifier, or else the program's name. Another program of the same user, such as one
+/// that is connected to a company's server, sends a push as a line of JSON with the token and a
+/// payload of up to 5,120 bytes. A line answers it as Apple's service would:
+///
+/// ```
+/// {"token": "9f86d081...", "payload": {"handle": "sip:alice@example.org"}}
+/// {"status":200}
+/// ```
+///
+/// A systemd socket unit with `ListenStream=%t/push/TOPIC.voip.sock` starts the app when a push
+/// comes. The push waits until the app has asked for its pushes.
+///
+/// Differs from Apple's: no service beyond this machine carries pushes. An app that does not report
+/// a call for a push is not killed. Without `XDG_RUNTIME_DIR`, or when the app runs already, there
+/// is no token, and a line in the log says why.
+///
+/// **Threads:** use it on one thread. The delegate is called on the queue of the initializer.
 open class PKPushRegistry: NSObject {
-  private let queue: DispatchQueue?
+  private let queue: DispatchQueue
+  private let environment: [String: String]
+  private var receiver: PushReceiver?
 
-  /// A registry whose delegate would be called on `queue`, or else the main queue.
-  public init(queue: DispatchQueue?) {
-    self.queue = queue
+  /// A registry whose delegate is called on `queue`, or else the main queue.
+  public convenience init(queue: DispatchQueue?) {
+    self.init(queue: queue, environment: ProcessInfo.processInfo.environment)
+  }
+
+  /// The same, with its folders where `environment` says.
+  package init(queue: DispatchQueue?, environment: [String: String]) {
+    self.queue = queue ?? .main
+    self.environment = environment
     super.init()
   }
 
-  /// Receives pushes, if there ever were any.
-  open weak var delegate: (any PKPushRegistryDelegate)?
-  /// The kinds of push that the app wants.
-  open var desiredPushTypes: Set<PKPushType>?
+  deinit { receiver?.close() }
 
-  /// The token to send pushes with: none.
-  open func pushToken(for type: PKPushType) -> Data? { nil }
+  /// Receives tokens and pushes.
+  open weak var delegate: (any PKPushRegistryDelegate)?
+
+  /// The kinds of push that the app wants.
+  ///
+  /// Only ``PKPushType/voIP`` is ever delivered.
+  open var desiredPushTypes: Set<PKPushType>? {
+    didSet { update(wantsCalls: desiredPushTypes?.contains(.voIP) ?? false) }
+  }
+
+  /// The token to send pushes with, of 32 bytes; nil if the kind is not delivered.
+  ///
+  /// It stays the same from one start of the app to the next, until the kind is no longer desired.
+  open func pushToken(for type: PKPushType) -> Data? {
+    type == .voIP ? receiver?.token : nil
+  }
+
+  private func update(wantsCalls: Bool) {
+    if wantsCalls, receiver == nil {
+      let reference = RegistryReference(self)
+      receiver = PushReceiver(environment: environment, queue: queue) { event in
+        reference.registry?.deliver(event)
+      }
+    } else if !wantsCalls, let old = receiver {
+      receiver = nil
+      old.forgetToken()
+      old.close()
+      let reference = RegistryReference(self)
+      queue.async { reference.registry?.deliver(.invalidated) }
+    }
+  }
+
+  private func deliver(_ event: PushReceiver.Event) {
+    guard let delegate else { return }
+    switch event {
+    case .token(let token):
+      let credentials = PKPushCredentials(type: .voIP, token: token)
+      delegate.pushRegistry(self, didUpdate: credentials, for: .voIP)
+    case .push(let payload):
+      delegate.pushRegistry(
+        self,
+        didReceiveIncomingPushWith: PKPushPayload(type: .voIP, dictionaryPayload: payload.values),
+        for: .voIP,
+        completion: {}
+      )
+    case .invalidated:
+      delegate.pushRegistry(self, didInvalidatePushTokenFor: .voIP)
+    }
+  }
+}
+
+/// SAFETY: the registry is touched on its own queue alone, where the delegate is called.
+private final class RegistryReference: @unchecked Sendable {
+  private(set) weak var registry: PKPushRegistry?
+
+  init(_ registry: PKPushRegistry) { self.registry = registry }
 }
 
 /// A kind of push.
@@ -97,13 +172,14 @@ public protocol PKPushRegistryDelegate: NSObjectProtocol {
 }
 
 extension PKPushRegistryDelegate {
-  /// Completes at once.
+  /// Calls the old form, and completes.
   public func pushRegistry(
     _ registry: PKPushRegistry,
     didReceiveIncomingPushWith payload: PKPushPayload,
     for type: PKPushType,
     completion: @escaping () -> Void
   ) {
+    pushRegistry(registry, didReceiveIncomingPushWith: payload, for: type)
     completion()
   }
   /// Does nothing.

@@ -13,6 +13,7 @@ package final class LineServer: @unchecked Sendable {
   package static let lineLimit = 16_384
 
   private let source: any DispatchSourceRead
+  private let hasClosed = DispatchSemaphore(value: 0)
 
   /// Serves at `path`, where the user alone may connect.
   ///
@@ -27,17 +28,25 @@ package final class LineServer: @unchecked Sendable {
       queue: DispatchQueue(label: "org.sidetone.local-socket")
     )
     source.setEventHandler { Self.serve(descriptor, answer) }
-    source.setCancelHandler {
+    source.setCancelHandler { [hasClosed] in
       // What systemd has opened stays open, for the next process.
       if inherited == nil { _ = unsafe unlink(path) }
       Glibc.close(descriptor)
+      hasClosed.signal()
     }
     self.source = source
     source.resume()
   }
 
-  /// Ends serving; the socket is removed soon after.
-  package func close() { source.cancel() }
+  /// Ends serving and removes the socket; waits for the connection that is being answered.
+  ///
+  /// Not to be called by `answer`.
+  package func close() {
+    source.cancel()
+    hasClosed.wait()
+    // A second time it does not wait.
+    hasClosed.signal()
+  }
 
   private static func listening(at path: String) -> Int32? {
     if let other = LocalAddress(path)?.connected() {
