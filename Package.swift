@@ -377,7 +377,8 @@ let package = Package(
     tests(
       "CommandLine",
       [
-        "CommandLine", "ALSAAudio", "AudioRouting", "CallSecurity", "CallStore", "SidetonePhone",
+        "CommandLine", "ALSAAudio", "AudioRouting", "CallSecurity", "CallStore", "Localization",
+        "SidetonePhone",
         "SIPSignalling", "SpeechDSP", "SRTP", "VoiceEngine", "VoiceStream", argumentParser,
       ]
     ),

@@ -2,6 +2,7 @@ import CallSecurity
 @testable import CallStore
 import Foundation
 @testable import SidetonePhone
+import Localization
 import Testing
 
 @testable import CommandLine
@@ -37,7 +38,7 @@ struct AcquaintancesTests {
     )
     let people = Acquaintances(identities: [identity]).people(called: "carol")
     #expect(people.map(\.callee.address) == ["sip:carol@10.0.0.7", "sip:carol@10.0.0.8"])
-    #expect(people.map(\.remark) == ["known", "known and verified"])
+    #expect(people.map(\.remark.english) == ["known", "known and verified"])
   }
 
   @Test func aNeighbourIsCertainOnlyByTheNameThatTheUserHasGivenIt() throws {
@@ -68,7 +69,8 @@ struct AcquaintancesTests {
     // Without encryption the identity is a claim, and the remembered address stays beside it.
     acquaintances.isEncrypting = false
     #expect(acquaintances.people(called: "carol").map(\.isCertain) == [false, true])
-    #expect(acquaintances.remark(on: neighbour) == "proves no identity without encryption")
+    let remark = acquaintances.remark(on: neighbour).english
+    #expect(remark == "proves no identity without encryption")
   }
 
   @Test(arguments: ["sip:bob@host", "bob@host", "+49 30 1234", "tel:110", "*#21#"])

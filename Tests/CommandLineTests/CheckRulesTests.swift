@@ -1,3 +1,4 @@
+import Localization
 import MediaCore
 import Testing
 
@@ -21,7 +22,8 @@ struct CheckRulesTests {
   @Test func soundHeadsetIsGood() {
     let findings = CheckRules.timing(Self.timing, seconds: 5)
     #expect(findings.allSatisfy { $0.verdict == .good && $0.advice == nil })
-    #expect(findings.map(\.subject) == ["periods", "clock drift", "continuity", "microphone"])
+    let subjects = findings.map(\.subject.english)
+    #expect(subjects == ["periods", "clock drift", "continuity", "microphone"])
   }
 
   @Test func eachWeaknessOfAHeadsetIsNamed() {
@@ -41,7 +43,7 @@ struct CheckRulesTests {
   @Test func missingDevicesAreFaults() {
     let findings = CheckRules.devices(microphone: nil, loudspeaker: nil)
     #expect(Self.verdicts(findings) == [.fault, .fault])
-    #expect(findings[0].advice?.contains("--capture null") == true)
+    #expect(findings[0].advice?.english.contains("--capture null") == true)
   }
 
   @Test func deniedRightsAreAdvice() {
@@ -68,7 +70,7 @@ struct CheckRulesTests {
   @Test func testCallNamesItsStages() {
     let stages = [(name: "frame", milliseconds: 10.0), (name: "nothing", milliseconds: 0)]
     let finding = CheckRules.loopback(19.8, stages: stages)
-    #expect(finding.text == "19.8 ms from mouth to ear (frame 10.0)")
+    #expect(finding.text.english == "19.8 ms from mouth to ear (frame 10.0)")
     #expect(CheckRules.loopback(nil, stages: []).verdict == .fault)
   }
 
@@ -96,7 +98,12 @@ struct CheckRulesTests {
   }
 
   @Test func aFindingIsALineForPeopleAndOneForPrograms() {
-    let finding = CheckFinding.advice("time", "it is\u{1B}[2J late", "set it", ["lateMs": 3])
+    let finding = CheckFinding.advice(
+      subject: "time",
+      saying: "it is\u{1B}[2J late",
+      advising: "set it",
+      ["lateMs": 3]
+    )
     #expect(finding.line == "note   time             it is [2J late\n       -> set it")
     #expect(
       finding.json

@@ -73,6 +73,15 @@ struct ScreenStateTests {
     return scene
   }
 
+  /// Nothing is lost of a language without spaces.
+  @Test func longWordsGoOnInTheNextLine() {
+    var scene = Scene()
+    let text = String(repeating: "漢字かな", count: 20)
+    scene.happen(.error(text), at: 1)
+    let shown = scene.text(40, 24).filter { "漢字かな".contains($0) }
+    #expect(shown == text)
+  }
+
   @Test func aCallFillsTheUsualTerminal() {
     let rule = String(repeating: "─", count: 80)
     let picture = """

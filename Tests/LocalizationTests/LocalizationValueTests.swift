@@ -7,7 +7,15 @@ struct LocalizationValueTests {
   @Test func keyHasAPlaceForEachValue() {
     let value = Self.value("Calling \("bob") on line \(2), 5 % done")
     #expect(value.key == "Calling %@ on line %@, 5 %% done")
-    #expect(value.arguments == ["bob", "2"])
+    #expect(value.arguments == [.plain("bob"), .plain("2")])
+    #expect(value.english == "Calling bob on line 2, 5 % done")
+  }
+
+  @Test func reasonsInATextAreTextsOfTheirOwn() {
+    let value = Self.value("Ended: \(reason: "busy") at \("5 %")")
+    let german = ["Ended: %@ at %@": "Ende: %@ um %@", "busy": "besetzt"]
+    #expect(value.text { german[$0] ?? $0 } == "Ende: besetzt um 5 %")
+    #expect(value.english == "Ended: busy at 5 %")
   }
 
   @Test func whatNoCatalogueHasStaysAsItIs() {
@@ -27,7 +35,7 @@ struct LocalizationValueTests {
     ("%d%99999999999999999999$@", "d99999999999999999999$@"),
   ])
   func translationSaysWhereTheValuesAre(translated: String, expected: String) {
-    let text = Self.value("\("bob") at \("home"), 5 %").text(translated: translated)
+    let text = Self.value("\("bob") at \("home"), 5 %").text { _ in translated }
     #expect(text == expected)
   }
 }

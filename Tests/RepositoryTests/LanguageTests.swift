@@ -18,22 +18,42 @@ struct LanguageTests {
     }
   }
 
-  /// The keys of the texts that follow `localized:` in a source.
+  /// What stands before a text that is said in the user's language.
+  private static let markers = [
+    "localized:", "CommandFailure(", "subject:", "saying:", "advising:",
+  ]
+
+  /// The keys of the texts that follow a marker in a source.
   private static func keys(in source: String) -> [String] {
-    source.components(separatedBy: "localized:").dropFirst().compactMap { rest in
-      let text = rest.drop { $0.isWhitespace }
-      guard text.first == "\"" else { return nil }
-      return key(of: text.dropFirst())
+    markers.flatMap { marker in
+      source.components(separatedBy: marker).dropFirst().compactMap { rest in
+        let text = rest.drop { $0.isWhitespace }
+        let quotes = text.hasPrefix("\"\"\"") ? "\"\"\"" : "\""
+        guard text.hasPrefix(quotes) else { return nil }
+        return key(of: text.dropFirst(quotes.count), until: quotes)
+      }
     }
   }
 
-  // A value may have brackets and texts of its own.
-  private static func key(of literal: Substring) -> String {
+  // A value may have brackets and texts of its own. Long texts go on in the next line.
+  private static func key(of literal: Substring, until quotes: String) -> String {
     var key = ""
-    var rest = literal
-    while let character = rest.popFirst(), character != "\"" {
+    var rest = quotes.count > 1 ? literal.drop { $0.isWhitespace } : literal
+    while !rest.hasPrefix(quotes), let character = rest.popFirst() {
+      if character == "\n" { break }
+      if character == "\\", rest.first == "\n" {
+        rest = rest.drop { $0.isWhitespace }
+        continue
+      }
+      // As in the catalogues.
+      if character == "\\", let escaped = rest.first, escaped != "(" {
+        key += "\\\(escaped)"
+        rest.removeFirst()
+        continue
+      }
       guard character == "\\", rest.first == "(" else {
-        key.append(character == "%" ? "%%" : String(character))
+        let escapes: [Character: String] = ["%": "%%", "\"": "\\\""]
+        key += escapes[character] ?? String(character)
         continue
       }
       key += "%@"
@@ -59,7 +79,9 @@ struct LanguageTests {
   func everyTextIsTranslated(language: String) throws {
     #expect(Self.keys.count > 50)
     let catalogue = try Self.catalogue(language)
-    for key in Self.keys.sorted() {
+    // Values alone are the same in every language.
+    let texts = Self.keys.filter { $0.replacing("%@", with: "").contains(where: \.isLetter) }
+    for key in texts.sorted() {
       #expect(catalogue[key]?.isEmpty == false, "\(language) lacks \"\(key)\"")
     }
     // Reasons come from elsewhere, and are translated where they are shown.
@@ -80,6 +102,9 @@ struct LanguageTests {
     (#"String(localized: "Calling \(to(1, "x")) 5 %")"#, ["Calling %@ 5 %%"]),
     ("f(\n  localized:\n  \"a\") localized: value localized: \"b\"", ["a", "b"]),
     (#"localized: "\(a.map { "sip:\($0)" }.joined()) here""#, ["%@ here"]),
+    ("CommandFailure(\n  \"\"\"\n  a \\\n  b\n  \"\"\"\n)", ["a b"]),
+    (#"CommandFailure("\"\(a)\" is \"b\"")"#, [#"\"%@\" is \"b\""#]),
+    (#"subject: subject, saying: "it is \(reason: x)""#, ["it is %@"]),
   ])
   func keysAreFoundInSources(source: String, keys: [String]) {
     #expect(Self.keys(in: source) == keys)

@@ -6,7 +6,18 @@ package struct LocalizationValue: ExpressibleByStringInterpolation, Equatable, S
   /// The English text, with `%@` for each value and `%%` for a percent sign.
   package let key: String
   /// The values, in the order of the English text.
-  package let arguments: [String]
+  package let arguments: [Argument]
+
+  /// A value in a text.
+  package enum Argument: Equatable, Sendable {
+    /// It is the same in every language.
+    case plain(String)
+    /// It is a text of its own.
+    case text(LocalizationValue)
+  }
+
+  /// The text itself: marks texts for the catalogues where nothing else does.
+  package init(localized value: LocalizationValue) { self = value }
 
   /// A text without values.
   package init(stringLiteral value: String) {
@@ -23,7 +34,7 @@ package struct LocalizationValue: ExpressibleByStringInterpolation, Equatable, S
   /// Collects key and arguments.
   package struct StringInterpolation: StringInterpolationProtocol, Sendable {
     fileprivate var key = ""
-    fileprivate var arguments: [String] = []
+    fileprivate var arguments: [Argument] = []
 
     /// Begins empty.
     package init(literalCapacity: Int, interpolationCount: Int) {}
@@ -33,17 +44,40 @@ package struct LocalizationValue: ExpressibleByStringInterpolation, Equatable, S
       key += literal.replacing("%", with: "%%")
     }
 
-    /// A value.
+    /// A value that is the same in every language.
     package mutating func appendInterpolation(_ value: some CustomStringConvertible) {
       key += "%@"
-      arguments.append(value.description)
+      arguments.append(.plain(value.description))
+    }
+
+    /// A text that was made elsewhere, and is to be said in the user's language as well.
+    package mutating func appendInterpolation(reason: String) {
+      key += "%@"
+      arguments.append(.text(LocalizationValue(stringLiteral: reason)))
+    }
+
+    /// A text of its own.
+    package mutating func appendInterpolation(_ value: LocalizationValue) {
+      key += "%@"
+      arguments.append(.text(value))
     }
   }
 
-  /// A translation with the values in it: the next one for each `%@`, a certain one for `%2$@`.
+  /// The English text.
+  package var english: String { text { $0 } }
+
+  /// The text with its values in it, where `translate` says each text, by its key, in another
+  /// language: the next value for each `%@`, a certain one for `%2$@`.
   ///
   /// What a translation asks for and there is not is left out.
-  package func text(translated: String) -> String {
+  package func text(_ translate: (String) -> String) -> String {
+    let arguments = arguments.map { argument in
+      switch argument {
+      case .plain(let text): text
+      case .text(let value): value.text(translate)
+      }
+    }
+    let translated = translate(key)
     var text = ""
     var rest = translated[...]
     var next = 0

@@ -40,7 +40,7 @@ enum Messages {
 extension String {
   /// A text in the user's language.
   package init(localized value: LocalizationValue) {
-    self = value.text(translated: Messages.translation(of: value.key))
+    self = value.text(Messages.translation)
   }
 
   /// A text that was made elsewhere, such as why a call has ended, in the user's language; as it is

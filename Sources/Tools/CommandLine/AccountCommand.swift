@@ -1,6 +1,7 @@
 import ArgumentParser
 import CallSecurity
 import Foundation
+import Localization
 import SIPSignalling
 import SidetonePhone
 
@@ -36,11 +37,13 @@ struct AccountCommand: AsyncParsableCommand {
     }
 
     private static func line(_ account: SIPAccount) -> String {
-      let server = account.server.map { " at \($0)" } ?? ""
-      let password = account.password.isEmpty ? ", without a password" : ""
-      return Terminal.plain(
-        "\(account.address)\(server) by \(account.connection.rawValue.uppercased())\(password)"
-      )
+      let connection = account.connection.rawValue.uppercased()
+      let place =
+        account.server.map {
+          String(localized: "\(account.address) at \($0) by \(connection)")
+        } ?? String(localized: "\(account.address) by \(connection)")
+      let password = account.password.isEmpty ? String(localized: ", without a password") : ""
+      return Terminal.plain(place + password)
     }
   }
 
@@ -107,10 +110,12 @@ struct AccountCommand: AsyncParsableCommand {
 
     func validate() throws {
       guard (60...86_400).contains(expires) else {
-        throw ValidationError("--expires is between 60 and 86400")
+        throw ValidationError(localized: "--expires is between 60 and 86400")
       }
       guard certificate.map({ Fingerprint($0) != nil }) ?? true else {
-        throw ValidationError("--certificate is 32 bytes in hexadecimal, with colons between them")
+        throw ValidationError(
+          localized: "--certificate is 32 bytes in hexadecimal, with colons between them"
+        )
       }
     }
 
@@ -127,7 +132,9 @@ struct AccountCommand: AsyncParsableCommand {
         account.relay?.password =
           try turnLogin.map { try AccountCommand.readPassword(of: $0) } ?? account.password
         let place = try AccountBook.ofUser.add(account)
-        print("\(account.address) is added; its password is \(place).")
+        let text: LocalizationValue =
+          .init(localized: "\(account.address) is added; its password is \(reason: place).")
+        print(String(localized: text))
       }
     }
 
@@ -165,9 +172,7 @@ struct AccountCommand: AsyncParsableCommand {
       let accounts = try AccountCommand.accounts()
       let named = try CommandFailure.orFail { try address.map { try accounts.named($0) } }
       guard let account = named ?? accounts.first else {
-        throw CommandFailure(
-          "there is no account; add one with: sidetone account add NAME@DOMAIN"
-        )
+        throw CommandFailure("there is no account; add one with: sidetone account add NAME@DOMAIN")
       }
       var configuration = PhoneConfiguration()
       configuration.accounts = [account]
@@ -181,28 +186,28 @@ struct AccountCommand: AsyncParsableCommand {
         let milliseconds = begin.duration(to: .now) / .milliseconds(1)
         switch event {
         case .accountStep(_, let step):
-          show(step, milliseconds)
+          show("\(reason: step)", milliseconds)
         case .accountRegistered(_, _, let seconds):
-          show("registered for \(seconds) s", milliseconds)
+          show(.init(localized: "registered for \(seconds) s"), milliseconds)
           return await phone.stop()
         case .accountUnregistered(_, let reason, _):
           await phone.stop()
-          throw CommandFailure("\(account.address) cannot be registered: \(reason)")
+          throw CommandFailure("\(account.address) cannot be registered: \(reason: reason)")
         default:
           break
         }
       }
     }
 
-    private func show(_ step: String, _ milliseconds: Double) {
+    private func show(_ step: LocalizationValue, _ milliseconds: Double) {
       defer { fflush(nil) }
       if json {
         let fields: [String: JSONValue] = [
-          "ms": .number((milliseconds * 10).rounded() / 10), "step": .text(step),
+          "ms": .number((milliseconds * 10).rounded() / 10), "step": .text(step.english),
         ]
         return print(JSONValue.object(fields).line ?? "")
       }
-      print(String(format: "%8.1f ms  ", milliseconds) + Terminal.plain(step))
+      print(String(format: "%8.1f ms  ", milliseconds) + Terminal.plain(String(localized: step)))
     }
   }
 
@@ -212,7 +217,7 @@ struct AccountCommand: AsyncParsableCommand {
 
   private static func readPassword(of login: String) throws -> String {
     let terminal = Terminal()
-    terminal.ask("Password of \(login): ")
+    terminal.ask(String(localized: "Password of \(login): "))
     guard let password = terminal.readSecret(), !password.isEmpty else {
       throw CommandFailure("an account needs a password")
     }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import CallStore
 import Foundation
+import Localization
 
 /// Whom the user does not want to hear of.
 struct BlockCommand: ParsableCommand {
@@ -49,7 +50,7 @@ extension CallStore {
     do {
       return try CallStore(in: defaultFolder)
     } catch {
-      throw CommandFailure("\(error)")
+      throw CommandFailure(reason: "\(error)")
     }
   }
 }

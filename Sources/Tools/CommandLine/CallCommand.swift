@@ -1,5 +1,6 @@
 import ArgumentParser
 import CallStore
+import Localization
 
 struct CallCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
@@ -24,7 +25,7 @@ struct CallCommand: AsyncParsableCommand {
 
   func validate() throws {
     guard (address == nil) == redial else {
-      throw ValidationError("name whom to call, or --redial")
+      throw ValidationError(localized: "name whom to call, or --redial")
     }
   }
 

@@ -7,6 +7,7 @@ import CallScreen
 import CallSecurity
 import CallStore
 import Foundation
+import Localization
 import Logging
 import SidetonePhone
 import VoiceEngine
@@ -98,7 +99,7 @@ struct CallSession {
       phone = Phone(configuration)
       try await phone.start()
     } catch {
-      throw CommandFailure("\(error)")
+      throw CommandFailure(reason: "\(error)")
     }
     display.begin()
     defer { display.end() }
@@ -146,7 +147,7 @@ struct CallSession {
     }
     await phone.stop()
     display.end()
-    if let failure = state.failure { throw CommandFailure(failure) }
+    if let failure = state.failure { throw CommandFailure(reason: failure) }
   }
 
   private func display(announcesAddresses: Bool) -> any CallDisplay {
@@ -244,7 +245,8 @@ struct CallSession {
     } catch let error as CXErrorCodeRequestTransactionError {
       // A call that has just ended needs no word: its event says so.
       guard error.code != .unknownCallUUID else { return }
-      display.show(.error("that is not possible for this call now (\(error.code))"))
+      let text = String(localized: "that is not possible for this call now (\("\(error.code)"))")
+      display.show(.error(text))
     } catch {
       display.show(.error("\(error)"))
     }

@@ -1,4 +1,5 @@
 import Foundation
+import Localization
 import SidetonePhone
 import VoiceEngine
 
@@ -96,8 +97,11 @@ struct CallSessionState: Equatable {
   /// Why the program ends with status 1; nil if it ends well.
   var failure: String? {
     if let failedCall { return failedCall }
-    if outcome == false { return "the call did not end well: \(lastReason)" }
-    return policy.endsAfterFirst && outcome == nil ? "interrupted before a call" : nil
+    if outcome == false {
+      return String(localized: "the call did not end well: \(reason: lastReason)")
+    }
+    let isInterrupted = policy.endsAfterFirst && outcome == nil
+    return isInterrupted ? String(localized: "interrupted before a call") : nil
   }
 
   /// Takes in what has happened; what is to be done, in this order.

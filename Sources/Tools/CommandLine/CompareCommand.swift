@@ -1,6 +1,7 @@
 import ALSAAudio
 import ArgumentParser
 import Foundation
+import Localization
 
 struct CompareCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -44,7 +45,7 @@ struct CompareCommand: ParsableCommand {
     do {
       return try WaveFile(parsing: [UInt8](data))
     } catch {
-      throw CommandFailure("\"\(path)\" is not a WAV file that can be read (\(error))")
+      throw CommandFailure("\"\(path)\" is not a WAV file that can be read (\("\(error)"))")
     }
   }
 }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import CallKit
 import CallStore
+import Localization
 
 struct DirectoryCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -18,10 +19,9 @@ struct DirectoryCommand: ParsableCommand {
       for (identifier, name) in CXCallDirectoryManager.installedExtensions {
         let isEnabled = try store.isExtensionEnabled(identifier) ?? false
         let counts = try store.entryCounts(of: identifier)
-        print(
-          "\(identifier)  \(name)  \(isEnabled ? "enabled" : "disabled")  "
-            + "\(counts.blocked) blocked, \(counts.identified) labelled"
-        )
+        let state =
+          isEnabled ? String(localized: "enabled") : String(localized: "disabled")
+        print("\(identifier)  \(name)  \(state)  \(DirectoryCommand.describe(counts))")
       }
     }
   }
@@ -58,12 +58,12 @@ struct DirectoryCommand: ParsableCommand {
     func run() throws {
       let terminal = Terminal()
       let error = CXCallDirectoryManager.sharedInstance.reload(identifier) { count in
-        terminal.refresh("\(count) entries ...")
+        terminal.refresh(String(localized: "\(count) entries ..."))
       }
       terminal.end()
-      if let error { throw CommandFailure("\(DirectoryCommand.describe(error))") }
+      if let error { throw DirectoryCommand.failure(error) }
       let counts = try CallStore.ofUser().entryCounts(of: identifier)
-      print("\(counts.blocked) blocked, \(counts.identified) labelled.")
+      print(DirectoryCommand.describe(counts) + ".")
     }
   }
 
@@ -78,20 +78,33 @@ struct DirectoryCommand: ParsableCommand {
     try CallStore.ofUser().setExtension(identifier, isEnabled: isEnabled)
   }
 
-  private static func describe(_ error: any Error) -> String {
+  private static func describe(_ counts: (blocked: Int, identified: Int)) -> String {
+    String(localized: "\(counts.blocked) blocked, \(counts.identified) labelled")
+  }
+
+  private static func failure(_ error: any Error) -> CommandFailure {
     guard let error = error as? CXErrorCodeCallDirectoryManagerError else {
-      return error.localizedDescription
+      return CommandFailure(reason: error.localizedDescription)
     }
     return switch error.code {
-    case .noExtensionFound: "there is no such extension; \"sidetone directory\" lists them"
-    case .extensionDisabled: "it is disabled; \"sidetone directory enable\" enables it"
-    case .loadingInterrupted: "the extension ended too early; the old entries stay"
-    case .entriesOutOfOrder: "its numbers do not ascend; the old entries stay"
-    case .duplicateEntries: "a number came twice; the old entries stay"
-    case .maximumEntriesExceeded: "it has too many entries; the old ones stay"
-    case .currentlyLoading: "it is being loaded already"
-    case .unexpectedIncrementalRemoval: "it removed entries in a full load; the old entries stay"
-    case .unknown: "the extension failed; the old entries stay"
+    case .noExtensionFound:
+      CommandFailure("there is no such extension; \"sidetone directory\" lists them")
+    case .extensionDisabled:
+      CommandFailure("it is disabled; \"sidetone directory enable\" enables it")
+    case .loadingInterrupted:
+      CommandFailure("the extension ended too early; the old entries stay")
+    case .entriesOutOfOrder:
+      CommandFailure("its numbers do not ascend; the old entries stay")
+    case .duplicateEntries:
+      CommandFailure("a number came twice; the old entries stay")
+    case .maximumEntriesExceeded:
+      CommandFailure("it has too many entries; the old ones stay")
+    case .currentlyLoading:
+      CommandFailure("it is being loaded already")
+    case .unexpectedIncrementalRemoval:
+      CommandFailure("it removed entries in a full load; the old entries stay")
+    case .unknown:
+      CommandFailure("the extension failed; the old entries stay")
     }
   }
 }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import CallStore
+import Localization
 
 struct DoNotDisturbCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -17,6 +18,9 @@ struct DoNotDisturbCommand: ParsableCommand {
   func run() throws {
     let store = try CallStore.ofUser()
     if let state { try store.setDoesNotDisturb(state == .on) }
-    print("Do not disturb is \(try store.doesNotDisturb() ? "on" : "off").")
+    print(
+      try store.doesNotDisturb()
+        ? String(localized: "Do not disturb is on.") : String(localized: "Do not disturb is off.")
+    )
   }
 }

@@ -1,6 +1,7 @@
 import Dispatch
 import Foundation
 import Histogram
+import Localization
 import SidetonePhone
 
 /// `listen --answer --echo`: answers every caller until interrupted, and prints the cost each
@@ -20,7 +21,7 @@ struct EchoSession {
     do {
       printer.print(.registered(addresses: try await line.start()))
     } catch {
-      throw CommandFailure("\(error)")
+      throw CommandFailure(reason: "\(error)")
     }
     let (inputs, continuation) = AsyncStream<Input>.makeStream()
     let tasks = [

@@ -291,18 +291,23 @@ struct EventPrinter {
       stream.roundTripNanoseconds < 0
       ? "-" : String(format: "%.1f", Double(stream.roundTripNanoseconds) / 1e6)
     let expected = max(1, stream.packetsReceived + stream.packetsLost)
-    return String(
-      format: "%@ %@ %@  mic %@  ear %@  loss %.1f %%  jitter %.1f ms  delay %.1f ms  rtt %@ ms",
-      statistics.isMuted ? "muted" : "live",
-      statistics.protection == .open ? "NOT ENCRYPTED" : "encrypted",
-      time,
-      meter(statistics.engine.inputPeak),
-      meter(stream.outputPeak),
+    let figures = [
       Double(stream.packetsLost) * 100 / Double(expected),
       Double(stream.jitterNanoseconds) / 1e6,
       Double(stream.playoutDelayNanoseconds) / 1e6,
-      roundTrip
-    )
+    ].map { String(format: "%.1f", $0) }
+    let isOpen = statistics.protection == .open
+    return [
+      statistics.isMuted ? String(localized: "muted") : String(localized: "live"),
+      isOpen ? String(localized: "NOT ENCRYPTED") : String(localized: "encrypted"),
+      time,
+      " " + String(localized: "mic \(meter(statistics.engine.inputPeak))"),
+      " " + String(localized: "ear \(meter(stream.outputPeak))"),
+      " " + String(localized: "loss \(figures[0]) %"),
+      " " + String(localized: "jitter \(figures[1]) ms"),
+      " " + String(localized: "delay \(figures[2]) ms"),
+      " " + String(localized: "rtt \(roundTrip) ms"),
+    ].joined(separator: " ")
   }
 
   /// Minutes and seconds, with hours if there are any.

@@ -1,4 +1,5 @@
 import Foundation
+import Localization
 
 /// A program of another package, found by `PATH`.
 enum ExternalProgram {

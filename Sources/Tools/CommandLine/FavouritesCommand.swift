@@ -1,5 +1,6 @@
 import ArgumentParser
 import CallStore
+import Localization
 
 struct FavouritesCommand: ParsableCommand {
   static let configuration = CommandConfiguration(

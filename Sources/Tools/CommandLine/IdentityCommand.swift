@@ -1,6 +1,7 @@
 import ArgumentParser
 import CallSecurity
 import CallStore
+import Localization
 
 /// By what others know this user.
 struct IdentityCommand: ParsableCommand {
@@ -21,7 +22,7 @@ struct IdentityCommand: ParsableCommand {
     do {
       fingerprint = try renew ? file.renew().fingerprint : file.load().fingerprint
     } catch {
-      throw CommandFailure("\(error)")
+      throw CommandFailure(reason: "\(error)")
     }
     if json {
       let fields: [String: JSONValue] = [
@@ -30,7 +31,10 @@ struct IdentityCommand: ParsableCommand {
       if let line = JSONValue.object(fields).line { print(line) }
       return
     }
-    print("fingerprint  SHA-256 \(fingerprint)")
-    print("in words     \(fingerprint.words)")
+    let names = [String(localized: "fingerprint"), String(localized: "in words")]
+    let width = names.map(\.terminalColumns).max() ?? 0
+    for (name, value) in zip(names, ["SHA-256 \(fingerprint)", fingerprint.words]) {
+      print(name.padded(toTerminalColumns: width) + "  " + value)
+    }
   }
 }

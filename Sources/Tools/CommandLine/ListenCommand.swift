@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import Localization
 import SidetonePhone
 
 struct ListenCommand: AsyncParsableCommand {
@@ -31,10 +32,10 @@ struct ListenCommand: AsyncParsableCommand {
 
   func validate() throws {
     guard !echo || answer && !once else {
-      throw ValidationError("--echo needs --answer, and does not go with --once")
+      throw ValidationError(localized: "--echo needs --answer, and does not go with --once")
     }
     guard echo || callOptions.calls ?? 1 <= 8 else {
-      throw ValidationError("--calls is between 1 and 8")
+      throw ValidationError(localized: "--calls is between 1 and 8")
     }
   }
 

@@ -2,6 +2,7 @@ import ALSAAudio
 import AVFAudio
 import ArgumentParser
 import Foundation
+import Localization
 import MediaCore
 import SRTP
 import SpeechDSP
@@ -38,9 +39,11 @@ struct LoopbackCommand: AsyncParsableCommand {
 
   func validate() throws {
     guard (3...3_600).contains(duration) else {
-      throw ValidationError("--duration is between 3 and 3600")
+      throw ValidationError(localized: "--duration is between 3 and 3600")
     }
-    guard plot == nil || breakdown else { throw ValidationError("--plot needs --breakdown") }
+    guard plot == nil || breakdown else {
+      throw ValidationError(localized: "--plot needs --breakdown")
+    }
   }
 
   func run() async throws {
@@ -57,7 +60,7 @@ struct LoopbackCommand: AsyncParsableCommand {
     } catch let failure as CommandFailure {
       throw failure
     } catch {
-      throw CommandFailure("\(error)")
+      throw CommandFailure(reason: "\(error)")
     }
   }
 

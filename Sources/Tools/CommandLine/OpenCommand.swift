@@ -1,6 +1,7 @@
 import ArgumentParser
 import CallStore
 import Foundation
+import Localization
 
 struct OpenCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
@@ -27,7 +28,9 @@ struct OpenCommand: AsyncParsableCommand {
   @OptionGroup var deviceOptions: DeviceOptions
 
   func validate() throws {
-    guard register || link != nil else { throw ValidationError("name a link, or --register") }
+    guard register || link != nil else {
+      throw ValidationError(localized: "name a link, or --register")
+    }
   }
 
   func run() async throws {
@@ -35,7 +38,8 @@ struct OpenCommand: AsyncParsableCommand {
     guard let link else { return }
     let address = try CallLink(link).address(gateway: gateway ?? CallLink.usualGateway)
     if RunningInstance.handOver(address) {
-      print(Terminal.plain("The sidetone that runs already calls \(address)."))
+      let text = String(localized: "The sidetone that runs already calls \(address).")
+      print(Terminal.plain(text))
       return
     }
     let session = try CallSession(
@@ -109,7 +113,7 @@ enum DesktopEntry {
       try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
       let file = folder.appendingPathComponent("sidetone.desktop")
       try text.write(to: file, atomically: true, encoding: .utf8)
-      print("Wrote \(file.path).")
+      print(String(localized: "Wrote \(file.path)."))
     } catch {
       throw CommandFailure("cannot write to \(folder.path): \(error.localizedDescription)")
     }

@@ -5,6 +5,7 @@ import ArgumentParser
 import CallSecurity
 import CallStore
 import Foundation
+import Localization
 import RealTime
 import SIPSignalling
 import SidetonePhone
@@ -59,11 +60,11 @@ struct DeviceOptions: ParsableArguments {
 
   func validate() throws {
     guard (1...40).contains(period) else {
-      throw ValidationError("--period is between 1 and 40")
+      throw ValidationError(localized: "--period is between 1 and 40")
     }
     if let headset, case .file = DeviceName(headset) {
       throw ValidationError(
-        "a file is one side only; use --capture file:... or --playback file:..."
+        localized: "a file is one side only; use --capture file:... or --playback file:..."
       )
     }
   }
@@ -216,16 +217,16 @@ struct VoiceOptions: ParsableArguments {
 
   func validate() throws {
     guard [2.5, 5, 10, 20, 40, 60].contains(frame ?? 10) else {
-      throw ValidationError("--frame is 2.5, 5, 10, 20, 40 or 60")
+      throw ValidationError(localized: "--frame is 2.5, 5, 10, 20, 40 or 60")
     }
     guard (6_000...510_000).contains(bitrate ?? 48_000) else {
-      throw ValidationError("--bitrate is between 6000 and 510000")
+      throw ValidationError(localized: "--bitrate is between 6000 and 510000")
     }
     guard (0...10).contains(complexity) else {
-      throw ValidationError("--complexity is between 0 and 10")
+      throw ValidationError(localized: "--complexity is between 0 and 10")
     }
     guard !offeredCodecs.isEmpty, offeredCodecs.count == codecs.split(separator: ",").count else {
-      throw ValidationError("--codecs is a list of opus, pcmu and pcma")
+      throw ValidationError(localized: "--codecs is a list of opus, pcmu and pcma")
     }
   }
 
@@ -391,19 +392,21 @@ struct CallOptions: ParsableArguments {
 
   func validate() throws {
     if let duration, !(duration > 0 && duration < 1e9) {
-      throw ValidationError("--duration is a positive number of seconds")
+      throw ValidationError(localized: "--duration is a positive number of seconds")
     }
     guard (1...3_600).contains(ringDuration) else {
-      throw ValidationError("--ring-duration is between 1 and 3600")
+      throw ValidationError(localized: "--ring-duration is between 1 and 3600")
     }
     guard (1...500).contains(calls ?? 1) else {
-      throw ValidationError("--calls is between 1 and 8, with --echo up to 500")
+      throw ValidationError(localized: "--calls is between 1 and 8, with --echo up to 500")
     }
     guard ["trace", "debug", "info", "warning", "error"].contains(logLevel) else {
-      throw ValidationError("--log-level is trace, debug, info, warning or error")
+      throw ValidationError(localized: "--log-level is trace, debug, info, warning or error")
     }
     if let listen, Self.split(listen) == nil {
-      throw ValidationError("--listen is HOST:PORT with a numeric host, for example 0.0.0.0:5060")
+      throw ValidationError(
+        localized: "--listen is HOST:PORT with a numeric host, for example 0.0.0.0:5060"
+      )
     }
   }
 
@@ -446,8 +449,14 @@ struct CallOptions: ParsableArguments {
 struct CommandFailure: Error, CustomStringConvertible {
   let description: String
 
-  init(_ description: String) {
-    self.description = description
+  /// A text, which is said in the user's language.
+  init(_ text: LocalizationValue) {
+    description = String(localized: text)
+  }
+
+  /// A reason that was made elsewhere.
+  init(reason: String) {
+    description = String(localizedReason: reason)
   }
 
   /// Runs `work`, whose error ends the program with its description.
@@ -455,7 +464,7 @@ struct CommandFailure: Error, CustomStringConvertible {
     do {
       return try work()
     } catch {
-      throw CommandFailure("\(error)")
+      throw CommandFailure(reason: "\(error)")
     }
   }
 
@@ -464,7 +473,7 @@ struct CommandFailure: Error, CustomStringConvertible {
     do {
       return try await work()
     } catch {
-      throw CommandFailure("\(error)")
+      throw CommandFailure(reason: "\(error)")
     }
   }
 }

@@ -2,6 +2,7 @@ import ArgumentParser
 import CallSecurity
 import CallStore
 import Foundation
+import Localization
 
 /// Whom the user knows by their identities.
 struct PeersCommand: ParsableCommand {
@@ -34,7 +35,9 @@ struct PeersCommand: ParsableCommand {
         print(
           json
             ? fields.line ?? ""
-            : Terminal.plain("\(address): encrypted, without an identity that lasts")
+            : Terminal.plain(
+              String(localized: "\(address): encrypted, without an identity that lasts")
+            )
         )
       }
     }
@@ -53,7 +56,9 @@ struct PeersCommand: ParsableCommand {
     private static func show(_ identity: KnownIdentity) {
       let name = identity.name.isEmpty ? "" : "\(identity.name): "
       let addresses = identity.addresses.map {
-        "\($0.text) (\($0.verified == nil ? "not verified" : "verified"))"
+        $0.verified == nil
+          ? String(localized: "\($0.text) (not verified)")
+          : String(localized: "\($0.text) (verified)")
       }
       print(Terminal.plain(name + addresses.joined(separator: ", ")))
       print("  SHA-256 \(identity.fingerprint)")

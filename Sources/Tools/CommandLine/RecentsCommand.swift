@@ -1,6 +1,7 @@
 import ArgumentParser
 import CallStore
 import Foundation
+import Localization
 
 struct RecentsCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -18,7 +19,7 @@ struct RecentsCommand: ParsableCommand {
   var clear = false
 
   func validate() throws {
-    guard limit > 0 else { throw ValidationError("--limit is a positive number") }
+    guard limit > 0 else { throw ValidationError(localized: "--limit is a positive number") }
   }
 
   func run() throws {
@@ -35,9 +36,12 @@ struct RecentsCommand: ParsableCommand {
     let seconds = recent.connected.map { Int(recent.ended.timeIntervalSince($0)) }
     let length = seconds.map { String(format: " %d:%02d", $0 / 60, $0 % 60) } ?? ""
     let who = recent.name == recent.handle ? recent.handle : "\(recent.name) <\(recent.handle)>"
-    let arrow = recent.isOutgoing ? "to  " : "from"
-    return "\(formatter.string(from: recent.started))  \(recent.result)\(length)  \(arrow) "
-      + Terminal.plain(who)
+    let result = String(localizedReason: recent.result)
+    let text =
+      recent.isOutgoing
+      ? String(localized: "\(result)\(length)  to \(who)")
+      : String(localized: "\(result)\(length)  from \(who)")
+    return formatter.string(from: recent.started) + "  " + Terminal.plain(text)
   }
 
   private static func json(_ recent: RecentCall) -> String {

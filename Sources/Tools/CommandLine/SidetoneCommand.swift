@@ -1,6 +1,7 @@
 import ALSAAudio
 import ArgumentParser
 import Foundation
+import Localization
 
 /// The command line.
 ///
@@ -40,8 +41,10 @@ struct SidetoneCommand: AsyncParsableCommand {
     guard !typed.isEmpty, !typed.hasPrefix("-"), !(names + ["help"]).contains(typed) else {
       return nil
     }
-    let meant = NearestName.of(typed, among: names).map { "did you mean \"\($0)\"?" }
-    return "there is no command \"\(typed)\"; " + (meant ?? "sidetone --help lists them")
+    guard let meant = NearestName.of(typed, among: names) else {
+      return String(localized: "there is no command \"\(typed)\"; sidetone --help lists them")
+    }
+    return String(localized: "there is no command \"\(typed)\"; did you mean \"\(meant)\"?")
   }
 
   /// Wrong usage exits with 2; ArgumentParser's own code for it is 64.
@@ -72,7 +75,8 @@ struct SidetoneCommand: AsyncParsableCommand {
       }
       Terminal.printError(code == .validationFailure ? message : "sidetone: \(error)")
       if code == .validationFailure, !settings.isEmpty {
-        Terminal.printError("Set, as sidetone config shows: \(settings.joined(separator: " "))")
+        let set = settings.joined(separator: " ")
+        Terminal.printError(String(localized: "Set, as sidetone config shows: \(set)"))
       }
       exit(withError: code == .validationFailure ? ExitCode(2) : ExitCode.failure)
     }

@@ -1,6 +1,7 @@
 import ALSAAudio
 import ArgumentParser
 import Foundation
+import Localization
 import Simulation
 import VoiceEngine
 
@@ -90,17 +91,17 @@ struct SimulateCommand: ParsableCommand {
 
   func validate() throws {
     guard duration.isFinite, (1...360_000).contains(duration) else {
-      throw ValidationError("--duration is between 1 and 360000")
+      throw ValidationError(localized: "--duration is between 1 and 360000")
     }
     guard wav == nil || duration <= 3_600 else {
-      throw ValidationError("--wav keeps an hour at most")
+      throw ValidationError(localized: "--wav keeps an hour at most")
     }
     guard (-1_000...1_000).contains(drift) else {
-      throw ValidationError("--drift is between -1000 and 1000")
+      throw ValidationError(localized: "--drift is between -1000 and 1000")
     }
     _ = try conditions
     for fault in faults where Self.fault(fault) == nil {
-      throw ValidationError("--fault \(fault) is not like stopped@10:500")
+      throw ValidationError(localized: "--fault \(fault) is not like stopped@10:500")
     }
   }
 
@@ -110,7 +111,7 @@ struct SimulateCommand: ParsableCommand {
     } catch let failure as CommandFailure {
       throw failure
     } catch {
-      throw CommandFailure("\(error)")
+      throw CommandFailure(reason: "\(error)")
     }
   }
 
@@ -187,7 +188,7 @@ struct SimulateCommand: ParsableCommand {
     get throws {
       guard let found = NetworkConditions.all.first(where: { $0.name == network }) else {
         let known = NetworkConditions.all.map(\.name).joined(separator: ", ")
-        throw ValidationError("no network is called \(network); there are \(known)")
+        throw ValidationError(localized: "no network is called \(network); there are \(known)")
       }
       return found
     }

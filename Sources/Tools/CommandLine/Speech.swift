@@ -1,5 +1,6 @@
 import ALSAAudio
 import Foundation
+import Localization
 import MediaCore
 import SpeechDSP
 
@@ -21,7 +22,7 @@ enum Speech {
     do throws(WaveFile.ParseError) {
       wave = try WaveFile(parsing: [UInt8](data))
     } catch {
-      throw CommandFailure("\"\(path)\" is not a WAV file that can be read (\(error))")
+      throw CommandFailure("\"\(path)\" is not a WAV file that can be read (\("\(error)"))")
     }
     guard !wave.samples.isEmpty else { throw CommandFailure("nothing is said in \"\(path)\"") }
     return try convert(wave.samples, from: SampleRate(hertz: wave.rateHertz), to: .voice)

@@ -4,6 +4,7 @@ import AudioRouting
 import CallSecurity
 import CallStore
 import Foundation
+import Localization
 import MediaCore
 import RealTime
 import UDPTransport
@@ -35,25 +36,25 @@ struct CheckCommand: AsyncParsableCommand {
 
   func validate() throws {
     guard (3...600).contains(seconds) else {
-      throw ValidationError("--seconds is between 3 and 600")
+      throw ValidationError(localized: "--seconds is between 3 and 600")
     }
   }
 
   func run() async throws {
     let report = CheckReport(isJSON: json)
-    report.begin("the headset, for \(Int(seconds)) s")
+    report.begin(String(localized: "the headset, for \(Int(seconds)) s"))
     checkSound(report)
-    report.begin("the system")
+    report.begin(String(localized: "the system"))
     let state = SystemState.find()
     report.add(CheckRules.system(state))
-    report.begin("the network")
+    report.begin(String(localized: "the network"))
     report.add(CheckRules.ports(PortState.ofSIP(), firewall: state.firewall))
     report.add([CheckRules.names(await Self.nameTime())])
     report.add([identity()])
-    report.begin("a call to this machine itself, for 4 s")
+    report.begin(String(localized: "a call to this machine itself, for 4 s"))
     report.add([await testCall()])
     if let address {
-      report.begin("the way to \(address)")
+      report.begin(String(localized: "the way to \(address)"))
       report.add(await Self.way(to: address))
     }
     report.end()
@@ -87,11 +88,19 @@ struct CheckCommand: AsyncParsableCommand {
       report.add(CheckRules.timing(timing, seconds: seconds, hasMicrophone: isReal))
     } catch  where error.kind == .busy {
       report.add([
-        .advice("headset", "\(error)", "a call waits for it; the program that has it can let go")
+        .advice(
+          subject: "headset",
+          saying: "\(error)",
+          advising: "a call waits for it; the program that has it can let go"
+        )
       ])
     } catch {
       report.add([
-        .fault("headset", "\(error)", "name another one: sidetone devices lists them")
+        .fault(
+          subject: "headset",
+          saying: "\(error)",
+          advising: "name another one: sidetone devices lists them"
+        )
       ])
     }
   }
@@ -130,9 +139,13 @@ struct CheckCommand: AsyncParsableCommand {
   private func identity() -> CheckFinding {
     do {
       let words = try IdentityFile(in: CallStore.defaultFolder).load().fingerprint.words
-      return .good("identity", "others know you as \(words)")
+      return .good(subject: "identity", saying: "others know you as \(words)")
     } catch {
-      return .fault("identity", "\(error)", "once that is mended: sidetone identity")
+      return .fault(
+        subject: "identity",
+        saying: "\(reason: "\(error)")",
+        advising: "once that is mended: sidetone identity"
+      )
     }
   }
 
@@ -142,9 +155,9 @@ struct CheckCommand: AsyncParsableCommand {
     } catch {
       return [
         .fault(
-          "far side",
-          "\(error)",
-          "is the address right (sip:NAME@HOST), and is there a network?"
+          subject: "far side",
+          saying: "\(reason: "\(error)")",
+          advising: "is the address right (sip:NAME@HOST), and is there a network?"
         )
       ]
     }
@@ -158,7 +171,11 @@ struct CheckCommand: AsyncParsableCommand {
       let report = LoopbackReport(try await call.measure(), packetFrames: call.stream.packetFrames)
       return CheckRules.loopback(report?.median, stages: report?.stages ?? [])
     } catch {
-      return .fault("test call", "\(error)", "look at what it says: sidetone loopback")
+      return .fault(
+        subject: "test call",
+        saying: "\(reason: "\(error)")",
+        advising: "look at what it says: sidetone loopback"
+      )
     }
   }
 }
@@ -176,7 +193,7 @@ final class CheckReport {
 
   /// Says what is looked at, on terminals.
   func begin(_ subject: String) {
-    if showsProgress { write("\r\u{1B}[KLooking at \(subject) ...") }
+    if showsProgress { write("\r\u{1B}[K" + String(localized: "Looking at \(subject) ...")) }
   }
 
   /// Prints findings.

@@ -1,4 +1,5 @@
 import Foundation
+import Localization
 
 /// One thing that calls need, and how it is on this machine.
 struct CheckFinding: Equatable {
@@ -12,58 +13,69 @@ struct CheckFinding: Equatable {
   }
 
   /// What was looked at, for example "microphone".
-  let subject: String
+  let subject: LocalizationValue
   let verdict: Verdict
   /// How it is.
-  let text: String
+  let text: LocalizationValue
   /// What to do about it; nil if it is good.
-  let advice: String?
+  let advice: LocalizationValue?
   /// What was measured, with its unit in the name.
   var figures: [String: Double] = [:]
 
   static func good(
-    _ subject: String,
-    _ text: String,
+    subject: LocalizationValue,
+    saying text: LocalizationValue,
     _ figures: [String: Double] = [:]
   ) -> CheckFinding {
     CheckFinding(subject: subject, verdict: .good, text: text, advice: nil, figures: figures)
   }
 
   static func advice(
-    _ subject: String,
-    _ text: String,
-    _ advice: String,
+    subject: LocalizationValue,
+    saying text: LocalizationValue,
+    advising advice: LocalizationValue,
     _ figures: [String: Double] = [:]
   ) -> CheckFinding {
     CheckFinding(subject: subject, verdict: .advice, text: text, advice: advice, figures: figures)
   }
 
   static func fault(
-    _ subject: String,
-    _ text: String,
-    _ advice: String,
+    subject: LocalizationValue,
+    saying text: LocalizationValue,
+    advising advice: LocalizationValue,
     _ figures: [String: Double] = [:]
   ) -> CheckFinding {
     CheckFinding(subject: subject, verdict: .fault, text: text, advice: advice, figures: figures)
   }
 
-  /// A line for people, and one more with what to do.
+  /// A line for people in their language, and one more with what to do.
   var line: String {
+    let marks = Self.marks
     let mark =
       switch verdict {
-      case .good: "good "
-      case .advice: "note "
-      case .fault: "FAULT"
+      case .good: marks[0]
+      case .advice: marks[1]
+      case .fault: marks[2]
       }
-    let head = "\(mark)  \(subject.padding(toLength: 15, withPad: " ", startingAt: 0))  \(text)"
-    return Terminal.plain(head) + (advice.map { "\n       -> " + Terminal.plain($0) } ?? "")
+    let width = marks.map(\.terminalColumns).max() ?? 0
+    let head =
+      mark.padded(toTerminalColumns: width) + "  "
+      + String(localized: subject).padded(toTerminalColumns: 15) + "  " + String(localized: text)
+    let indent = String(repeating: " ", count: width + 2)
+    let more = advice.map { "\n\(indent)-> " + Terminal.plain(String(localized: $0)) }
+    return Terminal.plain(head) + (more ?? "")
   }
 
-  /// The same for programs, in one line.
+  private static var marks: [String] {
+    [String(localized: "good"), String(localized: "note"), String(localized: "FAULT")]
+  }
+
+  /// The same for programs, in one line, in English.
   var json: String {
     let fields: [String: JSONValue] = [
-      "subject": .text(subject), "verdict": .text(verdict.rawValue), "text": .text(text),
-      "advice": .text(advice), "figures": .object(figures.mapValues { .number($0) }),
+      "subject": .text(subject.english), "verdict": .text(verdict.rawValue),
+      "text": .text(text.english), "advice": .text(advice?.english),
+      "figures": .object(figures.mapValues { .number($0) }),
     ]
     return JSONValue.object(fields).line ?? ""
   }

@@ -1,4 +1,5 @@
 import Foundation
+import Localization
 import MediaCore
 
 /// What measurements mean for calls.
@@ -20,28 +21,36 @@ enum CheckRules {
     microphone: DeviceChoices.Choice?,
     loudspeaker: DeviceChoices.Choice?
   ) -> [CheckFinding] {
-    [("microphone", microphone, "--capture"), ("loudspeaker", loudspeaker, "--playback")].map {
-      subject,
-      choice,
-      option in
-      guard let choice else {
-        return .fault(
-          subject,
-          "none was found",
-          "plug a headset in, or try without one: \(option) null"
-        )
-      }
-      return .good(subject, "\(choice.name): \(choice.reason)")
+    [
+      device(subject: "microphone", microphone, "--capture"),
+      device(subject: "loudspeaker", loudspeaker, "--playback"),
+    ]
+  }
+
+  private static func device(
+    subject: LocalizationValue,
+    _ choice: DeviceChoices.Choice?,
+    _ option: String
+  ) -> CheckFinding {
+    guard let choice else {
+      return .fault(
+        subject: subject,
+        saying: "none was found",
+        advising: "plug a headset in, or try without one: \(option) null"
+      )
     }
+    return .good(subject: subject, saying: "\(choice.name): \(reason: choice.reason)")
   }
 
   /// A card's mixer: whether anything on the voice's way is off or at the bottom.
   static func mixer(card: String, silentSides: [String]) -> CheckFinding {
-    guard !silentSides.isEmpty else { return .good("mixer", "\(card) is on and turned up") }
+    guard !silentSides.isEmpty else {
+      return .good(subject: "mixer", saying: "\(card) is on and turned up")
+    }
     return .advice(
-      "mixer",
-      "the \(silentSides.joined(separator: " and the ")) of \(card) is off or at the bottom",
-      "a call turns it up by itself; alsamixer does it now"
+      subject: "mixer",
+      saying: "\(card) is off or at the bottom: \(reason: silentSides.joined(separator: " and "))",
+      advising: "a call turns it up by itself; alsamixer does it now"
     )
   }
 
@@ -53,77 +62,90 @@ enum CheckRules {
   ) -> [CheckFinding] {
     guard !timing.isGone else {
       return [
-        .fault("headset", "it vanished while it was used", "look at its cable and its battery")
+        .fault(
+          subject: "headset",
+          saying: "it vanished while it was used",
+          advising: "look at its cable and its battery"
+        )
       ]
     }
-    var findings: [CheckFinding] = []
-    let rates = "\(timing.captureRate.hertz) and \(timing.playbackRate.hertz) Hz"
+    var findings = [periods(timing), drift(timing), continuity(timing, seconds: seconds)]
+    if hasMicrophone { findings.append(microphone(timing)) }
+    return findings
+  }
+
+  private static func periods(_ timing: DeviceTiming) -> CheckFinding {
+    let rates = "\(timing.captureRate.hertz)/\(timing.playbackRate.hertz) Hz"
     let periods = [timing.capturePeriodMilliseconds, timing.playbackPeriodMilliseconds]
-    let text = String(format: "periods of %.1f and %.1f ms at %@", periods[0], periods[1], rates)
+    let lengths = String(format: "%.1f/%.1f ms", periods[0], periods[1])
     let figures = ["capturePeriodMs": periods[0], "playbackPeriodMs": periods[1]]
-    findings.append(
-      periods.allSatisfy { $0 <= shortPeriod }
-        ? .good("periods", text, figures)
-        : .advice(
-          "periods",
-          text,
-          "shorter ones save twice their length in delay: look at the sound server's quantum, or "
-            + "name the card itself by --headset hw:...",
-          figures
-        )
-    )
-    findings.append(drift(timing))
-    findings.append(
-      timing.lostFrames == 0
-        ? .good("continuity", String(format: "no sound was lost in %.0f s", seconds))
-        : .advice(
-          "continuity",
-          "\(timing.lostFrames) frames were lost in \(Int(seconds)) s",
-          "close programs that take the processor; real-time scheduling helps as well",
-          ["lostFrames": Double(timing.lostFrames)]
-        )
-    )
-    if !hasMicrophone { return findings }
-    if timing.peak < deadPeak {
-      findings.append(
-        .advice(
-          "microphone",
-          "it gives nothing but digital silence",
-          "look for a mute switch on the headset, or in the desktop's sound settings"
-        )
-      )
-    } else {
-      let level = 20 * log10(Double(timing.peak))
-      findings.append(
-        .good("microphone", String(format: "it hears; peak %.0f dB", level), ["peakDB": level])
+    guard periods.allSatisfy({ $0 <= shortPeriod }) else {
+      return .advice(
+        subject: "periods",
+        saying: "periods of \(lengths) at \(rates)",
+        advising: """
+          shorter ones save twice their length in delay: look at the sound server's quantum, or \
+          name the card itself by --headset hw:...
+          """,
+        figures
       )
     }
-    return findings
+    return .good(subject: "periods", saying: "periods of \(lengths) at \(rates)", figures)
+  }
+
+  private static func continuity(_ timing: DeviceTiming, seconds: Double) -> CheckFinding {
+    guard timing.lostFrames > 0 else {
+      return .good(subject: "continuity", saying: "no sound was lost in \(Int(seconds)) s")
+    }
+    return .advice(
+      subject: "continuity",
+      saying: "\(timing.lostFrames) frames were lost in \(Int(seconds)) s",
+      advising: "close programs that take the processor; real-time scheduling helps as well",
+      ["lostFrames": Double(timing.lostFrames)]
+    )
+  }
+
+  private static func microphone(_ timing: DeviceTiming) -> CheckFinding {
+    guard timing.peak >= deadPeak else {
+      return .advice(
+        subject: "microphone",
+        saying: "it gives nothing but digital silence",
+        advising: "look for a mute switch on the headset, or in the desktop's sound settings"
+      )
+    }
+    let level = 20 * log10(Double(timing.peak))
+    return .good(
+      subject: "microphone",
+      saying: "it hears; peak \(Int(level.rounded())) dB",
+      ["peakDB": level]
+    )
   }
 
   private static func drift(_ timing: DeviceTiming) -> CheckFinding {
     guard let capture = timing.captureDrift, let playback = timing.playbackDrift else {
       return .advice(
-        "clock drift",
-        "it could not be measured",
-        "measure for longer: --seconds 10"
+        subject: "clock drift",
+        saying: "it could not be measured",
+        advising: "measure for longer: --seconds 10"
       )
     }
-    let text = String(
-      format: "microphone %+.0f ppm, loudspeaker %+.0f ppm against the system's clock, roughly",
-      capture,
-      playback
+    let sides = (String(format: "%+.0f", capture), String(format: "%+.0f", playback))
+    let text: LocalizationValue = .init(
+      localized: """
+        microphone \(sides.0) ppm, loudspeaker \(sides.1) ppm against the system's clock, roughly
+        """
     )
     let figures = ["captureDriftPpm": capture, "playbackDriftPpm": playback]
     guard abs(capture) <= usualDrift, abs(playback) <= usualDrift else {
       return .advice(
-        "clock drift",
-        text,
-        "calls follow it; so much hints at a card that does not keep the rate that it reports",
+        subject: "clock drift",
+        saying: text,
+        advising:
+          "calls follow it; so much hints at a card that does not keep the rate that it reports",
         figures
       )
     }
-    return .good("clock drift", text, figures)
+    return .good(subject: "clock drift", saying: text, figures)
   }
 
   // MARK: System
@@ -137,42 +159,55 @@ enum CheckRules {
   }
 
   private static func realTime(_ state: SystemState) -> CheckFinding {
-    if state.grantsRealTime { return .good("real time", "the voice thread gets SCHED_FIFO") }
-    if state.hasRealTimeKit { return .good("real time", "the voice thread gets it by rtkit") }
+    if state.grantsRealTime {
+      return .good(subject: "real time", saying: "the voice thread gets SCHED_FIFO")
+    }
+    if state.hasRealTimeKit {
+      return .good(subject: "real time", saying: "the voice thread gets it by rtkit")
+    }
     return .advice(
-      "real time",
-      "denied: a busy machine may interrupt the voice",
-      "sudo apt install rtkit, or allow it in /etc/security/limits.d: @audio - rtprio 20"
+      subject: "real time",
+      saying: "denied: a busy machine may interrupt the voice",
+      advising:
+        "sudo apt install rtkit, or allow it in /etc/security/limits.d: @audio - rtprio 20"
     )
   }
 
   private static func memory(_ state: SystemState) -> CheckFinding {
     guard let limit = state.lockableBytes, limit < lockedBytes else {
-      return .good("memory lock", "enough memory may be locked")
+      return .good(subject: "memory lock", saying: "enough memory may be locked")
     }
     return .advice(
-      "memory lock",
-      "only \(limit / 1_000) kB may be locked: memory that is swapped out interrupts the voice",
-      "allow it in /etc/security/limits.d: @audio - memlock unlimited",
+      subject: "memory lock",
+      saying: """
+        only \(limit / 1_000) kB may be locked: memory that is swapped out interrupts the voice
+        """,
+      advising: "allow it in /etc/security/limits.d: @audio - memlock unlimited",
       ["lockableBytes": Double(limit)]
     )
   }
 
   private static func server(_ state: SystemState) -> CheckFinding {
-    state.soundServers.isEmpty
-      ? .good("sound server", "none runs: calls use the sound card itself")
-      : .good("sound server", "\(state.soundServers.joined(separator: ", ")) runs")
+    guard !state.soundServers.isEmpty else {
+      return .good(subject: "sound server", saying: "none runs: calls use the sound card itself")
+    }
+    return .good(
+      subject: "sound server",
+      saying: "\(state.soundServers.joined(separator: ", ")) runs"
+    )
   }
 
   private static func clock(_ state: SystemState) -> CheckFinding {
     guard let isSynchronized = state.isClockSynchronized else {
-      return .good("time", "the system does not say what keeps the clock right")
+      return .good(subject: "time", saying: "the system does not say what keeps the clock right")
     }
-    guard !isSynchronized else { return .good("time", "the clock is kept right by time servers") }
+    guard !isSynchronized else {
+      return .good(subject: "time", saying: "the clock is kept right by time servers")
+    }
     return .advice(
-      "time",
-      "no time server keeps the clock right; certificates of SIP servers need the date",
-      "timedatectl set-ntp true"
+      subject: "time",
+      saying: "no time server keeps the clock right; certificates of SIP servers need the date",
+      advising: "timedatectl set-ntp true"
     )
   }
 
@@ -181,27 +216,29 @@ enum CheckRules {
   /// The ports of SIP, and a firewall before them.
   static func ports(_ ports: [PortState], firewall: String?) -> [CheckFinding] {
     let taken = ports.filter { $0.reason != nil }
-    var findings: [CheckFinding] = []
-    if taken.isEmpty {
-      findings.append(.good("ports", "\(ports.map(\.name).joined(separator: ", ")) are free"))
-    } else {
-      let names = taken.map { "\($0.name) (\($0.reason ?? ""))" }.joined(separator: ", ")
-      findings.append(
-        .advice(
-          "ports",
-          "\(names): taken, perhaps by a sidetone that waits for calls",
-          "find the program by: ss -lpn 'sport >= 5060 and sport <= 5061'; or listen elsewhere: "
-            + "--listen 0.0.0.0:5070"
-        )
+    let names = taken.map { "\($0.name) (\($0.reason ?? ""))" }.joined(separator: ", ")
+    let free = ports.map(\.name).joined(separator: ", ")
+    let first =
+      taken.isEmpty
+      ? CheckFinding.good(subject: "ports", saying: "\(free) are free")
+      : .advice(
+        subject: "ports",
+        saying: "\(names): taken, perhaps by a sidetone that waits for calls",
+        advising: """
+          find the program by: ss -lpn 'sport >= 5060 and sport <= 5061'; or listen elsewhere: \
+          --listen 0.0.0.0:5070
+          """
       )
+    guard let firewall else {
+      return [first, .good(subject: "firewall", saying: "none was found")]
     }
-    guard let firewall else { return findings + [.good("firewall", "none was found")] }
-    return findings + [
+    return [
+      first,
       .advice(
-        "firewall",
-        "\(firewall) is on",
-        "let calls in: 5060/udp, 5060/tcp, 5061/tcp, and UDP for the voice"
-      )
+        subject: "firewall",
+        saying: "\(firewall) is on",
+        advising: "let calls in: 5060/udp, 5060/tcp, 5061/tcp, and UDP for the voice"
+      ),
     ]
   }
 
@@ -209,13 +246,16 @@ enum CheckRules {
   static func names(_ milliseconds: Double?) -> CheckFinding {
     guard let milliseconds else {
       return .advice(
-        "name servers",
-        "names of other networks are not found; calls by address work",
-        "look at /etc/resolv.conf and at the connection to the Internet"
+        subject: "name servers",
+        saying: "names of other networks are not found; calls by address work",
+        advising: "look at /etc/resolv.conf and at the connection to the Internet"
       )
     }
-    let text = String(format: "they answer, in %.0f ms", milliseconds)
-    return .good("name servers", text, ["answerMs": milliseconds])
+    return .good(
+      subject: "name servers",
+      saying: "they answer, in \(Int(milliseconds.rounded())) ms",
+      ["answerMs": milliseconds]
+    )
   }
 
   /// A call to oneself: its delay, and where it goes by stage, in milliseconds.
@@ -225,17 +265,18 @@ enum CheckRules {
   ) -> CheckFinding {
     guard let delay else {
       return .fault(
-        "test call",
-        "a call to oneself was not heard",
-        "look at what it says: sidetone loopback"
+        subject: "test call",
+        saying: "a call to oneself was not heard",
+        advising: "look at what it says: sidetone loopback"
       )
     }
     let parts = stages.filter { $0.milliseconds >= 0.05 }.map {
-      String(format: "%@ %.1f", $0.name, $0.milliseconds)
+      String(localizedReason: $0.name) + String(format: " %.1f", $0.milliseconds)
     }
+    let whole = String(format: "%.1f", delay)
     return .good(
-      "test call",
-      String(format: "%.1f ms from mouth to ear (", delay) + parts.joined(separator: ", ") + ")",
+      subject: "test call",
+      saying: "\(whole) ms from mouth to ear (\(parts.joined(separator: ", ")))",
       ["mouthToEarMs": delay]
     )
   }
@@ -258,73 +299,89 @@ enum CheckRules {
       guard path.late == 0 else {
         return [
           .advice(
-            "way",
-            "there and back takes longer than 450 ms",
-            "talk is hard at such a delay: a nearer server or another network helps"
+            subject: "way",
+            saying: "there and back takes longer than 450 ms",
+            advising: "talk is hard at such a delay: a nearer server or another network helps"
           ), size(path.largestPacket), secure(path),
         ]
       }
       return [absent]
     }
+    return [way(path), size(path.largestPacket), router(path), secure(path)]
+  }
+
+  private static func way(_ path: PathTiming) -> CheckFinding {
     let sorted = path.roundTrips.sorted()
     let (median, worst) = (sorted[sorted.count / 2], sorted[sorted.count * 95 / 100])
     // One that was answered late was lost once.
     let lost = 1 - Double(sorted.count) / Double(path.asked)
     let steps = zip(path.roundTrips, path.roundTrips.dropFirst()).map { abs($0 - $1) }
     let jitter = steps.reduce(0, +) / Double(max(1, steps.count))
-    let text = String(
-      format: "there and back %.1f ms (95 %%: %.1f ms), jitter %.1f ms, lost %.0f %%",
-      median,
-      worst,
-      jitter,
-      lost * 100
+    let times = [median, worst, jitter].map { String(format: "%.1f ms", $0) }
+    let share = "\(Int((lost * 100).rounded()))"
+    let text: LocalizationValue = .init(
+      localized: """
+        there and back \(times[0]) (95 %: \(times[1])), jitter \(times[2]), lost \(share) %
+        """
     )
     let figures = [
       "roundTripMs": median, "roundTrip95Ms": worst, "jitterMs": jitter, "lostPercent": lost * 100,
     ]
-    let isGood = median <= longestRoundTrip && lost <= mostLost
-    return [
-      isGood
-        ? .good("way", text, figures)
-        : .advice(
-          "way",
-          text,
-          "a cable instead of Wi-Fi, or a nearer server, makes the most of it",
-          figures
-        ),
-      size(path.largestPacket),
-      path.isTranslated
-        ? .advice(
-          "routers",
-          "one on the way changes addresses (NAT)",
-          "calls back need an account at a SIP server: sidetone account add"
-        ) : .good("routers", "none on the way changes addresses"),
-      secure(path),
-    ]
+    guard median <= longestRoundTrip, lost <= mostLost else {
+      return .advice(
+        subject: "way",
+        saying: text,
+        advising: "a cable instead of Wi-Fi, or a nearer server, makes the most of it",
+        figures
+      )
+    }
+    return .good(subject: "way", saying: text, figures)
+  }
+
+  private static func router(_ path: PathTiming) -> CheckFinding {
+    guard path.isTranslated else {
+      return .good(subject: "routers", saying: "none on the way changes addresses")
+    }
+    return .advice(
+      subject: "routers",
+      saying: "one on the way changes addresses (NAT)",
+      advising: "calls back need an account at a SIP server: sidetone account add"
+    )
   }
 
   private static let absent = CheckFinding.fault(
-    "far side",
-    "it does not answer",
-    "is it running, with its port open in its firewall? There: sidetone check"
+    subject: "far side",
+    saying: "it does not answer",
+    advising: "is it running, with its port open in its firewall? There: sidetone check"
   )
 
   private static func secure(_ path: PathTiming) -> CheckFinding {
-    path.takesTLS
-      ? .good("TLS", "its port takes connections, so that who is called can be hidden on the way")
-      : .advice(
-        "TLS",
-        "its port takes no connection: the voice may be encrypted, the signalling is not",
-        "open the port after that of SIP, by default 5061/tcp, on the far side"
+    guard !path.takesTLS else {
+      return .good(
+        subject: "TLS",
+        saying: "its port takes connections, so that who is called can be hidden on the way"
       )
+    }
+    return .advice(
+      subject: "TLS",
+      saying: "its port takes no connection: the voice may be encrypted, the signalling is not",
+      advising: "open the port after that of SIP, by default 5061/tcp, on the far side"
+    )
   }
 
   private static func size(_ bytes: Int?) -> CheckFinding {
-    guard let bytes else { return .advice("packets", "no size is known", "is there a route?") }
+    guard let bytes else {
+      return .advice(subject: "packets", saying: "no size is known", advising: "is there a route?")
+    }
     let figures = ["mtuBytes": Double(bytes)]
     guard bytes >= smallestMTU else {
-      return .advice("packets", "up to \(bytes) bytes", "a tunnel makes them small", figures)
+      return .advice(
+        subject: "packets",
+        saying: "up to \(bytes) bytes",
+        advising: "a tunnel makes them small",
+        figures
+      )
     }
-    return .good("packets", "up to \(bytes) bytes", figures)
+    return .good(subject: "packets", saying: "up to \(bytes) bytes", figures)
   }
 }

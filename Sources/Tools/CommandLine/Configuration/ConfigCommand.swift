@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import Localization
 
 struct ConfigCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -21,14 +22,16 @@ struct ConfigCommand: ParsableCommand {
   func validate() throws {
     guard SettingCatalogue.commands.contains(command) else {
       let names = SettingCatalogue.commands.joined(separator: ", ")
-      throw ValidationError("settings hold for \(names)")
+      throw ValidationError(localized: "settings hold for \(names)")
     }
   }
 
   func run() throws {
     let catalogue = try SettingCatalogue.ofProgram()
     let settings = try Settings.ofUser(among: catalogue)
-    if !json { print("# \(ConfigurationFile.url.path), for \(command)") }
+    if !json {
+      print(String(localized: "# \(ConfigurationFile.url.path), for \(command)"))
+    }
     for option in catalogue.options(of: command) {
       let setting = settings.setting(option.name, for: command)
       print(json ? Self.json(option, setting) : Self.line(option, setting))
@@ -39,7 +42,7 @@ struct ConfigCommand: ParsableCommand {
     let name = option.name.padding(toLength: 20, withPad: " ", startingAt: 0)
     guard let setting else {
       return "\(name)  \((option.preset ?? "-").padding(toLength: 20, withPad: " ", startingAt: 0))"
-        + "  default"
+        + "  " + String(localized: "default")
     }
     let value = setting.value.padding(
       toLength: max(20, setting.value.count),
@@ -81,7 +84,7 @@ extension Settings {
     do throws(Mistake) {
       try settings.yield(to: ProcessInfo.processInfo.environment, among: catalogue)
     } catch {
-      throw CommandFailure("\(error)")
+      throw CommandFailure(reason: "\(error)")
     }
     return settings
   }

@@ -1,4 +1,5 @@
 import Foundation
+import Localization
 import SidetonePhone
 import TOMLKit
 
@@ -14,8 +15,8 @@ enum ConfigurationFile {
     do {
       return try values(of: try String(contentsOf: url, encoding: .utf8))
     } catch let error as TOMLParseError {
-      let place = "line \(error.source.begin.line), column \(error.source.begin.column)"
-      throw CommandFailure("\(url.path), \(place): \(error.description)")
+      let (line, column) = (error.source.begin.line, error.source.begin.column)
+      throw CommandFailure("\(url.path), line \(line), column \(column): \(error.description)")
     } catch let error as Settings.Mistake {
       throw CommandFailure("\(url.path): \(error)")
     } catch {
@@ -45,6 +46,6 @@ enum ConfigurationFile {
     if let flag = value.bool { return "\(flag)" }
     if let whole = value.int { return "\(whole)" }
     if let number = value.double { return "\(number)" }
-    throw Settings.Mistake(description: "\"\(name)\" is a text, a number, true or false")
+    throw Settings.Mistake(localized: "\"\(name)\" is a text, a number, true or false")
   }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import Localization
 
 /// What the user has set once and for all: in `config.toml`, and over that in the environment.
 ///
@@ -7,6 +8,9 @@ struct Settings: Equatable {
   /// Why the settings cannot be used.
   struct Mistake: Error, Equatable, CustomStringConvertible {
     let description: String
+
+    /// A text, which is said in the user's language.
+    init(localized text: LocalizationValue) { description = String(localized: text) }
   }
 
   /// By command, "" for those that hold for all, and by name.
@@ -44,7 +48,7 @@ struct Settings: Equatable {
       do throws(Mistake) {
         try Self.check(value, of: option)
       } catch {
-        throw Mistake(description: "\(name): \(error)")
+        throw Mistake(localized: "\(name): \(error)")
       }
       for table in chosen.keys {
         for displaced in Self.displaced(by: option.name) { chosen[table]?[displaced] = nil }
@@ -61,8 +65,9 @@ struct Settings: Equatable {
   private static func check(table: String) throws(Mistake) {
     guard !table.isEmpty, !SettingCatalogue.commands.contains(table) else { return }
     throw Mistake(
-      description: "there are no settings for \"\(table)\"; "
-        + meant(table, among: SettingCatalogue.commands)
+      localized: """
+        there are no settings for "\(table)"; \(meant(table, among: SettingCatalogue.commands))
+        """
     )
   }
 
@@ -72,16 +77,15 @@ struct Settings: Equatable {
     in table: String
   ) throws(Mistake) -> SettingCatalogue.Option {
     if let found = options.first(where: { $0.name == name }) { return found }
-    let place = table.isEmpty ? "" : " for \(table)"
-    throw Mistake(
-      description: "there is no setting \"\(name)\"\(place); "
-        + meant(name, among: options.map(\.name))
-    )
+    let advice = meant(name, among: options.map(\.name))
+    throw table.isEmpty
+      ? Mistake(localized: "there is no setting \"\(name)\"; \(advice)")
+      : Mistake(localized: "there is no setting \"\(name)\" for \(table); \(advice)")
   }
 
-  private static func meant(_ name: String, among names: [String]) -> String {
-    NearestName.of(name, among: names).map { "did you mean \"\($0)\"?" }
-      ?? "sidetone config lists them"
+  private static func meant(_ name: String, among names: [String]) -> LocalizationValue {
+    NearestName.of(name, among: names).map { .init(localized: "did you mean \"\($0)\"?") }
+      ?? .init(localized: "sidetone config lists them")
   }
 
   private static func check(
@@ -89,7 +93,7 @@ struct Settings: Equatable {
     of option: SettingCatalogue.Option
   ) throws(Mistake) {
     guard option.isFlag, !["true", "false"].contains(value) else { return }
-    throw Mistake(description: "\"\(option.name)\" is true or false, not \"\(value)\"")
+    throw Mistake(localized: "\"\(option.name)\" is true or false, not \"\(value)\"")
   }
 
   /// What holds for a command; nil if it is left to the command.

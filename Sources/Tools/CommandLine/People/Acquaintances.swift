@@ -1,6 +1,7 @@
 import CallSecurity
 import CallStore
 import Foundation
+import Localization
 import SidetonePhone
 
 /// The people that a name may mean: those whom a user knows, and those on the local network.
@@ -12,7 +13,7 @@ struct Acquaintances {
     let name: String
     let callee: Callee
     /// Why it may be him, for a user who has to choose.
-    let remark: String
+    let remark: LocalizationValue
     /// True if the user has given the name himself; false if the far side announces it.
     let isCertain: Bool
   }
@@ -37,11 +38,11 @@ struct Acquaintances {
       Person(
         name: neighbour.name,
         callee: .neighbour(neighbour),
-        remark: "on the local network, \(remark(on: neighbour))",
+        remark: .init(localized: "on the local network, \(remark(on: neighbour))"),
         isCertain: identity(of: neighbour).map { Self.means(name, $0.name) } ?? false
       )
     }
-    func add(_ title: String, _ address: String, _ remark: String) {
+    func add(_ title: String, _ address: String, _ remark: LocalizationValue) {
       let uri = address.contains(":") && address.hasPrefix("sip") ? address : "sip:\(address)"
       guard !people.contains(where: { $0.callee.address == uri }) else { return }
       people.append(
@@ -50,13 +51,13 @@ struct Acquaintances {
     }
     for favourite in favourites
     where Self.means(name, favourite.name) || Self.means(name, Self.user(of: favourite.handle)) {
-      add(favourite.name, favourite.handle, "a favourite")
+      add(favourite.name, favourite.handle, .init(localized: "a favourite"))
     }
     for identity in identities where Self.means(name, identity.name) {
       guard !neighbours.contains(where: { self.identity(of: $0) == identity }) else { continue }
       for address in identity.addresses {
         let isVerified = address.verified != nil
-        add(identity.name, address.text, isVerified ? "known and verified" : "known")
+        add(identity.name, address.text, Self.standing(isVerified: isVerified))
       }
     }
     return people
@@ -76,17 +77,26 @@ struct Acquaintances {
   /// How well a neighbour is known, by the identity that it announces.
   ///
   /// A name can lie: who is not known is shown with the fingerprint.
-  func remark(on neighbour: Neighbour) -> String {
-    guard let fingerprint = neighbour.fingerprint else { return "announces no identity" }
-    if fingerprint == own { return "you" }
-    guard isEncrypting else { return "proves no identity without encryption" }
+  func remark(on neighbour: Neighbour) -> LocalizationValue {
+    guard let fingerprint = neighbour.fingerprint else {
+      return .init(localized: "announces no identity")
+    }
+    if fingerprint == own { return .init(localized: "you") }
+    guard isEncrypting else { return .init(localized: "proves no identity without encryption") }
     guard let identity = identity(of: neighbour) else {
-      return "new to you: SHA-256 \(fingerprint)"
+      return .init(localized: "new to you: SHA-256 \(fingerprint)")
     }
     let isVerified = identity.addresses.contains { $0.verified != nil }
-    let standing = isVerified ? "known and verified" : "known"
-    let isOtherName = !identity.name.isEmpty && !Self.means(identity.name, neighbour.name)
-    return isOtherName ? "\(standing) as \(identity.name)" : standing
+    guard !identity.name.isEmpty, !Self.means(identity.name, neighbour.name) else {
+      return Self.standing(isVerified: isVerified)
+    }
+    return isVerified
+      ? .init(localized: "known and verified as \(identity.name)")
+      : .init(localized: "known as \(identity.name)")
+  }
+
+  private static func standing(isVerified: Bool) -> LocalizationValue {
+    isVerified ? .init(localized: "known and verified") : .init(localized: "known")
   }
 
   private static func user(of address: String) -> String {

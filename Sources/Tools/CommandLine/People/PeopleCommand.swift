@@ -1,6 +1,7 @@
 import ArgumentParser
 import CallSecurity
 import Foundation
+import Localization
 import SidetonePhone
 
 /// Who is on the local network.
@@ -34,11 +35,16 @@ struct PeopleCommand: AsyncParsableCommand {
       case .left(let neighbour):
         show(neighbour, "left", acquaintances)
       case .complete:
-        if count == 0, !json { print("There is no phone on the local network yet.") }
+        if count == 0, !json {
+          print(String(localized: "There is no phone on the local network yet."))
+        }
         if isOnce { return }
       case .failed(let reason):
         throw CommandFailure(
-          "the local network cannot be searched: \(reason); it takes Avahi (package avahi-daemon)"
+          """
+          the local network cannot be searched: \(reason: reason); it takes Avahi (package \
+          avahi-daemon)
+          """
         )
       }
       fflush(nil)
@@ -51,15 +57,15 @@ struct PeopleCommand: AsyncParsableCommand {
       let fields: [String: JSONValue] = [
         "event": .text(event), "name": .text(neighbour.name), "machine": .text(neighbour.machine),
         "address": .text(neighbour.uri), "fingerprint": .text(neighbour.fingerprint?.description),
-        "remark": .text(remark), "thisMachine": .flag(neighbour.isOfThisMachine),
+        "remark": .text(remark.english), "thisMachine": .flag(neighbour.isOfThisMachine),
       ]
       if let line = JSONValue.object(fields).line { print(line) }
       return
     }
     let text =
       event == "left"
-      ? "\(neighbour.name) has left."
-      : "\(neighbour.name)  \(neighbour.uri)  \(remark)"
+      ? String(localized: "\(neighbour.name) has left.")
+      : "\(neighbour.name)  \(neighbour.uri)  \(String(localized: remark))"
     print(Terminal.plain(text))
   }
 }

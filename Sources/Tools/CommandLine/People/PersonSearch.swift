@@ -1,6 +1,7 @@
 import CallSecurity
 import CallStore
 import Foundation
+import Localization
 import SidetonePhone
 
 /// Finds out whom a user wants to call.
@@ -39,8 +40,10 @@ enum PersonSearch {
     }
     guard means.hasAccount else {
       throw CommandFailure(
-        "\"\(text)\" is not on the local network, nor a favourite, nor known; "
-          + "\"sidetone people\" shows who is here, or write sip:NAME@HOST"
+        """
+        \(quoted(text)) is not on the local network, nor a favourite, nor known; "sidetone people" \
+        shows who is here, or write sip:NAME@HOST
+        """
       )
     }
     return .address(text)
@@ -67,8 +70,11 @@ enum PersonSearch {
   }
 
   private static func line(about person: Acquaintances.Person) -> String {
-    "\"\(person.name)\" is \(person.callee.address) (\(person.remark))."
+    let remark = String(localized: person.remark)
+    return String(localized: "\(quoted(person.name)) is \(person.callee.address) (\(remark)).")
   }
+
+  private static func quoted(_ text: String) -> String { "\"\(text)\"" }
 
   private static func confirmed(
     _ person: Acquaintances.Person,
@@ -77,12 +83,15 @@ enum PersonSearch {
     let line = Terminal.plain(line(about: person))
     guard isatty(STDIN_FILENO) == 1 else {
       throw CommandFailure(
-        "\(line) Anybody can announce a name: call it by its address, and after that call give it "
-          + "the name \"\(text)\" by \"sidetone peers name\""
+        """
+        \(line) Anybody can announce a name: call it by its address, and after that call give it \
+        the name \(quoted(text)) by "sidetone peers name"
+        """
       )
     }
     Terminal.printError(line)
-    Terminal().ask("Anybody can announce a name. Call this one? y or n: ")
+    let question = String(localized: "Anybody can announce a name. Call this one? y or n: ")
+    Terminal().ask(question)
     guard let answer = readLine(), ["y", "yes"].contains(answer.lowercased()) else {
       throw CommandFailure("the call was not made")
     }
@@ -95,16 +104,16 @@ enum PersonSearch {
   ) throws -> Callee {
     let list = people.enumerated().map { index, person in
       Terminal.plain(
-        "  \(index + 1)  \"\(person.name)\"  \(person.callee.address)  \(person.remark)"
+        "  \(index + 1)  \(quoted(person.name))  \(person.callee.address)  "
+          + String(localized: person.remark)
       )
     }
+    .joined(separator: "\n")
     guard isatty(STDIN_FILENO) == 1 else {
-      throw CommandFailure(
-        "\"\(text)\" may mean several; call one by the address:\n" + list.joined(separator: "\n")
-      )
+      throw CommandFailure("\(quoted(text)) may mean several; call one by the address:\n\(list)")
     }
-    Terminal.printError("\"\(text)\" may mean:\n" + list.joined(separator: "\n"))
-    Terminal().ask("Call which one? 1 to \(people.count): ")
+    Terminal.printError(String(localized: "\(quoted(text)) may mean:\n\(list)"))
+    Terminal().ask(String(localized: "Call which one? 1 to \(people.count): "))
     guard let line = readLine(), let number = Int(line.trimmingCharacters(in: .whitespaces)),
       people.indices.contains(number - 1)
     else { throw CommandFailure("nobody was chosen") }

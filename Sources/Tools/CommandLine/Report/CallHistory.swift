@@ -1,5 +1,6 @@
 import CallSecurity
 import Foundation
+import Localization
 import SidetonePhone
 import VoiceEngine
 
@@ -74,7 +75,8 @@ struct CallHistory: Equatable {
         $0.ending = reason
       }
     case .routeChanged(_, let microphone, let loudspeaker):
-      devices = (microphone ?? "none", loudspeaker ?? "none")
+      let none = String(localized: "none")
+      devices = (microphone ?? none, loudspeaker ?? none)
     default:
       break
     }

@@ -2,6 +2,7 @@ import AVFAudio
 import ArgumentParser
 import CallSecurity
 import Foundation
+import Localization
 import MediaCore
 import RealTime
 import SidetonePhone
@@ -29,8 +30,9 @@ struct CallRecorder {
       let text = EventPrinter.text(of: event, namesKeys: false, announcesAddresses: false)
       history.note(event, saying: text, at: second)
       if event == .audioActivated {
+        let none = String(localized: "none")
         let route = AVAudioSession.sharedInstance().currentRoute
-        history.devices = (route.inputs.first?.uid ?? "none", route.outputs.first?.uid ?? "none")
+        history.devices = (route.inputs.first?.uid ?? none, route.outputs.first?.uid ?? none)
       }
       if case .ended = event { return write() }
     case .key, .timeIsUp, .interrupted, .callFailed:
@@ -48,7 +50,7 @@ struct CallRecorder {
       try owned.write(Array(page.utf8))
       return nil
     } catch {
-      return "cannot write the report: \(error)"
+      return String(localized: "cannot write the report: \("\(error)")")
     }
   }
 }

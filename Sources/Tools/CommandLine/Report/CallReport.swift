@@ -1,6 +1,7 @@
 import Drawing
 import CallSecurity
 import Foundation
+import Localization
 import MediaCore
 import SidetonePhone
 import VoiceEngine
@@ -18,7 +19,8 @@ struct CallReport {
 
   /// The page.
   var html: String {
-    let title = "Call with \(history.calls.last?.farSide ?? "nobody")".escapedForMarkup
+    let farSide = history.calls.last?.farSide ?? String(localized: "none")
+    let title = String(localized: "Call with \(farSide)").escapedForMarkup
     let parts =
       [head(title), "<h1>\(title)</h1>"] + history.calls.map(section)
       + [charts, timeline, "<footer>sidetone \(version)</footer>", "</body>", "</html>", ""]
@@ -28,7 +30,7 @@ struct CallReport {
   private func head(_ title: String) -> String {
     """
     <!DOCTYPE html>
-    <html lang="en">
+    <html lang="\(String(localized: "en"))">
     <head>
     <meta charset="utf-8">
     <meta name="viewport" content="width=device-width">
@@ -53,18 +55,28 @@ struct CallReport {
   // MARK: Calls
 
   private func section(_ call: CallHistory.Call) -> String {
+    let start = begin.addingTimeInterval(call.connectedAt ?? call.endedAt ?? 0)
     var rows = [
-      (call.isIncoming ? "caller" : "called", call.farSide),
-      ("began", Self.date(begin.addingTimeInterval(call.connectedAt ?? call.endedAt ?? 0))),
-      ("lasted", duration(of: call)),
-      ("ended", call.ending ?? "goes on"),
-      ("protection", call.protection?.remark ?? "not known"),
+      (
+        call.isIncoming ? String(localized: "caller") : String(localized: "called"), call.farSide
+      ),
+      (String(localized: "began"), Self.date(start)),
+      (String(localized: "lasted"), duration(of: call)),
+      (
+        String(localized: "ended"),
+        call.ending.map { String(localizedReason: $0) } ?? String(localized: "goes on")
+      ),
+      (
+        String(localized: "protection"),
+        String(localizedReason: call.protection?.remark ?? "not known")
+      ),
     ]
     if let statistics = call.statistics { rows += figures(statistics) }
     rows += [
-      ("microphone", history.devices.microphone), ("loudspeaker", history.devices.loudspeaker),
+      (String(localized: "microphone"), history.devices.microphone),
+      (String(localized: "loudspeaker"), history.devices.loudspeaker),
     ]
-    return "<h2>\(call.farSide.escapedForMarkup)</h2>\n" + table(rows.filter { !$0.1.isEmpty })
+    return heading(call.farSide) + "\n" + table(rows.filter { !$0.1.isEmpty })
   }
 
   private func table(_ rows: [(String, String)]) -> String {
@@ -76,7 +88,7 @@ struct CallReport {
   }
 
   private func duration(of call: CallHistory.Call) -> String {
-    guard let from = call.connectedAt else { return "was not connected" }
+    guard let from = call.connectedAt else { return String(localized: "was not connected") }
     let last = call.endedAt ?? history.moments.last?.second ?? from
     return EventPrinter.clock(last - from)
   }
@@ -88,19 +100,30 @@ struct CallReport {
     func percent(_ part: Int64, of whole: Int64) -> String {
       String(format: "%.2f %%", 100 * Double(part) / Double(whole))
     }
+    let length = Double(stream.packetFrames) / 48
+    let (overruns, underruns) = (statistics.engine.overruns, statistics.engine.underruns)
     return [
-      ("packets sent", "\(stream.packetsSent), of \(Double(stream.packetFrames) / 48) ms at last"),
-      ("packets received", "\(stream.packetsReceived)"),
-      ("packets lost", "\(stream.packetsLost), \(percent(stream.packetsLost, of: expected))"),
-      ("packets too late", "\(stream.packetsLate)"),
-      ("recovered by redundancy", percent(stream.recoveredFrames, of: played)),
-      ("concealed", percent(stream.concealedFrames, of: played)),
       (
-        "faults of the sound card",
-        "\(statistics.engine.overruns) of the microphone, \(statistics.engine.underruns) of the "
-          + "loudspeaker"
+        String(localized: "packets sent"),
+        String(localized: "\(stream.packetsSent), of \(length) ms at last")
       ),
-      ("real-time scheduling", statistics.isRealTime ? "yes" : "no, the system denied it"),
+      (String(localized: "packets received"), "\(stream.packetsReceived)"),
+      (
+        String(localized: "packets lost"),
+        "\(stream.packetsLost), \(percent(stream.packetsLost, of: expected))"
+      ),
+      (String(localized: "packets too late"), "\(stream.packetsLate)"),
+      (String(localized: "recovered by redundancy"), percent(stream.recoveredFrames, of: played)),
+      (String(localized: "concealed"), percent(stream.concealedFrames, of: played)),
+      (
+        String(localized: "faults of the sound card"),
+        String(localized: "\(overruns) of the microphone, \(underruns) of the loudspeaker")
+      ),
+      (
+        String(localized: "real-time scheduling"),
+        statistics.isRealTime
+          ? String(localized: "yes") : String(localized: "no, the system denied it")
+      ),
     ]
   }
 
@@ -110,22 +133,29 @@ struct CallReport {
 
   private var charts: String {
     guard history.moments.count > 1 else { return "" }
-    return """
-      <h2>From the far side's mouth to this side's ear</h2>
-      <p>The far side's microphone, packets and codec are taken to be like this side's, and the
-      network to be half of the round trip.</p>
-      \(figure(delayChart.svg(), "Delay by stage over time"))
-      \(figure(waterfall.svg(), "Median delay of each stage"))
-      <h2>What the network did</h2>
-      \(figure(lossChart.svg(), "Loss and concealment over time"))
-      \(figure(networkChart.svg(), "Jitter and round trip over time"))
-      <h2>Levels</h2>
-      \(figure(levelChart.svg(), "Levels of microphone and loudspeaker over time"))
-      """
+    let remark: LocalizationValue = .init(
+      localized: """
+        The far side's microphone, packets and codec are taken to be like this side's, and the \
+        network to be half of the round trip.
+        """
+    )
+    return [
+      heading(String(localized: "From the far side's mouth to this side's ear")),
+      "<p>\(String(localized: remark).escapedForMarkup)</p>",
+      figure(delayChart.svg(), String(localized: "Delay by stage over time")),
+      figure(waterfall.svg(), String(localized: "Median delay of each stage")),
+      heading(String(localized: "What the network did")),
+      figure(lossChart.svg(), String(localized: "Loss and concealment over time")),
+      figure(networkChart.svg(), String(localized: "Jitter and round trip over time")),
+      heading(String(localized: "Levels")),
+      figure(levelChart.svg(), String(localized: "Levels of microphone and loudspeaker over time")),
+    ].joined(separator: "\n")
   }
 
+  private func heading(_ text: String) -> String { "<h2>\(text.escapedForMarkup)</h2>" }
+
   private func figure(_ svg: String, _ label: String) -> String {
-    "<figure role=\"img\" aria-label=\"\(label)\">\n\(svg)</figure>"
+    "<figure role=\"img\" aria-label=\"\(label.escapedForMarkup)\">\n\(svg)</figure>"
   }
 
   /// Sums up to each stage, the last one first, so that each covers the one behind it.
@@ -139,13 +169,13 @@ struct CallReport {
         mark: .area
       )
     }
-    return chart("Delay by stage", "ms", series, least: 0...10)
+    return chart(String(localized: "Delay by stage"), "ms", series, least: 0...10)
   }
 
   private var waterfall: Waterfall {
     Waterfall(
-      title: "Medians",
-      axis: Axis("time (ms)"),
+      title: String(localized: "Medians"),
+      axis: Axis(String(localized: "time (ms)")),
       stages: Stage.allCases.map { stage in
         let sorted = history.moments.map { $0.stages[stage] }.sorted()
         return Waterfall.Stage(stage.name, sorted[sorted.count / 2])
@@ -155,11 +185,17 @@ struct CallReport {
 
   private var lossChart: Chart {
     chart(
-      "Lost and concealed",
+      String(localized: "Lost and concealed"),
       "%",
       [
-        Chart.Series("packets lost", differences { $0.lossPercent(since: $1) }),
-        Chart.Series("sound concealed", differences { $0.concealedPercent(since: $1) }),
+        Chart.Series(
+          String(localized: "packets lost"),
+          differences { $0.lossPercent(since: $1) }
+        ),
+        Chart.Series(
+          String(localized: "sound concealed"),
+          differences { $0.concealedPercent(since: $1) }
+        ),
       ],
       least: 0...1
     )
@@ -170,12 +206,15 @@ struct CallReport {
       nanoseconds < 0 ? .nan : Double(nanoseconds) / 1e6
     }
     return chart(
-      "Jitter and round trip",
+      String(localized: "Jitter and round trip"),
       "ms",
       [
-        Chart.Series("jitter", points { milliseconds($0.statistics.stream.jitterNanoseconds) }),
         Chart.Series(
-          "round trip",
+          String(localized: "jitter"),
+          points { milliseconds($0.statistics.stream.jitterNanoseconds) }
+        ),
+        Chart.Series(
+          String(localized: "round trip"),
           points { milliseconds($0.statistics.stream.roundTripNanoseconds) }
         ),
       ],
@@ -185,15 +224,15 @@ struct CallReport {
 
   private var levelChart: Chart {
     chart(
-      "Peaks",
-      "dB below full scale",
+      String(localized: "Peaks"),
+      String(localized: "dB below full scale"),
       [
         Chart.Series(
-          "microphone",
+          String(localized: "microphone"),
           points { EventPrinter.decibels($0.statistics.engine.inputPeak) }
         ),
         Chart.Series(
-          "loudspeaker",
+          String(localized: "loudspeaker"),
           points { EventPrinter.decibels($0.statistics.stream.outputPeak) }
         ),
       ],
@@ -209,7 +248,7 @@ struct CallReport {
   ) -> Chart {
     Chart(
       title: title,
-      horizontal: Axis("time since the start (s)"),
+      horizontal: Axis(String(localized: "time since the start (s)")),
       vertical: Axis(unit, range: least),
       series: series
     )
@@ -243,7 +282,7 @@ struct CallReport {
 
   private var timeline: String {
     guard !history.notes.isEmpty else { return "" }
-    return "<h2>What happened</h2>\n"
+    return heading(String(localized: "What happened")) + "\n"
       + table(history.notes.map { (EventPrinter.clock($0.second), $0.text) })
   }
 

@@ -1,3 +1,4 @@
+import Localization
 import SidetonePhone
 import VoiceEngine
 
@@ -11,15 +12,15 @@ struct DelayStages: Equatable {
   enum Stage: Int, CaseIterable {
     case microphone, packet, lookAhead, network, playout, loudspeaker
 
-    /// For people.
+    /// For people, in their language.
     var name: String {
       switch self {
-      case .microphone: "microphone"
-      case .packet: "packet"
-      case .lookAhead: "codec"
-      case .network: "network"
-      case .playout: "jitter buffer"
-      case .loudspeaker: "loudspeaker"
+      case .microphone: String(localized: "microphone")
+      case .packet: String(localized: "packet")
+      case .lookAhead: String(localized: "codec")
+      case .network: String(localized: "network")
+      case .playout: String(localized: "jitter buffer")
+      case .loudspeaker: String(localized: "loudspeaker")
       }
     }
   }

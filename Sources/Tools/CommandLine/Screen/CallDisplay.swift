@@ -1,3 +1,4 @@
+import Localization
 import SidetonePhone
 
 /// What shows a session to its user: lines, JSON, or a screen.
@@ -50,7 +51,8 @@ extension EventPrinter: CallDisplay {
   func show(_ state: CallSessionState) {}
 
   func show(typed text: String?) {
-    if let text { terminal.show(typed: text, after: "Transfer to: ") } else { terminal.endLine() }
+    guard let text else { return terminal.endLine() }
+    terminal.show(typed: text, after: String(localized: "Transfer to: "))
   }
 
   func showSummary(_ statistics: CallStatistics) { printSummary(statistics) }

@@ -121,6 +121,11 @@ extension String {
   /// How many columns of a terminal it takes.
   var terminalColumns: Int { reduce(0) { $0 + $1.terminalColumns } }
 
+  /// With spaces after it, up to a number of columns.
+  func padded(toTerminalColumns columns: Int) -> String {
+    self + String(repeating: " ", count: max(0, columns - terminalColumns))
+  }
+
   /// As much of it as has room.
   func cut(toTerminalColumns limit: Int) -> String {
     var left = limit

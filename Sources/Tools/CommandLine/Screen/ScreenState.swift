@@ -1,5 +1,6 @@
 import CallSecurity
 import Foundation
+import Localization
 import SidetonePhone
 import VoiceEngine
 
@@ -107,9 +108,10 @@ struct ScreenState {
     var line = ScreenPicture.Line(.init(" sidetone ", .inverse))
     line.append("  ")
     if history.calls.isEmpty, !addresses.isEmpty {
-      line.append("waits for calls at " + addresses.map { "sip:\($0)" }.joined(separator: ", "))
+      let places = addresses.map { "sip:\($0)" }.joined(separator: ", ")
+      line.append(String(localized: "waits for calls at \(places)"))
     } else if session?.lines.isEmpty ?? true {
-      line.append("waits for calls")
+      line.append(String(localized: "waits for calls"))
     }
     return line
   }
@@ -134,16 +136,19 @@ struct ScreenState {
   }
 
   private func state(of line: CallSessionState.Line, _ call: CallHistory.Call) -> String {
-    if line.isRinging { return "is calling" }
-    guard line.isConnected, let since = call.connectedAt else { return "is being called" }
+    if line.isRinging { return String(localized: "is calling") }
+    guard line.isConnected, let since = call.connectedAt else {
+      return String(localized: "is being called")
+    }
     let time = EventPrinter.clock(now - since)
     var words: [String] = []
-    if line.isHeld { words.append("on hold") }
-    if farHolds.contains(line.call) { words.append("holds you") }
-    if line.isMuted { words.append("MUTED") }
-    if line.isRecorded { words.append("RECORDING") }
-    if isConference { words.append("conference") }
-    return (words.isEmpty ? "talking" : words.joined(separator: ", ")) + "  " + time
+    if line.isHeld { words.append(String(localized: "on hold")) }
+    if farHolds.contains(line.call) { words.append(String(localized: "holds you")) }
+    if line.isMuted { words.append(String(localized: "MUTED")) }
+    if line.isRecorded { words.append(String(localized: "RECORDING")) }
+    if isConference { words.append(String(localized: "conference")) }
+    if words.isEmpty { words = [String(localized: "talking")] }
+    return words.joined(separator: ", ") + "  " + time
   }
 
   private func protectionLines(
@@ -152,14 +157,16 @@ struct ScreenState {
   ) -> [ScreenPicture.Line] {
     guard let protection = call.protection else { return [] }
     guard case .encrypted(let encryption, let standing) = protection else {
-      return [.init(.init("  NOT ENCRYPTED: everybody on the way can listen", .warning))]
+      let warning = String(localized: "NOT ENCRYPTED: everybody on the way can listen")
+      return [.init(.init("  \(warning)", .warning))]
     }
     var pieces = [[ScreenPicture.Span("  ")]]
+    let remark = String(localizedReason: protection.remark)
     if standing != .verified, let shown = encryption.words {
-      pieces += words(of: "\(protection.remark); compare the words:")
+      pieces += words(of: String(localized: "\(remark); compare the words:"))
       pieces += words(of: shown.joined(separator: " "), .strong)
     } else {
-      pieces += words(of: protection.remark)
+      pieces += words(of: remark)
     }
     return wrap(pieces, columns, indent: 2)
   }
@@ -168,7 +175,9 @@ struct ScreenState {
 
   private func meterLines(_ columns: Int) -> [ScreenPicture.Line] {
     guard let statistics else { return [] }
-    let width = max(10, min(60, columns - 24))
+    let names = [String(localized: "mic"), String(localized: "ear")]
+    let nameWidth = names.map(\.terminalColumns).max() ?? 0
+    let width = max(10, min(60, columns - 21 - nameWidth))
     func meter(_ name: String, _ meter: LevelMeter, _ remark: String) -> ScreenPicture.Line {
       let bar = meter.bar(
         width,
@@ -176,15 +185,18 @@ struct ScreenState {
         empty: isUnicode ? "░" : ".",
         mark: isUnicode ? "┃" : "|"
       )
-      let level = meter.level <= LevelMeter.floor ? "silent" : "\(Int(meter.level.rounded())) dB"
-      var line = ScreenPicture.Line(.init("  \(name)  "), .init(bar), .init("  \(level)"))
+      let level =
+        meter.level <= LevelMeter.floor
+        ? String(localized: "silent") : "\(Int(meter.level.rounded())) dB"
+      let title = name.padded(toTerminalColumns: nameWidth)
+      var line = ScreenPicture.Line(.init("  \(title)  "), .init(bar), .init("  \(level)"))
       if !remark.isEmpty { line.append("  \(remark)", .warning) }
       return line
     }
     return [
       ScreenPicture.Line(),
-      meter("mic", microphone, statistics.isMuted ? "MUTED" : ""),
-      meter("ear", loudspeaker, ""),
+      meter(names[0], microphone, statistics.isMuted ? String(localized: "MUTED") : ""),
+      meter(names[1], loudspeaker, ""),
       ScreenPicture.Line(),
     ]
   }
@@ -193,7 +205,8 @@ struct ScreenState {
     guard let statistics else { return [] }
     let stages = DelayStages(statistics)
     let sum = String(format: "%.1f ms ", stages.total)
-    var pieces = [[ScreenPicture.Span("  mouth to ear "), .init(sum, .strong)]]
+    let title = String(localized: "mouth to ear")
+    var pieces = [[ScreenPicture.Span("  \(title) "), .init(sum, .strong)]]
     for (index, stage) in DelayStages.Stage.allCases.enumerated() {
       let text = String(format: "%@ %.1f ", stage.name, stages[stage])
       pieces.append([.init(index == 0 ? "= " : "+ "), .init(text)])
@@ -203,10 +216,10 @@ struct ScreenState {
     let recent = Array(seconds.suffix(width))
     let padding = [Second?](repeating: nil, count: max(0, width - recent.count))
     let shown = padding + recent.map { Optional($0) }
-    lines += chart("delay", "ms", shown.map { $0?.delay }, least: 10, rows >= 22 ? 4 : 2)
-    let loss = shown.map { $0?.loss }
-    lines += chart("loss", "%", loss, least: 5, 1)
-    lines += chart("jitter", "ms", shown.map { $0?.jitter }, least: 5, 1)
+    let height = rows >= 22 ? 4 : 2
+    lines += chart(String(localized: "delay"), "ms", shown.map { $0?.delay }, least: 10, height)
+    lines += chart(String(localized: "loss"), "%", shown.map { $0?.loss }, least: 5, 1)
+    lines += chart(String(localized: "jitter"), "ms", shown.map { $0?.jitter }, least: 5, 1)
     return lines + [ScreenPicture.Line()]
   }
 
@@ -230,21 +243,30 @@ struct ScreenState {
   }
 
   /// Pieces one after the other, in as many lines as they need, those after the first indented.
+  ///
+  /// What is longer than a line, as in languages without spaces, goes on in the next one.
   private func wrap(
     _ pieces: [[ScreenPicture.Span]],
     _ columns: Int,
     indent: Int
   ) -> [ScreenPicture.Line] {
+    let parts = pieces.flatMap { piece in
+      Self.columns(of: piece) <= columns - indent
+        ? [piece] : piece.flatMap { span in span.text.map { [.init(String($0), span.style)] } }
+    }
     var lines = [ScreenPicture.Line()]
-    for piece in pieces {
-      let width = piece.reduce(0) { $0 + $1.text.terminalColumns }
+    for part in parts {
       let last = lines[lines.count - 1]
-      if last.columns + width > columns, last.columns > indent {
+      if last.columns + Self.columns(of: part) > columns, last.columns > indent {
         lines.append(ScreenPicture.Line(.init(String(repeating: " ", count: indent))))
       }
-      lines[lines.count - 1].spans += piece
+      lines[lines.count - 1].spans += part
     }
     return lines
+  }
+
+  private static func columns(of piece: [ScreenPicture.Span]) -> Int {
+    piece.reduce(0) { $0 + $1.text.terminalColumns }
   }
 
   private func words(
@@ -269,28 +291,35 @@ struct ScreenState {
 
   private func keys(_ columns: Int) -> [ScreenPicture.Line] {
     if let typed {
-      return [.init(.init("  Transfer to: ", .strong), .init(Terminal.plain(typed) + "_"))]
+      let question = String(localized: "Transfer to: ")
+      return [.init(.init("  \(question)", .strong), .init(Terminal.plain(typed) + "_"))]
     }
     let lines = session?.lines ?? []
+    let hasHeld = lines.contains(where: \.isHeld)
     var keys: [(String, String)] = []
     if lines.contains(where: \.isRinging) {
-      keys += [("a", "answer"), ("d", "decline")]
-      if lines.count > 1 { keys.append(("e", "end and answer")) }
+      keys += [("a", String(localized: "answer")), ("d", String(localized: "decline"))]
+      if lines.count > 1 { keys.append(("e", String(localized: "end and answer"))) }
     }
     if let active = session?.active, active.isConnected {
       keys += [
-        ("m", active.isMuted ? "unmute" : "mute"),
-        ("o", lines.contains { $0.isHeld } ? "swap" : "hold"),
+        ("m", active.isMuted ? String(localized: "unmute") : String(localized: "mute")),
+        ("o", hasHeld ? String(localized: "swap") : String(localized: "hold")),
       ]
-      if lines.contains(where: \.isHeld) { keys.append(("c", "join")) }
+      if hasHeld { keys.append(("c", String(localized: "join"))) }
+      let record = String(localized: "record")
       keys += [
-        ("r", active.isRecorded ? "stop recording" : "record"), ("t", "transfer"),
-        ("v", "same words"), ("0-9*#", "digits"),
+        ("r", active.isRecorded ? String(localized: "stop recording") : record),
+        ("t", String(localized: "transfer")), ("v", String(localized: "same words")),
+        ("0-9*#", String(localized: "digits")),
       ]
-    } else if lines.contains(where: \.isHeld) {
-      keys.append(("o", "resume"))
+    } else if hasHeld {
+      keys.append(("o", String(localized: "resume")))
     }
-    keys.append(lines.isEmpty ? ("Ctrl-C", "end") : ("h", "hang up"))
+    keys.append(
+      lines.isEmpty
+        ? ("Ctrl-C", String(localized: "end")) : ("h", String(localized: "hang up"))
+    )
     let pieces = keys.map { key, meaning in
       [ScreenPicture.Span(" \(key)", .strong), .init(" \(meaning) ")]
     }
