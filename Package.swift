@@ -145,6 +145,7 @@ let package = Package(
     .library(name: "AVFAudio", targets: ["AVFAudio"]),
     .library(name: "AVFoundation", targets: ["AVFoundation"]),
     .library(name: "Intents", targets: ["Intents"]),
+    .library(name: "LiveCommunicationKit", targets: ["LiveCommunicationKit"]),
     .library(name: "PushKit", targets: ["PushKit"]),
     .library(name: "OSLog", targets: ["OSLog"]),
     .library(name: "SidetonePhone", targets: ["SidetonePhone"]),
@@ -236,6 +237,7 @@ let package = Package(
         "AVFoundation",
       ]
     ),
+    module("Apple", "LiveCommunicationKit", ["AVFAudio", "AVFoundation", "CallKit"]),
     module("Apple", "Intents", ["FoundationAdditions"]),
     module("Apple", "PushKit", ["LocalSocket", logging]),
     module("Apple", "OSLog", [logging]),
@@ -343,7 +345,8 @@ let package = Package(
       ]
     ),
     tests("CallStore", ["CallStore", grdb]),
-    tests("CallKit", ["CallKit", "CallState", "AVFAudio", "ALSAAudio"]),
+    tests("CallKit", ["CallKit", "CallState", "AVFAudio", "ALSAAudio", "LiveCommunicationKit"]),
+    tests("LiveCommunicationKit", ["CallKit", "CallState", "LiveCommunicationKit"]),
     tests("Intents", ["FoundationAdditions", "Intents"]),
     tests("PushKit", ["LocalSocket", "PushKit"]),
     tests("OSLog", ["OSLog", logging]),

@@ -1,0 +1,276 @@
+import AVFAudio
+import CallKit
+public import Foundation
+import Synchronization
+
+/// Reports conversations to the system, and performs what users want of them: CallKit's rules in
+/// Swift's own forms, for apps that use LiveCommunicationKit.
+///
+/// The rules are those of `CXProvider` and `CXCallController`, which do the work: what is refused,
+/// which conversation holds which, and that the audio session is activated exactly when a start,
+/// join or resume action was fulfilled.
+///
+/// Differs from Apple's: errors are CallKit's, `CXErrorCodeRequestTransactionError` and
+/// `CXErrorCodeIncomingCallError`. Several handles of a start action make one call, to the first.
+///
+/// **Thread safety:** every member may be used from any thread.
+public final class ConversationManager: @unchecked Sendable {
+  // SAFETY: what changes is behind mutexes; CallKit's objects may be used from any thread.
+
+  /// How conversations look, and how many there may be.
+  public struct Configuration: Sendable {
+    /// A sound file of the app's to ring with; nil for the system's.
+    public var ringtoneName: String?
+    /// A picture as PNG, for notifications.
+    public var iconTemplateImageData: Data?
+    /// How many conversations, or groups of them, there may be at once.
+    public var maximumConversationGroups: Int
+    /// How many conversations may be merged.
+    public var maximumConversationsPerConversationGroup: Int
+    /// Whether they are listed among recent calls.
+    public var includesConversationInRecents: Bool
+    /// Whether the app can show pictures.
+    public var supportsVideo: Bool
+    /// The kinds of handle that the app can call.
+    public var supportedHandleTypes: Set<Handle.Kind>
+
+    /// A configuration.
+    public init(
+      ringtoneName: String?,
+      iconTemplateImageData: Data?,
+      maximumConversationGroups: Int,
+      maximumConversationsPerConversationGroup: Int,
+      includesConversationInRecents: Bool,
+      supportsVideo: Bool,
+      supportedHandleTypes: Set<Handle.Kind>
+    ) {
+      self.ringtoneName = ringtoneName
+      self.iconTemplateImageData = iconTemplateImageData
+      self.maximumConversationGroups = maximumConversationGroups
+      self.maximumConversationsPerConversationGroup = maximumConversationsPerConversationGroup
+      self.includesConversationInRecents = includesConversationInRecents
+      self.supportsVideo = supportsVideo
+      self.supportedHandleTypes = supportedHandleTypes
+    }
+  }
+
+  private struct State {
+    /// In the order in which they came.
+    var conversations: [Conversation] = []
+    /// Those that are not answered, by CallKit's.
+    var actions: [UUID: ConversationAction] = [:]
+  }
+
+  /// How conversations look, and how many there may be.
+  public let configuration: Configuration
+  private let provider: CXProvider
+  private let controller = CXCallController()
+  private let bridge = CallKitBridge()
+  private let state = Mutex(State())
+  private let listener = Mutex(Listener())
+
+  private struct Listener {
+    weak var delegate: (any ConversationManagerDelegate)?
+  }
+
+  /// A manager; keep it for as long as the app is to be called.
+  public init(configuration: Configuration) {
+    self.configuration = configuration
+    provider = CXProvider(configuration: CXProviderConfiguration(configuration))
+    bridge.manager = self
+    provider.setDelegate(bridge, queue: .main)
+    controller.callObserver.setDelegate(bridge, queue: .main)
+  }
+
+  /// Performs actions, and hears what changes; held weakly.
+  public var delegate: (any ConversationManagerDelegate)? {
+    get { listener.withLock { UncheckedTransfer(value: $0.delegate) }.value }
+    set {
+      let crossing = UncheckedTransfer(value: newValue)
+      listener.withLock { $0.delegate = crossing.value }
+    }
+  }
+
+  /// The conversations that are not over.
+  public var conversations: [Conversation] { state.withLock { $0.conversations } }
+
+  /// The actions that are not answered.
+  public var pendingActions: [ConversationAction] {
+    provider.pendingTransactions.flatMap(\.actions).compactMap { $0 as? CXCallAction }
+      .filter { !$0.isComplete }.compactMap { action(for: $0) }
+  }
+
+  /// The actions of a class on a conversation that are not answered.
+  public func pendingConversationActions(
+    of conversationActionClass: ConversationAction.Type,
+    for conversation: Conversation
+  ) -> [ConversationAction] {
+    pendingActions.filter { action in
+      action.conversationUUID == conversation.uuid
+        && (type(of: action) == conversationActionClass
+          || conversationActionClass == ConversationAction.self)
+    }
+  }
+
+  // MARK: Reports and requests
+
+  /// Shows a conversation that comes in.
+  ///
+  /// - Throws: `CXErrorCodeIncomingCallError`; then the app drops it.
+  public func reportNewIncomingConversation(
+    uuid: UUID,
+    update: Conversation.Update
+  ) async throws {
+    let conversation = Conversation(
+      uuid: uuid,
+      isOutgoing: false,
+      localMember: update.localMember
+    )
+    state.withLock { state in
+      if !state.conversations.contains(where: { $0.uuid == uuid }) {
+        state.conversations.append(conversation)
+      }
+    }
+    do {
+      try await provider.reportNewIncomingCall(with: uuid, update: CXCallUpdate(update))
+    } catch {
+      state.withLock { state in state.conversations.removeAll { $0 === conversation } }
+      throw error
+    }
+  }
+
+  /// Tells the system what has happened to a conversation.
+  public func reportConversationEvent(_ event: Conversation.Event, for conversation: Conversation) {
+    let uuid = conversation.uuid
+    switch event {
+    case .conversationStartedConnecting(let date):
+      if conversation.isOutgoing {
+        provider.reportOutgoingCall(with: uuid, startedConnectingAt: date)
+      }
+      if conversation.state == .idle { move(conversation, to: .joining) }
+    case .conversationConnected(let date):
+      // A call that came in is connected when it is joined.
+      if conversation.isOutgoing { provider.reportOutgoingCall(with: uuid, connectedAt: date) }
+    case .conversationEnded(let date, let reason):
+      provider.reportCall(with: uuid, endedAt: date, reason: CXCallEndedReason(reason))
+    case .conversationUpdated(let update):
+      if let member = update.localMember { conversation.update(localMember: member) }
+      provider.reportCall(with: uuid, updated: CXCallUpdate(update))
+    }
+  }
+
+  /// Asks for actions, which come back through the delegate, all or none.
+  ///
+  /// - Throws: `CXErrorCodeRequestTransactionError`.
+  public func perform(_ actions: [ConversationAction]) async throws {
+    let starting = actions.compactMap { action in
+      (action as? StartConversationAction).map {
+        Conversation(uuid: $0.conversationUUID, isOutgoing: true)
+      }
+    }
+    let added = state.withLock { state in
+      state.actions = state.actions.filter { $0.value.isPending }
+      for action in actions { state.actions[action.callAction.uuid] = action }
+      let new = starting.filter { new in !state.conversations.contains { $0.uuid == new.uuid } }
+      state.conversations += new
+      return new
+    }
+    do {
+      try await controller.requestTransaction(with: actions.map(\.callAction))
+    } catch {
+      state.withLock { state in
+        for action in actions { state.actions[action.callAction.uuid] = nil }
+        state.conversations.removeAll { old in added.contains { $0 === old } }
+      }
+      for action in actions { action.end(as: .failed(reason: "\(error)")) }
+      throw error
+    }
+  }
+
+  /// Reports a push as a conversation, from a notification service; always throws here.
+  public class func reportNewIncomingVoIPPushPayload(_ payload: [AnyHashable: Any]) async throws {
+    try await CXProvider.reportNewIncomingVoIPPushPayload(payload)
+  }
+
+  /// Ends every conversation as failed, fails all actions, and takes the manager out of use.
+  public func invalidate() {
+    provider.invalidate()
+    forgetAll(because: "the manager was invalidated")
+  }
+
+  // MARK: What comes from CallKit
+
+  func deliver(_ callAction: CXCallAction) {
+    guard let action = action(for: callAction), let delegate else { return callAction.fail() }
+    action.begin()
+    if action is EndConversationAction, let conversation = conversation(action.conversationUUID) {
+      move(conversation, to: .leaving)
+    }
+    if action is JoinConversationAction, let conversation = conversation(action.conversationUUID) {
+      move(conversation, to: .joining)
+    }
+    delegate.conversationManager(self, perform: action)
+  }
+
+  func noteTimeOut(of callAction: CXCallAction) {
+    guard let action = action(for: callAction) else { return }
+    action.end(as: .failed(reason: "it was not answered in time"))
+    state.withLock { $0.actions[callAction.uuid] = nil }
+    delegate?.conversationManager(self, timedOutPerforming: action)
+  }
+
+  func noteActivation(of session: AVAudioSession) {
+    delegate?.conversationManager(self, didActivate: session)
+  }
+
+  func noteDeactivation(of session: AVAudioSession) {
+    delegate?.conversationManager(self, didDeactivate: session)
+  }
+
+  func noteBegin() { delegate?.conversationManagerDidBegin(self) }
+
+  func noteReset() {
+    forgetAll(because: "the manager was reset")
+    delegate?.conversationManagerDidReset(self)
+  }
+
+  func noteChange(of call: CXCall) {
+    guard let conversation = conversation(call.uuid) else { return }
+    if call.hasEnded {
+      state.withLock { state in
+        state.conversations.removeAll { $0 === conversation }
+        state.actions = state.actions.filter { $0.value.conversationUUID != call.uuid }
+      }
+      move(conversation, to: .left)
+    } else if conversation.state != .leaving {
+      if call.isOnHold { move(conversation, to: .paused) }
+      if !call.isOnHold, call.hasConnected { move(conversation, to: .joined) }
+    }
+  }
+
+  private func conversation(_ uuid: UUID) -> Conversation? {
+    state.withLock { state in state.conversations.first { $0.uuid == uuid } }
+  }
+
+  // The app's own object for an action, or a new one for what the system asks for.
+  private func action(for callAction: CXCallAction) -> ConversationAction? {
+    if let known = state.withLock({ $0.actions[callAction.uuid] }) { return known }
+    let action = ConversationAction.matching(callAction)
+    state.withLock { $0.actions[callAction.uuid] = action }
+    return action
+  }
+
+  private func move(_ conversation: Conversation, to state: Conversation.State) {
+    guard conversation.move(to: state) else { return }
+    delegate?.conversationManager(self, conversationChanged: conversation)
+  }
+
+  private func forgetAll(because reason: String) {
+    let old = state.withLock { state in
+      defer { state = State() }
+      return state
+    }
+    for action in old.actions.values { action.end(as: .failed(reason: reason)) }
+    for conversation in old.conversations { _ = conversation.move(to: .left) }
+  }
+}

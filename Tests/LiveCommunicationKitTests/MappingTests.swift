@@ -1,0 +1,75 @@
+@testable import CallKit
+import CallState
+import Foundation
+import Testing
+
+@testable import LiveCommunicationKit
+
+/// What values of LiveCommunicationKit say to CallKit, and back.
+struct MappingTests {
+  private let bob = Handle(type: .phoneNumber, value: "+431234", displayName: "Bob")
+  private let carol = Handle(type: .generic, value: "sip:carol@example.org", displayName: "Carol")
+
+  @Test func aHandleWithoutANameShowsItsValue() {
+    #expect(Handle(type: .generic, value: "x").displayName == "x")
+    let handle = CXHandle(bob)
+    #expect(handle.type == .phoneNumber && handle.value == "+431234")
+    #expect(Handle(handle) == Handle(type: .phoneNumber, value: "+431234"))
+  }
+
+  @Test func anUpdateNamesEverybodyElse() {
+    let me = Handle(type: .generic, value: "me")
+    let update = CXCallUpdate(.init(localMember: me, members: [carol, bob, me]))
+    #expect(update.localizedCallerName == "Bob, Carol")
+    #expect(update.remoteHandle?.value == "+431234")
+  }
+
+  @Test func capabilitiesAreSetTogetherOrLeftAlone() {
+    let set = CXCallUpdate(.init(capabilities: [.pausing, .playingTones]))
+    #expect(set.supportsHolding && set.supportsDTMF)
+    #expect(!set.supportsGrouping && !set.supportsUngrouping && !set.hasVideo)
+    #expect(set.settings.supportsGrouping.value == false)
+    #expect(CXCallUpdate(.init()).settings.supportsGrouping.value == nil)
+  }
+
+  @Test func actionsOfTheSystemGetTheirKind() throws {
+    let call = UUID()
+    func kind(_ action: CXCallAction) throws -> ConversationAction {
+      let action = try #require(ConversationAction.matching(action))
+      #expect(action.conversationUUID == call && action.state == .idle)
+      return action
+    }
+    #expect(try kind(CXAnswerCallAction(call: call)) is JoinConversationAction)
+    #expect(try kind(CXEndCallAction(call: call)) is EndConversationAction)
+    let held = try kind(CXSetHeldCallAction(call: call, onHold: true))
+    #expect((held as? PauseConversationAction)?.isPaused == true)
+    let muted = try kind(CXSetMutedCallAction(call: call, muted: true))
+    #expect((muted as? MuteConversationAction)?.isMuted == true)
+    let other = UUID()
+    let merged = try kind(CXSetGroupCallAction(call: call, callUUIDToGroupWith: other))
+    #expect((merged as? MergeConversationAction)?.conversationUUIDToMergeWith == other)
+    let alone = CXSetGroupCallAction(call: call, callUUIDToGroupWith: nil)
+    #expect(try kind(alone) is UnmergeConversationAction)
+    let tones = try kind(CXPlayDTMFCallAction(call: call, digits: "1#", type: .softPause))
+    #expect((tones as? PlayToneAction)?.digits == "1#")
+    #expect((tones as? PlayToneAction)?.tone == .softPause)
+  }
+
+  @Test func anActionIsAnsweredOnce() {
+    let action = JoinConversationAction(conversationUUID: UUID())
+    #expect(action.state == .idle && action.timeoutDate > Date())
+    action.fail()
+    action.fulfill(dateConnected: Date())
+    #expect(action.state == .failed(reason: "the app could not perform it"))
+    let bare = ConversationAction(conversationUUID: UUID())
+    bare.fulfill()
+    #expect(bare.state == .complete)
+  }
+
+  @Test func aConversationThatIsOverStaysSo() {
+    let conversation = Conversation(uuid: UUID(), isOutgoing: false)
+    #expect(conversation.state == .idle)
+    #expect(conversation.move(to: .joining) && !conversation.move(to: .joining))
+    #expect(conversation.move(to: .left) && !conversation.move(to: .joined))
+  }
+}
