@@ -4,84 +4,8 @@ import Testing
 /// Two hosts on one cable, each with a message bus and Avahi of its own, find each other by name.
 @Suite(.waiting, .serialized)
 struct PeopleTests {
-  /// What a host needs to be found: bus and Avahi, and the folders of its user.
-  private final class Services {
-    let environment: [String: String]
-    private let programs: [ProgramRun]
-
-    init(on host: Int, of hosts: TwoHosts, avahi: String, bus: String) throws {
-      let folder = try Bench.folder()
-      let socket = folder.appendingPathComponent("bus").path
-      let address = "unix:path=\(socket)"
-      let configuration = folder.appendingPathComponent("bus.conf").path
-      try """
-      <!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
-       "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
-      <busconfig>
-        <listen>\(address)</listen>
-        <auth>EXTERNAL</auth>
-        <policy context="default">
-          <allow send_destination="*"/><allow own="*"/><allow receive_sender="*"/>
-        </policy>
-      </busconfig>
-      """.write(toFile: configuration, atomically: true, encoding: .utf8)
-      let daemon = try hosts.run(
-        bus,
-        on: host,
-        ["--config-file", configuration, "--print-address", "--nofork", "--nopidfile"]
-      )
-      #expect(daemon.wait(for: "unix:path"), "\(daemon.output)")
-      let settings = folder.appendingPathComponent("avahi.conf").path
-      try """
-      [server]
-      host-name=host\(host)
-      use-ipv6=no
-      [publish]
-      publish-workstation=no
-      """.write(toFile: settings, atomically: true, encoding: .utf8)
-      environment = [
-        "DBUS_SYSTEM_BUS_ADDRESS": address,
-        "XDG_DATA_HOME": folder.appendingPathComponent("data").path,
-      ]
-      // Each has the folder of its process number to itself.
-      let command = """
-        mkdir -p /run/avahi-daemon && mount -t tmpfs none /run/avahi-daemon
-        exec \(avahi) -f \(settings) --no-drop-root --no-chroot --no-rlimits
-        """
-      let responder = try hosts.run(
-        "/bin/sh",
-        on: host,
-        ["-c", command],
-        environment: environment
-      )
-      #expect(responder.wait(for: "Server startup complete"), "\(responder.output)")
-      programs = [daemon, responder]
-    }
-
-    deinit {
-      for program in programs.reversed() {
-        program.signal(SIGKILL)
-        _ = program.waitForExit()
-      }
-    }
-  }
-
-  private static func scene() throws -> (TwoHosts, [Services], publish: String)? {
-    guard let ip = Bench.ip, let avahi = Bench.find("avahi-daemon"),
-      let publish = Bench.find("avahi-publish"), let bus = Bench.find("dbus-daemon"),
-      let hosts = try TwoHosts(ip)
-    else {
-      Bench.skip("avahi-daemon, avahi-utils, dbus and iproute2, run as root")
-      return nil
-    }
-    let services = try (0...1).map {
-      try Services(on: $0, of: hosts, avahi: avahi, bus: bus)
-    }
-    return (hosts, services, publish)
-  }
-
   @Test func peopleAreFoundAndCalledByName() throws {
-    guard let (hosts, services, _) = try Self.scene() else { return }
+    guard let (hosts, services) = try AvahiHost.pair() else { return }
     defer { withExtendedLifetime((hosts, services)) {} }
     let people = try hosts.start(
       on: 0,
@@ -136,8 +60,9 @@ struct PeopleTests {
   }
 
   @Test func hiddenPhonesAreNotAnnouncedAndLiarsAreNotBelieved() throws {
-    guard let (hosts, services, publish) = try Self.scene() else { return }
+    guard let (hosts, services) = try AvahiHost.pair() else { return }
     defer { withExtendedLifetime((hosts, services)) {} }
+    guard let publish = Bench.find("avahi-publish") else { return Bench.skip("avahi-utils") }
     let listener = try hosts.start(
       on: 1,
       ["listen", "--answer", "--hidden", "--json", "--headset", "null", "--name", "Bob"],

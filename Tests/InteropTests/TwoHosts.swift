@@ -51,13 +51,15 @@ final class TwoHosts {
     for name in names { _ = try? run(["netns", "delete", name]) }
   }
 
-  /// Gives a host another address in place of the one it has.
-  func move(_ host: Int, to number: Int) throws {
+  /// Gives a host another address in place of the one that it had at first.
+  func move(_ host: Int, to number: Int, in addressing: Addressing = .usual) throws {
     let cable = "\(names[host].replacing("st", with: "v"))"
-    let before = "10.77.0.\(host + 1)/24"
+    let (before, after) = (
+      "\(addressing.network)\(host + 1)/24", "\(addressing.network)\(number)/24"
+    )
     let isMoved =
       try run(["-n", names[host], "addr", "del", before, "dev", cable])
-      && run(["-n", names[host], "addr", "add", "10.77.0.\(number)/24", "dev", cable])
+      && run(["-n", names[host], "addr", "add", after, "dev", cable])
     #expect(isMoved)
   }
 

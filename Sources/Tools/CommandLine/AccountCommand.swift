@@ -50,7 +50,11 @@ struct AccountCommand: AsyncParsableCommand {
   struct Add: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       abstract: "Add one, or change it; its password is asked for.",
-      discussion: "The password is read from standard input, one line, if that is no terminal."
+      usage: "sidetone account add [<options>] <address>",
+      discussion: HelpScreen.discussion(
+        of: "account add",
+        "The password is read from standard input, one line, if that is no terminal."
+      )
     )
 
     @Argument(help: "The address, for example alice@example.org.")
@@ -76,7 +80,8 @@ struct AccountCommand: AsyncParsableCommand {
     @Option(
       help: ArgumentHelp(
         "The SHA-256 fingerprint of the certificate, for a server that no authority vouches for.",
-        valueName: "fingerprint"
+        valueName: "fingerprint",
+        visibility: .rare
       )
     )
     var certificate: String?
@@ -84,7 +89,8 @@ struct AccountCommand: AsyncParsableCommand {
     @Option(
       help: ArgumentHelp(
         "A STUN server, which says at which address your router shows you.",
-        valueName: "host[:port]"
+        valueName: "host[:port]",
+        visibility: .rare
       )
     )
     var stun: String?
@@ -92,7 +98,8 @@ struct AccountCommand: AsyncParsableCommand {
     @Option(
       help: ArgumentHelp(
         "A TURN server for when no other way is open: turn:HOST[?transport=tcp] or turns:HOST.",
-        valueName: "uri"
+        valueName: "uri",
+        visibility: .rare
       )
     )
     var turn: String?
@@ -100,12 +107,19 @@ struct AccountCommand: AsyncParsableCommand {
     @Option(
       help: ArgumentHelp(
         "Your name at the TURN server, whose password is asked for; default: the account's.",
-        valueName: "name"
+        valueName: "name",
+        visibility: .rare
       )
     )
     var turnLogin: String?
 
-    @Option(help: ArgumentHelp("How long to register for, 60 to 86400.", valueName: "seconds"))
+    @Option(
+      help: ArgumentHelp(
+        "How long to register for, 60 to 86400.",
+        valueName: "seconds",
+        visibility: .rare
+      )
+    )
     var expires = 600
 
     func validate() throws {

@@ -8,6 +8,7 @@ struct BlockCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "block",
     abstract: "Block callers, by SIP address or telephone number.",
+    shouldDisplay: !HelpScreen.isShort,
     subcommands: [Add.self, Remove.self, List.self]
   )
 

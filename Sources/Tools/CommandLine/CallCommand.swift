@@ -5,14 +5,13 @@ import Localization
 struct CallCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "call",
-    abstract: "Place a call."
+    abstract: "Place a call.",
+    usage: "sidetone call [<options>] [<address>]",
+    discussion: HelpScreen.discussion(of: "call")
   )
 
   @Argument(
-    help: """
-      Whom to call: an address such as sip:bob@192.168.1.20; a name on the local network, among \
-      favourites or known peers; or a name or number at an account's server.
-      """
+    help: "Whom: an address like sip:bob@192.168.1.20, a name, or a number at an account's server."
   )
   var address: String?
 

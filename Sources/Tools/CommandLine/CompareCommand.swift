@@ -6,8 +6,9 @@ import Localization
 struct CompareCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "compare",
-    abstract: "Tell how well a recording carries the speech of another, and how much later.",
-    discussion: "Exit status 1 if less than half of the speech is found in the recording."
+    abstract: "Tell how well a recording carries another's speech.",
+    discussion: "Exit status 1 if less than half of the speech is found in the recording.",
+    shouldDisplay: !HelpScreen.isShort
   )
 
   @Argument(help: "The WAV file that was said.")

@@ -6,7 +6,8 @@ import Localization
 struct DirectoryCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "directory",
-    abstract: "Call directory extensions: who is to be blocked, and how callers are labelled.",
+    abstract: "Manage the programs that block and label callers.",
+    shouldDisplay: !HelpScreen.isShort,
     subcommands: [List.self, Enable.self, Disable.self, Reload.self],
     defaultSubcommand: List.self
   )

@@ -5,7 +5,8 @@ import Localization
 struct DoNotDisturbCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "dnd",
-    abstract: "Be left alone by all callers but favourites."
+    abstract: "Be left alone by all callers but favourites.",
+    shouldDisplay: !HelpScreen.isShort
   )
 
   enum State: String, ExpressibleByArgument, CaseIterable {

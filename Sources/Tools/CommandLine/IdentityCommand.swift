@@ -7,7 +7,8 @@ import Localization
 struct IdentityCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "identity",
-    abstract: "Show by what others know you."
+    abstract: "Show by what others know you.",
+    shouldDisplay: !HelpScreen.isShort
   )
 
   @Flag(help: "Make a new identity; far sides that know the old one will warn their users.")

@@ -6,21 +6,23 @@ import SidetonePhone
 struct ListenCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "listen",
-    abstract: "Wait for calls; ring; answer by key or at once."
+    abstract: "Wait for calls; ring; answer by key or at once.",
+    usage: "sidetone listen [<options>]",
+    discussion: HelpScreen.discussion(of: "listen")
   )
 
   @Flag(help: "Answer at once.")
   var answer = false
 
   @Flag(
-    help: "With --answer: say back what callers say, to any number of them, without sound devices."
+    help: "With --answer: say back what callers say."
   )
   var echo = false
 
-  @Flag(help: "Refuse callers who do not say who they are.")
+  @Flag(help: ArgumentHelp("Refuse callers who do not say who they are.", visibility: .rare))
   var noAnonymous = false
 
-  @Flag(inversion: .prefixedNo, help: "Do not announce this phone on the local network.")
+  @Flag(inversion: .prefixedNo, help: "Stay unknown to the local network.")
   var hidden = false
 
   @Flag(help: "End after the first call.")

@@ -12,12 +12,16 @@ import VoiceEngine
 struct LoopbackCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "loopback",
-    abstract: "A call to oneself over UDP loopback; measures mouth-to-ear latency.",
-    discussion: """
+    abstract: "Call yourself, and measure mouth-to-ear delay.",
+    usage: "sidetone loopback [<options>]",
+    discussion: HelpScreen.discussion(
+      of: "loopback",
+      """
       Without --headset a virtual microphone hears the probe. With a real one the loudspeaker \
       sounds the probe and the microphone has to hear it: hold them together. Measured is from the \
       microphone's converter to the loudspeaker's, without the air between them.
       """
+    )
   )
 
   @Option(help: ArgumentHelp("How long to measure.", valueName: "seconds"))

@@ -6,21 +6,25 @@ import Localization
 struct OpenCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "open",
-    abstract: "Call what a link names; a sidetone that runs already takes the call over.",
-    discussion:
+    abstract: "Call what a sip:, tel: or sidetone: link names.",
+    usage: "sidetone open [<options>] [<link>]",
+    discussion: HelpScreen.discussion(
+      of: "open",
       """
       Links are sip:, sips:, tel: (through a gateway) and sidetone: (for example \
-      sidetone://bob@host).
+      sidetone://bob@host). A sidetone that runs already takes the call over.
       """
+    ),
+    shouldDisplay: !HelpScreen.isShort
   )
 
   @Argument(help: "The link.")
   var link: String?
 
-  @Option(help: "The SIP host that takes telephone numbers; or set SIDETONE_GATEWAY.")
+  @Option(help: "The SIP host that takes telephone numbers.")
   var gateway: String?
 
-  @Flag(help: "Make this program the one that the desktop opens such links with.")
+  @Flag(help: "Make the desktop open such links with this.")
   var register = false
 
   @OptionGroup var callOptions: CallOptions

@@ -13,6 +13,7 @@ struct PeersCommand: ParsableCommand {
       The first encrypted call with an address remembers the far side's identity. A later one with \
       another identity, or in the open, is refused.
       """,
+    shouldDisplay: !HelpScreen.isShort,
     subcommands: [List.self, Name.self, Verify.self, Forget.self],
     defaultSubcommand: List.self
   )

@@ -11,10 +11,13 @@ struct SidetoneCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "sidetone",
     abstract: "Headset calls between Linux machines, with the lowest delay there is.",
-    discussion: """
+    discussion: HelpScreen.discussion(
+      of: "",
+      """
       Exit status: 0 the call happened and ended well; 2 wrong usage; 1 anything else, with one \
       line that says what to do.
-      """,
+      """
+    ),
     version: "0.9.0",
     subcommands: [
       CheckCommand.self, DevicesCommand.self, ListenCommand.self, CallCommand.self,

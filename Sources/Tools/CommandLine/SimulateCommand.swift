@@ -8,11 +8,16 @@ import VoiceEngine
 struct SimulateCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "simulate",
-    abstract: "A whole call in virtual time: no device, no socket, minutes in a second.",
-    discussion: """
+    abstract: "Make a whole call in virtual time, without a device.",
+    usage: "sidetone simulate [<options>]",
+    discussion: HelpScreen.discussion(
+      of: "simulate",
+      """
       The voice path is the one that calls use; clocks, network and headsets are scripted. The \
       same arguments give the same call, sample for sample.
       """
+    ),
+    shouldDisplay: !HelpScreen.isShort
   )
 
   @Option(help: "The network: \(NetworkConditions.all.map(\.name).joined(separator: ", ")).")
@@ -24,7 +29,8 @@ struct SimulateCommand: ParsableCommand {
       A recorded network instead of --network: RTP captured by tcpdump or Wireshark, or text with \
       a line per packet: departure and arrival in ms, or the departure and the word lost.
       """,
-      valueName: "path"
+      valueName: "path",
+      visibility: .rare
     )
   )
   var trace: String?
@@ -39,7 +45,8 @@ struct SimulateCommand: ParsableCommand {
     parsing: .unconditional,
     help: ArgumentHelp(
       "How much too fast the far side's headset runs, -1000 to 1000.",
-      valueName: "ppm"
+      valueName: "ppm",
+      visibility: .rare
     )
   )
   var drift = 0
@@ -51,7 +58,8 @@ struct SimulateCommand: ParsableCommand {
       A fault of the receiving headset, stopped, suspended or unplugged, and its time: \
       stopped@10:500 is 500 ms from second 10.
       """,
-      valueName: "kind@second[:ms]"
+      valueName: "kind@second[:ms]",
+      visibility: .rare
     )
   )
   var faults: [String] = []
@@ -73,12 +81,15 @@ struct SimulateCommand: ParsableCommand {
   @Option(
     help: ArgumentHelp(
       "Python with the packages pesq and numpy, for the score. Default: python3, if it has them.",
-      valueName: "path"
+      valueName: "path",
+      visibility: .rare
     )
   )
   var python: String?
 
-  @Flag(help: "The hearing side says nothing, which takes less time.")
+  @Flag(
+    help: ArgumentHelp("The hearing side says nothing, which takes less time.", visibility: .rare)
+  )
   var oneWay = false
 
   @Flag(help: "Encrypt the call, with keys that follow from the seed.")

@@ -13,12 +13,16 @@ import VoiceEngine
 struct CheckCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "check",
-    abstract: "Is this machine ready for calls? Each line is good, or says what to do.",
-    discussion: """
+    abstract: "Is this machine ready for calls? If not, what to do.",
+    usage: "sidetone check [<options>] [<address>]",
+    discussion: HelpScreen.discussion(
+      of: "check",
+      """
       Opens the headset that a call would take, plays silence and listens for some seconds; looks \
       at what the system and the network grant; and makes a call to itself. Exit status 1 if \
       something keeps calls from working.
       """
+    )
   )
 
   @Argument(

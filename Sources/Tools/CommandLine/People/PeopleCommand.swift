@@ -8,7 +8,7 @@ import SidetonePhone
 struct PeopleCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "people",
-    abstract: "Show who can be called on the local network, as they come and go.",
+    abstract: "Show who is on the local network, as they come and go.",
     discussion: """
       Phones announce themselves by DNS-SD: sidetone does while it listens, unless with --hidden. \
       The names prove nothing; who is new to you is shown with the fingerprint. On a terminal it \

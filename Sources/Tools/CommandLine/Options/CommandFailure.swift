@@ -1,0 +1,34 @@
+import Localization
+
+/// An error that ends the program with status 1 and one line.
+struct CommandFailure: Error, CustomStringConvertible {
+  let description: String
+
+  /// A text, which is said in the user's language.
+  init(_ text: LocalizationValue) {
+    description = String(localized: text)
+  }
+
+  /// A reason that was made elsewhere.
+  init(reason: String) {
+    description = String(localizedReason: reason)
+  }
+
+  /// Runs `work`, whose error ends the program with its description.
+  static func orFail<Result>(_ work: () throws -> Result) throws -> Result {
+    do {
+      return try work()
+    } catch {
+      throw CommandFailure(reason: "\(error)")
+    }
+  }
+
+  /// Runs `work`, whose error ends the program with its description.
+  static func orFail<Result>(_ work: () async throws -> Result) async throws -> Result {
+    do {
+      return try await work()
+    } catch {
+      throw CommandFailure(reason: "\(error)")
+    }
+  }
+}

@@ -1,0 +1,187 @@
+import ALSAAudio
+import ArgumentParser
+import AudioRouting
+import AVFAudio
+import CallStore
+import Foundation
+import Localization
+import RealTime
+import SidetonePhone
+import SpeechDSP
+
+/// Which microphone and loudspeaker to use.
+struct DeviceOptions: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
+      "Microphone and loudspeaker: hw:1,0, default or null.",
+      valueName: "name"
+    )
+  )
+  var headset: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "Microphone: an ALSA PCM, file:PATH.wav to play a file as the microphone, or null.",
+      valueName: "name",
+      visibility: .rare
+    )
+  )
+  var capture: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "Loudspeaker: an ALSA PCM, file:PATH.wav to record what would sound, or null.",
+      valueName: "name",
+      visibility: .rare
+    )
+  )
+  var playback: String?
+
+  @Flag(
+    inversion: .prefixedNo,
+    help: ArgumentHelp("Take the loudspeaker's sound out of the microphone's.", visibility: .rare)
+  )
+  var echoCancellation = false
+
+  @Flag(
+    inversion: .prefixedNo,
+    help: ArgumentHelp("Lower steady noise; costs 5 ms.", visibility: .rare)
+  )
+  var noiseSuppression = false
+
+  @Flag(
+    inversion: .prefixedNo,
+    help: ArgumentHelp("Bring speech to an even level; costs 5 ms.", visibility: .rare)
+  )
+  var gainControl = false
+
+  @Flag(
+    help: ArgumentHelp(
+      "Set the card up by its ALSA profile (UCM) first, where no sound server does.",
+      visibility: .rare
+    )
+  )
+  var cardProfile = false
+
+  @Option(
+    help: ArgumentHelp(
+      "The card's period, 1 to 40 ms; a longer one saves processor time and adds twice its length.",
+      valueName: "ms",
+      visibility: .rare
+    )
+  )
+  var period = 2.5
+
+  func validate() throws {
+    guard (1...40).contains(period) else {
+      throw ValidationError(localized: "--period is between 1 and 40")
+    }
+    if let headset, case .file = DeviceName(headset) {
+      throw ValidationError(
+        localized: "a file is one side only; use --capture file:... or --playback file:..."
+      )
+    }
+  }
+
+  /// What the user has named, or else the best there is now.
+  var devices: AVAudioSession.Devices {
+    let (microphone, loudspeaker) = resolved
+    return .init(capture: microphone.now, playback: loudspeaker.now)
+  }
+
+  /// A device of a call.
+  private struct Resolved {
+    /// What is there.
+    let now: DeviceName
+    /// The device that is used whenever its card is plugged in.
+    let wanted: KnownDevice
+    /// What stands in for it; nil for what the user has named.
+    var standIn: DeviceName?
+    /// Whether no device was ever chosen.
+    var isAutomatic = false
+  }
+
+  private var resolved: (microphone: Resolved, loudspeaker: Resolved) {
+    let named = named
+    let isComplete = RememberedSide.allCases.allSatisfy { named[$0] != nil }
+    let ranking = isComplete ? nil : DeviceChoices()
+    func device(_ side: RememberedSide) -> Resolved {
+      if let known = named[side] { return Resolved(now: DeviceName(known.name), wanted: known) }
+      let best = ranking?.best(side)?.name ?? .pcm("default")
+      let now = ranking?.preferred(side)?.name ?? best
+      let remembered = ranking?.remembered(side)
+      return Resolved(
+        now: now,
+        wanted: remembered ?? KnownDevice(now, identity: nil),
+        standIn: best,
+        isAutomatic: remembered == nil
+      )
+    }
+    return (device(.microphone), device(.loudspeaker))
+  }
+
+  /// What the user has named, with the cards that have these names now.
+  var named: [RememberedSide: KnownDevice] {
+    let cards = SoundCard.all()
+    func known(_ name: String?) -> KnownDevice? {
+      name.map { KnownDevice(DeviceName($0), among: cards) }
+    }
+    var named: [RememberedSide: KnownDevice] = [:]
+    named[.microphone] = known(capture ?? headset)
+    named[.loudspeaker] = known(playback ?? headset)
+    return named
+  }
+
+  var wishes: DeviceWishes {
+    DeviceWishes(periodNanoseconds: Int64(period * 1e6), usesProfile: cardProfile)
+  }
+
+  var filters: SpeechFilterSettings {
+    SpeechFilterSettings(
+      echoCancellation: echoCancellation,
+      noiseSuppression: noiseSuppression,
+      gainControl: gainControl
+    )
+  }
+
+  /// Sets the devices of a phone; those that are there are opened and closed, so that a wrong name
+  /// is known before anybody is called.
+  ///
+  /// A card that another program has is waited for in the call.
+  func apply(to configuration: inout PhoneConfiguration) throws {
+    let (microphone, loudspeaker) = resolved
+    var automatic: StreamDirections = []
+    if microphone.isAutomatic { automatic.formUnion(.capture) }
+    if loudspeaker.isAutomatic { automatic.formUnion(.playback) }
+    try check(capture: microphone.now, playback: .null)
+    try check(capture: .null, playback: checkablePlayback(loudspeaker.now))
+    var devices = DeviceSelection(
+      capture: DeviceName(microphone.wanted.name),
+      playback: DeviceName(loudspeaker.wanted.name),
+      automatic: automatic
+    )
+    devices.known = KnownCards(capture: microphone.wanted, playback: loudspeaker.wanted)
+    devices.captureStandIn = microphone.standIn ?? microphone.now
+    devices.playbackStandIn = loudspeaker.standIn ?? loudspeaker.now
+    configuration.devices = devices
+    configuration.filters = filters
+    configuration.usesCardProfiles = cardProfile
+    configuration.ioBufferDuration = period / 1_000
+  }
+
+  private func check(capture: DeviceName, playback: DeviceName) throws {
+    do {
+      _ = try Headset(capture: capture, playback: playback, wishes: wishes)
+    } catch let error where error.kind == .busy {}
+  }
+
+  // A recording is not begun for a check; its folder is looked at instead.
+  private func checkablePlayback(_ name: DeviceName) throws -> DeviceName {
+    guard case .file(let path) = name else { return name }
+    let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
+    guard FileManager.default.isWritableFile(atPath: folder) else {
+      throw CommandFailure("cannot record to \"\(path)\": the folder cannot be written")
+    }
+    return .null
+  }
+}
