@@ -72,13 +72,34 @@ struct SendingPlannerTests {
     }
   }
 
-  @Test func cleanLinkGetsShortPacketsAfterAWhile() {
+  @Test func callBeginsAsOnACleanLinkAndStaysSoOnOne() {
     var link = Link()
-    link.report()
+    for _ in 0..<4 {
+      #expect(link.planner.plan.packetFrames == 240 && link.planner.plan.isLowDelay)
+      #expect(link.planner.plan.bitrate == 96_000 && link.planner.plan.redundancyDepth == 0)
+      link.report()
+    }
+  }
+
+  @Test func firstTroubleEndsTheBeginningAndACleanLinkGetsShortPacketsAfterAWhile() {
+    var link = Link()
+    link.report(losing: [4, 4])
     #expect(link.planner.plan.packetFrames == 480 && !link.planner.plan.isLowDelay)
-    for _ in 0..<3 { link.report() }
-    #expect(link.planner.plan.packetFrames == 240 && link.planner.plan.isLowDelay)
-    #expect(link.planner.plan.bitrate == 96_000 && link.planner.plan.redundancyDepth == 0)
+    var reports = 0
+    while !link.planner.plan.isLowDelay, reports < 100 {
+      link.report()
+      reports += 1
+    }
+    #expect(reports > 2 && reports < 30)
+  }
+
+  @Test func farSideThatNeverReportsGetsLongPacketsInTheEnd() {
+    var link = Link()
+    link.planner.advance(to: link.now)
+    link.planner.advance(to: link.now.advanced(byNanoseconds: 9_000_000_000))
+    #expect(link.planner.plan.isLowDelay)
+    link.planner.advance(to: link.now.advanced(byNanoseconds: 11_000_000_000))
+    #expect(!link.planner.plan.isLowDelay && link.planner.plan.packetFrames == 480)
   }
 
   @Test(arguments: [(1, 1), (2, 2), (3, 3), (6, 3)])

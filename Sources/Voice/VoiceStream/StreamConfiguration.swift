@@ -103,6 +103,13 @@ public struct StreamConfiguration: Equatable, Sendable {
     return configuration
   }
 
+  /// The bit rate at which packets of that many frames at 48 kHz sound like longer ones: short
+  /// packets repeat what is the same in each.
+  @_noAllocation @_noLocks
+  package static func suitedBitrate(forPacketsOf frames: FrameCount) -> Int {
+    frames < 240 ? 128_000 : frames < 480 ? 96_000 : 48_000
+  }
+
   /// The timestamp of the first captured frame.
   package var firstTimestamp: RTPTimestamp {
     RTPTimestamp(rawValue: UInt32(truncatingIfNeeded: seed &>> 16))

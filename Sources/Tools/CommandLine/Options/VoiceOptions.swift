@@ -8,7 +8,7 @@ import VoiceEngine
 struct VoiceOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "Packet duration, ms: 2.5, 5, 10, 20, 40 or 60. Default: 10; 5 while the network is clean.",
+      "Packet duration, ms: 2.5, 5, 10, 20, 40 or 60. Default: 5; 10 if the network is not clean.",
       valueName: "ms",
       visibility: .rare
     )
@@ -17,7 +17,7 @@ struct VoiceOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Opus bit rate in bit/s, 6000 to 510000. Default: what suits the network, 48000 at first.",
+      "Opus bit rate in bit/s, 6000 to 510000. Default: what suits packets and network.",
       valueName: "bit/s",
       visibility: .rare
     )
@@ -90,6 +90,11 @@ struct VoiceOptions: ParsableArguments {
 
   var packetFrames: Int { Int((frame ?? 10) * 48) }
 
+  /// The bit rate that was asked for, or else the one that suits the packets.
+  private var suitedBitrate: Int {
+    bitrate ?? StreamConfiguration.suitedBitrate(forPacketsOf: packetFrames)
+  }
+
   /// A duration or a rate that was asked for is kept.
   private var adaptsPackets: Bool { frame == nil && bitrate == nil }
 
@@ -122,7 +127,7 @@ struct VoiceOptions: ParsableArguments {
       withCopies: fec
     )
     configuration.packetFrames = packetFrames
-    configuration.bitrate = bitrate ?? 48_000
+    configuration.bitrate = suitedBitrate
     configuration.complexity = complexity
     configuration.usesInBandRedundancy = fec
     configuration.adaptsPackets = fec && adaptsPackets
@@ -133,7 +138,7 @@ struct VoiceOptions: ParsableArguments {
   func apply(to configuration: inout PhoneConfiguration) {
     configuration.codecs = offeredCodecs
     configuration.packetFrames = packetFrames
-    configuration.bitrate = bitrate ?? 48_000
+    configuration.bitrate = suitedBitrate
     configuration.adaptsPackets = adaptsPackets
     configuration.complexity = complexity
     configuration.usesRedundancy = fec

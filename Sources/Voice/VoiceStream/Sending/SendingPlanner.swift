@@ -6,13 +6,14 @@ import RTP
 ///
 /// | The far side reports | Packets |
 /// |---|---|
-/// | no loss and little jitter, for a while | 5 ms at a higher rate, for less delay |
+/// | nothing yet, or no loss and little jitter | 5 ms at a higher rate, for less delay |
 /// | losses | as configured, each with redundant copies of those before it (RFC 2198) |
 /// | losses, and takes no RED | as configured, with in-band FEC (RFC 6716 section 2.1.7) |
 /// | losses and growing delay | a lower bit rate: the path is congested |
 ///
-/// A change for better waits until it has proved right for a while, longer after each failure; one
-/// for worse comes with the report that asks for it.
+/// A call begins as on a clean link, since most links are, and the first report puts right what is
+/// wrong with that. Later a change for better waits until it has proved right for a while, longer
+/// after each failure; one for worse comes with the report that asks for it.
 struct SendingPlanner: ~Copyable {
   /// What is gained by the first copy, and by each further one, must be more than this share of the
   /// packets.
@@ -30,7 +31,11 @@ struct SendingPlanner: ~Copyable {
   /// After so long without a failure earlier ones are forgiven.
   private static var forgiveness: Int64 { 120_000_000_000 }
   private static var lowDelayFrames: FrameCount { 240 }
-  private static var lowDelayBitrate: Int { 96_000 }
+  private static var lowDelayBitrate: Int {
+    @_noAllocation @_noLocks get {
+      StreamConfiguration.suitedBitrate(forPacketsOf: lowDelayFrames)
+    }
+  }
   /// Bits per second of all packets, headers included, and of one payload.
   private static var widest: Int { 240_000 }
   private static var narrowest: Int { 24_000 }
@@ -86,6 +91,21 @@ struct SendingPlanner: ~Copyable {
     sendsCopies = configuration.sendRedundancyPayloadType != nil
     adaptsPackets = configuration.adaptsPackets
     usesInBandRedundancy = configuration.usesInBandRedundancy && configuration.codec == .opus
+    isShortened = sendsCopies && adaptsPackets
+    if isShortened { chosen = shortened }
+  }
+
+  /// For links that lose nothing.
+  private var shortened: SendingPlan {
+    @_noAllocation @_noLocks get {
+      SendingPlan(
+        application: .lowDelay,
+        packetFrames: min(Self.lowDelayFrames, configured.packetFrames),
+        bitrate: max(bitrate, Self.lowDelayBitrate),
+        redundancyDepth: 0,
+        expectedLossPercent: 0
+      )
+    }
   }
 
   /// Makes packets no shorter than `frames`, as far as Opus has such (RFC 6716 section 2.1.4).
@@ -144,9 +164,9 @@ struct SendingPlanner: ~Copyable {
   /// Notes that time passes, with or without reports.
   @_noAllocation @_noLocks
   mutating func advance(to now: MonotonicInstant) {
-    guard isShortened, let reported, now.nanoseconds(since: reported) > Self.longestSilence else {
-      return
-    }
+    let last = reported ?? now
+    reported = last
+    guard isShortened, now.nanoseconds(since: last) > Self.longestSilence else { return }
     cleanSince = nil
     choose(at: now)
   }
@@ -189,12 +209,13 @@ struct SendingPlanner: ~Copyable {
     let share = losses.share(depth: 0)
     if isShortened {
       guard share > Self.bad || jitter > Self.wildJitter || isQueueing else {
-        if let cleanSince, now.nanoseconds(since: cleanSince) > Self.forgiveness {
-          patience = Self.firstPatience
-        }
+        let since = cleanSince ?? now
+        cleanSince = since
+        if now.nanoseconds(since: since) > Self.forgiveness { patience = Self.firstPatience }
         return
       }
-      patience = min(2 * patience, Self.longestPatience)
+      // The first plan was a guess, and no failure.
+      if case .some = cleanSince { patience = min(2 * patience, Self.longestPatience) }
       cleanSince = nil
     } else if share > Self.clean || jitter > Self.calmJitter || isQueueing {
       cleanSince = nil
@@ -207,19 +228,10 @@ struct SendingPlanner: ~Copyable {
   private mutating func choose(at now: MonotonicInstant) {
     let wait = isShortened ? 0 : patience
     let isClean = cleanSince.map { now.nanoseconds(since: $0) >= wait } ?? false
-    let shortFrames = min(Self.lowDelayFrames, configured.packetFrames)
-    let needed = Self.lowDelayBitrate + Self.headers(of: shortFrames)
+    let short = shortened
+    let needed = Self.lowDelayBitrate + Self.headers(of: short.packetFrames)
     isShortened = adaptsPackets && isClean && ceiling >= needed
-    if isShortened {
-      chosen = SendingPlan(
-        application: .lowDelay,
-        packetFrames: shortFrames,
-        bitrate: max(bitrate, Self.lowDelayBitrate),
-        redundancyDepth: 0,
-        expectedLossPercent: 0
-      )
-      return
-    }
+    guard !isShortened else { return chosen = short }
     chosen = configured
     chosen.bitrate = bitrate
     guard adaptsPackets else { return chosen.redundancyDepth = depth(ofPayloads: bitrate) }
