@@ -38,6 +38,22 @@ struct CallReportTests {
     #expect(page.contains("Call ended."))
   }
 
+  /// A hold begins the stream anew; what was counted before it still counts.
+  @Test func theWholeCallIsCounted() throws {
+    var history = history(moments: 10)
+    for second in 0..<5 {
+      let figures = CallStatistics.example(of: call, seconds: Double(second)) { stream, _ in
+        stream.packetsReceived = Int64(second) * 100
+        stream.packetsLost = Int64(second) * 2
+      }
+      history.note(figures, at: Double(second) + 20)
+    }
+    let counts = try #require(history.calls.first).totals.counts
+    #expect(counts.packetsReceived == 9 * 99 + 4 * 100)
+    #expect(counts.packetsLost == 9 + 4 * 2)
+    #expect(page(history).contains("\(counts.packetsReceived)"))
+  }
+
   @Test func nothingIsLoadedAndNothingIsInjected() {
     let page = page(history(moments: 3, farSide: "<script src=\"//evil\">&\u{1}"))
     #expect(!page.contains("<script"))

@@ -21,6 +21,7 @@ struct Ablation {
     Ablation("firstSecond", \.firstSecond),
     Ablation("bursts", \.bursts),
     Ablation("provedRise", \.provedRise),
+    Ablation("longerPackets", \.longerPackets),
     Ablation("latenessKernel", \.latenessKernel),
     Ablation("wholeMemory", \.wholeMemory),
     Ablation("copies", \.copies),

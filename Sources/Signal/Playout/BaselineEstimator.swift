@@ -58,6 +58,15 @@ struct BaselineEstimator: ~Copyable {
     }
   }
 
+  /// Raises all that was observed, as when everything is known to come later from now on.
+  @_noAllocation @_noLocks
+  mutating func raise(by difference: Int64) {
+    for position in 0..<Self.slotCount where slots[position] < .max {
+      slots[position] += difference
+    }
+    settled = thirdSmallest
+  }
+
   @_noAllocation @_noLocks
   mutating func reset() {
     for position in 0..<Self.slotCount { slots[position] = .max }

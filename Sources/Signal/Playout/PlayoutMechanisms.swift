@@ -15,6 +15,8 @@ package struct PlayoutMechanisms: Equatable, Sendable, BitwiseCopyable {
   package var bursts = true
   /// `DelayTarget`: after a pause, a slower path is believed late.
   package var provedRise = true
+  /// `DelayTarget`: packets that become longer do not count as later.
+  package var longerPackets = true
   /// `DelayHistogram`: a packet that is a little late costs less.
   package var latenessKernel = true
   /// `DelayHistogram`: shares are of a whole memory from the beginning.

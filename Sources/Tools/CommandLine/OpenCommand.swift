@@ -56,41 +56,6 @@ struct OpenCommand: AsyncParsableCommand {
   }
 }
 
-/// A link that names a person to call.
-struct CallLink {
-  private let scheme: String
-  private let rest: String
-
-  /// Takes a link apart; throws if its scheme is none of ours.
-  init(_ link: String) throws {
-    let parts = link.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-    scheme = parts.count == 2 ? parts[0].lowercased() : ""
-    guard ["sip", "sips", "tel", "sidetone"].contains(scheme) else {
-      throw CommandFailure("\"\(link)\" is no link to call; use sip:, sips:, tel: or sidetone:")
-    }
-    let body = parts.count == 2 ? String(parts[1]) : ""
-    let path = body.hasPrefix("//") ? String(body.dropFirst(2)) : body
-    rest = path.hasSuffix("/") ? String(path.dropLast()) : path
-  }
-
-  /// The gateway that the environment names.
-  static var usualGateway: String? { ProcessInfo.processInfo.environment["SIDETONE_GATEWAY"] }
-
-  /// The SIP address to call.
-  func address(gateway: String?) throws -> String {
-    guard scheme == "tel" else {
-      return (scheme == "sips" ? "sips:" : "sip:") + (rest.removingPercentEncoding ?? rest)
-    }
-    guard let gateway else {
-      throw CommandFailure("a telephone number needs a gateway: --gateway HOST")
-    }
-    guard let number = CallerNumber.normalized(rest) else {
-      throw CommandFailure("\"\(rest)\" is no telephone number")
-    }
-    return "sip:\(rest.hasPrefix("+") ? "+" : "")\(number)@\(gateway)"
-  }
-}
-
 /// The desktop entry that names the links which this program opens.
 enum DesktopEntry {
   /// The name of the entry that is installed, and of the application on the user's bus.

@@ -21,8 +21,8 @@ struct PayloadEncoder: ~Copyable {
     let isOpus = configuration.codec == .opus
     let hasSpeech = isOpus && (!plan.isLowDelay || configuration.adaptsPackets)
     let hasLowDelay = isOpus && (plan.isLowDelay || configuration.adaptsPackets)
-    speech = hasSpeech ? try Self.encoder(.speech, configuration) : nil
-    lowDelay = hasLowDelay ? try Self.encoder(.lowDelay, configuration) : nil
+    speech = hasSpeech ? try Self.encoder(.speech, configuration, plan) : nil
+    lowDelay = hasLowDelay ? try Self.encoder(.lowDelay, configuration, plan) : nil
     toNarrowband = isOpus ? nil : try Self.resampler()
     speechLookAhead = speech?.lookAhead ?? 0
     lowDelayLookAhead = lowDelay?.lookAhead ?? 0
@@ -34,11 +34,12 @@ struct PayloadEncoder: ~Copyable {
 
   private static func encoder(
     _ application: OpusVoiceEncoder.Application,
-    _ configuration: StreamConfiguration
+    _ configuration: StreamConfiguration,
+    _ plan: SendingPlan
   ) throws -> OpusVoiceEncoder {
     var encoder = try OpusVoiceEncoder(
       application: application,
-      bitrate: configuration.bitrate,
+      bitrate: plan.bitrate,
       complexity: max(0, min(10, configuration.complexity))
     )
     encoder.setDiscontinuousTransmission(enabled: configuration.usesDiscontinuousTransmission)

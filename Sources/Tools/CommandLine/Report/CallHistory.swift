@@ -38,6 +38,8 @@ struct CallHistory: Equatable {
     var ending: String?
     /// The newest figures; nil for a call without sound.
     var statistics: CallStatistics?
+    /// What was counted from the beginning on.
+    var totals = CallTotals()
   }
 
   private(set) var calls: [Call] = []
@@ -84,7 +86,10 @@ struct CallHistory: Equatable {
 
   /// Takes in the figures of the active call.
   mutating func note(_ statistics: CallStatistics, at second: Double) {
-    change(statistics.call) { $0.statistics = statistics }
+    change(statistics.call) {
+      $0.statistics = statistics
+      $0.totals.note(statistics)
+    }
     defer { observed += 1 }
     guard observed % stride == 0 else { return }
     moments.append(

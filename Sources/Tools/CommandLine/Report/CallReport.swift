@@ -71,7 +71,7 @@ struct CallReport {
         String(localizedReason: call.protection?.remark ?? "not known")
       ),
     ]
-    if let statistics = call.statistics { rows += figures(statistics) }
+    if let statistics = call.statistics { rows += figures(statistics, call.totals.counts) }
     rows += [
       (String(localized: "microphone"), history.devices.microphone),
       (String(localized: "loudspeaker"), history.devices.loudspeaker),
@@ -93,28 +93,30 @@ struct CallReport {
     return EventPrinter.clock(last - from)
   }
 
-  private func figures(_ statistics: CallStatistics) -> [(String, String)] {
-    let stream = statistics.stream
-    let expected = max(1, stream.packetsReceived + stream.packetsLost)
-    let played = max(1, stream.decodedFrames + stream.concealedFrames + stream.recoveredFrames)
+  private func figures(
+    _ statistics: CallStatistics,
+    _ totals: CallTotals.Counts
+  ) -> [(String, String)] {
+    let expected = max(1, totals.packetsReceived + totals.packetsLost)
+    let played = max(1, totals.decodedFrames + totals.concealedFrames + totals.recoveredFrames)
     func percent(_ part: Int64, of whole: Int64) -> String {
       String(format: "%.2f %%", 100 * Double(part) / Double(whole))
     }
-    let length = Double(stream.packetFrames) / 48
+    let length = Double(statistics.stream.packetFrames) / 48
     let (overruns, underruns) = (statistics.engine.overruns, statistics.engine.underruns)
     return [
       (
         String(localized: "packets sent"),
-        String(localized: "\(stream.packetsSent), of \(length) ms at last")
+        String(localized: "\(totals.packetsSent), of \(length) ms at last")
       ),
-      (String(localized: "packets received"), "\(stream.packetsReceived)"),
+      (String(localized: "packets received"), "\(totals.packetsReceived)"),
       (
         String(localized: "packets lost"),
-        "\(stream.packetsLost), \(percent(stream.packetsLost, of: expected))"
+        "\(totals.packetsLost), \(percent(totals.packetsLost, of: expected))"
       ),
-      (String(localized: "packets too late"), "\(stream.packetsLate)"),
-      (String(localized: "recovered by redundancy"), percent(stream.recoveredFrames, of: played)),
-      (String(localized: "concealed"), percent(stream.concealedFrames, of: played)),
+      (String(localized: "packets too late"), "\(totals.packetsLate)"),
+      (String(localized: "recovered by redundancy"), percent(totals.recoveredFrames, of: played)),
+      (String(localized: "concealed"), percent(totals.concealedFrames, of: played)),
       (
         String(localized: "faults of the sound card"),
         String(localized: "\(overruns) of the microphone, \(underruns) of the loudspeaker")

@@ -1,0 +1,42 @@
+import CallStore
+import Foundation
+import Localization
+
+/// A link that names a person to call.
+struct CallLink {
+  private let scheme: String
+  private let rest: String
+
+  /// Takes a link apart; throws if its scheme is none of ours.
+  init(_ link: String) throws {
+    let parts = link.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+    scheme = parts.count == 2 ? parts[0].lowercased() : ""
+    // What is no text on a line is no address, and might be taken for more than one.
+    let decoded = link.removingPercentEncoding ?? link
+    let hasControls = decoded.unicodeScalars.contains { $0.properties.generalCategory == .control }
+    guard ["sip", "sips", "tel", "sidetone"].contains(scheme), !hasControls else {
+      let shown = Terminal.plain(link)
+      throw CommandFailure("\"\(shown)\" is no link to call; use sip:, sips:, tel: or sidetone:")
+    }
+    let body = parts.count == 2 ? String(parts[1]) : ""
+    let path = body.hasPrefix("//") ? String(body.dropFirst(2)) : body
+    rest = path.hasSuffix("/") ? String(path.dropLast()) : path
+  }
+
+  /// The gateway that the environment names.
+  static var usualGateway: String? { ProcessInfo.processInfo.environment["SIDETONE_GATEWAY"] }
+
+  /// The SIP address to call.
+  func address(gateway: String?) throws -> String {
+    guard scheme == "tel" else {
+      return (scheme == "sips" ? "sips:" : "sip:") + (rest.removingPercentEncoding ?? rest)
+    }
+    guard let gateway else {
+      throw CommandFailure("a telephone number needs a gateway: --gateway HOST")
+    }
+    guard let number = CallerNumber.normalized(rest) else {
+      throw CommandFailure("\"\(rest)\" is no telephone number")
+    }
+    return "sip:\(rest.hasPrefix("+") ? "+" : "")\(number)@\(gateway)"
+  }
+}

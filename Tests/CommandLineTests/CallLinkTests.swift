@@ -1,0 +1,29 @@
+import Testing
+
+@testable import CommandLine
+
+/// Links come from anywhere: a page, a mail, a desktop.
+struct CallLinkTests {
+  @Test(arguments: [
+    ("sip:bob@host", "sip:bob@host"), ("SIPS:bob@host", "sips:bob@host"),
+    ("sidetone://bob@host/", "sip:bob@host"), ("sip:b%6fb@host", "sip:bob@host"),
+    ("tel:+43-1-234", "sip:+431234@gateway"),
+  ])
+  func linksAreAddresses(link: String, address: String) throws {
+    #expect(try CallLink(link).address(gateway: "gateway") == address)
+  }
+
+  @Test(arguments: [
+    "http://example.org", "bob", "", "sip:bob@host\r\nRoute: x", "sip:bob@host%0d%0aRoute:%20x",
+    "sip:bob\u{1B}[2J@host", "javascript:sip:bob@host",
+  ])
+  func whatIsNoLinkToCallIsRefused(link: String) {
+    #expect(throws: CommandFailure.self) { try CallLink(link) }
+  }
+
+  @Test func aNumberNeedsAGateway() throws {
+    let link = try CallLink("tel:+431234")
+    #expect(throws: CommandFailure.self) { try link.address(gateway: nil) }
+    #expect(throws: CommandFailure.self) { try CallLink("tel:x").address(gateway: "g") }
+  }
+}
