@@ -303,19 +303,26 @@ struct SimulatedCallTests {
     #expect(abs(adapting - short) < 0.5, "\(adapting) and \(short) ms")
   }
 
-  @Test func cleanLinkGetsShorterPacketsWithoutAClick() throws {
+  @Test func callOnACleanLinkBeginsWithShortPacketsAndStaysSo() throws {
     let call = try Self.adaptingCall(over: .clean)
     var observations: [SimulatedCall.Observation] = []
     call.run(seconds: 20) { observations.append($0) }
-    let before = Self.delays(observations, from: 2, to: 4).sorted()
-    let after = Self.delays(observations, from: 12, to: 20).sorted()
-    #expect(before[before.count / 2] - after[after.count / 2] > 6, "ms less")
+    let early = Self.delays(observations, from: 2, to: 4).sorted()
+    let late = Self.delays(observations, from: 12, to: 20).sorted()
+    #expect(early[early.count / 2] - late[late.count / 2] < 5, "ms less")
+    #expect(observations.allSatisfy { $0.far?.packetFrames ?? 240 == 240 })
     let end = try #require(observations.last)
     let settled = try #require(observations.first { $0.second > 2 }).stream
-    #expect(end.far?.packetFrames == 240)
     #expect(end.stream.concealedFrames - settled.concealedFrames < 960)
     #expect(end.stream.removedFrames == 0)
+  }
 
+  @Test func packetsBecomeShortAgainAfterALossWithoutAClick() throws {
+    var network = NetworkConditions.clean
+    network.outages = [.init(second: 3, milliseconds: 100)]
+    let call = try Self.adaptingCall(over: network)
+    var observations: [SimulatedCall.Observation] = []
+    call.run(seconds: 60) { observations.append($0) }
     // A click is a corner that is sharper than those of the sound itself.
     let heard = call.heard
     func sharpest(from: Double, to: Double) -> Float {
@@ -326,9 +333,15 @@ struct SimulatedCallTests {
       }
       return highest
     }
-    let switched = try #require(observations.first { $0.far?.packetFrames == 240 }).second
+    let long = try #require(observations.first { $0.far?.packetFrames == 480 }).second
+    let again = observations.first { $0.second > long && $0.far?.packetFrames == 240 }
+    let switched = try #require(again).second
+    #expect(long < 6 && switched < 55, "\(long) s, \(switched) s")
     let around = sharpest(from: switched - 0.5, to: switched + 1)
-    let elsewhere = max(sharpest(from: 2, to: 3.5), sharpest(from: 12, to: 19))
+    let elsewhere = max(
+      sharpest(from: switched - 3, to: switched - 1),
+      sharpest(from: switched + 2, to: switched + 4)
+    )
     #expect(around < 1.2 * elsewhere, "\(around) against \(elsewhere) at \(switched) s")
   }
 }
