@@ -1,4 +1,5 @@
 import Foundation
+import ProgramRig
 import Synchronization
 
 /// A program that runs beside the test, with its output as lines.
@@ -33,7 +34,7 @@ final class ProgramRun: @unchecked Sendable {
     process.standardOutput = output
     process.standardError = output
     process.standardInput = input
-    try process.run()
+    try process.runWithoutBlockedSignals()
     // Threads of their own: one handler of Foundation's that waits would keep the others waiting.
     let descriptor = output.fileHandleForReading.fileDescriptor
     Thread.detachNewThread { [weak self] in

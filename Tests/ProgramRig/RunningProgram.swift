@@ -48,7 +48,7 @@ package final class RunningProgram {
     process.standardOutput = output
     process.standardError = output
     process.standardInput = FileHandle.nullDevice
-    try process.run()
+    try process.runWithoutBlockedSignals()
   }
 
   deinit {
