@@ -228,7 +228,7 @@ let package = Package(
       ]
     ),
     module("Apple", "AVFoundation", ["AVFAudio"]),
-    module("Apple", "CallStore", [grdb]),
+    module("Apple", "CallStore", ["FoundationAdditions", grdb]),
     module(
       "Apple",
       "CallKit",
@@ -239,7 +239,7 @@ let package = Package(
     ),
     module("Apple", "LiveCommunicationKit", ["AVFAudio", "AVFoundation", "CallKit"]),
     module("Apple", "Intents", ["FoundationAdditions"]),
-    module("Apple", "PushKit", ["LocalSocket", logging]),
+    module("Apple", "PushKit", ["FoundationAdditions", "LocalSocket", logging]),
     module("Apple", "OSLog", [logging]),
 
     module("Phone", "CallSecurity", ["CTLS", "SRTP", "UDPTransport"]),
@@ -266,8 +266,8 @@ let package = Package(
       "SidetonePhone",
       [
         "MediaCore", "RealTime", "RTP", "ALSAAudio", "AudioRouting", "CallKit", "CallStore",
-        "CallSecurity", "AVFAudio", "DesktopServices", "EchoServer", "SIPSignalling", "SpeechDSP",
-        "SRTP", "UDPTransport", "VoiceEngine",
+        "CallSecurity", "AVFAudio", "DesktopServices", "EchoServer", "FoundationAdditions",
+        "SIPSignalling", "SpeechDSP", "SRTP", "UDPTransport", "VoiceEngine",
       ]
     ),
 
@@ -347,6 +347,7 @@ let package = Package(
     tests("CallStore", ["CallStore", grdb]),
     tests("CallKit", ["CallKit", "CallState", "AVFAudio", "ALSAAudio", "LiveCommunicationKit"]),
     tests("LiveCommunicationKit", ["CallKit", "CallState", "LiveCommunicationKit"]),
+    tests("FoundationAdditions", ["FoundationAdditions"]),
     tests("Intents", ["FoundationAdditions", "Intents"]),
     tests("PushKit", ["LocalSocket", "PushKit"]),
     tests("OSLog", ["OSLog", logging]),

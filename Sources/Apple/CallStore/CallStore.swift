@@ -1,4 +1,5 @@
 package import Foundation
+import FoundationAdditions
 import GRDB
 
 /// What is kept about calls from one start of a program to the next: recent calls, favourites, whom
@@ -46,12 +47,7 @@ package final class CallStore: Sendable {
 
   /// The user's own folder: `sidetone` under XDG_DATA_HOME, or else under `~/.local/share`.
   package static var defaultFolder: URL {
-    let home = ProcessInfo.processInfo.environment["XDG_DATA_HOME"].flatMap {
-      $0.hasPrefix("/") ? URL(fileURLWithPath: $0) : nil
-    }
-    let fallback = FileManager.default.homeDirectoryForCurrentUser
-      .appendingPathComponent(".local/share")
-    return (home ?? fallback).appendingPathComponent("sidetone")
+    BaseFolder.data.url().appendingPathComponent("sidetone")
   }
 
   private static var migrator: DatabaseMigrator {

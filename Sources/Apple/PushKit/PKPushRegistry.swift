@@ -20,7 +20,8 @@ public import Foundation
 /// a call for a push is not killed. Without `XDG_RUNTIME_DIR`, or when the app runs already, there
 /// is no token, and a line in the log says why.
 ///
-/// **Threads:** use it on one thread. The delegate is called on the queue of the initializer.
+/// **Threads:** set the delegate and the kinds once, on one thread; change them later on the
+/// queue of the initializer, on which the delegate is called.
 open class PKPushRegistry: NSObject {
   private let queue: DispatchQueue
   private let environment: [String: String]

@@ -1,4 +1,5 @@
 import Foundation
+import FoundationAdditions
 import LocalSocket
 import Logging
 import Synchronization
@@ -33,7 +34,8 @@ final class PushReceiver: Sendable {
       return nil
     }
     let folder = URL(fileURLWithPath: runtime).appendingPathComponent("push")
-    tokenFile = Self.stateFolder(environment).appendingPathComponent("\(topic).voip.token")
+    tokenFile = BaseFolder.state.url(in: environment)
+      .appendingPathComponent("push/\(topic).voip.token")
     // A push may wait already, and must not come before the token.
     let hasToken = Mutex(())
     do {
@@ -80,13 +82,6 @@ final class PushReceiver: Sendable {
     Bundle.main.bundleIdentifier ?? ProcessInfo.processInfo.processName
   }
 
-  private static func stateFolder(_ environment: [String: String]) -> URL {
-    let folder =
-      environment["XDG_STATE_HOME"].map { URL(fileURLWithPath: $0) }
-      ?? FileManager.default.homeDirectoryForCurrentUser.appendingPathComponent(".local/state")
-    return folder.appendingPathComponent("push")
-  }
-
   private static func makeFolder(_ folder: URL) throws {
     try FileManager.default.createDirectory(
       at: folder,
@@ -98,8 +93,7 @@ final class PushReceiver: Sendable {
   private static func token(keptIn file: URL) throws -> Data {
     // The first time there is none.
     if let kept = try? Data(contentsOf: file), kept.count == 32 { return kept }
-    var generator = SystemRandomNumberGenerator()
-    let token = Data((0..<32).map { _ in UInt8.random(in: 0...255, using: &generator) })
+    let token = Data((0..<32).map { _ in UInt8.random(in: 0...255) })
     try makeFolder(file.deletingLastPathComponent())
     try token.write(to: file, options: .atomic)
     try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file.path)

@@ -16,7 +16,7 @@ final class App: NSObject, PKPushRegistryDelegate {
     for type: PKPushType,
     completion: @escaping () -> Void
   ) {
-    print("push from \(payload.dictionaryPayload["handle"] ?? "nobody")")
+    print("push from \(payload.dictionaryPayload["handle"] ?? "?")")
     completion()
     exit(0)
   }

@@ -1,6 +1,7 @@
 import CallSecurity
 import CallStore
 public import Foundation
+import FoundationAdditions
 public import SIPSignalling
 
 /// The user's accounts, in `sidetone/accounts.json` under XDG_CONFIG_HOME, without their passwords.
@@ -32,11 +33,7 @@ public struct AccountBook: Sendable {
 
   /// The folder of the user's settings, `sidetone` under XDG_CONFIG_HOME.
   public static var folderOfUser: URL {
-    let home = ProcessInfo.processInfo.environment["XDG_CONFIG_HOME"].flatMap {
-      $0.hasPrefix("/") ? URL(fileURLWithPath: $0) : nil
-    }
-    let fallback = FileManager.default.homeDirectoryForCurrentUser.appendingPathComponent(".config")
-    return (home ?? fallback).appendingPathComponent("sidetone")
+    BaseFolder.config.url().appendingPathComponent("sidetone")
   }
 
   /// The user's own book.
