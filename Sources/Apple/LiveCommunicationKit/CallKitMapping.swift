@@ -1,26 +1,29 @@
 import CallKit
 
+extension Handle.Kind {
+  private static let callKitTypes: [(Self, CXHandle.HandleType)] = [
+    (.generic, .generic), (.phoneNumber, .phoneNumber), (.emailAddress, .emailAddress),
+  ]
+
+  /// The same as CallKit has it.
+  var callKitType: CXHandle.HandleType {
+    Self.callKitTypes.first { $0.0 == self }?.1 ?? .generic
+  }
+
+  init(_ type: CXHandle.HandleType) {
+    self = Self.callKitTypes.first { $0.1 == type }?.0 ?? .generic
+  }
+}
+
 extension CXHandle {
   convenience init(_ handle: Handle) {
-    let type: HandleType =
-      switch handle.type {
-      case .generic: .generic
-      case .phoneNumber: .phoneNumber
-      case .emailAddress: .emailAddress
-      }
-    self.init(type: type, value: handle.value)
+    self.init(type: handle.type.callKitType, value: handle.value)
   }
 }
 
 extension Handle {
   init(_ handle: CXHandle) {
-    let type: Kind =
-      switch handle.type {
-      case .generic: .generic
-      case .phoneNumber: .phoneNumber
-      case .emailAddress: .emailAddress
-      }
-    self.init(type: type, value: handle.value)
+    self.init(type: Kind(handle.type), value: handle.value)
   }
 }
 
@@ -66,9 +69,7 @@ extension CXProviderConfiguration {
     maximumCallsPerCallGroup = configuration.maximumConversationsPerConversationGroup
     includesCallsInRecents = configuration.includesConversationInRecents
     supportsVideo = configuration.supportsVideo
-    supportedHandleTypes = Set(
-      configuration.supportedHandleTypes.map { CXHandle(Handle(type: $0, value: "")).type }
-    )
+    supportedHandleTypes = Set(configuration.supportedHandleTypes.map(\.callKitType))
   }
 }
 

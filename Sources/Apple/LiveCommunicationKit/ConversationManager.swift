@@ -147,7 +147,9 @@ public final class ConversationManager: @unchecked Sendable {
       if conversation.isOutgoing {
         provider.reportOutgoingCall(with: uuid, startedConnectingAt: date)
       }
-      if conversation.state == .idle { move(conversation, to: .joining) }
+      DispatchQueue.main.async { [self] in
+        if conversation.state == .idle { move(conversation, to: .joining) }
+      }
     case .conversationConnected(let date):
       // A call that came in is connected when it is joined.
       if conversation.isOutgoing { provider.reportOutgoingCall(with: uuid, connectedAt: date) }
@@ -203,11 +205,14 @@ public final class ConversationManager: @unchecked Sendable {
   func deliver(_ callAction: CXCallAction) {
     guard let action = action(for: callAction), let delegate else { return callAction.fail() }
     action.begin()
-    if action is EndConversationAction, let conversation = conversation(action.conversationUUID) {
-      move(conversation, to: .leaving)
-    }
-    if action is JoinConversationAction, let conversation = conversation(action.conversationUUID) {
-      move(conversation, to: .joining)
+    let next: Conversation.State? =
+      switch action {
+      case is EndConversationAction: .leaving
+      case is JoinConversationAction: .joining
+      default: nil
+      }
+    if let next, let conversation = conversation(action.conversationUUID) {
+      move(conversation, to: next)
     }
     delegate.conversationManager(self, perform: action)
   }
@@ -260,6 +265,7 @@ public final class ConversationManager: @unchecked Sendable {
     return action
   }
 
+  // On the main queue, as all that the delegate hears.
   private func move(_ conversation: Conversation, to state: Conversation.State) {
     guard conversation.move(to: state) else { return }
     delegate?.conversationManager(self, conversationChanged: conversation)
