@@ -70,6 +70,16 @@ struct SendingPlannerTests {
       }
       planner.decide(at: now)
     }
+
+    /// How many reports without losses it takes until packets are short, up to 100.
+    mutating func reportsUntilShort() -> Int {
+      var reports = 0
+      while !planner.plan.isLowDelay, reports < 100 {
+        report()
+        reports += 1
+      }
+      return reports
+    }
   }
 
   @Test func callBeginsAsOnACleanLinkAndStaysSoOnOne() {
@@ -85,11 +95,7 @@ struct SendingPlannerTests {
     var link = Link()
     link.report(losing: [4, 4])
     #expect(link.planner.plan.packetFrames == 480 && !link.planner.plan.isLowDelay)
-    var reports = 0
-    while !link.planner.plan.isLowDelay, reports < 100 {
-      link.report()
-      reports += 1
-    }
+    let reports = link.reportsUntilShort()
     #expect(reports > 2 && reports < 30)
   }
 
@@ -118,11 +124,7 @@ struct SendingPlannerTests {
     #expect(link.planner.plan.isLowDelay)
     link.report(losing: [4, 4])
     #expect(!link.planner.plan.isLowDelay && link.planner.plan.redundancyDepth > 0)
-    var reports = 0
-    while !link.planner.plan.isLowDelay, reports < 100 {
-      link.report()
-      reports += 1
-    }
+    let reports = link.reportsUntilShort()
     // Longer than the four seconds of the first time.
     #expect(reports > 4 && reports < 100)
   }

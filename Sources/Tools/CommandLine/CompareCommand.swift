@@ -18,8 +18,8 @@ struct CompareCommand: ParsableCommand {
   var heard: String
 
   func run() throws {
-    let said = try Self.load(said)
-    let heard = try Self.load(heard)
+    let said = try Speech.waveFile(at: said)
+    let heard = try Speech.waveFile(at: heard)
     let comparison = RecordingComparison(
       said: said.samples,
       saidRate: said.rateHertz,
@@ -37,16 +37,5 @@ struct CompareCommand: ParsableCommand {
       )
     )
     guard comparison.heardShare >= 0.5 else { throw ExitCode.failure }
-  }
-
-  private static func load(_ path: String) throws -> WaveFile {
-    guard let data = FileManager.default.contents(atPath: path) else {
-      throw CommandFailure("cannot read \"\(path)\"")
-    }
-    do {
-      return try WaveFile(parsing: [UInt8](data))
-    } catch {
-      throw CommandFailure("\"\(path)\" is not a WAV file that can be read (\("\(error)"))")
-    }
   }
 }

@@ -13,17 +13,21 @@ enum Speech {
     "Rice is often served in round bowls.", "The juice of lemons makes fine punch.",
   ]
 
-  /// The sound of a WAV file.
-  static func load(_ path: String) throws -> [Float] {
+  /// A WAV file, or a failure that says what is wrong with it.
+  static func waveFile(at path: String) throws -> WaveFile {
     guard let data = FileManager.default.contents(atPath: path) else {
       throw CommandFailure("cannot read \"\(path)\"")
     }
-    let wave: WaveFile
     do throws(WaveFile.ParseError) {
-      wave = try WaveFile(parsing: [UInt8](data))
+      return try WaveFile(parsing: [UInt8](data))
     } catch {
       throw CommandFailure("\"\(path)\" is not a WAV file that can be read (\("\(error)"))")
     }
+  }
+
+  /// The sound of a WAV file.
+  static func load(_ path: String) throws -> [Float] {
+    let wave = try waveFile(at: path)
     guard !wave.samples.isEmpty else { throw CommandFailure("nothing is said in \"\(path)\"") }
     return try convert(wave.samples, from: SampleRate(hertz: wave.rateHertz), to: .voice)
   }

@@ -3,13 +3,22 @@ import Localization
 
 /// One thing that calls need, and how it is on this machine.
 struct CheckFinding: Equatable {
-  enum Verdict: String {
+  enum Verdict: String, CaseIterable {
     /// Calls have what they need.
     case good
     /// Calls work, and could work better.
     case advice
     /// Calls do not work.
     case fault
+
+    /// What a line begins with, in the user's language.
+    var mark: String {
+      switch self {
+      case .good: String(localized: "good")
+      case .advice: String(localized: "note")
+      case .fault: String(localized: "FAULT")
+      }
+    }
   }
 
   /// What was looked at, for example "microphone".
@@ -50,24 +59,13 @@ struct CheckFinding: Equatable {
 
   /// A line for people in their language, and one more with what to do.
   var line: String {
-    let marks = Self.marks
-    let mark =
-      switch verdict {
-      case .good: marks[0]
-      case .advice: marks[1]
-      case .fault: marks[2]
-      }
-    let width = marks.map(\.terminalColumns).max() ?? 0
+    let width = Verdict.allCases.map(\.mark.terminalColumns).max() ?? 0
     let head =
-      mark.padded(toTerminalColumns: width) + "  "
+      verdict.mark.padded(toTerminalColumns: width) + "  "
       + String(localized: subject).padded(toTerminalColumns: 15) + "  " + String(localized: text)
     let indent = String(repeating: " ", count: width + 2)
     let more = advice.map { "\n\(indent)-> " + Terminal.plain(String(localized: $0)) }
     return Terminal.plain(head) + (more ?? "")
-  }
-
-  private static var marks: [String] {
-    [String(localized: "good"), String(localized: "note"), String(localized: "FAULT")]
   }
 
   /// The same for programs, in one line, in English.

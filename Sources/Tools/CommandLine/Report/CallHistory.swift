@@ -127,15 +127,11 @@ struct CallHistory: Equatable {
 }
 
 extension CallHistory.Moment {
-  // A hold ends the stream: the next one counts from zero.
-  private func isSameStream(as earlier: Self) -> Bool {
-    statistics.stream.packetsReceived >= earlier.statistics.stream.packetsReceived
-      && statistics.stream.packetsSent >= earlier.statistics.stream.packetsSent
-  }
+  private var counts: CallTotals.Counts { CallTotals.Counts(statistics.stream) }
 
   /// The share of packets in per cent that were lost since an earlier moment of the call.
   func lossPercent(since earlier: Self) -> Double {
-    let before = isSameStream(as: earlier) ? earlier.statistics.stream : nil
+    let before = earlier.counts.isContinued(by: counts) ? earlier.statistics.stream : nil
     let lost = statistics.stream.packetsLost - (before?.packetsLost ?? 0)
     let received = statistics.stream.packetsReceived - (before?.packetsReceived ?? 0)
     return 100 * Double(max(0, lost)) / Double(max(1, lost + received))
@@ -143,7 +139,8 @@ extension CallHistory.Moment {
 
   /// The share of the sound in per cent that was invented since an earlier moment of the call.
   func concealedPercent(since earlier: Self) -> Double {
-    let before = isSameStream(as: earlier) ? earlier.statistics.stream.concealedFrames : 0
+    let isContinued = earlier.counts.isContinued(by: counts)
+    let before = isContinued ? earlier.statistics.stream.concealedFrames : 0
     let frames = statistics.stream.concealedFrames - before
     let seconds = max(0.01, second - earlier.second)
     return min(100, 100 * Double(max(0, frames)) / 48_000 / seconds)

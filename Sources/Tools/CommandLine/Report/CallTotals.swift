@@ -14,6 +14,11 @@ struct CallTotals: Equatable {
     var concealedFrames: Int64 = 0
     var recoveredFrames: Int64 = 0
 
+    /// False if `later` are of another stream: each counts from zero.
+    func isContinued(by later: Counts) -> Bool {
+      later.packetsSent >= packetsSent && later.packetsReceived >= packetsReceived
+    }
+
     static func + (one: Counts, other: Counts) -> Counts {
       Counts(
         packetsSent: one.packetsSent + other.packetsSent,
@@ -35,19 +40,21 @@ struct CallTotals: Equatable {
 
   /// Takes in the newest figures of the call.
   mutating func note(_ statistics: CallStatistics) {
-    let stream = statistics.stream
-    let new = Counts(
-      packetsSent: stream.packetsSent,
-      packetsReceived: stream.packetsReceived,
-      packetsLost: stream.packetsLost,
-      packetsLate: stream.packetsLate,
-      decodedFrames: stream.decodedFrames,
-      concealedFrames: stream.concealedFrames,
-      recoveredFrames: stream.recoveredFrames
-    )
-    let isSameStream =
-      new.packetsSent >= current.packetsSent && new.packetsReceived >= current.packetsReceived
-    if !isSameStream { ended = ended + current }
+    let new = Counts(statistics.stream)
+    if !current.isContinued(by: new) { ended = ended + current }
     current = new
+  }
+}
+
+extension CallTotals.Counts {
+  /// What a stream has counted.
+  init(_ stream: StreamStatistics) {
+    packetsSent = stream.packetsSent
+    packetsReceived = stream.packetsReceived
+    packetsLost = stream.packetsLost
+    packetsLate = stream.packetsLate
+    decodedFrames = stream.decodedFrames
+    concealedFrames = stream.concealedFrames
+    recoveredFrames = stream.recoveredFrames
   }
 }
