@@ -6,7 +6,7 @@ import Testing
 
 extension ProcessWideTests {
   /// LiveCommunicationKit's conversations by CallKit's rules, over the null device.
-  @Suite struct ConversationTests {
+  @Suite(.timeLimit(.minutes(1))) struct ConversationTests {
     init() async {
       await ProcessWideTests.settle()
       AVAudioSession.sharedInstance().devices = .init(capture: .null, playback: .null)
@@ -14,12 +14,13 @@ extension ProcessWideTests {
 
     /// Records the delegate's callbacks, and fulfills every action.
     private final class App: ConversationManagerDelegate, Sendable {
-      let log: AsyncStream<String>
-      private let continuation: AsyncStream<String>.Continuation
+      typealias Log = (stream: AsyncStream<String>, continuation: AsyncStream<String>.Continuation)
 
-      init() { (log, continuation) = AsyncStream.makeStream() }
+      /// What conversations and actions do; and the audio session, whose time is its own.
+      let conversations: Log = AsyncStream.makeStream()
+      let session: Log = AsyncStream.makeStream()
 
-      private func note(_ text: String) { continuation.yield(text) }
+      private func note(_ text: String) { conversations.continuation.yield(text) }
 
       func conversationManagerDidBegin(_ manager: ConversationManager) { note("begin") }
 
@@ -51,17 +52,21 @@ extension ProcessWideTests {
       func conversationManager(
         _ manager: ConversationManager,
         didActivate audioSession: AVAudioSession
-      ) { note("didActivate") }
+      ) { session.continuation.yield("didActivate") }
 
       func conversationManager(
         _ manager: ConversationManager,
         didDeactivate audioSession: AVAudioSession
-      ) { note("didDeactivate") }
+      ) { session.continuation.yield("didDeactivate") }
 
       /// Waits until all of these have come, in this order but for what comes between.
-      func expect(_ expected: String..., location: SourceLocation = #_sourceLocation) async {
+      func expect(
+        _ expected: String...,
+        in log: KeyPath<App, Log> & Sendable = \.conversations,
+        location: SourceLocation = #_sourceLocation
+      ) async {
         var rest = expected[...]
-        for await line in log {
+        for await line in self[keyPath: log].stream {
           if line == rest.first { rest = rest.dropFirst() }
           if rest.isEmpty { return }
         }
@@ -97,7 +102,7 @@ extension ProcessWideTests {
       let join = JoinConversationAction(conversationUUID: uuid)
       try await manager.perform([join])
       await app.expect("begin", "joining", "perform JoinConversationAction", "joined")
-      await app.expect("didActivate")
+      await app.expect("didActivate", in: \.session)
       #expect(join.state == .complete)
       try await manager.perform([PauseConversationAction(conversationUUID: uuid, isPaused: true)])
       await app.expect("perform PauseConversationAction", "paused")
@@ -118,7 +123,8 @@ extension ProcessWideTests {
         isVideo: false
       )
       try await manager.perform([start])
-      await app.expect("begin", "perform StartConversationAction", "didActivate")
+      await app.expect("begin", "perform StartConversationAction")
+      await app.expect("didActivate", in: \.session)
       let conversation = try #require(manager.conversations.first)
       #expect(conversation.state == .joining)
       manager.reportConversationEvent(.conversationStartedConnecting(Date()), for: conversation)

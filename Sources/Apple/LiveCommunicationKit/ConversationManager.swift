@@ -71,6 +71,8 @@ public final class ConversationManager: @unchecked Sendable {
 
   private struct Listener {
     weak var delegate: (any ConversationManagerDelegate)?
+    /// The manager began before it had a delegate, which hears it when it comes.
+    var owesBegin = false
   }
 
   /// A manager; keep it for as long as the app is to be called.
@@ -82,12 +84,18 @@ public final class ConversationManager: @unchecked Sendable {
     controller.callObserver.setDelegate(bridge, queue: .main)
   }
 
-  /// Performs actions, and hears what changes; held weakly.
+  /// Performs actions, and hears what changes, first of all that the manager began; held weakly.
   public var delegate: (any ConversationManagerDelegate)? {
     get { listener.withLock { UncheckedTransfer(value: $0.delegate) }.value }
     set {
       let crossing = UncheckedTransfer(value: newValue)
-      listener.withLock { $0.delegate = crossing.value }
+      let owesBegin = listener.withLock { listener in
+        listener.delegate = crossing.value
+        guard listener.owesBegin, listener.delegate != nil else { return false }
+        listener.owesBegin = false
+        return true
+      }
+      if owesBegin { DispatchQueue.main.async { self.noteBegin() } }
     }
   }
 
@@ -232,7 +240,13 @@ public final class ConversationManager: @unchecked Sendable {
     delegate?.conversationManager(self, didDeactivate: session)
   }
 
-  func noteBegin() { delegate?.conversationManagerDidBegin(self) }
+  func noteBegin() {
+    let delegate = listener.withLock { listener in
+      listener.owesBegin = listener.delegate == nil
+      return UncheckedTransfer(value: listener.delegate)
+    }
+    delegate.value?.conversationManagerDidBegin(self)
+  }
 
   func noteReset() {
     forgetAll(because: "the manager was reset")
