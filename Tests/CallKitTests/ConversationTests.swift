@@ -62,7 +62,7 @@ extension ProcessWideTests {
       /// Waits until all of these have come, in this order but for what comes between.
       func expect(
         _ expected: String...,
-        in log: KeyPath<App, Log> & Sendable = \.conversations,
+        in log: any KeyPath<App, Log> & Sendable = \.conversations,
         location: SourceLocation = #_sourceLocation
       ) async {
         var rest = expected[...]

@@ -54,12 +54,17 @@ struct Hearing {
   static let wholeCallName = "whole call"
 
   /// Lets two machines of ours hold the call, each with a headset, at their defaults.
-  init(inWholeCall call: TestCall, without ablation: Ablation? = nil) throws {
+  init(
+    inWholeCall call: TestCall,
+    decoderComplexity: Int,
+    without ablation: Ablation? = nil
+  ) throws {
     let settlingSeconds = call.setting.settlingSeconds
     self.settlingSeconds = settlingSeconds
     var configuration = StreamConfiguration.opus(ssrc: 1, seed: 2, withCopies: true)
     configuration.adaptsPackets = true
     configuration.playout = ablation?.mechanisms ?? PlayoutMechanisms()
+    configuration.decoderComplexity = decoderComplexity
     var far = SimulatedCall.Party()
     far.card.sound = call.sound
     far.card.captureDrift = call.setting.drift

@@ -34,6 +34,14 @@ struct PlayoutCommand: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
+      "How much sidetone's Opus decoder computes: 0 to 10; for libopus 1.5 and later.",
+      valueName: "number"
+    )
+  )
+  var decoderComplexity = 0
+
+  @Option(
+    help: ArgumentHelp(
       "What the loudspeaker asks sidetone for at a time: 0.5 to 10.",
       valueName: "ms"
     )
@@ -73,24 +81,28 @@ struct PlayoutCommand: ParsableCommand {
 
   private func hearings(of call: TestCall) throws -> [Hearing] {
     let pullFrames = Int(pull * 48)
-    let own = try OwnPlayout(pullFrames: pullFrames)
+    func own(without ablation: Ablation? = nil) throws -> OwnPlayout {
+      try OwnPlayout(
+        pullFrames: pullFrames,
+        decoderComplexity: decoderComplexity,
+        without: ablation
+      )
+    }
+    func wholeCall(without ablation: Ablation? = nil) throws -> Hearing {
+      try Hearing(inWholeCall: call, decoderComplexity: decoderComplexity, without: ablation)
+    }
     if !ablations.isEmpty, options.only == Hearing.wholeCallName {
-      return try ([nil] + ablations).map {
-        try Hearing(inWholeCall: call, without: $0)
-      }
+      return try ([nil] + ablations).map { try wholeCall(without: $0) }
     }
     guard ablations.isEmpty else {
-      return [Hearing(call, by: own)]
-        + (try ablations.map {
-          Hearing(call, by: try OwnPlayout(pullFrames: pullFrames, without: $0))
-        })
+      return try ([nil] + ablations).map { Hearing(call, by: try own(without: $0)) }
     }
-    var engines: [any PlayoutUnderTest] = [own, try NetEQ()]
+    var engines: [any PlayoutUnderTest] = [try own(), try NetEQ()]
     for milliseconds in [20, 40, 80, 200] {
       engines.append(try FixedBuffer(milliseconds: milliseconds, packetFrames: Int64(frame * 48)))
     }
     var all = engines.filter { options.wants($0.name) }.map { Hearing(call, by: $0) }
-    if options.wants(Hearing.wholeCallName) { all.append(try Hearing(inWholeCall: call)) }
+    if options.wants(Hearing.wholeCallName) { all.append(try wholeCall()) }
     return all
   }
 

@@ -7,7 +7,9 @@ struct DecoderState: ~Copyable {
   private let pointer: OpaquePointer
   private let size: CInt
 
-  init() throws(OpusCodecError) {
+  /// A decoder that computes as much as `complexity` says, 0 to 10; before libopus 1.5, which knows
+  /// no such thing, always the same.
+  init(complexity: Int) throws(OpusCodecError) {
     var code: CInt = 0
     let created = unsafe opus_decoder_create(48_000, 1, &code)
     guard let created = unsafe created, code == OPUS_OK else {
@@ -15,6 +17,7 @@ struct DecoderState: ~Copyable {
     }
     unsafe pointer = created
     size = opus_decoder_get_size(1)
+    _ = unsafe opus_voice_set_decoder_complexity(pointer, CInt(truncatingIfNeeded: complexity))
   }
 
   deinit {

@@ -25,9 +25,12 @@ package struct OpusVoiceDecoder: ~Copyable {
   private var isConcealmentNewer = false
 
   /// A decoder in its initial state.
-  package init() throws(OpusCodecError) {
-    let decoder = try DecoderState()
-    let concealment = try DecoderState()
+  ///
+  /// From libopus 1.5 on, a neural network conceals losses with a `complexity` of 5 and more, and
+  /// another one improves low bit rates with 6 and, at more cost, 7. Earlier releases ignore it.
+  package init(complexity: Int = 0) throws(OpusCodecError) {
+    let decoder = try DecoderState(complexity: complexity)
+    let concealment = try DecoderState(complexity: complexity)
     self.init(decoder, concealment)
   }
 

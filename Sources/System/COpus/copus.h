@@ -63,6 +63,11 @@ static inline int opus_voice_configure(OpusEncoder *encoder, int complexity) {
   return code;
 }
 
+/* From libopus 1.5 on. Earlier decoders answer OPUS_UNIMPLEMENTED, and are as they were. */
+static inline int opus_voice_set_decoder_complexity(OpusDecoder *decoder, int complexity) {
+  return opus_decoder_ctl(decoder, OPUS_SET_COMPLEXITY(complexity));
+}
+
 static inline int opus_voice_lookahead(OpusEncoder *encoder) {
   opus_int32 frames = 0;
   opus_encoder_ctl(encoder, OPUS_GET_LOOKAHEAD(&frames));

@@ -39,6 +39,8 @@ public struct StreamConfiguration: Equatable, Sendable {
   /// How much the Opus encoder computes, 0 to 10: less costs less processor time, and sounds a
   /// little worse.
   package var complexity = 9
+  /// How much the Opus decoder computes, 0 to 10; see `OpusVoiceDecoder`.
+  package var decoderComplexity = 0
   /// True to let `packetFrames` and `bitrate` follow what the far side reports: they are what a
   /// link gets that is not clean.
   ///

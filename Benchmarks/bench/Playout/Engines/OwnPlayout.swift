@@ -13,11 +13,12 @@ final class OwnPlayout: PlayoutUnderTest {
   private var now = MonotonicInstant(nanoseconds: 0)
   private var concealed: Int64 = 0
 
-  init(pullFrames: Int, without ablation: Ablation? = nil) throws {
+  init(pullFrames: Int, decoderComplexity: Int = 0, without ablation: Ablation? = nil) throws {
     name = ablation?.name ?? "sidetone"
     self.pullFrames = pullFrames
     var configuration = StreamConfiguration.opus(ssrc: 1, seed: 2)
     configuration.playout = ablation?.mechanisms ?? PlayoutMechanisms()
+    configuration.decoderComplexity = decoderComplexity
     stream = try VoiceStream(configuration)
     block = SampleBuffer(repeating: 0, count: pullFrames)
   }
