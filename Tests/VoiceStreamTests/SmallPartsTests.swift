@@ -161,3 +161,14 @@ struct PayloadHistoryTests {
     #expect(blocks.last?.age == 480, "the newest counts most")
   }
 }
+
+struct DecoderComplexityTests {
+  @Test(arguments: [(0, 0), (4, 4), (9, 5), (10, 7)])
+  func decoderIsLetComputeWhatSuitsTheEncoder(encoder: Int, decoder: Int) {
+    var configuration = StreamConfiguration.opus(ssrc: 1, seed: 2)
+    configuration.complexity = encoder
+    #expect(configuration.suitedDecoderComplexity == decoder)
+    configuration.decoderComplexity = 6
+    #expect(configuration.suitedDecoderComplexity == 6)
+  }
+}

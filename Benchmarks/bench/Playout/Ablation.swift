@@ -18,7 +18,7 @@ struct Ablation {
     Ablation("usualPrice", \.usualPrice),
     Ablation("jitterReach", \.jitterReach),
     Ablation("unseenTail", \.unseenTail),
-    Ablation("firstSecond", \.firstSecond),
+    Ablation("beginning", \.beginning),
     Ablation("bursts", \.bursts),
     Ablation("provedRise", \.provedRise),
     Ablation("longerPackets", \.longerPackets),

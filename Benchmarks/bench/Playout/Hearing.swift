@@ -56,7 +56,7 @@ struct Hearing {
   /// Lets two machines of ours hold the call, each with a headset, at their defaults.
   init(
     inWholeCall call: TestCall,
-    decoderComplexity: Int,
+    decoderComplexity: Int?,
     without ablation: Ablation? = nil
   ) throws {
     let settlingSeconds = call.setting.settlingSeconds

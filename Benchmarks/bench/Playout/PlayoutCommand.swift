@@ -1,5 +1,6 @@
 import ProgramRig
 import ArgumentParser
+import Codecs
 import Foundation
 import Rig
 import Simulation
@@ -38,7 +39,7 @@ struct PlayoutCommand: ParsableCommand {
       valueName: "number"
     )
   )
-  var decoderComplexity = 0
+  var decoderComplexity: Int?
 
   @Option(
     help: ArgumentHelp(
@@ -131,6 +132,7 @@ struct PlayoutCommand: ParsableCommand {
   }
 
   func run() throws {
+    print(OpusLibrary.version)
     let work = try WorkFolder()
     defer { work.remove() }
     let python = URL(fileURLWithPath: options.python).path

@@ -22,7 +22,7 @@ package struct DelayTarget: ~Copyable {
   private static var usualPrice: Float { @_noAllocation @_noLocks get { 200e9 } }
   private static var unnoticed: Int64 { 50_000_000 }
   /// Until this much has been received, the target is not below `youngTarget`.
-  private static var youngNanoseconds: Int64 { 1_000_000_000 }
+  private static var youngNanoseconds: Int64 { 300_000_000 }
   private static var youngTarget: Int64 { 10_000_000 }
   /// A reference that moves by less than this, or than twice the usual delay, is jitter.
   private static var rebaseStep: Int64 { 3_000_000 }
@@ -130,7 +130,7 @@ package struct DelayTarget: ~Copyable {
     )
     var wanted = histogram.cheapest(at: price)
     if mechanisms.unseenTail { wanted = max(wanted, careful(wanted, at: price)) }
-    if mechanisms.firstSecond, received < Self.youngNanoseconds {
+    if mechanisms.beginning, received < Self.youngNanoseconds {
       wanted = max(wanted, Self.youngTarget)
     }
     nanoseconds = min(wanted + reserve, Self.maximumTarget)

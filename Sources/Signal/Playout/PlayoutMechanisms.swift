@@ -9,8 +9,8 @@ package struct PlayoutMechanisms: Equatable, Sendable, BitwiseCopyable {
   package var jitterReach = true
   /// `DelayTarget`: later packets than any seen so far are expected.
   package var unseenTail = true
-  /// `DelayTarget`: a higher target until one second has been received.
-  package var firstSecond = true
+  /// `DelayTarget`: a higher target until 300 ms have been received.
+  package var beginning = true
   /// `DelayTarget`: a burst after a stall counts as one event.
   package var bursts = true
   /// `DelayTarget`: after a pause, a slower path is believed late.

@@ -10,7 +10,9 @@ package import MediaCore
 /// the margin less than twice as long as it took to wake the program, or it was raised from there
 /// lately: within eight seconds, and twice as long each time that happens soon again, up to two
 /// minutes. So a rare miss costs little delay, and a machine that always misses is not tried over
-/// and over. A standstill that a period more would not have bridged teaches nothing, unless it is
+/// and over. For the first time it is lowered after half a second, so that a call begins as it goes
+/// on; then, for four seconds, a program that wakes too late for that margin gets back what it had.
+/// A standstill that a period more would not have bridged teaches nothing, unless it is
 /// the second within eight seconds. It is also raised, and then kept, when the device takes nothing
 /// for 50 ms in the two seconds after its start; one that stands still later is waited for. Many
 /// devices run dry once while they start, which teaches nothing.
@@ -25,6 +27,7 @@ package import MediaCore
 /// mid-cycle.
 package struct PlaybackLevel: Sendable {
   private static var quietNanoseconds: Int64 { 4_000_000_000 }
+  private static var firstQuietNanoseconds: Int64 { 500_000_000 }
   private static var leastPatience: Int64 { 8_000_000_000 }
   private static var mostPatience: Int64 { 128_000_000_000 }
   /// Another near miss within this multiple of the patience doubles the patience.
@@ -57,6 +60,8 @@ package struct PlaybackLevel: Sendable {
   private var rise: (from: FrameCount, taken: FrameCount)?
   /// Whether the goal was lowered after it was raised.
   private var isTrial = false
+  /// Until when the goal that was lowered early is given up if the program wakes late.
+  private var probationEnd: MonotonicInstant?
   private var lastStandstill: (at: MonotonicInstant, isForgiven: Bool)?
   private var lastTaken: MonotonicInstant?
   /// When frames were asked for the last time, and by how much more than a period that was after
@@ -192,7 +197,9 @@ package struct PlaybackLevel: Sendable {
     leastLeft = min(leastLeft, left)
     if left < nearMiss {
       if !isForgiven(standstill(at: now), at: now) { raiseGently(at: now) }
-    } else if now.nanoseconds(since: since) > Self.quietNanoseconds, goal > floor {
+    } else if let end = probationEnd, now < end, !wakesInTime(for: goal, at: now) {
+      raiseGently(at: now)
+    } else if now.nanoseconds(since: since) > quietNanoseconds, goal > floor {
       if isPunctual(at: now) { lower(at: now) }
       beginQuiet(at: now)
     }
@@ -249,6 +256,7 @@ package struct PlaybackLevel: Sendable {
     // What is noted twice at the same moment is one event.
     let isForgiven = since == 0 ? lastStandstill?.isForgiven ?? true : since >= Self.leastPatience
     lastStandstill = (now, isForgiven)
+    if isForgiven { forgetLateness() }
     return isForgiven
   }
 
@@ -281,6 +289,7 @@ package struct PlaybackLevel: Sendable {
         isSoon ? min(Self.mostPatience, 2 * patience) : max(Self.leastPatience, patience / 2)
     }
     isTrial = false
+    probationEnd = nil
     raised = (goal, now)
     goal = min(ceiling, goal + frames)
     beginQuiet(at: now)
@@ -290,8 +299,19 @@ package struct PlaybackLevel: Sendable {
   private mutating func beginQuiet(at now: MonotonicInstant) {
     quietSince = now
     leastLeft = .max
+    forgetLateness()
+  }
+
+  @_noAllocation @_noLocks
+  private mutating func forgetLateness() {
     worstPause = 0
     blocks.worstLateness = 0
+  }
+
+  private var quietNanoseconds: Int64 {
+    @_noAllocation @_noLocks get {
+      if case .none = raised { Self.firstQuietNanoseconds } else { Self.quietNanoseconds }
+    }
   }
 
   /// Less than this left when we come to write is one.
@@ -302,15 +322,19 @@ package struct PlaybackLevel: Sendable {
     @_noAllocation @_noLocks get { max(max(floor, floorAfterStart), goal - period / 2) }
   }
 
-  /// Whether the margin that is left after lowering would have been twice what it took to wake us,
-  /// and that no near miss.
+  /// Whether the margin of `goal` is twice what it took to wake us.
+  @_noAllocation @_noLocks
+  private func wakesInTime(for goal: FrameCount, at now: MonotonicInstant) -> Bool {
+    let lateness = blocks.age(at: now) != nil ? blocks.worstLateness : worstPause
+    return 2 * rate.frames(inNanoseconds: lateness) <= goal - period
+  }
+
+  /// Whether we wake in time for what is left after lowering, and it would have been no near miss.
   @_noAllocation @_noLocks
   private func isPunctual(at now: MonotonicInstant) -> Bool {
-    let isFollowed = blocks.age(at: now) != nil
-    let lateness = isFollowed ? blocks.worstLateness : worstPause
-    guard 2 * rate.frames(inNanoseconds: lateness) <= lowered - period else { return false }
+    guard wakesInTime(for: lowered, at: now) else { return false }
     // In a block that is taken whole, nothing less is left by lowering.
-    return isFollowed || leastLeft - (goal - lowered) >= nearMiss
+    return blocks.age(at: now) != nil || leastLeft - (goal - lowered) >= nearMiss
   }
 
   @_noAllocation @_noLocks
@@ -320,6 +344,9 @@ package struct PlaybackLevel: Sendable {
       now.nanoseconds(since: raised.at) < patience
     {
       return
+    }
+    if case .none = raised {
+      probationEnd = now.advanced(byNanoseconds: Self.quietNanoseconds)
     }
     goal = lowered
     isTrial = true

@@ -150,7 +150,7 @@ struct PayloadDecoder: ~Copyable {
   init(_ configuration: StreamConfiguration) throws {
     switch configuration.codec {
     case .opus:
-      let decoder = try OpusVoiceDecoder(complexity: configuration.decoderComplexity)
+      let decoder = try OpusVoiceDecoder(complexity: configuration.suitedDecoderComplexity)
       self.init(opus: decoder)
     case .pcmu, .pcma:
       let decoder = try G711VoiceDecoder(law: configuration.codec == .pcma ? .a : .mu)

@@ -39,8 +39,9 @@ public struct StreamConfiguration: Equatable, Sendable {
   /// How much the Opus encoder computes, 0 to 10: less costs less processor time, and sounds a
   /// little worse.
   package var complexity = 9
-  /// How much the Opus decoder computes, 0 to 10; see `OpusVoiceDecoder`.
-  package var decoderComplexity = 0
+  /// How much the Opus decoder computes, 0 to 10 (see `OpusVoiceDecoder`); nil for what suits
+  /// `complexity`.
+  package var decoderComplexity: Int?
   /// True to let `packetFrames` and `bitrate` follow what the far side reports: they are what a
   /// link gets that is not clean.
   ///
@@ -110,6 +111,14 @@ public struct StreamConfiguration: Equatable, Sendable {
   @_noAllocation @_noLocks
   package static func suitedBitrate(forPacketsOf frames: FrameCount) -> Int {
     frames < 240 ? 128_000 : frames < 480 ? 96_000 : 48_000
+  }
+
+  /// What a machine that bears `complexity` in the encoder bears in the decoder.
+  ///
+  /// At 5 and more losses sound better, and cost several times what encoding costs, for as long as
+  /// they last. At 7 low bit rates sound better, but words are understood a little less.
+  var suitedDecoderComplexity: Int {
+    decoderComplexity ?? (complexity >= 10 ? 7 : min(complexity, 5))
   }
 
   /// The timestamp of the first captured frame.

@@ -13,7 +13,7 @@ final class OwnPlayout: PlayoutUnderTest {
   private var now = MonotonicInstant(nanoseconds: 0)
   private var concealed: Int64 = 0
 
-  init(pullFrames: Int, decoderComplexity: Int = 0, without ablation: Ablation? = nil) throws {
+  init(pullFrames: Int, decoderComplexity: Int?, without ablation: Ablation? = nil) throws {
     name = ablation?.name ?? "sidetone"
     self.pullFrames = pullFrames
     var configuration = StreamConfiguration.opus(ssrc: 1, seed: 2)
