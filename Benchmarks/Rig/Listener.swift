@@ -4,6 +4,9 @@ import VoiceEngine
 
 /// Tells from a recording of what was heard how a conversation came through.
 package struct Listener {
+  /// Seconds 1 to 3 of a call that was heard half a second after it was placed.
+  private static var beginning: Range<Double> { 1.5..<3.5 }
+
   private let conversation: Conversation
   private let scorer: SpeechScorer?
 
@@ -25,9 +28,15 @@ package struct Listener {
     placed: Int,
     in folder: URL
   ) throws -> TrialResult.Direction {
+    func chirps(during window: Range<Int>) -> [TrialResult.Direction.Chirp] {
+      self.chirps(of: source, in: heard, during: window, placed: placed)
+    }
     var direction = TrialResult.Direction(
       name: name,
-      chirps: chirps(of: source, in: heard, during: window, placed: placed),
+      chirps: chirps(during: window),
+      beginning: chirps(during: placed..<window.lowerBound).filter {
+        Self.beginning.contains($0.second)
+      },
       pesq: []
     )
     if let scorer {

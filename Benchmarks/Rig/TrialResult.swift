@@ -17,6 +17,8 @@ package struct TrialResult: Codable, Sendable {
     package var name: String
     /// In the order in which they were said.
     package var chirps: [Chirp]
+    /// Those of seconds 1 to 3, before the others; few or none, as the other side may be talking.
+    package var beginning: [Chirp]?
     /// PESQ-WB (P.862.2) of each sentence; empty if the scorer is missing.
     package var pesq: [Double]
   }
@@ -52,6 +54,9 @@ extension TrialResult {
 }
 
 extension TrialResult.Direction {
+  /// Of the chirps of seconds 1 to 3 that were heard, in milliseconds.
+  package var firstDelays: [Double] { (beginning ?? []).compactMap(\.delayMilliseconds) }
+
   /// Of the chirps that were heard, in milliseconds.
   package var delays: [Double] { chirps.compactMap(\.delayMilliseconds) }
 

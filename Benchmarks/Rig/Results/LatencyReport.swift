@@ -39,8 +39,10 @@ package struct LatencyReport: Codable {
       trial.peakMegabytes[1],
       trial.stalls
     )
+    let first = Percentiles(trial.directions.flatMap(\.firstDelays)).median
+    let beginning = first.isFinite ? [String(format: "seconds 1 to 3: %.1f ms", first)] : []
     let head = "\(trial.network), \(trial.program): " + (trial.isSetUp ? "" : "NOT SET UP ")
-    return head + (directions + [cost]).joined(separator: "; ")
+    return head + (directions + beginning + [cost]).joined(separator: "; ")
   }
 
   /// The trials of one program on one network.
@@ -59,12 +61,12 @@ package struct LatencyReport: Codable {
   }
 
   /// The table in Markdown: of several calls the one in the middle, how far they lie apart, and the
-  /// median of processor time.
+  /// medians of their beginnings and of processor time.
   package var table: String {
     let head = [
-      "| Network | Program | set up | A to B (ms) | B to A (ms) | drift (ms/min) | PESQ-WB | "
+      "| Network | Program | set up | A to B (ms) | B to A (ms) | seconds 1 to 3 (ms) | drift (ms/min) | PESQ-WB | "
         + "processor | memory (MB) | medians of all calls (ms) | stalls of jackd |",
-      "|---|---|---|---|---|---|---|---|---|---|---|",
+      "|---|---|---|---|---|---|---|---|---|---|---|---|",
     ]
     return (head + groups.map(Self.row)).joined(separator: "\n")
   }
@@ -81,6 +83,7 @@ package struct LatencyReport: Codable {
         percentiles(0.95)
       )
     }
+    let first = Percentiles(group.flatMap(\.directions).flatMap(\.firstDelays)).median
     let drifts = trial.directions.map { String(format: "%.1f", $0.drift) }
     let pesq = Percentiles(trial.directions.flatMap(\.pesq))
     let processor = Percentiles(group.map { 50 * $0.processorShares.reduce(0, +) })
@@ -88,7 +91,8 @@ package struct LatencyReport: Codable {
       pesq.count == 0 ? "–" : String(format: "%.2f (5 %% %.2f)", pesq.median, pesq(0.05))
     let cells: [String] = [
       trial.network, "`\(trial.program)`", "\(group.count { $0.isSetUp }) of \(group.count)",
-      delays[0], delays[1], drifts.joined(separator: ", "), score,
+      delays[0], delays[1], first.isFinite ? String(format: "%.1f", first) : "–",
+      drifts.joined(separator: ", "), score,
       String(format: "%.2f %%", processor.median),
       String(format: "%.0f", trial.peakMegabytes.reduce(0, +) / 2),
       group.map { String(format: "%.1f", $0.median) }.joined(separator: ", "),
