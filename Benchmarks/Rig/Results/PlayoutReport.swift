@@ -11,6 +11,9 @@ package struct PlayoutRow: Codable {
   }
   /// The share of what was heard that was invented, for each call.
   package var concealedShares: [Double] = []
+  /// The least delay with which a receiver that had known when each packet comes would have
+  /// concealed no more, for each call, in milliseconds.
+  package var leastDelays: [Double] = []
   /// Of each sentence.
   package var pesq: [Double] = []
   /// Of each sentence.
@@ -19,7 +22,7 @@ package struct PlayoutRow: Codable {
   package private(set) var delay95 = Double.nan
 
   private enum CodingKeys: CodingKey {
-    case network, engine, concealedShares, pesq, stoi, meanDelay, delay95
+    case network, engine, concealedShares, leastDelays, pesq, stoi, meanDelay, delay95
   }
 
   package init(network: String, engine: String) {
@@ -37,6 +40,7 @@ package struct PlayoutRow: Codable {
   }
   package var meanPESQ: Double { Self.mean(pesq) }
   private var meanSTOI: Double { Self.mean(stoi) }
+  private var leastDelay: Double { Self.mean(leastDelays) }
 
   private static func mean(_ scores: [Double]) -> Double {
     scores.isEmpty ? .nan : scores.reduce(0, +) / Double(scores.count)
@@ -53,14 +57,16 @@ package struct PlayoutRow: Codable {
       + String(
         format:
           "%6.1f ms mean %6.1f ms 95 %%  concealed %5.2f %%  "
-          + "PESQ %.2f (5 %%: %.2f) STOI %.3f of %d",
+          + "PESQ %.2f (5 %%: %.2f) STOI %.3f of %d  least possible %.1f ms, 1 : %.2f",
         meanDelay,
         delay95,
         concealed,
         meanPESQ,
         Percentiles(pesq)(0.05),
         meanSTOI,
-        pesq.count
+        pesq.count,
+        leastDelay,
+        meanDelay / leastDelay
       )
   }
 

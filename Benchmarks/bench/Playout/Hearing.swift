@@ -14,6 +14,9 @@ struct Hearing {
   /// From mouth to ear every 10 ms in milliseconds, nil where nothing was decoded.
   let delays: [Double?]
   let concealedShare: Double
+  /// The least mean delay of a receiver that had known when each packet comes, in milliseconds, and
+  /// concealed no more.
+  let leastDelay: Double?
 
   private let settlingSeconds: Int
 
@@ -49,6 +52,9 @@ struct Hearing {
     self.delays = delays
     let counted = max(1, total - settlingSeconds * 48_000)
     concealedShare = Double(engine.concealedFrames - concealed) / Double(counted)
+    leastDelay = HindsightBound(call)
+      .delay(of: call.settledStarts, concealedShare: concealedShare)
+      .map { $0 + Double(call.lookAhead) / 48 }
   }
 
   static let wholeCallName = "whole call"
@@ -76,7 +82,10 @@ struct Hearing {
       configuration: configuration,
       seed: call.setting.seed
     )
+    var bound = HindsightBound(seconds: call.setting.seconds)
+    simulation.tapArrivals { [unowned simulation] in bound.note($0, at: $1, of: simulation) }
     var delays: [Double?] = []
+    var fills: [Double] = []
     var settled: StreamStatistics?
     var end: StreamStatistics?
     simulation.run(seconds: Double(call.setting.seconds)) { observation in
@@ -85,6 +94,9 @@ struct Hearing {
       while delays.count < place { delays.append(observation.delay) }
       if observation.second < Double(settlingSeconds) { settled = observation.stream }
       end = observation.stream
+      // Beyond the arrival: what the encoder looked ahead, and what the sound card holds.
+      let fill = observation.engine.playbackFillNanoseconds
+      fills.append(Double(fill + (observation.far?.lookAheadNanoseconds ?? 0)) / 1e6)
     }
     name = ablation?.name ?? Self.wholeCallName
     heard = simulation.heard
@@ -92,6 +104,9 @@ struct Hearing {
     let concealed = (end?.concealedFrames ?? 0) - (settled?.concealedFrames ?? 0)
     let counted = max(1, (call.setting.seconds - settlingSeconds) * 48_000)
     concealedShare = Double(concealed) / Double(counted)
+    let fill = Percentiles(fills).median
+    leastDelay = bound.delay(of: call.settledStarts, concealedShare: concealedShare)
+      .map { $0 + fill }
   }
 
   /// After the start, where known.

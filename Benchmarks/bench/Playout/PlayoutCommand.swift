@@ -160,6 +160,7 @@ struct PlayoutCommand: ParsableCommand {
           }
           rows[index].delays += hearing.settledDelays
           rows[index].concealedShares.append(hearing.concealedShare)
+          if let least = hearing.leastDelay { rows[index].leastDelays.append(least) }
           if let scorer {
             // Mechanisms that were not needed leave the same sound.
             let known = scored.first { $0.heard == hearing.heard }?.scores

@@ -58,6 +58,12 @@ struct TestCall {
     packets = Self.send(self.sound, by: encoder, setting)
   }
 
+  /// Where sentences begin after the start, each with half of the pause before it.
+  var settledStarts: [Int] {
+    utterances.map { $0.frame - Self.pauseFrames / 2 }
+      .filter { $0 >= setting.settlingSeconds * 48_000 }
+  }
+
   private static func send(
     _ sound: [Float],
     by encoder: consuming OpusVoiceEncoder,

@@ -1,5 +1,5 @@
 import Glibc
-import MediaCore
+package import MediaCore
 import SRTP
 package import SpeechDSP
 package import VoiceEngine
@@ -181,6 +181,21 @@ package final class SimulatedCall {
 
   /// What the near side plays, at its loudspeaker's rate.
   package var heard: [Float] { near.card.heard }
+
+  /// Lets `tap` learn of each datagram that the near side receives, and when it came.
+  package func tapArrivals(_ tap: @escaping ([UInt8], MonotonicInstant) -> Void) {
+    towardsNear.tap = tap
+  }
+
+  /// The frame that the far side captured at an RTP timestamp, in calls of less than eleven hours.
+  package func capturedFrame(of timestamp: RTPTimestamp) -> Int64 {
+    Int64(timestamp.ticks(since: far.firstTimestamp))
+  }
+
+  /// When the far side's microphone heard a frame.
+  package func mouth(ofFrame frame: Int64) -> MonotonicInstant {
+    far.card.instant(ofCaptured: frame)
+  }
 
   /// Datagrams that were sent to the near side, and how many of them the network lost.
   package var traffic: (sent: Int, lost: Int) { (towardsNear.sent, towardsNear.lost) }

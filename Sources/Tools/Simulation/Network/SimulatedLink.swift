@@ -22,6 +22,9 @@ package final class SimulatedLink {
   package private(set) var sent = 0
   private(set) var lost = 0
 
+  /// Learns of each datagram that is received, and when it came: on the receiver's thread.
+  var tap: (([UInt8], MonotonicInstant) -> Void)?
+
   /// The least time that a packet takes, in nanoseconds.
   let leastDelay: Int64
 
@@ -73,6 +76,7 @@ package final class SimulatedLink {
       underWay.removeFirst(taken)
       taken = 0
     }
+    tap?(datagram.bytes, datagram.arrival)
     let length = min(datagram.bytes.count, buffer.count)
     for index in 0..<length { buffer[index] = datagram.bytes[index] }
     return (length, datagram.arrival)
