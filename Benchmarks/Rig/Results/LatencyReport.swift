@@ -64,8 +64,9 @@ package struct LatencyReport: Codable {
   /// medians of their beginnings and of processor time.
   package var table: String {
     let head = [
-      "| Network | Program | set up | A to B (ms) | B to A (ms) | seconds 1 to 3 (ms) | drift (ms/min) | PESQ-WB | "
-        + "processor | memory (MB) | medians of all calls (ms) | stalls of jackd |",
+      "| Network | Program | set up | A to B (ms) | B to A (ms) | seconds 1 to 3 (ms) | "
+        + "drift (ms/min) | PESQ-WB | processor | memory (MB) | "
+        + "medians of all calls (ms) | stalls of jackd |",
       "|---|---|---|---|---|---|---|---|---|---|---|---|",
     ]
     return (head + groups.map(Self.row)).joined(separator: "\n")

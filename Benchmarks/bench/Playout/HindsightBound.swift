@@ -3,8 +3,8 @@ import MediaCore
 import RTP
 import Simulation
 
-/// The least delay with which a receiver could have played a call, had it known beforehand when each
-/// packet would come, and concealed no more than another receiver did.
+/// The least delay with which a receiver could have played a call, had it known beforehand when
+/// each packet would come, and concealed no more than another receiver did.
 ///
 /// It may choose its delay anew for each sentence, in the pause before it. Neither the wait for the
 /// loudspeaker's next request nor the time that a change takes is counted, so no receiver can have
