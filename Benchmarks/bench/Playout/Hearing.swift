@@ -75,8 +75,11 @@ struct Hearing {
     far.card.sound = call.sound
     far.card.captureDrift = call.setting.drift
     far.card.playbackDrift = call.setting.drift
+    var near = SimulatedCall.Party()
+    near.card.faults = call.faults(ofSide: 0)
+    far.card.faults = call.faults(ofSide: 1)
     let simulation = try SimulatedCall(
-      near: .init(),
+      near: near,
       far: far,
       over: call.setting.network,
       configuration: configuration,

@@ -51,6 +51,21 @@ struct PlayoutCommand: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
+      "In whole calls, a hundred times a minute: program or card stands still for 3 to 20 ms.",
+      valueName: "what"
+    )
+  )
+  var stalls: Stalls?
+
+  /// What stands still.
+  enum Stalls: String, ExpressibleByArgument {
+    case program, card
+
+    var fault: DeviceFault.Kind { self == .program ? .stopped : .suspended }
+  }
+
+  @Option(
+    help: ArgumentHelp(
       "Sidetone alone, with and without mechanisms of its playout: names, or each.",
       valueName: "names"
     )
@@ -150,6 +165,7 @@ struct PlayoutCommand: ParsableCommand {
           packetFrames: Int(frame * 48),
           bitrate: bitrate,
           drift: drift,
+          stalls: stalls?.fault,
           settlingSeconds: settling
         )
         let call = try TestCall(setting, saying: sentences)

@@ -20,6 +20,8 @@ struct TestCall {
     var bitrate = 32_000
     /// How much too fast the sender's crystal is, in parts per million.
     var drift = 0
+    /// What holds both machines up a hundred times a minute, for 3 to 20 ms, in whole calls.
+    var stalls: DeviceFault.Kind?
     /// The start, in which receivers look for their delay, is not counted.
     var settlingSeconds = 5
   }
@@ -62,6 +64,20 @@ struct TestCall {
   var settledStarts: [Int] {
     utterances.map { $0.frame - Self.pauseFrames / 2 }
       .filter { $0 >= setting.settlingSeconds * 48_000 }
+  }
+
+  /// What happens to one of the two machines.
+  func faults(ofSide side: UInt64) -> [DeviceFault] {
+    guard let kind = setting.stalls else { return [] }
+    var random = SeededGenerator(seed: 2 * setting.seed + side)
+    return (0..<setting.seconds * 5 / 3).map { _ in
+      DeviceFault(
+        kind,
+        second: Double.random(in: 0..<Double(setting.seconds), using: &random),
+        milliseconds: Double.random(in: 3...20, using: &random)
+      )
+    }
+    .sorted { $0.at < $1.at }
   }
 
   private static func send(
