@@ -29,7 +29,7 @@ SPEECH := $(patsubst %,asterisk-core-sounds-%-g722,en fr it ru)
 # What a desktop's sound goes through.
 DESKTOP := pipewire pipewire-alsa pipewire-pulse wireplumber pulseaudio-utils dbus
 # A machine with a real kernel, for sound cards that come and go.
-KERNEL := qemu-system-x86 busybox-static cpio kmod alsa-utils iproute2 nftables dash
+KERNEL := qemu-system-x86 busybox-static cpio kmod xz-utils alsa-utils iproute2 nftables dash
 
 # To make and to try the package.
 PACKAGING := debhelper dpkg-dev lintian debootstrap

@@ -62,6 +62,9 @@ package struct KernelMachine {
         sed -n 's/.*Depends: \\(linux-image-6[^ ]*\\)/\\1/p' | head -1)
       apt-get download -qq "$package"
       dpkg -x "$package"*.deb kernel && rm "$package"*.deb
+      # From Debian 13 on they lie in /usr, and are compressed, which busybox cannot read.
+      [ -e kernel/lib ] || ln -s usr/lib kernel/lib
+      find kernel/lib/ -name '*.ko.xz' -exec xz -d {} +
       depmod -b kernel "$(ls kernel/lib/modules)"
       """
     try run("bash", ["-ec", script, "bash", work.path])
