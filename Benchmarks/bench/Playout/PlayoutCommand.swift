@@ -51,17 +51,17 @@ struct PlayoutCommand: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "In whole calls, a hundred times a minute: program or card stands still for 3 to 20 ms.",
+      "In whole calls, 3 to 20 ms and a hundred times a minute, what stands still at each end.",
       valueName: "what"
     )
   )
   var stalls: Stalls?
 
-  /// What stands still.
+  /// What stands still: the program, the sound card, or both cards at once, as in one machine.
   enum Stalls: String, ExpressibleByArgument {
-    case program, card
-
-    var fault: DeviceFault.Kind { self == .program ? .stopped : .suspended }
+    case program
+    case card
+    case bothCards = "both-cards"
   }
 
   @Option(
@@ -165,7 +165,8 @@ struct PlayoutCommand: ParsableCommand {
           packetFrames: Int(frame * 48),
           bitrate: bitrate,
           drift: drift,
-          stalls: stalls?.fault,
+          stalls: stalls.map { $0 == .program ? .stopped : .suspended },
+          areStallsCommon: stalls == .bothCards,
           settlingSeconds: settling
         )
         let call = try TestCall(setting, saying: sentences)

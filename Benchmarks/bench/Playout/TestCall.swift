@@ -20,8 +20,10 @@ struct TestCall {
     var bitrate = 32_000
     /// How much too fast the sender's crystal is, in parts per million.
     var drift = 0
-    /// What holds both machines up a hundred times a minute, for 3 to 20 ms, in whole calls.
+    /// What holds both machines up a hundred times a minute, for 3 to 20 ms, in whole calls; at the
+    /// same moments or not.
     var stalls: DeviceFault.Kind?
+    var areStallsCommon = false
     /// The start, in which receivers look for their delay, is not counted.
     var settlingSeconds = 5
   }
@@ -69,7 +71,7 @@ struct TestCall {
   /// What happens to one of the two machines.
   func faults(ofSide side: UInt64) -> [DeviceFault] {
     guard let kind = setting.stalls else { return [] }
-    var random = SeededGenerator(seed: 2 * setting.seed + side)
+    var random = SeededGenerator(seed: 2 * setting.seed + (setting.areStallsCommon ? 0 : side))
     return (0..<setting.seconds * 5 / 3).map { _ in
       DeviceFault(
         kind,
