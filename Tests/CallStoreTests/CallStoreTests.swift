@@ -72,6 +72,25 @@ struct CallStoreTests {
     #expect(try store.recents().isEmpty)
   }
 
+  @Test func resultsAreToldInWords() {
+    var recent = RecentCall(
+      call: UUID(),
+      app: "test",
+      handleKind: 1,
+      handle: "sip:bob@host",
+      name: "Bob",
+      isOutgoing: false,
+      started: Date(timeIntervalSince1970: 1_000),
+      connected: nil,
+      ended: Date(timeIntervalSince1970: 1_020),
+      result: "missed",
+      canBeCalledBack: true
+    )
+    #expect(recent.resultInWords == "missed")
+    recent.result = "answeredElsewhere"
+    #expect(recent.resultInWords == "answered elsewhere")
+  }
+
   @Test func R40_blockedHandlesAreFoundInEverySpelling() throws {
     try store.block("+1 (408) 555-5555")
     try store.block("sip:Eve@Example.org")

@@ -26,6 +26,12 @@ package struct RecentCall: Equatable, Sendable {
   /// How it came out: `talked`, `missed`, `declined`, `unanswered`, `cancelled`, `failed`,
   /// `answeredElsewhere`, `declinedElsewhere`.
   package var result: String
+  /// The same in words, such as `answered elsewhere`.
+  package var resultInWords: String {
+    result.reduce(into: "") { words, letter in
+      words += letter.isUppercase ? " " + letter.lowercased() : String(letter)
+    }
+  }
   /// Whether the app could dial the handle.
   package var canBeCalledBack: Bool
 

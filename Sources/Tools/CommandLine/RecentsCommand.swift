@@ -36,7 +36,7 @@ struct RecentsCommand: ParsableCommand {
     let seconds = recent.connected.map { Int(recent.ended.timeIntervalSince($0)) }
     let length = seconds.map { String(format: " %d:%02d", $0 / 60, $0 % 60) } ?? ""
     let who = recent.name == recent.handle ? recent.handle : "\(recent.name) <\(recent.handle)>"
-    let result = String(localizedReason: recent.result)
+    let result = String(localizedReason: recent.resultInWords)
     let text =
       recent.isOutgoing
       ? String(localized: "\(result)\(length)  to \(who)")
