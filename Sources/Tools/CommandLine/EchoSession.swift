@@ -18,12 +18,14 @@ struct EchoSession {
 
   func run() async throws {
     let line = EchoLine(configuration)
+    let (inputs, continuation) = AsyncStream<Input>.makeStream()
+    let signals = SignalSources(SignalSources.interrupts) { continuation.yield(.interrupt) }
+    defer { signals.cancel() }
     do {
       printer.print(.registered(addresses: try await line.start()))
     } catch {
       throw CommandFailure(reason: "\(error)")
     }
-    let (inputs, continuation) = AsyncStream<Input>.makeStream()
     let tasks = [
       Task { for await event in line.events { continuation.yield(.line(event)) } },
       Task {
@@ -33,11 +35,7 @@ struct EchoSession {
         }
       },
     ]
-    let signals = SignalSources(SignalSources.interrupts) { continuation.yield(.interrupt) }
-    defer {
-      signals.cancel()
-      for task in tasks { task.cancel() }
-    }
+    defer { for task in tasks { task.cancel() } }
     var load = EchoLoad()
     for await input in inputs {
       switch input {

@@ -1,5 +1,9 @@
 import Dispatch
 import Glibc
+import Synchronization
+
+/// The signals that came before their sources were there, as bits.
+private let early = Atomic<UInt64>(0)
 
 /// Signals as calls of a closure.
 struct SignalSources {
@@ -9,11 +13,19 @@ struct SignalSources {
   private let sources: [any DispatchSourceSignal]
 
   /// Calls `handle` for each; what the system would do by itself is left undone.
+  ///
+  /// None is lost from here on, though a source begins to work a little later.
   init(_ numbers: [CInt], _ handle: @escaping @Sendable () -> Void) {
     sources = numbers.map { number in
-      signal(number, SIG_IGN)
+      let bit: UInt64 = 1 << UInt64(number)
+      // Made before a signal needs it, since a signal handler must not.
+      _ = early.bitwiseAnd(~bit, ordering: .relaxed)
+      signal(number) { _ = early.bitwiseOr(1 << UInt64($0), ordering: .relaxed) }
       let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
       source.setEventHandler(handler: handle)
+      source.setRegistrationHandler {
+        if early.bitwiseAnd(~bit, ordering: .relaxed).oldValue & bit != 0 { handle() }
+      }
       source.resume()
       return source
     }
