@@ -14,7 +14,8 @@ struct SignalSources {
 
   /// Calls `handle` for each; what the system would do by itself is left undone.
   ///
-  /// None is lost from here on, though a source begins to work a little later.
+  /// None is lost from here on, though a source begins to work a little later. A process has one
+  /// for each signal, and once.
   init(_ numbers: [CInt], _ handle: @escaping @Sendable () -> Void) {
     sources = numbers.map { number in
       let bit: UInt64 = 1 << UInt64(number)
