@@ -7,8 +7,8 @@ import Simulation
 /// each packet would come, and concealed no more than another receiver did.
 ///
 /// It may choose its delay anew for each sentence, in the pause before it. Neither the wait for the
-/// loudspeaker's next request nor the time that a change takes is counted, so no receiver can have
-/// less.
+/// loudspeaker's next request nor the time that a change takes is counted, so a receiver can have
+/// less only where the path changes within a sentence.
 struct HindsightBound {
   /// 2.5 ms at 48 kHz.
   private static let unitFrames = 120

@@ -64,7 +64,7 @@ package struct DelayTarget: ~Copyable {
   private var newestFrames: FrameCount = 0
   private var sameFrames = 0
   private var lastDelay: Int64 = 0
-  private var continuousSince: MonotonicInstant?
+  private var continuousSince = MonotonicInstant(nanoseconds: 0)
 
   /// A target before the first packet.
   package init(_ mechanisms: PlayoutMechanisms = PlayoutMechanisms()) {
@@ -90,17 +90,15 @@ package struct DelayTarget: ~Copyable {
     let transit = arrival.nanoseconds - SampleRate.voice.nanoseconds(of: Int(mediaFrame))
     noteDuration(frames, of: mediaFrame)
     let minimum = fastest.update(transit, at: arrival)
-    let isContinuous =
-      lastArrival.map { arrival.nanoseconds(since: $0) < Self.continuity } ?? false
-    continuousSince = isContinuous ? continuousSince ?? arrival : arrival
-    let previousArrival = lastArrival
+    let pause = lastArrival.map { arrival.nanoseconds(since: $0) } ?? .max
     lastArrival = arrival
+    if pause >= Self.continuity { continuousSince = arrival }
     var isProved = true
     if let reference, minimum - reference > Self.rebaseStep,
       minimum - reference > 2 * histogram.quantile(0.5)
     {
       // After a pause the window holds the newest packet only, which may be a late one.
-      let known = arrival.nanoseconds(since: continuousSince ?? arrival)
+      let known = arrival.nanoseconds(since: continuousSince)
       isProved = known > Self.rebaseKnowledge || !mechanisms.provedRise
       if isProved { histogram.shift(by: minimum - reference) }
     }
@@ -110,7 +108,7 @@ package struct DelayTarget: ~Copyable {
     let duration = SampleRate.voice.nanoseconds(of: frames)
     let delay = transit + wait - (reference ?? minimum)
     let isEvent =
-      !isCatchingUp(delay: delay, duration: duration, since: previousArrival, at: arrival)
+      !isCatchingUp(delay: delay, duration: duration, after: pause)
     if isEvent { histogram.add(delay: delay, duration: duration) }
     lastDelay = delay
     usualWait += (Float(wait) - usualWait) / 256
@@ -198,11 +196,9 @@ package struct DelayTarget: ~Copyable {
   private func isCatchingUp(
     delay: Int64,
     duration: Int64,
-    since previous: MonotonicInstant?,
-    at arrival: MonotonicInstant
+    after pause: Int64
   ) -> Bool {
-    guard mechanisms.bursts, let previous else { return false }
-    return arrival.nanoseconds(since: previous) < duration / 4 && delay < lastDelay
+    mechanisms.bursts && delay < lastDelay && pause < duration / 4
   }
 
   /// How long the frame at `mediaFrame` will have been held back at `instant`, against the fastest
