@@ -67,7 +67,9 @@ struct CallAdmissionTests {
   }
 
   @Test mutating func strangersAreForgottenBeforeThoseWhoHaveCalled() {
-    for host in 0..<100 { admission.noteCall(with: "192.0.2.\(host)", at: now) }
+    for host in 0..<256 {
+      admission.noteCall(with: "192.0.2.\(host)", at: now.advanced(by: .seconds(host)))
+    }
     for host in 0..<2_000 {
       wait(milliseconds: 1_000)
       #expect(refusal("198.51.\(host / 250).\(host % 250)") == nil)
@@ -75,7 +77,11 @@ struct CallAdmissionTests {
     // Each of them has a share of its own, though strangers have used up theirs.
     var stranger = 0
     while refusal("203.0.113.\(stranger)") == nil { stranger += 1 }
-    for host in 0..<100 { #expect(refusal("192.0.2.\(host)") == nil) }
+    for host in 0..<256 { #expect(refusal("192.0.2.\(host)") == nil) }
+    // There is room for so many: the one called first makes place.
+    admission.noteCall(with: "203.0.114.1", at: now)
+    #expect(refusal("192.0.2.0") != nil)
+    #expect(refusal("203.0.114.1") == nil)
   }
 
   @Test mutating func answersToStrangersAreLimited() {

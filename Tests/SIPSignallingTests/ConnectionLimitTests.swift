@@ -36,6 +36,14 @@ struct ConnectionLimitTests {
     #expect(kept == 256)
   }
 
+  /// Strangers that hold all there are do not keep out whom the user talks to.
+  @Test mutating func knownHostFindsRoomBesideStrangers() {
+    limit.noteCall(with: "203.0.113.7", at: now)
+    for descriptor: CInt in 0..<256 { _ = admits(descriptor, from: "192.0.2.\(descriptor % 250)") }
+    #expect(!admits(1_000, from: "203.0.113.8"))
+    #expect(admits(1_001, from: "203.0.113.7"))
+  }
+
   /// Each costs a handshake.
   @Test mutating func oneHostOpensTwentyASecond() {
     var kept = 0

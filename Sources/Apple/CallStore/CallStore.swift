@@ -99,6 +99,7 @@ package final class CallStore: Sendable {
       )
     }
     migrator.registerMigration("3") { try $0.execute(sql: peerTables) }
+    migrator.registerMigration("4") { try $0.execute(sql: hostTable) }
     return migrator
   }
 }

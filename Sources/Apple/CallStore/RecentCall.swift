@@ -121,6 +121,9 @@ extension CallStore {
 
   /// Empties the list.
   package func clearRecents() throws {
-    try database.write { try $0.execute(sql: "DELETE FROM recent") }
+    try database.write {
+      try $0.execute(sql: "DELETE FROM recent")
+      try $0.execute(sql: "DELETE FROM host")
+    }
   }
 }

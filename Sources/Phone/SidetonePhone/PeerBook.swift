@@ -67,6 +67,21 @@ struct PeerBook: Sendable {
     guard isKnown else { throw PhoneError("this far side is not remembered yet") }
   }
 
+  /// The hosts with which there were calls, by their numeric addresses, those of the oldest calls
+  /// first; none if they cannot be read.
+  func hosts() async -> [String] {
+    guard let store else { return [] }
+    // A phone that knows nobody can be called as well.
+    return (try? await Self.perform { try store.knownHosts() }) ?? []
+  }
+
+  /// Notes that there is a call with a host, without waiting for it.
+  func noteCall(with host: String) {
+    guard let store else { return }
+    // After the next start it is a stranger again.
+    Self.queue.async { try? store.noteHost(host, on: Date()) }
+  }
+
   private static func perform<Result: Sendable>(
     _ body: @escaping @Sendable () throws -> Result
   ) async throws -> Result {

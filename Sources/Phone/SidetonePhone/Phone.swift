@@ -119,6 +119,7 @@ public actor Phone {
     if let period = configuration.ioBufferDuration {
       try session.setPreferredIOBufferDuration(period)
     }
+    for host in await peers.hosts() { await agent.noteCall(with: host) }
     let addresses = try await agent.start(configuration, as: identity)
     routeObservation?.stop()
     routeObservation = RouteObservation { [continuation] in continuation.yield($0) }
@@ -365,6 +366,7 @@ public actor Phone {
       await handle(.agreed(media), ofDialog: id)
     case .established(let id, let host):
       await handle(.established, ofDialog: id)
+      if let host { peers.noteCall(with: host) }
       guard let call = control.call(of: id) else { return }
       legs[call.uuid]?.noteAnswer(from: host)
       await reportTransfer(of: call.uuid, status: 200, reason: "OK")

@@ -24,12 +24,11 @@ struct CallAdmission: Sendable {
 
   private struct Host {
     var calls: TokenBucket
-    /// True if there was a call with it.
-    var isKnown = false
     var seenAt: MonotonicInstant
   }
 
   private let limits: SignallingLimits
+  private var known: KnownHosts
   private var hosts: [String: Host] = [:]
   private var strangers: TokenBucket
   private var answers: TokenBucket
@@ -37,6 +36,7 @@ struct CallAdmission: Sendable {
 
   init(_ limits: SignallingLimits, at now: MonotonicInstant) {
     self.limits = limits
+    known = KnownHosts(capacity: limits.hosts)
     strangers = TokenBucket(limits.callsFromStrangers, at: now)
     answers = TokenBucket(limits.answers, at: now)
     answersToServers = answers
@@ -57,7 +57,7 @@ struct CallAdmission: Sendable {
     at now: MonotonicInstant
   ) -> Refusal? {
     let host = SocketAddress.network(of: host)
-    let isKnown = isByServer || hosts[host]?.isKnown ?? false
+    let isKnown = isByServer || known.contains(network: host)
     guard ringing.fromHost < limits.ringingFromOneHost || isByServer,
       ringing.all < limits.ringing || isKnown && ringing.all < 2 * limits.ringing
     else { return .busy }
@@ -78,10 +78,7 @@ struct CallAdmission: Sendable {
 
   /// Notes that there is a call with a host: it is no stranger from now on.
   mutating func noteCall(with host: String, at now: MonotonicInstant) {
-    let host = SocketAddress.network(of: host)
-    var found = entry(of: host, at: now)
-    found.isKnown = true
-    hosts[host] = found
+    known.noteCall(with: host, at: now)
   }
 
   /// True if a request that belongs to no call gets an answer.
@@ -101,12 +98,9 @@ struct CallAdmission: Sendable {
     return Host(calls: TokenBucket(limits.callsFromOneHost, at: now), seenAt: now)
   }
 
-  // Strangers are forgotten first, the longest not seen of them.
+  // The one that was seen longest ago.
   private mutating func forgetOne() {
-    let oldest = hosts.min { one, other in
-      one.value.isKnown == other.value.isKnown
-        ? one.value.seenAt < other.value.seenAt : !one.value.isKnown
-    }
+    let oldest = hosts.min { $0.value.seenAt < $1.value.seenAt }
     if let oldest { hosts[oldest.key] = nil }
   }
 }

@@ -15,6 +15,7 @@ struct ConnectionLimit: Sendable {
     var network: String { SocketAddress.network(of: host) }
   }
 
+  private var known = KnownHosts(capacity: 2 * SignallingLimits.connections)
   private var taken: [CInt: Connection] = [:]
   private var rates: [String: TokenBucket] = [:]
 
@@ -26,14 +27,16 @@ struct ConnectionLimit: Sendable {
   ) -> Bool {
     taken[new.descriptor] = nil
     let network = new.network
-    let limit = SignallingLimits.connections
+    let isKnown = known.contains(network: network)
+    let limit = (isKnown ? 2 : 1) * SignallingLimits.connections
     var rate = rates[network] ?? TokenBucket(SignallingLimits.newConnectionsFromOneHost, at: now)
     let isInTime = rate.take(at: now)
     rates[network] = rate
     // Hosts that have been quiet for long are as good as new ones.
-    if rates.count > 4 * limit {
+    let remembered = 4 * SignallingLimits.connections
+    if rates.count > remembered {
       for host in rates.keys where rates[host]?.isFull(at: now) ?? false { rates[host] = nil }
-      if rates.count > 4 * limit { rates = [:] }
+      if rates.count > remembered { rates = [:] }
     }
     guard isInTime else { return false }
     let fromHost = taken.values.filter { $0.network == network }
@@ -48,6 +51,12 @@ struct ConnectionLimit: Sendable {
     }
     taken[new.descriptor] = new
     return true
+  }
+
+  /// Notes that there is a call with a host: strangers' connections do not keep it out from now
+  /// on.
+  mutating func noteCall(with host: String, at now: MonotonicInstant) {
+    known.noteCall(with: host, at: now)
   }
 
   private mutating func drop(_ connections: [Connection], unless isOpen: (Connection) -> Bool) {

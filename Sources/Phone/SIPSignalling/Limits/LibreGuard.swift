@@ -48,6 +48,11 @@ package func acceptConnection(
   return EMFILE
 }
 
+/// Notes that there is a call with a host: strangers' connections do not keep it out.
+func noteConnections(with host: String) {
+  connections.withLock { $0.noteCall(with: host, at: MonotonicClock.now()) }
+}
+
 /// In the place of libre's function, by which all its timers run: milliseconds of the monotonic
 /// clock.
 ///

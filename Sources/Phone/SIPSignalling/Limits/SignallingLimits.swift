@@ -49,7 +49,8 @@ public struct SignallingLimits: Equatable, Sendable {
     hosts: 4_096
   )
 
-  /// Connections of TCP and TLS that others have opened, in the whole process.
+  /// Connections of TCP and TLS that others have opened, in the whole process; a host with which
+  /// there was a call finds room for as many again.
   ///
   /// libre ends those that bring nothing within 32 s, and those that bring no more within 15 min.
   static let connections = 256

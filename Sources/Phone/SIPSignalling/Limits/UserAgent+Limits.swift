@@ -44,9 +44,13 @@ extension UserAgent {
     return false
   }
 
-  /// Remembers that there is a call with a host.
-  func noteCall(with host: String) {
+  /// Remembers that there is a call with a host, or was one before this agent started: a flood of
+  /// strangers does not keep it out.
+  ///
+  /// - Parameter host: its numeric address.
+  package func noteCall(with host: String) {
     admission.noteCall(with: host, at: MonotonicClock.now())
+    noteConnections(with: host)
   }
 
   /// True if one more request that belongs to no call is answered.

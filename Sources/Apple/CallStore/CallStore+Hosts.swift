@@ -1,0 +1,43 @@
+package import Foundation
+import GRDB
+
+/// The hosts with which there were calls: a flood of strangers does not keep them out.
+extension CallStore {
+  static let hostTable = """
+    CREATE TABLE host (address TEXT PRIMARY KEY, last_seen REAL NOT NULL) WITHOUT ROWID;
+    """
+
+  /// How many hosts are remembered; those of the oldest calls are forgotten first.
+  package static let hostLimit = 256
+
+  /// Notes that there was a call with a host, given by its numeric address.
+  ///
+  /// Throws if that cannot be written.
+  package func noteHost(_ address: String, on date: Date) throws {
+    try database.write { database in
+      try database.execute(
+        sql: """
+          INSERT INTO host (address, last_seen) VALUES (?, ?)
+          ON CONFLICT (address) DO UPDATE SET last_seen = excluded.last_seen
+          """,
+        arguments: [address, date.timeIntervalSince1970]
+      )
+      try database.execute(
+        sql: """
+          DELETE FROM host WHERE address NOT IN
+          (SELECT address FROM host ORDER BY last_seen DESC LIMIT ?)
+          """,
+        arguments: [Self.hostLimit]
+      )
+    }
+  }
+
+  /// The hosts with which there were calls, those of the oldest calls first.
+  ///
+  /// Throws if the store cannot be read.
+  package func knownHosts() throws -> [String] {
+    try database.read {
+      try String.fetchAll($0, sql: "SELECT address FROM host ORDER BY last_seen")
+    }
+  }
+}

@@ -1,0 +1,101 @@
+import Foundation
+import ProgramRig
+import Testing
+
+/// Calls from many hosts at once, which use up what there is for strangers.
+@Suite(.waiting, .serialized)
+struct CrowdTests {
+  /// Sockets at hosts of their own, from which requests come that are refused for what they say.
+  ///
+  /// They name a call that is not there, so that none of them rings.
+  private struct Crowd {
+    private let descriptors: [Int32]
+    private let port: UInt16
+    private var sent = 0
+
+    init(hosts: Int, port: Int) throws {
+      self.port = UInt16(port)
+      descriptors = (0..<hosts).map { number in
+        let type = Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_NONBLOCK.rawValue)
+        let descriptor = socket(AF_INET, type, 0)
+        _ = Bench.bind(descriptor, to: 0, at: "127.0.3.\(number + 1)")
+        return descriptor
+      }
+      try #require(descriptors.allSatisfy { $0 >= 0 })
+    }
+
+    /// One call from the next host.
+    mutating func call() {
+      sent += 1
+      let host = sent % descriptors.count
+      let request = [
+        "INVITE sip:bob@127.0.0.1 SIP/2.0",
+        "Via: SIP/2.0/UDP 127.0.3.\(host + 1);rport;branch=z9hG4bKc\(sent)",
+        "From: <sip:mallory@127.0.3.\(host + 1)>;tag=\(sent)", "To: <sip:bob@127.0.0.1>",
+        "Call-ID: crowd-\(sent)", "CSeq: 1 INVITE", "Contact: <sip:mallory@127.0.3.\(host + 1)>",
+        "Replaces: nothing;to-tag=1;from-tag=2", "Max-Forwards: 70", "Content-Length: 0", "", "",
+      ]
+      let text = request.joined(separator: "\r\n")
+      _ = Bench.send(Array(text.utf8), to: port, from: descriptors[host])
+    }
+
+    /// What the hosts got, by the codes of the first lines.
+    func answers() -> [String] {
+      descriptors.flatMap { Bench.datagrams(at: $0, within: 0) }
+        .map { String(decoding: $0.dropFirst(8).prefix(3), as: UTF8.self) }
+    }
+
+    func leave() {
+      for descriptor in descriptors { close(descriptor) }
+    }
+  }
+
+  /// What the user has cleared is forgotten: then the caller is a stranger.
+  @Test(arguments: [false, true])
+  func callerOfBeforeTheRestartGetsThrough(isCleared: Bool) throws {
+    let home = try Bench.folder().path
+    let environment = ["XDG_DATA_HOME": home]
+    let port = Bench.port()
+    func listen() throws -> ProgramRun {
+      let run = try Bench.run(
+        [
+          "listen", "--answer", "--once", "--json", "--listen", "127.0.0.1:\(port)", "--headset",
+          "null",
+        ],
+        environment: environment
+      )
+      #expect(run.wait(for: "registered"), "\(run.output)")
+      return run
+    }
+    func call() throws -> ProgramRun {
+      try Bench.run([
+        "call", "sip:bob@127.0.0.1:\(port)", "--json", "--headset", "null", "--duration", "1",
+        "--listen", "127.0.0.1:0",
+      ])
+    }
+    let first = try listen()
+    let before = try call()
+    #expect(before.waitForExit() == 0 && first.waitForExit() == 0, "\(before.output)")
+    if isCleared {
+      let recents = try Bench.run(["recents", "--clear"], environment: environment)
+      #expect(recents.waitForExit() == 0, "\(recents.output)")
+    }
+    let second = try listen()
+    var crowd = try Crowd(hosts: 200, port: port)
+    defer { crowd.leave() }
+    for _ in 0..<200 { crowd.call() }
+    let caller = try call()
+    var none = pollfd(fd: -1, events: 0, revents: 0)
+    for _ in 0..<600 where !caller.output.contains("\"ended\"") {
+      crowd.call()
+      _ = unsafe poll(&none, 0, 5)
+    }
+    let answers = crowd.answers()
+    #expect(answers.contains("481") && answers.count { $0 == "503" } > 50)
+    if isCleared {
+      #expect(caller.waitForExit() != 0, "\(caller.output)")
+    } else {
+      #expect(caller.waitForExit() == 0 && second.waitForExit() == 0, "\(caller.output)")
+    }
+  }
+}
