@@ -41,8 +41,9 @@ BENCH_SECONDS ?= 60
 .PHONY: build install deb dist test-package test-debian13 test-dependency documentation demo test test-faults sanitize fuzz lint bench bench-call picture results \
   build-bench setup-build setup-package setup-demo setup-test setup-bench clean
 
-# With Swift's own libraries inside, so that the program runs where Swift is not installed.
-RELEASE := swift build -c release --static-swift-stdlib
+# With Swift's own libraries inside, so that the program runs where Swift is not installed. All symbols are bound at the
+# start, not by the first call of a function on the voice thread, and cannot be changed afterwards.
+RELEASE := swift build -c release --static-swift-stdlib -Xlinker -z -Xlinker relro -Xlinker -z -Xlinker now
 
 # The second one writes the manual pages.
 build: setup-build
