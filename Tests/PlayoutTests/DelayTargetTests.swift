@@ -82,6 +82,26 @@ struct DelayTargetTests {
     #expect(target.nanoseconds < 1_800_000)
   }
 
+  /// ITU-T G.107: from 177 ms from mouth to ear on, a millisecond costs 5.6 times as much.
+  @Test func stragglersAreWaitedForWhereDelayIsNotFeltYet() {
+    func target(lateBy late: Int64, elsewhere: Int64, without: Bool = false) -> Int64 {
+      var mechanisms = PlayoutMechanisms()
+      mechanisms.feltDelay = !without
+      var target = DelayTarget(mechanisms)
+      target.delayElsewhere = elsewhere
+      Self.feed(&target, packets: 0..<6_000) { $0 % 700 == 0 ? late : 0 }
+      return target.nanoseconds / 1_000_000
+    }
+    // After a minute they are worth 71 ms of delay, or 13 that are felt.
+    #expect((60...62).contains(target(lateBy: 60_000_000, elsewhere: 0)))
+    #expect((60...62).contains(target(lateBy: 60_000_000, elsewhere: 110_000_000)))
+    #expect(target(lateBy: 60_000_000, elsewhere: 170_000_000) < 10)
+    #expect((60...62).contains(target(lateBy: 60_000_000, elsewhere: 170_000_000, without: true)))
+    // Not one millisecond of the first is felt, nor is the second waited for.
+    #expect((60...62).contains(target(lateBy: 60_000_000, elsewhere: 116_000_000)))
+    #expect(target(lateBy: 60_000_000, elsewhere: 400_000_000) < 10)
+  }
+
   @Test func rareJitterIsRememberedForLongerWhileDelayIsNotNoticed() {
     // Every other packet is late by `usual`, and one of them by 8 ms more, 50 s before the end.
     func reserve(beyond usual: Int64) -> Int64 {

@@ -44,6 +44,7 @@ struct VirtualCall: ~Copyable {
 
   mutating func run(
     milliseconds: Int,
+    reportDelay: Double = 5,
     network: (Int) -> Double? = { _ in 5 },
     isMuted: Bool = false
   ) {
@@ -52,14 +53,14 @@ struct VirtualCall: ~Copyable {
       frame += 120
       near.push(samples, count: 120, isMuted: isMuted)
       far.push(samples, count: 120, isMuted: isMuted)
-      transmit(network)
+      transmit(network, reportDelay)
       deliver()
       play()
       now = now.advanced(byNanoseconds: 2_500_000)
     }
   }
 
-  private mutating func transmit(_ network: (Int) -> Double?) {
+  private mutating func transmit(_ network: (Int) -> Double?, _ reportDelay: Double) {
     while let length = near.nextPacket(into: &datagram) {
       packets += 1
       if let delay = network(packets) { towardsFar.append((arrival(delay), copy(length))) }
@@ -76,7 +77,7 @@ struct VirtualCall: ~Copyable {
       wallNanoseconds: wall,
       isGoodbye: false
     ) {
-      towardsFar.append((arrival(5), copy(length)))
+      towardsFar.append((arrival(reportDelay), copy(length)))
     }
     if let length = far.nextReport(
       into: &datagram,
@@ -84,7 +85,7 @@ struct VirtualCall: ~Copyable {
       wallNanoseconds: wall,
       isGoodbye: false
     ) {
-      towardsNear.append((arrival(5), copy(length)))
+      towardsNear.append((arrival(reportDelay), copy(length)))
     }
   }
 
@@ -170,6 +171,17 @@ struct VoiceStreamTests {
     call.run(milliseconds: 8_000)
     let near = call.near.takeStatistics(at: call.now)
     #expect(near.packetsSent == 0 && Self.power(call.farHeard[...]) == 0)
+  }
+
+  /// The round trip says how much of the delay is the path's.
+  @Test func longPathIsNotMadeLongerForStragglers() throws {
+    func target(delay: Double) throws -> Double {
+      var call = try VirtualCall(Self.configuration())
+      call.run(milliseconds: 20_000, reportDelay: delay) { $0 % 700 == 0 ? delay + 60 : delay }
+      return Double(call.near.takeStatistics(at: call.now).playoutTargetNanoseconds) / 1e6
+    }
+    #expect(try target(delay: 5) > 55)
+    #expect(try target(delay: 200) < 20)
   }
 
   @Test func reportsGiveRoundTripLossAndJitter() throws {

@@ -16,6 +16,7 @@ struct Ablation {
   /// One of each.
   static let each = [
     Ablation("usualPrice", \.usualPrice),
+    Ablation("feltDelay", \.feltDelay),
     Ablation("jitterReach", \.jitterReach),
     Ablation("unseenTail", \.unseenTail),
     Ablation("beginning", \.beginning),

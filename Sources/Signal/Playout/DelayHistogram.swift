@@ -67,17 +67,33 @@ struct DelayHistogram: ~Copyable {
   }
 
   /// What it is worth, in nanoseconds of delay, that the whole share of packets is there: anywhere,
-  /// and as far as `usualEnd`.
+  /// and as far as `usualEnd`. Delay beyond `feltAfter` costs `feltFactor` times as much.
   struct Price {
     let anywhere: Float
     let usual: Float
     let usualEnd: Int64
+    let feltAfter: Int64
+    let feltFactor: Float
 
     @_noAllocation @_noLocks
-    init(anywhere: Float, usual: Float, usualEnd: Int64) {
+    init(
+      anywhere: Float,
+      usual: Float,
+      usualEnd: Int64,
+      feltAfter: Int64 = .max,
+      feltFactor: Float = 1
+    ) {
       self.anywhere = anywhere
       self.usual = usual
       self.usualEnd = usualEnd
+      self.feltAfter = feltAfter
+      self.feltFactor = feltFactor
+    }
+
+    /// What a delay costs.
+    @_noAllocation @_noLocks
+    func cost(of delay: Float) -> Float {
+      delay + (feltFactor - 1) * max(0, delay - Float(feltAfter))
     }
   }
 
@@ -157,7 +173,7 @@ struct DelayHistogram: ~Copyable {
     /// Takes in what waiting for `bucket` leaves out: this share of the packets, weighted.
     @_noAllocation @_noLocks
     mutating func consider(_ bucket: Int, missing: Float) {
-      let delay = Float(bucket) * Float(bucketNanoseconds)
+      let delay = price.cost(of: Float(bucket) * Float(bucketNanoseconds))
       let cost = delay + price.anywhere * missing
       if cost < lowest {
         lowest = cost

@@ -21,6 +21,12 @@ package struct DelayTarget: ~Copyable {
   /// it.
   private static var usualPrice: Float { @_noAllocation @_noLocks get { 200e9 } }
   private static var unnoticed: Int64 { 50_000_000 }
+  /// From mouth to ear, talkers feel delay beyond this, which then costs so many times as much.
+  ///
+  /// ITU-T G.107 rates a millisecond at 0.024 of its scale up to here and at 0.134 from here on, in
+  /// the fit by Cole and Rosenbluth (2001).
+  private static var felt: Int64 { 177_000_000 }
+  private static var feltFactor: Float { @_noAllocation @_noLocks get { 5.6 } }
   /// Until this much has been received, the target is not below `youngTarget`.
   private static var youngNanoseconds: Int64 { 300_000_000 }
   private static var youngTarget: Int64 { 10_000_000 }
@@ -48,6 +54,9 @@ package struct DelayTarget: ~Copyable {
 
   /// What the playout should hold back beyond the fastest packet, in nanoseconds.
   package private(set) var nanoseconds: Int64
+  /// What the rest of the way from mouth to ear takes of the fastest packet, in nanoseconds; 0 if
+  /// that is not known.
+  package var delayElsewhere: Int64 = 0
 
   private let mechanisms: PlayoutMechanisms
   private var fastest: BaselineEstimator
@@ -124,7 +133,9 @@ package struct DelayTarget: ~Copyable {
     let price = DelayHistogram.Price(
       anywhere: Self.price,
       usual: mechanisms.usualPrice ? Self.usualPrice : Self.price,
-      usualEnd: min(usualLimit, Self.unnoticed)
+      usualEnd: min(usualLimit, Self.unnoticed),
+      feltAfter: mechanisms.feltDelay ? max(0, Self.felt - delayElsewhere) : .max,
+      feltFactor: Self.feltFactor
     )
     var wanted = histogram.cheapest(at: price)
     if mechanisms.unseenTail { wanted = max(wanted, careful(wanted, at: price)) }
@@ -172,9 +183,24 @@ package struct DelayTarget: ~Copyable {
     let scale = Float(histogram.quantile(0.99) - histogram.quantile(0.9)) / 2.303
     guard scale > 0, packets > 0 else { return wanted }
     let late = DelayHistogram.costOfLateness(mean: scale) / (packets * scale)
-    let more = Int64(scale * Self.logarithm(price.anywhere * late))
-    let usuallyMore = Int64(scale * Self.logarithm(price.usual * late))
-    return max(min(wanted + more, usualLimit), min(wanted + usuallyMore, price.usualEnd))
+    let anywhere = longer(wanted, by: scale, price.anywhere * late, price)
+    let usually = longer(wanted, by: scale, price.usual * late, price)
+    return max(min(anywhere, usualLimit), min(usually, price.usualEnd))
+  }
+
+  // Where waiting longer than `wanted` for a tail of such a scale, whose lateness costs `late` at
+  // once, stops to pay.
+  @_noAllocation @_noLocks
+  private func longer(
+    _ wanted: Int64,
+    by scale: Float,
+    _ late: Float,
+    _ price: DelayHistogram.Price
+  ) -> Int64 {
+    let before = wanted + Int64(scale * Self.logarithm(late))
+    guard before > price.feltAfter else { return before }
+    let after = wanted + Int64(scale * Self.logarithm(late / price.feltFactor))
+    return max(after, max(wanted, min(before, price.feltAfter)))
   }
 
   // To a tenth, as the bits of a number hold it; 0 for what is less than 1.

@@ -77,6 +77,12 @@ package struct JitterBuffer: ~Copyable {
     target.noteShorterWaits(by: nanoseconds)
   }
 
+  /// Notes what the rest of the way from mouth to ear takes of the fastest packet.
+  @_noAllocation @_noLocks
+  package mutating func noteDelayElsewhere(_ nanoseconds: Int64) {
+    target.delayElsewhere = nanoseconds
+  }
+
   /// The hold-back that is aimed at, in nanoseconds beyond the fastest packet.
   package var targetNanoseconds: Int64 {
     @_noAllocation @_noLocks get { target.nanoseconds }

@@ -5,6 +5,8 @@
 package struct PlayoutMechanisms: Equatable, Sendable, BitwiseCopyable {
   /// `DelayTarget`: late packets cost more while the target is below what is noticed.
   package var usualPrice = true
+  /// `DelayTarget`: delay costs more where talkers feel it.
+  package var feltDelay = true
   /// `DelayTarget`: the usual price ends where jitter ends.
   package var jitterReach = true
   /// `DelayTarget`: later packets than any seen so far are expected.

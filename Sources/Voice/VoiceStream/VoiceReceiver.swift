@@ -109,6 +109,11 @@ package struct VoiceReceiver: ~Copyable {
     jitterBuffer.noteShorterWaits(by: nanoseconds)
   }
 
+  @_noAllocation @_noLocks
+  mutating func noteDelayElsewhere(_ nanoseconds: Int64) {
+    jitterBuffer.noteDelayElsewhere(nanoseconds)
+  }
+
   /// Leaves out what waited while the loudspeaker stood still.
   @_noAllocation @_noLocks
   mutating func noteInterruption() { jitterBuffer.noteInterruption() }

@@ -250,6 +250,15 @@ package struct VoiceStream: ~Copyable {
       plan(by: item, datagram, at: arrival.instant)
     }
     sender.planner.decide(at: arrival.instant)
+    noteDelayElsewhere()
+  }
+
+  // A packet begins to be heard after it was spoken as a whole and has come half a round trip.
+  @_noAllocation @_noLocks
+  private mutating func noteDelayElsewhere() {
+    guard let roundTrip = sender.planner.shortestRoundTrip else { return }
+    let packet = SampleRate.voice.nanoseconds(of: voice.packetFrames)
+    voice.noteDelayElsewhere(packet + roundTrip / 2)
   }
 
   // What the far side says of our packets decides how the next ones are made.

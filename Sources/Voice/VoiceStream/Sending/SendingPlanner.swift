@@ -70,6 +70,9 @@ struct SendingPlanner: ~Copyable {
   private var cleanSince: MonotonicInstant?
   private var patience = Self.firstPatience
   private var roundTrips = RecentMinimum()
+  /// The shortest round trip of the last half minute to a minute, in nanoseconds, nil before the
+  /// first.
+  private(set) var shortestRoundTrip: Int64?
 
   // What the compound packet that is being read has reported so far.
   private var fractionLost: Int?
@@ -145,7 +148,9 @@ struct SendingPlanner: ~Copyable {
     reported = now
     isQueueing = false
     guard let roundTrip else { return }
-    isQueueing = roundTrip - roundTrips.update(roundTrip, at: now) > Self.queueing
+    let shortest = roundTrips.update(roundTrip, at: now)
+    shortestRoundTrip = shortest
+    isQueueing = roundTrip - shortest > Self.queueing
   }
 
   /// Decides by the compound packet that `receive` was given in parts.
