@@ -108,11 +108,12 @@ struct SendingPlannerTests {
     #expect(!link.planner.plan.isLowDelay && link.planner.plan.packetFrames == 480)
   }
 
-  @Test(arguments: [(1, 1), (2, 2), (3, 3), (6, 3)])
-  func copiesReachAsFarAsTheBursts(burst: Int, depth: Int) {
+  @Test(arguments: [(1, 1, 1), (2, 2, 2), (3, 3, 3), (6, 3, 6), (12, 3, 8)])
+  func copiesReachAsFarAsTheBursts(burst: Int, depth: Int, reach: Int) {
     var link = Link()
     for _ in 0..<3 { link.report(losing: [burst, burst, burst]) }
     #expect(link.planner.plan.redundancyDepth == depth)
+    #expect(link.planner.plan.redundancyReach == reach)
     #expect(link.planner.plan.packetFrames == 480)
     let total = link.planner.plan.bitrate * (depth + 1)
     #expect(total <= 200_000)
@@ -181,6 +182,14 @@ struct SendingPlannerTests {
     #expect(link.planner.plan.redundancyDepth == 1 && !link.planner.plan.isLowDelay)
     for _ in 0..<60 { link.report() }
     #expect(link.planner.plan.isLowDelay)
+  }
+
+  /// Where only one copy pays, it is sent when the longer bursts are over.
+  @Test func oneCopyIsSentLaterWhereThereAreBurstsOfTwo() {
+    var link = Link()
+    for _ in 0..<4 { link.report(losing: [2, 1]) }
+    let plan = link.planner.plan
+    #expect(plan.redundancyDepth == 1 && plan.redundancyReach == 2)
   }
 
   @Test func whoSetsPacketsGetsThemAndCopiesAllTheSame() {

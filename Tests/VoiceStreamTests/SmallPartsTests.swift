@@ -8,7 +8,7 @@ struct LossEstimateTests {
   private static func estimate(_ runs: [(isReceived: Bool, count: Int)]) -> [Double] {
     var estimate = LossEstimate()
     for run in runs { estimate.add(isReceived: run.isReceived, count: run.count) }
-    return (0...3).map { estimate.share(depth: $0) }
+    return (0...3).map { estimate.share(reach: $0) }
   }
 
   @Test func nothingSentIsNothingLost() {
@@ -16,12 +16,24 @@ struct LossEstimateTests {
     #expect(Self.estimate([(true, 1_000)]) == [0, 0, 0, 0])
   }
 
-  @Test func redundancySavesRunsThatAreNotLongerThanItsDepth() {
+  @Test func copiesSaveRunsThatAreOverWhenTheyAreSent() {
     // One, two and three in a row of a hundred.
     let shares = Self.estimate([
       (true, 30), (false, 1), (true, 30), (false, 2), (true, 30), (false, 3), (true, 4),
     ])
     for (share, lost) in zip(shares, [6.0, 3, 1, 0]) { #expect(abs(share - lost / 100) < 1e-9) }
+  }
+
+  @Test func copyIsSentSoLateThatMostRunsAreOver() {
+    var estimate = LossEstimate()
+    // Nine runs of five, and one of twenty, of a thousand packets.
+    for run in 0..<10 {
+      estimate.add(isReceived: true, count: 93)
+      estimate.add(isReceived: false, count: run == 5 ? 20 : 5)
+    }
+    estimate.add(isReceived: true, count: 5)
+    let (much, little) = (estimate.reach(gaining: 0.002), estimate.reach(gaining: 0.000_5))
+    #expect(much == 5 && little == LossEstimate.farthest)
   }
 
   @Test func runThatIsSplitOverTwoReportsIsOne() {
@@ -35,12 +47,12 @@ struct LossEstimateTests {
     estimate.fade(to: MonotonicInstant(nanoseconds: 0))
     estimate.add(isReceived: false, count: 10)
     estimate.add(isReceived: true, count: 90)
-    let early = estimate.share(depth: 0)
+    let early = estimate.share(reach: 0)
     for second in 1...60 {
       estimate.fade(to: MonotonicInstant(nanoseconds: Int64(second) * 1_000_000_000))
       estimate.add(isReceived: true, count: 100)
     }
-    let late = estimate.share(depth: 0)
+    let late = estimate.share(reach: 0)
     #expect(abs(early - 0.1) < 1e-9 && late < 0.001)
   }
 }
@@ -84,6 +96,7 @@ struct PayloadHistoryTests {
   /// The blocks of a packet that carries copies (RFC 2198): age in ticks and bytes.
   private static func blocks(
     depth: Int,
+    reach: Int? = nil,
     sent: [(timestamp: UInt32, payload: [UInt8])],
     at timestamp: UInt32
   ) -> [(age: Int, bytes: [UInt8])] {
@@ -100,6 +113,7 @@ struct PayloadHistoryTests {
     var packet = ByteBuffer(repeating: 0, count: 1_500)
     let end = history.write(
       depth: depth,
+      reach: reach ?? depth,
       payloadType: 96,
       timestamp: RTPTimestamp(rawValue: timestamp),
       to: &packet,
@@ -140,6 +154,17 @@ struct PayloadHistoryTests {
       Self.blocks(depth: 3, sent: [Self.sent[0]], at: 960).count == 1,
       "no more than there is"
     )
+  }
+
+  @Test(arguments: [(1, 8, [8]), (2, 5, [5, 3]), (3, 4, [4, 3, 1]), (3, 8, [8, 5, 3])])
+  func oldestCopyIsAsOldAsItsReachAndOthersLieBetween(depth: Int, reach: Int, ages: [Int]) {
+    let sent = (1...20).map { (timestamp: UInt32($0), payload: [UInt8($0)]) }
+    let blocks = Self.blocks(depth: depth, reach: reach, sent: sent, at: 21)
+    #expect(blocks.map(\.age) == ages)
+    #expect(blocks.map(\.bytes) == ages.map { [UInt8(21 - $0)] })
+    // Where there are fewer, the later ones are there all the same.
+    let few = Self.blocks(depth: depth, reach: reach, sent: Array(sent.prefix(4)), at: 5)
+    #expect(few.map(\.age) == ages.filter { $0 <= 4 })
   }
 
   @Test func whatTheHeaderCannotSayIsLeftOut() {

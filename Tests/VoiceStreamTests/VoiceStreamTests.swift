@@ -303,6 +303,22 @@ struct VoiceStreamTests {
     #expect(near.packetFrames == 240 && near.redundancyDepth == 0)
   }
 
+  /// Three copies mend bursts of seven packets, since the last one is sent eight packets later.
+  @Test func burstsAreMendedThatAreLongerThanThereAreCopies() throws {
+    var configuration = StreamConfiguration.opus(ssrc: 1_000, seed: 4, withCopies: true)
+    configuration.adaptsPackets = true
+    configuration.complexity = 0
+    var call = try VirtualCall(configuration)
+    let network: (Int) -> Double? = { $0 % 150 < 14 ? nil : 5 }
+    call.run(milliseconds: 12_000, network: network)
+    let settled = call.far.takeStatistics(at: call.now)
+    call.run(milliseconds: 12_000, network: network)
+    let lossy = call.far.takeStatistics(at: call.now)
+    let lost = (lossy.packetsLost - settled.packetsLost) * 480
+    #expect(call.near.takeStatistics(at: call.now).redundancyDepth == 3)
+    #expect(lost > 50_000 && lossy.concealedFrames - settled.concealedFrames < lost / 20)
+  }
+
   @Test func discontinuousTransmissionSendsLittleInSilence() throws {
     var configuration = Self.configuration(frames: 960)
     configuration.usesDiscontinuousTransmission = true

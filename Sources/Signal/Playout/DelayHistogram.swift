@@ -24,8 +24,8 @@ struct DelayHistogram: ~Copyable {
   private var sum: Float = 0
   /// Of the lost packets that a later one brought again, in the same measure: by how many buckets
   /// later it was sent.
-  private var recoverable = FixedArray<Float>(repeating: 0, count: 4)
-  private var distances = FixedArray<Int>(repeating: 0, count: 4)
+  private var recoverable = FixedArray<Float>(repeating: 0, count: 8)
+  private var distances = FixedArray<Int>(repeating: 0, count: 8)
   /// Scratch: what the packets cost that come at a bucket or later, in the measure of the weights.
   private var later = FixedArray<Float>(repeating: 0, count: 4_097)
   private var nextWeight: Float = 1

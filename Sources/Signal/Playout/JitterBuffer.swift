@@ -45,7 +45,8 @@ package struct JitterBuffer: ~Copyable {
   private var newestArrival: (mediaFrame: Int64, sequence: Int64, instant: MonotonicInstant)?
   /// The first packet of this time base that came.
   private var firstReceived: Int64?
-  private(set) var expected: (sequence: Int64, mediaFrame: Int64)?
+  /// The next packet to be played: its extended sequence number and its first frame.
+  package private(set) var expected: (sequence: Int64, mediaFrame: Int64)?
   /// Packets before this number belong to a time base that was left.
   private var firstSequence: Int64 = 0
   var played = RecentSequences()

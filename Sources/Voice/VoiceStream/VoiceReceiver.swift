@@ -94,6 +94,15 @@ package struct VoiceReceiver: ~Copyable {
     payload.isEmpty ? nil : decoder.frames(of: datagram, in: payload)
   }
 
+  /// True if packets of `packetFrames` have followed each other without a gap from the one that is
+  /// played next to this one.
+  @_noAllocation @_noLocks
+  func isSteady(to sequence: Int64, mediaFrame: Int64, packetFrames: FrameCount) -> Bool {
+    guard packetFrames > 0, let next = jitterBuffer.expected else { return false }
+    let packets = sequence - next.sequence
+    return packets >= 0 && mediaFrame - next.mediaFrame == packets * Int64(packetFrames)
+  }
+
   /// Decoded frames that have not been rendered.
   var queuedFrames: FrameCount { queue.count }
 

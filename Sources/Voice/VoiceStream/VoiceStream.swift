@@ -348,8 +348,9 @@ package struct VoiceStream: ~Copyable {
     )
   }
 
-  // A copy has no number of its own: the block before the packet's own has the number before it,
-  // and so on, as long as one follows the other without a gap. Across a gap it is unknown.
+  // A copy has no number of its own. Where packets of one duration follow each other without a gap,
+  // its time gives it. Else the block before the packet's own has the number before it, and so on,
+  // as long as one follows the other.
   @_noAllocation @_noLocks
   private mutating func receiveRedundant(
     _ payload: Range<Int>,
@@ -363,6 +364,7 @@ package struct VoiceStream: ~Copyable {
     var left = redundant.count
     var reach = 0
     var known = redundant.count
+    var ownFrames: FrameCount = 0
     while let block = blocks.next(in: datagram) {
       if block.timestampOffset != reach { known = left }
       left -= 1
@@ -370,16 +372,24 @@ package struct VoiceStream: ~Copyable {
       let frames = isOurs ? voice.frames(of: datagram, in: block.payload) : nil
       reach = block.timestampOffset - (frames ?? 0)
       if frames == nil { known = left }
+      if left == 0 { ownFrames = frames ?? 0 }
     }
+    let isSteady = voice.isSteady(to: sequence, mediaFrame: mediaFrame, packetFrames: ownFrames)
     blocks = redundant
     left = redundant.count
     while let block = blocks.next(in: datagram) {
       left -= 1
-      guard left < known else { continue }
+      guard block.payloadType == configuration.receivePayloadType else { continue }
+      var age = left
+      if isSteady, block.timestampOffset % ownFrames == 0 {
+        age = block.timestampOffset / ownFrames
+      } else if left >= known {
+        continue
+      }
       voice.insert(
         datagram,
         payload: block.payload,
-        sequence: sequence - Int64(left),
+        sequence: sequence - Int64(age),
         mediaFrame: mediaFrame - Int64(block.timestampOffset),
         distance: block.timestampOffset,
         at: arrival

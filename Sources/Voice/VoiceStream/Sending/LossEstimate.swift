@@ -1,18 +1,18 @@
 import MediaCore
 
-/// The share of packets that stays lost, for each depth of redundancy.
+/// The share of packets that stays lost, by how many packets later a copy is sent.
 ///
-/// Fed with the runs of the far side's loss reports; a run of `r` lost packets leaves `r - depth`
-/// of them lost.
+/// Fed with the runs of the far side's loss reports; of a run of `r` lost packets a copy that is
+/// sent `reach` packets later leaves `r - reach` lost.
 struct LossEstimate: ~Copyable {
-  /// The deepest redundancy that is looked at.
-  static var deepest: Int { @_noAllocation @_noLocks get { 3 } }
+  /// The latest copy that is looked at, in packets.
+  static var farthest: Int { @_noAllocation @_noLocks get { 8 } }
   /// After so long an observation counts half of a new one, in nanoseconds.
   private static var halfLife: Double { 8e9 }
 
   private var expected = 0.0
-  /// By depth: what stays lost.
-  private var lost = FixedArray<Double>(repeating: 0, count: 4)
+  /// By reach: what stays lost.
+  private var lost = FixedArray<Double>(repeating: 0, count: 9)
   private var run = 0
   private var updated: MonotonicInstant?
 
@@ -26,7 +26,7 @@ struct LossEstimate: ~Copyable {
     // Near enough to 2^-x for the seconds between two reports.
     let kept = 1 / (1 + Double(passed) / Self.halfLife)
     expected *= kept
-    for depth in 0..<lost.count { lost[depth] *= kept }
+    for reach in 0..<lost.count { lost[reach] *= kept }
   }
 
   /// Adds `count` packets in a row that came, or did not.
@@ -34,13 +34,22 @@ struct LossEstimate: ~Copyable {
   mutating func add(isReceived: Bool, count: Int) {
     expected += Double(count)
     guard isReceived else { return run += count }
-    for depth in 0..<lost.count where run > depth { lost[depth] += Double(run - depth) }
+    for reach in 0..<lost.count where run > reach { lost[reach] += Double(run - reach) }
     run = 0
   }
 
-  /// The share that stays lost with redundancy of `depth`, 0 to 1.
+  /// The share that stays lost with copies up to `reach` packets later, 0 to 1.
   @_noAllocation @_noLocks
-  func share(depth: Int) -> Double {
-    expected > 0 ? lost[depth] / expected : 0
+  func share(reach: Int) -> Double {
+    expected > 0 ? lost[reach] / expected : 0
+  }
+
+  /// How many packets later a copy is to be sent so that sending it one packet earlier would leave
+  /// more than `gain` of all packets lost.
+  @_noAllocation @_noLocks
+  func reach(gaining gain: Double) -> Int {
+    var reach = 0
+    while reach < Self.farthest, share(reach: reach) - share(reach: reach + 1) > gain { reach += 1 }
+    return reach
   }
 }

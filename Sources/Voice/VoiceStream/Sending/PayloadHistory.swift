@@ -3,15 +3,15 @@ import RTP
 
 /// The newest payloads that were sent one after the other, to be sent once more (RFC 2198).
 struct PayloadHistory: ~Copyable {
-  private static var capacity: Int { @_noAllocation @_noLocks get { 3 } }
+  private static var capacity: Int { @_noAllocation @_noLocks get { 8 } }
   /// Copies together, so that the packet stays within what any network carries.
   private static var mostBytes: Int { @_noAllocation @_noLocks get { 700 } }
 
-  private var bytes = ByteBuffer(repeating: 0, count: 3 * 1_023)
-  private var lengths = FixedArray<Int>(repeating: 0, count: 3)
+  private var bytes = ByteBuffer(repeating: 0, count: 8 * 1_023)
+  private var lengths = FixedArray<Int>(repeating: 0, count: 8)
   private var timestamps = FixedArray<RTPTimestamp>(
     repeating: RTPTimestamp(rawValue: 0),
-    count: 3
+    count: 8
   )
   private var count = 0
   private var next = 0
@@ -41,9 +41,12 @@ struct PayloadHistory: ~Copyable {
 
   /// Writes up to `depth` of them and the headers of all blocks to `datagram` from `offset` on, for
   /// a packet with that timestamp, and returns where its own payload goes.
+  ///
+  /// The oldest of them was sent `reach` packets before this one, the others evenly between.
   @_noAllocation @_noLocks
   func write(
     depth: Int,
+    reach: Int,
     payloadType: UInt8,
     timestamp: RTPTimestamp,
     to datagram: inout ByteBuffer,
@@ -51,8 +54,10 @@ struct PayloadHistory: ~Copyable {
   ) -> Int {
     var taken = 0
     var total = 0
-    while taken < min(depth, count) {
-      let slot = slot(back: taken + 1)
+    while taken < depth {
+      let back = Self.back(taken + 1, of: depth, reach: reach)
+      guard back <= count else { break }
+      let slot = slot(back: back)
       let age = Int(timestamp.ticks(since: timestamps[slot]))
       guard age > 0, age <= RedundantPayload.longestOffset, total + lengths[slot] <= Self.mostBytes
       else { break }
@@ -62,7 +67,7 @@ struct PayloadHistory: ~Copyable {
     var header = offset
     var body = offset + taken * RedundantPayload.headerLength + RedundantPayload.ownHeaderLength
     while taken > 0 {
-      let slot = slot(back: taken)
+      let slot = slot(back: Self.back(taken, of: depth, reach: reach))
       RedundantPayload.writeHeader(
         payloadType: payloadType,
         timestampOffset: Int(timestamp.ticks(since: timestamps[slot])),
@@ -78,6 +83,12 @@ struct PayloadHistory: ~Copyable {
     }
     RedundantPayload.writeOwnHeader(payloadType: payloadType, to: &datagram, at: header)
     return body
+  }
+
+  // How many packets back the copy of this number is, from 1 on.
+  @_noAllocation @_noLocks
+  private static func back(_ number: Int, of depth: Int, reach: Int) -> Int {
+    (number * reach + depth / 2) / depth
   }
 
   // The newest is one back.

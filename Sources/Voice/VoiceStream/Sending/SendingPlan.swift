@@ -11,6 +11,8 @@ struct SendingPlan: Sendable, BitwiseCopyable {
   var bitrate: Int
   /// How many earlier payloads each packet brings once more (RFC 2198).
   var redundancyDepth: Int
+  /// How many packets earlier the oldest of them was sent; the others lie evenly between.
+  var redundancyReach: Int
   /// The loss that in-band redundancy is made for, 0 to 25 %; 0 for none.
   var expectedLossPercent: Int
 
@@ -20,12 +22,14 @@ struct SendingPlan: Sendable, BitwiseCopyable {
     packetFrames: FrameCount,
     bitrate: Int,
     redundancyDepth: Int,
+    redundancyReach: Int,
     expectedLossPercent: Int
   ) {
     self.application = application
     self.packetFrames = packetFrames
     self.bitrate = bitrate
     self.redundancyDepth = redundancyDepth
+    self.redundancyReach = redundancyReach
     self.expectedLossPercent = expectedLossPercent
   }
 
@@ -44,6 +48,7 @@ struct SendingPlan: Sendable, BitwiseCopyable {
   func isSame(as other: SendingPlan) -> Bool {
     isLowDelay == other.isLowDelay && packetFrames == other.packetFrames
       && bitrate == other.bitrate && redundancyDepth == other.redundancyDepth
+      && redundancyReach == other.redundancyReach
       && expectedLossPercent == other.expectedLossPercent
   }
 }

@@ -19,6 +19,9 @@ struct SendingPlanner: ~Copyable {
   /// packets.
   private static var firstGain: Double { 0.002 }
   private static var furtherGain: Double { 0.005 }
+  /// What is gained by sending the last copy one packet later, which costs nothing but the wait.
+  private static var laterGain: Double { 0.002 }
+  private static var mostCopies: Int { @_noAllocation @_noLocks get { 3 } }
   /// Links that lose less than this are clean, those that lose more than `bad` are not.
   private static var clean: Double { 0.000_5 }
   private static var bad: Double { 0.005 }
@@ -87,6 +90,7 @@ struct SendingPlanner: ~Copyable {
       packetFrames: configuration.packetFrames,
       bitrate: configuration.bitrate,
       redundancyDepth: 0,
+      redundancyReach: 0,
       expectedLossPercent: 0
     )
     chosen = configured
@@ -106,6 +110,7 @@ struct SendingPlanner: ~Copyable {
         packetFrames: min(Self.lowDelayFrames, configured.packetFrames),
         bitrate: max(bitrate, Self.lowDelayBitrate),
         redundancyDepth: 0,
+        redundancyReach: 0,
         expectedLossPercent: 0
       )
     }
@@ -211,7 +216,7 @@ struct SendingPlanner: ~Copyable {
   // much of it.
   @_noAllocation @_noLocks
   private mutating func noteCleanness(at now: MonotonicInstant) {
-    let share = losses.share(depth: 0)
+    let share = losses.share(reach: 0)
     if isShortened {
       guard share > Self.bad || jitter > Self.wildJitter || isQueueing else {
         let since = cleanSince ?? now
@@ -239,26 +244,25 @@ struct SendingPlanner: ~Copyable {
     guard !isShortened else { return chosen = short }
     chosen = configured
     chosen.bitrate = bitrate
-    guard adaptsPackets else { return chosen.redundancyDepth = depth(ofPayloads: bitrate) }
+    guard adaptsPackets else { return chooseCopies(ofPayloads: bitrate) }
     // On a narrow path headers weigh more than a longer wait for each packet.
     if ceiling < Self.widest / 2 { chosen.packetFrames = max(960, chosen.packetFrames) }
-    chosen.redundancyDepth = depth(ofPayloads: Self.narrowest)
+    chooseCopies(ofPayloads: Self.narrowest)
     let room = ceiling - Self.headers(of: chosen.packetFrames)
     let fitting = room / (chosen.redundancyDepth + 1)
     chosen.bitrate = max(min(bitrate, Self.narrowest), min(bitrate, fitting))
   }
 
-  // As many copies as each mend enough, and as there is room for.
+  // As many copies as each mend enough, and as there is room for. The last one is sent so late that
+  // most bursts are over by then.
   @_noAllocation @_noLocks
-  private func depth(ofPayloads least: Int) -> Int {
+  private mutating func chooseCopies(ofPayloads least: Int) {
     let room = ceiling - Self.headers(of: chosen.packetFrames)
-    var depth = 0
-    while depth < LossEstimate.deepest, depth == 0 || (depth + 2) * least <= room {
-      let gain = losses.share(depth: depth) - losses.share(depth: depth + 1)
-      guard gain > (depth == 0 ? Self.firstGain : Self.furtherGain) else { break }
-      depth += 1
-    }
-    return depth
+    var depth = losses.reach(gaining: Self.firstGain) == 0 ? 0 : 1
+    let wanted = min(losses.reach(gaining: Self.furtherGain), Self.mostCopies)
+    while depth > 0, depth < wanted, (depth + 2) * least <= room { depth += 1 }
+    chosen.redundancyDepth = depth
+    chosen.redundancyReach = depth == 0 ? 0 : max(depth, losses.reach(gaining: Self.laterGain))
   }
 
   @_noAllocation @_noLocks

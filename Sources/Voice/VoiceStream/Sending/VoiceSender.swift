@@ -204,6 +204,7 @@ struct VoiceSender: ~Copyable {
     }
     return sent.write(
       depth: plan.redundancyDepth,
+      reach: plan.redundancyReach,
       payloadType: configuration.sendPayloadType,
       timestamp: timestamp,
       to: &datagram,
