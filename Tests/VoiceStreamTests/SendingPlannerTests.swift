@@ -111,7 +111,8 @@ struct SendingPlannerTests {
   @Test(arguments: [(1, 1, 1), (2, 2, 2), (3, 3, 3), (6, 3, 6), (12, 3, 8)])
   func copiesReachAsFarAsTheBursts(burst: Int, depth: Int, reach: Int) {
     var link = Link()
-    for _ in 0..<3 { link.report(losing: [burst, burst, burst]) }
+    let bursts = [Int](repeating: burst, count: burst < 3 ? 8 : 3)
+    for _ in 0..<3 { link.report(losing: bursts) }
     #expect(link.planner.plan.redundancyDepth == depth)
     #expect(link.planner.plan.redundancyReach == reach)
     #expect(link.planner.plan.packetFrames == 480)
@@ -123,7 +124,7 @@ struct SendingPlannerTests {
     var link = Link()
     for _ in 0..<4 { link.report() }
     #expect(link.planner.plan.isLowDelay)
-    link.report(losing: [4, 4])
+    link.report(losing: [4, 4, 4, 4, 4])
     #expect(!link.planner.plan.isLowDelay && link.planner.plan.redundancyDepth > 0)
     let reports = link.reportsUntilShort()
     // Longer than the four seconds of the first time.
@@ -134,7 +135,21 @@ struct SendingPlannerTests {
     var link = Link()
     for _ in 0..<4 { link.report() }
     link.report(jitter: 8_000_000)
+    #expect(link.planner.plan.isLowDelay)
+    link.report(jitter: 24_000_000)
     #expect(!link.planner.plan.isLowDelay && link.planner.plan.redundancyDepth == 0)
+  }
+
+  /// As many networks lose: copies cost less delay than longer packets.
+  @Test func shortPacketsHaveCopiesWhereAFewAreLost() {
+    var link = Link()
+    for _ in 0..<4 { link.report(losing: [1, 1]) }
+    let plan = link.planner.plan
+    #expect(plan.isLowDelay && plan.packetFrames == 240)
+    #expect(plan.redundancyDepth == 1 && plan.redundancyReach == 1)
+    // All of it together: IPv4, UDP and RTP take 64 kb/s of it.
+    let total = plan.bitrate * 2 + 64_000
+    #expect(total <= 240_000 && plan.bitrate >= 80_000)
   }
 
   @Test func oneLossIsBorneOnACleanLink() {
@@ -187,7 +202,7 @@ struct SendingPlannerTests {
   /// Where only one copy pays, it is sent when the longer bursts are over.
   @Test func oneCopyIsSentLaterWhereThereAreBurstsOfTwo() {
     var link = Link()
-    for _ in 0..<4 { link.report(losing: [2, 1]) }
+    for _ in 0..<4 { link.report(losing: [2]) }
     let plan = link.planner.plan
     #expect(plan.redundancyDepth == 1 && plan.redundancyReach == 2)
   }

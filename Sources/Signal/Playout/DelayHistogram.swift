@@ -67,7 +67,9 @@ struct DelayHistogram: ~Copyable {
   }
 
   /// What it is worth, in nanoseconds of delay, that the whole share of packets is there: anywhere,
-  /// and as far as `usualEnd`. Delay beyond `feltAfter` costs `feltFactor` times as much.
+  /// and as far as `usualEnd`.
+  ///
+  /// Delay beyond `feltAfter` costs `feltFactor` times as much.
   struct Price {
     let anywhere: Float
     let usual: Float

@@ -6,10 +6,14 @@ import RTP
 ///
 /// | The far side reports | Packets |
 /// |---|---|
-/// | nothing yet, or no loss and little jitter | 5 ms at a higher rate, for less delay |
-/// | losses | as configured, each with redundant copies of those before it (RFC 2198) |
+/// | nothing yet, or no loss | 5 ms at a higher rate, for less delay |
+/// | few losses | 5 ms, each with a redundant copy of one before it (RFC 2198) |
+/// | many losses, or much jitter | as configured, with up to three copies |
 /// | losses, and takes no RED | as configured, with in-band FEC (RFC 6716 section 2.1.7) |
 /// | losses and growing delay | a lower bit rate: the path is congested |
+///
+/// Copies repeat packets from before the usual burst of losses, so that one copy mends a burst of
+/// several packets.
 ///
 /// A call begins as on a clean link, since most links are, and the first report puts right what is
 /// wrong with that. Later a change for better waits until it has proved right for a while, longer
@@ -22,13 +26,14 @@ struct SendingPlanner: ~Copyable {
   /// What is gained by sending the last copy one packet later, which costs nothing but the wait.
   private static var laterGain: Double { 0.002 }
   private static var mostCopies: Int { @_noAllocation @_noLocks get { 3 } }
-  /// Links that lose less than this are clean, those that lose more than `bad` are not.
-  private static var clean: Double { 0.000_5 }
-  private static var bad: Double { 0.005 }
-  /// The jitter (RFC 3550) up to which a link is clean, and from which it is not, in nanoseconds.
-  private static var calmJitter: Int64 { 2_000_000 }
-  private static var wildJitter: Int64 { 5_000_000 }
-  /// How long a link has to be clean at first, and at most, before it is believed.
+  /// Links that lose less than this bear short packets, those that lose more than `bad` do not.
+  private static var clean: Double { 0.01 }
+  private static var bad: Double { 0.02 }
+  /// The jitter (RFC 3550) up to which a link bears them, and from which it does not, in
+  /// nanoseconds.
+  private static var calmJitter: Int64 { 10_000_000 }
+  private static var wildJitter: Int64 { 20_000_000 }
+  /// How long a link has to look like that at first, and at most, before it is believed.
   private static var firstPatience: Int64 { 4_000_000_000 }
   private static var longestPatience: Int64 { 64_000_000_000 }
   /// After so long without a failure earlier ones are forgiven.
@@ -39,6 +44,8 @@ struct SendingPlanner: ~Copyable {
       StreamConfiguration.suitedBitrate(forPacketsOf: lowDelayFrames)
     }
   }
+  /// With copies, no packet of low delay has fewer bits per second.
+  private static var leastLowDelayBitrate: Int { @_noAllocation @_noLocks get { 64_000 } }
   /// Bits per second of all packets, headers included, and of one payload.
   private static var widest: Int { 240_000 }
   private static var narrowest: Int { 24_000 }
@@ -239,9 +246,15 @@ struct SendingPlanner: ~Copyable {
     let wait = isShortened ? 0 : patience
     let isClean = cleanSince.map { now.nanoseconds(since: $0) >= wait } ?? false
     let short = shortened
-    let needed = Self.lowDelayBitrate + Self.headers(of: short.packetFrames)
+    let headers = Self.headers(of: short.packetFrames)
+    let needed = 2 * Self.leastLowDelayBitrate + headers
     isShortened = adaptsPackets && isClean && ceiling >= needed
-    guard !isShortened else { return chosen = short }
+    guard !isShortened else {
+      chosen = short
+      chooseCopies(ofPayloads: Self.leastLowDelayBitrate)
+      let fitting = (ceiling - headers) / (chosen.redundancyDepth + 1)
+      return chosen.bitrate = min(chosen.bitrate, fitting)
+    }
     chosen = configured
     chosen.bitrate = bitrate
     guard adaptsPackets else { return chooseCopies(ofPayloads: bitrate) }
