@@ -9,6 +9,8 @@ package struct CallEnd {
   package let host: String
   /// Ports that are free: `port` and the nine after it.
   package let port: Int
+  /// The one of them at which a program takes its voice that can be told so.
+  package var mediaPort: Int { port + 4 }
   /// Where the program may keep files.
   package let folder: URL
 

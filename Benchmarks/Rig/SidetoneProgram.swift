@@ -31,7 +31,7 @@ package struct SidetoneProgram: CallProgram {
       Invocation(
         executable,
         ["listen", "--answer", "--listen", "\(end.host):\(end.port)", "--headset", end.headset]
-          + ["--json"] + options,
+          + ["--rtp-port", "\(end.mediaPort)", "--json"] + options,
         readiness: "registered"
       )
     ]

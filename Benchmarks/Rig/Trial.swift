@@ -15,6 +15,9 @@ package struct Trial {
     package var seed: UInt64 = 1
     /// How many other processes take all the processor that they can get.
     package var busyProcesses = 0
+    /// The program that floods the answering side while it is measured, which is `bench` itself;
+    /// nil for no flood.
+    package var flooder: String?
     /// Scores sentences; nil leaves that out.
     package var scorer: SpeechScorer?
 
@@ -89,6 +92,8 @@ package struct Trial {
     defer { for other in others { other.stop() } }
     let placed = rig.frames
     Thread.sleep(forTimeInterval: Double(settings.settling))
+    let flood = try settings.flooder.map { try self.flood(ends[1], by: $0, in: folder) }
+    defer { flood?.stop() }
     let begin = rig.frames
     let stalls = server.stalls.count
     let before = running.map { $0.reduce(0) { $0 + $1.processorSeconds } }
@@ -97,8 +102,7 @@ package struct Trial {
     let after = running.map { $0.reduce(0) { $0 + $1.processorSeconds } }
     let measured = Double(settings.seconds)
     var result = TrialResult(
-      program: others.isEmpty
-        ? program.name : "\(program.name), beside \(others.count) busy processes",
+      program: program.name + circumstances,
       network: conditions?.name ?? TrialResult.direct,
       directions: [],
       processorShares: zip(before, after).map { ($1 - $0) / measured },
@@ -107,6 +111,12 @@ package struct Trial {
     )
     for program in running.joined() where !program.isRunning {
       throw RigError("\(self.program.name) ended by itself: \(program.output.suffix(300))")
+    }
+    if let flood {
+      guard flood.waits(for: "connections", seconds: 10) else {
+        throw RigError("the flood ended early: \(flood.output.suffix(300))")
+      }
+      print(flood.output.trimmingCharacters(in: .whitespacesAndNewlines))
     }
     // The last speech is still under way.
     Thread.sleep(forTimeInterval: 1)
@@ -125,5 +135,21 @@ package struct Trial {
       result.directions.append(direction)
     }
     return result
+  }
+
+  // What else happens on the machine, for the tables.
+  private var circumstances: String {
+    let busy = settings.busyProcesses
+    return (busy == 0 ? "" : ", beside \(busy) busy processes")
+      + (settings.flooder == nil ? "" : ", flooded")
+  }
+
+  private func flood(_ end: CallEnd, by program: String, in folder: URL) throws -> RunningProgram {
+    let ports = ["--signalling", "\(end.port)", "--media", "\(end.mediaPort)"]
+    return try RunningProgram(
+      Invocation(program, ["flood"] + ports + ["--seconds", "\(settings.seconds)"]),
+      environment: [:],
+      log: folder.appendingPathComponent("flood.log")
+    )
   }
 }

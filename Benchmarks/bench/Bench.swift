@@ -8,7 +8,8 @@ struct Bench: ParsableCommand {
     commandName: "bench",
     abstract: "What Sidetone costs and how it sounds, beside other programs and libraries.",
     subcommands: [
-      CallCommand.self, PlayoutCommand.self, CountersCommand.self, ScaleCommand.self,
+      CallCommand.self, FloodCommand.self, PlayoutCommand.self, CountersCommand.self,
+      ScaleCommand.self,
       SetupCommand.self, CostCommand.self, SoakCommand.self, ReportCommand.self,
     ]
   )

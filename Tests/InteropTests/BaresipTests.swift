@@ -1,4 +1,5 @@
 import Foundation
+import ProgramRig
 import Testing
 
 /// Calls with baresip (Debian's baresip-core).
@@ -210,7 +211,7 @@ struct BaresipTests {
     // "received event" in release 1.0, "received in-band DTMF event" in 1.1.
     #expect(peer.run.wait(for: "event: '5'"), "\(peer.run.output)")
     #expect(peer.run.wait(for: "event: '#'"), "\(peer.run.output)")
-    let isSent = try Bench.withSocket { Bench.send([0x37], to: UInt16(console), from: $0) }
+    let isSent = try Bench.withSocket { LoopbackSocket.send([0x37], to: UInt16(console), from: $0) }
     #expect(isSent)
     #expect(caller.wait(for: "\"key\":\"7\""))
     caller.press("h")

@@ -82,27 +82,8 @@ enum Bench {
   }
 
   private static func isFree(_ port: Int, _ type: __socket_type) -> Bool {
-    let result = try? withSocket(type) { descriptor in
-      unsafe withAddress(of: UInt16(port)) { unsafe Glibc.bind(descriptor, $0, $1) }
-    }
-    return result == 0
-  }
-
-  private static func withAddress<Result>(
-    of port: UInt16,
-    at host: String = "127.0.0.1",
-    _ body: (UnsafePointer<sockaddr>, socklen_t) -> Result
-  ) -> Result {
-    var address = sockaddr_in()
-    address.sin_family = sa_family_t(AF_INET)
-    address.sin_port = port.bigEndian
-    address.sin_addr.s_addr = unsafe inet_addr(host)
-    let length = socklen_t(MemoryLayout<sockaddr_in>.size)
-    return unsafe withUnsafePointer(to: &address) { pointer in
-      unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { name in
-        unsafe body(name, length)
-      }
-    }
+    // Without a socket, it is not.
+    (try? withSocket(type) { LoopbackSocket.bind($0, to: UInt16(port)) }) ?? false
   }
 
   /// Calls `body` with a socket, of UDP if nothing else is said.
@@ -125,7 +106,7 @@ enum Bench {
   static func withListeningSocket(_ body: (Int, Int32) throws -> Void) throws {
     let port = port()
     try withSocket(SOCK_STREAM) { descriptor in
-      try #require(bind(descriptor, to: UInt16(port), at: "127.0.0.1"))
+      try #require(LoopbackSocket.bind(descriptor, to: UInt16(port)))
       try #require(listen(descriptor, 8) == 0)
       try body(port, descriptor)
     }
@@ -138,7 +119,7 @@ enum Bench {
   ) throws {
     let port = UInt16(port())
     try withSocket { descriptor in
-      try #require(bind(descriptor, to: port, at: host))
+      try #require(LoopbackSocket.bind(descriptor, to: port, at: host))
       try body(port, descriptor)
     }
   }
@@ -185,24 +166,6 @@ enum Bench {
       (["SIP/2.0 200 OK"] + lines + ["Expires: 600", "Content-Length: 0", "", ""])
       .joined(separator: "\r\n")
     return unsafe write(connection, answer, answer.utf8.count) > 0 ? text : nil
-  }
-
-  /// Gives a socket an address of this machine; port 0 lets the system choose.
-  static func bind(_ descriptor: Int32, to port: UInt16, at host: String) -> Bool {
-    unsafe withAddress(of: port, at: host) { unsafe Glibc.bind(descriptor, $0, $1) } == 0
-  }
-
-  /// Begins a connection to a port of this machine; whether it is made is not waited for.
-  static func connect(_ descriptor: Int32, to port: UInt16) {
-    _ = unsafe withAddress(of: port) { unsafe Glibc.connect(descriptor, $0, $1) }
-  }
-
-  /// Sends a datagram to a port of this machine; true if it left.
-  static func send(_ bytes: [UInt8], to port: UInt16, from descriptor: Int32) -> Bool {
-    let result = unsafe withAddress(of: port) { name, length in
-      unsafe sendto(descriptor, bytes, bytes.count, 0, name, length)
-    }
-    return result >= 0
   }
 
   static let aliceText = "Hello Bob, this is Alice. Can you hear every word that I say to you now?"

@@ -18,7 +18,7 @@ struct CrowdTests {
       descriptors = (0..<hosts).map { number in
         let type = Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_NONBLOCK.rawValue)
         let descriptor = socket(AF_INET, type, 0)
-        _ = Bench.bind(descriptor, to: 0, at: "127.0.3.\(number + 1)")
+        _ = LoopbackSocket.bind(descriptor, to: 0, at: "127.0.3.\(number + 1)")
         return descriptor
       }
       try #require(descriptors.allSatisfy { $0 >= 0 })
@@ -36,7 +36,7 @@ struct CrowdTests {
         "Replaces: nothing;to-tag=1;from-tag=2", "Max-Forwards: 70", "Content-Length: 0", "", "",
       ]
       let text = request.joined(separator: "\r\n")
-      _ = Bench.send(Array(text.utf8), to: port, from: descriptors[host])
+      _ = LoopbackSocket.send(Array(text.utf8), to: port, from: descriptors[host])
     }
 
     /// What the hosts got, by the codes of the first lines.

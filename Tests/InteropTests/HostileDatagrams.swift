@@ -1,3 +1,4 @@
+import ProgramRig
 import MediaCore
 
 /// Random and mutated datagrams: noise, damaged RTP and RTCP, damaged SIP.
@@ -43,7 +44,7 @@ enum HostileDatagrams {
         bytes = Array(bytes.prefix(Int.random(in: 0...bytes.count, using: &random)))
       }
       let port = ports.randomElement(using: &random) ?? 9
-      if Bench.send(bytes, to: port, from: descriptor) { sent += 1 }
+      if LoopbackSocket.send(bytes, to: port, from: descriptor) { sent += 1 }
     }
     return sent
   }

@@ -1,4 +1,5 @@
 import Foundation
+import ProgramRig
 import Testing
 
 /// Nobody can have a stranger flooded by a Sidetone that answers by itself.
@@ -54,14 +55,14 @@ struct StrangerTests {
     try Bench.withBoundSocket { answers, caller in
       try Bench.withBoundSocket(at: "127.0.0.77") { victim, descriptor in
         let invite = Self.invite(media, answers: answers, victim: victim)
-        #expect(Bench.send(Array(invite.utf8), to: UInt16(port), from: caller))
+        #expect(LoopbackSocket.send(Array(invite.utf8), to: UInt16(port), from: caller))
         // The caller does all that a caller does, but for the voice.
         let said = Bench.datagrams(at: caller, within: 1)
           .map { String(decoding: $0, as: UTF8.self) }
         let answer = try #require(said.first { $0.contains(" 200 OK") }, "\(phone.output)")
         let to = try #require(answer.firstMatch(of: /\r\nTo: ([^\r]+)/)?.1)
         let ack = Self.request("ACK", to: String(to), answers: answers)
-        #expect(Bench.send(Array(ack.utf8), to: UInt16(port), from: caller))
+        #expect(LoopbackSocket.send(Array(ack.utf8), to: UInt16(port), from: caller))
         let got = Bench.datagrams(at: descriptor, within: 4)
         #expect(got.count <= 25, "\(got.count) datagrams: \(phone.output)")
         // An echo has nothing to say back, and a phone says its first words.
@@ -82,7 +83,7 @@ struct StrangerTests {
         for parameter in [";maddr=127.0.0.77", ""] {
           let request = Self.request("OPTIONS", to: "<sip:bob@127.0.0.1>", answers: answers)
             .replacing(":\(answers);branch=", with: ":\(victim)\(parameter);rport;branch=x")
-          #expect(Bench.send(Array(request.utf8), to: UInt16(port), from: caller))
+          #expect(LoopbackSocket.send(Array(request.utf8), to: UInt16(port), from: caller))
           let isAnswered = Bench.datagram(at: caller, within: 1) != nil
           #expect(isAnswered == parameter.isEmpty)
         }

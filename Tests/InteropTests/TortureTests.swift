@@ -1,4 +1,5 @@
 import Foundation
+import ProgramRig
 import Testing
 
 /// The torture tests of RFC 4475 and RFC 5118, against the program.
@@ -37,12 +38,16 @@ struct TortureTests {
     let host = "127.0.1.\(number + 1)"
     let sockets = try answerPorts.map { port in
       let descriptor = socket(AF_INET, Int32(SOCK_DGRAM.rawValue), 0)
-      try #require(Bench.bind(descriptor, to: port, at: host), "port \(port) at \(host)")
+      try #require(LoopbackSocket.bind(descriptor, to: port, at: host), "port \(port) at \(host)")
       return descriptor
     }
     defer { for descriptor in sockets { close(descriptor) } }
-    _ = Bench.send(message.bytes, to: port, from: sockets[0])
-    _ = Bench.send(Array(fence(number, port: 5_060, .udp).utf8), to: port, from: sockets[0])
+    _ = LoopbackSocket.send(message.bytes, to: port, from: sockets[0])
+    _ = LoopbackSocket.send(
+      Array(fence(number, port: 5_060, .udp).utf8),
+      to: port,
+      from: sockets[0]
+    )
     var answers: [String] = []
     while true {
       let next = try #require(Bench.datagram(at: sockets[0], within: 5), "the program is silent")
@@ -63,8 +68,8 @@ struct TortureTests {
   {
     let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     defer { close(descriptor) }
-    try #require(Bench.bind(descriptor, to: 0, at: "127.0.1.\(number + 1)"))
-    Bench.connect(descriptor, to: port)
+    try #require(LoopbackSocket.bind(descriptor, to: 0, at: "127.0.1.\(number + 1)"))
+    LoopbackSocket.connect(descriptor, to: port)
     let bytes = message.bytes + fence(number, port: 9, .tcp).utf8
     try #require(unsafe write(descriptor, bytes, bytes.count) == bytes.count)
     // What cannot be taken apart ends the connection, or is waited for.
@@ -126,7 +131,7 @@ struct TortureTests {
     try Bench.withBoundSocket(at: "127.0.1.1") { own, descriptor in
       var sent = 0
       func send(_ text: String) {
-        if Bench.send(Array(text.utf8), to: port, from: descriptor) { sent += 1 }
+        if LoopbackSocket.send(Array(text.utf8), to: port, from: descriptor) { sent += 1 }
         // What comes back is not looked at, and is not to fill the socket.
         if sent % 16 == 0 { _ = Bench.datagrams(at: descriptor, within: 0) }
       }
@@ -144,7 +149,9 @@ struct TortureTests {
       }
       #expect(sent > 5_000)
       _ = Bench.datagrams(at: descriptor, within: 0.2)
-      #expect(Bench.send(Array(Self.fence(0, port: own, .udp).utf8), to: port, from: descriptor))
+      #expect(
+        LoopbackSocket.send(Array(Self.fence(0, port: own, .udp).utf8), to: port, from: descriptor)
+      )
       let last = try #require(Bench.datagram(at: descriptor, within: 5), "\(phone.output)")
       #expect(String(decoding: last, as: UTF8.self).hasPrefix("SIP/2.0 200"))
     }

@@ -30,13 +30,16 @@ struct CallCommand: ParsableCommand {
   )
   var busy = 0
 
+  @Flag(help: "Flood the answering side with INVITEs, datagrams and connections (bench flood).")
+  var flood = false
+
   /// A program that is only called when it is asked for.
   enum Rival: String, ExpressibleByArgument {
     case chromium
   }
 
   private func write(_ report: LatencyReport) throws {
-    guard let folder = options.results(isWhole: busy == 0) else { return }
+    guard let folder = options.results(isWhole: busy == 0 && !flood) else { return }
     try report.write(to: folder)
   }
 
@@ -66,6 +69,9 @@ struct CallCommand: ParsableCommand {
     guard (0...100).contains(busy) else {
       throw ValidationError("--busy is between 0 and 100")
     }
+    guard !flood || options.networks ?? "direct" == "direct" else {
+      throw ValidationError("--flood comes over the loopback interface: --networks direct")
+    }
   }
 
   func run() throws {
@@ -75,13 +81,14 @@ struct CallCommand: ParsableCommand {
     var settings = Trial.Settings()
     settings.seconds = seconds
     settings.busyProcesses = busy
+    if flood { settings.flooder = CommandLine.arguments[0] }
     settings.scorer = options.scorer
     let conversation = try Conversation(in: work.url)
     var report = LatencyReport(seconds: seconds)
     var failures = 0
     // By turns, so that each program meets the same moments of the machine.
     for attempt in 0..<(options.repeats ?? 3) {
-      for conditions in try options.conditions(or: "direct,lan,wifi,lossy-5") {
+      for conditions in try options.conditions(or: flood ? "direct" : "direct,lan,wifi,lossy-5") {
         for program in programs {
           if conditions != nil, program is RawALSAProgram { continue }
           guard FileManager.default.fileExists(atPath: program.executable) else {

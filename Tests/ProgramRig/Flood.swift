@@ -1,23 +1,27 @@
-import Foundation
-import Testing
+import Glibc
 
 /// Strangers that send more than any machine could use, from an address of their own.
 ///
 /// **Thread safety:** one thread runs it.
-struct Flood: ~Copyable {
+package struct Flood: ~Copyable {
   /// What it sends in a second.
-  struct Rates {
+  package struct Rates {
     var invites = 5_000
     var datagrams = 50_000
     var connections = 2_000
+
+    /// As many as a machine can send.
+    package init() {}
   }
 
   /// How many it has sent, and what came back.
-  private(set) var invites = 0
-  private(set) var datagrams = 0
-  private(set) var connections = 0
+  package private(set) var invites = 0
+  /// To the ports of signalling and of media, by turns.
+  package private(set) var datagrams = 0
+  /// To the ports of TCP and TLS, by turns.
+  package private(set) var connections = 0
   /// Answers to the INVITEs by their first line's code.
-  private(set) var answers: [String: Int] = [:]
+  package private(set) var answers: [String: Int] = [:]
 
   private let host: String
   private let signalling: UInt16
@@ -26,14 +30,19 @@ struct Flood: ~Copyable {
   private let own: UInt16
   private let noise = [UInt8](repeating: 0x80, count: 172)
 
-  init(from host: String, signalling: Int, media: Int) throws {
+  /// Strangers at a numeric address of this machine that send to two ports of 127.0.0.1; TLS is
+  /// expected at the port after that for signalling.
+  ///
+  /// Throws a `RigError` if the address cannot be had.
+  package init(from host: String, signalling: Int, media: Int) throws {
     self.host = host
     self.signalling = UInt16(signalling)
     self.media = UInt16(media)
-    own = UInt16(Bench.port())
     descriptor = socket(AF_INET, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_NONBLOCK.rawValue), 0)
-    let isBound = Bench.bind(descriptor, to: own, at: host)
-    try #require(descriptor >= 0 && isBound)
+    own = UInt16.random(in: 20_000...30_000)
+    guard LoopbackSocket.bind(descriptor, to: own, at: host) else {
+      throw RigError("no socket at \(host):\(own)")
+    }
   }
 
   deinit { close(descriptor) }
@@ -48,13 +57,13 @@ struct Flood: ~Copyable {
       "Max-Forwards: 70", "Content-Length: 0", "", "",
     ]
     .joined(separator: "\r\n")
-    _ = Bench.send(Array(text.utf8), to: signalling, from: descriptor)
+    _ = LoopbackSocket.send(Array(text.utf8), to: signalling, from: descriptor)
   }
 
   private mutating func sendDatagrams(_ count: Int) {
     for _ in 0..<count {
       datagrams += 1
-      _ = Bench.send(noise, to: datagrams % 2 == 0 ? media : signalling, from: descriptor)
+      _ = LoopbackSocket.send(noise, to: datagrams % 2 == 0 ? media : signalling, from: descriptor)
     }
   }
 
@@ -67,8 +76,8 @@ struct Flood: ~Copyable {
       0
     )
     guard connection >= 0 else { return }
-    _ = Bench.bind(connection, to: 0, at: host)
-    Bench.connect(connection, to: connections % 2 == 0 ? signalling : signalling + 1)
+    _ = LoopbackSocket.bind(connection, to: 0, at: host)
+    LoopbackSocket.connect(connection, to: connections % 2 == 0 ? signalling : signalling + 1)
     held.append(connection)
     if held.count > 200 { close(held.removeFirst()) }
   }
@@ -83,7 +92,7 @@ struct Flood: ~Copyable {
   }
 
   /// Sends for so many seconds, evenly, as far as this machine can.
-  mutating func run(seconds: Double, _ rates: Rates = Rates()) {
+  package mutating func run(seconds: Double, _ rates: Rates = Rates()) {
     let clock = ContinuousClock()
     let begin = clock.now
     var held: [Int32] = []

@@ -1,0 +1,45 @@
+import Glibc
+
+/// Sockets between addresses of this machine.
+package enum LoopbackSocket {
+  /// Gives a socket an address of this machine; port 0 lets the system choose.
+  ///
+  /// True if it has it then.
+  package static func bind(
+    _ descriptor: Int32,
+    to port: UInt16,
+    at host: String = "127.0.0.1"
+  ) -> Bool {
+    unsafe withAddress(of: port, at: host) { unsafe Glibc.bind(descriptor, $0, $1) } == 0
+  }
+
+  /// Begins a connection to a port of this machine; whether it is made is not waited for.
+  package static func connect(_ descriptor: Int32, to port: UInt16) {
+    _ = unsafe withAddress(of: port) { unsafe Glibc.connect(descriptor, $0, $1) }
+  }
+
+  /// Sends a datagram to a port of this machine; true if it left.
+  package static func send(_ bytes: [UInt8], to port: UInt16, from descriptor: Int32) -> Bool {
+    let result = unsafe withAddress(of: port) { name, length in
+      unsafe sendto(descriptor, bytes, bytes.count, 0, name, length)
+    }
+    return result >= 0
+  }
+
+  private static func withAddress<Result>(
+    of port: UInt16,
+    at host: String = "127.0.0.1",
+    _ body: (UnsafePointer<sockaddr>, socklen_t) -> Result
+  ) -> Result {
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_port = port.bigEndian
+    address.sin_addr.s_addr = unsafe inet_addr(host)
+    let length = socklen_t(MemoryLayout<sockaddr_in>.size)
+    return unsafe withUnsafePointer(to: &address) { pointer in
+      unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { name in
+        unsafe body(name, length)
+      }
+    }
+  }
+}
