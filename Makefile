@@ -43,7 +43,7 @@ BENCH_SECONDS ?= 60
 
 # With Swift's own libraries inside, so that the program runs where Swift is not installed. All symbols are bound at the
 # start, not by the first call of a function on the voice thread, and cannot be changed afterwards.
-RELEASE := swift build -c release --static-swift-stdlib -Xlinker -z -Xlinker relro -Xlinker -z -Xlinker now
+RELEASE := swift build -c release --static-swift-stdlib -Xswiftc -use-ld=lld -Xlinker -z -Xlinker relro -Xlinker -z -Xlinker now
 
 # The second one writes the manual pages.
 build: setup-build
