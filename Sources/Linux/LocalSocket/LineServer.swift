@@ -65,7 +65,12 @@ package final class LineServer: @unchecked Sendable {
 
   private static func serve(_ descriptor: Int32, _ answer: (String) -> String?) {
     let client = accept(descriptor, nil, nil)
-    guard client >= 0 else { return }
+    guard client >= 0 else {
+      // The connection waits until there is a descriptor for it, and the source would say so at
+      // once again.
+      if [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(errno) { _ = poll(nil, 0, 100) }
+      return
+    }
     _ = fcntl(client, F_SETFD, FD_CLOEXEC)
     defer { Glibc.close(client) }
     LocalAddress.limitWaiting(client)
