@@ -283,7 +283,7 @@ struct VoiceStreamTests {
     var call = try VirtualCall(configuration)
     call.run(milliseconds: 12_000)
     var near = call.near.takeStatistics(at: call.now)
-    #expect(near.packetFrames == 240 && near.redundancyDepth == 0)
+    #expect(near.packetFrames == 120 && near.redundancyDepth == 0)
     let before = call.far.takeStatistics(at: call.now)
     #expect(before.concealedFrames < 960 && before.packetsLate == 0)
 
@@ -300,7 +300,7 @@ struct VoiceStreamTests {
 
     call.run(milliseconds: 120_000)
     near = call.near.takeStatistics(at: call.now)
-    #expect(near.packetFrames == 240 && near.redundancyDepth == 0)
+    #expect(near.packetFrames == 120 && near.redundancyDepth == 0)
   }
 
   /// Three copies mend bursts of seven packets, since the last one is sent eight packets later.

@@ -6,8 +6,8 @@ import RTP
 ///
 /// | The far side reports | Packets |
 /// |---|---|
-/// | nothing yet, or no loss | 5 ms at a higher rate, for less delay |
-/// | few losses | 5 ms, each with a redundant copy of one before it (RFC 2198) |
+/// | nothing yet, or no loss and little jitter | 2.5 ms at a higher rate, for less delay |
+/// | few losses, or some jitter | 5 ms, with a redundant copy of one before it (RFC 2198) |
 /// | many losses, or much jitter | as configured, with up to three copies |
 /// | losses, and takes no RED | as configured, with in-band FEC (RFC 6716 section 2.1.7) |
 /// | losses and growing delay | a lower bit rate: the path is congested |
@@ -17,7 +17,8 @@ import RTP
 ///
 /// A call begins as on a clean link, since most links are, and the first report puts right what is
 /// wrong with that. Later a change for better waits until it has proved right for a while, longer
-/// after each failure; one for worse comes with the report that asks for it.
+/// after each failure; one for worse comes with the report that asks for it (`LinkTrust`). Packets
+/// are not shorter than sound comes from the microphone, which would gain nothing.
 struct SendingPlanner: ~Copyable {
   /// What is gained by the first copy, and by each further one, must be more than this share of the
   /// packets.
@@ -26,28 +27,12 @@ struct SendingPlanner: ~Copyable {
   /// What is gained by sending the last copy one packet later, which costs nothing but the wait.
   private static var laterGain: Double { 0.002 }
   private static var mostCopies: Int { @_noAllocation @_noLocks get { 3 } }
-  /// Links that lose less than this bear short packets, those that lose more than `bad` do not.
-  private static var clean: Double { 0.01 }
-  private static var bad: Double { 0.02 }
-  /// The jitter (RFC 3550) up to which a link bears them, and from which it does not, in
-  /// nanoseconds.
-  private static var calmJitter: Int64 { 10_000_000 }
-  private static var wildJitter: Int64 { 20_000_000 }
-  /// How long a link has to look like that at first, and at most, before it is believed.
-  private static var firstPatience: Int64 { 4_000_000_000 }
-  private static var longestPatience: Int64 { 64_000_000_000 }
-  /// After so long without a failure earlier ones are forgiven.
-  private static var forgiveness: Int64 { 120_000_000_000 }
-  private static var lowDelayFrames: FrameCount { 240 }
-  private static var lowDelayBitrate: Int {
-    @_noAllocation @_noLocks get {
-      StreamConfiguration.suitedBitrate(forPacketsOf: lowDelayFrames)
-    }
-  }
+  private static var shortFrames: FrameCount { @_noAllocation @_noLocks get { 240 } }
+  private static var shortestFrames: FrameCount { @_noAllocation @_noLocks get { 120 } }
   /// With copies, no packet of low delay has fewer bits per second.
   private static var leastLowDelayBitrate: Int { @_noAllocation @_noLocks get { 64_000 } }
   /// Bits per second of all packets, headers included, and of one payload.
-  private static var widest: Int { 240_000 }
+  private static var widest: Int { 256_000 }
   private static var narrowest: Int { 24_000 }
   /// IPv4, UDP and RTP.
   private static var headerBits: Int { 320 }
@@ -73,12 +58,15 @@ struct SendingPlanner: ~Copyable {
   private let usesInBandRedundancy: Bool
   private var adaptsPackets: Bool
   private var bitrate: Int
-  private var isShortened = false
+  /// Trust in the link, with packets of 5 ms.
+  private var short = LinkTrust(good: (0.01, 10_000_000), bad: (0.02, 20_000_000))
+  /// And with those of 2.5 ms; a link that loses enough for copies has no room for them.
+  private var shortest = LinkTrust(good: (0.000_5, 2_000_000), bad: (0.002, 5_000_000))
+  /// The most frames that came from the microphone at once since the last decision.
+  private var longestBlock: FrameCount = 0
   private var losses = LossEstimate()
   /// Bits per second that the path is believed to carry.
   private var ceiling = Self.widest
-  private var cleanSince: MonotonicInstant?
-  private var patience = Self.firstPatience
   private var roundTrips = RecentMinimum()
   /// The shortest round trip of the last half minute to a minute, in nanoseconds, nil before the
   /// first.
@@ -105,23 +93,26 @@ struct SendingPlanner: ~Copyable {
     sendsCopies = configuration.sendRedundancyPayloadType != nil
     adaptsPackets = configuration.adaptsPackets
     usesInBandRedundancy = configuration.usesInBandRedundancy && configuration.codec == .opus
-    isShortened = sendsCopies && adaptsPackets
-    if isShortened { chosen = shortened }
+    if sendsCopies, adaptsPackets { chosen = lowDelay(Self.shortestFrames) }
   }
 
-  /// For links that lose nothing.
-  private var shortened: SendingPlan {
-    @_noAllocation @_noLocks get {
-      SendingPlan(
-        application: .lowDelay,
-        packetFrames: min(Self.lowDelayFrames, configured.packetFrames),
-        bitrate: max(bitrate, Self.lowDelayBitrate),
-        redundancyDepth: 0,
-        redundancyReach: 0,
-        expectedLossPercent: 0
-      )
-    }
+  /// For links that lose little.
+  @_noAllocation @_noLocks
+  private func lowDelay(_ frames: FrameCount) -> SendingPlan {
+    let frames = min(frames, configured.packetFrames)
+    return SendingPlan(
+      application: .lowDelay,
+      packetFrames: frames,
+      bitrate: max(bitrate, StreamConfiguration.suitedBitrate(forPacketsOf: frames)),
+      redundancyDepth: 0,
+      redundancyReach: 0,
+      expectedLossPercent: 0
+    )
   }
+
+  /// Notes that so many frames came from the microphone at once.
+  @_noAllocation @_noLocks
+  mutating func noteBlock(of frames: FrameCount) { longestBlock = max(longestBlock, frames) }
 
   /// Makes packets no shorter than `frames`, as far as Opus has such (RFC 6716 section 2.1.4).
   @_noAllocation @_noLocks
@@ -174,8 +165,8 @@ struct SendingPlanner: ~Copyable {
     if !hasRuns { assumeSingleLosses(fraction, at: now) }
     hasRuns = false
     noteWidth(fractionLost: fraction)
-    noteCleanness(at: now)
-    choose(at: now)
+    noteTrust(at: now)
+    choose()
   }
 
   /// Notes that time passes, with or without reports.
@@ -183,9 +174,12 @@ struct SendingPlanner: ~Copyable {
   mutating func advance(to now: MonotonicInstant) {
     let last = reported ?? now
     reported = last
-    guard isShortened, now.nanoseconds(since: last) > Self.longestSilence else { return }
-    cleanSince = nil
-    choose(at: now)
+    guard chosen.isLowDelay, sendsCopies, adaptsPackets,
+      now.nanoseconds(since: last) > Self.longestSilence
+    else { return }
+    short.withdraw()
+    shortest.withdraw()
+    choose()
   }
 
   // In-band redundancy is paid for in quality, so it follows the loss that the far side sees.
@@ -219,41 +213,36 @@ struct SendingPlanner: ~Copyable {
     }
   }
 
-  // A link is clean while nothing is heard of loss, jitter or queues, and bad when there is too
-  // much of it.
   @_noAllocation @_noLocks
-  private mutating func noteCleanness(at now: MonotonicInstant) {
+  private mutating func noteTrust(at now: MonotonicInstant) {
     let share = losses.share(reach: 0)
-    if isShortened {
-      guard share > Self.bad || jitter > Self.wildJitter || isQueueing else {
-        let since = cleanSince ?? now
-        cleanSince = since
-        if now.nanoseconds(since: since) > Self.forgiveness { patience = Self.firstPatience }
-        return
-      }
-      // The first plan was a guess, and no failure.
-      if case .some = cleanSince { patience = min(2 * patience, Self.longestPatience) }
-      cleanSince = nil
-    } else if share > Self.clean || jitter > Self.calmJitter || isQueueing {
-      cleanSince = nil
-    } else {
-      cleanSince = cleanSince ?? now
-    }
+    let isCoarse = longestBlock >= Self.shortFrames
+    longestBlock = 0
+    short.note(
+      LinkTrust.Condition(lossShare: share, jitter: jitter, isStrained: isQueueing),
+      at: now
+    )
+    shortest.note(
+      LinkTrust.Condition(lossShare: share, jitter: jitter, isStrained: isQueueing || isCoarse),
+      at: now
+    )
   }
 
   @_noAllocation @_noLocks
-  private mutating func choose(at now: MonotonicInstant) {
-    let wait = isShortened ? 0 : patience
-    let isClean = cleanSince.map { now.nanoseconds(since: $0) >= wait } ?? false
-    let short = shortened
-    let headers = Self.headers(of: short.packetFrames)
-    let needed = 2 * Self.leastLowDelayBitrate + headers
-    isShortened = adaptsPackets && isClean && ceiling >= needed
-    guard !isShortened else {
-      chosen = short
-      chooseCopies(ofPayloads: Self.leastLowDelayBitrate)
-      let fitting = (ceiling - headers) / (chosen.redundancyDepth + 1)
-      return chosen.bitrate = min(chosen.bitrate, fitting)
+  private mutating func choose() {
+    if adaptsPackets, short.isGiven {
+      let fastest = lowDelay(Self.shortestFrames)
+      let fast = lowDelay(Self.shortFrames)
+      if shortest.isGiven, ceiling >= fastest.bitrate + Self.headers(of: fastest.packetFrames) {
+        return chosen = fastest
+      }
+      let headers = Self.headers(of: fast.packetFrames)
+      if ceiling >= 2 * Self.leastLowDelayBitrate + headers {
+        chosen = fast
+        chooseCopies(ofPayloads: Self.leastLowDelayBitrate)
+        let fitting = (ceiling - headers) / (chosen.redundancyDepth + 1)
+        return chosen.bitrate = min(chosen.bitrate, fitting)
+      }
     }
     chosen = configured
     chosen.bitrate = bitrate

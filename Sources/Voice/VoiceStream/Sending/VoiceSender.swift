@@ -82,6 +82,7 @@ struct VoiceSender: ~Copyable {
     isMuted: Bool
   ) {
     guard configuration.maySend else { return skip(pushed) }
+    planner.noteBlock(of: pushed)
     remainder.note(pending: pendingFrames, before: pushed)
     let count = min(pushed, samples.count - Self.historyFrames - pendingFrames)
     if begin + pendingFrames + count > samples.count {

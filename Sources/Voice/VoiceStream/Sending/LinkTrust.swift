@@ -1,0 +1,73 @@
+import MediaCore
+
+/// Whether a link is trusted with packets of one duration.
+///
+/// At first it is, since most links bear them. Too much loss, jitter or strain ends that at once.
+/// Then the link has to look well for a while, longer after each failure.
+struct LinkTrust: Sendable, BitwiseCopyable {
+  /// What the far side reports of a link, and this side knows.
+  struct Condition: Sendable, BitwiseCopyable {
+    /// The share of packets that are lost, 0 to 1.
+    let lossShare: Double
+    /// The jitter (RFC 3550 section 6.4.1), in nanoseconds.
+    let jitter: Int64
+    /// True if something else speaks against short packets.
+    let isStrained: Bool
+
+    @_noAllocation @_noLocks
+    init(lossShare: Double, jitter: Int64, isStrained: Bool) {
+      self.lossShare = lossShare
+      self.jitter = jitter
+      self.isStrained = isStrained
+    }
+
+    @_noAllocation @_noLocks
+    fileprivate func exceeds(loss: Double, jitter limit: Int64) -> Bool {
+      lossShare > loss || jitter > limit || isStrained
+    }
+  }
+
+  /// How long a link has to look well at first, and at most, in nanoseconds.
+  private static var firstPatience: Int64 { 4_000_000_000 }
+  private static var longestPatience: Int64 { 64_000_000_000 }
+  /// After so long without a failure earlier ones are forgiven.
+  private static var forgiveness: Int64 { 120_000_000_000 }
+
+  /// True while the link is trusted.
+  private(set) var isGiven = true
+  private let good: (loss: Double, jitter: Int64)
+  private let bad: (loss: Double, jitter: Int64)
+  /// Since when the link has looked well; nil if that is not known.
+  private var wellSince: MonotonicInstant?
+  private var patience = Self.firstPatience
+
+  /// Trust that ends beyond `bad`, and that a link can get which stays below `good`: the share of
+  /// lost packets, and the jitter in nanoseconds.
+  init(good: (loss: Double, jitter: Int64), bad: (loss: Double, jitter: Int64)) {
+    self.good = good
+    self.bad = bad
+  }
+
+  /// Takes in how the link looks at `now`.
+  @_noAllocation @_noLocks
+  mutating func note(_ condition: Condition, at now: MonotonicInstant) {
+    let limit = isGiven ? bad : good
+    guard !condition.exceeds(loss: limit.loss, jitter: limit.jitter) else {
+      // The first trust was a guess, and no failure.
+      if isGiven, case .some = wellSince { patience = min(2 * patience, Self.longestPatience) }
+      return withdraw()
+    }
+    let since = wellSince ?? now
+    wellSince = since
+    let well = now.nanoseconds(since: since)
+    if isGiven, well > Self.forgiveness { patience = Self.firstPatience }
+    if well >= patience { isGiven = true }
+  }
+
+  /// Trusts no longer, for a reason that is no failure of the link.
+  @_noAllocation @_noLocks
+  mutating func withdraw() {
+    isGiven = false
+    wellSince = nil
+  }
+}
