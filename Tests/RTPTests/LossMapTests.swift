@@ -75,7 +75,7 @@ struct LossMapTests {
     var map = map([true], from: 0)
     for number in 50_000..<50_009 { map.note(Int64(number)) }
     let bits = told(&map)
-    #expect(bits.count == 960 && bits.last == true && bits.filter { $0 }.count == 1)
+    #expect(bits.count == 1_920 && bits.last == true && bits.filter { $0 }.count == 1)
   }
 
   @Test(arguments: UInt64(1)...4)

@@ -112,12 +112,27 @@ struct SendingPlannerTests {
   /// Where the microphone gives 5 ms at once, 2.5 ms gain nothing.
   @Test func packetsAreNotShorterThanWhatComesAtOnce() {
     var link = Link()
-    for frames in [128, 240, 240, 240, 128, 128, 128, 128, 128, 128] {
-      link.planner.noteBlock(of: frames)
+    for _ in 0..<3 {
+      for _ in 0..<400 { link.planner.noteBlock(of: 240) }
       link.report()
-      if frames == 240 { #expect(link.planner.plan.packetFrames == 240) }
+      #expect(link.planner.plan.packetFrames == 240)
     }
+    // One late look at the microphone is no habit.
+    for _ in 0..<700 { link.planner.noteBlock(of: 128) }
+    link.planner.noteBlock(of: 1_024)
+    link.report()
     #expect(link.planner.plan.packetFrames == 120)
+  }
+
+  /// Their timestamps have 14 bits.
+  @Test func copiesOfLongPacketsAreNotOlderThanTheyCanSay() {
+    var link = Link {
+      $0.adaptsPackets = false
+      $0.packetFrames = 2_880
+      $0.bitrate = 24_000
+    }
+    for _ in 0..<3 { link.report(losing: [8, 8, 8]) }
+    #expect(link.planner.plan.redundancyReach == 5)
   }
 
   @Test func firstTroubleEndsTheBeginningAndACleanLinkGetsShortPacketsAfterAWhile() {

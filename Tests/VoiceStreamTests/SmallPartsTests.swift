@@ -36,6 +36,22 @@ struct LossEstimateTests {
     #expect(much == 5 && little == LossEstimate.farthest)
   }
 
+  @Test func burstsOfShortPacketsHaveFewerLongOnes() {
+    var estimate = LossEstimate()
+    estimate.add(isReceived: true, count: 92)
+    estimate.add(isReceived: false, count: 8)
+    estimate.add(isReceived: true, count: 1)
+    let short = (0...8).map { estimate.share(reach: $0) }
+    estimate.rescale(from: 120, to: 480)
+    let long = (0...8).map { estimate.share(reach: $0) }
+    #expect(long[0] == short[0] && long[1] == short[4] && long[2] == 0)
+    let reach = estimate.reach(gaining: 0.002)
+    #expect(reach == 2)
+    estimate.rescale(from: 480, to: 240)
+    let middle = (0...4).map { estimate.share(reach: $0) }
+    #expect(middle[0] == short[0] && middle[2] == short[4] && middle[4] == 0)
+  }
+
   @Test func runThatIsSplitOverTwoReportsIsOne() {
     let whole = Self.estimate([(true, 50), (false, 4), (true, 46)])
     let split = Self.estimate([(true, 50), (false, 1), (false, 3), (true, 46)])

@@ -176,9 +176,10 @@ package struct PlayoutReport: Codable {
     points, a third of a sample block apart.
 
     The row "whole call" is not comparable with the others. Both ends are ours at their defaults, so
-    it sends other packets: 10 ms at 48 kbit/s with up to three redundant copies, or 5 ms at 96
-    kbit/s while the link is clean; 240 kbit/s at most. Its losses are shorter, since the emulation
-    counts them in packets. Its delay is that of the call, with 5 ms for the sound cards.
+    it sends other packets: 2.5 ms at 128 kbit/s while the link is clean, 5 ms at 96 kbit/s with up
+    to two redundant copies, or 10 ms at 48 kbit/s with up to three; 256 kbit/s at most. Its losses
+    are shorter, since the emulation counts them in packets. Its delay is that of the call, with 5
+    ms for the sound cards.
 
     | network | receiver | mean ms | 95 % ms | concealed % | PESQ-WB | 5 % | STOI |
     |---|---|---|---|---|---|---|---|

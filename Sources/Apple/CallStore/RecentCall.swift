@@ -119,7 +119,7 @@ extension CallStore {
     }
   }
 
-  /// Empties the list.
+  /// Empties the list, and forgets the hosts with which there were calls.
   package func clearRecents() throws {
     try database.write {
       try $0.execute(sql: "DELETE FROM recent")

@@ -2,6 +2,7 @@ import CallSecurity
 import CallStore
 import Dispatch
 import Foundation
+import UDPTransport
 
 /// The far sides that a phone remembers.
 ///
@@ -79,7 +80,8 @@ struct PeerBook: Sendable {
   func noteCall(with host: String) {
     guard let store else { return }
     // After the next start it is a stranger again.
-    Self.queue.async { try? store.noteHost(host, on: Date()) }
+    let network = SocketAddress.network(of: host)
+    Self.queue.async { try? store.noteHost(network, on: Date()) }
   }
 
   private static func perform<Result: Sendable>(

@@ -3,16 +3,16 @@ package import MediaCore
 /// Which packets of a source came, one bit each, for the report to the source (RFC 3611
 /// section 4.1).
 ///
-/// It remembers the newest 1024 numbers, and tells of all but the last few, which a packet on its
-/// way may still fill. What comes later stays reported lost.
+/// It remembers the newest 2048 numbers, five seconds of packets of 2.5 ms. It tells of all but the
+/// last few, which a packet on its way may still fill. What comes later stays reported lost.
 package struct LossMap: ~Copyable {
-  private static var capacity: Int64 { 1_024 }
+  private static var capacity: Int64 { 2_048 }
   /// At most this many are reported at a time: what fits in a small datagram even if every other
   /// one is lost.
-  private static var longestReport: Int64 { 960 }
+  private static var longestReport: Int64 { 1_920 }
   private static var unsettled: Int64 { 8 }
 
-  private var isReceived = FixedArray<Bool>(repeating: false, count: 1_024)
+  private var isReceived = FixedArray<Bool>(repeating: false, count: 2_048)
   /// The number after the newest one, and the first that was not reported.
   private var end: Int64 = 0
   private var begin: Int64 = 0
@@ -107,7 +107,7 @@ package struct LossRuns: Equatable, Sendable, BitwiseCopyable {
   static var headerLength: Int { @_noAllocation @_noLocks get { 12 } }
   static var vectorBits: Int64 { @_noAllocation @_noLocks get { 15 } }
   /// The most bytes that `LossMap` writes: 64 chunks of 15 numbers.
-  static var longestBlock: Int { @_noAllocation @_noLocks get { 12 + 2 * 66 } }
+  static var longestBlock: Int { @_noAllocation @_noLocks get { 12 + 2 * 130 } }
 
   /// The source that the report is about.
   package var ssrc: UInt32

@@ -212,7 +212,7 @@ package struct RTCPReader: Sendable {
 /// packets came (RFC 3611), a goodbye.
 package enum RTCPWriter {
   /// Enough room for any packet written here.
-  package static var maximumLength: Int { @_noAllocation @_noLocks get { 320 } }
+  package static var maximumLength: Int { @_noAllocation @_noLocks get { 448 } }
 
   /// Writes a compound packet.
   ///

@@ -77,7 +77,8 @@ package struct VoiceStream: ~Copyable {
   /// long as the last one that came, up to 60 ms.
   @_noAllocation @_noLocks
   package mutating func mayEcho(_ frames: FrameCount) -> Bool {
-    sender.planner.lengthenPackets(to: voice.packetFrames)
+    // Not below 5 ms: a service has many calls, and an echo is no conversation.
+    sender.planner.lengthenPackets(to: max(240, voice.packetFrames))
     let packets = max(1, (sender.pendingFrames + frames) / sender.plan.packetFrames)
     return sender.packetsSent + Int64(packets) <= packetsHeard
   }
@@ -381,7 +382,9 @@ package struct VoiceStream: ~Copyable {
       left -= 1
       guard block.payloadType == configuration.receivePayloadType else { continue }
       var age = left
-      if isSteady, block.timestampOffset % ownFrames == 0 {
+      if isSteady, left > 0, block.timestampOffset > 0, block.timestampOffset % ownFrames == 0,
+        voice.frames(of: datagram, in: block.payload) == ownFrames
+      {
         age = block.timestampOffset / ownFrames
       } else if left >= known {
         continue

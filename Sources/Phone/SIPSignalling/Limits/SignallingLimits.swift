@@ -26,7 +26,7 @@ public struct SignallingLimits: Equatable, Sendable {
   package var ringingFromOneHost: Int
   /// Answers to requests that belong to no call, like OPTIONS; others get none.
   package var answers: Rate
-  /// Hosts that are remembered, with calls in the past and without.
+  /// Hosts that are remembered for having called lately, and as many for a call with them.
   package var hosts: Int
 
   /// Those of a phone: people do not call more often than that.

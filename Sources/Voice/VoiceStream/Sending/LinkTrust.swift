@@ -2,8 +2,8 @@ import MediaCore
 
 /// Whether a link is trusted with packets of one duration.
 ///
-/// At first it is, since most links bear them. Too much loss, jitter or strain ends that at once.
-/// Then the link has to look well for a while, longer after each failure.
+/// At first it is, since most links bear them. Too much loss or jitter, or a queue, ends that at
+/// once. Then the link has to look well for a while, longer after each failure.
 struct LinkTrust: Sendable, BitwiseCopyable {
   /// What the far side reports of a link, and this side knows.
   struct Condition: Sendable, BitwiseCopyable {
@@ -11,19 +11,19 @@ struct LinkTrust: Sendable, BitwiseCopyable {
     let lossShare: Double
     /// The jitter (RFC 3550 section 6.4.1), in nanoseconds.
     let jitter: Int64
-    /// True if something else speaks against short packets.
-    let isStrained: Bool
+    /// True if packets wait in a queue on their way.
+    let isQueueing: Bool
 
     @_noAllocation @_noLocks
-    init(lossShare: Double, jitter: Int64, isStrained: Bool) {
+    init(lossShare: Double, jitter: Int64, isQueueing: Bool) {
       self.lossShare = lossShare
       self.jitter = jitter
-      self.isStrained = isStrained
+      self.isQueueing = isQueueing
     }
 
     @_noAllocation @_noLocks
     fileprivate func exceeds(loss: Double, jitter limit: Int64) -> Bool {
-      lossShare > loss || jitter > limit || isStrained
+      lossShare > loss || jitter > limit || isQueueing
     }
   }
 

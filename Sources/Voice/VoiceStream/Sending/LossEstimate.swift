@@ -38,14 +38,29 @@ struct LossEstimate: ~Copyable {
     run = 0
   }
 
+  /// Makes what was seen of packets of one duration into what packets of another would have seen: a
+  /// burst of losses lasts as long, and has fewer packets if they are longer.
+  @_noAllocation @_noLocks
+  mutating func rescale(from former: FrameCount, to frames: FrameCount) {
+    guard former != frames, former > 0, frames > 0 else { return }
+    // Each is read before it is written over.
+    for index in 0..<lost.count {
+      let reach = frames > former ? index : lost.count - 1 - index
+      let place = min(Double(reach * frames) / Double(former), Double(Self.farthest))
+      let below = Int(place)
+      let above = min(below + 1, Self.farthest)
+      lost[reach] = lost[below] + (lost[above] - lost[below]) * (place - Double(below))
+    }
+  }
+
   /// The share that stays lost with copies up to `reach` packets later, 0 to 1.
   @_noAllocation @_noLocks
   func share(reach: Int) -> Double {
     expected > 0 ? lost[reach] / expected : 0
   }
 
-  /// How many packets later a copy is to be sent so that sending it one packet earlier would leave
-  /// more than `gain` of all packets lost.
+  /// The farthest copy, in packets, for which each further packet of waiting mends more than `gain`
+  /// of all packets.
   @_noAllocation @_noLocks
   func reach(gaining gain: Double) -> Int {
     var reach = 0

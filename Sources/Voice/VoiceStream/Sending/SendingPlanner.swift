@@ -7,7 +7,7 @@ import RTP
 /// | The far side reports | Packets |
 /// |---|---|
 /// | nothing yet, or no loss and little jitter | 2.5 ms at a higher rate, for less delay |
-/// | few losses, or some jitter | 5 ms, with a redundant copy of one before it (RFC 2198) |
+/// | few losses, or some jitter | 5 ms, with up to two redundant copies (RFC 2198) for losses |
 /// | many losses, or much jitter | as configured, with up to three copies |
 /// | losses, and takes no RED | as configured, with in-band FEC (RFC 6716 section 2.1.7) |
 /// | losses and growing delay | a lower bit rate: the path is congested |
@@ -18,10 +18,10 @@ import RTP
 /// A call begins as on a clean link, since most links are, and the first report puts right what is
 /// wrong with that. Later a change for better waits until it has proved right for a while, longer
 /// after each failure; one for worse comes with the report that asks for it (`LinkTrust`). Packets
-/// are not shorter than sound comes from the microphone, which would gain nothing.
+/// of 2.5 ms are for microphones that give less than 5 ms at once: with others they gain nothing.
 struct SendingPlanner: ~Copyable {
-  /// What is gained by the first copy, and by each further one, must be more than this share of the
-  /// packets.
+  /// A first copy is sent if it mends more than this share of the packets, a second and a third one
+  /// if bursts of two and three are so frequent that each mends more than the other share.
   private static var firstGain: Double { 0.002 }
   private static var furtherGain: Double { 0.005 }
   /// What is gained by sending the last copy one packet later, which costs nothing but the wait.
@@ -62,8 +62,11 @@ struct SendingPlanner: ~Copyable {
   private var short = LinkTrust(good: (0.01, 10_000_000), bad: (0.02, 20_000_000))
   /// And with those of 2.5 ms; a link that loses enough for copies has no room for them.
   private var shortest = LinkTrust(good: (0.000_5, 2_000_000), bad: (0.002, 5_000_000))
-  /// The most frames that came from the microphone at once since the last decision.
-  private var longestBlock: FrameCount = 0
+  /// The frames that came from the microphone since the last decision, and those of them that came
+  /// by 5 ms and more at once.
+  private var capturedFrames: FrameCount = 0
+  private var coarseFrames: FrameCount = 0
+  private var isCoarse = false
   private var losses = LossEstimate()
   /// Bits per second that the path is believed to carry.
   private var ceiling = Self.widest
@@ -112,7 +115,10 @@ struct SendingPlanner: ~Copyable {
 
   /// Notes that so many frames came from the microphone at once.
   @_noAllocation @_noLocks
-  mutating func noteBlock(of frames: FrameCount) { longestBlock = max(longestBlock, frames) }
+  mutating func noteBlock(of frames: FrameCount) {
+    capturedFrames += frames
+    if frames >= Self.shortFrames { coarseFrames += frames }
+  }
 
   /// Makes packets no shorter than `frames`, as far as Opus has such (RFC 6716 section 2.1.4).
   @_noAllocation @_noLocks
@@ -216,26 +222,33 @@ struct SendingPlanner: ~Copyable {
   @_noAllocation @_noLocks
   private mutating func noteTrust(at now: MonotonicInstant) {
     let share = losses.share(reach: 0)
-    let isCoarse = longestBlock >= Self.shortFrames
-    longestBlock = 0
-    short.note(
-      LinkTrust.Condition(lossShare: share, jitter: jitter, isStrained: isQueueing),
-      at: now
+    let condition = LinkTrust.Condition(
+      lossShare: share,
+      jitter: jitter,
+      isQueueing: isQueueing
     )
-    shortest.note(
-      LinkTrust.Condition(lossShare: share, jitter: jitter, isStrained: isQueueing || isCoarse),
-      at: now
-    )
+    short.note(condition, at: now)
+    shortest.note(condition, at: now)
+    // One late look at the microphone finds more than usual.
+    isCoarse = 2 * coarseFrames > capturedFrames
+    capturedFrames = 0
+    coarseFrames = 0
   }
 
   @_noAllocation @_noLocks
   private mutating func choose() {
+    let former = chosen.packetFrames
+    makePlan()
+    losses.rescale(from: former, to: chosen.packetFrames)
+  }
+
+  @_noAllocation @_noLocks
+  private mutating func makePlan() {
     if adaptsPackets, short.isGiven {
       let fastest = lowDelay(Self.shortestFrames)
       let fast = lowDelay(Self.shortFrames)
-      if shortest.isGiven, ceiling >= fastest.bitrate + Self.headers(of: fastest.packetFrames) {
-        return chosen = fastest
-      }
+      let width = fastest.bitrate + Self.headers(of: fastest.packetFrames)
+      if shortest.isGiven, !isCoarse, ceiling >= width { return chosen = fastest }
       let headers = Self.headers(of: fast.packetFrames)
       if ceiling >= 2 * Self.leastLowDelayBitrate + headers {
         chosen = fast
@@ -264,7 +277,13 @@ struct SendingPlanner: ~Copyable {
     let wanted = min(losses.reach(gaining: Self.furtherGain), Self.mostCopies)
     while depth > 0, depth < wanted, (depth + 2) * least <= room { depth += 1 }
     chosen.redundancyDepth = depth
-    chosen.redundancyReach = depth == 0 ? 0 : max(depth, losses.reach(gaining: Self.laterGain))
+    let reach = min(losses.reach(gaining: Self.laterGain), farthestCopy)
+    chosen.redundancyReach = depth == 0 ? 0 : max(depth, reach)
+  }
+
+  // How many packets later a copy can still say how old it is.
+  private var farthestCopy: Int {
+    @_noAllocation @_noLocks get { RedundantPayload.longestOffset / chosen.packetFrames }
   }
 
   @_noAllocation @_noLocks
