@@ -26,6 +26,8 @@ struct DelayHistogram: ~Copyable {
   /// later it was sent.
   private var recoverable = FixedArray<Float>(repeating: 0, count: 8)
   private var distances = FixedArray<Int>(repeating: 0, count: 8)
+  /// False until a lost packet was brought again: most links lose nothing.
+  private var hasRecoveries = false
   /// Scratch: what the packets cost that come at a bucket or later, in the measure of the weights.
   private var later = FixedArray<Float>(repeating: 0, count: 4_097)
   private var nextWeight: Float = 1
@@ -53,6 +55,7 @@ struct DelayHistogram: ~Copyable {
   /// it again.
   @_noAllocation @_noLocks
   mutating func addRecovery(distance: Int64) {
+    hasRecoveries = true
     let wanted = min(Int(max(0, distance) / Self.bucketNanoseconds), Self.bucketCount - 1)
     // What was seen least makes room for a distance that was not seen yet.
     var place = 0
@@ -115,9 +118,11 @@ struct DelayHistogram: ~Copyable {
     var choice = Choice(price)
     var lost: Float = 0
     var farthest = 0
-    for index in 0..<recoverable.count where recoverable[index] > 0 {
-      lost += recoverable[index]
-      farthest = max(farthest, distances[index])
+    if hasRecoveries {
+      for index in 0..<recoverable.count where recoverable[index] > 0 {
+        lost += recoverable[index]
+        farthest = max(farthest, distances[index])
+      }
     }
     // One loss is no habit.
     guard mechanisms.copies, lost > 1.5 * nextWeight else {
