@@ -25,6 +25,9 @@ mount -t proc proc "$root/proc"
 mount --bind /dev "$root/dev"
 trap release EXIT
 cp /etc/resolv.conf "$root/etc/"
+# A German locale: glibc 2.41 takes no other language with C.UTF-8.
+inside apt-get install -y -qq --no-install-recommends locales >.build/apt.log 2>&1
+inside localedef -i de_DE -f UTF-8 de_DE.UTF-8
 inside useradd --create-home --shell /bin/bash alice
 inside sh -c 'find / -xdev -not -path "/proc/*" | sort' >.build/files.before
 
@@ -51,7 +54,7 @@ done
 say "a call"
 call
 say "a call in German"
-as_user 'LC_ALL=C.UTF-8 LANGUAGE=de timeout 10 sidetone call sip:alice@127.0.0.1:9 --headset null 2>&1 || true' |
+as_user 'LC_ALL=de_DE.UTF-8 timeout 10 sidetone call sip:alice@127.0.0.1:9 --headset null 2>&1 || true' |
   grep "wird angerufen"
 
 say "upgrade"
