@@ -12,7 +12,7 @@ timeout 1200 "$@" 2>&1 | tee "$output" && exit
 status=$?
 printf '\nWhat failed:\n'
 grep -E -A2 'recorded an issue|Fatal error|unexpected signal|Time limit' "$output" | cut -c1-400 | tail -n 30
-# Tests that started and did not end, unless there are more than a few. Of a test's cases only the begin is told.
+# Tests that started and did not end, unless there are more than a few. Cases of a test report only that they begin.
 awk '/ Test case passing / { next }
      / Test .* started\.$/ { sub(/.* Test /, ""); sub(/ started\.$/, ""); running[$0] = 1 }
      / Test .* (passed|failed) after / { sub(/.* Test /, ""); sub(/ (with [0-9]+ test cases? )?(passed|failed) after .*/, ""); delete running[$0] }

@@ -72,7 +72,7 @@ struct PeerBook: Sendable {
   /// first; none if they cannot be read.
   func hosts() async -> [String] {
     guard let store else { return [] }
-    // A phone that knows nobody can be called as well.
+    // Without them every caller is a stranger, and calls work all the same.
     return (try? await Self.perform { try store.knownHosts() }) ?? []
   }
 
