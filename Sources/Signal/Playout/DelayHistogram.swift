@@ -26,8 +26,8 @@ struct DelayHistogram: ~Copyable {
   /// later it was sent.
   private var recoverable = FixedArray<Float>(repeating: 0, count: 8)
   private var distances = FixedArray<Int>(repeating: 0, count: 8)
-  /// False until a lost packet was brought again: most links lose nothing.
-  private var hasRecoveries = false
+  /// How many of them are in use: none on most links, which lose nothing.
+  private var distanceCount = 0
   /// Scratch: what the packets cost that come at a bucket or later, in the measure of the weights.
   private var later = FixedArray<Float>(repeating: 0, count: 4_097)
   private var nextWeight: Float = 1
@@ -55,15 +55,18 @@ struct DelayHistogram: ~Copyable {
   /// it again.
   @_noAllocation @_noLocks
   mutating func addRecovery(distance: Int64) {
-    hasRecoveries = true
     let wanted = min(Int(max(0, distance) / Self.bucketNanoseconds), Self.bucketCount - 1)
     // What was seen least makes room for a distance that was not seen yet.
     var place = 0
-    for index in 0..<recoverable.count {
+    for index in 0..<distanceCount {
       if recoverable[index] > 0, distances[index] == wanted {
         return recoverable[index] += nextWeight
       }
       if recoverable[index] < recoverable[place] { place = index }
+    }
+    if distanceCount < recoverable.count {
+      place = distanceCount
+      distanceCount += 1
     }
     distances[place] = wanted
     recoverable[place] = nextWeight
@@ -118,11 +121,9 @@ struct DelayHistogram: ~Copyable {
     var choice = Choice(price)
     var lost: Float = 0
     var farthest = 0
-    if hasRecoveries {
-      for index in 0..<recoverable.count where recoverable[index] > 0 {
-        lost += recoverable[index]
-        farthest = max(farthest, distances[index])
-      }
+    for index in 0..<distanceCount where recoverable[index] > 0 {
+      lost += recoverable[index]
+      farthest = max(farthest, distances[index])
     }
     // One loss is no habit.
     guard mechanisms.copies, lost > 1.5 * nextWeight else {
@@ -144,7 +145,7 @@ struct DelayHistogram: ~Copyable {
     var bucket = top
     while bucket > 0 {
       var missing: Float = 0
-      for index in 0..<recoverable.count where recoverable[index] > 0 {
+      for index in 0..<distanceCount where recoverable[index] > 0 {
         missing += recoverable[index] * later[bucket + farthest - distances[index]]
       }
       choice.consider(bucket, missing: scale * later[bucket + farthest] + copyScale * missing)
@@ -297,7 +298,7 @@ struct DelayHistogram: ~Copyable {
       weights[bucket] /= nextWeight
       if weights[bucket] < 1e-6 { weights[bucket] = 0 }
     }
-    for index in 0..<recoverable.count {
+    for index in 0..<distanceCount {
       recoverable[index] /= nextWeight
       if recoverable[index] < 1e-6 { recoverable[index] = 0 }
     }

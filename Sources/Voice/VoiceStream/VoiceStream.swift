@@ -78,7 +78,7 @@ package struct VoiceStream: ~Copyable {
   @_noAllocation @_noLocks
   package mutating func mayEcho(_ frames: FrameCount) -> Bool {
     // Not below 5 ms: a service has many calls, and an echo is no conversation.
-    sender.planner.lengthenPackets(to: max(240, voice.packetFrames))
+    sender.planner.lengthenPackets(to: max(SendingPlanner.shortFrames, voice.packetFrames))
     let packets = max(1, (sender.pendingFrames + frames) / sender.plan.packetFrames)
     return sender.packetsSent + Int64(packets) <= packetsHeard
   }
@@ -382,7 +382,7 @@ package struct VoiceStream: ~Copyable {
       left -= 1
       guard block.payloadType == configuration.receivePayloadType else { continue }
       var age = left
-      if isSteady, left > 0, block.timestampOffset > 0, block.timestampOffset % ownFrames == 0,
+      if isSteady, block.timestampOffset > 0, block.timestampOffset % ownFrames == 0,
         voice.frames(of: datagram, in: block.payload) == ownFrames
       {
         age = block.timestampOffset / ownFrames

@@ -3,7 +3,7 @@ import RTP
 
 /// The newest payloads that were sent one after the other, to be sent once more (RFC 2198).
 struct PayloadHistory: ~Copyable {
-  private static var capacity: Int { @_noAllocation @_noLocks get { 8 } }
+  private static var capacity: Int { @_noAllocation @_noLocks get { LossEstimate.farthest } }
   /// Copies together, so that the packet stays within what any network carries.
   private static var mostBytes: Int { @_noAllocation @_noLocks get { 700 } }
 

@@ -27,7 +27,8 @@ struct SendingPlanner: ~Copyable {
   /// What is gained by sending the last copy one packet later, which costs nothing but the wait.
   private static var laterGain: Double { 0.002 }
   private static var mostCopies: Int { @_noAllocation @_noLocks get { 3 } }
-  private static var shortFrames: FrameCount { @_noAllocation @_noLocks get { 240 } }
+  /// The shorter packets of which a link that loses little gets copies as well: 5 ms.
+  static var shortFrames: FrameCount { @_noAllocation @_noLocks get { 240 } }
   private static var shortestFrames: FrameCount { @_noAllocation @_noLocks get { 120 } }
   /// With copies, no packet of low delay has fewer bits per second.
   private static var leastLowDelayBitrate: Int { @_noAllocation @_noLocks get { 64_000 } }
