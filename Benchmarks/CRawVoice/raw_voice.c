@@ -1,9 +1,11 @@
+#define _GNU_SOURCE
 #include "raw_voice.h"
 
 #include <arpa/inet.h>
 #include <dirent.h>
 #include <opus/opus.h>
 #include <poll.h>
+#include <sched.h>
 #include <speex/speex_echo.h>
 #include <speex/speex_preprocess.h>
 #include <stdio.h>
@@ -166,4 +168,20 @@ int64_t raw_thread_nanoseconds(const char *name) {
   }
   if (threads) closedir(threads);
   return found;
+}
+
+static cpu_set_t all_processors;
+
+int raw_thread_keep_to_one_processor(void) {
+  if (sched_getaffinity(0, sizeof all_processors, &all_processors)) return -1;
+  int first = 0;
+  while (first < CPU_SETSIZE - 1 && !CPU_ISSET(first, &all_processors)) first++;
+  cpu_set_t one;
+  CPU_ZERO(&one);
+  CPU_SET(first, &one);
+  return sched_setaffinity(0, sizeof one, &one);
+}
+
+int raw_thread_use_all_processors(void) {
+  return CPU_COUNT(&all_processors) ? sched_setaffinity(0, sizeof all_processors, &all_processors) : 0;
 }

@@ -33,8 +33,15 @@ package protocol CallProgram {
   var package: String { get }
   /// The file that is there when it is installed.
   var executable: String { get }
+  /// Whether it takes more than one processor to be called with it.
+  var needsAllProcessors: Bool { get }
   /// What runs where the call is answered; started first.
   func answering(_ end: CallEnd, from far: CallEnd) throws -> [Invocation]
   /// What runs where the call is placed.
   func calling(_ end: CallEnd, to far: CallEnd) throws -> [Invocation]
+}
+
+extension CallProgram {
+  /// Most programs take a few per cent of one.
+  package var needsAllProcessors: Bool { false }
 }

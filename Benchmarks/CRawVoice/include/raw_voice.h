@@ -26,4 +26,9 @@ int64_t raw_voice_call(raw_voice *voice, const float *speech, int64_t count, int
 /* Processor nanoseconds of the thread of this process that has that name; -1 if there is none. */
 int64_t raw_thread_nanoseconds(const char *name);
 
+/* Keeps this thread, and the threads and programs that it starts from now on, to one of the processors that they may
+   use, or lets them use all that they could before. Returns 0, or -1 with errno. */
+int raw_thread_keep_to_one_processor(void);
+int raw_thread_use_all_processors(void);
+
 #endif

@@ -33,13 +33,17 @@ struct CallCommand: ParsableCommand {
   @Flag(help: "Flood the answering side with INVITEs, datagrams and connections (bench flood).")
   var flood = false
 
+  @Flag(help: "Let the calls use all processors, not one.")
+  var allProcessors = false
+
   /// A program that is only called when it is asked for.
   enum Rival: String, ExpressibleByArgument {
     case chromium
   }
 
   private func write(_ report: LatencyReport) throws {
-    guard let folder = options.results(isWhole: busy == 0 && !flood) else { return }
+    let isWhole = busy == 0 && !flood && !allProcessors
+    guard let folder = options.results(isWhole: isWhole) else { return }
     try report.write(to: folder)
   }
 
@@ -99,9 +103,12 @@ struct CallCommand: ParsableCommand {
           let trial = Trial(program, over: conditions, saying: conversation, settings: settings)
           let place = work.url.appendingPathComponent("trial-\(report.trials.count)")
           do {
-            let result = try trial.run(in: place)
-            print(LatencyReport.line(of: result))
-            report.trials.append(result)
+            let isOne = !(allProcessors || flood || program.needsAllProcessors)
+            try Processors.keeping(toOne: isOne) {
+              let result = try trial.run(in: place)
+              print(LatencyReport.line(of: result))
+              report.trials.append(result)
+            }
             try write(report)
           } catch {
             print("\(program.name) was not measured: \(error)")

@@ -7,6 +7,7 @@ struct ChromiumProgram: CallProgram {
   let name = "WebRTC in Chromium"
   let package = "chromium"
   let executable = "/usr/bin/chromium"
+  let needsAllProcessors = true
   private let driver: String
 
   /// A browser at each end, told what to do by the script `call.py` in `folder`.
