@@ -64,8 +64,8 @@ package struct PlaybackLevel: Sendable {
   private var probationEnd: MonotonicInstant?
   private var lastStandstill: (at: MonotonicInstant, isForgiven: Bool)?
   private var lastTaken: MonotonicInstant?
-  /// When frames were asked for the last time, and by how much more than a period that was after
-  /// the time before.
+  /// When frames were asked for the last time, and by how much more than a period the device had
+  /// run since the time before.
   private var served: MonotonicInstant?
   private var pause: Int64 = 0
   /// The longest such pause since it is quiet.
@@ -174,7 +174,7 @@ package struct PlaybackLevel: Sendable {
   /// How many frames to write now that `queued` are left.
   @_noAllocation @_noLocks
   package mutating func framesToWrite(queued: FrameCount, at now: MonotonicInstant) -> FrameCount {
-    notePause(at: now)
+    notePause(queued: queued, at: now)
     grow(queued: queued, at: now)
     guard let since = quietSince else {
       quietSince = now
@@ -237,8 +237,15 @@ package struct PlaybackLevel: Sendable {
   }
 
   @_noAllocation @_noLocks
-  private mutating func notePause(at now: MonotonicInstant) {
-    if let served { pause = now.nanoseconds(since: served) - rate.nanoseconds(of: period) }
+  private mutating func notePause(queued: FrameCount, at now: MonotonicInstant) {
+    if let served {
+      var passed = now.nanoseconds(since: served)
+      // While the device stood still, the program was not late.
+      if queued > 0, let written = blocks.written {
+        passed = min(passed, rate.nanoseconds(of: written - queued))
+      }
+      pause = passed - rate.nanoseconds(of: period)
+    }
     worstPause = max(worstPause, pause)
     served = now
   }
