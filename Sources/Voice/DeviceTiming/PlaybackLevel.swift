@@ -32,6 +32,7 @@ package struct PlaybackLevel: Sendable {
   private static var mostPatience: Int64 { 128_000_000_000 }
   /// Another near miss within this multiple of the patience doubles the patience.
   private static var soon: Int64 { 4 }
+  private static var enoughParts: Int { 16 }
   private static var stuckNanoseconds: Int64 { 50_000_000 }
 
   private static var startNanoseconds: Int64 { 2_000_000_000 }
@@ -68,6 +69,8 @@ package struct PlaybackLevel: Sendable {
   /// run since the time before.
   private var served: MonotonicInstant?
   private var pause: Int64 = 0
+  /// How often the device was seen to have taken a part of a period, up to `enoughParts`.
+  private var partsTaken = 0
   /// The longest such pause since it is quiet.
   private var worstPause: Int64 = 0
   private var started: MonotonicInstant?
@@ -240,9 +243,12 @@ package struct PlaybackLevel: Sendable {
   private mutating func notePause(queued: FrameCount, at now: MonotonicInstant) {
     if let served {
       var passed = now.nanoseconds(since: served)
-      // While the device stood still, the program was not late.
+      // While the device stood still, the program was not late. One that takes whole blocks does
+      // not tell when it took them.
       if queued > 0, let written = blocks.written {
-        passed = min(passed, rate.nanoseconds(of: written - queued))
+        let taken = written - queued
+        if taken % period != 0 { partsTaken = min(partsTaken + 1, Self.enoughParts) }
+        if partsTaken == Self.enoughParts { passed = min(passed, rate.nanoseconds(of: taken)) }
       }
       pause = passed - rate.nanoseconds(of: period)
     }
@@ -250,7 +256,8 @@ package struct PlaybackLevel: Sendable {
     served = now
   }
 
-  /// For how long the device, the machine or the program stood still before `now`, in nanoseconds.
+  /// For how long the machine or the program stood still before `now`, or a device of which cycles
+  /// tell it, in nanoseconds.
   @_noAllocation @_noLocks
   private func standstill(at now: MonotonicInstant) -> Int64 {
     blocks.standstill(at: now) ?? pause
