@@ -45,6 +45,21 @@ struct BeginningTests {
     #expect(target(isInterrupted: true) < 5_000_000)
   }
 
+  @Test func anotherSourceWhileADeviceIsGoneTeachesNothing() {
+    func target(isInterrupted: Bool) -> Int64 {
+      var stream = VirtualStream()
+      stream.send(0..<800) { index in 5 + max(0, 15 - Double(abs(index - 505)) * 15) }
+      stream.run(milliseconds: 4_990)
+      if isInterrupted { stream.buffer.noteInterruption() }
+      stream.buffer.restart()
+      stream.stand(milliseconds: 100)
+      stream.run(milliseconds: 2_500)
+      return stream.buffer.targetNanoseconds
+    }
+    #expect(target(isInterrupted: false) > 12_000_000)
+    #expect(target(isInterrupted: true) < 5_000_000)
+  }
+
   @Test func whatComesLongAfterItTeachesAgain() {
     var stream = VirtualStream()
     stream.send(0..<800) { index in index == 520 ? 20 : 5 }

@@ -218,7 +218,6 @@ package struct JitterBuffer: ~Copyable {
     expected = nil
     firstSequence = 0
     played.reset()
-    isInterrupted = false
     phase.wait()
     concealedSinceExpected = Self.fadedFrames
   }
