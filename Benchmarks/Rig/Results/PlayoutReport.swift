@@ -57,17 +57,22 @@ package struct PlayoutRow: Codable {
       + String(
         format:
           "%6.1f ms mean %6.1f ms 95 %%  concealed %5.2f %%  "
-          + "PESQ %.2f (5 %%: %.2f) STOI %.3f of %d  least possible %.1f ms, 1 : %.2f",
+          + "PESQ %.2f (5 %%: %.2f) STOI %.3f of %d",
         meanDelay,
         delay95,
         concealed,
         meanPESQ,
         Percentiles(pesq)(0.05),
         meanSTOI,
-        pesq.count,
-        leastDelay,
-        meanDelay / leastDelay
+        pesq.count
       )
+      + (leastDelays.isEmpty
+        ? ""
+        : String(
+          format: "  least possible %.1f ms, 1 : %.2f",
+          leastDelay,
+          meanDelay / leastDelay
+        ))
   }
 
   /// By how much the sentences sound better than the same ones did to another receiver, if both

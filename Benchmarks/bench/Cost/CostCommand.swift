@@ -46,16 +46,18 @@ struct CostCommand: ParsableCommand {
     var rows: [CostRow] = []
     let settings = CostSetting.all.filter { options.wants($0.name) }
     guard !settings.isEmpty else { throw ValidationError("no setting is called like that") }
-    for setting in settings {
-      var row = CostRow(setting: setting.name)
-      for _ in 0..<(options.repeats ?? 5) {
-        row.caller.append(try caller(setting, saying: speech))
-        row.raw.append(try raw(setting, saying: speech))
-        row.ours.append(try ours(setting, saying: file.path))
+    try Processors.keeping(toOne: true) {
+      for setting in settings {
+        var row = CostRow(setting: setting.name)
+        for _ in 0..<(options.repeats ?? 5) {
+          row.caller.append(try caller(setting, saying: speech))
+          row.raw.append(try raw(setting, saying: speech))
+          row.ours.append(try ours(setting, saying: file.path))
+        }
+        print(row.line)
+        fflush(nil)
+        rows.append(row)
       }
-      print(row.line)
-      fflush(nil)
-      rows.append(row)
     }
     guard let folder = options.results() else { return }
     try CostReport(rows: rows).write(to: folder)

@@ -12,12 +12,12 @@ struct CostSetting {
   let periodNanoseconds: Int64
 
   private init(
-    packetMilliseconds: Int,
+    packetMilliseconds: Double,
     bitrate: Int,
     periodMilliseconds: Double = 2.5,
     areFiltersOn: Bool = false
   ) {
-    packetFrames = 48 * packetMilliseconds
+    packetFrames = Int(48 * packetMilliseconds)
     self.bitrate = bitrate
     periodNanoseconds = Int64(periodMilliseconds * 1e6)
     filters = SpeechFilterSettings(
@@ -43,6 +43,9 @@ struct CostSetting {
 
   static var all: [CostSetting] {
     [
+      // The default where the link bears it.
+      CostSetting(packetMilliseconds: 2.5, bitrate: 128_000),
+      CostSetting(packetMilliseconds: 5, bitrate: 96_000),
       CostSetting(packetMilliseconds: 10, bitrate: 48_000),
       CostSetting(packetMilliseconds: 10, bitrate: 48_000, areFiltersOn: true),
       CostSetting(packetMilliseconds: 20, bitrate: 48_000),
@@ -53,7 +56,6 @@ struct CostSetting {
         periodMilliseconds: 20,
         areFiltersOn: true
       ),
-      CostSetting(packetMilliseconds: 5, bitrate: 96_000),
     ]
   }
 }

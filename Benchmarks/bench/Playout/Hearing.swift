@@ -108,8 +108,11 @@ struct Hearing {
     let counted = max(1, (call.setting.seconds - settlingSeconds) * 48_000)
     concealedShare = Double(concealed) / Double(counted)
     let fill = Percentiles(fills).median
-    leastDelay = bound.delay(of: call.settledStarts, concealedShare: concealedShare)
-      .map { $0 + fill }
+    // While a card stands still nothing is late, but the bound would count that time.
+    let isBounded = call.setting.stalls != .suspended
+    leastDelay =
+      isBounded
+      ? bound.delay(of: call.settledStarts, concealedShare: concealedShare).map { $0 + fill } : nil
   }
 
   /// After the start, where known.
