@@ -40,8 +40,8 @@ final class ProgramRun: @unchecked Sendable {
     Thread.detachNewThread { [weak self] in
       while let text = Self.read(from: descriptor) { self?.append(text) }
       self?.noteEnd()
-      // Until here it is open.
-      _ = output
+      // Foundation keeps the pipes of processes that have ended.
+      try? output.fileHandleForReading.close()
     }
     let identifier = process.processIdentifier
     Thread.detachNewThread { [weak self] in
@@ -63,6 +63,8 @@ final class ProgramRun: @unchecked Sendable {
 
   deinit {
     if process.isRunning { kill(process.processIdentifier, SIGKILL) }
+    // Foundation keeps it; closed already is as good.
+    try? input.fileHandleForWriting.close()
   }
 
   private func append(_ more: String) {

@@ -82,12 +82,14 @@ package final class LineServer: @unchecked Sendable {
 
 /// Asks a `LineServer`.
 package enum LineClient {
-  /// The answer of the program that serves at `path`; nil if none does, or it says nothing within a
-  /// second.
-  package static func ask(_ line: String, at path: String) -> String? {
+  /// The answer of the program that serves at `path`; nil if none does, or it says nothing within
+  /// so many seconds.
+  ///
+  /// One that systemd starts for the question takes longer than one that runs.
+  package static func ask(_ line: String, at path: String, seconds: Int = 1) -> String? {
     guard let descriptor = LocalAddress(path)?.connected() else { return nil }
     defer { Glibc.close(descriptor) }
-    LocalAddress.limitWaiting(descriptor)
+    LocalAddress.limitWaiting(descriptor, seconds: seconds)
     guard send(line, to: descriptor) else { return nil }
     return self.line(from: descriptor, limit: LineServer.lineLimit)
   }

@@ -38,9 +38,9 @@ struct LocalAddress {
     return descriptor
   }
 
-  /// Makes a socket wait for at most a second, so that neither side hangs with the other.
-  static func limitWaiting(_ descriptor: Int32) {
-    var limit = timeval(tv_sec: 1, tv_usec: 0)
+  /// Makes a socket wait for at most so many seconds, so that neither side hangs with the other.
+  static func limitWaiting(_ descriptor: Int32, seconds: Int = 1) {
+    var limit = timeval(tv_sec: seconds, tv_usec: 0)
     let size = socklen_t(MemoryLayout<timeval>.size)
     for option in [SO_RCVTIMEO, SO_SNDTIMEO] {
       _ = unsafe setsockopt(descriptor, SOL_SOCKET, option, &limit, size)
