@@ -10,15 +10,14 @@ extension CallStore {
   /// How many hosts are remembered; those of the oldest calls are forgotten first.
   package static let hostLimit = 256
 
-  /// Notes that there was a call with a host, given by its network (`SocketAddress.network(of:)`).
+  /// Notes that there was a call with a host, given by its numeric address.
   ///
-  /// It is the newest one, also if the wall clock was set back. Throws if that cannot be written.
+  /// Throws if that cannot be written.
   package func noteHost(_ address: String, on date: Date) throws {
     try database.write { database in
       try database.execute(
         sql: """
-          INSERT INTO host (address, last_seen)
-          SELECT ?, MAX(?, COALESCE(MAX(last_seen), 0) + 0.001) FROM host WHERE true
+          INSERT INTO host (address, last_seen) VALUES (?, ?)
           ON CONFLICT (address) DO UPDATE SET last_seen = excluded.last_seen
           """,
         arguments: [address, date.timeIntervalSince1970]
@@ -33,7 +32,7 @@ extension CallStore {
     }
   }
 
-  /// The networks of the hosts with which there were calls, those of the oldest calls first.
+  /// The hosts with which there were calls, those of the oldest calls first.
   ///
   /// Throws if the store cannot be read.
   package func knownHosts() throws -> [String] {
