@@ -15,10 +15,13 @@ struct KnownHostTests {
       for host in 0..<300 { try store.noteHost("192.0.2.\(host)", on: date(host)) }
       // It has called again.
       try store.noteHost("192.0.2.100", on: date(1_000))
+      // The clock was set back.
+      try store.noteHost("198.51.100.1", on: date(5))
     }
     let hosts = try CallStore(in: folder).knownHosts()
     #expect(hosts.count == 256)
-    #expect(hosts.first == "192.0.2.44" && hosts.last == "192.0.2.100")
+    #expect(hosts.first == "192.0.2.45")
+    #expect(hosts.suffix(2) == ["192.0.2.100", "198.51.100.1"])
   }
 
   @Test func clearedRecentsLeaveNoHost() throws {

@@ -22,7 +22,7 @@ struct DesktopTests {
     let before = Percentiles(Array(delays.prefix(12))).median
     let after = Percentiles(Array(delays.suffix(12))).median
     print(
-      "down for \(outcome.downtime.rounded()) ms, silent for \(outcome.silence.rounded()); "
+      "down for \(Int(outcome.downtime)) ms, silent for \(Int(outcome.silence)); "
         + "there and back \(before) ms, then \(after)"
     )
     #expect(outcome.isKnownAsCall, "the server gives a call's streams their role")

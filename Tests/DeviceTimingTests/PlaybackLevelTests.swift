@@ -390,6 +390,38 @@ struct PlaybackLevelTests {
     #expect((1_300_000...1_450_000).contains(end.postponement))
   }
 
+  // Each half a second 2 ms pass in which the device takes nothing, or as always.
+  @Test(arguments: [true, false])
+  func deviceThatStandsStillNowAndThenNeedsNoMargin(stands: Bool) {
+    var fill = PlaybackLevel(period: 120, capacity: 4_800, rate: .voice)
+    var now: Int64 = 0
+    var queued = 0
+    for turn in 0..<8_000 {
+      let pause: Int64 = turn % 200 == 100 ? 2_000_000 : 0
+      now += 2_500_000 + pause
+      // Now a little more, now a little less than a period.
+      let taken = turn % 2 == 0 ? 121 : 119
+      queued = max(0, queued - taken - (stands ? 0 : Int(pause * 48 / 1_000_000)))
+      queued += fill.framesToWrite(queued: queued, at: MonotonicInstant(nanoseconds: now))
+      fill.noteWriting(queued: queued)
+    }
+    #expect((fill.goal == 180) == stands)
+  }
+
+  @Test func lateWakeUpsKeepTheMarginWhereNothingIsKnownOfCycles() {
+    var fill = PlaybackLevel(period: 128, capacity: 4_096, rate: .voice)
+    var queued = 0
+    for cycle in 0..<8_000 {
+      // Blocks are taken whole, and now and then the program comes half a period after that.
+      let late: Int64 = cycle % 200 == 100 ? 1_333_000 : 20_000
+      let now = MonotonicInstant(nanoseconds: Int64(cycle) * 8_000_000 / 3 + late)
+      queued = max(0, queued - 128)
+      queued += fill.framesToWrite(queued: queued, at: now)
+      fill.noteWriting(queued: queued)
+    }
+    #expect(fill.goal == 256)
+  }
+
   @Test func longPeriodsAreNotGivenHalfOfOneAsMargin() {
     var fill = PlaybackLevel(period: 960, capacity: 9_600, rate: .voice)
     _ = fill.framesToWrite(queued: 0, at: instant(0))

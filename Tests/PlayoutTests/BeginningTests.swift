@@ -29,11 +29,12 @@ struct BeginningTests {
     #expect(skipping > 0 && skipping < 960)
   }
 
-  @Test func whatComesWhileADeviceFailsTeachesNothing() {
+  // A card that was opened anew asks evenly only after a moment, which packets have to lie for.
+  @Test(arguments: [500, 507]) func whatComesWhileADeviceFailsTeachesNothing(late: Int) {
     func target(isInterrupted: Bool) -> Int64 {
       var stream = VirtualStream()
-      // Packet 500 comes 15 ms late, and what is said meanwhile with it.
-      stream.send(0..<800) { index in 5 + max(0, 15 - Double(abs(index - 500)) * 15) }
+      // One packet comes 15 ms late, and what is said meanwhile with it.
+      stream.send(0..<800) { index in 5 + max(0, 15 - Double(abs(index - late)) * 15) }
       stream.run(milliseconds: 4_990)
       if isInterrupted { stream.buffer.noteInterruption() }
       stream.stand(milliseconds: 40)
@@ -42,5 +43,30 @@ struct BeginningTests {
     }
     #expect(target(isInterrupted: false) > 12_000_000)
     #expect(target(isInterrupted: true) < 5_000_000)
+  }
+
+  @Test func anotherSourceWhileADeviceIsGoneTeachesNothing() {
+    func target(isInterrupted: Bool) -> Int64 {
+      var stream = VirtualStream()
+      stream.send(0..<800) { index in 5 + max(0, 15 - Double(abs(index - 505)) * 15) }
+      stream.run(milliseconds: 4_990)
+      if isInterrupted { stream.buffer.noteInterruption() }
+      stream.buffer.restart()
+      stream.stand(milliseconds: 100)
+      stream.run(milliseconds: 2_500)
+      return stream.buffer.targetNanoseconds
+    }
+    #expect(target(isInterrupted: false) > 12_000_000)
+    #expect(target(isInterrupted: true) < 5_000_000)
+  }
+
+  @Test func whatComesLongAfterItTeachesAgain() {
+    var stream = VirtualStream()
+    stream.send(0..<800) { index in index == 520 ? 20 : 5 }
+    stream.run(milliseconds: 4_990)
+    stream.buffer.noteInterruption()
+    stream.stand(milliseconds: 40)
+    stream.run(milliseconds: 2_500)
+    #expect(stream.buffer.targetNanoseconds > 12_000_000)
   }
 }

@@ -66,7 +66,7 @@ struct CallAdmissionTests {
     #expect(refusal("192.0.2.1", isByServer: true, .init(all: 16, fromHost: 16)) == .busy)
   }
 
-  @Test mutating func strangersAreForgottenBeforeThoseWhoHaveCalled() {
+  @Test mutating func strangersPushOutNoHostThatHasCalled() {
     for host in 0..<256 {
       admission.noteCall(with: "192.0.2.\(host)", at: now.advanced(by: .seconds(host)))
     }

@@ -155,6 +155,31 @@ struct EdgeCaseTests {
     #expect(scene.loudness(from: 500, to: 5_800) > 0.8)
   }
 
+  /// A copy that claims to be as old as its packet, and has another payload, is left out.
+  @Test(arguments: [1, 3]) func copiesThatAreNoneAreNotPlayed(kept: Int) throws {
+    let plain = try PacketScene.voice(seconds: 4)
+    func heard(withForgery: Bool) throws -> [Float] {
+      var wire: [SentPacket] = []
+      for index in plain.indices where index >= 2 && (index < 100 || index % 3 < kept) {
+        var packet = plain[index]
+        let forgery = plain[index - 2].bytes.dropFirst(Self.headerLength)
+        var bytes = Array(packet.bytes.prefix(Self.headerLength))
+        bytes[1] = bytes[1] & 0x80 | 97
+        if withForgery {
+          bytes += [0x80 | 96, 0, UInt8(forgery.count >> 8), UInt8(forgery.count & 0xFF)]
+        }
+        bytes.append(96)
+        if withForgery { bytes += forgery }
+        packet.bytes = bytes + packet.bytes.dropFirst(Self.headerLength)
+        wire.append(packet)
+      }
+      var scene = try PacketScene()
+      scene.play(wire, until: 3_900)
+      return scene.heard
+    }
+    #expect(try heard(withForgery: true) == heard(withForgery: false))
+  }
+
   @Test func packetLongerThanAgreedIsPlayedInFull() throws {
     let packets = try PacketScene.voice(seconds: 3, frames: 2_880)
     var scene = try PacketScene { $0.packetFrames = 120 }

@@ -124,6 +124,15 @@ struct SendingPlannerTests {
     #expect(link.planner.plan.packetFrames == 120)
   }
 
+  @Test func reportsWithoutSoundBetweenThemTellNothingOfTheMicrophone() {
+    var link = Link()
+    for _ in 0..<400 { link.planner.noteBlock(of: 240) }
+    for _ in 0..<3 {
+      link.report()
+      #expect(link.planner.plan.packetFrames == 240)
+    }
+  }
+
   /// Their timestamps have 14 bits.
   @Test func copiesOfLongPacketsAreNotOlderThanTheyCanSay() {
     var link = Link {
@@ -133,6 +142,11 @@ struct SendingPlannerTests {
     }
     for _ in 0..<3 { link.report(losing: [8, 8, 8]) }
     #expect(link.planner.plan.redundancyReach == 5)
+    // An echo has the far side's packets.
+    var echo = Link()
+    echo.planner.lengthenPackets(to: 2_880)
+    for _ in 0..<3 { echo.report(losing: [8, 8, 8]) }
+    #expect(echo.planner.plan.packetFrames == 2_880 && echo.planner.plan.redundancyReach == 5)
   }
 
   @Test func firstTroubleEndsTheBeginningAndACleanLinkGetsShortPacketsAfterAWhile() {

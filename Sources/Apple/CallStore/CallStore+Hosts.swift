@@ -10,14 +10,15 @@ extension CallStore {
   /// How many hosts are remembered; those of the oldest calls are forgotten first.
   package static let hostLimit = 256
 
-  /// Notes that there was a call with a host, given by its numeric address.
+  /// Notes that there was a call with a host, given by its network (`SocketAddress.network(of:)`).
   ///
-  /// Throws if that cannot be written.
+  /// It is the newest one, also if the wall clock was set back. Throws if that cannot be written.
   package func noteHost(_ address: String, on date: Date) throws {
     try database.write { database in
       try database.execute(
         sql: """
-          INSERT INTO host (address, last_seen) VALUES (?, ?)
+          INSERT INTO host (address, last_seen)
+          SELECT ?, MAX(?, COALESCE(MAX(last_seen), 0) + 0.001) FROM host WHERE true
           ON CONFLICT (address) DO UPDATE SET last_seen = excluded.last_seen
           """,
         arguments: [address, date.timeIntervalSince1970]
@@ -32,7 +33,7 @@ extension CallStore {
     }
   }
 
-  /// The hosts with which there were calls, those of the oldest calls first.
+  /// The networks of the hosts with which there were calls, those of the oldest calls first.
   ///
   /// Throws if the store cannot be read.
   package func knownHosts() throws -> [String] {

@@ -2,8 +2,9 @@ package import Foundation
 import FoundationAdditions
 import GRDB
 
-/// What is kept about calls from one start of a program to the next: recent calls, favourites, whom
-/// the user blocks, whether the user wants to be disturbed, and the call directory's entries.
+/// What is kept about calls from one start of a program to the next: recent calls, favourites,
+/// known peers and hosts, whom the user blocks, whether the user wants to be disturbed, and the
+/// entries of the call directory.
 ///
 /// One SQLite file for each user, which every program of the user shares. **Thread safety:** every
 /// member may be called from any thread; reading goes on while a directory is being loaded.

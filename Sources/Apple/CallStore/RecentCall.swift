@@ -119,7 +119,8 @@ extension CallStore {
     }
   }
 
-  /// Empties the list, and forgets the hosts with which there were calls.
+  /// Empties the list, and forgets the hosts with which there were calls; a phone that runs knows
+  /// them until it ends.
   package func clearRecents() throws {
     try database.write {
       try $0.execute(sql: "DELETE FROM recent")

@@ -2,7 +2,7 @@
 /// answered.
 ///
 /// They may be a stranger's. So a call has one budget for all of them, whatever its descriptions
-/// name one after the other: 20 datagrams at once, 50 to 400 ms of voice, and one more every 6 s,
+/// name one after the other: 20 datagrams at once, 50 ms to 1.2 s of voice, and one more every 6 s,
 /// so that a call also begins after an outage. A call whose far side is silent ends after 30 s, and
 /// has sent 25 by then.
 ///

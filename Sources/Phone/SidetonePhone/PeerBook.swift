@@ -10,6 +10,8 @@ import UDPTransport
 struct PeerBook: Sendable {
   private let store: CallStore?
   private static let queue = DispatchQueue(label: "sidetone.peers")
+  /// Of its own: a call's set-up does not wait for what is written of the calls before.
+  private static let hostQueue = DispatchQueue(label: "sidetone.hosts")
 
   /// The peers in a store, nil for none.
   init(_ store: CallStore?) {
@@ -68,8 +70,8 @@ struct PeerBook: Sendable {
     guard isKnown else { throw PhoneError("this far side is not remembered yet") }
   }
 
-  /// The hosts with which there were calls, by their numeric addresses, those of the oldest calls
-  /// first; none if they cannot be read.
+  /// The hosts with which there were calls, by their networks, those of the oldest calls first;
+  /// none if they cannot be read.
   func hosts() async -> [String] {
     guard let store else { return [] }
     // Without them every caller is a stranger, and calls work all the same.
@@ -81,7 +83,7 @@ struct PeerBook: Sendable {
     guard let store else { return }
     // After the next start it is a stranger again.
     let network = SocketAddress.network(of: host)
-    Self.queue.async { try? store.noteHost(network, on: Date()) }
+    Self.hostQueue.async { try? store.noteHost(network, on: Date()) }
   }
 
   private static func perform<Result: Sendable>(

@@ -62,10 +62,10 @@ extension PhoneConfiguration {
       stream.usesInBandRedundancy = usesRedundancy && media.decodesInBandRedundancy
       stream.sendRedundancyPayloadType = media.sendRedundancyPayloadType
       stream.receiveRedundancyPayloadType = media.receiveRedundancyPayloadType
-      // Packets of 5 ms and more bits are nothing to surprise a far side with.
+      // Packets of 2.5 ms and more bits are nothing to surprise a far side with.
       stream.adaptsPackets =
         adaptsPackets && media.sendRedundancyPayloadType != nil
-        && (media.shortestPacketMilliseconds ?? 10) <= 5 && media.largestBitrate == nil
+        && (media.shortestPacketMilliseconds ?? 10) <= 3 && media.largestBitrate == nil
       stream.usesDiscontinuousTransmission = usesDiscontinuousTransmission
       stream.usesConstantBitRate = media.claim != .open && !usesVariableBitRate
     }

@@ -106,7 +106,7 @@ package struct LossRuns: Equatable, Sendable, BitwiseCopyable {
   static var blockType: UInt8 { @_noAllocation @_noLocks get { 1 } }
   static var headerLength: Int { @_noAllocation @_noLocks get { 12 } }
   static var vectorBits: Int64 { @_noAllocation @_noLocks get { 15 } }
-  /// The most bytes that `LossMap` writes: 64 chunks of 15 numbers.
+  /// The most bytes that `LossMap` writes: 128 chunks of 15 numbers and padding.
   static var longestBlock: Int { @_noAllocation @_noLocks get { 12 + 2 * 130 } }
 
   /// The source that the report is about.

@@ -86,8 +86,8 @@ package struct DelayTarget: ~Copyable {
   /// Takes in one packet: the media time of its first frame, its duration, when it came, and how
   /// long it lay until the player asked, in nanoseconds.
   ///
-  /// `isUsual` is false while this machine's own sound device stands still: such a delay says
-  /// nothing about the path, and moves the baseline only.
+  /// `isUsual` is false while this machine's own sound device stands still, and just after it: such
+  /// a delay says nothing about the path, and moves the baseline only.
   @_noAllocation @_noLocks
   package mutating func update(
     mediaFrame: Int64,

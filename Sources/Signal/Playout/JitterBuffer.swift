@@ -32,6 +32,8 @@ package struct JitterBuffer: ~Copyable {
   private static var stretchThreshold: Int64 { 5_000_000 }
   /// A timestamp that runs this far ahead of the clock is a jump of the sender's time base.
   private static var timestampJump: Int64 { 1_000_000_000 }
+  /// A device that was opened, or stood still, asks unevenly at first.
+  private static var settling: Int64 { 100_000_000 }
 
   /// Counters since the beginning.
   package internal(set) var counters = Counters()
@@ -60,9 +62,10 @@ package struct JitterBuffer: ~Copyable {
   var phase = PlayoutPhase.empty
   /// When small lateness was first left out, and when there was some last.
   var steered: (begin: MonotonicInstant, last: MonotonicInstant)?
-  /// True from an interruption until a packet is played again; what comes meanwhile teaches
-  /// nothing.
+  /// True from an interruption until a packet is played again.
   var isInterrupted = false
+  /// The delay of what arrives before this, during an interruption or just after it, is not learnt.
+  private var settledFrom = MonotonicInstant(nanoseconds: 0)
 
   /// A buffer that has received nothing.
   package init(_ mechanisms: PlayoutMechanisms = PlayoutMechanisms()) {
@@ -215,7 +218,6 @@ package struct JitterBuffer: ~Copyable {
     expected = nil
     firstSequence = 0
     played.reset()
-    isInterrupted = false
     phase.wait()
     concealedSinceExpected = Self.fadedFrames
   }
@@ -223,6 +225,7 @@ package struct JitterBuffer: ~Copyable {
   /// Decides what to append to the output, of which `queuedFrames` are still unplayed, at `now`.
   @_noAllocation @_noLocks
   package mutating func next(at now: MonotonicInstant, queuedFrames: FrameCount) -> Step {
+    if isInterrupted { settledFrom = now.advanced(byNanoseconds: Self.settling) }
     guard let front = store.first(from: expected?.sequence ?? 0) else { return starve() }
     let playTime = now.advanced(byNanoseconds: SampleRate.voice.nanoseconds(of: queuedFrames))
     var packet = front
@@ -361,8 +364,14 @@ package struct JitterBuffer: ~Copyable {
       frames: frames,
       arrival: arrival,
       wait: wait,
-      isUsual: !isInterrupted
+      isUsual: isUsual(arrival)
     )
+  }
+
+  // What comes while the device stands still, or finds its pace again, says nothing about the path.
+  @_noAllocation @_noLocks
+  private func isUsual(_ arrival: MonotonicInstant) -> Bool {
+    !isInterrupted && arrival >= settledFrom
   }
 
   // A time base that jumps: backwards with a newer number, or ahead of the clock by a second.

@@ -32,6 +32,7 @@ package struct PlaybackLevel: Sendable {
   private static var mostPatience: Int64 { 128_000_000_000 }
   /// Another near miss within this multiple of the patience doubles the patience.
   private static var soon: Int64 { 4 }
+  private static var enoughParts: Int { 16 }
   private static var stuckNanoseconds: Int64 { 50_000_000 }
 
   private static var startNanoseconds: Int64 { 2_000_000_000 }
@@ -64,10 +65,12 @@ package struct PlaybackLevel: Sendable {
   private var probationEnd: MonotonicInstant?
   private var lastStandstill: (at: MonotonicInstant, isForgiven: Bool)?
   private var lastTaken: MonotonicInstant?
-  /// When frames were asked for the last time, and by how much more than a period that was after
-  /// the time before.
+  /// When frames were asked for the last time, and by how much more than a period the device had
+  /// run since the time before.
   private var served: MonotonicInstant?
   private var pause: Int64 = 0
+  /// How often the device was seen to have taken a part of a period, up to `enoughParts`.
+  private var partsTaken = 0
   /// The longest such pause since it is quiet.
   private var worstPause: Int64 = 0
   private var started: MonotonicInstant?
@@ -174,7 +177,7 @@ package struct PlaybackLevel: Sendable {
   /// How many frames to write now that `queued` are left.
   @_noAllocation @_noLocks
   package mutating func framesToWrite(queued: FrameCount, at now: MonotonicInstant) -> FrameCount {
-    notePause(at: now)
+    notePause(queued: queued, at: now)
     grow(queued: queued, at: now)
     guard let since = quietSince else {
       quietSince = now
@@ -237,13 +240,24 @@ package struct PlaybackLevel: Sendable {
   }
 
   @_noAllocation @_noLocks
-  private mutating func notePause(at now: MonotonicInstant) {
-    if let served { pause = now.nanoseconds(since: served) - rate.nanoseconds(of: period) }
+  private mutating func notePause(queued: FrameCount, at now: MonotonicInstant) {
+    if let served {
+      var passed = now.nanoseconds(since: served)
+      // While the device stood still, the program was not late. One that takes whole blocks does
+      // not tell when it took them.
+      if queued > 0, let written = blocks.written {
+        let taken = written - queued
+        if taken % period != 0 { partsTaken = min(partsTaken + 1, Self.enoughParts) }
+        if partsTaken == Self.enoughParts { passed = min(passed, rate.nanoseconds(of: taken)) }
+      }
+      pause = passed - rate.nanoseconds(of: period)
+    }
     worstPause = max(worstPause, pause)
     served = now
   }
 
-  /// For how long the device, the machine or the program stood still before `now`, in nanoseconds.
+  /// For how long the machine or the program stood still before `now`, or a device of which cycles
+  /// tell it, in nanoseconds.
   @_noAllocation @_noLocks
   private func standstill(at now: MonotonicInstant) -> Int64 {
     blocks.standstill(at: now) ?? pause

@@ -380,7 +380,10 @@ package struct VoiceStream: ~Copyable {
     left = redundant.count
     while let block = blocks.next(in: datagram) {
       left -= 1
-      guard block.payloadType == configuration.receivePayloadType else { continue }
+      // What claims to be as new as the packet itself is no copy.
+      guard block.payloadType == configuration.receivePayloadType,
+        left == 0 || block.timestampOffset > 0
+      else { continue }
       var age = left
       if isSteady, block.timestampOffset > 0, block.timestampOffset % ownFrames == 0,
         voice.frames(of: datagram, in: block.payload) == ownFrames

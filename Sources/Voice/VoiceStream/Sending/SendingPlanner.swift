@@ -126,7 +126,9 @@ struct SendingPlanner: ~Copyable {
   mutating func lengthenPackets(to frames: FrameCount) {
     var length: FrameCount = frames > 0 ? 120 : 0
     while length < frames, length < 1_920 { length *= 2 }
+    let former = plan.packetFrames
     leastPacketFrames = length < frames ? 2_880 : length
+    losses.rescale(from: former, to: plan.packetFrames)
   }
 
   /// Takes in which packets arrived, as the far side reported at `now`.
@@ -212,7 +214,7 @@ struct SendingPlanner: ~Copyable {
   @_noAllocation @_noLocks
   private mutating func noteWidth(fractionLost: Int) {
     if fractionLost > 5, isQueueing {
-      let headers = Self.headers(of: chosen.packetFrames)
+      let headers = Self.headers(of: plan.packetFrames)
       let sent = chosen.bitrate * (chosen.redundancyDepth + 1) + headers
       ceiling = max(Self.narrowest + headers, min(ceiling, sent) * 3 / 4)
     } else {
@@ -230,6 +232,7 @@ struct SendingPlanner: ~Copyable {
     )
     short.note(condition, at: now)
     shortest.note(condition, at: now)
+    guard capturedFrames > 0 else { return }
     // One late look at the microphone finds more than usual.
     isCoarse = 2 * coarseFrames > capturedFrames
     capturedFrames = 0
@@ -238,9 +241,9 @@ struct SendingPlanner: ~Copyable {
 
   @_noAllocation @_noLocks
   private mutating func choose() {
-    let former = chosen.packetFrames
+    let former = plan.packetFrames
     makePlan()
-    losses.rescale(from: former, to: chosen.packetFrames)
+    losses.rescale(from: former, to: plan.packetFrames)
   }
 
   @_noAllocation @_noLocks
@@ -264,7 +267,7 @@ struct SendingPlanner: ~Copyable {
     // On a narrow path headers weigh more than a longer wait for each packet.
     if ceiling < Self.widest / 2 { chosen.packetFrames = max(960, chosen.packetFrames) }
     chooseCopies(ofPayloads: Self.narrowest)
-    let room = ceiling - Self.headers(of: chosen.packetFrames)
+    let room = ceiling - Self.headers(of: plan.packetFrames)
     let fitting = room / (chosen.redundancyDepth + 1)
     chosen.bitrate = max(min(bitrate, Self.narrowest), min(bitrate, fitting))
   }
@@ -273,7 +276,7 @@ struct SendingPlanner: ~Copyable {
   // most bursts are over by then.
   @_noAllocation @_noLocks
   private mutating func chooseCopies(ofPayloads least: Int) {
-    let room = ceiling - Self.headers(of: chosen.packetFrames)
+    let room = ceiling - Self.headers(of: plan.packetFrames)
     var depth = losses.reach(gaining: Self.firstGain) == 0 ? 0 : 1
     let wanted = min(losses.reach(gaining: Self.furtherGain), Self.mostCopies)
     while depth > 0, depth < wanted, (depth + 2) * least <= room { depth += 1 }
@@ -284,7 +287,7 @@ struct SendingPlanner: ~Copyable {
 
   // How many packets later a copy can still say how old it is.
   private var farthestCopy: Int {
-    @_noAllocation @_noLocks get { RedundantPayload.longestOffset / chosen.packetFrames }
+    @_noAllocation @_noLocks get { RedundantPayload.longestOffset / plan.packetFrames }
   }
 
   @_noAllocation @_noLocks
