@@ -22,10 +22,11 @@ struct DesktopTests {
     let before = Percentiles(Array(delays.prefix(12))).median
     let after = Percentiles(Array(delays.suffix(12))).median
     print(
-      "down for \(Int(outcome.downtime)) ms, silent for \(Int(outcome.silence)); "
+      "down for \(outcome.downtime.rounded()) ms, silent for \(outcome.silence.rounded()); "
         + "there and back \(before) ms, then \(after)"
     )
     #expect(outcome.isKnownAsCall, "the server gives a call's streams their role")
+    #expect(outcome.processorShare < 0.3, "a thread that waits for the server sleeps")
     #expect(outcome.isAnnounced, "services were lost and reset")
     #expect(outcome.isEndedWell)
     let last = try #require(outcome.echoes.last)

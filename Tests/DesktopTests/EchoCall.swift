@@ -12,6 +12,8 @@ struct EchoCall {
     var echoes: [(second: Double, delay: Double)] = []
     /// How long the sound server was away, in milliseconds.
     var downtime = 0.0
+    /// The processor time that the far side took up to the crash, as a share of the call's.
+    var processorShare = 0.0
     /// Whether both sides say that the call ended well.
     var isEndedWell = false
     /// Whether the server was known to carry a call.
@@ -65,8 +67,10 @@ struct EchoCall {
     )
     defer { near.stop() }
     guard near.waits(for: "\"connected\"", seconds: 10) else { throw RigError(near.output) }
-    near.letRun(seconds: restart)
     var outcome = Outcome()
+    let before = far.processorSeconds
+    near.letRun(seconds: restart)
+    outcome.processorShare = (far.processorSeconds - before) / restart
     // The far side's microphone and loudspeaker.
     outcome.isKnownAsCall = try server.streams(withRole: "phone") == 2
     let begin = Date()

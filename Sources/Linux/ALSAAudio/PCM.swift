@@ -151,6 +151,13 @@ struct PCM: ~Copyable {
     unsafe alsa_acknowledge(handle, descriptors.address, count)
   }
 
+  @_noAllocation @_noLocks
+  private mutating func askForDescriptors() {
+    guard descriptorCount > 0 else { return }
+    let count = UInt32(truncatingIfNeeded: descriptorCount)
+    _ = unsafe alsa_poll_descriptors(handle, descriptors.address, count)
+  }
+
   /// Frames that lie in the ring: queued for playback, waiting for capture.
   ///
   /// Asked before anything else: it moves the hardware pointer and reports an xrun, in which some
@@ -179,8 +186,10 @@ struct PCM: ~Copyable {
     let moved = unsafe alsa_read(handle, bytes.address, UInt(wanted))
     if moved == -Int(EAGAIN) {
       // A plugin's descriptor stays readable after all frames have been read, until the plugin
-      // looks at it: without this the next poll would return at once.
+      // looks at it (JACK) or is asked for it once more (PipeWire): without this the next poll
+      // would return at once.
       acknowledgePending()
+      askForDescriptors()
       return DeviceTransfer(frames: 0)
     }
     guard moved >= 0 else {

@@ -38,6 +38,12 @@ RT_SAFE static inline void alsa_acknowledge(snd_pcm_t *pcm, struct pollfd *descr
   snd_pcm_poll_descriptors_revents(pcm, descriptors, count, &events);
 }
 
+/* Where a plugin looks whether its descriptor is to be ready still. */
+RT_SAFE static inline int alsa_poll_descriptors(snd_pcm_t *pcm, struct pollfd *descriptors,
+                                                unsigned count) {
+  return snd_pcm_poll_descriptors(pcm, descriptors, count);
+}
+
 static inline void alsa_discard_message(const char *file, int line, const char *function, int code,
                                         const char *format, ...) {
   (void)file, (void)line, (void)function, (void)code, (void)format;
