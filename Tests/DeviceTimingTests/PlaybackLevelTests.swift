@@ -399,11 +399,11 @@ struct PlaybackLevelTests {
     for turn in 0..<8_000 {
       let pause: Int64 = turn % 200 == 100 ? 2_000_000 : 0
       now += 2_500_000 + pause
-      // Now a little more, now a little less than a period.
-      let taken = turn % 2 == 0 ? 121 : 119
-      queued = max(0, queued - taken - (stands ? 0 : Int(pause * 48 / 1_000_000)))
+      queued = max(0, queued - 120 - (stands ? 0 : Int(pause * 48 / 1_000_000)))
       queued += fill.framesToWrite(queued: queued, at: MonotonicInstant(nanoseconds: now))
       fill.noteWriting(queued: queued)
+      // It takes frames all the time.
+      fill.look(queued: queued - 60)
     }
     #expect((fill.goal == 180) == stands)
   }

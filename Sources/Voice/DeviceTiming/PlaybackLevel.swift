@@ -32,7 +32,6 @@ package struct PlaybackLevel: Sendable {
   private static var mostPatience: Int64 { 128_000_000_000 }
   /// Another near miss within this multiple of the patience doubles the patience.
   private static var soon: Int64 { 4 }
-  private static var enoughParts: Int { 16 }
   private static var stuckNanoseconds: Int64 { 50_000_000 }
 
   private static var startNanoseconds: Int64 { 2_000_000_000 }
@@ -69,8 +68,6 @@ package struct PlaybackLevel: Sendable {
   /// run since the time before.
   private var served: MonotonicInstant?
   private var pause: Int64 = 0
-  /// How often the device was seen to have taken a part of a period, up to `enoughParts`.
-  private var partsTaken = 0
   /// The longest such pause since it is quiet.
   private var worstPause: Int64 = 0
   private var started: MonotonicInstant?
@@ -245,10 +242,8 @@ package struct PlaybackLevel: Sendable {
       var passed = now.nanoseconds(since: served)
       // While the device stood still, the program was not late. One that takes whole blocks does
       // not tell when it took them.
-      if queued > 0, let written = blocks.written {
-        let taken = written - queued
-        if taken % period != 0 { partsTaken = min(partsTaken + 1, Self.enoughParts) }
-        if partsTaken == Self.enoughParts { passed = min(passed, rate.nanoseconds(of: taken)) }
+      if queued > 0, !blocks.isPossible, let written = blocks.written {
+        passed = min(passed, rate.nanoseconds(of: written - queued))
       }
       pause = passed - rate.nanoseconds(of: period)
     }
