@@ -102,19 +102,14 @@ struct PCM: ~Copyable {
     unsafe Self.pollDescriptors(of: handle, &descriptors, from: first)
   }
 
+  @_noAllocation @_noLocks
   private static func pollDescriptors(
     of handle: OpaquePointer,
     _ descriptors: inout FixedArray<pollfd>,
     from first: Int
   ) -> Int {
-    let wanted = unsafe Int(snd_pcm_poll_descriptors_count(handle))
-    guard wanted > 0, first + wanted <= descriptors.count else { return 0 }
-    let written = unsafe snd_pcm_poll_descriptors(
-      handle,
-      descriptors.address + first,
-      UInt32(wanted)
-    )
-    return max(0, Int(written))
+    let space = CInt(truncatingIfNeeded: descriptors.count - first)
+    return unsafe Int(alsa_poll_descriptors(handle, descriptors.address + first, space))
   }
 
   @_noAllocation @_noLocks
@@ -151,13 +146,6 @@ struct PCM: ~Copyable {
     unsafe alsa_acknowledge(handle, descriptors.address, count)
   }
 
-  @_noAllocation @_noLocks
-  private mutating func askForDescriptors() {
-    guard descriptorCount > 0 else { return }
-    let count = UInt32(truncatingIfNeeded: descriptorCount)
-    _ = unsafe alsa_poll_descriptors(handle, descriptors.address, count)
-  }
-
   /// Frames that lie in the ring: queued for playback, waiting for capture.
   ///
   /// Asked before anything else: it moves the hardware pointer and reports an xrun, in which some
@@ -189,7 +177,7 @@ struct PCM: ~Copyable {
       // looks at it (JACK) or is asked for it once more (PipeWire): without this the next poll
       // would return at once.
       acknowledgePending()
-      askForDescriptors()
+      _ = unsafe Self.pollDescriptors(of: handle, &descriptors, from: 0)
       return DeviceTransfer(frames: 0)
     }
     guard moved >= 0 else {

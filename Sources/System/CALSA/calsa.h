@@ -38,10 +38,13 @@ RT_SAFE static inline void alsa_acknowledge(snd_pcm_t *pcm, struct pollfd *descr
   snd_pcm_poll_descriptors_revents(pcm, descriptors, count, &events);
 }
 
-/* Where a plugin looks whether its descriptor is to be ready still. */
+/* Writes all descriptors to poll and returns how many, 0 if there is no space. Some plugins look
+   here whether one of them is to be ready still. */
 RT_SAFE static inline int alsa_poll_descriptors(snd_pcm_t *pcm, struct pollfd *descriptors,
-                                                unsigned count) {
-  return snd_pcm_poll_descriptors(pcm, descriptors, count);
+                                                int space) {
+  int count = snd_pcm_poll_descriptors_count(pcm);
+  int written = count > space ? 0 : snd_pcm_poll_descriptors(pcm, descriptors, count);
+  return written > 0 ? written : 0;
 }
 
 static inline void alsa_discard_message(const char *file, int line, const char *function, int code,
