@@ -150,6 +150,7 @@ struct VoiceLoopTests {
     let figures = try #require(streams.statistics(of: stream))
     #expect(figures.packetsReceived > 100 && figures.packetsLost == 0)
     #expect(figures.outputPeak > 0.1, "the far side's tone is played")
+    #expect(streams.statistics(of: stream) == figures, "who asks next gets the same levels")
     let loudest = card.heard.suffix(4_800).max() ?? 0
     #expect(abs(loudest - 0.2) < 0.1, "\(loudest)")
   }

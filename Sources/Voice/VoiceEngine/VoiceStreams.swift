@@ -197,18 +197,16 @@ public final class VoiceStreams<Transport: PacketTransport & ~Copyable>: Sendabl
 
   /// The newest statistics of a stream, nil before the first tenth of a second and after its end.
   ///
-  /// The levels in it are the highest since the last call.
+  /// There are new ones each tenth of a second. The levels in them are the highest since those were
+  /// read that were the newest before.
   package func statistics(of stream: StreamID) -> StreamStatistics? {
     control.withLock { control in
       flush(&control)
       Self.collectReleased(&control)
       guard let attached = control.attached[stream.rawValue] else { return nil }
-      guard let report = attached.reports.read() else {
-        attached.newest?.outputPeak = 0
-        return attached.newest
-      }
-      attached.newest = report
-      return report
+      // Who asks a moment after someone else gets the same.
+      if let report = attached.reports.read() { attached.newest = report }
+      return attached.newest
     }
   }
 
