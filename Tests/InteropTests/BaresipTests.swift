@@ -109,7 +109,10 @@ struct BaresipTests {
     ])
     #expect(caller.waitForExit() == 0, "\(caller.output) \(peer.run.output)")
     #expect(caller.printed("\"encrypted\":true") && caller.printed("\"known\":false"))
-    #expect(try Bench.carries(files.said, in: files.heard))
+    #expect(
+      try Bench.carries(files.said, in: files.heard),
+      "\(caller.output) \(peer.run.output)"
+    )
     peer.run.signal(SIGKILL)
     // The next time it has another certificate, and that is no fault.
     let next = try start(baresip, encryption: "dtls_srtp")

@@ -1,4 +1,3 @@
-import CLinux
 import MediaCore
 import RealTime
 import Simulation
@@ -20,7 +19,7 @@ struct DeviceStartTests {
   )
 
   /// A headset that is there and cannot be started.
-  private struct BrokenHeadset: AudioDevice, ~Copyable {
+  private struct BrokenHeadset: IdleDevice, ~Copyable {
     let shelf: Shelf
 
     init(on shelf: Shelf) {
@@ -30,32 +29,9 @@ struct DeviceStartTests {
 
     deinit { shelf.open.subtract(1, ordering: .relaxed) }
 
-    var captureRate: SampleRate { .voice }
-    var playbackRate: SampleRate { .voice }
-    var capturePeriod: FrameCount { 240 }
-    var playbackPeriod: FrameCount { 240 }
-    var playbackCapacity: FrameCount { 4_800 }
-    var isOneDevice: Bool { false }
-
     mutating func start(fill: FrameCount) throws(AudioDeviceError) {
       throw DeviceStartTests.refusal
     }
-    mutating func pollDescriptors(_ all: inout FixedArray<pollfd>, from first: Int) -> Int { 0 }
-    @_noAllocation @_noLocks
-    mutating func acknowledge(_ descriptors: inout FixedArray<pollfd>, from first: Int) {}
-    @_noAllocation @_noLocks
-    mutating func read(into block: inout SampleBuffer) -> DeviceTransfer { .init(frames: 0) }
-    @_noAllocation @_noLocks
-    mutating func write(_ block: borrowing SampleBuffer, count: FrameCount) -> DeviceTransfer {
-      .init(frames: count)
-    }
-    @_noAllocation @_noLocks
-    mutating func queuedFrames() -> FrameCount { 0 }
-    @_noAllocation @_noLocks
-    mutating func playbackDelayFrames() -> FrameCount { 0 }
-    @_noAllocation @_noLocks
-    mutating func pendingFrames() -> FrameCount { 0 }
-    mutating func exchange(_ sides: StreamDirections, with other: inout Self) {}
   }
 
   @Test func deviceThatDoesNotStartIsSaidToWhoeverMakesTheEngineAndClosed() {

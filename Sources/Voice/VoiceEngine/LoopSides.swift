@@ -47,14 +47,27 @@ struct LoopLoudspeaker: ~Copyable {
 }
 
 /// What the loop waits for: a signal of its engine, the device, or the time to go on anyway.
+///
+/// A device that says again and again that it is ready, and then neither has nor takes a frame,
+/// would keep the thread running without a pause, at real-time priority: no other thread would get
+/// the processor, not even the sound server's. Such a device is asked by the clock.
 struct LoopWait: ~Copyable {
   /// A device that stands still must not keep reports from going out.
   private static var longest: Int64 { 50_000_000 }
+  /// A device that is asked by the clock is asked twice in a period, and at least so often.
+  private static var longestRest: Int64 { 2_000_000 }
+  /// So many in a row may bring nothing: a sound server's signal may come before its frames.
+  private static var wakeUpsAllowed: Int { 8 }
 
   private var descriptors = FixedArray<pollfd>(repeating: pollfd(), count: 24)
   private var count = 1
   private var withCapture: Int64 = 0
   private var withoutCapture: Int64 = 0
+  private var whileResting = longestRest
+  private var idleWakeUps = 0
+
+  /// Whether the device's descriptors are not waited for until it moves frames again.
+  var isResting: Bool { idleWakeUps >= Self.wakeUpsAllowed }
 
   init(_ signals: LoopSignals) {
     descriptors[0] = pollfd(fd: signals.wakeUp.descriptor, events: Int16(POLLIN), revents: 0)
@@ -69,7 +82,13 @@ struct LoopWait: ~Copyable {
     let period = device.playbackRate.nanoseconds(of: device.playbackPeriod)
     withoutCapture = min(Self.longest, max(1_000_000, period))
     withCapture = min(Self.longest, max(1_000_000, period * 5 / 4))
+    whileResting = min(Self.longestRest, max(1_000_000, period / 2))
+    idleWakeUps = 0
   }
+
+  /// Notes that the device had or took frames.
+  @_noAllocation @_noLocks
+  mutating func noteMoved() { idleWakeUps = 0 }
 
   /// Sleeps until something is there, at most `limit` nanoseconds; true if the engine signalled.
   mutating func sleep(
@@ -77,13 +96,26 @@ struct LoopWait: ~Copyable {
     limit: Int64?,
     _ device: inout some AudioDevice & ~Copyable
   ) -> Bool {
-    let longest = hasCapture ? withCapture : withoutCapture
-    _ = unsafe realtime_poll(
-      descriptors.address,
-      UInt32(truncatingIfNeeded: count),
-      max(0, min(longest, limit ?? longest))
-    )
+    let longest = isResting ? whileResting : hasCapture ? withCapture : withoutCapture
+    let wait = max(0, min(longest, limit ?? longest))
+    if isResting {
+      poll(1, for: wait)
+      // No event may be passed on that is not there: a plugin would wait for it.
+      poll(count, for: 0)
+    } else if poll(count, for: wait), descriptors[0].revents == 0 {
+      idleWakeUps += 1
+    }
     device.acknowledge(&descriptors, from: 1)
     return descriptors[0].revents != 0
+  }
+
+  /// True if one of the first `count` descriptors is ready.
+  @discardableResult
+  private mutating func poll(_ count: Int, for nanoseconds: Int64) -> Bool {
+    unsafe realtime_poll(
+      descriptors.address,
+      UInt32(truncatingIfNeeded: count),
+      nanoseconds
+    ) > 0
   }
 }

@@ -144,6 +144,7 @@ final class VoiceLoop<
       microphone.emptyTurns = 0
       microphone.lastRead = read
       microphone.stillness.noteMoved()
+      wait.noteMoved()
       if isMeasuring { noteReading(transfer.frames, at: read) }
       microphone.chain.process(block, count: transfer.frames, reference: reference)
       noteCapture()
@@ -255,7 +256,10 @@ final class VoiceLoop<
     )
     loudspeaker.writtenFrames += Int64(transfer.frames)
     loudspeaker.level.noteWriting(queued: queued + transfer.frames)
-    if transfer.frames > 0 { loudspeaker.stillness.noteMoved() }
+    if transfer.frames > 0 {
+      loudspeaker.stillness.noteMoved()
+      wait.noteMoved()
+    }
     if transfer.isGone { noteGone(.playback) }
     if transfer.lost > 0 { noteUnderrun(lost: transfer.lost, at: now) }
   }

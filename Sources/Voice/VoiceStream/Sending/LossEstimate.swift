@@ -12,7 +12,7 @@ struct LossEstimate: ~Copyable {
 
   private var expected = 0.0
   /// By reach: what stays lost.
-  private var lost = FixedArray<Double>(repeating: 0, count: 9)
+  private var lost = FixedArray<Double>(repeating: 0, count: farthest + 1)
   private var run = 0
   private var updated: MonotonicInstant?
 

@@ -7,11 +7,11 @@ struct PayloadHistory: ~Copyable {
   /// Copies together, so that the packet stays within what any network carries.
   private static var mostBytes: Int { @_noAllocation @_noLocks get { 700 } }
 
-  private var bytes = ByteBuffer(repeating: 0, count: 8 * 1_023)
-  private var lengths = FixedArray<Int>(repeating: 0, count: 8)
+  private var bytes = ByteBuffer(repeating: 0, count: capacity * RedundantPayload.longestBlock)
+  private var lengths = FixedArray<Int>(repeating: 0, count: capacity)
   private var timestamps = FixedArray<RTPTimestamp>(
     repeating: RTPTimestamp(rawValue: 0),
-    count: 8
+    count: capacity
   )
   private var count = 0
   private var next = 0
