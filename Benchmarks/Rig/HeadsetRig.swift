@@ -2,11 +2,11 @@ import ProgramRig
 import CJack
 import Foundation
 
-// SAFETY: memory is made before the client is activated and read after it was deactivated.
 /// A JACK client that is the air around two headsets: it plays into the microphones and records the
 /// loudspeakers, all with one frame counter.
 ///
 /// **Thread safety:** `process` runs on JACK's thread; recordings are read after `stop`.
+// SAFETY: memory is made before the client is activated and read after it was deactivated.
 @safe
 package final class HeadsetRig: @unchecked Sendable {
   private let client: OpaquePointer

@@ -14,8 +14,8 @@ import Testing
 }
 
 /// Records a provider's delegate callbacks, and answers actions as an app does.
+// SAFETY: the stream is Sendable, the actions are behind a mutex.
 final class ScriptedDelegate: NSObject, CXProviderDelegate, @unchecked Sendable {
-  // SAFETY: the stream is Sendable, the actions are behind a mutex.
   let log: AsyncStream<String>
   private let continuation: AsyncStream<String>.Continuation
   private let answers: Answers

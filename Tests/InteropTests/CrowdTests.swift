@@ -89,7 +89,10 @@ struct CrowdTests {
     }
     let answers = crowd.answers()
     #expect(answers.contains("481") && answers.count { $0 == "503" } > 50)
-    guard caller.waitForExit() == 0 else { return false }
+    guard caller.waitForExit() == 0 else {
+      #expect(caller.printed("503"), "\(caller.output)")
+      return false
+    }
     #expect(phone.waitForExit() == 0, "\(phone.output)")
     return true
   }

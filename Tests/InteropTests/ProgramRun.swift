@@ -6,9 +6,8 @@ import Synchronization
 ///
 /// `wait(for:)` blocks the test until a line with the given text has come or the time is up; there
 /// are no sleeps. **Life cycle:** started by the initialiser, killed at the latest by `deinit`.
+// SAFETY: the lines are guarded by `condition`; Process is used by the test's thread only.
 final class ProgramRun: @unchecked Sendable {
-  // SAFETY: the lines are guarded by `condition`; Process is used by the test's thread only.
-
   private let process = Process()
   private let input = Pipe()
   private let condition = NSCondition()

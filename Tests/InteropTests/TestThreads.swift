@@ -6,9 +6,8 @@ import Testing
 /// Swift's own threads are as many as the machine has cores, and two tests at a time would leave
 /// the cores idle: programs that call each other mostly wait as well. More than a few at a time
 /// would keep each other's voice from being on time.
+// SAFETY: the jobs are guarded by `condition`.
 final class TestThreads: TaskExecutor, @unchecked Sendable {
-  // SAFETY: the jobs are guarded by `condition`.
-
   static let shared = TestThreads(count: 4)
 
   private let condition = NSCondition()

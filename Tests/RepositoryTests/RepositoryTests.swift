@@ -180,8 +180,10 @@ struct RepositoryTests {
     for file in Self.sources {
       for (index, line) in file.lines.enumerated()
       where line.contains("@unchecked Sendable") && !line.hasPrefix("//") {
-        let nearby = file.lines[max(0, index - 4)...min(file.lines.count - 1, index + 2)]
-        #expect(nearby.contains { $0.contains("SAFETY:") }, "\(file.path):\(index + 1)")
+        let above = file.lines[..<index].reversed()
+          .map { $0.trimmingCharacters(in: .whitespaces) }
+          .prefix { $0.hasPrefix("//") || $0.hasPrefix("@") }
+        #expect(above.contains { $0.contains("// SAFETY:") }, "\(file.path):\(index + 1)")
       }
     }
   }

@@ -2,6 +2,7 @@ import Codecs
 import MediaCore
 import RTP
 import Simulation
+import VoiceStream
 
 /// The least delay with which a receiver could have played a call, had it known beforehand when
 /// each packet would come, and concealed no more than another receiver did.
@@ -118,7 +119,7 @@ extension HindsightBound {
         arrival: arrival
       )
     }
-    guard packet.header.payloadType == 97 else {
+    guard packet.header.payloadType == StreamConfiguration.redundancyPayloadType else {
       return note(packet.payload, earlier: 0, &self)
     }
     var blocks = RedundantPayload(parsing: bytes, in: packet.payload)

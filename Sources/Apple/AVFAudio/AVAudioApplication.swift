@@ -1,9 +1,8 @@
 public import Foundation
 
 /// The process as the sound system sees it.
+// SAFETY: no state of its own; the session's is behind its mutex.
 open class AVAudioApplication: NSObject, @unchecked Sendable {
-  // SAFETY: no state of its own; the session's is behind its mutex.
-
   /// Whether the user lets the app record.
   public enum recordPermission: Int, Sendable {
     /// Not asked yet.

@@ -21,8 +21,8 @@ public import VoiceEngine
 /// Differs from Apple's: `devices`, `announceCalls`, `speechFilters`, `usesCardProfiles` and
 /// `voiceEngine` are additions for Linux, where an app chooses its sound
 /// devices by name and runs its voice through the engine.
+// SAFETY: all state is in a mutex.
 open class AVAudioSession: NSObject, @unchecked Sendable {
-  // SAFETY: all state is in a mutex.
   /// Held for moments only: never while a device is opened or a service is asked.
   let state = Mutex(SessionState())
   /// Opens and closes devices, one after the other.

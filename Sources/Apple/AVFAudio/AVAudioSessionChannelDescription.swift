@@ -1,8 +1,8 @@
 public import Foundation
 
 /// One channel of a port; they are not distinguished here.
+// SAFETY: immutable.
 open class AVAudioSessionChannelDescription: NSObject, @unchecked Sendable {
-  // SAFETY: immutable.
   private let name: String
   private let number: Int
   private let port: String

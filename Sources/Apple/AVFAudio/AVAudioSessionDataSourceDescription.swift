@@ -1,8 +1,8 @@
 public import Foundation
 
 /// One of several microphones or loudspeakers of a port; they are not distinguished here.
+// SAFETY: immutable.
 open class AVAudioSessionDataSourceDescription: NSObject, @unchecked Sendable {
-  // SAFETY: immutable.
   private let identifier: NSNumber
   private let name: String
 

@@ -1,8 +1,8 @@
 public import Foundation
 
 /// One end of a route: a microphone or a loudspeaker.
+// SAFETY: immutable.
 open class AVAudioSessionPortDescription: NSObject, @unchecked Sendable {
-  // SAFETY: immutable.
   private let type: AVAudioSession.Port
   private let name: String
   private let identifier: String

@@ -1,8 +1,8 @@
 public import Foundation
 
 /// Where sound comes from and goes to.
+// SAFETY: immutable.
 open class AVAudioSessionRouteDescription: NSObject, @unchecked Sendable {
-  // SAFETY: immutable.
   private let from: [AVAudioSessionPortDescription]
   private let to: [AVAudioSessionPortDescription]
 

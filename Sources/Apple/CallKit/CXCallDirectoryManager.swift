@@ -8,9 +8,8 @@ import Synchronization
 ///
 /// Differs from Apple's: the user enables an extension with `sidetone directory enable`; there are
 /// no settings to open.
+// SAFETY: the set of loading extensions is behind a mutex; the rest is immutable.
 open class CXCallDirectoryManager: NSObject, @unchecked Sendable {
-  // SAFETY: the set of loading extensions is behind a mutex; the rest is immutable.
-
   /// Whether the user wants an extension's entries.
   public enum EnabledStatus: Int, Sendable {
     /// There is no such extension, or its state is not known.

@@ -92,9 +92,8 @@ enum DirectoryLine: Equatable {
 /// The extension's end of the channel.
 ///
 /// **Thread safety:** one thread at a time, but for `waitForTheEnd`.
+// SAFETY: used by the thread that answers the request.
 final class DirectoryChannel: @unchecked Sendable {
-  // SAFETY: used by the thread that answers the request.
-
   /// Tells a program that it was started as an extension: `full` or `incremental`.
   static let environmentKey = "CALLKIT_DIRECTORY_LOAD"
   private static let bufferBytes = 65_536

@@ -2,6 +2,7 @@ import CallKit
 public import Foundation
 import Synchronization
 
+// SAFETY: the state is behind a mutex; the CallKit action may be used from any thread.
 /// Something that the user, the system or the app wants to do with a conversation.
 ///
 /// The app gives actions to `ConversationManager.perform`; they come back through the delegate,
@@ -9,8 +10,6 @@ import Synchronization
 ///
 /// **Thread safety:** every member may be used from any thread.
 public class ConversationAction: @unchecked Sendable {
-  // SAFETY: the state is behind a mutex; the CallKit action may be used from any thread.
-
   /// How far an action is.
   public enum State: Codable, Hashable, Sendable {
     /// It was made, and not given to the delegate yet.

@@ -3,6 +3,7 @@ import CallKit
 public import Foundation
 import Synchronization
 
+// SAFETY: what changes is behind mutexes; CallKit's objects may be used from any thread.
 /// Reports conversations to the system, and performs what users want of them: CallKit's rules in
 /// Swift's own forms, for apps that use LiveCommunicationKit.
 ///
@@ -15,8 +16,6 @@ import Synchronization
 ///
 /// **Thread safety:** every member may be used from any thread.
 public final class ConversationManager: @unchecked Sendable {
-  // SAFETY: what changes is behind mutexes; CallKit's objects may be used from any thread.
-
   /// How conversations look, and how many there may be.
   public struct Configuration: Sendable {
     /// A sound file of the app's to ring with; nil for the system's.

@@ -1,10 +1,9 @@
 import CallKit
 public import Foundation
 
+// SAFETY: what it adds to its class does not change.
 /// Leaves a conversation, or declines it.
 public final class EndConversationAction: ConversationAction, @unchecked Sendable {
-  // SAFETY: what it adds to its class does not change.
-
   /// Leaves the conversation.
   public init(conversationUUID: UUID) {
     super.init(CXEndCallAction(call: conversationUUID))

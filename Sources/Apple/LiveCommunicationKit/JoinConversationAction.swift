@@ -1,10 +1,9 @@
 import CallKit
 public import Foundation
 
+// SAFETY: what it adds to its class does not change.
 /// Joins a conversation that rings here.
 public final class JoinConversationAction: ConversationAction, @unchecked Sendable {
-  // SAFETY: what it adds to its class does not change.
-
   /// Joins the conversation.
   public init(conversationUUID: UUID) {
     super.init(CXAnswerCallAction(call: conversationUUID))

@@ -1,10 +1,9 @@
 import CallKit
 public import Foundation
 
+// SAFETY: what it adds to its class does not change.
 /// Joins a conversation with another.
 public final class MergeConversationAction: ConversationAction, @unchecked Sendable {
-  // SAFETY: what it adds to its class does not change.
-
   /// The other conversation.
   public let conversationUUIDToMergeWith: UUID
 

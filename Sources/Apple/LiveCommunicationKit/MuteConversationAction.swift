@@ -1,10 +1,9 @@
 import CallKit
 public import Foundation
 
+// SAFETY: what it adds to its class does not change.
 /// Mutes this side, or lets it be heard again.
 public final class MuteConversationAction: ConversationAction, @unchecked Sendable {
-  // SAFETY: what it adds to its class does not change.
-
   /// True to mute.
   public let isMuted: Bool
 

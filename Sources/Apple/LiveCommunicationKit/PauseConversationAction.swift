@@ -1,10 +1,9 @@
 import CallKit
 public import Foundation
 
+// SAFETY: what it adds to its class does not change.
 /// Puts a conversation on hold, or takes it back.
 public final class PauseConversationAction: ConversationAction, @unchecked Sendable {
-  // SAFETY: what it adds to its class does not change.
-
   /// True to put it on hold.
   public let isPaused: Bool
 

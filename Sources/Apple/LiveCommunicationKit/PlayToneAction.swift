@@ -1,10 +1,9 @@
 import CallKit
 public import Foundation
 
+// SAFETY: what it adds to its class does not change.
 /// Sends tones.
 public final class PlayToneAction: ConversationAction, @unchecked Sendable {
-  // SAFETY: what it adds to its class does not change.
-
   /// Where the tones come from.
   public enum Tone: Int, Hashable, Sendable {
     /// The user pressed a key.

@@ -1,10 +1,9 @@
 import CallKit
 public import Foundation
 
+// SAFETY: what it adds to its class does not change.
 /// Starts a conversation.
 public final class StartConversationAction: ConversationAction, @unchecked Sendable {
-  // SAFETY: what it adds to its class does not change.
-
   /// Who is to be reached.
   public let handles: [Handle]
   /// Whether it is to have pictures.

@@ -14,8 +14,8 @@ package import VoiceEngine
 ///
 /// **Life cycle:** works from its initialiser until `stop`.
 /// **Thread safety:** any thread; devices are opened on a queue of its own.
+// SAFETY: what changes is touched on `queue` only.
 package final class RouteSupervisor: @unchecked Sendable {
-  // SAFETY: what changes is touched on `queue` only.
   private let queue = DispatchQueue(label: "avfaudio.route", qos: .userInteractive)
   private let engine: VoiceEngine<Headset, SecureTransport<MediaSocket>>
   private let wishes: DeviceWishes

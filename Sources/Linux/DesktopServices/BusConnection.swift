@@ -6,9 +6,9 @@ import Synchronization
 ///
 /// **Life cycle:** connected by the initialiser, until `deinit`. **Thread safety:** every method
 /// may be called from any thread; everything runs on one serial queue, handlers too.
+// SAFETY: connection and handlers are confined to `queue`.
 @safe
 package final class BusConnection: @unchecked Sendable {
-  // SAFETY: connection and handlers are confined to `queue`.
   private let queue = DispatchQueue(label: "desktop.bus")
   private let connection: OpaquePointer
   private var source: (any DispatchSourceRead)?

@@ -7,8 +7,8 @@ import Foundation
 ///
 /// **Thread safety:** any thread; nothing waits for a player, since all is done on a queue of its
 /// own.
+// SAFETY: what changes is touched on `queue` only.
 package final class MediaPlayers: @unchecked Sendable {
-  // SAFETY: what changes is touched on `queue` only.
   private let queue = DispatchQueue(label: "avfaudio.players")
   private let address: String?
   private var bus: BusConnection?

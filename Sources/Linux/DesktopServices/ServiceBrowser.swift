@@ -2,9 +2,8 @@
 ///
 /// **Life cycle:** looks from the initialiser until `deinit`; if Avahi starts anew, so does the
 /// search. **Thread safety:** changes come on the bus's queue.
+// SAFETY: what changes is touched on the bus's queue only.
 package final class ServiceBrowser: @unchecked Sendable {
-  // SAFETY: what changes is touched on the bus's queue only.
-
   /// What has become known.
   package enum Change: Equatable, Sendable {
     /// A service is there, or says something else than before.

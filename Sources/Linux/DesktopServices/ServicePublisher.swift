@@ -3,9 +3,8 @@
 /// If another machine has the name, a number is put behind it; if Avahi starts anew, the service is
 /// announced again. **Life cycle:** from the initialiser until `deinit`, whereupon the others hear
 /// that it has gone. **Thread safety:** any thread; everything happens on the bus's queue.
+// SAFETY: what changes is touched on the bus's queue only.
 package final class ServicePublisher: @unchecked Sendable {
-  // SAFETY: what changes is touched on the bus's queue only.
-
   /// What is announced.
   package struct Announcement: Equatable, Sendable {
     /// The name for people; longer ones are cut to 63 bytes (RFC 6763 section 4.1.1).

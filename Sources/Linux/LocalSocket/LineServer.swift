@@ -6,9 +6,8 @@ import Glibc
 ///
 /// **Life cycle:** serves from its initializer to `close`. **Thread safety:** `answer` is called on
 /// a queue of its own, for one connection after the other.
+// SAFETY: nothing changes after the initializer.
 package final class LineServer: @unchecked Sendable {
-  // SAFETY: nothing changes after the initializer.
-
   /// The longest line that is read, in bytes, with its end.
   package static let lineLimit = 16_384
 

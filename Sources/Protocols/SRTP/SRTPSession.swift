@@ -1,6 +1,7 @@
 import MediaCore
 import Synchronization
 
+// SAFETY: the state belongs to the path that took the session; an atomic flag lets one do so.
 /// The keys of a call at work, from the handshake to the call's end, whichever streams use them
 /// meanwhile.
 ///
@@ -11,7 +12,6 @@ import Synchronization
 /// **Thread safety:** made on one thread; one `SecureTransport` has its state at a time.
 @safe
 public final class SRTPSession: @unchecked Sendable {
-  // SAFETY: the state belongs to the path that took the session; an atomic flag lets one do so.
   /// The profile in use.
   public let profile: SRTPProfile
 

@@ -37,7 +37,8 @@ public final class VoiceStreams<Transport: PacketTransport & ~Copyable>: Sendabl
     }
   }
 
-  // A reference, since an optional of rings cannot be changed in place. SAFETY: as `Attached`.
+  // A reference, since an optional of rings cannot be changed in place.
+  // SAFETY: as `Attached`.
   private final class Recording: @unchecked Sendable {
     let tap: RecordingTap
     var said: RingConsumer<Float>

@@ -86,7 +86,10 @@ public struct StreamConfiguration: Equatable, Sendable {
     usesDiscontinuousTransmission = false
   }
 
-  /// Opus without negotiation: payload type 96, and 97 for redundancy (RFC 2198) if used.
+  /// The payload type of redundancy (RFC 2198) without negotiation.
+  package static var redundancyPayloadType: UInt8 { 97 }
+
+  /// Opus without negotiation: payload type 96, and `redundancyPayloadType` if `hasCopies`.
   package static func opus(
     ssrc: UInt32,
     seed: UInt64,
@@ -100,8 +103,8 @@ public struct StreamConfiguration: Equatable, Sendable {
       seed: seed
     )
     if hasCopies {
-      configuration.sendRedundancyPayloadType = 97
-      configuration.receiveRedundancyPayloadType = 97
+      configuration.sendRedundancyPayloadType = redundancyPayloadType
+      configuration.receiveRedundancyPayloadType = redundancyPayloadType
     }
     return configuration
   }

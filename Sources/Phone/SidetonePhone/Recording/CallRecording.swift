@@ -10,9 +10,8 @@ import VoiceEngine
 ///
 /// **Life cycle:** open from the initialiser until `close`. **Thread safety:** any thread; the disk
 /// is waited for on a queue of its own.
+// SAFETY: what changes is touched on `queue` only.
 final class CallRecording: @unchecked Sendable {
-  // SAFETY: what changes is touched on `queue` only.
-
   /// The file.
   let file: URL
   private let queue = DispatchQueue(label: "sidetone.recording")
