@@ -176,6 +176,8 @@ struct RepositoryTests {
     #expect(Set(importers).subtracting(["DigestAuthentication"]).count == 1)
   }
 
+  /// Just above the type, or above the doc comment of a public one, which the formatter wants next
+  /// to it.
   @Test func uncheckedSendableSaysWhyItHolds() {
     for file in Self.sources {
       for (index, line) in file.lines.enumerated()

@@ -54,9 +54,9 @@ struct LoopLoudspeaker: ~Copyable {
 struct LoopWait: ~Copyable {
   /// A device that stands still must not keep reports from going out.
   private static var longest: Int64 { 50_000_000 }
-  /// A device that is asked by the clock is asked twice in a period, and at least so often.
+  /// A device that is asked by the clock is asked twice in a period, and not later than after this.
   private static var longestRest: Int64 { 2_000_000 }
-  /// So many in a row may bring nothing: a sound server's signal may come before its frames.
+  /// So many wake-ups in a row may bring nothing: a server's signal may come before its frames.
   private static var wakeUpsAllowed: Int { 8 }
 
   private var descriptors = FixedArray<pollfd>(repeating: pollfd(), count: 24)
