@@ -102,7 +102,8 @@ test-faults: setup-test
 
 # Two queues meet in CallKit; the voice thread's rings in the engine; two ends in a simulated call. The reports come last.
 sanitize: setup-test
-	swift build --build-tests --sanitize thread --scratch-path .build/sanitize
+	SIDETONE_TESTS='CallKit CallStore EchoServer RealTime Simulation VoiceEngine' \
+	  swift build --product sidetonePackageTests --sanitize thread --scratch-path .build/sanitize
 	clang -O1 -shared -fPIC Scripts/tsan_mutex.c -o .build/sanitize/tsan_mutex.so
 	rm -f .build/sanitize/race.*
 	for tests in 'CallKitTests|CallStoreTests' 'RealTimeTests|VoiceEngineTests|EchoServerTests|twoThreadsChangeNothing'; do \
