@@ -15,6 +15,8 @@ package struct Trial {
     package var seed: UInt64 = 1
     /// How many other processes take all the processor that they can get.
     package var busyProcesses = 0
+    /// How many times a minute the sound server is stopped, for 3 to 20 ms.
+    package var serverStops = 0
     /// The program that floods the answering side while it is measured, which is `bench` itself;
     /// nil for no flood.
     package var flooder: String?
@@ -90,6 +92,13 @@ package struct Trial {
       )
     }
     defer { for other in others { other.stop() } }
+    let pauses = ServerPauses(
+      of: server,
+      perMinute: settings.serverStops,
+      seconds: settings.settling + settings.seconds,
+      seed: settings.seed
+    )
+    defer { pauses.stop() }
     let placed = rig.frames
     Thread.sleep(forTimeInterval: Double(settings.settling))
     let flood = try settings.flooder.map { try self.flood(ends[1], by: $0, in: folder) }
@@ -140,7 +149,9 @@ package struct Trial {
   // What else happens on the machine, for the tables.
   private var circumstances: String {
     let busy = settings.busyProcesses
+    let stops = settings.serverStops
     return (busy == 0 ? "" : ", beside \(busy) busy processes")
+      + (stops == 0 ? "" : ", the server stopped \(stops) times a minute")
       + (settings.flooder == nil ? "" : ", flooded")
   }
 

@@ -49,6 +49,9 @@ package final class JackServer {
     Thread.sleep(forTimeInterval: 1)
   }
 
+  /// The server's process.
+  package var processIdentifier: Int32 { server.processIdentifier }
+
   /// For how long the machine kept the server waiting, each time, in milliseconds: its clock, and
   /// so the headsets', stood still.
   package var stalls: [Double] {

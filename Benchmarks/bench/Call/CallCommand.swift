@@ -30,6 +30,14 @@ struct CallCommand: ParsableCommand {
   )
   var busy = 0
 
+  @Option(
+    help: ArgumentHelp(
+      "Stop the sound server so many times a minute, for 3 to 20 ms each.",
+      valueName: "n"
+    )
+  )
+  var serverStops = 0
+
   @Flag(help: "Flood the answering side with INVITEs, datagrams and connections (bench flood).")
   var flood = false
 
@@ -42,7 +50,7 @@ struct CallCommand: ParsableCommand {
   }
 
   private func write(_ report: LatencyReport) throws {
-    let isWhole = busy == 0 && !flood && !allProcessors
+    let isWhole = busy == 0 && serverStops == 0 && !flood && !allProcessors
     guard let folder = options.results(isWhole: isWhole) else { return }
     try report.write(to: folder)
   }
@@ -73,6 +81,9 @@ struct CallCommand: ParsableCommand {
     guard (0...100).contains(busy) else {
       throw ValidationError("--busy is between 0 and 100")
     }
+    guard (0...1_000).contains(serverStops) else {
+      throw ValidationError("--server-stops is between 0 and 1000")
+    }
     guard !flood || options.networks ?? "direct" == "direct" else {
       throw ValidationError("--flood comes over the loopback interface: --networks direct")
     }
@@ -85,6 +96,7 @@ struct CallCommand: ParsableCommand {
     var settings = Trial.Settings()
     settings.seconds = seconds
     settings.busyProcesses = busy
+    settings.serverStops = serverStops
     if flood { settings.flooder = CommandLine.arguments[0] }
     settings.scorer = options.scorer
     let conversation = try Conversation(in: work.url)
