@@ -106,6 +106,22 @@ struct ScriptedSoundCardTests {
     #expect(read(card).transfer.frames == 480, "only what came after the suspension")
   }
 
+  @Test func starvedServerMakesUpForOneCycle() {
+    let card = card {
+      $0.takesBlocks = true
+      $0.faults = [DeviceFault(.starved, second: 0.011, milliseconds: 12)]
+    }
+    card.start(.both, fill: 960)
+    pass(milliseconds: 11)
+    #expect(read(card).transfer.frames == 480 && card.queuedFrames == 480)
+    pass(milliseconds: 11)
+    #expect(read(card).transfer.frames == 0 && card.queuedFrames == 480)
+    pass(milliseconds: 1)
+    #expect(read(card).transfer.frames == 240 && card.queuedFrames == 240, "two cycles at once")
+    let next = card.nextPeriod?.nanoseconds(since: time.now)
+    #expect(next == 2_500_000, "and the next one a period after these")
+  }
+
   @Test func unpluggedSideIsGoneUntilItIsOpenedAgain() {
     let card = card {
       $0.faults = [DeviceFault(.unplugged, second: 1, milliseconds: 500, sides: .capture)]

@@ -18,7 +18,8 @@ struct SoundServerTests {
   private static func call(
     drift: Int = 0,
     lateness: Int64 = 60_000,
-    faults: [DeviceFault] = []
+    faults: [DeviceFault] = [],
+    farFaults: [DeviceFault] = []
   ) throws -> SimulatedCall {
     var party = SimulatedCall.Party()
     party.card.period = period
@@ -27,6 +28,7 @@ struct SoundServerTests {
     party.latenessNanoseconds = lateness
     var near = party
     near.card.faults = faults
+    party.card.faults = farFaults
     var configuration = StreamConfiguration.opus(ssrc: 1, seed: 1)
     configuration.packetFrames = 120
     configuration.complexity = 0
@@ -77,5 +79,25 @@ struct SoundServerTests {
     let after = try Self.end(of: try Self.call(faults: faults), seconds: 120)
     #expect(after.last.engine.underruns == 1)
     #expect(abs(after.delay - before.delay) < 1.5)
+  }
+
+  // Both headsets are one server's, which is stopped for 3 to 20 ms a hundred times a minute.
+  @Test func serverThatIsStoppedCostsACycleAndNoMore() throws {
+    var random = SeededGenerator(seed: 3)
+    let faults = (0..<100).map { index in
+      DeviceFault(
+        .starved,
+        second: 5 + 0.6 * Double(index) + Double.random(in: 0...0.5, using: &random),
+        milliseconds: Double.random(in: 3...20, using: &random)
+      )
+    }
+    let steady = try Self.end(of: try Self.call(), seconds: 65)
+    let call = try Self.call(faults: faults, farFaults: faults)
+    let stopped = try Self.end(of: call, seconds: 65)
+    // The second of two cycles at once needs a block more. A quarter of a packet is the grain of
+    // the target.
+    #expect((2...3.4).contains(stopped.delay - steady.delay))
+    #expect(stopped.last.engine.playbackFillNanoseconds == 6_666_666)
+    #expect(stopped.last.engine.underruns <= 4)
   }
 }

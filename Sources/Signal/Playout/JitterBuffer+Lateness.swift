@@ -1,4 +1,4 @@
-import MediaCore
+package import MediaCore
 
 /// What is done with packets that are later than the target delay.
 extension JitterBuffer {
@@ -17,6 +17,15 @@ extension JitterBuffer {
   package mutating func noteInterruption() {
     isInterrupted = true
     drift.noteInterruption()
+  }
+
+  /// Tells the buffer that the loudspeaker stood still until `end`, and asks at once for what it
+  /// would have asked for one after the other.
+  ///
+  /// Packets that came before seem late, and are not.
+  @_noAllocation @_noLocks
+  package mutating func noteStandstill(until end: MonotonicInstant) {
+    settledFrom = max(settledFrom, end.advanced(byNanoseconds: 1))
   }
 
   // A few milliseconds of lateness are skipped rather than kept as delay, unless they persist.

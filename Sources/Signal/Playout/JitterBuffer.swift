@@ -64,8 +64,9 @@ package struct JitterBuffer: ~Copyable {
   var steered: (begin: MonotonicInstant, last: MonotonicInstant)?
   /// True from an interruption until a packet is played again.
   var isInterrupted = false
-  /// The delay of what arrives before this, during an interruption or just after it, is not learnt.
-  private var settledFrom = MonotonicInstant(nanoseconds: 0)
+  /// The delay of what arrives before this, while the loudspeaker stands still or just after it, is
+  /// not learnt.
+  var settledFrom = MonotonicInstant(nanoseconds: 0)
 
   /// A buffer that has received nothing.
   package init(_ mechanisms: PlayoutMechanisms = PlayoutMechanisms()) {

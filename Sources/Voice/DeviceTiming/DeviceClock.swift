@@ -7,7 +7,7 @@ package import MediaCore
 /// packets were measured by that one, each stall would pass for jitter of the network.
 ///
 /// A device reports its position in steps of a period or more. Between two of them this clock runs
-/// with the monotonic one, by a step at most.
+/// with the monotonic one, by a step at most; where a step's time is known, from that time on.
 package struct DeviceClock: Sendable {
   private static var longestStep: Int64 { 100_000_000 }
   /// After so long without a coarse step a device counts as fine again.
@@ -58,16 +58,18 @@ package struct DeviceClock: Sendable {
   }
 
   /// Takes in the device's position at `instant`: `frames` sampled or sounded since it began, at
-  /// its own rate.
+  /// its own rate, and for how long it has been there, in nanoseconds, if that is known.
   ///
-  /// A loudspeaker `isDry` if it has nothing to play.
+  /// A device goes on to the next position as time passes, so an `age` counts up to a period. A
+  /// loudspeaker `isDry` if it has nothing to play.
   @_noAllocation @_noLocks
   package mutating func update(
     frames: Int64,
+    age: Int64? = nil,
     isDry: Bool,
     at instant: MonotonicInstant
   ) {
-    let position = rate.nanoseconds(of: Int(frames))
+    let position = rate.nanoseconds(of: Int(frames)) + min(age ?? 0, period)
     guard let updated else {
       origin = instant.nanoseconds - position
       (now, before, moved, self.updated) = (instant, instant, instant, instant)
@@ -94,7 +96,9 @@ package struct DeviceClock: Sendable {
       origin = min(end, max(origin, end - step))
       return now = free
     }
-    now = max(before, max(reached, min(free, reached.advanced(byNanoseconds: step))))
+    // Where its age is known, nothing is left to the monotonic clock.
+    let limit = age == nil ? reached.advanced(byNanoseconds: step) : reached
+    now = max(before, max(reached, min(free, limit)))
   }
 
   // The first report may have been a step old. Were the clock set by it, it would jump once

@@ -19,6 +19,9 @@ struct PeriodSynchrony: Sendable {
   /// for.
   private static var followShare: Int64 { 16 }
 
+  /// What stands still for more periods has ended.
+  private static var longestStandstill: Int64 { 64 }
+
   private let block: FrameCount
   /// The same in nanoseconds.
   private let period: Int64
@@ -36,6 +39,12 @@ struct PeriodSynchrony: Sendable {
   /// By how much the newest cycle came too late, in nanoseconds, if that was more than half a
   /// period.
   private var delay: Int64 = 0
+  /// When the program last looked and nothing had been taken since it had written.
+  private var untouched = MonotonicInstant(nanoseconds: 0)
+  /// Whether the server stood still before the newest cycle or the one before.
+  ///
+  /// jackd begins the cycle that it missed late, and the one after it at once.
+  private(set) var isCatchingUp = false
 
   /// Of a device that was just started, with that period in frames at its rate.
   init(period: FrameCount, rate: SampleRate) {
@@ -51,10 +60,14 @@ struct PeriodSynchrony: Sendable {
     @_noAllocation @_noLocks get { isPossible && looks < Self.enoughLooks }
   }
 
-  /// Notes that a cycle woke the program at `instant` and left `queued` frames; returns when it
-  /// began.
+  /// Notes that a cycle woke the program at `instant`, brought `captured` frames and left `queued`
+  /// ones; returns when it began.
   @_noAllocation @_noLocks
-  mutating func begin(queued: FrameCount, at instant: MonotonicInstant) -> MonotonicInstant {
+  mutating func begin(
+    queued: FrameCount,
+    captured: FrameCount,
+    at instant: MonotonicInstant
+  ) -> MonotonicInstant {
     var start = instant
     isRegular = false
     delay = 0
@@ -62,16 +75,22 @@ struct PeriodSynchrony: Sendable {
     cycles = min(cycles + 1, Self.mostCycles)
     if let cycle {
       let passed = instant.nanoseconds(since: cycle)
+      // A program that was late finds that the microphone has gone on, and was not there to look.
+      let hasStoodStill =
+        untouched.nanoseconds(since: cycle) > period
+        || passed - period * Int64(captured / block) >= period / 8 * 7
       // Hardly less than several periods is in time.
       let whole = (passed + period / 8) / period * period
-      let late = whole > 0 ? max(0, passed - whole) : 0
+      let late = whole > 0 && !hasStoodStill ? max(0, passed - whole) : 0
       start = instant.advanced(byNanoseconds: late / Self.followShare - late)
       // What comes much later is the server's lateness, not the program's.
       if passed > period / 2, passed < period / 2 * 3 {
         worstLateness = max(worstLateness, passed - period)
         note(taken: written.map { $0 - queued } ?? 0)
+        isCatchingUp = false
       } else {
         delay = max(0, passed - period)
+        isCatchingUp = hasStoodStill || isCatchingUp && passed <= period / 2
       }
     }
     cycle = start
@@ -112,6 +131,20 @@ struct PeriodSynchrony: Sendable {
     // A whole block: we came too late to see anything.
   }
 
+  /// Notes that `queued` frames are left at `instant`, as they are when the program looks.
+  @_noAllocation @_noLocks
+  mutating func note(queued: FrameCount, at instant: MonotonicInstant) {
+    if looks >= Self.enoughLooks, isUntouched(queued: queued) { untouched = instant }
+  }
+
+  /// Whether a server that takes blocks stood still at `instant`, when `note` had been told what is
+  /// queued.
+  @_noAllocation @_noLocks
+  func isStandingStill(at instant: MonotonicInstant) -> Bool {
+    guard let cycle, untouched == instant else { return false }
+    return instant.nanoseconds(since: cycle) < Self.longestStandstill * period
+  }
+
   /// Nanoseconds since the last block was taken, nil where none are, or where nothing has told of
   /// cycles of late.
   @_noAllocation @_noLocks
@@ -128,13 +161,14 @@ struct PeriodSynchrony: Sendable {
     guard isPossible, let cycle else { return nil }
     let age = instant.nanoseconds(since: cycle)
     if age < period { return delay }
-    return age < 64 * period ? age - period : nil
+    return age < Self.longestStandstill * period ? age - period : nil
   }
 
   /// Notes that the device was started anew, with cycles that begin at other times.
   @_noAllocation @_noLocks
   mutating func noteRestart() {
     isContinuous = false
+    isCatchingUp = false
     cycles = 0
     cycle = nil
     written = nil

@@ -53,6 +53,8 @@ package struct PlaybackLevel: Sendable {
   private var quietSince: MonotonicInstant?
   /// The least that was left since then.
   private var leastLeft = FrameCount.max
+  /// The least that was queued since then.
+  private var leastQueued = FrameCount.max
   private var raised: (from: FrameCount, at: MonotonicInstant)?
   private var patience: Int64
   /// What was queued when a near miss raised the goal, and what the device has taken since, until
@@ -89,39 +91,44 @@ package struct PlaybackLevel: Sendable {
     blocks = PeriodSynchrony(period: period, rate: rate)
   }
 
-  /// When to write, now that a new period of the device has woken the program at `instant` and
-  /// `queued` frames are left; a time that has passed means at once.
+  /// When to write, now that the device has woken the program at `instant`, with `captured` frames
+  /// of the microphone and `queued` ones left; a time that has passed means at once.
   ///
   /// Only for a device whose microphone and loudspeaker keep the same time; otherwise, at once is
   /// right.
   @_noAllocation @_noLocks
   package mutating func timeToWrite(
     queued: FrameCount,
+    captured: FrameCount,
     at instant: MonotonicInstant
   ) -> MonotonicInstant {
     // The first writing begins the loudspeaker's clock: with a cycle, as those after it.
     guard let _ = started else { return instant }
-    let start = blocks.begin(queued: queued, at: instant)
+    let start = blocks.begin(queued: queued, captured: captured, at: instant)
     // A cycle without information changes no plan.
     guard let _ = blocks.age(at: instant) else { return instant }
-    plannedPostponement = rate.nanoseconds(of: wholeBlocks - margin)
+    plannedPostponement = rate.nanoseconds(of: wholeBlocks(for: goal) - margin(of: goal))
     return start.advanced(byNanoseconds: plannedPostponement)
   }
 
   /// How long after the beginning of a cycle the device is written to, in nanoseconds.
   package private(set) var plannedPostponement: Int64 = 0
 
-  private var margin: FrameCount {
-    @_noAllocation @_noLocks get { max(leastMargin, goal - period) }
-  }
+  @_noAllocation @_noLocks
+  private func margin(of goal: FrameCount) -> FrameCount { max(leastMargin, goal - period) }
 
-  // That begin within the margin.
-  private var wholeBlocks: FrameCount {
-    @_noAllocation @_noLocks get { max(1, (margin + period - 1) / period) * period }
+  /// The frames of blocks that begin within the margin.
+  @_noAllocation @_noLocks
+  private func wholeBlocks(for goal: FrameCount) -> FrameCount {
+    max(1, (margin(of: goal) + period - 1) / period) * period
   }
 
   /// Whether the beginnings of cycles say anything of this device, as far as is known.
   package var followsCycles: Bool { @_noAllocation @_noLocks get { blocks.isPossible } }
+
+  /// Whether the newest cycle makes up for one that the server missed, and came so soon that the
+  /// program is not late if it has not written since the one before.
+  package var isCatchingUp: Bool { @_noAllocation @_noLocks get { blocks.isCatchingUp } }
 
   /// When to look how the device takes what was written since it woke the program at `instant`; nil
   /// if that is known.
@@ -135,12 +142,12 @@ package struct PlaybackLevel: Sendable {
   @_noAllocation @_noLocks
   package mutating func look(queued: FrameCount) { blocks.look(queued: queued) }
 
-  /// Nanoseconds at `instant` since the device took its last block, 0 for one that takes frames all
-  /// the time.
+  /// Nanoseconds at `instant` since the device took its last block, nil for one that takes frames
+  /// all the time, or while it is not known which it does.
   ///
   /// What it says of its queue is of that age.
   @_noAllocation @_noLocks
-  package func age(at instant: MonotonicInstant) -> Int64 { blocks.age(at: instant) ?? 0 }
+  package func age(at instant: MonotonicInstant) -> Int64? { blocks.age(at: instant) }
 
   // More than the block, so that a queue that was taken from is not empty: an empty one stands
   // still.
@@ -151,7 +158,9 @@ package struct PlaybackLevel: Sendable {
   /// Frames to have queued right after writing to this kind of device.
   @_noAllocation @_noLocks
   private func aim(at now: MonotonicInstant) -> FrameCount {
-    if let _ = blocks.age(at: now) { return min(goal, wholeBlocks + rest) }
+    // More for a server that stands still would only be asked of the network too soon.
+    if blocks.isStandingStill(at: now), let written = blocks.written { return written }
+    if let _ = blocks.age(at: now) { return min(goal, wholeBlocks(for: goal) + rest) }
     return level
   }
 
@@ -174,6 +183,7 @@ package struct PlaybackLevel: Sendable {
   /// How many frames to write now that `queued` are left.
   @_noAllocation @_noLocks
   package mutating func framesToWrite(queued: FrameCount, at now: MonotonicInstant) -> FrameCount {
+    blocks.note(queued: queued, at: now)
     notePause(queued: queued, at: now)
     grow(queued: queued, at: now)
     guard let since = quietSince else {
@@ -195,6 +205,7 @@ package struct PlaybackLevel: Sendable {
     }
     let left = left(of: queued, at: now)
     leastLeft = min(leastLeft, left)
+    leastQueued = min(leastQueued, queued)
     if left < nearMiss {
       if !isForgiven(standstill(at: now), at: now) { raiseGently(at: now) }
     } else if let end = probationEnd, now < end, !wakesInTime(for: goal, at: now) {
@@ -260,7 +271,7 @@ package struct PlaybackLevel: Sendable {
 
   @_noAllocation @_noLocks
   private mutating func isForgiven(_ pause: Int64, at now: MonotonicInstant) -> Bool {
-    guard pause > rate.nanoseconds(of: margin + period) else { return false }
+    guard pause > rate.nanoseconds(of: margin(of: goal) + period) else { return false }
     let since = lastStandstill.map { now.nanoseconds(since: $0.at) } ?? Self.leastPatience
     // What is noted twice at the same moment is one event.
     let isForgiven = since == 0 ? lastStandstill?.isForgiven ?? true : since >= Self.leastPatience
@@ -308,6 +319,7 @@ package struct PlaybackLevel: Sendable {
   private mutating func beginQuiet(at now: MonotonicInstant) {
     quietSince = now
     leastLeft = .max
+    leastQueued = .max
     forgetLateness()
   }
 
@@ -342,8 +354,9 @@ package struct PlaybackLevel: Sendable {
   @_noAllocation @_noLocks
   private func isPunctual(at now: MonotonicInstant) -> Bool {
     guard wakesInTime(for: lowered, at: now) else { return false }
-    // In a block that is taken whole, nothing less is left by lowering.
-    return blocks.age(at: now) != nil || leastLeft - (goal - lowered) >= nearMiss
+    guard let _ = blocks.age(at: now) else { return leastLeft - (goal - lowered) >= nearMiss }
+    // In a block that is taken whole nothing less is left by lowering, but there may be fewer.
+    return leastQueued >= wholeBlocks(for: goal) - wholeBlocks(for: lowered)
   }
 
   @_noAllocation @_noLocks

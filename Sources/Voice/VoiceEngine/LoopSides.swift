@@ -11,6 +11,8 @@ struct LoopMicrophone: ~Copyable {
   var stillness: StallWatchdog
   /// When it last gave something; at first when the loop began.
   var lastRead: MonotonicInstant
+  /// What it has given since the loudspeaker's cycles were last looked at, at its rate.
+  var newFrames: FrameCount = 0
   /// Turns since then, up to 2.
   var emptyTurns = 0
 

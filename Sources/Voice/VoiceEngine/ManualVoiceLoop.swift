@@ -77,7 +77,7 @@ package final class ManualVoiceLoop<
   }
 
   /// When the loop wants to be turned next, whether or not the microphone has something by then.
-  package var nextErrand: MonotonicInstant? { loop.errand?.time }
+  package var nextTurn: MonotonicInstant? { loop.nextTurn }
 
   /// Goes on with `sides` of another device, which it starts.
   ///

@@ -21,6 +21,19 @@ extension VoiceLoop where Device: ~Copyable, Transport: ~Copyable {
   /// A wait that is shorter is not worth a wake-up.
   private static var shortestWait: Int64 { 100_000 }
 
+  /// When the loop goes on though neither the device nor the engine has woken it, nil where it may
+  /// sleep on.
+  ///
+  /// That is when something was planned, or a quarter of a period after a cycle was due that has
+  /// not come: a look at the loudspeaker then tells a late server from a late program.
+  var nextTurn: MonotonicInstant? {
+    if let errand { return errand.time }
+    guard device.isOneDevice, loudspeaker.level.followsCycles, gone.isEmpty else { return nil }
+    let period = device.captureRate.nanoseconds(of: device.capturePeriod)
+    let look = microphone.lastRead.advanced(byNanoseconds: period / 4 * 5)
+    return look > time.now ? look : nil
+  }
+
   /// Plays now or plans to, at the end of a turn that began at `begin`.
   func playInTime(sinceTurnAt begin: MonotonicInstant) {
     let isNewPeriod = microphone.lastRead >= begin
@@ -32,11 +45,18 @@ extension VoiceLoop where Device: ~Copyable, Transport: ~Copyable {
       return receiveAndPlay()
     }
     let before = loudspeaker.level.plannedPostponement
-    let due = loudspeaker.level.timeToWrite(queued: device.queuedFrames(), at: microphone.lastRead)
+    let due = loudspeaker.level.timeToWrite(
+      queued: device.queuedFrames(),
+      captured: microphone.newFrames,
+      at: microphone.lastRead
+    )
+    microphone.newFrames = 0
     let more = loudspeaker.level.plannedPostponement - before
     // What lay until now will lie shorter, or longer.
     if more != 0 { streams.forEach { $0.stream.noteShorterWaits(by: more) } }
-    if !isBehind, due.nanoseconds(since: time.now) > Self.shortestWait {
+    if !isBehind || loudspeaker.level.isCatchingUp,
+      due.nanoseconds(since: time.now) > Self.shortestWait
+    {
       errand = DeferredWrite(kind: .write, time: due)
       return
     }

@@ -80,7 +80,7 @@ final class VoiceLoop<
     while !signals.isStopping.load(ordering: .acquiring) {
       let isSignalled = wait.sleep(
         hasCapture: microphone.emptyTurns < 2,
-        limit: errand?.time.nanoseconds(since: time.now),
+        limit: nextTurn?.nanoseconds(since: time.now),
         &device
       )
       if isSignalled {
@@ -137,12 +137,14 @@ final class VoiceLoop<
       if transfer.lost > 0 {
         report.statistics.overruns += 1
         microphone.lastRead = time.now
+        microphone.newFrames += transfer.lost
         skipCapture(transfer.lost)
       }
       guard transfer.frames > 0 else { return }
       let read = time.now
       microphone.emptyTurns = 0
       microphone.lastRead = read
+      microphone.newFrames += transfer.frames
       microphone.stillness.noteMoved()
       wait.noteMoved()
       if isMeasuring { noteReading(transfer.frames, at: read) }
@@ -225,7 +227,18 @@ final class VoiceLoop<
     let now = time.now
     let queued = gone.contains(.playback) ? 0 : device.queuedFrames()
     let played = loudspeaker.writtenFrames - Int64(queued)
-    loudspeaker.clock.update(frames: played, isDry: queued == 0, at: now)
+    loudspeaker.clock.update(
+      frames: played,
+      age: loudspeaker.level.age(at: now),
+      isDry: queued == 0,
+      at: now
+    )
+    if loudspeaker.level.isCatchingUp {
+      // What it asks for now it would have asked for during a period.
+      let period = device.playbackRate.nanoseconds(of: device.playbackPeriod)
+      let end = loudspeaker.clock.now.advanced(byNanoseconds: period)
+      streams.forEach { $0.stream.noteStandstill(until: end) }
+    }
     streams.forEach { box in
       box.receive(&datagram, at: now, playback: loudspeaker.clock, tracing: &trace)
       box.passDigitsOn(signals)
@@ -244,7 +257,7 @@ final class VoiceLoop<
       ahead = device.playbackRate.nanoseconds(of: delay)
       // A server that reports no more than the queue reported it when it took its last block.
       if delay == queued {
-        reported = now.advanced(byNanoseconds: -loudspeaker.level.age(at: now))
+        reported = now.advanced(byNanoseconds: -(loudspeaker.level.age(at: now) ?? 0))
       }
     }
     streams.forEach { render($0, frames, ahead: ahead) }

@@ -127,6 +127,12 @@ package struct VoiceReceiver: ~Copyable {
   @_noAllocation @_noLocks
   mutating func noteInterruption() { jitterBuffer.noteInterruption() }
 
+  /// Learns nothing from what came before `end`, when the loudspeaker goes on.
+  @_noAllocation @_noLocks
+  mutating func noteStandstill(until end: MonotonicInstant) {
+    jitterBuffer.noteStandstill(until: end)
+  }
+
   /// Adds the next `count` frames to `output`.
   @_noAllocation @_noLocks
   mutating func render(

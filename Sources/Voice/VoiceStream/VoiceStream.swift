@@ -431,6 +431,13 @@ package struct VoiceStream: ~Copyable {
   @_noAllocation @_noLocks
   package mutating func noteInterruption() { voice.noteInterruption() }
 
+  /// Notes that the loudspeaker stood still until `end`, by its own clock, and makes up for it: it
+  /// asks for several periods at once.
+  @_noAllocation @_noLocks
+  package mutating func noteStandstill(until end: MonotonicInstant) {
+    voice.noteStandstill(until: end)
+  }
+
   /// Adds the far side's sound to the `count` frames of `output`, at 48 kHz, that will sound
   /// next; `now` is the loudspeaker's time.
   @_noAllocation @_noLocks

@@ -135,7 +135,7 @@ final class SimulatedParty {
     let period = SampleRate.voice.nanoseconds(of: microphone.script.period)
     let idle = time.now.advanced(byNanoseconds: period / 4 * 5)
     let ready = max(
-      min(microphone.nextPeriod ?? idle, call.nextErrand ?? idle, idle),
+      min(microphone.nextPeriod ?? idle, call.nextTurn ?? idle, idle),
       time.now.advanced(byNanoseconds: 1_000)
     )
     let delay = lateness > 0 ? Int64(-lateness * log(1 - generator.unit())) : 0

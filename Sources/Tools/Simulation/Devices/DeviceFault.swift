@@ -6,10 +6,12 @@ package struct DeviceFault: Equatable, Sendable {
   package enum Kind: Equatable, Sendable {
     /// The program gets no processor: the card runs on, its rings overflow and run dry (an xrun).
     case stopped
-    /// The card stands still, as when the machine is suspended or a sound server stalls.
+    /// The card stands still, as when the machine is suspended.
     case suspended
-    /// The card is gone, for good if no duration is given; it has to be opened again
-    /// again.
+    /// The sound server gets no processor, and the card stands still; the cycle that it misses
+    /// begins afterwards, and the next one at once, as jackd has it.
+    case starved
+    /// The card is gone, for good if no duration is given; it has to be opened again.
     case unplugged
   }
 

@@ -38,7 +38,7 @@ package final class ScriptedSoundCard {
   private let captureCrystal: Oscillator
   private let playbackCrystal: Oscillator
   /// Those since both sides were last opened: then the card counts by the time that has passed.
-  private var suspensions: [DeviceFault]
+  private var standstills: [Standstill]
   private let absences: [DeviceFault]
   private var begin: MonotonicInstant?
   /// When the card was last opened, in nanoseconds since it began.
@@ -54,31 +54,60 @@ package final class ScriptedSoundCard {
     self.time = time
     captureCrystal = Oscillator(partsPerMillion: script.captureDrift)
     playbackCrystal = Oscillator(partsPerMillion: script.playbackDrift)
-    // Those that overlap are one.
-    suspensions = script.faults.filter { $0.kind == .suspended }.sorted { $0.at < $1.at }
-      .reduce(into: []) { merged, fault in
-        guard let last = merged.last, fault.at <= last.at + last.duration else {
-          return merged.append(fault)
-        }
-        let end = max(last.at + last.duration, fault.at + fault.duration)
-        merged[merged.count - 1].duration = end - last.at
-      }
+    standstills = Self.standstills(of: script, by: captureCrystal)
     absences = script.faults.filter { $0.kind == .unplugged }
   }
 
   // MARK: Time
 
+  /// A time in which the card does not run.
+  private struct Standstill {
+    var at: Int64
+    var end: Int64
+    /// By how much it runs on at once when it is over.
+    var leap: Int64 = 0
+  }
+
+  private static func standstills(of script: Script, by crystal: Oscillator) -> [Standstill] {
+    // Those that overlap are one.
+    let faults = script.faults.filter { $0.kind == .suspended || $0.kind == .starved }
+      .sorted { $0.at < $1.at }
+      .reduce(into: [DeviceFault]()) { merged, fault in
+        guard let last = merged.last, fault.at <= last.end else { return merged.append(fault) }
+        merged[merged.count - 1].duration = max(last.end, fault.end) - last.at
+      }
+    let period = Int64(max(1, script.period))
+    var lost: Int64 = 0
+    return faults.map { fault in
+      var standstill = Standstill(at: fault.at, end: fault.end)
+      if fault.kind == .starved {
+        // The cycle that is due, and the one after it.
+        let cycles = crystal.frames(in: fault.at - lost) / period + 2
+        let leap = crystal.nanoseconds(of: cycles * period) - (fault.at - lost)
+        standstill.leap = min(fault.duration, leap)
+      }
+      lost += fault.duration - standstill.leap
+      return standstill
+    }
+  }
+
   /// Nanoseconds that the card has run for at `instant`.
   private func running(at instant: MonotonicInstant) -> Int64 {
     guard let begin else { return 0 }
     let passed = instant.nanoseconds(since: begin)
-    return passed - suspensions.reduce(0) { $0 + max(0, min($1.duration, passed - $1.at)) }
+    return standstills.reduce(passed) { running, standstill in
+      guard passed >= standstill.end else { return running - max(0, passed - standstill.at) }
+      return running - (standstill.end - standstill.at - standstill.leap)
+    }
   }
 
   /// When the card will have run for so long.
   private func instant(afterRunning nanoseconds: Int64) -> MonotonicInstant {
     var passed = nanoseconds
-    for fault in suspensions where fault.at < passed { passed += fault.duration }
+    for standstill in standstills where standstill.at < passed {
+      let later = passed + standstill.end - standstill.at - standstill.leap
+      passed = max(standstill.end, later)
+    }
     return (begin ?? time.now).advanced(byNanoseconds: passed)
   }
 
@@ -120,7 +149,7 @@ package final class ScriptedSoundCard {
   func start(_ sides: StreamDirections, fill: FrameCount) {
     if begin == nil { begin = time.now }
     opened = passed
-    if sides == .both { suspensions.removeAll { $0.at + $0.duration <= opened } }
+    if sides == .both { standstills.removeAll { $0.end <= opened } }
     if sides.contains(.capture) {
       firstFrame = captureCrystal.frames(in: running(at: time.now))
       read = firstFrame

@@ -1,0 +1,153 @@
+import DeviceTiming
+import MediaCore
+import Testing
+
+/// A sound server that is not given the processor now and then: it begins the cycle that it missed
+/// late, and the next one at once, as jackd does.
+@Suite struct ServerStandstillTests {
+  private static let period: Int64 = 8_000_000 / 3
+
+  /// The server, with a program that is woken by each cycle, or by its clock a quarter of a period
+  /// after it expected one.
+  private struct Server {
+    var fill = PlaybackLevel(period: 128, capacity: 4_096, rate: .voice)
+    var clock = DeviceClock(period: 128, rate: .voice)
+    var queued = 256
+    var taken: Int64 = 0
+    var now: Int64 = 0
+    var runsDry = 0
+    var standstills = 0
+    /// What was written while the server stood still.
+    var writtenMeanwhile = 0
+    /// By how much the device's time differs from the cycles, in each.
+    var phases: [Int64] = []
+
+    /// A block sounds next.
+    private mutating func take() {
+      if queued < 128 {
+        runsDry += 1
+        fill.noteUnderrun(at: MonotonicInstant(nanoseconds: now))
+        clock.noteRestart()
+      }
+      queued = max(0, queued - 128)
+      taken += 128
+    }
+
+    private mutating func write(at instant: MonotonicInstant) -> Int {
+      let age = fill.age(at: instant)
+      clock.update(frames: taken, age: age, isDry: queued == 0, at: instant)
+      let frames = fill.framesToWrite(queued: queued, at: instant)
+      queued += frames
+      fill.noteWriting(queued: queued)
+      return frames
+    }
+
+    /// `periods` have begun, and the program was woken by the last of them.
+    private mutating func serve(_ periods: Int) {
+      for _ in 0..<periods { take() }
+      let tick = MonotonicInstant(nanoseconds: now + 20_000)
+      let due = max(tick, fill.timeToWrite(queued: queued, captured: 128 * periods, at: tick))
+      _ = write(at: due)
+      let cycles = SampleRate.voice.nanoseconds(of: Int(taken)) + due.nanoseconds - now
+      phases.append(clock.now.nanoseconds - cycles)
+      if fill.timeToLook(at: tick) != nil { fill.look(queued: queued) }
+    }
+
+    mutating func run(cycles: Int) {
+      for _ in 0..<cycles {
+        now += ServerStandstillTests.period
+        serve(1)
+      }
+    }
+
+    /// It stands still for so long in addition to a period.
+    mutating func standStill(nanoseconds: Int64) {
+      standstills += 1
+      let end = now + ServerStandstillTests.period + nanoseconds
+      var look = now + ServerStandstillTests.period * 5 / 4
+      while look < end {
+        writtenMeanwhile += write(at: MonotonicInstant(nanoseconds: look))
+        look += ServerStandstillTests.period * 5 / 4
+      }
+      now = end
+      serve(2)
+    }
+  }
+
+  /// A minute in which a hundred times 3 to 20 ms are lost, after five seconds without.
+  private func busyMinute() -> (server: Server, early: Int) {
+    var random = SeededGenerator(seed: 7)
+    var server = Server()
+    server.run(cycles: 1_875)
+    var early = 0
+    for round in 0..<100 {
+      server.run(cycles: Int.random(in: 100...350, using: &random))
+      server.standStill(nanoseconds: Int64.random(in: 3_000_000...20_000_000, using: &random))
+      if round == 10 { early = server.runsDry }
+    }
+    return (server, early)
+  }
+
+  @Test func oneBlockMoreBridgesTheCycleThatComesAtOnce() {
+    let (server, early) = busyMinute()
+    #expect(server.fill.goal == 320)
+    // The first ones teach it, one may be tried again.
+    #expect(early <= 3 && server.runsDry <= early)
+  }
+
+  @Test func nothingIsWrittenWhileTheServerStandsStill() {
+    let (server, _) = busyMinute()
+    #expect(server.standstills == 100 && server.writtenMeanwhile == 0)
+  }
+
+  @Test func deviceTimeKeepsItsPlaceInTheCycle() {
+    var server = Server()
+    server.run(cycles: 1_875)
+    for _ in 0..<3 {
+      server.standStill(nanoseconds: 9_000_000)
+      server.run(cycles: 400)
+    }
+    // It has learnt to bridge them by now.
+    let settled = server.phases.count
+    for round in 0..<20 {
+      server.run(cycles: 100)
+      server.standStill(nanoseconds: 3_000_000 + Int64(round) * 800_000)
+    }
+    let phases = server.phases.dropFirst(settled)
+    let spread = (phases.max() ?? 0) - (phases.min() ?? 0)
+    #expect(phases.count == 2_020 && spread < 100_000)
+  }
+
+  @Test func cycleThatComesAtOnceIsNoReasonToHurry() {
+    var fill = PlaybackLevel(period: 128, capacity: 4_096, rate: .voice)
+    var queued = 256
+    var due = MonotonicInstant(nanoseconds: 0)
+    func begin(_ nanoseconds: Int64, _ fill: inout PlaybackLevel) -> Int64 {
+      queued = max(0, queued - 128)
+      let tick = MonotonicInstant(nanoseconds: nanoseconds)
+      due = fill.timeToWrite(queued: queued, captured: 128, at: tick)
+      return due.nanoseconds - nanoseconds
+    }
+    for cycle in 1..<5_000 {
+      _ = begin(Int64(cycle) * Self.period, &fill)
+      queued += fill.framesToWrite(queued: queued, at: due)
+      fill.noteWriting(queued: queued)
+      #expect(!fill.isCatchingUp)
+      if fill.timeToLook(at: due) != nil { fill.look(queued: queued) }
+    }
+    // 10 ms too late, and the next one 0.1 ms after it.
+    let late = 5_000 * Self.period + 10_000_000
+    #expect(begin(late, &fill) > 1_300_000 && fill.isCatchingUp)
+    #expect(begin(late + 100_000, &fill) > 1_300_000 && fill.isCatchingUp)
+    _ = begin(late + 100_000 + Self.period, &fill)
+    #expect(!fill.isCatchingUp)
+  }
+
+  @Test func programThatWasLateIsNotTakenForAServerThatStoodStill() {
+    var server = Server()
+    server.run(cycles: 5_000)
+    let late = MonotonicInstant(nanoseconds: server.now + 5 * Self.period + 300_000)
+    _ = server.fill.timeToWrite(queued: 16, captured: 5 * 128, at: late)
+    #expect(!server.fill.isCatchingUp)
+  }
+}
