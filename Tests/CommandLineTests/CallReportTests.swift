@@ -38,6 +38,20 @@ struct CallReportTests {
     #expect(page.contains("Call ended."))
   }
 
+  @Test func aStageHasOneColourInBothCharts() {
+    let figures = page(history(moments: 10)).components(separatedBy: "<svg")
+    func colours(_ figure: String, of shape: String) -> [Substring] {
+      figure.split(separator: "\n").filter { $0.hasPrefix("<\(shape)") }
+        .compactMap { line in
+          guard let begin = line.range(of: "fill=\"#")?.upperBound else { return nil }
+          return line[begin...].prefix(6)
+        }
+    }
+    let areas = colours(figures[1], of: "polygon")
+    let bars = colours(figures[2], of: "rect x=")
+    #expect(areas.count == 6 && Set(areas).count == 6 && areas == bars.reversed())
+  }
+
   /// A hold begins the stream anew; what was counted before it still counts.
   @Test func theWholeCallIsCounted() throws {
     var history = history(moments: 10)

@@ -278,7 +278,7 @@ struct PlaybackLevelTests {
       queued = max(0, queued - 128)
       let begin = Int64(cycle) * 8_000_000 / 3
       let tick = MonotonicInstant(nanoseconds: begin + lateness(cycle))
-      let due = max(tick, fill.timeToWrite(queued: queued, captured: 128, at: tick))
+      let due = max(tick, fill.timeToWrite(queued: queued, at: tick))
       postponement = due.nanoseconds - begin
       queued += fill.framesToWrite(queued: queued, at: due)
       fill.noteWriting(queued: queued)
@@ -309,9 +309,7 @@ struct PlaybackLevelTests {
       let cycle = Int64(milliseconds * 3 / 8) * 8_000_000 / 3
       for (begin, left) in [(cycle, 16), (cycle + 8_000_000 / 3 + lateness, 0)] {
         let tick = MonotonicInstant(nanoseconds: begin)
-        // What the microphone captured meanwhile is all there.
-        let captured = left == 0 ? 128 + Int(lateness * 3 / 8_000_000) * 128 : 128
-        _ = fill.timeToWrite(queued: left, captured: captured, at: tick)
+        _ = fill.timeToWrite(queued: left, at: tick)
         let more = fill.framesToWrite(queued: left, at: tick)
         if left == 0 { fill.noteUnderrun(at: tick) }
         fill.noteWriting(queued: left + more)
@@ -351,7 +349,7 @@ struct PlaybackLevelTests {
     let postponement = serve(&fill, until: 15_000).postponement
     let goal = fill.goal
     let tick = MonotonicInstant(nanoseconds: 5_625 * 8_000_000 / 3)
-    let due = fill.timeToWrite(queued: 16, captured: 128, at: tick)
+    let due = fill.timeToWrite(queued: 16, at: tick)
     #expect(due.nanoseconds - tick.nanoseconds > postponement - 100_000)
     let late = due.advanced(byNanoseconds: 8_000_000)
     _ = fill.framesToWrite(queued: 0, at: late)
@@ -365,7 +363,6 @@ struct PlaybackLevelTests {
     let goal = fill.goal
     let due = fill.timeToWrite(
       queued: 16,
-      captured: 128,
       at: MonotonicInstant(nanoseconds: 5_625 * 8_000_000 / 3)
     )
     let late = due.advanced(byNanoseconds: 500_000_000)
@@ -441,7 +438,7 @@ struct PlaybackLevelTests {
     for tick in 1..<2_000 {
       queued = max(0, queued - 192)
       let now = MonotonicInstant(nanoseconds: Int64(tick) * 4_000_000)
-      let due = fill.timeToWrite(queued: queued, captured: 192, at: now)
+      let due = fill.timeToWrite(queued: queued, at: now)
       #expect(due <= now)
       queued += fill.framesToWrite(queued: queued, at: now)
       fill.noteWriting(queued: queued)

@@ -16,29 +16,34 @@ import Testing
     var taken: Int64 = 0
     var now: Int64 = 0
     var runsDry = 0
-    var standstills = 0
     /// What was written while the server stood still.
     var writtenMeanwhile = 0
     /// By how much the device's time differs from the cycles, in each.
     var phases: [Int64] = []
 
+    private var isDry = false
+
     /// A block sounds next.
     private mutating func take() {
       if queued < 128 {
         runsDry += 1
-        fill.noteUnderrun(at: MonotonicInstant(nanoseconds: now))
-        clock.noteRestart()
+        isDry = true
       }
       queued = max(0, queued - 128)
       taken += 128
     }
 
     private mutating func write(at instant: MonotonicInstant) -> Int {
-      let age = fill.age(at: instant)
+      let age = fill.age(at: instant, queued: queued)
       clock.update(frames: taken, age: age, isDry: queued == 0, at: instant)
       let frames = fill.framesToWrite(queued: queued, at: instant)
       queued += frames
       fill.noteWriting(queued: queued)
+      if isDry {
+        fill.noteUnderrun(at: instant)
+        clock.noteRestart()
+        isDry = false
+      }
       return frames
     }
 
@@ -46,11 +51,19 @@ import Testing
     private mutating func serve(_ periods: Int) {
       for _ in 0..<periods { take() }
       let tick = MonotonicInstant(nanoseconds: now + 20_000)
-      let due = max(tick, fill.timeToWrite(queued: queued, captured: 128 * periods, at: tick))
+      let due = max(tick, fill.timeToWrite(queued: queued, at: tick))
       _ = write(at: due)
       let cycles = SampleRate.voice.nanoseconds(of: Int(taken)) + due.nanoseconds - now
       phases.append(clock.now.nanoseconds - cycles)
       if fill.timeToLook(at: tick) != nil { fill.look(queued: queued) }
+    }
+
+    private mutating func look(until end: Int64) {
+      var look = now + ServerStandstillTests.period * 5 / 4
+      while look < end {
+        writtenMeanwhile += write(at: MonotonicInstant(nanoseconds: look))
+        look += ServerStandstillTests.period * 5 / 4
+      }
     }
 
     mutating func run(cycles: Int) {
@@ -62,15 +75,19 @@ import Testing
 
     /// It stands still for so long in addition to a period.
     mutating func standStill(nanoseconds: Int64) {
-      standstills += 1
       let end = now + ServerStandstillTests.period + nanoseconds
-      var look = now + ServerStandstillTests.period * 5 / 4
-      while look < end {
-        writtenMeanwhile += write(at: MonotonicInstant(nanoseconds: look))
-        look += ServerStandstillTests.period * 5 / 4
-      }
+      look(until: end)
       now = end
       serve(2)
+    }
+
+    /// One cycle is late, by less than a period, and the next one in time.
+    mutating func beLate(nanoseconds: Int64) {
+      look(until: now + ServerStandstillTests.period + nanoseconds)
+      now += ServerStandstillTests.period + nanoseconds
+      serve(1)
+      now += ServerStandstillTests.period - nanoseconds
+      serve(1)
     }
   }
 
@@ -83,7 +100,8 @@ import Testing
     for round in 0..<100 {
       server.run(cycles: Int.random(in: 100...350, using: &random))
       server.standStill(nanoseconds: Int64.random(in: 3_000_000...20_000_000, using: &random))
-      if round == 10 { early = server.runsDry }
+      // One that was just started may want more than is planned for it.
+      if round == 10 { (early, server.writtenMeanwhile) = (server.runsDry, 0) }
     }
     return (server, early)
   }
@@ -91,13 +109,20 @@ import Testing
   @Test func oneBlockMoreBridgesTheCycleThatComesAtOnce() {
     let (server, early) = busyMinute()
     #expect(server.fill.goal == 320)
-    // The first ones teach it, one may be tried again.
-    #expect(early <= 3 && server.runsDry <= early)
+    // One block less is tried again after a quiet time, which is rare.
+    #expect((1...2).contains(early) && server.runsDry <= early + 1)
   }
 
   @Test func nothingIsWrittenWhileTheServerStandsStill() {
     let (server, _) = busyMinute()
-    #expect(server.standstills == 100 && server.writtenMeanwhile == 0)
+    #expect(server.writtenMeanwhile == 0)
+  }
+
+  @Test func whatANewServerMayWantIsWritten() {
+    var server = Server()
+    server.run(cycles: 200)
+    server.standStill(nanoseconds: 1_000_000_000)
+    #expect(server.writtenMeanwhile > 0)
   }
 
   @Test func deviceTimeKeepsItsPlaceInTheCycle() {
@@ -125,7 +150,7 @@ import Testing
     func begin(_ nanoseconds: Int64, _ fill: inout PlaybackLevel) -> Int64 {
       queued = max(0, queued - 128)
       let tick = MonotonicInstant(nanoseconds: nanoseconds)
-      due = fill.timeToWrite(queued: queued, captured: 128, at: tick)
+      due = fill.timeToWrite(queued: queued, at: tick)
       return due.nanoseconds - nanoseconds
     }
     for cycle in 1..<5_000 {
@@ -135,8 +160,10 @@ import Testing
       #expect(!fill.isCatchingUp)
       if fill.timeToLook(at: due) != nil { fill.look(queued: queued) }
     }
-    // 10 ms too late, and the next one 0.1 ms after it.
+    // 10 ms too late, for which the program looked, and the next one 0.1 ms after it.
     let late = 5_000 * Self.period + 10_000_000
+    let look = MonotonicInstant(nanoseconds: late - 1_000_000)
+    #expect(fill.framesToWrite(queued: queued, at: look) == 0)
     #expect(begin(late, &fill) > 1_300_000 && fill.isCatchingUp)
     #expect(begin(late + 100_000, &fill) > 1_300_000 && fill.isCatchingUp)
     _ = begin(late + 100_000 + Self.period, &fill)
@@ -147,7 +174,31 @@ import Testing
     var server = Server()
     server.run(cycles: 5_000)
     let late = MonotonicInstant(nanoseconds: server.now + 5 * Self.period + 300_000)
-    _ = server.fill.timeToWrite(queued: 16, captured: 5 * 128, at: late)
+    _ = server.fill.timeToWrite(queued: 16, at: late)
     #expect(!server.fill.isCatchingUp)
+  }
+
+  // A server that lost less than a period keeps its time. One block is queued, or two.
+  @Test(arguments: [false, true]) func cycleThatIsALittleLateCostsNothing(hasTwoBlocks: Bool) {
+    var server = Server()
+    server.run(cycles: 5_000)
+    if hasTwoBlocks { server.standStill(nanoseconds: 9_000_000) }
+    server.run(cycles: 300)
+    let before = (goal: server.fill.goal, runsDry: server.runsDry)
+    for share in 3..<10 {
+      server.beLate(nanoseconds: Self.period * Int64(share) / 10)
+      server.run(cycles: 100)
+    }
+    #expect(before.goal == (hasTwoBlocks ? 320 : 192))
+    #expect(server.fill.goal == before.goal && server.runsDry == before.runsDry)
+  }
+
+  @Test func blockThatWasTakenWithoutACycleHasNoAge() {
+    var server = Server()
+    server.run(cycles: 5_000)
+    let later = MonotonicInstant(nanoseconds: server.now + 1_400_000)
+    let queued = server.queued
+    #expect(server.fill.age(at: later, queued: queued) != nil)
+    #expect(server.fill.age(at: later, queued: queued - 128) == nil)
   }
 }

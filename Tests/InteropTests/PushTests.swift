@@ -30,7 +30,8 @@ struct PushTests {
     )
     #expect(app.wait(for: "Listening on"), "\(app.output)")
     let line = #"{"token":"\#(token)","payload":{"handle":"sip:alice@example.org"}}"#
-    #expect(LineClient.ask(line, at: socket, seconds: 20) == #"{"status":200}"#)
+    let answer = LineClient.ask(line, at: socket, seconds: 20)
+    #expect(answer == #"{"status":200}"#, "\(app.output)")
     #expect(app.waitForExit() == 0, "\(app.output)")
     let said = app.output.split(separator: "\n")
       .filter { $0.hasPrefix("token") || $0.hasPrefix("push") }

@@ -67,4 +67,16 @@ struct BeginningTests {
   @Test func whatComesLongAfterItTeachesAgain() {
     #expect(Self.target(late: 520, isInterrupted: true) > 12_000_000)
   }
+
+  // Packet 500 leaves after 5,000 ms and comes at 5,020 ms.
+  @Test(arguments: [5_021.0, 5_019.0])
+  func whatASoundServerAsksForAtOnceTeachesNothing(untilMilliseconds end: Double) {
+    var stream = VirtualStream()
+    stream.send(0..<800) { index in index == 500 ? 20 : 5 }
+    stream.run(milliseconds: 4_990)
+    let instant = MonotonicInstant(nanoseconds: 1_000_000_000 + Int64(end * 1e6))
+    stream.buffer.noteCatchingUp(until: instant)
+    stream.run(milliseconds: 2_500)
+    #expect((stream.buffer.targetNanoseconds > 12_000_000) == (end < 5_020))
+  }
 }

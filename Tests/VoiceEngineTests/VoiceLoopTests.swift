@@ -129,7 +129,7 @@ struct VoiceLoopTests {
       for side in sides { side.turn(at: time.now) }
       let end = time.now.advanced(byNanoseconds: 2_500_000)
       while true {
-        let next = min(loop.errand?.time ?? end, card.nextPeriod ?? end)
+        let next = min(loop.nextTurn ?? end, card.nextPeriod ?? end)
         guard next < end else { break }
         time.advance(to: max(next, time.now.advanced(byNanoseconds: 1)))
         loop.obey()

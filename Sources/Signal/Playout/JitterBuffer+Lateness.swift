@@ -19,12 +19,11 @@ extension JitterBuffer {
     drift.noteInterruption()
   }
 
-  /// Tells the buffer that the loudspeaker stood still until `end`, and asks at once for what it
-  /// would have asked for one after the other.
+  /// Tells the buffer that a loudspeaker that stood still asks for several periods at once.
   ///
-  /// Packets that came before seem late, and are not.
+  /// What arrives up to `end` seems late, and is not: its delay is not learnt.
   @_noAllocation @_noLocks
-  package mutating func noteStandstill(until end: MonotonicInstant) {
+  package mutating func noteCatchingUp(until end: MonotonicInstant) {
     settledFrom = max(settledFrom, end.advanced(byNanoseconds: 1))
   }
 

@@ -22,12 +22,15 @@ package struct Chart: Equatable, Sendable {
     package var points: [Point]
     /// How they are drawn.
     package var mark: Mark
+    /// Which of the colours they have, from 0 on; nil for the next one.
+    package var color: Int?
 
     /// A series of the given points.
-    package init(_ name: String, _ points: [Point], mark: Mark = .line) {
+    package init(_ name: String, _ points: [Point], mark: Mark = .line, color: Int? = nil) {
       self.name = name
       self.points = points
       self.mark = mark
+      self.color = color
     }
   }
 
@@ -66,7 +69,7 @@ package struct Chart: Equatable, Sendable {
     drawAxes(across: across, up: up, on: &canvas)
 
     for (index, series) in series.enumerated() {
-      let color = Palette.color(index)
+      let color = Palette.color(series.color ?? index)
       draw(series, in: color, across: across, up: up, on: &canvas)
       let place = Point(x: plot.left + plot.width + 20, y: plot.top + 10 + 18 * Double(index))
       drawMark(series.mark, at: place, color: color, on: &canvas)

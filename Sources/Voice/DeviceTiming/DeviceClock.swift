@@ -60,8 +60,8 @@ package struct DeviceClock: Sendable {
   /// Takes in the device's position at `instant`: `frames` sampled or sounded since it began, at
   /// its own rate, and for how long it has been there, in nanoseconds, if that is known.
   ///
-  /// A device goes on to the next position as time passes, so an `age` counts up to a period. A
-  /// loudspeaker `isDry` if it has nothing to play.
+  /// The `age` counts up to a period: then the next position is due. A loudspeaker `isDry` if it
+  /// has nothing to play.
   @_noAllocation @_noLocks
   package mutating func update(
     frames: Int64,

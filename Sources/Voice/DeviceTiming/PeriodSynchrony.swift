@@ -18,8 +18,7 @@ struct PeriodSynchrony: Sendable {
   /// How slowly wake-ups that are late, one like the other, move what a cycle's beginning is taken
   /// for.
   private static var followShare: Int64 { 16 }
-
-  /// What stands still for more periods has ended.
+  /// After so many periods without a cycle it is no longer taken for a standstill.
   private static var longestStandstill: Int64 { 64 }
 
   private let block: FrameCount
@@ -39,9 +38,13 @@ struct PeriodSynchrony: Sendable {
   /// By how much the newest cycle came too late, in nanoseconds, if that was more than half a
   /// period.
   private var delay: Int64 = 0
-  /// When the program last looked and nothing had been taken since it had written.
+  /// What is queued if nothing has been taken since the newest cycle began, or since the program
+  /// wrote after that.
+  private var expected: FrameCount = 0
+  /// When the program last looked and found that nothing had been taken since it had written.
   private var untouched = MonotonicInstant(nanoseconds: 0)
-  /// Whether the server stood still before the newest cycle or the one before.
+  /// Whether the newest cycle is the first after a standstill of the server, or followed such a one
+  /// at once.
   ///
   /// jackd begins the cycle that it missed late, and the one after it at once.
   private(set) var isCatchingUp = false
@@ -60,41 +63,49 @@ struct PeriodSynchrony: Sendable {
     @_noAllocation @_noLocks get { isPossible && looks < Self.enoughLooks }
   }
 
-  /// Notes that a cycle woke the program at `instant`, brought `captured` frames and left `queued`
-  /// ones; returns when it began.
+  /// Notes that a cycle woke the program at `instant` and left `queued` frames; returns when it
+  /// began.
   @_noAllocation @_noLocks
-  mutating func begin(
-    queued: FrameCount,
-    captured: FrameCount,
-    at instant: MonotonicInstant
-  ) -> MonotonicInstant {
+  mutating func begin(queued: FrameCount, at instant: MonotonicInstant) -> MonotonicInstant {
     var start = instant
     isRegular = false
     delay = 0
+    expected = queued
     if isUndecided, cycles >= Self.mostCycles { isContinuous = true }
     cycles = min(cycles + 1, Self.mostCycles)
     if let cycle {
       let passed = instant.nanoseconds(since: cycle)
-      // A program that was late finds that the microphone has gone on, and was not there to look.
-      let hasStoodStill =
-        untouched.nanoseconds(since: cycle) > period
-        || passed - period * Int64(captured / block) >= period / 8 * 7
+      let hasStoodStill = hasStoodStill(since: cycle, until: instant)
       // Hardly less than several periods is in time.
       let whole = (passed + period / 8) / period * period
-      let late = whole > 0 && !hasStoodStill ? max(0, passed - whole) : 0
+      var late = whole > 0 ? max(0, passed - whole) : 0
+      // A server that lost a whole cycle counts from here on. One that lost less keeps its time:
+      // its next cycle comes early, which is no matter while there is a block for it.
+      if hasStoodStill, passed >= period / 8 * 15 || queued >= block { late = 0 }
       start = instant.advanced(byNanoseconds: late / Self.followShare - late)
       // What comes much later is the server's lateness, not the program's.
       if passed > period / 2, passed < period / 2 * 3 {
-        worstLateness = max(worstLateness, passed - period)
+        if !hasStoodStill { worstLateness = max(worstLateness, passed - period) }
         note(taken: written.map { $0 - queued } ?? 0)
         isCatchingUp = false
       } else {
-        delay = max(0, passed - period)
+        // A server's standstill is bridged by one block, however long it was.
+        delay = hasStoodStill ? 0 : max(0, passed - period)
         isCatchingUp = hasStoodStill || isCatchingUp && passed <= period / 2
       }
     }
     cycle = start
     return start
+  }
+
+  // Whether the program looked after a cycle was due, and not long before it came, and nothing had
+  // been taken. A program that is late itself does not look.
+  @_noAllocation @_noLocks
+  private func hasStoodStill(since cycle: MonotonicInstant, until instant: MonotonicInstant)
+    -> Bool
+  {
+    untouched.nanoseconds(since: cycle) > period
+      && instant.nanoseconds(since: untouched) < period / 2 * 3
   }
 
   // Nothing yet: a server may wake the program first.
@@ -116,7 +127,10 @@ struct PeriodSynchrony: Sendable {
 
   /// Notes that so many frames are queued now that the program has written.
   @_noAllocation @_noLocks
-  mutating func noteWriting(_ queued: FrameCount) { written = queued }
+  mutating func noteWriting(_ queued: FrameCount) {
+    written = queued
+    expected = queued
+  }
 
   /// Notes that `queued` frames are left in mid-cycle, after the writing.
   @_noAllocation @_noLocks
@@ -137,11 +151,11 @@ struct PeriodSynchrony: Sendable {
     if looks >= Self.enoughLooks, isUntouched(queued: queued) { untouched = instant }
   }
 
-  /// Whether a server that takes blocks stood still at `instant`, when `note` had been told what is
-  /// queued.
+  /// Whether a server that takes blocks has not taken the one that was written for it, as `note`
+  /// was told at `instant`.
   @_noAllocation @_noLocks
-  func isStandingStill(at instant: MonotonicInstant) -> Bool {
-    guard let cycle, untouched == instant else { return false }
+  func isWaitedFor(at instant: MonotonicInstant) -> Bool {
+    guard let cycle, let written, written >= block, untouched == instant else { return false }
     return instant.nanoseconds(since: cycle) < Self.longestStandstill * period
   }
 
@@ -152,6 +166,13 @@ struct PeriodSynchrony: Sendable {
     guard looks >= Self.enoughLooks, let cycle else { return nil }
     let age = max(0, instant.nanoseconds(since: cycle))
     return age < 4 * period ? age : nil
+  }
+
+  /// The same if `queued` frames are left, nil also if another block was taken without waking the
+  /// program.
+  @_noAllocation @_noLocks
+  func age(at instant: MonotonicInstant, queued: FrameCount) -> Int64? {
+    queued < expected ? nil : age(at: instant)
   }
 
   /// For how long the server, the machine or the program stood still before `instant`, in

@@ -25,6 +25,11 @@ package import MediaCore
 /// writing to the taking: as many blocks as begin within it are queued, and written when it begins.
 /// A margin of a period is one block, written at once; half of one is one block, written in
 /// mid-cycle.
+///
+/// A server that was stopped takes the block that it missed, and the next one at once. Nothing is
+/// written while it stands still. If the second block is missing, the margin is raised to cover
+/// two. It is not lowered again until four seconds have passed in which two were never taken at
+/// once.
 package struct PlaybackLevel: Sendable {
   private static var quietNanoseconds: Int64 { 4_000_000_000 }
   private static var firstQuietNanoseconds: Int64 { 500_000_000 }
@@ -91,20 +96,19 @@ package struct PlaybackLevel: Sendable {
     blocks = PeriodSynchrony(period: period, rate: rate)
   }
 
-  /// When to write, now that the device has woken the program at `instant`, with `captured` frames
-  /// of the microphone and `queued` ones left; a time that has passed means at once.
+  /// When to write, now that a new period of the device has woken the program at `instant` and
+  /// `queued` frames are left; a time that has passed means at once.
   ///
   /// Only for a device whose microphone and loudspeaker keep the same time; otherwise, at once is
   /// right.
   @_noAllocation @_noLocks
   package mutating func timeToWrite(
     queued: FrameCount,
-    captured: FrameCount,
     at instant: MonotonicInstant
   ) -> MonotonicInstant {
     // The first writing begins the loudspeaker's clock: with a cycle, as those after it.
     guard let _ = started else { return instant }
-    let start = blocks.begin(queued: queued, captured: captured, at: instant)
+    let start = blocks.begin(queued: queued, at: instant)
     // A cycle without information changes no plan.
     guard let _ = blocks.age(at: instant) else { return instant }
     plannedPostponement = rate.nanoseconds(of: wholeBlocks(for: goal) - margin(of: goal))
@@ -126,8 +130,9 @@ package struct PlaybackLevel: Sendable {
   /// Whether the beginnings of cycles say anything of this device, as far as is known.
   package var followsCycles: Bool { @_noAllocation @_noLocks get { blocks.isPossible } }
 
-  /// Whether the newest cycle makes up for one that the server missed, and came so soon that the
-  /// program is not late if it has not written since the one before.
+  /// Whether the server is making up for a cycle that it missed.
+  ///
+  /// A write that is still to be done then does not mean that the program is late.
   package var isCatchingUp: Bool { @_noAllocation @_noLocks get { blocks.isCatchingUp } }
 
   /// When to look how the device takes what was written since it woke the program at `instant`; nil
@@ -142,12 +147,14 @@ package struct PlaybackLevel: Sendable {
   @_noAllocation @_noLocks
   package mutating func look(queued: FrameCount) { blocks.look(queued: queued) }
 
-  /// Nanoseconds at `instant` since the device took its last block, nil for one that takes frames
-  /// all the time, or while it is not known which it does.
+  /// Nanoseconds at `instant`, when `queued` frames are left, since the device took its last block.
   ///
-  /// What it says of its queue is of that age.
+  /// Nil for one that takes frames all the time, and where it is not known: before it is clear what
+  /// the device does, and if no cycle was noted for the last block or for four periods.
   @_noAllocation @_noLocks
-  package func age(at instant: MonotonicInstant) -> Int64? { blocks.age(at: instant) }
+  package func age(at instant: MonotonicInstant, queued: FrameCount) -> Int64? {
+    blocks.age(at: instant, queued: queued)
+  }
 
   // More than the block, so that a queue that was taken from is not empty: an empty one stands
   // still.
@@ -158,8 +165,9 @@ package struct PlaybackLevel: Sendable {
   /// Frames to have queued right after writing to this kind of device.
   @_noAllocation @_noLocks
   private func aim(at now: MonotonicInstant) -> FrameCount {
-    // More for a server that stands still would only be asked of the network too soon.
-    if blocks.isStandingStill(at: now), let written = blocks.written { return written }
+    // More for a server that stands still would only be asked of the network too soon. One that was
+    // just started may want it.
+    if !isStarting(at: now), blocks.isWaitedFor(at: now) { return blocks.written ?? 0 }
     if let _ = blocks.age(at: now) { return min(goal, wholeBlocks(for: goal) + rest) }
     return level
   }

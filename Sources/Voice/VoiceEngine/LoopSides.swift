@@ -11,8 +11,6 @@ struct LoopMicrophone: ~Copyable {
   var stillness: StallWatchdog
   /// When it last gave something; at first when the loop began.
   var lastRead: MonotonicInstant
-  /// What it has given since the loudspeaker's cycles were last looked at, at its rate.
-  var newFrames: FrameCount = 0
   /// Turns since then, up to 2.
   var emptyTurns = 0
 
@@ -37,6 +35,8 @@ struct LoopLoudspeaker: ~Copyable {
   var stillness: StallWatchdog
   /// At the device's rate, since it began.
   var writtenFrames: Int64 = 0
+  /// Whether what it asks for next is more than a period's, since its server stood still.
+  var isCatchingUp = false
 
   init(_ device: borrowing some AudioDevice & ~Copyable) throws {
     chain = try PlaybackChain(rate: device.playbackRate)

@@ -45,16 +45,12 @@ extension VoiceLoop where Device: ~Copyable, Transport: ~Copyable {
       return receiveAndPlay()
     }
     let before = loudspeaker.level.plannedPostponement
-    let due = loudspeaker.level.timeToWrite(
-      queued: device.queuedFrames(),
-      captured: microphone.newFrames,
-      at: microphone.lastRead
-    )
-    microphone.newFrames = 0
+    let due = loudspeaker.level.timeToWrite(queued: device.queuedFrames(), at: microphone.lastRead)
+    loudspeaker.isCatchingUp = loudspeaker.level.isCatchingUp
     let more = loudspeaker.level.plannedPostponement - before
     // What lay until now will lie shorter, or longer.
     if more != 0 { streams.forEach { $0.stream.noteShorterWaits(by: more) } }
-    if !isBehind || loudspeaker.level.isCatchingUp,
+    if !isBehind || loudspeaker.isCatchingUp,
       due.nanoseconds(since: time.now) > Self.shortestWait
     {
       errand = DeferredWrite(kind: .write, time: due)

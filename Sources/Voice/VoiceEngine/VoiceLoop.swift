@@ -137,14 +137,12 @@ final class VoiceLoop<
       if transfer.lost > 0 {
         report.statistics.overruns += 1
         microphone.lastRead = time.now
-        microphone.newFrames += transfer.lost
         skipCapture(transfer.lost)
       }
       guard transfer.frames > 0 else { return }
       let read = time.now
       microphone.emptyTurns = 0
       microphone.lastRead = read
-      microphone.newFrames += transfer.frames
       microphone.stillness.noteMoved()
       wait.noteMoved()
       if isMeasuring { noteReading(transfer.frames, at: read) }
@@ -229,15 +227,16 @@ final class VoiceLoop<
     let played = loudspeaker.writtenFrames - Int64(queued)
     loudspeaker.clock.update(
       frames: played,
-      age: loudspeaker.level.age(at: now),
+      age: loudspeaker.level.age(at: now, queued: queued),
       isDry: queued == 0,
       at: now
     )
-    if loudspeaker.level.isCatchingUp {
+    if loudspeaker.isCatchingUp {
+      loudspeaker.isCatchingUp = false
       // What it asks for now it would have asked for during a period.
       let period = device.playbackRate.nanoseconds(of: device.playbackPeriod)
       let end = loudspeaker.clock.now.advanced(byNanoseconds: period)
-      streams.forEach { $0.stream.noteStandstill(until: end) }
+      streams.forEach { $0.stream.noteCatchingUp(until: end) }
     }
     streams.forEach { box in
       box.receive(&datagram, at: now, playback: loudspeaker.clock, tracing: &trace)
@@ -257,7 +256,8 @@ final class VoiceLoop<
       ahead = device.playbackRate.nanoseconds(of: delay)
       // A server that reports no more than the queue reported it when it took its last block.
       if delay == queued {
-        reported = now.advanced(byNanoseconds: -(loudspeaker.level.age(at: now) ?? 0))
+        let age = loudspeaker.level.age(at: now, queued: queued) ?? 0
+        reported = now.advanced(byNanoseconds: -age)
       }
     }
     streams.forEach { render($0, frames, ahead: ahead) }

@@ -127,10 +127,10 @@ package struct VoiceReceiver: ~Copyable {
   @_noAllocation @_noLocks
   mutating func noteInterruption() { jitterBuffer.noteInterruption() }
 
-  /// Learns nothing from what came before `end`, when the loudspeaker goes on.
+  /// Learns nothing from the delay of what arrives up to `end`.
   @_noAllocation @_noLocks
-  mutating func noteStandstill(until end: MonotonicInstant) {
-    jitterBuffer.noteStandstill(until: end)
+  mutating func noteCatchingUp(until end: MonotonicInstant) {
+    jitterBuffer.noteCatchingUp(until: end)
   }
 
   /// Adds the next `count` frames to `output`.

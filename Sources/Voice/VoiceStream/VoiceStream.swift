@@ -431,11 +431,11 @@ package struct VoiceStream: ~Copyable {
   @_noAllocation @_noLocks
   package mutating func noteInterruption() { voice.noteInterruption() }
 
-  /// Notes that the loudspeaker stood still until `end`, by its own clock, and makes up for it: it
-  /// asks for several periods at once.
+  /// Notes that a loudspeaker that stood still asks for several periods at once, and that what
+  /// arrives up to `end`, by its clock, seems late.
   @_noAllocation @_noLocks
-  package mutating func noteStandstill(until end: MonotonicInstant) {
-    voice.noteStandstill(until: end)
+  package mutating func noteCatchingUp(until end: MonotonicInstant) {
+    voice.noteCatchingUp(until: end)
   }
 
   /// Adds the far side's sound to the `count` frames of `output`, at 48 kHz, that will sound

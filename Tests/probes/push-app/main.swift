@@ -1,3 +1,4 @@
+import Dispatch
 import PushKit
 
 /// An app that takes one push, says what it got, and ends.
@@ -18,7 +19,8 @@ final class App: NSObject, PKPushRegistryDelegate {
   ) {
     print("push from \(payload.dictionaryPayload["handle"] ?? "?")")
     completion()
-    exit(0)
+    // The answer goes out first.
+    DispatchQueue.main.asyncAfter(deadline: .now() + 0.1) { exit(0) }
   }
 }
 

@@ -160,7 +160,8 @@ struct CallReport {
     "<figure role=\"img\" aria-label=\"\(label.escapedForMarkup)\">\n\(svg)</figure>"
   }
 
-  /// Sums up to each stage, the last one first, so that each covers the one behind it.
+  /// Sums up to each stage, the last one first, so that each covers the one behind it. A stage has
+  /// the colour that it has in the waterfall.
   private var delayChart: Chart {
     let series = Stage.allCases.reversed().map { stage in
       Chart.Series(
@@ -168,7 +169,8 @@ struct CallReport {
         points { moment in
           Stage.allCases.prefix(stage.rawValue + 1).reduce(0) { $0 + moment.stages[$1] }
         },
-        mark: .area
+        mark: .area,
+        color: stage.rawValue
       )
     }
     return chart(String(localized: "Delay by stage"), "ms", series, least: 0...10)

@@ -54,7 +54,7 @@ package final class ScriptedSoundCard {
     self.time = time
     captureCrystal = Oscillator(partsPerMillion: script.captureDrift)
     playbackCrystal = Oscillator(partsPerMillion: script.playbackDrift)
-    standstills = Self.standstills(of: script, by: captureCrystal)
+    standstills = Self.standstills(of: script, by: captureCrystal, endingAfter: 0)
     absences = script.faults.filter { $0.kind == .unplugged }
   }
 
@@ -68,9 +68,14 @@ package final class ScriptedSoundCard {
     var leap: Int64 = 0
   }
 
-  private static func standstills(of script: Script, by crystal: Oscillator) -> [Standstill] {
+  private static func standstills(
+    of script: Script,
+    by crystal: Oscillator,
+    endingAfter begin: Int64
+  ) -> [Standstill] {
     // Those that overlap are one.
-    let faults = script.faults.filter { $0.kind == .suspended || $0.kind == .starved }
+    let faults = script.faults
+      .filter { ($0.kind == .suspended || $0.kind == .starved) && $0.end > begin }
       .sorted { $0.at < $1.at }
       .reduce(into: [DeviceFault]()) { merged, fault in
         guard let last = merged.last, fault.at <= last.end else { return merged.append(fault) }
@@ -149,7 +154,9 @@ package final class ScriptedSoundCard {
   func start(_ sides: StreamDirections, fill: FrameCount) {
     if begin == nil { begin = time.now }
     opened = passed
-    if sides == .both { standstills.removeAll { $0.end <= opened } }
+    if sides == .both {
+      standstills = Self.standstills(of: script, by: captureCrystal, endingAfter: opened)
+    }
     if sides.contains(.capture) {
       firstFrame = captureCrystal.frames(in: running(at: time.now))
       read = firstFrame
