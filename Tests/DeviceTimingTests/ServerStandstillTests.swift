@@ -109,8 +109,18 @@ import Testing
   @Test func oneBlockMoreBridgesTheCycleThatComesAtOnce() {
     let (server, early) = busyMinute()
     #expect(server.fill.goal == 320)
-    // One block less is tried again after a quiet time, which is rare.
-    #expect((1...2).contains(early) && server.runsDry <= early + 1)
+    // The first one is forgiven. One block less may be tried again after a quiet time.
+    #expect((1...3).contains(early) && server.runsDry <= early + 1)
+  }
+
+  @Test func rareStandstillsAreForgiven() {
+    var server = Server()
+    server.run(cycles: 5_000)
+    for _ in 0..<5 {
+      server.standStill(nanoseconds: 9_000_000)
+      server.run(cycles: 3_750)
+    }
+    #expect(server.fill.goal == 192 && server.runsDry == 5)
   }
 
   @Test func nothingIsWrittenWhileTheServerStandsStill() {
@@ -182,8 +192,10 @@ import Testing
   @Test(arguments: [false, true]) func cycleThatIsALittleLateCostsNothing(hasTwoBlocks: Bool) {
     var server = Server()
     server.run(cycles: 5_000)
-    if hasTwoBlocks { server.standStill(nanoseconds: 9_000_000) }
-    server.run(cycles: 300)
+    for _ in 0..<(hasTwoBlocks ? 2 : 0) {
+      server.standStill(nanoseconds: 9_000_000)
+      server.run(cycles: 300)
+    }
     let before = (goal: server.fill.goal, runsDry: server.runsDry)
     for share in 3..<10 {
       server.beLate(nanoseconds: Self.period * Int64(share) / 10)

@@ -68,6 +68,7 @@ struct PeriodSynchrony: Sendable {
   @_noAllocation @_noLocks
   mutating func begin(queued: FrameCount, at instant: MonotonicInstant) -> MonotonicInstant {
     var start = instant
+    let standstill = delay
     isRegular = false
     delay = 0
     expected = queued
@@ -89,9 +90,9 @@ struct PeriodSynchrony: Sendable {
         note(taken: written.map { $0 - queued } ?? 0)
         isCatchingUp = false
       } else {
-        // A server's standstill is bridged by one block, however long it was.
-        delay = hasStoodStill ? 0 : max(0, passed - period)
         isCatchingUp = hasStoodStill || isCatchingUp && passed <= period / 2
+        // What comes at once is part of the same event.
+        delay = isCatchingUp && !hasStoodStill ? standstill : max(0, passed - period)
       }
     }
     cycle = start
@@ -151,8 +152,8 @@ struct PeriodSynchrony: Sendable {
     if looks >= Self.enoughLooks, isUntouched(queued: queued) { untouched = instant }
   }
 
-  /// Whether a server that takes blocks has not taken the one that was written for it, as `note`
-  /// was told at `instant`.
+  /// Whether a server that takes blocks has left the one that was written for it, by what `note`
+  /// heard at `instant`.
   @_noAllocation @_noLocks
   func isWaitedFor(at instant: MonotonicInstant) -> Bool {
     guard let cycle, let written, written >= block, untouched == instant else { return false }

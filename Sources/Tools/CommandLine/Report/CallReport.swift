@@ -160,8 +160,9 @@ struct CallReport {
     "<figure role=\"img\" aria-label=\"\(label.escapedForMarkup)\">\n\(svg)</figure>"
   }
 
-  /// Sums up to each stage, the last one first, so that each covers the one behind it. A stage has
-  /// the colour that it has in the waterfall.
+  /// Sums up to each stage, the last one first, so that each covers the one behind it.
+  ///
+  /// A stage has the colour that it has in the waterfall.
   private var delayChart: Chart {
     let series = Stage.allCases.reversed().map { stage in
       Chart.Series(
