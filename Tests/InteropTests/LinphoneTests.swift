@@ -61,7 +61,7 @@ struct LinphoneTests {
     ])
     #expect(caller.waitForExit() == 0, "\(caller.output) \(peer.run.output)")
     #expect(caller.printed("\"keyExchange\":\"DTLS-SRTP\""))
-    #expect(try Bench.carries(peer.said, in: heard))
+    #expect(try Bench.carries(peer.said, in: heard), "\(caller.output) \(peer.run.output)")
     peer.run.signal(SIGKILL)
   }
 
