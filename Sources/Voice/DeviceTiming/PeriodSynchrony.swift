@@ -156,7 +156,9 @@ struct PeriodSynchrony: Sendable {
   /// heard at `instant`.
   @_noAllocation @_noLocks
   func isWaitedFor(at instant: MonotonicInstant) -> Bool {
-    guard let cycle, let written, written >= block, untouched == instant else { return false }
+    // The two are compared as numbers: `==` of instants may not be called here unoptimized.
+    guard let cycle, let written, written >= block, instant.nanoseconds(since: untouched) == 0
+    else { return false }
     return instant.nanoseconds(since: cycle) < Self.longestStandstill * period
   }
 
