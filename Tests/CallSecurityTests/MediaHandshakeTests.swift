@@ -6,6 +6,15 @@ import UDPTransport
 @testable import CallSecurity
 @testable import SRTP
 
+/// The handshake that the callee makes from one of its ports.
+private final class OtherPort {
+  var handshake: MediaHandshake
+
+  init(_ handshake: consuming MediaHandshake) {
+    self.handshake = handshake
+  }
+}
+
 /// A caller who waits and a callee who begins, and the path between them.
 private final class Handshakes {
   let caller: Identity
@@ -15,6 +24,7 @@ private final class Handshakes {
   private let serverAddress = SocketAddress(host: "192.0.2.1", port: 4_000)
   private let clientAddress = SocketAddress(host: "192.0.2.2", port: 5_000)
   private var random: SeededGenerator
+  private var ports: [UInt16: OtherPort] = [:]
 
   init(seed: UInt64 = 1, caller: Identity? = nil, callee: Identity? = nil) throws {
     let own = try caller ?? Identity.make()
@@ -104,6 +114,32 @@ private final class Handshakes {
         stranger.receive(.init(bytes: datagram.bytes, source: source))
       }
     }
+  }
+
+  /// The callee carries out its handshake from another port, or only the beginning of it.
+  func shakeHands(from port: UInt16, rounds: Int) throws {
+    let source = try #require(SocketAddress(host: "192.0.2.2", port: port))
+    let to = try #require(serverAddress)
+    let other = try ports[port] ?? OtherPort(MediaHandshake(callee, towards: to))
+    ports[port] = other
+    other.handshake.expect(.init(fingerprint: caller.fingerprint, exchangesWords: false), at: to)
+    for _ in 0..<rounds {
+      for datagram in other.handshake.takeOutgoing() {
+        server.receive(.init(bytes: datagram.bytes, source: source))
+      }
+      for datagram in server.takeOutgoing() where datagram.destination == source {
+        other.handshake.receive(.init(bytes: datagram.bytes, source: to))
+      }
+    }
+  }
+
+  /// The port that the server has its keys with, nil before.
+  var securedPort: UInt16? {
+    if case .secured = server.state { server.answeringAddress?.port } else { nil }
+  }
+
+  func letPass(ticks: Int) {
+    for _ in 0..<ticks { server.tick() }
   }
 
   func takeServerOutgoing() -> [MediaHandshake.Outgoing] { server.takeOutgoing() }
@@ -278,5 +314,43 @@ struct MediaHandshakeTests {
     let (server, client) = try #require(handshakes.secured)
     #expect(server.encryption.words?.count == 4)
     #expect(server.encryption.words == client.encryption.words)
+  }
+
+  /// A phone without rtcp-mux makes a handshake for RTCP too, from a port of its own.
+  ///
+  /// Whichever is over first, the keys are those of the voice.
+  @Test func handshakeOfRTCPIsNotThatOfTheVoice() throws {
+    for hasBegun in [true, false] {
+      let handshakes = try Handshakes()
+      try handshakes.expect(words: false)
+      if hasBegun { try handshakes.shakeHands(from: 5_000, rounds: 1) }
+      try handshakes.shakeHands(from: 5_001, rounds: 8)
+      handshakes.letPass(ticks: 5)
+      #expect(handshakes.securedPort == nil)
+      try handshakes.shakeHands(from: 5_000, rounds: 8)
+      #expect(handshakes.securedPort == 5_000)
+    }
+  }
+
+  /// A router may have changed the port that signalling names, which then never calls.
+  @Test func handshakeFromAnotherPortCountsAfterAWait() throws {
+    let handshakes = try Handshakes()
+    try handshakes.expect(words: false)
+    try handshakes.shakeHands(from: 6_000, rounds: 8)
+    #expect(handshakes.securedPort == nil)
+    handshakes.letPass(ticks: 20)
+    #expect(handshakes.securedPort == 6_000)
+  }
+
+  /// A handshake that never ends, as one with a forged source does, holds up nothing for long.
+  @Test func handshakeThatNeverEndsDoesNotHoldUpAnother() throws {
+    let handshakes = try Handshakes()
+    try handshakes.expect(words: false)
+    try handshakes.shakeHands(from: 5_000, rounds: 1)
+    try handshakes.shakeHands(from: 6_000, rounds: 8)
+    handshakes.letPass(ticks: 20)
+    #expect(handshakes.securedPort == nil)
+    handshakes.letPass(ticks: 40)
+    #expect(handshakes.securedPort == 6_000)
   }
 }

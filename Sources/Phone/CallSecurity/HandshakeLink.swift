@@ -17,6 +17,8 @@ final class HandshakeLink {
   ///
   /// What this side sends first is limited by the socket.
   static let answerLimit = 25
+  /// The tick at which its keys could first have been used, nil before.
+  private(set) var readyTick: Int?
   /// What the far side may have missed.
   private var lastFlight: [[UInt8]] = []
 
@@ -120,6 +122,11 @@ final class HandshakeLink {
   func isReady(for expectation: MediaHandshake.Expectation) -> Bool {
     guard peer == expectation.fingerprint else { return false }
     return !expectation.exchangesWords || words?.words != nil
+  }
+
+  /// Notes that its keys may be used at the given tick.
+  func noteReady(atTick tick: Int) {
+    if readyTick == nil { readyTick = tick }
   }
 
   func makeMedia(_ expectation: MediaHandshake.Expectation) throws(SRTPError) -> SecuredMedia {

@@ -7,6 +7,9 @@ package import UDPTransport
 /// The side that waits may be called by anybody before signalling tells whose fingerprint is to be
 /// expected (RFC 5763 section 5); so it keeps a few handshakes, by their sources, until it knows.
 ///
+/// A far side that has ports of its own for RTP and RTCP makes a handshake from each (RFC 5764
+/// section 4.1). The keys of the voice are those of the port that signalling names.
+///
 /// Datagrams go in with their sources and come out with their destinations; there is no I/O.
 /// **Thread safety:** one thread at a time.
 package struct MediaHandshake: ~Copyable {
@@ -51,6 +54,11 @@ package struct MediaHandshake: ~Copyable {
   package static let repeatNanoseconds: Int64 = 20_000_000
   private static let ticksBetweenMessages = 3
   private static let ticksBetweenHandshakes = 50
+  /// How many ticks a handshake that is over waits for that of the port that signalling names.
+  private static let longestWait = 50
+  /// The same where that port has not begun one: its host may be behind a router that gives it
+  /// other ports.
+  private static let shortestWait = 10
 
   private let identity: Identity
   /// True for the side that begins.
@@ -178,7 +186,7 @@ package struct MediaHandshake: ~Copyable {
         return state = .failed("the far side has shown another certificate than it announced")
       }
     }
-    for link in links where link.isReady(for: expectation) {
+    if let link = readyLink(for: expectation) {
       do {
         state = .secured(try link.makeMedia(expectation))
         if !isClient { answeringAddress = link.address }
@@ -190,5 +198,19 @@ package struct MediaHandshake: ~Copyable {
     if let link = links.first(where: \.isForged), link.peer == expectation.fingerprint {
       state = .failed("the far side has changed the number that the words are made of")
     }
+  }
+
+  // That of the voice's port, if it can be told.
+  private func readyLink(for expectation: Expectation) -> HandshakeLink? {
+    let ready = links.filter { $0.isReady(for: expectation) }
+    for link in ready { link.noteReady(atTick: ticks) }
+    guard !isClient, let remote else { return ready.first }
+    let hasBegun = links.contains { $0.address == remote && !$0.hasFailed }
+    return ready.first { $0.address == remote }
+      ?? ready.first { link in
+        let isOfItsHost = link.address.host == remote.host
+        let wait = hasBegun ? Self.longestWait : isOfItsHost ? Self.shortestWait : 0
+        return ticks - (link.readyTick ?? ticks) >= wait
+      }
   }
 }
