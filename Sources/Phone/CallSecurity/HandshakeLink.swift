@@ -124,7 +124,7 @@ final class HandshakeLink {
     return !expectation.exchangesWords || words?.words != nil
   }
 
-  /// Notes that its keys may be used at the given tick.
+  /// Notes that its keys may be used from the given tick on.
   func noteReady(atTick tick: Int) {
     if readyTick == nil { readyTick = tick }
   }

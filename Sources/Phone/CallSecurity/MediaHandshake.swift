@@ -7,8 +7,9 @@ package import UDPTransport
 /// The side that waits may be called by anybody before signalling tells whose fingerprint is to be
 /// expected (RFC 5763 section 5); so it keeps a few handshakes, by their sources, until it knows.
 ///
-/// A far side that has ports of its own for RTP and RTCP makes a handshake from each (RFC 5764
-/// section 4.1). The keys of the voice are those of the port that signalling names.
+/// A far side that has a port of its own for RTCP makes a handshake from each of its two ports
+/// (RFC 5764 section 4.2). The keys of the voice come from that of the RTP port. Those of the other
+/// are not kept, so there is no RTCP with such a far side.
 ///
 /// Datagrams go in with their sources and come out with their destinations; there is no I/O.
 /// **Thread safety:** one thread at a time.
@@ -54,11 +55,9 @@ package struct MediaHandshake: ~Copyable {
   package static let repeatNanoseconds: Int64 = 20_000_000
   private static let ticksBetweenMessages = 3
   private static let ticksBetweenHandshakes = 50
-  /// How many ticks a handshake that is over waits for that of the port that signalling names.
-  private static let longestWait = 50
-  /// The same where that port has not begun one: its host may be behind a router that gives it
-  /// other ports.
-  private static let shortestWait = 10
+  /// How many ticks a finished handshake from a port that signalling does not name waits for one
+  /// more, if the far side's RTCP has a port of its own.
+  private static let secondPortTicks = 10
 
   private let identity: Identity
   /// True for the side that begins.
@@ -66,6 +65,7 @@ package struct MediaHandshake: ~Copyable {
   private var links: [HandshakeLink] = []
   private var expectation: Expectation?
   private var remote: SocketAddress?
+  private var control: SocketAddress?
   private var outgoing: [Outgoing] = []
   private var ticks = 0
   private var nextBegin = 50
@@ -93,10 +93,16 @@ package struct MediaHandshake: ~Copyable {
   /// True for the first byte of a datagram of DTLS (RFC 7983 section 7).
   package static func owns(firstByte: UInt8) -> Bool { (20...63).contains(firstByte) }
 
-  /// Takes in what signalling tells of the far side, and where its media is.
-  package mutating func expect(_ expectation: Expectation, at remote: SocketAddress) {
+  /// Takes in what signalling tells of the far side, where its media is, and where its RTCP is: the
+  /// same address if one port carries both.
+  package mutating func expect(
+    _ expectation: Expectation,
+    at remote: SocketAddress,
+    control: SocketAddress
+  ) {
     self.expectation = expectation
     self.remote = remote
+    self.control = control
     for link in links { beginWords(on: link) }
     collect()
     decide()
@@ -200,17 +206,16 @@ package struct MediaHandshake: ~Copyable {
     }
   }
 
-  // That of the voice's port, if it can be told.
+  // The one of the RTP port. If a router has changed both ports, that is the lower one: many
+  // routers keep two ports in a row (RFC 4787 section 4.2.3).
   private func readyLink(for expectation: Expectation) -> HandshakeLink? {
     let ready = links.filter { $0.isReady(for: expectation) }
+    if let named = ready.first(where: { $0.address == remote }) { return named }
+    guard !isClient, control != remote else { return ready.first }
     for link in ready { link.noteReady(atTick: ticks) }
-    guard !isClient, let remote else { return ready.first }
-    let hasBegun = links.contains { $0.address == remote && !$0.hasFailed }
-    return ready.first { $0.address == remote }
-      ?? ready.first { link in
-        let isOfItsHost = link.address.host == remote.host
-        let wait = hasBegun ? Self.longestWait : isOfItsHost ? Self.shortestWait : 0
-        return ticks - (link.readyTick ?? ticks) >= wait
-      }
+    let unnamed = ready.filter { $0.address != control }
+    guard unnamed.contains(where: { ticks - ($0.readyTick ?? ticks) >= Self.secondPortTicks })
+    else { return nil }
+    return unnamed.min { $0.address.port < $1.address.port }
   }
 }

@@ -74,10 +74,15 @@ final class HandshakeRunner: @unchecked Sendable {
     }
   }
 
-  /// Takes in what signalling tells of the far side; `remote` is where its media is.
-  func expect(_ expectation: MediaHandshake.Expectation, at remote: SocketAddress) {
+  /// Takes in what signalling tells of the far side; `remote` is where its media is, `control`
+  /// where its RTCP is.
+  func expect(
+    _ expectation: MediaHandshake.Expectation,
+    at remote: SocketAddress,
+    control: SocketAddress
+  ) {
     Self.queue.async { [self] in
-      handshake.expect(expectation, at: remote)
+      handshake.expect(expectation, at: remote, control: control)
       // A firewall on our way lets the far side in only after something has left.
       socket.sendOnTrust([], to: remote, at: MonotonicClock.now())
       advance()

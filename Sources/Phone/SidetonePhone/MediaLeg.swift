@@ -175,7 +175,7 @@ public final class MediaLeg {
   func prepare(for media: NegotiatedMedia) throws {
     guard let identity, let encryption = media.encryption, expected != encryption.fingerprint
     else { return }
-    guard let remote = destination(of: media)?.voice else {
+    guard let (remote, control) = destination(of: media) else {
       unrouted = media
       return try waitForHandshake()
     }
@@ -195,7 +195,8 @@ public final class MediaLeg {
         fingerprint: encryption.fingerprint,
         exchangesWords: encryption.exchangesWords
       ),
-      at: remote
+      at: remote,
+      control: control
     )
   }
 
