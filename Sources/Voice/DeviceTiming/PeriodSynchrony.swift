@@ -43,11 +43,12 @@ struct PeriodSynchrony: Sendable {
   private var expected: FrameCount = 0
   /// When the program last looked and found that nothing had been taken since it had written.
   private var untouched = MonotonicInstant(nanoseconds: 0)
-  /// Whether the newest cycle is the first after a standstill of the server, or followed such a one
-  /// at once.
+  /// Whether the newest cycle is the first after a standstill of the server, or the second if that
+  /// followed at once.
   ///
   /// jackd begins the cycle that it missed late, and the one after it at once.
   private(set) var isCatchingUp = false
+  private var isAfterStandstill = false
 
   /// Of a device that was just started, with that period in frames at its rate.
   init(period: FrameCount, rate: SampleRate) {
@@ -76,23 +77,26 @@ struct PeriodSynchrony: Sendable {
     cycles = min(cycles + 1, Self.mostCycles)
     if let cycle {
       let passed = instant.nanoseconds(since: cycle)
-      let hasStoodStill = hasStoodStill(since: cycle, until: instant)
+      let isFirst = hasStoodStill(since: cycle, until: instant)
+      let isSecond = isAfterStandstill && passed <= period / 2
       // Hardly less than several periods is in time.
       let whole = (passed + period / 8) / period * period
       var late = whole > 0 ? max(0, passed - whole) : 0
       // A server that lost a whole cycle counts from here on. One that lost less keeps its time:
       // its next cycle comes early, which is no matter while there is a block for it.
-      if hasStoodStill, passed >= period / 8 * 15 || queued >= block { late = 0 }
+      if isFirst, passed >= period / 8 * 15 || queued >= block { late = 0 }
       start = instant.advanced(byNanoseconds: late / Self.followShare - late)
       // What comes much later is the server's lateness, not the program's.
       if passed > period / 2, passed < period / 2 * 3 {
-        if !hasStoodStill { worstLateness = max(worstLateness, passed - period) }
+        if !isFirst { worstLateness = max(worstLateness, passed - period) }
         note(taken: written.map { $0 - queued } ?? 0)
+        isAfterStandstill = false
         isCatchingUp = false
       } else {
-        isCatchingUp = hasStoodStill || isCatchingUp && passed <= period / 2
+        isAfterStandstill = isFirst
+        isCatchingUp = isFirst || isSecond
         // What comes at once is part of the same event.
-        delay = isCatchingUp && !hasStoodStill ? standstill : max(0, passed - period)
+        delay = isSecond ? standstill : max(0, passed - period)
       }
     }
     cycle = start
@@ -156,7 +160,7 @@ struct PeriodSynchrony: Sendable {
   /// heard at `instant`.
   @_noAllocation @_noLocks
   func isWaitedFor(at instant: MonotonicInstant) -> Bool {
-    // The two are compared as numbers: `==` of instants may not be called here unoptimized.
+    // The instants are compared as numbers: without optimization `==` may not be called here.
     guard let cycle, let written, written >= block, instant.nanoseconds(since: untouched) == 0
     else { return false }
     return instant.nanoseconds(since: cycle) < Self.longestStandstill * period
@@ -193,6 +197,7 @@ struct PeriodSynchrony: Sendable {
   mutating func noteRestart() {
     isContinuous = false
     isCatchingUp = false
+    isAfterStandstill = false
     cycles = 0
     cycle = nil
     written = nil

@@ -27,9 +27,9 @@ package import MediaCore
 /// mid-cycle.
 ///
 /// A server that was stopped takes the block that it missed, and the next one at once. Nothing is
-/// written while it stands still. If the second block is missing, the margin is raised to cover
-/// two. It is not lowered again until four seconds have passed in which two were never taken at
-/// once.
+/// written while it stands still. If the second block is missing twice within eight seconds, the
+/// margin is raised to cover two. It is not lowered again until four seconds have passed in which
+/// two were never taken at once.
 package struct PlaybackLevel: Sendable {
   private static var quietNanoseconds: Int64 { 4_000_000_000 }
   private static var firstQuietNanoseconds: Int64 { 500_000_000 }

@@ -67,6 +67,7 @@ extension VoiceLoop where Device: ~Copyable, Transport: ~Copyable {
     loudspeaker.level = replacement.fill
     errand = nil
     loudspeaker.writtenFrames = 0
+    loudspeaker.isCatchingUp = false
     loudspeaker.clock.changeDevice(period: device.playbackPeriod, rate: device.playbackRate)
     loudspeaker.stillness = StallWatchdog(
       periodNanoseconds: device.playbackRate.nanoseconds(of: device.playbackPeriod)
