@@ -10,11 +10,11 @@ final class ServerPauses {
   private let ending = DispatchSemaphore(value: 0)
   private let ended = DispatchSemaphore(value: 0)
 
-  /// Begins to stop `server`, `perMinute` times a minute at random moments of `seconds`, for 3 to
-  /// 20 ms each.
+  /// Begins to stop `server`, `perMinute` times a minute, rounded up, at random moments of
+  /// `seconds`, for 3 to 20 ms each.
   init(of server: JackServer, perMinute: Int, seconds: Int, seed: UInt64) {
     var random = SeededGenerator(seed: seed)
-    let pauses = (0..<perMinute * seconds / 60).map { _ in
+    let pauses = (0..<(perMinute * seconds + 59) / 60).map { _ in
       (
         begin: Double.random(in: 0..<Double(seconds), using: &random),
         length: Double.random(in: 0.003...0.02, using: &random)
