@@ -137,7 +137,10 @@ struct NodeTests {
       return call
     }
     // One for each.
-    for node in nodes { #expect(node.wait(for: "\"event\":\"answered\"", seconds: 2)) }
+    for node in nodes {
+      let isUsed = node.wait(for: "\"event\":\"answered\"", seconds: 2)
+      #expect(isUsed, "\((nodes + calls).map(\.output))")
+    }
     nodes[0].signal(SIGKILL)
     let ended = calls.filter { $0.wait(for: "the far side is gone", seconds: 5) }
     #expect(ended.count == 1, "\(calls.map(\.output))")
