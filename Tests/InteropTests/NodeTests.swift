@@ -143,7 +143,7 @@ struct NodeTests {
       #expect(isUsed, "\((nodes + calls).map(\.output))")
     }
     nodes[0].signal(SIGKILL)
-    let ended = calls.filter { $0.wait(for: "the far side is gone", seconds: 5) }
+    let ended = calls.filter { $0.wait(for: "the far side is gone", seconds: 10) }
     #expect((1..<calls.count).contains(ended.count), "\(calls.map(\.output))")
     for _ in 0..<3 {
       let call = try call(alice, seconds: 1)
