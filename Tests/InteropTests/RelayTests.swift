@@ -40,6 +40,8 @@ struct RelayTests {
     #expect(caller.wait(for: "\"seconds\":1"), "\(caller.output)")
     caller.press("o")
     #expect(listener.wait(for: "heldByFarSide"), "\(listener.output)")
+    // The key holds until its own side knows that the call is held.
+    #expect(caller.wait(for: "\"event\":\"held\""), "\(caller.output)")
     caller.press("o")
     #expect(listener.wait(for: "resumedByFarSide"), "\(listener.output)")
     #expect(caller.wait(for: "\"seconds\":4"), "\(caller.output)")
