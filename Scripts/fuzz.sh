@@ -12,6 +12,9 @@ mkdir -p .build/fuzz/found
 
 fuzz() {
   local target=$1 corpus=.build/fuzz/corpus/$1 log=.build/fuzz/$1.log
+  # Files that a target reads; in memory where that can be, since some write one for each input.
+  TMPDIR=$(mktemp -d -p /dev/shm 2>/dev/null || mktemp -d)
+  export TMPDIR
   # What is kept of earlier runs: only what each adds to the others.
   mkdir -p "$corpus" "$corpus.merged"
   FUZZ_TARGET=$target "$program" -merge=1 "$corpus.merged" "$corpus" "Tests/Fuzz/Corpus/$target" >"$log" 2>&1 &&
@@ -19,6 +22,7 @@ fuzz() {
   FUZZ_TARGET=$target "$program" -max_total_time="$seconds" -max_len=4096 -timeout=10 -rss_limit_mb=3000 \
     -print_final_stats=1 -artifact_prefix=".build/fuzz/found/$target-" "$corpus" >"$log" 2>&1
   local code=$?
+  rm -rf "$TMPDIR"
   printf '%-14s %12s inputs, %s\n' "$target" "$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")" \
     "$(grep -oE 'cov: [0-9]+' "$log" | tail -1 | sed 's/cov:/reached edges:/')"
   [ $code = 0 ] && return

@@ -8,10 +8,10 @@ import MediaCore
 @testable import SidetonePhone
 @testable import Simulation
 
-/// A folder of this process's own.
+/// A folder of this process's own, which who runs it removes.
 private let folder: URL = {
-  let path = "/tmp/sidetone-fuzz-\(ProcessInfo.processInfo.processIdentifier)"
-  let folder = URL(fileURLWithPath: path)
+  let folder = FileManager.default.temporaryDirectory
+    .appendingPathComponent("sidetone-fuzz-\(ProcessInfo.processInfo.processIdentifier)")
   try? FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
   return folder
 }()

@@ -17,9 +17,11 @@ func fuzzHandshake(_ bytes: [UInt8]) {
     fingerprint: identity.fingerprint,
     exchangesWords: source.byte() & 1 != 0
   )
-  if source.byte() & 1 != 0 {
-    waiting.expect(expected, at: address)
-    begun.expect(expected, at: address)
+  let choice = source.byte()
+  if choice & 1 != 0 {
+    let control = choice & 2 != 0 ? other : address
+    waiting.expect(expected, at: address, control: control)
+    begun.expect(expected, at: address, control: control)
   }
   for _ in 0..<16 where !source.isAtEnd {
     let sender = source.byte() & 1 != 0 ? address : other
