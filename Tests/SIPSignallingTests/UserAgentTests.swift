@@ -94,6 +94,23 @@ struct UserAgentTests {
     await bob.stop()
   }
 
+  @Test func farSideIsUnheardOfUntilItAnswers() async throws {
+    let (alice, _) = try await agent("alice")
+    let (bob, address) = try await agent("bob")
+    var aliceEvents = alice.events.makeAsyncIterator()
+    // The port of discard, at which no phone is.
+    let silent = try await alice.invite("sip:nobody@127.0.0.1:9", offer: Self.offer)
+    let answered = try await alice.invite("sip:bob@\(address)", offer: Self.offer)
+    #expect(await aliceEvents.next() == .ringing(answered))
+    #expect(await alice.isUnheardOf(silent))
+    #expect(await !alice.isUnheardOf(answered))
+    // Of a call that is over there is nothing more to say.
+    await alice.hangUp(silent)
+    #expect(await !alice.isUnheardOf(silent))
+    await alice.stop()
+    await bob.stop()
+  }
+
   @Test func withoutACommonCodecTheCallIsRefused() async throws {
     let (alice, _) = try await agent("alice")
     let (bob, address) = try await agent("bob")

@@ -60,7 +60,7 @@ final class SIPCall {
   private var isContactSecure = false
   private(set) var isEstablished = false
   /// True once the far side has answered anything.
-  private var isHeardOf = false
+  private(set) var isHeardOf = false
   private(set) var isAnswered = false
   /// What the caller's CANCEL says; nil if it says nothing.
   private var cancelReason: SIPEndReason?

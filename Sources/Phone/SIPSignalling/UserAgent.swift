@@ -373,6 +373,9 @@ public actor UserAgent {
     report(.ended(id, .unreachable("it does not finish the handshake of TLS")))
   }
 
+  /// True while nothing at all has come back for a call of this side's.
+  public func isUnheardOf(_ id: SIPCallID) -> Bool { calls[id.rawValue]?.isHeardOf == false }
+
   /// Takes an incoming call: 200 OK with an answer to its offer, or with an offer if it had none.
   ///
   /// Returns false if the caller has gone meanwhile or has no codec in common; it is refused then.

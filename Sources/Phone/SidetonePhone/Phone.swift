@@ -310,6 +310,9 @@ public actor Phone {
     case .sip(let event):
       await handle(event)
     case .unreachable(let uuid, let reason):
+      // It may have answered and gone since, or have come up after the probe; what it said may
+      // still be on its way here.
+      guard let sip = control[uuid]?.sip, await agent.isUnheardOf(sip) else { return }
       await handle(.unreachable(reason), of: uuid)
     case .handshake(let uuid, .failed(let reason)):
       await handle(.mediaFailed(reason), of: uuid)
