@@ -20,13 +20,16 @@ struct ScenarioTests {
     var text = try String(contentsOf: source, encoding: .utf8)
     if let replacement { text = text.replacing(replacement.old, with: replacement.new) }
     try text.write(toFile: file, atomically: true, encoding: .utf8)
-    return try ProgramRun(
+    let peer = try ProgramRun(
       #require(Self.sipp),
       [
         "-sf", file, "-m", "1", "-i", "127.0.0.1", "-p", "\(port)", "-nostdin", "-timeout", "30",
         "-timeout_error", "-mi", "127.0.0.1", "-mp", "\(Bench.port())",
       ] + options + (target.map { ["127.0.0.1:\($0)"] } ?? [])
     )
+    // SIPp does not say when it listens.
+    if target == nil { #expect(Bench.isTaken(port), "\(peer.output)") }
+    return peer
   }
 
   /// It echoes what it hears; it answers when the sentence is over.
