@@ -38,7 +38,7 @@ VERSION := $(shell sed -n '1s/.*(\(.*\)).*/\1/p' Packaging/debian/changelog)
 BENCH := .build/release
 BENCH_SECONDS ?= 60
 
-.PHONY: build install deb dist test-package test-debian13 test-dependency documentation demo test test-faults sanitize fuzz lint bench bench-call picture results \
+.PHONY: build install uninstall deb dist test-package test-debian13 test-dependency documentation demo test test-faults sanitize fuzz lint bench bench-call picture results \
   build-bench setup-build setup-package setup-demo setup-test setup-bench clean
 
 # With Swift's own libraries inside, so that the program runs where Swift is not installed. All symbols are bound at the
@@ -52,9 +52,12 @@ build: setup-build
 
 PREFIX ?= /usr/local
 
-# After `make build`.
+# These two need what `make build` has made.
 install:
 	Scripts/stage.sh "$(DESTDIR)" "$(PREFIX)"
+
+uninstall:
+	Scripts/unstage.sh "$(DESTDIR)" "$(PREFIX)"
 
 deb: build setup-package
 	Scripts/deb.sh
@@ -64,6 +67,7 @@ dist:
 	git archive --prefix=sidetone-$(VERSION)/ --output=.build/dist/sidetone-$(VERSION).tar.gz HEAD
 
 test-package: deb
+	Scripts/test_install.sh
 	$(SUDO) Scripts/test_package.sh
 
 test-debian13: setup-package
