@@ -35,7 +35,7 @@ struct RepositoryTests {
   private static let examples = files(under: "Examples")
   private static let benchmarks = files(under: "Benchmarks")
   private static let documents =
-    ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"].compactMap(file)
+    ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md"].compactMap(file)
     + ["Sources", "Documentation", "Examples", "Benchmarks"].flatMap {
       files(under: $0, type: ".md")
     }

@@ -8,7 +8,7 @@ import VoiceEngine
 struct VoiceOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "Packet duration, ms: 2.5, 5, 10, 20, 40 or 60. Default: 5; 10 if the network is not clean.",
+      "Packet duration, ms: 2.5, 5, 10, 20, 40 or 60. Default: 2.5 to 10, as the network allows.",
       valueName: "ms",
       visibility: .rare
     )
