@@ -34,7 +34,12 @@ public actor EchoLine {
     var isTalking = false
     /// True for a call by way of an account's server.
     var isByServer = false
+    /// For how many seconds nothing was to be heard of the far side.
+    var quietSeconds = 0
   }
+
+  /// How often a far side is asked whether it is still there, while nothing is to be heard of it.
+  private static let secondsBetweenQuestions = 30
 
   /// What happens; one reader.
   public nonisolated let events: AsyncStream<Event>
@@ -44,6 +49,8 @@ public actor EchoLine {
   private let continuation: AsyncStream<Event>.Continuation
   private var engines: [EchoEngine<SecureTransport<MediaSocket>>] = []
   private var calls: [SIPCallID: Call] = [:]
+  /// How many callers are being answered.
+  private var callersInProgress = 0
   private var identity: Identity?
   private var workers: [Task<Void, Never>] = []
 
@@ -108,7 +115,8 @@ public actor EchoLine {
   private func handle(_ event: SIPEvent) async {
     switch event {
     case .incoming(let id, let caller):
-      await answer(id, caller)
+      // Slow servers of one caller's account must not delay the others.
+      Task { await answer(id, caller) }
     case .media(let id, let media):
       agree(id, on: media)
     case .ended(let id, let reason):
@@ -137,6 +145,7 @@ public actor EchoLine {
   // A caller that vanished without BYE must not block others.
   private func hangUpOnTheDead() async {
     for id in calls.keys {
+      await askIfQuiet(id)
       // Others may have ended while one was being hung up.
       guard let call = calls[id], let statistics = call.leg.statistics,
         let timeout = MediaTimeout(
@@ -147,6 +156,19 @@ public actor EchoLine {
       else { continue }
       await agent.hangUp(id)
       end(id, reason: timeout.description)
+    }
+  }
+
+  // No voice shows that the far side lives, so its signalling has to.
+  private func askIfQuiet(_ id: SIPCallID) async {
+    guard let call = calls[id] else { return }
+    guard call.leg.stream == nil || !call.isTalking else {
+      calls[id]?.quietSeconds = 0
+      return
+    }
+    calls[id]?.quietSeconds += 1
+    if call.quietSeconds % Self.secondsBetweenQuestions == Self.secondsBetweenQuestions - 1 {
+      await agent.ask(id)
     }
   }
 
@@ -175,10 +197,12 @@ public actor EchoLine {
 
   private func answer(_ id: SIPCallID, _ caller: Caller) async {
     let (from, source) = (caller.address, caller.source)
-    guard calls.count < configuration.maximumCalls else {
+    guard calls.count + callersInProgress < configuration.maximumCalls else {
       await agent.reject(id, code: 486, phrase: "Busy Here")
       return
     }
+    callersInProgress += 1
+    defer { callersInProgress -= 1 }
     if !configuration.takesAnonymousCalls, SIPAddress(from)?.isAnonymous ?? true {
       return await agent.reject(id, code: 433, phrase: "Anonymity Disallowed")
     }
