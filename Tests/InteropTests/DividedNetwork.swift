@@ -57,6 +57,13 @@ final class DividedNetwork {
     #expect(isMoved)
   }
 
+  /// Lets nothing get to a host, or everything again; the host does not see why.
+  func setSilent(_ number: Int, _ isSilent: Bool) throws {
+    let change = isSilent ? "add" : "delete"
+    let done = try run(["-n", centre, "route", change, "blackhole", "10.79.\(number).2/32"])
+    #expect(done)
+  }
+
   deinit {
     for name in [centre] + Self.suffixes.map({ host($0) }) {
       // The names are unique, so that one which is left over disturbs no later run.

@@ -264,6 +264,7 @@ final class SIPCall {
     description?.setHeld(isHeld)
     // A hold before the call is established is signalled when it is.
     wantsRenegotiation = !isEstablished
+    if !isHeld { path?.restartIfLost() }
     renegotiate()
   }
 
@@ -300,6 +301,7 @@ final class SIPCall {
     let status = unsafe message.map { unsafe Int($0.pointee.scode) } ?? 0
     guard code != 0 || status >= 200 else { return }
     let answer = code == 0 ? status : nil
+    if let answer, (200..<300).contains(answer) { path?.restartIfLost() }
     switch presence.note(answer, isHeld: isHeld, at: MonotonicClock.now()) {
     case .none: break
     case .isUnheard: renegotiate()

@@ -59,6 +59,8 @@ final class MediaPath {
     case gathered
     case routed(MediaRoute)
     case failed(String)
+    /// There was a way, and the far side has not answered by it for 30 s.
+    case lost
     /// It was ended by this side.
     case closed
     /// Something that the user may want to know, and that does not end the call.
@@ -88,6 +90,8 @@ final class MediaPath {
   private let isBoundToHost: Bool
   private var hosts: [String] = []
   private var hasMoved = false
+  /// True while the way that there was is lost, and no other one is looked for.
+  private var isLost = false
   private let timer = LoopTimer()
   private var isClosed = false
   /// What becomes of it.
@@ -142,7 +146,13 @@ final class MediaPath {
     restart()
   }
 
+  /// Collects addresses anew if the way was lost, as a network that is away for long takes it.
+  func restartIfLost() {
+    if isLost { restart() }
+  }
+
   private func restart() {
+    isLost = false
     // Its end is no news from now on, also where there is no relay after it.
     relayCount += 1
     let addresses = hosts.compactMap { SocketAddress(host: $0, port: port.localPort) }
@@ -224,7 +234,8 @@ final class MediaPath {
     case .failed:
       report(.failed("no way to the far side is open: neither directly nor by a relay"))
     case .consentExpired:
-      report(.failed("the far side has not answered for 30 s"))
+      isLost = true
+      report(.lost)
     }
   }
 

@@ -84,7 +84,7 @@ extension UserAgent {
       var waiting: CheckedContinuation<Void, Never>? = continuation
       path.report = { [weak self] report in
         switch report {
-        case .gathered, .failed, .routed, .closed:
+        case .gathered, .failed, .lost, .routed, .closed:
           waiting?.resume()
           waiting = nil
         case .remark(let remark):
@@ -126,6 +126,9 @@ extension UserAgent {
     case .gathered: calls[call.rawValue]?.offerAddresses()
     case .routed(let route): self.report(.routed(call, route))
     case .failed(let reason): self.report(.unroutable(call, reason))
+    // While nothing is to be heard, signalling tells whether the far side is still there.
+    case .lost where calls[call.rawValue]?.isHeld == true: break
+    case .lost: self.report(.unroutable(call, "the far side has not answered for 30 s"))
     case .closed: break
     case .remark(let remark): self.report(.pathRemark(remark))
     }
