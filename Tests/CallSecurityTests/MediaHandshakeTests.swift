@@ -26,13 +26,20 @@ private final class Handshakes {
   private var random: SeededGenerator
   private var ports: [UInt16: OtherPort] = [:]
 
-  init(seed: UInt64 = 1, caller: Identity? = nil, callee: Identity? = nil) throws {
+  /// `port` is where the callee begins to call.
+  init(
+    seed: UInt64 = 1,
+    caller: Identity? = nil,
+    callee: Identity? = nil,
+    at port: UInt16 = 4_000
+  ) throws {
     let own = try caller ?? Identity.make()
     self.caller = own
     let callee = try callee ?? Identity.make()
     self.callee = callee
     server = MediaHandshake(waitingWith: own)
-    client = try MediaHandshake(callee, towards: #require(serverAddress))
+    let first = try #require(SocketAddress(host: "192.0.2.1", port: port))
+    client = try MediaHandshake(callee, towards: first)
     random = SeededGenerator(seed: seed)
   }
 
@@ -101,6 +108,12 @@ private final class Handshakes {
     return (reason(server.state), reason(client.state))
   }
 
+  /// What the callee has said so far reaches nobody.
+  func loseFirstFlight(to port: UInt16) {
+    let lost = client.takeOutgoing()
+    #expect(!lost.isEmpty && lost.allSatisfy { $0.destination.port == port })
+  }
+
   func feedServer(_ bytes: [UInt8], from port: UInt16) throws {
     let source = try #require(SocketAddress(host: "192.0.2.66", port: port))
     server.receive(.init(bytes: bytes, source: source))
@@ -154,6 +167,14 @@ private final class Handshakes {
 }
 
 struct MediaHandshakeTests {
+  @Test func aHandshakeGoesOnWhereTheFarSideIsNow() throws {
+    let handshakes = try Handshakes(at: 4_444)
+    handshakes.loseFirstFlight(to: 4_444)
+    try handshakes.expect()
+    try handshakes.run()
+    #expect(handshakes.secured != nil)
+  }
+
   @Test func bothSidesHaveKeysAndTheSameWords() throws {
     let handshakes = try Handshakes()
     try handshakes.expect()

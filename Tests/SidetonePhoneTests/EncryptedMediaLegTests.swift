@@ -123,6 +123,16 @@ struct EncryptedMediaLegTests {
     for engine in engines { engine.stop() }
   }
 
+  /// A far side that has named another address first, where nobody answers.
+  @Test func theHandshakeFollowsTheAddress() throws {
+    let media = callee.media(towards: caller, begins: true)
+    // The port of discard.
+    try callee.leg.prepare(for: .opus(port: 9, encryption: media.encryption))
+    try connect()
+    #expect(hear())
+    for engine in engines { engine.stop() }
+  }
+
   /// After a hold the same keys go on, whichever engine has the streams then.
   @Test(arguments: [false, true])
   func theVoiceComesBackAfterAHold(hasNewEngine: Bool) throws {

@@ -5,7 +5,8 @@ import UDPTransport
 ///
 /// **Thread safety:** belongs to its `MediaHandshake`.
 final class HandshakeLink {
-  let address: SocketAddress
+  /// Where it sends to.
+  var address: SocketAddress
   private let identity: Identity
   private let isClient: Bool
   private var association: DTLSAssociation

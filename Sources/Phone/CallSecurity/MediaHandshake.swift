@@ -93,8 +93,10 @@ package struct MediaHandshake: ~Copyable {
   /// True for the first byte of a datagram of DTLS (RFC 7983 section 7).
   package static func owns(firstByte: UInt8) -> Bool { (20...63).contains(firstByte) }
 
-  /// Takes in what signalling tells of the far side, where its media is, and where its RTCP is: the
-  /// same address if one port carries both.
+  /// Takes in what signalling tells of the far side, and where its media and RTCP are.
+  ///
+  /// They have the same address if one port carries both. A handshake that has begun goes on at
+  /// another address of the far side's.
   package mutating func expect(
     _ expectation: Expectation,
     at remote: SocketAddress,
@@ -103,6 +105,7 @@ package struct MediaHandshake: ~Copyable {
     self.expectation = expectation
     self.remote = remote
     self.control = control
+    if isClient { links.first?.address = remote }
     for link in links { beginWords(on: link) }
     collect()
     decide()

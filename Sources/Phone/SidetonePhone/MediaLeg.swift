@@ -52,8 +52,9 @@ public final class MediaLeg {
   private var secured: SecuredMedia?
   /// Keys that the descriptions agreed on, at work.
   private var described: (keys: SRTPKeys, session: SRTPSession)?
-  /// Whose keys the handshake is to bring.
+  /// Whose keys the handshake is to bring, and from where.
   private var expected: Fingerprint?
+  private var handshakeAddress: SocketAddress?
   private var socket: MediaSocket?
   /// What connectivity checks over the port use; nil without them.
   private(set) var checkPort: CheckPort?
@@ -68,7 +69,9 @@ public final class MediaLeg {
   private var agreed: NegotiatedMedia?
   /// What the stream was made for.
   private var streamed: NegotiatedMedia?
-  private var hasStreamed = false
+  private var hasAgreed = false
+  /// True if what waits in the socket is of before a hold.
+  private var isPendingOld = false
   private var conference = 0
   private var isRecording = false
   /// What streams of the past have recorded.
@@ -164,6 +167,8 @@ public final class MediaLeg {
     // Packets that need no handshake are the stream's from the first one on.
     if let media, media.encryption == nil { endHandshake() }
     agreed = media
+    hasAgreed = hasAgreed || media != nil
+    if media == nil { isPendingOld = hasAgreed }
     // Digits of before the hold would arrive at another time than they were pressed for.
     if media == nil { digitsToSend = [] }
     try follow()
@@ -173,22 +178,29 @@ public final class MediaLeg {
   ///
   /// Throws if the handshake cannot begin, since memory is out.
   func prepare(for media: NegotiatedMedia) throws {
-    guard let identity, let encryption = media.encryption, expected != encryption.fingerprint
-    else { return }
+    guard let identity, let encryption = media.encryption else { return }
+    let isOther = expected != encryption.fingerprint
+    guard isOther || secured == nil else { return }
     guard let (remote, control) = destination(of: media) else {
+      guard isOther else { return }
       unrouted = media
       return try waitForHandshake()
     }
+    // The far side may be at another address before the handshake is over.
+    guard isOther || remote != handshakeAddress else { return }
     unrouted = nil
-    // Another certificate is another handshake.
-    if expected != nil { endHandshake() }
-    expected = encryption.fingerprint
-    secured = nil
-    if encryption.beginner == .local, let socket = try socket?.duplicate() {
-      endHandshake()
-      handshake = try HandshakeRunner(identity, towards: remote, over: socket, report)
-    } else {
-      try waitForHandshake()
+    handshakeAddress = remote
+    if isOther {
+      // Another certificate is another handshake.
+      if expected != nil { endHandshake() }
+      expected = encryption.fingerprint
+      secured = nil
+      if encryption.beginner == .local, let socket = try socket?.duplicate() {
+        endHandshake()
+        handshake = try HandshakeRunner(identity, towards: remote, over: socket, report)
+      } else {
+        try waitForHandshake()
+      }
     }
     handshake?.expect(
       MediaHandshake.Expectation(
@@ -223,8 +235,8 @@ public final class MediaLeg {
   package func take(_ route: MediaRoute) throws {
     let before = self.route
     self.route = route
-    if let unrouted {
-      try prepare(for: unrouted)
+    if let media = unrouted ?? agreed {
+      try prepare(for: media)
       if agreed?.encryption != nil, secured == nil { handshake?.limitTime() }
     }
     // A far side that has moved is followed by the stream itself, as long as this one has not.
@@ -271,8 +283,8 @@ public final class MediaLeg {
 
   private func follow() throws {
     try startStream()
-    // The handshake has been over for long when a call is held.
-    let isHeld = agreed.map { !$0.maySend && !$0.mayReceive } ?? false
+    // With the keys the handshake is over, and in a hold no stream takes the port over.
+    let isHeld = agreed.map { !$0.maySend && !$0.mayReceive } ?? hasAgreed
     if stream == nil, secured != nil, isHeld { endHandshake() }
     // Something has to read what checks the way.
     if checkPort != nil, stream == nil, handshake == nil {
@@ -309,8 +321,8 @@ public final class MediaLeg {
     endHandshake()
     endStandby()
     // What arrived during a hold is old; the first words of a new call are not.
-    if hasStreamed { socket.discardPending() }
-    hasStreamed = true
+    if isPendingOld { socket.discardPending() }
+    isPendingOld = true
     let isChecked = media.addresses != nil && checkPort != nil
     socket.connect(to: remote, control: control, isAnswering: isChecked)
     let stream = try streams.attach(
