@@ -81,22 +81,6 @@ enum Bench {
     }
   }
 
-  /// True once a program of this machine has the port of UDP, within `seconds`.
-  static func isTaken(_ port: Int, seconds: Double = 15) -> Bool {
-    let suffix = String(format: ":%04X", port)
-    let end = Date(timeIntervalSinceNow: seconds)
-    while end.timeIntervalSinceNow > 0 {
-      // Without the list the port counts as free.
-      let list = (try? String(contentsOfFile: "/proc/net/udp", encoding: .utf8)) ?? ""
-      let ports = list.split(separator: "\n").compactMap {
-        $0.split(separator: " ").dropFirst().first
-      }
-      if ports.contains(where: { $0.hasSuffix(suffix) }) { return true }
-      Thread.sleep(forTimeInterval: 0.01)
-    }
-    return false
-  }
-
   private static func isFree(_ port: Int, _ type: __socket_type) -> Bool {
     // Without a socket, it is not.
     (try? withSocket(type) { LoopbackSocket.bind($0, to: UInt16(port)) }) ?? false

@@ -1,4 +1,5 @@
 import Foundation
+import ProgramRig
 import Testing
 
 /// What other telephones and networks do to a call, as SIPp (Debian's sip-tester) plays it.
@@ -28,7 +29,7 @@ struct ScenarioTests {
       ] + options + (target.map { ["127.0.0.1:\($0)"] } ?? [])
     )
     // SIPp does not say when it listens.
-    if target == nil { #expect(Bench.isTaken(port), "\(peer.output)") }
+    if target == nil { #expect(LoopbackSocket.isTaken(port), "\(peer.output)") }
     return peer
   }
 

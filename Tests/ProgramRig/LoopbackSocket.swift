@@ -1,3 +1,4 @@
+import Foundation
 import Glibc
 
 /// Sockets between addresses of this machine.
@@ -24,6 +25,22 @@ package enum LoopbackSocket {
       unsafe sendto(descriptor, bytes, bytes.count, 0, name, length)
     }
     return result >= 0
+  }
+
+  /// True once a program of this machine has a port of UDP, within `seconds`.
+  package static func isTaken(_ port: Int, seconds: Double = 15) -> Bool {
+    let suffix = String(format: ":%04X", port)
+    let end = Date(timeIntervalSinceNow: seconds)
+    while end.timeIntervalSinceNow > 0 {
+      // Without the list the port counts as free.
+      let list = (try? String(contentsOfFile: "/proc/net/udp", encoding: .utf8)) ?? ""
+      let sockets = list.split(separator: "\n").compactMap {
+        $0.split(separator: " ").dropFirst().first
+      }
+      if sockets.contains(where: { $0.hasSuffix(suffix) }) { return true }
+      Thread.sleep(forTimeInterval: 0.01)
+    }
+    return false
   }
 
   private static func withAddress<Result>(
