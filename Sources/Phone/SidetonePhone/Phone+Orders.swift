@@ -65,7 +65,7 @@ extension Phone {
     case .release:
       tellDigits(of: uuid)
       await endTransfer(of: uuid)
-      replacements[uuid] = nil
+      endReplacement(by: uuid)
       requestedTransfers[uuid] = nil
       endRecording(uuid)
       await closePath(uuid)

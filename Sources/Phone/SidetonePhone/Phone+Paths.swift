@@ -6,7 +6,7 @@ import UDPTransport
 extension Phone {
   /// Collects the addresses of a call, if it goes by an account, or has an offer with addresses.
   ///
-  /// It takes as long as the account's servers take, two seconds at most.
+  /// It takes as long as name servers and the account's servers take, two seconds each at most.
   func openPath(_ uuid: UUID, isOffering: Bool) async {
     guard let leg = legs[uuid], leg.path == nil, let port = leg.checkPort else { return }
     let account = routes[uuid]?.account ?? origins[uuid]?.account

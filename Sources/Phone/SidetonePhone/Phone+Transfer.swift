@@ -5,6 +5,13 @@ import SIPSignalling
 
 /// Transfers: calls that go on without this side, or with another far side (RFC 5589).
 extension Phone {
+  /// A call whose place another one is about to take.
+  struct Replacement {
+    let uuid: UUID
+    /// True if this side held it already.
+    let wasHeld: Bool
+  }
+
   /// Asks the far side of a call to call another one; this call ends once those two talk.
   ///
   /// - Parameters:
@@ -96,10 +103,21 @@ extension Phone {
   func endTransfer(of uuid: UUID) async {
     guard let id = transfers[uuid] else { return }
     await reportTransfer(of: uuid, status: 480, reason: "Temporarily Unavailable")
-    guard let old = control.call(of: id), old.isHeld else { return }
+    if let old = control.call(of: id) { resumeLater(old) }
+  }
+
+  /// Goes on with the far side whose place another one wanted to take, and did not.
+  func endReplacement(by uuid: UUID) {
+    guard let old = replacements.removeValue(forKey: uuid), !old.wasHeld else { return }
+    if let call = control[old.uuid] { resumeLater(call) }
+  }
+
+  // The call system has first to take in the end of the call for which it was held.
+  private func resumeLater(_ call: PhoneCall) {
+    guard call.isHeld else { return }
     Task {
       do {
-        try await setHeld(old.uuid, false)
+        try await setHeld(call.uuid, false)
       } catch {
         // It has ended meanwhile.
       }
@@ -117,7 +135,7 @@ extension Phone {
     guard let replaced, let old = control.call(of: replaced) else { return }
     // One that protects less rings, as every other call does.
     if case .encrypted? = old.protection, media?.claim ?? .open == .open { return }
-    replacements[uuid] = old.uuid
+    replacements[uuid] = Replacement(uuid: old.uuid, wasHeld: old.isHeld)
     do {
       try await answer(uuid)
     } catch {
@@ -129,7 +147,7 @@ extension Phone {
   func endReplaced(by uuid: UUID) async {
     guard let old = replacements.removeValue(forKey: uuid) else { return }
     do {
-      try await end(old)
+      try await end(old.uuid)
     } catch {
       // It has ended by itself.
     }

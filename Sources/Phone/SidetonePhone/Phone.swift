@@ -62,7 +62,7 @@ public actor Phone {
   /// The calls whose far sides have asked for these ones.
   var transfers: [UUID: SIPCallID] = [:]
   /// The calls whose places these ones take.
-  var replacements: [UUID: UUID] = [:]
+  var replacements: [UUID: Replacement] = [:]
   /// Calls whose addresses are being collected while they ring.
   var pathTasks: [UUID: Task<Void, Never>] = [:]
   /// What has become of the accounts, by their addresses.
@@ -166,13 +166,13 @@ public actor Phone {
     route.target = transfer?.target
     var call = PhoneCall(outgoing: UUID(), to: text, route.rule)
     call.isByServer = route.account != nil
-    routes[call.uuid] = route
     let leg = makeLeg(call.uuid, host: route.localHost)
     let rule = route.rule
     leg.isEncryptionRequired = rule.isEncryptionRequired
     leg.checksPaths = route.account != nil
     try leg.open(portPolicy: portPolicy)
     portPolicy = .anyPort
+    routes[call.uuid] = route
     legs[call.uuid] = leg
     // Before the call system waits for anything.
     await openPath(call.uuid, isOffering: true)
