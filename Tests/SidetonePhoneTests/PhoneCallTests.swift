@@ -87,6 +87,31 @@ struct PhoneCallTests {
     #expect(effects == [.fail] + ended("no route", isClean: false))
   }
 
+  /// A call whose first INVITE has come to nothing, and that is to be invited in another way.
+  private func invitedAgain(isHeld: Bool = false) -> PhoneCall {
+    var call = outgoing()
+    _ = call.handle(.perform(.start(uri: "sip:bob@10.0.0.2")), at: seconds(0))
+    #expect(call.handle(.invited(sip, by: .tls), at: seconds(0)) == [.fulfill])
+    if isHeld { _ = call.handle(.perform(.setHeld(true)), at: seconds(1)) }
+    _ = call.handle(.signallingEnded(.unreachable("broken")), at: seconds(1))
+    #expect(call.phase == .dialing)
+    return call
+  }
+
+  // The start action was fulfilled by the first one, so the call system takes the call as begun.
+  @Test func aSecondInvitationThatCannotBeSentIsReportedToTheCallSystem() {
+    var call = invitedAgain()
+    let effects = call.handle(.inviteFailed("no route"), at: seconds(2))
+    #expect(effects == [.fail, .reportEnded(.failed)] + ended("no route", isClean: false))
+  }
+
+  @Test func aHoldIsSignalledInTheSecondDialogToo() {
+    var call = invitedAgain(isHeld: true)
+    let next = SIPCallID(rawValue: 8)
+    let effects = call.handle(.invited(next, by: .udp), at: seconds(2))
+    #expect(effects == [.fulfill, .sendHold(next, true)])
+  }
+
   // The call system ends a call whose answer failed; the user reads the first reason.
   @Test func aFailedAnswerGivesItsReasonAtTheEnd() {
     var call = incoming()
@@ -243,6 +268,14 @@ struct PhoneCallTests {
     #expect(call.handle(.timePassed, at: seconds(163)) == [.ask(sip)])
   }
 
+  // It sends no voice, so no silence shows that it has gone.
+  @Test func aFarSideThatOnlyListensIsAskedToo() {
+    var call = established()
+    _ = call.handle(.agreed(.opus(mayReceive: false)), at: seconds(2))
+    #expect(call.handle(.timePassed, at: seconds(100)).isEmpty)
+    #expect(call.handle(.timePassed, at: seconds(131)) == [.ask(sip)])
+  }
+
   @Test func digitsNeedATalkingCallAndAFarSideThatTakesThem() {
     var call = established()
     #expect(
@@ -299,6 +332,17 @@ struct PhoneCallTests {
     #expect(call.handle(.mediaReported(early), at: seconds(3)).isEmpty)
     let late = statistics(silence: 3, refusals: 100)
     #expect(call.handle(.mediaReported(late), at: seconds(5)).contains(.reportEnded(.failed)))
+  }
+
+  // An announcement may end, and the server ring at another phone.
+  @Test func earlyMediaWhosePortIsClosedEndsNothing() {
+    var call = outgoing()
+    _ = call.handle(.invited(sip, by: .udp), at: seconds(0))
+    _ = call.handle(.agreed(.opus()), at: seconds(1))
+    let closed = PhoneCallEvent.mediaReported(statistics(silence: 20, refusals: 100))
+    #expect(call.handle(closed, at: seconds(22)).isEmpty)
+    _ = call.handle(.established, at: seconds(23))
+    #expect(call.handle(closed, at: seconds(24)).contains(.reportEnded(.failed)))
   }
 
   // RFC 3550 section 6.6: the source leaves. A hold or a new source would follow at once.

@@ -19,6 +19,7 @@ import VoiceEngine
 /// | `ringing` | `accepted` | `answering` |
 /// | `inviting`, `answering` | `established` | `established` |
 /// | all but `ended` | `perform(.end)`, `signallingEnded`, `mediaFailed` | `ended` |
+/// | all but `ended` | a transfer that has come to its end | `ended` |
 /// | all but `ended` | `reset`, `phoneStopped` | `ended` |
 /// | `dialing`, `inviting` without media | `unreachable` | `ended` |
 /// | `inviting` | three minutes without progress | `ended` |
@@ -170,9 +171,13 @@ struct PhoneCall: Equatable, Sendable {
       invitation?.transport = transport
       phase = .inviting
       progressedAt = now
-      return [.fulfill]
+      // The dialog before may have ended before it could be held.
+      return [.fulfill] + (hold.isHeld ? [.sendHold(sip, true)] : [])
     case .inviteFailed(let reason):
-      return [.fail] + (phase == .dialing ? finish(Ending(reason: reason, isClean: false)) : [])
+      guard phase == .dialing else { return [.fail] }
+      let ending = Ending(reason: reason, isClean: false)
+      // The action that fails ends the call for the call system. A later INVITE has no action.
+      return [.fail] + (progressedAt == nil ? finish(ending) : conclude(ending, as: .failed))
     case .accepted:
       guard case .ringing = phase else { return [.fail] }
       phase = .answering
@@ -211,9 +216,9 @@ struct PhoneCall: Equatable, Sendable {
     case .encrypted(let encryption, let isLasting):
       return note(Encrypted(encryption: encryption, isLasting: isLasting))
     case .mediaReported(let statistics):
-      // Early media may be silent for as long as the far side rings.
-      let isExpected =
-        establishedAt != nil && media?.mayReceive == true && !hold.isHeldByFarSide
+      // Early media may be silent for as long as the far side rings, and end before it answers.
+      guard establishedAt != nil else { return [] }
+      let isExpected = media?.mayReceive == true && !hold.isHeldByFarSide
       let timeout = MediaTimeout(statistics, isExpected: isExpected, isByServer: isByServer)
       if let timeout {
         return abandon(timeout.description)
@@ -405,7 +410,8 @@ struct PhoneCall: Equatable, Sendable {
 
   // No voice shows that the far side lives, so its signalling has to.
   private mutating func askDuringHold(at now: MonotonicInstant) -> [PhoneCallEffect] {
-    guard establishedAt != nil, let sip, hold.isHeld || hold.isHeldByFarSide else {
+    let isNothingToHear = hold.isHeld || hold.isHeldByFarSide || media?.mayReceive == false
+    guard establishedAt != nil, let sip, isNothingToHear else {
       askedAt = nil
       return []
     }
