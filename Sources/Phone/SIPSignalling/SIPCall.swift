@@ -43,10 +43,12 @@ final class SIPCall {
     report(.transferProgressed(id, status: status))
   }
   private var presence = FarSidePresence()
-  /// True while nothing is to be heard of the far side: one of the two holds the call.
+  /// True while voice goes one way at most: one of the two holds the call, or listens only.
   var isHeld = false {
     didSet { if isHeld != oldValue { presence.noteHold() } }
   }
+  /// True while the sides agree that this one sends voice.
+  var maySend = true
   /// The question whether the far side is still there.
   private let question = LibreSlot()
   private(set) var description: SessionDescription?

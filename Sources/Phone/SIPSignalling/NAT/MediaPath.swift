@@ -90,9 +90,11 @@ final class MediaPath {
   private let isBoundToHost: Bool
   private var hosts: [String] = []
   private var hasMoved = false
+  private var hadWay = false
   /// True while the way that there was is lost, and no other one is looked for.
-  private var isLost = false
+  private(set) var isLost = false
   private let timer = LoopTimer()
+  private let restartTimer = LoopTimer()
   private var isClosed = false
   /// What becomes of it.
   var report: (Report) -> Void = { _ in }
@@ -148,7 +150,17 @@ final class MediaPath {
 
   /// Collects addresses anew if the way was lost, as a network that is away for long takes it.
   func restartIfLost() {
-    if isLost { restart() }
+    guard isLost, !isClosed else { return }
+    // Both sides may be behind routers that have forgotten them.
+    hasMoved = true
+    restart()
+  }
+
+  /// The same a little later, if the way is still lost then.
+  func restartIfLost(afterSeconds seconds: Int64) {
+    guard isLost else { return }
+    let time = MonotonicClock.now().advanced(byNanoseconds: seconds * 1_000_000_000)
+    restartTimer.start(for: time) { [weak self] in self?.restartIfLost() }
   }
 
   private func restart() {
@@ -183,6 +195,7 @@ final class MediaPath {
     guard !isClosed else { return }
     isClosed = true
     timer.cancel()
+    restartTimer.cancel()
     fd_close(port.fileDescriptor)
     relay?.close()
     formerRelay?.close()
@@ -195,12 +208,18 @@ final class MediaPath {
   /// Called before this side's answer is written: it has other credentials if the far side's offer
   /// begins anew.
   func begin(with description: ICEDescription, isOffer: Bool) {
-    if isOffer, agent.isRestart(description) { agent.restart(with: .random()) }
+    if agent.isRestart(description) {
+      isLost = false
+      if isOffer { agent.restart(with: .random()) }
+    }
     handle(.described(description))
   }
 
   /// Stops to look for a way: the far side goes on without checks.
-  func suspend() { handle(.suspended) }
+  func suspend() {
+    isLost = false
+    handle(.suspended)
+  }
 
   // MARK: Events
 
@@ -229,9 +248,11 @@ final class MediaPath {
     case .gathered:
       report(.gathered)
     case .selected(let path):
+      (hadWay, isLost) = (true, false)
       relay?.farSide = path.base == .relay ? path.remote : nil
       report(.routed(MediaRoute(path, bridge: relay?.bridge, isAfterMove: hasMoved)))
     case .failed:
+      isLost = hadWay
       report(.failed("no way to the far side is open: neither directly nor by a relay"))
     case .consentExpired:
       isLost = true

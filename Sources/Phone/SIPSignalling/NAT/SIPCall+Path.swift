@@ -17,12 +17,16 @@ extension SIPCall {
 
   /// Reports what the sides have agreed on, and checks the ways that it names.
   func agree(on media: NegotiatedMedia, isOffer: Bool) {
-    isHeld = !media.mayReceive
+    isHeld = !media.maySend || !media.mayReceive
+    maySend = media.maySend
     report(.media(id, media))
     guard let path else { return }
     guard let addresses = media.addresses else { return path.suspend() }
     path.begin(with: addresses, isOffer: isOffer)
     description?.addresses = path.description
+    // The far side may not have noticed that the way is lost, and goes on as it did. Two sides that
+    // have must not begin anew at the same time.
+    path.restartIfLost(afterSeconds: isOffer ? 1 : 3)
   }
 
   /// The addresses of this side are collected once more.

@@ -121,14 +121,18 @@ extension UserAgent {
     return path
   }
 
-  private func note(_ report: MediaPath.Report, of call: SIPCallID) {
+  private func note(_ report: MediaPath.Report, of id: SIPCallID) {
+    let call = calls[id.rawValue]
+    // While this side sends nothing, signalling tells whether the far side is still there, and a
+    // way that is lost is looked for once it is.
+    let maySend = call?.maySend ?? true
     switch report {
-    case .gathered: calls[call.rawValue]?.offerAddresses()
-    case .routed(let route): self.report(.routed(call, route))
-    case .failed(let reason): self.report(.unroutable(call, reason))
-    // While nothing is to be heard, signalling tells whether the far side is still there.
-    case .lost where calls[call.rawValue]?.isHeld == true: break
-    case .lost: self.report(.unroutable(call, "the far side has not answered for 30 s"))
+    case .gathered: call?.offerAddresses()
+    case .routed(let route): self.report(.routed(id, route))
+    case .failed where !maySend && call?.path?.isLost == true: break
+    case .failed(let reason): self.report(.unroutable(id, reason))
+    case .lost where !maySend: break
+    case .lost: self.report(.unroutable(id, "the far side has not answered for 30 s"))
     case .closed: break
     case .remark(let remark): self.report(.pathRemark(remark))
     }
