@@ -34,6 +34,8 @@ public actor EchoLine {
     var isTalking = false
     /// True for a call by way of an account's server.
     var isByServer = false
+    /// True once the caller has got the answer.
+    var isAnswered = false
     /// For how many seconds nothing was to be heard of the far side.
     var quietSeconds = 0
   }
@@ -49,8 +51,8 @@ public actor EchoLine {
   private let continuation: AsyncStream<Event>.Continuation
   private var engines: [EchoEngine<SecureTransport<MediaSocket>>] = []
   private var calls: [SIPCallID: Call] = [:]
-  /// How many callers are being answered.
-  private var callersInProgress = 0
+  /// Those who are about to be among the calls.
+  private var comingCalls: Set<SIPCallID> = []
   private var identity: Identity?
   private var workers: [Task<Void, Never>] = []
 
@@ -173,13 +175,13 @@ public actor EchoLine {
   }
 
   private func end(_ id: SIPCallID, reason: String) {
-    // A call that was refused never began.
     guard let call = calls.removeValue(forKey: id) else { return }
     if let path = call.leg.path {
       let agent = agent
       Task { await agent.closePath(path.id) }
     }
-    continuation.yield(.ended(id, reason: reason))
+    // A call that was refused never began.
+    if call.isAnswered { continuation.yield(.ended(id, reason: reason)) }
   }
 
   private func note(_ report: HandshakeReport, of id: SIPCallID) async {
@@ -197,12 +199,12 @@ public actor EchoLine {
 
   private func answer(_ id: SIPCallID, _ caller: Caller) async {
     let (from, source) = (caller.address, caller.source)
-    guard calls.count + callersInProgress < configuration.maximumCalls else {
+    guard calls.count + comingCalls.count < configuration.maximumCalls else {
       await agent.reject(id, code: 486, phrase: "Busy Here")
       return
     }
-    callersInProgress += 1
-    defer { callersInProgress -= 1 }
+    comingCalls.insert(id)
+    defer { comingCalls.remove(id) }
     if !configuration.takesAnonymousCalls, SIPAddress(from)?.isAnonymous ?? true {
       return await agent.reject(id, code: 433, phrase: "Anonymity Disallowed")
     }
@@ -234,6 +236,7 @@ public actor EchoLine {
       }
       try leg.attach(to: engines[engine].streams)
       calls[id] = Call(leg: leg, engine: engine, isByServer: caller.account != nil)
+      comingCalls.remove(id)
       guard await agent.answer(id, offer: offer) else {
         calls[id] = nil
         throw PhoneError("no codec in common with \(from)")
@@ -242,6 +245,9 @@ public actor EchoLine {
         await agent.hangUp(replaced)
         end(replaced, reason: "transferred")
       }
+      // It may have hung up at once.
+      guard calls[id] != nil else { return }
+      calls[id]?.isAnswered = true
       continuation.yield(.answered(id, from: from))
     } catch {
       if let path { await agent.closePath(path.id) }
