@@ -112,6 +112,16 @@ struct PhoneCallTests {
     #expect(effects == [.fulfill, .sendHold(next, true)])
   }
 
+  // Another call was taken meanwhile; there is nobody yet who could agree to the resume.
+  @Test func aCallThatIsResumedWhileItRingsRingsOn() {
+    var call = outgoing()
+    _ = call.handle(.invited(sip, by: .udp), at: seconds(0))
+    _ = call.handle(.progressed, at: seconds(1))
+    _ = call.handle(.perform(.setHeld(true)), at: seconds(2))
+    _ = call.handle(.perform(.setHeld(false)), at: seconds(3))
+    #expect(call.handle(.timePassed, at: seconds(100)).isEmpty)
+  }
+
   // The call system ends a call whose answer failed; the user reads the first reason.
   @Test func aFailedAnswerGivesItsReasonAtTheEnd() {
     var call = incoming()
@@ -305,7 +315,7 @@ struct PhoneCallTests {
     var call = established()
     let asking = call.handle(.mediaReported(statistics(silence: 29)), at: seconds(30))
     #expect(asking == call.sip.map { [.ask($0)] })
-    #expect(call.handle(silent, at: seconds(31)).contains(.reportEnded(.failed)))
+    #expect(call.handle(silent, at: seconds(32)).contains(.reportEnded(.failed)))
     var held = established()
     _ = held.handle(.agreed(.opus(maySend: false)), at: seconds(2))
     #expect(held.handle(silent, at: seconds(40)).isEmpty)
@@ -342,7 +352,9 @@ struct PhoneCallTests {
     let closed = PhoneCallEvent.mediaReported(statistics(silence: 20, refusals: 100))
     #expect(call.handle(closed, at: seconds(22)).isEmpty)
     _ = call.handle(.established, at: seconds(23))
-    #expect(call.handle(closed, at: seconds(24)).contains(.reportEnded(.failed)))
+    // What was silent before the answer counts from there.
+    #expect(!call.handle(closed, at: seconds(24)).contains(.release))
+    #expect(call.handle(closed, at: seconds(26)).contains(.reportEnded(.failed)))
   }
 
   // RFC 3550 section 6.6: the source leaves. A hold or a new source would follow at once.

@@ -217,7 +217,10 @@ struct PhoneCall: Equatable, Sendable {
       return note(Encrypted(encryption: encryption, isLasting: isLasting))
     case .mediaReported(let statistics):
       // Early media may be silent for as long as the far side rings, and end before it answers.
-      guard establishedAt != nil else { return [] }
+      guard let establishedAt else { return [] }
+      var statistics = statistics
+      let age = now.nanoseconds(since: establishedAt)
+      statistics.silenceNanoseconds = min(statistics.silenceNanoseconds, age)
       let isExpected = media?.mayReceive == true && !hold.isHeldByFarSide
       let timeout = MediaTimeout(statistics, isExpected: isExpected, isByServer: isByServer)
       if let timeout {
@@ -281,7 +284,8 @@ struct PhoneCall: Equatable, Sendable {
   // The former agreement is void at once; the voice waits for the answer to the re-INVITE.
   private mutating func setHeld(_ isHeld: Bool, at now: MonotonicInstant) -> [PhoneCallEffect] {
     hold.isHeld = isHeld
-    hold.resumedAt = isHeld ? nil : now
+    // A far side that still rings agrees once it answers.
+    hold.resumedAt = isHeld || establishedAt == nil ? nil : now
     ending = nil
     media = nil
     let reinvite = sip.map { [PhoneCallEffect.sendHold($0, isHeld)] } ?? []
