@@ -283,8 +283,10 @@ public final class MediaLeg {
 
   private func follow() throws {
     try startStream()
-    // With the keys the handshake is over, and in a hold no stream takes the port over.
-    let isHeld = agreed.map { !$0.maySend && !$0.mayReceive } ?? hasAgreed
+    // With the keys the handshake is over, and in a hold no stream takes the port over. What checks
+    // the way is to be read soon after this side has held the call.
+    let isHeld =
+      agreed.map { !$0.maySend && !$0.mayReceive } ?? (hasAgreed && checkPort != nil)
     if stream == nil, secured != nil, isHeld { endHandshake() }
     // Something has to read what checks the way.
     if checkPort != nil, stream == nil, handshake == nil {

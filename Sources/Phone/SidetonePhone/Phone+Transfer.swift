@@ -140,6 +140,7 @@ extension Phone {
       try await answer(uuid)
     } catch {
       continuation.yield(.error("\(old.remote) cannot be replaced: \(error)"))
+      endReplacement(by: uuid)
     }
   }
 
