@@ -56,4 +56,24 @@ struct RingerTests {
     }.max()
     #expect((peak ?? 0) > 1_000)
   }
+
+  @Test func deviceThatHangsKeepsNoCallWaiting() throws {
+    let pipe = FileManager.default.temporaryDirectory
+      .appendingPathComponent("ring-\(UUID().uuidString)").path
+    let isMade = unsafe mkfifo(pipe, 0o600) == 0
+    try #require(isMade)
+    defer { unsafe unlink(pipe) }
+    // Nothing reads it, so it does not open.
+    let ringer = Ringer(device: .file(pipe))
+    var calls = RingingCalls()
+    let call = CallID(high: 0, low: 1)
+    try calls.ring(call)
+    ringer.present(calls.control.presentation)
+    calls.control.decide(.incoming(call, .answer), at: calls.now)
+    ringer.present(calls.control.presentation)
+    // The thread ends once somebody does.
+    let descriptor = unsafe open(pipe, O_RDONLY | O_NONBLOCK)
+    #expect(descriptor >= 0)
+    close(descriptor)
+  }
 }

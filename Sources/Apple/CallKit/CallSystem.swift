@@ -9,7 +9,8 @@ import RealTime
 ///
 /// **Thread safety:** everything runs on one private serial queue. Callers wait for it only where
 /// they are given an answer: `calls`, pending transactions and actions, and `invalidate`. Sound
-/// devices are opened elsewhere; the longest wait is a look into the block list.
+/// devices are opened elsewhere; the longest waits are a look into the block list and half a second
+/// for the end of the ringing.
 /// **Life cycle:** one for each process, since a controller finds the provider without being given
 /// it.
 // SAFETY: all stored state is confined to `queue`.

@@ -111,15 +111,19 @@ private final class Ringing: Sendable {
     }
   }
 
-  /// Returns when the device is released.
+  /// Returns when the device is released, or half a second later.
+  ///
+  /// A sound server that hangs may keep the thread for long, and the call may not wait for it.
   func stop() {
     isStopped.store(true, ordering: .releasing)
-    hasEnded.wait()
+    // The call waits for a device that is not released, as for one that another program has.
+    _ = hasEnded.wait(timeout: .now() + .milliseconds(500))
   }
 
   private func run(on device: DeviceName, _ tone: RingTone) {
     do {
       var headset = try Headset(capture: .null, playback: device)
+      guard !isStopped.load(ordering: .acquiring) else { return }
       try headset.start(fill: 0)
       play(tone, on: &headset)
     } catch {

@@ -9,7 +9,7 @@ import SIPSignalling
 struct CallOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "Where to listen. Default: all addresses; for listen port 5060, else any.",
+      "Where to listen. Default: all addresses, port 5060.",
       valueName: "host:port"
     )
   )
