@@ -330,6 +330,20 @@ struct RoutePlanTests {
     #expect(resumed.isWorthWaiting(after: error(.notFound, "hw:1,0")))
   }
 
+  /// A sound server that is starting again while a held call is resumed.
+  @Test func serversThatHaveBeenOpenAreWaitedFor() {
+    let refused = AudioDeviceError(kind: .other, device: "default", operation: "open", reason: "")
+    let wish = DeviceSelection(capture: .pcm("default"), playback: .pcm("default"))
+    var plan = RoutePlan(wish, cards: [], at: Self.start)
+    #expect(!plan.isWorthWaiting(after: refused))
+    plan.noteOpened()
+    #expect(plan.isWorthWaiting(after: refused))
+    let resumed = RoutePlan(wish, cards: [], known: plan.identities, at: Self.start)
+    #expect(resumed.isWorthWaiting(after: refused))
+    let other = AudioDeviceError(kind: .other, device: "pulse", operation: "open", reason: "")
+    #expect(!resumed.isWorthWaiting(after: other))
+  }
+
   @Test func cardIsNamedWhereverItStandsAmongTheArguments() {
     let name = CardName(.pcm("hw:DEV=0,CARD=Headset"))
     #expect(name?.card == "Headset")

@@ -1,12 +1,16 @@
 package import ALSAAudio
 package import RealTime
 
-/// What cards are known by, by the side that they were used on and the name that was used.
+/// What cards are known by, and other devices that have been open.
+///
+/// Cards are known by the side that they were used on and the name that was used.
 ///
 /// Sides are apart: a name may have meant another card when it was last used on the other one.
 package struct KnownCards: Equatable, Sendable {
   private var capture: [DeviceName: SoundCard.Identity] = [:]
   private var playback: [DeviceName: SoundCard.Identity] = [:]
+  /// Devices on no card, as those of a sound server, that have been open.
+  private var others: Set<DeviceName> = []
 
   /// Nothing is known.
   package init() {}
@@ -27,11 +31,18 @@ package struct KnownCards: Equatable, Sendable {
   package mutating func merge(_ others: KnownCards) {
     capture.merge(others.capture) { $1 }
     playback.merge(others.playback) { $1 }
+    self.others.formUnion(others.others)
+  }
+
+  /// Notes that a device has been open.
+  mutating func noteOpened(_ device: DeviceName) {
+    if CardName(device) == nil { others.insert(device) }
   }
 
   /// Whether a name is known on a side.
   func contains(_ name: String) -> Bool {
     capture.keys.contains { $0.description == name }
       || playback.keys.contains { $0.description == name }
+      || others.contains { $0.description == name }
   }
 }

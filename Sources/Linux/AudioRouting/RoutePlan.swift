@@ -82,6 +82,8 @@ package struct RoutePlan: Sendable {
   private static let shortestRest: Int64 = 500_000_000
   private static let longestRest: Int64 = 30_000_000_000
 
+  /// Devices that have been open, in this plan or before it.
+  private var known: KnownCards
   private(set) var capture: Side
   private(set) var playback: Side
 
@@ -95,6 +97,7 @@ package struct RoutePlan: Sendable {
   ) {
     var known = known
     known.merge(devices.known)
+    self.known = known
     func make(_ side: StreamDirections, _ named: DeviceName, _ standIn: DeviceName?) -> Side {
       let isAutomatic = devices.automatic.contains(side)
       let here = KnownDevice(named, identity: known[side, named]).name(among: cards)
@@ -129,9 +132,14 @@ package struct RoutePlan: Sendable {
 
   /// What the cards are known by.
   package var identities: KnownCards {
-    var identities = KnownCards()
+    var identities = known
     for side in Self.sides { identities[side, self[side].wanted] = self[side].identity }
     return identities
+  }
+
+  /// Notes that both sides have been opened as they are wished for.
+  package mutating func noteOpened() {
+    for side in Self.sides { known.noteOpened(self[side].wanted) }
   }
 
   /// Whether a device that failed to open is worth waiting for: another program has it, or it was
@@ -139,7 +147,8 @@ package struct RoutePlan: Sendable {
   package func isWorthWaiting(after error: AudioDeviceError) -> Bool {
     switch error.kind {
     case .busy: true
-    // A card that is just being plugged in may not be permitted to us yet, or not answer.
+    // A card that is just being plugged in may not be permitted to us yet, or not answer. A sound
+    // server may be about to start again.
     case .lost, .notFound, .other: identities.contains(error.device)
     default: false
     }
@@ -293,6 +302,7 @@ package struct RoutePlan: Sendable {
         // What cannot be opened now is tried again at the next look.
         guard (try? open(name, side)) != nil else { continue }
         self[side].noteOpened(name, isWanted: isWanted, among: cards, at: now)
+        known.noteOpened(name)
         break
       }
     }

@@ -97,11 +97,14 @@ package final class RouteSupervisor: @unchecked Sendable {
     if !plan.isElsewhere(among: cards) {
       let (capture, playback) = (plan.capture.wanted, plan.playback.wanted)
       do {
-        return try reserved.reserving(capture, among: cards) { () throws(AudioDeviceError) in
+        let headset = try reserved.reserving(capture, among: cards) {
+          () throws(AudioDeviceError) in
           try reserved.reserving(playback, among: cards) { () throws(AudioDeviceError) in
             try Headset(capture: capture, playback: playback, wishes: wishes)
           }
         }
+        plan.noteOpened()
+        return headset
       } catch {
         guard plan.isWorthWaiting(after: error) || plan.isNewcomer(error.device) else {
           throw error
@@ -275,7 +278,8 @@ package final class RouteSupervisor: @unchecked Sendable {
     from before: RoutePlan.Route,
     _ reason: RouteChange.Reason
   ) {
-    guard plan.route != before else { return }
+    // The session may have ended while a device was being opened.
+    guard isAtWork, plan.route != before else { return }
     makeAudible(from: before)
     inUse.withLock { $0 = plan.route }
     onChange(
