@@ -10,6 +10,9 @@ struct VirtualMicrophone: ~Copyable {
   private let sound: FixedArray<Float>
   private let soundFrames: Int
   private var position = 0
+  /// Half a second: the voice path has room for that at 48 kHz, whatever the file's rate is.
+  private let longestRead: FrameCount
+  private static let longestReadNanoseconds: Int64 = 500_000_000
 
   /// A microphone in a silent room.
   init(wishes: DeviceWishes) throws(AudioDeviceError) {
@@ -18,6 +21,7 @@ struct VirtualMicrophone: ~Copyable {
       periodNanoseconds: wishes.periodNanoseconds
     )
     rate = .voice
+    longestRead = rate.frames(inNanoseconds: Self.longestReadNanoseconds)
     sound = FixedArray(repeating: 0, count: 1)
     soundFrames = 0
   }
@@ -28,6 +32,7 @@ struct VirtualMicrophone: ~Copyable {
     let wave = try Self.load(path: path, device: device)
     clock = try VirtualClock(device: device, periodNanoseconds: wishes.periodNanoseconds)
     rate = SampleRate(hertz: wave.rateHertz)
+    longestRead = max(1, rate.frames(inNanoseconds: Self.longestReadNanoseconds))
     soundFrames = wave.samples.count
     var sound = FixedArray<Float>(repeating: 0, count: max(1, wave.samples.count))
     for (index, sample) in wave.samples.enumerated() { sound[index] = sample }
@@ -36,7 +41,7 @@ struct VirtualMicrophone: ~Copyable {
 
   @_noAllocation @_noLocks
   mutating func read(into block: inout SampleBuffer) -> DeviceTransfer {
-    let frames = min(block.count, pendingFrames())
+    let frames = min(min(block.count, longestRead), pendingFrames())
     let spoken = max(0, min(frames, soundFrames - position))
     block.copy(from: sound, at: min(position, soundFrames), count: spoken)
     block.fill(0, from: spoken, count: frames - spoken)
