@@ -45,7 +45,7 @@ struct ReportCommand: ParsableCommand {
     }
     sections += try Self.longRuns(in: folder)
     guard sections.count > 2 else { throw RigError("no results in \(folder.path)") }
-    let page = sections.joined(separator: "\n\n") + "\n"
+    let page = Self.wrapped(sections.joined(separator: "\n\n")) + "\n"
     let place = URL(fileURLWithPath: output)
     try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
     let text = place.appendingPathComponent("README.md")
@@ -58,6 +58,30 @@ struct ReportCommand: ParsableCommand {
       }
       try FileManager.default.copyItem(at: folder.appendingPathComponent(picture), to: copy)
     }
+  }
+
+  // Sentences stop at 120 columns, as in other documents; tables and pictures cannot.
+  private static func wrapped(_ page: String) -> String {
+    page.components(separatedBy: "\n\n").map { part in
+      let isText = !["|", "#", "!"].contains { part.hasPrefix($0) }
+      guard isText else { return part }
+      var lines: [String] = []
+      for line in part.split(separator: "\n") {
+        // An item of a list begins anew.
+        if lines.isEmpty || line.hasPrefix("- ") { lines.append("") }
+        for word in line.split(separator: " ") {
+          let last = lines[lines.count - 1]
+          if !last.isEmpty, last.count + 1 + word.count > 120 {
+            lines.append("  " + word)
+          } else {
+            lines[lines.count - 1] = last.isEmpty ? String(word) : "\(last) \(word)"
+          }
+        }
+      }
+      let isList = lines.contains { $0.hasPrefix("- ") }
+      return lines.map { isList ? $0 : String($0.trimmingPrefix("  ")) }.joined(separator: "\n")
+    }
+    .joined(separator: "\n\n")
   }
 
   // Each run that was measured, with its picture.
