@@ -20,11 +20,13 @@ private final class ScriptedPlayer: Sendable {
     state = Mutex(status)
     let service = "org.mpris.MediaPlayer2.\(name)"
     let properties = "org.freedesktop.DBus.Properties"
-    let serves = bus.serve(service, interface: properties) { [unowned self] _ in
-      [.variant(.string(state.withLock { $0 }))]
+    let serves = bus.serve(service, interface: properties) { [weak self] _ in
+      self.map { [.variant(.string($0.status))] }
     }
     guard serves else { return nil }
-    _ = bus.serve(service, interface: Self.interface) { [unowned self] message in
+    _ = bus.serve(service, interface: Self.interface) { [weak self] message in
+      // A question may come after the test.
+      guard let self else { return nil }
       set(message.member == "Pause" ? "Paused" : "Playing")
       changes.continuation.yield(message.member)
       return []

@@ -18,14 +18,14 @@ private final class ScriptedAvahi: Sendable {
     self.bus = bus
     self.taken = Mutex(taken)
     for part in ["ServiceBrowser", "ServiceResolver", "EntryGroup"] {
-      bus.answer("\(Self.name).\(part)") { [unowned self] in answer($0) }
+      bus.answer("\(Self.name).\(part)") { [weak self] in self?.answer($0) }
     }
     guard
       bus.serve(
         Self.name,
         interface: "\(Self.name).Server2",
-        handler: { [unowned self] in
-          answer($0)
+        handler: { [weak self] in
+          self?.answer($0)
         }
       )
     else { return nil }
