@@ -255,11 +255,13 @@ public final class ConversationManager: @unchecked Sendable {
   func noteChange(of call: CXCall) {
     guard let conversation = conversation(call.uuid) else { return }
     if call.hasEnded {
+      // What is not listed any more is over.
+      let isNews = conversation.move(to: .left)
       state.withLock { state in
         state.conversations.removeAll { $0 === conversation }
         state.actions = state.actions.filter { $0.value.conversationUUID != call.uuid }
       }
-      move(conversation, to: .left)
+      if isNews { delegate?.conversationManager(self, conversationChanged: conversation) }
     } else if conversation.state != .leaving {
       if call.isOnHold { move(conversation, to: .paused) }
       if !call.isOnHold, call.hasConnected { move(conversation, to: .joined) }
