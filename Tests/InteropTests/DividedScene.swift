@@ -59,6 +59,19 @@ final class DividedScene {
     return listener
   }
 
+  /// A call that Alice has held, with her first.
+  func heldCall() throws -> (caller: ProgramRun, listener: ProgramRun) {
+    let uri = "turn:\(DividedNetwork.server)"
+    let listener = try listen(account("bob", uri), ["--headset", "null"])
+    let caller = try call(account("alice", uri), ["--headset", "null", "--keys"])
+    #expect(caller.wait(for: "\"seconds\":1"), "\(caller.output)")
+    caller.press("o")
+    #expect(listener.wait(for: "heldByFarSide"), "\(listener.output)")
+    // The key holds until its own side knows that the call is held.
+    #expect(caller.wait(for: "\"event\":\"held\""), "\(caller.output)")
+    return (caller, listener)
+  }
+
   func call(_ environment: [String: String], _ options: [String]) throws -> ProgramRun {
     try network.start(on: 0, ["call", "bob", "--json"] + options, environment: environment)
   }

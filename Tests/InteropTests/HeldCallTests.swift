@@ -34,18 +34,12 @@ struct HeldCallTests {
     #expect(next.waitForExit() == 0)
   }
 
-  /// The way of the voice is lost after 30 s without an answer (RFC 7675), and nobody misses it.
+  /// The way of the voice is lost after 30 s without an answer (RFC 7675); a held call needs none.
   @Test func aHeldCallOutlivesANetworkThatIsAway() throws {
     guard let scene = try DividedScene(isForwarding: true) else {
       return Bench.skip(DividedScene.packages)
     }
-    let uri = "turn:\(DividedNetwork.server)"
-    let listener = try scene.listen(scene.account("bob", uri), ["--headset", "null"])
-    let caller = try scene.call(scene.account("alice", uri), ["--headset", "null", "--keys"])
-    #expect(caller.wait(for: "\"seconds\":1"), "\(caller.output)")
-    caller.press("o")
-    #expect(listener.wait(for: "heldByFarSide"), "\(listener.output)")
-    #expect(caller.wait(for: "\"event\":\"held\""), "\(caller.output)")
+    let (caller, listener) = try scene.heldCall()
     let before = caller.output.components(separatedBy: "\"event\":\"path\"").count - 1
     try scene.network.setSilent(0, true)
     #expect(!caller.wait(for: "\"event\":\"ended\"", seconds: 37), "\(caller.output)")

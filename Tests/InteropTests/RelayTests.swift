@@ -34,14 +34,7 @@ struct RelayTests {
   @Test("a hold does not close the way")
   func heldCallsComeBack() throws {
     guard let scene = try DividedScene() else { return Bench.skip(DividedScene.packages) }
-    let uri = "turn:\(DividedNetwork.server)"
-    let listener = try scene.listen(scene.account("bob", uri), ["--headset", "null"])
-    let caller = try scene.call(scene.account("alice", uri), ["--headset", "null", "--keys"])
-    #expect(caller.wait(for: "\"seconds\":1"), "\(caller.output)")
-    caller.press("o")
-    #expect(listener.wait(for: "heldByFarSide"), "\(listener.output)")
-    // The key holds until its own side knows that the call is held.
-    #expect(caller.wait(for: "\"event\":\"held\""), "\(caller.output)")
+    let (caller, listener) = try scene.heldCall()
     caller.press("o")
     #expect(listener.wait(for: "resumedByFarSide"), "\(listener.output)")
     #expect(caller.wait(for: "\"seconds\":4"), "\(caller.output)")
