@@ -10,7 +10,7 @@ package struct KnownCards: Equatable, Sendable {
   private var capture: [DeviceName: SoundCard.Identity] = [:]
   private var playback: [DeviceName: SoundCard.Identity] = [:]
   /// Devices on no card, as those of a sound server, that have been open.
-  private var others: Set<DeviceName> = []
+  var withoutCard: Set<DeviceName> = []
 
   /// Nothing is known.
   package init() {}
@@ -31,18 +31,13 @@ package struct KnownCards: Equatable, Sendable {
   package mutating func merge(_ others: KnownCards) {
     capture.merge(others.capture) { $1 }
     playback.merge(others.playback) { $1 }
-    self.others.formUnion(others.others)
-  }
-
-  /// Notes that a device has been open.
-  mutating func noteOpened(_ device: DeviceName) {
-    if CardName(device) == nil { others.insert(device) }
+    withoutCard.formUnion(others.withoutCard)
   }
 
   /// Whether a name is known on a side.
   func contains(_ name: String) -> Bool {
     capture.keys.contains { $0.description == name }
       || playback.keys.contains { $0.description == name }
-      || others.contains { $0.description == name }
+      || withoutCard.contains { $0.description == name }
   }
 }

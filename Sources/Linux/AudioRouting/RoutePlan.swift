@@ -82,8 +82,8 @@ package struct RoutePlan: Sendable {
   private static let shortestRest: Int64 = 500_000_000
   private static let longestRest: Int64 = 30_000_000_000
 
-  /// Devices that have been open, in this plan or before it.
-  private var known: KnownCards
+  /// Devices on no card that have been open, in this plan or before it.
+  private var withoutCard: Set<DeviceName>
   private(set) var capture: Side
   private(set) var playback: Side
 
@@ -97,7 +97,7 @@ package struct RoutePlan: Sendable {
   ) {
     var known = known
     known.merge(devices.known)
-    self.known = known
+    withoutCard = known.withoutCard
     func make(_ side: StreamDirections, _ named: DeviceName, _ standIn: DeviceName?) -> Side {
       let isAutomatic = devices.automatic.contains(side)
       let here = KnownDevice(named, identity: known[side, named]).name(among: cards)
@@ -132,14 +132,19 @@ package struct RoutePlan: Sendable {
 
   /// What the cards are known by.
   package var identities: KnownCards {
-    var identities = known
+    var identities = KnownCards()
+    identities.withoutCard = withoutCard
     for side in Self.sides { identities[side, self[side].wanted] = self[side].identity }
     return identities
   }
 
   /// Notes that both sides have been opened as they are wished for.
   package mutating func noteOpened() {
-    for side in Self.sides { known.noteOpened(self[side].wanted) }
+    for side in Self.sides { noteOpened(self[side].wanted) }
+  }
+
+  private mutating func noteOpened(_ device: DeviceName) {
+    if CardName(device) == nil { withoutCard.insert(device) }
   }
 
   /// Whether a device that failed to open is worth waiting for: another program has it, or it was
@@ -302,7 +307,7 @@ package struct RoutePlan: Sendable {
         // What cannot be opened now is tried again at the next look.
         guard (try? open(name, side)) != nil else { continue }
         self[side].noteOpened(name, isWanted: isWanted, among: cards, at: now)
-        known.noteOpened(name)
+        noteOpened(name)
         break
       }
     }
