@@ -40,8 +40,7 @@ public actor EchoLine {
     var quietSeconds = 0
   }
 
-  /// How often a far side is asked whether it is still there, while nothing is to be heard of it.
-  private static let secondsBetweenQuestions = 30
+  private static let secondsBetweenQuestions = Int(PhoneCall.questionNanoseconds / 1_000_000_000)
 
   /// What happens; one reader.
   public nonisolated let events: AsyncStream<Event>

@@ -69,7 +69,6 @@ public final class MediaLeg {
   private var agreed: NegotiatedMedia?
   /// What the stream was made for.
   private var streamed: NegotiatedMedia?
-  private var hasAgreed = false
   /// True if what waits in the socket is of before a hold.
   private var isPendingOld = false
   private var conference = 0
@@ -166,9 +165,8 @@ public final class MediaLeg {
     if media?.encryption != nil, secured == nil, unrouted == nil { handshake?.limitTime() }
     // Packets that need no handshake are the stream's from the first one on.
     if let media, media.encryption == nil { endHandshake() }
+    if media == nil, agreed != nil { isPendingOld = true }
     agreed = media
-    hasAgreed = hasAgreed || media != nil
-    if media == nil { isPendingOld = hasAgreed }
     // Digits of before the hold would arrive at another time than they were pressed for.
     if media == nil { digitsToSend = [] }
     try follow()
@@ -286,7 +284,7 @@ public final class MediaLeg {
     // With the keys the handshake is over, and in a hold no stream takes the port over. What checks
     // the way is to be read soon after this side has held the call.
     let isHeld =
-      agreed.map { !$0.maySend && !$0.mayReceive } ?? (hasAgreed && checkPort != nil)
+      agreed.map { !$0.maySend && !$0.mayReceive } ?? (isPendingOld && checkPort != nil)
     if stream == nil, secured != nil, isHeld { endHandshake() }
     // Something has to read what checks the way.
     if checkPort != nil, stream == nil, handshake == nil {

@@ -106,7 +106,7 @@ struct PhoneCall: Equatable, Sendable {
   /// How long a far side may ring without a sign of life: RFC 3261's timer C.
   private static let ringingNanoseconds: Int64 = 180_000_000_000
   /// How often a far side is asked whether it is still there, while nothing is to be heard of it.
-  private static let questionNanoseconds: Int64 = 30_000_000_000
+  static let questionNanoseconds: Int64 = 30_000_000_000
   /// How long after a resume the answer to the hold before it may still arrive.
   private static let lateAnswerNanoseconds: Int64 = 1_000_000_000
 
