@@ -8,7 +8,7 @@ import MediaCore
 @testable import SidetonePhone
 @testable import Simulation
 
-/// A folder of this process's own, which who runs it removes.
+/// A folder of this process's own; Scripts/fuzz.sh removes it.
 private let folder: URL = {
   let folder = FileManager.default.temporaryDirectory
     .appendingPathComponent("sidetone-fuzz-\(ProcessInfo.processInfo.processIdentifier)")

@@ -374,7 +374,7 @@ public actor UserAgent {
   }
 
   /// True while nothing at all has come back for a call of this side's.
-  public func isUnheardOf(_ id: SIPCallID) -> Bool { calls[id.rawValue]?.isHeardOf == false }
+  package func isUnheardOf(_ id: SIPCallID) -> Bool { calls[id.rawValue]?.isHeardOf == false }
 
   /// Takes an incoming call: 200 OK with an answer to its offer, or with an offer if it had none.
   ///
