@@ -111,6 +111,8 @@ public struct AudioDeviceError: Error, Equatable, Sendable, CustomStringConverti
     case busy
     /// It is gone: reopen when it returns.
     case lost
+    /// It does not answer: restart its sound server or choose another.
+    case unresponsive
     /// It offers no format or rate that is understood.
     case unsupportedFormat
     /// The file given as a virtual device cannot be used.

@@ -3,8 +3,8 @@ import Synchronization
 
 /// A thread for work with deadlines: SCHED_FIFO where permitted, memory locked.
 ///
-/// **Life cycle:** it runs `body` once and ends; `join` waits for that and must be called exactly
-/// once. **Thread safety:** the handle belongs to one owner.
+/// **Life cycle:** it runs `body` once and ends. Call exactly one of `join`, which waits for that,
+/// and `detach`, once. **Thread safety:** the handle belongs to one owner.
 @safe
 public final class RealTimeThread: Sendable {
   /// What is asked of the system.
@@ -103,7 +103,7 @@ public final class RealTimeThread: Sendable {
 
   /// What the system granted by now; `pending` until the thread has begun.
   ///
-  /// Not after `join`.
+  /// Not after `join` or `detach`.
   public var scheduling: Scheduling {
     let thread = start.identifier.load(ordering: .acquiring)
     guard thread != 0 else { return .pending }
@@ -121,5 +121,10 @@ public final class RealTimeThread: Sendable {
   /// Waits until `body` has returned.
   public func join() {
     pthread_join(thread, nil)
+  }
+
+  /// Leaves the thread to itself.
+  public func detach() {
+    pthread_detach(thread)
   }
 }
