@@ -55,6 +55,6 @@ package final class EchoEngine<Transport: PacketTransport & ~Copyable>: Sendable
   ///
   /// Blocks for up to a period. Later calls do nothing.
   package func stop() {
-    if thread.stop() { streams.closeAll() }
+    thread.stop { [streams] in streams.closeAll() }
   }
 }

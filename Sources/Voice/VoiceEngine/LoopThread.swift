@@ -31,16 +31,24 @@ package final class LoopThread: Sendable {
     thread.withLock { $0?.scheduling ?? .pending }
   }
 
-  /// Lets the loop end and waits for that; false if an earlier call has done so.
-  package func stop() -> Bool {
+  /// A loop may hang in a device whose sound server has stopped.
+  private static let endMilliseconds = 2_000
+
+  /// Lets the loop end and waits for that, for two seconds at most.
+  ///
+  /// Calls `release` once the loop has ended, however late that is: until then the loop may use what
+  /// was lent to it. Later calls do nothing.
+  package func stop(release: @escaping @Sendable () -> Void) {
     let running = thread.withLock { thread in
       defer { thread = nil }
       return thread
     }
-    guard let running else { return false }
+    guard let running else { return }
     signals.isStopping.store(true, ordering: .releasing)
     signals.wakeUp.signal()
-    running.join()
-    return true
+    _ = TimeLimit.run(milliseconds: Self.endMilliseconds, named: "loop-end") {
+      running.join()
+      release()
+    }
   }
 }

@@ -24,6 +24,22 @@ public final class VoiceEngine<
   private typealias Loop = VoiceLoop<Device, Transport, SystemTime>
   private typealias Replacement = DeviceReplacement<Device>
 
+  /// Sides on their way to the voice thread, or back from it.
+  private final class LentReplacements: Sendable {
+    private let all = Mutex<[Replacement]>([])
+
+    func append(_ replacement: Replacement) { all.withLock { $0.append(replacement) } }
+
+    /// They are closed outside the lock, which may take a second.
+    func remove(_ isUnused: (Replacement) -> Bool) {
+      let removed = all.withLock { all in
+        defer { all.removeAll(where: isUnused) }
+        return all.filter(isUnused)
+      }
+      withExtendedLifetime(removed) {}
+    }
+  }
+
   private struct Control: ~Copyable {
     var reports: TripleBufferReader<EngineStatistics>
     var replacementsToSend: RingProducer<LentObject<Replacement>>
@@ -31,8 +47,6 @@ public final class VoiceEngine<
     var monitorPlayback: RingConsumer<Float>?
     var stageTimes: RingConsumer<StageTime>?
     var newest: EngineStatistics?
-    /// Sides on their way to the voice thread.
-    var replacements: [Replacement] = []
   }
 
   /// What talks through the device.
@@ -41,6 +55,7 @@ public final class VoiceEngine<
   private let control: Mutex<Control>
   private let signals: LoopSignals
   private let thread: LoopThread
+  private let lent = LentReplacements()
 
   /// Starts a voice thread without streams, which starts `device`, and waits until that is done.
   ///
@@ -113,11 +128,13 @@ public final class VoiceEngine<
 
   /// Ends the voice thread, which says goodbye on every stream, and releases device and sockets.
   ///
-  /// Blocks for a few milliseconds. Later calls do nothing.
+  /// Blocks for a few milliseconds, or for two seconds if the device hangs: then all of that is done
+  /// once the device answers. Later calls do nothing.
   package func stop() {
-    guard thread.stop() else { return }
-    streams.closeAll()
-    control.withLock { $0.replacements.removeAll() }
+    thread.stop { [streams, lent] in
+      streams.closeAll()
+      lent.remove { _ in true }
+    }
   }
 
   // MARK: Devices
@@ -136,7 +153,7 @@ public final class VoiceEngine<
       // Each thread that replaces waits for it: there is room for 64 of them.
       let hasRoom = control.replacementsToSend.write(LentObject(replacement))
       precondition(hasRoom, "the ring of replacements is full")
-      control.replacements.append(replacement)
+      lent.append(replacement)
       signals.wakeUp.signal()
       return true
     }
@@ -146,7 +163,7 @@ public final class VoiceEngine<
     while unsafe poll(&descriptor, 1, Self.replacementMilliseconds) <= 0 {
       guard thread.isRunning else { return }
     }
-    control.withLock { $0.replacements.removeAll { $0 === replacement } }
+    lent.remove { $0 === replacement }
   }
 
   private static var replacementMilliseconds: CInt { 100 }
