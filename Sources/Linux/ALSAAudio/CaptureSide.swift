@@ -17,11 +17,7 @@ struct CaptureSide: ~Copyable {
   init(_ name: DeviceName, wishes: DeviceWishes) throws(AudioDeviceError) {
     switch name {
     case .pcm(let card):
-      let pcm = try PCM(
-        opening: card,
-        direction: .capture,
-        wishes: wishes
-      )
+      let pcm = try PCM.open(card, direction: .capture, wishes: wishes)
       self.init(name, pcm)
     case .file(let path):
       let microphone = try VirtualMicrophone(path: path, wishes: wishes)
@@ -52,7 +48,7 @@ struct CaptureSide: ~Copyable {
 
   mutating func start() throws(AudioDeviceError) {
     microphone?.clock.start(at: MonotonicClock.now())
-    try pcm?.start(fill: 0, name: name.description)
+    if let pcm = pcm.take() { self.pcm = try pcm.started(fill: 0, name: name.description) }
   }
 
   mutating func pollDescriptors(

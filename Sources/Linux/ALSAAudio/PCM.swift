@@ -5,7 +5,8 @@ import RealTime
 
 /// One open direction of a sound card: mono float outside, the card's own format inside.
 ///
-/// **Life cycle:** opened and configured by the initialiser, closed by `deinit`.
+/// **Life cycle:** opened and configured by `open`, started by `started`, closed by `deinit`. None of
+/// them waits for long for a device that hangs (`DeviceLimit`).
 /// **Thread safety:** one thread at a time.
 @safe
 struct PCM: ~Copyable {
@@ -46,7 +47,22 @@ struct PCM: ~Copyable {
   /// The reservoir; how much of it is used is the fill control's matter.
   private static let bufferNanoseconds: Int64 = 80_000_000
 
-  init(
+  /// Opens and configures the device of that name.
+  static func open(
+    _ name: String,
+    direction: Direction,
+    wishes: DeviceWishes
+  ) throws(AudioDeviceError) -> PCM {
+    try DeviceLimit.perform("snd_pcm_open", on: name) {
+      do throws(AudioDeviceError) {
+        return .success(try PCM(opening: name, direction: direction, wishes: wishes))
+      } catch {
+        return .failure(error)
+      }
+    }
+  }
+
+  private init(
     opening name: String,
     direction: Direction,
     wishes: DeviceWishes
@@ -86,16 +102,31 @@ struct PCM: ~Copyable {
   }
 
   deinit {
-    // Drop, never drain: draining a device that is gone can hang.
-    _ = unsafe snd_pcm_drop(handle)
-    _ = unsafe snd_pcm_close(handle)
+    let closing = unsafe Closing(handle: handle)
+    DeviceLimit.performClosing { closing.perform() }
   }
 
-  /// Starts the stream; playback begins with `fill` frames of silence.
-  mutating func start(fill: FrameCount, name: String) throws(AudioDeviceError) {
+  /// The stream, started; playback begins with `fill` frames of silence.
+  ///
+  /// Throws the device's error, and then it is closed.
+  consuming func started(fill: FrameCount, name: String) throws(AudioDeviceError) -> PCM {
+    let parcel = Parcel(self)
+    // On a thread that is as urgent as the one that serves it: a loudspeaker runs from here on.
+    return try DeviceLimit.perform("snd_pcm_start", on: name, policy: .realTime) {
+      guard var pcm = parcel.take() else { return .failure(Self.error(starting: name, -EBADFD)) }
+      do throws(AudioDeviceError) {
+        try pcm.start(fill: fill, name: name)
+        return .success(pcm)
+      } catch {
+        return .failure(error)
+      }
+    }
+  }
+
+  private mutating func start(fill: FrameCount, name: String) throws(AudioDeviceError) {
     descriptorCount = unsafe Self.pollDescriptors(of: handle, &descriptors, from: 0)
     let code = restart(fill: fill)
-    guard code >= 0 else { throw Self.error(device: name, operation: "snd_pcm_start", code: code) }
+    guard code >= 0 else { throw Self.error(starting: name, code) }
   }
 
   func pollDescriptors(_ descriptors: inout FixedArray<pollfd>, from first: Int) -> Int {
@@ -288,6 +319,19 @@ struct PCM: ~Copyable {
   }
 }
 
+/// A stream that nothing else uses any more.
+// SAFETY: made by the last owner of the stream, and performed once.
+@safe
+private struct Closing: @unchecked Sendable {
+  let handle: OpaquePointer
+
+  func perform() {
+    // Drop, never drain: draining a device that is gone can hang.
+    _ = unsafe snd_pcm_drop(handle)
+    _ = unsafe snd_pcm_close(handle)
+  }
+}
+
 // SAFETY: alsa-lib lets one thread at a time use a PCM; ~Copyable makes that thread the only owner.
 extension PCM: @unchecked Sendable {}
 
@@ -411,6 +455,10 @@ extension PCM {
     defer { unsafe snd_pcm_info_free(information) }
     guard unsafe snd_pcm_info(handle, information) == 0 else { return 0 }
     return unsafe snd_pcm_info_get_card(information)
+  }
+
+  private static func error(starting name: String, _ code: CInt) -> AudioDeviceError {
+    error(device: name, operation: "snd_pcm_start", code: code)
   }
 
   static func error(device: String, operation: String, code: CInt) -> AudioDeviceError {

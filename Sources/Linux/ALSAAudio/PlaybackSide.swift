@@ -22,11 +22,7 @@ struct PlaybackSide: ~Copyable {
   init(_ name: DeviceName, wishes: DeviceWishes) throws(AudioDeviceError) {
     switch name {
     case .pcm(let card):
-      let pcm = try PCM(
-        opening: card,
-        direction: .playback,
-        wishes: wishes
-      )
+      let pcm = try PCM.open(card, direction: .playback, wishes: wishes)
       self.init(name, pcm)
     case .file(let path):
       let speaker = try VirtualSpeaker(path: path, wishes: wishes)
@@ -60,7 +56,7 @@ struct PlaybackSide: ~Copyable {
   mutating func start(fill: FrameCount) throws(AudioDeviceError) {
     self.fill = fill
     speaker?.start(fill: fill, at: MonotonicClock.now())
-    try pcm?.start(fill: fill, name: name.description)
+    if let pcm = pcm.take() { self.pcm = try pcm.started(fill: fill, name: name.description) }
   }
 
   mutating func pollDescriptors(

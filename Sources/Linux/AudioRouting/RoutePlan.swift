@@ -153,8 +153,8 @@ package struct RoutePlan: Sendable {
     switch error.kind {
     case .busy: true
     // A card that is just being plugged in may not be permitted to us yet, or not answer. A sound
-    // server may be about to start again.
-    case .lost, .notFound, .other: identities.contains(error.device)
+    // server may be about to start again, or to go on.
+    case .lost, .notFound, .unresponsive, .other: identities.contains(error.device)
     default: false
     }
   }
