@@ -10,16 +10,16 @@ struct EchoCall {
     /// When each probe was said that came back, in seconds, and how much later it came, in
     /// milliseconds.
     var echoes: [(second: Double, delay: Double)] = []
-    /// How long the sound server was away, in milliseconds.
+    /// How long the sound server was disturbed, in milliseconds.
     var downtime = 0.0
-    /// The processor time that the far side took up to the crash, as a share of the call's.
+    /// The processor time that the far side took up to then, as a share of the call's.
     var processorShare = 0.0
     /// Whether both sides say that the call ended well.
     var isEndedWell = false
     /// Whether the server was known to carry a call.
     var isKnownAsCall = false
-    /// Whether the call reported the restart.
-    var isAnnounced = false
+    /// What the far side printed.
+    var farOutput = ""
 
     /// The longest time without an echo, beyond the distance of two probes, in milliseconds.
     var silence: Double {
@@ -44,8 +44,12 @@ struct EchoCall {
     self.folder = folder
   }
 
-  /// Holds the call for so long, and lets the server crash after `restart` seconds of it.
-  func run(seconds: Int, restartingAfter restart: Double) throws -> Outcome {
+  /// Holds the call for so long, and disturbs the server after `quiet` seconds of it.
+  func run(
+    seconds: Int,
+    quietFor quiet: Double,
+    disturbing disturb: (_ near: RunningProgram) throws -> Void
+  ) throws -> Outcome {
     let said = folder.appendingPathComponent("said.wav")
     let heard = folder.appendingPathComponent("heard.wav")
     let probe = Self.probe(seconds: seconds + 5)
@@ -69,18 +73,15 @@ struct EchoCall {
     guard near.waits(for: "\"connected\"", seconds: 10) else { throw RigError(near.output) }
     var outcome = Outcome()
     let before = far.processorSeconds
-    near.letRun(seconds: restart)
-    outcome.processorShare = (far.processorSeconds - before) / restart
+    near.letRun(seconds: quiet)
+    outcome.processorShare = (far.processorSeconds - before) / quiet
     // The far side's microphone and loudspeaker.
     outcome.isKnownAsCall = try server.streams(withRole: "phone") == 2
     let begin = Date()
-    server.crash()
-    near.letRun(seconds: 1)
-    try server.start()
+    try disturb(near)
     outcome.downtime = Date().timeIntervalSince(begin) * 1_000
     outcome.isEndedWell = near.waitForExit() == 0 && far.waitForExit() == 0
-    let events = ["mediaServicesLost", "mediaServicesReset"]
-    outcome.isAnnounced = events.allSatisfy(far.output.contains)
+    outcome.farOutput = far.output
     let recording = try WaveFile(parsing: [UInt8](Data(contentsOf: heard)))
     outcome.echoes = Self.echoes(in: recording.samples)
     return outcome

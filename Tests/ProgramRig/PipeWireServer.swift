@@ -113,8 +113,19 @@ package final class PipeWireServer {
     programs = []
   }
 
+  /// Lets the server hang until `thaw`.
+  package func freeze() {
+    for program in programs { program.freeze() }
+  }
+
+  /// Lets the server go on.
+  package func thaw() {
+    for program in programs { program.thaw() }
+  }
+
   /// Ends everything.
   package func stop() {
+    thaw()
     for program in programs { program.stop() }
     programs = []
     bus.stop()

@@ -143,6 +143,12 @@ package final class RunningProgram {
     process.waitUntilExit()
   }
 
+  /// Stops the program where it is, so that it hangs, until `thaw`.
+  package func freeze() { kill(processIdentifier, SIGSTOP) }
+
+  /// Lets a program go on that was stopped.
+  package func thaw() { kill(processIdentifier, SIGCONT) }
+
   /// Ends the program, by force if it does not go within two seconds.
   package func stop() {
     guard process.isRunning else { return }
