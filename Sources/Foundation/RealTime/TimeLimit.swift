@@ -4,7 +4,7 @@ import Synchronization
 /// Limits how long a thread waits for work that may never return, such as a question to a sound
 /// server that hangs.
 package enum TimeLimit {
-  /// The outcome of `work`, or nil if there is none after `milliseconds`.
+  /// Runs `work` and waits for it.
   ///
   /// The work runs on a thread of its own. Given up, it goes on there, and its outcome is passed to
   /// `late` on that thread. Where the system has no thread left, it runs on the calling one, without
@@ -16,6 +16,7 @@ package enum TimeLimit {
   ///   - policy: the thread's scheduling.
   ///   - late: takes the outcome of work that was given up.
   ///   - work: what may never return.
+  /// - Returns: the outcome, or nil if there is none in time.
   package static func run<Outcome: ~Copyable & Sendable>(
     milliseconds: Int,
     named name: String,
