@@ -7,8 +7,7 @@ package enum TimeLimit {
   /// Runs `work` and waits for it.
   ///
   /// The work runs on a thread of its own. Given up, it goes on there, and its outcome is passed to
-  /// `late` on that thread. Where the system has no thread left, it runs on the calling one, without
-  /// a limit.
+  /// `late` on that thread. Where the system has no thread left, it runs on the calling one.
   ///
   /// - Parameters:
   ///   - milliseconds: how long to wait.
@@ -28,6 +27,7 @@ package enum TimeLimit {
     let body: @Sendable () -> Void = {
       if let outcome = delivery.deliver(work()) { late(outcome) }
     }
+    // Without a thread there is no limit.
     if let thread = try? RealTimeThread(name: name, policy: policy, body: body) {
       thread.detach()
     } else {

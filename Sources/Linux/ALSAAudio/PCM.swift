@@ -5,8 +5,8 @@ import RealTime
 
 /// One open direction of a sound card: mono float outside, the card's own format inside.
 ///
-/// **Life cycle:** opened and configured by `open`, started by `started`, closed by `deinit`. None of
-/// them waits for long for a device that hangs (`DeviceLimit`).
+/// **Life cycle:** opened and configured by `open`, started by `started`, closed by `deinit`. None
+/// of them waits for long for a device that hangs (`DeviceLimit`).
 /// **Thread safety:** one thread at a time.
 @safe
 struct PCM: ~Copyable {

@@ -36,8 +36,8 @@ package final class LoopThread: Sendable {
 
   /// Lets the loop end and waits for that, for two seconds at most.
   ///
-  /// Calls `release` once the loop has ended, however late that is: until then the loop may use what
-  /// was lent to it. Later calls do nothing.
+  /// Calls `release` once the loop has ended, however late that is: until then it may use what was
+  /// lent to it. Later calls do nothing.
   package func stop(release: @escaping @Sendable () -> Void) {
     let running = thread.withLock { thread in
       defer { thread = nil }

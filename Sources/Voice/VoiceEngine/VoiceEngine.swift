@@ -128,8 +128,8 @@ public final class VoiceEngine<
 
   /// Ends the voice thread, which says goodbye on every stream, and releases device and sockets.
   ///
-  /// Blocks for a few milliseconds, or for two seconds if the device hangs: then all of that is done
-  /// once the device answers. Later calls do nothing.
+  /// Blocks for a few milliseconds, or for two seconds if the device hangs: then they are released
+  /// once it answers. Later calls do nothing.
   package func stop() {
     thread.stop { [streams, lent] in
       streams.closeAll()
