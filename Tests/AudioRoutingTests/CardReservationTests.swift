@@ -183,6 +183,20 @@ struct CardReservationTests {
     reservations.giveBack(card: 3)
   }
 
+  @Test func cardStaysOursOnARestartedBus() throws {
+    guard let daemon = try BusDaemon() else { return }
+    let reservations = CardReservations(address: daemon.address)
+    try reservations.take(card: 3)
+    daemon.stop()
+    try daemon.start()
+    let other = try #require(BusConnection(address: daemon.address))
+    let end = Date(timeIntervalSinceNow: 10)
+    while other.owner(of: ScriptedServer.name) == nil, Date() < end {}
+    #expect(other.owner(of: ScriptedServer.name) != nil)
+    reservations.giveBack(card: 3)
+    #expect(other.owner(of: ScriptedServer.name) == nil)
+  }
+
   @Test func withoutABusEveryCardIsFree() throws {
     let reservations = CardReservations(address: "unix:path=/nowhere/bus")
     let wasReleased = try reservations.take(card: 0)

@@ -4,13 +4,13 @@ import Testing
 
 /// A bus that ends with the test.
 package final class BusDaemon {
-  private static func configuration(servicesIn folder: URL?) -> String {
+  private static func configuration(at path: String, servicesIn folder: URL?) -> String {
     """
     <!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
      "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
     <busconfig>
       <type>session</type>
-      <listen>unix:tmpdir=/tmp</listen>
+      <listen>unix:path=\(path)</listen>
       <auth>EXTERNAL</auth>
       \(folder.map { "<servicedir>\($0.path)</servicedir>" } ?? "")
       <policy context="default">
@@ -22,8 +22,12 @@ package final class BusDaemon {
     """
   }
 
-  private let process = Process()
-  package let address: String
+  private let path: String
+  private let configuration: String
+  private var process: Process?
+
+  /// Without the identifier that each start gives a bus: it is the same after a restart.
+  package var address: String { "unix:path=\(path)" }
 
   /// A bus that starts the services of the folder's files, or none: the machine's own must not
   /// answer.
@@ -33,27 +37,44 @@ package final class BusDaemon {
       print("skipped: install dbus")
       return nil
     }
-    let configuration = FileManager.default.temporaryDirectory
+    // The path of a socket must be short.
+    path = "/tmp/bus-\(UUID().uuidString)"
+    configuration = Self.configuration(at: path, servicesIn: folder)
+    try start()
+  }
+
+  /// Starts it again after `stop`.
+  package func start() throws {
+    let file = FileManager.default.temporaryDirectory
       .appendingPathComponent("bus-\(UUID().uuidString).conf")
-    try Self.configuration(servicesIn: folder)
-      .write(to: configuration, atomically: true, encoding: .utf8)
+    try configuration.write(to: file, atomically: true, encoding: .utf8)
+    let process = Process()
     let output = Pipe()
     process.executableURL = URL(fileURLWithPath: "/usr/bin/dbus-daemon")
     process.arguments = [
-      "--config-file", configuration.path, "--print-address", "--nofork", "--nopidfile",
+      "--config-file", file.path, "--print-address", "--nofork", "--nopidfile",
     ]
     process.standardOutput = output
     process.standardError = FileHandle.nullDevice
     process.standardInput = FileHandle.nullDevice
     try process.run()
-    let line = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
-    // It has been read: the address comes after it.
-    try? FileManager.default.removeItem(at: configuration)
-    address = line.trimmingCharacters(in: .whitespacesAndNewlines)
+    // It prints its address once it has read its configuration and listens.
+    _ = output.fileHandleForReading.availableData
+    try? FileManager.default.removeItem(at: file)
+    self.process = process
+  }
+
+  /// Ends it as a crash does.
+  package func stop() {
+    guard let process else { return }
+    self.process = nil
+    // It has inherited the signals that the starting thread blocks, the polite one among them.
+    kill(process.processIdentifier, SIGKILL)
+    process.waitUntilExit()
   }
 
   deinit {
-    // It has inherited the signals that the starting thread blocks, the polite one among them.
-    kill(process.processIdentifier, SIGKILL)
+    stop()
+    try? FileManager.default.removeItem(atPath: path)
   }
 }

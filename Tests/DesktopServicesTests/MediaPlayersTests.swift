@@ -1,43 +1,6 @@
 import BusFixture
 @testable import DesktopServices
-import Foundation
-import Synchronization
 import Testing
-
-/// A media player on the bus, as MPRIS describes one.
-private final class ScriptedPlayer: Sendable {
-  private static let interface = "org.mpris.MediaPlayer2.Player"
-  private let bus: BusConnection
-  private let state: Mutex<String>
-  private let changes = AsyncStream<String>.makeStream()
-
-  /// The methods called on it.
-  var told: AsyncStream<String> { changes.stream }
-
-  init?(_ name: String, _ status: String, address: String) {
-    guard let bus = BusConnection(address: address) else { return nil }
-    self.bus = bus
-    state = Mutex(status)
-    let service = "org.mpris.MediaPlayer2.\(name)"
-    let properties = "org.freedesktop.DBus.Properties"
-    let serves = bus.serve(service, interface: properties) { [weak self] _ in
-      self.map { [.variant(.string($0.status))] }
-    }
-    guard serves else { return nil }
-    _ = bus.serve(service, interface: Self.interface) { [weak self] message in
-      // A question may come after the test.
-      guard let self else { return nil }
-      set(message.member == "Pause" ? "Paused" : "Playing")
-      changes.continuation.yield(message.member)
-      return []
-    }
-  }
-
-  /// The user does something with it.
-  func set(_ status: String) { state.withLock { $0 = status } }
-
-  var status: String { state.withLock { $0 } }
-}
 
 struct MediaPlayersTests {
   @Test(.timeLimit(.minutes(1)))
@@ -70,6 +33,24 @@ struct MediaPlayersTests {
     players.pause()
     #expect(await radioTold.next() == "Pause")
     #expect(music.status == "Paused")
+  }
+
+  @Test(.timeLimit(.minutes(1)))
+  func playersPlayOnWhenTheBusIsBack() async throws {
+    guard let daemon = try BusDaemon() else { return }
+    let music = try #require(ScriptedPlayer("music", "Playing", address: daemon.address))
+    let players = MediaPlayers(address: daemon.address)
+    players.pause()
+    var told = music.told.makeAsyncIterator()
+    #expect(await told.next() == "Pause")
+    daemon.stop()
+    players.resume()
+    #expect(players.pausedNames == ["org.mpris.MediaPlayer2.music"])
+    try daemon.start()
+    let again = try #require(ScriptedPlayer("music", "Paused", address: daemon.address))
+    var toldAgain = again.told.makeAsyncIterator()
+    #expect(await toldAgain.next() == "Play")
+    #expect(players.pausedNames.isEmpty)
   }
 
   @Test func withoutABusNothingHappens() {

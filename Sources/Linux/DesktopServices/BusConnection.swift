@@ -1,16 +1,25 @@
 import CDBus
 import Foundation
+import Glibc
 import Synchronization
 
 /// A connection to the desktop's bus, or to the machine's, by libdbus.
 ///
-/// **Life cycle:** connected by the initialiser, until `deinit`. **Thread safety:** every method
+/// **Life cycle:** connected by the initialiser, until `deinit` or until the bus has gone;
+/// `LastingBus` connects again. **Thread safety:** every method
 /// may be called from any thread; everything runs on one serial queue, handlers too.
 // SAFETY: connection and handlers are confined to `queue`.
 @safe
 package final class BusConnection: @unchecked Sendable {
   private let queue = DispatchQueue(label: "desktop.bus")
   private let connection: OpaquePointer
+  /// What the source watches.
+  ///
+  /// A duplicate: libdbus closes its own as soon as the bus has gone, and another file may get that
+  /// number.
+  private let descriptor: CInt
+  private let isOpen = Atomic(true)
+  private var endHandlers: [@Sendable () -> Void] = []
   private var source: (any DispatchSourceRead)?
   private var signals: [(interface: String, handler: @Sendable (BusMessage) -> Void)] = []
   private var methods: [String: @Sendable (BusMessage) -> [BusValue]?] = [:]
@@ -22,8 +31,7 @@ package final class BusConnection: @unchecked Sendable {
   /// half a minute: a bus that hangs must not keep a call waiting again and again.
   package init?(address: String? = nil) {
     // Without an address libdbus would start a bus of its own.
-    let named = ProcessInfo.processInfo.environment["DBUS_SESSION_BUS_ADDRESS"]
-    guard let address = address ?? named else { return nil }
+    guard let address = address ?? Self.sessionAddress else { return nil }
     guard !Self.isHanging(address),
       let connection = unsafe dbus_connection_open_private(address, nil)
     else { return nil }
@@ -36,19 +44,28 @@ package final class BusConnection: @unchecked Sendable {
       unsafe dbus_connection_unref(connection)
       return nil
     }
-    unsafe self.connection = connection
-    var descriptor: CInt = -1
-    guard unsafe dbus_connection_get_unix_fd(connection, &descriptor) != 0 else {
+    let descriptor = unsafe Self.duplicateDescriptor(of: connection)
+    guard descriptor >= 0 else {
       unsafe dbus_connection_close(connection)
+      unsafe dbus_connection_unref(connection)
       return nil
     }
+    unsafe self.connection = connection
+    self.descriptor = descriptor
     let source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: queue)
     source.setEventHandler { [weak self] in self?.read() }
     // The descriptor lives for as long as it is watched.
-    let closing = unsafe Closing(connection)
+    let closing = unsafe Closing(connection, descriptor)
     source.setCancelHandler { closing.close() }
     source.resume()
     self.source = source
+  }
+
+  // Negative if there is none.
+  private static func duplicateDescriptor(of connection: OpaquePointer) -> CInt {
+    var descriptor: CInt = -1
+    guard unsafe dbus_connection_get_unix_fd(connection, &descriptor) != 0 else { return -1 }
+    return fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
   }
 
   /// Until when buses that did not answer are left alone, by their addresses.
@@ -88,6 +105,11 @@ package final class BusConnection: @unchecked Sendable {
     return unsafe dbus_bus_set_unique_name(connection, name) != 0
   }
 
+  /// The address of the user's bus; nil if there is none.
+  static var sessionAddress: String? {
+    ProcessInfo.processInfo.environment["DBUS_SESSION_BUS_ADDRESS"]
+  }
+
   /// The address of the machine's bus, on which its services are.
   package static var systemAddress: String {
     ProcessInfo.processInfo.environment["DBUS_SYSTEM_BUS_ADDRESS"]
@@ -98,20 +120,33 @@ package final class BusConnection: @unchecked Sendable {
   @safe
   private struct Closing: @unchecked Sendable {
     private let connection: OpaquePointer
+    private let descriptor: CInt
 
-    init(_ connection: OpaquePointer) {
+    init(_ connection: OpaquePointer, _ descriptor: CInt) {
       unsafe self.connection = dbus_connection_ref(connection)
+      self.descriptor = descriptor
     }
 
     func close() {
       unsafe dbus_connection_close(connection)
       unsafe dbus_connection_unref(connection)
+      Glibc.close(descriptor)
     }
   }
 
   deinit {
     source?.cancel()
     unsafe dbus_connection_unref(connection)
+  }
+
+  /// False once the bus has gone: every question fails then, and a new connection is needed.
+  package var isConnected: Bool { isOpen.load(ordering: .acquiring) }
+
+  /// Calls `handle` once on the bus's queue when the bus has gone; soon, if it already has.
+  func whenEnded(_ handle: @escaping @Sendable () -> Void) {
+    queue.async { [self] in
+      if isConnected { endHandlers.append(handle) } else { handle() }
+    }
   }
 
   /// Calls a method; the answer comes to `completion` on the bus's queue, which waits for it for so
@@ -324,12 +359,17 @@ package final class BusConnection: @unchecked Sendable {
 
   // MARK: What comes
 
+  // A hang-up is reported once: what came before it is read to its end.
   private func read() {
-    guard unsafe dbus_connection_read_write(connection, 0) != 0 else {
-      source?.cancel()
-      return
-    }
-    drain()
+    repeat {
+      _ = unsafe dbus_connection_read_write(connection, 0)
+      drain()
+    } while isConnected && isReadable
+  }
+
+  private var isReadable: Bool {
+    var waited = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+    return unsafe poll(&waited, 1, 0) > 0
   }
 
   private func drain() {
@@ -337,6 +377,17 @@ package final class BusConnection: @unchecked Sendable {
       unsafe take(message)
       unsafe dbus_message_unref(message)
     }
+    endIfGone()
+  }
+
+  // A question may find out before the source does.
+  private func endIfGone() {
+    guard isConnected, unsafe dbus_connection_get_is_connected(connection) == 0 else { return }
+    isOpen.store(false, ordering: .releasing)
+    source?.cancel()
+    let handlers = endHandlers
+    endHandlers = []
+    for handle in handlers { handle() }
   }
 
   private func take(_ message: OpaquePointer) {

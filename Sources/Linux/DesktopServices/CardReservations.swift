@@ -15,12 +15,6 @@ package final class CardReservations: Sendable {
     package let holder: String
   }
 
-  private struct State {
-    var bus: BusConnection?
-    /// How many hold each card here: one call's devices may come before another's have gone.
-    var holders: [Int: Int] = [:]
-  }
-
   private static let interface = "org.freedesktop.ReserveDevice1"
   private static let properties = "org.freedesktop.DBus.Properties"
   private static let path = "/org/freedesktop/ReserveDevice1/Audio"
@@ -29,13 +23,16 @@ package final class CardReservations: Sendable {
   /// How often to check, 10 ms apart, whether a holder that agreed has released the card.
   private static let patience = 50
 
-  private let address: String?
-  private let state = Mutex(State())
+  private let desktop: LastingBus
+  /// How many hold each card here: one call's devices may come before another's have gone.
+  private let holders = Mutex<[Int: Int]>([:])
 
   /// Reservations on the bus at `address`, by default the user's; it is connected to when it is
   /// needed.
   package init(address: String? = nil) {
-    self.address = address
+    desktop = LastingBus(address: address)
+    desktop.whenNew { Self.serve(on: $0) }
+    desktop.whenBack { [weak self] in self?.takeAgain(on: $0) }
   }
 
   /// Takes a card; throws if another program keeps it.
@@ -43,19 +40,29 @@ package final class CardReservations: Sendable {
   /// Returns true if another program has released it for that, and may still be closing it.
   @discardableResult
   package func take(card number: Int) throws(Refusal) -> Bool {
-    try state.withLock { state throws(Refusal) in
-      let wasReleased = state.holders[number] == nil ? try acquire(number, &state) : false
-      state.holders[number, default: 0] += 1
+    try holders.withLock { holders throws(Refusal) in
+      var wasReleased = false
+      if holders[number] == nil, let bus = desktop.bus {
+        wasReleased = try acquire(number, on: bus)
+      }
+      holders[number, default: 0] += 1
       return wasReleased
     }
   }
 
   /// Gives a card back that was taken as often before.
   package func giveBack(card number: Int) {
-    state.withLock { state in
-      guard let count = state.holders[number] else { return }
-      state.holders[number] = count > 1 ? count - 1 : nil
-      if count == 1 { state.bus?.disown(Self.name(number)) }
+    holders.withLock { holders in
+      guard let count = holders[number] else { return }
+      holders[number] = count > 1 ? count - 1 : nil
+      if count == 1 { desktop.current?.disown(Self.name(number)) }
+    }
+  }
+
+  private func takeAgain(on bus: BusConnection) {
+    holders.withLock { holders in
+      // The card is open here: a program that refuses has its name alone.
+      for number in holders.keys { _ = try? acquire(number, on: bus) }
     }
   }
 
@@ -63,9 +70,7 @@ package final class CardReservations: Sendable {
 
   private static func name(_ number: Int) -> String { "\(interface).Audio\(number)" }
 
-  private func acquire(_ number: Int, _ state: inout State) throws(Refusal) -> Bool {
-    if state.bus == nil { state.bus = connect() }
-    guard let bus = state.bus else { return false }
+  private func acquire(_ number: Int, on bus: BusConnection) throws(Refusal) -> Bool {
     let name = Self.name(number)
     guard bus.own(name) == false else { return false }
     let path = "\(Self.path)\(number)"
@@ -95,13 +100,12 @@ package final class CardReservations: Sendable {
     throw Refusal(holder: words)
   }
 
-  private func connect() -> BusConnection? {
-    guard let bus = BusConnection(address: address) else { return nil }
-    bus.answer(Self.interface) { $0.member == "RequestRelease" ? [.bool(false)] : nil }
-    bus.answer(Self.properties) { message in
+  private static func serve(on bus: BusConnection) {
+    bus.answer(interface) { $0.member == "RequestRelease" ? [.bool(false)] : nil }
+    bus.answer(properties) { message in
       let values: [String: BusValue] = [
-        "Priority": .int32(Self.priority), "ApplicationName": .string("Sidetone"),
-        "ApplicationDeviceName": .string("hw:\(message.path.dropFirst(Self.path.count))"),
+        "Priority": .int32(priority), "ApplicationName": .string("Sidetone"),
+        "ApplicationDeviceName": .string("hw:\(message.path.dropFirst(path.count))"),
       ]
       if message.member == "GetAll" { return [.dictionary(values)] }
       guard message.member == "Get", case .string(let name)? = message.arguments.last else {
@@ -109,6 +113,5 @@ package final class CardReservations: Sendable {
       }
       return values[name].map { [.variant($0)] }
     }
-    return bus
   }
 }

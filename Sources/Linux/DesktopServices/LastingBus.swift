@@ -1,0 +1,96 @@
+import Dispatch
+import Synchronization
+
+/// A bus that may be restarted: connected to when it is first needed, and again after it has gone.
+///
+/// A bus that has gone is looked for after 100 ms, then after twice as long each time, at last once
+/// a second, if there are handlers for its return. A caller who needs it earlier connects at once.
+///
+/// **Life cycle:** looks until `deinit`. **Thread safety:** any thread; `bus` waits for a bus that
+/// hangs, 2 s at most.
+final class LastingBus: Sendable {
+  private typealias Handler = @Sendable (BusConnection) -> Void
+
+  private struct State {
+    var bus: BusConnection?
+    var prepare: Handler?
+    var returnHandlers: [(milliseconds: Int, handle: Handler)] = []
+    var isLooking = false
+  }
+
+  /// How long other programs may take to find a restarted bus, in milliseconds: more than the
+  /// longest pause between two looks.
+  static let settlingMilliseconds = 2_000
+  private static let shortestPause = 100
+  private static let longestPause = 1_000
+
+  private let queue = DispatchQueue(label: "desktop.bus.return")
+  private let address: String?
+  private let state = Mutex(State())
+
+  /// The bus at `address`, by default the user's.
+  init(address: String?) {
+    self.address = address
+  }
+
+  /// Prepares each new connection before anything else uses it.
+  ///
+  /// `prepare` is called while others wait for the bus: it must not use `bus` or `current`.
+  func whenNew(_ prepare: @escaping @Sendable (BusConnection) -> Void) {
+    state.withLock { $0.prepare = prepare }
+  }
+
+  /// Calls `handle` so long after a missing bus has come back, on a queue of its own, where it may
+  /// wait.
+  func whenBack(
+    afterMilliseconds milliseconds: Int = 0,
+    _ handle: @escaping @Sendable (BusConnection) -> Void
+  ) {
+    state.withLock { $0.returnHandlers.append((milliseconds, handle)) }
+  }
+
+  /// The connection, made now if there is none; nil without a bus.
+  var bus: BusConnection? {
+    state.withLock { state in
+      if let bus = state.bus, bus.isConnected { return bus }
+      state.bus = BusConnection(address: address)
+      guard let bus = state.bus else {
+        look(&state)
+        return nil
+      }
+      state.prepare?(bus)
+      bus.whenEnded { [weak self] in self?.noteEnd() }
+      return bus
+    }
+  }
+
+  /// The last connection, which may have ended; nil before the first.
+  var current: BusConnection? { state.withLock { $0.bus } }
+
+  private func noteEnd() { state.withLock { look(&$0) } }
+
+  // Where no address is known, no bus will come.
+  private func look(_ state: inout State) {
+    guard !state.returnHandlers.isEmpty, !state.isLooking,
+      (address ?? BusConnection.sessionAddress) != nil
+    else { return }
+    state.isLooking = true
+    look(inMilliseconds: Self.shortestPause)
+  }
+
+  private func look(inMilliseconds pause: Int) {
+    queue.asyncAfter(deadline: .now() + .milliseconds(pause)) { [weak self] in
+      guard let self else { return }
+      guard let bus else { return look(inMilliseconds: min(2 * pause, Self.longestPause)) }
+      let handlers = state.withLock { state in
+        state.isLooking = false
+        return state.returnHandlers
+      }
+      for (milliseconds, handle) in handlers {
+        queue.asyncAfter(deadline: .now() + .milliseconds(milliseconds)) { [weak bus] in
+          if let bus, bus.isConnected { handle(bus) }
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,39 @@
+import DesktopServices
+import Synchronization
+
+/// A media player on the bus, as MPRIS describes one.
+package final class ScriptedPlayer: Sendable {
+  private static let interface = "org.mpris.MediaPlayer2.Player"
+  private let bus: BusConnection
+  private let state: Mutex<String>
+  private let changes = AsyncStream<String>.makeStream()
+
+  /// The methods called on it.
+  package var told: AsyncStream<String> { changes.stream }
+
+  /// A player of that name and PlaybackStatus; nil if the bus is not there.
+  package init?(_ name: String, _ status: String, address: String) {
+    guard let bus = BusConnection(address: address) else { return nil }
+    self.bus = bus
+    state = Mutex(status)
+    let service = "org.mpris.MediaPlayer2.\(name)"
+    let properties = "org.freedesktop.DBus.Properties"
+    let serves = bus.serve(service, interface: properties) { [weak self] _ in
+      self.map { [.variant(.string($0.status))] }
+    }
+    guard serves else { return nil }
+    _ = bus.serve(service, interface: Self.interface) { [weak self] message in
+      // A question may come after the test.
+      guard let self else { return nil }
+      set(message.member == "Pause" ? "Paused" : "Playing")
+      changes.continuation.yield(message.member)
+      return []
+    }
+  }
+
+  /// The user does something with it.
+  package func set(_ status: String) { state.withLock { $0 = status } }
+
+  /// Its PlaybackStatus.
+  package var status: String { state.withLock { $0 } }
+}
