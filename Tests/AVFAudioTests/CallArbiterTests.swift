@@ -5,6 +5,28 @@ import DesktopServices
 import Foundation
 import Testing
 
+/// What a session notifies its app of.
+private final class Interruptions {
+  static let began: [String: UInt] = [AVAudioSessionInterruptionTypeKey: 1]
+  static let ended: [String: UInt] = [
+    AVAudioSessionInterruptionTypeKey: 0, AVAudioSessionInterruptionOptionKey: 1,
+  ]
+  let notes: AsyncStream<[String: UInt]>
+  private let token: any NSObjectProtocol
+
+  init(of session: AVAudioSession) {
+    let (notes, continuation) = AsyncStream<[String: UInt]>.makeStream()
+    self.notes = notes
+    token = NotificationCenter.default.addObserver(
+      forName: AVAudioSession.interruptionNotification,
+      object: session,
+      queue: nil
+    ) { continuation.yield($0.userInfo as? [String: UInt] ?? [:]) }
+  }
+
+  deinit { NotificationCenter.default.removeObserver(token) }
+}
+
 /// Programs of one desktop, each with a session of its own, on a real bus.
 @Suite(.serialized)
 struct CallArbiterTests {
@@ -48,31 +70,111 @@ struct CallArbiterTests {
     defer { withExtendedLifetime(daemon) {} }
     let app = Self.program(on: daemon)
     let phone = Self.program(on: daemon)
-    let (stream, continuation) = AsyncStream<[String: UInt]>.makeStream()
-    let token = NotificationCenter.default.addObserver(
-      forName: AVAudioSession.interruptionNotification,
-      object: app,
-      queue: nil
-    ) { continuation.yield($0.userInfo as? [String: UInt] ?? [:]) }
-    defer { NotificationCenter.default.removeObserver(token) }
-    var notes = stream.makeAsyncIterator()
+    let interruptions = Interruptions(of: app)
+    defer { withExtendedLifetime(interruptions) {} }
+    var notes = interruptions.notes.makeAsyncIterator()
 
     try app.setCategory(.playAndRecord)
     try app.setActive(true)
     try await phone.activateForCall()
-    let began = await notes.next()
-    #expect(began == [AVAudioSessionInterruptionTypeKey: 1])
+    #expect(await notes.next() == Interruptions.began)
     #expect(app.voiceEngine == nil)
     #expect(throws: (any Error).self) { try app.setActive(true) }
     phone.endCall()
-    let ended = await notes.next()
-    let expected: [String: UInt] = [
-      AVAudioSessionInterruptionTypeKey: 0, AVAudioSessionInterruptionOptionKey: 1,
-    ]
-    #expect(ended == expected)
+    #expect(await notes.next() == Interruptions.ended)
     try app.setActive(true)
     #expect(app.voiceEngine != nil)
     try app.setActive(false)
+  }
+
+  @Test(arguments: [true, false])
+  func callIsClaimedOnARestartedBus(beginsBefore: Bool) throws {
+    guard let daemon = try BusDaemon() else { return }
+    let arbiter = CallArbiter(address: daemon.address)
+    if beginsBefore { #expect(arbiter.claim()) }
+    daemon.stop()
+    if !beginsBefore { #expect(arbiter.claim()) }
+    try daemon.start()
+    let other = CallArbiter(address: daemon.address)
+    let end = Date(timeIntervalSinceNow: 10)
+    while !other.isTaken, Date() < end {}
+    #expect(!other.claim())
+    arbiter.release()
+    #expect(other.claim())
+  }
+
+  @Test(.timeLimit(.minutes(1)))
+  func interruptionEndsWhereTheCallEndedWithoutABus() async throws {
+    guard let daemon = try BusDaemon() else { return }
+    let (app, phone) = (Self.program(on: daemon), Self.program(on: daemon))
+    let interruptions = Interruptions(of: app)
+    defer { withExtendedLifetime(interruptions) {} }
+    var notes = interruptions.notes.makeAsyncIterator()
+    try app.setActive(true)
+    try await phone.activateForCall()
+    #expect(await notes.next() == Interruptions.began)
+    daemon.stop()
+    phone.endCall()
+    try daemon.start()
+    #expect(await notes.next() == Interruptions.ended)
+  }
+
+  @Test(.timeLimit(.minutes(1)))
+  func callThatBeganWithoutABusInterruptsOnTheNextOne() async throws {
+    guard let daemon = try BusDaemon() else { return }
+    let (app, phone) = (Self.program(on: daemon), Self.program(on: daemon))
+    let interruptions = Interruptions(of: app)
+    defer { withExtendedLifetime(interruptions) {} }
+    var notes = interruptions.notes.makeAsyncIterator()
+    try app.setActive(true)
+    daemon.stop()
+    try await phone.activateForCall()
+    try daemon.start()
+    #expect(await notes.next() == Interruptions.began)
+    #expect(app.voiceEngine == nil)
+    phone.endCall()
+    #expect(await notes.next() == Interruptions.ended)
+  }
+
+  @Test(.timeLimit(.minutes(1)))
+  func callThatTakesTheAppsDevicesAndFailsInterruptsTheApp() async throws {
+    guard let daemon = try BusDaemon() else { return }
+    defer { withExtendedLifetime(daemon) {} }
+    let app = Self.program(on: daemon)
+    let interruptions = Interruptions(of: app)
+    defer { withExtendedLifetime(interruptions) {} }
+    var notes = interruptions.notes.makeAsyncIterator()
+    try app.setActive(true)
+    // Another period makes a new engine; for other devices alone the running one would do.
+    app.devices = .init(capture: .file("/nowhere/x.wav"), playback: .null)
+    try app.setPreferredIOBufferDuration(0.02)
+    await #expect(throws: (any Error).self) { try await app.activateForCall() }
+    #expect(app.voiceEngine == nil)
+    #expect(await notes.next() == Interruptions.began)
+    #expect(await notes.next() == Interruptions.ended)
+    let other = CallArbiter(address: daemon.address)
+    #expect(other.claim())
+    other.release()
+    app.devices = .init(capture: .null, playback: .null)
+    try app.setActive(true)
+    #expect(app.voiceEngine != nil)
+    try app.setActive(false)
+  }
+
+  @Test(.timeLimit(.minutes(1)))
+  func activationThatFailsLeavesNothingOfACallBehind() async throws {
+    guard let daemon = try BusDaemon() else { return }
+    defer { withExtendedLifetime(daemon) {} }
+    let music = try #require(ScriptedPlayer("music", "Playing", address: daemon.address))
+    var told = music.told.makeAsyncIterator()
+    let session = Self.program(on: daemon)
+    try await session.activateForCall()
+    #expect(await told.next() == "Pause")
+    session.deactivateForCall(keepingDevices: true) {}
+    session.devices = .init(capture: .file("/nowhere/x.wav"), playback: .null)
+    #expect(throws: (any Error).self) { try session.setActive(true) }
+    #expect(CallArbiter(address: daemon.address).claim())
+    #expect(await told.next() == "Play")
   }
 
   @Test func withoutABusEverybodyMayCall() throws {

@@ -319,15 +319,30 @@ struct RoutePlanTests {
     func error(_ kind: AudioDeviceError.Kind, _ device: String) -> AudioDeviceError {
       AudioDeviceError(kind: kind, device: device, operation: "open", reason: "")
     }
-    #expect(plan.isWorthWaiting(after: error(.busy, "anything")))
-    #expect(plan.isWorthWaiting(after: error(.lost, "hw:1,0")))
+    #expect(plan.isWorthWaiting(after: error(.busy, "anything"), among: []))
+    #expect(plan.isWorthWaiting(after: error(.lost, "hw:1,0"), among: []))
     // Not permitted yet: it has just been plugged in.
-    #expect(plan.isWorthWaiting(after: error(.other, "hw:1,0")))
-    #expect(!plan.isWorthWaiting(after: error(.unsupportedFormat, "hw:1,0")))
+    #expect(plan.isWorthWaiting(after: error(.other, "hw:1,0"), among: []))
+    #expect(!plan.isWorthWaiting(after: error(.unsupportedFormat, "hw:1,0"), among: []))
     let wrong = RoutePlan(Self.wish, cards: [], at: Self.start)
-    #expect(!wrong.isWorthWaiting(after: error(.lost, "hw:1,0")))
+    #expect(!wrong.isWorthWaiting(after: error(.lost, "hw:1,0"), among: []))
     let resumed = RoutePlan(Self.wish, cards: [], known: plan.identities, at: Self.start)
-    #expect(resumed.isWorthWaiting(after: error(.notFound, "hw:1,0")))
+    #expect(resumed.isWorthWaiting(after: error(.notFound, "hw:1,0"), among: []))
+  }
+
+  /// It has another number since it was named, and does not start yet.
+  @Test func cardThatHasMovedIsWaitedForUnderItsNewName() {
+    let known = RoutePlan(Self.wish, cards: [Self.headset], at: Self.start).identities
+    let moved = SoundCard(
+      number: 3,
+      id: "Headset",
+      name: "Headset",
+      identity: Self.headset.identity
+    )
+    let plan = RoutePlan(Self.wish, cards: [moved], known: known, at: Self.start)
+    let error = AudioDeviceError(kind: .other, device: "hw:3,0", operation: "start", reason: "")
+    #expect(plan.isWorthWaiting(after: error, among: [moved]))
+    #expect(!plan.isWorthWaiting(after: error, among: [Self.headset]))
   }
 
   /// A sound server that is starting again while a held call is resumed.
@@ -335,13 +350,13 @@ struct RoutePlanTests {
     let refused = AudioDeviceError(kind: .other, device: "default", operation: "open", reason: "")
     let wish = DeviceSelection(capture: .pcm("default"), playback: .pcm("default"))
     var plan = RoutePlan(wish, cards: [], at: Self.start)
-    #expect(!plan.isWorthWaiting(after: refused))
+    #expect(!plan.isWorthWaiting(after: refused, among: []))
     plan.noteOpened()
-    #expect(plan.isWorthWaiting(after: refused))
+    #expect(plan.isWorthWaiting(after: refused, among: []))
     let resumed = RoutePlan(wish, cards: [], known: plan.identities, at: Self.start)
-    #expect(resumed.isWorthWaiting(after: refused))
+    #expect(resumed.isWorthWaiting(after: refused, among: []))
     let other = AudioDeviceError(kind: .other, device: "pulse", operation: "open", reason: "")
-    #expect(!resumed.isWorthWaiting(after: other))
+    #expect(!resumed.isWorthWaiting(after: other, among: []))
   }
 
   @Test func cardIsNamedWhereverItStandsAmongTheArguments() {

@@ -22,6 +22,7 @@ extension AVAudioSession {
   package func activateForCall(completion: @escaping @Sendable ((any Error)?) -> Void) {
     state.withLock { $0.pendingCalls += 1 }
     operations.async { [self] in
+      let wasOfApp = state.withLock { $0.activation.isOfApp }
       let failure: (any Error)?
       do {
         try takeForCall()
@@ -29,9 +30,14 @@ extension AVAudioSession {
       } catch {
         failure = error
       }
-      state.withLock { $0.pendingCalls -= 1 }
-      silenceOthers()
+      let hasAppLost = state.withLock { state in
+        state.pendingCalls -= 1
+        return wasOfApp && state.activation.running == nil
+      }
+      if failure == nil { silenceOthers() }
       completion(failure)
+      // Not before: the app may take the devices again at once, outside calls.
+      if hasAppLost { noteFailedTakeover() }
     }
   }
 
@@ -55,13 +61,8 @@ extension AVAudioSession {
   }
 
   private func runForCall() throws {
-    do {
-      let running = try run()
-      state.withLock { $0.commit(.byCall(running)) }
-    } catch {
-      arbiter.release()
-      throw error
-    }
+    let running = try run()
+    state.withLock { $0.commit(.byCall(running)) }
   }
 
   /// How long devices stay open when another call may want them.
@@ -176,13 +177,28 @@ extension AVAudioSession {
 
   // MARK: Engines
 
-  // The engine that lingers if it is as wished, else a new one.
+  // The engine that lingers if it is as wished, else a new one. Without either, what belongs to a
+  // call is given up here: the release of the engine that lingered finds none.
   private func run() throws -> SessionState.Running {
     let (setup, lingering, known) = state.withLock { state in
       defer { state.lingering = nil }
       return (state.setup, state.lingering?.running, state.knownCards)
     }
     if let lingering, lingering.setup == setup { return lingering }
+    do {
+      return try start(setup, insteadOf: lingering, known: known)
+    } catch {
+      arbiter.release()
+      if lingering != nil { players.resume() }
+      throw error
+    }
+  }
+
+  private func start(
+    _ setup: SessionState.Setup,
+    insteadOf lingering: SessionState.Running?,
+    known: KnownCards
+  ) throws -> SessionState.Running {
     let reserved = ReservedCards(reservations)
     let cards = SoundCard.all()
     var plan = RoutePlan(setup.devices, cards: cards, known: known, at: MonotonicClock.now())
@@ -204,7 +220,7 @@ extension AVAudioSession {
       state.granted = granted
     }
     let alarm = try WakeEvent()
-    let engine = try engine(with: headset, setup: setup, &plan, alarm)
+    let engine = try engine(with: headset, setup: setup, &plan, among: cards, alarm)
     let supervisor = RouteSupervisor(
       engine,
       plan: plan,
@@ -225,6 +241,7 @@ extension AVAudioSession {
     with headset: consuming Headset,
     setup: SessionState.Setup,
     _ plan: inout RoutePlan,
+    among cards: [SoundCard],
     _ alarm: WakeEvent
   ) throws -> CallEngine {
     func make(_ device: consuming Headset) throws -> CallEngine {
@@ -238,7 +255,7 @@ extension AVAudioSession {
     do {
       return try make(headset)
     } catch let error as AudioDeviceError
-      where plan.isWorthWaiting(after: error) || plan.isNewcomer(error.device)
+      where plan.isWorthWaiting(after: error, among: cards) || plan.isNewcomer(error.device)
     {
       plan.noteLost(.both, at: MonotonicClock.now())
       return try make(Headset(capture: .null, playback: .null, wishes: setup.wishes))

@@ -50,6 +50,17 @@ extension AVAudioSession {
     }
   }
 
+  /// Notifies the app that a call took its devices and could not use them, and that it may take
+  /// them again, unless another program has a call by now.
+  ///
+  /// Waits for the bus.
+  func noteFailedTakeover() {
+    state.withLock { $0.isInterrupted = true }
+    notifications.async { [self] in postInterruption(.began, [:]) }
+    guard !isArbitrated || !arbiter.isTaken else { return }
+    notifications.async { [self] in endInterruption() }
+  }
+
   private func interrupt() {
     let interrupted = state.withLock { state -> SessionState.Running? in
       guard case .byApp(let running) = state.activation else { return nil }

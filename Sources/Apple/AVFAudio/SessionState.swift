@@ -18,6 +18,9 @@ struct SessionState: Sendable {
       case .byApp(let running), .byCall(let running): running
       }
     }
+
+    /// Whether the app has the devices, outside calls.
+    var isOfApp: Bool { if case .byApp = self { true } else { false } }
   }
 
   /// What an engine is made with.

@@ -148,14 +148,25 @@ package struct RoutePlan: Sendable {
   }
 
   /// Whether a device that failed to open is worth waiting for: another program has it, or it was
-  /// there once.
-  package func isWorthWaiting(after error: AudioDeviceError) -> Bool {
+  /// there once, perhaps under another name.
+  package func isWorthWaiting(
+    after error: AudioDeviceError,
+    among cards: [SoundCard]
+  ) -> Bool {
     switch error.kind {
     case .busy: true
     // A card that is just being plugged in may not be permitted to us yet, or not answer. A sound
     // server may be about to start again, or to go on.
-    case .lost, .notFound, .unresponsive, .other: identities.contains(error.device)
+    case .lost, .notFound, .unresponsive, .other:
+      identities.contains(error.device) || isMoved(error.device, among: cards)
     default: false
+    }
+  }
+
+  // True for the name that a wanted card has by now.
+  private func isMoved(_ device: String, among cards: [SoundCard]) -> Bool {
+    Self.sides.contains { side in
+      self[side].identity != nil && wanted(of: side, among: cards)?.description == device
     }
   }
 
@@ -332,7 +343,7 @@ package struct RoutePlan: Sendable {
   }
 
   /// The wanted device of a side under the name that it has now; nil if its card is not there.
-  private func wanted(of side: StreamDirections, among cards: [SoundCard]) -> DeviceName? {
+  func wanted(of side: StreamDirections, among cards: [SoundCard]) -> DeviceName? {
     KnownDevice(self[side].wanted, identity: self[side].identity).name(among: cards)
   }
 

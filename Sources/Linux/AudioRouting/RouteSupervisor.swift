@@ -106,7 +106,8 @@ package final class RouteSupervisor: @unchecked Sendable {
         plan.noteOpened()
         return headset
       } catch {
-        guard plan.isWorthWaiting(after: error) || plan.isNewcomer(error.device) else {
+        guard plan.isWorthWaiting(after: error, among: cards) || plan.isNewcomer(error.device)
+        else {
           throw error
         }
       }
@@ -126,9 +127,10 @@ package final class RouteSupervisor: @unchecked Sendable {
     // What is wrong for good is not waited for because the other side is.
     let hopeless = errors.first { error in
       let isSilent = plan.unsettled.contains { side in
-        plan[side].current == nil && plan[side].wanted.description == error.device
+        plan[side].current == nil
+          && plan.wanted(of: side, among: cards)?.description == error.device
       }
-      return isSilent && !plan.isWorthWaiting(after: error)
+      return isSilent && !plan.isWorthWaiting(after: error, among: cards)
     }
     if let hopeless { throw hopeless }
     reserved.keep(plan.devices(among: cards), among: cards)
