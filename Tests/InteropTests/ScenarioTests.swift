@@ -146,7 +146,7 @@ struct ScenarioTests {
     #expect(listener.run.waitForExit() == 0, "\(listener.run.output)")
   }
 
-  @Test(arguments: ["491 Request Pending", "500 Server Internal Error"])
+  @Test(arguments: ["408 Request Timeout", "491 Request Pending", "500 Server Internal Error"])
   func anOfferThatCannotBeTakenJustNowIsMadeAgain(failure: String) throws {
     guard Self.sipp != nil else { return Bench.skip("sip-tester") }
     let listener = try self.listener(options: ["--keys"])

@@ -235,7 +235,7 @@ extension SimulatedSignalling {
     switch status {
     case 200:
       accepted(message, call)
-    case 408, 481:
+    case 481:
       if call.isEstablished { close(call) }
       report(.ended(id, .refused(code: status, phrase: "")))
     case 491 where call.isEstablished:

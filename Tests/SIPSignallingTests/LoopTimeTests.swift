@@ -16,12 +16,13 @@ struct LoopTimeTests {
   }
 
   /// The dynamic linker finds this program's function first, so libre calls it as well.
-  @Test func libreFindsTheReplacement() {
+  @Test(arguments: ["tmr_jiffies", "sip_request_loops"])
+  func libreFindsTheReplacement(name: String) {
     let names = ["libre.so.0", "libre.so.1"]
     let libre = unsafe names.lazy.compactMap { unsafe dlopen($0, RTLD_NOW | RTLD_NOLOAD) }.first
     defer { if let libre = unsafe libre { unsafe dlclose(libre) } }
-    let first = unsafe dlsym(nil, "tmr_jiffies")
-    let own = unsafe libre.flatMap { unsafe dlsym($0, "tmr_jiffies") }
+    let first = unsafe dlsym(nil, name)
+    let own = unsafe libre.flatMap { unsafe dlsym($0, name) }
     #expect(unsafe first != nil && own != nil && first != own)
   }
 }

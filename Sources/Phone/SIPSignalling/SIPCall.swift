@@ -345,7 +345,7 @@ final class SIPCall {
     }
   }
 
-  /// Notes that an INVITE of this side's got a response of class 5xx; in a call, the far side may
+  /// Notes that an INVITE of this side's got 408 or class 5xx; in a call, the far side may
   /// be able to take the offer a little later.
   func noteFailedOffer(_ status: Int) {
     guard isEstablished, let pause = offerRetry.pause(after: status, isIncoming: isIncoming) else {

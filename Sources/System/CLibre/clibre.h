@@ -214,7 +214,7 @@ static inline char re_info_digit(const struct sip_msg *message) {
 enum re_early { RE_EARLY_NOTHING, RE_EARLY_CANCEL, RE_EARLY_REDIRECTION, RE_EARLY_FAILURE };
 
 /* Looks at a message that has come. Of a CANCEL, which libre takes care of itself, the `Reason` (RFC 3326) is written as `text`;
-   of a response of class 3xx to an INVITE, which libre would follow, where it leads (RFC 3261 section 8.1.3.4); of one of class 5xx,
+   of a response of class 3xx to an INVITE, which libre would follow, where it leads (RFC 3261 section 8.1.3.4); of 408 and class 5xx,
    after which libre forgets what a re-INVITE was for, the status. */
 static inline enum re_early re_look_early(const uint8_t *bytes, size_t length, char *call_id,
                                           size_t call_id_capacity, char *text,
@@ -225,7 +225,7 @@ static inline enum re_early re_look_early(const uint8_t *bytes, size_t length, c
   /* What keeps connections alive may stand before a message. */
   while (length && (*bytes == '\r' || *bytes == '\n')) bytes++, length--;
   if (length < 12) return kind;
-  bool is_response = !memcmp(bytes, "SIP/2.0 ", 8) && memchr("350", bytes[8], 3);
+  bool is_response = !memcmp(bytes, "SIP/2.0 ", 8) && memchr("345", bytes[8], 3);
   if (!is_response && memcmp(bytes, "CANCEL ", 7)) return kind;
   struct mbuf *buffer = re_buffer_from(bytes, length);
   if (!buffer) return kind;
@@ -242,7 +242,7 @@ static inline enum re_early re_look_early(const uint8_t *bytes, size_t length, c
       if (header && !sip_addr_decode(&contact, &header->val))
         re_copy_pl(&contact.auri, text, text_capacity);
       kind = RE_EARLY_REDIRECTION;
-    } else if (!message->req && message->scode / 100 == 5 &&
+    } else if (!message->req && (message->scode == 408 || message->scode / 100 == 5) &&
                !pl_strcmp(&message->cseq.met, "INVITE")) {
       re_snprintf(text, text_capacity, "%u", message->scode);
       kind = RE_EARLY_FAILURE;

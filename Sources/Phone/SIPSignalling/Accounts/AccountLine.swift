@@ -219,6 +219,8 @@ final class AccountLine {
         isConnectionOld = true
         try stack.move(to: host)
         isConnectionOld = false
+        // Reports go to where this side was: the registration subscribes anew.
+        messages.clear()
         return moveCalls(of: stack, hasMoved: hasMoved)
       }
       messages.clear()

@@ -27,8 +27,11 @@ final class MessageWatch {
     unsafe context.map { unsafe Unmanaged<MessageWatch>.fromOpaque($0).takeUnretainedValue() }
   }
 
-  /// Ends the subscription.
-  func clear() { subscription.clear() }
+  /// Ends the subscription; the next one is made even where one was refused before.
+  func clear() {
+    isRefused = false
+    subscription.clear()
+  }
 
   /// Subscribes, unless that was done or was refused.
   func begin(_ account: SIPAccount, over stack: SIPStack, routes: [String]) {
@@ -62,8 +65,18 @@ final class MessageWatch {
   }
 
   private func gotClosed(_ message: UnsafePointer<sip_msg>?) {
-    isRefused = unsafe message.map { unsafe $0.pointee.scode >= 300 } ?? false
+    isRefused = unsafe message.map { unsafe Self.isRefusal($0.pointee.scode) } ?? false
     // The next registration subscribes once more.
     subscription.clear()
+  }
+
+  /// True for a status by which a server says that it knows no messages.
+  ///
+  /// By the others it has forgotten the subscription, or cannot take it just now.
+  static func isRefusal(_ status: UInt16) -> Bool {
+    switch status {
+    case ..<300, 408, 480, 481, 491, 500, 502...599: false
+    default: true
+    }
   }
 }

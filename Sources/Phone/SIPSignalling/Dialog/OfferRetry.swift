@@ -24,7 +24,7 @@ struct OfferRetry: Equatable, Sendable {
 
   /// How long to wait after an offer got this status, in nanoseconds; nil to let it be.
   mutating func pause(after status: Int, isIncoming: Bool) -> Int64? {
-    guard [500, 503, 504].contains(status), count < Self.most else { return nil }
+    guard [408, 500, 503, 504].contains(status), count < Self.most else { return nil }
     count += 1
     return isIncoming ? Self.pauses.callee : Self.pauses.caller
   }

@@ -4,9 +4,10 @@ import MediaCore
 import RealTime
 import Synchronization
 
-// libre takes every connection, prints a line for every message that it cannot read, and times by
-// the wall clock. These functions have the names of libre's own, so the dynamic linker binds
-// libre's calls to them (ELF symbol interposition), and nothing of libre is changed.
+// libre takes every connection, prints a line for every message that it cannot read, times by the
+// wall clock, and ends a call whose re-INVITE got 408. These functions have the names of libre's
+// own, so the dynamic linker binds libre's calls to them (ELF symbol interposition), and nothing of
+// libre is changed.
 
 private let connections = Mutex(ConnectionLimit())
 
@@ -61,6 +62,28 @@ func noteConnections(with host: String) {
 @c(tmr_jiffies)
 package func monotonicMilliseconds() -> UInt64 {
   UInt64(max(0, MonotonicClock.now().nanoseconds) / 1_000_000)
+}
+
+private typealias LoopCheck =
+  @convention(c) (UnsafeMutablePointer<sip_loopstate>?, UInt16) -> Bool
+
+/// In the place of libre's function, by which it tells whether a request is not worth repeating:
+/// neither is one that got 408.
+///
+/// libre would end a call whose re-INVITE got that. A server answers so for a far side that is
+/// without a network for a while. `OfferRetry` makes the offer once more; whether the far side is
+/// gone shows otherwise.
+@c(sip_request_loops)
+package func isNotWorthRepeating(
+  _ state: UnsafeMutablePointer<sip_loopstate>?,
+  _ status: UInt16
+) -> Bool {
+  // RTLD_NEXT, which Swift cannot import.
+  let next = unsafe dlsym(UnsafeMutableRawPointer(bitPattern: -1), "sip_request_loops")
+  guard let next = unsafe next else { return status == 408 }
+  // SAFETY: libre's own function has this type.
+  let loops = unsafe unsafeBitCast(next, to: LoopCheck.self)
+  return unsafe loops(state, status) || status == 408
 }
 
 /// In the place of libre's function: prints nothing.
