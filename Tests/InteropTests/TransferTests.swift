@@ -77,7 +77,8 @@ struct TransferTests {
     }
   }
 
-  @Test func twoFarSidesAreConnected() throws {
+  @Test(arguments: [false, true])
+  func twoFarSidesAreConnected(isCarolMuted: Bool) throws {
     guard SIPServer.kamailio != nil else { return Bench.skip(Self.packages) }
     let server = try SIPServer()
     let bob = try party("bob", hertz: 800, at: server, ["listen"])
@@ -90,6 +91,8 @@ struct TransferTests {
     #expect(bob.event("incoming", times: 2))
     bob.run.press("a")
     #expect(bob.event("connected", times: 2) && alice.event("heldByFarSide"))
+    #expect(carol.event("connected"))
+    if isCarolMuted { carol.run.press("m") }
     bob.run.press("t")
     #expect(alice.event("transferRequested"), "\(alice.run.output)")
     alice.run.press("y")
@@ -102,7 +105,99 @@ struct TransferTests {
       party.run.signal(SIGINT)
       _ = party.run.waitForExit()
     }
-    #expect(Self.count(try alice.hears(carol)) >= 20)
+    let heard = Self.count(try alice.hears(carol))
+    #expect(isCarolMuted ? heard == 0 : heard >= 20, "she heard \(heard) tenths of a second")
     #expect(Self.count(try carol.hears(alice)) >= 20)
+  }
+
+  @Test func whoReplacesAHeldCallRings() throws {
+    guard SIPServer.kamailio != nil else { return Bench.skip(Self.packages) }
+    let server = try SIPServer()
+    let bob = try party("bob", hertz: 800, at: server, ["listen"])
+    #expect(bob.run.wait(for: "\"seconds\":600"), "\(bob.run.output)")
+    let alice = try party("alice", hertz: 500, at: server, ["call", "bob"])
+    #expect(bob.event("incoming"))
+    bob.run.press("a")
+    #expect(bob.event("connected"))
+    let carol = try party("carol", hertz: 1_250, at: server, ["call", "bob"])
+    #expect(bob.event("incoming", times: 2))
+    bob.run.press("a")
+    #expect(bob.event("connected", times: 2) && alice.event("heldByFarSide"))
+    #expect(carol.event("connected"))
+    carol.run.press("o")
+    #expect(carol.event("held") && bob.event("heldByFarSide"))
+    bob.run.press("t")
+    #expect(alice.event("transferRequested"))
+    alice.run.press("y")
+    #expect(carol.event("incoming") && alice.event("ringing"), "\(carol.run.output)")
+    carol.run.press("a")
+    #expect(carol.event("connected", times: 2) && bob.event("ended", times: 2))
+    for party in [alice, carol, bob] {
+      party.run.signal(SIGINT)
+      _ = party.run.waitForExit()
+    }
+  }
+
+  @Test func aTransferThatFailsGivesTheInterruptedCallBack() throws {
+    guard SIPServer.kamailio != nil else { return Bench.skip(Self.packages) }
+    let server = try SIPServer()
+    let bob = try party("bob", hertz: 800, at: server, ["listen", "--calls", "3"])
+    let carol = try party("carol", hertz: 1_250, at: server, ["listen"])
+    for party in [bob, carol] {
+      #expect(party.run.wait(for: "\"seconds\":600"), "\(party.run.output)")
+    }
+    let alice = try party("alice", hertz: 500, at: server, ["call", "bob"])
+    #expect(bob.event("incoming"))
+    bob.run.press("a")
+    #expect(bob.event("connected"))
+    let dave = try party("dave", hertz: 2_000, at: server, ["call", "bob"])
+    #expect(bob.event("incoming", times: 2))
+    bob.run.press("a")
+    #expect(bob.event("connected", times: 2) && alice.event("heldByFarSide"))
+    alice.run.press("tcarol\n")
+    #expect(bob.event("transferRequested"), "\(bob.run.output)")
+    bob.run.press("y")
+    #expect(carol.event("incoming") && dave.event("heldByFarSide"), "\(bob.run.output)")
+    carol.run.press("d")
+    #expect(dave.event("resumedByFarSide"), "\(bob.run.output)")
+    #expect(!alice.run.printed("resumedByFarSide"))
+    for party in [alice, dave, carol, bob] {
+      party.run.signal(SIGINT)
+      _ = party.run.waitForExit()
+    }
+  }
+
+  @Test func whoReplacesAMemberJoinsItsConference() throws {
+    guard SIPServer.kamailio != nil else { return Bench.skip(Self.packages) }
+    let server = try SIPServer()
+    let bob = try party("bob", hertz: 800, at: server, ["listen"])
+    #expect(bob.run.wait(for: "\"seconds\":600"), "\(bob.run.output)")
+    let carol = try party("carol", hertz: 1_250, at: server, ["call", "bob"])
+    #expect(bob.event("incoming"))
+    bob.run.press("a")
+    #expect(bob.event("connected"))
+    let alice = try party("alice", hertz: 500, at: server, ["call", "bob"])
+    #expect(bob.event("incoming", times: 2))
+    bob.run.press("a")
+    #expect(bob.event("connected", times: 2) && carol.event("heldByFarSide"))
+    bob.run.press("c")
+    #expect(bob.event("joined") && carol.event("resumedByFarSide"), "\(bob.run.output)")
+    let dave = try party("dave", hertz: 2_000, at: server, ["call", "alice"])
+    #expect(alice.event("incoming"), "\(alice.run.output)")
+    alice.run.press("a")
+    #expect(alice.event("connected", times: 2) && dave.event("connected"))
+    alice.run.press("s")
+    #expect(dave.event("heldByFarSide") && bob.event("resumedByFarSide"))
+    alice.run.press("t")
+    #expect(dave.event("transferRequested"), "\(dave.run.output)")
+    dave.run.press("y")
+    #expect(bob.event("joined", times: 2), "\(bob.run.output)")
+    dave.run.letRun(seconds: 3)
+    for party in [dave, carol, alice, bob] {
+      party.run.signal(SIGINT)
+      _ = party.run.waitForExit()
+    }
+    #expect(Self.count(try carol.hears(dave)) >= 20)
+    #expect(Self.count(try dave.hears(carol)) >= 20)
   }
 }

@@ -123,9 +123,11 @@ struct MediaLegTests {
   }
 
   // After a hold they would arrive at another time than they were pressed for.
-  @Test func digitsOfBeforeAHoldAreDropped() throws {
+  @Test(arguments: [false, true])
+  func digitsOfBeforeAHoldAreDropped(isOfFarSide: Bool) throws {
     legs[0].send(digits: [4])
-    try legs[0].agree(nil)
+    let held = try NegotiatedMedia.opus(port: port(legs[1]), maySend: false, mayReceive: false)
+    try legs[0].agree(isOfFarSide ? held : nil)
     legs[0].send(digits: [2])
     try connect()
     for leg in legs { try leg.attach(to: engine.streams) }

@@ -371,4 +371,12 @@ struct PhoneCallTests {
     _ = held.handle(.agreed(.opus(maySend: false, mayReceive: false)), at: seconds(7))
     #expect(held.handle(late, at: seconds(8)).isEmpty)
   }
+
+  @Test func digitsForAFarSideThatHoldsTheCallFail() {
+    var call = established()
+    _ = call.handle(.agreed(.opus(maySend: false, mayReceive: false)), at: seconds(2))
+    #expect(call.handle(.perform(.playDTMF([1])), at: seconds(3)).last == .fail)
+    _ = call.handle(.agreed(.opus()), at: seconds(4))
+    #expect(call.handle(.perform(.playDTMF([1])), at: seconds(5)) == [.sendDigits([1]), .fulfill])
+  }
 }

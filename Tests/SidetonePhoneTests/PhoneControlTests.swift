@@ -90,4 +90,44 @@ struct PhoneControlTests {
     #expect(control.noteScheduling(.ordinary, at: late) != nil)
     #expect(control.noteScheduling(.ordinary, at: late) == nil)
   }
+
+  @Test func whatTakesACallsPlaceKeepsItsMuteAndItsConference() throws {
+    var control = control()
+    _ = control.setGroup(uuids[1], with: uuids[0])
+    _ = control.handle(.perform(.setMuted(true)), of: uuids[0], at: start)
+    let member = try #require(control.replacement(of: SIPCallID(rawValue: 0), by: nil))
+    #expect(member.isMuted && !member.wasHeld && member.others == [uuids[1]])
+    _ = control.handle(.perform(.setHeld(true)), of: uuids[2], at: start)
+    let held = try #require(control.replacement(of: SIPCallID(rawValue: 2), by: nil))
+    #expect(held.wasHeld && !held.isMuted && held.others.isEmpty)
+    #expect(control.replacement(of: SIPCallID(rawValue: 9), by: nil) == nil)
+  }
+
+  @Test func aCallIsGivenBackOnlyWhileNoOtherOneIsActive() {
+    var control = control()
+    for uuid in uuids.dropFirst() {
+      _ = control.handle(.perform(.setHeld(true)), of: uuid, at: start)
+    }
+    #expect(control.active == uuids[0] && !control.mayResume(uuids[1]))
+    _ = control.handle(.perform(.setHeld(true)), of: uuids[0], at: start)
+    #expect(control.active == nil && control.mayResume(uuids[1]))
+  }
+
+  @Test func otherCallersGoOnRingingWhenOneIsAnswered() {
+    var control = control()
+    let callers = [UUID(), UUID()]
+    for (number, caller) in callers.enumerated() {
+      control.add(
+        PhoneCall(
+          incoming: caller,
+          from: "sip:\(number)@10.0.0.3",
+          sip: SIPCallID(rawValue: 10 + number),
+          ringsUntil: start.advanced(byNanoseconds: 60_000_000_000),
+          .unknown
+        )
+      )
+    }
+    _ = control.handle(.perform(.setHeld(true)), of: uuids[1], at: start)
+    #expect(control.callsToEnd(before: callers[0]) == [uuids[0], uuids[2]])
+  }
 }

@@ -167,8 +167,8 @@ public final class MediaLeg {
     if let media, media.encryption == nil { endHandshake() }
     if media == nil, agreed != nil { isPendingOld = true }
     agreed = media
-    // Digits of before the hold would arrive at another time than they were pressed for.
-    if media == nil { digitsToSend = [] }
+    // Digits of before a hold would arrive at another time than they were pressed for.
+    if media?.maySend != true { digitsToSend = [] }
     try follow()
   }
 

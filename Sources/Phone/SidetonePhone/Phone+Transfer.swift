@@ -5,11 +5,12 @@ import SIPSignalling
 
 /// Transfers: calls that go on without this side, or with another far side (RFC 5589).
 extension Phone {
-  /// A call whose place another one is about to take.
-  struct Replacement {
-    let uuid: UUID
-    /// True if this side held it already.
-    let wasHeld: Bool
+  /// A call that the far side of another one has asked for.
+  struct RequestedCall {
+    /// The call in which it was asked for.
+    let id: SIPCallID
+    /// The call that is held for it, which may be a third one.
+    let interrupted: UUID?
   }
 
   /// Asks the far side of a call to call another one; this call ends once those two talk.
@@ -94,30 +95,34 @@ extension Phone {
 
   /// Tells a far side that has asked for a call what has become of it.
   func reportTransfer(of uuid: UUID, status: Int, reason: String) async {
-    guard let id = transfers[uuid] else { return }
+    guard let id = transfers[uuid]?.id else { return }
     if status >= 200 { transfers[uuid] = nil }
     await agent.reportTransfer(id, status: status, reason: reason)
   }
 
-  /// Goes on with the far side that has asked for a call which has come to nothing.
+  /// Goes on with the call that was interrupted for one which has come to nothing.
   func endTransfer(of uuid: UUID) async {
-    guard let id = transfers[uuid] else { return }
+    guard let transfer = transfers[uuid] else { return }
     await reportTransfer(of: uuid, status: 480, reason: "Temporarily Unavailable")
-    if let old = control.call(of: id) { resumeLater(old) }
+    if let interrupted = transfer.interrupted { resumeLater(interrupted) }
   }
 
   /// Goes on with the far side whose place another one wanted to take, and did not.
   func endReplacement(by uuid: UUID) {
     guard let old = replacements.removeValue(forKey: uuid), !old.wasHeld else { return }
-    if let call = control[old.uuid] { resumeLater(call) }
+    resumeLater(old.uuid)
   }
 
-  // The call system has first to take in the end of the call for which it was held.
-  private func resumeLater(_ call: PhoneCall) {
-    guard call.isHeld else { return }
+  // The call system has first to take in the end of the call for which it was held. The hold itself
+  // may still be on its way here, and the user may be in another call by now.
+  private func resumeLater(_ uuid: UUID) {
+    let holds = provider.pendingCallActions(of: CXSetHeldCallAction.self, withCall: uuid)
+    guard let call = control[uuid], call.isHeld || !holds.isEmpty, control.mayResume(uuid) else {
+      return
+    }
     Task {
       do {
-        try await setHeld(call.uuid, false)
+        try await setHeld(uuid, false)
       } catch {
         // It has ended meanwhile.
       }
@@ -127,30 +132,41 @@ extension Phone {
   // MARK: The side whose far side changes
 
   /// Answers a caller who takes the place of a far side: the user is in that call already.
+  ///
+  /// In place of a held call it would interrupt another one: then it rings, and the user decides.
+  /// So does one that protects less.
   func answerReplacing(
     _ uuid: UUID,
     _ replaced: SIPCallID?,
     _ media: NegotiatedMedia?
   ) async {
-    guard let replaced, let old = control.call(of: replaced) else { return }
-    // One that protects less rings, as every other call does.
-    if case .encrypted? = old.protection, media?.claim ?? .open == .open { return }
-    replacements[uuid] = Replacement(uuid: old.uuid, wasHeld: old.isHeld)
+    guard let replaced, let old = control.replacement(of: replaced, by: media) else { return }
+    replacements[uuid] = old
+    guard !old.wasHeld else { return }
+    // Before the answer: the new far side hears nothing of a user who is muted.
+    let mute = old.isMuted ? [CXSetMutedCallAction(call: uuid, muted: true)] : []
     do {
-      try await answer(uuid)
+      try await controller.request(CXTransaction(actions: mute + [CXAnswerCallAction(call: uuid)]))
     } catch {
       continuation.yield(.error("\(old.remote) cannot be replaced: \(error)"))
       endReplacement(by: uuid)
     }
   }
 
-  /// Ends the call whose place another one has taken.
+  /// Ends the call whose place another one has taken; its conference goes on with the new one.
   func endReplaced(by uuid: UUID) async {
     guard let old = replacements.removeValue(forKey: uuid) else { return }
     do {
       try await end(old.uuid)
     } catch {
       // It has ended by itself.
+    }
+    // They were held for the answer. A conference that was on hold stays so.
+    guard !old.wasHeld, let other = old.others.first(where: { control[$0] != nil }) else { return }
+    do {
+      try await join(uuid, with: other)
+    } catch {
+      continuation.yield(.error("the conference does not go on: \(error)"))
     }
   }
 }

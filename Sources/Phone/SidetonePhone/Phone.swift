@@ -47,7 +47,7 @@ public actor Phone {
   private let inboxContinuation: AsyncStream<Input>.Continuation
   let agent: UserAgent
   let provider: CXProvider
-  private let controller = CXCallController()
+  let controller = CXCallController()
   private let delegate: PhoneDelegate
   var control: PhoneControl
   var identity: Identity?
@@ -59,10 +59,10 @@ public actor Phone {
   var origins: [UUID: CallOrigin] = [:]
   /// Whom the far sides of these calls want this side to call.
   var requestedTransfers: [UUID: TransferTarget] = [:]
-  /// The calls whose far sides have asked for these ones.
-  var transfers: [UUID: SIPCallID] = [:]
+  /// Which far sides have asked for these calls.
+  var transfers: [UUID: RequestedCall] = [:]
   /// The calls whose places these ones take.
-  var replacements: [UUID: Replacement] = [:]
+  var replacements: [UUID: PhoneControl.Replacement] = [:]
   /// Calls whose addresses are being collected while they ring.
   var pathTasks: [UUID: Task<Void, Never>] = [:]
   /// What has become of the accounts, by their addresses.
@@ -181,8 +181,8 @@ public actor Phone {
       await forget(call.uuid)
       throw Self.noRoom
     }
+    transfers[call.uuid] = transfer.map { RequestedCall(id: $0.id, interrupted: control.active) }
     control.add(call)
-    if let transfer { transfers[call.uuid] = transfer.id }
     let uri = route.uri(by: route.address.transport ?? .udp)
     do {
       try await controller.request(
@@ -222,7 +222,7 @@ public actor Phone {
     try await controller.request(CXTransaction(action: CXEndCallAction(call: uuid)))
   }
 
-  /// Ends the calls that are not held and answers an incoming one.
+  /// Ends the calls that are neither held nor ringing, and answers an incoming one.
   public func endAndAnswer(_ uuid: UUID) async throws {
     let ends = control.callsToEnd(before: uuid).map { CXEndCallAction(call: $0) }
     try await controller.request(CXTransaction(actions: ends + [CXAnswerCallAction(call: uuid)]))

@@ -153,6 +153,12 @@ struct PhoneCall: Equatable, Sendable {
   /// True while this side holds the call.
   var isHeld: Bool { hold.isHeld }
 
+  /// True while a caller waits for an answer.
+  var isRinging: Bool { if case .ringing = phase { true } else { false } }
+
+  /// True while the call has the sound, or is to have it once the far side answers.
+  var isActive: Bool { !isHeld && !isRinging }
+
   /// Since when both sides can talk; nil before.
   var establishedAt: MonotonicInstant? {
     if case .established(let since) = phase { since } else { nil }
@@ -267,6 +273,10 @@ struct PhoneCall: Equatable, Sendable {
       return setHeld(isHeld, at: now)
     case .playDTMF(let digits):
       guard !hold.isHeld else { return [.fail] }
+      // They would arrive when it resumes the call, and mean something else by then.
+      guard media?.maySend != false else {
+        return [.tell(.error("the far side holds the call and takes no DTMF digits")), .fail]
+      }
       guard media == nil || media?.sendEventPayloadType != nil else {
         return [.tell(.error("the far side accepts no DTMF digits")), .fail]
       }

@@ -1,3 +1,4 @@
+import CallSecurity
 import Foundation
 import MediaCore
 import RealTime
@@ -33,9 +34,9 @@ struct PhoneControl: Sendable {
   /// The call of a dialog; nil if it has ended.
   func call(of sip: SIPCallID) -> PhoneCall? { calls.first { $0.sip == sip } }
 
-  /// The calls that are not held, to end before another one is answered.
+  /// The calls that are neither held nor ringing here, to end before another one is answered.
   func callsToEnd(before answered: UUID) -> [UUID] {
-    calls.filter { $0.uuid != answered && !$0.isHeld }.map(\.uuid)
+    calls.filter { $0.uuid != answered && $0.isActive }.map(\.uuid)
   }
 
   mutating func add(_ call: PhoneCall) {
@@ -108,6 +109,45 @@ struct PhoneControl: Sendable {
     return .error(
       "real-time scheduling is not permitted; sound may break up when the machine is busy"
     )
+  }
+
+  // MARK: Calls that make way
+
+  /// What is kept of a call whose place another one is about to take.
+  struct Replacement: Equatable, Sendable {
+    let uuid: UUID
+    let remote: String
+    /// True if this side held it already.
+    let wasHeld: Bool
+    let isMuted: Bool
+    /// The other calls of its conference.
+    let others: [UUID]
+  }
+
+  /// What a caller with that media replaces; nil if the call has ended, or is protected better.
+  func replacement(of sip: SIPCallID, by media: NegotiatedMedia?) -> Replacement? {
+    guard let call = call(of: sip) else { return nil }
+    if case .encrypted? = call.protection, media?.claim ?? .open == .open { return nil }
+    return Replacement(
+      uuid: call.uuid,
+      remote: call.remote,
+      wasHeld: call.isHeld,
+      isMuted: call.isMuted,
+      others: calls.filter { $0.uuid != call.uuid && isConference($0, call) }.map(\.uuid)
+    )
+  }
+
+  private func isConference(_ call: PhoneCall, _ other: PhoneCall) -> Bool {
+    call.conference != 0 && call.conference == other.conference
+  }
+
+  /// The call that a further one would interrupt; nil if there is none.
+  var active: UUID? { calls.first(where: \.isActive)?.uuid }
+
+  /// True if no call is active that would have to be held for this one.
+  func mayResume(_ uuid: UUID) -> Bool {
+    guard let call = self[uuid] else { return false }
+    return calls.allSatisfy { $0.uuid == uuid || !$0.isActive || isConference($0, call) }
   }
 
   // MARK: Conferences
