@@ -51,4 +51,20 @@ struct RecordingTests {
     #expect(await failure.next() != nil)
     #expect(await recording.close() != nil)
   }
+
+  @Test(.timeLimit(.minutes(1)))
+  func aDiskThatHangsEndsTheRecordingForGood() async throws {
+    let (failures, continuation) = AsyncStream<Void>.makeStream()
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let file = folder.appendingPathComponent("a.wav")
+    let recording = try CallRecording(file) { _ in continuation.yield() }
+    recording.queue.suspend()
+    defer { recording.queue.resume() }
+    let second = [Float](repeating: 0, count: 48_000)
+    for _ in 0...60 { recording.append(Self.sound(said: second, heard: second)) }
+    var failure = failures.makeAsyncIterator()
+    #expect(await failure.next() != nil)
+    #expect(await recording.close() == "the disk was too slow")
+  }
 }

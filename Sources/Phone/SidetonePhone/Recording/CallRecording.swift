@@ -14,17 +14,19 @@ import VoiceEngine
 final class CallRecording: @unchecked Sendable {
   /// The file.
   let file: URL
-  private let queue = DispatchQueue(label: "sidetone.recording")
+  let queue = DispatchQueue(label: "sidetone.recording")
   private let onFailure: @Sendable (CallRecording) -> Void
   /// Samples that wait for the disk.
   private let backlog = Atomic<Int>(0)
+  /// True once the disk is too far behind: it gets no more, even if it goes on.
+  private let isLate = Atomic<Bool>(false)
   private var handle: FileHandle?
   /// What went wrong first.
   private var failure: String?
   private var alignment = StereoAlignment()
   private var sampleCount = 0
 
-  /// A disk that is a minute behind gets no more: parts will be missing.
+  /// A disk that is a minute behind ends the recording.
   private static let longestBacklog = 60 * 2 * 48_000
   private static let headerLength = 44
   /// What a RIFF file's 32-bit sizes allow, some six hours.
@@ -61,25 +63,32 @@ final class CallRecording: @unchecked Sendable {
   /// Writes what both sides have said.
   func append(_ sound: RecordedSound) {
     let count = sound.said.count + sound.heard.count
-    guard count > 0 else { return }
+    guard count > 0, !isLate.load(ordering: .relaxed) else { return }
     let waiting = backlog.add(count, ordering: .relaxed).newValue
-    let kept = waiting <= Self.longestBacklog ? sound : RecordedSound()
+    guard waiting <= Self.longestBacklog else {
+      let wasLate = isLate.exchange(true, ordering: .relaxed)
+      if !wasLate { onFailure(self) }
+      return
+    }
     queue.async { [self] in
       backlog.subtract(count, ordering: .relaxed)
-      if waiting > Self.longestBacklog { failure = failure ?? "the disk was too slow" }
-      put(alignment.add(kept))
+      put(alignment.add(sound))
     }
   }
 
   /// Writes the rest, closes the file, and returns what went wrong, if anything did.
+  ///
+  /// A disk that is too far behind is not waited for.
   func close() async -> String? {
-    await withCheckedContinuation { continuation in
+    let isLate = isLate.load(ordering: .relaxed)
+    return await withCheckedContinuation { continuation in
       queue.async { [self] in
         put(alignment.finish())
         do { try handle?.close() } catch { fail(error.localizedDescription) }
         handle = nil
-        continuation.resume(returning: failure)
+        if !isLate { continuation.resume(returning: failure) }
       }
+      if isLate { continuation.resume(returning: "the disk was too slow") }
     }
   }
 
@@ -102,6 +111,6 @@ final class CallRecording: @unchecked Sendable {
   private func fail(_ reason: String) {
     handle = nil
     failure = failure ?? reason
-    onFailure(self)
+    if !isLate.load(ordering: .relaxed) { onFailure(self) }
   }
 }
