@@ -113,4 +113,37 @@ struct AccountTests {
       #expect(throws: PhoneError.self) { try book.accounts() }
     }
   }
+
+  @Test func relaysPasswordGoesWithTheLastAccountThatHasIt() throws {
+    defer { try? FileManager.default.removeItem(at: folder) }  // The system clears it.
+    var alice = try SIPAccount("alice@example.org", password: "a")
+    alice.relay = try RelayServer("turn:relay.example.org", login: "al", password: "relayed")
+    var bob = try SIPAccount("bob@example.org", password: "b")
+    bob.relay = alice.relay
+    for account in [alice, bob] { try book.add(account) }
+    func isKept() throws -> Bool {
+      try String(contentsOfFile: folder.path + "/data/passwords.json", encoding: .utf8)
+        .contains("relayed")
+    }
+    try book.remove("alice@example.org")
+    #expect(try isKept() && book.accounts().first?.relay?.password == "relayed")
+    bob.relay = nil
+    try book.add(bob)
+    #expect(try !isKept(), "the account has no relay any more")
+    try book.add(alice)
+    try book.remove("alice@example.org")
+    #expect(try !isKept())
+  }
+
+  @Test func accountsThatAreAddedAtOnceAreAllKept() async throws {
+    defer { try? FileManager.default.removeItem(at: folder) }  // The system clears it.
+    let names = (0..<20).map { "user\($0)@example.org" }
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for name in names {
+        group.addTask { [book] in _ = try book.add(SIPAccount(name, password: "x")) }
+      }
+      try await group.waitForAll()
+    }
+    #expect(Set(try book.accounts().map(\.address)) == Set(names.map { "sip:\($0)" }))
+  }
 }

@@ -91,7 +91,8 @@ public struct AccountBook: Sendable {
   /// - Throws: what keeps the book or the password from being written.
   @discardableResult
   public func add(_ account: SIPAccount) throws -> String {
-    var contents = try contents()
+    // A damaged book leaves the passwords as they are.
+    _ = try contents()
     let entry = Entry(
       address: account.address,
       name: account.displayName,
@@ -104,27 +105,56 @@ public struct AccountBook: Sendable {
       turn: account.relay?.uri,
       turnLogin: account.relay?.login
     )
-    if let index = contents.accounts.firstIndex(where: { $0.address == account.address }) {
-      contents.accounts[index] = entry
-    } else {
-      contents.accounts.append(entry)
-    }
     let place = try passwords.set(account.password, of: account.address)
     if let relay = account.relay { _ = try passwords.set(relay.password, of: Self.key(of: relay)) }
-    try write(contents)
+    let unused = try change { contents in
+      if let index = contents.accounts.firstIndex(where: { $0.address == account.address }) {
+        contents.accounts[index] = entry
+      } else {
+        contents.accounts.append(entry)
+      }
+    }
+    for key in unused { try passwords.remove(key) }
     return place
   }
 
-  /// Removes an account and its password.
+  /// Removes an account with its password, and that of its relay unless another account has it too.
   ///
   /// Throws a `PhoneError` if there is none of that address, or what keeps the book from being
   /// written.
   public func remove(_ address: String) throws {
     let account = try accounts().named(address)
-    var contents = try contents()
-    contents.accounts.removeAll { $0.address == account.address }
-    try write(contents)
-    try passwords.remove(account.address)
+    let unused = try change { contents in
+      contents.accounts.removeAll { $0.address == account.address }
+    }
+    for key in [account.address] + unused { try passwords.remove(key) }
+  }
+
+  /// Changes the book while no other program does.
+  ///
+  /// Passwords are changed outside: their folder may be the same, and has the same lock.
+  ///
+  /// - Returns: by what passwords are kept that no account's relay needs any more.
+  private func change(_ body: (inout Contents) -> Void) throws -> Set<String> {
+    let lock = PrivateFile(file.lastPathComponent, in: file.deletingLastPathComponent())
+    return try lock.withLock { () -> Result<Set<String>, any Error> in
+      Result {
+        var contents = try self.contents()
+        let before = Self.keysOfRelays(in: contents)
+        body(&contents)
+        try write(contents)
+        return before.subtracting(Self.keysOfRelays(in: contents))
+      }
+    }.get()
+  }
+
+  private static func keysOfRelays(in contents: Contents) -> Set<String> {
+    Set(
+      contents.accounts.compactMap { entry in
+        // What is no URI has no password.
+        entry.turn.flatMap { try? RelayServer($0, login: entry.turnLogin ?? "") }.map(key)
+      }
+    )
   }
 
   // By what the password of a relay is kept; several accounts may share one.
@@ -145,11 +175,6 @@ public struct AccountBook: Sendable {
   }
 
   private func write(_ contents: Contents) throws {
-    try FileManager.default.createDirectory(
-      at: file.deletingLastPathComponent(),
-      withIntermediateDirectories: true,
-      attributes: [.posixPermissions: 0o700]
-    )
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
     try encoder.encode(contents).write(to: file, options: .atomic)
