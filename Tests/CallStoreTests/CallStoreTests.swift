@@ -198,6 +198,7 @@ struct CallStoreTests {
 
   @Test(arguments: [
     ("+1 (408) 555-5555", 14_085_555_555), ("tel:+43-1-234", 431_234), ("sip:112@h", 112),
+    ("0301234567", 301_234_567),
   ])
   func numbersHaveOneForm(text: String, number: Int64) {
     #expect(CallerNumber.normalized(text) == number)

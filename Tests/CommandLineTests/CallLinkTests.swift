@@ -7,7 +7,9 @@ struct CallLinkTests {
   @Test(arguments: [
     ("sip:bob@host", "sip:bob@host"), ("SIPS:bob@host", "sips:bob@host"),
     ("sidetone://bob@host/", "sip:bob@host"), ("sip:b%6fb@host", "sip:bob@host"),
-    ("tel:+43-1-234", "sip:+431234@gateway"),
+    ("tel:+43-1-234", "sip:+431234@gateway"), ("tel:0301234567", "sip:0301234567@gateway"),
+    ("tel:0049-30-123", "sip:004930123@gateway"), ("tel:+49%2030123", "sip:+4930123@gateway"),
+    ("tel:%2B4930123", "sip:+4930123@gateway"),
   ])
   func linksAreAddresses(link: String, address: String) throws {
     #expect(try CallLink(link).address(gateway: "gateway") == address)
@@ -24,6 +26,8 @@ struct CallLinkTests {
   @Test func aNumberNeedsAGateway() throws {
     let link = try CallLink("tel:+431234")
     #expect(throws: CommandFailure.self) { try link.address(gateway: nil) }
-    #expect(throws: CommandFailure.self) { try CallLink("tel:x").address(gateway: "g") }
+    for link in ["tel:x", "tel:%2Fx"] {
+      #expect(throws: CommandFailure.self) { try CallLink(link).address(gateway: "g") }
+    }
   }
 }

@@ -4,6 +4,12 @@ package enum CallerNumber {
   /// the text, of which `sip:`, `tel:` and what follows an `@` are left aside, is no telephone
   /// number.
   package static func normalized(_ text: String) -> Int64? {
+    dialled(text).flatMap { Int64($0) }
+  }
+
+  /// The digits of a telephone number as they are dialled, zeros at the beginning included, after a
+  /// `+` if it has one; nil if the text, read as by `normalized`, is no telephone number.
+  package static func dialled(_ text: String) -> String? {
     var rest = Substring(text)
     for scheme in ["sips:", "sip:", "tel:"] where rest.lowercased().hasPrefix(scheme) {
       rest = rest.dropFirst(scheme.count)
@@ -11,16 +17,17 @@ package enum CallerNumber {
     }
     rest = rest.prefix { $0 != "@" && $0 != ";" }
     var digits = ""
+    var sign = ""
     for character in rest {
       switch character {
-      case "0"..."9": digits.append(character)
-      case "+" where digits.isEmpty: continue
+      case "0"..."9" where character.isASCII: digits.append(character)
+      case "+" where digits.isEmpty: sign = "+"
       case " ", "-", ".", "(", ")", "/": continue
       default: return nil
       }
     }
     guard (3...18).contains(digits.count) else { return nil }
-    return Int64(digits)
+    return sign + digits
   }
 
   /// What two spellings of one handle have in common: the digits of a number, else the lower-case

@@ -34,9 +34,9 @@ struct CallLink {
     guard let gateway else {
       throw CommandFailure("a telephone number needs a gateway: --gateway HOST")
     }
-    guard let number = CallerNumber.normalized(rest) else {
+    guard let number = CallerNumber.dialled(rest.removingPercentEncoding ?? rest) else {
       throw CommandFailure("\"\(rest)\" is no telephone number")
     }
-    return "sip:\(rest.hasPrefix("+") ? "+" : "")\(number)@\(gateway)"
+    return "sip:\(number)@\(gateway)"
   }
 }
