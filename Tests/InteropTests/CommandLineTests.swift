@@ -142,4 +142,33 @@ struct CommandLineTests {
     // Frame and look-ahead alone are 16.5 ms; a tenth of a second would be a fault.
     #expect(median > 16 && median < 100)
   }
+
+  @Test(arguments: ["2>&-", "2>/dev/full", "0<&- 1>&- 2>&-"])
+  func aMessageThatCannotBeWrittenLeavesTheStatus(redirection: String) throws {
+    let program = try #require(Bench.program)
+    let run = try ProgramRun("/bin/sh", ["-c", "exec \"$0\" call \(redirection)", program])
+    #expect(run.waitForExit() == 2)
+  }
+
+  @Test func noFileTakesThePlaceOfStandardError() throws {
+    let program = try #require(Bench.program)
+    let listen = "exec \"$0\" listen --headset null --listen 127.0.0.1:\(Bench.port()) 2>&-"
+    let run = try ProgramRun("/bin/sh", ["-c", listen, program])
+    #expect(run.wait(for: "Listening"), "\(run.output)")
+    let place = "/proc/\(run.identifier)/fd/2"
+    #expect(try FileManager.default.destinationOfSymbolicLink(atPath: place) == "/dev/null")
+    run.signal(SIGTERM)
+    #expect(run.waitForExit() == 0)
+  }
+
+  @Test func whatNohupStartsOutlivesItsTerminal() throws {
+    let program = try #require(Bench.program)
+    let arguments = ["listen", "--listen", "127.0.0.1:\(Bench.port())", "--headset", "null"]
+    let run = try ProgramRun("/usr/bin/nohup", [program] + arguments)
+    #expect(run.wait(for: "Listening"), "\(run.output)")
+    run.signal(SIGHUP)
+    #expect(run.waitForExit(seconds: 2) == nil, "\(run.output)")
+    run.signal(SIGTERM)
+    #expect(run.waitForExit() == 0)
+  }
 }

@@ -38,9 +38,9 @@ open class CXCallDirectoryProvider: NSObject, NSExtensionRequestHandling {
   /// Serves the one request for which the system started this program, and exits.
   public func main() -> Never {
     guard let channel = DirectoryChannel() else {
-      FileHandle.standardError.write(
-        Data("this program is a call directory extension; the call system starts it\n".utf8)
-      )
+      // There may be no standard error to write to.
+      let text = "this program is a call directory extension; the call system starts it\n"
+      try? FileHandle.standardError.write(contentsOf: Data(text.utf8))
       exit(2)
     }
     beginRequest(with: CXCallDirectoryExtensionContext(channel: channel))

@@ -66,7 +66,8 @@ struct CallBook {
   }
 
   private static func complain(_ text: String) {
-    FileHandle.standardError.write(Data("callkit: \(text)\n".utf8))
+    // There may be no standard error to write to.
+    try? FileHandle.standardError.write(contentsOf: Data("callkit: \(text)\n".utf8))
   }
 
   /// Blocks until everything is written, two seconds at most.

@@ -1,8 +1,11 @@
-/* The size of a terminal: ioctl has a variable number of arguments, which Swift cannot call. */
+/* The size of a terminal: ioctl has a variable number of arguments, which Swift cannot call. And whether a signal is ignored:
+   Swift cannot compare its handler with SIG_IGN. */
 #ifndef CTERMINAL_H
 #define CTERMINAL_H
 
+#include <signal.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <sys/ioctl.h>
 
 static inline bool terminal_size(int descriptor, int *columns, int *rows) {
@@ -11,6 +14,11 @@ static inline bool terminal_size(int descriptor, int *columns, int *rows) {
   *columns = size.ws_col;
   *rows = size.ws_row;
   return true;
+}
+
+static inline bool signal_is_ignored(int number) {
+  struct sigaction action;
+  return sigaction(number, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
 }
 
 #endif

@@ -142,14 +142,20 @@ struct AccountCommand: AsyncParsableCommand {
         account.connection = connection
         account.certificate = certificate.flatMap { Fingerprint($0) }
         account.expires = expires
-        account.password = try AccountCommand.readPassword(of: account.login)
-        account.relay?.password =
-          try turnLogin.map { try AccountCommand.readPassword(of: $0) } ?? account.password
+        try readPasswords(of: &account)
         let place = try AccountBook.ofUser.add(account)
         let text: LocalizationValue =
           .init(localized: "\(account.address) is added; its password is \(reason: place).")
         print(String(localized: text))
       }
+    }
+
+    private func readPasswords(of account: inout SIPAccount) throws {
+      let prompt = try PasswordPrompt()
+      defer { prompt.end() }
+      account.password = try prompt.password(of: account.login)
+      account.relay?.password =
+        try turnLogin.map { try prompt.password(of: $0) } ?? account.password
     }
 
     private func addPaths(to account: inout SIPAccount) throws {
@@ -227,14 +233,5 @@ struct AccountCommand: AsyncParsableCommand {
 
   private static func accounts() throws -> [SIPAccount] {
     try CommandFailure.orFail { try AccountBook.ofUser.accounts() }
-  }
-
-  private static func readPassword(of login: String) throws -> String {
-    let terminal = Terminal()
-    terminal.ask(String(localized: "Password of \(login): "))
-    guard let password = terminal.readSecret(), !password.isEmpty else {
-      throw CommandFailure("an account needs a password")
-    }
-    return password
   }
 }

@@ -10,6 +10,7 @@ import Foundation
 import Localization
 import Logging
 import SidetonePhone
+import Synchronization
 import VoiceEngine
 
 /// What `listen` and `call` have in common: a phone, keys, signals, a live line and an exit status.
@@ -29,7 +30,7 @@ struct CallSession {
 
   enum Input: Sendable {
     case phone(PhoneEvent)
-    case key(UInt8)
+    case key(Character)
     case interrupt
     /// Time for new figures; `isWholeSecond` once a second.
     case tick(isWholeSecond: Bool)
@@ -178,7 +179,7 @@ struct CallSession {
       display.show(event)
       return .phone(event)
     case .key(let key):
-      return .key(Character(UnicodeScalar(key)))
+      return .key(key)
     case .tick(let isWholeSecond):
       let statistics = state.active?.isConnected == true ? await phone.statistics() : nil
       display.show(statistics, isWholeSecond: isWholeSecond)
@@ -320,13 +321,25 @@ struct CallSession {
 
   private static func keySource(
     isWanted: Bool,
-    _ pressed: @escaping @Sendable (UInt8) -> Void
+    _ pressed: @escaping @Sendable (Character) -> Void
   ) -> (any DispatchSourceRead)? {
     guard isWanted || isatty(STDIN_FILENO) == 1 else { return nil }
-    let source = DispatchSource.makeReadSource(fileDescriptor: STDIN_FILENO, queue: .global())
+    let source = DispatchSource.makeReadSource(
+      fileDescriptor: STDIN_FILENO,
+      queue: DispatchQueue(label: "sidetone.keys")
+    )
+    let decoder = Mutex(KeyDecoder())
     source.setEventHandler {
-      var key: UInt8 = 0
-      if unsafe read(STDIN_FILENO, &key, 1) == 1 { pressed(key) } else { source.cancel() }
+      var bytes = [UInt8](repeating: 0, count: 64)
+      let count = unsafe read(STDIN_FILENO, &bytes, bytes.count)
+      guard count <= 0 else {
+        for key in decoder.withLock({ $0.keys(in: bytes[..<count]) }) { pressed(key) }
+        return
+      }
+      // In the background, what is typed is for another program, and the source would report it at
+      // once again. A terminal that has gone belongs to none.
+      guard count < 0, errno == EIO, tcgetpgrp(STDIN_FILENO) >= 0 else { return source.cancel() }
+      _ = poll(nil, 0, 200)
     }
     source.resume()
     return source

@@ -50,8 +50,22 @@ struct SidetoneCommand: AsyncParsableCommand {
     return String(localized: "there is no command \"\(typed)\"; did you mean \"\(meant)\"?")
   }
 
+  // A file that is opened later would take the place of a standard stream that is closed, and what
+  // is printed would be written over it.
+  private static func openStandardStreams() {
+    while true {
+      // It takes the lowest number that is free.
+      let descriptor = unsafe open("/dev/null", O_RDWR)
+      guard (0...STDERR_FILENO).contains(descriptor) else {
+        if descriptor >= 0 { close(descriptor) }
+        return
+      }
+    }
+  }
+
   /// Wrong usage exits with 2; ArgumentParser's own code for it is 64.
   static func main() async {
+    openStandardStreams()
     StreamRole.announceCalls()
     if let mistake = mistakenCommand(ProcessInfo.processInfo.arguments.dropFirst().first ?? "") {
       Terminal.printError("sidetone: \(mistake)")

@@ -1,3 +1,4 @@
+import CTerminal
 import Dispatch
 import Glibc
 import Synchronization
@@ -15,9 +16,9 @@ struct SignalSources {
   /// Calls `handle` for each; what the system would do by itself is left undone.
   ///
   /// None is lost from here on, though a source begins to work a little later. A process has one
-  /// for each signal, and once.
+  /// for each signal, and once. A hang-up that is ignored stays so, as `nohup` wants it.
   init(_ numbers: [CInt], _ handle: @escaping @Sendable () -> Void) {
-    sources = numbers.map { number in
+    sources = numbers.filter { $0 != SIGHUP || !signal_is_ignored($0) }.map { number in
       let bit: UInt64 = 1 << UInt64(number)
       // Made before a signal needs it, since a signal handler must not.
       _ = early.bitwiseAnd(~bit, ordering: .relaxed)

@@ -1,4 +1,5 @@
 import Foundation
+import RealTime
 
 /// The terminal that the program runs on: one live line, single keys, no echo.
 ///
@@ -17,7 +18,12 @@ final class Terminal {
 
   /// Writes one line to standard error.
   static func printError(_ text: String) {
-    FileHandle.standardError.write(Data((plain(text, keeping: "\n") + "\n").utf8))
+    writeError(plain(text, keeping: "\n") + "\n")
+  }
+
+  private static func writeError(_ text: String) {
+    // A terminal that has gone, or a full disk, is no reason to end a call.
+    try? FileHandle.standardError.write(contentsOf: Data(text.utf8))
   }
 
   /// Zero-width non-joiner and joiner.
@@ -43,49 +49,55 @@ final class Terminal {
 
   /// Writes a question to standard error, if there is a user to answer it.
   func ask(_ question: String) {
-    if isatty(STDIN_FILENO) == 1 { FileHandle.standardError.write(Data(Self.plain(question).utf8)) }
+    if isatty(STDIN_FILENO) == 1 { Self.writeError(Self.plain(question)) }
   }
 
   /// Replaces the line that is being typed, if there is a user to see it.
   func show(typed text: String, after question: String) {
     guard isatty(STDIN_FILENO) == 1 else { return }
-    FileHandle.standardError.write(Data("\r\u{1B}[K\(Self.plain(question + text))".utf8))
+    Self.writeError("\r\u{1B}[K\(Self.plain(question + text))")
   }
 
   /// Ends the line that was typed.
   func endLine() {
-    if isatty(STDIN_FILENO) == 1 { FileHandle.standardError.write(Data("\n".utf8)) }
+    if isatty(STDIN_FILENO) == 1 { Self.writeError("\n") }
   }
 
-  /// Reads a line that does not show; nil if there is none, or the user interrupts it.
-  func readSecret() -> String? {
+  /// Reads a line that does not show; nil if there is none, or `interrupt` comes first.
+  func readSecret(until interrupt: WakeEvent) -> String? {
     var settings = termios()
     guard unsafe tcgetattr(STDIN_FILENO, &settings) == 0 else { return readLine() }
     var hidden = settings
-    // An interrupt would end the program before the terminal shows again what is typed.
-    hidden.c_lflag &= ~tcflag_t(ECHO | ISIG)
+    hidden.c_lflag &= ~tcflag_t(ECHO)
     _ = unsafe tcsetattr(STDIN_FILENO, TCSAFLUSH, &hidden)
     defer {
       _ = unsafe tcsetattr(STDIN_FILENO, TCSANOW, &settings)
-      FileHandle.standardError.write(Data("\n".utf8))
+      Self.writeError("\n")
     }
-    guard let line = readLine(), !line.contains("\u{3}") else { return nil }
-    return line
+    var awaited = [STDIN_FILENO, interrupt.descriptor].map {
+      pollfd(fd: $0, events: Int16(POLLIN), revents: 0)
+    }
+    // A signal may end a wait.
+    while unsafe poll(&awaited, 2, -1) < 1 {}
+    return awaited[1].revents == 0 ? readLine() : nil
   }
 
   /// False if the user's shell, or another of its programs, has the terminal.
   var isInForeground: Bool { isInteractive && tcgetpgrp(STDIN_FILENO) == getpgrp() }
 
-  /// Makes keys arrive one by one.
+  /// Makes keys arrive one by one, also anew: the shell may have had the terminal meanwhile.
   func begin() {
     // A program in the background that touches the settings would be stopped.
-    guard isInForeground, saved == nil else { return }
+    guard isInForeground else { return }
     var settings = termios()
     guard unsafe tcgetattr(STDIN_FILENO, &settings) == 0 else { return }
-    saved = settings
+    if saved == nil { saved = settings }
     settings.c_lflag &= ~tcflag_t(ICANON | ECHO)
     _ = unsafe tcsetattr(STDIN_FILENO, TCSANOW, &settings)
   }
+
+  /// Begins once the terminal is this program's again: not every shell says so by SIGCONT.
+  func resume() { if saved == nil { begin() } }
 
   /// Restores the terminal.
   func end() {

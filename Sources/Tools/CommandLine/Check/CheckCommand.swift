@@ -215,6 +215,7 @@ final class CheckReport {
   }
 
   private func write(_ text: String) {
-    FileHandle.standardOutput.write(Data(text.utf8))
+    print(text, terminator: "")
+    fflush(nil)
   }
 }

@@ -45,6 +45,7 @@ extension EventPrinter: CallDisplay {
   func show(_ event: PhoneEvent) { print(event) }
 
   func show(_ statistics: CallStatistics?, isWholeSecond: Bool) {
+    terminal.resume()
     if let statistics, isWholeSecond { print(statistics) }
   }
 

@@ -72,7 +72,8 @@ final class ScreenDisplay: CallDisplay {
 
   func show(_ statistics: CallStatistics?, isWholeSecond: Bool) {
     state.note(statistics, isWholeSecond: isWholeSecond, at: now)
-    draw()
+    // Not every shell says by SIGCONT that the terminal is back.
+    if isOn { draw() } else { redraw() }
   }
 
   func show(_ session: CallSessionState) {
@@ -91,6 +92,7 @@ final class ScreenDisplay: CallDisplay {
     shown = nil
     // Back from the background.
     if !isOn, terminal.isInForeground { return begin() }
+    if isOn { terminal.begin() }
     draw()
   }
 

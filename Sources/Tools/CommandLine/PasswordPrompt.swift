@@ -1,0 +1,42 @@
+import Foundation
+import Localization
+import RealTime
+
+/// Asks for passwords on the terminal, or reads them from what is there in its place.
+///
+/// **Life cycle:** until `end`, a signal ends the question and not the program, since the terminal
+/// has to show again what is typed. One for each process, as its `SignalSources` are.
+struct PasswordPrompt {
+  private static let endings = [SIGINT, SIGTERM, SIGQUIT]
+  private static let stops = [SIGTSTP]
+
+  private let terminal = Terminal()
+  private let interrupt: WakeEvent
+  private let signals: [SignalSources]
+
+  /// A prompt that takes the signals by which a user ends or stops a program.
+  init() throws(SystemError) {
+    let interrupt = try WakeEvent()
+    self.interrupt = interrupt
+    // A pipe shows nothing, and has nothing to give back.
+    signals =
+      isatty(STDIN_FILENO) == 0
+      ? [] : [SignalSources(Self.endings) { interrupt.signal() }, SignalSources(Self.stops) {}]
+  }
+
+  /// The password that is typed for a login; throws if there is none.
+  func password(of login: String) throws(CommandFailure) -> String {
+    terminal.ask(String(localized: "Password of \(login): "))
+    guard let password = terminal.readSecret(until: interrupt), !password.isEmpty else {
+      throw CommandFailure("an account needs a password")
+    }
+    return password
+  }
+
+  /// From now on signals do what they usually do: a keyring may ask for long.
+  func end() {
+    guard !signals.isEmpty else { return }
+    for source in signals { source.cancel() }
+    for number in Self.endings + Self.stops { signal(number, SIG_DFL) }
+  }
+}
