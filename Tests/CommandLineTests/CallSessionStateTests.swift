@@ -244,6 +244,32 @@ struct CallSessionStateTests {
       }
     }
   }
+
+  @Test func missedCallersDoNotMakeListeningAFailure() {
+    var state = session()
+    _ = state.handle(.phone(.incoming(alice, from: "a")))
+    _ = state.handle(.phone(.ended(alice, reason: "missed", isClean: false)))
+    _ = state.handle(.interrupted)
+    #expect(state.isOver && state.failure == nil)
+    var once = session(endsAfterFirst: true)
+    _ = once.handle(.phone(.incoming(alice, from: "a")))
+    _ = once.handle(.phone(.ended(alice, reason: "missed", isClean: false)))
+    #expect(once.isOver && once.failure?.contains("missed") == true)
+  }
+
+  @Test func aConferenceIsMutedAsAWhole() {
+    var state = talking(isBobHeld: true)
+    var quiet = state
+    _ = quiet.handle(.key("m"))
+    #expect(effects(of: "c", in: quiet) == [.setMuted(bob, .muted), .join(bob, with: alice)])
+    _ = state.handle(.phone(.joined(bob, with: alice)))
+    _ = state.handle(.phone(.resumed(bob)))
+    let (on, off) = (MuteState.muted, MuteState.unmuted)
+    #expect(
+      effects(of: "mm", in: state)
+        == [.setMuted(bob, on), .setMuted(alice, on), .setMuted(bob, off), .setMuted(alice, off)]
+    )
+  }
 }
 
 extension CallSessionState.Effect {

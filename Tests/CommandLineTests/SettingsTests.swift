@@ -130,4 +130,16 @@ struct SettingsTests {
     #expect(throws: (any Error).self) { try ConfigurationFile.values(of: "frame = [1, 2]") }
     #expect(throws: (any Error).self) { try ConfigurationFile.values(of: "frame = ") }
   }
+
+  @Test func oneWayToShowACallTakesThePlaceOfAnother() throws {
+    var settings = try settings(["": ["plain": "true"], "listen": ["screen": "true"]])
+    #expect(settings.arguments(beside: ["call"], among: catalogue) == ["--plain"])
+    #expect(settings.arguments(beside: ["listen"], among: catalogue) == ["--screen"])
+    #expect(settings.arguments(beside: ["call", "--screen-reader"], among: catalogue) == [])
+    #expect(settings.arguments(beside: ["listen", "--plain"], among: catalogue) == [])
+    try settings.yield(to: ["SIDETONE_SCREEN_READER": "true"], among: catalogue)
+    for command in ["call", "listen"] {
+      #expect(settings.arguments(beside: [command], among: catalogue) == ["--screen-reader"])
+    }
+  }
 }

@@ -196,4 +196,13 @@ struct ListsTests {
       #expect(try sidetone("directory").contains("2 blocked, 2 labelled"))
     }
   }
+
+  @Test func onlyPeersThatAreRememberedAreVerifiedOrNamed() throws {
+    for peer in ["bob@h", Array(repeating: "AB", count: 32).joined(separator: ":")] {
+      let words = "is not remembered"
+      #expect(try sidetone("peers", "verify", peer, expecting: 1).contains(words))
+      #expect(try sidetone("peers", "name", peer, "Bob", expecting: 1).contains(words))
+      #expect(try sidetone("peers", "forget", peer, expecting: 1).contains(words))
+    }
+  }
 }

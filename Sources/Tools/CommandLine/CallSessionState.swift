@@ -83,6 +83,8 @@ struct CallSessionState: Equatable {
 
   /// The call that is neither held nor ringing here; it may not be connected yet.
   var active: Line? { lines.first { !$0.isHeld && !$0.isRinging } }
+  /// The calls that hear the user, several in a conference.
+  private var talking: [Line] { lines.filter { $0.isConnected && !$0.isHeld } }
   private var held: Line? { lines.last { $0.isHeld } }
   private var ringing: Line? { lines.first { $0.isRinging } }
 
@@ -113,6 +115,8 @@ struct CallSessionState: Equatable {
       return press(key)
     case .statistics(let statistics):
       self.statistics = statistics
+      // A call that took another's place is muted as that was.
+      change(statistics.call) { $0.isMuted = statistics.isMuted }
       return []
     case .timeIsUp(let call):
       return lines.contains { $0.call == call } ? [.end(call)] : []
@@ -156,10 +160,14 @@ struct CallSessionState: Equatable {
     case .recordingEnded(let call, _, _):
       change(call) { $0.isRecorded = false }
     case .ended(let call, let reason, let isClean):
+      let isMissed = lines.first { $0.call == call }?.isRinging == true
       lines.removeAll { $0.call == call }
       if requested == call { requested = nil }
-      lastReason = reason
-      outcome = isClean
+      // A missed caller is no call that went wrong, unless the program waited for one.
+      if !isMissed || policy.endsAfterFirst && outcome == nil {
+        lastReason = reason
+        outcome = isClean
+      }
       guard let last = statistics, last.call == call else { return [] }
       statistics = nil
       return [.summarize(last)]
@@ -194,6 +202,11 @@ struct CallSessionState: Equatable {
     return [.showTarget(typed)]
   }
 
+  private mutating func mute(_ calls: [UUID], _ isMuted: Bool) -> [Effect] {
+    for call in calls { change(call) { $0.isMuted = isMuted } }
+    return calls.map { .setMuted($0, isMuted ? .muted : .unmuted) }
+  }
+
   private mutating func press(_ key: Character) -> [Effect] {
     if let typed { return type(key, after: typed) }
     switch key {
@@ -204,9 +217,8 @@ struct CallSessionState: Equatable {
     case "v":
       return (active ?? ringing).map { [.verify($0.call)] } ?? []
     case "m":
-      guard let active, active.isConnected else { return [] }
-      change(active.call) { $0.isMuted.toggle() }
-      return [.setMuted(active.call, active.isMuted ? .unmuted : .muted)]
+      guard let isMuted = talking.first?.isMuted else { return [] }
+      return mute(talking.map(\.call), !isMuted)
     case "o", "s":
       // Resuming one holds the other: with two calls both keys swap.
       if let held { return [.setHeld(held.call, false)] }
@@ -214,7 +226,9 @@ struct CallSessionState: Equatable {
       return [.setHeld(active.call, true)]
     case "c":
       guard let active, let held else { return [] }
-      return [.join(held.call, with: active.call)]
+      // A conference is muted as a whole, before the held call hears anything.
+      let muting = active.isMuted == held.isMuted ? [] : mute([held.call], active.isMuted)
+      return muting + [.join(held.call, with: active.call)]
     case "r":
       guard let active, active.isConnected else { return [] }
       return [.record(active.call, !active.isRecorded)]

@@ -78,7 +78,8 @@ struct PeersCommand: ParsableCommand {
 
     func run() throws {
       let store = try CallStore.ofUser()
-      _ = try store.setName(of: PeersCommand.fingerprint(of: peer, in: store), to: name)
+      let fingerprint = try PeersCommand.fingerprint(of: peer, in: store)
+      guard try store.setName(of: fingerprint, to: name) else { throw PeersCommand.unknown(peer) }
     }
   }
 
@@ -92,8 +93,10 @@ struct PeersCommand: ParsableCommand {
 
     func run() throws {
       let store = try CallStore.ofUser()
-      let fingerprint = try PeersCommand.fingerprint(of: address, in: store)
-      _ = try store.setVerified(fingerprint, address: address, on: Date())
+      // It holds for one address, which a fingerprint does not name.
+      guard let fingerprint = try store.knownPeer(at: address)?.fingerprint,
+        try store.setVerified(fingerprint, address: address, on: Date())
+      else { throw PeersCommand.unknown(address) }
     }
   }
 
@@ -107,7 +110,7 @@ struct PeersCommand: ParsableCommand {
 
     func run() throws {
       guard try CallStore.ofUser().forgetPeer(at: address) else {
-        throw CommandFailure("\"\(address)\" is not remembered; \"sidetone peers\" lists who is")
+        throw PeersCommand.unknown(address)
       }
     }
   }
@@ -115,8 +118,12 @@ struct PeersCommand: ParsableCommand {
   private static func fingerprint(of peer: String, in store: CallStore) throws -> String {
     if let fingerprint = Fingerprint(peer) { return fingerprint.description }
     guard let fingerprint = try store.knownPeer(at: peer)?.fingerprint else {
-      throw CommandFailure("\"\(peer)\" is not remembered; \"sidetone peers\" lists who is")
+      throw unknown(peer)
     }
     return fingerprint
+  }
+
+  private static func unknown(_ peer: String) -> CommandFailure {
+    CommandFailure("\"\(peer)\" is not remembered; \"sidetone peers\" lists who is")
   }
 }

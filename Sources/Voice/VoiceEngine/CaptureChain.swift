@@ -86,6 +86,7 @@ struct CaptureChain: ~Copyable {
     by resampler: inout FixedRateResampler?,
     into target: inout SampleBuffer
   ) -> FrameCount {
+    // All is used up: what one read delivers fits, at 6 kHz and above.
     if let conversion = resampler?.convert(samples, count: count, into: &target, at: 0) {
       return conversion.produced
     }

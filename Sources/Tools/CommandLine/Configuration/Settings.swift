@@ -51,7 +51,9 @@ struct Settings: Equatable {
         throw Mistake(localized: "\(name): \(error)")
       }
       for table in chosen.keys {
-        for displaced in Self.displaced(by: option.name) { chosen[table]?[displaced] = nil }
+        for displaced in Self.displaced(by: option.name, set: value) {
+          chosen[table]?[displaced] = nil
+        }
       }
       chosen["", default: [:]][option.name] = Setting(value: value, origin: .variable(name))
     }
@@ -100,7 +102,9 @@ struct Settings: Equatable {
   func setting(_ name: String, for command: String) -> Setting? {
     let own = chosen[command] ?? [:]
     if let setting = own[name] { return setting }
-    let isDisplaced = own.keys.contains { Self.displaced(by: $0).contains(name) }
+    let isDisplaced = own.contains { option, setting in
+      Self.displaced(by: option, set: setting.value).contains(name)
+    }
     return isDisplaced ? nil : chosen[""]?[name]
   }
 
@@ -119,9 +123,14 @@ struct Settings: Equatable {
     }
   }
 
-  /// The options of which nothing is left when this one is chosen: a headset is both sides.
-  private static func displaced(by option: String) -> [String] {
-    option == "headset" ? ["headset", "capture", "playback"] : [option]
+  /// The ways to show a call.
+  private static let displays = ["screen", "plain", "screen-reader"]
+
+  /// The options of which nothing is left when this one is chosen: a headset is both sides, and a
+  /// call is shown in one way.
+  private static func displaced(by option: String, set value: String = "true") -> [String] {
+    if option == "headset" { return ["headset", "capture", "playback"] }
+    return displays.contains(option) && value != "false" ? displays : [option]
   }
 
   private static func named(by argument: String) -> [String] {

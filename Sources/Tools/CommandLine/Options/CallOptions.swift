@@ -53,7 +53,7 @@ struct CallOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Where to ring: an ALSA name, file:PATH.wav or none.",
+      "Where to ring: an ALSA name, none, or file:PATH.wav to record the ringing.",
       valueName: "name",
       visibility: .rare
     )
