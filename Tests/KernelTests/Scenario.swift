@@ -100,6 +100,13 @@ struct Scenario: Sendable, CustomTestStringConvertible {
 
   private static let times = [
     Scenario(
+      name: "suspended",
+      seconds: 20,
+      faults: "sleep 7; suspend; sleep 6",
+      gapMilliseconds: 300,
+      isFaultSilent: true
+    ),
+    Scenario(
       name: "clock-set",
       faults: "sleep 5; set_clock 10800; sleep 3; set_clock -21600; sleep 4"
     )

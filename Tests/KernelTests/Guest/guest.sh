@@ -25,6 +25,22 @@ freeze() {
   mark thaw
 }
 
+# Freezes all programs and puts the drivers of all devices to sleep for three seconds, as a suspend does, up to the point where the
+# machine itself would sleep. The folder shared with the host has to go for that time: 9p does not know how to sleep.
+suspend() {
+  share=$(basename /sys/bus/virtio/drivers/9pnet_virtio/virtio*)
+  umount /mnt
+  echo "$share" > /sys/bus/virtio/drivers/9pnet_virtio/unbind
+  echo devices > /sys/power/pm_test
+  echo 3 > /sys/module/suspend/parameters/pm_test_delay
+  mark suspend
+  echo freeze > /sys/power/state || mark 'not suspended'
+  mark resume
+  dmesg | tail -20 > "$out/dmesg"
+  echo "$share" > /sys/bus/virtio/drivers/9pnet_virtio/bind
+  mount -t 9p -o trans=virtio,version=9p2000.L,msize=262144 host /mnt
+}
+
 # The wall clock goes so many seconds forward.
 set_clock() { mark "set_clock $1"; date -s "@$(($(date +%s) + $1))" > /dev/null; }
 
