@@ -28,13 +28,24 @@ func system(_ name: String, pkgConfig: String? = nil, apt: String? = nil) -> Tar
   )
 }
 
+/// The modules that the fuzzer watches; `make fuzz` names them.
+///
+/// libFuzzer looks at all that it watches after each input: what does not read the input costs time.
+let fuzzed = Context.environment["SIDETONE_FUZZER"]?.split(separator: " ").map(String.init)
+
+/// What a module is compiled with.
+func settings(of name: String) -> [SwiftSetting] {
+  let isFuzzed = fuzzed?.contains(name) ?? false
+  return strict + (isFuzzed ? [.unsafeFlags(["-sanitize=fuzzer"])] : [])
+}
+
 /// A module in the folder of its layer.
 func module(_ layer: String, _ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
   .target(
     name: name,
     dependencies: dependencies,
     path: "Sources/\(layer)/\(name)",
-    swiftSettings: strict
+    swiftSettings: settings(of: name)
   )
 }
 
@@ -120,21 +131,23 @@ let benchmarks: [Target] =
     ),
   ]
 
-/// The fuzzer, which needs libFuzzer: `make fuzz` sets the variable.
+/// The fuzzer, which needs libFuzzer.
 let fuzzer: [Target] =
-  Context.environment["SIDETONE_FUZZER"] == nil
+  fuzzed == nil
   ? []
   : [
+    .systemLibrary(name: "CLibFuzzer", path: "Tests/CLibFuzzer"),
     .executableTarget(
       name: "fuzz",
       dependencies: [
-        "ALSAAudio", "CallKit", "CallSecurity", "CallStore", "CDBus", "CLibre",
+        "ALSAAudio", "CallKit", "CallSecurity", "CallStore", "CDBus", "CLibFuzzer", "CLibre",
         "DesktopServices", "DigestAuthentication", "ICE", "MediaCore", "RealTime", "RTP",
         "SidetonePhone", "Simulation", "SIPSignalling", "SRTP", "UDPTransport", "VoiceStream",
       ],
       path: "Tests/Fuzz",
       exclude: ["Corpus"],
-      swiftSettings: strict
+      swiftSettings: strict + [.unsafeFlags(["-sanitize=fuzzer"])],
+      linkerSettings: [.unsafeFlags(["-use-ld=lld", "-sanitize=fuzzer"])]
     )
   ]
 

@@ -1,9 +1,11 @@
+import CLibFuzzer
 import Glibc
 
 /// What is fuzzed, by name: readers of this package, which get what libFuzzer invents.
 ///
-/// libFuzzer's main function runs the one that `FUZZ_TARGET` names; `make fuzz` runs all of them. A
-/// target must neither trap nor go on for ever, whatever the bytes are.
+/// libFuzzer runs the one that `FUZZ_TARGET` names; `make fuzz` runs all of them. A target must
+/// neither trap nor go on for ever, whatever the bytes are.
+@main
 enum FuzzTargets {
   private static let all: [String: @Sendable ([UInt8]) -> Void] = [
     "accounts": fuzzAccounts,
@@ -29,13 +31,16 @@ enum FuzzTargets {
     print("FUZZ_TARGET is one of: \(all.keys.sorted().joined(separator: " "))")
     exit(2)
   }()
-}
 
-/// What libFuzzer calls with each input.
-@c(LLVMFuzzerTestOneInput)
-public func fuzzOneInput(_ bytes: UnsafePointer<UInt8>?, _ length: Int) -> CInt {
-  unsafe FuzzTargets.chosen(Array(UnsafeBufferPointer(start: bytes, count: length)))
-  return 0
+  static func main() {
+    var count = CommandLine.argc
+    var arguments = unsafe Optional(CommandLine.unsafeArgv)
+    let code = unsafe LLVMFuzzerRunDriver(&count, &arguments) { bytes, length in
+      unsafe FuzzTargets.chosen(Array(UnsafeBufferPointer(start: bytes, count: length)))
+      return 0
+    }
+    exit(code)
+  }
 }
 
 /// Bytes that are taken one after the other, for decisions of a target's own; zeros behind the end.
