@@ -130,6 +130,28 @@ struct DesktopCallScreenTests {
     #expect(await log.next()?.hasPrefix("show 2") == true)
   }
 
+  @Test(.timeLimit(.minutes(1)))
+  func callsAreShownAgainOnARestartedBus() async throws {
+    guard let daemon = try BusDaemon() else { return }
+    let server = try #require(NotificationServer(address: daemon.address))
+    let presses = Presses()
+    let screen = try presses.screen(on: daemon)
+    var calls = RingingCalls()
+    let call = CallID(high: 0, low: 7)
+    try calls.ring(call, handle: "sip:eve@host")
+    screen.present(calls.control.presentation)
+    var log = server.log.makeAsyncIterator()
+    #expect(await log.next()?.hasPrefix("show 1 Incoming call") == true)
+    daemon.stop()
+    try daemon.start()
+    let another = try #require(NotificationServer(address: daemon.address))
+    var anew = another.log.makeAsyncIterator()
+    #expect(await anew.next()?.hasPrefix("show 1 Incoming call") == true)
+    var decided = presses.decided.makeAsyncIterator()
+    another.press("decline", on: 1)
+    #expect(await decided.next() == .incoming(call, .decline))
+  }
+
   @Test func callsAreShownAgainByAServerThatBeginsAnew() async throws {
     guard let daemon = try BusDaemon() else { return }
     defer { withExtendedLifetime(daemon) {} }

@@ -3,22 +3,21 @@ import Synchronization
 
 /// Limits how long a sound device may take to open, start and close.
 ///
-/// A sound server that is stopped or hangs keeps who asks it waiting: ALSA's plugin for PulseAudio
-/// for 30 s, the one for JACK for ever.
+/// A sound server that hangs blocks its callers: ALSA's plugin for PulseAudio for 30 s, the one for
+/// JACK for ever.
 enum DeviceLimit {
   /// A Bluetooth headset that is connected at its opening takes three seconds.
   static let milliseconds = 5_000
-  /// Nothing depends on the end of a closing but other programs.
+  /// Only other programs depend on when a device is closed.
   private static let closingMilliseconds = 1_000
 
-  /// How many questions to each device were given up and have not returned.
+  /// How many operations on each device have timed out and not returned.
   private static let unanswered = Mutex<[String: Int]>([:])
 
   /// The outcome of `work`, which asks the device of that name.
   ///
   /// Throws what `work` throws, or that the device does not answer: after five seconds, or at once
-  /// if a question that was given up has not returned. So threads that wait do not add up while a
-  /// device is tried again and again.
+  /// while an operation that timed out has not returned. Otherwise blocked threads would pile up.
   static func perform<Outcome: ~Copyable & Sendable>(
     _ operation: String,
     on name: String,
@@ -56,7 +55,7 @@ enum DeviceLimit {
     _ = TimeLimit.run(milliseconds: closingMilliseconds, named: "closing", work)
   }
 
-  // What returns at the limit may be counted first as answered, then as unanswered.
+  // An operation that ends just at the limit may be counted down before it is counted up.
   private static func note(_ name: String, by change: Int) {
     unanswered.withLock { unanswered in
       let count = unanswered[name, default: 0] + change

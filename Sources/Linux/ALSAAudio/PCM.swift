@@ -111,7 +111,7 @@ struct PCM: ~Copyable {
   /// Throws the device's error, and then it is closed.
   consuming func started(fill: FrameCount, name: String) throws(AudioDeviceError) -> PCM {
     let parcel = Parcel(self)
-    // On a thread that is as urgent as the one that serves it: a loudspeaker runs from here on.
+    // With real-time scheduling where that is permitted: a loudspeaker runs from here on.
     return try DeviceLimit.perform("snd_pcm_start", on: name, policy: .realTime) {
       guard var pcm = parcel.take() else { return .failure(Self.error(starting: name, -EBADFD)) }
       do throws(AudioDeviceError) {

@@ -359,7 +359,7 @@ package final class BusConnection: @unchecked Sendable {
 
   // MARK: What comes
 
-  // A hang-up is reported once: what came before it is read to its end.
+  // The source reports a hang-up once, so everything is read in one go.
   private func read() {
     repeat {
       _ = unsafe dbus_connection_read_write(connection, 0)
@@ -380,7 +380,7 @@ package final class BusConnection: @unchecked Sendable {
     endIfGone()
   }
 
-  // A question may find out before the source does.
+  // A method call may notice the end before the source does.
   private func endIfGone() {
     guard isConnected, unsafe dbus_connection_get_is_connected(connection) == 0 else { return }
     isOpen.store(false, ordering: .releasing)

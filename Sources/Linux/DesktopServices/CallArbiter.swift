@@ -50,8 +50,8 @@ package final class CallArbiter: Sendable {
     return owner != bus.uniqueName
   }
 
-  /// Calls `observe` when another program takes the active call, and when it gives it up; after the
-  /// bus was restarted, with what is true then.
+  /// Calls `observe` when another program takes the active call, and when it gives it up; after a
+  /// restart of the bus, with the present state.
   ///
   /// `observe` runs on a thread of the bus and must not wait for the bus.
   package func watch(_ observe: @escaping @Sendable (_ isTaken: Bool) -> Void) {
@@ -75,7 +75,7 @@ package final class CallArbiter: Sendable {
 
   private func report(from bus: BusConnection) {
     let isTaken = Self.isTaken(on: bus)
-    // The answer of a bus that has gone as well says nothing.
+    // If this bus has gone too, its answer is void.
     if bus.isConnected { report(isTaken) }
   }
 

@@ -6,7 +6,7 @@ import Synchronization
 ///
 /// The owner of a card's name on the user's bus has the card. A sound server that has it is asked
 /// to release it, and takes it again when the name is free. Requests to us are refused, since a
-/// call has priority. Without a bus every card is free.
+/// call has priority. Without a bus every card is free, and is reserved once there is one.
 ///
 /// **Thread safety:** any thread; waits 3 s at most for a holder.
 package final class CardReservations: Sendable {
@@ -60,9 +60,11 @@ package final class CardReservations: Sendable {
   }
 
   private func takeAgain(on bus: BusConnection) {
-    holders.withLock { holders in
-      // The card is open here: a program that refuses has its name alone.
-      for number in holders.keys { _ = try? acquire(number, on: bus) }
+    for number in holders.withLock({ Array($0.keys) }) {
+      holders.withLock { holders in
+        // The card is open here: a program that refuses has the name and nothing else.
+        if holders[number] != nil { _ = try? acquire(number, on: bus) }
+      }
     }
   }
 

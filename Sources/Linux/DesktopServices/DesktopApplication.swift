@@ -6,7 +6,7 @@
 package final class DesktopApplication: Sendable {
   private static let interface = "org.freedesktop.Application"
 
-  private let bus: BusConnection
+  private let desktop: LastingBus
   private let name: String
 
   /// Takes the name of the desktop entry on the bus at `address`, by default the user's, and gets
@@ -16,23 +16,26 @@ package final class DesktopApplication: Sendable {
     address: String? = nil,
     open: @escaping @Sendable (_ link: String) -> Void
   ) {
-    guard let bus = BusConnection(address: address) else { return nil }
+    let desktop = LastingBus(address: address)
     // Links wait on the bus, and come as soon as the name is taken.
-    bus.answer(Self.interface) { message in
-      switch message.member {
-      case "Activate", "ActivateAction": return []
-      case "Open":
-        guard case .strings(let links)? = message.arguments.first else { return nil }
-        links.forEach(open)
-        return []
-      default: return nil
+    desktop.whenNew { bus in
+      bus.answer(Self.interface) { message in
+        switch message.member {
+        case "Activate", "ActivateAction": return []
+        case "Open":
+          guard case .strings(let links)? = message.arguments.first else { return nil }
+          links.forEach(open)
+          return []
+        default: return nil
+        }
       }
     }
-    guard bus.own(name) == true else { return nil }
-    self.bus = bus
+    desktop.whenBack { _ = $0.own(name) }
+    guard desktop.bus?.own(name) == true else { return nil }
+    self.desktop = desktop
     self.name = name
   }
 
   /// Gives the name up.
-  package func close() { bus.disown(name) }
+  package func close() { desktop.current?.disown(name) }
 }

@@ -8,7 +8,7 @@ import Synchronization
 ///
 /// **Life cycle:** looks until `deinit`. **Thread safety:** any thread; `bus` waits for a bus that
 /// hangs, 2 s at most.
-final class LastingBus: Sendable {
+package final class LastingBus: Sendable {
   private typealias Handler = @Sendable (BusConnection) -> Void
 
   private struct State {
@@ -29,20 +29,23 @@ final class LastingBus: Sendable {
   private let state = Mutex(State())
 
   /// The bus at `address`, by default the user's.
-  init(address: String?) {
+  package init(address: String?) {
     self.address = address
   }
 
-  /// Prepares each new connection before anything else uses it.
+  /// Prepares each new connection before anything else uses it, and now the one that there is.
   ///
   /// `prepare` is called while others wait for the bus: it must not use `bus` or `current`.
-  func whenNew(_ prepare: @escaping @Sendable (BusConnection) -> Void) {
-    state.withLock { $0.prepare = prepare }
+  package func whenNew(_ prepare: @escaping @Sendable (BusConnection) -> Void) {
+    state.withLock { state in
+      state.prepare = prepare
+      if let bus = state.bus { prepare(bus) }
+    }
   }
 
-  /// Calls `handle` so long after a missing bus has come back, on a queue of its own, where it may
-  /// wait.
-  func whenBack(
+  /// Calls `handle` that many milliseconds after a missing bus has come back, on a queue where it
+  /// may wait.
+  package func whenBack(
     afterMilliseconds milliseconds: Int = 0,
     _ handle: @escaping @Sendable (BusConnection) -> Void
   ) {
@@ -50,7 +53,7 @@ final class LastingBus: Sendable {
   }
 
   /// The connection, made now if there is none; nil without a bus.
-  var bus: BusConnection? {
+  package var bus: BusConnection? {
     state.withLock { state in
       if let bus = state.bus, bus.isConnected { return bus }
       state.bus = BusConnection(address: address)
@@ -65,7 +68,7 @@ final class LastingBus: Sendable {
   }
 
   /// The last connection, which may have ended; nil before the first.
-  var current: BusConnection? { state.withLock { $0.bus } }
+  package var current: BusConnection? { state.withLock { $0.bus } }
 
   private func noteEnd() { state.withLock { look(&$0) } }
 
@@ -84,6 +87,8 @@ final class LastingBus: Sendable {
       guard let bus else { return look(inMilliseconds: min(2 * pause, Self.longestPause)) }
       let handlers = state.withLock { state in
         state.isLooking = false
+        // It may have gone again meanwhile.
+        if !bus.isConnected { look(&state) }
         return state.returnHandlers
       }
       for (milliseconds, handle) in handlers {

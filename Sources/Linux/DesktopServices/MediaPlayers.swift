@@ -3,7 +3,8 @@ import Foundation
 /// The desktop's media players, which step back while a call is active (MPRIS 2.2).
 ///
 /// Those that play are paused, and those of them that are still paused afterwards play on: what the
-/// user did with a player meanwhile counts. Without a bus nothing happens until there is one.
+/// user did with a player meanwhile counts. Without a bus nothing is paused; players that were
+/// paused play on once there is one.
 ///
 /// **Thread safety:** any thread; nothing waits for a player, since all is done on a queue of its
 /// own.
@@ -64,7 +65,7 @@ package final class MediaPlayers: @unchecked Sendable {
     for name in paused where Self.status(of: name, on: bus) == "Paused" {
       Self.tell(name, "Play", on: bus)
     }
-    // A bus that has gone meanwhile has passed nothing on.
+    // If the bus went meanwhile, they may not have got the call.
     if bus.isConnected { (paused, isOver) = ([], false) }
   }
 

@@ -19,11 +19,12 @@ package enum Desktop {
     decide: @escaping @Sendable (UserDecision) -> Void,
     callBack: @escaping @Sendable (_ handle: String) -> Void
   ) -> (any CallPresenter)? {
-    guard let bus = BusConnection(address: address) else { return nil }
+    let desktop = LastingBus(address: address)
+    guard let bus = desktop.bus else { return nil }
     let deeds = CallNotification.NotificationActions(decide: decide, callBack: callBack)
     let hasPortalOnly =
       !bus.hasService(DesktopCallScreen.service) && bus.hasService(PortalCallScreen.service)
     return hasPortalOnly
-      ? PortalCallScreen(bus: bus, deeds: deeds) : DesktopCallScreen(bus: bus, deeds: deeds)
+      ? PortalCallScreen(on: desktop, deeds: deeds) : DesktopCallScreen(on: desktop, deeds: deeds)
   }
 }

@@ -28,18 +28,24 @@ final class DesktopCallScreen: CallPresenter {
     var isLost = false
   }
 
-  private let bus: BusConnection
+  private let desktop: LastingBus
   private let deeds: CallNotification.NotificationActions
   private let shown = Mutex<[Key: Shown]>([:])
   private let icons = Mutex<[[UInt8]: IconFile]>([:])
 
-  init(bus: BusConnection, deeds: CallNotification.NotificationActions) {
-    self.bus = bus
+  /// A screen on a bus; its server is started when it is needed.
+  init(on desktop: LastingBus, deeds: CallNotification.NotificationActions) {
+    self.desktop = desktop
     self.deeds = deeds
-    bus.subscribe(to: Self.service) { [weak self] in self?.heard($0) }
-    bus.watchNames { [weak self] name, before, after in
-      if name == Self.service { self?.noteServer(isGone: !before.isEmpty, isHere: !after.isEmpty) }
+    desktop.whenNew { [weak self] bus in
+      bus.subscribe(to: Self.service) { [weak self] in self?.heard($0) }
+      bus.watchNames { [weak self] name, before, after in
+        guard name == Self.service else { return }
+        self?.noteServer(isGone: !before.isEmpty, isHere: !after.isEmpty)
+      }
     }
+    // The server of a restarted bus is another one, which may still be starting.
+    desktop.whenBack { [weak self] _ in self?.noteServer(isGone: true, isHere: true) }
   }
 
   // A server that begins anew shows nothing, and its numbers mean others. One that our first
@@ -113,7 +119,7 @@ final class DesktopCallScreen: CallPresenter {
       .dictionary(hints),
       .int32(note.isLasting ? 0 : -1),
     ]
-    bus.call(
+    desktop.current?.call(
       Self.service,
       path: Self.path,
       interface: Self.service,
@@ -155,7 +161,7 @@ final class DesktopCallScreen: CallPresenter {
   }
 
   private func close(_ number: UInt32) {
-    bus.call(
+    desktop.current?.call(
       Self.service,
       path: Self.path,
       interface: Self.service,

@@ -13,7 +13,7 @@ final class PortalCallScreen: CallPresenter {
   private static let path = "/org/freedesktop/portal/desktop"
   private static let interface = "org.freedesktop.portal.Notification"
 
-  private let bus: BusConnection
+  private let desktop: LastingBus
   private let deeds: CallNotification.NotificationActions
   private let notes = Mutex(Notes())
 
@@ -25,10 +25,23 @@ final class PortalCallScreen: CallPresenter {
     static let missedLimit = 50
   }
 
-  init(bus: BusConnection, deeds: CallNotification.NotificationActions) {
-    self.bus = bus
+  /// A screen on a bus.
+  init(on desktop: LastingBus, deeds: CallNotification.NotificationActions) {
+    self.desktop = desktop
     self.deeds = deeds
-    bus.subscribe(to: Self.interface) { [weak self] in self?.heard($0) }
+    desktop.whenNew { [weak self] bus in
+      bus.subscribe(to: Self.interface) { [weak self] in self?.heard($0) }
+    }
+    desktop.whenBack { [weak self] _ in self?.showAgain() }
+  }
+
+  // The portal of a restarted bus shows nothing.
+  private func showAgain() {
+    notes.withLock { notes in
+      for (key, note) in notes.shown {
+        if case .call = key { show(note, as: key) }
+      }
+    }
   }
 
   // MARK: CallPresenter
@@ -78,7 +91,7 @@ final class PortalCallScreen: CallPresenter {
   }
 
   private func ask(_ member: String, _ arguments: [BusValue]) {
-    bus.call(
+    desktop.current?.call(
       Self.service,
       path: Self.path,
       interface: Self.interface,
