@@ -1,59 +1,108 @@
 import CLinux
 import MediaCore
 import RealTime
-import Simulation
-import Synchronization
 import Testing
-import VoiceEngine
+@testable import VoiceEngine
 
 /// A voice thread that a device keeps, whose sound server has stopped.
 struct HangingDeviceTests {
   private final class Server: Sendable {
+    let isReady: WakeEvent
+    /// Signalled to let the next read hang.
+    let stops: WakeEvent
     let isAsked: WakeEvent
     let goesOn: WakeEvent
     let isClosed: WakeEvent
 
     init() throws {
+      isReady = try WakeEvent()
+      stops = try WakeEvent()
       isAsked = try WakeEvent()
       goesOn = try WakeEvent()
       isClosed = try WakeEvent()
+      isReady.signal()
     }
   }
 
-  /// A headset whose microphone does not answer until the server goes on.
+  @_noAllocation @_noLocks
+  private static func isSignalled(_ descriptor: CInt, within nanoseconds: Int64) -> Bool {
+    var waited = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+    return unsafe realtime_poll(&waited, 1, nanoseconds) > 0
+  }
+
+  /// A headset whose microphone has nothing until the server stops, and a word once it goes on.
   private struct HangingHeadset: IdleDevice, ~Copyable {
-    let server: Server
+    private let server: Server
     /// Those of the events: the voice thread counts no references.
+    private let isReady: CInt
+    private let stops: CInt
     private let isAsked: CInt
     private let goesOn: CInt
 
     init(of server: Server) {
       self.server = server
+      isReady = server.isReady.descriptor
+      stops = server.stops.descriptor
       isAsked = server.isAsked.descriptor
       goesOn = server.goesOn.descriptor
     }
 
     deinit { server.isClosed.signal() }
 
+    mutating func pollDescriptors(_ all: inout FixedArray<pollfd>, from first: Int) -> Int {
+      all[first] = pollfd(fd: isReady, events: Int16(POLLIN), revents: 0)
+      return 1
+    }
+
     @_noAllocation @_noLocks
     mutating func read(into block: inout SampleBuffer) -> DeviceTransfer {
+      guard HangingDeviceTests.isSignalled(stops, within: 0) else { return .init(frames: 0) }
       realtime_event_signal(isAsked)
-      var waited = pollfd(fd: goesOn, events: Int16(POLLIN), revents: 0)
-      _ = unsafe realtime_poll(&waited, 1, -1)
-      return DeviceTransfer(frames: 0)
+      _ = HangingDeviceTests.isSignalled(goesOn, within: -1)
+      block.fill(0.5, count: 960)
+      return DeviceTransfer(frames: 960)
     }
   }
 
-  @Test func engineEndsAndReleasesAllOnceTheDeviceAnswers() throws {
+  /// A path that signals each packet of voice.
+  private struct WatchedPath: PacketTransport, ~Copyable {
+    let sent: CInt
+
+    @_noAllocation @_noLocks
+    mutating func receive(
+      into buffer: inout ByteBuffer,
+      at now: MonotonicInstant
+    ) -> TransportOutcome { .empty }
+    @_noAllocation @_noLocks
+    mutating func admitLastSource() {}
+    @_noAllocation @_noLocks
+    mutating func followLastSource() {}
+    @_noAllocation @_noLocks
+    mutating func forgetAdmitted() {}
+    @_noAllocation @_noLocks
+    mutating func send(_ datagram: borrowing ByteBuffer, length: Int, isControl: Bool) {
+      if !isControl { realtime_event_signal(sent) }
+    }
+  }
+
+  @Test func nothingIsSaidOnceAnEngineThatHungHasEnded() throws {
     let server = try Server()
-    let engine = try VoiceEngine<HangingHeadset, SimulatedTransport>(
+    let sent = try WakeEvent()
+    let engine = try VoiceEngine<HangingHeadset, WatchedPath>(
       device: HangingHeadset(of: server),
       settings: EngineSettings()
     )
+    let stream = try engine.streams.attach(
+      .opus(ssrc: 1, seed: 2),
+      over: WatchedPath(sent: sent.descriptor)
+    )
+    // The voice thread has it.
+    while engine.streams.statistics(of: stream) == nil {}
+    server.stops.signal()
     server.isAsked.wait()
     engine.stop()
-    #expect(engine.scheduling == .pending, "it has been given up")
     server.goesOn.signal()
     server.isClosed.wait()
+    #expect(!Self.isSignalled(sent.descriptor, within: 0), "the user has hung up")
   }
 }

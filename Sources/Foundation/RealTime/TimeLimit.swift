@@ -6,8 +6,8 @@ import Synchronization
 package enum TimeLimit {
   /// Runs `work` and waits for it.
   ///
-  /// The work runs on a thread of its own. Given up, it goes on there, and its outcome is passed to
-  /// `late` on that thread. Where the system has no thread left, it runs on the calling one.
+  /// The work runs on a thread of its own. After a timeout it goes on there, and its outcome is
+  /// passed to `late` on that thread. Where the system has no thread left, it runs on the caller's.
   ///
   /// - Parameters:
   ///   - milliseconds: how long to wait.
@@ -37,7 +37,7 @@ package enum TimeLimit {
   }
 }
 
-/// The outcome of some work, for a thread that does not wait for ever.
+/// The outcome of some work, for a thread that waits with a limit.
 ///
 /// **Thread safety:** one thread delivers, once; another waits, once.
 private final class Delivery<Outcome: ~Copyable & Sendable>: Sendable {

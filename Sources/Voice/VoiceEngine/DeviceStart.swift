@@ -4,7 +4,7 @@ import Synchronization
 /// The result of starting a device on the voice thread, for the thread that waits for it.
 ///
 /// A device runs from its start on, and a thread may have to wait for a processor before it runs:
-/// started by the thread that serves it, and not before, a loudspeaker does not run dry at once.
+/// started while the thread that serves it waits for that, a loudspeaker does not run dry at once.
 ///
 /// **Thread safety:** one thread answers, once; another waits, once.
 final class DeviceStart: Sendable {

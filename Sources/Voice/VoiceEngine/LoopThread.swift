@@ -31,7 +31,7 @@ package final class LoopThread: Sendable {
     thread.withLock { $0?.scheduling ?? .pending }
   }
 
-  /// A loop may hang in a device whose sound server has stopped.
+  /// A loop may block in a device whose sound server hangs.
   private static let endMilliseconds = 2_000
 
   /// Lets the loop end and waits for that, for two seconds at most.
@@ -39,15 +39,12 @@ package final class LoopThread: Sendable {
   /// Calls `release` once the loop has ended, however late that is: until then it may use what was
   /// lent to it. Later calls do nothing.
   package func stop(release: @escaping @Sendable () -> Void) {
-    let running = thread.withLock { thread in
-      defer { thread = nil }
-      return thread
-    }
-    guard let running else { return }
+    // The only reference: with it the loop goes, and its device is closed before the wait ends.
+    guard let running = thread.withLock({ $0.take() }).map({ Parcel($0) }) else { return }
     signals.isStopping.store(true, ordering: .releasing)
     signals.wakeUp.signal()
     _ = TimeLimit.run(milliseconds: Self.endMilliseconds, named: "loop-end") {
-      running.join()
+      running.take()?.join()
       release()
     }
   }

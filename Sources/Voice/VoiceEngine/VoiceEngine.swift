@@ -26,17 +26,30 @@ public final class VoiceEngine<
 
   /// Sides on their way to the voice thread, or back from it.
   private final class LentReplacements: Sendable {
-    private let all = Mutex<[Replacement]>([])
+    private struct State {
+      var all: [Replacement] = []
+      var isClosed = false
+    }
 
-    func append(_ replacement: Replacement) { all.withLock { $0.append(replacement) } }
+    private let state = Mutex(State())
 
-    /// They are closed outside the lock, which may take a second.
-    func remove(_ isUnused: (Replacement) -> Bool) {
-      let removed = all.withLock { all in
-        defer { all.removeAll(where: isUnused) }
-        return all.filter(isUnused)
+    /// Keeps it, unless the voice thread has ended.
+    func append(_ replacement: Replacement) {
+      state.withLock { if !$0.isClosed { $0.all.append(replacement) } }
+    }
+
+    /// The device is closed outside the lock, since that may take a second.
+    func remove(_ replacement: Replacement) {
+      state.withLock { $0.all.removeAll { $0 === replacement } }
+    }
+
+    /// Keeps none from now on.
+    func close() {
+      let all = state.withLock { state in
+        state.isClosed = true
+        return exchange(&state.all, with: [])
       }
-      withExtendedLifetime(removed) {}
+      withExtendedLifetime(all) {}
     }
   }
 
@@ -133,7 +146,7 @@ public final class VoiceEngine<
   package func stop() {
     thread.stop { [streams, lent] in
       streams.closeAll()
-      lent.remove { _ in true }
+      lent.close()
     }
   }
 
@@ -163,7 +176,7 @@ public final class VoiceEngine<
     while unsafe poll(&descriptor, 1, Self.replacementMilliseconds) <= 0 {
       guard thread.isRunning else { return }
     }
-    lent.remove { $0 === replacement }
+    lent.remove(replacement)
   }
 
   private static var replacementMilliseconds: CInt { 100 }

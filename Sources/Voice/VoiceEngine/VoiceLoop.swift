@@ -108,7 +108,7 @@ final class VoiceLoop<
       perform(errand)
     } else {
       microphone.emptyTurns = min(microphone.emptyTurns + 1, 2)
-      captureAndSend()
+      captureAndSend(at: now)
       playInTime(sinceTurnAt: now)
     }
     watch(at: now)
@@ -117,18 +117,15 @@ final class VoiceLoop<
 
   /// Takes the engine's commands.
   func obey() {
-    streams.obey(
-      isInterrupted: gone.contains(.playback),
-      sendingFrom: &datagram,
-      by: time
-    )
+    obeyStreams()
     while let replacement = replacements.read() { replacement.use { replace($0) } }
   }
 
   // MARK: The two directions
 
-  private func captureAndSend() {
+  private func captureAndSend(at begin: MonotonicInstant) {
     guard !gone.contains(.capture) else { return }
+    var begin = begin
     for _ in 0..<16 {
       let transfer = device.read(into: &block)
       if transfer.isGone {
@@ -141,6 +138,9 @@ final class VoiceLoop<
       }
       guard transfer.frames > 0 else { return }
       let read = time.now
+      // What the user did while the read hung comes before a word of it is sent.
+      if read.nanoseconds(since: begin) > Self.longestRead, !goesOnAfterHanging() { return }
+      begin = read
       microphone.emptyTurns = 0
       microphone.lastRead = read
       microphone.stillness.noteMoved()
@@ -153,6 +153,22 @@ final class VoiceLoop<
       streams.forEach { sendCaptured(on: $0) }
       sendPackets(readAt: read)
     }
+  }
+
+  /// A sound server that hangs may keep a read for as long as it likes.
+  private static var longestRead: Int64 { 100_000_000 }
+
+  private func goesOnAfterHanging() -> Bool {
+    obeyStreams()
+    return !signals.isStopping.load(ordering: .acquiring)
+  }
+
+  private func obeyStreams() {
+    streams.obey(
+      isInterrupted: gone.contains(.playback),
+      sendingFrom: &datagram,
+      by: time
+    )
   }
 
   /// Advances the timelines over frames, at the microphone's rate, that are not sent.
