@@ -336,8 +336,8 @@ struct CallSession {
         for key in decoder.withLock({ $0.keys(in: bytes[..<count]) }) { pressed(key) }
         return
       }
-      // In the background, what is typed is for another program, and the source would report it at
-      // once again. A terminal that has gone belongs to none.
+      // In the background reads fail with EIO, and the source would fire again at once. A terminal
+      // that has gone belongs to no program.
       guard count < 0, errno == EIO, tcgetpgrp(STDIN_FILENO) >= 0 else { return source.cancel() }
       _ = poll(nil, 0, 200)
     }

@@ -53,6 +53,8 @@ struct CallSessionState: Equatable {
     var isConnected = false
     var isHeld = false
     var isMuted = false
+    /// True once the user has muted or unmuted it, or its first figures have said how it began.
+    var isMuteKnown = false
     var isRecorded = false
   }
 
@@ -116,7 +118,9 @@ struct CallSessionState: Equatable {
     case .statistics(let statistics):
       self.statistics = statistics
       // A call that took another's place is muted as that was.
-      change(statistics.call) { $0.isMuted = statistics.isMuted }
+      change(statistics.call) { line in
+        if !line.isMuteKnown { (line.isMuted, line.isMuteKnown) = (statistics.isMuted, true) }
+      }
       return []
     case .timeIsUp(let call):
       return lines.contains { $0.call == call } ? [.end(call)] : []
@@ -202,9 +206,11 @@ struct CallSessionState: Equatable {
     return [.showTarget(typed)]
   }
 
-  private mutating func mute(_ calls: [UUID], _ isMuted: Bool) -> [Effect] {
-    for call in calls { change(call) { $0.isMuted = isMuted } }
-    return calls.map { .setMuted($0, isMuted ? .muted : .unmuted) }
+  private mutating func mute(_ lines: [Line], _ isMuted: Bool) -> [Effect] {
+    lines.map { line in
+      change(line.call) { ($0.isMuted, $0.isMuteKnown) = (isMuted, true) }
+      return .setMuted(line.call, isMuted ? .muted : .unmuted)
+    }
   }
 
   private mutating func press(_ key: Character) -> [Effect] {
@@ -217,8 +223,7 @@ struct CallSessionState: Equatable {
     case "v":
       return (active ?? ringing).map { [.verify($0.call)] } ?? []
     case "m":
-      guard let isMuted = talking.first?.isMuted else { return [] }
-      return mute(talking.map(\.call), !isMuted)
+      return mute(talking, !talking.allSatisfy(\.isMuted))
     case "o", "s":
       // Resuming one holds the other: with two calls both keys swap.
       if let held { return [.setHeld(held.call, false)] }
@@ -226,9 +231,10 @@ struct CallSessionState: Equatable {
       return [.setHeld(active.call, true)]
     case "c":
       guard let active, let held else { return [] }
-      // A conference is muted as a whole, before the held call hears anything.
-      let muting = active.isMuted == held.isMuted ? [] : mute([held.call], active.isMuted)
-      return muting + [.join(held.call, with: active.call)]
+      // A conference is muted as a whole, and first of all: nothing slips out.
+      let isMuted = active.isMuted || held.isMuted
+      return mute(isMuted ? [active, held].filter { !$0.isMuted } : [], true)
+        + [.join(held.call, with: active.call)]
     case "r":
       guard let active, active.isConnected else { return [] }
       return [.record(active.call, !active.isRecorded)]

@@ -11,7 +11,7 @@ struct KeyDecoder {
     case escape(isPassedOn: Bool)
     /// In a control sequence, which ends with a byte from `@` on.
     case control(isFirst: Bool)
-    /// Before the byte that ends a sequence, whichever it is.
+    /// Before the last byte of a sequence.
     case last
   }
 

@@ -1,17 +1,16 @@
+import CTerminal
 import Foundation
 import Localization
 import RealTime
 
-/// Asks for passwords on the terminal, or reads them from what is there in its place.
+/// Asks for passwords on the terminal, or reads them from standard input.
 ///
 /// **Life cycle:** until `end`, a signal ends the question and not the program, since the terminal
 /// has to show again what is typed. One for each process, as its `SignalSources` are.
 struct PasswordPrompt {
-  private static let endings = [SIGINT, SIGTERM, SIGQUIT]
-  private static let stops = [SIGTSTP]
-
   private let terminal = Terminal()
   private let interrupt: WakeEvent
+  private let numbers: [CInt]
   private let signals: [SignalSources]
 
   /// A prompt that takes the signals by which a user ends or stops a program.
@@ -19,9 +18,13 @@ struct PasswordPrompt {
     let interrupt = try WakeEvent()
     self.interrupt = interrupt
     // A pipe shows nothing, and has nothing to give back.
-    signals =
-      isatty(STDIN_FILENO) == 0
-      ? [] : [SignalSources(Self.endings) { interrupt.signal() }, SignalSources(Self.stops) {}]
+    let isTerminal = isatty(STDIN_FILENO) == 1
+    func taken(_ all: [CInt]) -> [CInt] {
+      isTerminal ? all.filter { !signal_is_ignored($0) } : []
+    }
+    let (endings, stops) = (taken([SIGINT, SIGTERM, SIGQUIT]), taken([SIGTSTP]))
+    numbers = endings + stops
+    signals = [SignalSources(endings) { interrupt.signal() }, SignalSources(stops) {}]
   }
 
   /// The password that is typed for a login; throws if there is none.
@@ -35,8 +38,7 @@ struct PasswordPrompt {
 
   /// From now on signals do what they usually do: a keyring may ask for long.
   func end() {
-    guard !signals.isEmpty else { return }
     for source in signals { source.cancel() }
-    for number in Self.endings + Self.stops { signal(number, SIG_DFL) }
+    for number in numbers { signal(number, SIG_DFL) }
   }
 }

@@ -85,7 +85,7 @@ final class Terminal {
   /// False if the user's shell, or another of its programs, has the terminal.
   var isInForeground: Bool { isInteractive && tcgetpgrp(STDIN_FILENO) == getpgrp() }
 
-  /// Makes keys arrive one by one, also anew: the shell may have had the terminal meanwhile.
+  /// Makes keys arrive one by one; also again, after the shell has had the terminal.
   func begin() {
     // A program in the background that touches the settings would be stopped.
     guard isInForeground else { return }

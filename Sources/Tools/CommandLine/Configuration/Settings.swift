@@ -126,8 +126,7 @@ struct Settings: Equatable {
   /// The ways to show a call.
   private static let displays = ["screen", "plain", "screen-reader"]
 
-  /// The options of which nothing is left when this one is chosen: a headset is both sides, and a
-  /// call is shown in one way.
+  /// The options that this one overrides: a headset is both sides, and a call is shown in one way.
   private static func displaced(by option: String, set value: String = "true") -> [String] {
     if option == "headset" { return ["headset", "capture", "playback"] }
     return displays.contains(option) && value != "false" ? displays : [option]
