@@ -30,7 +30,7 @@ func system(_ name: String, pkgConfig: String? = nil, apt: String? = nil) -> Tar
 
 /// The modules that the fuzzer watches; `make fuzz` names them.
 ///
-/// libFuzzer looks at all that it watches after each input: what does not read the input costs time.
+/// libFuzzer looks at all that it watches after each input: what does not read it costs time.
 let fuzzed = Context.environment["SIDETONE_FUZZER"]?.split(separator: " ").map(String.init)
 
 /// What a module is compiled with.
@@ -148,7 +148,7 @@ let fuzzer: [Target] =
       exclude: ["Corpus"],
       swiftSettings: strict + [.unsafeFlags(["-sanitize=fuzzer"])],
       linkerSettings: [.unsafeFlags(["-use-ld=lld", "-sanitize=fuzzer"])]
-    )
+    ),
   ]
 
 /// The modules whose tests are built; all of them if nobody says which.

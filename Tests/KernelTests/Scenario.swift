@@ -109,7 +109,7 @@ struct Scenario: Sendable, CustomTestStringConvertible {
     Scenario(
       name: "clock-set",
       faults: "sleep 5; set_clock 10800; sleep 3; set_clock -21600; sleep 4"
-    )
+    ),
   ]
 
   private static let unplugged = [

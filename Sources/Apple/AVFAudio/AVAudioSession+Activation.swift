@@ -36,7 +36,7 @@ extension AVAudioSession {
       }
       if failure == nil { silenceOthers() }
       completion(failure)
-      // Not before: the app may take the devices again at once, outside calls.
+      // After the completion, since the app may take the devices again at once.
       if hasAppLost { noteFailedTakeover() }
     }
   }
@@ -177,8 +177,8 @@ extension AVAudioSession {
 
   // MARK: Engines
 
-  // The engine that lingers if it is as wished, else a new one. Without either, what belongs to a
-  // call is given up here: the release of the engine that lingered finds none.
+  // Reuses the lingering engine if its setup fits, else starts a new one. If that fails, the claim
+  // and the players are released here, since no lingering engine is left to do it.
   private func run() throws -> SessionState.Running {
     let (setup, lingering, known) = state.withLock { state in
       defer { state.lingering = nil }

@@ -36,7 +36,7 @@ struct SessionState: Sendable {
     var setup: Setup
     let supervisor: RouteSupervisor
 
-    /// Releases the devices; blocks for some milliseconds.
+    /// Releases the devices; blocks for some milliseconds, or for seconds if a device hangs.
     func stop() {
       supervisor.stop()
       engine.stop()

@@ -176,11 +176,10 @@ struct AccountChoice {
   // A number as people write it, or a name, belongs to the account's domain.
   private static func completed(_ text: String, with account: SIPAccount) -> String {
     if text.contains("@") || SIPAccount.uri(of: text) == text { return SIPAccount.uri(of: text) }
-    let number = String(text.dropFirst(4))
-    let isLink = text.lowercased().hasPrefix("tel:")
-    let bare = isLink ? number.removingPercentEncoding ?? number : text
-    let isNumber = bare.allSatisfy { $0.isASCII && ($0.isNumber || "+-. ()*#".contains($0)) }
-    let user = isNumber ? bare.filter { !"-. ()".contains($0) } : bare
+    let bare = text.lowercased().hasPrefix("tel:") ? String(text.dropFirst(4)) : text
+    let decoded = bare.removingPercentEncoding ?? bare
+    let isNumber = decoded.allSatisfy { $0.isASCII && ($0.isNumber || "+-. ()*#".contains($0)) }
+    let user = isNumber ? decoded.filter { !"-. ()".contains($0) } : bare
     return "sip:\(user)@\(account.address.split(separator: "@").last ?? "")"
   }
 }

@@ -219,7 +219,7 @@ final class AccountLine {
         isConnectionOld = true
         try stack.move(to: host)
         isConnectionOld = false
-        // Reports go to where this side was: the registration subscribes anew.
+        // The server sends NOTIFY to the old address; the registration subscribes anew.
         messages.clear()
         return moveCalls(of: stack, hasMoved: hasMoved)
       }

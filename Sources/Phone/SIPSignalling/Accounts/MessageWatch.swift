@@ -72,7 +72,7 @@ final class MessageWatch {
 
   /// True for a status by which a server says that it knows no messages.
   ///
-  /// By the others it has forgotten the subscription, or cannot take it just now.
+  /// Other failures mean that it has forgotten the subscription, or cannot take it now.
   static func isRefusal(_ status: UInt16) -> Bool {
     switch status {
     case ..<300, 408, 480, 481, 491, 500, 502...599: false

@@ -6,6 +6,8 @@ import MediaCore
 /// when datagrams overtake each other (RFC 3261 section 14.2). What that was for, a hold or its
 /// end, would be lost: each side would wait for the other.
 ///
+/// A server answers 408 for a far side that has no network just now.
+///
 /// A value; time is its users'.
 struct OfferRetry: Equatable, Sendable {
   private var count = 0

@@ -67,8 +67,8 @@ package func monotonicMilliseconds() -> UInt64 {
 private typealias LoopCheck =
   @convention(c) (UnsafeMutablePointer<sip_loopstate>?, UInt16) -> Bool
 
-/// In the place of libre's function, by which it tells whether a request is not worth repeating:
-/// neither is one that got 408.
+/// In the place of libre's function, which says that a request is not to be repeated: one that got
+/// 408 is not repeated either.
 ///
 /// libre would end a call whose re-INVITE got that. A server answers so for a far side that is
 /// without a network for a while. `OfferRetry` makes the offer once more; whether the far side is

@@ -134,7 +134,7 @@ public struct AccountBook: Sendable {
   ///
   /// Passwords are changed outside: their folder may be the same, and has the same lock.
   ///
-  /// - Returns: by what passwords are kept that no account's relay needs any more.
+  /// - Returns: the keys of passwords that no account's relay needs any more.
   private func change(_ body: (inout Contents) -> Void) throws -> Set<String> {
     let lock = PrivateFile(file.lastPathComponent, in: file.deletingLastPathComponent())
     return try lock.withLock { () -> Result<Set<String>, any Error> in

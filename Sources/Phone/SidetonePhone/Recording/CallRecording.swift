@@ -26,6 +26,8 @@ final class CallRecording: @unchecked Sendable {
   private var alignment = StereoAlignment()
   private var sampleCount = 0
 
+  /// How long the rest may take to be written.
+  private static let closingPatience = DispatchTimeInterval.seconds(5)
   /// A disk that is a minute behind ends the recording.
   private static let longestBacklog = 60 * 2 * 48_000
   private static let headerLength = 44
@@ -78,18 +80,33 @@ final class CallRecording: @unchecked Sendable {
 
   /// Writes the rest, closes the file, and returns what went wrong, if anything did.
   ///
-  /// A disk that is too far behind is not waited for.
+  /// A disk that hangs is waited for five seconds, and not at all once it is too far behind. What
+  /// it takes later is written nevertheless.
   func close() async -> String? {
-    let isLate = isLate.load(ordering: .relaxed)
+    let slow = "the disk was too slow"
+    let isAnswered = Flag(isLate.load(ordering: .relaxed))
     return await withCheckedContinuation { continuation in
+      if isAnswered.value.load(ordering: .relaxed) { continuation.resume(returning: slow) }
       queue.async { [self] in
         put(alignment.finish())
         do { try handle?.close() } catch { fail(error.localizedDescription) }
         handle = nil
-        if !isLate { continuation.resume(returning: failure) }
+        if isAnswered.isFirst { continuation.resume(returning: failure) }
       }
-      if isLate { continuation.resume(returning: "the disk was too slow") }
+      DispatchQueue.global().asyncAfter(deadline: .now() + Self.closingPatience) {
+        if isAnswered.isFirst { continuation.resume(returning: slow) }
+      }
     }
+  }
+
+  /// Whether something was done that is done once.
+  private final class Flag: Sendable {
+    let value: Atomic<Bool>
+
+    init(_ value: Bool) { self.value = Atomic(value) }
+
+    /// True at the first look, unless it was done from the beginning.
+    var isFirst: Bool { !value.exchange(true, ordering: .relaxed) }
   }
 
   private func put(_ samples: [Float]) {
