@@ -35,4 +35,9 @@ struct PackagingTests {
     let names = declared.split(whereSeparator: { " ,\n".contains($0) })
     #expect(Set(names) == Set(installed.split(separator: " ")))
   }
+
+  /// What the program prints names callers, and the journal may be read by others.
+  @Test func serviceKeepsCallersOutOfTheJournal() throws {
+    #expect(try match(/\nStandardOutput=(.*)\n/, in: "Packaging/sidetone.service") == "null")
+  }
 }

@@ -60,7 +60,8 @@ struct CallBook {
       do {
         try store?.add(recent)
       } catch {
-        Self.complain("the call with \(recent.handle) is not in the list of recent ones: \(error)")
+        let reason = CallStoreError.reason(of: error)
+        Self.complain("a call is not in the list of recent ones: the data folder: \(reason)")
       }
     }
   }

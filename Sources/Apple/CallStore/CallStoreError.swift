@@ -7,24 +7,28 @@ package struct CallStoreError: Error, Equatable, CustomStringConvertible {
 
   /// The folder cannot be used, as another error says.
   init(_ folder: URL, _ error: any Error) {
-    let reason =
-      switch error {
-      case let error as DatabaseError:
-        switch error.resultCode {
-        case .SQLITE_FULL, .SQLITE_IOERR: "the disk is full or cannot be written to"
-        case .SQLITE_CANTOPEN: "calls.sqlite cannot be opened or made there"
-        case .SQLITE_READONLY: "it cannot be written to"
-        case .SQLITE_NOTADB, .SQLITE_CORRUPT: "calls.sqlite in it is damaged; move it away"
-        case .SQLITE_BUSY, .SQLITE_LOCKED: "another program holds calls.sqlite in it"
-        default: error.message ?? "SQLite reports \(error.resultCode)"
-        }
-      default:
-        Self.systemReason(of: error as NSError)
-      }
+    let reason = Self.reason(of: error)
     // A path may have thousands of letters.
     let path = folder.path.count > 200 ? "…" + folder.path.suffix(200) : folder.path
     description =
       "cannot use the folder \(path): \(reason); set XDG_DATA_HOME to a folder of yours"
+  }
+
+  /// Why the store failed, in words without its contents.
+  package static func reason(of error: any Error) -> String {
+    switch error {
+    case let error as DatabaseError:
+      switch error.resultCode {
+      case .SQLITE_FULL, .SQLITE_IOERR: "the disk is full or cannot be written to"
+      case .SQLITE_CANTOPEN: "calls.sqlite cannot be opened or made there"
+      case .SQLITE_READONLY: "it cannot be written to"
+      case .SQLITE_NOTADB, .SQLITE_CORRUPT: "calls.sqlite in it is damaged; move it away"
+      case .SQLITE_BUSY, .SQLITE_LOCKED: "another program holds calls.sqlite in it"
+      default: error.message ?? "SQLite reports \(error.resultCode)"
+      }
+    default:
+      systemReason(of: error as NSError)
+    }
   }
 
   private static func systemReason(of error: NSError) -> String {
