@@ -135,6 +135,19 @@ struct AccountTests {
     #expect(try !isKept())
   }
 
+  @Test func bookIsReadByItsOwnerAlone() throws {
+    defer { try? FileManager.default.removeItem(at: folder) }  // The system clears it.
+    try book.add(SIPAccount("alice@example.org", password: "a"))
+    let files = try #require(FileManager.default.enumerator(atPath: folder.path))
+    var count = 0
+    for case let path as String in files where path.hasSuffix(".json") {
+      let attributes = try FileManager.default.attributesOfItem(atPath: folder.path + "/" + path)
+      #expect(attributes[.posixPermissions] as? Int == 0o600, "\(path)")
+      count += 1
+    }
+    #expect(count == 2, "accounts and passwords")
+  }
+
   @Test func accountsThatAreAddedAtOnceAreAllKept() async throws {
     defer { try? FileManager.default.removeItem(at: folder) }  // The system clears it.
     let names = (0..<20).map { "user\($0)@example.org" }

@@ -136,13 +136,13 @@ public struct AccountBook: Sendable {
   ///
   /// - Returns: the keys of passwords that no account's relay needs any more.
   private func change(_ body: (inout Contents) -> Void) throws -> Set<String> {
-    let lock = PrivateFile(file.lastPathComponent, in: file.deletingLastPathComponent())
-    return try lock.withLock { () -> Result<Set<String>, any Error> in
+    let book = PrivateFile(file.lastPathComponent, in: file.deletingLastPathComponent())
+    return try book.withLock { () -> Result<Set<String>, any Error> in
       Result {
         var contents = try self.contents()
         let before = Self.keysOfRelays(in: contents)
         body(&contents)
-        try write(contents)
+        try book.write(Self.encoded(contents))
         return before.subtracting(Self.keysOfRelays(in: contents))
       }
     }.get()
@@ -174,9 +174,9 @@ public struct AccountBook: Sendable {
     PhoneError("\(file.path) cannot be used: \(reason)")
   }
 
-  private func write(_ contents: Contents) throws {
+  private static func encoded(_ contents: Contents) throws -> [UInt8] {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-    try encoder.encode(contents).write(to: file, options: .atomic)
+    return try Array(encoder.encode(contents))
   }
 }
