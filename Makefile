@@ -120,7 +120,7 @@ sanitize: setup-test
 FUZZ_SECONDS ?= 15
 FUZZ_TARGET ?=
 # The modules that read what comes from outside.
-FUZZ_MODULES ?= ALSAAudio CallKit CallSecurity CallStore Codecs DesktopServices DigestAuthentication ICE MediaCore Playout \
+FUZZ_MODULES ?= ALSAAudio CallKit CallSecurity CallStore Codecs DesktopServices DigestAuthentication ICE MediaCore Playout PushKit \
   RealTime RTP SidetonePhone Simulation SIPSignalling SRTP UDPTransport VoiceStream
 fuzz: setup-build
 	SIDETONE_FUZZER="$(FUZZ_MODULES)" swift build -c release --product fuzz --scratch-path .build/fuzz \
@@ -133,7 +133,7 @@ lint:
 bench: build-bench
 	$(BENCH)/bench counters --output .build/bench
 	$(BENCH)/bench setup --repeats 6 --output .build/bench
-	$(BENCH)/bench call --seconds 12 --repeats 1 --networks direct --only "sidetone --frame 5" --output .build/bench
+	$(BENCH)/bench call --seconds 15 --repeats 1 --networks direct --only "sidetone --frame 5" --output .build/bench
 	$(BENCH)/bench scale --calls 0,20 --seconds 4 --output .build/bench
 	$(BENCH)/bench cost --seconds 1 --repeats 1 --output .build/bench
 	$(BENCH)/bench soak --hours 0.05 --calls 50 --output .build/bench

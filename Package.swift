@@ -141,8 +141,9 @@ let fuzzer: [Target] =
       name: "fuzz",
       dependencies: [
         "ALSAAudio", "CallKit", "CallSecurity", "CallStore", "CDBus", "CLibFuzzer", "CLibre",
-        "DesktopServices", "DigestAuthentication", "ICE", "MediaCore", "RealTime", "RTP",
-        "SidetonePhone", "Simulation", "SIPSignalling", "SRTP", "UDPTransport", "VoiceStream",
+        "DesktopServices", "DigestAuthentication", "ICE", "MediaCore", "PushKit", "RealTime",
+        "RTP", "SidetonePhone", "Simulation", "SIPSignalling", "SRTP", "UDPTransport",
+        "VoiceStream",
       ],
       path: "Tests/Fuzz",
       exclude: ["Corpus"],
@@ -424,7 +425,7 @@ let package = Package(
     probe("push-app", ["PushKit"]),
     .testTarget(
       name: "InteropTests",
-      dependencies: ["BusFixture", "LocalSocket", "ProgramRig", "Simulation"],
+      dependencies: ["BusFixture", "LocalSocket", "MediaCore", "ProgramRig", "Simulation"],
       exclude: ["Torture"],
       swiftSettings: strict
     ),

@@ -5,6 +5,7 @@ import MediaCore
 @testable import CallKit
 @testable import CallStore
 @testable import DesktopServices
+@testable import PushKit
 @testable import SidetonePhone
 @testable import Simulation
 
@@ -69,6 +70,13 @@ func fuzzStore(_ bytes: [UInt8]) {
   _ = try? store.favourites()
   _ = try? store.standing(of: "sip:bob@192.0.2.1")
   _ = try? store.knownPeer(at: "sip:bob@192.0.2.1")
+}
+
+/// A line of JSON by which another program starts an app for a call.
+func fuzzPush(_ bytes: [UInt8]) {
+  let token = Data(repeating: 7, count: 4)
+  // What is no push is refused.
+  _ = try? PushRequest(String(decoding: bytes, as: UTF8.self), token: token)
 }
 
 /// What phones of the local network announce.

@@ -17,6 +17,7 @@ enum FuzzTargets {
     "neighbours": fuzzNeighbours,
     "messages": fuzzMessages,
     "paths": fuzzPaths,
+    "push": fuzzPush,
     "srtp": fuzzSRTP,
     "store": fuzzStore,
     "traces": fuzzTraces,
