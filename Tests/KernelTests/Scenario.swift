@@ -43,7 +43,7 @@ struct Scenario: Sendable, CustomTestStringConvertible {
   var testDescription: String { name }
 
   /// All of them, in the order in which they run.
-  static let all = plain + drifting + layouts + stopped + times + unplugged + networks
+  static let all = plain + drifting + layouts + stopped + disturbed + times + unplugged + networks
 
   private static let plain =
     [
@@ -97,6 +97,11 @@ struct Scenario: Sendable, CustomTestStringConvertible {
       isFaultSilent: true
     )
   }
+
+  private static let disturbed = [
+    Scenario(name: "busy", seconds: 18, faults: "sleep 5; busy 6; sleep 4"),
+    Scenario(name: "stalls", seconds: 46, faults: "sleep 5; stall 12000; sleep 4"),
+  ]
 
   private static let times = [
     Scenario(

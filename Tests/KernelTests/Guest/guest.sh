@@ -41,6 +41,21 @@ suspend() {
   mount -t 9p -o trans=virtio,version=9p2000.L,msize=262144 host /mnt
 }
 
+# Two programs take all the processor that they get for so many seconds.
+busy() {
+  mark busy
+  loops=
+  for program in 1 2; do
+    sh -c 'while :; do :; done' &
+    loops="$loops $!"
+  done
+  sleep "$1"
+  kill $loops
+}
+
+# The callee stands still for so many microseconds, fifty times in half a minute.
+stall() { for stall in $(seq 50); do freeze "$1"; usleep 600000; done; }
+
 # The wall clock goes so many seconds forward.
 set_clock() { mark "set_clock $1"; date -s "@$(($(date +%s) + $1))" > /dev/null; }
 
