@@ -21,15 +21,17 @@ package struct LatencyReport: Codable {
   package static func line(of trial: TrialResult) -> String {
     let directions = trial.directions.map { direction in
       let percentiles = Percentiles(direction.delays)
-      return String(
-        format: "%@ %.1f (%.1f to %.1f) ms, %.1f ms/min, PESQ %.2f",
+      let delay = String(
+        format: "%@ %.1f (%.1f to %.1f) ms, %.1f ms/min",
         direction.name,
         percentiles.median,
         percentiles(0.05),
         percentiles(0.95),
-        direction.drift,
-        Percentiles(direction.pesq).median
+        direction.drift
       )
+      // A short call may hold no whole sentence of a side.
+      guard !direction.pesq.isEmpty else { return delay + ", PESQ not known" }
+      return delay + String(format: ", PESQ %.2f", Percentiles(direction.pesq).median)
     }
     let cost = String(
       format: "processor %.2f and %.2f %%, memory %.0f and %.0f MB, stalls of jackd %d",
