@@ -27,10 +27,27 @@ private final class Interruptions {
   deinit { NotificationCenter.default.removeObserver(token) }
 }
 
+/// An app and a phone of one desktop, and what the app is notified of.
+private struct Desktop {
+  let daemon: BusDaemon
+  let app: AVAudioSession
+  let phone: AVAudioSession
+  let interruptions: Interruptions
+
+  /// Nil without a bus.
+  init?() throws {
+    guard let daemon = try BusDaemon() else { return nil }
+    self.daemon = daemon
+    app = CallArbiterTests.program(on: daemon)
+    phone = CallArbiterTests.program(on: daemon)
+    interruptions = Interruptions(of: app)
+  }
+}
+
 /// Programs of one desktop, each with a session of its own, on a real bus.
 @Suite(.serialized)
 struct CallArbiterTests {
-  private static func program(on daemon: BusDaemon) -> AVAudioSession {
+  fileprivate static func program(on daemon: BusDaemon) -> AVAudioSession {
     let session = AVAudioSession(bus: daemon.address, arbitratesAll: true)
     session.devices = .init(capture: .null, playback: .null)
     return session
@@ -66,13 +83,10 @@ struct CallArbiterTests {
 
   @Test(.timeLimit(.minutes(1)))
   func callInterruptsAnAppThatMayResumeAfterwards() async throws {
-    guard let daemon = try BusDaemon() else { return }
-    defer { withExtendedLifetime(daemon) {} }
-    let app = Self.program(on: daemon)
-    let phone = Self.program(on: daemon)
-    let interruptions = Interruptions(of: app)
-    defer { withExtendedLifetime(interruptions) {} }
-    var notes = interruptions.notes.makeAsyncIterator()
+    guard let desktop = try Desktop() else { return }
+    defer { withExtendedLifetime(desktop) {} }
+    let (app, phone) = (desktop.app, desktop.phone)
+    var notes = desktop.interruptions.notes.makeAsyncIterator()
 
     try app.setCategory(.playAndRecord)
     try app.setActive(true)
@@ -105,11 +119,10 @@ struct CallArbiterTests {
 
   @Test(.timeLimit(.minutes(1)))
   func interruptionEndsWhereTheCallEndedWithoutABus() async throws {
-    guard let daemon = try BusDaemon() else { return }
-    let (app, phone) = (Self.program(on: daemon), Self.program(on: daemon))
-    let interruptions = Interruptions(of: app)
-    defer { withExtendedLifetime(interruptions) {} }
-    var notes = interruptions.notes.makeAsyncIterator()
+    guard let desktop = try Desktop() else { return }
+    defer { withExtendedLifetime(desktop) {} }
+    let (daemon, app, phone) = (desktop.daemon, desktop.app, desktop.phone)
+    var notes = desktop.interruptions.notes.makeAsyncIterator()
     try app.setActive(true)
     try await phone.activateForCall()
     #expect(await notes.next() == Interruptions.began)
@@ -121,11 +134,10 @@ struct CallArbiterTests {
 
   @Test(.timeLimit(.minutes(1)))
   func callThatBeganWithoutABusInterruptsOnTheNextOne() async throws {
-    guard let daemon = try BusDaemon() else { return }
-    let (app, phone) = (Self.program(on: daemon), Self.program(on: daemon))
-    let interruptions = Interruptions(of: app)
-    defer { withExtendedLifetime(interruptions) {} }
-    var notes = interruptions.notes.makeAsyncIterator()
+    guard let desktop = try Desktop() else { return }
+    defer { withExtendedLifetime(desktop) {} }
+    let (daemon, app, phone) = (desktop.daemon, desktop.app, desktop.phone)
+    var notes = desktop.interruptions.notes.makeAsyncIterator()
     try app.setActive(true)
     daemon.stop()
     try await phone.activateForCall()

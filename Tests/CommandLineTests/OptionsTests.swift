@@ -49,6 +49,8 @@ struct OptionsTests {
     let options = try VoiceOptions.parse(["--frame", frame])
     #expect(Double(options.packetFrames) == 48 * Double(frame)!)
     #expect(options.stream.packetFrames == options.packetFrames)
+    let suited = StreamConfiguration.suitedBitrate(forPacketsOf: options.packetFrames)
+    #expect(options.stream.bitrate == suited, "short packets need more bits")
   }
 
   @Test func impossibleVoicesAreRefusedInWords() {

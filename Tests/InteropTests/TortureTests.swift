@@ -130,20 +130,20 @@ struct TortureTests {
     #expect(phone.wait(for: "registered"), "\(phone.output)")
     try Bench.withBoundSocket(at: "127.0.1.1") { own, descriptor in
       var sent = 0
-      func send(_ text: String) {
-        if LoopbackSocket.send(Array(text.utf8), to: port, from: descriptor) { sent += 1 }
+      func send(_ bytes: [UInt8]) {
+        if LoopbackSocket.send(bytes, to: port, from: descriptor) { sent += 1 }
         // What comes back is not looked at, and is not to fill the socket.
         if sent % 16 == 0 { _ = Bench.datagrams(at: descriptor, within: 0) }
       }
       for request in Self.requests {
-        for length in 0..<request.utf8.count { send(String(request.prefix(length))) }
+        for length in 0..<request.utf8.count { send(Array(request.utf8.prefix(length))) }
         let lines = request.components(separatedBy: "\r\n")
         for (place, line) in lines.enumerated() where place > 0 && line.contains(": ") {
           let name = line.prefix { $0 != ":" }
           let long = String(repeating: "x", count: 60_000)
           for changed in [[line, line], ["\(name):"], [], ["\(name): \(long)"], [line + long]] {
             let damaged = lines[..<place] + changed + lines[(place + 1)...]
-            send(damaged.joined(separator: "\r\n"))
+            send(Array(damaged.joined(separator: "\r\n").utf8))
           }
         }
       }
@@ -159,6 +159,39 @@ struct TortureTests {
       ["call", "sip:bob@127.0.0.1:\(port)", "--headset", "null", "--duration", "1", "--json"]
     )
     #expect(caller.waitForExit() == 0, "\(caller.output) \(phone.output)")
+  }
+
+  /// By a connection: of a datagram libre reads 8 kB.
+  @Test func longHeadersAreSurvived() throws {
+    let port = UInt16(Bench.port())
+    let phone = try Bench.run(
+      ["listen", "--answer", "--echo", "--json", "--listen", "127.0.0.1:\(port)"]
+    )
+    #expect(phone.wait(for: "registered"), "\(phone.output)")
+    let lines = Self.requests[0].components(separatedBy: "\r\n")
+    let long = String(repeating: "x", count: 60_000)
+    var count = 0
+    for (place, line) in lines.enumerated() where place > 0 && line.contains(": ") {
+      let changed = lines[..<place] + [line + long] + lines[(place + 1)...]
+      let bytes = Array(changed.joined(separator: "\r\n").utf8)
+      let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+      defer { close(descriptor) }
+      try #require(LoopbackSocket.bind(descriptor, to: 0, at: "127.0.2.\(place)"))
+      LoopbackSocket.connect(descriptor, to: port)
+      // It may end the connection before it has all.
+      if unsafe send(descriptor, bytes, bytes.count, CInt(MSG_NOSIGNAL)) > 8_192 {
+        count += 1
+      }
+      _ = Bench.datagram(at: descriptor, within: 0.1)
+    }
+    #expect(count > 10)
+    let caller = try Bench.run(
+      ["call", "sip:bob@127.0.0.1:\(port)", "--headset", "null", "--duration", "1", "--json"]
+    )
+    #expect(caller.waitForExit() == 0, "\(caller.output) \(phone.output)")
+    // Nothing is printed about what makes no sense.
+    let printed = phone.output.split(separator: "\n")
+    #expect(printed.allSatisfy { $0.hasPrefix("{") }, "\(phone.output)")
   }
 
   @Test(arguments: ["rfc4475", "rfc5118"], Carrier.allCases)

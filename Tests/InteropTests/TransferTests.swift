@@ -6,19 +6,47 @@ import Testing
 struct TransferTests {
   private static let packages = "kamailio and kamailio-tls-modules"
 
+  /// By whose tone each is known.
+  private static let tones = ["alice": 500.0, "bob": 800, "carol": 1_250, "dave": 2_000]
+
   private func party(
     _ name: String,
-    hertz: Double,
     at server: SIPServer,
     _ arguments: [String]
   ) throws -> Party {
     try Party(
       name,
-      hertz: hertz,
+      hertz: #require(Self.tones[name]),
       in: server.folder,
       arguments + ["--account", "\(name)@localhost", "--listen", "127.0.0.1:0"],
       environment: server.account(name)
     )
+  }
+
+  /// Bob with two callers, the first of whom is on hold; he may have a third call.
+  private func bobInTwoCalls(
+    with first: String,
+    _ second: String,
+    at server: SIPServer
+  ) throws -> (bob: Party, first: Party, second: Party) {
+    let bob = try party("bob", at: server, ["listen", "--calls", "3"])
+    #expect(bob.run.wait(for: "\"seconds\":600"), "\(bob.run.output)")
+    var callers: [Party] = []
+    for (index, name) in [first, second].enumerated() {
+      callers.append(try party(name, at: server, ["call", "bob"]))
+      #expect(bob.event("incoming", times: index + 1))
+      bob.run.press("a")
+      #expect(bob.event("connected", times: index + 1) && callers[index].event("connected"))
+    }
+    #expect(callers[0].event("heldByFarSide"))
+    return (bob, callers[0], callers[1])
+  }
+
+  private func end(_ parties: [Party]) {
+    for party in parties {
+      party.run.signal(SIGINT)
+      _ = party.run.waitForExit()
+    }
   }
 
   private static func count(_ tenths: [Bool]) -> Int { tenths.count { $0 } }
@@ -26,12 +54,12 @@ struct TransferTests {
   @Test func farSideCallsWhoItIsAskedToCall() throws {
     guard SIPServer.kamailio != nil else { return Bench.skip(Self.packages) }
     let server = try SIPServer()
-    let bob = try party("bob", hertz: 800, at: server, ["listen", "--answer"])
-    let carol = try party("carol", hertz: 1_250, at: server, ["listen", "--answer"])
+    let bob = try party("bob", at: server, ["listen", "--answer"])
+    let carol = try party("carol", at: server, ["listen", "--answer"])
     for party in [bob, carol] {
       #expect(party.run.wait(for: "\"seconds\":600"), "\(party.run.output)")
     }
-    let alice = try party("alice", hertz: 500, at: server, ["call", "bob"])
+    let alice = try party("alice", at: server, ["call", "bob"])
     #expect(alice.event("connected") && bob.event("connected"))
     alice.run.press("tcarol\n")
     #expect(alice.event("transferring") && bob.event("transferRequested"))
@@ -43,10 +71,7 @@ struct TransferTests {
     bob.run.letRun(seconds: 3)
     bob.run.press("h")
     #expect(carol.event("ended"))
-    for party in [bob, carol] {
-      party.run.signal(SIGINT)
-      _ = party.run.waitForExit()
-    }
+    end([bob, carol])
     #expect(Self.count(try bob.hears(carol)) >= 20)
     #expect(Self.count(try carol.hears(bob)) >= 20)
     #expect(Self.count(try carol.hears(alice)) == 0)
@@ -55,12 +80,12 @@ struct TransferTests {
   @Test func aTargetThatDeclinesLeavesTheCallAsItWas() throws {
     guard SIPServer.kamailio != nil else { return Bench.skip(Self.packages) }
     let server = try SIPServer()
-    let bob = try party("bob", hertz: 800, at: server, ["listen", "--answer"])
-    let carol = try party("carol", hertz: 1_250, at: server, ["listen"])
+    let bob = try party("bob", at: server, ["listen", "--answer"])
+    let carol = try party("carol", at: server, ["listen"])
     for party in [bob, carol] {
       #expect(party.run.wait(for: "\"seconds\":600"), "\(party.run.output)")
     }
-    let alice = try party("alice", hertz: 500, at: server, ["call", "bob"])
+    let alice = try party("alice", at: server, ["call", "bob"])
     #expect(alice.event("connected"))
     alice.run.press("tcarol\n")
     #expect(bob.event("transferRequested"))
@@ -71,27 +96,14 @@ struct TransferTests {
     #expect(alice.event("resumedByFarSide"), "\(alice.run.output)")
     alice.run.press("h")
     #expect(alice.run.waitForExit() == 0, "\(alice.run.output)")
-    for party in [bob, carol] {
-      party.run.signal(SIGINT)
-      _ = party.run.waitForExit()
-    }
+    end([bob, carol])
   }
 
   @Test(arguments: [false, true])
   func twoFarSidesAreConnected(isCarolMuted: Bool) throws {
     guard SIPServer.kamailio != nil else { return Bench.skip(Self.packages) }
     let server = try SIPServer()
-    let bob = try party("bob", hertz: 800, at: server, ["listen"])
-    #expect(bob.run.wait(for: "\"seconds\":600"), "\(bob.run.output)")
-    let alice = try party("alice", hertz: 500, at: server, ["call", "bob"])
-    #expect(bob.event("incoming"))
-    bob.run.press("a")
-    #expect(bob.event("connected"))
-    let carol = try party("carol", hertz: 1_250, at: server, ["call", "bob"])
-    #expect(bob.event("incoming", times: 2))
-    bob.run.press("a")
-    #expect(bob.event("connected", times: 2) && alice.event("heldByFarSide"))
-    #expect(carol.event("connected"))
+    let (bob, alice, carol) = try bobInTwoCalls(with: "alice", "carol", at: server)
     if isCarolMuted { carol.run.press("m") }
     bob.run.press("t")
     #expect(alice.event("transferRequested"), "\(alice.run.output)")
@@ -101,10 +113,7 @@ struct TransferTests {
     #expect(carol.event("connected", times: 2), "\(carol.run.output)")
     alice.run.letRun(seconds: 3)
     alice.run.press("h")
-    for party in [alice, carol, bob] {
-      party.run.signal(SIGINT)
-      _ = party.run.waitForExit()
-    }
+    end([alice, carol, bob])
     let heard = Self.count(try alice.hears(carol))
     #expect(isCarolMuted ? heard == 0 : heard >= 20, "she heard \(heard) tenths of a second")
     #expect(Self.count(try carol.hears(alice)) >= 20)
@@ -113,17 +122,7 @@ struct TransferTests {
   @Test func whoReplacesAHeldCallRings() throws {
     guard SIPServer.kamailio != nil else { return Bench.skip(Self.packages) }
     let server = try SIPServer()
-    let bob = try party("bob", hertz: 800, at: server, ["listen"])
-    #expect(bob.run.wait(for: "\"seconds\":600"), "\(bob.run.output)")
-    let alice = try party("alice", hertz: 500, at: server, ["call", "bob"])
-    #expect(bob.event("incoming"))
-    bob.run.press("a")
-    #expect(bob.event("connected"))
-    let carol = try party("carol", hertz: 1_250, at: server, ["call", "bob"])
-    #expect(bob.event("incoming", times: 2))
-    bob.run.press("a")
-    #expect(bob.event("connected", times: 2) && alice.event("heldByFarSide"))
-    #expect(carol.event("connected"))
+    let (bob, alice, carol) = try bobInTwoCalls(with: "alice", "carol", at: server)
     carol.run.press("o")
     #expect(carol.event("held") && bob.event("heldByFarSide"))
     bob.run.press("t")
@@ -132,28 +131,15 @@ struct TransferTests {
     #expect(carol.event("incoming") && alice.event("ringing"), "\(carol.run.output)")
     carol.run.press("a")
     #expect(carol.event("connected", times: 2) && bob.event("ended", times: 2))
-    for party in [alice, carol, bob] {
-      party.run.signal(SIGINT)
-      _ = party.run.waitForExit()
-    }
+    end([alice, carol, bob])
   }
 
   @Test func aTransferThatFailsGivesTheInterruptedCallBack() throws {
     guard SIPServer.kamailio != nil else { return Bench.skip(Self.packages) }
     let server = try SIPServer()
-    let bob = try party("bob", hertz: 800, at: server, ["listen", "--calls", "3"])
-    let carol = try party("carol", hertz: 1_250, at: server, ["listen"])
-    for party in [bob, carol] {
-      #expect(party.run.wait(for: "\"seconds\":600"), "\(party.run.output)")
-    }
-    let alice = try party("alice", hertz: 500, at: server, ["call", "bob"])
-    #expect(bob.event("incoming"))
-    bob.run.press("a")
-    #expect(bob.event("connected"))
-    let dave = try party("dave", hertz: 2_000, at: server, ["call", "bob"])
-    #expect(bob.event("incoming", times: 2))
-    bob.run.press("a")
-    #expect(bob.event("connected", times: 2) && alice.event("heldByFarSide"))
+    let carol = try party("carol", at: server, ["listen"])
+    #expect(carol.run.wait(for: "\"seconds\":600"), "\(carol.run.output)")
+    let (bob, alice, dave) = try bobInTwoCalls(with: "alice", "dave", at: server)
     alice.run.press("tcarol\n")
     #expect(bob.event("transferRequested"), "\(bob.run.output)")
     bob.run.press("y")
@@ -161,28 +147,16 @@ struct TransferTests {
     carol.run.press("d")
     #expect(dave.event("resumedByFarSide"), "\(bob.run.output)")
     #expect(!alice.run.printed("resumedByFarSide"))
-    for party in [alice, dave, carol, bob] {
-      party.run.signal(SIGINT)
-      _ = party.run.waitForExit()
-    }
+    end([alice, dave, carol, bob])
   }
 
   @Test func whoReplacesAMemberJoinsItsConference() throws {
     guard SIPServer.kamailio != nil else { return Bench.skip(Self.packages) }
     let server = try SIPServer()
-    let bob = try party("bob", hertz: 800, at: server, ["listen"])
-    #expect(bob.run.wait(for: "\"seconds\":600"), "\(bob.run.output)")
-    let carol = try party("carol", hertz: 1_250, at: server, ["call", "bob"])
-    #expect(bob.event("incoming"))
-    bob.run.press("a")
-    #expect(bob.event("connected"))
-    let alice = try party("alice", hertz: 500, at: server, ["call", "bob"])
-    #expect(bob.event("incoming", times: 2))
-    bob.run.press("a")
-    #expect(bob.event("connected", times: 2) && carol.event("heldByFarSide"))
+    let (bob, carol, alice) = try bobInTwoCalls(with: "carol", "alice", at: server)
     bob.run.press("c")
     #expect(bob.event("joined") && carol.event("resumedByFarSide"), "\(bob.run.output)")
-    let dave = try party("dave", hertz: 2_000, at: server, ["call", "alice"])
+    let dave = try party("dave", at: server, ["call", "alice"])
     #expect(alice.event("incoming"), "\(alice.run.output)")
     alice.run.press("a")
     #expect(alice.event("connected", times: 2) && dave.event("connected"))
@@ -193,10 +167,7 @@ struct TransferTests {
     dave.run.press("y")
     #expect(bob.event("joined", times: 2), "\(bob.run.output)")
     dave.run.letRun(seconds: 3)
-    for party in [dave, carol, alice, bob] {
-      party.run.signal(SIGINT)
-      _ = party.run.waitForExit()
-    }
+    end([dave, carol, alice, bob])
     #expect(Self.count(try carol.hears(dave)) >= 20)
     #expect(Self.count(try dave.hears(carol)) >= 20)
   }

@@ -17,6 +17,11 @@ struct MachineTests {
   private static let seeds: [Int] =
     number("MACHINE_SEED").map { [$0] } ?? Array(1...(number("MACHINE_SEEDS") ?? 8))
 
+  /// Whether nothing else was asked for.
+  private static let isWhole = ["SEED", "SEEDS", "EVENTS", "STEPS"].allSatisfy {
+    ProcessInfo.processInfo.environment["MACHINE_" + $0] == nil
+  }
+
   private static func world(_ seed: Int, skipping skipped: Set<Int> = []) -> SimulatedWorld {
     let world = SimulatedWorld(seed: UInt64(seed), skipping: skipped)
     world.run(events: events)
@@ -69,6 +74,7 @@ struct MachineTests {
     }
     print("\(events) events, \(connections) calls connected, \(activations) activations")
     #expect(connections > Self.seeds.count, "too few calls connect")
+    if Self.isWhole { #expect(events >= 100_000) }
   }
 
   /// The same seed gives the same world.

@@ -95,13 +95,15 @@ package struct Flood: ~Copyable {
   package mutating func run(seconds: Double, _ rates: Rates = Rates()) {
     let clock = ContinuousClock()
     let begin = clock.now
+    let sent = (invites: invites, datagrams: datagrams, connections: connections)
     var held: [Int32] = []
     var waiting = pollfd(fd: descriptor, events: 0, revents: 0)
     while clock.now - begin < .seconds(seconds) {
       let passed = (clock.now - begin) / .seconds(1)
-      while invites < Int(Double(rates.invites) * passed) { sendInvite() }
-      sendDatagrams(Int(Double(rates.datagrams) * passed) - datagrams)
-      while connections < Int(Double(rates.connections) * passed) { connect(&held) }
+      func due(_ rate: Int, since count: Int) -> Int { count + Int(Double(rate) * passed) }
+      while invites < due(rates.invites, since: sent.invites) { sendInvite() }
+      sendDatagrams(due(rates.datagrams, since: sent.datagrams) - datagrams)
+      while connections < due(rates.connections, since: sent.connections) { connect(&held) }
       takeAnswers()
       _ = unsafe poll(&waiting, 1, 1)
     }
