@@ -71,6 +71,26 @@ struct StrangerTests {
     }
   }
 
+  /// One small answer for one request, and none for STUN (RFC 5389), whose answers are longer.
+  @Test func answersAreFewAndSmall() throws {
+    let port = Bench.port()
+    let phone = try Bench.run([
+      "listen", "--json", "--listen", "127.0.0.1:\(port)", "--headset", "null",
+    ])
+    #expect(phone.wait(for: "registered"), "\(phone.output)")
+    try Bench.withBoundSocket { answers, caller in
+      let options = Self.request("OPTIONS", to: "<sip:bob@127.0.0.1>", answers: answers)
+      let cookie: [UInt8] = [0x21, 0x12, 0xA4, 0x42]
+      let binding = [0, 1, 0, 0] + cookie + [UInt8](repeating: 7, count: 12)
+      for (request, count) in [(Array(options.utf8), 1), (binding, 0), ([UInt8](1...200), 0)] {
+        #expect(LoopbackSocket.send(request, to: UInt16(port), from: caller))
+        let answers = Bench.datagrams(at: caller, within: 1)
+        #expect(answers.count == count)
+        #expect(answers.allSatisfy { $0.count <= 2 * request.count })
+      }
+    }
+  }
+
   /// A Via may name where answers go (`maddr`), which is for multicast.
   @Test func answersGoNowhereElse() throws {
     let port = Bench.port()

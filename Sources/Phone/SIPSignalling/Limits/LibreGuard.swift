@@ -5,9 +5,9 @@ import RealTime
 import Synchronization
 
 // libre takes every connection, prints a line for every message that it cannot read, times by the
-// wall clock, and ends a call whose re-INVITE got 408. These functions have the names of libre's
-// own, so the dynamic linker binds libre's calls to them (ELF symbol interposition), and nothing of
-// libre is changed.
+// wall clock, answers STUN requests at the SIP port, and ends a call whose re-INVITE got 408. These
+// functions have the names of libre's own, so the dynamic linker binds libre's calls to them (ELF
+// symbol interposition), and nothing of libre is changed.
 
 private let connections = Mutex(ConnectionLimit())
 
@@ -85,6 +85,17 @@ package func isNotWorthRepeating(
   let loops = unsafe unsafeBitCast(next, to: LoopCheck.self)
   return unsafe loops(state, status) || status == 408
 }
+
+/// In the place of libre's function: answers no STUN request.
+///
+/// libre answers those that come to the SIP port, with twice their bytes and to whatever address
+/// they claim to come from. Ports of media answer by themselves (`BindingMessage`). libre's
+/// function takes further arguments, as with `re_fprintf`.
+@c(stun_reply)
+package func answerNoBindingRequest(
+  _ networkProtocol: CInt,
+  _ socket: UnsafeMutableRawPointer?
+) -> CInt { 0 }
 
 /// In the place of libre's function: prints nothing.
 ///
