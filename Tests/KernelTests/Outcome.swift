@@ -79,7 +79,7 @@ struct Outcome {
     judge(allowed: allowed, call, ends: 2)
     complaints += all.map(\.name).filter { $0 == Self.notSuspended }
     if scenario.isOfTheNetwork { return }
-    if abs(after - before) > Scenario.delayTolerance { delays.append("another delay") }
+    if abs(after - before) > scenario.delayTolerance { delays.append("another delay") }
   }
 
   /// What one of two machines heard of the other, with the delay that both together have on
