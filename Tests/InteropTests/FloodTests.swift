@@ -11,13 +11,7 @@ struct FloodTests {
     #expect(pair.caller.wait(for: "\"stats\""), "\(pair.caller.output)")
     let before = try ProcessHoldings(of: pair.listener.identifier)
     var flood = try Flood(from: "127.0.0.66", signalling: pair.port, media: media)
-    flood.run(seconds: 1)
-    // With this host there is a call: it is busy, where strangers are put off.
-    let known = try Bench.run(
-      ["call", "sip:bob@127.0.0.1:\(pair.port)", "--headset", "null", "--json"]
-    )
-    flood.run(seconds: 5)
-    #expect(known.wait(for: "\"reason\":\"busy\""), "\(known.output)")
+    flood.run(seconds: 6)
     let during = try ProcessHoldings(of: pair.listener.identifier)
     print(
       "flood: \(flood.invites) INVITEs, \(flood.datagrams) datagrams, \(flood.connections)",

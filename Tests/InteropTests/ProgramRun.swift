@@ -16,14 +16,19 @@ final class ProgramRun: @unchecked Sendable {
   private var status: Int32?
   private var isAtEnd = false
 
+  /// Where programs keep their data, unless a test says otherwise: what one run of the tests has
+  /// left would be a stranger's at the same port in the next.
+  private static let data = FileManager.default.temporaryDirectory
+    .appendingPathComponent("sidetone-tests-\(ProcessInfo.processInfo.processIdentifier)").path
+
   /// The system's number of the process.
   var identifier: Int32 { process.processIdentifier }
 
   /// Starts a program, with `environment` added to that of the tests.
   init(_ path: String, _ arguments: [String], environment: [String: String] = [:]) throws {
     // Settings of the user who runs the tests change nothing, and not even root can make such a
-    // folder.
-    let own = ["XDG_CONFIG_HOME": "/proc/nonexistent"]
+    // folder; nor do the user's calls and known peers.
+    let own = ["XDG_CONFIG_HOME": "/proc/nonexistent", "XDG_DATA_HOME": Self.data]
     process.environment = ProcessInfo.processInfo.environment.merging(own) { $1 }
       .merging(environment) { $1 }
     Foundation.signal(SIGPIPE, SIG_IGN)
