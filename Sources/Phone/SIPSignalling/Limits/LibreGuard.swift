@@ -11,6 +11,13 @@ import Synchronization
 
 private let connections = Mutex(ConnectionLimit())
 
+// libre's own function of that name; nil if there is none.
+@unsafe
+private func original(_ name: String) -> UnsafeMutableRawPointer? {
+  // RTLD_NEXT, which Swift cannot import.
+  unsafe dlsym(UnsafeMutableRawPointer(bitPattern: -1), name)
+}
+
 private typealias Acceptor =
   @convention(c) (
     UnsafeMutablePointer<OpaquePointer?>?,
@@ -34,9 +41,7 @@ package func acceptConnection(
   _ closed: (@convention(c) (CInt, UnsafeMutableRawPointer?) -> Void)?,
   _ context: UnsafeMutableRawPointer?
 ) -> CInt {
-  // RTLD_NEXT, which Swift cannot import.
-  let next = unsafe dlsym(UnsafeMutableRawPointer(bitPattern: -1), "tcp_accept")
-  guard let next = unsafe next, let place = unsafe place else { return ENOSYS }
+  guard let next = unsafe original("tcp_accept"), let place = unsafe place else { return ENOSYS }
   // SAFETY: libre's own function has this type.
   let accept = unsafe unsafeBitCast(next, to: Acceptor.self)
   let code = unsafe accept(place, socket, established, received, closed, context)
@@ -78,9 +83,7 @@ package func isNotWorthRepeating(
   _ state: UnsafeMutablePointer<sip_loopstate>?,
   _ status: UInt16
 ) -> Bool {
-  // RTLD_NEXT, which Swift cannot import.
-  let next = unsafe dlsym(UnsafeMutableRawPointer(bitPattern: -1), "sip_request_loops")
-  guard let next = unsafe next else { return status == 408 }
+  guard let next = unsafe original("sip_request_loops") else { return status == 408 }
   // SAFETY: libre's own function has this type.
   let loops = unsafe unsafeBitCast(next, to: LoopCheck.self)
   return unsafe loops(state, status) || status == 408
