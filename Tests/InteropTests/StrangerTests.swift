@@ -71,13 +71,19 @@ struct StrangerTests {
     }
   }
 
-  /// One small answer for one request, and none for STUN (RFC 5389), whose answers are longer.
-  @Test func answersAreFewAndSmall() throws {
+  private func waitingPhone() throws -> (phone: ProgramRun, port: Int) {
     let port = Bench.port()
     let phone = try Bench.run([
       "listen", "--json", "--listen", "127.0.0.1:\(port)", "--headset", "null",
     ])
     #expect(phone.wait(for: "registered"), "\(phone.output)")
+    return (phone, port)
+  }
+
+  /// One small answer for one request, and none for STUN (RFC 5389), whose answers are longer.
+  @Test func answersAreFewAndSmall() throws {
+    let (phone, port) = try waitingPhone()
+    defer { withExtendedLifetime(phone) {} }
     try Bench.withBoundSocket { answers, caller in
       let options = Self.request("OPTIONS", to: "<sip:bob@127.0.0.1>", answers: answers)
       let cookie: [UInt8] = [0x21, 0x12, 0xA4, 0x42]
@@ -93,11 +99,8 @@ struct StrangerTests {
 
   /// A Via may name where answers go (`maddr`), which is for multicast.
   @Test func answersGoNowhereElse() throws {
-    let port = Bench.port()
-    let phone = try Bench.run([
-      "listen", "--json", "--listen", "127.0.0.1:\(port)", "--headset", "null",
-    ])
-    #expect(phone.wait(for: "registered"), "\(phone.output)")
+    let (phone, port) = try waitingPhone()
+    defer { withExtendedLifetime(phone) {} }
     try Bench.withBoundSocket { answers, caller in
       try Bench.withBoundSocket(at: "127.0.0.77") { victim, descriptor in
         for parameter in [";maddr=127.0.0.77", ""] {
