@@ -1,6 +1,6 @@
 #!/bin/bash
-# Installs the package of .build/deb in a clean Debian of this release, makes a call with it as an ordinary user, upgrades it and
-# purges it: what stays is the user's. Run as root.
+# Installs the package of .build/deb in a clean Debian of this release, makes calls with it as an ordinary user and as that user's
+# service, upgrades it and purges it: what stays is the user's. Run as root.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 package=$(ls "$PWD"/.build/deb/sidetone_*_*.deb)
@@ -26,7 +26,7 @@ mount --bind /dev "$root/dev"
 trap release EXIT
 cp /etc/resolv.conf "$root/etc/"
 # A German locale: glibc 2.41 takes no other language with C.UTF-8.
-inside apt-get install -y -qq --no-install-recommends locales >.build/apt.log 2>&1
+inside apt-get install -y -qq --no-install-recommends locales systemd dbus-user-session >.build/apt.log 2>&1
 inside localedef -i de_DE -f UTF-8 de_DE.UTF-8
 inside useradd --create-home --shell /bin/bash alice
 inside sh -c 'find / -xdev -not -path "/proc/*" | sort' >.build/files.before
@@ -56,6 +56,27 @@ call
 say "a call in German"
 as_user 'LC_ALL=de_DE.UTF-8 timeout 10 sidetone call sip:alice@127.0.0.1:9 --headset null 2>&1 || true' |
   grep "wird angerufen"
+
+say "a service, from a home without folders"
+# What the restrictions leave of it: the folders of its own, no privileges, and calls.
+Scripts/user_manager.sh "$root" alice '
+  set -e
+  rm -rf .local .config
+  unit=$XDG_RUNTIME_DIR/systemd/user/sidetone.service.d
+  mkdir -p "$unit"
+  printf "[Service]\nExecStart=\nExecStart=/usr/bin/sidetone listen --answer --headset null --listen 127.0.0.1:5060\nStandardError=file:%%t/errors\n" >"$unit/test.conf"
+  systemctl --user daemon-reload
+  systemctl --user start sidetone
+  for pause in $(seq 50); do [ -s .local/share/sidetone/identity.pem ] && break; sleep 0.1; done
+  sidetone call sip:alice@127.0.0.1 --listen 127.0.0.1:0 --headset null --duration 2
+  systemctl --user is-active sidetone
+  process=/proc/$(systemctl --user show --property MainPID --value sidetone)
+  grep -Exc "NoNewPrivs:.1|Seccomp:.2|CapBnd:.0*" "$process/status" | grep -qx 3
+  for file in letter .config/letter; do if touch "$process/root$HOME/$file" 2>/dev/null; then exit 1; fi; done
+  touch "$process/root$HOME/.local/share/sidetone/letter"
+  systemctl --user stop sidetone
+  ! grep . "$XDG_RUNTIME_DIR/errors"
+'
 
 say "upgrade"
 rm -rf .build/next
