@@ -376,8 +376,8 @@ let package = Package(
     tests(
       "SIPSignalling",
       [
-        "CallSecurity", "SIPSignalling", "CLibre", "ICE", "MediaCore", "RealTime", "SRTP",
-        "UDPTransport",
+        "CallSecurity", "SIPSignalling", "CLibre", "ICE", "MediaCore", "ProgramRig", "RealTime",
+        "SRTP", "UDPTransport",
       ]
     ),
     tests(

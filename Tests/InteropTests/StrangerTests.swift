@@ -86,9 +86,14 @@ struct StrangerTests {
     defer { withExtendedLifetime(phone) {} }
     try Bench.withBoundSocket { answers, caller in
       let options = Self.request("OPTIONS", to: "<sip:bob@127.0.0.1>", answers: answers)
+      // Of a call that is not there.
+      let late = Self.request("INVITE", to: "<sip:bob@127.0.0.1>;tag=2", answers: answers)
       let cookie: [UInt8] = [0x21, 0x12, 0xA4, 0x42]
       let binding = [0, 1, 0, 0] + cookie + [UInt8](repeating: 7, count: 12)
-      for (request, count) in [(Array(options.utf8), 1), (binding, 0), ([UInt8](1...200), 0)] {
+      let requests = [
+        (Array(options.utf8), 1), (Array(late.utf8), 1), (binding, 0), ([UInt8](1...200), 0),
+      ]
+      for (request, count) in requests {
         #expect(LoopbackSocket.send(request, to: UInt16(port), from: caller))
         let answers = Bench.datagrams(at: caller, within: 1)
         #expect(answers.count == count)

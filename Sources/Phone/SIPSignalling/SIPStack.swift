@@ -224,10 +224,27 @@ final class SIPStack {
     nonisolated(unsafe) let request = unsafe message
     let isForged = agent.assumeIsolated { unsafe $0.isForged(request) }
     if unsafe isForged || re_answers_elsewhere(message) { return true }
-    guard let refusal = unsafe RequestCheck(message).refusal else { return false }
+    guard let refusal = unsafe RequestCheck(message).refusal else {
+      return unsafe dropsLate(message)
+    }
     if unsafe mayAnswer(message) {
       unsafe refuse(message, refusal.code, refusal.phrase, headers: refusal.headers)
     }
+    return true
+  }
+
+  // A request of a call that is not there: libre would answer each of them, and an INVITE for half
+  // a minute, with a memory of it.
+  @unsafe
+  private func dropsLate(_ message: UnsafePointer<sip_msg>) -> Bool {
+    let (tag, callID) = unsafe (String(message.pointee.to.tag), String(message.pointee.callid))
+    let tagged = tag.isEmpty ? [] : ["INVITE", "REFER", "SUBSCRIBE"]
+    let methods = ["BYE", "INFO", "NOTIFY"] + tagged
+    let isOfCall = methods.contains { unsafe re_is_method(message, $0) != 0 }
+    guard isOfCall, !hasCall(named: callID) else { return false }
+    guard unsafe mayAnswer(message) else { return true }
+    guard unsafe re_is_method(message, "INVITE") != 0 else { return false }
+    unsafe refuse(message, 481, "Call/Transaction Does Not Exist")
     return true
   }
 

@@ -1,0 +1,93 @@
+import Testing
+
+@testable import SIPSignalling
+
+/// What a user agent answers strangers, over real sockets.
+@Suite(.serialized, .timeLimit(.minutes(1)))
+struct StrangerAnswersTests {
+  private static let offer = MediaOffer(host: "127.0.0.1", port: 4_000, packetMilliseconds: 10)
+
+  private func agent(_ user: String) async throws -> (UserAgent, port: UInt16) {
+    let agent = UserAgent(.init(hosts: ["127.0.0.1"], port: 0, user: user))
+    let address = try #require(await agent.start().first)
+    return (agent, try #require(address.split(separator: ":").last.flatMap { UInt16($0) }))
+  }
+
+  /// A request outside of calls, or of a call that is not there if it has that call's tag.
+  private func request(
+    _ method: String,
+    _ number: Int,
+    from host: String,
+    tag: String = "",
+    headers: [String] = []
+  ) -> String {
+    let lines = [
+      "\(method) sip:bob@127.0.0.1 SIP/2.0",
+      "Via: SIP/2.0/UDP \(host);rport;branch=z9hG4bK\(method)\(number)",
+      "From: <sip:mallory@\(host)>;tag=\(number)", "To: <sip:bob@127.0.0.1>\(tag)",
+      "Call-ID: \(method)-\(number)", "CSeq: 1 \(method)", "Contact: <sip:mallory@\(host)>",
+      "Max-Forwards: 70", "Content-Length: 0",
+    ]
+    return (lines + headers + ["", ""]).joined(separator: "\r\n")
+  }
+
+  /// A caller may come again when there is a place: for one host that is after a second.
+  @Test func callsBeyondTheRateGet503WithTheTimeUntilTheNext() async throws {
+    let (bob, port) = try await agent("bob")
+    let stranger = try LoopbackPeer(at: "127.0.0.73")
+    var answers: [String] = []
+    for number in 0..<40 {
+      // It names a call that is not there, so that none of them rings.
+      let replaced = ["Replaces: nothing;to-tag=1;from-tag=2"]
+      let invite = request("INVITE", number, from: stranger.host, headers: replaced)
+      stranger.send(invite, to: port)
+      answers.append(try #require(stranger.receive()))
+    }
+    #expect(answers.prefix(10).allSatisfy { $0.hasPrefix("SIP/2.0 481 ") })
+    let refusals = answers.filter { $0.hasPrefix("SIP/2.0 503 ") }
+    #expect(!refusals.isEmpty && answers.count { $0.hasPrefix("SIP/2.0 481 ") } < 20)
+    #expect(refusals.allSatisfy { $0.contains("\r\nRetry-After: 1\r\n") }, "\(refusals)")
+    await bob.stop()
+  }
+
+  /// 200 at once, then 100 a second, whatever is asked; a call goes on meanwhile.
+  @Test(arguments: ["OPTIONS", "BYE", "INFO", "INVITE", "NOTIFY", "REFER", "SUBSCRIBE", "UPDATE"])
+  func answersOutsideOfCallsAreLimited(method: String) async throws {
+    let (bob, port) = try await agent("bob")
+    let (alice, _) = try await agent("alice")
+    var events = bob.events.makeAsyncIterator()
+    let outgoing = try await alice.invite("sip:bob@127.0.0.1:\(port)", offer: Self.offer)
+    guard case .incoming(let incoming, _) = await events.next() else {
+      Issue.record("no call came")
+      return
+    }
+    #expect(await bob.answer(incoming, offer: Self.offer))
+    guard case .media = await events.next(), case .established = await events.next() else {
+      Issue.record("no call")
+      return
+    }
+
+    let stranger = try LoopbackPeer(at: "127.0.0.74")
+    let tag = method == "OPTIONS" ? "" : ";tag=9"
+    let begin = ContinuousClock.now
+    var answers = 0
+    for number in 0..<1_500 {
+      stranger.send(request(method, number, from: stranger.host, tag: tag), to: port)
+      // What comes back is not to fill the socket.
+      while number % 20 == 19, stranger.receive(within: 0) != nil { answers += 1 }
+    }
+    while stranger.receive(within: 200) != nil { answers += 1 }
+    let seconds = (ContinuousClock.now - begin) / .seconds(1)
+    #expect(answers >= 200 && Double(answers) <= 201 + 100 * seconds, "\(answers)")
+
+    await alice.setHeld(outgoing, false)
+    guard case .media(incoming, _) = await events.next() else {
+      Issue.record("the call did not go on")
+      return
+    }
+    await alice.hangUp(outgoing)
+    #expect(await events.next() == .ended(incoming, .remoteHangUp))
+    await alice.stop()
+    await bob.stop()
+  }
+}
