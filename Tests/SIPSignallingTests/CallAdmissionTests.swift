@@ -107,6 +107,14 @@ struct CallAdmissionTests {
     #expect(refusal("2001:db8:1:3::1") == nil)
   }
 
+  @Test func callsThatRingAreCountedByTheNetworkOfTheirHost() {
+    let hosts = ["2001:db8:1:2::1", "2001:db8:1:2::2", "2001:db8:1:3::1", "192.0.2.1", "192.0.2.1"]
+    let ofOneCustomer = CallAdmission.Ringing(hosts, from: "2001:db8:1:2::3")
+    #expect(ofOneCustomer == .init(all: 5, fromHost: 2))
+    #expect(CallAdmission.Ringing(hosts, from: "192.0.2.1") == .init(all: 5, fromHost: 2))
+    #expect(CallAdmission.Ringing(hosts, from: "192.0.2.2") == .init(all: 5, fromHost: 0))
+  }
+
   @Test mutating func timeThatGoesBackGivesNothing() {
     for _ in 0..<10 { _ = refusal("192.0.2.1") }
     now = MonotonicInstant(nanoseconds: -1_000_000_000_000)

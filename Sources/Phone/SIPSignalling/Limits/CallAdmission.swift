@@ -104,3 +104,19 @@ struct CallAdmission: Sendable {
     if let oldest { hosts[oldest.key] = nil }
   }
 }
+
+extension CallAdmission.Ringing {
+  /// How many calls ring, and how many of them come from one host.
+  ///
+  /// - Parameters:
+  ///   - hosts: where each call that rings comes from.
+  ///   - host: the host.
+  init(_ hosts: [String], from host: String) {
+    let network = SocketAddress.network(of: host)
+    let isOfMany = network != host
+    all = hosts.count
+    fromHost = hosts.count {
+      $0 == host || isOfMany && SocketAddress.network(of: $0) == network
+    }
+  }
+}

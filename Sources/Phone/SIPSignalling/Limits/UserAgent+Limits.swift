@@ -26,10 +26,7 @@ extension UserAgent {
     let refusal: CallAdmission.Refusal? = admission.refusal(
       ofCallFrom: host,
       isByServer: isByServer,
-      whileRinging: CallAdmission.Ringing(
-        all: ringing.count,
-        fromHost: ringing.count { $0.sourceHost == host }
-      ),
+      whileRinging: CallAdmission.Ringing(ringing.map(\.sourceHost), from: host),
       at: MonotonicClock.now()
     )
     switch refusal {
