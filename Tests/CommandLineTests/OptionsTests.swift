@@ -117,6 +117,17 @@ struct OptionsTests {
     #expect(configuration.hosts == [] && configuration.port == 5_060)
   }
 
+  @Test func callsAtATimeAreAsManyAsFitTheKindOfLine() throws {
+    let plain = try CallOptions.parse([])
+    #expect(plain.maximumCalls(answersAtOnce: false) == 2)
+    #expect(plain.maximumCalls(answersAtOnce: true) == 1)
+    #expect(plain.maximumCalls(echoingOn: 4) == 200)
+    let asked = try CallOptions.parse(["--calls", "7"])
+    #expect(asked.maximumCalls(answersAtOnce: false) == 7)
+    #expect(asked.maximumCalls(answersAtOnce: true) == 7)
+    #expect(asked.maximumCalls(echoingOn: 4) == 7)
+  }
+
   @Test func impossibleCallsAreRefusedInWords() {
     for (name, value, word) in [
       ("--duration", "0", "positive"), ("--duration", "-1", "--duration"),

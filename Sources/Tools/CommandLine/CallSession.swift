@@ -58,7 +58,7 @@ struct CallSession {
     voice.apply(to: &configuration)
     configuration.takesAnonymousCalls = takesAnonymousCalls
     configuration.isAnnounced = isAnnounced
-    configuration.maximumCalls = call.calls ?? (answersAtOnce ? 1 : 2)
+    configuration.maximumCalls = call.maximumCalls(answersAtOnce: answersAtOnce)
     self.configuration = configuration
     named = device.named
     duration = call.duration

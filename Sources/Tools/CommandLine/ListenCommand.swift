@@ -61,7 +61,7 @@ struct ListenCommand: AsyncParsableCommand {
     voiceOptions.apply(to: &configuration)
     configuration.takesAnonymousCalls = !noAnonymous
     let cores = ProcessInfo.processInfo.activeProcessorCount
-    configuration.maximumCalls = callOptions.calls ?? 50 * max(1, cores)
+    configuration.maximumCalls = callOptions.maximumCalls(echoingOn: cores)
     let printer = EventPrinter(
       isJSON: callOptions.json,
       terminal: Terminal(),

@@ -151,6 +151,12 @@ struct CallOptions: ParsableArguments {
     }
   }
 
+  /// How many calls a phone has at a time.
+  func maximumCalls(answersAtOnce: Bool) -> Int { calls ?? (answersAtOnce ? 1 : 2) }
+
+  /// How many calls an echo has at a time, on a machine with so many cores.
+  func maximumCalls(echoingOn cores: Int) -> Int { calls ?? 50 * max(1, cores) }
+
   /// The account to call with; nil to choose by whom is called.
   var callingAccount: String? { account == "none" ? nil : account }
 
