@@ -154,6 +154,43 @@ private final class Handshakes {
     }
   }
 
+  /// How many of so many strangers, each at a port of its own, get an answer.
+  func answeredStrangers(of count: Int) throws -> Int {
+    let to = try #require(serverAddress)
+    var answered = 0
+    for number in 0..<count {
+      let source = try #require(SocketAddress(host: "192.0.2.66", port: UInt16(30_000 + number)))
+      var stranger = try MediaHandshake(Identity.make(), towards: to)
+      for datagram in stranger.takeOutgoing() {
+        server.receive(.init(bytes: datagram.bytes, source: source))
+      }
+      if server.takeOutgoing().contains(where: { $0.destination == source }) { answered += 1 }
+    }
+    return answered
+  }
+
+  /// The callee carries out one more handshake, from another port; true if it gets words by it.
+  func getsWords(from port: UInt16) throws -> Bool {
+    let source = try #require(SocketAddress(host: "192.0.2.2", port: port))
+    let to = try #require(serverAddress)
+    var other = try MediaHandshake(callee, towards: to)
+    other.expect(
+      .init(fingerprint: caller.fingerprint, exchangesWords: true),
+      at: to,
+      control: to
+    )
+    for _ in 0..<20 {
+      for datagram in other.takeOutgoing() {
+        server.receive(.init(bytes: datagram.bytes, source: source))
+      }
+      for datagram in server.takeOutgoing() where datagram.destination == source {
+        other.receive(.init(bytes: datagram.bytes, source: to))
+      }
+    }
+    guard case .secured(let media) = other.state else { return false }
+    return media.encryption.words != nil
+  }
+
   /// The port that the server has its keys with, nil before.
   var securedPort: UInt16? {
     if case .secured = server.state { server.answeringAddress?.port } else { nil }
@@ -347,6 +384,18 @@ struct MediaHandshakeTests {
     let (server, client) = try #require(handshakes.secured)
     #expect(server.encryption.words?.count == 4)
     #expect(server.encryption.words == client.encryption.words)
+  }
+
+  @Test func sixteenHandshakesAreKept() throws {
+    #expect(try Handshakes().answeredStrangers(of: 20) == 16)
+  }
+
+  /// Each is a guess at the words for a far side that wants to be taken for another.
+  @Test func threeHandshakesShowWords() throws {
+    let handshakes = try Handshakes()
+    try handshakes.expect()
+    let shown = try (0..<5).map { try handshakes.getsWords(from: 6_000 + UInt16($0)) }
+    #expect(shown == [true, true, true, false, false])
   }
 
   /// A phone without rtcp-mux makes a handshake for RTCP too, from a port of its own.

@@ -32,4 +32,33 @@ struct FloodTests {
     #expect(pair.listener.waitForExit() == 0, "\(pair.listener.output)")
     #expect(try pair.bothHeardEachOther())
   }
+
+  /// Strangers ask as fast as they can what the phone can do.
+  @Test func liveCallDoesNotNoticeQuestions() throws {
+    let pair = try Pair(duration: 8)
+    #expect(pair.caller.wait(for: "\"stats\""), "\(pair.caller.output)")
+    try Bench.withBoundSocket(at: "127.0.0.66") { own, descriptor in
+      let begin = ContinuousClock.now
+      var answers = 0
+      for number in 0..<10_000 {
+        let text = [
+          "OPTIONS sip:bob@127.0.0.1 SIP/2.0",
+          "Via: SIP/2.0/UDP 127.0.0.66:\(own);branch=z9hG4bKq\(number)",
+          "From: <sip:mallory@127.0.0.66>;tag=\(number)", "To: <sip:bob@127.0.0.1>",
+          "Call-ID: question-\(number)", "CSeq: 1 OPTIONS", "Max-Forwards: 70",
+          "Content-Length: 0", "", "",
+        ]
+        .joined(separator: "\r\n")
+        _ = LoopbackSocket.send(Array(text.utf8), to: UInt16(pair.port), from: descriptor)
+        // What comes back is not to fill the socket.
+        if number % 20 == 0 { answers += Bench.datagrams(at: descriptor, within: 0).count }
+      }
+      answers += Bench.datagrams(at: descriptor, within: 0.5).count
+      let seconds = (ContinuousClock.now - begin) / .seconds(1)
+      #expect(answers >= 200 && Double(answers) <= 201 + 100 * seconds, "\(answers)")
+    }
+    #expect(pair.caller.waitForExit() == 0, "\(pair.caller.output)")
+    #expect(pair.listener.waitForExit() == 0, "\(pair.listener.output)")
+    #expect(try pair.bothHeardEachOther())
+  }
 }

@@ -103,7 +103,7 @@ struct SourceValidatorTests {
       #expect(admitted(admission.judge(ssrc: 1, sequenceNumber: number, at: time)))
       #expect(!admitted(admission.judge(ssrc: 2, sequenceNumber: number, at: time)))
     }
-    let silence = SourceValidator.silence
+    let silence: Int64 = 600_000_000
     let early = time.advanced(byNanoseconds: silence - 1)
     let verdict1 = admission.judge(ssrc: 2, sequenceNumber: 500, at: early)
     let verdict2 = admission.judge(ssrc: 2, sequenceNumber: 501, at: early)

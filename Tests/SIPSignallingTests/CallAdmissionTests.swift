@@ -115,6 +115,20 @@ struct CallAdmissionTests {
     #expect(CallAdmission.Ringing(hosts, from: "192.0.2.2") == .init(all: 5, fromHost: 0))
   }
 
+  @Test mutating func lineThatAnswersByItselfTakesAThousandAtOnceAndThen500ASecond() {
+    admission = CallAdmission(.service, at: now)
+    let first = (0..<1_000).map { _ in refusal("192.0.2.1") }
+    #expect(first.allSatisfy { $0 == nil })
+    #expect(refusal("192.0.2.1") == .overloaded(retryAfter: 1))
+    #expect(refusal("192.0.2.2") == .overloaded(retryAfter: 1), "strangers have no more either")
+    wait(milliseconds: 100)
+    let later = (0..<200).count { _ in refusal("192.0.2.1") == nil }
+    #expect(later == 50)
+    wait(milliseconds: 100)
+    #expect(refusal("192.0.2.2", .init(all: 999, fromHost: 999)) == nil)
+    #expect(refusal("192.0.2.2", .init(all: 1_000, fromHost: 0)) == .busy)
+  }
+
   @Test mutating func timeThatGoesBackGivesNothing() {
     for _ in 0..<10 { _ = refusal("192.0.2.1") }
     now = MonotonicInstant(nanoseconds: -1_000_000_000_000)

@@ -90,6 +90,38 @@ struct SessionDescriptionTests {
     #expect(!text(other, asOffer: false).contains("ice-"))
   }
 
+  /// The one that the far side is at by its description is looked for among the first 100.
+  @Test(arguments: [(5, true), (40, true), (100, true), (101, false)])
+  func ofThreeHundredAddressesSixteenAreRead(place: Int, isRead: Bool) throws {
+    var lines = (1...300).map { line in
+      "a=candidate:1 1 UDP \(3_000 - line) 10.0.\(line / 250).\(line % 250) 5000 typ host"
+    }
+    lines[place - 1] = Self.addresses[4]
+    let description = try checking()
+    let offer: [String] = Self.opus + Self.addresses.prefix(3) + lines
+    let media = try #require(agree(description, on: "111", offer))
+    guard isRead else {
+      #expect(media.addresses == nil)
+      return
+    }
+    let candidates = try #require(media.addresses).candidates
+    #expect(candidates.count == (place > 15 ? 16 : 15))
+    #expect(candidates.first?.address.host == "10.0.0.1")
+    #expect(candidates.last?.address.host == "127.0.0.1")
+  }
+
+  /// Lines that are of no use count as well.
+  @Test func addressesBehindAHundredLinesAreIgnored() throws {
+    let useless = "a=candidate:1 1 TCP 3000 10.0.0.9 5000 typ host tcptype active"
+    for (count, isRead) in [(98, true), (99, false)] {
+      let lines = [String](repeating: useless, count: count) + Self.addresses.suffix(2)
+      let offer: [String] = Self.opus + Self.addresses.prefix(3) + lines
+      let description = try checking()
+      let media = try #require(agree(description, on: "111", offer))
+      #expect((media.addresses?.candidates.count == 2) == isRead, "\(count)")
+    }
+  }
+
   @Test func keysOfWhoKnowsThemAt8KilohertzOnlyGoWithOpus() throws {
     let events = ["a=rtpmap:101 telephone-event/8000", "a=rtpmap:100 telephone-event/48000"]
     func agreed(_ numbers: String, _ formats: [String]) throws -> NegotiatedMedia {

@@ -1,0 +1,132 @@
+import CLibre
+import CallSecurity
+import Glibc
+import Testing
+
+@testable import SIPSignalling
+
+/// One of libre's timers that run.
+///
+/// **Thread safety:** the event loop's thread only.
+@safe
+private struct RunningTimer {
+  private let timer: UnsafeMutablePointer<tmr>
+
+  /// All of them, in the order in which they are due.
+  static var all: [RunningTimer] {
+    // libre does not tell where its list is, but each timer in it does.
+    guard let own = unsafe re_timer_alloc() else { return [] }
+    unsafe tmr_start(own, 1_000, { _ in }, nil)
+    defer {
+      unsafe tmr_cancel(own)
+      _ = unsafe mem_deref(UnsafeMutableRawPointer(own))
+    }
+    var found: [RunningTimer] = []
+    var entry = unsafe list_head(own.pointee.le.list)
+    while let place = unsafe entry {
+      if let data = unsafe place.pointee.data, unsafe data != UnsafeMutableRawPointer(own) {
+        found.append(unsafe RunningTimer(timer: data.assumingMemoryBound(to: tmr.self)))
+      }
+      unsafe entry = place.pointee.next
+    }
+    return found
+  }
+
+  /// The address of what it calls.
+  var handler: UInt { unsafe unsafeBitCast(timer.pointee.th, to: UInt.self) }
+
+  /// How many milliseconds are left until then.
+  var left: UInt64 { unsafe tmr_get_expire(timer) }
+
+  /// Lets so many of them pass.
+  func advance(byMilliseconds milliseconds: UInt64) {
+    let rest = left - min(left, milliseconds)
+    unsafe tmr_start(timer, rest, timer.pointee.th, timer.pointee.arg)
+  }
+}
+
+extension UserAgent {
+  /// The port at which it takes connections.
+  fileprivate func port(of transport: SIPTransport) -> UInt16 {
+    unsafe re_transport_port(stacks.first?.sip, transport.inLibre, "127.0.0.1")
+  }
+
+  /// What the timers of connections call, nil while there are not both: one that is due within 32 s,
+  /// and one that is due within 15 min.
+  fileprivate func connectionHandler() -> UInt? {
+    let timers = RunningTimer.all
+    let short = timers.filter { (20_000...32_000).contains($0.left) }.map(\.handler)
+    let long = timers.filter { (800_000...900_000).contains($0.left) }.map(\.handler)
+    return Set(short).intersection(long).first
+  }
+
+  /// Lets time pass for connections alone.
+  fileprivate func letPass(seconds: UInt64, for handler: UInt) {
+    for timer in RunningTimer.all where timer.handler == handler {
+      timer.advance(byMilliseconds: seconds * 1_000)
+    }
+  }
+}
+
+/// How long others' connections may bring nothing.
+///
+/// libre counts that time. Its timers are moved: nothing is waited for.
+@Suite(.serialized, .timeLimit(.minutes(1)))
+struct ConnectionTimeTests {
+  /// A question that connections are kept alive with, and its answer (RFC 5626 section 3.5.1).
+  private static let ping = "\r\n\r\n"
+  private static let pong = "\r\n"
+
+  /// An agent and two connections to it, of which one has said something.
+  private struct Scene {
+    let agent: UserAgent
+    let silent: LoopbackPeer
+    let talking: LoopbackPeer
+    let handler: UInt
+
+    func letPass(seconds: UInt64) async { await agent.letPass(seconds: seconds, for: handler) }
+  }
+
+  private func scene(_ transport: SIPTransport, saying text: String = "") async throws -> Scene {
+    let agent = UserAgent(.init(hosts: ["127.0.0.1"], port: 0, user: "bob"))
+    _ = try await agent.start(securing: Identity.make())
+    let silent = try LoopbackPeer(at: "127.0.0.71", SOCK_STREAM)
+    silent.connect(to: await agent.port(of: transport))
+    if !text.isEmpty { silent.send(text) }
+    let talking = try LoopbackPeer(at: "127.0.0.72", SOCK_STREAM)
+    talking.connect(to: await agent.port(of: .tcp))
+    talking.send(Self.ping)
+    #expect(talking.receive() == Self.pong)
+    let handler = try #require(await agent.connectionHandler())
+    return Scene(agent: agent, silent: silent, talking: talking, handler: handler)
+  }
+
+  /// Neither a message that does not end nor a handshake that does not begin is anything.
+  @Test(arguments: [(SIPTransport.tcp, ""), (.tcp, "OPTIONS sip:bob"), (.tls, "")])
+  func connectionThatBringsNothingIsClosedAfter32Seconds(
+    transport: SIPTransport,
+    text: String
+  ) async throws {
+    let scene = try await scene(transport, saying: text)
+    await scene.letPass(seconds: 20)
+    #expect(scene.silent.receive(within: 50) == nil)
+    await scene.letPass(seconds: 12)
+    #expect(scene.silent.receive() == "")
+    #expect(scene.talking.receive(within: 0) == nil)
+    await scene.agent.stop()
+  }
+
+  @Test func connectionThatBringsNoMoreIsClosedAfterAQuarterOfAnHour() async throws {
+    let scene = try await scene(.tcp)
+    await scene.letPass(seconds: 800)
+    #expect(scene.talking.receive(within: 50) == nil)
+    // Whatever comes begins the time anew.
+    scene.talking.send(Self.ping)
+    #expect(scene.talking.receive() == Self.pong)
+    await scene.letPass(seconds: 800)
+    #expect(scene.talking.receive(within: 50) == nil)
+    await scene.letPass(seconds: 100)
+    #expect(scene.talking.receive() == "")
+    await scene.agent.stop()
+  }
+}
