@@ -4,8 +4,10 @@ import VoiceEngine
 
 /// Tells from a recording of what was heard how a conversation came through.
 package struct Listener {
-  /// Seconds 1 to 3 of a call that was heard half a second after it was placed.
-  private static var beginning: Range<Double> { 1.5..<3.5 }
+  /// Seconds 1 to 3 of a call, since it was placed.
+  private static var beginning: Range<Double> {
+    TrialResult.heardAfter + 1..<TrialResult.heardAfter + 3
+  }
 
   private let conversation: Conversation
   private let scorer: SpeechScorer?

@@ -41,6 +41,32 @@ extension TrialResult {
   /// The loopback interface as a network.
   static let direct = "direct"
 
+  /// How long after it was placed a call is heard, in seconds.
+  static let heardAfter = 0.5
+
+  /// Whether it ended before second 40.
+  var isShort: Bool { lateSeconds.lowerBound < Self.heardAfter + 20 }
+
+  /// Seconds 20 to 60 of the call, or its second half if it is short; since it was placed.
+  private var lateSeconds: Range<Double> {
+    let end = directions.flatMap(\.chirps).map(\.second).max() ?? 0
+    return min(Self.heardAfter + 20, end / 2)..<Self.heardAfter + 60
+  }
+
+  /// Of the chirps of seconds 1 to 3 that were heard, both directions together, in milliseconds.
+  var firstDelays: [Double] { directions.flatMap(\.firstDelays) }
+
+  /// Of the chirps of seconds 20 to 60 that were heard, or of the second half of a short call.
+  ///
+  /// Directions differ: those that did not have the chirps in seconds 1 to 3 are left out, unless
+  /// none had them.
+  var lateDelays: [Double] {
+    let late = lateSeconds
+    let first = directions.filter { !$0.firstDelays.isEmpty }
+    return (first.isEmpty ? directions : first).flatMap(\.chirps)
+      .filter { late.contains($0.second) }.compactMap(\.delayMilliseconds)
+  }
+
   /// Whether a voice came through both ways.
   package var isSetUp: Bool {
     directions.allSatisfy { $0.delays.count * 2 > $0.chirps.count }

@@ -41,8 +41,12 @@ package struct LatencyReport: Codable {
       trial.peakMegabytes[1],
       trial.stalls
     )
-    let first = Percentiles(trial.directions.flatMap(\.firstDelays)).median
-    let beginning = first.isFinite ? [String(format: "seconds 1 to 3: %.1f ms", first)] : []
+    let first = Percentiles(trial.firstDelays).median
+    let late = Percentiles(trial.lateDelays).median
+    let lateName = trial.isShort ? "the second half" : "seconds 20 to 60"
+    let beginning =
+      first.isFinite
+      ? [String(format: "seconds 1 to 3: %.1f ms, %@: %.1f ms", first, lateName, late)] : []
     let head = "\(trial.network), \(trial.program): " + (trial.isSetUp ? "" : "NOT SET UP ")
     return head + (directions + beginning + [cost]).joined(separator: "; ")
   }
@@ -63,13 +67,14 @@ package struct LatencyReport: Codable {
   }
 
   /// The table in Markdown: of several calls the one in the middle, how far they lie apart, and the
-  /// medians of their beginnings and of processor time.
+  /// medians of their beginnings, of what came later and of processor time.
   package var table: String {
+    let late = trials.contains(where: \.isShort) ? "second half" : "seconds 20 to 60"
     let head = [
       "| Network | Program | set up | A to B (ms) | B to A (ms) | seconds 1 to 3 (ms) | "
-        + "drift (ms/min) | PESQ-WB | processor | memory (MB) | "
+        + "\(late) (ms) | drift (ms/min) | PESQ-WB | processor | memory (MB) | "
         + "medians of all calls (ms) | stalls of jackd |",
-      "|---|---|---|---|---|---|---|---|---|---|---|---|",
+      "|---|---|---|---|---|---|---|---|---|---|---|---|---|",
     ]
     return (head + groups.map(Self.row)).joined(separator: "\n")
   }
@@ -86,7 +91,9 @@ package struct LatencyReport: Codable {
         percentiles(0.95)
       )
     }
-    let first = Percentiles(group.flatMap(\.directions).flatMap(\.firstDelays)).median
+    let parts = [group.flatMap(\.firstDelays), group.flatMap(\.lateDelays)].map { delays in
+      delays.isEmpty ? "–" : String(format: "%.1f", Percentiles(delays).median)
+    }
     let drifts = trial.directions.map { String(format: "%.1f", $0.drift) }
     let pesq = Percentiles(trial.directions.flatMap(\.pesq))
     let processor = Percentiles(group.map { 50 * $0.processorShares.reduce(0, +) })
@@ -94,8 +101,7 @@ package struct LatencyReport: Codable {
       pesq.count == 0 ? "–" : String(format: "%.2f (5 %% %.2f)", pesq.median, pesq(0.05))
     let cells: [String] = [
       trial.network, "`\(trial.program)`", "\(group.count { $0.isSetUp }) of \(group.count)",
-      delays[0], delays[1], first.isFinite ? String(format: "%.1f", first) : "–",
-      drifts.joined(separator: ", "), score,
+      delays[0], delays[1], parts[0], parts[1], drifts.joined(separator: ", "), score,
       String(format: "%.2f %%", processor.median),
       String(format: "%.0f", trial.peakMegabytes.reduce(0, +) / 2),
       group.map { String(format: "%.1f", $0.median) }.joined(separator: ", "),
@@ -113,8 +119,10 @@ package struct LatencyReport: Codable {
       ## Calls of several programs
 
       `bench call`: each call measured for \(seconds) s, medians and 5 to 95 % of the chirps.
-      Processor and memory are the mean of both ends, for each second of call. "direct" is the
-      loopback interface; the others are emulated from a seed. \(Self.ran(date, machine))
+      Seconds 1 to 3 are compared with the later ones of the same directions, since a direction is
+      measured five of ten seconds. Processor and memory are the mean of both ends, for each second
+      of call. "direct" is the loopback interface; the others are emulated from a seed.
+      \(Self.ran(date, machine))
 
       \(table)
 
