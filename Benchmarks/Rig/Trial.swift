@@ -105,16 +105,20 @@ package struct Trial {
     defer { flood?.stop() }
     let begin = rig.frames
     let stalls = server.stalls.count
-    let before = running.map { $0.reduce(0) { $0 + $1.processorSeconds } }
+    let before = running.map { ProcessorTime(of: $0) }
     Thread.sleep(forTimeInterval: Double(settings.seconds))
     let end = rig.frames
-    let after = running.map { $0.reduce(0) { $0 + $1.processorSeconds } }
+    let after = running.map { ProcessorTime(of: $0) }
     let measured = Double(settings.seconds)
+    let withoutJack = zip(before, after).compactMap { before, after in
+      before.withoutJack.flatMap { early in after.withoutJack.map { ($0 - early) / measured } }
+    }
     var result = TrialResult(
       program: program.name + circumstances,
       network: conditions?.name ?? TrialResult.direct,
       directions: [],
-      processorShares: zip(before, after).map { ($1 - $0) / measured },
+      processorShares: zip(before, after).map { ($1.all - $0.all) / measured },
+      sharesWithoutJack: withoutJack.count == running.count ? withoutJack : nil,
       peakMegabytes: running.map { $0.reduce(0) { $0 + $1.peakMegabytes } },
       stalls: JackServer.longOnes(among: Array(server.stalls.dropFirst(stalls)))
     )
@@ -144,6 +148,22 @@ package struct Trial {
       result.directions.append(direction)
     }
     return result
+  }
+
+  // What one end has spent so far, in seconds.
+  private struct ProcessorTime {
+    let all: Double
+    /// Nil if no thread is libjack's.
+    let withoutJack: Double?
+
+    init(of programs: [RunningProgram]) {
+      let all = programs.reduce(0) { $0 + $1.processorSeconds }
+      let jack = programs.compactMap {
+        $0.processorSeconds(atPriority: JackServer.clientPriority)
+      }
+      self.all = all
+      withoutJack = jack.isEmpty ? nil : all - jack.reduce(0, +)
+    }
   }
 
   // What else happens on the machine, for the tables.

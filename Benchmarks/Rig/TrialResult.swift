@@ -31,6 +31,9 @@ package struct TrialResult: Codable, Sendable {
   package var directions: [Direction]
   /// Processor seconds for each second of the call, of each end.
   package var processorShares: [Double]
+  /// The same without the threads of libjack, which each program has that opens the rig's devices;
+  /// nil in older results, and if an end has none.
+  package var sharesWithoutJack: [Double]?
   /// The most memory each end had resident, in megabytes.
   package var peakMegabytes: [Double]
   /// How often jackd was kept waiting for longer than a period while the call was measured.

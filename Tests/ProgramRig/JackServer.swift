@@ -7,6 +7,11 @@ package import Foundation
 package final class JackServer {
   /// Frames that the server handles at a time, at 48 kHz.
   package static let period = 128
+  /// The real-time priority of the server.
+  private static let priority = 70
+  /// The real-time priority of the thread that libjack adds to a program for each device, below the
+  /// server's.
+  package static let clientPriority = priority - 5
 
   /// What programs need in their environment to find the devices.
   package let environment: [String: String]
@@ -38,7 +43,8 @@ package final class JackServer {
     server = try RunningProgram(
       Invocation(
         "jackd",
-        ["-n", name, "-R", "-P70", "-S", "-d", "dummy", "-r", "48000", "-p", "\(Self.period)"]
+        ["-n", name, "-R", "-P\(Self.priority)", "-S", "-d", "dummy", "-r", "48000"]
+          + ["-p", "\(Self.period)"]
       ),
       environment: environment,
       log: log

@@ -97,6 +97,32 @@ package final class RunningProgram {
     }
   }
 
+  /// The part of `processorSeconds` that running threads of one real-time priority have spent.
+  ///
+  /// Nil if it has no such thread.
+  package func processorSeconds(atPriority priority: Int) -> Double? {
+    let spent = family.flatMap { process -> [Double] in
+      let folder = "/proc/\(process)/task"
+      // A process that has ended has no threads.
+      let threads = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+      return threads.compactMap { Self.spent(by: "\(folder)/\($0)", atPriority: priority) }
+    }
+    return spent.isEmpty ? nil : spent.reduce(0, +)
+  }
+
+  // Of a thread, in seconds; nil if it has another priority (`proc(5)`).
+  private static func spent(by folder: String, atPriority priority: Int) -> Double? {
+    // A thread that has ended has spent nothing.
+    guard let status = try? String(contentsOfFile: "\(folder)/stat", encoding: .utf8),
+      let times = try? String(contentsOfFile: "\(folder)/schedstat", encoding: .utf8),
+      let name = status.lastIndex(of: ")")
+    else { return nil }
+    // The name is field 2 and may hold spaces; the priority is field 40.
+    let fields = status[name...].split(separator: " ")
+    guard fields.count > 38, Int(fields[38]) == priority else { return nil }
+    return times.split(separator: " ").first.flatMap { Double($0) }.map { $0 / 1e9 }
+  }
+
   /// The most memory that was resident, in megabytes of 10^6 bytes; what children share counts for
   /// each of them.
   package var peakMegabytes: Double { megabytes("VmHWM:") }

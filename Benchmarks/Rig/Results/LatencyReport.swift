@@ -33,10 +33,15 @@ package struct LatencyReport: Codable {
       guard !direction.pesq.isEmpty else { return delay + ", PESQ not known" }
       return delay + String(format: ", PESQ %.2f", Percentiles(direction.pesq).median)
     }
+    let withoutJack = trial.sharesWithoutJack.map { shares in
+      shares.map { String(format: "%.2f", 100 * $0) }.joined(separator: " and ")
+    }
     let cost = String(
-      format: "processor %.2f and %.2f %%, memory %.0f and %.0f MB, stalls of jackd %d",
+      format: "processor %.2f and %.2f %%, without libjack %@ %%, memory %.0f and %.0f MB, "
+        + "stalls of jackd %d",
       100 * trial.processorShares[0],
       100 * trial.processorShares[1],
+      withoutJack ?? "–",
       trial.peakMegabytes[0],
       trial.peakMegabytes[1],
       trial.stalls
@@ -72,9 +77,9 @@ package struct LatencyReport: Codable {
     let late = trials.contains(where: \.isShort) ? "second half" : "seconds 20 to 60"
     let head = [
       "| Network | Program | set up | A to B (ms) | B to A (ms) | seconds 1 to 3 (ms) | "
-        + "\(late) (ms) | drift (ms/min) | PESQ-WB | processor | memory (MB) | "
+        + "\(late) (ms) | drift (ms/min) | PESQ-WB | processor | without libjack | memory (MB) | "
         + "medians of all calls (ms) | stalls of jackd |",
-      "|---|---|---|---|---|---|---|---|---|---|---|---|---|",
+      "|---|---|---|---|---|---|---|---|---|---|---|---|---|---|",
     ]
     return (head + groups.map(Self.row)).joined(separator: "\n")
   }
@@ -96,13 +101,17 @@ package struct LatencyReport: Codable {
     }
     let drifts = trial.directions.map { String(format: "%.1f", $0.drift) }
     let pesq = Percentiles(trial.directions.flatMap(\.pesq))
-    let processor = Percentiles(group.map { 50 * $0.processorShares.reduce(0, +) })
+    let processor = [group.map(\.processorShares), group.compactMap(\.sharesWithoutJack)]
+      .map { shares in
+        let means = shares.map { 50 * $0.reduce(0, +) }
+        return means.isEmpty ? "–" : String(format: "%.2f %%", Percentiles(means).median)
+      }
     let score =
       pesq.count == 0 ? "–" : String(format: "%.2f (5 %% %.2f)", pesq.median, pesq(0.05))
     let cells: [String] = [
       trial.network, "`\(trial.program)`", "\(group.count { $0.isSetUp }) of \(group.count)",
       delays[0], delays[1], parts[0], parts[1], drifts.joined(separator: ", "), score,
-      String(format: "%.2f %%", processor.median),
+      processor[0], processor[1],
       String(format: "%.0f", trial.peakMegabytes.reduce(0, +) / 2),
       group.map { String(format: "%.1f", $0.median) }.joined(separator: ", "),
       group.map { "\($0.stalls)" }.joined(separator: ", "),
@@ -121,7 +130,8 @@ package struct LatencyReport: Codable {
       `bench call`: each call measured for \(seconds) s, medians and 5 to 95 % of the chirps.
       Seconds 1 to 3 are compared with the later ones of the same directions, since a direction is
       measured five of ten seconds. Processor and memory are the mean of both ends, for each second
-      of call. "direct" is the loopback interface; the others are emulated from a seed.
+      of call, the second time without the threads that libjack adds to each program. "direct" is
+      the loopback interface; the others are emulated from a seed.
       \(Self.ran(date, machine))
 
       \(table)
