@@ -412,6 +412,7 @@ let package = Package(
       path: "Tests/ProgramRig",
       swiftSettings: strict
     ),
+    tests("ProgramRig", ["MediaCore", "ProgramRig"]),
     .target(name: "CAllocationCounter", path: "Tests/probes/CAllocationCounter"),
     probe(
       "allocation-probe",

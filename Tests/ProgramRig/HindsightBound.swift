@@ -1,8 +1,4 @@
-import Codecs
-import MediaCore
-import RTP
-import Simulation
-import VoiceStream
+package import MediaCore
 
 /// The least delay with which a receiver could have played a call, had it known beforehand when
 /// each packet would come, and concealed no more than another receiver did.
@@ -10,7 +6,7 @@ import VoiceStream
 /// It may choose its delay anew for each sentence, in the pause before it. Neither the wait for the
 /// loudspeaker's next request nor the time that a change takes is counted, so a receiver can have
 /// less only where the path changes within a sentence.
-struct HindsightBound {
+package struct HindsightBound {
   /// 2.5 ms at 48 kHz.
   private static let unitFrames = 120
 
@@ -19,13 +15,13 @@ struct HindsightBound {
   private var ages: [Double]
 
   /// A call of `seconds`, of which nothing has come.
-  init(seconds: Int) {
+  package init(seconds: Int) {
     ages = [Double](repeating: .infinity, count: seconds * 48_000 / Self.unitFrames)
   }
 
   /// Notes that the frames from `first` on came at `arrival`, of which the first was said at
   /// `mouth`.
-  mutating func note(
+  package mutating func note(
     from first: Int64,
     frames: Int64,
     mouth: MonotonicInstant,
@@ -41,7 +37,7 @@ struct HindsightBound {
 
   /// The mean delay over what begins at the frames `starts`, up to the last of them, in
   /// milliseconds, at which `concealedShare` of it is missing or less.
-  func delay(of starts: [Int], concealedShare: Double) -> Double? {
+  package func delay(of starts: [Int], concealedShare: Double) -> Double? {
     let sentences = zip(starts, starts.dropFirst()).map { start, end in
       Sentence(ages[start / Self.unitFrames..<end / Self.unitFrames])
     }
@@ -60,6 +56,16 @@ struct HindsightBound {
     }
     let sum = sentences.reduce(0) { $0 + $1.choice(at: dear).delay * Double($1.units) }
     return sum / Double(units)
+  }
+
+  /// The share of what begins at the frames `starts`, up to the last of them, that has not come
+  /// `delay` milliseconds after it was said: what a fixed delay would have concealed.
+  ///
+  /// Nil if that is nothing at all.
+  package func missingShare(of starts: [Int], at delay: Double) -> Double? {
+    guard let first = starts.first, let last = starts.last else { return nil }
+    let all = ages[first / Self.unitFrames..<last / Self.unitFrames]
+    return all.isEmpty ? nil : Double(all.count { $0 > delay }) / Double(all.count)
   }
 
   private struct Sentence {
@@ -83,48 +89,6 @@ struct HindsightBound {
         best = (delay, late)
       }
       return (best.delay, best.missing + lost)
-    }
-  }
-}
-
-extension HindsightBound {
-  /// Of the packets that every receiver gets.
-  init(_ call: TestCall) {
-    self.init(seconds: call.setting.seconds)
-    for packet in call.packets {
-      for first in [packet.frame, packet.frame - packet.frames]
-      where first == packet.frame || packet.hasRedundancy {
-        note(
-          from: first,
-          frames: packet.frames,
-          mouth: TestCall.captured(first, drift: call.setting.drift),
-          arrival: packet.arrival
-        )
-      }
-    }
-  }
-
-  /// Notes the frames that a datagram of `call` brings, its copies included.
-  mutating func note(_ datagram: [UInt8], at arrival: MonotonicInstant, of call: SimulatedCall) {
-    let bytes = ByteBuffer(datagram)
-    guard let packet = RTPPacket(parsing: bytes, length: datagram.count) else { return }
-    func note(_ payload: Range<Int>, earlier ticks: Int, _ bound: inout HindsightBound) {
-      let timestamp = packet.header.timestamp.advanced(by: -ticks)
-      guard let frames = OpusVoiceDecoder.frames(of: bytes, in: payload) else { return }
-      let first = call.capturedFrame(of: timestamp)
-      bound.note(
-        from: first,
-        frames: Int64(frames),
-        mouth: call.mouth(ofFrame: first),
-        arrival: arrival
-      )
-    }
-    guard packet.header.payloadType == StreamConfiguration.redundancyPayloadType else {
-      return note(packet.payload, earlier: 0, &self)
-    }
-    var blocks = RedundantPayload(parsing: bytes, in: packet.payload)
-    while let block = blocks?.next(in: bytes) {
-      note(block.payload, earlier: block.timestampOffset, &self)
     }
   }
 }
