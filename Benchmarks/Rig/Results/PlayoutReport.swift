@@ -11,6 +11,11 @@ package struct PlayoutRow: Codable {
   }
   /// The share of what was heard that was invented, for each call.
   package var concealedShares: [Double] = []
+  /// The share that the loudspeaker was silent for, for each call.
+  package var silentShares: [Double] = []
+  /// The share that would have been missing at a fixed delay of the same mean, for each call; the
+  /// wait for the loudspeaker's next request is not counted.
+  package var fixedShares: [Double] = []
   /// The least delay with which a receiver that had known when each packet comes would have
   /// concealed no more, for each call, in milliseconds.
   package var leastDelays: [Double] = []
@@ -22,7 +27,8 @@ package struct PlayoutRow: Codable {
   package private(set) var delay95 = Double.nan
 
   private enum CodingKeys: CodingKey {
-    case network, engine, concealedShares, leastDelays, pesq, stoi, meanDelay, delay95
+    case network, engine, concealedShares, silentShares, fixedShares, leastDelays, pesq, stoi
+    case meanDelay, delay95
   }
 
   package init(network: String, engine: String) {
@@ -35,9 +41,9 @@ package struct PlayoutRow: Codable {
     delay95 = Percentiles(delays)(0.95)
   }
 
-  private var concealed: Double {
-    100 * concealedShares.reduce(0, +) / Double(max(1, concealedShares.count))
-  }
+  private var concealed: Double { 100 * Self.mean(concealedShares) }
+  private var silent: Double { 100 * Self.mean(silentShares) }
+  private var fixed: Double { 100 * Self.mean(fixedShares) }
   package var meanPESQ: Double { Self.mean(pesq) }
   private var meanSTOI: Double { Self.mean(stoi) }
   private var leastDelay: Double { Self.mean(leastDelays) }
@@ -53,26 +59,31 @@ package struct PlayoutRow: Codable {
   }
 
   package var line: String {
-    [network, engine].map { $0.padding(toLength: 14, withPad: " ", startingAt: 0) }.joined()
-      + String(
-        format:
-          "%6.1f ms mean %6.1f ms 95 %%  concealed %5.2f %%  "
-          + "PESQ %.2f (5 %%: %.2f) STOI %.3f of %d",
+    let names = [network, engine].map { $0.padding(toLength: 14, withPad: " ", startingAt: 0) }
+    var parts = [
+      String(
+        format: "%6.1f ms mean %6.1f ms 95 %%  concealed %5.2f %%",
         meanDelay,
         delay95,
-        concealed,
+        concealed
+      ),
+      String(
+        format: "PESQ %.2f (5 %%: %.2f) STOI %.3f of %d",
         meanPESQ,
         Percentiles(pesq)(0.05),
         meanSTOI,
         pesq.count
-      )
-      + (leastDelays.isEmpty
-        ? ""
-        : String(
-          format: "  least possible %.1f ms, 1 : %.2f",
-          leastDelay,
-          meanDelay / leastDelay
-        ))
+      ),
+    ]
+    if silent > 0 { parts.append(String(format: "silent %.2f %%", silent)) }
+    if !fixedShares.isEmpty {
+      parts.append(String(format: "concealed if fixed %.2f %%", fixed))
+    }
+    if !leastDelays.isEmpty {
+      let ratio = meanDelay / leastDelay
+      parts.append(String(format: "least possible %.1f ms, 1 : %.2f", leastDelay, ratio))
+    }
+    return names.joined() + parts.joined(separator: "  ")
   }
 
   /// By how much the sentences sound better than the same ones did to another receiver, if both
@@ -105,12 +116,13 @@ package struct PlayoutRow: Codable {
 
   fileprivate var tableLine: String {
     String(
-      format: "| %@ | %@ | %.1f | %.1f | %.2f | %.2f | %.2f | %.3f |",
+      format: "| %@ | %@ | %.1f | %.1f | %.2f | %@ | %.2f | %.2f | %.3f |",
       network,
       engine,
       meanDelay,
       delay95,
       concealed,
+      fixedShares.isEmpty ? "–" : String(format: "%.2f", fixed),
       meanPESQ,
       Percentiles(pesq)(0.05),
       meanSTOI
@@ -186,8 +198,11 @@ package struct PlayoutReport: Codable {
     are shorter, since the emulation counts them in packets. Its delay is that of the call, with 5
     ms for the sound cards.
 
-    | network | receiver | mean ms | 95 % ms | concealed % | PESQ-WB | 5 % | STOI |
-    |---|---|---|---|---|---|---|---|
+    "If fixed" is what a fixed delay of the same mean would have concealed if the loudspeaker asked
+    for each frame at the very moment: no real receiver with such a delay conceals less.
+
+    | network | receiver | mean ms | 95 % ms | concealed % | if fixed % | PESQ-WB | 5 % | STOI |
+    |---|---|---|---|---|---|---|---|---|
     \(rows.map(\.tableLine).joined(separator: "\n"))
 
     The same sentences received by sidetone instead of NetEQ:

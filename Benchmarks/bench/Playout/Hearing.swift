@@ -14,6 +14,11 @@ struct Hearing {
   /// From mouth to ear every 10 ms in milliseconds, nil where nothing was decoded.
   let delays: [Double?]
   let concealedShare: Double
+  /// The share that faults of the sound card swallowed: the loudspeaker runs dry if the program
+  /// stands still.
+  let silentShare: Double
+  /// The share that a fixed delay of the same mean would have concealed, if that is known.
+  let fixedShare: Double?
   /// The least mean delay of a receiver that had known when each packet comes, in milliseconds, and
   /// concealed no more.
   let leastDelay: Double?
@@ -52,9 +57,19 @@ struct Hearing {
     self.delays = delays
     let counted = max(1, total - settlingSeconds * 48_000)
     concealedShare = Double(engine.concealedFrames - concealed) / Double(counted)
-    leastDelay = HindsightBound(call)
-      .delay(of: call.settledStarts, concealedShare: concealedShare)
-      .map { $0 + Double(call.lookAhead) / 48 }
+    silentShare = 0
+    let bound = HindsightBound(call)
+    let lookAhead = Double(call.lookAhead) / 48
+    let mean = Self.mean(delays.dropFirst(settlingSeconds * 100))
+    fixedShare = bound.missingShare(of: call.settledStarts, at: mean - lookAhead)
+    leastDelay = bound.delay(of: call.settledStarts, concealedShare: concealedShare)
+      .map { $0 + lookAhead }
+  }
+
+  // Of those that are known.
+  private static func mean(_ delays: ArraySlice<Double?>) -> Double {
+    let known = delays.compactMap { $0 }
+    return known.reduce(0, +) / Double(max(1, known.count))
   }
 
   static let wholeCallName = "whole call"
@@ -89,14 +104,14 @@ struct Hearing {
     simulation.tapArrivals { [unowned simulation] in bound.note($0, at: $1, of: simulation) }
     var delays: [Double?] = []
     var fills: [Double] = []
-    var settled: StreamStatistics?
-    var end: StreamStatistics?
+    var settled: SimulatedCall.Observation?
+    var end: SimulatedCall.Observation?
     simulation.run(seconds: Double(call.setting.seconds)) { observation in
       // Ten of them in a second, where a hundred are kept.
       let place = Int(observation.second * 100)
       while delays.count < place { delays.append(observation.delay) }
-      if observation.second < Double(settlingSeconds) { settled = observation.stream }
-      end = observation.stream
+      if observation.second < Double(settlingSeconds) { settled = observation }
+      end = observation
       // Beyond the arrival: what the encoder looked ahead, and what the sound card holds.
       let fill = observation.engine.playbackFillNanoseconds
       fills.append(Double(fill + (observation.far?.lookAheadNanoseconds ?? 0)) / 1e6)
@@ -104,12 +119,19 @@ struct Hearing {
     name = ablation?.name ?? Self.wholeCallName
     heard = simulation.heard
     self.delays = delays
-    let concealed = (end?.concealedFrames ?? 0) - (settled?.concealedFrames ?? 0)
-    let counted = max(1, (call.setting.seconds - settlingSeconds) * 48_000)
-    concealedShare = Double(concealed) / Double(counted)
+    func share(_ frames: (SimulatedCall.Observation) -> Int64) -> Double {
+      let during = (end.map(frames) ?? 0) - (settled.map(frames) ?? 0)
+      let counted = max(1, (call.setting.seconds - settlingSeconds) * 48_000)
+      return Double(during) / Double(counted)
+    }
+    concealedShare = share { $0.stream.concealedFrames }
+    silentShare = share { $0.engine.lostFrames }
     let fill = Percentiles(fills).median
     // While a card stands still nothing is late, but the bound would count that time.
     let isBounded = call.setting.stalls != .suspended
+    let mean = Self.mean(delays.dropFirst(settlingSeconds * 100))
+    fixedShare =
+      isBounded ? bound.missingShare(of: call.settledStarts, at: mean - fill) : nil
     leastDelay =
       isBounded
       ? bound.delay(of: call.settledStarts, concealedShare: concealedShare).map { $0 + fill } : nil

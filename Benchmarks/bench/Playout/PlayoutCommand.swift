@@ -177,6 +177,8 @@ struct PlayoutCommand: ParsableCommand {
           }
           rows[index].delays += hearing.settledDelays
           rows[index].concealedShares.append(hearing.concealedShare)
+          rows[index].silentShares.append(hearing.silentShare)
+          if let fixed = hearing.fixedShare { rows[index].fixedShares.append(fixed) }
           if let least = hearing.leastDelay { rows[index].leastDelays.append(least) }
           if let scorer {
             // Mechanisms that were not needed leave the same sound.
