@@ -3,9 +3,12 @@ import ProgramRig
 import Testing
 
 /// A call that stands for long: an hour by `LONG_CALL_SECONDS=3600`, which takes about as long.
+///
+/// `bench report` shows a call whose length was asked for.
 struct LongCallTests {
-  private static let seconds =
-    ProcessInfo.processInfo.environment["LONG_CALL_SECONDS"].flatMap { Int($0) } ?? 90
+  private static let asked =
+    ProcessInfo.processInfo.environment["LONG_CALL_SECONDS"].flatMap { Int($0) }
+  private static let seconds = asked ?? 90
 
   @Test(.enabled(if: GuestScript.canRun)) func longCallStaysAsItWas() throws {
     let share = ProgramUnderTest.package.appendingPathComponent(".build/long")
@@ -13,6 +16,7 @@ struct LongCallTests {
     try GuestScript.write("long \(Self.seconds)", to: share)
     try machine.boot(sharing: share, seconds: 120 + 4 * Double(Self.seconds))
     let folder = share.appendingPathComponent("out/long")
+    let results = ProgramUnderTest.package.appendingPathComponent(".build/results")
     let ends = try ["begin", "end"].map { part in
       let call = try HeardCall(
         in: folder.appendingPathComponent(part),
@@ -25,7 +29,7 @@ struct LongCallTests {
     for side in ["caller", "callee"] {
       let record = try Self.record(of: side, in: folder)
       print(record.line)
-      try record.write(named: "long-\(side)", to: share)
+      try record.write(named: "soak-kernel-\(side)", to: Self.asked == nil ? share : results)
       #expect(record.growth == [])
     }
   }
@@ -40,7 +44,11 @@ struct LongCallTests {
       let event = try? JSONDecoder().decode(Statistics.self, from: Data(line.utf8))
       return event.map { (at: $0.at / 1_000, delay: $0.playoutDelayMs + $0.playbackFillMs) }
     }
-    var record = SoakRecord(title: "The \(side) of \(seconds) s", unit: "time (s)")
+    var record = SoakRecord(
+      title: "The \(side) of a call of \(seconds) s on a real kernel",
+      unit: "time (s)",
+      command: "LONG_CALL_SECONDS=\(seconds) swift test --filter LongCallTests"
+    )
     record.samples = try text("holdings").split(separator: "\n").compactMap { line in
       let words = line.split(separator: " ")
       guard words.count == 4, let at = Double(words[0]), let descriptors = Int(words[1]),

@@ -32,13 +32,18 @@ package struct SoakRecord: Codable {
   package var title: String
   /// What `Sample.at` counts, for example "time (h)".
   package var unit: String
+  /// When it began; nil in older records.
+  package var date: Date? = Date()
+  /// What was run, with its arguments; nil in older records.
+  package var command: String?
   /// In the order in which they were taken.
   package var samples: [Sample] = []
 
-  /// A run that has not begun.
-  package init(title: String, unit: String) {
+  /// A run that has not begun, by `command`.
+  package init(title: String, unit: String, command: String) {
     self.title = title
     self.unit = unit
+    self.command = command
   }
 
   /// How much of a run passes before it is compared with its end: until then it may still take what
@@ -104,24 +109,45 @@ package struct SoakRecord: Codable {
     return found
   }
 
+  // What is compared, in the order of the columns.
+  private static var figures: [(name: String, format: String, value: (Sample) -> Double?)] {
+    [
+      ("memory", "%.1f MB", { $0.holdings.megabytes }),
+      ("descriptors", "%.0f", { Double($0.holdings.descriptors) }),
+      ("threads", "%.0f", { Double($0.holdings.threads) }),
+      ("delay", "%.2f ms", { $0.delay }),
+      ("stored", "%.0f kB", { sample in sample.storedBytes.map { Double($0) / 1e3 } }),
+    ]
+  }
+
+  // A figure in the second fifth and in the last; nil if there is none.
+  private func pair(_ format: String, _ value: (Sample) -> Double?) -> String? {
+    guard samples.contains(where: { value($0) != nil }) else { return nil }
+    let (early, late) = change(of: value)
+    return String(format: "\(format) then \(format)", early, late)
+  }
+
   /// The figures of the second fifth and the last, in a line.
   package var line: String {
-    func pair(_ format: String, _ value: (Sample) -> Double?) -> String {
-      let (early, late) = change(of: value)
-      return String(format: "\(format) then \(format)", early, late)
-    }
-    var parts = [
-      "memory " + pair("%.1f MB") { $0.holdings.megabytes },
-      "descriptors " + pair("%.0f") { Double($0.holdings.descriptors) },
-      "threads " + pair("%.0f") { Double($0.holdings.threads) },
-    ]
-    if samples.contains(where: { $0.delay != nil }) {
-      parts.append("delay " + pair("%.2f ms", \.delay))
-    }
-    if samples.contains(where: { $0.storedBytes != nil }) {
-      parts.append("stored " + pair("%.0f kB") { $0.storedBytes.map { Double($0) / 1e3 } })
+    let parts = Self.figures.compactMap { figure in
+      pair(figure.format, figure.value).map { "\(figure.name) \($0)" }
     }
     return "\(title): \(parts.joined(separator: ", "))"
+  }
+
+  /// The heads of the columns of `row`.
+  package static var head: String {
+    let names = ["run"] + figures.map { $0.name } + ["measured"]
+    let rule = names.map { _ in "---" }.joined(separator: "|")
+    return "| \(names.joined(separator: " | ")) |\n|\(rule)|"
+  }
+
+  /// The same figures as a row of a table in Markdown, with when and how they were measured.
+  package var row: String {
+    let pairs = Self.figures.map { pair($0.format, $0.value) ?? "" }
+    let day = date.map { $0.formatted(.iso8601.year().month().day()) }
+    let measured = [day, command.map { "`\($0)`" }].compactMap(\.self).joined(separator: ", ")
+    return "| \(([title] + pairs + [measured]).joined(separator: " | ")) |"
   }
 
   /// All figures over the run, as SVG.
@@ -148,7 +174,9 @@ package struct SoakRecord: Codable {
   package func write(named name: String, to folder: URL) throws {
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     let file = folder.appendingPathComponent(name)
-    try JSONEncoder().encode(self).write(to: file.appendingPathExtension("json"))
+    let encoder = JSONEncoder()
+    encoder.dateEncodingStrategy = .iso8601
+    try encoder.encode(self).write(to: file.appendingPathExtension("json"))
     try Data(svg.utf8).write(to: file.appendingPathExtension("svg"))
   }
 }

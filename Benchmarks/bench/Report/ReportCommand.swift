@@ -84,23 +84,28 @@ struct ReportCommand: ParsableCommand {
     .joined(separator: "\n\n")
   }
 
-  // Each run that was measured, with its picture.
+  // Each run that was measured: its row, and its picture.
   private static func longRuns(in folder: URL) throws -> [String] {
     let names = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
       .filter { $0.hasPrefix("soak-") && $0.hasSuffix(".json") }
-    let parts = try names.compactMap { file -> String? in
-      let name = String(file.dropLast(".json".count))
-      let record = try ResultFile.read(SoakRecord.self, named: name, from: folder)
-      return record.map { "\($0.line).\n\n![\($0.title)](\(name).svg)" }
+      .map { String($0.dropLast(".json".count)) }
+    var runs: [(name: String, record: SoakRecord)] = []
+    for name in names {
+      guard let record = try ResultFile.read(SoakRecord.self, named: name, from: folder) else {
+        continue
+      }
+      runs.append((name, record))
     }
-    guard !parts.isEmpty else { return [] }
+    guard !runs.isEmpty else { return [] }
     let introduction = """
       ## Long runs
 
-      `bench soak`: what a process holds, and how long its voice takes; the medians of the second
-      fifth of each run, and of the last.
+      What a process holds, and how long its voice takes: the medians of the second fifth of each
+      run, and of the last. The pictures have all of it.
       """
-    return [introduction] + parts
+    let rows = runs.map { $0.record.row }
+    let pictures = runs.map { "![\($0.record.title)](\($0.name).svg)" }
+    return [introduction, ([SoakRecord.head] + rows).joined(separator: "\n")] + pictures
   }
 
   private static func section(of counted: [String: Int]) -> String {

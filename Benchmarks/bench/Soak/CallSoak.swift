@@ -60,8 +60,8 @@ struct CallSoak {
     let phone = Phone(configuration)
     try await phone.start()
     var records = (
-      caller: SoakRecord(title: "A phone that makes \(calls) calls", unit: "calls"),
-      echo: SoakRecord(title: "An echo line that answers \(calls) calls", unit: "calls")
+      caller: record("A phone that makes \(calls) calls"),
+      echo: record("An echo line that answers \(calls) calls")
     )
     var events = phone.events.makeAsyncIterator()
     for call in 1...calls {
@@ -98,7 +98,7 @@ struct CallSoak {
   func runListener() throws -> SoakRecord {
     let (listener, port) = try start("listener", ["--headset", "null"])
     defer { listener.stop() }
-    var record = SoakRecord(title: "A phone that answers \(calls) calls", unit: "calls")
+    var record = record("A phone that answers \(calls) calls")
     for call in 1...calls {
       let caller = try RunningProgram(
         Invocation(
@@ -118,6 +118,10 @@ struct CallSoak {
       record.samples.append(try sample("listener", listener.processIdentifier, after: call))
     }
     return record
+  }
+
+  private func record(_ title: String) -> SoakRecord {
+    SoakRecord(title: title, unit: "calls", command: Machine().command ?? "")
   }
 
   private func sample(

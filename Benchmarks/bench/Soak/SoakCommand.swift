@@ -59,7 +59,7 @@ struct SoakCommand: AsyncParsableCommand {
           sound: sound,
           packetFrames: frame.map { 48 * $0 }
         ).run()
-        try conclude(record, "soak-\(network.name)")
+        try conclude(record, String(format: "soak-%@-%gh", network.name, hours))
       }
     }
     if calls > 0 {

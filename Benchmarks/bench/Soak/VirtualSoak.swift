@@ -40,7 +40,8 @@ struct VirtualSoak {
     )
     var record = SoakRecord(
       title: String(format: "%g hours in virtual time, network: %@", hours, network.name),
-      unit: "time (h)"
+      unit: "time (h)",
+      command: Machine().command ?? ""
     )
     let own = ProcessInfo.processInfo.processIdentifier
     for sample in 1...Self.samples {
