@@ -69,11 +69,11 @@ struct HindsightBoundTests {
     var forwards = Self.bound([10: 100, 11: nil, 300: 25])
     var backwards = HindsightBound(seconds: 1)
     let copies = [(10, 40.0), (11, 30.0), (11, 50.0), (300, 90.0)]
+    let firsts: [Int: Double] = [10: 100, 300: 25]
     for (packet, delay) in copies { Self.note(packet, after: delay, in: &forwards) }
     for (packet, delay) in copies.reversed() { Self.note(packet, after: delay, in: &backwards) }
     for packet in (0..<Self.packets).reversed() where packet != 11 {
-      let delay = [10: 100.0, 300: 25][packet] ?? 20
-      Self.note(packet, after: delay, in: &backwards)
+      Self.note(packet, after: firsts[packet] ?? 20, in: &backwards)
     }
     for bound in [forwards, backwards] {
       let delay = bound.delay(of: Self.starts, concealedShare: 0) ?? .nan

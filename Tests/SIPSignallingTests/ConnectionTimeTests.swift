@@ -51,8 +51,8 @@ extension UserAgent {
     unsafe re_transport_port(stacks.first?.sip, transport.inLibre, "127.0.0.1")
   }
 
-  /// What the timers of connections call, nil while there are not both: one that is due within 32 s,
-  /// and one that is due within 15 min.
+  /// What the timers of connections call; nil while there are not both: one due within 32 s, and one
+  /// due within 15 min.
   fileprivate func connectionHandler() -> UInt? {
     let timers = RunningTimer.all
     let short = timers.filter { (20_000...32_000).contains($0.left) }.map(\.handler)

@@ -1,3 +1,4 @@
+import CLibre
 import Glibc
 import ProgramRig
 
