@@ -1,5 +1,6 @@
 import BusFixture
 @testable import DesktopServices
+import Foundation
 import Testing
 
 struct MediaPlayersTests {
@@ -51,6 +52,60 @@ struct MediaPlayersTests {
     var toldAgain = again.told.makeAsyncIterator()
     #expect(await toldAgain.next() == "Play")
     #expect(players.pausedNames.isEmpty)
+  }
+
+  /// A folder of its own, and the names of what programs that live, or were killed, left there.
+  private func withFolder(_ body: (URL, () -> [String]) async throws -> Void) async throws {
+    let folder = FileManager.default.temporaryDirectory
+      .appendingPathComponent("players-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }  // Nobody looks there again.
+    try await body(folder) {
+      // A folder that cannot be read has no files.
+      (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
+    }
+  }
+
+  @Test(.timeLimit(.minutes(1)))
+  func whatIsPausedIsNotedUntilItPlaysOn() async throws {
+    guard let daemon = try BusDaemon() else { return }
+    defer { withExtendedLifetime(daemon) {} }
+    let music = try #require(ScriptedPlayer("music", "Playing", address: daemon.address))
+    try await withFolder { folder, files in
+      let players = MediaPlayers(address: daemon.address, folder: folder)
+      players.pause()
+      #expect(players.pausedNames == ["org.mpris.MediaPlayer2.music"])
+      #expect(files().count == 1)
+      // A second program leaves it to the first, which lives.
+      let others = MediaPlayers(address: daemon.address, folder: folder)
+      #expect(others.pausedNames.isEmpty && files().count == 1)
+      players.resume()
+      #expect(players.pausedNames.isEmpty && files().isEmpty)
+      players.pause()
+      #expect(players.pausedNames.count == 1)
+      players.forget()
+      #expect(players.pausedNames.isEmpty && files().isEmpty && music.status == "Paused")
+    }
+  }
+
+  @Test(.timeLimit(.minutes(1)), arguments: [(59, "Playing"), (61, "Paused")])
+  func whatAKilledProgramHasPausedPlaysOn(secondsAgo: Double, status: String) async throws {
+    guard let daemon = try BusDaemon() else { return }
+    defer { withExtendedLifetime(daemon) {} }
+    let music = try #require(ScriptedPlayer("music", "Paused", address: daemon.address))
+    let radio = try #require(ScriptedPlayer("radio", "Stopped", address: daemon.address))
+    try await withFolder { folder, files in
+      let file = folder.appendingPathComponent("sidetone-paused-1")
+      let names = ["music", "radio", "gone"].map { "org.mpris.MediaPlayer2.\($0)" }
+      try names.joined(separator: "\n").write(to: file, atomically: false, encoding: .utf8)
+      try FileManager.default.setAttributes(
+        [.modificationDate: Date(timeIntervalSinceNow: -secondsAgo)],
+        ofItemAtPath: file.path
+      )
+      let players = MediaPlayers(address: daemon.address, folder: folder)
+      #expect(players.pausedNames.isEmpty)
+      #expect(music.status == status && radio.status == "Stopped" && files().isEmpty)
+    }
   }
 
   @Test func withoutABusNothingHappens() {

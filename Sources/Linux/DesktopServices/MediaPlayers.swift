@@ -1,10 +1,11 @@
-import Foundation
+package import Foundation
 
 /// The desktop's media players, which step back while a call is active (MPRIS 2.2).
 ///
 /// Those that play are paused, and those of them that are still paused afterwards play on: what the
 /// user did with a player meanwhile counts. Without a bus nothing is paused; players that were
-/// paused play on once there is one.
+/// paused play on once there is one. What a program had paused that was killed in a call plays on
+/// when the next one starts within a minute.
 ///
 /// **Thread safety:** any thread; nothing waits for a player, since all is done on a queue of its
 /// own.
@@ -15,6 +16,9 @@ package final class MediaPlayers: @unchecked Sendable {
   private var paused: [String] = []
   /// Whether they may play on; without a bus that waits for the next one.
   private var isOver = false
+  private let folder: URL?
+  private var file: PausedPlayersFile?
+  private var fileTimer: (any DispatchSourceTimer)?
 
   private static let names = "org.mpris.MediaPlayer2."
   private static let path = "/org/mpris/MediaPlayer2"
@@ -22,13 +26,35 @@ package final class MediaPlayers: @unchecked Sendable {
 
   /// The players on the bus at `address`, by default the user's; it is connected to when it is
   /// needed.
-  package init(address: String? = nil) {
+  ///
+  /// - Parameters:
+  ///   - address: the bus; nil for the user's.
+  ///   - folder: where what is paused is noted; nil to note it nowhere.
+  package init(address: String? = nil, folder: URL? = MediaPlayers.runtimeFolder) {
     desktop = LastingBus(address: address)
+    self.folder = folder
     // Players may find a restarted bus a moment later.
     desktop.whenBack(afterMilliseconds: LastingBus.settlingMilliseconds) { [weak self] _ in
       guard let self else { return }
       queue.async { [self] in playOn() }
     }
+    guard let folder else { return }
+    queue.async { [self] in
+      let abandoned = PausedPlayersFile.takeAbandoned(in: folder)
+      guard !abandoned.isEmpty else { return }
+      (paused, isOver) = (paused + abandoned, true)
+      note()
+      playOn()
+    }
+  }
+
+  deinit {
+    fileTimer?.cancel()
+  }
+
+  /// The user's folder for what lasts as long as the login; nil without one.
+  package static var runtimeFolder: URL? {
+    ProcessInfo.processInfo.environment["XDG_RUNTIME_DIR"].map { URL(fileURLWithPath: $0) }
   }
 
   /// The players that were paused and not resumed, once what was asked before is done; for tests.
@@ -44,6 +70,7 @@ package final class MediaPlayers: @unchecked Sendable {
         Self.tell(name, "Pause", on: bus)
         paused.append(name)
       }
+      note()
     }
   }
 
@@ -57,7 +84,10 @@ package final class MediaPlayers: @unchecked Sendable {
 
   /// Leaves them as they are.
   package func forget() {
-    queue.async { [self] in (paused, isOver) = ([], false) }
+    queue.async { [self] in
+      (paused, isOver) = ([], false)
+      note()
+    }
   }
 
   private func playOn() {
@@ -67,6 +97,30 @@ package final class MediaPlayers: @unchecked Sendable {
     }
     // If the bus went meanwhile, they may not have got the call.
     if bus.isConnected { (paused, isOver) = ([], false) }
+    note()
+  }
+
+  // For the next program, as long as anything is paused.
+  private func note() {
+    guard !paused.isEmpty, let folder else {
+      fileTimer?.cancel()
+      fileTimer = nil
+      file = nil
+      return
+    }
+    if file == nil {
+      file = PausedPlayersFile(in: folder)
+      guard file != nil else { return }
+      let timer = DispatchSource.makeTimerSource(queue: queue)
+      timer.schedule(
+        deadline: .now() + .seconds(PausedPlayersFile.touchPeriod),
+        repeating: .seconds(PausedPlayersFile.touchPeriod)
+      )
+      timer.setEventHandler { [weak self] in self?.file?.touch() }
+      timer.resume()
+      fileTimer = timer
+    }
+    file?.write(paused)
   }
 
   private static func status(of name: String, on bus: BusConnection) -> String? {

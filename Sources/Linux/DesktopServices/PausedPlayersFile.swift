@@ -1,0 +1,73 @@
+import Foundation
+
+/// The media players that a program has paused, in a file: if the program is killed, the next one
+/// lets them play on.
+///
+/// The file is locked while its program lives. After a minute without a touch it is not heeded: the
+/// user has had time to start the players again, or wants them silent.
+///
+/// **Life cycle:** the file is made by the initialiser and removed by `deinit`. **Thread safety:**
+/// one thread at a time.
+struct PausedPlayersFile: ~Copyable {
+  private static let prefix = "sidetone-paused-"
+  /// No list is longer.
+  private static let capacity = 65_536
+  /// How long after the last `touch` it is heeded, in seconds.
+  static let lifetime = 60
+  /// How often it is to be touched, in seconds.
+  static let touchPeriod = 15
+
+  private let path: String
+  private let descriptor: Int32
+
+  /// A file of its own in the folder; nil if there cannot be one.
+  init?(in folder: URL) {
+    path = folder.appendingPathComponent(Self.prefix + UUID().uuidString).path
+    let opened = unsafe open(path, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0o600)
+    guard opened >= 0 else { return nil }
+    descriptor = opened
+    _ = flock(descriptor, LOCK_EX | LOCK_NB)
+  }
+
+  deinit {
+    unsafe unlink(path)
+    close(descriptor)
+  }
+
+  /// Replaces the bus names in it.
+  borrowing func write(_ names: [String]) {
+    let bytes = Array(names.joined(separator: "\n").utf8)
+    guard ftruncate(descriptor, 0) == 0 else { return }
+    _ = unsafe pwrite(descriptor, bytes, bytes.count, 0)
+  }
+
+  /// Says that its program still lives.
+  borrowing func touch() { _ = futimens(descriptor, nil) }
+
+  /// The bus names in files whose programs were killed not long ago; those files are removed.
+  ///
+  /// - Parameters:
+  ///   - folder: where the files are.
+  ///   - now: the wall clock, in seconds since 1970.
+  static func takeAbandoned(in folder: URL, at now: Int = time(nil)) -> [String] {
+    // A folder that is not there has no files.
+    let found = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
+    return found.filter { $0.hasPrefix(prefix) }.flatMap { name in
+      let path = folder.appendingPathComponent(name).path
+      let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+      guard descriptor >= 0 else { return [String]() }
+      defer { close(descriptor) }
+      guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { return [] }
+      unsafe unlink(path)
+      var status = stat()
+      guard unsafe fstat(descriptor, &status) == 0, now - status.st_mtim.tv_sec < lifetime else {
+        return []
+      }
+      var bytes = [UInt8](repeating: 0, count: capacity)
+      let length = max(0, unsafe read(descriptor, &bytes, bytes.count))
+      return String(decoding: bytes[..<length], as: UTF8.self).split(separator: "\n").map {
+        String($0)
+      }
+    }
+  }
+}
