@@ -427,7 +427,6 @@ let package = Package(
     .testTarget(
       name: "InteropTests",
       dependencies: ["BusFixture", "LocalSocket", "MediaCore", "ProgramRig", "Simulation"],
-      exclude: ["Torture"],
       swiftSettings: strict
     ),
     tests("Desktop", ["ALSAAudio", "ProgramRig", "VoiceEngine"]),

@@ -124,26 +124,6 @@ enum Bench {
     }
   }
 
-  /// The datagrams that arrive within so many seconds.
-  static func datagrams(at descriptor: Int32, within seconds: Double) -> [[UInt8]] {
-    var found: [[UInt8]] = []
-    let end = Date(timeIntervalSinceNow: seconds)
-    while let next = datagram(at: descriptor, within: end.timeIntervalSinceNow) {
-      found.append(next)
-    }
-    return found
-  }
-
-  /// The next datagram, or the next bytes of a connection, none at its end; nil if nothing comes
-  /// within so many seconds.
-  static func datagram(at descriptor: Int32, within seconds: Double) -> [UInt8]? {
-    var bytes = [UInt8](repeating: 0, count: 65_536)
-    var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-    guard unsafe poll(&waiting, 1, Int32(max(0, seconds) * 1_000)) == 1 else { return nil }
-    let length = unsafe recv(descriptor, &bytes, bytes.count, 0)
-    return length >= 0 ? Array(bytes[..<length]) : nil
-  }
-
   /// Takes a connection, answers one SIP request by 200 OK as a registrar does, and closes it; the
   /// request, nil if there was none.
   static func answerOneRequest(at listener: Int32) throws -> String? {

@@ -41,7 +41,7 @@ struct CrowdTests {
 
     /// What the hosts got, by the codes of the first lines.
     func answers() -> [String] {
-      descriptors.flatMap { Bench.datagrams(at: $0, within: 0) }
+      descriptors.flatMap { LoopbackSocket.datagrams(at: $0, within: 0) }
         .map { String(decoding: $0.dropFirst(8).prefix(3), as: UTF8.self) }
     }
 

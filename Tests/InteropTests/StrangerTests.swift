@@ -57,13 +57,13 @@ struct StrangerTests {
         let invite = Self.invite(media, answers: answers, victim: victim)
         #expect(LoopbackSocket.send(Array(invite.utf8), to: UInt16(port), from: caller))
         // The caller does all that a caller does, but for the voice.
-        let said = Bench.datagrams(at: caller, within: 1)
+        let said = LoopbackSocket.datagrams(at: caller, within: 1)
           .map { String(decoding: $0, as: UTF8.self) }
         let answer = try #require(said.first { $0.contains(" 200 OK") }, "\(phone.output)")
         let to = try #require(answer.firstMatch(of: /\r\nTo: ([^\r]+)/)?.1)
         let ack = Self.request("ACK", to: String(to), answers: answers)
         #expect(LoopbackSocket.send(Array(ack.utf8), to: UInt16(port), from: caller))
-        let got = Bench.datagrams(at: descriptor, within: 4)
+        let got = LoopbackSocket.datagrams(at: descriptor, within: 4)
         #expect(got.count <= 25, "\(got.count) datagrams: \(phone.output)")
         // An echo has nothing to say back, and a phone says its first words.
         if media == .open { #expect(options.isEmpty == (got.count > 15)) }
@@ -95,7 +95,7 @@ struct StrangerTests {
       ]
       for (request, count) in requests {
         #expect(LoopbackSocket.send(request, to: UInt16(port), from: caller))
-        let answers = Bench.datagrams(at: caller, within: 1)
+        let answers = LoopbackSocket.datagrams(at: caller, within: 1)
         #expect(answers.count == count)
         #expect(answers.allSatisfy { $0.count <= 2 * request.count })
       }
@@ -112,10 +112,10 @@ struct StrangerTests {
           let request = Self.request("OPTIONS", to: "<sip:bob@127.0.0.1>", answers: answers)
             .replacing(":\(answers);branch=", with: ":\(victim)\(parameter);rport;branch=x")
           #expect(LoopbackSocket.send(Array(request.utf8), to: UInt16(port), from: caller))
-          let isAnswered = Bench.datagram(at: caller, within: 1) != nil
+          let isAnswered = LoopbackSocket.datagram(at: caller, within: 1) != nil
           #expect(isAnswered == parameter.isEmpty)
         }
-        #expect(Bench.datagrams(at: descriptor, within: 0.2).isEmpty)
+        #expect(LoopbackSocket.datagrams(at: descriptor, within: 0.2).isEmpty)
       }
     }
   }

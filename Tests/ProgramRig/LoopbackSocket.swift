@@ -27,6 +27,44 @@ package enum LoopbackSocket {
     return result >= 0
   }
 
+  /// The port that a socket has, 0 if it has none.
+  package static func port(of descriptor: Int32) -> UInt16 {
+    var address = sockaddr_in()
+    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let code = unsafe withUnsafeMutablePointer(to: &address) { pointer in
+      unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { name in
+        unsafe getsockname(descriptor, name, &length)
+      }
+    }
+    return code == 0 ? UInt16(bigEndian: address.sin_port) : 0
+  }
+
+  /// The datagrams that arrive within so many seconds.
+  package static func datagrams(at descriptor: Int32, within seconds: Double) -> [[UInt8]] {
+    var found: [[UInt8]] = []
+    let end = Date(timeIntervalSinceNow: seconds)
+    while let next = datagram(at: descriptor, within: end.timeIntervalSinceNow) {
+      found.append(next)
+    }
+    return found
+  }
+
+  /// The next datagram, or the next bytes of a connection, none at its end; nil if nothing comes
+  /// within so many seconds, or the connection was reset.
+  package static func datagram(at descriptor: Int32, within seconds: Double) -> [UInt8]? {
+    guard !ready([descriptor], within: seconds).isEmpty else { return nil }
+    var bytes = [UInt8](repeating: 0, count: 65_536)
+    let length = unsafe recv(descriptor, &bytes, bytes.count, 0)
+    return length >= 0 ? Array(bytes[..<length]) : nil
+  }
+
+  /// Those of the sockets at which something has come within so many seconds.
+  package static func ready(_ descriptors: [Int32], within seconds: Double) -> [Int32] {
+    var waiting = descriptors.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+    _ = unsafe poll(&waiting, nfds_t(waiting.count), Int32(max(0, seconds) * 1_000))
+    return waiting.filter { $0.revents != 0 }.map(\.fd)
+  }
+
   /// True once a program of this machine has a port of UDP, within `seconds`.
   package static func isTaken(_ port: Int, seconds: Double = 15) -> Bool {
     let suffix = String(format: ":%04X", port)

@@ -1,23 +1,30 @@
 import Foundation
 
 /// A message that a standard gives to torment implementations, with the answers that it allows.
-struct TortureMessage: CustomStringConvertible, Sendable {
-  let name: String
-  let section: String
-  /// The codes of the first answer that are right, without 100.
-  let codes: Set<Int>
-  /// True if silence is right.
-  let mayBeIgnored: Bool
-  /// True if silence is right over a connection.
-  let mayWait: Bool
-  let bytes: [UInt8]
+package struct TortureMessage: CustomStringConvertible, Sendable {
+  private let name: String
+  private let section: String
+  // The codes of the first answer that are right, without 100.
+  private let codes: Set<Int>
+  private let mayBeIgnored: Bool
+  private let mayWait: Bool
+  /// What is sent.
+  package let bytes: [UInt8]
 
-  var description: String { "\(name) (\(section))" }
+  /// Its name and where it stands in the standard.
+  package var description: String { "\(name) (\(section))" }
 
-  /// The messages of a standard, in its order.
-  static func all(of standard: String) -> [TortureMessage] {
+  /// True if a code is right for the first answer, nil for silence, which is right more often over
+  /// a connection.
+  package func allows(_ code: Int?, byConnection isByConnection: Bool) -> Bool {
+    code.map(codes.contains) ?? (mayBeIgnored || isByConnection && mayWait)
+  }
+
+  /// The messages of a standard, `rfc4475` or `rfc5118`, in its order; none if it cannot be read.
+  package static func all(of standard: String) -> [TortureMessage] {
     let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-      .appendingPathComponent("Torture/\(standard).txt")
+      .appendingPathComponent("../Torture/\(standard).txt")
+    // The tests count the messages.
     let text = (try? String(contentsOf: file, encoding: .utf8)) ?? ""
     let whole = "\n" + (text.hasSuffix("\n") ? String(text.dropLast()) : text)
     return whole.components(separatedBy: "\n=== ").dropFirst().compactMap { Self($0 + "\n") }

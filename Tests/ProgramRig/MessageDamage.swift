@@ -1,0 +1,61 @@
+import Foundation
+
+/// What may have happened to a SIP message on its way.
+package enum MessageDamage: Sendable {
+  /// What may have happened to one header.
+  package enum Change: CaseIterable, Sendable {
+    /// It is there twice.
+    case doubled
+    /// It has no value.
+    case emptied
+    /// It is not there.
+    case missing
+    /// Its value is 60 kB of nonsense.
+    case replaced
+    /// Its value goes on with 60 kB of nonsense.
+    case lengthened
+  }
+
+  /// The message ends after so many bytes.
+  case cut(Int)
+  /// A header is changed; they are counted from 0.
+  case header(Int, Change)
+
+  /// The message cut off at each of its bytes.
+  package static func cuts(of message: String) -> [MessageDamage] {
+    (0..<message.utf8.count).map { MessageDamage.cut($0) }
+  }
+
+  /// The message with each change of each header.
+  package static func headers(of message: String) -> [MessageDamage] {
+    let lines = message.components(separatedBy: "\r\n").dropFirst().prefix { !$0.isEmpty }
+    return (0..<lines.count).flatMap { place in
+      Change.allCases.map { MessageDamage.header(place, $0) }
+    }
+  }
+
+  /// The message as it arrives.
+  package func applied(to message: String) -> [UInt8] {
+    switch self {
+    case .cut(let length):
+      return Array(message.utf8.prefix(length))
+    case .header(let place, let change):
+      var lines = message.components(separatedBy: "\r\n")
+      let line = lines[place + 1]
+      lines.replaceSubrange(place + 1...place + 1, with: Self.lines(for: line, change))
+      return Array(lines.joined(separator: "\r\n").utf8)
+    }
+  }
+
+  private static func lines(for line: String, _ change: Change) -> [String] {
+    let name = line.prefix { $0 != ":" }
+    let nonsense = String(repeating: "x", count: 60_000)
+    return switch change {
+    case .doubled: [line, line]
+    case .emptied: ["\(name):"]
+    case .missing: []
+    case .replaced: ["\(name): \(nonsense)"]
+    case .lengthened: [line + nonsense]
+    }
+  }
+}
