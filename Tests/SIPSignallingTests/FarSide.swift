@@ -1,0 +1,240 @@
+import CLibre
+import Foundation
+import Glibc
+import ProgramRig
+
+@testable import SIPSignalling
+
+/// A telephone of this machine that a test plays: it reads what a caller sends, and answers as the
+/// test says, byte by byte.
+///
+/// **Thread safety:** one task at a time.
+final class FarSide {
+  /// What it answers to an INVITE.
+  enum Answer: String, CaseIterable, Sendable {
+    case trying = "100 Trying"
+    case ringing = "180 Ringing"
+    /// With a description: what the network says before somebody answers.
+    case progress = "183 Session Progress"
+    /// With a description.
+    case taken = "200 OK"
+    case moved = "302 Moved Temporarily"
+    case challenge = "401 Unauthorized"
+    case terminated = "487 Request Terminated"
+  }
+
+  private struct Connection {
+    let descriptor: Int32
+    var arrived: [UInt8] = []
+    /// False once this side sends no more by it.
+    var isOpen = true
+  }
+
+  let port: UInt16
+  /// What the caller has asked for so far.
+  var requests: [String] = []
+  /// True if each BYE is answered as it comes.
+  var answersGoodbyes = true
+  private let transport: SIPTransport
+  /// The socket of UDP, or the one that takes connections.
+  private let descriptor: Int32
+  private var connections: [Connection] = []
+  private var callerPort: UInt16 = 0
+  private var questions = 0
+
+  /// How long the caller may be silent where it has something to say, in seconds.
+  private static let patience = 20.0
+
+  /// A telephone at a port that the system chooses, for UDP or TCP.
+  init(_ transport: SIPTransport) throws {
+    self.transport = transport
+    let type = transport == .udp ? SOCK_DGRAM : SOCK_STREAM
+    descriptor = socket(AF_INET, Int32(type.rawValue), 0)
+    let isBound = LoopbackSocket.bind(descriptor, to: 0)
+    port = LoopbackSocket.port(of: descriptor)
+    guard isBound, transport == .udp || listen(descriptor, 8) == 0 else {
+      throw RigError("no port for the far side")
+    }
+  }
+
+  deinit {
+    for connection in connections { close(connection.descriptor) }
+    close(descriptor)
+  }
+
+  /// Where it is called.
+  var uri: String { "sip:bob@127.0.0.1:\(port)\(parameter)" }
+
+  /// Whom it says to call instead; calls to her come here as well.
+  var other: String { "sip:carol@127.0.0.1:\(port)\(parameter)" }
+
+  private var parameter: String { transport == .udp ? "" : ";transport=\(transport.rawValue)" }
+
+  // MARK: What it says
+
+  /// An answer to any request, with further headers and a body.
+  func response(
+    _ status: String,
+    to request: String,
+    _ headers: [String] = [],
+    body: String = ""
+  ) -> String {
+    let copied = ["Via", "From", "To", "Call-ID", "CSeq"].map { name in
+      let value = Self.header(name, of: request)
+      return "\(name): \(value)" + (name == "To" && !value.contains(";tag=") ? ";tag=far" : "")
+    }
+    let length = "Content-Length: \(body.utf8.count)"
+    return (["SIP/2.0 \(status)"] + copied + headers + [length, "", body])
+      .joined(separator: "\r\n")
+  }
+
+  /// An answer to an INVITE.
+  func answer(_ answer: Answer, to invite: String) -> String {
+    let dialog = [
+      "Contact: <\(uri)>", "Record-Route: <sip:127.0.0.1:\(port)\(parameter);lr>",
+      "Allow: INVITE, ACK, BYE, CANCEL, OPTIONS", "Supported: timer",
+    ]
+    let type = "Content-Type: application/sdp"
+    let description = [
+      "v=0", "o=- 1 1 IN IP4 127.0.0.1", "s=-", "c=IN IP4 127.0.0.1", "t=0 0",
+      "m=audio 4002 RTP/AVP 8 101", "a=rtpmap:8 PCMA/8000", "a=rtpmap:101 telephone-event/8000",
+      "a=fmtp:101 0-15", "a=ptime:20", "a=sendrecv", "",
+    ]
+    .joined(separator: "\r\n")
+    let challenge =
+      "Digest realm=\"example.org\", nonce=\"84f1c1ae6cbe5ua9c8e88dfa3ecm3459\", "
+      + "opaque=\"1\", qop=\"auth\", algorithm=MD5"
+    let (headers, body): ([String], String) =
+      switch answer {
+      case .trying, .terminated: ([], "")
+      case .ringing: (dialog, "")
+      case .progress: (dialog + [type], description)
+      case .taken: (dialog + ["Session-Expires: 1800;refresher=uac", type], description)
+      case .moved: (["Contact: <\(other)>"], "")
+      case .challenge: (["WWW-Authenticate: \(challenge)"], "")
+      }
+    return response(answer.rawValue, to: invite, headers, body: body)
+  }
+
+  /// Sends a message.
+  func send(_ message: String) throws { try send(Array(message.utf8)) }
+
+  /// Sends what is to be a message.
+  ///
+  /// Once the caller's connection has ended it goes by one to the caller (RFC 3261 section 18.2.2).
+  func send(_ bytes: [UInt8]) throws {
+    guard transport != .udp else {
+      _ = LoopbackSocket.send(bytes, to: callerPort, from: descriptor)
+      return
+    }
+    let open = try connections.first { $0.isOpen }?.descriptor ?? connectToCaller()
+    // The caller may have ended it meanwhile.
+    _ = unsafe Glibc.send(open, bytes, bytes.count, CInt(MSG_NOSIGNAL))
+  }
+
+  private func connectToCaller() throws -> Int32 {
+    let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    keep(descriptor)
+    // Each comes from a host of its own: one may open few in a second.
+    let host = "127.1.\(port >> 8).\(port & 0xFF)"
+    guard LoopbackSocket.bind(descriptor, to: 0, at: host) else {
+      throw RigError("no socket at \(host)")
+    }
+    LoopbackSocket.connect(descriptor, to: callerPort)
+    return descriptor
+  }
+
+  private func keep(_ descriptor: Int32) {
+    re_send_at_once(descriptor)
+    connections.append(Connection(descriptor: descriptor))
+  }
+
+  /// Ends the caller's connection, and waits until the caller has dealt with all that came by it.
+  ///
+  /// Of a connection that has brought a wrong Content-Length the rest cannot be read. Nothing if
+  /// there are no connections.
+  func endConnection() throws {
+    guard let place = connections.firstIndex(where: \.isOpen) else { return }
+    connections[place].isOpen = false
+    shutdown(connections[place].descriptor, CInt(SHUT_WR))
+    while try next() != nil {}
+  }
+
+  /// Waits until the caller has dealt with all that was sent.
+  func settle() throws {
+    questions += 1
+    let question = SIPQuestion(questions, by: transport.rawValue, from: port)
+    try send(question.text)
+    while true {
+      if let message = try next(), question.isAnswered(in: message) { return }
+    }
+  }
+
+  // MARK: What the caller says
+
+  /// The first request of a method; waits for it if it has not come yet.
+  @discardableResult
+  func request(_ method: String) throws -> String {
+    while true {
+      if let found = requests.first(where: { $0.hasPrefix("\(method) ") }) { return found }
+      _ = try next()
+    }
+  }
+
+  /// The last INVITE so far; nil if there is none.
+  var lastInvite: String? { requests.last { $0.hasPrefix("INVITE ") } }
+
+  // The next message; nil if it is a connection that has ended.
+  private func next() throws -> String? {
+    guard transport != .udp else {
+      let bytes = LoopbackSocket.datagram(at: descriptor, within: Self.patience)
+      guard let bytes else { throw RigError("the caller is silent") }
+      return try note(bytes)
+    }
+    while true {
+      for place in connections.indices {
+        guard let length = Self.lengthOfMessage(in: connections[place].arrived) else { continue }
+        let message = Array(connections[place].arrived.prefix(length))
+        connections[place].arrived.removeFirst(length)
+        return try note(message)
+      }
+      let sockets = [descriptor] + connections.map(\.descriptor)
+      guard let ready = LoopbackSocket.ready(sockets, within: Self.patience).first else {
+        throw RigError("the caller is silent")
+      }
+      guard let place = connections.firstIndex(where: { $0.descriptor == ready }) else {
+        keep(accept(descriptor, nil, nil))
+        continue
+      }
+      let bytes = LoopbackSocket.datagram(at: ready, within: 0) ?? []
+      guard !bytes.isEmpty else {
+        close(connections.remove(at: place).descriptor)
+        return nil
+      }
+      connections[place].arrived += bytes
+    }
+  }
+
+  private func note(_ bytes: [UInt8]) throws -> String {
+    let message = String(decoding: bytes, as: UTF8.self)
+    guard !message.hasPrefix("SIP/2.0 ") else { return message }
+    requests.append(message)
+    let named = Self.header("Via", of: message).firstMatch(of: /127\.0\.0\.1:([0-9]+)/)
+    callerPort = named.flatMap { UInt16($0.1) } ?? callerPort
+    if answersGoodbyes, message.hasPrefix("BYE ") { try send(response("200 OK", to: message)) }
+    return message
+  }
+
+  private static func header(_ name: String, of message: String) -> String {
+    let line = message.components(separatedBy: "\r\n").first { $0.hasPrefix("\(name): ") }
+    return String(line?.dropFirst(name.count + 2) ?? "")
+  }
+
+  // Nil before the message is whole.
+  private static func lengthOfMessage(in bytes: [UInt8]) -> Int? {
+    guard let head = bytes.firstRange(of: Array("\r\n\r\n".utf8)) else { return nil }
+    let text = String(decoding: bytes[..<head.upperBound], as: UTF8.self)
+    let length = head.upperBound + (Int(header("Content-Length", of: text)) ?? 0)
+    return length <= bytes.count ? length : nil
+  }
+}
