@@ -4,14 +4,15 @@ import MediaCore
 import RealTime
 import Synchronization
 
-// libre takes every connection, prints a line for every message that it cannot read, times by the
-// wall clock, answers STUN requests at the SIP port, and ends a call whose re-INVITE got 408. These
-// functions have the names of libre's own, so the dynamic linker binds libre's calls to them (ELF
-// symbol interposition), and nothing of libre is changed.
+// libre takes every connection, never rests while one waits that there is no descriptor for, prints
+// a line for every message that it cannot read, times by the wall clock, answers STUN requests at
+// the SIP port, and ends a call whose re-INVITE got 408. These functions have the names of its own,
+// or of the system's, so the dynamic linker binds libre's calls to them (ELF symbol interposition),
+// and nothing of libre is changed.
 
 private let connections = Mutex(ConnectionLimit())
 
-// libre's own function of that name; nil if there is none.
+// The function of that name that one of this program stands in for; nil if there is none.
 @unsafe
 private func original(_ name: String) -> UnsafeMutableRawPointer? {
   // RTLD_NEXT, which Swift cannot import.
@@ -52,6 +53,65 @@ package func acceptConnection(
   guard !isAdmitted else { return 0 }
   unsafe place.pointee = OpaquePointer(mem_deref(UnsafeMutableRawPointer(place.pointee)))
   return EMFILE
+}
+
+private typealias SystemAcceptor =
+  @convention(c) (CInt, UnsafeMutableRawPointer?, UnsafeMutableRawPointer?) -> CInt
+
+/// Held back for a connection that there is no other descriptor for; negative without one.
+private let spareDescriptor = Mutex<CInt>(-1)
+
+/// Holds a descriptor back, unless one is held back already.
+func keepSpareDescriptor() {
+  spareDescriptor.withLock { spare in
+    if spare < 0 { spare = unsafe open("/dev/null", O_RDONLY | O_CLOEXEC) }
+  }
+}
+
+/// In the place of the system's function: ends a connection over the network that there is no
+/// descriptor for.
+///
+/// libre would let it wait, and its event loop would look for it again at once, for as long as no
+/// descriptor becomes free. The result is the system's own.
+@c(accept)
+package func takeConnection(
+  _ listener: CInt,
+  _ address: UnsafeMutableRawPointer?,
+  _ length: UnsafeMutableRawPointer?
+) -> CInt {
+  guard let next = unsafe original("accept") else {
+    errno = ENOSYS
+    return -1
+  }
+  // SAFETY: the system's own function has this type.
+  let accept = unsafe unsafeBitCast(next, to: SystemAcceptor.self)
+  let connection = unsafe accept(listener, address, length)
+  guard connection < 0 else {
+    keepSpareDescriptor()
+    return connection
+  }
+  let code = errno
+  if [EMFILE, ENFILE].contains(code), isOfNetwork(listener) {
+    let isEnded = spareDescriptor.withLock { spare in
+      if spare >= 0 { close(spare) }
+      let refused = accept(listener, nil, nil)
+      if refused >= 0 { close(refused) }
+      spare = unsafe open("/dev/null", O_RDONLY | O_CLOEXEC)
+      return refused >= 0
+    }
+    // Another thread was faster, and the connection still waits.
+    if !isEnded { _ = poll(nil, 0, 20) }
+  }
+  errno = code
+  return -1
+}
+
+// Sockets of the file system have a queue of their own that may wait (`LineServer`).
+private func isOfNetwork(_ listener: CInt) -> Bool {
+  var domain: CInt = 0
+  var length = socklen_t(MemoryLayout<CInt>.size)
+  let code = unsafe getsockopt(listener, SOL_SOCKET, SO_DOMAIN, &domain, &length)
+  return code == 0 && domain != AF_UNIX
 }
 
 /// Notes that there is a call with a host: strangers' connections do not keep it out.
