@@ -304,7 +304,7 @@ public final class MediaLeg {
   private func startStream() throws {
     guard agreed != streamed else { return }
     detach()
-    guard let streams, let media = agreed, var socket = try socket?.duplicate() else { return }
+    guard let streams, let media = agreed, isOpen else { return }
     // While the far side holds the call there is nothing to send or play.
     guard media.maySend || media.mayReceive else {
       streamed = media
@@ -320,6 +320,8 @@ public final class MediaLeg {
     let session = try session(for: media)
     endHandshake()
     endStandby()
+    // Last, since a hold is to need no descriptor.
+    guard var socket = try socket?.duplicate() else { return }
     // What arrived during a hold is old; the first words of a new call are not.
     if isPendingOld { socket.discardPending() }
     isPendingOld = true
