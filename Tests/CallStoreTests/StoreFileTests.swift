@@ -28,22 +28,6 @@ struct StoreFileTests {
     #expect(try !store.doesNotDisturb())
   }
 
-  /// A release that comes later has moved the file on, and this one is used again.
-  @Test func fileOfALaterReleaseIsUsed() throws {
-    do { try CallStore(in: folder).block("sip:eve@h") }
-    let queue = try DatabaseQueue(path: file.path)
-    try queue.write { database in
-      try database.execute(sql: "INSERT INTO grdb_migrations VALUES ('99')")
-      try database.execute(sql: "CREATE TABLE later (id INTEGER)")
-      try database.execute(sql: "ALTER TABLE blocked ADD COLUMN reason TEXT")
-    }
-    try queue.close()
-    let store = try CallStore(in: folder)
-    #expect(try store.standing(of: "sip:eve@h").isBlocked)
-    try store.block("sip:mallory@h")
-    #expect(try store.blocked().count == 2)
-  }
-
   @Test func folderThatCannotBeUsedIsNamedInASentence() {
     let expected = "cannot use the folder /dev/null/x: Not a directory; set XDG_DATA_HOME"
     #expect {
