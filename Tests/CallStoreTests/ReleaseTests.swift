@@ -180,4 +180,34 @@ struct ReleaseTests {
     }
     #expect(found == ["spam", "en,en,fr,en", "fr", "5", "99", "99"])
   }
+
+  /// Neither another program nor a later release ends this one by what it writes.
+  @Test(
+    arguments: [
+      "UPDATE recent SET started = 'yesterday'", "UPDATE recent SET connected = 'never'",
+      "UPDATE recent SET ended = 9e999", "UPDATE recent SET started = -1e300",
+      "UPDATE recent SET handle_kind = 'generic'", "UPDATE recent SET name = x'FF'",
+      "ALTER TABLE recent RENAME COLUMN handle TO address",
+      "UPDATE favourite SET name = x'FF'", "UPDATE label SET text = x'FF'",
+      "UPDATE identity SET first_seen = 'once'", "UPDATE peer SET verified = 'yes'",
+      "UPDATE peer SET fingerprint = x'FF'", "UPDATE peer SET signalling = x'FF'",
+    ]
+  )
+  func rowOfAnotherKindIsAnError(changes: String) throws {
+    defer { try? FileManager.default.removeItem(at: folder) }
+    try makeFile(changedBy: changes)
+    let store = try CallStore(in: folder)
+    let reads: [() throws -> Void] = [
+      { _ = try store.recents() },
+      { _ = try store.favourites() },
+      { _ = try store.standing(of: "+18775555555") },
+      { _ = try store.knownPeer(at: "alice@192.0.2.7") },
+      { _ = try store.knownIdentities() },
+    ]
+    var errors: [any Error] = []
+    for read in reads {
+      do { try read() } catch { errors.append(error) }
+    }
+    #expect(!errors.isEmpty && errors.allSatisfy { $0 as? CallStoreError == .damaged })
+  }
 }

@@ -67,9 +67,11 @@ func fuzzStore(_ bytes: [UInt8]) {
   try? FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
   try? Data(bytes).write(to: place.appendingPathComponent("calls.sqlite"))
   guard let store = try? CallStore(in: place) else { return }
+  _ = try? store.recents()
   _ = try? store.favourites()
   _ = try? store.standing(of: "sip:bob@192.0.2.1")
   _ = try? store.knownPeer(at: "sip:bob@192.0.2.1")
+  _ = try? store.knownIdentities()
 }
 
 /// A line of JSON by which another program starts an app for a call.

@@ -31,7 +31,7 @@ extension CallStore {
   package func favourites() throws -> [Favourite] {
     try database.read { database in
       try Row.fetchAll(database, sql: "SELECT * FROM favourite ORDER BY name, handle")
-        .map { Favourite(handle: $0["handle"], name: $0["name"]) }
+        .map { Favourite(handle: try $0.value("handle"), name: try $0.value("name")) }
     }
   }
 
@@ -133,13 +133,13 @@ extension CallStore {
         OR EXISTS (
           SELECT 1 FROM blocking JOIN extension ON extension.id = extension
           WHERE number = ?2 AND is_enabled
-        ),
+        ) AS is_blocked,
       EXISTS (SELECT 1 FROM setting WHERE name = 'dnd' AND value = 'on')
-        AND NOT EXISTS (SELECT 1 FROM favourite WHERE key = ?1),
+        AND NOT EXISTS (SELECT 1 FROM favourite WHERE key = ?1) AS is_silenced,
       (
         SELECT text FROM identification JOIN extension ON extension.id = extension
         JOIN label ON label.id = label WHERE number = ?2 AND is_enabled LIMIT 1
-      )
+      ) AS caller_label
     """
 
   /// What the lists and the call directory say of a caller.
@@ -151,9 +151,9 @@ extension CallStore {
       let statement = try database.cachedStatement(sql: Self.standingQuery)
       let row = try Row.fetchOne(statement, arguments: [key, number])
       return CallerStanding(
-        isBlocked: row?[0] ?? false,
-        isSilenced: row?[1] ?? false,
-        label: row?[2]
+        isBlocked: try row?.value("is_blocked") ?? false,
+        isSilenced: try row?.value("is_silenced") ?? false,
+        label: try row?.value("caller_label") ?? nil
       )
     }
   }

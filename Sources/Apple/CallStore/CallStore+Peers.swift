@@ -62,8 +62,11 @@ extension CallStore {
         arguments: [address]
       )
       guard let row else { return nil }
-      var peer = KnownPeer(fingerprint: row["fingerprint"], signalling: row["signalling"])
-      peer.isVerified = row["verified"] as Double? != nil
+      var peer = KnownPeer(
+        fingerprint: try row.value("fingerprint"),
+        signalling: try row.value("signalling")
+      )
+      peer.isVerified = try row.dateIfPresent("verified") != nil
       return peer
     }
   }
@@ -98,19 +101,19 @@ extension CallStore {
   package func knownIdentities() throws -> [KnownIdentity] {
     try database.read { database in
       try Row.fetchAll(database, sql: "SELECT * FROM identity ORDER BY name, first_seen").map {
-        let fingerprint: String = $0["fingerprint"]
+        let fingerprint: String = try $0.value("fingerprint")
         return KnownIdentity(
           fingerprint: fingerprint,
-          name: $0["name"],
-          firstSeen: Date(timeIntervalSince1970: $0["first_seen"]),
+          name: try $0.value("name"),
+          firstSeen: try $0.date("first_seen"),
           addresses: try Row.fetchAll(
             database,
             sql: "SELECT address, verified FROM peer WHERE fingerprint = ? ORDER BY address",
             arguments: [fingerprint]
           ).map {
             KnownIdentity.Address(
-              text: $0["address"],
-              verified: ($0["verified"] as Double?).map { Date(timeIntervalSince1970: $0) }
+              text: try $0.value("address"),
+              verified: try $0.dateIfPresent("verified")
             )
           }
         )

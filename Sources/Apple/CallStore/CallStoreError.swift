@@ -5,6 +5,9 @@ import GRDB
 package struct CallStoreError: Error, Equatable, CustomStringConvertible {
   package let description: String
 
+  /// A row holds a value of another kind than this program writes.
+  static let damaged = CallStoreError(description: "calls.sqlite is damaged; move it away")
+
   /// The folder cannot be used, as another error says.
   init(_ folder: URL, _ error: any Error) {
     let reason = Self.reason(of: error)
@@ -13,6 +16,8 @@ package struct CallStoreError: Error, Equatable, CustomStringConvertible {
     description =
       "cannot use the folder \(path): \(reason); set XDG_DATA_HOME to a folder of yours"
   }
+
+  private init(description: String) { self.description = description }
 
   /// Why the store failed, in words without its contents.
   package static func reason(of error: any Error) -> String {
@@ -26,6 +31,7 @@ package struct CallStoreError: Error, Equatable, CustomStringConvertible {
       case .SQLITE_BUSY, .SQLITE_LOCKED: "another program holds calls.sqlite in it"
       default: error.message ?? "SQLite reports \(error.resultCode)"
       }
+    case let error as CallStoreError: error.description
     default:
       systemReason(of: error as NSError)
     }

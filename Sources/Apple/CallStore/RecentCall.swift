@@ -102,18 +102,18 @@ extension CallStore {
         arguments: [limit]
       ).map { row in
         RecentCall(
-          call: UUID(uuidString: row["call"]) ?? UUID(),
-          app: row["app"],
-          handleKind: row["handle_kind"],
-          handle: row["handle"],
-          name: row["name"],
-          isOutgoing: row["is_outgoing"],
-          hasVideo: row["has_video"],
-          started: Date(timeIntervalSince1970: row["started"]),
-          connected: (row["connected"] as Double?).map { Date(timeIntervalSince1970: $0) },
-          ended: Date(timeIntervalSince1970: row["ended"]),
-          result: row["result"],
-          canBeCalledBack: row["can_be_called_back"]
+          call: UUID(uuidString: try row.value("call")) ?? UUID(),
+          app: try row.value("app"),
+          handleKind: try row.value("handle_kind"),
+          handle: try row.value("handle"),
+          name: try row.value("name"),
+          isOutgoing: try row.value("is_outgoing"),
+          hasVideo: try row.value("has_video"),
+          started: try row.date("started"),
+          connected: try row.dateIfPresent("connected"),
+          ended: try row.date("ended"),
+          result: try row.value("result"),
+          canBeCalledBack: try row.value("can_be_called_back")
         )
       }
     }
