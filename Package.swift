@@ -364,7 +364,10 @@ let package = Package(
       ]
     ),
     tests("CallStore", ["CallStore", grdb]),
-    tests("CallKit", ["CallKit", "CallState", "AVFAudio", "ALSAAudio", "LiveCommunicationKit"]),
+    tests(
+      "CallKit",
+      ["CallKit", "CallState", "CallStore", "AVFAudio", "ALSAAudio", "LiveCommunicationKit"]
+    ),
     tests("LiveCommunicationKit", ["CallKit", "CallState", "LiveCommunicationKit"]),
     tests("FoundationAdditions", ["FoundationAdditions"]),
     tests("Intents", ["FoundationAdditions", "Intents"]),

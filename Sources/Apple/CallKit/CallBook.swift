@@ -8,25 +8,36 @@ import Foundation
 /// Confined to the call system's queue; what is kept is written on a queue of its own, since a load
 /// of the call directory may hold the store for long.
 struct CallBook {
-  private let store: CallStore?
+  private let open: () throws -> CallStore
+  private var opened: CallStore?
+  /// Why the store could not be opened the last time.
+  private var complaint: String?
   private let writing = DispatchQueue(label: "callkit.book")
   private let unwritten = DispatchGroup()
 
-  /// The book of this user.
-  init() {
+  /// The book of this user, or another one, which `open` opens.
+  init(_ open: @escaping () throws -> CallStore = { try CallStore(in: CallStore.defaultFolder) }) {
+    self.open = open
+  }
+
+  // One that cannot be opened is tried again for each call: descriptors may be used up for a while.
+  private mutating func store() -> CallStore? {
+    if let opened { return opened }
     do {
-      store = try CallStore(in: CallStore.defaultFolder)
+      opened = try open()
     } catch {
-      store = nil
-      Self.complain("recent calls and block lists cannot be used: \(error)")
+      let reason = "recent calls and block lists cannot be used: \(error)"
+      if reason != complaint { Self.complain(reason) }
+      complaint = reason
     }
+    return opened
   }
 
   /// What the lists say of a caller (R40, R51).
-  func screening(of handle: CallHandle?) -> CallerScreening {
+  mutating func screening(of handle: CallHandle?) -> CallerScreening {
     let standing: CallerStanding?
     do {
-      standing = try store?.standing(of: handle?.value ?? "")
+      standing = try store()?.standing(of: handle?.value ?? "")
     } catch {
       Self.complain("the block lists cannot be read: \(error)")
       standing = nil
@@ -40,7 +51,7 @@ struct CallBook {
   }
 
   /// Keeps a call that is over (R104).
-  func add(_ record: CallRecord, app: String?) {
+  mutating func add(_ record: CallRecord, app: String?) {
     let details = record.details
     let recent = RecentCall(
       call: record.id.uuid,
@@ -56,7 +67,7 @@ struct CallBook {
       result: record.result.rawValue,
       canBeCalledBack: record.canBeCalledBack
     )
-    writing.async(group: unwritten) { [store] in
+    writing.async(group: unwritten) { [store = store()] in
       do {
         try store?.add(recent)
       } catch {

@@ -1,0 +1,28 @@
+@testable import CallKit
+import CallState
+import CallStore
+import Foundation
+import Testing
+
+/// What the call system keeps, and knows of callers.
+struct CallBookTests {
+  private struct NoDescriptors: Error {}
+
+  @Test func storeThatCouldNotBeOpenedIsTriedAgain() throws {
+    let folder = FileManager.default.temporaryDirectory
+      .appendingPathComponent("store-\(UUID().uuidString)")
+    defer { try? FileManager.default.removeItem(at: folder) }
+    try CallStore(in: folder).block("sip:eve@192.0.2.9")
+    var attempts = 0
+    var book = CallBook {
+      attempts += 1
+      if attempts == 1 { throw NoDescriptors() }
+      return try CallStore(in: folder)
+    }
+    let eve = CallHandle(kind: .generic, value: "sip:eve@192.0.2.9")
+    #expect(!book.screening(of: eve).isBlocked)
+    #expect(book.screening(of: eve).isBlocked)
+    #expect(book.screening(of: eve).isBlocked)
+    #expect(attempts == 2)
+  }
+}
