@@ -73,6 +73,16 @@ package final class BusDaemon {
     process.waitUntilExit()
   }
 
+  /// Stops it where it is, so that it hangs, until `thaw`.
+  package func freeze() { signal(SIGSTOP) }
+
+  /// Lets it go on.
+  package func thaw() { signal(SIGCONT) }
+
+  private func signal(_ number: Int32) {
+    if let process { kill(process.processIdentifier, number) }
+  }
+
   deinit {
     stop()
     try? FileManager.default.removeItem(atPath: path)

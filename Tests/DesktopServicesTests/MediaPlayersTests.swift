@@ -106,6 +106,22 @@ struct MediaPlayersTests {
       #expect(players.pausedNames.isEmpty)
       #expect(music.status == status && radio.status == "Stopped" && files().isEmpty)
     }
+
+  @Test(.timeLimit(.minutes(1)))
+  func playersPlayOnWhenTheBusNoLongerHangs() async throws {
+    guard let daemon = try BusDaemon() else { return }
+    defer { withExtendedLifetime(daemon) {} }
+    let music = try #require(ScriptedPlayer("music", "Playing", address: daemon.address))
+    let players = MediaPlayers(address: daemon.address)
+    players.pause()
+    var told = music.told.makeAsyncIterator()
+    #expect(await told.next() == "Pause")
+    daemon.freeze()
+    players.resume()
+    #expect(players.pausedNames == ["org.mpris.MediaPlayer2.music"])
+    daemon.thaw()
+    #expect(await told.next() == "Play")
+    #expect(players.pausedNames.isEmpty)
   }
 
   @Test func withoutABusNothingHappens() {

@@ -4,8 +4,8 @@ package import Foundation
 ///
 /// Those that play are paused, and those of them that are still paused afterwards play on: what the
 /// user did with a player meanwhile counts. Without a bus nothing is paused; players that were
-/// paused play on once there is one. What a program had paused that was killed in a call plays on
-/// when the next one starts within a minute.
+/// paused play on once there is one, and after a bus that hangs goes on. What a program had paused
+/// that was killed in a call plays on when the next one starts within a minute.
 ///
 /// **Thread safety:** any thread; nothing waits for a player, since all is done on a queue of its
 /// own.
@@ -19,6 +19,9 @@ package final class MediaPlayers: @unchecked Sendable {
   private let folder: URL?
   private var file: PausedPlayersFile?
   private var fileTimer: (any DispatchSourceTimer)?
+
+  /// How long a bus that hangs is left alone before it is asked again, in seconds.
+  private static let pause = 5
 
   private static let names = "org.mpris.MediaPlayer2."
   private static let path = "/org/mpris/MediaPlayer2"
@@ -92,6 +95,13 @@ package final class MediaPlayers: @unchecked Sendable {
 
   private func playOn() {
     guard isOver, !paused.isEmpty, let bus = desktop.bus else { return }
+    guard !bus.names.isEmpty else {
+      // It hangs. One that has gone is noticed when it is back.
+      guard bus.isConnected else { return }
+      return queue.asyncAfter(deadline: .now() + .seconds(Self.pause)) { [weak self] in
+        self?.playOn()
+      }
+    }
     for name in paused where Self.status(of: name, on: bus) == "Paused" {
       Self.tell(name, "Play", on: bus)
     }
