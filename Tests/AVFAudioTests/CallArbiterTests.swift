@@ -117,6 +117,24 @@ struct CallArbiterTests {
     #expect(other.claim())
   }
 
+  @Test func callsEndAndBeginWhileTheBusHangs() throws {
+    guard let daemon = try BusDaemon() else { return }
+    defer { withExtendedLifetime(daemon) {} }
+    let arbiter = CallArbiter(address: daemon.address)
+    #expect(arbiter.claim())
+    daemon.freeze()
+    arbiter.release()
+    #expect(arbiter.claim())
+    daemon.thaw()
+    // The bus learns of both now.
+    let other = CallArbiter(address: daemon.address)
+    let end = Date(timeIntervalSinceNow: 10)
+    while !other.isTaken, Date() < end {}
+    #expect(!other.claim())
+    arbiter.release()
+    #expect(other.claim())
+  }
+
   @Test(.timeLimit(.minutes(1)))
   func interruptionEndsWhereTheCallEndedWithoutABus() async throws {
     guard let desktop = try Desktop() else { return }
