@@ -110,6 +110,26 @@ final class ProgramRun: @unchecked Sendable {
     wait(seconds: seconds) { text.contains(expected) }
   }
 
+  /// True if voice arrives within the next seconds, as the program's own figures tell.
+  func hearsVoice() -> Bool {
+    func counts() -> [Int] {
+      output.matches(of: /"packetsReceived":(\d+)/).compactMap { Int($0.1) }
+    }
+    let before = counts().count
+    guard wait(for: "\"packetsReceived\"", times: before + 4),
+      let first = counts().dropFirst(before).first, let last = counts().last
+    else { return false }
+    return last > first
+  }
+
+  /// Processor time spent so far by all of its threads, in seconds (`utime`, `stime` of proc(5)).
+  func processorSeconds() throws -> Double {
+    let text = try String(contentsOfFile: "/proc/\(identifier)/stat", encoding: .utf8)
+    // The second field is the name, in brackets.
+    let fields = text.split(separator: ")").last?.split(separator: " ").dropFirst(11).prefix(2)
+    return (fields ?? []).reduce(0) { $0 + (Double($1) ?? 0) / 100 }
+  }
+
   /// The exit status, nil if the program still runs after `seconds`.
   func waitForExit(seconds: Double = 20) -> Int32? {
     guard wait(seconds: seconds, until: { status != nil }) else { return nil }
