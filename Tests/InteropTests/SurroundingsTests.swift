@@ -1,5 +1,6 @@
 import Foundation
 import MediaCore
+import ProgramRig
 import Testing
 
 /// Calls where the machine lacks what a program expects to find.
@@ -142,6 +143,85 @@ struct SurroundingsTests {
     #expect(last.hasPrefix("sidetone: ") && last.contains(sentence), "\(caller.output)")
     #expect(last.utf8.count < 500 && !last.contains("Error Domain"), "\(last)")
     phone.signal(SIGKILL)
+  }
+
+  // The lowest number that no descriptor of a program has: with it as the limit there is none left.
+  private static func lowestFree(of run: ProgramRun) throws -> Int {
+    let taken = try FileManager.default.contentsOfDirectory(atPath: "/proc/\(run.identifier)/fd")
+    return (0...).first { !taken.contains("\($0)") } ?? 0
+  }
+
+  private static func allow(_ count: Int, to run: ProgramRun) throws {
+    let prlimit = try ProgramRun(
+      "/usr/bin/env",
+      // The hard limit stays, so that more can be allowed again.
+      ["prlimit", "--pid", "\(run.identifier)", "--nofile=\(count):"]
+    )
+    #expect(prlimit.waitForExit() == 0, "\(prlimit.output)")
+  }
+
+  /// What needs a descriptor is refused, and the call goes on: strangers, a second caller, a
+  /// recording, a hold of the far side.
+  @Test func descriptorsAreUsedUpInMidCall() throws {
+    guard Bench.find("prlimit") != nil else { return Bench.skip("util-linux") }
+    let folder = try Bench.folder()
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let port = Bench.port()
+    let recordings = folder.appendingPathComponent("recordings").path
+    let bob = try Party(
+      "bob",
+      hertz: 800,
+      in: folder,
+      ["listen", "--listen", "127.0.0.1:\(port)", "--recordings", recordings]
+    )
+    #expect(bob.event("registered"), "\(bob.run.output)")
+    let alice = try Party("alice", hertz: 500, in: folder, ["call", "sip:bob@127.0.0.1:\(port)"])
+    #expect(bob.event("incoming"), "\(bob.run.output)")
+    bob.run.press("a")
+    #expect(bob.event("secured") && bob.event("stats"), "\(bob.run.output)")
+    #expect(alice.event("secured") && alice.event("stats"), "\(alice.run.output)")
+    try Self.allow(Self.lowestFree(of: bob.run), to: bob.run)
+
+    // What is closed meanwhile may make room for a few of them.
+    let strangers = (0..<8).map { _ in socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0) }
+    defer { for stranger in strangers { close(stranger) } }
+    for stranger in strangers { LoopbackSocket.connect(stranger, to: UInt16(port)) }
+    #expect(Bench.datagram(at: strangers[7], within: 10) == [], "it is closed")
+    let before = try bob.run.processorSeconds()
+    bob.run.letRun(seconds: 2)
+    #expect(try bob.run.processorSeconds() - before < 1, "nothing is tried again and again")
+    bob.run.press("r")
+    #expect(bob.run.wait(for: "Too many open files"), "\(bob.run.output)")
+    let second = try Bench.run(
+      ["call", "sip:bob@127.0.0.1:\(port)", "--headset", "null", "--json", "--security", "off"]
+    )
+    #expect(second.waitForExit() == 1 && second.printed("busy"), "\(second.output)")
+    alice.run.press("o")
+    #expect(alice.event("held") && bob.event("heldByFarSide"), "\(bob.run.output)")
+    // A second later the socket of the stream is closed, which the next one needs.
+    bob.run.letRun(seconds: 2)
+    alice.run.press("o")
+    #expect(alice.event("resumed") && bob.event("resumedByFarSide"), "\(bob.run.output)")
+    #expect(alice.run.hearsVoice() && bob.run.hearsVoice(), "\(bob.run.output)")
+    alice.run.press("h")
+    #expect(alice.run.waitForExit() == 0, "\(alice.run.output)")
+    #expect(bob.event("ended") && bob.event("audioDeactivated"), "\(bob.run.output)")
+    for heard in [try bob.hears(alice), try alice.hears(bob)] {
+      #expect(heard.count { $0 } >= 30, "the voice went both ways")
+    }
+
+    try Self.allow(1_024, to: bob.run)
+    let third = try Bench.run(
+      ["call", "sip:bob@127.0.0.1:\(port)", "--headset", "null", "--json", "--duration", "3"]
+    )
+    #expect(bob.event("incoming", times: 2), "\(bob.run.output)")
+    bob.run.press("a")
+    #expect(bob.event("connected", times: 2), "\(bob.run.output)")
+    bob.run.press("r")
+    #expect(bob.event("recording") && bob.event("recordingEnded"), "\(bob.run.output)")
+    #expect(third.waitForExit() == 0, "\(third.output)")
+    bob.run.signal(SIGINT)
+    #expect(bob.run.waitForExit() == 0, "\(bob.run.output)")
   }
 
   /// Whenever a phone is killed, the next one finds everything in order.
