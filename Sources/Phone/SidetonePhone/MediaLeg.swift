@@ -320,6 +320,8 @@ public final class MediaLeg {
     let session = try session(for: media)
     endHandshake()
     endStandby()
+    // The socket of a former stream is closed by that.
+    streams.collect()
     // Last, since a hold is to need no descriptor.
     guard var socket = try socket?.duplicate() else { return }
     // What arrived during a hold is old; the first words of a new call are not.
