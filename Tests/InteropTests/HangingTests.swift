@@ -1,3 +1,4 @@
+import BusFixture
 import Foundation
 import Testing
 
@@ -28,6 +29,74 @@ struct HangingTests {
       #expect(caller.waitForExit() == 0, "\(caller.output)")
       #expect(listener.waitForExit() == 0, "\(listener.output)")
     }
+  }
+
+  private func call(at port: Int, _ arguments: [String] = []) throws -> ProgramRun {
+    try Bench.run(
+      ["call", "sip:bob@127.0.0.1:\(port)", "--headset", "null", "--json"] + arguments,
+      // The bus is the other side's.
+      environment: ["DBUS_SESSION_BUS_ADDRESS": ""]
+    )
+  }
+
+  // Whether a player comes into a state within some seconds.
+  private func comes(_ player: ScriptedPlayer, to status: String, beside run: ProgramRun) -> Bool {
+    for _ in 0..<150 where player.status != status { run.letRun(seconds: 0.1) }
+    return player.status == status
+  }
+
+  /// The user's bus stands still in mid-call, and goes on after the next call.
+  @Test func busStandsStillInMidCall() throws {
+    guard let daemon = try BusDaemon() else { return }
+    defer { withExtendedLifetime(daemon) {} }
+    let music = try #require(ScriptedPlayer("music", "Playing", address: daemon.address))
+    let folder = try Bench.folder()
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let port = Bench.port()
+    let bob = try Party(
+      "bob",
+      hertz: 800,
+      in: folder,
+      ["listen", "--answer", "--listen", "127.0.0.1:\(port)"],
+      environment: ["DBUS_SESSION_BUS_ADDRESS": daemon.address]
+    )
+    #expect(bob.event("registered"), "\(bob.run.output)")
+    let alice = try Party(
+      "alice",
+      hertz: 500,
+      in: folder,
+      ["call", "sip:bob@127.0.0.1:\(port)"],
+      environment: ["DBUS_SESSION_BUS_ADDRESS": ""]
+    )
+    #expect(bob.event("stats") && alice.event("stats"), "\(bob.run.output)")
+    #expect(comes(music, to: "Paused", beside: bob.run))
+
+    daemon.freeze()
+    #expect(alice.run.hearsVoice() && bob.run.hearsVoice(), "\(bob.run.output)")
+    bob.run.press("o")
+    #expect(bob.event("held") && alice.event("heldByFarSide"), "\(bob.run.output)")
+    bob.run.press("o")
+    #expect(bob.event("resumed") && alice.event("resumedByFarSide"), "\(bob.run.output)")
+    #expect(alice.run.hearsVoice() && bob.run.hearsVoice(), "\(bob.run.output)")
+    bob.run.press("h")
+    #expect(alice.run.waitForExit() == 0, "\(alice.run.output)")
+    #expect(bob.event("ended") && bob.event("audioDeactivated", times: 2), "\(bob.run.output)")
+    for heard in [try bob.hears(alice), try alice.hears(bob)] {
+      #expect(heard.count { $0 } >= 30, "the voice went both ways")
+    }
+    let next = try call(at: port, ["--duration", "1"])
+    #expect(next.waitForExit() == 0, "\(next.output)")
+
+    daemon.thaw()
+    #expect(comes(music, to: "Playing", beside: bob.run))
+    let last = try call(at: port)
+    #expect(last.wait(for: "\"stats\""), "\(last.output)")
+    #expect(comes(music, to: "Paused", beside: bob.run))
+    last.signal(SIGINT)
+    #expect(last.waitForExit() == 0, "\(last.output)")
+    #expect(comes(music, to: "Playing", beside: bob.run))
+    bob.run.signal(SIGINT)
+    #expect(bob.run.waitForExit() == 0, "\(bob.run.output)")
   }
 
   // A name server that hears everything and never answers, in a network of its own.
