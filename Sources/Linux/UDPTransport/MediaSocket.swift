@@ -87,7 +87,10 @@ public struct MediaSocket: PacketTransport, ~Copyable {
     let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
     guard copy >= 0 else { throw SystemError(operation: "dup", code: errno) }
     var other = MediaSocket(descriptor: copy, localPort: localPort, answering: answering)
-    if checks >= 0 { other.checks = fcntl(checks, F_DUPFD_CLOEXEC, 0) }
+    if checks >= 0 {
+      other.checks = fcntl(checks, F_DUPFD_CLOEXEC, 0)
+      guard other.checks >= 0 else { throw SystemError(operation: "dup", code: errno) }
+    }
     return other
   }
 
