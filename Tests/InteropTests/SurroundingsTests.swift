@@ -160,8 +160,9 @@ struct SurroundingsTests {
     #expect(prlimit.waitForExit() == 0, "\(prlimit.output)")
   }
 
-  /// What needs a descriptor is refused, and the call goes on: strangers, a second caller, a
-  /// recording, a hold of the far side.
+  /// Strangers, a second caller and a recording are refused, and the call goes on.
+  ///
+  /// The far side can hold and resume it, and it is hung up as ever.
   @Test func descriptorsAreUsedUpInMidCall() throws {
     guard Bench.find("prlimit") != nil else { return Bench.skip("util-linux") }
     let folder = try Bench.folder()
@@ -203,7 +204,8 @@ struct SurroundingsTests {
     alice.run.press("o")
     #expect(alice.event("resumed") && bob.event("resumedByFarSide"), "\(bob.run.output)")
     #expect(alice.run.hearsVoice() && bob.run.hearsVoice(), "\(bob.run.output)")
-    alice.run.press("h")
+    // He needs a connection to her for that.
+    bob.run.press("h")
     #expect(alice.run.waitForExit() == 0, "\(alice.run.output)")
     #expect(bob.event("ended") && bob.event("audioDeactivated"), "\(bob.run.output)")
     for heard in [try bob.hears(alice), try alice.hears(bob)] {

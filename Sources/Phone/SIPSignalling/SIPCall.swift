@@ -88,7 +88,7 @@ final class SIPCall {
   // Requests may open a connection, whose far side has to be the call's.
   func sending(_ body: () -> CInt) -> CInt {
     guard let stack else { return body() }
-    return stack.expecting(peer, body) ?? EACCES
+    return lendingSpareDescriptor { stack.expecting(peer, body) ?? EACCES }
   }
 
   // MARK: Where the far side is
@@ -333,7 +333,9 @@ final class SIPCall {
     let goodbye = { [self] in
       unsafe session = OpaquePointer(mem_deref(UnsafeMutableRawPointer(session)))
     }
-    if let stack { stack.expecting(peer, goodbye) ?? goodbye() } else { goodbye() }
+    lendingSpareDescriptor {
+      if let stack { stack.expecting(peer, goodbye) ?? goodbye() } else { goodbye() }
+    }
   }
 
   /// Ends a call whose far side is elsewhere now: whom to call instead is for the user to say.

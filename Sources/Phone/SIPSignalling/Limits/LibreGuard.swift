@@ -58,7 +58,8 @@ package func acceptConnection(
 private typealias SystemAcceptor =
   @convention(c) (CInt, UnsafeMutableRawPointer?, UnsafeMutableRawPointer?) -> CInt
 
-/// Held back for a connection that there is no other descriptor for; negative without one.
+/// Held back for a connection that there is no other descriptor for, be it a stranger's that is to
+/// be ended or one that a call's request needs; negative without one.
 private let spareDescriptor = Mutex<CInt>(-1)
 
 /// Holds a descriptor back, unless one is held back already.
@@ -66,6 +67,16 @@ func keepSpareDescriptor() {
   spareDescriptor.withLock { spare in
     if spare < 0 { spare = unsafe open("/dev/null", O_RDONLY | O_CLOEXEC) }
   }
+}
+
+/// Runs `body`, which may use the descriptor that is held back, should there be no other.
+func lendingSpareDescriptor<Result>(_ body: () -> Result) -> Result {
+  spareDescriptor.withLock { spare in
+    if spare >= 0 { close(spare) }
+    spare = -1
+  }
+  defer { keepSpareDescriptor() }
+  return body()
 }
 
 /// In the place of the system's function: ends a connection over the network that there is no
