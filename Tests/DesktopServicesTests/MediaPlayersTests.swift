@@ -106,6 +106,7 @@ struct MediaPlayersTests {
       #expect(players.pausedNames.isEmpty)
       #expect(music.status == status && radio.status == "Stopped" && files().isEmpty)
     }
+  }
 
   @Test(.timeLimit(.minutes(1)))
   func playersPlayOnWhenTheBusNoLongerHangs() async throws {

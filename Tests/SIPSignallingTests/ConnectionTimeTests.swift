@@ -46,11 +46,6 @@ private struct RunningTimer {
 }
 
 extension UserAgent {
-  /// The port at which it takes connections.
-  fileprivate func port(of transport: SIPTransport) -> UInt16 {
-    unsafe re_transport_port(stacks.first?.sip, transport.inLibre, "127.0.0.1")
-  }
-
   /// What the timers of connections call; nil while there are not both: one due within 32 s, and one
   /// due within 15 min.
   fileprivate func connectionHandler() -> UInt? {

@@ -338,15 +338,6 @@ final class SIPCall {
     }
   }
 
-  /// Ends a call whose far side is elsewhere now: whom to call instead is for the user to say.
-  func noteRedirection(to address: String) {
-    guard !isIncoming, !isEstablished else { return }
-    withExtendedLifetime(self) {
-      close()
-      report(.ended(id, .moved(to: address.isEmpty ? nil : address)))
-    }
-  }
-
   /// Notes that an INVITE of this side's got 408 or class 5xx; in a call, the far side may
   /// be able to take the offer a little later.
   func noteFailedOffer(_ status: Int) {
@@ -475,13 +466,10 @@ final class SIPCall {
     } else if isIncoming, !isAnswered, let found = cancelReason {
       reason = found
     } else if let message = unsafe message, unsafe message.pointee.scode >= 300 {
-      reason = unsafe .refused(
-        code: Int(message.pointee.scode),
-        phrase: String(message.pointee.reason)
-      )
+      reason = unsafe SIPEndReason(message)
     } else if code == ETIMEDOUT {
       reason = .timeout
-    } else if code != 0, !isHeardOf, !isIncoming {
+    } else if code != 0, unsafe message == nil, !isHeardOf, !isIncoming {
       reason = .unreachable(SIPError.text(code))
     } else if code == 0 || code == ECONNRESET {
       reason = .remoteHangUp

@@ -298,13 +298,11 @@ final class SIPStack {
       switch kind {
       case RE_EARLY_CANCEL:
         unsafe agent.call(named: name, over: stack, isIncoming: true)?.noteCancel(text)
-      case RE_EARLY_FAILURE:
+      default:
         for isIncoming in [true, false] {
           unsafe agent.call(named: name, over: stack, isIncoming: isIncoming)?
             .noteFailedOffer(Int(text) ?? 500)
         }
-      default:
-        unsafe agent.call(named: name, over: stack, isIncoming: false)?.noteRedirection(to: text)
       }
     }
   }

@@ -211,37 +211,28 @@ static inline char re_info_digit(const struct sip_msg *message) {
 }
 
 /* What libre acts upon before it shows it. */
-enum re_early { RE_EARLY_NOTHING, RE_EARLY_CANCEL, RE_EARLY_REDIRECTION, RE_EARLY_FAILURE };
+enum re_early { RE_EARLY_NOTHING, RE_EARLY_CANCEL, RE_EARLY_FAILURE };
 
 /* Looks at a message that has come. Of a CANCEL, which libre takes care of itself, the `Reason` (RFC 3326) is written as `text`;
-   of a response of class 3xx to an INVITE, which libre would follow, where it leads (RFC 3261 section 8.1.3.4); of 408 and class 5xx,
-   after which libre forgets what a re-INVITE was for, the status. */
+   of 408 and class 5xx to an INVITE, after which libre forgets what a re-INVITE was for, the status. */
 static inline enum re_early re_look_early(const uint8_t *bytes, size_t length, char *call_id,
                                           size_t call_id_capacity, char *text,
                                           size_t text_capacity) {
   enum re_early kind = RE_EARLY_NOTHING;
   struct sip_msg *message = NULL;
-  struct sip_addr contact;
   /* What keeps connections alive may stand before a message. */
   while (length && (*bytes == '\r' || *bytes == '\n')) bytes++, length--;
   if (length < 12) return kind;
-  bool is_response = !memcmp(bytes, "SIP/2.0 ", 8) && memchr("345", bytes[8], 3);
+  bool is_response = !memcmp(bytes, "SIP/2.0 ", 8) && memchr("45", bytes[8], 2);
   if (!is_response && memcmp(bytes, "CANCEL ", 7)) return kind;
   struct mbuf *buffer = re_buffer_from(bytes, length);
   if (!buffer) return kind;
   if (!sip_msg_decode(&message, buffer)) {
-    const struct sip_hdr *header =
-        sip_msg_hdr(message, message->req ? SIP_HDR_REASON : SIP_HDR_CONTACT);
+    const struct sip_hdr *reason = message->req ? sip_msg_hdr(message, SIP_HDR_REASON) : NULL;
     re_copy_pl(&message->callid, call_id, call_id_capacity);
-    if (message->req && header) {
-      re_copy_pl(&header->val, text, text_capacity);
+    if (reason) {
+      re_copy_pl(&reason->val, text, text_capacity);
       kind = RE_EARLY_CANCEL;
-    } else if (!message->req && message->scode / 100 == 3 &&
-               !pl_strcmp(&message->cseq.met, "INVITE")) {
-      text[0] = 0;
-      if (header && !sip_addr_decode(&contact, &header->val))
-        re_copy_pl(&contact.auri, text, text_capacity);
-      kind = RE_EARLY_REDIRECTION;
     } else if (!message->req && (message->scode == 408 || message->scode / 100 == 5) &&
                !pl_strcmp(&message->cseq.met, "INVITE")) {
       re_snprintf(text, text_capacity, "%u", message->scode);

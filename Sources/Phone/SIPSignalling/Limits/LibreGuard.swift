@@ -144,20 +144,22 @@ private typealias LoopCheck =
   @convention(c) (UnsafeMutablePointer<sip_loopstate>?, UInt16) -> Bool
 
 /// In the place of libre's function, which says that a request is not to be repeated: one that got
-/// 408 is not repeated either.
+/// 408 or class 3xx is not repeated either.
 ///
-/// libre would end a call whose re-INVITE got that. A server answers so for a far side that is
+/// libre would end a call whose re-INVITE got 408. A server answers so for a far side that is
 /// without a network for a while. `OfferRetry` makes the offer once more; whether the far side is
-/// gone shows otherwise.
+/// gone shows otherwise. Of a redirection libre would call the new address at once: whether to call
+/// it is for the user to say (`SIPEndReason.moved`).
 @c(sip_request_loops)
 package func isNotWorthRepeating(
   _ state: UnsafeMutablePointer<sip_loopstate>?,
   _ status: UInt16
 ) -> Bool {
-  guard let next = unsafe original("sip_request_loops") else { return status == 408 }
+  let isFinal = status == 408 || (300..<400).contains(status)
+  guard let next = unsafe original("sip_request_loops") else { return isFinal }
   // SAFETY: libre's own function has this type.
   let loops = unsafe unsafeBitCast(next, to: LoopCheck.self)
-  return unsafe loops(state, status) || status == 408
+  return unsafe loops(state, status) || isFinal
 }
 
 /// In the place of libre's function: answers no STUN request.
