@@ -115,6 +115,25 @@ struct IdentityFileTests {
     }
   }
 
+  /// OpenSSL would ask for the passphrase at the terminal.
+  @Test func anEncryptedKeyIsRefused() throws {
+    let pem = String(decoding: try Identity.make().pem, as: UTF8.self)
+    let begin = "-----BEGIN CERTIFICATE-----"
+    let certificate = try #require(pem.components(separatedBy: begin).last)
+    let key = """
+      -----BEGIN EC PRIVATE KEY-----
+      Proc-Type: 4,ENCRYPTED
+      DEK-Info: AES-128-CBC,000102030405060708090A0B0C0D0E0F
+
+      AAAAAAAAAAAAAAAAAAAAAA==
+      -----END EC PRIVATE KEY-----
+
+      """
+    #expect(throws: IdentityError.damaged) {
+      try Identity(pem: Array((key + begin + certificate).utf8))
+    }
+  }
+
   /// Programs that start at once come to one identity.
   @Test func manyStartsMakeOne() async throws {
     let folder = Folder()

@@ -67,13 +67,20 @@ static inline unsigned sec_pause(SSL *ssl, unsigned microseconds) {
   return microseconds == 0 ? 50000 : microseconds < 2000000 ? 2 * microseconds : 4000000;
 }
 
+/* A passphrase that is not there: OpenSSL would ask for one at the terminal, and wait. */
+static inline int sec_no_passphrase(char *buffer, int capacity, int is_writing, void *arg) {
+  (void)buffer, (void)capacity, (void)is_writing, (void)arg;
+  return -1;
+}
+
 /* A context for DTLS-SRTP (RFC 5764) with the key and the certificate of a PEM text, and the certificate's SHA-256 fingerprint of
-   32 bytes; NULL if the text is not both. */
+   32 bytes; NULL if the text is not both, or is encrypted. */
 static inline SSL_CTX *sec_context(const uint8_t *pem, int length, uint8_t *fingerprint) {
   SSL_CTX *context = SSL_CTX_new(DTLS_method());
   BIO *keys = BIO_new_mem_buf(pem, length), *certificates = BIO_new_mem_buf(pem, length);
-  EVP_PKEY *key = keys ? PEM_read_bio_PrivateKey(keys, NULL, NULL, NULL) : NULL;
-  X509 *certificate = certificates ? PEM_read_bio_X509(certificates, NULL, NULL, NULL) : NULL;
+  EVP_PKEY *key = keys ? PEM_read_bio_PrivateKey(keys, NULL, sec_no_passphrase, NULL) : NULL;
+  X509 *certificate =
+      certificates ? PEM_read_bio_X509(certificates, NULL, sec_no_passphrase, NULL) : NULL;
   int good = context && key && certificate && SSL_CTX_use_certificate(context, certificate) == 1 &&
              SSL_CTX_use_PrivateKey(context, key) == 1 && SSL_CTX_check_private_key(context) == 1 &&
              SSL_CTX_set_min_proto_version(context, DTLS1_2_VERSION) == 1 &&
