@@ -120,8 +120,8 @@ sanitize: setup-test
 FUZZ_SECONDS ?= 15
 FUZZ_TARGET ?=
 # The modules that read what comes from outside.
-FUZZ_MODULES ?= ALSAAudio CallKit CallSecurity CallStore Codecs DesktopServices DigestAuthentication ICE MediaCore Playout PushKit \
-  RealTime RTP SidetonePhone Simulation SIPSignalling SRTP UDPTransport VoiceStream
+FUZZ_MODULES ?= ALSAAudio AudioRouting CallKit CallSecurity CallStore Codecs CommandLine DesktopServices DigestAuthentication ICE \
+  MediaCore Playout PushKit RealTime RTP SidetonePhone Simulation SIPSignalling SRTP UDPTransport VoiceStream
 fuzz: setup-build
 	SIDETONE_FUZZER="$(FUZZ_MODULES)" swift build -c release --product fuzz --scratch-path .build/fuzz \
 	  --sanitize address -Xswiftc -enable-testing

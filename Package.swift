@@ -131,6 +131,35 @@ let benchmarks: [Target] =
     ),
   ]
 
+/// What the program is made of.
+let programDependencies: [Target.Dependency] = [
+  "MediaCore", "RealTime", "ALSAAudio", "AudioRouting", "AVFAudio", "CallKit", "CallScreen",
+  "CallSecurity", "CallStore", "CTerminal", "DesktopServices", "Drawing", "LocalSocket",
+  "Localization", "SidetonePhone", "Simulation", "SIPSignalling", "SpeechDSP", "SRTP",
+  "UDPTransport", "VoiceEngine",
+  argumentParser, histogram, logging, toml,
+]
+
+/// The program; for the fuzzer a library, whose `main` has the name that it has in tests.
+let program: Target =
+  fuzzed == nil
+  ? .executableTarget(
+    name: "CommandLine",
+    dependencies: programDependencies,
+    path: "Sources/Tools/CommandLine",
+    swiftSettings: strict
+  )
+  : .target(
+    name: "CommandLine",
+    dependencies: programDependencies,
+    path: "Sources/Tools/CommandLine",
+    swiftSettings: settings(of: "CommandLine") + [
+      .unsafeFlags(
+        ["-Xfrontend", "-entry-point-function-name", "-Xfrontend", "CommandLine_main"]
+      )
+    ]
+  )
+
 /// The fuzzer, which needs libFuzzer.
 let fuzzer: [Target] =
   fuzzed == nil
@@ -140,10 +169,10 @@ let fuzzer: [Target] =
     .executableTarget(
       name: "fuzz",
       dependencies: [
-        "ALSAAudio", "CallKit", "CallSecurity", "CallStore", "CDBus", "CLibFuzzer", "CLibre",
-        "DesktopServices", "DigestAuthentication", "ICE", "MediaCore", "PushKit", "RealTime",
-        "RTP", "SidetonePhone", "Simulation", "SIPSignalling", "SRTP", "UDPTransport",
-        "VoiceStream",
+        "ALSAAudio", "AudioRouting", "CallKit", "CallSecurity", "CallStore", "CDBus",
+        "CLibFuzzer", "CLibre", "CLinux", "CommandLine", "DesktopServices",
+        "DigestAuthentication", "ICE", "MediaCore", "PushKit", "RealTime", "RTP",
+        "SidetonePhone", "Simulation", "SIPSignalling", "SRTP", "UDPTransport", "VoiceStream",
       ],
       path: "Tests/Fuzz",
       exclude: ["Corpus"],
@@ -298,18 +327,7 @@ let package = Package(
         "CPcap", "MediaCore", "CLinux", "RTP", "RealTime", "SpeechDSP", "SRTP", "VoiceEngine",
       ]
     ),
-    .executableTarget(
-      name: "CommandLine",
-      dependencies: [
-        "MediaCore", "RealTime", "ALSAAudio", "AudioRouting", "AVFAudio", "CallKit", "CallScreen",
-        "CallSecurity", "CallStore", "CTerminal", "DesktopServices", "Drawing", "LocalSocket",
-        "Localization", "SidetonePhone", "Simulation", "SIPSignalling", "SpeechDSP", "SRTP",
-        "UDPTransport", "VoiceEngine",
-        argumentParser, histogram, logging, toml,
-      ],
-      path: "Sources/Tools/CommandLine",
-      swiftSettings: strict
-    ),
+    program,
 
     example(
       "MonkeyCall",
@@ -404,8 +422,8 @@ let package = Package(
       "CommandLine",
       [
         "CommandLine", "ALSAAudio", "AudioRouting", "CallSecurity", "CallStore", "Localization",
-        "SidetonePhone",
-        "SIPSignalling", "SpeechDSP", "SRTP", "VoiceEngine", "VoiceStream", argumentParser,
+        "SidetonePhone", "SIPSignalling", "SpeechDSP", "SRTP", "VoiceEngine", "VoiceStream",
+        argumentParser, toml,
       ]
     ),
     .systemLibrary(name: "CTunnel", path: "Tests/CTunnel"),
@@ -451,6 +469,8 @@ let package = Package(
   ] + benchmarks + fuzzer,
   swiftLanguageModes: [.v6]
 )
+
+if fuzzed != nil { package.products.removeAll { $0.name == "sidetone" } }
 
 if let testedModules {
   package.targets.removeAll { target in

@@ -81,6 +81,16 @@ func fuzzPush(_ bytes: [UInt8]) {
   _ = try? PushRequest(String(decoding: bytes, as: UTF8.self), token: token)
 }
 
+/// The manifest of an extension of the call directory.
+func fuzzManifests(_ bytes: [UInt8]) {
+  let place = folder.appendingPathComponent("extensions")
+  try? FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
+  try? Data(bytes).write(to: place.appendingPathComponent("one.json"))
+  for found in DirectoryExtension.all(dataFolder: folder) {
+    _ = URL(fileURLWithPath: found.executable)
+  }
+}
+
 /// What phones of the local network announce.
 func fuzzNeighbours(_ bytes: [UInt8]) {
   var source = ByteSource(bytes)
@@ -119,11 +129,12 @@ func fuzzDirectory(_ bytes: [UInt8]) {
   }
 }
 
-/// Messages of the bus, as a service may send them.
+/// Messages of the bus, as a service may send them, and what Avahi says by them.
 func fuzzBus(_ bytes: [UInt8]) {
   let characters = bytes.map { CChar(bitPattern: $0) }
   let message = unsafe dbus_message_demarshal(characters, CInt(characters.count), nil)
   guard let message = unsafe message else { return }
-  _ = unsafe BusMarshal.values(of: message)
+  let values = unsafe BusMarshal.values(of: message)
+  if let key = ServiceBrowser.key(of: values) { _ = ServiceBrowser.service(of: values, key) }
   unsafe dbus_message_unref(message)
 }

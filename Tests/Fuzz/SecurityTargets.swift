@@ -5,7 +5,15 @@ import UDPTransport
 
 private let address = SocketAddress(host: "192.0.2.1", port: 4_000)
 private let other = SocketAddress(host: "192.0.2.2", port: 4_002)
-private let identity = try? Identity.make()
+/// The identity of this side; nil without randomness.
+let identity = try? Identity.make()
+
+/// The user's key and certificate, as another program or a failing disk may have left them.
+func fuzzIdentity(_ bytes: [UInt8]) {
+  guard let found = try? Identity(pem: bytes), let address else { return }
+  // What is taken has to be good for handshakes.
+  _ = try? MediaHandshake(found, towards: address)
+}
 
 /// Both sides of a handshake: one that waits, and one that has begun.
 func fuzzHandshake(_ bytes: [UInt8]) {

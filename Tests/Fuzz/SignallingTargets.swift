@@ -123,3 +123,66 @@ func fuzzLinks(_ bytes: [UInt8]) {
   _ = DescribedKey(attribute: text)
   fuzzNumber(text)
 }
+
+/// Answers of name servers, and the SIP servers that they lead to.
+func fuzzNames(_ bytes: [UInt8]) {
+  guard isReady else { return }
+  var source = ByteSource(bytes)
+  let transports: [SIPTransport?] = [nil, .udp, .tcp, .tls]
+  var locator = ServerLocator(
+    host: "example.org",
+    port: nil,
+    transport: transports[Int(source.byte() % 4)]
+  )
+  var generator = SeededGenerator(seed: 7)
+  for _ in 0..<32 where !source.isAtEnd {
+    guard let question = locator.question else { break }
+    let answer = source.chunk(limit: 1_000)
+    switch question {
+    case .namingAuthorities:
+      locator.answer(
+        unsafe records(DNS_TYPE_NAPTR, in: answer) { unsafe ServerLocator.NamingAuthority($0) }
+      )
+    case .services:
+      locator.answer(
+        unsafe records(DNS_TYPE_SRV, in: answer) { unsafe ServerLocator.Service($0) },
+        using: &generator
+      )
+    case .addresses:
+      // The C library reads those.
+      locator.answer(addresses: answer.isEmpty ? [] : ["192.0.2.1", "2001:db8::1"])
+    }
+  }
+  for server in locator.servers { _ = "\(server) \(server.route)" }
+}
+
+// The answers in a message, read as libre's client reads them.
+@unsafe
+private func records<Record>(
+  _ type: Int,
+  in bytes: [UInt8],
+  _ read: (re_location) -> Record
+) -> [Record] {
+  guard let buffer = unsafe re_buffer_from(bytes, bytes.count) else { return [] }
+  defer { _ = unsafe mem_deref(buffer) }
+  var header = dnshdr()
+  guard unsafe dns_hdr_decode(buffer, &header) == 0 else { return [] }
+  for _ in 0..<header.nq {
+    var name: UnsafeMutablePointer<CChar>?
+    guard unsafe dns_dname_decode(buffer, &name, 0) == 0 else { return [] }
+    _ = unsafe mem_deref(name)
+    // Its type and its class.
+    guard unsafe mbuf_get_left(buffer) >= 4 else { return [] }
+    unsafe buffer.pointee.pos += 4
+  }
+  var answers = unsafe list()
+  defer { unsafe list_flush(&answers) }
+  for _ in 0..<header.nans {
+    var record: UnsafeMutablePointer<dnsrr>?
+    guard unsafe dns_rr_decode(buffer, &record, 0) == 0, let record = unsafe record else { break }
+    unsafe list_append(&answers, &record.pointee.le, record)
+  }
+  var found = unsafe [re_location](repeating: re_location(), count: 32)
+  let count = unsafe re_locations(&answers, UInt16(type), &found, found.count)
+  return unsafe found.prefix(count).map(read)
+}

@@ -171,7 +171,7 @@ package final class ServiceBrowser: @unchecked Sendable {
   }
 
   // interface, protocol, name, type, domain, flags
-  private static func key(of arguments: [BusValue]) -> AnnouncedService.Key? {
+  static func key(of arguments: [BusValue]) -> AnnouncedService.Key? {
     guard arguments.count >= 5, case .int32(let interface) = arguments[0],
       case .int32(let networkProtocol) = arguments[1], case .string(let name) = arguments[2],
       case .string(let domain) = arguments[4], !name.isEmpty
@@ -186,7 +186,7 @@ package final class ServiceBrowser: @unchecked Sendable {
 
   // interface, protocol, name, type, domain, host, protocol of the address, address, port, TXT,
   // flags
-  private static func service(
+  static func service(
     of arguments: [BusValue],
     _ key: AnnouncedService.Key
   ) -> AnnouncedService? {

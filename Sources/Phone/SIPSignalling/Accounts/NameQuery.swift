@@ -65,3 +65,30 @@ final class NameQuery {
     unsafe completion?(Array(records.prefix(count)))
   }
 }
+
+extension ServerLocator.NamingAuthority {
+  /// A record of libre's, whose texts are in place.
+  @unsafe
+  init(_ record: re_location) {
+    unsafe self.init(
+      order: Int(record.order),
+      preference: Int(record.preference),
+      flags: record.flags.map { unsafe String(cString: $0) } ?? "",
+      service: record.service.map { unsafe String(cString: $0) } ?? "",
+      replacement: record.name.map { unsafe String(cString: $0) } ?? ""
+    )
+  }
+}
+
+extension ServerLocator.Service {
+  /// A record of libre's, whose texts are in place.
+  @unsafe
+  init(_ record: re_location) {
+    unsafe self.init(
+      priority: Int(record.priority),
+      weight: Int(record.weight),
+      port: record.port,
+      target: record.name.map { unsafe String(cString: $0) } ?? ""
+    )
+  }
+}

@@ -54,24 +54,13 @@ extension UserAgent {
     while let question = locator.question, !Task.isCancelled {
       switch question {
       case .namingAuthorities(let domain):
-        let found = await unsafe ask(domain, type: DNS_TYPE_NAPTR) { record in
-          unsafe ServerLocator.NamingAuthority(
-            order: Int(record.order),
-            preference: Int(record.preference),
-            flags: record.flags.map { unsafe String(cString: $0) } ?? "",
-            service: record.service.map { unsafe String(cString: $0) } ?? "",
-            replacement: record.name.map { unsafe String(cString: $0) } ?? ""
-          )
+        let found = await unsafe ask(domain, type: DNS_TYPE_NAPTR) {
+          unsafe ServerLocator.NamingAuthority($0)
         }
         locator.answer(found)
       case .services(let name):
-        let found = await unsafe ask(name, type: DNS_TYPE_SRV) { record in
-          unsafe ServerLocator.Service(
-            priority: Int(record.priority),
-            weight: Int(record.weight),
-            port: record.port,
-            target: record.name.map { unsafe String(cString: $0) } ?? ""
-          )
+        let found = await unsafe ask(name, type: DNS_TYPE_SRV) {
+          unsafe ServerLocator.Service($0)
         }
         locator.answer(found, using: &generator)
       case .addresses(let host):

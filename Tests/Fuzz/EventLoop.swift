@@ -1,0 +1,63 @@
+import CLibre
+import Dispatch
+import Glibc
+import UDPTransport
+
+/// Runs `body`, which needs the event loop, and waits for its end.
+func finish(_ body: @escaping @Sendable () async -> Void) {
+  let isDone = DispatchSemaphore(value: 0)
+  Task.detached {
+    await body()
+    isDone.signal()
+  }
+  isDone.wait()
+}
+
+/// Comes back once the event loop has taken in what has arrived, two milliseconds later at most.
+///
+/// To be awaited on the event loop.
+func turn(isolation: isolated (any Actor)? = #isolation) async {
+  let timer = unsafe re_timer_alloc()
+  // Its timers follow what it reads. But what makes this go on is read as well, and may have been
+  // read before what has arrived.
+  for _ in 0..<2 {
+    await withCheckedContinuation { continuation in
+      let waiting = WaitingTask(continuation)
+      unsafe tmr_start(
+        timer,
+        0,
+        { context in
+          guard let context = unsafe context else { return }
+          unsafe Unmanaged<WaitingTask>.fromOpaque(context).takeRetainedValue().resume()
+        },
+        Unmanaged.passRetained(waiting).toOpaque()
+      )
+    }
+  }
+  _ = unsafe mem_deref(UnsafeMutableRawPointer(timer))
+}
+
+private final class WaitingTask {
+  private let continuation: CheckedContinuation<Void, Never>
+
+  init(_ continuation: CheckedContinuation<Void, Never>) { self.continuation = continuation }
+
+  func resume() { continuation.resume() }
+}
+
+/// A port of the loopback interface; nil if there is none.
+func loopbackSocket() -> MediaSocket? {
+  guard let address = SocketAddress(host: "127.0.0.1", port: 0) else { return nil }
+  return try? MediaSocket(bindingTo: address)
+}
+
+/// In the place of libre's function: connects to nobody.
+///
+/// What is fuzzed may name any host of the world, and none is to hear of it. Datagrams stay here as
+/// well: they leave from the loopback address, which the kernel lets go nowhere else. Returns an
+/// errno.
+@c(tcp_conn_connect)
+package func refuseConnection(
+  _ connection: OpaquePointer?,
+  _ peer: UnsafeRawPointer?
+) -> CInt { ENETUNREACH }
