@@ -1,3 +1,5 @@
+import Localization
+import TOMLKit
 import Testing
 
 @testable import CommandLine
@@ -127,8 +129,37 @@ struct SettingsTests {
         "listen": ["ringer": "none"],
       ]
     )
-    #expect(throws: (any Error).self) { try ConfigurationFile.values(of: "frame = [1, 2]") }
-    #expect(throws: (any Error).self) { try ConfigurationFile.values(of: "frame = ") }
+  }
+
+  @Test(arguments: [
+    (#"name = "A \"B\" \\ C\t\u00e9" # who I am"#, "A \"B\" \\ C\té"),
+    ("name='C:\\#' ", "C:\\#"), ("\tname = -2.5\r\n", "-2.5"), ("name = false#", "false"),
+  ])
+  func valuesAreReadAsTheyAreMeant(text: String, value: String) throws {
+    #expect(try ConfigurationFile.values(of: text) == ["": ["name": value]])
+  }
+
+  @Test(arguments: ["b", "= 1", "[a", "[[a]]", #""a\u0000" = 1"#, "a.b = 1", "a = 1\nb"])
+  func linesThatAreNoSettingAreFound(text: String) {
+    let lines = text.split(separator: "\n").count
+    #expect(throws: ConfigurationFile.StrangeLine(number: lines)) {
+      try ConfigurationFile.values(of: text)
+    }
+  }
+
+  /// Some of them would end the program in TOMLKit.
+  @Test(arguments: [
+    "", "[1, 2]", "[}", "{ b = 1 }", "2026-99-01", "25:62", "inf", "yes", #""b"#, "'b", "1 2",
+    #""""b""""#, "\"a\"\u{301}\"",
+  ])
+  func otherValuesAreMistakes(value: String) {
+    let error = Settings.Mistake(localized: "\"frame\" is a text, a number, true or false")
+    #expect(throws: error) { try ConfigurationFile.values(of: "frame = \(value)") }
+  }
+
+  @Test(arguments: ["a = 1\na = 2", "[a]\n[a]", #"a = "\x""#, #"a = "\uD800""#, "a = 01"])
+  func otherMistakesAreFoundByTOMLKit(text: String) {
+    #expect(throws: TOMLParseError.self) { try ConfigurationFile.values(of: text) }
   }
 
   @Test func oneWayToShowACallTakesThePlaceOfAnother() throws {

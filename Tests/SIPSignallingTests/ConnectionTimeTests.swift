@@ -46,8 +46,7 @@ private struct RunningTimer {
 }
 
 extension UserAgent {
-  /// What the timers of connections call; nil while there are not both: one due within 32 s, and one
-  /// due within 15 min.
+  /// What the timers of connections call; nil unless one is due within 32 s and one within 15 min.
   fileprivate func connectionHandler() -> UInt? {
     let timers = RunningTimer.all
     let short = timers.filter { (20_000...32_000).contains($0.left) }.map(\.handler)

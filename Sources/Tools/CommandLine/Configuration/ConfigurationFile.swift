@@ -17,6 +17,10 @@ enum ConfigurationFile {
     } catch let error as TOMLParseError {
       let (line, column) = (error.source.begin.line, error.source.begin.column)
       throw CommandFailure("\(url.path), line \(line), column \(column): \(error.description)")
+    } catch let error as StrangeLine {
+      throw CommandFailure(
+        "\(url.path), line \(error.number): neither a table's name nor a name with a value"
+      )
     } catch let error as Settings.Mistake {
       throw CommandFailure("\(url.path): \(error)")
     } catch {
@@ -24,7 +28,18 @@ enum ConfigurationFile {
     }
   }
 
+  /// A line that settings do not need.
+  struct StrangeLine: Error, Equatable {
+    /// From 1.
+    let number: Int
+  }
+
+  /// The values in a text, by table.
+  ///
+  /// - Throws: a `TOMLParseError`, a `StrangeLine` or a `Settings.Mistake` about a value of another
+  ///   kind.
   static func values(of text: String) throws -> [String: [String: String]] {
+    try check(text)
     let table = try TOMLTable(string: text)
     var found: [String: [String: String]] = ["": [:]]
     for (key, value) in table {
@@ -38,6 +53,33 @@ enum ConfigurationFile {
     return found
   }
 
+  // TOMLKit gets nothing but tables' names, and names with a text on one line, a number, true or
+  // false: a list like `[}`, a date like `2026-99-01` and a name with a zero in it end the program
+  // in TOMLKit 0.6.0.
+  private static func check(_ text: String) throws {
+    let nothing = #/[ \t]*(?:#.*)?/#
+    let table = #/[ \t]*\[[ \t]*[A-Za-z0-9_-]+[ \t]*\][ \t]*(?:#.*)?/#
+    let name = #/[ \t]*([A-Za-z0-9_-]+)[ \t]*=[ \t]*(.*)/#
+    let value = #/(?:"(?:[^"\\]|\\.)*"|'[^']*'|true|false|[+-]?[0-9]+(?:\.[0-9]+)?)[ \t]*(?:#.*)?/#
+    let lines = text.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false)
+    for (index, scalars) in lines.enumerated() {
+      let line = String(scalars.last == "\r" ? scalars.dropLast() : scalars)
+      func matches(_ regex: some RegexComponent, _ part: Substring) -> Bool {
+        // What TOML sees: a quote with an accent is a quote.
+        (try? regex.regex.matchingSemantics(.unicodeScalar).wholeMatch(in: part)) ?? nil != nil
+      }
+      if matches(nothing, line[...]) || matches(table, line[...]) { continue }
+      guard let found = try name.matchingSemantics(.unicodeScalar).wholeMatch(in: line) else {
+        throw StrangeLine(number: index + 1)
+      }
+      guard matches(value, found.2) else { throw mistake(about: String(found.1)) }
+    }
+  }
+
+  private static func mistake(about name: String) -> Settings.Mistake {
+    Settings.Mistake(localized: "\"\(name)\" is a text, a number, true or false")
+  }
+
   private static func scalar(
     _ value: any TOMLValueConvertible,
     named name: String
@@ -46,6 +88,6 @@ enum ConfigurationFile {
     if let flag = value.bool { return "\(flag)" }
     if let whole = value.int { return "\(whole)" }
     if let number = value.double { return "\(number)" }
-    throw Settings.Mistake(localized: "\"\(name)\" is a text, a number, true or false")
+    throw mistake(about: name)
   }
 }
