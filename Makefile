@@ -92,7 +92,8 @@ picture: setup-test
 # Optimized, since most tests are calls of minutes in virtual time. Those that start programs come
 # last, each kind by itself.
 PROGRAMS := InteropTests|DesktopTests|KernelTests
-TESTING := -c release -Xswiftc -enable-testing --scratch-path .build/test
+# By the linker of what is installed: with another one libre does not find the program's accept().
+TESTING := -c release -Xswiftc -enable-testing -Xswiftc -use-ld=lld --scratch-path .build/test
 test: setup-test
 	swift build --build-tests $(TESTING)
 	for tests in "--skip $(PROGRAMS)" "--filter InteropTests" "--filter DesktopTests|KernelTests"; do \
