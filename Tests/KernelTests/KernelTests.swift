@@ -9,7 +9,8 @@ import Testing
 /// is `all`, which takes eleven minutes; `make test-faults` sets it.
 @Suite(.serialized, .enabled(if: GuestScript.canRun))
 struct KernelTests {
-  private static let few = "plain,clock-set,suspended,stopped-50,headset-replugged,netem-loss"
+  private static let few =
+    "plain,killed,clock-set,suspended,stopped-50,headset-replugged,netem-loss"
 
   private static func isWanted(_ name: String) -> Bool {
     let wanted = (ProcessInfo.processInfo.environment["KERNEL_SCENARIOS"] ?? few).split(

@@ -85,7 +85,7 @@ struct Scenario: Sendable, CustomTestStringConvertible {
         isTimed: name != "44100"
       )
     }
-    + ["mixer", "profile", "memory", "newcomer", "drifting"]
+    + ["mixer", "killed", "profile", "memory", "newcomer", "drifting"]
     .map { Scenario(name: $0, isHeard: false) }
 
   private static let stopped = [

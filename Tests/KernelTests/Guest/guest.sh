@@ -116,6 +116,37 @@ mixer() {
   keep
 }
 
+# A phone is killed while it holds a card, and the next one ends a call as usual: the card's mixer is the same after both, the
+# card is free, and what the user has set is as it was.
+killed() {
+  out=/run/out/killed
+  mkdir -p "$out"
+  modprobe snd-dummy enable=1 index=3 id=D
+  for control in Master Mic; do amixer -q -c D sset $control 0%; done
+  amixer -q -c D sset Line 37% nocap
+  amixer -c D sget Line > "$out/line"
+  for end in killed ended; do
+    answer hw:D,0
+    sidetone call sip:b@127.0.0.1:5070 --headset null --json > "$out/caller-$end.jsonl" 2> "$out/caller-$end.err" &
+    caller=$!
+    await '"stats"' "$out/callee.jsonl" "$callee"
+    # A far side that is there no more would be waited for.
+    if [ $end = killed ]; then kill -KILL "$callee" "$caller"; else kill -TERM "$caller"; fi
+    wait "$caller" "$callee"
+    amixer -c D contents > "$out/mixer-$end"
+    amixer -c D sget Line > "$out/line-$end"
+    timeout 5 aplay -q -D plughw:D,0 -d 1 /dev/zero 2> "$out/aplay-$end" || echo "the card is not free: $end"
+    cmp -s "$out/line" "$out/line-$end" || echo "another level of the user's: $end"
+  done > "$out/complaints"
+  {
+    cmp -s "$out/mixer-killed" "$out/mixer-ended" || echo 'the mixer is another one than after a call'
+    amixer -c D sget Master | grep -q '\[0%\]' && echo 'the card was not used'
+    sidetone recents --json > "$out/recents" || echo 'the store does not open'
+  } >> "$out/complaints"
+  modprobe -r snd-dummy
+  keep
+}
+
 # A card of which each way has to be switched on, and the use case before them.
 profile() {
   out=/run/out/profile
