@@ -39,12 +39,6 @@ struct HangingTests {
     )
   }
 
-  // Whether a player comes into a state within some seconds.
-  private func comes(_ player: ScriptedPlayer, to status: String, beside run: ProgramRun) -> Bool {
-    for _ in 0..<150 where player.status != status { run.letRun(seconds: 0.1) }
-    return player.status == status
-  }
-
   /// The user's bus stands still in mid-call, and goes on after the next call.
   @Test func busStandsStillInMidCall() throws {
     guard let daemon = try BusDaemon() else { return }
@@ -69,7 +63,7 @@ struct HangingTests {
       environment: ["DBUS_SESSION_BUS_ADDRESS": ""]
     )
     #expect(bob.event("stats") && alice.event("stats"), "\(bob.run.output)")
-    #expect(comes(music, to: "Paused", beside: bob.run))
+    #expect(bob.run.letRun { music.status == "Paused" })
 
     daemon.freeze()
     #expect(alice.run.hearsVoice() && bob.run.hearsVoice(), "\(bob.run.output)")
@@ -88,13 +82,13 @@ struct HangingTests {
     #expect(next.waitForExit() == 0, "\(next.output)")
 
     daemon.thaw()
-    #expect(comes(music, to: "Playing", beside: bob.run))
+    #expect(bob.run.letRun { music.status == "Playing" })
     let last = try call(at: port)
     #expect(last.wait(for: "\"stats\""), "\(last.output)")
-    #expect(comes(music, to: "Paused", beside: bob.run))
+    #expect(bob.run.letRun { music.status == "Paused" })
     last.signal(SIGINT)
     #expect(last.waitForExit() == 0, "\(last.output)")
-    #expect(comes(music, to: "Playing", beside: bob.run))
+    #expect(bob.run.letRun { music.status == "Playing" })
     bob.run.signal(SIGINT)
     #expect(bob.run.waitForExit() == 0, "\(bob.run.output)")
   }

@@ -164,6 +164,12 @@ final class ProgramRun: @unchecked Sendable {
     _ = wait(seconds: seconds) { false }
   }
 
+  /// Lets the program go on by itself until `isTrue`, for 15 s at most; whether it came to that.
+  func letRun(until isTrue: () -> Bool) -> Bool {
+    for _ in 0..<150 where !isTrue() { letRun(seconds: 0.1) }
+    return isTrue()
+  }
+
   /// Kills the program with all that it has started: it has a group of its own.
   func killGroup() {
     kill(-process.processIdentifier, SIGKILL)

@@ -1,3 +1,4 @@
+import BusFixture
 import Foundation
 import MediaCore
 import ProgramRig
@@ -286,6 +287,43 @@ struct SurroundingsTests {
       let attributes = try FileManager.default.attributesOfItem(atPath: place.path + "/" + name)
       #expect(attributes[.posixPermissions] as? Int == 0o600, "\(name)")
     }
+  }
+
+  /// What a phone that is killed in a call has paused plays on once it is started again.
+  @Test func killedInACallItLeavesNoPlayerPaused() throws {
+    guard let daemon = try BusDaemon() else { return }
+    defer { withExtendedLifetime(daemon) {} }
+    let music = try #require(ScriptedPlayer("music", "Playing", address: daemon.address))
+    let folder = try Bench.folder()
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let port = Bench.port()
+    func listen() throws -> ProgramRun {
+      let phone = try Bench.run(
+        ["listen", "--answer", "--json", "--listen", "127.0.0.1:\(port)", "--headset", "null"],
+        environment: [
+          "XDG_DATA_HOME": folder.path, "XDG_RUNTIME_DIR": folder.path,
+          "DBUS_SESSION_BUS_ADDRESS": daemon.address,
+        ]
+      )
+      #expect(phone.wait(for: "registered"), "\(phone.output)")
+      return phone
+    }
+    let phone = try listen()
+    let caller = try Bench.run(
+      ["call", "sip:bob@127.0.0.1:\(port)", "--headset", "null", "--json"],
+      environment: ["DBUS_SESSION_BUS_ADDRESS": ""]
+    )
+    #expect(phone.letRun { music.status == "Paused" }, "\(phone.output)")
+    phone.signal(SIGKILL)
+    caller.signal(SIGINT)
+    #expect(phone.waitForExit() != nil && caller.waitForExit() != nil)
+    #expect(music.status == "Paused")
+    let next = try listen()
+    #expect(next.letRun { music.status == "Playing" }, "\(next.output)")
+    next.signal(SIGTERM)
+    #expect(next.waitForExit() == 0, "\(next.output)")
+    let left = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+    #expect(!left.contains { $0.hasPrefix("sidetone-paused") }, "\(left)")
   }
 
   /// The unit of systemd takes from the program what it has no use for.

@@ -49,6 +49,7 @@ struct PausedPlayersFile: ~Copyable {
   /// - Parameters:
   ///   - folder: where the files are.
   ///   - now: the wall clock, in seconds since 1970.
+  /// - Returns: the names, in no order.
   static func takeAbandoned(in folder: URL, at now: Int = time(nil)) -> [String] {
     // A folder that is not there has no files.
     let found = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
