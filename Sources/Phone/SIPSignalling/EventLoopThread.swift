@@ -38,7 +38,7 @@ final class EventLoopThread: SerialExecutor {
 
   private func run() {
     re_silence_debug()
-    keepSpareDescriptor()
+    guardEventLoop()
     _ = libre_init()
     var queue: OpaquePointer?
     let context = unsafe Unmanaged.passUnretained(self).toOpaque()

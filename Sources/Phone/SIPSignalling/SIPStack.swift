@@ -280,9 +280,7 @@ final class SIPStack {
   private func hasCall(named callID: String) -> Bool {
     nonisolated(unsafe) let stack = self
     return agent.assumeIsolated { agent in
-      [true, false].contains {
-        unsafe agent.call(named: callID, over: stack, isIncoming: $0) != nil
-      }
+      agent.calls.values.contains { unsafe $0.stack === stack && $0.callID == callID }
     }
   }
 

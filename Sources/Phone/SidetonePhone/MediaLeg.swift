@@ -320,7 +320,7 @@ public final class MediaLeg {
     let session = try session(for: media)
     endHandshake()
     endStandby()
-    // The socket of a former stream is closed by that.
+    // The socket of a stream that ended before is closed by that.
     streams.collect()
     // Last, since a hold is to need no descriptor.
     guard var socket = try socket?.duplicate() else { return }

@@ -62,14 +62,25 @@ private typealias SystemAcceptor =
 /// be ended or one that a call's request needs; negative without one.
 private let spareDescriptor = Mutex<CInt>(-1)
 
-/// Holds a descriptor back, unless one is held back already.
-func keepSpareDescriptor() {
+/// The thread of libre's event loop; 0 before it runs.
+private let eventLoop = Atomic<UInt>(0)
+
+/// Guards the calling thread, which is about to run libre's event loop.
+func guardEventLoop() {
+  eventLoop.store(UInt(pthread_self()), ordering: .releasing)
+  keepSpareDescriptor()
+}
+
+// Unless one is held back already.
+private func keepSpareDescriptor() {
   spareDescriptor.withLock { spare in
     if spare < 0 { spare = unsafe open("/dev/null", O_RDONLY | O_CLOEXEC) }
   }
 }
 
 /// Runs `body`, which may use the descriptor that is held back, should there be no other.
+///
+/// That is for numeric addresses: a name is looked up first, and its connection opened later.
 func lendingSpareDescriptor<Result>(_ body: () -> Result) -> Result {
   spareDescriptor.withLock { spare in
     if spare >= 0 { close(spare) }
@@ -83,7 +94,7 @@ func lendingSpareDescriptor<Result>(_ body: () -> Result) -> Result {
 /// descriptor for.
 ///
 /// libre would let it wait, and its event loop would look for it again at once, for as long as no
-/// descriptor becomes free. The result is the system's own.
+/// descriptor becomes free. On other threads than the event loop's it is the system's own function.
 @c(accept)
 package func takeConnection(
   _ listener: CInt,
@@ -97,12 +108,13 @@ package func takeConnection(
   // SAFETY: the system's own function has this type.
   let accept = unsafe unsafeBitCast(next, to: SystemAcceptor.self)
   let connection = unsafe accept(listener, address, length)
+  guard eventLoop.load(ordering: .acquiring) == UInt(pthread_self()) else { return connection }
   guard connection < 0 else {
     keepSpareDescriptor()
     return connection
   }
   let code = errno
-  if [EMFILE, ENFILE].contains(code), isOfNetwork(listener) {
+  if [EMFILE, ENFILE].contains(code) {
     let isEnded = spareDescriptor.withLock { spare in
       if spare >= 0 { close(spare) }
       let refused = accept(listener, nil, nil)
@@ -115,14 +127,6 @@ package func takeConnection(
   }
   errno = code
   return -1
-}
-
-// Sockets of the file system have a queue of their own that may wait (`LineServer`).
-private func isOfNetwork(_ listener: CInt) -> Bool {
-  var domain: CInt = 0
-  var length = socklen_t(MemoryLayout<CInt>.size)
-  let code = unsafe getsockopt(listener, SOL_SOCKET, SO_DOMAIN, &domain, &length)
-  return code == 0 && domain != AF_UNIX
 }
 
 /// Notes that there is a call with a host: strangers' connections do not keep it out.
