@@ -12,6 +12,12 @@ struct CallBook {
   private var opened: CallStore?
   /// Why the store could not be opened the last time.
   private var complaint: String?
+  /// When it may be tried again; nil for at once.
+  private var nextTry: ContinuousClock.Instant?
+  /// A try that takes longer, as of a store that another program holds, is not soon repeated: the
+  /// call system's queue waits for it.
+  private static let shortTry = Duration.milliseconds(100)
+  private static let pause = Duration.seconds(60)
   private let writing = DispatchQueue(label: "callkit.book")
   private let unwritten = DispatchGroup()
 
@@ -22,10 +28,13 @@ struct CallBook {
 
   // One that cannot be opened is tried again for each call: descriptors may be used up for a while.
   private mutating func store() -> CallStore? {
-    if let opened { return opened }
+    let begin = ContinuousClock.now
+    if opened != nil || nextTry.map({ begin < $0 }) == true { return opened }
     do {
       opened = try open()
     } catch {
+      let end = ContinuousClock.now
+      nextTry = end - begin > Self.shortTry ? end + Self.pause : nil
       let reason = "recent calls and block lists cannot be used: \(error)"
       if reason != complaint { Self.complain(reason) }
       complaint = reason
