@@ -96,7 +96,7 @@ struct MediaPlayersTests {
     let radio = try #require(ScriptedPlayer("radio", "Stopped", address: daemon.address))
     try await withFolder { folder, files in
       let file = folder.appendingPathComponent("sidetone-paused-1")
-      let names = ["music", "radio", "gone"].map { "org.mpris.MediaPlayer2.\($0)" }
+      let names = ["music", "radio", "gone", "no name"].map { "org.mpris.MediaPlayer2.\($0)" }
       try names.joined(separator: "\n").write(to: file, atomically: false, encoding: .utf8)
       try FileManager.default.setAttributes(
         [.modificationDate: Date(timeIntervalSinceNow: -secondsAgo)],

@@ -16,6 +16,8 @@ package final class MediaPlayers: @unchecked Sendable {
   private var paused: [String] = []
   /// Whether they may play on; without a bus that waits for the next one.
   private var isOver = false
+  /// Whether a bus that hangs is to be asked again.
+  private var isWaiting = false
   private let folder: URL?
   private var file: PausedPlayersFile?
   private var fileTimer: (any DispatchSourceTimer)?
@@ -23,7 +25,8 @@ package final class MediaPlayers: @unchecked Sendable {
   /// How long a bus that hangs is left alone before it is asked again, in seconds.
   private static let pause = 5
 
-  private static let names = "org.mpris.MediaPlayer2."
+  /// What the bus names of players begin with.
+  static let names = "org.mpris.MediaPlayer2."
   private static let path = "/org/mpris/MediaPlayer2"
   private static let player = "org.mpris.MediaPlayer2.Player"
 
@@ -57,7 +60,10 @@ package final class MediaPlayers: @unchecked Sendable {
 
   /// The user's folder for what lasts as long as the login; nil without one.
   package static var runtimeFolder: URL? {
-    ProcessInfo.processInfo.environment["XDG_RUNTIME_DIR"].map { URL(fileURLWithPath: $0) }
+    guard let path = ProcessInfo.processInfo.environment["XDG_RUNTIME_DIR"], !path.isEmpty else {
+      return nil
+    }
+    return URL(fileURLWithPath: path)
   }
 
   /// The players that were paused and not resumed, once what was asked before is done; for tests.
@@ -97,8 +103,10 @@ package final class MediaPlayers: @unchecked Sendable {
     guard isOver, !paused.isEmpty, let bus = desktop.bus else { return }
     guard !bus.names.isEmpty else {
       // It hangs. One that has gone is noticed when it is back.
-      guard bus.isConnected else { return }
+      guard bus.isConnected, !isWaiting else { return }
+      isWaiting = true
       return queue.asyncAfter(deadline: .now() + .seconds(Self.pause)) { [weak self] in
+        self?.isWaiting = false
         self?.playOn()
       }
     }

@@ -1,3 +1,4 @@
+import CDBus
 import Foundation
 
 /// The media players that a program has paused, in a file: if the program is killed, the next one
@@ -61,14 +62,15 @@ struct PausedPlayersFile: ~Copyable {
       guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { return [] }
       unsafe unlink(path)
       var status = stat()
-      guard unsafe fstat(descriptor, &status) == 0, now - status.st_mtim.tv_sec < lifetime else {
-        return []
-      }
+      guard unsafe fstat(descriptor, &status) == 0, status.st_uid == getuid(),
+        now - status.st_mtim.tv_sec < lifetime
+      else { return [] }
       var bytes = [UInt8](repeating: 0, count: capacity)
       let length = max(0, unsafe read(descriptor, &bytes, bytes.count))
-      return String(decoding: bytes[..<length], as: UTF8.self).split(separator: "\n").map {
-        String($0)
-      }
+      // libdbus ends a program that calls what is no name.
+      return String(decoding: bytes[..<length], as: UTF8.self).split(separator: "\n")
+        .map { String($0) }
+        .filter { unsafe $0.hasPrefix(MediaPlayers.names) && dbus_validate_bus_name($0, nil) != 0 }
     }
   }
 }
