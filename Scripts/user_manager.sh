@@ -19,14 +19,15 @@ umount --lazy mnt
 
 # What the system's manager makes.
 id=$(id -u "$user")
-group=/sys/fs/cgroup/sidetone-$$
-mkdir -p /run/systemd/system /run/systemd/unit-root /run/user "$group"
+group=$(mktemp -d /sys/fs/cgroup/sidetone-XXXXXX)
+mkdir -p /run/systemd/system /run/systemd/unit-root /run/user
 install -d -o "$user" -m 700 "/run/user/$id"
 chown -R "$user" "$group"
 as_user() {
   setpriv --reuid="$id" --regid="$id" --clear-groups env -i USER="$user" HOME="/home/$user" PATH=/usr/bin:/bin \
     XDG_RUNTIME_DIR="/run/user/$id" DBUS_SESSION_BUS_ADDRESS="unix:path=/run/user/$id/bus" "$@"
 }
+as_user unshare --user true || { echo "users get no user namespaces here"; exit 1; }
 (
   echo $BASHPID >"$group/cgroup.procs"
   as_user /lib/systemd/systemd --user --log-target=console >/run/manager.log 2>&1
@@ -37,4 +38,6 @@ cd "/home/$user"
 as_user bash -c "$commands" || code=$?
 [ $code = 0 ] || cat /run/manager.log
 as_user systemctl --user exit || true
+wait || true
+find "$group" -depth -type d -exec rmdir {} + || true
 exit $code
