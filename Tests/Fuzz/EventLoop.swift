@@ -51,7 +51,7 @@ func loopbackSocket() -> MediaSocket? {
   return try? MediaSocket(bindingTo: address)
 }
 
-/// In the place of libre's function: connects to nobody.
+/// In the place of libre's function: opens no connection.
 ///
 /// What is fuzzed may name any host of the world, and none is to hear of it. Datagrams stay here as
 /// well: they leave from the loopback address, which the kernel lets go nowhere else. Returns an

@@ -145,7 +145,7 @@ extension UserAgent {
     return false
   }
 
-  /// Ends at once: nobody would answer a goodbye.
+  /// Ends at once: a goodbye would have no answer.
   private func end() async {
     for id in calls.keys { hangUp(SIPCallID(rawValue: id)) }
     for stack in stacks { stack.release() }

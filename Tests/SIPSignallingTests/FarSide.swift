@@ -14,7 +14,7 @@ final class FarSide {
   enum Answer: String, CaseIterable, Sendable {
     case trying = "100 Trying"
     case ringing = "180 Ringing"
-    /// With a description: what the network says before somebody answers.
+    /// With a description: early media, before the call is answered.
     case progress = "183 Session Progress"
     /// With a description.
     case taken = "200 OK"
