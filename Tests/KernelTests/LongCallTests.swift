@@ -14,7 +14,7 @@ struct LongCallTests {
     let share = ProgramUnderTest.package.appendingPathComponent(".build/long")
     let machine = try GuestScript.machine.get()
     try GuestScript.write("long \(Self.seconds)", to: share)
-    try machine.boot(sharing: share, seconds: 120 + 4 * Double(Self.seconds))
+    try machine.boot(sharing: share, processorSeconds: 240 + 8 * Double(Self.seconds))
     let folder = share.appendingPathComponent("out/long")
     let results = ProgramUnderTest.package.appendingPathComponent(".build/results")
     let ends = try ["begin", "end"].map { part in

@@ -126,7 +126,7 @@ struct RouterTests {
     let script =
       functions + (["servers", "side 1", "side 2"] + calls).joined(separator: "\n") + "\n"
     try Data(script.utf8).write(to: share.appendingPathComponent("guest.sh"))
-    try makeMachine().boot(sharing: share, seconds: 240 + 60 * Double(pairs.count))
+    try makeMachine().boot(sharing: share, processorSeconds: 480 + 120 * Double(pairs.count))
   }
 
   private struct Event: Decodable {

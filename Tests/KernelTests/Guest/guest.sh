@@ -25,14 +25,14 @@ freeze() {
   mark thaw
 }
 
-# Freezes all programs and puts the drivers of all devices to sleep for three seconds, as a suspend does, up to the point where the
+# Freezes all programs and puts the drivers of all devices to sleep for a second, as a suspend does, up to the point where the
 # machine itself would sleep. The folder shared with the host has to go for that time: 9p does not know how to sleep.
 suspend() {
   share=$(basename /sys/bus/virtio/drivers/9pnet_virtio/virtio*)
   umount /mnt
   echo "$share" > /sys/bus/virtio/drivers/9pnet_virtio/unbind
   echo devices > /sys/power/pm_test
-  echo 3 > /sys/module/suspend/parameters/pm_test_delay
+  echo 1 > /sys/module/suspend/parameters/pm_test_delay
   mark suspend
   echo freeze > /sys/power/state || mark 'not suspended'
   mark resume
