@@ -181,9 +181,9 @@ struct SimulatedCallTests {
   }
 
   /// Packets slip through the grain in which the loudspeaker asks, again and again: each slip that
-  /// is new costs a part of a grain, and all of a minute not five milliseconds.
+  /// is new costs a part of a grain, and all of a minute not six milliseconds.
   @Test(arguments: [(-200, 0), (-50, 0), (200, 0), (0, -200), (0, 200)], [0.2, 1, 1.8])
-  func driftAloneInventsAtMost5ms(drift: (far: Int, microphone: Int), way: Double) throws {
+  func driftAloneInventsLessThan6ms(drift: (far: Int, microphone: Int), way: Double) throws {
     var far = SimulatedCall.Party()
     far.card.sound = Self.sound
     far.card.captureDrift = drift.far
@@ -204,7 +204,7 @@ struct SimulatedCallTests {
     call.run(seconds: 60) { observations.append($0) }
     let begin = try #require(observations.first)
     let end = try #require(observations.last)
-    #expect(end.stream.concealedFrames <= 240)
+    #expect(end.stream.concealedFrames < 288)
     #expect(end.stream.removedFrames == begin.stream.removedFrames)
     #expect(end.stream.addedFrames == begin.stream.addedFrames)
   }
@@ -306,10 +306,10 @@ struct SimulatedCallTests {
     #expect(abs(adapting - short) < 0.5, "\(adapting) and \(short) ms")
   }
 
-  /// What was held back until the link was known is cut out of the first pause, and the rest is
-  /// resampled away by 0.2 %, which is not audible.
-  @Test(arguments: [(0.5, 2.5), (0, 4.5)])
-  func callOnACleanLinkBeginsWithShortPacketsAndStaysSo(pause: Double, change: Double) throws {
+  /// What was held back until the link was known is resampled away: by 2 % in a pause, by 0.2 % in
+  /// speech, which is not audible.
+  @Test(arguments: [0.5, 0])
+  func callOnACleanLinkBeginsWithShortPacketsAndStaysSo(pause: Double) throws {
     let silence = [Float](repeating: 0, count: Int(pause * 48_000))
     let call = try Self.adaptingCall(over: .clean, saying: silence + Self.sound)
     var observations: [SimulatedCall.Observation] = []
@@ -319,13 +319,13 @@ struct SimulatedCallTests {
     }
     try #require(delays.allSatisfy { !$0.isEmpty })
     let medians = delays.map { $0[$0.count / 2] }
-    #expect(abs(medians[0] - medians[1]) < change, "\(medians) ms")
+    #expect(abs(medians[0] - medians[1]) < 1, "\(medians) ms")
     #expect(medians.allSatisfy { $0 <= 15 }, "\(medians) ms")
     #expect(observations.allSatisfy { $0.far?.packetFrames ?? 120 == 120 })
     let end = try #require(observations.last)
     let settled = try #require(observations.first { $0.second > 2 }).stream
     #expect(end.stream.concealedFrames - settled.concealedFrames < 960)
-    #expect((end.stream.removedFrames == 0) == (pause == 0))
+    #expect(end.stream.removedFrames == 0)
   }
 
   @Test func packetsBecomeShortAgainAfterALossWithoutAClick() throws {

@@ -29,7 +29,7 @@ package struct DelayTarget: ~Copyable {
   private static var feltFactor: Float { @_noAllocation @_noLocks get { 5.6 } }
   /// Until this much has been received, the target is not below `youngTarget`.
   private static var youngNanoseconds: Int64 { 300_000_000 }
-  private static var youngTarget: Int64 { 10_000_000 }
+  private static var youngTarget: Int64 { 6_000_000 }
   /// A reference that moves by less than this, or than twice the usual delay, is jitter.
   private static var rebaseStep: Int64 { 3_000_000 }
   /// Packets closer than this follow one another.

@@ -4,9 +4,10 @@ import MediaCore
 /// stays at its target.
 ///
 /// An error of the delay asks for a ratio that corrects it with a time constant of two seconds, and
-/// of half a second if the delay is too little, which conceals. An error that lasts is drift: it is
-/// learned over a minute, and needs no error from then on. A network whose delay changes makes
-/// large errors for a short time, so no error teaches more than half a millisecond does.
+/// of half a second if the delay is too little, which conceals, or if the call has only begun. An
+/// error that lasts is drift: it is learned over a minute, and needs no error from then on. A
+/// network whose delay changes makes large errors for a short time, so no error teaches more than
+/// half a millisecond does.
 ///
 /// In speech, a delay that moves shifts one part of a sentence against another, which
 /// PESQ hears if it is a millisecond or more: it moves slowly then, and fast in the pauses, since
@@ -26,12 +27,14 @@ struct DriftControl: Sendable {
   private static var quietProportion: Double { 0.005 }
   /// A shorter silence, 200 ms at 48 kHz, is part of a sentence.
   private static var pauseFrames: FrameCount { 9_600 }
+  /// The same while a call settles, 100 ms: longer than between two sounds of a word.
+  private static var firstPauseFrames: FrameCount { 4_800 }
   /// For so long no sentence is spared.
   private static var hasteFrames: FrameCount { 240_000 }
   /// Change of the learned drift for a millisecond of error that lasts a second.
   private static var learning: Double { 0.000_01 }
   private static var largestError: Double { 0.5 }
-  /// Too little counts for so many times as much.
+  /// Too little counts for so many times as much, and so does a large error while a call settles.
   private static var urgency: Double { 4 }
   /// No two sound cards differ by more.
   private static var largestDrift: Double { 0.001 }
@@ -82,13 +85,14 @@ struct DriftControl: Sendable {
   @_noAllocation @_noLocks
   mutating func ratio(forExcess excess: Int64, over frames: FrameCount) -> Double {
     let plain = Double(excess) / 1e6
-    let error = plain < 0 && mechanisms.lackFirst ? plain * Self.urgency : plain
+    let error = urgent(plain)
     let bounded = max(-Self.largestError, min(Self.largestError, error))
     let seconds = Double(frames) / 48_000
     learned += bounded * seconds * Self.learning
     if !mechanisms.learnedDrift { learned = 0 }
     learned = max(-Self.largestDrift, min(Self.largestDrift, learned))
-    if mechanisms.pauses, quietFrames == Self.pauseFrames {
+    let pause = isSettling ? Self.firstPauseFrames : Self.pauseFrames
+    if mechanisms.pauses, quietFrames >= pause {
       let wanted = learned + plain * Self.quietProportion
       return 1 + max(-Self.quietLimit, min(Self.quietLimit, wanted))
     }
@@ -96,6 +100,14 @@ struct DriftControl: Sendable {
     let bound = isHasty ? (excess: Self.limit, lack: Self.limit) : Self.speechLimit
     let steering = max(-bound.lack, min(bound.excess, error * Self.proportion))
     return Self.inaudible(1 + learned + steering)
+  }
+
+  // An error of so many milliseconds, as large as it counts.
+  @_noAllocation @_noLocks
+  private func urgent(_ error: Double) -> Double {
+    if error < 0 { return mechanisms.lackFirst ? error * Self.urgency : error }
+    guard isSettling else { return error }
+    return error + max(0, error - Self.largestError) * (Self.urgency - 1)
   }
 
   /// The ratio nearest to `ratio` that is not audible as a change of pitch.

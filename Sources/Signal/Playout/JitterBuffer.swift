@@ -315,11 +315,13 @@ package struct JitterBuffer: ~Copyable {
     drift.note(packetFrames, isQuiet: isQuiet)
     // What the ratio has done to the delay since the last time is known; of the rest a sixteenth
     // per packet, or per 20 ms, smooths the grain of the player's requests; a step is taken at
-    // once.
+    // once, as is the first delay of all.
+    let isFirst = delayNanoseconds == 0
     delayNanoseconds -= Int64(steering * Double(SampleRate.voice.nanoseconds(of: packetFrames)))
     let difference = held - delayNanoseconds
     let share = Int64(max(960, packetFrames))
-    delayNanoseconds += abs(difference) > 10_000_000 ? difference : difference * share / 15_360
+    let isStep = isFirst || abs(difference) > 10_000_000
+    delayNanoseconds += isStep ? difference : difference * share / 15_360
 
     let excess = delayNanoseconds - target.nanoseconds
     let isUrgent = mechanisms.urgentCut && lastingExcess.isUrgent(excess, at: now)
