@@ -134,9 +134,9 @@ let benchmarks: [Target] =
 /// What the program is made of.
 let programDependencies: [Target.Dependency] = [
   "MediaCore", "RealTime", "ALSAAudio", "AudioRouting", "AVFAudio", "CallKit", "CallScreen",
-  "CallSecurity", "CallStore", "CTerminal", "DesktopServices", "Drawing", "LocalSocket",
-  "Localization", "SidetonePhone", "Simulation", "SIPSignalling", "SpeechDSP", "SRTP",
-  "UDPTransport", "VoiceEngine",
+  "CallSecurity", "CallStore", "CTerminal", "DesktopServices", "Drawing", "FoundationAdditions",
+  "LocalSocket", "Localization", "SidetonePhone", "Simulation", "SIPSignalling", "SpeechDSP",
+  "SRTP", "UDPTransport", "VoiceEngine",
   argumentParser, histogram, logging, toml,
 ]
 
@@ -271,8 +271,8 @@ let package = Package(
       "Apple",
       "AVFAudio",
       [
-        "MediaCore", "RealTime", "SpeechDSP", "SRTP", "ALSAAudio", "AudioRouting",
-        "DesktopServices", "UDPTransport", "VoiceEngine",
+        "FoundationAdditions", "MediaCore", "RealTime", "SpeechDSP", "SRTP", "ALSAAudio",
+        "AudioRouting", "DesktopServices", "UDPTransport", "VoiceEngine",
       ]
     ),
     module("Apple", "AVFoundation", ["AVFAudio"]),

@@ -16,4 +16,12 @@ struct BaseFolderTests {
     }
     #expect(folder.url(in: [:]).path == home + usual)
   }
+
+  @Test func theRuntimeFolderIsInTheEnvironmentAlone() {
+    #expect(BaseFolder.runtime(in: ["XDG_RUNTIME_DIR": "/there"])?.path == "/there")
+    for path in ["", "relative"] {
+      #expect(BaseFolder.runtime(in: ["XDG_RUNTIME_DIR": path]) == nil)
+    }
+    #expect(BaseFolder.runtime(in: [:]) == nil)
+  }
 }

@@ -2,6 +2,7 @@ import ALSAAudio
 public import AudioRouting
 import DesktopServices
 public import Foundation
+import FoundationAdditions
 import MediaCore
 import RealTime
 public import SpeechDSP
@@ -43,7 +44,7 @@ open class AVAudioSession: NSObject, @unchecked Sendable {
 
   /// A session on the desktop whose bus is at that address.
   init(bus address: String?, arbitratesAll: Bool) {
-    players = MediaPlayers(address: address)
+    players = MediaPlayers(address: address, folder: BaseFolder.runtime())
     arbiter = CallArbiter(address: address)
     reservations = CardReservations(address: address)
     self.arbitratesAll = arbitratesAll

@@ -22,7 +22,22 @@ package enum BaseFolder: String {
   package func url(
     in environment: [String: String] = ProcessInfo.processInfo.environment
   ) -> URL {
-    if let path = environment[rawValue], path.hasPrefix("/") { return URL(fileURLWithPath: path) }
-    return FileManager.default.homeDirectoryForCurrentUser.appendingPathComponent(fallback)
+    Self.url(of: rawValue, in: environment)
+      ?? FileManager.default.homeDirectoryForCurrentUser.appendingPathComponent(fallback)
+  }
+
+  /// The folder for sockets and other files that last as long as the user's login.
+  ///
+  /// Nil unless `environment`, by default the process's, names it by an absolute path: the user's
+  /// home has no place for it.
+  package static func runtime(
+    in environment: [String: String] = ProcessInfo.processInfo.environment
+  ) -> URL? {
+    url(of: "XDG_RUNTIME_DIR", in: environment)
+  }
+
+  private static func url(of variable: String, in environment: [String: String]) -> URL? {
+    guard let path = environment[variable], path.hasPrefix("/") else { return nil }
+    return URL(fileURLWithPath: path)
   }
 }

@@ -29,11 +29,11 @@ final class PushReceiver: Sendable {
   ) {
     let log = Logger(label: "org.sidetone.pushkit")
     let topic = Self.topic
-    guard let runtime = environment["XDG_RUNTIME_DIR"], !runtime.isEmpty else {
-      log.warning("No pushes: XDG_RUNTIME_DIR is not set.")
+    guard let runtime = BaseFolder.runtime(in: environment) else {
+      log.warning("No pushes: XDG_RUNTIME_DIR is not set to an absolute path.")
       return nil
     }
-    let folder = URL(fileURLWithPath: runtime).appendingPathComponent("push")
+    let folder = runtime.appendingPathComponent("push")
     tokenFile = BaseFolder.state.url(in: environment)
       .appendingPathComponent("push/\(topic).voip.token")
     // A push may wait already, and must not come before the token.

@@ -36,7 +36,7 @@ package final class MediaPlayers: @unchecked Sendable {
   /// - Parameters:
   ///   - address: the bus; nil for the user's.
   ///   - folder: where what is paused is noted; nil to note it nowhere.
-  package init(address: String? = nil, folder: URL? = MediaPlayers.runtimeFolder) {
+  package init(address: String? = nil, folder: URL? = nil) {
     desktop = LastingBus(address: address)
     self.folder = folder
     // Players may find a restarted bus a moment later.
@@ -56,14 +56,6 @@ package final class MediaPlayers: @unchecked Sendable {
 
   deinit {
     fileTimer?.cancel()
-  }
-
-  /// The user's folder for what lasts as long as the login; nil without one.
-  package static var runtimeFolder: URL? {
-    guard let path = ProcessInfo.processInfo.environment["XDG_RUNTIME_DIR"], !path.isEmpty else {
-      return nil
-    }
-    return URL(fileURLWithPath: path)
   }
 
   /// The players that were paused and not resumed, once what was asked before is done; for tests.

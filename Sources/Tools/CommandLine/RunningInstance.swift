@@ -1,5 +1,6 @@
 import DesktopServices
 import Foundation
+import FoundationAdditions
 import LocalSocket
 
 /// The one sidetone of a user that takes over what later ones, and the desktop, are asked to call:
@@ -37,6 +38,6 @@ struct RunningInstance {
   }
 
   private static func path() -> String? {
-    ProcessInfo.processInfo.environment["XDG_RUNTIME_DIR"].map { $0 + "/sidetone.sock" }
+    BaseFolder.runtime()?.appendingPathComponent("sidetone.sock").path
   }
 }

@@ -1,6 +1,7 @@
 import ALSAAudio
 import DesktopServices
 import Foundation
+import FoundationAdditions
 import Glibc
 import RealTime
 import UDPTransport
@@ -52,7 +53,7 @@ struct SystemState: Equatable {
   }
 
   private static func soundServers() -> [String] {
-    guard let folder = ProcessInfo.processInfo.environment["XDG_RUNTIME_DIR"] else { return [] }
+    guard let folder = BaseFolder.runtime()?.path else { return [] }
     return [("pipewire-0", "PipeWire"), ("pulse/native", "PulseAudio's protocol")]
       .filter { FileManager.default.fileExists(atPath: "\(folder)/\($0.0)") }.map(\.1)
   }
