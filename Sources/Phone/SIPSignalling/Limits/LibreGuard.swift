@@ -60,7 +60,9 @@ private typealias SystemAcceptor =
 
 /// Held back for a connection that there is no other descriptor for, be it a stranger's that is to
 /// be ended or one that a call's request needs; negative without one.
-private let spareDescriptor = Mutex<CInt>(-1)
+///
+/// Only the event loop's thread uses it, so it needs no lock.
+private let spareDescriptor = Atomic<CInt>(-1)
 
 /// The thread of libre's event loop; 0 before it runs.
 private let eventLoop = Atomic<UInt>(0)
@@ -73,19 +75,20 @@ func guardEventLoop() {
 
 // Unless one is held back already.
 private func keepSpareDescriptor() {
-  spareDescriptor.withLock { spare in
-    if spare < 0 { spare = unsafe open("/dev/null", O_RDONLY | O_CLOEXEC) }
-  }
+  guard spareDescriptor.load(ordering: .relaxed) < 0 else { return }
+  spareDescriptor.store(unsafe open("/dev/null", O_RDONLY | O_CLOEXEC), ordering: .relaxed)
+}
+
+private func releaseSpareDescriptor() {
+  let spare = spareDescriptor.exchange(-1, ordering: .relaxed)
+  if spare >= 0 { close(spare) }
 }
 
 /// Runs `body`, which may use the descriptor that is held back, should there be no other.
 ///
 /// That is for numeric addresses: a name is looked up first, and its connection opened later.
 func lendingSpareDescriptor<Result>(_ body: () -> Result) -> Result {
-  spareDescriptor.withLock { spare in
-    if spare >= 0 { close(spare) }
-    spare = -1
-  }
+  releaseSpareDescriptor()
   defer { keepSpareDescriptor() }
   return body()
 }
@@ -115,15 +118,12 @@ package func takeConnection(
   }
   let code = errno
   if [EMFILE, ENFILE].contains(code) {
-    let isEnded = spareDescriptor.withLock { spare in
-      if spare >= 0 { close(spare) }
-      let refused = accept(listener, nil, nil)
-      if refused >= 0 { close(refused) }
-      spare = unsafe open("/dev/null", O_RDONLY | O_CLOEXEC)
-      return refused >= 0
-    }
+    releaseSpareDescriptor()
+    let refused = accept(listener, nil, nil)
+    if refused >= 0 { close(refused) }
+    keepSpareDescriptor()
     // Another thread was faster, and the connection still waits.
-    if !isEnded { _ = poll(nil, 0, 20) }
+    if refused < 0 { _ = poll(nil, 0, 20) }
   }
   errno = code
   return -1
