@@ -31,41 +31,29 @@ struct HangingTests {
     }
   }
 
-  private func call(at port: Int, _ arguments: [String] = []) throws -> ProgramRun {
-    try Bench.run(
-      ["call", "sip:bob@127.0.0.1:\(port)", "--headset", "null", "--json"] + arguments,
-      // The bus is the other side's.
-      environment: ["DBUS_SESSION_BUS_ADDRESS": ""]
-    )
-  }
-
   /// The user's bus stands still in mid-call, and goes on after the next call.
   @Test func busStandsStillInMidCall() throws {
-    guard let daemon = try BusDaemon() else { return }
-    defer { withExtendedLifetime(daemon) {} }
-    let music = try #require(ScriptedPlayer("music", "Playing", address: daemon.address))
-    let folder = try Bench.folder()
-    defer { try? FileManager.default.removeItem(at: folder) }
-    let port = Bench.port()
+    guard let scene = try MusicScene() else { return }
+    defer { withExtendedLifetime(scene) {} }
     let bob = try Party(
       "bob",
       hertz: 800,
-      in: folder,
-      ["listen", "--answer", "--listen", "127.0.0.1:\(port)"],
-      environment: ["DBUS_SESSION_BUS_ADDRESS": daemon.address]
+      in: scene.folder,
+      ["listen", "--answer", "--listen", "127.0.0.1:\(scene.port)"],
+      environment: scene.environment
     )
     #expect(bob.event("registered"), "\(bob.run.output)")
     let alice = try Party(
       "alice",
       hertz: 500,
-      in: folder,
-      ["call", "sip:bob@127.0.0.1:\(port)"],
-      environment: ["DBUS_SESSION_BUS_ADDRESS": ""]
+      in: scene.folder,
+      ["call", "sip:bob@127.0.0.1:\(scene.port)"],
+      environment: MusicScene.callersEnvironment
     )
     #expect(bob.event("stats") && alice.event("stats"), "\(bob.run.output)")
-    #expect(bob.run.letRun { music.status == "Paused" })
+    #expect(bob.run.letRun { scene.music.status == "Paused" })
 
-    daemon.freeze()
+    scene.bus.freeze()
     #expect(alice.run.hearsVoice() && bob.run.hearsVoice(), "\(bob.run.output)")
     bob.run.press("o")
     #expect(bob.event("held") && alice.event("heldByFarSide"), "\(bob.run.output)")
@@ -78,17 +66,17 @@ struct HangingTests {
     for heard in [try bob.hears(alice), try alice.hears(bob)] {
       #expect(heard.count { $0 } >= 30, "the voice went both ways")
     }
-    let next = try call(at: port, ["--duration", "1"])
+    let next = try scene.call("--duration", "1")
     #expect(next.waitForExit() == 0, "\(next.output)")
 
-    daemon.thaw()
-    #expect(bob.run.letRun { music.status == "Playing" })
-    let last = try call(at: port)
+    scene.bus.thaw()
+    #expect(bob.run.letRun { scene.music.status == "Playing" })
+    let last = try scene.call()
     #expect(last.wait(for: "\"stats\""), "\(last.output)")
-    #expect(bob.run.letRun { music.status == "Paused" })
+    #expect(bob.run.letRun { scene.music.status == "Paused" })
     last.signal(SIGINT)
     #expect(last.waitForExit() == 0, "\(last.output)")
-    #expect(bob.run.letRun { music.status == "Playing" })
+    #expect(bob.run.letRun { scene.music.status == "Playing" })
     bob.run.signal(SIGINT)
     #expect(bob.run.waitForExit() == 0, "\(bob.run.output)")
   }

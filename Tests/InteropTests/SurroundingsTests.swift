@@ -291,38 +291,29 @@ struct SurroundingsTests {
 
   /// What a phone that is killed in a call has paused plays on once it is started again.
   @Test func killedInACallItLeavesNoPlayerPaused() throws {
-    guard let daemon = try BusDaemon() else { return }
-    defer { withExtendedLifetime(daemon) {} }
-    let music = try #require(ScriptedPlayer("music", "Playing", address: daemon.address))
-    let folder = try Bench.folder()
-    defer { try? FileManager.default.removeItem(at: folder) }
-    let port = Bench.port()
+    guard let scene = try MusicScene() else { return }
+    defer { withExtendedLifetime(scene) {} }
     func listen() throws -> ProgramRun {
       let phone = try Bench.run(
-        ["listen", "--answer", "--json", "--listen", "127.0.0.1:\(port)", "--headset", "null"],
-        environment: [
-          "XDG_DATA_HOME": folder.path, "XDG_RUNTIME_DIR": folder.path,
-          "DBUS_SESSION_BUS_ADDRESS": daemon.address,
-        ]
+        ["listen", "--answer", "--json", "--listen", "127.0.0.1:\(scene.port)"]
+          + ["--headset", "null"],
+        environment: scene.environment
       )
       #expect(phone.wait(for: "registered"), "\(phone.output)")
       return phone
     }
     let phone = try listen()
-    let caller = try Bench.run(
-      ["call", "sip:bob@127.0.0.1:\(port)", "--headset", "null", "--json"],
-      environment: ["DBUS_SESSION_BUS_ADDRESS": ""]
-    )
-    #expect(phone.letRun { music.status == "Paused" }, "\(phone.output)")
+    let caller = try scene.call()
+    #expect(phone.letRun { scene.music.status == "Paused" }, "\(phone.output)")
     phone.signal(SIGKILL)
     caller.signal(SIGINT)
     #expect(phone.waitForExit() != nil && caller.waitForExit() != nil)
-    #expect(music.status == "Paused")
+    #expect(scene.music.status == "Paused")
     let next = try listen()
-    #expect(next.letRun { music.status == "Playing" }, "\(next.output)")
+    #expect(next.letRun { scene.music.status == "Playing" }, "\(next.output)")
     next.signal(SIGTERM)
     #expect(next.waitForExit() == 0, "\(next.output)")
-    let left = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+    let left = try FileManager.default.contentsOfDirectory(atPath: scene.folder.path)
     #expect(!left.contains { $0.hasPrefix("sidetone-paused") }, "\(left)")
   }
 
