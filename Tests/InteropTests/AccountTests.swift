@@ -11,22 +11,19 @@ struct AccountTests {
     guard SIPServer.kamailio != nil else { return Bench.skip(Self.packages) }
     let server = try SIPServer(definitions: definitions)
     let alice = try server.account("alice", connection: connection)
-    let bob = try server.account("bob", connection: connection)
     let aliceSaid = server.folder.appendingPathComponent("alice-said.wav")
     let bobSaid = server.folder.appendingPathComponent("bob-said.wav")
     let aliceHeard = server.folder.appendingPathComponent("alice-heard.wav")
     let bobHeard = server.folder.appendingPathComponent("bob-heard.wav")
     try Bench.speak(Bench.aliceText, voice: "en", to: aliceSaid)
     try Bench.speak(Bench.bobText, voice: "en+f3", to: bobSaid)
-    let listener = try Bench.run(
-      [
-        "listen", "--answer", "--once", "--json", "--account", "bob@localhost", "--listen",
-        "127.0.0.1:0", "--capture", "file:\(bobSaid.path)", "--playback", "file:\(bobHeard.path)",
-      ],
-      environment: bob
+    let listener = try server.listen(
+      as: "bob",
+      connection: connection,
+      ["--answer", "--once", "--capture", "file:\(bobSaid.path)"]
+        + ["--playback", "file:\(bobHeard.path)"]
     )
     #expect(listener.wait(for: "\"account\":\"sip:bob@localhost\",\"at\""), "\(listener.output)")
-    #expect(listener.wait(for: "\"seconds\":600"), "\(listener.output)")
     let caller = try Bench.run(
       [
         "call", "bob", "--json", "--duration", "8", "--capture", "file:\(aliceSaid.path)",
@@ -109,15 +106,7 @@ struct AccountTests {
   @Test func serverForgetsWhoHasStopped() throws {
     guard SIPServer.kamailio != nil else { return Bench.skip(Self.packages) }
     let server = try SIPServer()
-    let bob = try server.account("bob")
-    let listener = try Bench.run(
-      [
-        "listen", "--account", "bob@localhost", "--listen", "127.0.0.1:0", "--json", "--headset",
-        "null",
-      ],
-      environment: bob
-    )
-    #expect(listener.wait(for: "\"seconds\":600"), "\(listener.output)")
+    let listener = try server.listen(as: "bob", ["--headset", "null"])
     listener.signal(SIGINT)
     #expect(listener.waitForExit() == 0)
     let caller = try Bench.run(
@@ -164,13 +153,11 @@ struct AccountTests {
   @Test(arguments: ["tls", "udp"]) func assertedIdentityIsTrusted(connection: String) throws {
     guard SIPServer.kamailio != nil else { return Bench.skip(Self.packages) }
     let server = try SIPServer(definitions: ["ASSERTED"])
-    let bob = try server.account("bob", connection: connection)
-    let listener = try Bench.run(
-      ["listen", "--account", "bob@localhost", "--listen", "127.0.0.1:0", "--json", "--once"]
-        + ["--headset", "null", "--answer"],
-      environment: bob
+    let listener = try server.listen(
+      as: "bob",
+      connection: connection,
+      ["--answer", "--once", "--headset", "null"]
     )
-    #expect(listener.wait(for: "\"seconds\":600"), "\(listener.output)")
     let caller = try Bench.run(
       ["call", "bob", "--json", "--headset", "null", "--duration", "0.5"],
       environment: server.account("alice", connection: connection)

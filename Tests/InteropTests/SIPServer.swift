@@ -115,6 +115,22 @@ final class SIPServer {
     )
   }
 
+  /// A phone of a user of its own, registered here; a port of 0 is one that the system chooses.
+  func listen(
+    as user: String,
+    at port: Int = 0,
+    connection: String = "tls",
+    _ options: [String]
+  ) throws -> ProgramRun {
+    let phone = try Bench.run(
+      ["listen", "--account", "\(user)@localhost", "--listen", "127.0.0.1:\(port)", "--json"]
+        + options,
+      environment: account(user, connection: connection)
+    )
+    #expect(phone.wait(for: "\"seconds\":600"), "\(phone.output)")
+    return phone
+  }
+
   /// The environment of a user of its own, with an account at any server.
   static func account(
     _ user: String,

@@ -188,19 +188,13 @@ struct ScenarioTests {
   @Test func aStrangerCannotUseAnAccount() throws {
     guard Self.sipp != nil, SIPServer.kamailio != nil else { return Bench.skip("sip-tester") }
     let server = try SIPServer()
-    let carol = try Bench.run(
-      ["listen", "--account", "carol@localhost", "--listen", "127.0.0.1:0", "--json"]
-        + ["--headset", "null", "--ringer", "none"],
-      environment: server.account("carol")
-    )
-    #expect(carol.wait(for: "\"seconds\":600"), "\(carol.output)")
+    let carol = try server.listen(as: "carol", ["--headset", "null", "--ringer", "none"])
     let port = Bench.port()
-    let bob = try Bench.run(
-      ["listen", "--answer", "--once", "--account", "bob@localhost", "--json", "--keys"]
-        + ["--listen", "127.0.0.1:\(port)", "--headset", "null"],
-      environment: server.account("bob")
+    let bob = try server.listen(
+      as: "bob",
+      at: port,
+      ["--answer", "--once", "--keys", "--headset", "null"]
     )
-    #expect(bob.wait(for: "\"seconds\":600"), "\(bob.output)")
     let peer = try play("referring", at: Bench.port(), to: port, options: ["-rtp_echo"])
     #expect(bob.wait(for: "transferRequested"), "\(bob.output)")
     // The digit comes once a second request has been refused.
