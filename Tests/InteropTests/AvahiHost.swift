@@ -6,9 +6,13 @@ import Testing
 /// **Life cycle:** started by the initialiser, ended by `deinit`.
 final class AvahiHost {
   let environment: [String: String]
+  private let hosts: TwoHosts
+  private let host: Int
   private let programs: [ProgramRun]
 
   init(on host: Int, of hosts: TwoHosts, avahi: String, bus: String) throws {
+    self.hosts = hosts
+    self.host = host
     let folder = try Bench.folder()
     let socket = folder.appendingPathComponent("bus").path
     let address = "unix:path=\(socket)"
@@ -62,6 +66,11 @@ final class AvahiHost {
       program.signal(SIGKILL)
       _ = program.waitForExit()
     }
+  }
+
+  /// Starts the program under test on the host.
+  func start(_ arguments: [String]) throws -> ProgramRun {
+    try hosts.start(on: host, arguments, environment: environment)
   }
 
   /// Two hosts on one cable, each with a bus and Avahi of its own; nil, said so, if something is

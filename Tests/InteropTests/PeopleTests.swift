@@ -7,27 +7,17 @@ struct PeopleTests {
   @Test func peopleAreFoundAndCalledByName() throws {
     guard let (hosts, services) = try AvahiHost.pair() else { return }
     defer { withExtendedLifetime((hosts, services)) {} }
-    let people = try hosts.start(
-      on: 0,
-      ["people", "--json"],
-      environment: services[0].environment
-    )
-    let listener = try hosts.start(
-      on: 1,
+    let people = try services[0].start(["people", "--json"])
+    let listener = try services[1].start(
       ["listen", "--answer", "--json", "--headset", "null"]
-        + ["--user", "bob", "--name", "Bob Miller"],
-      environment: services[1].environment
+        + ["--user", "bob", "--name", "Bob Miller"]
     )
     #expect(people.wait(for: "sip:bob@10.77.0.2"), "\(people.output)")
     #expect(people.printed("Bob Miller"))
     #expect(people.printed("new to you"))
 
     func call(_ name: String) throws -> ProgramRun {
-      try hosts.start(
-        on: 0,
-        ["call", name, "--json", "--duration", "2", "--headset", "null"],
-        environment: services[0].environment
-      )
+      try services[0].start(["call", name, "--json", "--duration", "2", "--headset", "null"])
     }
     // Anybody can announce a name: without a terminal it is refused until the user has given it.
     let early = try call("BOB")
@@ -35,11 +25,7 @@ struct PeopleTests {
     #expect(early.printed("\"Bob Miller\" is sip:bob@10.77.0.2"), "\(early.output)")
     let first = try call("sip:bob@10.77.0.2")
     #expect(first.waitForExit() == 0, "\(first.output)")
-    let naming = try hosts.start(
-      on: 0,
-      ["peers", "name", "bob@10.77.0.2", "Bob"],
-      environment: services[0].environment
-    )
+    let naming = try services[0].start(["peers", "name", "bob@10.77.0.2", "Bob"])
     #expect(naming.waitForExit() == 0, "\(naming.output)")
     let caller = try call("BOB")
     #expect(caller.waitForExit() == 0, "\(caller.output)")
@@ -50,11 +36,7 @@ struct PeopleTests {
     people.signal(SIGTERM)
     _ = people.waitForExit()
 
-    let missing = try hosts.start(
-      on: 0,
-      ["call", "carol", "--headset", "null"],
-      environment: services[0].environment
-    )
+    let missing = try services[0].start(["call", "carol", "--headset", "null"])
     #expect(missing.waitForExit() == 1)
     #expect(missing.printed("sidetone people"), "\(missing.output)")
   }
@@ -63,32 +45,20 @@ struct PeopleTests {
     guard let (hosts, services) = try AvahiHost.pair() else { return }
     defer { withExtendedLifetime((hosts, services)) {} }
     guard let publish = Bench.find("avahi-publish") else { return Bench.skip("avahi-utils") }
-    let listener = try hosts.start(
-      on: 1,
-      ["listen", "--answer", "--hidden", "--json", "--headset", "null", "--name", "Bob"],
-      environment: services[1].environment
+    let listener = try services[1].start(
+      ["listen", "--answer", "--hidden", "--json", "--headset", "null", "--name", "Bob"]
     )
     #expect(listener.wait(for: "10.77.0.2:5060"), "\(listener.output)")
-    let none = try hosts.start(
-      on: 0,
-      ["people", "--once"],
-      environment: services[0].environment
-    )
+    let none = try services[0].start(["people", "--once"])
     #expect(none.waitForExit() == 0)
     #expect(!none.printed("sip:"), "\(none.output)")
 
     // The user calls Bob by his address, and gives him his name.
-    let first = try hosts.start(
-      on: 0,
-      ["call", "sip:bob@10.77.0.2", "--json", "--duration", "1", "--headset", "null"],
-      environment: services[0].environment
+    let first = try services[0].start(
+      ["call", "sip:bob@10.77.0.2", "--json", "--duration", "1", "--headset", "null"]
     )
     #expect(first.waitForExit() == 0, "\(first.output)")
-    let naming = try hosts.start(
-      on: 0,
-      ["peers", "name", "bob@10.77.0.2", "Bob"],
-      environment: services[0].environment
-    )
+    let naming = try services[0].start(["peers", "name", "bob@10.77.0.2", "Bob"])
     #expect(naming.waitForExit() == 0, "\(naming.output)")
     let fingerprint = try #require(
       first.output.split(separator: "\"fingerprint\":\"").dropFirst().first?.prefix(95)
@@ -109,11 +79,7 @@ struct PeopleTests {
       environment: services[1].environment
     )
     #expect(liar.wait(for: "Established"), "\(liar.output)")
-    let caller = try hosts.start(
-      on: 0,
-      ["call", "bob", "--json", "--headset", "null"],
-      environment: services[0].environment
-    )
+    let caller = try services[0].start(["call", "bob", "--json", "--headset", "null"])
     #expect(caller.waitForExit() == 1, "\(caller.output)")
     #expect(caller.printed("does not show the identity"), "\(caller.output)")
 
@@ -125,11 +91,7 @@ struct PeopleTests {
       environment: services[0].environment
     )
     #expect(second.wait(for: "Established"), "\(second.output)")
-    let undecided = try hosts.start(
-      on: 0,
-      ["call", "bob", "--headset", "null"],
-      environment: services[0].environment
-    )
+    let undecided = try services[0].start(["call", "bob", "--headset", "null"])
     #expect(undecided.waitForExit() == 1)
     #expect(undecided.printed("may mean several"), "\(undecided.output)")
     #expect(undecided.printed("known"), "\(undecided.output)")
