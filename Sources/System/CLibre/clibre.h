@@ -52,16 +52,29 @@ static inline void re_answer_at_once(const struct sip_msg *message) {
   if (connection) re_send_at_once(tcp_conn_fd(connection));
 }
 
-/* The same for connections that will be taken at an address; Linux passes the option on to them. libre does not tell the socket
-   that it listens with, so it is found by its address. */
-static inline void re_accept_at_once(const struct sa *address) {
+/* How much waits while the event loop gets no time: connections, and bytes of datagrams as far as the system allows. libre lets
+   5 connections wait, and as many datagrams as the system's usual 200 kB hold. A flood of strangers fills that in milliseconds,
+   and what comes next, be it a known caller's, is lost. */
+enum { RE_WAITING_CONNECTIONS = 512, RE_WAITING_BYTES = 1 << 20 };
+
+/* Prepares what is listened with at an address, a socket of the given type. Connections that will be taken send each message at
+   once: Linux passes the option on to them. libre does not tell the socket, so it is found by its address. */
+static inline void re_prepare_listener(const struct sa *address, int type) {
   for (int descriptor = 0; descriptor < 1024; descriptor++) {
-    int listens = 0;
-    socklen_t length = sizeof listens;
+    int found = 0, listens = 0, bytes = RE_WAITING_BYTES;
+    socklen_t length = sizeof found;
     struct sa own;
     own.len = sizeof own.u;
-    if (getsockopt(descriptor, SOL_SOCKET, SO_ACCEPTCONN, &listens, &length) || !listens) continue;
+    if (getsockopt(descriptor, SOL_SOCKET, SO_TYPE, &found, &length) || found != type) continue;
     if (getsockname(descriptor, &own.u.sa, &own.len) || !sa_cmp(&own, address, SA_ALL)) continue;
+    if (type == SOCK_DGRAM) {
+      setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof bytes);
+      continue;
+    }
+    length = sizeof listens;
+    if (getsockopt(descriptor, SOL_SOCKET, SO_ACCEPTCONN, &listens, &length) || !listens) continue;
+    /* Of a socket that listens already this changes nothing else. */
+    (void)listen(descriptor, RE_WAITING_CONNECTIONS);
     re_send_at_once(descriptor);
   }
 }
@@ -73,8 +86,9 @@ static inline int re_transport_add(struct sip *sip, enum sip_transp transport, c
   int code = sa_set_str(&address, host, port);
   if (code) return code;
   code = sip_transp_add(sip, transport, &address, tls);
-  if (code || transport == SIP_TRANSP_UDP) return code;
-  if (!sip_transp_laddr(sip, &address, transport, &address)) re_accept_at_once(&address);
+  if (code) return code;
+  if (!sip_transp_laddr(sip, &address, transport, &address))
+    re_prepare_listener(&address, transport == SIP_TRANSP_UDP ? SOCK_DGRAM : SOCK_STREAM);
   return 0;
 }
 
