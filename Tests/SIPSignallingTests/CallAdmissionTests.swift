@@ -48,6 +48,9 @@ struct CallAdmissionTests {
     }
     #expect((300...330).contains(admitted), "20 at once, then 5 a second for 60 s")
     #expect(known == 6)
+    #expect(admission.isKnown("192.0.2.7", isByServer: false))
+    #expect(!admission.isKnown("198.51.1.1", isByServer: false))
+    #expect(admission.isKnown("198.51.1.1", isByServer: true))
   }
 
   @Test mutating func enoughCallsRing() {

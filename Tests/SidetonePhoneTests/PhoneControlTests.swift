@@ -71,6 +71,24 @@ struct PhoneControlTests {
     #expect(control.hasRoom)
   }
 
+  @Test func strangersWhoRingLeaveRoomForAKnownCaller() {
+    var control = control()
+    _ = control.handle(.signallingEnded(.remoteHangUp), of: uuids[0], at: start)
+    let stranger = UUID()
+    var call = PhoneCall(
+      incoming: stranger,
+      from: "sip:mallory@10.0.0.3",
+      sip: SIPCallID(rawValue: 10),
+      ringsUntil: start.advanced(byNanoseconds: 60_000_000_000),
+      .unknown
+    )
+    call.isByStranger = true
+    control.add(call)
+    #expect(!control.hasRoom && control.hasRoomForKnownCaller)
+    _ = control.handle(.accepted, of: stranger, at: start)
+    #expect(!control.hasRoomForKnownCaller, "a stranger who is answered is a caller like others")
+  }
+
   // The INVITE of a call that was ended meanwhile reaches the far side: it must not ring on.
   @Test func anInvitationOfACallThatHasEndedIsCancelled() {
     var control = control()

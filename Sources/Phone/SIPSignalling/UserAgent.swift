@@ -473,6 +473,7 @@ public actor UserAgent {
           media: call.preview(encryption),
           account: call.account?.address,
           isVouchedFor: origin == .server,
+          isKnown: admission.isKnown(source, isByServer: origin != .elsewhere),
           replaced: replaced
         )
       )

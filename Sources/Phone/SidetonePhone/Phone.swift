@@ -404,7 +404,8 @@ public actor Phone {
 
   private func incoming(_ id: SIPCallID, from caller: Caller) async {
     let address = caller.address
-    guard control.hasRoom || caller.replaced != nil,
+    let hasRoom = caller.isKnown ? control.hasRoomForKnownCaller : control.hasRoom
+    guard hasRoom || caller.replaced != nil,
       let remote = SocketAddress(host: caller.source, port: 9),
       let localHost = MediaSocket.localAddress(towards: remote)
     else {
@@ -432,6 +433,7 @@ public actor Phone {
     let uuid = UUID()
     var call = PhoneCall(incoming: uuid, from: address, sip: id, ringsUntil: deadline, rule)
     call.isByServer = caller.account != nil
+    call.isByStranger = !caller.isKnown
     control.add(call)
     let leg = makeLeg(uuid, host: localHost)
     leg.isEncryptionRequired = rule.isEncryptionRequired

@@ -49,6 +49,8 @@ public struct PhoneConfiguration: Equatable, Sendable {
   /// False to refuse callers who do not say who they are (433, RFC 5079).
   public var takesAnonymousCalls = true
   /// How many calls there may be at a time; further callers get 486 Busy Here.
+  ///
+  /// Strangers who ring take no room from callers with whom there was a call before.
   public var maximumCalls = 2
   /// How many seconds a call rings here before it ends by itself.
   public var ringDuration = 60.0

@@ -29,6 +29,9 @@ struct PhoneControl: Sendable {
   /// True while one more caller can be taken.
   var hasRoom: Bool { calls.count < maximumCalls }
 
+  /// The same for a caller with whom there was a call before: strangers who ring leave him room.
+  var hasRoomForKnownCaller: Bool { calls.count { !$0.isRingingStranger } < maximumCalls }
+
   subscript(uuid: UUID) -> PhoneCall? { calls.first { $0.uuid == uuid } }
 
   /// The call of a dialog; nil if it has ended.
@@ -197,4 +200,11 @@ struct PhoneControl: Sendable {
   }
 
   private func index(of uuid: UUID) -> Int? { calls.firstIndex { $0.uuid == uuid } }
+}
+
+extension PhoneCall {
+  fileprivate var isRingingStranger: Bool {
+    guard case .ringing = phase else { return false }
+    return isByStranger
+  }
 }

@@ -76,6 +76,11 @@ struct CallAdmission: Sendable {
     return nil
   }
 
+  /// True if there was a call with a host, or an account's server has brought its call.
+  func isKnown(_ host: String, isByServer: Bool) -> Bool {
+    isByServer || known.contains(network: SocketAddress.network(of: host))
+  }
+
   /// Notes that there is a call with a host: it is no stranger from now on.
   mutating func noteCall(with host: String, at now: MonotonicInstant) {
     known.noteCall(with: host, at: now)
