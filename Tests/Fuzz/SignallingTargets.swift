@@ -89,7 +89,7 @@ func fuzzPaths(_ bytes: [UInt8]) {
     hosts: [host],
     credentials: credentials,
     tiebreaker: 7,
-    seed: 1
+    randomness: SeededGenerator(seed: 1)
   )
   var now = MonotonicInstant(nanoseconds: 0)
   _ = agent.handle(.started, at: now)

@@ -224,7 +224,7 @@ struct ICEAgentTests {
       hosts: [ICEScene.address("192.0.2.1", 5_004)],
       credentials: .random(using: &generator),
       tiebreaker: 1,
-      seed: 1
+      randomness: SeededGenerator(seed: 1)
     )
     var now = MonotonicInstant(nanoseconds: 0)
     var checks: [String: Int] = [:]

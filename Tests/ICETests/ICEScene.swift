@@ -122,7 +122,7 @@ struct ICEScene {
         tiebreaker: generator.next(),
         servers: servers ? [server].compactMap { $0 } : [],
         hasRelay: relays,
-        seed: generator.next()
+        randomness: SeededGenerator(seed: generator.next())
       )
       return Side(
         agent: agent,

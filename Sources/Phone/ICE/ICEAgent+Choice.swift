@@ -89,6 +89,6 @@ extension ICEAgent {
   }
 
   mutating func consentPause() -> Int64 {
-    Int64(Double(Self.consentPause) * (0.8 + 0.4 * generator.unit()))
+    Int64.random(in: Self.consentPause * 4 / 5...Self.consentPause * 6 / 5, using: &generator)
   }
 }

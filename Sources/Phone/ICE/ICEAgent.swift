@@ -11,7 +11,13 @@ package import UDPTransport
 /// One component: RTP and RTCP share a port (RFC 5761). Time is an argument.
 ///
 /// ```swift
-/// var agent = ICEAgent(.controlling, hosts: hosts, credentials: credentials, servers: [], seed: 1)
+/// var agent = ICEAgent(
+///   .controlling,
+///   hosts: hosts,
+///   credentials: credentials,
+///   tiebreaker: tiebreaker,
+///   randomness: SystemRandomNumberGenerator()
+/// )
 /// var effects = agent.handle(.started, at: now)
 /// // Once `.gathered` has come out, `agent.description` is what to offer.
 /// effects += agent.handle(.described(remote), at: now)
@@ -106,7 +112,7 @@ package struct ICEAgent: Sendable {
   var credentials: ICECredentials
   var remote: ICEDescription?
   var tiebreaker: UInt64
-  var generator: SeededGenerator
+  var generator: any RandomNumberGenerator & Sendable
   var pairs: [CandidatePair] = []
   var budget = CheckBudget()
   /// Pairs to be checked before their turn, since the far side has just come through on them.
@@ -152,7 +158,8 @@ package struct ICEAgent: Sendable {
   ///   - tiebreaker: any random number.
   ///   - servers: STUN servers to ask for this side's address.
   ///   - hasRelay: true if `relayed` or `relayFailed` will come.
-  ///   - seed: for names of requests and for pauses.
+  ///   - randomness: for transactions and pauses. Its numbers are to be such as nobody can guess
+  ///     (RFC 8489 section 5): who knows a check's transaction can answer it from anywhere.
   package init(
     _ role: ICERole,
     hosts: [SocketAddress],
@@ -160,7 +167,7 @@ package struct ICEAgent: Sendable {
     tiebreaker: UInt64,
     servers: [SocketAddress] = [],
     hasRelay: Bool = false,
-    seed: UInt64
+    randomness: any RandomNumberGenerator & Sendable
   ) {
     self.role = role
     self.hosts = hosts
@@ -168,7 +175,7 @@ package struct ICEAgent: Sendable {
     self.tiebreaker = tiebreaker
     self.servers = servers
     self.hasRelay = hasRelay
-    generator = SeededGenerator(seed: seed)
+    generator = randomness
   }
 
   /// What responses to this side's checks are signed with, nil before the far side is described.

@@ -55,7 +55,7 @@ extension UserAgent {
       tiebreaker: .random(in: 0...UInt64.max),
       servers: servers,
       hasRelay: relay != nil,
-      seed: .random(in: 1...UInt64.max)
+      randomness: SystemRandomNumberGenerator()
     )
     let loopback = isIPv6 ? "::1" : "127.0.0.1"
     let voicePort = SocketAddress(
