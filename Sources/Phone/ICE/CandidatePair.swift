@@ -23,6 +23,8 @@ struct CandidatePair: Equatable, Sendable {
   var isNominated = false
   /// When the far side answered last.
   var answeredAt: MonotonicInstant?
+  /// True from a request of the far side's on until a check has gone there for it.
+  var isOwedCheck = false
 
   init(_ base: ICEOutlet, to remote: ICECandidate, localPriority: UInt32, _ role: ICERole) {
     self.base = base

@@ -1,9 +1,11 @@
 /// How many checks go to hosts that do not answer.
 ///
 /// A description may name a stranger's host, by many ports, and name another one after each restart
-/// (RFC 8445 section 19.5.1). A budget lives as long as the call.
+/// (RFC 8445 section 19.5.1). A far side can also forge the source of a request that it signs: that
+/// earns one check and no more (`CandidatePair.isOwedCheck`). A response is a proof, since only who
+/// has received a check knows its transaction. A budget lives as long as the call.
 struct CheckBudget: Equatable, Sendable {
-  /// Checks to one host before a message comes from there that is signed.
+  /// Checks to one host before one of them is answered.
   static let checks = 25
   /// Hosts that are tried.
   static let hosts = 64
@@ -20,7 +22,7 @@ struct CheckBudget: Equatable, Sendable {
     return true
   }
 
-  /// Notes that something signed has come from a host.
+  /// Notes that a host has answered a check.
   mutating func noteAnswer(from host: String) {
     guard answering.count < Self.hosts else { return }
     answering.insert(host)

@@ -111,7 +111,6 @@ extension ICEAgent {
     _ now: MonotonicInstant
   ) -> [Effect] {
     guard request.isAuthentic, isNamed(in: request) else { return [] }
-    budget.noteAnswer(from: source.host)
     if let conflict = settleRoles(request) {
       return [reply(.failure(conflict), to: request, source, base)]
     }
@@ -128,6 +127,9 @@ extension ICEAgent {
       add(CandidatePair(base, to: candidate, localPriority: self.priority(of: base), role))
     }
     guard let index = pairs.firstIndex(where: { $0.isFor(base, source) }) else { return effects }
+    // One check for each request, whose source may be forged, and which is no smaller than that
+    // with what RFC 8445 section 7.1 asks for.
+    if request.priority != nil, request.role != nil { pairs[index].isOwedCheck = true }
     if request.nominates, role == .controlled {
       pairs[index].isNominated = true
       effects += select(at: now)
@@ -170,6 +172,7 @@ extension ICEAgent {
       var pair = CandidatePair($0.base, to: $0.remote, localPriority: priority(of: $0.base), role)
       (pair.state, pair.localKind) = ($0.state, $0.localKind)
       (pair.isNominated, pair.answeredAt) = ($0.isNominated, $0.answeredAt)
+      pair.isOwedCheck = $0.isOwedCheck
       return pair
     }
     pairs.sort { $0.priority > $1.priority }

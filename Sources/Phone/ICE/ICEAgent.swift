@@ -246,7 +246,7 @@ package struct ICEAgent: Sendable {
         break
       }
       nextCheckAt = now.advanced(byNanoseconds: Self.pace)
-      guard budget.take(pairs[next].remote.address.host) else {
+      guard mayCheck(pairs[next].base, pairs[next].remote.address) else {
         pairs[next].state = .failed
         continue
       }
@@ -254,6 +254,16 @@ package struct ICEAgent: Sendable {
       effects.append(request(.check, on: pairs[next], at: now))
     }
     return effects
+  }
+
+  // True if one more check may go by a pair: one that a request of the far side's has asked for, or
+  // one on trust.
+  mutating func mayCheck(_ base: ICEOutlet, _ address: SocketAddress) -> Bool {
+    if let index = pairs.firstIndex(where: { $0.isFor(base, address) && $0.isOwedCheck }) {
+      pairs[index].isOwedCheck = false
+      return true
+    }
+    return budget.take(address.host)
   }
 
   mutating func nextPair() -> Int? {
@@ -283,17 +293,19 @@ package struct ICEAgent: Sendable {
     var effects: [Effect] = []
     for index in exchanges.indices.reversed() where now >= exchanges[index].nextAt {
       let exchange = exchanges[index]
-      guard exchange.isRepeated, exchange.attempts < Self.attemptLimit,
-        exchange.purpose == .gathering || budget.take(exchange.destination.host)
-      else {
+      guard exchange.isRepeated, exchange.attempts < Self.attemptLimit else {
         exchanges.remove(at: index)
         giveUp(exchange)
         continue
       }
       exchanges[index].attempts += 1
-      exchanges[index].sentAt = now
       exchanges[index].nextAt = now.advanced(byNanoseconds: exchange.pause)
       exchanges[index].pause = exchange.pause * 2
+      // What has been sent may be answered until its time is over.
+      guard exchange.purpose == .gathering || mayCheck(exchange.base, exchange.destination) else {
+        continue
+      }
+      exchanges[index].sentAt = now
       effects.append(sending(exchange))
     }
     return effects
