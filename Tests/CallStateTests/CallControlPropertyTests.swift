@@ -199,7 +199,7 @@ struct CallControlPropertyTests {
       world.isBusy = false
       switch control.audio {
       case .activating where chance(30):
-        control.audioActivationFailed(chance(2) ? .takenByAnotherProgram : .unavailable, at: now)
+        control.audioActivationFailed(at: now)
       case .activating: control.audioActivated()
       case .inactive, .active: world.expect(false, "nothing was under way")
       }

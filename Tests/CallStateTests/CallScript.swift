@@ -129,8 +129,8 @@ final class CallScript {
     note()
   }
 
-  func audioFailed(_ failure: AudioActivationFailure = .unavailable) {
-    control.audioActivationFailed(failure, at: now)
+  func audioFailed() {
+    control.audioActivationFailed(at: now)
     note()
   }
 

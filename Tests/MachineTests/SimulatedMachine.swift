@@ -182,7 +182,7 @@ final class SimulatedMachine {
       control.audioActivated()
     } else {
       devices = .closed
-      if control.audioActivationFailed(.unavailable, at: moment) { enqueue(.failedToActivate) }
+      if control.audioActivationFailed(at: moment) { enqueue(.failedToActivate) }
     }
   }
 

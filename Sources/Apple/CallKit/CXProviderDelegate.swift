@@ -34,7 +34,8 @@ public protocol CXProviderDelegate: NSObjectProtocol {
   func provider(_ provider: CXProvider, didActivate audioSession: AVAudioSession)
   /// The session is inactive: the voice has stopped.
   func provider(_ provider: CXProvider, didDeactivate audioSession: AVAudioSession)
-  /// The session could not be activated; the calls that need it are about to be ended.
+  /// The session could not be activated; the calls that need it are about to be ended, or held if
+  /// they were on hold before.
   ///
   /// Differs from Apple's: there the hardware is always to be had.
   func provider(

@@ -392,13 +392,7 @@ final class CallSystem: @unchecked Sendable {
     audio.activateForCall { [self] error in
       verb { [self] in
         guard let error else { return control.audioActivated() }
-        let taken = AVAudioSession.ErrorCode.insufficientPriority.rawValue
-        let isTaken = (error as NSError).code == taken
-        let hadCalls = control.audioActivationFailed(
-          isTaken ? .takenByAnotherProgram : .unavailable,
-          at: now
-        )
-        guard hadCalls else { return }
+        guard control.audioActivationFailed(at: now) else { return }
         tell(provider) { $1.provider($0, failedToActivate: .sharedInstance(), error: error) }
       }
     }

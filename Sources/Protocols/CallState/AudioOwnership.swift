@@ -19,14 +19,6 @@ package enum AudioOwnership: Equatable, Sendable {
   case active(ProviderID)
 }
 
-/// Why the audio session could not be activated.
-package enum AudioActivationFailure: Equatable, Sendable {
-  /// The devices cannot be had.
-  case unavailable
-  /// Another program has a call.
-  case takenByAnotherProgram
-}
-
 extension CallControl {
   /// The session has been activated as asked for (R88).
   package mutating func audioActivated() {
@@ -36,21 +28,18 @@ extension CallControl {
     updateAudio()
   }
 
-  /// The session could not be activated: every audible call is asked to end; or to hold, if another
-  /// program has a call and it was on hold before.
+  /// The session could not be activated, since its devices cannot be had or another program has a
+  /// call: every audible call is asked to end; or to hold, if it was on hold before.
   ///
   /// Nothing was activated, so nothing will be deactivated. Calls that are no longer audible are
   /// not concerned. Returns whether any was.
   @discardableResult
-  package mutating func audioActivationFailed(
-    _ failure: AudioActivationFailure,
-    at now: Moment
-  ) -> Bool {
+  package mutating func audioActivationFailed(at now: Moment) -> Bool {
     guard case .activating(let provider) = audio else { return false }
     audio = .inactive
     let concerned = calls.filter { $0.isAudible && $0.provider == provider }
     for call in concerned {
-      if failure == .takenByAnotherProgram, call.holdNumber > 0, call.details.supportsHolding {
+      if call.holdNumber > 0, call.details.supportsHolding {
         update(call.id) { $0.setHeld(true, number: call.holdNumber) }
         deliver(
           [.init(call: call.id, provider: call.provider, kind: .setHeld(true))],
