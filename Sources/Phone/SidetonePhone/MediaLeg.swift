@@ -287,13 +287,17 @@ public final class MediaLeg {
       agreed.map { !$0.maySend && !$0.mayReceive } ?? (isPendingOld && checkPort != nil)
     if stream == nil, secured != nil, isHeld { endHandshake() }
     // Something has to read what checks the way.
-    if checkPort != nil, stream == nil, handshake == nil {
-      if standby == nil, let socket = try socket?.duplicate() {
-        standby = StandbyReader(over: socket)
-      }
-    } else {
-      endStandby()
+    guard checkPort != nil, stream == nil, handshake == nil else { return endStandby() }
+    do {
+      try startStandby()
+    } catch where isHeld {
+      // A way that is lost without it is looked for once the call goes on.
     }
+  }
+
+  private func startStandby() throws {
+    guard standby == nil, let socket = try socket?.duplicate() else { return }
+    standby = StandbyReader(over: socket)
   }
 
   private func endStandby() {
@@ -319,11 +323,10 @@ public final class MediaLeg {
     if media.encryption != nil, secured == nil { return }
     let session = try session(for: media)
     endHandshake()
-    endStandby()
     // The socket of a stream that ended before is closed by that.
     streams.collect()
     // Last, since a hold is to need no descriptor.
-    guard var socket = try socket?.duplicate() else { return }
+    guard var socket = try makeSocket() else { return }
     // What arrived during a hold is old; the first words of a new call are not.
     if isPendingOld { socket.discardPending() }
     isPendingOld = true
@@ -340,6 +343,15 @@ public final class MediaLeg {
     if isRecording { streams.setRecording(stream, true) }
     for code in digitsToSend { streams.press(stream, code: code) }
     digitsToSend = []
+  }
+
+  // The one of the standby reader, if there is one: a resume is to need no other descriptor.
+  private func makeSocket() throws -> MediaSocket? {
+    if let standby {
+      self.standby = nil
+      return standby.stop()
+    }
+    return try socket?.duplicate()
   }
 
   // Nil for media in the open. The same keys go on where they were, and others begin anew.

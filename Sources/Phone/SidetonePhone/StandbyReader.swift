@@ -11,33 +11,48 @@ import UDPTransport
 final class StandbyReader {
   private static let queue = DispatchQueue(label: "sidetone.standby")
 
+  private let held: HeldSocket
   private let source: any DispatchSourceRead
+  private let reading = DispatchGroup()
 
   init(over socket: consuming MediaSocket) {
-    let held = HeldSocket(socket)
-    held.socket.setReportsErrors(false)
+    socket.setReportsErrors(false)
     source = DispatchSource.makeReadSource(
-      fileDescriptor: held.socket.fileDescriptor,
+      fileDescriptor: socket.fileDescriptor,
       queue: Self.queue
     )
-    source.setEventHandler { while held.socket.receiveDatagram() != nil {} }
-    // The descriptor has to outlive the source.
-    source.setCancelHandler { withExtendedLifetime(held) {} }
+    let held = HeldSocket(socket)
+    self.held = held
+    source.setEventHandler { held.discardPending() }
+    reading.enter()
+    source.setCancelHandler { [reading] in reading.leave() }
     source.resume()
   }
 
-  /// Leaves the port to others; nothing is read from it any more when this returns.
-  func stop() {
+  deinit { source.cancel() }
+
+  /// Leaves the port and its socket to others; nothing is read from it any more when this returns.
+  @discardableResult
+  func stop() -> MediaSocket? {
     source.cancel()
-    Self.queue.sync {}
+    // The descriptor has to outlive the source.
+    reading.wait()
+    return held.take()
   }
 }
 
-// SAFETY: the socket is used on the queue alone once the source runs.
+// SAFETY: the socket is used on the queue alone while the source runs, and by who has stopped it
+// then.
 private final class HeldSocket: @unchecked Sendable {
-  let socket: MediaSocket
+  private var socket: MediaSocket?
 
   init(_ socket: consuming MediaSocket) {
-    self.socket = socket
+    self.socket = consume socket
   }
+
+  func discardPending() {
+    while socket?.receiveDatagram() != nil {}
+  }
+
+  func take() -> MediaSocket? { socket.take() }
 }
