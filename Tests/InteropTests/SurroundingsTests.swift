@@ -161,6 +161,27 @@ struct SurroundingsTests {
     #expect(prlimit.waitForExit() == 0, "\(prlimit.output)")
   }
 
+  /// Alice has called Bob at that port, and they talk.
+  private static func conversation(
+    in folder: URL,
+    _ port: Int,
+    _ options: [String] = []
+  ) throws -> (alice: Party, bob: Party) {
+    let bob = try Party(
+      "bob",
+      hertz: 800,
+      in: folder,
+      ["listen", "--listen", "127.0.0.1:\(port)"] + options
+    )
+    #expect(bob.event("registered"), "\(bob.run.output)")
+    let alice = try Party("alice", hertz: 500, in: folder, ["call", "sip:bob@127.0.0.1:\(port)"])
+    #expect(bob.event("incoming"), "\(bob.run.output)")
+    bob.run.press("a")
+    #expect(bob.event("secured") && bob.event("stats"), "\(bob.run.output)")
+    #expect(alice.event("secured") && alice.event("stats"), "\(alice.run.output)")
+    return (alice, bob)
+  }
+
   /// Strangers, a second caller and a recording are refused, and the call goes on.
   ///
   /// The far side can hold and resume it, and it is hung up as ever.
@@ -170,18 +191,7 @@ struct SurroundingsTests {
     defer { try? FileManager.default.removeItem(at: folder) }
     let port = Bench.port()
     let recordings = folder.appendingPathComponent("recordings").path
-    let bob = try Party(
-      "bob",
-      hertz: 800,
-      in: folder,
-      ["listen", "--listen", "127.0.0.1:\(port)", "--recordings", recordings]
-    )
-    #expect(bob.event("registered"), "\(bob.run.output)")
-    let alice = try Party("alice", hertz: 500, in: folder, ["call", "sip:bob@127.0.0.1:\(port)"])
-    #expect(bob.event("incoming"), "\(bob.run.output)")
-    bob.run.press("a")
-    #expect(bob.event("secured") && bob.event("stats"), "\(bob.run.output)")
-    #expect(alice.event("secured") && alice.event("stats"), "\(alice.run.output)")
+    let (alice, bob) = try Self.conversation(in: folder, port, ["--recordings", recordings])
     try Self.allow(Self.lowestFree(of: bob.run), to: bob.run)
 
     // What is closed meanwhile may make room for a few of them.
@@ -223,6 +233,30 @@ struct SurroundingsTests {
     bob.run.press("r")
     #expect(bob.event("recording") && bob.event("recordingEnded"), "\(bob.run.output)")
     #expect(third.waitForExit() == 0, "\(third.output)")
+    bob.run.signal(SIGINT)
+    #expect(bob.run.waitForExit() == 0, "\(bob.run.output)")
+  }
+
+  /// A call whose resume finds no descriptor stays on hold, and is resumed once there are some.
+  @Test func descriptorsAreUsedUpDuringAHold() throws {
+    guard Bench.find("prlimit") != nil else { return Bench.skip("util-linux") }
+    let folder = try Bench.folder()
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let (alice, bob) = try Self.conversation(in: folder, Bench.port())
+    bob.run.press("o")
+    #expect(bob.event("held") && alice.event("heldByFarSide"), "\(bob.run.output)")
+    #expect(bob.event("audioDeactivated"), "\(bob.run.output)")
+    // The devices are closed half a second later.
+    bob.run.letRun(seconds: 2)
+    try Self.allow(Self.lowestFree(of: bob.run), to: bob.run)
+    bob.run.press("o")
+    #expect(bob.event("resumed") && bob.event("held", times: 2), "\(bob.run.output)")
+    try Self.allow(1_024, to: bob.run)
+    bob.run.press("o")
+    #expect(bob.event("resumed", times: 2), "\(bob.run.output)")
+    #expect(alice.run.hearsVoice() && bob.run.hearsVoice(), "\(bob.run.output)")
+    bob.run.press("h")
+    #expect(alice.run.waitForExit() == 0, "\(alice.run.output)")
     bob.run.signal(SIGINT)
     #expect(bob.run.waitForExit() == 0, "\(bob.run.output)")
   }

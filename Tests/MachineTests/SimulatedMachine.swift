@@ -288,6 +288,7 @@ final class SimulatedMachine {
     case .fail: if let action { control.answer(action.id, isFulfilled: false, at: moment) }
     case .hangUp(let id, let refusal): signalling.hangUp(id, as: refusal)
     case .sendHold(let id, let isHeld): signalling.setHeld(id, isHeld)
+    case .hold: request(uuid, .setHeld(true))
     case .ask(let id): signalling.ask(id)
     case .agree(let media):
       if media != nil { world.send(legs[uuid]?.attach(to: engine, at: instant)) }

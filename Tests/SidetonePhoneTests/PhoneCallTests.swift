@@ -254,6 +254,49 @@ struct PhoneCallTests {
     )
   }
 
+  // The user may try again; what fails until the hold is known is not news.
+  @Test func aResumeWhoseVoiceCannotStartLeavesTheCallOnHold() {
+    var call = established()
+    _ = call.handle(.perform(.setHeld(true)), at: seconds(2))
+    _ = call.handle(.perform(.setHeld(false)), at: seconds(3))
+    #expect(call.handle(.agreed(.opus()), at: seconds(4)) == [.agree(.opus())])
+    let effects = call.handle(.voiceFailed("no descriptor"), at: seconds(4))
+    #expect(effects == [.tell(.error("no descriptor")), .hold])
+    #expect(call.handle(.voiceFailed("no descriptor"), at: seconds(4)).isEmpty)
+    let hold = call.handle(.perform(.setHeld(true)), at: seconds(4))
+    #expect(hold == [.agree(nil), .sendHold(sip, true), .tell(.held(uuid)), .fulfill])
+    _ = call.handle(.perform(.setHeld(false)), at: seconds(5))
+    #expect(call.handle(.voiceFailed("no descriptor"), at: seconds(5)) == effects)
+  }
+
+  @Test func aCallThatCannotBeHeldAgainEnds() {
+    var call = established()
+    _ = call.handle(.perform(.setHeld(true)), at: seconds(2))
+    _ = call.handle(.perform(.setHeld(false)), at: seconds(3))
+    _ = call.handle(.voiceFailed("no descriptor"), at: seconds(4))
+    let effects = call.handle(.mediaFailed("it cannot be held"), at: seconds(4))
+    #expect(
+      effects == [.hangUp(sip, as: .declined), .reportEnded(.failed)]
+        + ended("it cannot be held", isClean: false)
+    )
+  }
+
+  @Test(arguments: [false, true])
+  func aVoiceThatCannotGoOnEndsTheCall(wasResumed: Bool) {
+    var call = established()
+    if wasResumed {
+      _ = call.handle(.perform(.setHeld(true)), at: seconds(2))
+      _ = call.handle(.perform(.setHeld(false)), at: seconds(3))
+      _ = call.handle(.agreed(.opus()), at: seconds(4))
+      _ = call.handle(.mediaReported(statistics(silence: 0)), at: seconds(5))
+    }
+    let effects = call.handle(.voiceFailed("no descriptor"), at: seconds(6))
+    #expect(
+      effects == [.hangUp(sip, as: .declined), .reportEnded(.failed)]
+        + ended("no descriptor", isClean: false)
+    )
+  }
+
   // MARK: Digits and media
 
   @Test func aFarSideThatRingsForEverIsGivenUp() {

@@ -86,8 +86,11 @@ struct PhoneControlPropertyTests {
       case .agree(let media):
         expect(media == nil || calls[uuid]?.isHeld == false, "a voice in a held call")
         if media != nil, Int.random(in: 0..<50, using: &generator) == 0 {
-          handle(.mediaFailed("no codec"), of: uuid)
+          handle(.voiceFailed("no codec"), of: uuid)
         }
+      case .hold:
+        expect(calls[uuid]?.isHeld == false, "a held call is held once more")
+        handle(.perform(.setHeld(true)), of: uuid)
       case .tell(let event):
         note(event, of: uuid)
       case .release:

@@ -32,6 +32,8 @@ extension Phone {
       await agent.hangUp(sip, as: refusal)
     case .sendHold(let sip, let isHeld):
       await agent.setHeld(sip, isHeld)
+    case .hold:
+      await hold(uuid)
     case .ask(let sip):
       await agent.ask(sip)
     case .agree(let media):
@@ -147,7 +149,15 @@ extension Phone {
       try body(leg)
       tellDigits(of: uuid)
     } catch {
-      await handle(.mediaFailed("the voice cannot start: \(error)"), of: uuid)
+      await handle(.voiceFailed("the voice cannot start: \(error)"), of: uuid)
+    }
+  }
+
+  private func hold(_ uuid: UUID) async {
+    do {
+      try await setHeld(uuid, true)
+    } catch {
+      await handle(.mediaFailed("the call cannot be held: \(error)"), of: uuid)
     }
   }
 

@@ -25,6 +25,7 @@ import VoiceEngine
 /// | `inviting` | three minutes without progress | `ended` |
 /// | all but `ended` | media that the rule of encryption refuses | `ended` |
 /// | all but `ended` | a media timeout, a resume without an answer | `ended` |
+/// | all but `ended` | `voiceFailed`, unless it is after a resume | `ended` |
 ///
 /// Every other event leaves the phase as it is. Nothing comes out of a call that has ended.
 struct PhoneCall: Equatable, Sendable {
@@ -61,14 +62,6 @@ struct PhoneCall: Equatable, Sendable {
     let uri: String
     var transport: SIPTransport?
     var attempt: Attempt
-  }
-
-  /// This side's hold, and what is known of the far side's.
-  private struct Hold: Equatable {
-    var isHeld = false
-    var isHeldByFarSide = false
-    /// When this side resumed the call: an agreement has to follow.
-    var resumedAt: MonotonicInstant?
   }
 
   let uuid: UUID
@@ -221,11 +214,17 @@ struct PhoneCall: Equatable, Sendable {
       return abandon(reason)
     case .mediaFailed(let reason):
       return abandon(reason)
+    case .voiceFailed(let reason):
+      guard let resume = hold.resume else { return abandon(reason) }
+      // A call that was on hold may as well stay there.
+      hold.resume = .failed
+      return resume == .failed ? [] : [.tell(.error(reason)), .hold]
     case .encrypted(let encryption, let isLasting):
       return note(Encrypted(encryption: encryption, isLasting: isLasting))
     case .mediaReported(let statistics):
       // Early media may be silent for as long as the far side rings, and end before it answers.
       guard let establishedAt else { return [] }
+      hold.resume = nil
       var statistics = statistics
       let age = now.nanoseconds(since: establishedAt)
       statistics.silenceNanoseconds = min(statistics.silenceNanoseconds, age)
@@ -298,6 +297,7 @@ struct PhoneCall: Equatable, Sendable {
     hold.isHeld = isHeld
     // A far side that still rings agrees once it answers.
     hold.resumedAt = isHeld || establishedAt == nil ? nil : now
+    hold.resume = hold.resumedAt == nil ? nil : .begun
     ending = nil
     media = nil
     let reinvite = sip.map { [PhoneCallEffect.sendHold($0, isHeld)] } ?? []

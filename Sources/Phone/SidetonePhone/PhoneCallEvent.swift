@@ -29,8 +29,10 @@ enum PhoneCallEvent: Equatable, Sendable {
   case accepted
   /// The call could not be answered.
   case acceptFailed(String)
-  /// The stream could not start, or its keys could not be agreed on.
+  /// The keys could not be agreed on, or there is no way for the voice.
   case mediaFailed(String)
+  /// The stream could not start.
+  case voiceFailed(String)
   /// The handshake has brought keys; `isLasting` says whether the far side has an identity.
   case encrypted(Encryption, isLasting: Bool)
 
@@ -106,9 +108,11 @@ enum PhoneCallEffect: Equatable, Sendable {
   case sendHold(SIPCallID, Bool)
   /// Ask the far side whether it is still there; may report `signallingEnded`.
   case ask(SIPCallID)
-  /// What the call's stream has to be like from now on; nil for none. May report `mediaFailed`.
+  /// Ask the call system to hold the call; may report `mediaFailed`.
+  case hold
+  /// What the call's stream has to be like from now on; nil for none. May report `voiceFailed`.
   case agree(NegotiatedMedia?)
-  /// The way that the call's voice takes from now on. May report `mediaFailed`.
+  /// The way that the call's voice takes from now on. May report `voiceFailed`.
   case route(MediaRoute)
   case mute(MuteState)
   case sendDigits([UInt8])

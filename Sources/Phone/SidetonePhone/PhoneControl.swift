@@ -90,9 +90,9 @@ struct PhoneControl: Sendable {
       [
         Order(call: uuid, effect: .hangUp(sip, as: .declined)), Order(call: uuid, effect: .fail),
       ]
-    case .mediaFailed, .progressed, .agreed, .routed, .established, .renegotiationFailed,
-      .transferProgressed, .signallingEnded, .unreachable, .encrypted, .mediaReported,
-      .timePassed, .activationFailed, .reset, .phoneStopped:
+    case .mediaFailed, .voiceFailed, .progressed, .agreed, .routed, .established,
+      .renegotiationFailed, .transferProgressed, .signallingEnded, .unreachable, .encrypted,
+      .mediaReported, .timePassed, .activationFailed, .reset, .phoneStopped:
       []
     }
   }
