@@ -23,6 +23,8 @@ package final class BusConnection: @unchecked Sendable {
   private var source: (any DispatchSourceRead)?
   private var signals: [(interface: String, handler: @Sendable (BusMessage) -> Void)] = []
   private var methods: [String: @Sendable (BusMessage) -> [BusValue]?] = [:]
+  /// Who wants answers that come after all, by the numbers of the questions.
+  private var lateHandlers: [UInt32: @Sendable ([BusValue]) -> Void] = [:]
 
   /// Connects to the bus at `address`, or else to the user's; nil if there is none, or if it does
   /// not answer.
@@ -98,7 +100,7 @@ package final class BusConnection: @unchecked Sendable {
       "Hello",
       [],
       waiting: max(1, left)
-    )
+    ).result
     guard case .success(let values) = hello, case .string(let name) = values.first else {
       return false
     }
@@ -151,6 +153,9 @@ package final class BusConnection: @unchecked Sendable {
 
   /// Calls a method; the answer comes to `completion` on the bus's queue, which waits for it for so
   /// long.
+  ///
+  /// A bus or service that stood still for longer does what was asked all the same: `whenLate` is
+  /// called with such an answer, after `completion` was with an error.
   package func call(
     _ destination: String,
     path: String,
@@ -158,11 +163,33 @@ package final class BusConnection: @unchecked Sendable {
     _ member: String,
     _ arguments: [BusValue],
     waiting milliseconds: Int = BusConnection.patience,
+    whenLate: (@Sendable ([BusValue]) -> Void)? = nil,
     completion: @escaping @Sendable (Result<[BusValue], BusError>) -> Void
   ) {
     queue.async { [self] in
-      completion(send(destination, path, interface, member, arguments, waiting: milliseconds))
+      let (result, number) = unsafe Self.send(
+        connection,
+        destination,
+        path,
+        interface,
+        member,
+        arguments,
+        waiting: milliseconds
+      )
+      if case .failure = result, let whenLate { expect(number, whenLate) }
+      completion(result)
       drain()
+    }
+  }
+
+  /// How many answers may be late.
+  private static let lateLimit = 64
+
+  private func expect(_ number: UInt32, _ handle: @escaping @Sendable ([BusValue]) -> Void) {
+    guard isConnected else { return }
+    lateHandlers[number] = handle
+    if lateHandlers.count > Self.lateLimit, let oldest = lateHandlers.keys.min() {
+      lateHandlers[oldest] = nil
     }
   }
 
@@ -280,20 +307,12 @@ package final class BusConnection: @unchecked Sendable {
     _ path: String,
     _ interface: String,
     _ member: String,
-    _ arguments: [BusValue],
-    waiting milliseconds: Int = BusConnection.patience
+    _ arguments: [BusValue]
   ) -> Result<[BusValue], BusError> {
-    unsafe Self.send(
-      connection,
-      destination,
-      path,
-      interface,
-      member,
-      arguments,
-      waiting: milliseconds
-    )
+    unsafe Self.send(connection, destination, path, interface, member, arguments).result
   }
 
+  // The number is that of the question, 0 if it could not be asked.
   private static func send(
     _ connection: OpaquePointer,
     _ destination: String,
@@ -302,9 +321,9 @@ package final class BusConnection: @unchecked Sendable {
     _ member: String,
     _ arguments: [BusValue],
     waiting milliseconds: Int = BusConnection.patience
-  ) -> Result<[BusValue], BusError> {
+  ) -> (result: Result<[BusValue], BusError>, number: UInt32) {
     guard let message = unsafe dbus_message_new_method_call(destination, path, interface, member)
-    else { return .failure(BusError(reason: "no memory for a message")) }
+    else { return (.failure(BusError(reason: "no memory for a message")), 0) }
     defer { unsafe dbus_message_unref(message) }
     unsafe BusMarshal.append(arguments, to: message)
     var error = unsafe dbus_error_empty()
@@ -315,12 +334,13 @@ package final class BusConnection: @unchecked Sendable {
       CInt(clamping: milliseconds),
       &error
     )
+    let number = unsafe dbus_message_get_serial(message)
     guard let reply = unsafe reply else {
       let text = unsafe error.message.map { unsafe String(cString: $0) }
-      return .failure(BusError(reason: text ?? "\(member) failed"))
+      return (.failure(BusError(reason: text ?? "\(member) failed")), number)
     }
     defer { unsafe dbus_message_unref(reply) }
-    return .success(unsafe BusMarshal.values(of: reply))
+    return (.success(unsafe BusMarshal.values(of: reply)), number)
   }
 
   /// Hears an interface's signals.
@@ -386,7 +406,7 @@ package final class BusConnection: @unchecked Sendable {
     isOpen.store(false, ordering: .releasing)
     source?.cancel()
     let handlers = endHandlers
-    endHandlers = []
+    (endHandlers, lateHandlers) = ([], [:])
     for handle in handlers { handle() }
   }
 
@@ -402,6 +422,13 @@ package final class BusConnection: @unchecked Sendable {
       for signal in signals where signal.interface == come.interface { signal.handler(come) }
     case DBUS_MESSAGE_TYPE_METHOD_CALL:
       unsafe answer(message, methods[come.interface]?(come))
+    case DBUS_MESSAGE_TYPE_METHOD_RETURN:
+      // Those that are in time do not come this way.
+      let number = unsafe dbus_message_get_reply_serial(message)
+      lateHandlers.removeValue(forKey: number)?(come.arguments)
+    case DBUS_MESSAGE_TYPE_ERROR:
+      let number = unsafe dbus_message_get_reply_serial(message)
+      lateHandlers[number] = nil
     default:
       break
     }
