@@ -200,6 +200,84 @@ struct DesktopCallScreenTests {
     #expect(await calledBack.next() == "sip:eve@host")
   }
 
+  /// A screen on a bus that stands still, and with it all that it is asked for.
+  private func frozen(
+    _ daemon: BusDaemon,
+    patienceMilliseconds: Int
+  ) throws -> (screen: DesktopCallScreen, bus: BusConnection) {
+    let desktop = LastingBus(address: daemon.address)
+    let bus = try #require(desktop.bus)
+    let screen = DesktopCallScreen(
+      on: desktop,
+      deeds: .init(decide: { _ in }, callBack: { _ in }),
+      patienceMilliseconds: patienceMilliseconds
+    )
+    daemon.freeze()
+    return (screen, bus)
+  }
+
+  // What was asked of a bus that hangs is done once it goes on.
+  @Test(.timeLimit(.minutes(1)), arguments: [false, true])
+  func callThatEndsWhileTheBusHangsIsTakenAway(isGivenUp: Bool) async throws {
+    guard let daemon = try BusDaemon() else { return }
+    defer { withExtendedLifetime(daemon) {} }
+    let server = try #require(NotificationServer(address: daemon.address))
+    let (screen, bus) = try frozen(daemon, patienceMilliseconds: isGivenUp ? 50 : 25_000)
+    var calls = RingingCalls()
+    let call = CallID(high: 0, low: 7)
+    try calls.ring(call, handle: "sip:eve@host")
+    screen.present(calls.control.presentation)
+    _ = calls.hangUp(call)
+    screen.present(calls.control.presentation)
+    // Returns once the bus's queue has given up what was asked before.
+    if isGivenUp { bus.answer("org.example.Nothing") { _ in nil } }
+    daemon.thaw()
+    var log = server.log.makeAsyncIterator()
+    #expect(await log.next()?.hasPrefix("show 1 Incoming call") == true)
+    #expect(await log.next() == "close [DesktopServices.BusValue.uint32(1)]")
+  }
+
+  @Test(.timeLimit(.minutes(1)))
+  func callThatStandsAfterTheBusHasHungIsTakenAwayAtItsEnd() async throws {
+    guard let daemon = try BusDaemon() else { return }
+    defer { withExtendedLifetime(daemon) {} }
+    let server = try #require(NotificationServer(address: daemon.address))
+    let (screen, bus) = try frozen(daemon, patienceMilliseconds: 50)
+    var calls = RingingCalls()
+    let call = CallID(high: 0, low: 7)
+    try calls.ring(call, handle: "sip:eve@host")
+    screen.present(calls.control.presentation)
+    bus.answer("org.example.Nothing") { _ in nil }
+    daemon.thaw()
+    var log = server.log.makeAsyncIterator()
+    #expect(await log.next()?.hasPrefix("show 1 Incoming call") == true)
+    _ = calls.hangUp(call)
+    screen.present(calls.control.presentation)
+    #expect(await log.next() == "close [DesktopServices.BusValue.uint32(1)]")
+  }
+
+  @Test(.timeLimit(.minutes(1)))
+  func callThatGoesAndComesWhileTheBusHangsIsShownOnce() async throws {
+    guard let daemon = try BusDaemon() else { return }
+    defer { withExtendedLifetime(daemon) {} }
+    let server = try #require(NotificationServer(address: daemon.address))
+    let (screen, _) = try frozen(daemon, patienceMilliseconds: 25_000)
+    var calls = RingingCalls()
+    let call = CallID(high: 0, low: 7)
+    try calls.ring(call, handle: "sip:eve@host")
+    screen.present(calls.control.presentation)
+    screen.present(RingingCalls().control.presentation)
+    screen.present(calls.control.presentation)
+    daemon.thaw()
+    var log = server.log.makeAsyncIterator()
+    #expect(await log.next()?.hasPrefix("show 1 Incoming call") == true)
+    #expect(await log.next()?.hasPrefix("show 2 Incoming call") == true)
+    #expect(await log.next() == "close [DesktopServices.BusValue.uint32(1)]")
+    _ = calls.hangUp(call)
+    screen.present(calls.control.presentation)
+    #expect(await log.next() == "close [DesktopServices.BusValue.uint32(2)]")
+  }
+
   @Test func withoutABusThereIsNoScreen() {
     let screen = Desktop.callScreen(
       address: "unix:path=/nonexistent/bus",

@@ -13,30 +13,35 @@ final class DesktopCallScreen: CallPresenter {
   /// How a server says that the user closed a notification.
   private static let dismissed: BusValue = .uint32(2)
 
-  /// A server may have to be started first, and what it shows late must be known to be taken away.
-  private static let patienceMilliseconds = 25_000
-
   private typealias Key = CallNotification.Key
 
   private struct Shown: Sendable {
     var note: CallNotification
     /// The server's number, nil until it has answered.
     var number: UInt32?
-    /// True while the server is being asked: what changes meanwhile is asked for afterwards.
-    var isAsked = false
+    /// The question that the server is being asked: what changes meanwhile is asked for afterwards.
+    var question: Int?
     /// True since the server has gone that showed it.
     var isLost = false
   }
 
   private let desktop: LastingBus
   private let deeds: CallNotification.NotificationActions
+  /// How long an answer is waited for: a server may have to be started first.
+  private let patienceMilliseconds: Int
+  private let lastQuestion = Atomic(0)
   private let shown = Mutex<[Key: Shown]>([:])
   private let icons = Mutex<[[UInt8]: IconFile]>([:])
 
   /// A screen on a bus; its server is started when it is needed.
-  init(on desktop: LastingBus, deeds: CallNotification.NotificationActions) {
+  init(
+    on desktop: LastingBus,
+    deeds: CallNotification.NotificationActions,
+    patienceMilliseconds: Int = 25_000
+  ) {
     self.desktop = desktop
     self.deeds = deeds
+    self.patienceMilliseconds = patienceMilliseconds
     desktop.whenNew { [weak self] bus in
       bus.subscribe(to: Self.service) { [weak self] in self?.heard($0) }
       bus.watchNames { [weak self] name, before, after in
@@ -100,9 +105,10 @@ final class DesktopCallScreen: CallPresenter {
 
   // One question at a time for each call: the next one needs the number that answers this one.
   private func ask(for key: Key) {
+    let question = lastQuestion.add(1, ordering: .relaxed).newValue
     let entry = shown.withLock { shown -> Shown? in
-      guard let entry = shown[key], !entry.isAsked else { return nil }
-      shown[key]?.isAsked = true
+      guard let entry = shown[key], entry.question == nil else { return nil }
+      shown[key]?.question = question
       return entry
     }
     guard let entry else { return }
@@ -125,20 +131,32 @@ final class DesktopCallScreen: CallPresenter {
       interface: Self.service,
       "Notify",
       arguments,
-      waiting: Self.patienceMilliseconds
-    ) { [weak self] answer in
-      var number: UInt32?
-      if case .success(let values) = answer, case .uint32(let given)? = values.first {
-        number = given
+      waiting: patienceMilliseconds,
+      whenLate: { [weak self] values in
+        if let number = Self.number(in: values) { self?.answeredLate(note, for: key, number) }
+      },
+      completion: { [weak self] answer in
+        var number: UInt32?
+        if case .success(let values) = answer { number = Self.number(in: values) }
+        self?.answered(question, with: note, for: key, number)
       }
-      self?.answered(note, for: key, number)
-    }
+    )
   }
 
-  private func answered(_ note: CallNotification, for key: Key, _ number: UInt32?) {
+  private static func number(in values: [BusValue]) -> UInt32? {
+    if case .uint32(let number)? = values.first { number } else { nil }
+  }
+
+  private func answered(
+    _ question: Int,
+    with note: CallNotification,
+    for key: Key,
+    _ number: UInt32?
+  ) {
     let (isWanted, isCurrent) = shown.withLock { shown in
-      guard shown[key] != nil else { return (false, true) }
-      shown[key]?.isAsked = false
+      // It may have gone and come again meanwhile, and be asked for once more.
+      guard shown[key]?.question == question else { return (false, true) }
+      shown[key]?.question = nil
       // What could not be changed still shows what it did.
       if let number { shown[key]?.number = number }
       return (true, shown[key]?.note == note)
@@ -146,6 +164,19 @@ final class DesktopCallScreen: CallPresenter {
     // The call went, or changed, while the server was busy.
     if !isWanted, let number { close(number) }
     if !isCurrent, number != nil { ask(for: key) }
+  }
+
+  // A server or a bus that stood still shows what it was asked for long ago.
+  private func answeredLate(_ note: CallNotification, for key: Key, _ number: UInt32) {
+    let (isWanted, isCurrent) = shown.withLock { shown in
+      guard let entry = shown[key] else { return (false, true) }
+      if entry.number == nil, entry.question == nil { shown[key]?.number = number }
+      // Else it is shown once more by another question.
+      guard shown[key]?.number == number else { return (false, true) }
+      return (true, entry.note == note)
+    }
+    if !isWanted { close(number) }
+    if !isCurrent { ask(for: key) }
   }
 
   private func path(of icon: [UInt8]) -> String? {
