@@ -230,6 +230,9 @@ public actor Phone {
 
   /// Holds a call: no voice is sent or played, and the sound devices are free unless another call
   /// has them; or resumes it, whereupon the active call is held.
+  ///
+  /// Where the devices or descriptors for a resume are missing, an error tells why, and the call is
+  /// held again.
   public func setHeld(_ uuid: UUID, _ isHeld: Bool) async throws {
     try await controller.request(
       CXTransaction(action: CXSetHeldCallAction(call: uuid, onHold: isHeld))
