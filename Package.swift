@@ -171,7 +171,7 @@ let fuzzer: [Target] =
       dependencies: [
         "ALSAAudio", "AudioRouting", "CallKit", "CallSecurity", "CallStore", "CDBus",
         "CLibFuzzer", "CLibre", "CLinux", "CommandLine", "DesktopServices",
-        "DigestAuthentication", "ICE", "MediaCore", "PushKit", "RealTime", "RTP",
+        "DigestAuthentication", "ICE", "MediaCore", "ProgramRig", "PushKit", "RealTime", "RTP",
         "SidetonePhone", "Simulation", "SIPSignalling", "SRTP", "UDPTransport", "VoiceStream",
       ],
       path: "Tests/Fuzz",

@@ -1,6 +1,7 @@
 import CLibre
 import Dispatch
 import Glibc
+import Synchronization
 import UDPTransport
 
 /// Runs `body`, which needs the event loop, and waits for its end.
@@ -61,3 +62,26 @@ package func refuseConnection(
   _ connection: OpaquePointer?,
   _ peer: UnsafeRawPointer?
 ) -> CInt { ENETUNREACH }
+
+/// What a target leaves open.
+enum Descriptors {
+  /// The lowest free descriptor after the first input.
+  private static let first = Atomic<CInt>(-1)
+  /// A phone may hold some for seconds after its end.
+  ///
+  /// libre takes no more than 1,024: with so many no other phone could start, and no input would do
+  /// anything.
+  private static let tolerance: CInt = 100
+
+  /// Stops the fuzzer if inputs leave descriptors open.
+  static func check() {
+    let lowest = unsafe Glibc.open("/dev/null", O_RDONLY | O_CLOEXEC)
+    close(lowest)
+    let (isFirst, before) = first.compareExchange(
+      expected: -1,
+      desired: lowest,
+      ordering: .relaxed
+    )
+    precondition(lowest >= 0 && (isFirst || lowest - before < tolerance), "descriptors stay open")
+  }
+}

@@ -21,6 +21,7 @@ enum FuzzTargets {
     "neighbours": fuzzNeighbours,
     "paths": fuzzPaths,
     "phone": fuzzPhone,
+    "phone-stream": fuzzPhoneStream,
     "push": fuzzPush,
     "relay": fuzzRelay,
     "settings": fuzzSettings,

@@ -6,7 +6,7 @@ import UDPTransport
 /// A phone that is at work: what the far side sends, and what the user wants meanwhile.
 ///
 /// The input is a list of records with the byte 30 between. A record of one letter is a wish of the
-/// user's (`UserAgent.take`), another one a datagram (`FarSide.say`).
+/// user's (`UserAgent.take`), another one a datagram (`FarSideText`).
 func fuzzPhone(_ bytes: [UInt8]) {
   let agent = UserAgent(.init(hosts: ["127.0.0.1"], port: 0, user: "alice"))
   finish { await agent.play(bytes) }
@@ -17,41 +17,18 @@ private struct FarSide: ~Copyable {
   private let socket: MediaSocket
   /// Where the phone has sent from last: an account has a port of its own.
   private var phone: SocketAddress
-  /// What a letter after a dollar sign stands for.
-  private var values: [UInt8: [UInt8]]
-
-  /// Headers of the phone's last message.
-  private static let headers: [(letter: UInt8, name: [UInt8])] = [
-    (UInt8(ascii: "v"), Array("Via: ".utf8)), (UInt8(ascii: "f"), Array("From: ".utf8)),
-    (UInt8(ascii: "t"), Array("To: ".utf8)), (UInt8(ascii: "i"), Array("Call-ID: ".utf8)),
-    (UInt8(ascii: "n"), Array("CSeq: ".utf8)),
-  ]
-  /// Longer datagrams are dropped in any case.
-  private static let limit = 8_192
+  private var text: FarSideText
 
   init(_ socket: consuming MediaSocket, phone: SocketAddress) {
-    values = [UInt8(ascii: "p"): Array("\(socket.localPort)".utf8)]
+    text = FarSideText(host: "127.0.0.1", port: socket.localPort)
     self.socket = socket
     self.phone = phone
   }
 
   var port: UInt16 { socket.localPort }
 
-  /// Sends a datagram, in which `$v`, `$f`, `$t`, `$i` and `$n` stand for headers of the phone's
-  /// last message, and `$p` for this side's port.
-  func say(_ text: ArraySlice<UInt8>) {
-    var datagram: [UInt8] = []
-    var rest = text
-    while datagram.count < Self.limit, let byte = rest.popFirst() {
-      if byte == UInt8(ascii: "$"), let letter = rest.first, let value = values[letter] {
-        rest.removeFirst()
-        datagram += value
-      } else {
-        datagram.append(byte)
-      }
-    }
-    socket.send(datagram, to: phone)
-  }
+  /// Sends a text as a datagram.
+  func say(_ record: ArraySlice<UInt8>) { socket.send(text.filled(record), to: phone) }
 
   /// True if the phone has said something that was not taken in.
   var isSpokenTo: Bool { socket.peekFirstByte() != nil }
@@ -60,13 +37,7 @@ private struct FarSide: ~Copyable {
   mutating func listen() {
     while let datagram = socket.receiveDatagram() {
       phone = datagram.source
-      var found: [UInt8: [UInt8]] = [:]
-      for line in datagram.bytes.split(separator: UInt8(ascii: "\n")) {
-        for (letter, name) in Self.headers where found[letter] == nil && line.starts(with: name) {
-          found[letter] = Array(line.dropFirst(name.count).dropLast())
-        }
-      }
-      values.merge(found) { $1 }
+      text.note(datagram.bytes)
     }
   }
 }
@@ -77,7 +48,7 @@ extension UserAgent {
     var far = FarSide(socket, phone: address)
     for record in bytes.split(separator: 30).prefix(20) {
       if record.count == 1, let letter = record.first {
-        let speaksLater = take(letter, from: far.port)
+        let speaksLater = take(letter, calling: "sip:bob@127.0.0.1:\(far.port)")
         for _ in 0..<1_000 where speaksLater && !far.isSpokenTo { await turn() }
       } else {
         far.say(record)
@@ -88,22 +59,22 @@ extension UserAgent {
     await end()
   }
 
-  /// Listens, and returns where.
-  private func open() -> SocketAddress? {
-    guard let shown = try? start().first, let port = shown.split(separator: ":").last else {
-      return nil
-    }
+  /// Listens, with an identity by TLS as well, and returns where it does by UDP.
+  func open(securedBy identity: Identity? = nil) -> SocketAddress? {
+    // Without a port that is free there is nothing to be fuzzed.
+    guard let shown = try? start(securing: identity).first,
+      let port = shown.split(separator: ":").last
+    else { return nil }
     // Without name servers it asks for no name.
     _ = unsafe dnsc_srv_set(names, nil, 0)
     return UInt16(port).flatMap { SocketAddress(host: "127.0.0.1", port: $0) }
   }
 
-  /// Does what the user wants, whose far side is at a port: one letter of the cases below.
+  /// Does what the user wants, whose far side is called by a URI: one letter of the cases below.
   ///
   /// True if the phone says something a little later.
-  private func take(_ letter: UInt8, from port: UInt16) -> Bool {
+  func take(_ letter: UInt8, calling target: String) -> Bool {
     let ids = calls.keys.sorted().map { SIPCallID(rawValue: $0) }
-    let target = "sip:bob@127.0.0.1:\(port)"
     var offer = MediaOffer(host: "127.0.0.1", port: 4_000, packetMilliseconds: 10)
     switch Character(UnicodeScalar(letter)) {
     case "c":
@@ -146,7 +117,7 @@ extension UserAgent {
   }
 
   /// Ends at once: a goodbye would have no answer.
-  private func end() async {
+  func end() async {
     for id in calls.keys { hangUp(SIPCallID(rawValue: id)) }
     for stack in stacks { stack.release() }
     stacks = []
