@@ -3,6 +3,7 @@ import Dispatch
 import Glibc
 import Synchronization
 import UDPTransport
+@testable import SIPSignalling
 
 /// Runs `body`, which needs the event loop, and waits for its end.
 func finish(_ body: @escaping @Sendable () async -> Void) {
@@ -52,7 +53,12 @@ func loopbackSocket() -> MediaSocket? {
   return try? MediaSocket(bindingTo: address)
 }
 
-/// In the place of libre's function: opens no connection.
+/// The port of the loopback interface that connections are opened to; 0 for none.
+let openPort = Atomic<UInt16>(0)
+
+private typealias Connector = @convention(c) (OpaquePointer?, UnsafeRawPointer?) -> CInt
+
+/// In the place of libre's function: opens no connection but one to `openPort`.
 ///
 /// What is fuzzed may name any host of the world, and none is to hear of it. Datagrams stay here as
 /// well: they leave from the loopback address, which the kernel lets go nowhere else. Returns an
@@ -61,7 +67,18 @@ func loopbackSocket() -> MediaSocket? {
 package func refuseConnection(
   _ connection: OpaquePointer?,
   _ peer: UnsafeRawPointer?
-) -> CInt { ENETUNREACH }
+) -> CInt {
+  let named = unsafe peer?.assumingMemoryBound(to: sa.self)
+  // RTLD_NEXT, which Swift cannot import.
+  let handle = unsafe UnsafeMutableRawPointer(bitPattern: -1)
+  guard let address = unsafe SocketAddress(libre: named), address.host == "127.0.0.1",
+    address.port == openPort.load(ordering: .relaxed),
+    let next = unsafe dlsym(handle, "tcp_conn_connect")
+  else { return ENETUNREACH }
+  // SAFETY: libre's own function has this type.
+  let connect = unsafe unsafeBitCast(next, to: Connector.self)
+  return unsafe connect(connection, peer)
+}
 
 /// What a target leaves open.
 enum Descriptors {

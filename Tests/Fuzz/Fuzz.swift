@@ -24,6 +24,7 @@ enum FuzzTargets {
     "phone-stream": fuzzPhoneStream,
     "push": fuzzPush,
     "relay": fuzzRelay,
+    "relay-stream": fuzzRelayStream,
     "settings": fuzzSettings,
     "srtp": fuzzSRTP,
     "store": fuzzStore,
