@@ -73,7 +73,7 @@ private struct LoneAgent {
     handle(.received(request, from: address, at: .socket))
   }
 
-  /// Somebody who knows the password answers, from an address.
+  /// An answer of the far side's, signed with the password, from an address.
   mutating func answer(_ transaction: [UInt8], from address: SocketAddress) {
     var response = BindingMessage(.success, transaction: transaction)
     response.mapped = Self.own

@@ -21,7 +21,7 @@ struct BeginningTests {
     stream.send(0..<100)
     stream.stand(milliseconds: 33)
     stream.run(milliseconds: 500)
-    #expect(abs(stream.buffer.delayNanoseconds - 10_000_000) < 1_000_000)
+    #expect(abs(stream.buffer.delayNanoseconds - 6_000_000) < 1_000_000)
     guard case .decodeLate(_, 960, let skipping, _) = stream.steps.first(where: \.isSound) else {
       Issue.record("the first packet was not cut")
       return

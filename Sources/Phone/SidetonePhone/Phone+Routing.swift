@@ -96,6 +96,15 @@ extension Phone {
     registrations[account] = state
     continuation.yield(state.event(of: account))
   }
+
+  /// Finds out whether no phone listens at an address, which is then reported.
+  nonisolated func probe(_ address: SocketAddress, for uuid: UUID) {
+    Self.waitingRoom.async { [weak self] in
+      guard ReachabilityProbe.isRefused(address, milliseconds: 1_000) else { return }
+      let reason = "connection refused: no SIP phone listens at \(address)"
+      self?.noteUnreachable(reason, of: uuid)
+    }
+  }
 }
 
 extension RegistrationState {

@@ -491,11 +491,7 @@ public actor Phone {
     inboxContinuation.yield(.handshake(uuid, report))
   }
 
-  nonisolated func probe(_ address: SocketAddress, for uuid: UUID) {
-    let inbox = inboxContinuation
-    Self.waitingRoom.async {
-      guard ReachabilityProbe.isRefused(address, milliseconds: 1_000) else { return }
-      inbox.yield(.unreachable(uuid, "connection refused: no SIP phone listens at \(address)"))
-    }
+  nonisolated func noteUnreachable(_ reason: String, of uuid: UUID) {
+    inboxContinuation.yield(.unreachable(uuid, reason))
   }
 }
