@@ -290,8 +290,9 @@ public final class MediaLeg {
     guard checkPort != nil, stream == nil, handshake == nil else { return endStandby() }
     do {
       try startStandby()
-    } catch where isHeld {
+    } catch {
       // A way that is lost without it is looked for once the call goes on.
+      if !isHeld { throw error }
     }
   }
 
