@@ -393,6 +393,22 @@ struct HoldRulesTests {
     #expect(script.take().contains("didActivate"))
   }
 
+  @Test func R69_callWithoutDevicesThatDoesNotHoldEnds() throws {
+    let script = CallScript()
+    try script.talk("A")
+    try script.request(("A", .setHeld(true)))
+    script.fulfilAll()
+    script.opensAudioAtOnce = false
+    try script.request(("A", .setHeld(false)))
+    script.fulfilAll()
+    script.audioFailed()
+    script.take()
+    try script.fail("A")
+    #expect(script.take().contains("perform end A"))
+    script.fulfilAll()
+    #expect(script.entry("A") == nil && script.control.audio == .inactive)
+  }
+
   @Test func R75_callThatIsAboutToEndIsNotResumed() throws {
     let script = CallScript()
     try script.talk("A")

@@ -369,7 +369,7 @@ final class SimulatedMachine {
 
   /// Calls another machine, as `Phone.call` does.
   func call(_ peer: Int) {
-    guard phone.hasRoom else { return }
+    guard phone.hasRoomForKnownCaller else { return }
     let uuid = world.makeUUID()
     legs[uuid] = makeLeg()
     dialogs[uuid] = world.makeTag()

@@ -176,7 +176,7 @@ package final class BusConnection: @unchecked Sendable {
         arguments,
         waiting: milliseconds
       )
-      if case .failure = result, let whenLate { expect(number, whenLate) }
+      if let number, let whenLate { expect(number, whenLate) }
       completion(result)
       drain()
     }
@@ -312,7 +312,7 @@ package final class BusConnection: @unchecked Sendable {
     unsafe Self.send(connection, destination, path, interface, member, arguments).result
   }
 
-  // The number is that of the question, 0 if it could not be asked.
+  // The number is that of a question whose answer may still come.
   private static func send(
     _ connection: OpaquePointer,
     _ destination: String,
@@ -321,9 +321,9 @@ package final class BusConnection: @unchecked Sendable {
     _ member: String,
     _ arguments: [BusValue],
     waiting milliseconds: Int = BusConnection.patience
-  ) -> (result: Result<[BusValue], BusError>, number: UInt32) {
+  ) -> (result: Result<[BusValue], BusError>, number: UInt32?) {
     guard let message = unsafe dbus_message_new_method_call(destination, path, interface, member)
-    else { return (.failure(BusError(reason: "no memory for a message")), 0) }
+    else { return (.failure(BusError(reason: "no memory for a message")), nil) }
     defer { unsafe dbus_message_unref(message) }
     unsafe BusMarshal.append(arguments, to: message)
     var error = unsafe dbus_error_empty()
@@ -334,13 +334,14 @@ package final class BusConnection: @unchecked Sendable {
       CInt(clamping: milliseconds),
       &error
     )
-    let number = unsafe dbus_message_get_serial(message)
     guard let reply = unsafe reply else {
       let text = unsafe error.message.map { unsafe String(cString: $0) }
+      let isOpen = unsafe dbus_error_has_name(&error, DBUS_ERROR_NO_REPLY) != 0
+      let number = isOpen ? unsafe dbus_message_get_serial(message) : nil
       return (.failure(BusError(reason: text ?? "\(member) failed")), number)
     }
     defer { unsafe dbus_message_unref(reply) }
-    return (.success(unsafe BusMarshal.values(of: reply)), number)
+    return (.success(unsafe BusMarshal.values(of: reply)), nil)
   }
 
   /// Hears an interface's signals.

@@ -177,7 +177,7 @@ public actor Phone {
     // Before the call system waits for anything.
     await openPath(call.uuid, isOffering: true)
     // There may have been other calls meanwhile.
-    guard control.hasRoom || transfer != nil else {
+    guard control.hasRoomForKnownCaller || transfer != nil else {
       await forget(call.uuid)
       throw Self.noRoom
     }

@@ -77,7 +77,7 @@ struct PhoneCall: Equatable, Sendable {
   private(set) var isMuted = false
   /// True for a call by way of an account's server.
   var isByServer = false
-  /// True for a caller with whom there was no call before.
+  /// True for a caller with whom there was no call before, and whom no account's server passed on.
   var isByStranger = false
   /// Calls of one conference hear each other; 0 stands for none.
   var conference = 0

@@ -50,7 +50,9 @@ public struct PhoneConfiguration: Equatable, Sendable {
   public var takesAnonymousCalls = true
   /// How many calls there may be at a time; further callers get 486 Busy Here.
   ///
-  /// Strangers who ring take no room from callers with whom there was a call before.
+  /// Strangers who ring take no room from the user, nor from callers with whom there was a call
+  /// before: while they ring, and once the user has answered them, there may be more. Who comes by
+  /// way of an account's server is no stranger.
   public var maximumCalls = 2
   /// How many seconds a call rings here before it ends by itself.
   public var ringDuration = 60.0

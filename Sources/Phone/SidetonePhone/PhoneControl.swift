@@ -29,7 +29,8 @@ struct PhoneControl: Sendable {
   /// True while one more caller can be taken.
   var hasRoom: Bool { calls.count < maximumCalls }
 
-  /// The same for a caller with whom there was a call before: strangers who ring leave him room.
+  /// The same for a caller with whom there was a call before, and for the user: strangers who ring
+  /// leave them room.
   var hasRoomForKnownCaller: Bool { calls.count { !$0.isRingingStranger } < maximumCalls }
 
   subscript(uuid: UUID) -> PhoneCall? { calls.first { $0.uuid == uuid } }

@@ -51,7 +51,8 @@ private final class HeldSocket: @unchecked Sendable {
   }
 
   func discardPending() {
-    while socket?.receiveDatagram() != nil {}
+    // Who stops the reader waits for this: the rest is read the next time.
+    for _ in 0..<256 where socket?.receiveDatagram() == nil { return }
   }
 
   func take() -> MediaSocket? { socket.take() }

@@ -29,7 +29,8 @@ extension CallControl {
   }
 
   /// The session could not be activated, since its devices cannot be had or another program has a
-  /// call: every audible call is asked to end; or to hold, if it was on hold before.
+  /// call: every audible call is asked to end; or to hold, if it was on hold before, and to end
+  /// if it does not hold.
   ///
   /// Nothing was activated, so nothing will be deactivated. Calls that are no longer audible are
   /// not concerned. Returns whether any was.
@@ -41,6 +42,7 @@ extension CallControl {
     for call in concerned {
       if call.holdNumber > 0, call.details.supportsHolding {
         update(call.id) { $0.setHeld(true, number: call.holdNumber) }
+        askedToHold.soundless.insert(call.id)
         deliver(
           [.init(call: call.id, provider: call.provider, kind: .setHeld(true))],
           origin: .system,

@@ -6,12 +6,15 @@ struct AskedToHold: Equatable, Sendable {
   var givenUp: Set<CallID> = []
   /// Those that did not hold.
   var unheld: Set<CallID> = []
+  /// Those that are asked since there is no sound for them.
+  var soundless: Set<CallID> = []
 
   /// A call was held, resumed, or is over.
   mutating func forget(_ id: CallID) {
     makers[id] = nil
     givenUp.remove(id)
     unheld.remove(id)
+    soundless.remove(id)
   }
 }
 

@@ -293,7 +293,9 @@ package struct CallControl: Sendable {
       updateAudio()
       noteHold(of: action.call, isOnHold: isOnHold, at: now)
     case .setHeld(true) where action.origin == .system:
+      let isSoundless = askedToHold.soundless.contains(action.call)
       noteRefusedHold(of: action.call)
+      if isSoundless { deliverEnd(action.call, at: now) }
     case .setMuted(let isMuted) where isFulfilled:
       update(action.call) { $0.setMuted(isMuted) }
     case .setGroup(let other) where isFulfilled:

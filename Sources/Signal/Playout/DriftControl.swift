@@ -4,10 +4,11 @@ import MediaCore
 /// stays at its target.
 ///
 /// An error of the delay asks for a ratio that corrects it with a time constant of two seconds, and
-/// of half a second if the delay is too little, which conceals, or if the call has only begun. An
-/// error that lasts is drift: it is learned over a minute, and needs no error from then on. A
-/// network whose delay changes makes large errors for a short time, so no error teaches more than
-/// half a millisecond does.
+/// of half a second if the delay is too little, which conceals, or if it is more than half a
+/// millisecond too much in a call that has only begun or whose sender changed its packets. An error
+/// that lasts is drift: it is learned over a minute, and needs no error from then on. A network
+/// whose delay changes makes large errors for a short time, so no error teaches more than half a
+/// millisecond does.
 ///
 /// In speech, a delay that moves shifts one part of a sentence against another, which
 /// PESQ hears if it is a millisecond or more: it moves slowly then, and fast in the pauses, since
