@@ -129,7 +129,7 @@ killed() {
     answer hw:D,0
     sidetone call sip:b@127.0.0.1:5070 --headset null --json > "$out/caller-$end.jsonl" 2> "$out/caller-$end.err" &
     caller=$!
-    await '"stats"' "$out/callee.jsonl" "$callee"
+    await '"stats"' "$out/callee.jsonl" "$caller"
     # A far side that is there no more would be waited for.
     if [ $end = killed ]; then kill -KILL "$callee" "$caller"; else kill -TERM "$caller"; fi
     wait "$caller" "$callee"
@@ -220,6 +220,8 @@ drifting() {
 
 # answer HEADSET: somebody answers the next call.
 answer() {
+  # What one before it has printed.
+  rm -f "$out/callee.jsonl"
   sidetone listen --answer --once --listen 127.0.0.1:5070 --headset $1 --json \
     > "$out/callee.jsonl" 2> "$out/callee.err" &
   callee=$!
