@@ -372,7 +372,8 @@ struct HoldRulesTests {
     #expect(throws: TransactionRefusal.invalidAction) { try script.request(("C", withB)) }
   }
 
-  @Test func R69_heldCallStaysOnHoldWhileTheDevicesCannotBeHad() throws {
+  /// A call that was on hold, whose devices cannot be had when it is resumed.
+  private static func resumedWithoutDevices() throws -> CallScript {
     let script = CallScript()
     try script.talk("A")
     try script.request(("A", .setHeld(true)))
@@ -382,6 +383,11 @@ struct HoldRulesTests {
     script.fulfilAll()
     script.take()
     script.audioFailed()
+    return script
+  }
+
+  @Test func R69_heldCallStaysOnHoldWhileTheDevicesCannotBeHad() throws {
+    let script = try Self.resumedWithoutDevices()
     #expect(script.take().contains("perform hold A"))
     script.fulfilAll()
     #expect(script.entry("A")?.isOnHold == true && script.control.audio == .inactive)
@@ -394,14 +400,7 @@ struct HoldRulesTests {
   }
 
   @Test func R69_callWithoutDevicesThatDoesNotHoldEnds() throws {
-    let script = CallScript()
-    try script.talk("A")
-    try script.request(("A", .setHeld(true)))
-    script.fulfilAll()
-    script.opensAudioAtOnce = false
-    try script.request(("A", .setHeld(false)))
-    script.fulfilAll()
-    script.audioFailed()
+    let script = try Self.resumedWithoutDevices()
     script.take()
     try script.fail("A")
     #expect(script.take().contains("perform end A"))
