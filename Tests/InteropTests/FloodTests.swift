@@ -49,7 +49,7 @@ struct FloodTests {
   @Test func liveCallDoesNotNoticeAFlood() throws {
     let (port, media) = (Bench.port(), Bench.port())
     let folder = try Bench.folder()
-    // What stays there harms nobody.
+    // A folder that stays does no harm.
     defer { try? FileManager.default.removeItem(at: folder) }
     let bob = try Party(
       "bob",

@@ -23,7 +23,7 @@ package final class BusConnection: @unchecked Sendable {
   private var source: (any DispatchSourceRead)?
   private var signals: [(interface: String, handler: @Sendable (BusMessage) -> Void)] = []
   private var methods: [String: @Sendable (BusMessage) -> [BusValue]?] = [:]
-  /// Who wants answers that come after all, by the numbers of the questions.
+  /// Handlers of answers that come after the time for them, by the serials of the questions.
   private var lateHandlers: [UInt32: @Sendable ([BusValue]) -> Void] = [:]
 
   /// Connects to the bus at `address`, or else to the user's; nil if there is none, or if it does

@@ -158,8 +158,8 @@ package struct ICEAgent: Sendable {
   ///   - tiebreaker: any random number.
   ///   - servers: STUN servers to ask for this side's address.
   ///   - hasRelay: true if `relayed` or `relayFailed` will come.
-  ///   - randomness: for transactions and pauses. Its numbers are to be such as nobody can guess
-  ///     (RFC 8489 section 5): who knows a check's transaction can answer it from anywhere.
+  ///   - randomness: for transactions and pauses. Its numbers have to be unpredictable
+  ///     (RFC 8489 section 5): a known transaction can be answered from any address.
   package init(
     _ role: ICERole,
     hosts: [SocketAddress],

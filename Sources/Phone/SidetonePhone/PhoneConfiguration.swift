@@ -51,8 +51,8 @@ public struct PhoneConfiguration: Equatable, Sendable {
   /// How many calls there may be at a time; further callers get 486 Busy Here.
   ///
   /// Strangers who ring take no room from the user, nor from callers with whom there was a call
-  /// before: while they ring, and once the user has answered them, there may be more. Who comes by
-  /// way of an account's server is no stranger.
+  /// before: while they ring, and once the user has answered them, there may be more. A caller
+  /// whom an account's server passes on is no stranger.
   public var maximumCalls = 2
   /// How many seconds a call rings here before it ends by itself.
   public var ringDuration = 60.0

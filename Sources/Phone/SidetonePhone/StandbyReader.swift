@@ -51,7 +51,7 @@ private final class HeldSocket: @unchecked Sendable {
   }
 
   func discardPending() {
-    // Who stops the reader waits for this: the rest is read the next time.
+    // `stop` waits for this, so it has an end: the rest is read the next time.
     for _ in 0..<256 where socket?.receiveDatagram() == nil { return }
   }
 
