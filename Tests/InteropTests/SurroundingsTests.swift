@@ -146,10 +146,9 @@ struct SurroundingsTests {
     phone.signal(SIGKILL)
   }
 
-  // The lowest number that no descriptor of a program has: with it as the limit there is none left.
-  private static func lowestFree(of run: ProgramRun) throws -> Int {
-    let taken = try FileManager.default.contentsOfDirectory(atPath: "/proc/\(run.identifier)/fd")
-    return (0...).first { !taken.contains("\($0)") } ?? 0
+  private static func descriptors(of run: ProgramRun) throws -> Set<Int> {
+    let folder = "/proc/\(run.identifier)/fd"
+    return Set(try FileManager.default.contentsOfDirectory(atPath: folder).compactMap { Int($0) })
   }
 
   private static func allow(_ count: Int, to run: ProgramRun) throws {
@@ -192,13 +191,16 @@ struct SurroundingsTests {
     let port = Bench.port()
     let recordings = folder.appendingPathComponent("recordings").path
     let (alice, bob) = try Self.conversation(in: folder, port, ["--recordings", recordings])
-    try Self.allow(Self.lowestFree(of: bob.run), to: bob.run)
-
-    // What is closed meanwhile may make room for a few of them.
-    let strangers = (0..<8).map { _ in socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0) }
+    // Those that it has stay below the limit, so that it may use them again. What is free among
+    // them, or is closed meanwhile, the first strangers take.
+    let taken = try Self.descriptors(of: bob.run)
+    let limit = (taken.max() ?? 0) + 1
+    let free = limit - taken.count
+    try Self.allow(limit, to: bob.run)
+    let strangers = (0..<free + 8).map { _ in socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0) }
     defer { for stranger in strangers { close(stranger) } }
     for stranger in strangers { LoopbackSocket.connect(stranger, to: UInt16(port)) }
-    #expect(LoopbackSocket.datagram(at: strangers[7], within: 10) == [], "it is closed")
+    #expect(LoopbackSocket.datagram(at: strangers[free + 7], within: 10) == [], "it is closed")
     let before = try bob.run.processorSeconds()
     bob.run.letRun(seconds: 2)
     #expect(try bob.run.processorSeconds() - before < 1, "nothing is tried again and again")
@@ -248,7 +250,9 @@ struct SurroundingsTests {
     #expect(bob.event("audioDeactivated"), "\(bob.run.output)")
     // The devices are closed half a second later.
     bob.run.letRun(seconds: 2)
-    try Self.allow(Self.lowestFree(of: bob.run), to: bob.run)
+    // Below that number there is none for a new one.
+    let taken = try Self.descriptors(of: bob.run)
+    try Self.allow((0...).first { !taken.contains($0) } ?? 0, to: bob.run)
     bob.run.press("o")
     #expect(bob.event("resumed") && bob.event("held", times: 2), "\(bob.run.output)")
     try Self.allow(1_024, to: bob.run)
