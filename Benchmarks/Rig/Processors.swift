@@ -1,4 +1,5 @@
 import CRawVoice
+import Foundation
 import ProgramRig
 
 /// Which processors the calling thread may use, and with it the threads and programs that it starts
@@ -16,5 +17,16 @@ package enum Processors {
     }
     defer { _ = raw_thread_use_all_processors() }
     try body()
+  }
+
+  /// For how long the host of this virtual machine has run something else while a processor had
+  /// work, in seconds since the start, of all processors together (steal, `proc_stat(5)`).
+  ///
+  /// Nil if the kernel does not say.
+  static var stolenSeconds: Double? {
+    let text = (try? String(contentsOfFile: "/proc/stat", encoding: .utf8)) ?? ""
+    let fields = text.prefix { $0 != "\n" }.split(separator: " ")
+    guard fields.count > 8, let ticks = Double(fields[8]) else { return nil }
+    return ticks / Double(sysconf(Int32(_SC_CLK_TCK)))
   }
 }

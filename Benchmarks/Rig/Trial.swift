@@ -105,11 +105,15 @@ package struct Trial {
     defer { flood?.stop() }
     let begin = rig.frames
     let stalls = server.stalls.count
+    let stolen = Processors.stolenSeconds
     let before = running.map { ProcessorTime(of: $0) }
     Thread.sleep(forTimeInterval: Double(settings.seconds))
     let end = rig.frames
     let after = running.map { ProcessorTime(of: $0) }
     let measured = Double(settings.seconds)
+    let stolenShare = stolen.flatMap { early in
+      Processors.stolenSeconds.map { ($0 - early) / measured }
+    }
     let withoutJack = zip(before, after).compactMap { before, after in
       before.withoutJack.flatMap { early in after.withoutJack.map { ($0 - early) / measured } }
     }
@@ -120,7 +124,8 @@ package struct Trial {
       processorShares: zip(before, after).map { ($1.all - $0.all) / measured },
       sharesWithoutJack: withoutJack.count == running.count ? withoutJack : nil,
       peakMegabytes: running.map { $0.reduce(0) { $0 + $1.peakMegabytes } },
-      stalls: JackServer.longOnes(among: Array(server.stalls.dropFirst(stalls)))
+      stalls: JackServer.longOnes(among: Array(server.stalls.dropFirst(stalls))),
+      stolenShare: stolenShare
     )
     for program in running.joined() where !program.isRunning {
       throw RigError("\(self.program.name) ended by itself: \(program.output.suffix(300))")

@@ -38,6 +38,9 @@ package struct TrialResult: Codable, Sendable {
   package var peakMegabytes: [Double]
   /// How often jackd was kept waiting for longer than a period while the call was measured.
   package var stalls: Int
+  /// Seconds that the host of a virtual machine took from its processors, all together, for each
+  /// second of the call; nil in older results, and if the kernel does not say.
+  package var stolenShare: Double?
 }
 
 extension TrialResult {

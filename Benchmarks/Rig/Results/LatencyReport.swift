@@ -38,13 +38,14 @@ package struct LatencyReport: Codable {
     }
     let cost = String(
       format: "processor %.2f and %.2f %%, without libjack %@ %%, memory %.0f and %.0f MB, "
-        + "stalls of jackd %d",
+        + "stalls of jackd %d, stolen %@ ms/s",
       100 * trial.processorShares[0],
       100 * trial.processorShares[1],
       withoutJack ?? "–",
       trial.peakMegabytes[0],
       trial.peakMegabytes[1],
-      trial.stalls
+      trial.stalls,
+      stolen(from: [trial])
     )
     let first = Percentiles(trial.firstDelays).median
     let late = Percentiles(trial.lateDelays).median
@@ -78,8 +79,8 @@ package struct LatencyReport: Codable {
     let head = [
       "| Network | Program | set up | A to B (ms) | B to A (ms) | seconds 1 to 3 (ms) | "
         + "\(late) (ms) | drift (ms/min) | PESQ-WB | processor | without libjack | memory (MB) | "
-        + "medians of all calls (ms) | stalls of jackd |",
-      "|---|---|---|---|---|---|---|---|---|---|---|---|---|---|",
+        + "medians of all calls (ms) | stalls of jackd | stolen (ms/s) |",
+      "|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|",
     ]
     return (head + groups.map(Self.row)).joined(separator: "\n")
   }
@@ -114,9 +115,15 @@ package struct LatencyReport: Codable {
       processor[0], processor[1],
       String(format: "%.0f", trial.peakMegabytes.reduce(0, +) / 2),
       group.map { String(format: "%.1f", $0.median) }.joined(separator: ", "),
-      group.map { "\($0.stalls)" }.joined(separator: ", "),
+      group.map { "\($0.stalls)" }.joined(separator: ", "), stolen(from: group),
     ]
     return "| " + cells.joined(separator: " | ") + " |"
+  }
+
+  // Milliseconds a second that the host of a virtual machine took in each call.
+  private static func stolen(from group: [TrialResult]) -> String {
+    let shares = group.compactMap(\.stolenShare).map { String(format: "%.1f", 1_000 * $0) }
+    return shares.isEmpty ? "–" : shares.joined(separator: ", ")
   }
 
   /// The section of the results page, with its pictures.
@@ -130,8 +137,9 @@ package struct LatencyReport: Codable {
       `bench call`: each call measured for \(seconds) s, medians and 5 to 95 % of the chirps.
       Seconds 1 to 3 are compared with the later ones of the same directions, since a direction is
       measured five of ten seconds. Processor and memory are the mean of both ends, for each second
-      of call, the second time without the threads that libjack adds to each program. "direct" is
-      the loopback interface; the others are emulated from a seed.
+      of call, the second time without the threads that libjack adds to each program. "Stolen" is
+      the time that the host took from this virtual machine while it had work. "direct" is the
+      loopback interface; the others are emulated from a seed.
       \(Self.ran(date, machine))
 
       \(table)
