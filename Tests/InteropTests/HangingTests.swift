@@ -84,12 +84,12 @@ struct HangingTests {
   // A name server that hears everything and never answers, in a network of its own.
   private static let silentNames = """
     ip link set lo up && mount --bind "$1" /etc/resolv.conf || exit 9
-    python3 -c 'import socket, time
+    # Bound before the program starts: a question to a closed port would be refused at once.
+    python3 -c 'import os, socket, time
     s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     s.bind(("127.0.0.1", 53))
     print("hears", flush=True)
-    time.sleep(60)' &
-    sleep 0.5
+    if os.fork() == 0: time.sleep(60)'
     shift
     exec "$@"
     """
