@@ -140,12 +140,13 @@ struct SendingPlannerTests {
       $0.packetFrames = 2_880
       $0.bitrate = 24_000
     }
-    for _ in 0..<3 { link.report(losing: [8, 8, 8]) }
+    let bursts = [Int](repeating: 8, count: 8)
+    for _ in 0..<3 { link.report(losing: bursts) }
     #expect(link.planner.plan.redundancyReach == 5)
     // An echo has the far side's packets.
     var echo = Link()
     echo.planner.lengthenPackets(to: 2_880)
-    for _ in 0..<3 { echo.report(losing: [8, 8, 8]) }
+    for _ in 0..<3 { echo.report(losing: bursts) }
     #expect(echo.planner.plan.packetFrames == 2_880 && echo.planner.plan.redundancyReach == 5)
   }
 
@@ -176,6 +177,17 @@ struct SendingPlannerTests {
     #expect(link.planner.plan.packetFrames == 480)
     let total = link.planner.plan.bitrate * (depth + 1)
     #expect(total <= 200_000)
+  }
+
+  /// One burst of six in 300 packets: each packet that a copy leaves later mends a third of a
+  /// percent.
+  @Test(arguments: [(0, 1), (3_000_000, 1), (8_000_000, 4), (24_000_000, 6)])
+  func rareLongBurstsAreWaitedForAsLongAsJitterIs(jitter: Int64, reach: Int) {
+    var link = Link { $0.adaptsPackets = false }
+    for burst in [[6], [], [6]] { link.report(losing: burst, jitter: jitter) }
+    #expect(link.planner.plan.packetFrames == 480)
+    #expect(link.planner.plan.redundancyDepth == 1)
+    #expect(link.planner.plan.redundancyReach == reach)
   }
 
   @Test func lossEndsLowDelayAtOnceAndItComesBackLater() {

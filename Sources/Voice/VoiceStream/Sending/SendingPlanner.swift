@@ -24,8 +24,17 @@ struct SendingPlanner: ~Copyable {
   /// if bursts of two and three are so frequent that each mends more than the other share.
   private static var firstGain: Double { 0.002 }
   private static var furtherGain: Double { 0.005 }
-  /// What is gained by sending the last copy one packet later, which costs nothing but the wait.
+  /// The last copy is sent one packet later if that mends more than this share of the packets, as
+  /// long as the far side waits for jitter anyway.
   private static var laterGain: Double { 0.002 }
+  /// Later than that it delays the voice, and each 10 ms are to mend more than this share.
+  ///
+  /// Found with `bench playout`: with 0.002, a link that loses 5 % in bursts has 10 ms more delay
+  /// and 0.13 PESQ more; with 0.006, one that loses 10 % has 6 ms less and 0.15 PESQ less.
+  private static var delayedGain: Double { 0.005 }
+  /// A far side waits for so many times the jitter that it reports (RFC 3550), as with an
+  /// exponential distribution of which one packet in 150 is left out.
+  private static var awaitedJitter: Int64 { 5 }
   private static var mostCopies: Int { @_noAllocation @_noLocks get { 3 } }
   /// The shorter packets of which a link that loses little gets copies as well: 5 ms.
   static var shortFrames: FrameCount { @_noAllocation @_noLocks get { 240 } }
@@ -273,7 +282,7 @@ struct SendingPlanner: ~Copyable {
   }
 
   // As many copies as each mend enough, and as there is room for. The last one is sent so late that
-  // most bursts are over by then.
+  // most bursts are over by then, for which the far side has to wait.
   @_noAllocation @_noLocks
   private mutating func chooseCopies(ofPayloads least: Int) {
     let room = ceiling - Self.headers(of: plan.packetFrames)
@@ -281,7 +290,11 @@ struct SendingPlanner: ~Copyable {
     let wanted = min(losses.reach(gaining: Self.furtherGain), Self.mostCopies)
     while depth > 0, depth < wanted, (depth + 2) * least <= room { depth += 1 }
     chosen.redundancyDepth = depth
-    let reach = min(losses.reach(gaining: Self.laterGain), farthestCopy)
+    let frames = plan.packetFrames
+    let awaited = Self.awaitedJitter * jitter / SampleRate.voice.nanoseconds(of: frames)
+    let delayed = losses.reach(gaining: Self.delayedGain * Double(frames) / 480)
+    let useful = min(losses.reach(gaining: Self.laterGain), farthestCopy)
+    let reach = min(useful, max(Int(clamping: awaited), delayed))
     chosen.redundancyReach = depth == 0 ? 0 : max(depth, reach)
   }
 
