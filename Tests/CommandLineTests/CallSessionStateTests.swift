@@ -169,6 +169,21 @@ struct CallSessionStateTests {
     #expect(state.isOver && state.failure == nil)
   }
 
+  /// The disk may take longer than the call: the end of the recording is announced first.
+  @Test func programEndsAfterTheRecordingIsWhole() {
+    var state = session(endsAfterFirst: true)
+    _ = state.handle(.phone(.calling(alice, to: "a")))
+    _ = state.handle(.phone(.connected(alice, to: "a")))
+    for file in ["first.wav", "second.wav"] {
+      _ = state.handle(.phone(.recording(alice, file: file)))
+    }
+    _ = state.handle(.phone(.recordingEnded(alice, file: "first.wav", reason: nil)))
+    _ = state.handle(.phone(.ended(alice, reason: "hung up", isClean: true)))
+    #expect(!state.isOver)
+    _ = state.handle(.phone(.recordingEnded(alice, file: "second.wav", reason: "full")))
+    #expect(state.isOver && state.failure == nil)
+  }
+
   @Test func callThatEndedBadlyIsAFailureInWords() {
     var state = session(endsAfterFirst: true)
     _ = state.handle(.phone(.calling(alice, to: "a")))

@@ -72,6 +72,8 @@ struct CallSessionState: Equatable {
   private var failedCall: String?
   private var lastReason = ""
   private var isAudioActive = false
+  /// The files of recordings, of calls that are over as well, until each is whole.
+  private var unfinishedFiles: Set<String> = []
   /// True if the last call ended well, false if not, nil before the first has ended.
   private var outcome: Bool?
   private var statistics: CallStatistics?
@@ -90,11 +92,11 @@ struct CallSessionState: Equatable {
   private var held: Line? { lines.last { $0.isHeld } }
   private var ringing: Line? { lines.first { $0.isRinging } }
 
-  /// True once the program is to end: after the last call has released its devices, or at once if
-  /// the user asks twice.
+  /// True once the program is to end: after the last call has released its devices and the
+  /// recordings are whole, or at once if the user asks twice.
   var isOver: Bool {
     if interrupts > 1 || failedCall != nil { return true }
-    let isIdle = lines.isEmpty && !isAudioActive
+    let isIdle = lines.isEmpty && !isAudioActive && unfinishedFiles.isEmpty
     return isIdle && (interrupts > 0 || policy.endsAfterFirst && outcome != nil)
   }
 
@@ -159,9 +161,11 @@ struct CallSessionState: Equatable {
       change(call) { $0.isHeld = true }
     case .resumed(let call):
       change(call) { $0.isHeld = false }
-    case .recording(let call, _):
+    case .recording(let call, let file):
+      unfinishedFiles.insert(file)
       change(call) { $0.isRecorded = true }
-    case .recordingEnded(let call, _, _):
+    case .recordingEnded(let call, let file, _):
+      unfinishedFiles.remove(file)
       change(call) { $0.isRecorded = false }
     case .ended(let call, let reason, let isClean):
       let isMissed = lines.first { $0.call == call }?.isRinging == true
