@@ -346,7 +346,7 @@ final class SimulatedMachine {
   }
 
   private func incoming(_ id: SIPCallID, _ callID: Int, from caller: Int) {
-    guard phone.hasRoom else { return signalling.reject(id, 486) }
+    guard phone.hasRoom(forKnown: false) else { return signalling.reject(id, 486) }
     let uuid = world.makeUUID()
     let deadline = instant.advanced(by: .seconds(60))
     phone.add(
@@ -369,7 +369,7 @@ final class SimulatedMachine {
 
   /// Calls another machine, as `Phone.call` does.
   func call(_ peer: Int) {
-    guard phone.hasRoomForKnownCaller else { return }
+    guard phone.hasRoom(forKnown: true) else { return }
     let uuid = world.makeUUID()
     legs[uuid] = makeLeg()
     dialogs[uuid] = world.makeTag()

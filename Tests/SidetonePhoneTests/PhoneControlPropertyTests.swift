@@ -144,7 +144,7 @@ struct PhoneControlPropertyTests {
     mutating func step() {
       now = now.advanced(byNanoseconds: Int64.random(in: 0..<2_000_000_000, using: &generator))
       guard let call = control.calls.randomElement(using: &generator),
-        !control.hasRoom || Int.random(in: 0..<6, using: &generator) > 0
+        !control.hasRoom(forKnown: false) || Int.random(in: 0..<6, using: &generator) > 0
       else { return begin() }
       let uuid = call.uuid
       switch Int.random(in: 0..<18, using: &generator) {

@@ -66,9 +66,9 @@ struct PhoneControlTests {
 
   @Test func aCallerBeyondTheMaximumFindsNoRoom() {
     var control = control()
-    #expect(!control.hasRoom)
+    #expect(!control.hasRoom(forKnown: false))
     _ = control.handle(.signallingEnded(.remoteHangUp), of: uuids[0], at: start)
-    #expect(control.hasRoom)
+    #expect(control.hasRoom(forKnown: false))
   }
 
   @Test func strangersWhoRingLeaveRoomForAKnownCaller() {
@@ -84,9 +84,9 @@ struct PhoneControlTests {
     )
     call.isByStranger = true
     control.add(call)
-    #expect(!control.hasRoom && control.hasRoomForKnownCaller)
+    #expect(!control.hasRoom(forKnown: false) && control.hasRoom(forKnown: true))
     _ = control.handle(.accepted, of: stranger, at: start)
-    #expect(!control.hasRoomForKnownCaller, "a stranger who is answered is a caller like others")
+    #expect(!control.hasRoom(forKnown: true), "a stranger who is answered is a caller like others")
   }
 
   // The INVITE of a call that was ended meanwhile reaches the far side: it must not ring on.

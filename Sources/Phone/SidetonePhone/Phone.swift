@@ -177,7 +177,7 @@ public actor Phone {
     // Before the call system waits for anything.
     await openPath(call.uuid, isOffering: true)
     // There may have been other calls meanwhile.
-    guard control.hasRoomForKnownCaller || transfer != nil else {
+    guard control.hasRoom(forKnown: true) || transfer != nil else {
       await forget(call.uuid)
       throw Self.noRoom
     }
@@ -407,8 +407,7 @@ public actor Phone {
 
   private func incoming(_ id: SIPCallID, from caller: Caller) async {
     let address = caller.address
-    let hasRoom = caller.isKnown ? control.hasRoomForKnownCaller : control.hasRoom
-    guard hasRoom || caller.replaced != nil,
+    guard control.hasRoom(forKnown: caller.isKnown) || caller.replaced != nil,
       let remote = SocketAddress(host: caller.source, port: 9),
       let localHost = MediaSocket.localAddress(towards: remote)
     else {

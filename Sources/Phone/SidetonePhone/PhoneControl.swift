@@ -27,11 +27,12 @@ struct PhoneControl: Sendable {
   }
 
   /// True while one more caller can be taken.
-  var hasRoom: Bool { calls.count < maximumCalls }
-
-  /// The same for a caller with whom there was a call before, and for the user: strangers who ring
-  /// leave them room.
-  var hasRoomForKnownCaller: Bool { calls.count { !$0.isRingingStranger } < maximumCalls }
+  ///
+  /// Strangers who ring leave room for the user and for callers with whom there was a call before
+  /// (`isKnown`).
+  func hasRoom(forKnown isKnown: Bool) -> Bool {
+    calls.count { !isKnown || !$0.isRingingStranger } < maximumCalls
+  }
 
   subscript(uuid: UUID) -> PhoneCall? { calls.first { $0.uuid == uuid } }
 
