@@ -37,9 +37,12 @@ package struct JitterBuffer: ~Copyable {
 
   /// Counters since the beginning.
   package internal(set) var counters = Counters()
-  /// The hold-back beyond the fastest packet, smoothed, in nanoseconds.
-  package private(set) var delayNanoseconds: Int64 = 0
+  /// The hold-back beyond the fastest packet, smoothed, in nanoseconds; 0 before it is known.
+  package var delayNanoseconds: Int64 {
+    @_noAllocation @_noLocks get { smoothedDelay ?? 0 }
+  }
 
+  private var smoothedDelay: Int64?
   var store = PacketStore(capacity: 512)
   private var lastingExcess = SustainedExcess()
   let mechanisms: PlayoutMechanisms
@@ -315,15 +318,15 @@ package struct JitterBuffer: ~Copyable {
     drift.note(packetFrames, isQuiet: isQuiet)
     // What the ratio has done to the delay since the last time is known; of the rest a sixteenth
     // per packet, or per 20 ms, smooths the grain of the player's requests; a step is taken at
-    // once, as is the first delay of all.
-    let isFirst = delayNanoseconds == 0
-    delayNanoseconds -= Int64(steering * Double(SampleRate.voice.nanoseconds(of: packetFrames)))
-    let difference = held - delayNanoseconds
+    // once, and the first delay of all as it is.
+    let steered = Int64(steering * Double(SampleRate.voice.nanoseconds(of: packetFrames)))
+    var delay = smoothedDelay.map { $0 - steered } ?? held
+    let difference = held - delay
     let share = Int64(max(960, packetFrames))
-    let isStep = isFirst || abs(difference) > 10_000_000
-    delayNanoseconds += isStep ? difference : difference * share / 15_360
+    delay += abs(difference) > 10_000_000 ? difference : difference * share / 15_360
+    smoothedDelay = delay
 
-    let excess = delayNanoseconds - target.nanoseconds
+    let excess = delay - target.nanoseconds
     let isUrgent = mechanisms.urgentCut && lastingExcess.isUrgent(excess, at: now)
     let bearable = drift.isSettling ? 2 * Self.stretchThreshold : Self.stretchThreshold
     let isStretched = excess > bearable || excess < -Self.stretchThreshold
@@ -352,7 +355,7 @@ package struct JitterBuffer: ~Copyable {
   /// Tells the buffer that time-stretching removed `frames` (added, if negative).
   @_noAllocation @_noLocks
   package mutating func noteStretch(removedFrames frames: FrameCount) {
-    delayNanoseconds -= SampleRate.voice.nanoseconds(of: frames)
+    smoothedDelay = smoothedDelay.map { $0 - SampleRate.voice.nanoseconds(of: frames) }
   }
 
   @_noAllocation @_noLocks
