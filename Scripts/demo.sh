@@ -17,18 +17,24 @@ arrives within a few hundredths of a second, and mine should reach you just as f
 rm -f "$folder/raw.wav"
 
 echo "Bob listens, Alice calls. Both talk at once for 12 seconds."
+listens() { grep -q Listening "$folder/bob.log"; }
 # Another program may have the port.
 for _ in $(seq 5); do
   # Below those that Linux hands out by itself.
   port=$((20000 + RANDOM % 12000))
+  # The log of an earlier demonstration says that he listens, too.
+  : >"$folder/bob.log"
   XDG_CONFIG_HOME=$data XDG_DATA_HOME=$data/bob "$program" listen --answer --once --listen "127.0.0.1:$port" \
     --user bob --capture "file:$folder/bob-said.wav" --playback "file:$folder/bob-heard.wav" \
     >"$folder/bob.log" 2>&1 &
   bob=$!
-  for _ in $(seq 100); do grep -q Listening "$folder/bob.log" || ! kill -0 "$bob" 2>/dev/null && break || sleep 0.1; done
-  grep -q Listening "$folder/bob.log" && break
+  for _ in $(seq 100); do
+    if listens || ! kill -0 "$bob" 2>/dev/null; then break; fi
+    sleep 0.1
+  done
+  if listens; then break; fi
 done
-grep -q Listening "$folder/bob.log" || { cat "$folder/bob.log" >&2; exit 1; }
+listens || { cat "$folder/bob.log" >&2; exit 1; }
 XDG_CONFIG_HOME=$data XDG_DATA_HOME=$data/alice "$program" call "sip:bob@127.0.0.1:$port" --user alice --duration 12 \
   --capture "file:$folder/alice-said.wav" --playback "file:$folder/alice-heard.wav" \
   ${SIDETONE_DEMO_OPTIONS:-}
