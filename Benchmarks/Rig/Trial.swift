@@ -51,6 +51,7 @@ package struct Trial {
   package func run(in folder: URL) throws -> TrialResult {
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     let server = try JackServer(in: folder)
+    server.exportEnvironment()
     defer { server.stop() }
     let rig = try HeadsetRig(
       playing: conversation.sounds,

@@ -16,8 +16,6 @@ struct EchoCall {
     var processorShare = 0.0
     /// Whether both sides say that the call ended well.
     var isEndedWell = false
-    /// Whether the server was known to carry a call.
-    var isKnownAsCall = false
     /// What the far side printed.
     var farOutput = ""
 
@@ -34,21 +32,30 @@ struct EchoCall {
   private static let settling = 3.0
 
   private let program: String
-  private let server: PipeWireServer
+  private let headset: String
+  private let environment: [String: String]
   private let folder: URL
 
-  /// A call by that program, whose far side uses the default devices of `server`.
-  init(_ program: String, over server: PipeWireServer, in folder: URL) {
+  /// A call by that program, whose far side uses a headset that is found with `environment`.
+  init(
+    _ program: String,
+    over headset: String,
+    environment: [String: String],
+    in folder: URL
+  ) {
     self.program = program
-    self.server = server
+    self.headset = headset
+    self.environment = environment
     self.folder = folder
   }
 
   /// Holds the call for so long, and disturbs the server after `quiet` seconds of it.
+  ///
+  /// What the caller hears is the clock.
   func run(
     seconds: Int,
     quietFor quiet: Double,
-    disturbing disturb: (_ near: RunningProgram) throws -> Void
+    disturbing disturb: (_ heard: PlayedSound) throws -> Void
   ) throws -> Outcome {
     let said = folder.appendingPathComponent("said.wav")
     let heard = folder.appendingPathComponent("heard.wav")
@@ -57,12 +64,13 @@ struct EchoCall {
     try Data(wave).write(to: said)
     let port = Int.random(in: 2_000...3_000) * 10
     let far = try start(
-      ["listen", "--answer", "--once", "--headset", "default"]
+      ["listen", "--answer", "--once", "--headset", headset]
         + ["--listen", "127.0.0.1:\(port)"],
       as: "far"
     )
     defer { far.stop() }
-    guard far.waits(for: "registered", seconds: 10) else { throw RigError(far.output) }
+    guard far.waits(for: "registered", seconds: Patience.limit) else { throw RigError(far.output) }
+    let sound = try PlayedSound(in: heard)
     let near = try start(
       ["call", "sip:b@127.0.0.1:\(port)", "--listen", "127.0.0.1:\(port + 2)"]
         + ["--capture", "file:\(said.path)", "--playback", "file:\(heard.path)"]
@@ -70,16 +78,16 @@ struct EchoCall {
       as: "near"
     )
     defer { near.stop() }
-    guard near.waits(for: "\"connected\"", seconds: 10) else { throw RigError(near.output) }
+    guard near.waits(for: "\"connected\"", seconds: Patience.limit) else {
+      throw RigError(near.output)
+    }
     var outcome = Outcome()
     let before = far.processorSeconds
-    near.letRun(seconds: quiet)
+    guard sound.goesOn(seconds: quiet) else { throw RigError(near.output) }
     outcome.processorShare = (far.processorSeconds - before) / quiet
-    // The far side's microphone and loudspeaker.
-    outcome.isKnownAsCall = try server.streams(withRole: "phone") == 2
-    let begin = Date()
-    try disturb(near)
-    outcome.downtime = Date().timeIntervalSince(begin) * 1_000
+    let begin = sound.seconds
+    try disturb(sound)
+    outcome.downtime = (sound.seconds - begin) * 1_000
     outcome.isEndedWell = near.waitForExit() == 0 && far.waitForExit() == 0
     outcome.farOutput = far.output
     let recording = try WaveFile(parsing: [UInt8](Data(contentsOf: heard)))
@@ -90,7 +98,7 @@ struct EchoCall {
   private func start(_ arguments: [String], as name: String) throws -> RunningProgram {
     try RunningProgram(
       Invocation(program, arguments + ["--json", "--frame", "10"]),
-      environment: server.environment,
+      environment: environment,
       log: folder.appendingPathComponent("\(name).log")
     )
   }

@@ -9,7 +9,7 @@ import Testing
 struct AttackTests {
   private static func scene(_ attacker: any RelayAttacker) throws -> AttackScene? {
     guard Bench.ip != nil else {
-      Bench.skip("iproute2, run as root")
+      Bench.skip("iproute2 root")
       return nil
     }
     return try AttackScene(attacker)
@@ -77,7 +77,7 @@ struct AttackTests {
     guard let scene = try Self.scene(HandshakeThief(.udp)) else { return }
     let listener = try scene.listen()
     let caller = try scene.call(seconds: 30)
-    #expect(caller.waitForExit(seconds: 25) == 1)
+    #expect(caller.waitForExit() == 1)
     #expect(caller.printed("did not finish the handshake") || caller.printed("hung up"))
     #expect(!caller.printed("\"stats\"") && !caller.printed("\"encrypted\":true"))
     scene.end(listener)
@@ -89,7 +89,7 @@ struct AttackTests {
     guard let scene = try Self.scene(HandshakeThief(.tcp)) else { return }
     let listener = try scene.listen()
     let caller = try scene.call(seconds: 1)
-    #expect(caller.waitForExit(seconds: 20) == 0, "\(caller.output)")
+    #expect(caller.waitForExit() == 0, "\(caller.output)")
     #expect(caller.printed("\"encrypted\":true"))
     scene.end(listener)
   }

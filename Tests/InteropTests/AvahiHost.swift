@@ -81,7 +81,7 @@ final class AvahiHost {
     guard let ip = Bench.ip, let avahi = Bench.find("avahi-daemon"),
       let bus = Bench.find("dbus-daemon"), let hosts = try TwoHosts(ip, addressing)
     else {
-      Bench.skip("avahi-daemon, dbus and iproute2, run as root")
+      Bench.skip("avahi-daemon dbus iproute2 root")
       return nil
     }
     let services = try (0...1).map {

@@ -17,14 +17,8 @@ enum Bench {
     }
   }
 
-  /// Says what is missing; in CI that is a failure.
-  static func skip(_ reason: String) {
-    if ProgramUnderTest.isCI {
-      Issue.record("needed in CI: \(reason)")
-    } else {
-      print("skipped: \(reason)")
-    }
-  }
+  /// Says what is missing, by packages.
+  static func skip(_ packages: String) { ProgramUnderTest.noteSkipped(packages) }
 
   static func run(
     _ arguments: [String],
@@ -59,7 +53,7 @@ enum Bench {
   /// True if `heard` carries the speech of `said`.
   static func carries(_ said: URL, in heard: URL) throws -> Bool {
     let run = try run(["compare", said.path, heard.path])
-    let status = run.waitForExit(seconds: 60)
+    let status = run.waitForExit()
     print(run.output.trimmingCharacters(in: .whitespacesAndNewlines))
     return status == 0
   }

@@ -82,7 +82,7 @@ struct CrowdTests {
     for _ in 0..<200 { crowd.call() }
     let caller = try call()
     var none = pollfd(fd: -1, events: 0, revents: 0)
-    let end = Date(timeIntervalSinceNow: 20)
+    let end = Date(timeIntervalSinceNow: Patience.limit)
     while Date() < end, !caller.output.contains("\"ended\"") {
       crowd.call()
       _ = unsafe poll(&none, 0, 1)

@@ -39,7 +39,7 @@ struct DiscoveryTests {
 
   private static var canRun: Bool {
     guard SIPServer.kamailio != nil, Bench.find("dnsmasq") != nil, geteuid() == 0 else {
-      Bench.skip("kamailio, kamailio-tls-modules and dnsmasq-base, run as root")
+      Bench.skip("kamailio kamailio-tls-modules dnsmasq-base root")
       return false
     }
     return true

@@ -3,7 +3,7 @@ import Testing
 
 /// A network of two parts, with a SIP server and a relay that both parts reach.
 final class DividedScene {
-  static let packages = "coturn, kamailio, kamailio-tls-modules and iproute2, as root"
+  static let packages = "coturn kamailio kamailio-tls-modules iproute2 root"
   private static let turnserver = Bench.find("turnserver")
 
   let network: DividedNetwork

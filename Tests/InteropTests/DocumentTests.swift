@@ -9,7 +9,7 @@ struct DocumentTests {
   /// How a command comes to its end.
   private enum Course {
     /// By itself, with this status, after `input`.
-    case ends(Int32, input: String = "", seconds: Double = 20)
+    case ends(Int32, input: String = "", seconds: Double = Patience.limit)
     /// By Ctrl-C, once it has said this.
     case waits(for: String)
     /// It is a call: Bob answers, and this side hangs up.
@@ -27,9 +27,9 @@ struct DocumentTests {
     ("sidetone config listen", .ends(0)),
     ("sidetone identity", .ends(0)),
     ("sidetone identity --renew", .ends(0)),
-    ("sidetone check", .ends(0, seconds: 60)),
+    ("sidetone check", .ends(0)),
     ("sidetone people", .ends(0)),
-    ("sidetone check sip:bob@192.168.1.20", .ends(0, seconds: 60)),
+    ("sidetone check sip:bob@192.168.1.20", .ends(0)),
     ("sidetone call bob", .call),
     ("sidetone call sip:bob@192.168.1.20", .call),
     ("sidetone peers", .ends(0)),
@@ -48,16 +48,16 @@ struct DocumentTests {
       .ends(0, input: "secret\n")
     ),
     // There is no server here.
-    ("sidetone account test", .ends(1, seconds: 60)),
+    ("sidetone account test", .ends(1)),
     ("sidetone account add service@example.org", .ends(0, input: "secret\n")),
     (
       "sidetone listen --answer --echo --account service@example.org",
       .waits(for: "Listening at")
     ),
-    ("sidetone loopback --breakdown", .ends(0, seconds: 60)),
+    ("sidetone loopback --breakdown", .ends(0)),
     (
       "sidetone simulate --network wifi --seed 901 --duration 60 --encrypted",
-      .ends(0, seconds: 120)
+      .ends(0, seconds: 240)
     ),
     (
       "sidetone simulate --network wifi-stalls --seed 7 --duration 600 --plot delay.svg "

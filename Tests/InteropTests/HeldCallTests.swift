@@ -28,7 +28,7 @@ struct HeldCallTests {
     // The program that is started next knows nothing of the call, and says so when it is asked.
     let next = try Bench.run(listening)
     #expect(next.wait(for: "registered"))
-    #expect(caller.wait(for: "the far side is gone", seconds: 60), "\(caller.output)")
+    #expect(caller.wait(for: "the far side is gone"), "\(caller.output)")
     #expect(caller.waitForExit() == 1)
     next.signal(SIGINT)
     #expect(next.waitForExit() == 0)
@@ -45,7 +45,7 @@ struct HeldCallTests {
     #expect(!caller.wait(for: "\"event\":\"ended\"", seconds: 37), "\(caller.output)")
     try scene.network.setSilent(0, false)
     // The next question is answered, so a way is looked for again.
-    let isFound = caller.wait(for: "\"event\":\"path\"", times: before + 1, seconds: 100)
+    let isFound = caller.wait(for: "\"event\":\"path\"", times: before + 1)
     #expect(isFound, "\(caller.output)")
     caller.press("o")
     #expect(listener.wait(for: "resumedByFarSide"), "\(listener.output)")

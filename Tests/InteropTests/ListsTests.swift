@@ -107,7 +107,7 @@ struct ListsTests {
     let launcher = "/usr/bin/gapplication"
     let isThere = FileManager.default.isExecutableFile(atPath: launcher)
     let missing = isThere ? nil : "libglib2.0-bin"
-    guard ProgramUnderTest.canRun("links from the desktop", missing: missing) else { return }
+    guard ProgramUnderTest.canRun(missing: missing) else { return }
     let (bob, port) = try listener()
     let services = folder.appendingPathComponent("services")
     try FileManager.default.createDirectory(at: services, withIntermediateDirectories: true)

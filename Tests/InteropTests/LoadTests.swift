@@ -6,7 +6,7 @@ import Testing
 struct LoadTests {
   @Test func voiceThreadNeverAllocatesOnceACallRuns() throws {
     let run = try ProgramRun(try Bench.sibling("allocation-probe"), [])
-    let status = run.waitForExit(seconds: 60)
+    let status = run.waitForExit()
     print(run.output)
     #expect(status == 0, "\(run.output)")
   }
@@ -21,7 +21,7 @@ struct LoadTests {
     try JSONEncoder().encode(entry)
       .write(to: extensions.appendingPathComponent("two-million.json"))
     let run = try ProgramRun(program, [], environment: ["XDG_DATA_HOME": folder.path])
-    let status = run.waitForExit(seconds: 120)
+    let status = run.waitForExit()
     print(run.output)
     #expect(status == 0, "\(run.output)")
     #expect(run.printed("10000 of 20000 numbers are known"))

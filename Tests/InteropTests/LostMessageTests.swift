@@ -10,7 +10,7 @@ struct LostMessageTests {
   ]
 
   @Test(arguments: messages.indices) func callComesUpAndEnds(index: Int) throws {
-    guard Bench.ip != nil else { return Bench.skip("iproute2, run as root") }
+    guard Bench.ip != nil else { return Bench.skip("iproute2 root") }
     let message = Self.messages[index]
     let thief = MessageThief(message.text, from: message.side)
     let scene = try AttackScene(thief)

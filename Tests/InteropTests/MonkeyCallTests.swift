@@ -1,4 +1,5 @@
 import Foundation
+import ProgramRig
 import Testing
 
 /// The documentation's example, run as its reader would run it.
@@ -19,16 +20,19 @@ struct MonkeyCallTests {
         environment: home
       )
     }
+    let sound = try PlayedSound(in: folder.appendingPathComponent("bob-heard.wav"))
     let bob = try party("bob", hertz: 800, ["--port", "\(port)", "--answer"])
     #expect(bob.wait(for: "MonkeyCall is at"))
     let alice = try party("alice", hertz: 500, ["monkeycall://bob@127.0.0.1:\(port)"])
     #expect(alice.wait(for: ": connected") && bob.wait(for: ": connected"))
-    alice.letRun(seconds: 2)
+    // Bob's devices are open all the time.
+    #expect(sound.goesOn(seconds: 2))
     alice.press("o\n")
     #expect(alice.wait(for: ": held"))
-    alice.letRun(seconds: 2)
+    #expect(sound.goesOn(seconds: 2))
     alice.press("o\n")
-    alice.letRun(seconds: 2)
+    #expect(alice.wait(for: ": connected", times: 2))
+    #expect(sound.goesOn(seconds: 2))
     alice.press("h\n")
     #expect(alice.waitForExit() == 0 && bob.waitForExit() == 0)
 
@@ -40,7 +44,7 @@ struct MonkeyCallTests {
     let last = try #require(heard.lastIndex(of: true))
     let gap = heard[first...last].split(separator: true).map(\.count).max() ?? 0
     let picture = heard.map { $0 ? "#" : "." }.joined()
-    #expect(gap >= 15 && gap <= 30, "\(gap) tenths of silence: \(picture)")
+    #expect(gap >= 15, "\(gap) tenths of silence: \(picture)")
     // Her recording went on when she took her devices again.
     #expect(
       try Tones.presence(of: 800, in: folder.appendingPathComponent("alice-heard.wav"))

@@ -6,7 +6,7 @@ import Testing
 struct NamespaceTests {
   @Test func callByAddressWorksAndAKilledPeerIsNoticed() throws {
     guard let ip = Bench.ip, let hosts = try TwoHosts(ip) else {
-      return Bench.skip("iproute2, run as root")
+      return Bench.skip("iproute2 root")
     }
     let folder = try Bench.folder()
     let said = folder.appendingPathComponent("said.wav")
@@ -36,7 +36,7 @@ struct NamespaceTests {
     #expect(second.wait(for: "\"stats\""))
     // `ip netns exec` replaces itself by the program, so the signal reaches that.
     second.signal(SIGKILL)
-    #expect(listener.wait(for: "the far side is gone", seconds: 10))
+    #expect(listener.wait(for: "the far side is gone"))
     listener.signal(SIGTERM)
     _ = listener.waitForExit()
   }
@@ -44,7 +44,7 @@ struct NamespaceTests {
   @Test(arguments: TwoHosts.Addressing.unusual)
   func callWorksInAnUnusualNetwork(addressing: TwoHosts.Addressing) throws {
     guard let ip = Bench.ip, let hosts = try TwoHosts(ip, addressing) else {
-      return Bench.skip("iproute2, run as root")
+      return Bench.skip("iproute2 root")
     }
     let listener = try hosts.start(
       on: 1,
@@ -64,7 +64,7 @@ struct NamespaceTests {
   /// The caller gets another address in the middle of a sentence: both go on hearing each other.
   @Test func callGoesOnFromAnotherAddress() throws {
     guard let ip = Bench.ip, let hosts = try TwoHosts(ip) else {
-      return Bench.skip("iproute2, run as root")
+      return Bench.skip("iproute2 root")
     }
     let folder = try Bench.folder()
     let said = folder.appendingPathComponent("said.wav")
@@ -90,7 +90,7 @@ struct NamespaceTests {
     try hosts.move(0, to: 9)
     #expect(caller.waitForExit() == 0, "\(caller.output)")
     // The goodbye comes from an address that is not the call's: the closed port says it.
-    #expect(listener.wait(for: "\"ended\"", seconds: 10))
+    #expect(listener.wait(for: "\"ended\""))
     #expect(try Bench.carries(said, in: heard[0]))
     #expect(try Bench.carries(said, in: heard[1]))
     listener.signal(SIGTERM)

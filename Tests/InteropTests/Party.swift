@@ -1,9 +1,12 @@
 import Foundation
+import ProgramRig
 
 /// A caller whose voice is a tone.
 struct Party {
   let hertz: Double
   let heard: URL
+  /// What its loudspeaker plays, as a clock.
+  let sound: PlayedSound
   let run: ProgramRun
 
   init(
@@ -17,6 +20,7 @@ struct Party {
     heard = folder.appendingPathComponent("\(name)-heard.wav")
     try Tones.write(hertz: hertz, seconds: 40, to: said)
     self.hertz = hertz
+    sound = try PlayedSound(in: heard)
     run = try Bench.run(
       arguments + [
         "--json", "--keys", "--capture", "file:\(said.path)", "--playback", "file:\(heard.path)",
@@ -28,6 +32,15 @@ struct Party {
   /// For each tenth of a second, whether `other` was heard.
   func hears(_ other: Party) throws -> [Bool] {
     try Tones.presence(of: other.hertz, in: heard)
+  }
+
+  /// Waits until it has heard `other` for so many tenths of a second more than when it was asked.
+  func goesOnHearing(_ other: Party, tenths: Int) throws -> Bool {
+    let goal = try hears(other).count { $0 } + tenths
+    while try hears(other).count(where: { $0 }) < goal {
+      guard sound.goesOn(seconds: 0.5) else { return false }
+    }
+    return true
   }
 
   func event(_ name: String, times: Int = 1) -> Bool {

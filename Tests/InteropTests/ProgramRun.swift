@@ -4,12 +4,14 @@ import Synchronization
 
 /// A program that runs beside the test, with its output as lines.
 ///
-/// `wait(for:)` blocks the test until a line with the given text has come or the time is up; there
-/// are no sleeps. **Life cycle:** started by the initialiser, killed at the latest by `deinit`.
-// SAFETY: the lines are guarded by `condition`; Process is used by the test's thread only.
+/// `wait(for:)` blocks the test until a line with the given text has come. The bounds of waits are
+/// what a failure costs: no machine that is merely busy reaches them.
+///
+/// **Life cycle:** started by the initialiser, killed at the latest by `deinit`.
+// SAFETY: the lines are guarded by `condition`; what else is kept does not change.
 final class ProgramRun: @unchecked Sendable {
-  private let process = Process()
-  private let input = Pipe()
+  private let process: ChildProcess
+  private let input: FileHandle
   private let condition = NSCondition()
   private var text = ""
   /// What it ended with, be it a signal's number; nil while it runs.
@@ -22,40 +24,36 @@ final class ProgramRun: @unchecked Sendable {
     .appendingPathComponent("sidetone-tests-\(ProcessInfo.processInfo.processIdentifier)").path
 
   /// The system's number of the process.
-  var identifier: Int32 { process.processIdentifier }
+  var identifier: Int32 { process.identifier }
 
   /// Starts a program, with `environment` added to that of the tests.
   init(_ path: String, _ arguments: [String], environment: [String: String] = [:]) throws {
     // Settings of the user who runs the tests change nothing, and not even root can make such a
     // folder; nor do the user's calls and known peers.
     let own = ["XDG_CONFIG_HOME": "/proc/nonexistent", "XDG_DATA_HOME": Self.data]
-    process.environment = ProcessInfo.processInfo.environment.merging(own) { $1 }
-      .merging(environment) { $1 }
     Foundation.signal(SIGPIPE, SIG_IGN)
-    process.executableURL = URL(fileURLWithPath: path)
-    process.arguments = arguments
-    let output = Pipe()
-    process.standardOutput = output
-    process.standardError = output
-    process.standardInput = input
-    try process.runWithoutBlockedSignals()
-    // Threads of their own: one handler of Foundation's that waits would keep the others waiting.
-    let descriptor = output.fileHandleForReading.fileDescriptor
+    let (output, input) = (Pipe(), Pipe())
+    process = try ChildProcess(
+      path,
+      arguments,
+      environment: ProcessInfo.processInfo.environment.merging(own) { $1 }
+        .merging(environment) { $1 },
+      input: input.fileHandleForReading.fileDescriptor,
+      output: output.fileHandleForWriting.fileDescriptor,
+      errors: output.fileHandleForWriting.fileDescriptor
+    )
+    // The program has them now.
+    try input.fileHandleForReading.close()
+    try output.fileHandleForWriting.close()
+    self.input = input.fileHandleForWriting
+    let reading = output.fileHandleForReading
     Thread.detachNewThread { [weak self] in
-      while let text = Self.read(from: descriptor) { self?.append(text) }
+      while let text = Self.read(from: reading.fileDescriptor) { self?.append(text) }
       self?.noteEnd()
-      // Foundation keeps the pipes of processes that have ended.
-      try? output.fileHandleForReading.close()
     }
-    let identifier = process.processIdentifier
-    Thread.detachNewThread { [weak self] in
-      // It stays for Foundation to be collected, which may be earlier.
-      var info = unsafe siginfo_t()
-      var code: Int32
-      repeat {
-        code = unsafe waitid(P_PID, id_t(identifier), &info, WEXITED | WNOWAIT)
-      } while code != 0 && errno == EINTR
-      self?.noteExit(code == 0 ? unsafe info._sifields._sigchld.si_status : nil)
+    Thread.detachNewThread { [weak self, process] in
+      let status = process.waitForExit()
+      self?.noteExit(status)
     }
   }
 
@@ -66,9 +64,7 @@ final class ProgramRun: @unchecked Sendable {
   }
 
   deinit {
-    if process.isRunning { kill(process.processIdentifier, SIGKILL) }
-    // Foundation keeps it; closed already is as good.
-    try? input.fileHandleForWriting.close()
+    process.signal(SIGKILL)
   }
 
   private func append(_ more: String) {
@@ -85,9 +81,7 @@ final class ProgramRun: @unchecked Sendable {
     }
   }
 
-  private func noteExit(_ found: Int32?) {
-    if found == nil { process.waitUntilExit() }
-    let status = found ?? process.terminationStatus
+  private func noteExit(_ status: Int32) {
     condition.withLock {
       self.status = status
       condition.broadcast()
@@ -101,12 +95,12 @@ final class ProgramRun: @unchecked Sendable {
   func printed(_ expected: String) -> Bool { output.contains(expected) }
 
   /// True if `expected` is printed `count` times in all, within `seconds`.
-  func wait(for expected: String, times count: Int, seconds: Double = 15) -> Bool {
+  func wait(for expected: String, times count: Int, seconds: Double = Patience.limit) -> Bool {
     wait(seconds: seconds) { text.components(separatedBy: expected).count > count }
   }
 
   /// True if `expected` is printed within `seconds`.
-  func wait(for expected: String, seconds: Double = 15) -> Bool {
+  func wait(for expected: String, seconds: Double = Patience.limit) -> Bool {
     wait(seconds: seconds) { text.contains(expected) }
   }
 
@@ -131,10 +125,10 @@ final class ProgramRun: @unchecked Sendable {
   }
 
   /// The exit status, nil if the program still runs after `seconds`.
-  func waitForExit(seconds: Double = 20) -> Int32? {
+  func waitForExit(seconds: Double = Patience.limit) -> Int32? {
     guard wait(seconds: seconds, until: { status != nil }) else { return nil }
     // What it said last may still be on its way; a child of its own may hold the pipe for longer.
-    _ = wait(seconds: 2) { isAtEnd }
+    _ = wait(seconds: 10) { isAtEnd }
     return condition.withLock { status }
   }
 
@@ -142,6 +136,8 @@ final class ProgramRun: @unchecked Sendable {
     let end = Date(timeIntervalSinceNow: seconds)
     return condition.withLock {
       while !isTrue() {
+        // Nothing more can come.
+        if status != nil, isAtEnd { return false }
         guard condition.wait(until: end) else { return isTrue() }
       }
       return true
@@ -156,27 +152,12 @@ final class ProgramRun: @unchecked Sendable {
   /// Writes to the program's standard input.
   func send(_ bytes: [UInt8]) {
     // A program that has ended reads nothing.
-    try? input.fileHandleForWriting.write(contentsOf: Data(bytes))
-  }
-
-  /// Lets the program go on by itself.
-  func letRun(seconds: Double) {
-    _ = wait(seconds: seconds) { false }
-  }
-
-  /// Lets the program go on by itself until `isTrue`, for 15 s at most; whether it came to that.
-  func letRun(until isTrue: () -> Bool) -> Bool {
-    for _ in 0..<150 where !isTrue() { letRun(seconds: 0.1) }
-    return isTrue()
+    try? input.write(contentsOf: Data(bytes))
   }
 
   /// Kills the program with all that it has started: it has a group of its own.
-  func killGroup() {
-    kill(-process.processIdentifier, SIGKILL)
-  }
+  func killGroup() { process.killGroup() }
 
   /// Sends a signal.
-  func signal(_ number: Int32) {
-    kill(process.processIdentifier, number)
-  }
+  func signal(_ number: Int32) { process.signal(number) }
 }

@@ -5,7 +5,6 @@ import Testing
 
 private let activator = "/usr/bin/systemd-socket-activate"
 private let canRun = ProgramUnderTest.canRun(
-  "apps that a push starts",
   missing: FileManager.default.isExecutableFile(atPath: activator) ? nil : "systemd"
 )
 

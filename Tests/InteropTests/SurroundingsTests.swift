@@ -116,7 +116,7 @@ struct SurroundingsTests {
   func callTakesPlaceOrIsRefusedInASentence(row: Row) throws {
     let program = try #require(Bench.program, "build the program first: swift build")
     guard Bench.find("prlimit") != nil, geteuid() == 0 || row.launcher.first != "unshare" else {
-      return Bench.skip("util-linux, run as root")
+      return Bench.skip("util-linux root")
     }
     let folder = try Bench.folder()
     defer { try? FileManager.default.removeItem(at: folder) }
@@ -151,6 +151,14 @@ struct SurroundingsTests {
     return Set(try FileManager.default.contentsOfDirectory(atPath: folder).compactMap { Int($0) })
   }
 
+  private static func isOpen(_ file: URL, in run: ProgramRun) throws -> Bool {
+    try descriptors(of: run).contains { descriptor in
+      let link = "/proc/\(run.identifier)/fd/\(descriptor)"
+      // One that has been closed meanwhile leads nowhere.
+      return (try? FileManager.default.destinationOfSymbolicLink(atPath: link)) == file.path
+    }
+  }
+
   private static func stranger(at port: UInt16) -> Int32 {
     let stranger = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     LoopbackSocket.connect(stranger, to: port)
@@ -163,8 +171,14 @@ struct SurroundingsTests {
   {
     var strangers: [Int32] = []
     while strangers.count < 32, try descriptors(of: run).count(where: { $0 < limit }) < limit {
-      strangers.append(stranger(at: port))
-      run.letRun(seconds: 0.2)
+      let before = try descriptors(of: run).count
+      let stranger = stranger(at: port)
+      strangers.append(stranger)
+      // Taken or closed.
+      _ = try Patience.waits(seconds: 5) {
+        try descriptors(of: run).count != before
+          || !LoopbackSocket.ready([stranger], within: 0).isEmpty
+      }
     }
     return strangers
   }
@@ -223,7 +237,7 @@ struct SurroundingsTests {
     }
     #expect(isClosed)
     let before = try bob.run.processorSeconds()
-    bob.run.letRun(seconds: 2)
+    #expect(bob.sound.goesOn(seconds: 2))
     #expect(try bob.run.processorSeconds() - before < 1, "nothing is tried again and again")
     // Something may have been closed since.
     strangers += try Self.takeRest(below: limit, of: bob.run, by: UInt16(port))
@@ -236,7 +250,7 @@ struct SurroundingsTests {
     alice.run.press("o")
     #expect(alice.event("held") && bob.event("heldByFarSide"), "\(bob.run.output)")
     // A second later the socket of the stream is closed, which the next one needs.
-    bob.run.letRun(seconds: 2)
+    #expect(bob.sound.goesOn(seconds: 2))
     alice.run.press("o")
     #expect(alice.event("resumed") && bob.event("resumedByFarSide"), "\(bob.run.output)")
     #expect(alice.run.hearsVoice() && bob.run.hearsVoice(), "\(bob.run.output)")
@@ -272,7 +286,7 @@ struct SurroundingsTests {
     #expect(bob.event("held") && alice.event("heldByFarSide"), "\(bob.run.output)")
     #expect(bob.event("audioDeactivated"), "\(bob.run.output)")
     // The devices are closed half a second later.
-    bob.run.letRun(seconds: 2)
+    #expect(try Patience.waits { try !Self.isOpen(bob.heard, in: bob.run) })
     // Below that number there is none for a new one.
     let taken = try Self.descriptors(of: bob.run)
     try Self.allow((0...).first { !taken.contains($0) } ?? 0, to: bob.run)
@@ -312,19 +326,24 @@ struct SurroundingsTests {
           environment: ["XDG_DATA_HOME": folder.path + "/caller"]
         )
       }
-      // One in four dies as it starts, the others around the end of a call or in another one.
-      let milliseconds = Int.random(in: 0..<400, using: &random)
+      // One in four dies as it starts, the others around the end of a call or in another one: after
+      // so much processor time, or once it rests.
+      let moment = Double.random(in: 0..<0.1, using: &random)
+      func isThere() throws -> Bool {
+        let before = try phone.processorSeconds()
+        return try Patience.waits(seconds: 0.4) { try phone.processorSeconds() - before >= moment }
+      }
       if Int.random(in: 0..<4, using: &random) > 0 {
         #expect(phone.wait(for: "registered"), "after \(kill) kills: \(phone.output)")
         let first = try call(["--duration", "0.1"])
         #expect(first.waitForExit() == 0, "\(first.output)")
         let second = try call([])
-        phone.letRun(seconds: Double(milliseconds) / 1_000)
+        _ = try isThere()
         phone.signal(SIGKILL)
         second.signal(SIGINT)
         #expect(second.waitForExit() != nil, "\(second.output)")
       } else {
-        phone.letRun(seconds: Double(milliseconds) / 1_000)
+        _ = try isThere()
         phone.signal(SIGKILL)
       }
       _ = phone.waitForExit()
@@ -365,13 +384,13 @@ struct SurroundingsTests {
     }
     let phone = try listen()
     let caller = try scene.call()
-    #expect(phone.letRun { scene.music.status == "Paused" }, "\(phone.output)")
+    #expect(Patience.waits { scene.music.status == "Paused" }, "\(phone.output)")
     phone.signal(SIGKILL)
     caller.signal(SIGINT)
     #expect(phone.waitForExit() != nil && caller.waitForExit() != nil)
     #expect(scene.music.status == "Paused")
     let next = try listen()
-    #expect(next.letRun { scene.music.status == "Playing" }, "\(next.output)")
+    #expect(Patience.waits { scene.music.status == "Playing" }, "\(next.output)")
     next.signal(SIGTERM)
     #expect(next.waitForExit() == 0, "\(next.output)")
     let left = try FileManager.default.contentsOfDirectory(atPath: scene.folder.path)

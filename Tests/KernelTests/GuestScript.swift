@@ -5,7 +5,6 @@ import Testing
 /// What the virtual machine with sound cards runs, from `Guest/guest.sh`.
 enum GuestScript {
   static let canRun = ProgramUnderTest.canRun(
-    "calls on a real kernel",
     missing: KernelMachine.missing
   )
 

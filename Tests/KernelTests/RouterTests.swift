@@ -10,7 +10,6 @@ private let packages = [
 ]
 
 private let canRun = ProgramUnderTest.canRun(
-  "calls through routers on a real kernel",
   missing: packages.first { !FileManager.default.fileExists(atPath: $0.key) }?.value
     ?? KernelMachine.missing
 )
@@ -105,14 +104,7 @@ struct RouterTests {
   }
 
   private static func openssl(_ arguments: [String]) throws {
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: "/usr/bin/openssl")
-    process.arguments = arguments
-    process.currentDirectoryURL = share
-    process.standardError = FileHandle.nullDevice
-    try process.run()
-    process.waitUntilExit()
-    try #require(process.terminationStatus == 0)
+    try ProgramRig.run("openssl", arguments, in: share)
   }
 
   /// The machine has made all calls and turned itself off.

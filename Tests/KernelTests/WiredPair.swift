@@ -18,7 +18,7 @@ struct WiredPair {
       try Data(script.utf8).write(to: share.appendingPathComponent("guest.sh"))
       machines.append(try kernel.start(sharing: share, at: ends[index]))
       // The wire's first end has to be there for the second: a machine that prints has it.
-      guard machines[index].waits(for: ".", seconds: 20) else {
+      guard machines[index].waits(for: ".", seconds: Patience.limit) else {
         throw RigError("machine \(index + 1) does not start")
       }
     }

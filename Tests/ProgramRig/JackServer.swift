@@ -1,7 +1,7 @@
 package import Foundation
 
 /// Sound hardware with an exact clock: JACK's dummy driver at 48 kHz, of which ALSA's jack plugin
-/// makes the devices `headsetA` and `headsetB`.
+/// makes headsets.
 ///
 /// **Life cycle:** the initialiser starts the server, `stop` ends it.
 package final class JackServer {
@@ -13,18 +13,38 @@ package final class JackServer {
   /// server's.
   package static let clientPriority = priority - 5
 
+  /// The packages that it takes; nil if all are there.
+  package static var missing: String? {
+    let isComplete = ["jackd", "jack_wait", "jack_lsp", "jack_connect"].allSatisfy {
+      FileManager.default.isExecutableFile(atPath: "/usr/bin/\($0)")
+    }
+    return isComplete ? nil : "jackd2 libasound2-plugins"
+  }
+
+  /// Ports of the server that a headset plays to and captures from.
+  package typealias Ports = (loudspeaker: String, microphone: String)
+  /// The headsets `headsetA` and `headsetB` of the benchmarks' rig.
+  package static let rig: [String: Ports] = [
+    "headsetA": ("rig:spk0", "rig:mic0"), "headsetB": ("rig:spk1", "rig:mic1"),
+  ]
+  /// The ports of the dummy driver, which is silent.
+  package static let hardware: Ports = ("system:playback_1", "system:capture_1")
+
   /// What programs need in their environment to find the devices.
   package let environment: [String: String]
+  private let name = "sidetone-\(UUID().uuidString.prefix(8))"
+  private let folder: URL
   private let server: RunningProgram
+
   /// Starts a server whose files lie in `folder`, with periods of 128 frames.
-  package init(in folder: URL) throws {
-    let name = "sidetone-\(UUID().uuidString.prefix(8))"
+  package init(in folder: URL, headsets: [String: Ports] = rig) throws {
+    self.folder = folder
     let log = folder.appendingPathComponent("jackd.log")
     let configuration = folder.appendingPathComponent("asound.conf")
-    let devices = [("headsetA", 0), ("headsetB", 1)].map { device, side in
+    let devices = headsets.map { device, ports in
       """
-      pcm.\(device)_raw { type jack playback_ports { 0 rig:spk\(side) } \
-      capture_ports { 0 rig:mic\(side) } }
+      pcm.\(device)_raw { type jack playback_ports { 0 \(ports.loudspeaker) } \
+      capture_ports { 0 \(ports.microphone) } }
       pcm.\(device) { type plug slave.pcm "\(device)_raw" }
 
       """
@@ -39,7 +59,6 @@ package final class JackServer {
       // The user's own lists are not the benchmarks' business.
       "XDG_DATA_HOME": folder.path,
     ]
-    for (name, value) in environment { unsafe setenv(name, value, 1) }
     server = try RunningProgram(
       Invocation(
         "jackd",
@@ -50,9 +69,37 @@ package final class JackServer {
       log: log
     )
     // The socket is there before clients are served.
-    guard server.waits(for: "self-connect-mode", seconds: 5)
+    guard server.waits(for: "self-connect-mode", seconds: Patience.limit)
     else { throw RigError("jackd did not start: \(server.output)") }
-    Thread.sleep(forTimeInterval: 1)
+    try run("jack_wait", ["-s", name, "-w", "-t", "\(Int(Patience.limit))"])
+  }
+
+  /// Lets this process find the server and its devices as well.
+  package func exportEnvironment() {
+    for (name, value) in environment { unsafe setenv(name, value, 1) }
+  }
+
+  /// Connects what programs play through ALSA's plugin with what they capture.
+  ///
+  /// Waits until a program does both.
+  package func letMicrophonesHearLoudspeakers() throws {
+    var (outputs, inputs): ([String], [String]) = ([], [])
+    let arePresent = try Patience.waits {
+      let list = try RunningProgram(
+        Invocation("jack_lsp", ["-s", name]),
+        environment: environment,
+        log: folder.appendingPathComponent("ports.log")
+      )
+      guard list.waitForExit() == 0 else { return false }
+      let ports = list.output.split(separator: "\n").map(String.init)
+      outputs = ports.filter { $0.contains(":out_") }
+      inputs = ports.filter { $0.contains(":in_") }
+      return !outputs.isEmpty && !inputs.isEmpty
+    }
+    guard arePresent else { throw RigError("no program has ports") }
+    for output in outputs {
+      for input in inputs { try run("jack_connect", ["-s", name, output, input]) }
+    }
   }
 
   /// The server's process.

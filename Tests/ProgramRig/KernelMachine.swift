@@ -28,7 +28,7 @@ package struct KernelMachine {
     .merging(["/usr/bin/cpio": "cpio", "/usr/sbin/depmod": "kmod"]) { own, _ in own }
     .merging(tools) { own, _ in own }
     let absent = needed.filter { !FileManager.default.isExecutableFile(atPath: $0.key) }
-    return absent.isEmpty ? nil : Set(absent.values).sorted().joined(separator: ", ")
+    return absent.isEmpty ? nil : Set(absent.values).sorted().joined(separator: " ")
   }
 
   /// Makes the machine's disk in `work`, with `programs` in its `/usr/bin`; the kernel is fetched
@@ -148,22 +148,19 @@ package struct KernelMachine {
     let machine = try start(sharing: share)
     defer { machine.stop() }
     let end = Date(timeIntervalSinceNow: 10 * seconds)
-    while machine.isRunning {
+    while machine.waitForExit(seconds: 1) == nil {
       guard machine.processorSeconds < seconds, Date() < end else {
         let words = machine.output.suffix(500)
         throw RigError("a machine did not end within \(seconds) s of processor time: \(words)")
       }
-      Thread.sleep(forTimeInterval: 0.5)
     }
   }
 
   /// Waits until the machines have turned themselves off, `seconds` at most; then they are stopped.
   package static func wait(for machines: [RunningProgram], seconds: Double) throws {
     defer { for machine in machines { machine.stop() } }
-    let end = Date(timeIntervalSinceNow: seconds)
-    while machines.contains(where: \.isRunning) {
-      guard Date() < end else { throw RigError("a machine did not end within \(seconds) s") }
-      Thread.sleep(forTimeInterval: 0.1)
+    for machine in machines where machine.waitForExit(seconds: seconds) == nil {
+      throw RigError("a machine did not end within \(seconds) s")
     }
   }
 

@@ -65,20 +65,17 @@ package enum LoopbackSocket {
     return waiting.filter { $0.revents != 0 }.map(\.fd)
   }
 
-  /// True once a program of this machine has a port of UDP, within `seconds`.
-  package static func isTaken(_ port: Int, seconds: Double = 15) -> Bool {
+  /// True once a program of this machine has a port of UDP; false if that does not come.
+  package static func isTaken(_ port: Int) -> Bool {
     let suffix = String(format: ":%04X", port)
-    let end = Date(timeIntervalSinceNow: seconds)
-    while end.timeIntervalSinceNow > 0 {
+    return Patience.waits {
       // Without the list the port counts as free.
       let list = (try? String(contentsOfFile: "/proc/net/udp", encoding: .utf8)) ?? ""
       let sockets = list.split(separator: "\n").compactMap {
         $0.split(separator: " ").dropFirst().first
       }
-      if sockets.contains(where: { $0.hasSuffix(suffix) }) { return true }
-      Thread.sleep(forTimeInterval: 0.01)
+      return sockets.contains { $0.hasSuffix(suffix) }
     }
-    return false
   }
 
   private static func withAddress<Result>(

@@ -49,7 +49,9 @@ package final class PipeWireServer {
       "HOME": folder.path, "XDG_DATA_HOME": folder.path, "XDG_STATE_HOME": folder.path,
       "XDG_CONFIG_HOME": folder.path, "PIPEWIRE_RUNTIME_DIR": place.path,
     ]
-    guard bus.waits(for: "unix:", seconds: 5) else { throw RigError("no bus: \(bus.output)") }
+    guard bus.waits(for: "unix:", seconds: Patience.limit) else {
+      throw RigError("no bus: \(bus.output)")
+    }
     try start()
   }
 
@@ -81,10 +83,7 @@ package final class PipeWireServer {
 
   // What was started answers when it is ready.
   private func wait(for action: () throws -> Void) throws {
-    for _ in 0..<50 {
-      if (try? action()) != nil { return }
-      Thread.sleep(forTimeInterval: 0.1)
-    }
+    guard !Patience.waits(until: { (try? action()) != nil }) else { return }
     try action()
   }
 

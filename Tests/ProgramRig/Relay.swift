@@ -1,4 +1,4 @@
-import CTunnel
+import CRig
 import Foundation
 import MediaCore
 import RealTime

@@ -1,5 +1,5 @@
 // Owns the timespec of this module: its header is the first to include <time.h>.
-import CTunnel
+import CRig
 package import Foundation
 
 /// A program, its arguments, and how to know that it is ready.
@@ -31,24 +31,26 @@ package struct Invocation {
 
 /// A process of a benchmark; what it prints goes to a file.
 package final class RunningProgram {
-  private let process = Process()
+  private let process: ChildProcess
   private let log: URL
+  private let watch: FolderWatch
 
   /// Starts a program with `environment` on top of this process's.
   package init(_ invocation: Invocation, environment: [String: String], log: URL) throws {
     self.log = log
+    watch = try FolderWatch(log.deletingLastPathComponent())
     _ = FileManager.default.createFile(atPath: log.path, contents: nil)
     let output = try FileHandle(forWritingTo: log)
-    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-    process.arguments = [invocation.program] + invocation.arguments
     // Settings of the user who measures change nothing, and not even root can make such a folder.
     let own = ["XDG_CONFIG_HOME": "/proc/nonexistent"]
-    process.environment = ProcessInfo.processInfo.environment.merging(own) { $1 }
-      .merging(environment) { $1 }
-    process.standardOutput = output
-    process.standardError = output
-    process.standardInput = FileHandle.nullDevice
-    try process.runWithoutBlockedSignals()
+    process = try ChildProcess(
+      invocation.program,
+      invocation.arguments,
+      environment: ProcessInfo.processInfo.environment.merging(own) { $1 }
+        .merging(environment) { $1 },
+      output: output.fileDescriptor,
+      errors: output.fileDescriptor
+    )
   }
 
   deinit {
@@ -67,22 +69,19 @@ package final class RunningProgram {
   /// program ended.
   package func waits(for pattern: String, seconds: Double) -> Bool {
     let end = Date(timeIntervalSinceNow: seconds)
-    while Date() < end {
+    while true {
+      // Asked first: the last words of a program that has ended count.
+      let isOver = !isRunning
       if output.range(of: pattern, options: .regularExpression) != nil { return true }
-      guard isRunning else { return false }
-      Thread.sleep(forTimeInterval: 0.02)
+      guard !isOver, watch.wait(or: process.end, until: end) else { return false }
     }
-    return false
   }
-
-  /// Lets the program go on by itself.
-  package func letRun(seconds: Double) { Thread.sleep(forTimeInterval: seconds) }
 
   /// Waits until the program has ended and returns its status.
-  package func waitForExit() -> Int32 {
-    process.waitUntilExit()
-    return process.terminationStatus
-  }
+  package func waitForExit() -> Int32 { process.waitForExit() }
+
+  /// The same; nil if it still runs after `seconds`.
+  package func waitForExit(seconds: Double) -> Int32? { process.waitForExit(seconds: seconds) }
 
   /// Processor time spent so far by all of its threads and its children's, in seconds, as the
   /// scheduler counts it: clock ticks, which `proc(5)` has, miss who sleeps when they strike.
@@ -160,43 +159,37 @@ package final class RunningProgram {
   }
 
   /// The number of the process that was started.
-  package var processIdentifier: Int32 { process.processIdentifier }
+  package var processIdentifier: Int32 { process.identifier }
 
   /// Ends the program as a crash does.
   package func crash() {
-    guard process.isRunning else { return }
-    kill(processIdentifier, SIGKILL)
-    process.waitUntilExit()
+    process.signal(SIGKILL)
+    _ = process.waitForExit()
   }
 
   /// Stops the program where it is, so that it hangs, until `thaw`.
-  package func freeze() { kill(processIdentifier, SIGSTOP) }
+  package func freeze() { process.signal(SIGSTOP) }
 
   /// Lets a program go on that was stopped.
-  package func thaw() { kill(processIdentifier, SIGCONT) }
+  package func thaw() { process.signal(SIGCONT) }
 
   /// Ends the program, by force if it does not go within two seconds.
   package func stop() {
-    guard process.isRunning else { return }
-    process.interrupt()
-    let end = Date(timeIntervalSinceNow: 2)
-    while process.isRunning, Date() < end { Thread.sleep(forTimeInterval: 0.02) }
-    if process.isRunning { kill(processIdentifier, SIGKILL) }
-    process.waitUntilExit()
+    process.signal(SIGINT)
+    if process.waitForExit(seconds: 2) == nil { crash() }
   }
 }
 
-/// Runs a program to its end; throws if it fails.
-package func run(_ program: String, _ arguments: [String]) throws {
-  let process = Process()
-  process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-  process.arguments = [program] + arguments
-  let errors = Pipe()
-  process.standardError = errors
-  try process.run()
-  let words = errors.fileHandleForReading.readDataToEndOfFile()
-  process.waitUntilExit()
-  guard process.terminationStatus == 0 else {
+/// Runs a program to its end, in a folder if one is given; throws if it fails.
+package func run(_ program: String, _ arguments: [String], in folder: URL? = nil) throws {
+  let errors = FileManager.default.temporaryDirectory
+    .appendingPathComponent("errors-\(UUID().uuidString)")
+  _ = FileManager.default.createFile(atPath: errors.path, contents: nil)
+  defer { try? FileManager.default.removeItem(at: errors) }
+  let file = try FileHandle(forUpdating: errors)
+  let process = try ChildProcess(program, arguments, folder: folder, errors: file.fileDescriptor)
+  guard process.waitForExit() == 0 else {
+    let words = try Data(contentsOf: errors)
     let end = String(decoding: words.suffix(500), as: UTF8.self)
     throw RigError("\(program) \(arguments.joined(separator: " ")) failed: \(end)")
   }

@@ -43,13 +43,8 @@ package final class TerminalWindow {
     _ = try tmux(["resize-window", "-x", "\(columns)", "-y", "\(rows)"])
   }
 
-  /// Waits for twenty seconds at most until it shows something.
+  /// Waits until it shows something; false if that does not come.
   package func shows(_ text: String) -> Bool {
-    let end = Date(timeIntervalSinceNow: 20)
-    while Date() < end {
-      if self.text.contains(text) { return true }
-      Thread.sleep(forTimeInterval: 0.1)
-    }
-    return false
+    Patience.waits { self.text.contains(text) }
   }
 }

@@ -27,6 +27,7 @@ struct SetupCommand: ParsableCommand {
     let work = try WorkFolder()
     defer { work.remove() }
     let server = try JackServer(in: work.url)
+    server.exportEnvironment()
     defer { server.stop() }
     let rig = try HeadsetRig(playing: [[], []], seconds: 60 + 5 * repeats)
     defer { rig.stop() }

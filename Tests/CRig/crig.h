@@ -1,15 +1,18 @@
-/* Network namespaces and TUN devices: what Swift cannot import (variadic ioctl, GNU's setns). */
-#ifndef CTUNNEL_H
-#define CTUNNEL_H
+/* What Swift cannot import: variadic ioctl and syscall, GNU's setns and posix_spawn extensions. */
+#ifndef CRIG_H
+#define CRIG_H
 
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/if_tun.h>
 #include <net/if.h>
 #include <poll.h>
+#include <signal.h>
+#include <spawn.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/inotify.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -40,6 +43,24 @@ static inline int tunnel_open(const char *space, const char *device) {
   if (!code) return descriptor;
   if (descriptor >= 0) close(descriptor);
   return -code;
+}
+
+/* Closes in the new process all descriptors but the standard ones (glibc 2.34), whoever opened them. */
+static inline int rig_close_others(posix_spawn_file_actions_t *actions) {
+  extern int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *, int);
+  return posix_spawn_file_actions_addclosefrom_np(actions, 3);
+}
+
+/* Changes the new process's folder (glibc 2.29). */
+static inline int rig_change_folder(posix_spawn_file_actions_t *actions, const char *folder) {
+  extern int posix_spawn_file_actions_addchdir_np(posix_spawn_file_actions_t *, const char *);
+  return posix_spawn_file_actions_addchdir_np(actions, folder);
+}
+
+/* A descriptor that can be read once the process has ended (pidfd_open(2)), or -errno. */
+static inline int rig_process_descriptor(pid_t process) {
+  int descriptor = (int)syscall(SYS_pidfd_open, process, 0u);
+  return descriptor < 0 ? -errno : descriptor;
 }
 
 /* Waits until one of the descriptors, two at most, can be read or the time is over. */
