@@ -40,53 +40,6 @@ struct CallTests {
     #expect((right.map(abs).max() ?? 0) > 3_000)
   }
 
-  @Test func anEchoLineSaysBackWhatEachCallerSays() throws {
-    let port = Bench.port()
-    let folder = try Bench.folder()
-    let line = try Bench.run(
-      ["listen", "--answer", "--echo", "--listen", "127.0.0.1:\(port)", "--json", "--calls", "2"]
-    )
-    #expect(line.wait(for: "registered"))
-    let callers = try ["one", "two"].map { name in
-      let said = folder.appendingPathComponent("\(name)-said.wav")
-      let heard = folder.appendingPathComponent("\(name)-heard.wav")
-      try Bench.speak(name == "one" ? Bench.aliceText : Bench.bobText, voice: "en", to: said)
-      let run = try Bench.run(
-        [
-          "call", "sip:echo@127.0.0.1:\(port)", "--listen", "127.0.0.1:0", "--duration", "7",
-          "--json",
-          "--capture", "file:\(said.path)", "--playback", "file:\(heard.path)",
-        ]
-      )
-      return (run: run, said: said, heard: heard)
-    }
-    #expect(line.wait(for: "\"calls\":2"))
-    // There is no room for a third.
-    let third = try Bench.run(
-      ["call", "sip:echo@127.0.0.1:\(port)", "--listen", "127.0.0.1:0", "--headset", "null"]
-    )
-    #expect(third.waitForExit() == 1)
-    #expect(third.printed("busy"))
-    for caller in callers {
-      #expect(caller.run.waitForExit() == 0)
-      #expect(try Bench.carries(caller.said, in: caller.heard))
-    }
-    #expect(line.wait(for: "\"calls\":0"))
-    line.signal(SIGINT)
-    #expect(line.waitForExit() == 0)
-  }
-
-  @Test func callCarriesSpeechBothWaysAndEndsCleanly() throws {
-    let pair = try Pair(duration: 6)
-    #expect(pair.caller.waitForExit() == 0)
-    #expect(pair.listener.waitForExit() == 0)
-    #expect(try pair.bothHeardEachOther())
-    for name in ["ringing", "audioActivated", "connected", "stats", "ended", "audioDeactivated"] {
-      #expect(pair.caller.printed("\"event\":\"\(name)\""), "\(name)")
-    }
-    #expect(pair.listener.printed("the far side hung up"))
-  }
-
   @Test(arguments: ["2.5", "5", "20", "60"])
   func everyFrameSizeCarriesSpeech(frame: String) throws {
     let options = ["--frame", frame, "--bitrate", "64000"]
@@ -126,7 +79,7 @@ struct CallTests {
     let pair = try Pair(duration: nil)
     #expect(pair.listener.wait(for: "\"stats\""))
     pair.caller.signal(SIGKILL)
-    #expect(pair.listener.waitForExit(seconds: 10) == 1)
+    #expect(pair.listener.waitForExit() == 1)
     #expect(pair.listener.printed("the far side is gone"))
   }
 

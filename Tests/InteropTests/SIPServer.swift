@@ -69,6 +69,38 @@ final class SIPServer {
     _ = run.waitForExit(seconds: 10)
   }
 
+  /// A call between two accounts here, Alice's and Bob's: each hears the other.
+  func carriesACall(over connection: String) throws {
+    let alice = try account("alice", connection: connection)
+    let aliceSaid = folder.appendingPathComponent("alice-said.wav")
+    let bobSaid = folder.appendingPathComponent("bob-said.wav")
+    let aliceHeard = folder.appendingPathComponent("alice-heard.wav")
+    let bobHeard = folder.appendingPathComponent("bob-heard.wav")
+    try Bench.speak(Bench.aliceText, voice: "en", to: aliceSaid)
+    try Bench.speak(Bench.bobText, voice: "en+f3", to: bobSaid)
+    let listener = try listen(
+      as: "bob",
+      connection: connection,
+      ["--answer", "--once", "--capture", "file:\(bobSaid.path)"]
+        + ["--playback", "file:\(bobHeard.path)"]
+    )
+    #expect(listener.wait(for: "\"account\":\"sip:bob@localhost\",\"at\""), "\(listener.output)")
+    let caller = try Bench.run(
+      [
+        "call", "bob", "--json", "--duration", "8", "--capture", "file:\(aliceSaid.path)",
+        "--playback", "file:\(aliceHeard.path)",
+      ],
+      environment: alice
+    )
+    #expect(caller.waitForExit() == 0, "\(caller.output)")
+    #expect(listener.waitForExit() == 0, "\(listener.output)")
+    // The keys go from end to end, whatever the way of the signalling.
+    #expect(caller.printed("\"keyExchange\":\"DTLS-SRTP\""))
+    #expect(listener.printed("sip:alice@localhost"))
+    #expect(try Bench.carries(aliceSaid, in: bobHeard))
+    #expect(try Bench.carries(bobSaid, in: aliceHeard))
+  }
+
   private static func certify(_ name: String, days: Int, in folder: URL) throws {
     let openssl = try #require(Bench.find("openssl"), "install openssl")
     func path(_ name: String) -> String { folder.appendingPathComponent(name).path }

@@ -10,7 +10,7 @@ import Testing
 @Suite(.serialized, .enabled(if: GuestScript.canRun))
 struct KernelTests {
   private static let few =
-    "plain,killed,clock-set,suspended,stopped-50,headset-replugged,netem-loss"
+    "killed,clock-set,suspended,stopped-50,headset-replugged,netem-loss"
 
   private static func isWanted(_ name: String) -> Bool {
     let wanted = (ProcessInfo.processInfo.environment["KERNEL_SCENARIOS"] ?? few).split(
@@ -35,17 +35,10 @@ struct KernelTests {
     try kernel.boot(sharing: share, processorSeconds: seconds)
   }
 
-  private func expect(_ outcome: Outcome) {
-    print(outcome.line)
-    #expect(outcome.isRecovered, "the voice is heard at the end")
-    #expect(outcome.complaints == [])
-    #expect(outcome.delays == [])
-  }
-
   @Test(arguments: scenarios) func callOutlives(_ scenario: Scenario) throws {
     try Self.run.get()
     let folder = Self.share.appendingPathComponent("out/\(scenario.name)")
-    expect(try Outcome(of: scenario, in: folder))
+    try Outcome(of: scenario, in: folder).expectHeard()
   }
 
   @Test(.enabled(if: isWanted(WiredPair.name))) func twoMachinesOnAWireHearEachOther() throws {
@@ -54,6 +47,6 @@ struct KernelTests {
       functions: GuestScript.functions(),
       in: Self.share
     )
-    for outcome in outcomes { expect(outcome) }
+    for outcome in outcomes { outcome.expectHeard() }
   }
 }

@@ -9,8 +9,6 @@ struct LongCallTests {
   private static let asked =
     ProcessInfo.processInfo.environment["LONG_CALL_SECONDS"].flatMap { Int($0) }
   private static let seconds = asked ?? 90
-  /// As `guest.sh` asks for.
-  private static let periodMilliseconds = 4.0
 
   @Test(.enabled(if: GuestScript.canRun)) func longCallStaysAsItWas() throws {
     let share = ProgramUnderTest.package.appendingPathComponent(".build/long")
@@ -27,8 +25,7 @@ struct LongCallTests {
       return Percentiles(call.chirps().map(\.delay)).median
     }
     print("delay \(ends[0]) ms at the beginning, \(ends[1]) ms at the end")
-    // One wake-up in the call may have been late, for which a period of the card is kept.
-    #expect(ends[1] - ends[0] <= Scenario.delayTolerance + Self.periodMilliseconds)
+    #expect(ends[1] - ends[0] <= Scenario.delayTolerance)
     for side in ["caller", "callee"] {
       let record = try Self.record(of: side, in: folder)
       print(record.line)

@@ -1,5 +1,6 @@
 import Foundation
 import ProgramRig
+import Testing
 
 /// What was heard in a scenario.
 struct Outcome {
@@ -48,6 +49,14 @@ struct Outcome {
     )
   }
 
+  /// Prints the figures, and expects that all is as it should be.
+  func expectHeard() {
+    print(line)
+    #expect(isRecovered, "\(name): the voice is heard at the end")
+    #expect(complaints == [], "\(name)")
+    #expect(delays == [], "\(name)")
+  }
+
   /// Reads what the scenario left in `folder`.
   init(of scenario: Scenario, in folder: URL) throws {
     name = scenario.name
@@ -79,7 +88,7 @@ struct Outcome {
     judge(allowed: allowed, call, ends: 2)
     complaints += all.map(\.name).filter { $0 == Self.notSuspended }
     if scenario.isOfTheNetwork { return }
-    if abs(after - before) > scenario.delayTolerance { delays.append("another delay") }
+    if abs(after - before) > Scenario.delayTolerance { delays.append("another delay") }
   }
 
   /// What one of two machines heard of the other, with the delay that both together have on

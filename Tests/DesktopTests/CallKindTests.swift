@@ -1,0 +1,50 @@
+import Foundation
+import ProgramRig
+import Testing
+
+private let canRun = ProgramUnderTest.canRun(
+  missing: PipeWireServer.missing ?? JackServer.missing
+)
+
+/// A call over each sound server that a headset may be behind.
+@Suite(.serialized, .enabled(if: canRun))
+struct CallKindTests {
+  /// The voice went to the headset and came back all the time.
+  private func expectEchoes(of call: EchoCall, after begin: () throws -> Void = {}) throws {
+    let outcome = try call.run(seconds: 9, quietFor: 1) { _ in try begin() }
+    #expect(outcome.isEndedWell, "\(outcome.farOutput)")
+    print(outcome.echoes.count, "echoes, the last after \(outcome.echoes.last?.second ?? 0) s")
+    #expect(outcome.echoes.count >= 12, "\(outcome.farOutput)")
+  }
+
+  @Test func callOverPipeWire() throws {
+    let work = try WorkFolder()
+    defer { work.remove() }
+    let server = try PipeWireServer(in: work.url)
+    defer { server.stop() }
+    let program = try #require(ProgramUnderTest.url, "build the program first: swift build")
+    try expectEchoes(
+      of: EchoCall(
+        program.path,
+        over: "default",
+        environment: server.environment,
+        in: work.url
+      )
+    )
+  }
+
+  @Test func callOverJACK() throws {
+    let work = try WorkFolder()
+    defer { work.remove() }
+    let server = try JackServer(in: work.url, headsets: ["headset": JackServer.hardware])
+    defer { server.stop() }
+    let program = try #require(ProgramUnderTest.url, "build the program first: swift build")
+    let call = EchoCall(
+      program.path,
+      over: "headset",
+      environment: server.environment,
+      in: work.url
+    )
+    try expectEchoes(of: call) { try server.letMicrophonesHearLoudspeakers() }
+  }
+}
