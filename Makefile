@@ -5,7 +5,9 @@
 # make test-dependency  builds and runs an app that depends on this package, and the tutorials' programs
 # make documentation  the public modules' reference and tutorials, by DocC
 # make demo           a real call between two processes on this machine
-# make test           every test; those that start programs by themselves
+# make test           all that runs in virtual time, one real call of each kind, the command line
+# make check          everything else: all other programs and kernels, sanitizer, fuzzer, lint, benchmarks, dependency, package
+# make check-busy     the tests with programs again and again, most of them on a busy machine: RUNS=20
 # make test-faults    all faults of sound cards and networks, on a real kernel in a virtual machine
 # make lint           the formatter's rules
 # make sanitize       the concurrent parts under ThreadSanitizer
@@ -20,7 +22,10 @@ SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
 LIBRARIES := libasound2-dev libopus-dev libspeexdsp-dev libre-dev libssl-dev libsqlite3-dev libdbus-1-dev libpcap-dev pkg-config gettext
 VOICES := espeak-ng sox
-RIGS := libasound2-plugins jackd2 libjack-jackd2-dev baresip-core linphone-cli kamailio kamailio-tls-modules rtpengine-daemon coturn sip-tester dnsmasq-base openssl systemd util-linux gnome-keyring dbus libglib2.0-bin avahi-daemon avahi-utils tmux iproute2 procps python3
+# What the tests of `make test` take: sound servers, a SIP server, the buses that services are on.
+RIGS := libasound2-plugins jackd2 kamailio kamailio-tls-modules openssl util-linux gnome-keyring dbus tmux iproute2 procps python3
+# What the others take.
+PEERS := libjack-jackd2-dev baresip-core linphone-cli rtpengine-daemon coturn sip-tester dnsmasq-base systemd libglib2.0-bin avahi-daemon avahi-utils
 
 # Programs to compare with, what counts instructions, and what the scorer of speech is made with.
 RIVALS := trx valgrind python3-venv python3-dev gcc
@@ -38,17 +43,19 @@ VERSION := $(shell sed -n '1s/.*(\(.*\)).*/\1/p' Packaging/debian/changelog)
 BENCH := .build/release
 BENCH_SECONDS ?= 60
 
-.PHONY: build install uninstall deb dist test-package test-debian13 test-dependency documentation demo test test-faults sanitize fuzz lint bench bench-call picture results \
-  build-bench setup-build setup-package setup-demo setup-test setup-bench clean
+.PHONY: build install uninstall deb dist test-package test-debian13 test-dependency documentation demo test check check-programs check-desktop check-kernel check-busy \
+  test-faults sanitize fuzz lint bench bench-call picture results build-bench setup-build setup-package setup-demo setup-test setup-check setup-bench clean
 
-# With Swift's own libraries inside, so that the program runs where Swift is not installed. All symbols are bound at the
-# start, not by the first call of a function on the voice thread, and cannot be changed afterwards.
-RELEASE := swift build -c release --static-swift-stdlib -Xswiftc -use-ld=lld -Xlinker -z -Xlinker relro -Xlinker -z -Xlinker now
+# All is compiled once, the program, its tests and the benchmarks, so what is tested is what is installed. With another
+# linker libre would not find the program's accept().
+BUILD := swift build -c release -Xswiftc -enable-testing -Xswiftc -use-ld=lld
+# Linked with Swift's own libraries inside, so that it runs where Swift is not installed.
+PROGRAM := SIDETONE_STATIC=1 $(BUILD) --product
 
 # The second one writes the manual pages.
 build: setup-build
-	$(RELEASE) --product sidetone
-	$(RELEASE) --product generate-manual
+	$(PROGRAM) sidetone
+	$(BUILD) --product generate-manual
 
 PREFIX ?= /usr/local
 
@@ -82,38 +89,57 @@ documentation: setup-build
 	Scripts/documentation.sh
 
 demo: setup-demo
-	$(RELEASE) --product sidetone
+	$(PROGRAM) sidetone
 	Scripts/demo.sh .build/release/sidetone
 
 picture: setup-test
-	$(RELEASE) --product sidetone
+	$(PROGRAM) sidetone
 	Scripts/picture.sh .build/release/sidetone Documentation/call.svg
 
-# Optimized, since most tests are calls of minutes in virtual time. Those that start programs come
-# last, each kind by itself: virtual machines leave a sound server too little of two processors.
+# The tests' program goes by itself: with other arguments it would be compiled anew.
+TESTS := .build/release/sidetonePackageTests.xctest --testing-library swift-testing
+RECAP := SIDETONE_PROGRAM=$(CURDIR)/.build/release/sidetone Scripts/recap.sh
+define BUILD_TESTS
+	$(BUILD) --build-tests
+	$(PROGRAM) sidetone
+endef
+# Those that start programs come last: they need the processors' time when they want it.
 PROGRAMS := InteropTests|DesktopTests|KernelTests
-# By the linker of what is installed: with another one libre does not find the program's accept().
-TESTING := -c release -Xswiftc -enable-testing -Xswiftc -use-ld=lld --scratch-path .build/test
+FIRST := CallKindTests|InteropTests.CommandLineTests
 test: setup-test
-	swift build --build-tests $(TESTING)
-	for tests in "--skip $(PROGRAMS)" "--filter InteropTests" "--filter DesktopTests" "--filter KernelTests"; do \
-	  SIDETONE_PROGRAM=$(CURDIR)/.build/test/release/sidetone \
-	    Scripts/recap.sh swift test --skip-build $(TESTING) $$tests || exit 1; done
+	$(BUILD_TESTS)
+	$(RECAP) test-virtual $(TESTS) --skip '$(PROGRAMS)'
+	$(RECAP) test-calls $(TESTS) --filter '$(FIRST)'
 
-test-faults: setup-test
-	swift build --build-tests $(TESTING)
-	KERNEL_SCENARIOS=all SIDETONE_PROGRAM=$(CURDIR)/.build/test/release/sidetone \
-	  Scripts/recap.sh swift test --skip-build $(TESTING) --filter KernelTests
+check: check-programs check-desktop check-kernel sanitize fuzz lint bench test-dependency test-package
+
+# Each kind by itself: virtual machines leave a sound server too little of two processors.
+check-programs check-desktop check-kernel: check-%: setup-check
+	$(BUILD_TESTS)
+	$(RECAP) $@ $(TESTS) --skip '$(FIRST)' --filter '$(KIND)'
+check-programs: KIND := InteropTests
+check-desktop: KIND := DesktopTests
+check-kernel: KIND := KernelTests
+
+RUNS ?= 20
+check-busy: setup-check
+	@Scripts/install.sh "$(SUDO)" stress-ng
+	$(BUILD_TESTS)
+	RECAP='$(RECAP)' TESTS="$(TESTS) --filter InteropTests" Scripts/check_busy.sh $(RUNS)
+
+test-faults: setup-check
+	$(BUILD_TESTS)
+	KERNEL_SCENARIOS=all $(RECAP) $@ $(TESTS) --filter KernelTests
 
 # Two queues meet in CallKit; the voice thread's rings in the engine; two ends in a simulated call. The reports come last.
-sanitize: setup-test
+sanitize: setup-build
 	SIDETONE_TESTS='CallKit CallStore EchoServer RealTime Simulation VoiceEngine' \
 	  swift build --product sidetonePackageTests --sanitize thread --scratch-path .build/sanitize
 	clang -O1 -shared -fPIC Scripts/tsan_mutex.c -o .build/sanitize/tsan_mutex.so
 	rm -f .build/sanitize/race.*
 	for tests in 'CallKitTests|CallStoreTests' 'RealTimeTests|VoiceEngineTests|EchoServerTests|twoThreadsChangeNothing'; do \
 	  TSAN_OPTIONS=log_path=$(CURDIR)/.build/sanitize/race \
-	  Scripts/recap.sh env LD_PRELOAD=$(CURDIR)/.build/sanitize/tsan_mutex.so \
+	  Scripts/recap.sh sanitize env LD_PRELOAD=$(CURDIR)/.build/sanitize/tsan_mutex.so \
 	    .build/sanitize/debug/sidetonePackageTests.xctest --testing-library swift-testing \
 	      --filter "$$tests" \
 	    || { grep -h -A8 -E 'WARNING|Previous' .build/sanitize/race.*; exit 1; }; done
@@ -155,8 +181,8 @@ results: build-bench
 	$(BENCH)/bench report
 
 build-bench: setup-bench
-	$(RELEASE) --product sidetone
-	for product in alsa-pass-through bench; do SIDETONE_BENCHMARKS=1 $(RELEASE) --product $$product || exit 1; done
+	$(PROGRAM) sidetone
+	for product in alsa-pass-through bench; do SIDETONE_BENCHMARKS=1 $(PROGRAM) $$product || exit 1; done
 
 setup-build:
 	@Scripts/install.sh "$(SUDO)" $(LIBRARIES)
@@ -170,7 +196,10 @@ setup-demo:
 setup-test:
 	@Scripts/install.sh "$(SUDO)" $(LIBRARIES) $(VOICES) $(RIGS) $(DESKTOP) $(KERNEL)
 
-setup-bench: setup-test Benchmarks/.venv/made
+setup-check: setup-test
+	@Scripts/install.sh "$(SUDO)" $(PEERS)
+
+setup-bench: setup-check Benchmarks/.venv/made
 	@Scripts/install.sh "$(SUDO)" $(RIVALS) $(SPEECH)
 
 # Without it sentences are not scored, which the benchmarks say.

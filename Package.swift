@@ -63,9 +63,21 @@ func example(
   )
 }
 
+/// Tests are not optimized, which halves the time that their compilation takes; what they test is.
+let testing = strict + [.unsafeFlags(["-Onone"])]
+
 /// The tests of a module, in the folder of its name.
-func tests(_ module: String, _ dependencies: [Target.Dependency] = []) -> Target {
-  .testTarget(name: module + "Tests", dependencies: dependencies, swiftSettings: strict)
+func tests(
+  _ module: String,
+  _ dependencies: [Target.Dependency] = [],
+  exclude excluded: [String] = []
+) -> Target {
+  .testTarget(
+    name: module + "Tests",
+    dependencies: dependencies,
+    exclude: excluded,
+    swiftSettings: testing
+  )
 }
 
 /// A program that a test runs beside itself.
@@ -77,6 +89,24 @@ func probe(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
     swiftSettings: strict
   )
 }
+
+/// How the program is linked that runs where Swift is not installed: with Swift's own libraries
+/// inside. All symbols are bound at the start, not by the first call of a function on the voice
+/// thread, and cannot be changed afterwards.
+///
+/// `make` sets the variable for programs: tests cannot be linked so. What is compiled does not depend
+/// on it. The libraries named are those that Foundation's own objects do not ask for.
+let programLinking: [LinkerSetting] =
+  Context.environment["SIDETONE_STATIC"] == nil
+  ? []
+  : [
+    .unsafeFlags(
+      ["-static-stdlib"]
+        + ["CoreFoundation", "_FoundationCShims", "_FoundationCollections", "_FoundationICU"]
+        .map { "-l\($0)" }
+        + ["-Xlinker", "-z", "-Xlinker", "relro", "-Xlinker", "-z", "-Xlinker", "now"]
+    )
+  ]
 
 /// What the benchmarks need beyond the product: JACK, other programs, a scorer of speech.
 ///
@@ -121,7 +151,8 @@ let benchmarks: [Target] =
         argumentParser,
       ],
       path: "Benchmarks/bench",
-      swiftSettings: strict
+      swiftSettings: strict,
+      linkerSettings: programLinking
     ),
     .executableTarget(
       name: "alsa-pass-through",
@@ -147,7 +178,8 @@ let program: Target =
     name: "CommandLine",
     dependencies: programDependencies,
     path: "Sources/Tools/CommandLine",
-    swiftSettings: strict
+    swiftSettings: strict,
+    linkerSettings: programLinking
   )
   : .target(
     name: "CommandLine",
@@ -426,10 +458,10 @@ let package = Package(
         argumentParser, toml,
       ]
     ),
-    .systemLibrary(name: "CTunnel", path: "Tests/CTunnel"),
+    .systemLibrary(name: "CRig", path: "Tests/CRig"),
     .target(
       name: "ProgramRig",
-      dependencies: ["CTunnel", "Drawing", "MediaCore", "RealTime", "Simulation"],
+      dependencies: ["CRig", "Drawing", "MediaCore", "RealTime", "Simulation"],
       path: "Tests/ProgramRig",
       swiftSettings: strict
     ),
@@ -445,25 +477,15 @@ let package = Package(
     probe("fault-probe", ["ALSAAudio", "AVFAudio", "MediaCore", "RealTime", "VoiceEngine"]),
     probe("directory-load", ["CallKit", "CallStore"]),
     probe("push-app", ["PushKit"]),
-    .testTarget(
-      name: "InteropTests",
-      dependencies: ["BusFixture", "LocalSocket", "MediaCore", "ProgramRig", "Simulation"],
-      swiftSettings: strict
-    ),
+    tests("Interop", ["BusFixture", "LocalSocket", "MediaCore", "ProgramRig", "Simulation"]),
     tests("Desktop", ["ALSAAudio", "ProgramRig", "VoiceEngine"]),
-    .testTarget(
-      name: "KernelTests",
-      dependencies: ["ProgramRig", "VoiceEngine"],
-      exclude: ["Guest"],
-      swiftSettings: strict
-    ),
-    .testTarget(
-      name: "MachineTests",
-      dependencies: [
+    tests("Kernel", ["ProgramRig", "VoiceEngine"], exclude: ["Guest"]),
+    tests(
+      "Machine",
+      [
         "CallKit", "CallSecurity", "CallState", "CLibre", "MediaCore", "SidetonePhone",
         "SIPSignalling", "VoiceEngine", "VoiceStream",
-      ],
-      swiftSettings: strict
+      ]
     ),
     tests("Repository"),
   ] + benchmarks + fuzzer,
