@@ -377,6 +377,12 @@ let package = Package(
       path: "Tests/BusFixture",
       swiftSettings: strict
     ),
+    .target(
+      name: "CallSystemFixture",
+      dependencies: ["CallKit"],
+      path: "Tests/CallSystemFixture",
+      swiftSettings: strict
+    ),
     tests("MediaCore", ["MediaCore"]),
     tests("RealTime", ["MediaCore", "RealTime"]),
     tests("RTP", ["RTP", "MediaCore", "Simulation"]),
@@ -416,9 +422,15 @@ let package = Package(
     tests("CallStore", ["CallStore", grdb]),
     tests(
       "CallKit",
-      ["CallKit", "CallState", "CallStore", "AVFAudio", "ALSAAudio", "LiveCommunicationKit"]
+      ["ALSAAudio", "AVFAudio", "CallKit", "CallState", "CallStore", "CallSystemFixture"]
     ),
-    tests("LiveCommunicationKit", ["CallKit", "CallState", "LiveCommunicationKit"]),
+    tests(
+      "LiveCommunicationKit",
+      [
+        "ALSAAudio", "AVFAudio", "CallKit", "CallState", "CallSystemFixture",
+        "LiveCommunicationKit",
+      ]
+    ),
     tests("FoundationAdditions", ["FoundationAdditions"]),
     tests("Intents", ["FoundationAdditions", "Intents"]),
     tests("PushKit", ["LocalSocket", "PushKit"]),

@@ -1,3 +1,4 @@
+import CallSystemFixture
 import ALSAAudio
 @testable import AVFAudio
 import CallKit
@@ -41,7 +42,7 @@ extension ProcessWideTests {
     private let session = AVAudioSession.sharedInstance()
 
     init() async throws {
-      await ProcessWideTests.settle()
+      await CallSystemOwnership.settle()
       session.devices = .init(capture: .null, playback: .null)
       try session.setCategory(.soloAmbient)
     }

@@ -1,3 +1,4 @@
+import CallSystemFixture
 import ALSAAudio
 import AVFAudio
 @testable import CallKit
@@ -7,7 +8,7 @@ import Testing
 extension ProcessWideTests {
   /// Apple's classes end to end over the null device: what an app sees, in order.
   @Suite struct CallSequenceTests {
-    init() async { await ProcessWideTests.settle() }
+    init() async { await CallSystemOwnership.settle() }
 
     @Test func outgoingCallActivatesAfterItsFulfilmentAndReleasesAtItsEnd() async throws {
       let stage = Stage()

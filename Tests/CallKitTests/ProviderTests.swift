@@ -1,3 +1,4 @@
+import CallSystemFixture
 import ALSAAudio
 import AVFAudio
 @testable import CallKit
@@ -8,7 +9,7 @@ import Testing
 extension ProcessWideTests {
   /// What provider, controller and observer promise about objects, queues and order.
   @Suite struct ProviderTests {
-    init() async { await ProcessWideTests.settle() }
+    init() async { await CallSystemOwnership.settle() }
 
     /// Notes lines from any queue.
     private final class Notes: Sendable {

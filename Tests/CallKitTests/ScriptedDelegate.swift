@@ -1,3 +1,4 @@
+import CallSystemFixture
 import ALSAAudio
 import AVFAudio
 @testable import CallKit
@@ -6,12 +7,7 @@ import Synchronization
 import Testing
 
 /// What shares the process's one call system and audio session runs one after the other.
-@Suite(.serialized) enum ProcessWideTests {
-  /// Waits until the session that an earlier test's last call had is released.
-  static func settle() async {
-    while CallSystem.shared.hasAudio { await Task.yield() }
-  }
-}
+@Suite(.serialized, .ownsCallSystem) enum ProcessWideTests {}
 
 /// Records a provider's delegate callbacks, and answers actions as an app does.
 // SAFETY: the stream is Sendable, the actions are behind a mutex.

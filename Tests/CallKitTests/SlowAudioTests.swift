@@ -1,3 +1,4 @@
+import CallSystemFixture
 import AVFAudio
 @testable import CallKit
 import Foundation
@@ -41,7 +42,7 @@ extension ProcessWideTests {
     private let audio = SlowAudio()
 
     init() async {
-      await ProcessWideTests.settle()
+      await CallSystemOwnership.settle()
       CallSystem.shared.use(audio)
     }
 

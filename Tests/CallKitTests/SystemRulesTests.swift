@@ -1,3 +1,4 @@
+import CallSystemFixture
 import ALSAAudio
 import AVFAudio
 @testable import CallKit
@@ -9,7 +10,7 @@ import Testing
 extension ProcessWideTests {
   /// The system's part: call screens, queues, observers, intents, and what it does not do.
   @Suite struct SystemRulesTests {
-    init() async { await ProcessWideTests.settle() }
+    init() async { await CallSystemOwnership.settle() }
 
     /// A call screen whose user takes every call.
     private final class ScriptedScreen: CallPresenter {

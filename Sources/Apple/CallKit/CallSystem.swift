@@ -14,8 +14,8 @@ import RealTime
 /// **Life cycle:** one for each process, since a controller finds the provider without being given
 /// it.
 // SAFETY: all stored state is confined to `queue`.
-final class CallSystem: @unchecked Sendable {
-  static let shared = CallSystem()
+package final class CallSystem: @unchecked Sendable {
+  package static let shared = CallSystem()
 
   private let queue = DispatchQueue(label: "callkit.system")
   private let completions = DispatchQueue(label: "callkit.completions")
@@ -105,7 +105,7 @@ final class CallSystem: @unchecked Sendable {
   }
 
   /// Whether a call has the audio session, or is about to; for tests.
-  var hasAudio: Bool { read { control.audio != .inactive } }
+  package var hasAudio: Bool { read { control.audio != .inactive } }
 
   func remove(presenter: any CallPresenter) {
     perform { [self] in presenters.removeAll { $0 === presenter } }

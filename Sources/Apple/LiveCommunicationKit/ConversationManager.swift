@@ -257,10 +257,13 @@ public final class ConversationManager: @unchecked Sendable {
     if call.hasEnded {
       // What is not listed any more is over.
       let isNews = conversation.move(to: .left)
-      state.withLock { state in
+      let void = state.withLock { state in
         state.conversations.removeAll { $0 === conversation }
-        state.actions = state.actions.filter { $0.value.conversationUUID != call.uuid }
+        let void = state.actions.filter { $0.value.conversationUUID == call.uuid }
+        for uuid in void.keys { state.actions[uuid] = nil }
+        return void.values
       }
+      for action in void { action.end(as: .failed(reason: "the conversation is over")) }
       if isNews { delegate?.conversationManager(self, conversationChanged: conversation) }
     } else if conversation.state != .leaving {
       if call.isOnHold { move(conversation, to: .paused) }

@@ -6,7 +6,7 @@ import Testing
 @testable import LiveCommunicationKit
 
 /// What values of LiveCommunicationKit say to CallKit, and back.
-struct MappingTests {
+struct CallKitMappingTests {
   private let bob = Handle(type: .phoneNumber, value: "+431234", displayName: "Bob")
   private let carol = Handle(type: .generic, value: "sip:carol@example.org", displayName: "Carol")
 
@@ -55,21 +55,35 @@ struct MappingTests {
     #expect((tones as? PlayToneAction)?.tone == .softPause)
   }
 
-  @Test func anActionIsAnsweredOnce() {
-    let action = JoinConversationAction(conversationUUID: UUID())
-    #expect(action.state == .idle && action.timeoutDate > Date())
-    action.fail()
-    action.fulfill(dateConnected: Date())
-    #expect(action.state == .failed(reason: "the app could not perform it"))
-    let bare = ConversationAction(conversationUUID: UUID())
-    bare.fulfill()
-    #expect(bare.state == .complete)
+  @Test(arguments: [
+    (Conversation.EndedReason.failed, CXCallEndedReason.failed), (.remoteEnded, .remoteEnded),
+    (.unanswered, .unanswered), (.joinedElsewhere, .answeredElsewhere),
+    (.declinedElsewhere, .declinedElsewhere),
+  ])
+  func endsKeepTheirReason(reason: Conversation.EndedReason, callKit: CXCallEndedReason) {
+    #expect(CXCallEndedReason(reason) == callKit)
   }
 
-  @Test func aConversationThatIsOverStaysSo() {
-    let conversation = Conversation(uuid: UUID(), isOutgoing: false)
-    #expect(conversation.state == .idle)
-    #expect(conversation.move(to: .joining) && !conversation.move(to: .joining))
-    #expect(conversation.move(to: .left) && !conversation.move(to: .joined))
+  @Test func aConfigurationSaysTheSameToCallKit() {
+    let picture = Data([1, 2, 3])
+    let callKit = CXProviderConfiguration(
+      ConversationManager.Configuration(
+        ringtoneName: "ring.wav",
+        iconTemplateImageData: picture,
+        maximumConversationGroups: 3,
+        maximumConversationsPerConversationGroup: 4,
+        includesConversationInRecents: false,
+        supportsVideo: true,
+        supportedHandleTypes: [.phoneNumber, .emailAddress]
+      )
+    )
+    #expect(callKit.ringtoneSound == "ring.wav" && callKit.iconTemplateImageData == picture)
+    #expect(callKit.maximumCallGroups == 3 && callKit.maximumCallsPerCallGroup == 4)
+    #expect(!callKit.includesCallsInRecents && callKit.supportsVideo)
+    #expect(callKit.supportedHandleTypes == [.phoneNumber, .emailAddress])
+  }
+
+  @Test func otherActionsAreNotConversations() {
+    #expect(ConversationAction.matching(CXCallAction(call: UUID())) == nil)
   }
 }

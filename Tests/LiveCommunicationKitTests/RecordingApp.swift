@@ -1,0 +1,77 @@
+import AVFAudio
+import Foundation
+import LiveCommunicationKit
+import Synchronization
+import Testing
+
+/// An app that notes its delegate's callbacks, and answers actions.
+final class RecordingApp: ConversationManagerDelegate, Sendable {
+  typealias Log = (stream: AsyncStream<String>, continuation: AsyncStream<String>.Continuation)
+
+  /// How it answers.
+  enum Answers { case fulfills, fails, never }
+
+  /// What conversations and actions do; and the audio session, whose time is its own.
+  let conversations: Log = AsyncStream.makeStream()
+  let session: Log = AsyncStream.makeStream()
+  private let answers: Answers
+  private let performed = Mutex<[ConversationAction]>([])
+
+  init(_ answers: Answers = .fulfills) { self.answers = answers }
+
+  /// The actions that came, in order.
+  var actions: [ConversationAction] { performed.withLock { $0 } }
+
+  private func note(_ text: String) { conversations.continuation.yield(text) }
+
+  func conversationManagerDidBegin(_ manager: ConversationManager) { note("begin") }
+
+  func conversationManagerDidReset(_ manager: ConversationManager) { note("reset") }
+
+  func conversationManager(
+    _ manager: ConversationManager,
+    conversationChanged conversation: Conversation
+  ) { note("\(conversation.state)") }
+
+  func conversationManager(_ manager: ConversationManager, perform action: ConversationAction) {
+    note("perform \(type(of: action))")
+    performed.withLock { $0.append(action) }
+    switch (answers, action) {
+    case (.never, _): break
+    case (.fails, _): action.fail()
+    case (_, let action as StartConversationAction): action.fulfill(dateStarted: Date())
+    case (_, let action as JoinConversationAction): action.fulfill(dateConnected: Date())
+    case (_, let action as EndConversationAction): action.fulfill(dateEnded: Date())
+    default: action.fulfill()
+    }
+  }
+
+  func conversationManager(
+    _ manager: ConversationManager,
+    timedOutPerforming action: ConversationAction
+  ) { note("timed out") }
+
+  func conversationManager(
+    _ manager: ConversationManager,
+    didActivate audioSession: AVAudioSession
+  ) { session.continuation.yield("didActivate") }
+
+  func conversationManager(
+    _ manager: ConversationManager,
+    didDeactivate audioSession: AVAudioSession
+  ) { session.continuation.yield("didDeactivate") }
+
+  /// Waits until all of these have come, in this order but for what comes between.
+  func expect(
+    _ expected: String...,
+    in log: any KeyPath<RecordingApp, Log> & Sendable = \.conversations,
+    location: SourceLocation = #_sourceLocation
+  ) async {
+    var rest = expected[...]
+    for await line in self[keyPath: log].stream {
+      if line == rest.first { rest = rest.dropFirst() }
+      if rest.isEmpty { return }
+    }
+    Issue.record("\(rest) did not come", sourceLocation: location)
+  }
+}
