@@ -36,6 +36,8 @@ struct Party {
 
   /// Waits until it has heard `other` for so many tenths of a second more than when it was asked.
   func goesOnHearing(_ other: Party, tenths: Int) throws -> Bool {
+    // There is no file before the first sound.
+    guard sound.goesOn(seconds: 0.5) else { return false }
     let goal = try hears(other).count { $0 } + tenths
     while try hears(other).count(where: { $0 }) < goal {
       guard sound.goesOn(seconds: 0.5) else { return false }

@@ -8,7 +8,7 @@ import Testing
 /// would keep each other's voice from being on time.
 // SAFETY: the jobs are guarded by `condition`.
 final class TestThreads: TaskExecutor, @unchecked Sendable {
-  static let shared = TestThreads(count: 4)
+  static let shared = TestThreads(count: 6)
 
   private let condition = NSCondition()
   private var jobs: [UnownedJob] = []

@@ -1,0 +1,74 @@
+import Foundation
+import MediaCore
+import Testing
+
+@testable import CommandLine
+
+struct RecordingComparisonTests {
+  /// Syllables of different tones and lengths, as different from each other as two voices are.
+  private static func speech(_ seed: UInt64, seconds: Int, rate: Int = 8_000) -> [Float] {
+    var random = SeededGenerator(seed: seed)
+    var samples: [Float] = []
+    while samples.count < seconds * rate {
+      let hertz = Double.random(in: 120...900, using: &random)
+      let length = Int.random(in: rate / 10...rate / 3, using: &random)
+      samples += (0..<length).map { index in
+        let phase = 2 * Double.pi * hertz * Double(index) / Double(rate)
+        let envelope = sin(Double.pi * Double(index) / Double(length))
+        return Float(0.4 * envelope * (sin(phase) + 0.5 * sin(2.7 * phase)))
+      }
+      samples += [Float](repeating: 0, count: Int.random(in: 0...rate / 8, using: &random))
+    }
+    return Array(samples.prefix(seconds * rate))
+  }
+
+  private func compare(_ said: [Float], _ heard: [Float], _ rate: Int = 8_000)
+    -> RecordingComparison
+  {
+    RecordingComparison(said: said, saidRate: 8_000, heard: heard, heardRate: rate)
+  }
+
+  private static let said = speech(1, seconds: 6)
+
+  @Test(arguments: [0, 37, 850])
+  func theSameSpeechIsFoundWithItsDelay(milliseconds: Int) throws {
+    let silence = [Float](repeating: 0, count: milliseconds * 8)
+    let comparison = compare(Self.said, silence + Self.said + [Float](repeating: 0, count: 8_000))
+    #expect(comparison.heardShare == 1 && comparison.similarity > 0.99)
+    let delay = try #require(comparison.delayMilliseconds)
+    #expect(abs(delay - Double(milliseconds)) < 0.5)
+    #expect(comparison.segments >= 8)
+  }
+
+  @Test func aRecordingMayBeginLater() throws {
+    let comparison = compare(Self.said, Array(Self.said.dropFirst(1_600)))
+    let delay = try #require(comparison.delayMilliseconds)
+    #expect(abs(delay - -200) < 0.5 && comparison.heardShare > 0.8)
+  }
+
+  @Test func ratesMayDiffer() {
+    let heard = Self.said.flatMap { [Float](repeating: $0, count: 6) }
+    #expect(compare(Self.said, heard, 48_000).heardShare == 1)
+  }
+
+  @Test func anotherVoiceIsNotThisOne() {
+    let comparison = compare(Self.said, Self.speech(2, seconds: 7))
+    #expect(comparison.heardShare < 0.3 && comparison.similarity < 0.5, "\(comparison)")
+  }
+
+  @Test func halfOfTheSpeechIsHalfHeard() {
+    let half = Array(Self.said.prefix(24_000)) + [Float](repeating: 0, count: 24_000)
+    let comparison = compare(Self.said, half)
+    #expect((0.35...0.65).contains(comparison.heardShare), "\(comparison)")
+  }
+
+  @Test func levelsDoNotMatter() {
+    #expect(compare(Self.said, Self.said.map { $0 / 20 }).heardShare == 1)
+  }
+
+  @Test(arguments: [[], [Float](repeating: 0, count: 40_000), [Float](repeating: 0.1, count: 9)])
+  func nothingIsFoundInNothing(heard: [Float]) {
+    let comparison = compare(Self.said, heard)
+    #expect(comparison.heardShare == 0 && comparison.delayMilliseconds == nil)
+  }
+}
