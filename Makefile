@@ -43,7 +43,7 @@ VERSION := $(shell sed -n '1s/.*(\(.*\)).*/\1/p' Packaging/debian/changelog)
 BENCH := .build/release
 BENCH_SECONDS ?= 60
 
-.PHONY: build install uninstall deb dist test-package test-debian13 test-dependency documentation demo test check check-programs check-desktop check-kernel check-busy \
+.PHONY: build install uninstall deb dist test-package test-debian13 test-dependency documentation demo test check check-calls check-builds check-programs check-desktop check-kernel check-busy \
   test-faults sanitize fuzz lint bench bench-call picture results build-bench setup-build setup-package setup-demo setup-test setup-check setup-bench clean
 
 # All is compiled once, the program, its tests and the benchmarks, so what is tested is what is installed. With another
@@ -78,7 +78,7 @@ test-package: deb
 	$(SUDO) Scripts/test_package.sh
 
 test-debian13: setup-package
-	$(SUDO) Scripts/on_debian.sh trixie make test test-package
+	$(SUDO) Scripts/on_debian.sh trixie make test check-programs check-desktop check-kernel test-package
 
 test-dependency: setup-build
 	Scripts/test_dependency.sh
@@ -111,10 +111,20 @@ test: setup-test
 	$(RECAP) test-virtual $(TESTS) --skip '$(PROGRAMS)'
 	$(RECAP) test-calls $(TESTS) --filter '$(FIRST)'
 
-check: check-programs check-desktop check-kernel sanitize fuzz lint bench test-dependency test-package
+# Calls mostly wait, so what is compiled anew is compiled beside them; the benchmarks count on a machine of their own.
+check: setup-bench setup-package
+	$(BUILD_TESTS)
+	$(MAKE) -j2 --output-sync=target check-calls check-builds
+	$(MAKE) bench test-package
 
 # Each kind by itself: virtual machines leave a sound server too little of two processors.
-check-programs check-desktop check-kernel: check-%: setup-check
+check-calls:
+	for kind in check-programs check-desktop check-kernel; do $(MAKE) -j1 $$kind || exit 1; done
+
+check-builds:
+	for kind in lint sanitize fuzz test-dependency; do nice $(MAKE) -j1 $$kind || exit 1; done
+
+check-programs check-desktop check-kernel: setup-check
 	$(BUILD_TESTS)
 	$(RECAP) $@ $(TESTS) --skip '$(FIRST)' --filter '$(KIND)'
 check-programs: KIND := InteropTests

@@ -90,10 +90,10 @@ func probe(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
   )
 }
 
-/// How the program is linked that runs where Swift is not installed: with Swift's own libraries
-/// inside. All symbols are bound at the start, not by the first call of a function on the voice
-/// thread, and cannot be changed afterwards.
+/// Linking of programs that run where Swift is not installed: with Swift's own libraries inside.
 ///
+/// All symbols are bound at the start, not by the first call of a function on the voice thread, and
+/// cannot be changed afterwards.
 /// `make` sets the variable for programs: tests cannot be linked so. What is compiled does not depend
 /// on it. The libraries named are those that Foundation's own objects do not ask for.
 let programLinking: [LinkerSetting] =
@@ -466,7 +466,8 @@ let package = Package(
       "CommandLine",
       [
         "CommandLine", "ALSAAudio", "AudioRouting", "CallSecurity", "CallStore", "Localization",
-        "SidetonePhone", "SIPSignalling", "SpeechDSP", "SRTP", "VoiceEngine", "VoiceStream",
+        "MediaCore", "SidetonePhone", "Simulation", "SIPSignalling", "SpeechDSP", "SRTP",
+        "VoiceEngine", "VoiceStream",
         argumentParser, toml,
       ]
     ),
