@@ -435,7 +435,11 @@ let package = Package(
     tests("Intents", ["FoundationAdditions", "Intents"]),
     tests("PushKit", ["LocalSocket", "PushKit"]),
     tests("OSLog", ["OSLog", logging]),
-    tests("CallSecurity", ["CallSecurity", "MediaCore", "Simulation", "SRTP", "UDPTransport"]),
+    .target(name: "CVirtualTime", path: "Tests/CVirtualTime"),
+    tests(
+      "CallSecurity",
+      ["CallSecurity", "CVirtualTime", "MediaCore", "Simulation", "SRTP", "UDPTransport"]
+    ),
     tests("ICE", ["ICE", "MediaCore", "UDPTransport"]),
     tests("DigestAuthentication", ["CLibre", "DigestAuthentication", "MediaCore"]),
     tests(

@@ -82,8 +82,8 @@ struct DTLSAssociation: ~Copyable {
     return Self.datagrams(of: bytes)
   }
 
-  // The records come one behind the other (RFC 6347 section 4.1); a datagram has whole ones.
-  private static func datagrams(of bytes: [UInt8]) -> [[UInt8]] {
+  /// Records as datagrams of whole ones: they come one behind the other (RFC 6347 section 4.1).
+  static func datagrams(of bytes: [UInt8]) -> [[UInt8]] {
     var datagrams: [[UInt8]] = []
     var place = 0
     while place + recordHeader <= bytes.count {

@@ -20,8 +20,16 @@ final class HandshakeLink {
   static let answerLimit = 25
   /// The tick at which its keys could first have been used, nil before.
   private(set) var readyTick: Int?
-  /// What the far side may have missed.
-  private var lastFlight: [[UInt8]] = []
+  /// This side's last flight of the handshake, and the newest message of the words: what the far
+  /// side may have missed.
+  private var flight: [[UInt8]] = []
+  private var message: [[UInt8]] = []
+  /// Ticks between two copies of a flight that is not answered, and until the next one.
+  private var pause = firstPause
+  private var ticksLeft = firstPause
+
+  /// 100 ms, and a quarter more each time: 15 copies while a call that was answered is waited for.
+  private static let firstPause = 5
 
   init(
     _ identity: Identity,
@@ -33,7 +41,14 @@ final class HandshakeLink {
     self.address = address
     let association = try DTLSAssociation(identity, isClient: isClient)
     self.association = association
-    collect()
+    begin(self.association.takeDatagrams())
+  }
+
+  private func begin(_ flight: [[UInt8]]) {
+    guard !flight.isEmpty else { return }
+    self.flight = flight
+    outgoing += flight
+    (pause, ticksLeft) = (Self.firstPause, Self.firstPause)
   }
 
   /// The far side's certificate, nil before the handshake is over.
@@ -48,27 +63,40 @@ final class HandshakeLink {
   func receive(_ datagram: [UInt8]) {
     unanswered = 0
     let wasComplete = association.progress == .complete
-    let knownWords = words?.words
+    let known = (words: words?.words, message: message)
     association.receive(datagram)
-    guard association.progress == .complete else { return collect() }
+    let sent = association.takeDatagrams()
+    guard association.progress == .complete else { return begin(sent) }
+    // OpenSSL repeats a flight whose copy arrives: that alone, and none of what followed it.
+    if !wasComplete || !sent.isEmpty { flight = sent }
+    if !wasComplete { outgoing += sent }
     if words != nil {
       receiveWords()
     } else if !isClient {
       // Nothing is to be said yet, and nothing is to pile up.
       while association.nextMessage() != nil {}
     }
-    let before = outgoing.count
-    collect()
     // It has not heard the end: nothing new came of what it sent.
-    if wasComplete, knownWords == words?.words, outgoing.count == before, !isClient {
-      outgoing += lastFlight
-    }
+    if wasComplete, !isClient, known == (words?.words, message) { outgoing += lastFlight }
+  }
+
+  private var lastFlight: [[UInt8]] { Self.packed(flight + message) }
+
+  // A flight and a message that have room in one datagram are lost together or not at all.
+  private static func packed(_ datagrams: [[UInt8]]) -> [[UInt8]] {
+    DTLSAssociation.datagrams(of: datagrams.flatMap { $0 })
   }
 
   private func receiveWords() {
-    while let message = association.nextMessage() {
-      if let answer = words?.receive(message) { association.send(answer) }
+    while let received = association.nextMessage() {
+      if let answer = words?.receive(received) { say(answer) }
     }
+  }
+
+  private func say(_ text: [UInt8]) {
+    association.send(text)
+    message = association.takeDatagrams()
+    outgoing += message
   }
 
   /// Exchanges words from now on, once the handshake is over.
@@ -85,36 +113,48 @@ final class HandshakeLink {
       ),
       number: number
     )
-    if let opening = words?.opening { association.send(opening) }
-    collect(joining: true)
+    if let opening = words?.opening { say(opening) }
     // The far side's first message may have come with the end of the handshake.
     receiveWords()
-    collect()
   }
 
-  func tick(repeatsMessages: Bool) {
-    association.repeatIfDue()
-    collect()
+  /// Lets 20 ms pass; `asksForWords` is true every few of them for a far side that exchanges words.
+  func tick(repeatsMessages: Bool, asksForWords: Bool) {
+    if association.progress == .waiting { repeatFlight() }
+    guard repeatsMessages, association.progress == .complete, words != nil, words?.words == nil
+    else { return }
     // The same records again: a far side that has them drops them (RFC 6347 section 4.1.2.6).
-    if repeatsMessages, association.progress == .complete, words != nil, words?.words == nil {
-      outgoing += lastFlight
+    outgoing += lastFlight
+    // The side that is to answer may have sent all that it sends without hearing from this one.
+    if isClient, message.isEmpty, asksForWords {
+      association.send(ShortAuthentication.question)
+      outgoing += association.takeDatagrams()
     }
   }
 
-  // A flight that ends the handshake or the words is kept to be sent again, with what joins it.
-  private func collect(joining isJoining: Bool = false) {
-    let datagrams = association.takeDatagrams()
-    guard !datagrams.isEmpty else { return }
-    outgoing += datagrams
-    guard association.progress == .complete else { return }
-    lastFlight = isJoining ? lastFlight + datagrams : datagrams
+  // OpenSSL repeats a flight as RFC 6347 has it, in new records, which a far side answers that has
+  // ended the handshake. It leaves gaps of seconds; in them the same records go once more, which are
+  // news to a far side that has none of them.
+  private func repeatFlight() {
+    association.repeatIfDue()
+    let sent = association.takeDatagrams()
+    ticksLeft -= 1
+    if !sent.isEmpty {
+      flight = sent
+      outgoing += sent
+    } else if ticksLeft <= 0 {
+      outgoing += flight
+      pause += pause / 4
+      ticksLeft = pause
+    }
   }
 
   /// What is to be sent.
   func takeDatagrams() -> [[UInt8]] {
-    defer { outgoing = [] }
-    guard !isClient else { return outgoing }
-    let taken = outgoing.prefix(max(0, Self.answerLimit - unanswered))
+    let datagrams = Self.packed(outgoing)
+    outgoing = []
+    guard !isClient else { return datagrams }
+    let taken = datagrams.prefix(max(0, Self.answerLimit - unanswered))
     unanswered += taken.count
     return Array(taken)
   }

@@ -160,7 +160,12 @@ package struct MediaHandshake: ~Copyable {
   /// Lets time pass: to be called every `repeatNanoseconds` until it is over.
   package mutating func tick() {
     ticks += 1
-    for link in links { link.tick(repeatsMessages: ticks % Self.ticksBetweenMessages == 0) }
+    for link in links {
+      link.tick(
+        repeatsMessages: ticks % Self.ticksBetweenMessages == 0,
+        asksForWords: expectation?.exchangesWords ?? false
+      )
+    }
     beginAnew()
     collect()
     decide()

@@ -32,6 +32,9 @@ struct ShortAuthentication {
     case serverNumber = 3
   }
 
+  /// A message that says nothing: the client waits for the commitment. Others pass over it.
+  static let question: [UInt8] = [0]
+
   private let isClient: Bool
   private let context: Context
   private let number: [UInt8]
