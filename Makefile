@@ -154,7 +154,7 @@ sanitize: setup-build
 	      --filter "$$tests" \
 	    || { grep -h -A8 -E 'WARNING|Previous' .build/sanitize/race.*; exit 1; }; done
 
-FUZZ_SECONDS ?= 15
+FUZZ_SECONDS ?= 10
 FUZZ_TARGET ?=
 # The modules that read what comes from outside.
 FUZZ_MODULES ?= ALSAAudio AudioRouting CallKit CallSecurity CallStore Codecs CommandLine DesktopServices DigestAuthentication ICE \

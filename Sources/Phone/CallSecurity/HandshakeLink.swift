@@ -132,9 +132,9 @@ final class HandshakeLink {
     }
   }
 
-  // OpenSSL repeats a flight as RFC 6347 has it, in new records, which a far side answers that has
-  // ended the handshake. It leaves gaps of seconds; in them the same records go once more, which are
-  // news to a far side that has none of them.
+  // OpenSSL repeats a flight as RFC 6347 has it: in new records, which a far side answers that has
+  // ended the handshake. It leaves gaps of seconds, in which the same records go once more; they
+  // are news to a far side that has none of them.
   private func repeatFlight() {
     association.repeatIfDue()
     let sent = association.takeDatagrams()
