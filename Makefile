@@ -119,10 +119,10 @@ check: setup-bench setup-package
 
 # Each kind by itself: virtual machines leave a sound server too little of two processors.
 check-calls:
-	for kind in check-programs check-desktop check-kernel; do $(MAKE) -j1 $$kind || exit 1; done
+	for kind in check-programs check-desktop check-kernel; do MAKEFLAGS= $(MAKE) $$kind || exit 1; done
 
 check-builds:
-	for kind in lint sanitize fuzz test-dependency; do nice $(MAKE) -j1 $$kind || exit 1; done
+	for kind in lint sanitize fuzz test-dependency; do MAKEFLAGS= nice $(MAKE) $$kind || exit 1; done
 
 check-programs check-desktop check-kernel: setup-check
 	$(BUILD_TESTS)

@@ -32,7 +32,9 @@ struct ShortAuthentication {
     case serverNumber = 3
   }
 
-  /// A message that says nothing: the client waits for the commitment. Others pass over it.
+  /// A message that says nothing, from a client that waits for the commitment.
+  ///
+  /// Servers of all releases pass over it, and repeat what they have sent.
   static let question: [UInt8] = [0]
 
   private let isClient: Bool
