@@ -34,7 +34,8 @@ struct PacketScene: ~Copyable {
     receiver = try VoiceStream(configuration)
   }
 
-  /// What a sender of its own sends in `seconds` of voice, which goes on where `firstFrame` says.
+  /// The packets that a sender of its own sends in `seconds` of voice, over noise from -`noise` to
+  /// `noise`.
   static func voice(
     seconds: Double,
     from start: Double = 0,
@@ -43,12 +44,15 @@ struct PacketScene: ~Copyable {
     seed: UInt64 = 9,
     silentFrom silence: Double = .infinity,
     to end: Double = .infinity,
-    usesDTX: Bool = false
+    noise: Float = 0,
+    usesDTX: Bool = false,
+    complexity: Int = 0
   ) throws -> [SentPacket] {
     var configuration = StreamConfiguration.opus(ssrc: ssrc, seed: seed)
     configuration.packetFrames = frames
     configuration.usesDiscontinuousTransmission = usesDTX
-    configuration.complexity = 0
+    configuration.complexity = complexity
+    var random = SeededGenerator(seed: seed)
     var stream = try VoiceStream(configuration)
     var block = SampleBuffer(repeating: 0, count: 120)
     var datagram = ByteBuffer(repeating: 0, count: VoiceStream.maximumDatagram)
@@ -57,7 +61,8 @@ struct PacketScene: ~Copyable {
       let second = Double(turn) / 400
       let isSilent = second >= silence && second < end
       for index in 0..<120 {
-        block[index] = isSilent ? 0 : VirtualCall.voice(at: turn * 120 + index)
+        let background = noise == 0 ? 0 : Float.random(in: -noise...noise, using: &random)
+        block[index] = background + (isSilent ? 0 : VirtualCall.voice(at: turn * 120 + index))
       }
       stream.push(block, count: 120, isMuted: false)
       while let length = stream.nextPacket(into: &datagram) {
@@ -104,6 +109,13 @@ struct PacketScene: ~Copyable {
     let power = heard[range].reduce(0) { $0 + $1 * $1 } / Float(range.count)
     let said = (0..<48_000).reduce(Float(0)) { $0 + pow(VirtualCall.voice(at: $1), 2) } / 48_000
     return power / said
+  }
+
+  /// The loudest 5 ms between two moments, in milliseconds since the scene began, in dBFS.
+  func loudest(from: Double, to: Double) -> Float {
+    let powers = stride(from: Int(from * 48), to: min(Int(to * 48), heard.count) - 240, by: 240)
+      .map { heard[$0..<$0 + 240].reduce(0) { $0 + $1 * $1 } / 240 }
+    return 10 * log10(max(1e-10, powers.max() ?? 0))
   }
 
   /// For how many milliseconds nothing came.

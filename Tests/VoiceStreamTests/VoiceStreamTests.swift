@@ -319,6 +319,29 @@ struct VoiceStreamTests {
     #expect(lost > 50_000 && lossy.concealedFrames - settled.concealedFrames < lost / 20)
   }
 
+  /// Packets that are not sent are none to predict the next one from.
+  @Test(arguments: [120, 240, 480, 960])
+  func noiseInAPauseIsNoLouderThanItIs(frames: Int) throws {
+    // -57 dBFS.
+    let packets = try PacketScene.voice(
+      seconds: 12,
+      frames: frames,
+      silentFrom: 2,
+      to: 11,
+      noise: 0.00245,
+      usesDTX: true,
+      complexity: 10
+    )
+    let pause = packets.count { (4_000..<11_000).contains($0.at) }
+    #expect(pause < 7_000 * 48 / frames / 4, "most of the pause is not sent: \(pause)")
+    var scene = try PacketScene()
+    scene.play(packets, until: 12_000)
+    let loudest = scene.loudest(from: 3_000, to: 10_900)
+    print("packets of \(frames) frames: at most \(loudest) dBFS")
+    #expect(loudest < -45)
+    #expect(scene.loudness(from: 11_300, to: 11_900) > 0.5, "the voice comes back")
+  }
+
   @Test func discontinuousTransmissionSendsLittleInSilence() throws {
     var configuration = Self.configuration(frames: 960)
     configuration.usesDiscontinuousTransmission = true

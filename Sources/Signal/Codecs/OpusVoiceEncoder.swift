@@ -15,6 +15,9 @@ package struct OpusVoiceEncoder: ~Copyable {
     case lowDelay
   }
 
+  /// Length of a payload that only says that DTX found silence, at most.
+  package static var silenceBytes: Int { @_noAllocation @_noLocks get { 2 } }
+
   /// Frames of delay between what goes in and what comes out.
   package let lookAhead: FrameCount
   private let encoder: OpaquePointer
@@ -48,8 +51,8 @@ package struct OpusVoiceEncoder: ~Copyable {
   /// Encodes `frames` of `samples` from `start` on: 120, 240, 480, 960, 1920 or 2880.
   ///
   /// The payload goes to `packet` from `offset` on, where 1276 bytes are enough for 960 frames and
-  /// fewer; longer ones fit into what is there. Returns its length, 2 or less when DTX found
-  /// silence, 0 if `frames` is no legal length.
+  /// fewer; longer ones fit into what is there. Returns its length, `silenceBytes` or less when
+  /// DTX found silence, 0 if `frames` is no legal length.
   @_noAllocation @_noLocks
   package mutating func encode(
     _ samples: borrowing SampleBuffer,

@@ -68,7 +68,10 @@ struct PayloadEncoder: ~Copyable {
     at offset: Int
   ) -> Int {
     if let length = encodeOpus(samples, from: start, frames: frames, into: &packet, at: offset) {
-      if isNextIndependent { setIndependent(false) }
+      // A packet that DTX does not send is none to predict the next one from: libopus 1.3.1 does,
+      // and packets of 2.5 ms then roar in pauses.
+      let isSilence = length <= OpusVoiceEncoder.silenceBytes
+      if isNextIndependent || isSilence { setIndependent(isSilence) }
       return length
     }
     let converted = toNarrowband?.convert(
@@ -187,7 +190,9 @@ struct PayloadDecoder: ~Copyable {
   /// True if a payload of `count` bytes only says that the sender fell silent (Opus DTX: the header
   /// alone).
   @_noAllocation @_noLocks
-  func isSilence(byteCount count: Int) -> Bool { isOpus && count <= 2 }
+  func isSilence(byteCount count: Int) -> Bool {
+    isOpus && count <= OpusVoiceEncoder.silenceBytes
+  }
 
   /// How much of what is decoded after a loss leans on what was invented for it.
   ///

@@ -175,7 +175,7 @@ struct VoiceSender: ~Copyable {
     let packetTimestamp = timestamp
     removePending()
     // The first packet of a silence announces it, the rest is not sent (RFC 7587 3.1.3).
-    let isSilence = framesPerTick == 1 && length <= 2
+    let isSilence = framesPerTick == 1 && length <= OpusVoiceEncoder.silenceBytes
     if length == 0 || isSilence && isSilenceAnnounced {
       sent.removeAll()
       return nil
