@@ -3,17 +3,13 @@ package import MediaCore
 
 /// Which filters stand between the microphone and the encoder.
 public struct SpeechFilterSettings: Equatable, Sendable {
-  /// Takes the loudspeaker's sound out of the microphone's.
+  /// Takes the loudspeaker's sound out of the microphone's, and what is left of it.
   ///
-  /// Costs no delay.
+  /// Any filter costs one block of delay, which all share.
   public var echoCancellation: Bool
   /// Lowers steady noise by 15 dB.
-  ///
-  /// Costs one block of delay.
   public var noiseSuppression: Bool
   /// Brings speech to an even level.
-  ///
-  /// Costs one block of delay (shared with noise suppression).
   public var gainControl: Bool
 
   /// Settings with the given filters.
@@ -62,17 +58,20 @@ package struct SpeechFilter: ~Copyable {
       unsafe echo = speex_echo_state_init(CInt(blockFrames), CInt(Self.echoTailFrames))
       _ = unsafe speex_echo_ctl(echo, SPEEX_ECHO_SET_SAMPLING_RATE, &rate)
     }
-    if settings.noiseSuppression || settings.gainControl {
+    if !settings.isEmpty {
       unsafe preprocessor = speex_preprocess_state_init(CInt(blockFrames), rate)
-      var denoise: CInt = settings.noiseSuppression ? 1 : 0
+      // What the canceller leaves of an echo is removed while the denoiser is on, be it by 0 dB.
+      var denoise: CInt = settings.noiseSuppression || settings.echoCancellation ? 1 : 0
       var gain: CInt = settings.gainControl ? 1 : 0
       _ = unsafe speex_preprocess_ctl(preprocessor, SPEEX_PREPROCESS_SET_DENOISE, &denoise)
       _ = unsafe speex_preprocess_ctl(preprocessor, SPEEX_PREPROCESS_SET_AGC, &gain)
-      // Gain control follows the loudness of speech only with the detector on. SpeexDSP remarks on
-      // standard error that its detector is a simple one.
-      if settings.gainControl {
-        var detection: CInt = 1
-        _ = unsafe speex_preprocess_ctl(preprocessor, SPEEX_PREPROCESS_SET_VAD, &detection)
+      if !settings.noiseSuppression {
+        var decibels: CInt = 0
+        _ = unsafe speex_preprocess_ctl(
+          preprocessor,
+          SPEEX_PREPROCESS_SET_NOISE_SUPPRESS,
+          &decibels
+        )
       }
       if unsafe echo != nil {
         _ = unsafe speex_preprocess_ctl(
@@ -85,8 +84,7 @@ package struct SpeechFilter: ~Copyable {
     unsafe self.echo = echo
     unsafe self.preprocessor = preprocessor
     let lacksEcho = unsafe settings.echoCancellation && echo == nil
-    let needsPreprocessor = settings.noiseSuppression || settings.gainControl
-    let lacksPreprocessor = unsafe needsPreprocessor && preprocessor == nil
+    let lacksPreprocessor = unsafe !settings.isEmpty && preprocessor == nil
     guard !lacksEcho else { throw SpeechDSPError(operation: "speex_echo_state_init") }
     guard !lacksPreprocessor else { throw SpeechDSPError(operation: "speex_preprocess_state_init") }
   }

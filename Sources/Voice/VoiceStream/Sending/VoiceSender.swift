@@ -1,3 +1,4 @@
+import Codecs
 import MediaCore
 import RTP
 
