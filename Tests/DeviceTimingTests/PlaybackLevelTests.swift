@@ -386,7 +386,8 @@ struct PlaybackLevelTests {
   @Test func oneLateWakeUpDoesNotMoveTheCycle() {
     var fill = PlaybackLevel(period: 128, capacity: 4_096, rate: .voice)
     let end = serve(&fill, until: 20_000) { $0 > 7_498 ? 600_000 : 20_000 }
-    // Woken later than it was used to, it still writes in the middle of the true cycle.
+    // Woken later than it was used to, it still writes in the middle of the true cycle: after half
+    // of 2,667 µs, give or take the twenty of a wake-up and a tenth of a period.
     #expect((1_300_000...1_450_000).contains(end.postponement))
   }
 
