@@ -9,6 +9,7 @@
 # make check          everything else: all other programs and kernels, sanitizer, fuzzer, lint, benchmarks, dependency, package
 # make check-busy     the tests with programs again and again, most of them on a busy machine: RUNS=20
 # make test-faults    all faults of sound cards and networks, on a real kernel in a virtual machine
+# make test-losses    calls of two programs over networks that lose datagrams from the first one on: LOSSY_CALLS on each
 # make lint           the formatter's rules
 # make sanitize       the concurrent parts under ThreadSanitizer
 # make fuzz           what comes from outside, by libFuzzer: FUZZ_SECONDS for each FUZZ_TARGET
@@ -44,7 +45,7 @@ BENCH := .build/release
 BENCH_SECONDS ?= 60
 
 .PHONY: build install uninstall deb dist test-package test-debian13 test-dependency documentation demo test check check-calls check-builds check-programs check-desktop check-kernel check-busy \
-  test-faults sanitize fuzz lint bench bench-call picture results build-bench setup-build setup-package setup-demo setup-test setup-check setup-bench clean
+  test-faults test-losses sanitize fuzz lint bench bench-call picture results build-bench setup-build setup-package setup-demo setup-test setup-check setup-bench clean
 
 # All is compiled once, the program, its tests and the benchmarks, so what is tested is what is installed. With another
 # linker libre would not find the program's accept().
@@ -119,10 +120,10 @@ check: setup-bench setup-package
 
 # Each kind by itself: virtual machines leave a sound server too little of two processors.
 check-calls:
-	for kind in check-programs check-desktop check-kernel; do MAKEFLAGS= $(MAKE) $$kind || exit 1; done
+	for kind in check-programs check-desktop check-kernel; do MAKEFLAGS= make $$kind || exit 1; done
 
 check-builds:
-	for kind in lint sanitize fuzz test-dependency; do MAKEFLAGS= nice $(MAKE) $$kind || exit 1; done
+	for kind in lint sanitize fuzz test-dependency; do MAKEFLAGS= nice make $$kind || exit 1; done
 
 check-programs check-desktop check-kernel: setup-check
 	$(BUILD_TESTS)
@@ -140,6 +141,11 @@ check-busy: setup-check
 test-faults: setup-check
 	$(BUILD_TESTS)
 	KERNEL_SCENARIOS=all $(RECAP) $@ $(TESTS) --filter KernelTests
+
+LOSSY_CALLS ?= 40
+test-losses: setup-check
+	$(BUILD_TESTS)
+	CI=true LOSSY_CALLS=$(LOSSY_CALLS) LIMIT=3600 $(RECAP) $@ $(TESTS) --filter LossyCallTests
 
 # Two queues meet in CallKit; the voice thread's rings in the engine; two ends in a simulated call. The reports come last.
 sanitize: setup-build

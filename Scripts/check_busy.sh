@@ -4,6 +4,9 @@
 #   RECAP='... Scripts/recap.sh' TESTS='PROGRAM ARGUMENT...' check_busy.sh RUNS
 set -uo pipefail
 failures=0
+# Background jobs of a script ignore Ctrl-C.
+trap 'kill $(jobs -p) 2>/dev/null' EXIT
+trap 'exit 1' INT TERM
 for run in $(seq "$1"); do
   case $((run % 5)) in
   0 | 2) load="four busy loops"; for _ in 1 2 3 4; do while :; do :; done & done ;;

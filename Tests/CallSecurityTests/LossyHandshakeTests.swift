@@ -48,18 +48,18 @@ struct LossyHandshakeTests {
       self.isLost = isLost
       server = MediaHandshake(waitingWith: identities.server)
       client = try MediaHandshake(identities.client, towards: serverAddress)
-      for (own, other) in [(serverAddress, clientAddress)] {
-        server.expect(
-          .init(fingerprint: identities.client.fingerprint, exchangesWords: true),
-          at: other,
-          control: other
-        )
-        client.expect(
-          .init(fingerprint: identities.server.fingerprint, exchangesWords: true),
-          at: own,
-          control: own
-        )
-      }
+      server.expect(
+        .init(fingerprint: identities.client.fingerprint, exchangesWords: true),
+        at: clientAddress,
+        control: clientAddress
+      )
+      client.expect(
+        .init(fingerprint: identities.server.fingerprint, exchangesWords: true),
+        at: serverAddress,
+        control: serverAddress
+      )
+      server.hurry()
+      client.hurry()
     }
 
     /// Milliseconds until both sides have keys and the same words; nil if that is not within ten
@@ -175,6 +175,7 @@ struct LossyHandshakeTests {
       #expect(time != nil || call.isCutOff, "\(network.name), seed \(seed)")
       times.append(time ?? .infinity)
     }
+    #expect(virtual_time_count() > 0, "OpenSSL asks the clock of this test")
     times.sort()
     let (median, late) = (times[times.count / 2], times[times.count * 99 / 100])
     print("\(network.name): median \(median) ms, 99 % \(late) ms, worst \(times.last ?? 0) ms")

@@ -2,12 +2,8 @@ import Foundation
 import ProgramRig
 import Testing
 
-private let canRun = ProgramUnderTest.canRun(
-  missing: PipeWireServer.missing ?? JackServer.missing
-)
-
 /// A call over each sound server that a headset may be behind.
-@Suite(.serialized, .enabled(if: canRun))
+@Suite(.serialized)
 struct CallKindTests {
   /// The voice went to the headset and came back all the time.
   private func expectEchoes(of call: EchoCall, after begin: () throws -> Void = {}) throws {
@@ -17,7 +13,8 @@ struct CallKindTests {
     #expect(outcome.echoes.count >= 12, "\(outcome.farOutput)")
   }
 
-  @Test func callOverPipeWire() throws {
+  @Test(.enabled(if: ProgramUnderTest.canRun(missing: PipeWireServer.missing)))
+  func callOverPipeWire() throws {
     let work = try WorkFolder()
     defer { work.remove() }
     let server = try PipeWireServer(in: work.url)
@@ -33,7 +30,8 @@ struct CallKindTests {
     )
   }
 
-  @Test func callOverJACK() throws {
+  @Test(.enabled(if: ProgramUnderTest.canRun(missing: JackServer.missing)))
+  func callOverJACK() throws {
     let work = try WorkFolder()
     defer { work.remove() }
     let server = try JackServer(in: work.url, headsets: ["headset": JackServer.hardware])

@@ -10,12 +10,17 @@ final class AttackScene {
   let heard: URL
   private var relay: Relay
 
-  init(_ attacker: any RelayAttacker) throws {
+  /// Packets go through a network like that, which is a cable if nothing else is asked for.
+  init(
+    _ attacker: (any RelayAttacker)? = nil,
+    over conditions: NetworkConditions = .clean,
+    seed: UInt64 = 1
+  ) throws {
     folder = try Bench.folder()
     said = folder.appendingPathComponent("said.wav")
     heard = folder.appendingPathComponent("heard.wav")
     try Bench.speak(Bench.aliceText, voice: "en", to: said)
-    relay = try Relay(.clean, seed: 1, attacker: attacker)
+    relay = try Relay(conditions, seed: seed, attacker: attacker)
   }
 
   deinit { relay.stop() }

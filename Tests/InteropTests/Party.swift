@@ -34,13 +34,15 @@ struct Party {
     try Tones.presence(of: other.hertz, in: heard)
   }
 
-  /// Waits until it has heard `other` for so many tenths of a second more than when it was asked.
+  /// Waits until it has heard `other` for so many tenths of a second more than when it was asked;
+  /// false if a minute of its sound has not that much.
   func goesOnHearing(_ other: Party, tenths: Int) throws -> Bool {
     // There is no file before the first sound.
     guard sound.goesOn(seconds: 0.5) else { return false }
     let goal = try hears(other).count { $0 } + tenths
+    let end = sound.seconds + 60
     while try hears(other).count(where: { $0 }) < goal {
-      guard sound.goesOn(seconds: 0.5) else { return false }
+      guard sound.goesOn(seconds: 0.5), sound.seconds < end else { return false }
     }
     return true
   }

@@ -15,6 +15,7 @@ final class SIPServer {
   let host: String
   let port: Int
   private let run: ProgramRun
+  private var isStopped = false
 
   /// The authority that vouches for the server.
   var authority: String { folder.appendingPathComponent("authority.pem").path }
@@ -50,7 +51,7 @@ final class SIPServer {
         "SIP_UDP=\(host):\(port)", "SIP_TCP=\(host):\(port)", "SIP_TLS=\(host):\(port + 1)",
         "DOMAIN=localhost", "TLS_CONFIGURATION=\"\(configuration)\"",
       ] + definitions
-    // Its processes ignore what the test's threads block, so they are killed together.
+    // It has several processes, which are killed together.
     let command = try launcher + [#require(Self.kamailio)]
     run = try ProgramRun(
       command[0],
@@ -65,8 +66,10 @@ final class SIPServer {
   }
 
   func stop() {
+    guard !isStopped else { return }
+    isStopped = true
     run.killGroup()
-    _ = run.waitForExit(seconds: 10)
+    _ = run.waitForExit()
   }
 
   /// A call between two accounts here, Alice's and Bob's: each hears the other.

@@ -52,6 +52,20 @@ struct ConversationManagerTests {
     return try #require(manager.conversations.first { $0.uuid == uuid })
   }
 
+  /// A conversation that came in, and the action that joins it, which the app has been given.
+  private func joining(
+    _ manager: ConversationManager,
+    _ app: RecordingApp
+  ) async throws -> (Conversation, JoinConversationAction) {
+    let uuid = UUID()
+    try await manager.reportNewIncomingConversation(uuid: uuid, update: .init(members: [bob]))
+    let conversation = try #require(manager.conversations.first)
+    let join = JoinConversationAction(conversationUUID: uuid)
+    try await manager.perform([join])
+    await app.expect("perform JoinConversationAction")
+    return (conversation, join)
+  }
+
   // MARK: The life of a conversation
 
   @Test func anIncomingConversationIsJoinedPausedAndLeft() async throws {
@@ -183,12 +197,7 @@ struct ConversationManagerTests {
   @Test func actionsWaitUntilTheAppAnswers() async throws {
     let app = RecordingApp(.never)
     let manager = manager(app)
-    let uuid = UUID()
-    try await manager.reportNewIncomingConversation(uuid: uuid, update: .init(members: [bob]))
-    let conversation = try #require(manager.conversations.first)
-    let join = JoinConversationAction(conversationUUID: uuid)
-    try await manager.perform([join])
-    await app.expect("perform JoinConversationAction")
+    let (conversation, join) = try await joining(manager, app)
     #expect(join.state == .running && manager.pendingActions.map(\.uuid) == [join.uuid])
     func pending(_ kind: ConversationAction.Type) -> Int {
       manager.pendingConversationActions(of: kind, for: conversation).count
@@ -237,12 +246,7 @@ struct ConversationManagerTests {
   @Test func aManagerThatIsInvalidatedEndsEverything() async throws {
     let app = RecordingApp(.never)
     let manager = manager(app)
-    let uuid = UUID()
-    try await manager.reportNewIncomingConversation(uuid: uuid, update: .init(members: [bob]))
-    let conversation = try #require(manager.conversations.first)
-    let join = JoinConversationAction(conversationUUID: uuid)
-    try await manager.perform([join])
-    await app.expect("perform JoinConversationAction")
+    let (conversation, join) = try await joining(manager, app)
     manager.invalidate()
     #expect(manager.conversations.isEmpty && conversation.state == .left)
     guard case .failed = join.state else {
@@ -259,12 +263,7 @@ struct ConversationManagerTests {
   @Test func theEndOfAConversationFailsItsActions() async throws {
     let app = RecordingApp(.never)
     let manager = manager(app)
-    let uuid = UUID()
-    try await manager.reportNewIncomingConversation(uuid: uuid, update: .init(members: [bob]))
-    let conversation = try #require(manager.conversations.first)
-    let join = JoinConversationAction(conversationUUID: uuid)
-    try await manager.perform([join])
-    await app.expect("perform JoinConversationAction")
+    let (conversation, join) = try await joining(manager, app)
     manager.reportConversationEvent(.conversationEnded(Date(), .remoteEnded), for: conversation)
     await app.expect("left")
     #expect(join.state == .failed(reason: "the conversation is over"))

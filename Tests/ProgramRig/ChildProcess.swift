@@ -99,12 +99,13 @@ package final class ChildProcess: Sendable {
   /// Kills it and everything it has started, but what has left its group.
   package func killGroup() { kill(-identifier, SIGKILL) }
 
-  /// Exit status, or the number of the signal that ended it; nil if it still runs after `seconds`.
+  /// Exit status, 128 more than the number of the signal that ended it, as in shells; nil if it still
+  /// runs after `seconds`.
   package func waitForExit(seconds: Double) -> Int32? {
     LoopbackSocket.ready([end], within: seconds).isEmpty ? nil : collect()
   }
 
-  /// Exit status, or the number of the signal that ended it, once it has ended.
+  /// The same, once it has ended.
   package func waitForExit() -> Int32 { collect() }
 
   private func collect() -> Int32 {
@@ -114,8 +115,9 @@ package final class ChildProcess: Sendable {
     return status.withLock { status in
       if let status { return status }
       var word: Int32 = 0
-      unsafe waitpid(identifier, &word, 0)
-      let found = word & 0x7F == 0 ? word >> 8 & 0xFF : word & 0x7F
+      let isCollected = unsafe waitpid(identifier, &word, 0) == identifier
+      let signal = word & 0x7F
+      let found = !isCollected ? 255 : signal == 0 ? word >> 8 & 0xFF : 128 + signal
       status = found
       return found
     }

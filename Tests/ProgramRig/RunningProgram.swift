@@ -51,6 +51,8 @@ package final class RunningProgram {
       output: output.fileDescriptor,
       errors: output.fileDescriptor
     )
+    // The program has it now.
+    try output.close()
   }
 
   deinit {
@@ -188,7 +190,9 @@ package func run(_ program: String, _ arguments: [String], in folder: URL? = nil
   defer { try? FileManager.default.removeItem(at: errors) }
   let file = try FileHandle(forUpdating: errors)
   let process = try ChildProcess(program, arguments, folder: folder, errors: file.fileDescriptor)
-  guard process.waitForExit() == 0 else {
+  let status = process.waitForExit()
+  try file.close()
+  guard status == 0 else {
     let words = try Data(contentsOf: errors)
     let end = String(decoding: words.suffix(500), as: UTF8.self)
     throw RigError("\(program) \(arguments.joined(separator: " ")) failed: \(end)")

@@ -12,9 +12,9 @@ final class HandshakeLink {
   private var association: DTLSAssociation
   private var words: ShortAuthentication?
   private var outgoing: [[UInt8]] = []
-  /// How many datagrams have left since the last one came.
+  /// How many datagrams have left since one came that brought the handshake on.
   private(set) var unanswered = 0
-  /// How many answers go to a source, which may be forged, before it sends another datagram.
+  /// How many answers go to a source, which may be forged, before it brings the handshake on.
   ///
   /// What this side sends first is limited by the socket.
   static let answerLimit = 25
@@ -61,20 +61,24 @@ final class HandshakeLink {
   var hasBegunWords: Bool { words != nil }
 
   func receive(_ datagram: [UInt8]) {
-    unanswered = 0
     let wasComplete = association.progress == .complete
     let known = (words: words?.words, message: message)
     association.receive(datagram)
     let sent = association.takeDatagrams()
-    guard association.progress == .complete else { return begin(sent) }
-    // OpenSSL repeats a flight whose copy arrives: that alone, and none of what followed it.
-    if !wasComplete || !sent.isEmpty { flight = sent }
-    if !wasComplete { outgoing += sent }
+    let isComplete = association.progress == .complete
+    // What does not bring the handshake on may come from anybody.
+    if isComplete || !sent.isEmpty { unanswered = 0 }
+    guard isComplete else { return begin(sent) }
+    if !wasComplete {
+      flight = sent
+      outgoing += sent
+    }
     if words != nil {
       receiveWords()
     } else if !isClient {
       // Nothing is to be said yet, and nothing is to pile up.
       while association.nextMessage() != nil {}
+      noteRepeatedFlight()
     }
     // It has not heard the end: nothing new came of what it sent.
     if wasComplete, !isClient, known == (words?.words, message) { outgoing += lastFlight }
@@ -89,8 +93,17 @@ final class HandshakeLink {
 
   private func receiveWords() {
     while let received = association.nextMessage() {
+      noteRepeatedFlight()
       if let answer = words?.receive(received) { say(answer) }
     }
+    noteRepeatedFlight()
+  }
+
+  // OpenSSL repeats a flight when it reads a copy of the far side's: that alone, in new records, and
+  // none of what followed it.
+  private func noteRepeatedFlight() {
+    let repeated = association.takeDatagrams()
+    if !repeated.isEmpty { flight = repeated }
   }
 
   private func say(_ text: [UInt8]) {
@@ -118,35 +131,40 @@ final class HandshakeLink {
     receiveWords()
   }
 
-  /// Lets 20 ms pass; `asksForWords` is true every few of them for a far side that exchanges words.
-  func tick(repeatsMessages: Bool, asksForWords: Bool) {
-    if association.progress == .waiting { repeatFlight() }
+  /// Lets 20 ms pass.
+  ///
+  /// - Parameters:
+  ///   - repeatsMessages: true every few of them.
+  ///   - isHurried: true once the call has been answered, for the address that signalling names.
+  ///   - asksForWords: true for a far side that exchanges words.
+  func tick(repeatsMessages: Bool, isHurried: Bool, asksForWords: Bool) {
+    if association.progress == .waiting { repeatFlight(isHurried: isHurried) }
     guard repeatsMessages, association.progress == .complete, words != nil, words?.words == nil
     else { return }
     // The same records again: a far side that has them drops them (RFC 6347 section 4.1.2.6).
     outgoing += lastFlight
     // The side that is to answer may have sent all that it sends without hearing from this one.
-    if isClient, message.isEmpty, asksForWords {
+    if isClient, isHurried, asksForWords, message.isEmpty {
       association.send(ShortAuthentication.question)
       outgoing += association.takeDatagrams()
     }
   }
 
-  // OpenSSL repeats a flight as RFC 6347 has it: in new records, which a far side answers that has
-  // ended the handshake. It leaves gaps of seconds, in which the same records go once more; they
-  // are news to a far side that has none of them.
-  private func repeatFlight() {
+  // OpenSSL repeats a flight as RFC 6347 has it, and leaves gaps of seconds. In those of a call that
+  // people wait for the same records go once more: news to a far side that has none of them.
+  private func repeatFlight(isHurried: Bool) {
     association.repeatIfDue()
     let sent = association.takeDatagrams()
-    ticksLeft -= 1
     if !sent.isEmpty {
       flight = sent
       outgoing += sent
-    } else if ticksLeft <= 0 {
-      outgoing += flight
-      pause += pause / 4
-      ticksLeft = pause
     }
+    guard isHurried else { return }
+    ticksLeft -= 1
+    guard ticksLeft <= 0, sent.isEmpty else { return }
+    outgoing += flight
+    pause += pause / 4
+    ticksLeft = pause
   }
 
   /// What is to be sent.

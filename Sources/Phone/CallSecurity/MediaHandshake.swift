@@ -70,6 +70,7 @@ package struct MediaHandshake: ~Copyable {
   private var ticks = 0
   private var nextBegin = 50
   private var exchanges = 0
+  private var isHurried = false
   /// How it stands.
   package private(set) var state = State.waiting
   /// The address that this side has called and that has answered, or that has called and has gone
@@ -157,12 +158,16 @@ package struct MediaHandshake: ~Copyable {
     link.beginWords()
   }
 
+  /// The call was answered: from now on people wait for its end.
+  package mutating func hurry() { isHurried = true }
+
   /// Lets time pass: to be called every `repeatNanoseconds` until it is over.
   package mutating func tick() {
     ticks += 1
     for link in links {
       link.tick(
         repeatsMessages: ticks % Self.ticksBetweenMessages == 0,
+        isHurried: isHurried && link.address == remote,
         asksForWords: expectation?.exchangesWords ?? false
       )
     }

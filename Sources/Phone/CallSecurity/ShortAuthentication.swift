@@ -17,6 +17,8 @@ import CTLS
 /// | its client | its number |
 /// | the server | its number |
 ///
+/// A client that has no commitment yet asks for it by a message that says nothing (`question`).
+///
 /// A value without I/O.
 struct ShortAuthentication {
   /// What both sides have to say the same of.

@@ -91,6 +91,7 @@ final class HandshakeRunner: @unchecked Sendable {
 
   /// From now on the far side has to come to an end: the call has been answered.
   func limitTime() {
+    Self.queue.async { [weak self] in self?.handshake.hurry() }
     Self.queue.asyncAfter(deadline: .now() + Self.patience) { [weak self] in
       self?.fail("the far side did not finish the handshake of the encryption")
     }

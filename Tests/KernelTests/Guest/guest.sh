@@ -259,7 +259,9 @@ scenario() {
   await '"connected"' "$out/caller.jsonl" "$caller"
   mark connected
   eval "$faults"
-  wait "$caller"; echo $? > "$out/caller.status"
+  wait "$caller"; caller_status=$?; echo $caller_status > "$out/caller.status"
+  # It may never have been called.
+  [ $caller_status = 0 ] || kill "$callee"
   wait "$callee"; echo $? > "$out/callee.status"
   wait "$probe"
   tc qdisc del dev lo root 2> /dev/null
