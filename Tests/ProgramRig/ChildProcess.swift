@@ -99,8 +99,9 @@ package final class ChildProcess: Sendable {
   /// Kills it and everything it has started, but what has left its group.
   package func killGroup() { kill(-identifier, SIGKILL) }
 
-  /// Exit status, 128 more than the number of the signal that ended it, as in shells; nil if it still
-  /// runs after `seconds`.
+  /// Exit status, 128 more than the number of the signal that ended it, as in shells.
+  ///
+  /// Nil if it still runs after `seconds`.
   package func waitForExit(seconds: Double) -> Int32? {
     LoopbackSocket.ready([end], within: seconds).isEmpty ? nil : collect()
   }

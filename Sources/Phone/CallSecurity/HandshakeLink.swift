@@ -99,8 +99,8 @@ final class HandshakeLink {
     noteRepeatedFlight()
   }
 
-  // OpenSSL repeats a flight when it reads a copy of the far side's: that alone, in new records, and
-  // none of what followed it.
+  // OpenSSL repeats a flight when it reads a copy of the far side's: that alone, in new records,
+  // and none of what followed it.
   private func noteRepeatedFlight() {
     let repeated = association.takeDatagrams()
     if !repeated.isEmpty { flight = repeated }
@@ -150,8 +150,8 @@ final class HandshakeLink {
     }
   }
 
-  // OpenSSL repeats a flight as RFC 6347 has it, and leaves gaps of seconds. In those of a call that
-  // people wait for the same records go once more: news to a far side that has none of them.
+  // OpenSSL repeats a flight as RFC 6347 has it, and leaves gaps of seconds. In those of a call
+  // that people wait for the same records go once more: news to a far side that has none of them.
   private func repeatFlight(isHurried: Bool) {
     association.repeatIfDue()
     let sent = association.takeDatagrams()
