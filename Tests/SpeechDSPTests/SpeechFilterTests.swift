@@ -82,6 +82,17 @@ struct SpeechFilterTests {
     #expect(decibels < -8 && decibels > -20, "\(decibels) dB")
   }
 
+  /// Nobody speaks: there is nothing to bring to an even level.
+  @Test(arguments: [Float(0.0055), 0.02])
+  func noiseAloneIsNotBroughtUp(level: Float) throws {
+    var noise = Noise(level: level)
+    let gain = try Self.remainder(SpeechFilterSettings(gainControl: true)) { _, near, _ in
+      noise.fill(&near)
+    }
+    print("noise is louder by \(10 * log10(gain)) dB")
+    #expect(gain < 2, "louder by \(10 * log10(gain)) dB")
+  }
+
   @Test func quietSpeechIsBroughtUp() throws {
     var noise = Noise(level: 0.02)
     // Syllables: a fifth of a second of sound, then as long a pause.

@@ -9,7 +9,7 @@ public struct SpeechFilterSettings: Equatable, Sendable {
   public var echoCancellation: Bool
   /// Lowers steady noise by 15 dB.
   public var noiseSuppression: Bool
-  /// Brings speech to an even level.
+  /// Brings speech to an even level, and leaves noise alone while nobody speaks.
   public var gainControl: Bool
 
   /// Settings with the given filters.
@@ -40,6 +40,9 @@ package struct SpeechFilter: ~Copyable {
 
   private let echo: OpaquePointer?
   private let preprocessor: OpaquePointer?
+  private let controlsGain: Bool
+  /// Frames until SpeexDSP knows the noise: a second at first.
+  private var unlearnedFrames = 48_000
   private var microphone: FixedArray<Int16>
   private var reference: FixedArray<Int16>
   private var output: FixedArray<Int16>
@@ -81,6 +84,7 @@ package struct SpeechFilter: ~Copyable {
         )
       }
     }
+    controlsGain = settings.gainControl
     unsafe self.echo = echo
     unsafe self.preprocessor = preprocessor
     let lacksEcho = unsafe settings.echoCancellation && echo == nil
@@ -127,10 +131,23 @@ package struct SpeechFilter: ~Copyable {
     } else {
       for index in 0..<blockFrames { unsafe result[index] = input[index] }
     }
-    if let preprocessor = unsafe preprocessor {
-      _ = unsafe speexdsp_preprocess(preprocessor, result)
-    }
+    guard let preprocessor = unsafe preprocessor else { return }
+    _ = unsafe speexdsp_preprocess(preprocessor, result)
+    guard controlsGain else { return }
+    // SpeexDSP takes steady noise for speech half of the time, and in the first second, while it
+    // learns what noise is; its gain would rise to 27 dB.
+    unlearnedFrames = max(0, unlearnedFrames - blockFrames)
+    let percent = unsafe speexdsp_speech_percent(preprocessor)
+    let isSpeech = unlearnedFrames == 0 && percent >= Self.speechPercent
+    unsafe speexdsp_set_gain_rise(preprocessor, isSpeech ? Self.gainRise : 0)
   }
+
+  /// Likelihood from which a block counts as speech for gain control.
+  ///
+  /// Speech has 90 to 99 %, steady noise 35 to 70 % (SpeexDSP 1.2.1).
+  private static var speechPercent: CInt { @_noAllocation @_noLocks get { 80 } }
+  /// SpeexDSP's own, in decibels a second.
+  private static var gainRise: CInt { @_noAllocation @_noLocks get { 12 } }
 
   @_noAllocation @_noLocks
   private static func quantise(_ sample: Float) -> Int16 {

@@ -22,6 +22,18 @@ RT_SAFE static inline int speexdsp_preprocess(SpeexPreprocessState *state, int16
   return speex_preprocess_run(state, samples);
 }
 
+/* How likely the last block was speech, in per cent, by its noise estimate. */
+RT_SAFE static inline int speexdsp_speech_percent(SpeexPreprocessState *state) {
+  int percent = 0;
+  speex_preprocess_ctl(state, SPEEX_PREPROCESS_GET_PROB, &percent);
+  return percent;
+}
+
+/* By how many decibels a second gain control may raise its gain. */
+RT_SAFE static inline void speexdsp_set_gain_rise(SpeexPreprocessState *state, int decibels) {
+  speex_preprocess_ctl(state, SPEEX_PREPROCESS_SET_AGC_INCREMENT, &decibels);
+}
+
 RT_SAFE static inline int speexdsp_resample(SpeexResamplerState *state, const float *input,
                                             uint32_t *consumed, float *output,
                                             uint32_t *produced) {
