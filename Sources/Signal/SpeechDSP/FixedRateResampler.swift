@@ -3,7 +3,8 @@ package import MediaCore
 
 /// Converts mono audio between two fixed rates.
 ///
-/// SpeexDSP's windowed-sinc converter at quality 5: 80 taps, 0.83 ms of delay at 48 kHz.
+/// SpeexDSP's windowed-sinc converter.
+///
 /// **Thread safety:** one thread at a time.
 @safe
 package struct FixedRateResampler: ~Copyable {
@@ -11,17 +12,31 @@ package struct FixedRateResampler: ~Copyable {
   package let inputRate: SampleRate
   /// The rate of what comes out.
   package let outputRate: SampleRate
+  /// How much later a sound comes out than it goes in, in nanoseconds.
+  package let lookAheadNanoseconds: Int64
+
+  /// How long the filter is, and so what it costs.
+  package enum Quality: CInt, Sendable {
+    /// 80 taps of the lower rate: 0.83 ms of delay at 48 kHz, 5 ms at 8 kHz.
+    case music = 5
+    /// 48 taps of the lower rate: 3 ms at 8 kHz, and telephone's band up to 3.4 kHz.
+    case telephone = 3
+  }
 
   private let state: OpaquePointer
 
   /// A converter from one rate to the other, filled with silence.
-  package init(from inputRate: SampleRate, to outputRate: SampleRate) throws(SpeechDSPError) {
+  package init(
+    from inputRate: SampleRate,
+    to outputRate: SampleRate,
+    quality: Quality = .music
+  ) throws(SpeechDSPError) {
     var code: CInt = 0
     let created = unsafe speex_resampler_init(
       1,
       UInt32(inputRate.hertz),
       UInt32(outputRate.hertz),
-      5,
+      quality.rawValue,
       &code
     )
     guard let created = unsafe created, code == 0 else {
@@ -32,6 +47,9 @@ package struct FixedRateResampler: ~Copyable {
     unsafe speex_resampler_skip_zeros(created)
     self.inputRate = inputRate
     self.outputRate = outputRate
+    lookAheadNanoseconds = unsafe inputRate.nanoseconds(
+      of: Int(speex_resampler_get_input_latency(created))
+    )
   }
 
   deinit {

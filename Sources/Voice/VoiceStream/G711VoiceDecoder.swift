@@ -37,8 +37,8 @@ struct G711VoiceDecoder: ~Copyable {
   }
 
   /// How much of what is decoded after a loss is still that of what was invented: the resampler
-  /// looks ahead.
-  static var convergenceFrames: FrameCount { @_noAllocation @_noLocks get { 240 } }
+  /// looks 3 ms ahead.
+  static var convergenceFrames: FrameCount { @_noAllocation @_noLocks get { 144 } }
 
   /// The duration in frames of a payload of `byteCount` bytes, nil if it makes no sense.
   @_noAllocation @_noLocks
@@ -99,7 +99,11 @@ struct NarrowbandVoice: ~Copyable {
   private var resampler: FixedRateResampler
 
   init() throws(SpeechDSPError) {
-    resampler = try FixedRateResampler(from: SampleRate(hertz: G711.sampleRateHertz), to: .voice)
+    resampler = try FixedRateResampler(
+      from: SampleRate(hertz: G711.sampleRateHertz),
+      to: .voice,
+      quality: .telephone
+    )
     var scratch = SampleBuffer(repeating: 0, count: 960)
     resampler.resume(after: played, using: &scratch)
   }

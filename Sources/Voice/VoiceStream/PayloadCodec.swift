@@ -24,12 +24,19 @@ struct PayloadEncoder: ~Copyable {
     speech = hasSpeech ? try Self.encoder(.speech, configuration, plan) : nil
     lowDelay = hasLowDelay ? try Self.encoder(.lowDelay, configuration, plan) : nil
     toNarrowband = isOpus ? nil : try Self.resampler()
-    speechLookAhead = speech?.lookAhead ?? 0
-    lowDelayLookAhead = lowDelay?.lookAhead ?? 0
+    // The far side's way back to 48 kHz is as long.
+    let conversions = 2 * (toNarrowband?.lookAheadNanoseconds ?? 0)
+    let narrowbandLookAhead = SampleRate.voice.frames(inNanoseconds: conversions)
+    speechLookAhead = isOpus ? speech?.lookAhead ?? 0 : narrowbandLookAhead
+    lowDelayLookAhead = isOpus ? lowDelay?.lookAhead ?? 0 : narrowbandLookAhead
   }
 
   private static func resampler() throws -> FixedRateResampler {
-    try FixedRateResampler(from: .voice, to: SampleRate(hertz: G711.sampleRateHertz))
+    try FixedRateResampler(
+      from: .voice,
+      to: SampleRate(hertz: G711.sampleRateHertz),
+      quality: .telephone
+    )
   }
 
   private static func encoder(
@@ -47,7 +54,7 @@ struct PayloadEncoder: ~Copyable {
     return encoder
   }
 
-  /// Frames of delay inside the encoder that is tuned so.
+  /// Frames of delay inside the encoder that is tuned so, and inside the decoder after it.
   @_noAllocation @_noLocks
   func lookAhead(of application: OpusVoiceEncoder.Application) -> FrameCount {
     switch application {

@@ -62,7 +62,7 @@ struct VoiceSender: ~Copyable {
     @_noAllocation @_noLocks get { configuration.maySend && !digits.isSending }
   }
 
-  /// Frames of delay inside the encoder.
+  /// Frames of delay inside the codec.
   var lookAhead: FrameCount {
     @_noAllocation @_noLocks get { encoder.lookAhead(of: plan.application) }
   }
