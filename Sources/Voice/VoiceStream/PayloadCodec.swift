@@ -39,15 +39,19 @@ struct PayloadEncoder: ~Copyable {
     )
   }
 
+  /// libopus tells noise from speech, and so falls silent in it, from this complexity on.
+  private static let complexityOfDTX = 7
+
   private static func encoder(
     _ application: OpusVoiceEncoder.Application,
     _ configuration: StreamConfiguration,
     _ plan: SendingPlan
   ) throws -> OpusVoiceEncoder {
+    let least = configuration.usesDiscontinuousTransmission ? complexityOfDTX : 0
     var encoder = try OpusVoiceEncoder(
       application: application,
       bitrate: plan.bitrate,
-      complexity: max(0, min(10, configuration.complexity))
+      complexity: max(least, min(10, configuration.complexity))
     )
     encoder.setDiscontinuousTransmission(enabled: configuration.usesDiscontinuousTransmission)
     encoder.setConstantBitRate(enabled: configuration.usesConstantBitRate)
