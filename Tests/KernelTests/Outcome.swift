@@ -29,8 +29,8 @@ struct Outcome {
   /// What took longer than it should.
   var delays: [String] = []
 
-  /// What the machine's script notes when the kernel refuses to sleep.
-  private static let notSuspended = "not suspended"
+  /// What the machine's script notes when the kernel refuses to sleep, and when a call hangs.
+  private static let bad = ["not suspended", "did not end"]
 
   /// The figures in one line.
   var line: String {
@@ -86,7 +86,7 @@ struct Outcome {
     let taken = Double((marks.last ?? fault) - fault) / 48
     let allowed = scenario.gapMilliseconds + (scenario.isFaultSilent ? taken : 0)
     judge(allowed: allowed, call, ends: 2)
-    complaints += all.map(\.name).filter { $0 == Self.notSuspended }
+    complaints += all.map(\.name).filter { Self.bad.contains($0) }
     if scenario.isOfTheNetwork { return }
     if abs(after - before) > Scenario.delayTolerance { delays.append("another delay") }
   }

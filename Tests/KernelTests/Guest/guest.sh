@@ -245,6 +245,9 @@ scenario() {
   eval "$cables"
   chrt -f 50 fault-probe "$out" $((seconds + 6)) $mouth $ear hw:C,1 > "$out/probe.log" 2>&1 &
   probe=$!
+  # Three minutes of the machine's own time are more than anything takes.
+  ( sleep $((seconds + 180)); mark 'did not end'; ps > "$out/processes"; killall -9 sidetone fault-probe ) &
+  watch=$!
   await ready "$out/probe.log" "$probe"
   # The emulated processor is slow: a light codec, and packets of one length.
   options="$options --complexity 0 --frame 10 --json"
@@ -264,6 +267,7 @@ scenario() {
   [ $caller_status = 0 ] || kill "$callee"
   wait "$callee"; echo $? > "$out/callee.status"
   wait "$probe"
+  kill "$watch"
   tc qdisc del dev lo root 2> /dev/null
   shift_card B 100000
   keep
