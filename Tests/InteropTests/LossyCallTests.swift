@@ -23,10 +23,11 @@ struct LossyCallTests {
     for seed in 1...UInt64(calls) {
       let scene = try AttackScene(over: network, seed: seed)
       let listener = try scene.listen()
-      let caller = try scene.call(seconds: 1)
+      let caller = try scene.call(seconds: 60)
       for run in [caller, listener] {
         #expect(run.wait(for: "\"event\":\"secured\""), "seed \(seed): \(run.output)")
       }
+      caller.signal(SIGINT)
       #expect(caller.waitForExit() == 0, "seed \(seed): \(caller.output)")
       let begin = try Self.time(of: "calling", in: caller)
       let connected = try Self.time(of: "connected", in: caller)
