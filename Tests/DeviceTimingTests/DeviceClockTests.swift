@@ -98,6 +98,20 @@ struct DeviceClockTests {
     #expect(abs(clock.now.nanoseconds - 399 * 2_500_000) < 100_000)
   }
 
+  @Test func anotherDeviceIsTimedFromWhereTheFirstEnded() {
+    var clock = DeviceClock(period: 120, rate: .voice)
+    for turn in 0..<400 {
+      // After half a second the sound moves to one at 32 kHz, which begins to count at zero.
+      if turn == 200 { clock.changeDevice(period: 80, rate: SampleRate(hertz: 32_000)) }
+      clock.update(
+        frames: Int64(turn < 200 ? turn * 120 : (turn - 200) * 80),
+        isDry: false,
+        at: MonotonicInstant(nanoseconds: Int64(turn) * 2_500_000)
+      )
+    }
+    #expect(abs(clock.now.nanoseconds - 399 * 2_500_000) < 100_000)
+  }
+
   @Test func whatTheDeviceSaidFirstMayBeAStepOld() {
     // Its clock ticks each 4 ms, and it was started just after a tick, and looked at just before
     // and just after others.

@@ -99,6 +99,23 @@ struct ICEAgentTests {
     #expect(scene.sides.map(\.isGathered) == [true, true])
   }
 
+  @Test("a relay that cannot be had is waited for no longer")
+  func refusedRelay() {
+    var generator = SeededGenerator(seed: 3)
+    var agent = ICEAgent(
+      .controlling,
+      hosts: [ICEScene.address("192.0.2.1", 5_004)],
+      credentials: .random(using: &generator),
+      tiebreaker: generator.next(),
+      servers: [],
+      hasRelay: true,
+      randomness: generator
+    )
+    let start = MonotonicInstant(nanoseconds: 0)
+    #expect(agent.handle(.started, at: start).isEmpty)
+    #expect(agent.handle(.relayFailed, at: start) == [.gathered])
+  }
+
   @Test("a far side that has gone is not sent to for longer than half a minute")
   func losesConsent() {
     var scene = ICEScene(.restricted, .restricted)
