@@ -82,7 +82,7 @@ struct VirtualDeviceTests {
     #expect(last == [Float](repeating: 0, count: 50))
   }
 
-  /// What has piled up during a stall comes in pieces that the voice path has room for.
+  /// Sound that has piled up during a stall comes in pieces that the voice path has room for.
   @Test(arguments: [48_000, 8_000])
   func noReadIsLongerThanHalfASecond(hertz: Int) throws {
     let folder = try TestFolder()

@@ -51,7 +51,7 @@ struct EchoCall {
 
   /// Holds the call for so long, and disturbs the server after `quiet` seconds of it.
   ///
-  /// What the caller hears is the clock.
+  /// The sound that the caller hears is the clock.
   func run(
     seconds: Int,
     quietFor quiet: Double,

@@ -3,7 +3,7 @@ import ProgramRig
 import Simulation
 import Testing
 
-/// How many calls are tried on each network: none, but for `make test-losses`.
+/// Calls tried on each network: none, but for `make test-losses`.
 private let calls = ProcessInfo.processInfo.environment["LOSSY_CALLS"].flatMap { Int($0) } ?? 0
 
 /// Default calls over networks that lose datagrams from the first one on.

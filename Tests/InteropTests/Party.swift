@@ -5,7 +5,7 @@ import ProgramRig
 struct Party {
   let hertz: Double
   let heard: URL
-  /// What its loudspeaker plays, as a clock.
+  /// The recording of its loudspeaker, as a clock.
   let sound: PlayedSound
   let run: ProgramRun
 

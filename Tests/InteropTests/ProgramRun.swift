@@ -14,7 +14,7 @@ final class ProgramRun: @unchecked Sendable {
   private let input: FileHandle
   private let condition = NSCondition()
   private var text = ""
-  /// What it ended with, 128 more than a signal's number; nil while it runs.
+  /// Its exit status, or 128 more than the signal's number; nil while it runs.
   private var status: Int32?
   private var isAtEnd = false
 

@@ -29,7 +29,7 @@ struct Outcome {
   /// What took longer than it should.
   var delays: [String] = []
 
-  /// What the machine's script notes when the kernel refuses to sleep, and when a call hangs.
+  /// Remarks of the machine's script: when the kernel refuses to sleep, and when a call hangs.
   private static let bad = ["not suspended", "did not end"]
 
   /// The figures in one line.

@@ -8,10 +8,10 @@ import Testing
 final class RecordingApp: ConversationManagerDelegate, Sendable {
   typealias Log = (stream: AsyncStream<String>, continuation: AsyncStream<String>.Continuation)
 
-  /// How it answers.
+  /// Its way of answering actions.
   enum Answers { case fulfills, fails, never }
 
-  /// What conversations and actions do; and the audio session, whose time is its own.
+  /// Callbacks for conversations and actions; and those of the audio session, whose time is its own.
   let conversations: Log = AsyncStream.makeStream()
   let session: Log = AsyncStream.makeStream()
   private let answers: Answers

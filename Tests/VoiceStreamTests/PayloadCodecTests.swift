@@ -16,7 +16,7 @@ struct PayloadCodecTests {
     return silence + chirp + silence
   }()
 
-  /// Where `sound` lies in what was heard: the lag of the highest correlation, in frames.
+  /// Position of `sound` in the decoded sound: the lag of the highest correlation, in frames.
   private static func lag(of heard: [Float]) -> Int? {
     let likeness = (0..<960).map { lag in
       (19_200..<28_800).reduce(Float(0)) { $0 + sound[$1] * heard[$1 + lag] }

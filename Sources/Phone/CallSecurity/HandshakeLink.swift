@@ -12,9 +12,9 @@ final class HandshakeLink {
   private var association: DTLSAssociation
   private var words: ShortAuthentication?
   private var outgoing: [[UInt8]] = []
-  /// How many datagrams have left since one came that brought the handshake on.
+  /// Datagrams sent since the last one received that advanced the handshake.
   private(set) var unanswered = 0
-  /// How many answers go to a source, which may be forged, before it brings the handshake on.
+  /// Datagrams sent at most to a source, which may be forged, before it advances the handshake.
   ///
   /// What this side sends first is limited by the socket.
   static let answerLimit = 25
@@ -66,7 +66,7 @@ final class HandshakeLink {
     association.receive(datagram)
     let sent = association.takeDatagrams()
     let isComplete = association.progress == .complete
-    // What does not bring the handshake on may come from anybody.
+    // A datagram that does not advance the handshake may be forged.
     if isComplete || !sent.isEmpty { unanswered = 0 }
     guard isComplete else { return begin(sent) }
     if !wasComplete {

@@ -12,10 +12,10 @@ package struct FixedRateResampler: ~Copyable {
   package let inputRate: SampleRate
   /// The rate of what comes out.
   package let outputRate: SampleRate
-  /// How much later a sound comes out than it goes in, in nanoseconds.
+  /// Delay of the filter, in nanoseconds.
   package let lookAheadNanoseconds: Int64
 
-  /// How long the filter is, and so what it costs.
+  /// Length of the filter, which sets its delay and its load.
   package enum Quality: CInt, Sendable {
     /// 80 taps of the lower rate: 0.83 ms of delay at 48 kHz, 5 ms at 8 kHz.
     case music = 5

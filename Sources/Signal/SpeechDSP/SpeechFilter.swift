@@ -9,7 +9,7 @@ public struct SpeechFilterSettings: Equatable, Sendable {
   public var echoCancellation: Bool
   /// Lowers steady noise by 15 dB.
   public var noiseSuppression: Bool
-  /// Brings speech to an even level, and leaves noise alone while nobody speaks.
+  /// Brings speech to an even level, and leaves noise alone in pauses.
   public var gainControl: Bool
 
   /// Settings with the given filters.
@@ -63,7 +63,7 @@ package struct SpeechFilter: ~Copyable {
     }
     if !settings.isEmpty {
       unsafe preprocessor = speex_preprocess_state_init(CInt(blockFrames), rate)
-      // What the canceller leaves of an echo is removed while the denoiser is on, be it by 0 dB.
+      // Residual echo is suppressed only while the denoiser is on, be it by 0 dB.
       var denoise: CInt = settings.noiseSuppression || settings.echoCancellation ? 1 : 0
       var gain: CInt = settings.gainControl ? 1 : 0
       _ = unsafe speex_preprocess_ctl(preprocessor, SPEEX_PREPROCESS_SET_DENOISE, &denoise)
