@@ -39,16 +39,19 @@ final class HandshakeLink {
     self.identity = identity
     self.isClient = isClient
     self.address = address
-    let association = try DTLSAssociation(identity, isClient: isClient)
-    self.association = association
-    begin(self.association.takeDatagrams())
+    association = try DTLSAssociation(identity, isClient: isClient)
+    begin(association.takeDatagrams())
   }
 
   private func begin(_ flight: [[UInt8]]) {
     guard !flight.isEmpty else { return }
+    send(flight)
+    (pause, ticksLeft) = (Self.firstPause, Self.firstPause)
+  }
+
+  private func send(_ flight: [[UInt8]]) {
     self.flight = flight
     outgoing += flight
-    (pause, ticksLeft) = (Self.firstPause, Self.firstPause)
   }
 
   /// The far side's certificate, nil before the handshake is over.
@@ -69,10 +72,7 @@ final class HandshakeLink {
     // A datagram that does not advance the handshake may be forged.
     if isComplete || !sent.isEmpty { unanswered = 0 }
     guard isComplete else { return begin(sent) }
-    if !wasComplete {
-      flight = sent
-      outgoing += sent
-    }
+    if !wasComplete { send(sent) }
     if words != nil {
       receiveWords()
     } else if !isClient {
@@ -155,10 +155,7 @@ final class HandshakeLink {
   private func repeatFlight(isHurried: Bool) {
     association.repeatIfDue()
     let sent = association.takeDatagrams()
-    if !sent.isEmpty {
-      flight = sent
-      outgoing += sent
-    }
+    if !sent.isEmpty { send(sent) }
     guard isHurried else { return }
     ticksLeft -= 1
     guard ticksLeft <= 0, sent.isEmpty else { return }
