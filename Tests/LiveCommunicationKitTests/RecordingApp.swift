@@ -11,7 +11,7 @@ final class RecordingApp: ConversationManagerDelegate, Sendable {
   /// Its way of answering actions.
   enum Answers { case fulfills, fails, never }
 
-  /// Callbacks for conversations and actions; and those of the audio session, whose time is its own.
+  /// Callbacks of conversations and actions; apart, those of the audio session.
   let conversations: Log = AsyncStream.makeStream()
   let session: Log = AsyncStream.makeStream()
   private let answers: Answers
