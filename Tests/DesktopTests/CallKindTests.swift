@@ -19,15 +19,7 @@ struct CallKindTests {
     defer { work.remove() }
     let server = try PipeWireServer(in: work.url)
     defer { server.stop() }
-    let program = try #require(ProgramUnderTest.url, "build the program first: swift build")
-    try expectEchoes(
-      of: EchoCall(
-        program.path,
-        over: "default",
-        environment: server.environment,
-        in: work.url
-      )
-    )
+    try expectEchoes(of: EchoCall(over: "default", environment: server.environment, in: work.url))
   }
 
   @Test(.enabled(if: ProgramUnderTest.canRun(missing: JackServer.missing)))
@@ -36,13 +28,7 @@ struct CallKindTests {
     defer { work.remove() }
     let server = try JackServer(in: work.url, headsets: ["headset": JackServer.hardware])
     defer { server.stop() }
-    let program = try #require(ProgramUnderTest.url, "build the program first: swift build")
-    let call = EchoCall(
-      program.path,
-      over: "headset",
-      environment: server.environment,
-      in: work.url
-    )
+    let call = try EchoCall(over: "headset", environment: server.environment, in: work.url)
     try expectEchoes(of: call) { try server.letMicrophonesHearLoudspeakers() }
   }
 }

@@ -18,13 +18,7 @@ struct DesktopTests {
     defer { work.remove() }
     let server = try PipeWireServer(in: work.url)
     defer { server.stop() }
-    let program = try #require(ProgramUnderTest.url, "build the program first: swift build")
-    let call = EchoCall(
-      program.path,
-      over: "default",
-      environment: server.environment,
-      in: work.url
-    )
+    let call = try EchoCall(over: "default", environment: server.environment, in: work.url)
     let outcome = try call.run(seconds: seconds, quietFor: 8) { try disturb(server, $0) }
     print("down for \(outcome.downtime.rounded()) ms, silent for \(outcome.silence.rounded())")
     return outcome

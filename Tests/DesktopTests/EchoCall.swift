@@ -1,6 +1,7 @@
 import ALSAAudio
 import Foundation
 import ProgramRig
+import Testing
 import VoiceEngine
 
 /// A call to a machine whose microphone hears its loudspeaker: what the caller says comes back.
@@ -36,14 +37,11 @@ struct EchoCall {
   private let environment: [String: String]
   private let folder: URL
 
-  /// A call by that program, whose far side uses a headset that is found with `environment`.
-  init(
-    _ program: String,
-    over headset: String,
-    environment: [String: String],
-    in folder: URL
-  ) {
-    self.program = program
+  /// A call by the built program, whose far side uses a headset that is found with `environment`.
+  ///
+  /// Throws if the program is not built.
+  init(over headset: String, environment: [String: String], in folder: URL) throws {
+    program = try #require(ProgramUnderTest.url, "build the program first: swift build").path
     self.headset = headset
     self.environment = environment
     self.folder = folder
