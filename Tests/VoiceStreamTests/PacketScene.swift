@@ -39,6 +39,7 @@ struct PacketScene: ~Copyable {
   static func voice(
     seconds: Double,
     from start: Double = 0,
+    codec: StreamConfiguration.Codec = .opus,
     frames: Int = 480,
     ssrc: UInt32 = 5,
     seed: UInt64 = 9,
@@ -49,6 +50,7 @@ struct PacketScene: ~Copyable {
     complexity: Int = 0
   ) throws -> [SentPacket] {
     var configuration = StreamConfiguration.opus(ssrc: ssrc, seed: seed)
+    configuration.codec = codec
     configuration.packetFrames = frames
     configuration.usesDiscontinuousTransmission = usesDTX
     configuration.complexity = complexity
@@ -116,6 +118,13 @@ struct PacketScene: ~Copyable {
     let powers = stride(from: Int(from * 48), to: min(Int(to * 48), heard.count) - 240, by: 240)
       .map { heard[$0..<$0 + 240].reduce(0) { $0 + $1 * $1 } / 240 }
     return 10 * log10(max(1e-10, powers.max() ?? 0))
+  }
+
+  /// The mean power between two moments, in milliseconds since the scene began, in dBFS.
+  func level(from: Double, to: Double) -> Float {
+    let range = Int(from * 48)..<min(Int(to * 48), heard.count)
+    let power = heard[range].reduce(0) { $0 + $1 * $1 } / Float(max(1, range.count))
+    return 10 * log10(max(1e-10, power))
   }
 
   /// For how many milliseconds nothing came.

@@ -41,5 +41,6 @@ struct Ablation {
     Ablation("repair", \.repair),
     Ablation("pitch", \.pitch),
     Ablation("convergence", \.convergence),
+    Ablation("comfortNoise", \.comfortNoise),
   ]
 }

@@ -56,6 +56,9 @@ package struct PlayoutMechanisms: Equatable, Sendable, BitwiseCopyable {
   /// `LossRepair`: what the decoder needs to converge is repaired as well.
   package var convergence = true
 
+  /// `GapFiller`: the far side's background takes the place of concealment and of silence.
+  package var comfortNoise = true
+
   /// All of them.
   @_noAllocation @_noLocks
   package init() {}

@@ -213,6 +213,12 @@ struct PayloadDecoder: ~Copyable {
     @_noAllocation @_noLocks get { isOpus ? 240 : G711VoiceDecoder.convergenceFrames }
   }
 
+  /// For how long the decoder's concealment is fit to be heard: Opus's for 120 ms, while G.711's
+  /// fades from 10 to 60 ms by itself.
+  var concealmentFrames: GapFiller.ConcealmentFrames {
+    isOpus ? .init(alone: 5_760, fading: 2_880) : .init(alone: 480, fading: 2_400)
+  }
+
   @_noAllocation @_noLocks
   mutating func decode(
     _ bytes: borrowing ByteBuffer,

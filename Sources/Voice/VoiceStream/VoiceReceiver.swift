@@ -30,6 +30,7 @@ package struct VoiceReceiver: ~Copyable {
   /// How the delay is being changed, until the next packet is decoded.
   private var correction = JitterBuffer.Correction.none
   private var repair = LossRepair()
+  private var filler: GapFiller
 
   /// Nothing has arrived.
   init(decoder: consuming PayloadDecoder, _ mechanisms: PlayoutMechanisms) {
@@ -38,6 +39,7 @@ package struct VoiceReceiver: ~Copyable {
     jitterBuffer = JitterBuffer(mechanisms)
     payloads = FixedArray(repeating: 0, count: JitterBuffer.capacity * Self.payloadCapacity)
     payloadLengths = FixedArray(repeating: 0, count: JitterBuffer.capacity)
+    filler = GapFiller(decoder.concealmentFrames, mechanisms)
     self.decoder = decoder
   }
 
@@ -111,6 +113,7 @@ package struct VoiceReceiver: ~Copyable {
   mutating func restart() {
     jitterBuffer.restart()
     repair.restart()
+    filler.restart()
   }
 
   @_noAllocation @_noLocks
@@ -167,6 +170,7 @@ package struct VoiceReceiver: ~Copyable {
     let frames = jitterBuffer.replaceableFrames(of: min(queue.count, repair.concealed))
     guard frames >= LossRepair.spliceFrames else { return false }
     repair.takeBack(frames, from: &queue)
+    filler.takeBack(frames)
     jitterBuffer.takeBack(frames)
     let before = queue.count
     var isDecoded = takeStep(at: now, produced: 0)
@@ -238,7 +242,7 @@ package struct VoiceReceiver: ~Copyable {
     case .conceal(let frames):
       appendSpeech(0, orConceal: frames)
     case .comfort(let frames):
-      let continued = conceal(frames)
+      let continued = conceal(frames, isPause: true)
       queue.append(scratch, count: continued)
       repair.close()
     case .silence(let frames):
@@ -290,6 +294,11 @@ package struct VoiceReceiver: ~Copyable {
     guard played > 0 else { return 0 }
     decoder.endConcealment()
     scratch.move(from: skipping, to: 0, count: played)
+    if decoder.isSilence(byteCount: range.count) {
+      filler.fill(&scratch, count: played, isPause: true)
+    } else {
+      filler.noteDecoded(scratch, count: played, afterGap: lost > 0 || skipping > 0)
+    }
     let overlap = repair.fadeIn(&scratch, count: played)
     repair.noteConverging(max(lost > 0 ? decoder.convergenceFrames : 0, overlap))
     return played
@@ -306,13 +315,14 @@ package struct VoiceReceiver: ~Copyable {
 
   // Decoders conceal in steps of 2.5 ms; what they refuse becomes silence.
   @_noAllocation @_noLocks
-  private mutating func conceal(_ frames: FrameCount) -> FrameCount {
+  private mutating func conceal(_ frames: FrameCount, isPause: Bool = false) -> FrameCount {
     let whole = max(120, frames / 120 * 120)
     var decoded = decoder.conceal(into: &scratch, frames: whole)
     if decoded == 0 {
       scratch.fill(0, count: whole)
       decoded = whole
     }
+    filler.fill(&scratch, count: decoded, isPause: isPause)
     return decoded
   }
 

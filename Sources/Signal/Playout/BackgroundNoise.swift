@@ -1,0 +1,171 @@
+package import MediaCore
+
+/// Comfort noise with the level and the colour of a voice's background (a level and a spectrum by
+/// linear prediction, as in RFC 3389).
+///
+/// Mono at 48 kHz. Learned from the quietest moments of the last seconds.
+package struct BackgroundNoise: ~Copyable {
+  /// Taps of the predictor: enough for where a coder has cut the spectrum off.
+  private static var order: Int { @_noAllocation @_noLocks get { 24 } }
+  /// 20 ms, of which one power and one spectrum are taken.
+  private static var blockFrames: FrameCount { @_noAllocation @_noLocks get { 960 } }
+  /// The quietest block counts for 1.5 to 3 s.
+  private static var windowBlocks: Int { @_noAllocation @_noLocks get { 75 } }
+  /// Blocks of a steady noise differ in power by less than this.
+  private static var spread: Float { @_noAllocation @_noLocks get { 2.5 } }
+  /// -40 dBFS: what never falls below it is music, or a voice, and nobody's background.
+  private static var loudest: Float { @_noAllocation @_noLocks get { 1e-4 } }
+  /// -1.5 dB, so that chance does not make the noise louder than the one that was heard.
+  private static var reduction: Float { @_noAllocation @_noLocks get { 0.7 } }
+
+  private var block = SampleBuffer(repeating: 0, count: 960)
+  private var blockCount: FrameCount = 0
+  private var window = SampleBuffer(repeating: 0, count: 960)
+
+  /// The least power in the running window, and in the one before it.
+  private var lowest = (now: Float.infinity, before: Float.infinity)
+  private var blocks = 0
+  /// The mean autocorrelation of the quiet blocks; the first is their power.
+  private var correlation = FixedArray<Float>(repeating: 0, count: 25)
+  private var measured = FixedArray<Float>(repeating: 0, count: 25)
+  private var isChanged = false
+
+  private var predictor = FixedArray<Float>(repeating: 0, count: 25)
+  private var scratch = FixedArray<Float>(repeating: 0, count: 25)
+  private var gain: Float = 0
+  private var history = FixedArray<Float>(repeating: 0, count: 24)
+  private var place = 0
+  private var random: UInt32 = 0x2545_F491
+
+  /// Silence, until something was learned.
+  package init() {
+    // A parabola (Welch's window), with a mean square of 1.
+    for index in 0..<Self.blockFrames {
+      let phase = (Float(index) + 0.5) / Float(Self.blockFrames)
+      window[index] = 5.477_226 * phase * (1 - phase)
+    }
+  }
+
+  /// Forgets what was learned, as when another source takes over.
+  @_noAllocation @_noLocks
+  package mutating func restart() {
+    blockCount = 0
+    lowest = (.infinity, .infinity)
+    correlation.fill(0, count: correlation.count)
+    isChanged = true
+  }
+
+  /// The next sound does not follow the last one.
+  @_noAllocation @_noLocks
+  package mutating func noteGap() { blockCount = 0 }
+
+  /// Learns from the first `count` frames of `sound`, which follow those before.
+  @_noAllocation @_noLocks
+  package mutating func learn(_ sound: borrowing SampleBuffer, count: FrameCount) {
+    var taken = 0
+    while taken < count {
+      let frames = min(count - taken, Self.blockFrames - blockCount)
+      block.copy(from: sound, at: taken, to: blockCount, count: frames)
+      taken += frames
+      blockCount += frames
+      if blockCount == Self.blockFrames {
+        learnBlock()
+        blockCount = 0
+      }
+    }
+  }
+
+  @_noAllocation @_noLocks
+  private mutating func learnBlock() {
+    for index in 0..<Self.blockFrames { block[index] *= window[index] }
+    let power = correlate(lag: 0)
+    lowest.now = min(lowest.now, power)
+    let floor = min(lowest.now, lowest.before)
+    blocks += 1
+    if blocks >= Self.windowBlocks { (lowest, blocks) = ((.infinity, lowest.now), 0) }
+    guard power <= floor * Self.spread else { return }
+    let known = correlation[0]
+    let isSame = known >= floor && known <= floor * Self.spread
+    let share: Float = isSame ? 0.1 : 1
+    correlation[0] += (power - known) * share
+    for lag in 1...Self.order {
+      correlation[lag] += (correlate(lag: lag) - correlation[lag]) * share
+    }
+    isChanged = true
+  }
+
+  @_noAllocation @_noLocks
+  private func correlate(lag: Int) -> Float {
+    precondition(lag >= 0 && lag <= Self.order, "lag out of bounds")
+    let first = unsafe block.address
+    let second = unsafe first + lag
+    var lanes = SIMD8<Float>(repeating: 0)
+    var index = 0
+    let count = Self.blockFrames - lag
+    while index + 8 <= count {
+      for lane in 0..<8 { unsafe lanes[lane] += first[index + lane] * second[index + lane] }
+      index += 8
+    }
+    var sum = lanes.sum()
+    while index < count {
+      unsafe sum += first[index] * second[index]
+      index += 1
+    }
+    return sum / Float(Self.blockFrames)
+  }
+
+  /// Writes `count` frames of it to `sound`.
+  @_noAllocation @_noLocks
+  package mutating func make(into sound: inout SampleBuffer, count: FrameCount) {
+    if isChanged { predict() }
+    guard gain > 0 else {
+      sound.fill(0, count: count)
+      return
+    }
+    for index in 0..<count {
+      var sample = gain * uniform()
+      var tap = 1
+      while tap <= Self.order {
+        let past = place - tap
+        sample -= predictor[tap] * history[past < 0 ? past + Self.order : past]
+        tap += 1
+      }
+      history[place] = sample
+      place = place + 1 < Self.order ? place + 1 : 0
+      sound[index] = sample
+    }
+  }
+
+  // Variance 1; a xorshift generator is random enough for ears.
+  @_noAllocation @_noLocks
+  private mutating func uniform() -> Float {
+    random ^= random &<< 13
+    random ^= random &>> 17
+    random ^= random &<< 5
+    return (Float(random &>> 8) * (2 / 16_777_216) - 1) * 1.732_051
+  }
+
+  // Levinson and Durbin's recursion. A little white noise keeps the filter stable.
+  @_noAllocation @_noLocks
+  private mutating func predict() {
+    isChanged = false
+    gain = 0
+    let power = correlation[0]
+    guard power > 1e-12 else { return }
+    predictor.fill(0, count: predictor.count)
+    predictor[0] = 1
+    var rest = power * 1.000_03
+    for step in 1...Self.order {
+      var sum = correlation[step]
+      for tap in 1..<step { sum += predictor[tap] * correlation[step - tap] }
+      let reflection = -sum / rest
+      guard abs(reflection) < 1 else { break }
+      scratch.copy(from: predictor, count: predictor.count)
+      for tap in 1..<step { predictor[tap] = scratch[tap] + reflection * scratch[step - tap] }
+      predictor[step] = reflection
+      rest *= 1 - reflection * reflection
+    }
+    let level = min(power, Self.loudest) / power
+    gain = (rest * level * Self.reduction).root
+  }
+}

@@ -1,0 +1,122 @@
+import MediaCore
+import Playout
+
+/// The sound in place of missing packets: the decoder's concealment at first, then the background
+/// of the far side.
+///
+/// Libraries differ in what they invent after a while: libopus 1.5.2 has a burst of noise after
+/// 200 ms and silence in pauses (DTX), 1.6.1 the burst after 100 ms.
+struct GapFiller: ~Copyable {
+  /// How much of a loss is the decoder's concealment `alone`, and for how long that is `fading`
+  /// into the background then.
+  struct ConcealmentFrames {
+    var alone: FrameCount
+    var fading: FrameCount
+  }
+
+  /// In a pause it is the background at once, within 5 ms.
+  private static var pauseFade: FrameCount { @_noAllocation @_noLocks get { 240 } }
+  /// 5 ms, of which forty are remembered.
+  private static var spanFrames: FrameCount { @_noAllocation @_noLocks get { 240 } }
+  private static var spanCount: Int { @_noAllocation @_noLocks get { 40 } }
+
+  private let isOn: Bool
+  private let concealment: ConcealmentFrames
+
+  private var background = BackgroundNoise()
+  private var noise = SampleBuffer(repeating: 0, count: 5_760)
+  private var filledFrames: FrameCount = 0
+  /// How far the background has come in, from 0 to 1.
+  private var share: Float = 0
+
+  /// The powers and the peaks of the last 200 ms that were decoded.
+  private var powers = FixedArray<Float>(repeating: 0, count: 40)
+  private var peaks = FixedArray<Float>(repeating: 0, count: 40)
+  private var span = 0
+  private var framesInSpan: FrameCount = 0
+  /// What the last frame was multiplied by, lest it be louder than those.
+  private var gain: Float = 1
+
+  /// Nothing has been decoded.
+  init(_ concealment: ConcealmentFrames, _ mechanisms: PlayoutMechanisms) {
+    self.concealment = concealment
+    isOn = mechanisms.comfortNoise
+  }
+
+  /// Another source has taken over.
+  @_noAllocation @_noLocks
+  mutating func restart() { background.restart() }
+
+  /// The first `count` frames of `sound` were decoded, after a gap or right after those before.
+  @_noAllocation @_noLocks
+  mutating func noteDecoded(_ sound: borrowing SampleBuffer, count: FrameCount, afterGap: Bool) {
+    (filledFrames, share, gain) = (0, 0, 1)
+    // What leans on concealment teaches nothing about the far side.
+    if afterGap { background.noteGap() } else { background.learn(sound, count: count) }
+    var taken = 0
+    while taken < count {
+      let frames = min(count - taken, Self.spanFrames - framesInSpan)
+      powers[span] += Self.energy(of: sound, in: taken..<taken + frames) / Float(Self.spanFrames)
+      for index in taken..<taken + frames { peaks[span] = max(peaks[span], abs(sound[index])) }
+      taken += frames
+      framesInSpan += frames
+      if framesInSpan == Self.spanFrames {
+        framesInSpan = 0
+        span = (span + 1) % Self.spanCount
+        (powers[span], peaks[span]) = (0, 0)
+      }
+    }
+  }
+
+  @_noAllocation @_noLocks
+  private static func energy(of sound: borrowing SampleBuffer, in range: Range<Int>) -> Float {
+    var energy: Float = 0
+    for index in range { energy += sound[index] * sound[index] }
+    return energy
+  }
+
+  /// The last `frames` were not played.
+  @_noAllocation @_noLocks
+  mutating func takeBack(_ frames: FrameCount) {
+    filledFrames = max(0, filledFrames - frames)
+    share = max(0, share - Float(frames) / Float(concealment.fading))
+  }
+
+  /// Turns the first `count` frames of `sound`, which the decoder invented, into what is to be
+  /// heard; in a pause the far side is silent, otherwise packets are missing.
+  @_noAllocation @_noLocks
+  mutating func fill(_ sound: inout SampleBuffer, count: FrameCount, isPause: Bool) {
+    guard isOn else { return }
+    let rise = 1 / Float(isPause ? Self.pauseFade : concealment.fading)
+    let begin = isPause ? 0 : max(0, min(count, concealment.alone - filledFrames))
+    if begin < count || share > 0 { background.make(into: &noise, count: count) }
+    filledFrames += count
+    for index in 0..<count {
+      if index >= begin { share = min(1, share + rise) }
+      guard share > 0 else { continue }
+      // The sum of the squares stays within 0.5 dB of 1.
+      let gains = (concealment: 1 - share * share, noise: share * (2 - share))
+      sound[index] = sound[index] * gains.concealment + noise[index] * gains.noise
+    }
+    limit(&sound, count: count)
+  }
+
+  // Makes nothing louder than what was heard before.
+  @_noAllocation @_noLocks
+  private mutating func limit(_ sound: inout SampleBuffer, count: FrameCount) {
+    let loudest = (power: powers.peak(count: powers.count), peak: peaks.peak(count: peaks.count))
+    var start = 0
+    while start < count {
+      let frames = min(Self.spanFrames, count - start)
+      let power = Self.energy(of: sound, in: start..<start + frames) / Float(frames)
+      let bearable = power > loudest.power ? (loudest.power / power).root : 1
+      gain = min(gain, bearable)
+      let step = (bearable - gain) / Float(frames)
+      for index in start..<start + frames {
+        gain += step
+        sound[index] = max(-loudest.peak, min(loudest.peak, sound[index] * gain))
+      }
+      start += frames
+    }
+  }
+}
