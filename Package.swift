@@ -388,7 +388,7 @@ let package = Package(
     tests("RTP", ["RTP", "MediaCore", "Simulation"]),
     tests("SRTP", ["MediaCore", "RealTime", "Simulation", "SRTP"]),
     tests("CallState", ["CallState", "MediaCore", "Simulation"]),
-    tests("Codecs", ["Codecs", "MediaCore"]),
+    tests("Codecs", ["Codecs", "COpus", "MediaCore"]),
     tests("SpeechDSP", ["MediaCore", "Simulation", "SpeechDSP"]),
     tests("DeviceTiming", ["DeviceTiming", "MediaCore"]),
     tests("Playout", ["Playout", "MediaCore", "Simulation"]),

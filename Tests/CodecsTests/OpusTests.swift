@@ -1,3 +1,4 @@
+import COpus
 import Foundation
 import MediaCore
 import Testing
@@ -28,8 +29,8 @@ struct OpusTests {
     OpusVoiceDecoder.frames(of: ByteBuffer(packet + [0]), in: 0..<packet.count)
   }
 
-  private static func carriesRedundancy(_ packet: [UInt8]) -> Bool {
-    OpusVoiceDecoder.carriesRedundancy(ByteBuffer(packet + [0]), in: 0..<packet.count)
+  private static func redundantFrames(_ packet: [UInt8]) -> FrameCount {
+    OpusVoiceDecoder.redundantFrames(of: ByteBuffer(packet + [0]), in: 0..<packet.count)
   }
 
   /// Packets of so many frames.
@@ -150,11 +151,51 @@ struct OpusTests {
 
   // MARK: Loss
 
-  @Test func redundancyBringsTheLostPacket() throws {
-    let packets = try Self.packets(60, frames: 960, bitrate: 32_000, expectedLoss: 20)
-    let carriers = packets.map { Self.carriesRedundancy($0) }
-    #expect(carriers.dropFirst(10).count(where: { $0 }) > 40, "most of the speech is protected")
-    let lost = try #require((20..<59).first { carriers[$0 + 1] })
+  /// What a sender makes of speech, and what it does to the packets.
+  enum Sender: CaseIterable {
+    case mono, stereo, padded
+
+    func packets(frames: FrameCount) throws -> [[UInt8]] {
+      if self == .stereo { return try OpusTests.stereoPackets(60, frames: frames) }
+      let packets = try OpusTests.packets(60, frames: frames, bitrate: 32_000, expectedLoss: 20)
+      return self == .mono ? packets : packets.map { OpusTests.padded($0, by: 300) }
+    }
+  }
+
+  private static func stereoPackets(_ count: Int, frames: FrameCount) throws -> [[UInt8]] {
+    let created = unsafe opus_encoder_create(48_000, 2, OPUS_APPLICATION_VOIP, nil)
+    let encoder = unsafe try #require(created)
+    defer { unsafe opus_encoder_destroy(encoder) }
+    let settings = unsafe [
+      opus_voice_set_redundancy(encoder, 1), opus_voice_set_loss(encoder, 20),
+      opus_voice_set_bitrate(encoder, 48_000),
+    ]
+    #expect(settings == [OPUS_OK, OPUS_OK, OPUS_OK])
+    return (0..<count).map { index in
+      let block = voice(from: index * frames, count: frames)
+      let samples = (0..<2 * frames).map { block[$0 / 2] * ($0 % 2 == 0 ? 1 : 0.7) }
+      var bytes = [UInt8](repeating: 0, count: 1_500)
+      let length = unsafe opus_encode_float(encoder, samples, CInt(frames), &bytes, 1_500)
+      return Array(bytes.prefix(Int(length)))
+    }
+  }
+
+  private static func padded(_ packet: [UInt8], by count: Int) -> [UInt8] {
+    var bytes = packet + Array(repeating: 0, count: count)
+    let code = unsafe opus_packet_pad(&bytes, CInt(packet.count), CInt(bytes.count))
+    #expect(code == OPUS_OK)
+    return bytes
+  }
+
+  @Test(arguments: [480, 960, 1_920, 2_880], Sender.allCases)
+  func redundancyBringsTheEndOfTheLostPacket(frames: FrameCount, sender: Sender) throws {
+    let packets = try sender.packets(frames: frames)
+    let carriers = packets.map { Self.redundantFrames($0) }
+    let redundant = try #require(carriers.max())
+    #expect(redundant == min(frames, 960), "of several Opus frames the last one")
+    let protected = carriers.dropFirst(10).count { $0 > 0 }
+    #expect(protected > 25, "most of the speech is protected: \(protected) of 50")
+    let lost = try #require((20..<59).first { carriers[$0 + 1] > 0 })
     var whole = try Player()
     var saved = try Player()
     var concealed = try Player()
@@ -168,27 +209,34 @@ struct OpusTests {
     }
     let next = packets[lost + 1]
     var output = SampleBuffer(repeating: 0, count: 5_760)
+    // What lies before it in the lost packet is passed over.
+    if redundant < frames { _ = saved.conceal(frames - redundant) }
+    var passed = SampleBuffer(repeating: 0, count: 5_760)
+    _ = saved.decoder.pass(frames - redundant, using: &passed)
     let count = saved.decoder.recover(
       ByteBuffer(next),
       in: 0..<next.count,
       into: &output,
-      frames: 960
+      frames: redundant
     )
-    #expect(count == 960)
-    let guess = concealed.conceal(960)
+    #expect(count == redundant)
+    let guess = Array(concealed.conceal(frames).suffix(redundant))
+    original = Array(original.suffix(redundant))
     func error(_ samples: [Float]) -> Float {
       zip(samples, original).reduce(0) { $0 + ($1.0 - $1.1) * ($1.0 - $1.1) }
     }
-    let recovered = error((0..<960).map { output[$0] })
+    let recovered = error((0..<redundant).map { output[$0] })
     #expect(recovered < error(guess), "\(recovered) against \(error(guess))")
   }
 
   @Test func packetsWithoutRedundancySaySo() throws {
-    for packet in try Self.packets(40, frames: 960) {
-      #expect(!Self.carriesRedundancy(packet))
+    for frames in [960, 1_920, 2_880] {
+      for packet in try Self.packets(40, frames: frames) {
+        #expect(Self.redundantFrames(packet) == 0)
+      }
     }
     for short in [[], [0x48], [0x48, 0xFF]] as [[UInt8]] {
-      #expect(!Self.carriesRedundancy(short))
+      #expect(Self.redundantFrames(short) == 0)
     }
   }
 

@@ -57,7 +57,7 @@ struct JitterBufferFuzzTests {
         mediaFrame: max(0, mediaFrame - back * Int64(frames)),
         frames: frames,
         isSilence: generator.next() % 64 == 0,
-        carriesRedundancy: generator.next() % 2 == 0,
+        redundantFrames: generator.next() % 2 == 0 ? frames : Int(number(0..<3)) * 480,
         at: arrival,
         wait: number(0..<30_000_000)
       )
@@ -78,7 +78,7 @@ struct JitterBufferFuzzTests {
           mediaFrame: max(0, mediaFrame - Int64(back * frames)),
           frames: frames,
           isSilence: false,
-          carriesRedundancy: generator.next() % 2 == 0,
+          redundantFrames: generator.next() % 2 == 0 ? frames : Int(number(0..<3)) * 480,
           distance: back * frames
         )
         guard case .stored(let slot) = insertion else { continue }

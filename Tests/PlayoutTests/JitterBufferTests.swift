@@ -11,6 +11,8 @@ import Testing
 struct VirtualStream: ~Copyable {
   var buffer = JitterBuffer()
   let packetFrames: Int
+  /// How much of the one before it each packet brings.
+  let redundantFrames: Int
   var now = MonotonicInstant(nanoseconds: 1_000_000_000)
   var queued = 0
   var decoded: [Int64] = []
@@ -21,8 +23,9 @@ struct VirtualStream: ~Copyable {
   private var wire:
     [(arrival: Int64, sequence: Int64, mediaFrame: Int64, frames: Int, isSilence: Bool)] = []
 
-  init(packetFrames: Int = 480) {
+  init(packetFrames: Int = 480, redundantFrames: Int? = nil) {
     self.packetFrames = packetFrames
+    self.redundantFrames = redundantFrames ?? packetFrames
   }
 
   mutating func send(
@@ -62,7 +65,7 @@ struct VirtualStream: ~Copyable {
           mediaFrame: packet.mediaFrame,
           frames: packet.frames,
           isSilence: packet.isSilence,
-          carriesRedundancy: true,
+          redundantFrames: redundantFrames,
           at: MonotonicInstant(nanoseconds: packet.arrival),
           wait: min(2_500_000, now.nanoseconds - packet.arrival)
         )
@@ -205,6 +208,27 @@ struct JitterBufferTests {
       return
     }
     #expect(stream.decoded.contains(Self.first + 252))
+  }
+
+  /// The first of three Opus frames brings the last one of the packet before.
+  @Test func packetOfSeveralFramesIsRecoveredInPart() throws {
+    var stream = VirtualStream(packetFrames: 2_880, redundantFrames: 960)
+    stream.send(0..<100) { $0 == 80 ? nil : $0 % 5 == 0 ? 130 : 5 }
+    stream.run(milliseconds: 4_700)
+    let before = stream.buffer.counters
+    stream.run(milliseconds: 600)
+    let after = stream.buffer.counters
+    #expect(after.recoveredFrames - before.recoveredFrames == 960)
+    #expect(after.concealedFrames - before.concealedFrames == 1_920)
+    let place = try #require(
+      stream.steps.lastIndex { if case .recover = $0 { true } else { false } }
+    )
+    guard case .recover(_, 960, 0, 1_920) = stream.steps[place],
+      case .decode(_, 2_880, 0) = stream.steps[place + 1]
+    else {
+      Issue.record("\(stream.steps[place...place + 1])")
+      return
+    }
   }
 
   @Test func singleLossOnACleanNetworkCostsItsOwnLengthAndNoDelay() {

@@ -11,7 +11,7 @@ struct PacketStoreTests {
       mediaFrame: sequence * 480,
       frames: 480,
       isSilence: false,
-      carriesRedundancy: false
+      redundantFrames: 0
     )
   }
 

@@ -99,7 +99,7 @@ struct TestCall {
       let departure = Self.captured(Int64((sequence + 1) * frames), drift: setting.drift)
       let fate = network.fate(sentAt: departure, byteCount: length + 12)
       let payload = (0..<length).map { bytes[$0] }
-      let hasRedundancy = OpusVoiceDecoder.carriesRedundancy(bytes, in: 0..<length)
+      let hasRedundancy = OpusVoiceDecoder.redundantFrames(of: bytes, in: 0..<length) > 0
       for arrival in [fate.arrival, fate.copy] {
         guard let arrival else { continue }
         packets.append(

@@ -51,27 +51,23 @@ package struct OpusVoiceDecoder: ~Copyable {
     return frames > 0 && Int(frames) <= maximumFrames ? Int(frames) : nil
   }
 
-  /// True if the payload in `range` of `bytes` brings the frame before it once more.
+  /// How many frames right before it the payload in `range` of `bytes` brings once more: as many
+  /// as one Opus frame has, or none.
   ///
-  /// Told by the flags that begin a SILK frame (RFC 6716 section 4.2.3); only payloads of one Opus
-  /// frame in mono are looked into.
+  /// Told by the flags that begin its first SILK frame (RFC 6716 section 4.2.3), wherever it lies:
+  /// those of the frames after it stand for frames of the same payload.
   @_noAllocation @_noLocks
-  package static func carriesRedundancy(_ bytes: borrowing ByteBuffer, in range: Range<Int>) -> Bool
-  {
+  package static func redundantFrames(
+    of bytes: borrowing ByteBuffer,
+    in range: Range<Int>
+  ) -> FrameCount {
     precondition(range.lowerBound >= 0 && range.upperBound <= bytes.count, "range out of bounds")
-    guard range.upperBound - range.lowerBound > 2 else { return false }
-    let contents = bytes[range.lowerBound]
-    let configuration = contents &>> 3
-    // CELT alone has none; bit 2 is stereo, the lowest two count frames.
-    guard configuration < 16, contents & 7 == 0 else { return false }
-    // A voice activity flag for each 20 ms comes first.
-    let silkFrames: UInt8
-    switch configuration < 12 ? configuration & 3 : configuration & 1 {
-    case 2 where configuration < 12: silkFrames = 2
-    case 3: silkFrames = 3
-    default: silkFrames = 1
-    }
-    return bytes[range.lowerBound + 1] & (0x80 &>> silkFrames) != 0
+    return unsafe Int(
+      opus_voice_redundant_frames(
+        bytes.address + range.lowerBound,
+        CInt(truncatingIfNeeded: range.upperBound - range.lowerBound)
+      )
+    )
   }
 
   /// Decodes the payload in `range` of `bytes` and returns the frames written to `samples`, 0 if it
@@ -90,7 +86,7 @@ package struct OpusVoiceDecoder: ~Copyable {
   }
 
   /// Decodes the in-band redundancy of the payload in `range` of `bytes`, which stands for the
-  /// `frames` before it.
+  /// `frames` before it (`redundantFrames`).
   ///
   /// Without redundancy the decoder conceals.
   @_noAllocation @_noLocks

@@ -32,7 +32,7 @@ extension JitterBuffer {
     guard !phase.isSilent, let (packet, gap, missing) = following else { return 0 }
     // What is all of the past replaces nothing.
     guard missing + packet.frames + unplayed > 0 else { return 0 }
-    let begin = bringsFormer(packet, gap: gap) ? missing - packet.frames : missing
+    let begin = bringsFormer(packet, gap: gap) ? missing - packet.redundantFrames : missing
     return max(0, min(unplayed, -begin))
   }
 
@@ -56,10 +56,10 @@ extension JitterBuffer {
     gap > 0 && (phase.isSilent || gap > packetFrames)
   }
 
-  // True if a packet stands for the lost one before it as well.
+  // True if a packet stands for the end of the lost one before it as well.
   @_noAllocation @_noLocks
   func bringsFormer(_ packet: StoredPacket, gap: FrameCount) -> Bool {
     guard let expected, packet.sequence > expected.sequence else { return false }
-    return packet.carriesRedundancy && gap >= packet.frames
+    return packet.redundantFrames > 0 && gap >= packet.redundantFrames
   }
 }

@@ -103,7 +103,7 @@ package struct JitterBuffer: ~Copyable {
   ///   - mediaFrame: its extended timestamp, in frames at 48 kHz.
   ///   - frames: its duration, 120 to 5760 frames.
   ///   - isSilence: true if it only says that the sender fell silent (DTX).
-  ///   - carriesRedundancy: true if it brings the packet before it once more.
+  ///   - redundantFrames: how many frames right before it the packet brings once more.
   ///   - arrival: when the kernel received it, by the loudspeaker's clock.
   ///   - wait: how long it lay from then on until the player asked for frames, in nanoseconds.
   /// - Returns: what became of it, with the slot for its payload.
@@ -113,7 +113,7 @@ package struct JitterBuffer: ~Copyable {
     mediaFrame: Int64,
     frames: FrameCount,
     isSilence: Bool,
-    carriesRedundancy: Bool = false,
+    redundantFrames: FrameCount = 0,
     at arrival: MonotonicInstant,
     wait: Int64
   ) -> Insertion {
@@ -139,7 +139,7 @@ package struct JitterBuffer: ~Copyable {
       counters.duplicatePackets += 1
       return .duplicate
     }
-    if carriesRedundancy, !isInterrupted, newestArrival != nil, !store.contains(sequence - 1),
+    if redundantFrames > 0, !isInterrupted, newestArrival != nil, !store.contains(sequence - 1),
       !played.contains(sequence - 1)
     {
       target.noteRecovery(distance: frames)
@@ -157,7 +157,7 @@ package struct JitterBuffer: ~Copyable {
         mediaFrame: mediaFrame,
         frames: frames,
         isSilence: isSilence,
-        carriesRedundancy: carriesRedundancy
+        redundantFrames: redundantFrames
       )
     )
     return .stored(slot: slot)
@@ -170,7 +170,7 @@ package struct JitterBuffer: ~Copyable {
   ///   - mediaFrame: the extended timestamp of that packet, in frames at 48 kHz.
   ///   - frames: its duration, 120 to 5760 frames.
   ///   - isSilence: true if it only says that the sender fell silent (DTX).
-  ///   - carriesRedundancy: true if it brings the packet before it once more.
+  ///   - redundantFrames: how many frames right before it the packet brings once more.
   ///   - distance: how many frames after it the packet begins that brings it.
   /// - Returns: what became of it, with the slot for its payload.
   @_noAllocation @_noLocks
@@ -179,7 +179,7 @@ package struct JitterBuffer: ~Copyable {
     mediaFrame: Int64,
     frames: FrameCount,
     isSilence: Bool,
-    carriesRedundancy: Bool = false,
+    redundantFrames: FrameCount = 0,
     distance: FrameCount
   ) -> Insertion {
     // A packet that arrived itself, or is older than the first one, needs no copy.
@@ -204,7 +204,7 @@ package struct JitterBuffer: ~Copyable {
         mediaFrame: mediaFrame,
         frames: frames,
         isSilence: isSilence,
-        carriesRedundancy: carriesRedundancy,
+        redundantFrames: redundantFrames,
         isCopy: true
       )
     )
@@ -257,7 +257,7 @@ package struct JitterBuffer: ~Copyable {
     let isNext = packet.sequence == expected.sequence
     let isRecovery = bringsFormer(packet, gap: gap)
     // Redundancy that arrives too late to be played still helps the decoder.
-    if isRecovery, missing < packet.frames, phase.isPlaying {
+    if isRecovery, missing < packet.redundantFrames, phase.isPlaying {
       return recover(from: packet, gap: gap, missing: missing)
     }
     let resumes = phase.isWaiting || isNext && isPause(gap)
@@ -280,7 +280,7 @@ package struct JitterBuffer: ~Copyable {
     guard isRecovery else { return conceal(min(missing, concealmentFrames)) }
     // What lies further back than the redundancy reaches is concealed first, so that the recovered
     // span sounds in its place and the decoder's state stays in step.
-    let beforeRecovery = missing - packet.frames
+    let beforeRecovery = missing - packet.redundantFrames
     if beforeRecovery >= Self.leastConcealment {
       return conceal(min(beforeRecovery, concealmentFrames))
     }
@@ -458,22 +458,24 @@ package struct JitterBuffer: ~Copyable {
     return .decodeLate(slot: slot, frames: packet.frames, skipping: skipping, lost: missing)
   }
 
-  // The packet before `packet`, of which no more than `missing` frames are still wanted.
+  // What `packet` brings of the one before it, of which no more than `missing` frames are still
+  // wanted.
   @_noAllocation @_noLocks
   private mutating func recover(
     from packet: StoredPacket,
     gap: FrameCount,
     missing: FrameCount
   ) -> Step {
-    let used = max(0, min(missing, packet.frames))
+    let frames = packet.redundantFrames
+    let used = max(0, min(missing, frames))
     counters.recoveredFrames += Int64(used)
     expected = (packet.sequence, packet.mediaFrame)
     concealedSinceExpected = max(0, concealedSinceExpected + used - gap)
     return .recover(
       slot: store.slot(of: packet.sequence),
-      frames: packet.frames,
-      skipping: packet.frames - used,
-      lost: gap - packet.frames
+      frames: frames,
+      skipping: frames - used,
+      lost: gap - frames
     )
   }
 }

@@ -6,7 +6,8 @@ struct StoredPacket: BitwiseCopyable, Sendable {
   var mediaFrame: Int64
   var frames: FrameCount
   var isSilence: Bool
-  var carriesRedundancy: Bool
+  /// How much of the media before it the packet brings once more, as its beginning; 0 if nothing.
+  var redundantFrames: FrameCount
   /// True if a later packet brought it.
   var isCopy: Bool
 
@@ -16,14 +17,14 @@ struct StoredPacket: BitwiseCopyable, Sendable {
     mediaFrame: Int64,
     frames: FrameCount,
     isSilence: Bool,
-    carriesRedundancy: Bool,
+    redundantFrames: FrameCount,
     isCopy: Bool = false
   ) {
     self.sequence = sequence
     self.mediaFrame = mediaFrame
     self.frames = frames
     self.isSilence = isSilence
-    self.carriesRedundancy = carriesRedundancy
+    self.redundantFrames = redundantFrames
     self.isCopy = isCopy
   }
 }
@@ -31,7 +32,7 @@ struct StoredPacket: BitwiseCopyable, Sendable {
 /// Packets waiting to be played, ordered by extended sequence number.
 struct PacketStore: ~Copyable {
   private static var vacant: StoredPacket {
-    StoredPacket(sequence: -1, mediaFrame: 0, frames: 0, isSilence: false, carriesRedundancy: false)
+    StoredPacket(sequence: -1, mediaFrame: 0, frames: 0, isSilence: false, redundantFrames: 0)
   }
 
   let capacity: Int
@@ -51,7 +52,7 @@ struct PacketStore: ~Copyable {
         mediaFrame: 0,
         frames: 0,
         isSilence: false,
-        carriesRedundancy: false
+        redundantFrames: 0
       ),
       count: capacity
     )

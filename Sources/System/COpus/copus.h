@@ -29,6 +29,19 @@ RT_SAFE static inline int opus_voice_packet_frames(const unsigned char *packet, 
   return opus_packet_get_nb_samples(packet, length, 48000);
 }
 
+/* RFC 6716 section 4.2.3: a flag of activity for each 20 ms and one of redundancy, for each channel. CELT has none. */
+RT_SAFE static inline int opus_voice_redundant_frames(const unsigned char *packet, int length) {
+  const unsigned char *frames[48];
+  opus_int16 sizes[48];
+  if (length < 1 || packet[0] & 0x80) return 0;
+  if (opus_packet_parse(packet, length, NULL, frames, sizes, NULL) < 1 || sizes[0] < 2) return 0;
+  int duration = opus_packet_get_samples_per_frame(packet, 48000);
+  int parts = duration > 960 ? duration / 960 : 1;
+  int isMarked = frames[0][0] >> (7 - parts) & 1;
+  if (opus_packet_get_nb_channels(packet) == 2) isMarked |= frames[0][0] >> (6 - 2 * parts) & 1;
+  return isMarked ? duration : 0;
+}
+
 RT_SAFE static inline int opus_voice_set_bitrate(OpusEncoder *encoder, int value) {
   return opus_encoder_ctl(encoder, OPUS_SET_BITRATE(value));
 }

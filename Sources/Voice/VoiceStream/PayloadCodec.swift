@@ -192,10 +192,10 @@ struct PayloadDecoder: ~Copyable {
       : G711VoiceDecoder.frames(byteCount: range.upperBound - range.lowerBound)
   }
 
-  /// True if a payload brings the packet before it once more.
+  /// How many frames right before it a payload brings once more.
   @_noAllocation @_noLocks
-  func carriesRedundancy(_ bytes: borrowing ByteBuffer, in range: Range<Int>) -> Bool {
-    isOpus && OpusVoiceDecoder.carriesRedundancy(bytes, in: range)
+  func redundantFrames(of bytes: borrowing ByteBuffer, in range: Range<Int>) -> FrameCount {
+    isOpus ? OpusVoiceDecoder.redundantFrames(of: bytes, in: range) : 0
   }
 
   /// True if a payload of `count` bytes only says that the sender fell silent (Opus DTX: the header

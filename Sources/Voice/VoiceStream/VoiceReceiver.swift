@@ -61,7 +61,7 @@ package struct VoiceReceiver: ~Copyable {
     else { return }
     if distance == 0 { packetFrames = frames }
     let isSilence = decoder.isSilence(byteCount: payload.count)
-    let carriesRedundancy = decoder.carriesRedundancy(datagram, in: payload)
+    let redundantFrames = decoder.redundantFrames(of: datagram, in: payload)
     let insertion: JitterBuffer.Insertion
     if distance > 0 {
       insertion = jitterBuffer.insertCopy(
@@ -69,7 +69,7 @@ package struct VoiceReceiver: ~Copyable {
         mediaFrame: mediaFrame,
         frames: frames,
         isSilence: isSilence,
-        carriesRedundancy: carriesRedundancy,
+        redundantFrames: redundantFrames,
         distance: distance
       )
     } else {
@@ -78,7 +78,7 @@ package struct VoiceReceiver: ~Copyable {
         mediaFrame: mediaFrame,
         frames: frames,
         isSilence: isSilence,
-        carriesRedundancy: carriesRedundancy,
+        redundantFrames: redundantFrames,
         at: arrival.playback,
         wait: arrival.wait
       )
