@@ -28,8 +28,8 @@ final class HandshakeLink {
   private var pause = firstPause
   private var ticksLeft = firstPause
 
-  /// 100 ms, and a quarter more each time: 15 copies while a call that was answered is waited for.
-  private static let firstPause = 5
+  /// 60 ms, and a quarter more each time: 17 copies while a call that was answered is waited for.
+  private static let firstPause = 3
 
   init(
     _ identity: Identity,
@@ -160,7 +160,7 @@ final class HandshakeLink {
     ticksLeft -= 1
     guard ticksLeft <= 0, sent.isEmpty else { return }
     outgoing += flight
-    pause += pause / 4
+    pause += max(1, pause / 4)
     ticksLeft = pause
   }
 
