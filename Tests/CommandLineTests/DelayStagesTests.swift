@@ -28,6 +28,16 @@ struct DelayStagesTests {
     #expect(stages.total == 32)
   }
 
+  @Test func conversionAndFiltersBelongToTheDevices() {
+    let stages = stages { _, engine in
+      engine.capturePeriodNanoseconds = 2_500_000
+      engine.captureProcessingNanoseconds = 6_000_000
+      engine.playbackFillNanoseconds = 3_000_000
+      engine.playbackProcessingNanoseconds = 1_000_000
+    }
+    #expect(stages[.microphone] == 8.5 && stages[.loudspeaker] == 4)
+  }
+
   @Test func whatIsNotKnownTakesNoTime() {
     let stages = stages { stream, engine in
       stream.packetFrames = 0

@@ -46,6 +46,46 @@ struct ChainTests {
     #expect(abs(Self.power(chain.output, count: chain.outputFrames) - 0.125) < 0.01)
   }
 
+  /// Syllables: two dozen tones, louder and softer.
+  private static func sound(at second: Double) -> Float {
+    let loudness = pow(sin(2 * Double.pi * 2.3 * second), 2)
+    let tones = (0..<24).reduce(0.0) { sum, number in
+      let hertz = 200 + 131.7 * Double(number)
+      return sum + sin(2 * Double.pi * hertz * second + Double(number * number))
+    }
+    return Float(0.05 * loudness * tones)
+  }
+
+  /// The figure that is shown is the delay that there is, but for the wait for a whole block.
+  @Test(arguments: [
+    (48_000, SpeechFilterSettings()), (44_100, SpeechFilterSettings()),
+    (16_000, SpeechFilterSettings()), (48_000, SpeechFilterSettings(noiseSuppression: true)),
+    (48_000, SpeechFilterSettings(gainControl: true)),
+    (48_000, SpeechFilterSettings(echoCancellation: true)),
+    (16_000, SpeechFilterSettings(echoCancellation: true, gainControl: true)),
+  ])
+  func delayIsTheOneThatIsShown(hertz: Int, filters: SpeechFilterSettings) throws {
+    var chain = try CaptureChain(rate: SampleRate(hertz: hertz), filters: filters)
+    let block = hertz / 100
+    var heard: [Float] = []
+    for turn in 0..<300 {
+      let samples = (0..<block).map { Self.sound(at: Double(turn * block + $0) / Double(hertz)) }
+      chain.process(SampleBuffer(samples), count: block, reference: EchoReference())
+      heard += (0..<chain.outputFrames).map { chain.output[$0] }
+    }
+    let part = (96_000..<100_800).map { Self.sound(at: Double($0) / 48_000) }
+    let likeness = (0..<600).map { lag in
+      part.indices.reduce(Float(0)) { $0 + part[$1] * heard[96_000 + $1 + lag] }
+    }
+    let lag = try #require(likeness.indices.max { likeness[$0] < likeness[$1] })
+    // What the converter keeps back comes that much later.
+    let kept = 3 * 48_000 - Int(chain.captured)
+    let delay = Double(lag + kept) / 48
+    let shown = Double(chain.delayNanoseconds) / 1e6
+    print("\(hertz) Hz, \(filters): \(delay) ms late, \(shown) shown")
+    #expect(abs(delay - shown) < 0.5)
+  }
+
   @Test func filtersWorkInBlocksAndLoseNothing() throws {
     var chain = try CaptureChain(
       rate: .voice,

@@ -192,6 +192,7 @@ struct LoopbackReport {
     let roundTrip = max(0, stream.roundTripNanoseconds)
     stages = [
       ("capture period", Double(device.capturePeriodNanoseconds) / 1e6),
+      ("rate conversion and filters", Double(device.processingNanoseconds) / 1e6),
       ("frame", Double(packetFrames) / 48),
       ("look-ahead", Double(stream.lookAheadNanoseconds) / 1e6),
       ("network (half the round trip)", Double(roundTrip) / 2e6),

@@ -12,6 +12,17 @@ struct CaptureChain: ~Copyable {
   /// Of those, frames that have come out.
   var delivered: Int64 { captured - Int64(blockFill) }
 
+  /// How much later sound comes out than it came in, beside the wait for a whole block.
+  var delayNanoseconds: Int64 {
+    @_noAllocation @_noLocks get {
+      let filtering = filter == nil ? 0 : SampleRate.voice.nanoseconds(of: blockFrames)
+      switch resampler {
+      case .some(let resampler): return filtering + resampler.lookAheadNanoseconds
+      case .none: return filtering
+      }
+    }
+  }
+
   private var rate: SampleRate
   private var resampler: FixedRateResampler?
   private var filter: SpeechFilter?

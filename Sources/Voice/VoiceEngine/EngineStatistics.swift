@@ -18,6 +18,10 @@ public struct EngineStatistics: Equatable, Sendable, BitwiseCopyable {
   public var playbackFillNanoseconds: Int64 = 0
   /// The capture period in nanoseconds.
   public var capturePeriodNanoseconds: Int64 = 0
+  /// The delay of the microphone's rate conversion and filters, in nanoseconds.
+  public var captureProcessingNanoseconds: Int64 = 0
+  /// The delay of the loudspeaker's rate conversion, in nanoseconds.
+  public var playbackProcessingNanoseconds: Int64 = 0
   /// The highest microphone level since the last report, 0 to 1.
   public var inputPeak: Float = 0
   /// True when the microphone or the loudspeaker is gone.
@@ -26,6 +30,11 @@ public struct EngineStatistics: Equatable, Sendable, BitwiseCopyable {
   public var deviceChanges = 0
   /// Turns of the voice loop so far.
   public var turns: Int64 = 0
+
+  /// The delay of rate conversion and filters on both sides, in nanoseconds.
+  public var processingNanoseconds: Int64 {
+    captureProcessingNanoseconds + playbackProcessingNanoseconds
+  }
 
   @_noAllocation @_noLocks
   init() {}

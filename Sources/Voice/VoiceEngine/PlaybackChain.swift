@@ -8,6 +8,16 @@ struct PlaybackChain: ~Copyable {
   /// The converted frames.
   private(set) var output = SampleBuffer(repeating: 0, count: 32_768)
 
+  /// How much later sound comes out than it came in.
+  var delayNanoseconds: Int64 {
+    @_noAllocation @_noLocks get {
+      switch resampler {
+      case .some(let resampler): return resampler.lookAheadNanoseconds
+      case .none: return 0
+      }
+    }
+  }
+
   private var rate: SampleRate
   private var resampler: FixedRateResampler?
 

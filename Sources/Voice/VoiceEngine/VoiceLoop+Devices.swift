@@ -57,6 +57,7 @@ extension VoiceLoop where Device: ~Copyable, Transport: ~Copyable {
       rate: .voice
     )
     report.statistics.capturePeriodNanoseconds = period
+    report.statistics.captureProcessingNanoseconds = microphone.chain.delayNanoseconds
     microphone.stillness = StallWatchdog(periodNanoseconds: period)
     microphone.lastRead = time.now
     discardStaleCapture()
@@ -64,6 +65,7 @@ extension VoiceLoop where Device: ~Copyable, Transport: ~Copyable {
 
   private func changeLoudspeaker(_ replacement: DeviceReplacement<Device>, oldPeriod: Int64) {
     loudspeaker.chain.changeDevice(rate: device.playbackRate, &replacement.playbackResampler)
+    report.statistics.playbackProcessingNanoseconds = loudspeaker.chain.delayNanoseconds
     loudspeaker.level = replacement.fill
     errand = nil
     loudspeaker.writtenFrames = 0

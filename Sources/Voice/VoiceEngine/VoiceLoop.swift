@@ -61,6 +61,8 @@ final class VoiceLoop<
     report = LoopReport(reports, from: time.now)
     report.statistics.capturePeriodNanoseconds =
       device.captureRate.nanoseconds(of: device.capturePeriod)
+    report.statistics.captureProcessingNanoseconds = microphone.chain.delayNanoseconds
+    report.statistics.playbackProcessingNanoseconds = loudspeaker.chain.delayNanoseconds
     isMeasuring = settings.measurement != .off || settings.trace != .off
     wait = LoopWait(signals)
     lastTurn = time.now

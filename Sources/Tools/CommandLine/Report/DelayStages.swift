@@ -29,17 +29,18 @@ struct DelayStages: Equatable {
 
   /// What the figures of a call say.
   init(_ statistics: CallStatistics) {
-    let stream = statistics.stream
+    let (stream, engine) = (statistics.stream, statistics.engine)
     let packet = Double(stream.packetFrames) / 48
     milliseconds = Stage.allCases.map { stage in
       let nanoseconds =
         switch stage {
-        case .microphone: statistics.engine.capturePeriodNanoseconds
+        case .microphone:
+          engine.capturePeriodNanoseconds + engine.captureProcessingNanoseconds
         case .packet: Int64(packet * 1e6)
         case .lookAhead: stream.lookAheadNanoseconds
         case .network: max(0, stream.roundTripNanoseconds) / 2
         case .playout: stream.playoutDelayNanoseconds
-        case .loudspeaker: statistics.engine.playbackFillNanoseconds
+        case .loudspeaker: engine.playbackFillNanoseconds + engine.playbackProcessingNanoseconds
         }
       return max(0, Double(nanoseconds) / 1e6)
     }
