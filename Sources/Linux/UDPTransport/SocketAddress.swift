@@ -2,7 +2,7 @@ import CLinux
 import Glibc
 
 /// An IPv4 or IPv6 address and a UDP port.
-public struct SocketAddress: Equatable, Sendable, CustomStringConvertible {
+public struct SocketAddress: Hashable, Sendable, CustomStringConvertible {
   /// The address in text, for example "192.168.1.20" or "fe80::1".
   package let host: String
   /// The port, 0 for one that the system chooses.
@@ -50,6 +50,12 @@ public struct SocketAddress: Equatable, Sendable, CustomStringConvertible {
   /// The addresses are equal if their text and port are.
   public static func == (lhs: SocketAddress, rhs: SocketAddress) -> Bool {
     lhs.host == rhs.host && lhs.port == rhs.port
+  }
+
+  /// Hashes what makes addresses equal.
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(host)
+    hasher.combine(port)
   }
 }
 

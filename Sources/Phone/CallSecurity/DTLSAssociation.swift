@@ -16,10 +16,13 @@ struct DTLSAssociation: ~Copyable {
   private let ssl: OpaquePointer
   private let isClient: Bool
   private(set) var progress = Progress.waiting
+  /// True once nothing that arrives is read any more: the far side has closed, or was damaged.
+  private(set) var isClosed = false
 
   /// The largest datagram that it makes; one of 1,500 bytes with headers has room for it.
   private static let largestDatagram = 1_200
   private static let recordHeader = 13
+  private static let alert: UInt8 = 21
 
   /// The side that begins, or the one that waits.
   init(_ identity: Identity, isClient: Bool) throws(IdentityError) {
@@ -36,10 +39,27 @@ struct DTLSAssociation: ~Copyable {
 
   /// Takes in a datagram.
   mutating func receive(_ datagram: [UInt8]) {
-    guard progress != .failed, !datagram.isEmpty,
-      unsafe sec_feed(ssl, datagram, CInt(clamping: datagram.count)) == 1
+    let records = Self.withoutOpenAlerts(datagram)
+    guard progress != .failed, !isClosed, !records.isEmpty,
+      unsafe sec_feed(ssl, records, CInt(clamping: records.count)) == 1
     else { return }
     advance()
+  }
+
+  /// A datagram without its alerts in the open: before there are keys, anybody can send one, and it
+  /// would end the handshake.
+  static func withoutOpenAlerts(_ datagram: [UInt8]) -> [UInt8] {
+    var kept: [UInt8] = []
+    var place = 0
+    while place + recordHeader <= datagram.count {
+      let length = recordHeader + (Int(datagram[place + 11]) << 8 | Int(datagram[place + 12]))
+      let end = min(place + length, datagram.count)
+      // The epoch is 0 as long as nothing is encrypted (RFC 6347 section 4.1).
+      let isOpen = datagram[place + 3] == 0 && datagram[place + 4] == 0
+      if datagram[place] != alert || !isOpen { kept += datagram[place..<end] }
+      place = end
+    }
+    return kept + datagram[place...]
   }
 
   private mutating func advance() {
@@ -63,10 +83,17 @@ struct DTLSAssociation: ~Copyable {
     _ = unsafe sec_write(ssl, message, CInt(clamping: message.count))
   }
 
+  /// Tells the far side that no more messages come.
+  func close() { unsafe sec_close(ssl) }
+
+  /// Bytes of the far side's that wait to be read.
+  var pendingBytes: Int { unsafe Int(clamping: sec_pending(ssl)) }
+
   /// The next message of the far side's, nil if there is none.
-  func nextMessage() -> [UInt8]? {
+  mutating func nextMessage() -> [UInt8]? {
     var message = [UInt8](repeating: 0, count: 256)
     let length = unsafe sec_read(ssl, &message, CInt(message.count))
+    if length < 0 { isClosed = true }
     return length > 0 ? Array(message[..<Int(length)]) : nil
   }
 

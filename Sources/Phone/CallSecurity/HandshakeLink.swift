@@ -12,12 +12,15 @@ final class HandshakeLink {
   private var association: DTLSAssociation
   private var words: ShortAuthentication?
   private var outgoing: [[UInt8]] = []
-  /// Datagrams sent since the last one received that advanced the handshake.
+  /// Datagrams sent to a source that has not gone through the handshake.
   private(set) var unanswered = 0
-  /// Datagrams sent at most to a source, which may be forged, before it advances the handshake.
+  /// Datagrams sent at most to a source, which may be forged, before it has gone through the
+  /// handshake.
   ///
   /// What this side sends first is limited by the socket.
   static let answerLimit = 25
+  /// The same for a host that has answered signalling.
+  static let knownAnswerLimit = 100
   /// The tick at which its keys could first have been used, nil before.
   private(set) var readyTick: Int?
   /// This side's last flight of the handshake, and the newest message of the words: what the far
@@ -34,11 +37,13 @@ final class HandshakeLink {
   init(
     _ identity: Identity,
     isClient: Bool,
-    to address: SocketAddress
+    to address: SocketAddress,
+    unanswered: Int = 0
   ) throws(IdentityError) {
     self.identity = identity
     self.isClient = isClient
     self.address = address
+    self.unanswered = unanswered
     association = try DTLSAssociation(identity, isClient: isClient)
     begin(association.takeDatagrams())
   }
@@ -69,8 +74,8 @@ final class HandshakeLink {
     association.receive(datagram)
     let sent = association.takeDatagrams()
     let isComplete = association.progress == .complete
-    // A datagram that does not advance the handshake may be forged.
-    if isComplete || !sent.isEmpty { unanswered = 0 }
+    // Until then the source may be forged.
+    if isComplete { unanswered = 0 }
     guard isComplete else { return begin(sent) }
     if !wasComplete { send(sent) }
     if words != nil {
@@ -165,11 +170,13 @@ final class HandshakeLink {
   }
 
   /// What is to be sent.
-  func takeDatagrams() -> [[UInt8]] {
+  ///
+  /// The side that waits sends at most `limit` to a source that has not gone through the handshake.
+  func takeDatagrams(limit: Int) -> [[UInt8]] {
     let datagrams = Self.packed(outgoing)
     outgoing = []
     guard !isClient else { return datagrams }
-    let taken = datagrams.prefix(max(0, Self.answerLimit - unanswered))
+    let taken = datagrams.prefix(max(0, limit - unanswered))
     unanswered += taken.count
     return Array(taken)
   }

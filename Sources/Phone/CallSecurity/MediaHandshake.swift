@@ -48,6 +48,9 @@ package struct MediaHandshake: ~Copyable {
 
   /// How many handshakes of others are kept.
   private static let capacity = 16
+  /// How many sources that have not gone through one are answered, each up to
+  /// `HandshakeLink.answerLimit`; for the far side there is room for as many again.
+  private static let sources = 20
   /// How many of them exchange words: each is a guess for an attacker who wants to be taken for
   /// another (`ShortAuthentication`).
   private static let guesses = 3
@@ -63,7 +66,12 @@ package struct MediaHandshake: ~Copyable {
   /// True for the side that begins.
   package let isClient: Bool
   private var links: [HandshakeLink] = []
+  /// What was sent to sources that have not gone through a handshake, whose links may be gone.
+  private var unanswered: [SocketAddress: Int] = [:]
   private var expectation: Expectation?
+  /// Where signalling comes from, and where it has answered from: nobody forges those.
+  private var hosts: Set<String> = []
+  private var answeringHosts: Set<String> = []
   private var remote: SocketAddress?
   private var control: SocketAddress?
   private var outgoing: [Outgoing] = []
@@ -112,9 +120,25 @@ package struct MediaHandshake: ~Copyable {
     decide()
   }
 
+  /// Notes a host that signalling comes from: behind a router, media comes from there as well.
+  ///
+  /// One that `hasAnswered` what was sent there is no stranger's, and is sent more.
+  package mutating func admit(host: String, hasAnswered: Bool) {
+    hosts.insert(host)
+    if hasAnswered { answeringHosts.insert(host) }
+  }
+
+  private func isNamed(_ source: SocketAddress) -> Bool {
+    let called = isClient ? links.first?.address : nil
+    return hosts.contains(source.host)
+      || [called, remote, control].contains { $0?.host == source.host }
+  }
+
   /// Takes in a datagram.
   package mutating func receive(_ datagram: MediaSocket.Datagram) {
     guard let first = datagram.bytes.first, Self.owns(firstByte: first) else { return }
+    // Whom this side calls answers from where it was called, or from where its signalling comes.
+    if isClient, !isNamed(datagram.source) { return }
     if isClient, datagram.source == links.first?.address { answeringAddress = datagram.source }
     // A far side with several addresses may answer from another one than it was asked at. Without
     // memory for one more handshake it asks again.
@@ -122,7 +146,12 @@ package struct MediaHandshake: ~Copyable {
     if let link = links.first(where: { isClient || $0.address == datagram.source }) {
       receive(datagram, by: link)
     } else if !isClient, makeRoom(for: datagram.source),
-      let link = try? HandshakeLink(identity, isClient: false, to: datagram.source)
+      let link = try? HandshakeLink(
+        identity,
+        isClient: false,
+        to: datagram.source,
+        unanswered: unanswered[datagram.source] ?? 0
+      )
     {
       links.append(link)
       receive(datagram, by: link)
@@ -138,8 +167,11 @@ package struct MediaHandshake: ~Copyable {
 
   // Strangers do not take the place of the far side that signalling names.
   private mutating func makeRoom(for source: SocketAddress) -> Bool {
+    let isFarSide = source == remote || answeringHosts.contains(source.host)
+    guard unanswered[source] != nil || unanswered.count < Self.sources * (isFarSide ? 2 : 1)
+    else { return false }
     guard links.count >= Self.capacity else { return true }
-    guard source == remote, let expected = expectation?.fingerprint,
+    guard isNamed(source), let expected = expectation?.fingerprint,
       let place = links.firstIndex(where: { $0.peer != expected })
     else { return false }
     links.remove(at: place)
@@ -194,7 +226,11 @@ package struct MediaHandshake: ~Copyable {
 
   private mutating func collect() {
     for link in links {
-      outgoing += link.takeDatagrams().map { Outgoing(bytes: $0, destination: link.address) }
+      let isKnown = answeringHosts.contains(link.address.host)
+      let limit = isKnown ? HandshakeLink.knownAnswerLimit : HandshakeLink.answerLimit
+      outgoing += link.takeDatagrams(limit: limit)
+        .map { Outgoing(bytes: $0, destination: link.address) }
+      unanswered[link.address] = link.unanswered > 0 ? link.unanswered : nil
     }
   }
 

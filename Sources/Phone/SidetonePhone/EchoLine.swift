@@ -217,6 +217,7 @@ public actor EchoLine {
         Task { await self?.note(report, of: id) }
       }
       leg.isEncryptionRequired = configuration.security == .required
+      leg.noteCaller(at: source)
       leg.checksPaths = caller.media?.addresses != nil
       try leg.open(portPolicy: .anyPort)
       if let port = leg.checkPort {

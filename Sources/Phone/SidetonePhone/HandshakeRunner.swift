@@ -89,6 +89,14 @@ final class HandshakeRunner: @unchecked Sendable {
     }
   }
 
+  /// Takes datagrams of a host that signalling comes from as well, and sends it more if it
+  /// `hasAnswered` there.
+  func admit(host: String, hasAnswered: Bool) {
+    Self.queue.async { [weak self] in
+      self?.handshake.admit(host: host, hasAnswered: hasAnswered)
+    }
+  }
+
   /// From now on the far side has to come to an end: the call has been answered.
   func limitTime() {
     Self.queue.async { [weak self] in self?.handshake.hurry() }

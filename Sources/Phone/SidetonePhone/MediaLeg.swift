@@ -55,6 +55,8 @@ public final class MediaLeg {
   /// Whose keys the handshake is to bring, and from where.
   private var expected: Fingerprint?
   private var handshakeAddress: SocketAddress?
+  /// The host that signalling comes from, and whether it has answered.
+  private var signalling: (host: String, hasAnswered: Bool)?
   private var socket: MediaSocket?
   /// What connectivity checks over the port use; nil without them.
   private(set) var checkPort: CheckPort?
@@ -195,7 +197,9 @@ public final class MediaLeg {
       secured = nil
       if encryption.beginner == .local, let socket = try socket?.duplicate() {
         endHandshake()
-        handshake = try HandshakeRunner(identity, towards: remote, over: socket, report)
+        let runner = try HandshakeRunner(identity, towards: remote, over: socket, report)
+        handshake = runner
+        admitSignalling(to: runner)
       } else {
         try waitForHandshake()
       }
@@ -213,13 +217,29 @@ public final class MediaLeg {
   // The far side may begin before it is known which certificate it is to show.
   private func waitForHandshake() throws {
     guard handshake == nil, let identity, let socket = try socket?.duplicate() else { return }
-    handshake = HandshakeRunner(waitingWith: identity, over: socket, report)
+    let runner = HandshakeRunner(waitingWith: identity, over: socket, report)
+    handshake = runner
+    admitSignalling(to: runner)
+  }
+
+  private func admitSignalling(to handshake: HandshakeRunner?) {
+    guard let signalling else { return }
+    handshake?.admit(host: signalling.host, hasAnswered: signalling.hasAnswered)
+  }
+
+  /// Notes the host that the call came from, which may be forged; to be called before `prepare`.
+  func noteCaller(at host: String) {
+    signalling = (host, false)
+    admitSignalling(to: handshake)
   }
 
   /// Notes that the far side's signalling comes from a host, and has answered what was sent there:
   /// media that goes to this host goes to no stranger.
   public func noteAnswer(from host: String?) {
-    if let host { socket?.noteAnswer(fromHost: host) }
+    guard let host else { return }
+    socket?.noteAnswer(fromHost: host)
+    signalling = (host, true)
+    admitSignalling(to: handshake)
   }
 
   private func endHandshake() {

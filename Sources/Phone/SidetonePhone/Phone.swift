@@ -439,6 +439,7 @@ public actor Phone {
     control.add(call)
     let leg = makeLeg(uuid, host: localHost)
     leg.isEncryptionRequired = rule.isEncryptionRequired
+    leg.noteCaller(at: caller.source)
     legs[uuid] = leg
     origins[uuid] = origin(of: caller)
     let update = CXCallUpdate()

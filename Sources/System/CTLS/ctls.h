@@ -139,7 +139,10 @@ static inline int sec_repeat(SSL *ssl) {
   return code < 0 ? -1 : 0;
 }
 
+/* Takes in a datagram; 0 if nothing reads it any more, or if too much waits to be read. */
 static inline int sec_feed(SSL *ssl, const uint8_t *datagram, int length) {
+  if (SSL_get_shutdown(ssl) & SSL_RECEIVED_SHUTDOWN) return 0;
+  if (BIO_ctrl_pending(SSL_get_rbio(ssl)) + (size_t)length > 16384) return 0;
   return BIO_write(SSL_get_rbio(ssl), datagram, length) == length;
 }
 
@@ -153,12 +156,26 @@ static inline int sec_write(SSL *ssl, const uint8_t *message, int length) {
   return SSL_write(ssl, message, length) == length;
 }
 
-/* The application's next message, at most `capacity` bytes; 0 if there is none. */
+/* The application's next message, at most `capacity` bytes; 0 if there is none, -1 if none can come any more. */
 static inline int sec_read(SSL *ssl, uint8_t *message, int capacity) {
   ERR_clear_error();
   int length = SSL_read(ssl, message, capacity);
+  int reason = SSL_get_error(ssl, length);
   ERR_clear_error();
-  return length > 0 ? length : 0;
+  if (length > 0) return length;
+  return reason == SSL_ERROR_WANT_READ || reason == SSL_ERROR_WANT_WRITE ? 0 : -1;
+}
+
+/* Tells the far side that no more messages come (RFC 8446 section 6.1). */
+static inline void sec_close(SSL *ssl) {
+  ERR_clear_error();
+  SSL_shutdown(ssl);
+  ERR_clear_error();
+}
+
+/* Bytes that have arrived and were not read. */
+static inline size_t sec_pending(SSL *ssl) {
+  return BIO_ctrl_pending(SSL_get_rbio(ssl));
 }
 
 /* The SHA-256 fingerprint of the far side's certificate, and whether that has no end; 0 if it has shown none. */
