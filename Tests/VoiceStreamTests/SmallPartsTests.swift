@@ -93,6 +93,21 @@ struct MediaClockTests {
     #expect(clock.timestamp(of: first)?.rawValue == 1_000)
   }
 
+  /// Leaps of half of the numbers, for ever in one direction.
+  @Test(arguments: [UInt32(0x7FFF_FFFF), 0x8000_0001])
+  func leapsStayWithinBounds(leap: UInt32) {
+    var clock = MediaClock(framesPerTick: 6)
+    var raw = RTPTimestamp(rawValue: 0)
+    var frames: [Int64] = []
+    for _ in 0..<2_000 {
+      raw = RTPTimestamp(rawValue: raw.rawValue &+ leap)
+      frames.append(clock.frame(at: raw))
+    }
+    #expect(frames.allSatisfy { (1 << 33..<1 << 42).contains($0) })
+    let last = clock.frame(at: raw)
+    #expect(clock.frame(at: RTPTimestamp(rawValue: raw.rawValue &+ 160)) == last + 960)
+  }
+
   @Test func newCountBeginsFarFromZero() {
     var clock = MediaClock(framesPerTick: 1)
     #expect(clock.timestamp(of: 0) == nil)

@@ -2,6 +2,10 @@ import MediaCore
 
 /// A stream's RTP timestamps as frames at 48 kHz that never wrap.
 struct MediaClock: Sendable {
+  /// Where frames may lie: within two years of the first, so that no sum of theirs overflows.
+  private static var known: Range<Int64> { @_noAllocation @_noLocks get { 1 &<< 33..<1 &<< 42 } }
+  private static var first: Int64 { @_noAllocation @_noLocks get { 1 &<< 40 } }
+
   private let framesPerTick: Int
   private var newest: (raw: RTPTimestamp, frame: Int64)?
 
@@ -19,11 +23,12 @@ struct MediaClock: Sendable {
   @_noAllocation @_noLocks
   mutating func frame(at raw: RTPTimestamp) -> Int64 {
     guard let newest else {
-      let first: Int64 = 1 &<< 40
-      self.newest = (raw, first)
-      return first
+      self.newest = (raw, Self.first)
+      return Self.first
     }
-    let frame = newest.frame + Int64(raw.ticks(since: newest.raw) * framesPerTick)
+    let next = newest.frame + Int64(raw.ticks(since: newest.raw) * framesPerTick)
+    // A far side that leaps again and again begins a new count, which is a jump like the others.
+    let frame = Self.known.contains(next) ? next : Self.first
     self.newest = (raw, frame)
     return frame
   }
