@@ -110,6 +110,34 @@ struct ConnectionTimeTests {
     await scene.agent.stop()
   }
 
+  /// What comes behind the last message of TLS is read by nobody, and is not kept.
+  @Test func connectionThatGoesOnAfterItsEndIsClosed() async throws {
+    let agent = UserAgent(.init(hosts: ["127.0.0.1"], port: 0, user: "bob"))
+    _ = try await agent.start(securing: Identity.make())
+    let peer = try LoopbackPeer(at: "127.0.0.73", SOCK_STREAM)
+    peer.connect(to: await agent.port(of: .tls))
+    try Self.shakeHandsAndEnd(over: peer)
+    // The answer to the last message, if there is one, and the end.
+    var isClosed = false
+    for _ in 0..<100 where !isClosed {
+      peer.send(String(repeating: "x", count: 1_000))
+      while let answer = peer.receive(within: 50), !isClosed { isClosed = answer.isEmpty }
+    }
+    #expect(isClosed)
+    await agent.stop()
+  }
+
+  private static func shakeHandsAndEnd(over peer: LoopbackPeer) throws {
+    let made = unsafe SSL_CTX_new(TLS_client_method())
+    let context = unsafe try #require(made)
+    defer { unsafe SSL_CTX_free(context) }
+    let ssl = unsafe try #require(SSL_new(context))
+    defer { unsafe SSL_free(ssl) }
+    let codes = unsafe [SSL_set_fd(ssl, peer.descriptor), SSL_connect(ssl)]
+    #expect(codes == [1, 1])
+    #expect(unsafe SSL_shutdown(ssl) >= 0)
+  }
+
   @Test func connectionThatBringsNoMoreIsClosedAfterAQuarterOfAnHour() async throws {
     let scene = try await scene(.tcp)
     await scene.letPass(seconds: 800)

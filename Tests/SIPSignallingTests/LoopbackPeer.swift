@@ -6,7 +6,7 @@ import ProgramRig
 final class LoopbackPeer {
   /// The numeric address.
   let host: String
-  private let descriptor: Int32
+  let descriptor: Int32
 
   /// A socket of UDP, or of TCP if that is said.
   ///

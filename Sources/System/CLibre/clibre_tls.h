@@ -27,6 +27,19 @@ static inline int re_tls_verify(X509_STORE_CTX *store, void *judge) {
   return is_accepted;
 }
 
+static inline long re_tls_refuse(BIO *bio, int operation, const char *bytes, size_t length, int argi, long argl, int code,
+                                 size_t *done) {
+  (void)bio, (void)bytes, (void)length, (void)argi, (void)argl, (void)done;
+  return operation == BIO_CB_WRITE ? -1 : code;
+}
+
+/* After its last message a far side has nothing to say: OpenSSL reads no more, and libre would keep whatever comes. A write that
+   fails makes libre close the connection. */
+static inline void re_tls_note(const SSL *ssl, int where, int code) {
+  if ((where & SSL_CB_READ_ALERT) == SSL_CB_READ_ALERT && (code & 0xFF) == SSL_AD_CLOSE_NOTIFY)
+    BIO_set_callback_ex(SSL_get_rbio(ssl), re_tls_refuse);
+}
+
 /* A context for TLS 1.2 and 1.3 with the key and the certificate of a PEM text. Both sides show theirs, if they have one. */
 static inline int re_tls_alloc(struct tls **tls, const uint8_t *pem, size_t length,
                                re_tls_judge *judge, void *arg) {
@@ -41,6 +54,7 @@ static inline int re_tls_alloc(struct tls **tls, const uint8_t *pem, size_t leng
   SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
   SSL_CTX_set_verify(context, SSL_VERIFY_PEER, NULL);
   SSL_CTX_set_app_data(context, arg);
+  SSL_CTX_set_info_callback(context, re_tls_note);
   SSL_CTX_set_cert_verify_callback(context, re_tls_verify, (void *)judge);
   ERR_clear_error();
   return 0;
