@@ -66,12 +66,13 @@ package final class MediaPlayers: @unchecked Sendable {
     queue.async { [self] in
       isOver = false
       guard let bus = desktop.bus else { return }
-      let players = bus.names.filter { $0.hasPrefix(Self.names) }
-      for name in players where Self.status(of: name, on: bus) == "Playing" {
-        Self.tell(name, "Pause", on: bus)
-        paused.append(name)
+      let playing = bus.names.filter {
+        $0.hasPrefix(Self.names) && Self.status(of: $0, on: bus) == "Playing"
       }
+      paused += playing
+      // Noted first: a program that is killed in between leaves nobody paused for good.
       note()
+      for name in playing { Self.tell(name, "Pause", on: bus) }
     }
   }
 
