@@ -61,11 +61,16 @@ struct CallAdmissionTests {
     #expect(refusal("192.0.2.1", .init(all: 16, fromHost: 0)) == .busy)
   }
 
-  /// They all come from the server's host.
-  @Test mutating func callsByAServerAreLimitedByTheirRingingAlone() {
-    for _ in 0..<1_000 {
+  /// They all come from the server's host, whatever strangers do.
+  @Test mutating func callsByAServerHaveAShareOfTheirOwn() {
+    for host in 0..<40 { _ = refusal("198.51.100.\(host)", .init(all: 0, fromHost: 0)) }
+    for _ in 0..<20 {
       #expect(refusal("192.0.2.1", isByServer: true, .init(all: 8, fromHost: 8)) == nil)
     }
+    #expect(
+      refusal("192.0.2.1", isByServer: true, .init(all: 8, fromHost: 8))
+        == .overloaded(retryAfter: 1)
+    )
     #expect(refusal("192.0.2.1", isByServer: true, .init(all: 16, fromHost: 16)) == .busy)
   }
 

@@ -39,7 +39,8 @@ final class FarSide {
   /// The socket of UDP, or the one that takes connections.
   private let descriptor: Int32
   private var connections: [Connection] = []
-  private var callerPort: UInt16 = 0
+  /// Where the caller listens, as its requests say.
+  private(set) var callerPort: UInt16 = 0
   private var questions = 0
 
   /// How long the caller may be silent where it has something to say, in seconds.

@@ -15,3 +15,8 @@ extension UserAgent {
     return unsafe mem_nrefs(UnsafeRawPointer(stack.sip))
   }
 }
+
+extension UserAgent {
+  /// The name by which the far side of a call would have it replaced.
+  func dialogName(of id: SIPCallID) -> DialogName? { calls[id.rawValue]?.name }
+}

@@ -109,16 +109,34 @@ struct PhoneControlTests {
     #expect(control.noteScheduling(.ordinary, at: late) == nil)
   }
 
+  private func replacement(
+    of number: Int,
+    in control: PhoneControl,
+    isNameProven: Bool = true,
+    by newcomer: UUID = UUID(),
+    _ media: NegotiatedMedia? = nil
+  ) -> PhoneControl.Replacement? {
+    let replaced = ReplacedCall(id: SIPCallID(rawValue: number), isNameProven: isNameProven)
+    return control.replacement(of: replaced, by: newcomer, media)
+  }
+
+  /// Who may have read the name of a call somewhere rings like others.
+  @Test func userIsAskedAboutAReplacementThatAnybodyCouldAskFor() throws {
+    let control = control()
+    #expect(try #require(replacement(of: 0, in: control)).asks == false)
+    #expect(try #require(replacement(of: 0, in: control, isNameProven: false)).asks)
+  }
+
   @Test func whatTakesACallsPlaceKeepsItsMuteAndItsConference() throws {
     var control = control()
     _ = control.setGroup(uuids[1], with: uuids[0])
     _ = control.handle(.perform(.setMuted(true)), of: uuids[0], at: start)
-    let member = try #require(control.replacement(of: SIPCallID(rawValue: 0), by: nil))
+    let member = try #require(replacement(of: 0, in: control))
     #expect(member.isMuted && !member.wasHeld && member.others == [uuids[1]])
     _ = control.handle(.perform(.setHeld(true)), of: uuids[2], at: start)
-    let held = try #require(control.replacement(of: SIPCallID(rawValue: 2), by: nil))
+    let held = try #require(replacement(of: 2, in: control))
     #expect(held.wasHeld && !held.isMuted && held.others.isEmpty)
-    #expect(control.replacement(of: SIPCallID(rawValue: 9), by: nil) == nil)
+    #expect(replacement(of: 9, in: control) == nil)
   }
 
   @Test func aCallIsGivenBackOnlyWhileNoOtherOneIsActive() {

@@ -18,6 +18,17 @@ public enum PeerStanding: String, Equatable, Sendable {
   case verified
   /// Its certificate is made for a while: there is no identity to remember.
   case temporary
+
+  /// True if less is known of this far side than of the other.
+  package func isLower(than other: PeerStanding) -> Bool { rank < other.rank }
+
+  private var rank: Int {
+    switch self {
+    case .verified: 2
+    case .known: 1
+    case .new, .temporary: 0
+    }
+  }
 }
 
 /// Whether a call can be listened to on its way.
@@ -155,6 +166,20 @@ package struct SecurityRule: Equatable, Sendable {
 
   /// How the far side's signalling was encrypted before, nil if it was not.
   package var rememberedSignalling: PeerRecord.Signalling? { record?.signalling }
+
+  /// True if there is an identity to recognize the far side by.
+  package var isRemembered: Bool { record?.identity != nil }
+
+  /// How well a far side would be known if it proved what its media claims; nil without encryption.
+  package func standing(of claim: MediaClaim) -> PeerStanding? {
+    switch claim {
+    case .open: return nil
+    case .keys: return .temporary
+    case .identity(let fingerprint):
+      guard let record, record.identity == fingerprint else { return .new }
+      return record.isVerified ? .verified : .known
+    }
+  }
 
   /// How well the far side is known.
   package func standing(isLasting: Bool) -> PeerStanding {

@@ -10,12 +10,6 @@ import RealTime
 /// takes back by releasing the session.
 @safe
 final class SIPCall {
-  private struct FarSide {
-    let address: sa
-    let namedPort: UInt16
-    let transport: sip_transp
-  }
-
   let id: SIPCallID
   /// What it is signalled by.
   var stack: SIPStack?
@@ -56,8 +50,10 @@ final class SIPCall {
   private(set) var isIncoming = false
   /// True if the call came by TLS.
   private var isSecure = false
-  /// Where the first message of the far side's came from.
-  private var far: FarSide?
+  /// Where the far side is; nil before its first message.
+  var far: FarSide?
+  /// Phones that have answered too late.
+  var forks: ForkedAnswers?
   /// True if later requests go to the far side by TLS.
   private var isContactSecure = false
   private(set) var isEstablished = false
@@ -105,28 +101,14 @@ final class SIPCall {
     Task { await agent.endStrange(id) }
   }
 
-  /// True if a request that names the call's dialog is not from where the far side is.
-  @unsafe
-  func isForged(_ message: UnsafePointer<sip_msg>) -> Bool {
-    guard let far, let own = unsafe re_call_id(session),
-      unsafe String(cString: own) == String(message.pointee.callid)
-    else { return false }
-    var peer = far.address
-    return unsafe !re_is_from(message, &peer, far.namedPort, far.transport)
-  }
-
   @unsafe
   private func noteFarSide(_ message: UnsafePointer<sip_msg>) {
     if unsafe re_is_contact_secure(message) { isContactSecure = true }
-    var port: UInt16 = 0
-    // Behind a proxy requests may come from any of its hosts.
-    guard far == nil, unsafe re_is_direct(message, &port) else { return }
-    far = unsafe FarSide(
-      address: message.pointee.src,
-      namedPort: port,
-      transport: message.pointee.tp
-    )
+    if far == nil { far = unsafe FarSide(message, isByServer: account != nil) }
   }
+
+  /// True if nobody on the way has seen its signalling.
+  var isPrivate: Bool { isIncoming ? isSecure : peer?.expectation.verdict == .accepted }
 
   /// The name of its dialog; nil before it has one.
   var callID: String? { unsafe re_call_id(session).map { unsafe String(cString: $0) } }
@@ -449,6 +431,9 @@ final class SIPCall {
       let (from, to) = unsafe (String(message.pointee.from.tag), String(message.pointee.to.tag))
       // A response comes with this side's request, an ACK is the far side's.
       tags = unsafe message.pointee.req ? (to, from) : (from, to)
+      if unsafe !message.pointee.req {
+        forks = unsafe ForkedAnswers(to: message.pointee.cseq.num, at: MonotonicClock.now())
+      }
       if unsafe !message.pointee.req { unsafe noteTimer(in: message) } else { restartTimer() }
     }
     report(.established(id, from: host))

@@ -80,7 +80,15 @@ public struct Caller: Equatable, Sendable {
   /// True if there was a call with his host before, or an account's server passed this one on.
   public let isKnown: Bool
   /// The call of this side that the caller takes the place of; nil for one of its own.
-  public let replaced: SIPCallID?
+  public let replaced: ReplacedCall?
+}
+
+/// A call that a caller asks to take the place of (Replaces, RFC 3891).
+public struct ReplacedCall: Equatable, Sendable {
+  /// The call.
+  public let id: SIPCallID
+  /// True if nobody beside its two sides can have named it; otherwise the user is to be asked.
+  public let isNameProven: Bool
 }
 
 /// Something that happened.

@@ -24,8 +24,8 @@ final class SIPStack {
   enum Origin: Equatable {
     /// Over the connection to the account's server, whose certificate was judged.
     case server
-    /// From the host of the account's server, but so that others could have sent it.
-    case serverHost
+    /// The way that the account's server sends, but so that others could have sent it.
+    case serverFlow
     case elsewhere
   }
 
@@ -151,10 +151,12 @@ final class SIPStack {
   /// Where a request has come from.
   @unsafe
   func origin(of message: UnsafePointer<sip_msg>) -> Origin {
-    guard let server, unsafe re_is_from_host(message, server.address) else { return .elsewhere }
-    let own = unsafe re_transport_port(sip, server.transport.inLibre, host)
-    let isOwn = unsafe re_is_over_own_connection(message, server.port, own)
-    return server.transport == .tls && isOwn ? .server : .serverHost
+    guard let server else { return .elsewhere }
+    let transport = server.transport.inLibre
+    let own = unsafe re_transport_port(sip, transport, host)
+    guard unsafe re_is_from_server(message, transport, server.address, server.port, own)
+    else { return .elsewhere }
+    return server.transport == .tls ? .server : .serverFlow
   }
 
   /// Sends requests by `body`; the connections that they need are judged as `peer` says.
@@ -222,7 +224,8 @@ final class SIPStack {
   private func drops(_ message: UnsafePointer<sip_msg>?) -> Bool {
     guard let message = unsafe message else { return false }
     nonisolated(unsafe) let request = unsafe message
-    let isForged = agent.assumeIsolated { unsafe $0.isForged(request) }
+    nonisolated(unsafe) let stack = self
+    let isForged = agent.assumeIsolated { unsafe $0.isForged(request, over: stack) }
     if unsafe isForged || re_answers_elsewhere(message) { return true }
     guard let refusal = unsafe RequestCheck(message).refusal else {
       return unsafe dropsLate(message)
@@ -273,7 +276,7 @@ final class SIPStack {
   // True if a request that belongs to no call gets an answer.
   @unsafe
   private func mayAnswer(_ message: UnsafePointer<sip_msg>) -> Bool {
-    let isByServer = unsafe origin(of: message) != .elsewhere
+    let isByServer = unsafe origin(of: message) == .server
     return agent.assumeIsolated { $0.answers(isByServer: isByServer) }
   }
 

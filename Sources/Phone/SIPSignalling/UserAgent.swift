@@ -430,7 +430,7 @@ public actor UserAgent {
     }
     let origin = unsafe stack.origin(of: message)
     let source = unsafe Self.host(of: message)
-    guard unsafe admits(message, from: source, isByServer: origin != .elsewhere, on: stack) else {
+    guard unsafe admits(message, from: source, isByServer: origin == .server, on: stack) else {
       return
     }
     if unsafe SIPCall.isIntervalTooShort(message) {
@@ -460,9 +460,8 @@ public actor UserAgent {
       calls[call.id.rawValue] = nil
       return unsafe stack.refuse(message, 400, "Bad Request")
     }
-    let (callerAddress, name) =
-      origin == .server
-      ? unsafe Self.assertedCaller(in: message) : unsafe Self.caller(in: message)
+    let asserted = origin == .server ? unsafe Self.assertedCaller(in: message) : nil
+    let (callerAddress, name) = unsafe asserted ?? Self.caller(in: message)
     continuation.yield(
       .incoming(
         call.id,
@@ -472,8 +471,8 @@ public actor UserAgent {
           source: source,
           media: call.preview(encryption),
           account: call.account?.address,
-          isVouchedFor: origin == .server,
-          isKnown: admission.isKnown(source, isByServer: origin != .elsewhere),
+          isVouchedFor: asserted != nil,
+          isKnown: admission.isKnown(source, isByServer: origin == .server),
           replaced: replaced
         )
       )
@@ -482,8 +481,8 @@ public actor UserAgent {
 
   // The message lives for the length of the callback.
   @unsafe
-  func isForged(_ message: UnsafePointer<sip_msg>) -> Bool {
-    calls.values.contains { unsafe $0.isForged(message) }
+  func isForged(_ message: UnsafePointer<sip_msg>, over stack: SIPStack) -> Bool {
+    calls.values.contains { unsafe $0.isForged(message, over: stack) }
   }
 
   /// The user part of this side's address.

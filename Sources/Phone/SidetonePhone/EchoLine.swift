@@ -241,9 +241,9 @@ public actor EchoLine {
         calls[id] = nil
         throw PhoneError("no codec in common with \(from)")
       }
-      if let replaced = caller.replaced {
-        await agent.hangUp(replaced)
-        end(replaced, reason: "transferred")
+      if let replaced = caller.replaced, replaced.isNameProven {
+        await agent.hangUp(replaced.id)
+        end(replaced.id, reason: "transferred")
       }
       // It may have hung up at once.
       guard calls[id] != nil else { return }

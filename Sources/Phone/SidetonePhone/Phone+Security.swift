@@ -32,6 +32,14 @@ extension Phone {
     }
   }
 
+  /// True if a handshake may show a caller this side's address and certificate while it rings.
+  ///
+  /// Directly, the caller has the address already. Whom a server passes on waits for the answer,
+  /// unless the server vouches for a caller who is remembered.
+  func mayShowItself(to caller: Caller, under rule: SecurityRule) -> Bool {
+    caller.account == nil || origin(of: caller).isVouchedFor && rule.isRemembered
+  }
+
   /// What a call with an address may be like.
   ///
   /// Throws if what is remembered of the far side cannot be read: it might have to be encrypted.
@@ -69,6 +77,8 @@ extension Phone {
       control[uuid]?.transport == .tls && routes[uuid]?.account == nil
     let signalling = isBySecureSignalling ? routes[uuid]?.expectation.proof : nil
     let record = PeerRecord(identity: fingerprint, signalling: signalling)
+    // What a server passes on comes from the server: its source says nothing of the caller.
+    if let origin = origins[uuid], origin.account != nil, !origin.isVouchedFor { return }
     guard let origin = origins[uuid], !origin.isVouchedFor, origin.host != origin.source else {
       return peers.remember(record, at: address)
     }

@@ -134,15 +134,15 @@ extension Phone {
   /// Answers a caller who takes the place of a far side: the user is in that call already.
   ///
   /// In place of a held call it would interrupt another one: then it rings, and the user decides.
-  /// So does one that protects less.
+  /// So does a newcomer of whom less is known, or who may have read the call's name on its way.
   func answerReplacing(
     _ uuid: UUID,
-    _ replaced: SIPCallID?,
+    _ replaced: ReplacedCall?,
     _ media: NegotiatedMedia?
   ) async {
-    guard let replaced, let old = control.replacement(of: replaced, by: media) else { return }
+    guard let replaced, let old = control.replacement(of: replaced, by: uuid, media) else { return }
     replacements[uuid] = old
-    guard !old.wasHeld else { return }
+    guard !old.wasHeld, !old.asks else { return }
     // Before the answer: the new far side hears nothing of a user who is muted.
     let mute = old.isMuted ? [CXSetMutedCallAction(call: uuid, muted: true)] : []
     do {
@@ -153,9 +153,16 @@ extension Phone {
     }
   }
 
-  /// Ends the call whose place another one has taken; its conference goes on with the new one.
+  /// The same, unless the call still rings.
+  func endReplacedIfEstablished(by uuid: UUID) async {
+    if control[uuid]?.establishedAt != nil { await endReplaced(by: uuid) }
+  }
+
+  /// Ends the call whose place another one has taken, once that is encrypted if this one was; its
+  /// conference goes on with the new one.
   func endReplaced(by uuid: UUID) async {
-    guard let old = replacements.removeValue(forKey: uuid) else { return }
+    guard let old = replacements[uuid], control.isProtected(uuid, like: old.uuid) else { return }
+    replacements[uuid] = nil
     do {
       try await end(old.uuid)
     } catch {

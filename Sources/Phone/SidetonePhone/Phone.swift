@@ -322,6 +322,7 @@ public actor Phone {
     case .handshake(let uuid, .secured(let media)):
       await handle(.encrypted(media.encryption, isLasting: media.isLasting), of: uuid)
       await change(uuid) { try $0.secure(with: media) }
+      await endReplacedIfEstablished(by: uuid)
     }
   }
 
@@ -452,7 +453,7 @@ public actor Phone {
       control.rename(uuid, to: from)
       continuation.yield(.incoming(uuid, from: from))
       beginPath(uuid, for: caller)
-      await beginHandshake(uuid, caller.media)
+      if mayShowItself(to: caller, under: rule) { await beginHandshake(uuid, caller.media) }
       await answerReplacing(uuid, caller.replaced, caller.media)
     } catch {
       control.remove(uuid)

@@ -127,19 +127,40 @@ struct PhoneControl: Sendable {
     let isMuted: Bool
     /// The other calls of its conference.
     let others: [UUID]
+    /// True if the user decides: the call's name may have been read on its way, or less is known of
+    /// the newcomer.
+    let asks: Bool
   }
 
-  /// What a caller with that media replaces; nil if the call has ended, or is protected better.
-  func replacement(of sip: SIPCallID, by media: NegotiatedMedia?) -> Replacement? {
-    guard let call = call(of: sip) else { return nil }
-    if case .encrypted? = call.protection, media?.claim ?? .open == .open { return nil }
+  /// What a caller with that media replaces; nil if the call has ended, or is encrypted while the
+  /// caller is not.
+  func replacement(
+    of replaced: ReplacedCall,
+    by newcomer: UUID,
+    _ media: NegotiatedMedia?
+  ) -> Replacement? {
+    guard let call = call(of: replaced.id) else { return nil }
+    var isLower = false
+    if case .encrypted(_, let standing)? = call.protection {
+      let claimed = self[newcomer].flatMap { $0.rule.standing(of: media?.claim ?? .open) }
+      guard let claimed else { return nil }
+      isLower = claimed.isLower(than: standing)
+    }
     return Replacement(
       uuid: call.uuid,
       remote: call.remote,
       wasHeld: call.isHeld,
       isMuted: call.isMuted,
-      others: calls.filter { $0.uuid != call.uuid && isConference($0, call) }.map(\.uuid)
+      others: calls.filter { $0.uuid != call.uuid && isConference($0, call) }.map(\.uuid),
+      asks: !replaced.isNameProven || isLower
     )
+  }
+
+  /// True once a call is protected as well as one that it replaces has been.
+  func isProtected(_ uuid: UUID, like old: UUID) -> Bool {
+    guard case .encrypted? = self[old]?.protection else { return true }
+    guard case .encrypted? = self[uuid]?.protection else { return false }
+    return true
   }
 
   private func isConference(_ call: PhoneCall, _ other: PhoneCall) -> Bool {

@@ -304,28 +304,22 @@ static inline const char *re_call_id(const struct sipsess *session) {
   return session ? sip_dialog_callid(sipsess_dialog(session)) : NULL;
 }
 
-/* True if a message comes from the host that it names as its sender's: no proxy is between. The port that it names is written. */
-static inline bool re_is_direct(const struct sip_msg *message, uint16_t *port) {
+/* The numeric address that the sender of a message names as its own; false if it names none, or one by name. */
+static inline bool re_contact_address(const struct sip_msg *message, struct sa *named) {
   const struct sip_hdr *header = sip_msg_hdr(message, SIP_HDR_CONTACT);
   struct sip_addr contact;
-  struct sa named;
   if (!header || sip_addr_decode(&contact, &header->val)) return false;
-  if (sa_set(&named, &contact.uri.host, contact.uri.port)) return false;
-  *port = contact.uri.port;
-  return sa_cmp(&message->src, &named, SA_ADDR);
+  return !sa_set(named, &contact.uri.host, contact.uri.port);
 }
 
-/* True if a message comes from a numeric address. */
-static inline bool re_is_from_host(const struct sip_msg *message, const char *host) {
+/* True if a message comes from a server's numeric address and port, and, where there are connections, over one that this side has
+   opened: not by the port that it takes connections at. */
+static inline bool re_is_from_server(const struct sip_msg *message, enum sip_transp transport, const char *host, uint16_t port,
+                                     uint16_t own_port) {
   struct sa address;
-  return !sa_set_str(&address, host, 0) && sa_cmp(&message->src, &address, SA_ADDR);
-}
-
-/* True if a message comes over a connection that this side has opened to a port, and not by one that it takes connections at. */
-static inline bool re_is_over_own_connection(const struct sip_msg *message, uint16_t port,
-                                             uint16_t own_port) {
-  return message->tp != SIP_TRANSP_UDP && sa_port(&message->src) == port &&
-         sa_port(&message->dst) != own_port;
+  return message->tp == transport && !sa_set_str(&address, host, port) &&
+         sa_cmp(&message->src, &address, SA_ALL) &&
+         (transport == SIP_TRANSP_UDP || sa_port(&message->dst) != own_port);
 }
 
 /* True if the address that the sender of a message names for later requests is reached by TLS. */

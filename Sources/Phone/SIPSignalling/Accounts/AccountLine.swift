@@ -427,6 +427,8 @@ final class AccountLine {
     let granted = named < 0 ? exchange.seconds : Int(min(named, Int64(exchange.seconds)))
     registeredAddress = granted > 0 && exchange.seconds > 0 ? ownAddress : nil
     handle(.accepted(seconds: granted))
+    // What it passes on by datagrams is limited like a known host's.
+    if let server { agent.assumeIsolated { $0.noteCall(with: server.address) } }
     unsafe watchConnection(of: message)
     watchMessages()
     if isTranslated || server?.transport != .udp { keepAlive() }

@@ -11,8 +11,13 @@ extension SIPCall {
   /// Ends the call with a phone that has answered too late: another one has the call.
   @unsafe
   func endFork(_ message: UnsafePointer<sip_msg>) {
-    guard let stack, let tags, unsafe String(message.pointee.to.tag) != tags.remote else { return }
-    _ = unsafe re_end_fork(stack.sip, message)
+    let (own, tag) = unsafe (String(message.pointee.from.tag), String(message.pointee.to.tag))
+    let sequence = unsafe message.pointee.cseq.num
+    guard let stack, let tags, own == tags.local, tag != tags.remote,
+      unsafe !isForged(message, over: stack),
+      forks?.take(tag, answering: sequence, at: MonotonicClock.now()) == true
+    else { return }
+    _ = sending { unsafe re_end_fork(stack.sip, message) }
   }
 
   // MARK: Session timers

@@ -31,6 +31,7 @@ struct CallAdmission: Sendable {
   private var known: KnownHosts
   private var hosts: [String: Host] = [:]
   private var strangers: TokenBucket
+  private var servers: TokenBucket
   private var answers: TokenBucket
   private var answersToServers: TokenBucket
 
@@ -38,6 +39,7 @@ struct CallAdmission: Sendable {
     self.limits = limits
     known = KnownHosts(capacity: limits.hosts)
     strangers = TokenBucket(limits.callsFromStrangers, at: now)
+    servers = strangers
     answers = TokenBucket(limits.answers, at: now)
     answersToServers = answers
   }
@@ -46,7 +48,7 @@ struct CallAdmission: Sendable {
   ///
   /// - Parameters:
   ///   - host: where it comes from.
-  ///   - isByServer: true if an account's server has brought it.
+  ///   - isByServer: true if an account's server has brought it over its connection.
   ///   - ringing: how many ring.
   ///   - now: when it came.
   /// - Returns: why it may not ring.
@@ -61,7 +63,9 @@ struct CallAdmission: Sendable {
     guard ringing.fromHost < limits.ringingFromOneHost || isByServer,
       ringing.all < limits.ringing || isKnown && ringing.all < 2 * limits.ringing
     else { return .busy }
-    if isByServer { return nil }
+    if isByServer {
+      return servers.take(at: now) ? nil : .overloaded(retryAfter: servers.wait(at: now))
+    }
     // A host that has used up its own share takes nothing from the others'.
     if var found = hosts[host], found.calls.isEmpty(at: now) {
       return .overloaded(retryAfter: found.calls.wait(at: now))

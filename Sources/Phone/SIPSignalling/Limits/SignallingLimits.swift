@@ -16,9 +16,10 @@ public struct SignallingLimits: Equatable, Sendable {
     }
   }
 
-  /// New calls from one host; those by an account's server are not counted.
+  /// New calls from one host.
   package var callsFromOneHost: Rate
-  /// New calls from all hosts together with which there was no call before.
+  /// New calls from all hosts together with which there was no call before; as many again may come
+  /// by accounts' servers over their connections.
   package var callsFromStrangers: Rate
   /// Calls that ring at a time.
   package var ringing: Int

@@ -88,7 +88,7 @@ extension UserAgent {
   func replaced(
     by message: UnsafePointer<sip_msg>,
     over stack: SIPStack
-  ) -> (call: SIPCallID?, isKnown: Bool) {
+  ) -> (call: ReplacedCall?, isKnown: Bool) {
     var text = [CChar](repeating: 0, count: 512)
     unsafe re_replaced(message, &text, text.count)
     let value = String(cStringBytes: text)
@@ -97,20 +97,27 @@ extension UserAgent {
       let call = calls.values.first(where: {
         $0.stack === stack && $0.isEstablished && $0.isNamed(name)
       }),
-      unsafe mayReplace(call, message, over: stack)
+      let isProven = unsafe provesName(of: call, message, over: stack)
     else { return (nil, false) }
-    return (call.id, true)
+    return (ReplacedCall(id: call.id, isNameProven: isProven), true)
   }
 
-  // By way of a server, what the server passes on; directly, what was never in the open.
+  // Whether the caller can only have the name of the call's dialog from one of its two sides: by
+  // way of a server, over its connection; directly, if the name was never in the open. Nil for a
+  // caller who may not name it at all.
   @unsafe
-  private func mayReplace(
-    _ call: SIPCall,
+  private func provesName(
+    of call: SIPCall,
     _ message: UnsafePointer<sip_msg>,
     over stack: SIPStack
-  ) -> Bool {
-    guard call.account != nil else { return unsafe message.pointee.tp == SIP_TRANSP_TLS }
-    let origin = unsafe stack.origin(of: message)
-    return origin == .server || origin == .serverHost && stack.server?.transport != .tls
+  ) -> Bool? {
+    guard call.account != nil else {
+      return unsafe message.pointee.tp == SIP_TRANSP_TLS && call.isPrivate ? true : nil
+    }
+    switch unsafe stack.origin(of: message) {
+    case .server: return true
+    case .serverFlow: return stack.server?.transport == .tls ? nil : false
+    case .elsewhere: return nil
+    }
   }
 }

@@ -1,0 +1,43 @@
+import CLibre
+
+/// Where the far side of a call is: the source of its first message, and the numeric address that
+/// it names for later requests, which may come past a proxy.
+@safe
+struct FarSide {
+  /// Nil for a call by an account: the server is known otherwise.
+  private let source: sa?
+  private let contact: sa?
+  private let transport: sip_transp
+
+  /// What the first message of the far side's tells.
+  @unsafe
+  init(_ message: UnsafePointer<sip_msg>, isByServer: Bool) {
+    var named = sa()
+    contact = unsafe re_contact_address(message, &named) ? named : nil
+    source = isByServer ? nil : unsafe message.pointee.src
+    transport = unsafe message.pointee.tp
+  }
+
+  /// True for a message that comes from there.
+  @unsafe
+  func hasSent(_ message: UnsafePointer<sip_msg>) -> Bool {
+    let namedPort =
+      contact.map { contact in unsafe withUnsafePointer(to: contact) { unsafe sa_port($0) } } ?? 0
+    return [source, contact].contains { address in
+      guard var address else { return false }
+      return unsafe re_is_from(message, &address, namedPort, transport)
+    }
+  }
+}
+
+extension SIPCall {
+  /// True if a message that names the call's dialog is not from where the far side is.
+  @unsafe
+  func isForged(_ message: UnsafePointer<sip_msg>, over other: SIPStack) -> Bool {
+    guard let far, stack === other, let callID,
+      unsafe callID == String(message.pointee.callid)
+    else { return false }
+    if account != nil, unsafe other.origin(of: message) != .elsewhere { return false }
+    return unsafe !far.hasSent(message)
+  }
+}

@@ -1,0 +1,199 @@
+import CallSecurity
+import MediaCore
+import ProgramRig
+import Testing
+
+@testable import SIPSignalling
+
+/// Messages of an attacker who has read the signalling of a call and sends from elsewhere, over
+/// real sockets.
+@Suite(.serialized, .timeLimit(.minutes(1)))
+struct TakeoverTests {
+  private static let offer = MediaOffer(host: "127.0.0.1", port: 4_000, packetMilliseconds: 20)
+
+  private func agent(_ user: String) -> UserAgent {
+    UserAgent(.init(hosts: ["127.0.0.1"], port: 0, user: user))
+  }
+
+  /// A request in the dialog that `peer` has begun, which names `contact` as its address.
+  private func request(
+    _ method: String,
+    _ number: Int,
+    from peer: LoopbackPeer,
+    callID: String = "takeover",
+    tag: String = "",
+    contact: String,
+    body: String = ""
+  ) -> String {
+    let lines = [
+      "\(method) sip:bob@127.0.0.1 SIP/2.0",
+      "Via: SIP/2.0/UDP \(peer.host);rport;branch=z9hG4bK\(method)\(number)\(peer.host)\(callID)",
+      "From: <sip:carol@127.0.0.75>;tag=1", "To: <sip:bob@127.0.0.1>\(tag)",
+      "Call-ID: \(callID)", "CSeq: \(number) \(method)", "Contact: <sip:carol@\(contact)>",
+      "Max-Forwards: 70", "Content-Length: \(body.utf8.count)",
+    ]
+    let type = body.isEmpty ? [] : ["Content-Type: application/sdp"]
+    return (lines + type + ["", body]).joined(separator: "\r\n")
+  }
+
+  private static let description = [
+    "v=0", "o=- 1 1 IN IP4 127.0.0.74", "s=-", "c=IN IP4 127.0.0.74", "t=0 0",
+    "m=audio 4002 RTP/AVP 8", "a=rtpmap:8 PCMA/8000", "",
+  ]
+  .joined(separator: "\r\n")
+
+  /// The Contact names a proxy, a private address, or a host by name: then the first message tells.
+  @Test(arguments: ["127.0.0.75", "carol.invalid", "127.0.0.74"])
+  func callEndsByNobodyElse(contact: String) async throws {
+    let bob = agent("bob")
+    _ = try await bob.start()
+    let port = await bob.port(of: .udp)
+    var events = bob.events.makeAsyncIterator()
+    let carol = try LoopbackPeer(at: "127.0.0.74")
+    let mallory = try LoopbackPeer(at: "127.0.0.76")
+    carol.send(
+      request("INVITE", 1, from: carol, contact: contact, body: Self.description),
+      to: port
+    )
+    guard case .incoming(let call, _) = await events.next() else {
+      Issue.record("no call came")
+      return
+    }
+    #expect(await bob.answer(call, offer: Self.offer))
+    var answer = carol.receive()
+    while let text = answer, !text.hasPrefix("SIP/2.0 200") { answer = carol.receive() }
+    let found = try #require(answer?.firstMatch(of: /To: [^\r]*;tag=([^\r;]+)/))
+    let tag = ";tag=\(found.1)"
+    carol.send(request("ACK", 1, from: carol, tag: tag, contact: contact), to: port)
+    for method in ["BYE", "INVITE", "INFO"] {
+      let body = method == "INVITE" ? Self.description : ""
+      let forged = request(method, 2, from: mallory, tag: tag, contact: contact, body: body)
+      mallory.send(forged, to: port)
+    }
+    // What is asked behind them is answered first.
+    mallory.send(
+      request("OPTIONS", 4, from: mallory, callID: "question", contact: contact),
+      to: port
+    )
+    let first = try #require(mallory.receive())
+    #expect(first.contains("Call-ID: question"), "\(first)")
+    carol.send(request("BYE", 3, from: carol, tag: tag, contact: contact), to: port)
+    while true {
+      guard let event = await events.next() else { break }
+      guard case .ended(_, let reason) = event else { continue }
+      #expect(reason == .remoteHangUp)
+      break
+    }
+    await bob.stop()
+  }
+
+  /// Only the server's own address and port are the account's.
+  @Test func serverIsItsPortToo() async throws {
+    let alice = agent("alice")
+    _ = try await alice.start()
+    var events = alice.events.makeAsyncIterator()
+    let server = try FarSide(.udp)
+    let address = "127.0.0.1:\(server.port)"
+    var account = try SIPAccount("alice@example.org", server: address, password: "secret")
+    account.connection = .udp
+    try await alice.add(account, identity: Identity.make())
+    try server.send(server.response("200 OK", to: server.request("REGISTER"), ["Expires: 600"]))
+    try server.settle()
+    let stranger = try LoopbackPeer(at: "127.0.0.1")
+    let invite = request("INVITE", 1, from: stranger, contact: "127.0.0.1", body: Self.description)
+    stranger.send(invite, to: server.callerPort)
+    try server.send(invite.replacing("takeover", with: "by-server"))
+    var accounts: [String?] = []
+    while accounts.count < 2, let event = await events.next() {
+      if case .incoming(_, let caller) = event { accounts.append(caller.account) }
+    }
+    #expect(accounts == [nil, account.address])
+    await alice.stop()
+  }
+
+  /// Each phone that answers too late gets its BYE, but not as many as anybody names.
+  @Test func strayAnswersAreTakenWithinLimits() async throws {
+    let alice = agent("alice")
+    _ = try await alice.start()
+    let far = try FarSide(.udp)
+    _ = try await alice.invite(far.uri, offer: Self.offer)
+    let invite = try far.request("INVITE")
+    let taken = far.answer(.taken, to: invite)
+    try far.send(taken)
+    try far.request("ACK")
+    try far.send(taken.replacing("tag=far", with: "tag=a").replacing("CSeq: ", with: "CSeq: 7"))
+    try far.send(
+      taken.replacing(";tag=far", with: ";tag=b").replacing(/From: (.*);tag=[^\r]*/) {
+        "From: \($0.1);tag=c"
+      }
+    )
+    try far.settle()
+    #expect(!far.requests.contains { $0.hasPrefix("BYE ") })
+    for number in 0..<100 {
+      try far.send(taken.replacing("tag=far", with: "tag=fork\(number)"))
+    }
+    try far.settle()
+    let tags = Set(
+      far.requests.filter { $0.hasPrefix("BYE ") }.compactMap {
+        $0.firstMatch(of: /To: [^\r]*;tag=(fork[0-9]+)/).map { String($0.1) }
+      }
+    )
+    #expect(tags.count == 8)
+    await alice.stop()
+  }
+
+  @Test func lateAnswersAreTakenForAWhile() {
+    let start = MonotonicInstant(nanoseconds: 0)
+    var forks = ForkedAnswers(to: 4, at: start)
+    let answers = [("a", 4, 0), ("a", 4, 0), ("b", 5, 0), ("b", 4, 31), ("c", 4, 32)]
+    let taken = answers.map { tag, sequence, seconds in
+      forks.take(tag, answering: UInt32(sequence), at: start.advanced(by: .seconds(seconds)))
+    }
+    #expect(taken == [true, false, false, true, false], "libre repeats the BYE of the first")
+  }
+
+  /// A caller who names a call takes its place only if the name was never to be read on its way.
+  @Test(arguments: [SIPTransport.udp, .tls])
+  func callInTheOpenIsTakenOverByNobody(transport: SIPTransport) async throws {
+    let (alice, bob, mallory) = (agent("alice"), agent("bob"), agent("mallory"))
+    for agent in [alice, bob, mallory] { _ = try await agent.start(securing: Identity.make()) }
+    var events = bob.events.makeAsyncIterator()
+    func call(
+      _ agent: UserAgent,
+      by transport: SIPTransport,
+      replacing name: DialogName? = nil
+    ) async throws -> SIPCallID {
+      let destination = "127.0.0.1:\(await bob.port(of: transport))"
+      let peer = SecurePeer(TLSExpectation(nil), host: nil, destination: destination)
+      return try await agent.invite(
+        "sip:bob@\(destination);transport=\(transport.rawValue)",
+        offer: Self.offer,
+        expecting: transport == .tls ? peer : nil,
+        replacing: name
+      )
+    }
+    let first = try await call(alice, by: transport)
+    while let event = await events.next() {
+      if case .incoming(let incoming, _) = event {
+        #expect(await bob.answer(incoming, offer: Self.offer))
+      }
+      if case .established = event { break }
+    }
+    let name = try #require(await alice.dialogName(of: first))
+    var end: SIPEndReason?
+    var replaced: ReplacedCall?
+    var others = mallory.events.makeAsyncIterator()
+    let second = try await call(mallory, by: .tls, replacing: name)
+    if transport == .tls {
+      while replaced == nil, let event = await events.next() {
+        if case .incoming(_, let caller) = event { replaced = caller.replaced }
+      }
+    } else {
+      while end == nil, let event = await others.next() {
+        if case .ended(second, let reason) = event { end = reason }
+      }
+    }
+    #expect((end == nil) == (transport == .tls) && (replaced?.isNameProven == true) == (end == nil))
+    for agent in [alice, bob, mallory] { await agent.stop() }
+  }
+}
