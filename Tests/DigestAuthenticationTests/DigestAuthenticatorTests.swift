@@ -31,6 +31,64 @@ struct DigestAuthenticatorTests {
     )
   }
 
+  /// A far side, or a proxy on the way, is given no more than the server was.
+  @Test(
+    arguments: [
+      ("SHA-256", "http-auth@example.org", "auth", true),
+      ("SHA-512-256", "http-auth@example.org", "auth", true),
+      ("SHA-256", "elsewhere.example", "auth", false),
+      ("MD5", "http-auth@example.org", "auth", false),
+      (nil, "http-auth@example.org", "auth", false),
+      ("SHA-256", "http-auth@example.org", nil, false),
+    ] as [(String?, String, String?, Bool)]
+  )
+  func othersGetNoMoreThanTheServer(
+    algorithm: String?,
+    realm: String,
+    qualities: String?,
+    isAnswered: Bool
+  ) throws {
+    var server = DigestAuthenticator()
+    try server.take([Self.challenge("SHA-256")], at: start) { _ in Self.mufasa }
+    let terms = try #require(server.terms)
+    #expect(terms == DigestTerms(realm: "http-auth@example.org", isStrong: true, hasQuality: true))
+    var other = DigestAuthenticator()
+    var challenge = Self.challenge(algorithm, realm: realm)
+    challenge.qualities = qualities
+    challenge.isFromProxy = true
+    if isAnswered {
+      try other.take([challenge], at: start, terms: terms) { _ in Self.mufasa }
+    } else {
+      #expect(throws: DigestAuthenticator.Failure.noLogin) {
+        try other.take([challenge], at: start, terms: terms) { _ in Self.mufasa }
+      }
+    }
+    let headers = other.headers(method: "INVITE", uri: "sip:bob@example.org", clientNonce: "1")
+    #expect(headers.isEmpty != isAnswered)
+  }
+
+  /// A nonce that is called too old is no way to a weaker hash.
+  @Test func staleNonceChangesNoTerms() throws {
+    let terms = DigestTerms(realm: "http-auth@example.org", isStrong: true, hasQuality: true)
+    var other = DigestAuthenticator()
+    try other.take([Self.challenge("SHA-256")], at: start, terms: terms) { _ in Self.mufasa }
+    var stale = Self.challenge("MD5", nonce: "2")
+    stale.isStale = true
+    #expect(throws: DigestAuthenticator.Failure.noLogin) {
+      try other.take([stale], at: start, terms: terms) { _ in Self.mufasa }
+    }
+  }
+
+  /// An old server that knows MD5 alone is answered as before.
+  @Test func termsOfAnOldServerAreMD5() throws {
+    let terms = DigestTerms(realm: "http-auth@example.org", isStrong: false, hasQuality: false)
+    var other = DigestAuthenticator()
+    var challenge = Self.challenge(nil)
+    challenge.qualities = nil
+    try other.take([challenge], at: start, terms: terms) { _ in Self.mufasa }
+    #expect(!other.headers(method: "BYE", uri: "sip:a@b", clientNonce: "1").isEmpty)
+  }
+
   /// RFC 7616 section 3.9.1.
   @Test(
     arguments: [

@@ -247,8 +247,7 @@ struct DamagedAnswerTests {
     )
     account.connection = .udp
     try await scene.alice.add(account, identity: Identity.make())
-    try server.send(server.response("200 OK", to: server.request("REGISTER"), ["Expires: 600"]))
-    try server.settle()
+    try server.register()
     let first = try await scene.call(through: server, of: account, .challenge)
     #expect(first.isAuthorized && first.end == End.refused)
     var authorized = 0

@@ -171,6 +171,19 @@ final class FarSide {
     }
   }
 
+  /// Asks for the password of an account that registers, and takes the registration.
+  func register() throws {
+    try send(answer(.challenge, to: request("REGISTER")))
+    while !requests.contains(where: Self.isAuthorizedRegistration) { _ = try next() }
+    let request = requests.last(where: Self.isAuthorizedRegistration) ?? ""
+    try send(response("200 OK", to: request, ["Expires: 600"]))
+    try settle()
+  }
+
+  private static func isAuthorizedRegistration(_ request: String) -> Bool {
+    request.hasPrefix("REGISTER ") && request.contains("Authorization: ")
+  }
+
   // MARK: What the caller says
 
   /// The first request of a method; waits for it if it has not come yet.

@@ -111,6 +111,40 @@ struct TakeoverTests {
     await alice.stop()
   }
 
+  /// A caller whom the server passes on asks for a digest of the account's password.
+  @Test(arguments: [("401 Unauthorized", "WWW-"), ("407 Proxy Authentication Required", "Proxy-")])
+  func callerGetsNoDigest(status: String, prefix: String) async throws {
+    let alice = agent("alice")
+    _ = try await alice.start()
+    var events = alice.events.makeAsyncIterator()
+    let server = try FarSide(.udp)
+    let address = "127.0.0.1:\(server.port)"
+    var account = try SIPAccount("alice@example.org", server: address, password: "secret")
+    account.connection = .udp
+    try await alice.add(account, identity: Identity.make())
+    try server.register()
+    let caller = try LoopbackPeer(at: "127.0.0.1")
+    let invite = request("INVITE", 1, from: caller, contact: address, body: Self.description)
+    let by = invite.replacing("127.0.0.1;rport", with: "\(address);rport")
+    try server.send(by)
+    while let event = await events.next() {
+      guard case .incoming(let call, _) = event else { continue }
+      #expect(await alice.answer(call, offer: Self.offer))
+      server.answersGoodbyes = false
+      await alice.hangUp(call)
+      break
+    }
+    let goodbye = try server.request("BYE")
+    let challenge =
+      "\(prefix)Authenticate: Digest realm=\"example.org\", nonce=\"7\", qop=\"auth\", "
+      + "algorithm=MD5"
+    try server.send(server.response(status, to: goodbye, [challenge]))
+    try server.settle()
+    let others = server.requests.filter { !$0.hasPrefix("REGISTER ") }
+    #expect(others.contains(goodbye) && !others.contains { $0.contains("Authorization: ") })
+    await alice.stop()
+  }
+
   /// Each phone that answers too late gets its BYE, but not as many as anybody names.
   @Test func strayAnswersAreTakenWithinLimits() async throws {
     let alice = agent("alice")

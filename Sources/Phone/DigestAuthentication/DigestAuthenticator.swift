@@ -21,7 +21,7 @@ package struct DigestAuthenticator: Equatable, Sendable {
     case refused
     /// No challenge can be answered: there is none, or they ask for what is not known.
     case unknownAlgorithm
-    /// There is no password for the realm.
+    /// There is no password for the realm, or none on these terms.
     case noLogin
   }
 
@@ -62,16 +62,23 @@ package struct DigestAuthenticator: Equatable, Sendable {
   /// - Parameters:
   ///   - challenges: in the order of the message.
   ///   - now: when they came.
+  ///   - terms: what a challenge may ask for; nil for anything.
   ///   - login: finds the name and the password for a realm.
   /// - Throws: `Failure`; what was taken over before is kept.
   package mutating func take(
     _ challenges: [DigestChallenge],
     at now: MonotonicInstant,
+    terms: DigestTerms? = nil,
     login: (_ realm: String) -> Login?
   ) throws(Failure) {
     var answered: [DigestChallenge] = []
+    var isStrange = false
     for challenge in challenges where !answered.contains(where: challenge.isFromSamePlace) {
       guard let algorithm = challenge.usableAlgorithm else { continue }
+      guard terms?.allows(challenge) ?? true else {
+        isStrange = true
+        continue
+      }
       answered.append(challenge)
       if let index = sessions.firstIndex(where: { challenge.isFromSamePlace(as: $0.challenge) }) {
         guard challenge.isStale, sessions[index].notesStaleNonce(at: now) else { throw .refused }
@@ -84,7 +91,18 @@ package struct DigestAuthenticator: Equatable, Sendable {
       }
     }
     // Without an answer the same request would be refused again and again.
-    guard !answered.isEmpty else { throw .unknownAlgorithm }
+    guard !answered.isEmpty else { throw isStrange ? .noLogin : .unknownAlgorithm }
+  }
+
+  /// What the last challenge that was answered has asked for; nil without one.
+  package var terms: DigestTerms? {
+    sessions.last.map {
+      DigestTerms(
+        realm: $0.challenge.realm,
+        isStrong: $0.algorithm != .md5,
+        hasQuality: $0.challenge.qualities != nil
+      )
+    }
   }
 
   /// Forgets all challenges.

@@ -42,6 +42,18 @@ private final class Authentication {
     return unsafe Unmanaged<Authentication>.fromOpaque(held).takeUnretainedValue()
   }
 
+  /// What may be asked of it: libre only hands credentials on that are to be kept.
+  var terms: DigestTerms? {
+    guard ownsContext, let context = unsafe context else { return nil }
+    let credentials = unsafe context.assumingMemoryBound(to: re_credentials.self).pointee
+    guard let realm = unsafe credentials.realm else { return nil }
+    return unsafe DigestTerms(
+      realm: String(cString: realm),
+      isStrong: credentials.is_strong,
+      hasQuality: credentials.has_quality
+    )
+  }
+
   func login(for realm: String) -> DigestAuthenticator.Login? {
     var user: UnsafeMutablePointer<CChar>?
     var password: UnsafeMutablePointer<CChar>?
@@ -101,6 +113,7 @@ package func authenticate(_ state: OpaquePointer?, _ message: UnsafePointer<sip_
     try authentication.authenticator.take(
       challenges,
       at: MonotonicClock.now(),
+      terms: authentication.terms,
       login: authentication.login
     )
     return 0
@@ -111,6 +124,12 @@ package func authenticate(_ state: OpaquePointer?, _ message: UnsafePointer<sip_
     case .noLogin: return EACCES
     }
   }
+}
+
+/// What the server of a request has asked for, once its challenge was taken over.
+@unsafe
+package func digestTerms(of state: OpaquePointer?) -> DigestTerms? {
+  unsafe Authentication.from(state)?.authenticator.terms
 }
 
 /// In the place of libre's function: writes the answers into a request.

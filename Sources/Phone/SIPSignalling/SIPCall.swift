@@ -135,7 +135,7 @@ final class SIPCall {
   ) -> CInt {
     guard let offer = unsafe description?.encode(asOffer: true) else { return ENOMEM }
     defer { _ = unsafe mem_deref(offer) }
-    let credentials = unsafe account?.makeCredentials()
+    let credentials = unsafe makeCredentials()
     defer { _ = unsafe mem_deref(credentials) }
     var texts = unsafe routes.map { unsafe UnsafePointer(strdup($0)) }
     defer { unsafe texts.forEach { unsafe free(UnsafeMutablePointer(mutating: $0)) } }
@@ -173,7 +173,7 @@ final class SIPCall {
     if let body = unsafe body, unsafe mbuf_get_left(body) > 0 {
       unsafe remoteOffer = re_buffer_from(mbuf_buf(body), mbuf_get_left(body))
     }
-    let credentials = unsafe account?.makeCredentials()
+    let credentials = unsafe makeCredentials()
     defer { _ = unsafe mem_deref(credentials) }
     return unsafe re_ring(
       &session,

@@ -125,19 +125,25 @@ static inline void re_follow_name_servers(struct dnsc *client) {
 struct re_credentials {
   char *login;
   char *password;
+  /* The only realm that is answered, NULL for any; whether it has asked for more than MD5, and named a quality. */
+  char *realm;
+  bool is_strong;
+  bool has_quality;
 };
 
 static inline void re_credentials_free(void *arg) {
   struct re_credentials *credentials = (struct re_credentials *)arg;
   mem_deref(credentials->login);
   mem_deref(credentials->password);
+  mem_deref(credentials->realm);
 }
 
-static inline struct re_credentials *re_credentials_alloc(const char *login, const char *password) {
+static inline struct re_credentials *re_credentials_alloc(const char *login, const char *password, const char *realm) {
   struct re_credentials *credentials =
       (struct re_credentials *)mem_zalloc(sizeof *credentials, re_credentials_free);
   if (!credentials) return NULL;
-  if (str_dup(&credentials->login, login) || str_dup(&credentials->password, password))
+  if (str_dup(&credentials->login, login) || str_dup(&credentials->password, password) ||
+      (realm && str_dup(&credentials->realm, realm)))
     return (struct re_credentials *)mem_deref(credentials);
   return credentials;
 }

@@ -1,5 +1,6 @@
 import CallSecurity
 import CLibre
+import DigestAuthentication
 import Foundation
 import Glibc
 import MediaCore
@@ -49,6 +50,8 @@ final class AccountLine {
   /// True if a new connection is to be made though the server is the same.
   private var isConnectionOld = false
   private var authentication: OpaquePointer?
+  /// How it asks for the password; nil if it does not.
+  private(set) var terms: DigestTerms?
   private var exchange = Exchange()
   private var sequence: UInt32 = 0
   /// What stays the same in all REGISTER requests (RFC 3261 section 10.2.4).
@@ -286,7 +289,7 @@ final class AccountLine {
 
   func subscribeToMessages() {
     guard registration.isRegistered, let stack else { return }
-    messages.begin(account, over: stack, routes: routes)
+    messages.begin(self, over: stack)
   }
 
   // What the server's answer came over: that it has gone is noticed at once if it says so, and else
@@ -336,7 +339,7 @@ final class AccountLine {
     guard let server, let stack else { return }
     request.clear()
     if unsafe authentication == nil {
-      let credentials = unsafe account.makeCredentials()
+      let credentials = unsafe account.makeCredentials(on: nil)
       defer { _ = unsafe mem_deref(credentials) }
       _ = unsafe sip_auth_alloc(
         &authentication,
@@ -449,6 +452,7 @@ final class AccountLine {
     }
     exchange.isRemembered = false
     let name = "\(account.login) (realm \"\(String(cStringBytes: realm))\")"
+    if code == 0 { terms = unsafe digestTerms(of: authentication) }
     if code == 0 { note("the server asks for the password of \(name)") }
     if code == ENOSYS { note("the server asks for a digest that is not known here") }
     return code == 0
@@ -486,13 +490,5 @@ final class AccountLine {
     guard let server, let stack else { return }
     _ = unsafe re_send_keepalive(stack.sip, server.route, server.transport.inLibre)
     keepAlive()
-  }
-}
-
-extension SIPAccount {
-  /// The credentials in libre's memory, for a session; the caller releases them.
-  @unsafe
-  func makeCredentials() -> UnsafeMutablePointer<re_credentials>? {
-    unsafe re_credentials_alloc(login, password)
   }
 }

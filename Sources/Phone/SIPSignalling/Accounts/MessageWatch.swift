@@ -34,10 +34,11 @@ final class MessageWatch {
   }
 
   /// Subscribes, unless that was done or was refused.
-  func begin(_ account: SIPAccount, over stack: SIPStack, routes: [String]) {
+  func begin(_ line: AccountLine, over stack: SIPStack) {
     guard subscription.isEmpty, !isRefused else { return }
     let eventSocket = unsafe stack.eventSocket
-    let credentials = unsafe account.makeCredentials()
+    let (account, routes) = (line.account, line.routes)
+    let credentials = unsafe line.makeCredentials()
     defer { _ = unsafe mem_deref(credentials) }
     var texts = unsafe routes.map { unsafe UnsafePointer(strdup($0)) }
     defer { unsafe texts.forEach { unsafe free(UnsafeMutablePointer(mutating: $0)) } }

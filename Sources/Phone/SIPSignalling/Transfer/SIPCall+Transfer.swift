@@ -17,7 +17,7 @@ extension SIPCall {
   /// Asks the far side to call another one.
   func refer(to target: TransferTarget, by referrer: String, user: String) {
     guard isEstablished, let stack else { return report(.transferProgressed(id, status: 481)) }
-    let credentials = unsafe account?.makeCredentials()
+    let credentials = unsafe makeCredentials()
     defer { _ = unsafe mem_deref(credentials) }
     let code = sending {
       unsafe transfer.refer(
@@ -44,7 +44,7 @@ extension SIPCall {
       _ = unsafe re_reply(sip, message, 400, "Bad Request")
       return
     }
-    let credentials = unsafe account?.makeCredentials()
+    let credentials = unsafe makeCredentials()
     defer { _ = unsafe mem_deref(credentials) }
     let user = account?.user ?? stack.user
     guard unsafe transfer.accept(message, over: stack, session, user: user, credentials) else {

@@ -1,0 +1,27 @@
+/// How a server has asked for the password of an account, when the account was registered: nobody
+/// else who answers its requests is to get more than that.
+///
+/// A call passes other hands, and each of them may challenge. An answer to a challenge of their
+/// choice is something to find the password by, or to use with the server.
+package struct DigestTerms: Equatable, Sendable {
+  /// The realm of the server.
+  package let realm: String
+  /// True if its hash was better than MD5.
+  package let isStrong: Bool
+  /// True if it has named a quality of protection, so that an answer counts once.
+  package let hasQuality: Bool
+
+  /// Terms with the given fields.
+  package init(realm: String, isStrong: Bool, hasQuality: Bool) {
+    self.realm = realm
+    self.isStrong = isStrong
+    self.hasQuality = hasQuality
+  }
+
+  /// True if a challenge asks for no more than the server has, in the same realm.
+  func allows(_ challenge: DigestChallenge) -> Bool {
+    let isMD5 = DigestAlgorithm(named: challenge.algorithm) == .md5
+    return challenge.realm == realm && !(isStrong && isMD5)
+      && !(hasQuality && challenge.qualities == nil)
+  }
+}
