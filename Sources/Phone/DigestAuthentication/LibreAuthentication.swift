@@ -50,7 +50,8 @@ private final class Authentication {
     return unsafe DigestTerms(
       realm: String(cString: realm),
       isStrong: credentials.is_strong,
-      hasQuality: credentials.has_quality
+      hasQuality: credentials.has_quality,
+      isProxyOnly: credentials.is_proxy_only
     )
   }
 

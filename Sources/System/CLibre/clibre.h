@@ -125,8 +125,10 @@ static inline void re_follow_name_servers(struct dnsc *client) {
 struct re_credentials {
   char *login;
   char *password;
-  /* The only realm that is answered, NULL for any; whether it has asked for more than MD5, and named a quality. */
+  /* The only realm that is answered, NULL for any; whether it has asked for more than MD5, and named a quality; and whether only a
+     proxy is answered, not the far side. */
   char *realm;
+  bool is_proxy_only;
   bool is_strong;
   bool has_quality;
 };

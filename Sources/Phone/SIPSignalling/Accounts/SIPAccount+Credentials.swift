@@ -10,6 +10,7 @@ extension SIPAccount {
     if let terms, let credentials = unsafe credentials {
       unsafe credentials.pointee.is_strong = terms.isStrong
       unsafe credentials.pointee.has_quality = terms.hasQuality
+      unsafe credentials.pointee.is_proxy_only = terms.isProxyOnly
     }
     return unsafe credentials
   }
@@ -19,23 +20,23 @@ extension AccountLine {
   /// The credentials for requests beside REGISTER, which pass other hands than the server's; nil if
   /// the server has not asked for any.
   @unsafe
-  func makeCredentials() -> UnsafeMutablePointer<re_credentials>? {
-    guard let terms else { return nil }
+  func makeCredentials(isProxyOnly: Bool = false) -> UnsafeMutablePointer<re_credentials>? {
+    guard var terms else { return nil }
+    terms.isProxyOnly = isProxyOnly
     return unsafe account.makeCredentials(on: terms)
   }
 }
 
 extension SIPCall {
   /// The credentials for the call's requests.
-  ///
-  /// None in a dialog that the far side has begun: it would choose what is answered, down to the
-  /// address that the answer is good for.
   @unsafe
   func makeCredentials() -> UnsafeMutablePointer<re_credentials>? {
-    guard !isIncoming, let account else { return nil }
+    guard let account else { return nil }
+    let isProxyOnly = isIncoming
     nonisolated(unsafe) var credentials: UnsafeMutablePointer<re_credentials>?
     agent.assumeIsolated {
-      unsafe credentials = $0.line(of: account.address)?.makeCredentials()
+      let line = $0.line(of: account.address)
+      unsafe credentials = line?.makeCredentials(isProxyOnly: isProxyOnly)
     }
     return unsafe credentials
   }
