@@ -181,6 +181,50 @@ struct FloodTests {
     #expect(phone.waitForExit() != nil, "\(phone.output)")
   }
 
+  /// Lines that the library looks at from each of their bytes, at the limit of what it gets, and
+  /// beyond it: neither keeps the processor from the questions between them.
+  @Test(arguments: [240, 4_000])
+  func longWordsDelayNoOtherAnswer(letters: Int) throws {
+    let port = UInt16(Bench.port())
+    let phone = try Bench.run(
+      ["listen", "--answer", "--echo", "--json", "--listen", "127.0.0.1:\(port)"]
+    )
+    #expect(phone.wait(for: "registered"), "\(phone.output)")
+    let word = String(repeating: "x", count: letters)
+    let before = try phone.processorSeconds()
+    var waits: [Double] = []
+    try Bench.withBoundSocket(at: "127.0.0.68") { _, flooder in
+      try Bench.withBoundSocket(at: "127.0.0.1") { own, asker in
+        for round in 0..<50 {
+          for number in 0..<20 {
+            let text = [
+              "OPTIONS sip:bob@127.0.0.1 SIP/2.0",
+              "Via: SIP/2.0/UDP 127.0.0.68;branch=z9hG4bK\(round)-\(number)",
+              "From: <sip:mallory@127.0.0.68>;tag=1", "To: x \(word)",
+              "Call-ID: \(round)-\(number)", "CSeq: 1 OPTIONS", "Content-Length: 0", "", "",
+            ]
+            .joined(separator: "\r\n")
+            _ = LoopbackSocket.send(Array(text.utf8), to: port, from: flooder)
+          }
+          let question = SIPQuestion(round, by: "udp", from: own)
+          let begin = ContinuousClock.now
+          _ = LoopbackSocket.send(Array(question.text.utf8), to: port, from: asker)
+          let answer = try #require(LoopbackSocket.datagram(at: asker, within: Patience.limit))
+          waits.append((ContinuousClock.now - begin) / .milliseconds(1))
+          #expect(question.isAnswered(in: String(decoding: answer, as: UTF8.self)))
+          _ = LoopbackSocket.datagrams(at: flooder, within: 0)
+        }
+      }
+    }
+    let spent = try phone.processorSeconds() - before
+    let median = Percentiles(waits).median
+    print("\(letters) letters: answers after \(median) ms, 1,000 messages took \(spent) s")
+    // Before there was a look at them, one of 4,000 letters took 0.06 s.
+    #expect(spent < 2)
+    phone.signal(SIGINT)
+    #expect(phone.waitForExit() != nil, "\(phone.output)")
+  }
+
   /// Strangers ask as fast as they can what the phone can do.
   @Test func liveCallDoesNotNoticeQuestions() throws {
     let pair = try Pair(duration: 8)

@@ -248,7 +248,10 @@ final class SessionDescription {
     with body: UnsafeMutablePointer<mbuf>,
     isOffer: Bool
   ) -> NegotiatedMedia? {
-    guard unsafe sdp_decode(session, body, isOffer) == 0 else { return nil }
+    let bytes = unsafe UnsafeBufferPointer(start: mbuf_buf(body), count: mbuf_get_left(body))
+    guard unsafe DescriptionForm.isGood(ArraySlice(bytes)),
+      unsafe sdp_decode(session, body, isOffer) == 0
+    else { return nil }
     var localPayloadType: CInt = 0
     var name: UnsafePointer<CChar>?
     guard let format = unsafe re_description_agree(media, &localPayloadType, &name),

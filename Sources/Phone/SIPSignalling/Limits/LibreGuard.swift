@@ -4,7 +4,8 @@ import MediaCore
 import RealTime
 import Synchronization
 
-// libre takes every connection, never rests while one waits that there is no descriptor for, prints
+// libre reads messages of any form in a time that grows by the square of their length, takes every
+// connection, never rests while one waits that there is no descriptor for, prints
 // a line for every message that it cannot read, times by the wall clock, answers STUN requests at
 // the SIP port, and ends a call whose re-INVITE got 408. These functions have the names of its own,
 // or of the system's, so the dynamic linker binds libre's calls to them (ELF symbol interposition),
@@ -142,6 +143,33 @@ func noteConnections(with host: String) {
 @c(tmr_jiffies)
 package func monotonicMilliseconds() -> UInt64 {
   UInt64(max(0, MonotonicClock.now().nanoseconds) / 1_000_000)
+}
+
+private typealias Decoder =
+  @convention(c) (
+    UnsafeMutablePointer<UnsafeMutablePointer<sip_msg>?>?, UnsafeMutablePointer<mbuf>?
+  )
+  -> CInt
+
+/// In the place of libre's function, which it calls for messages that have the form of one
+/// (`MessageForm`): all that arrives, by datagrams and connections, and this side's own requests.
+///
+/// Returns 0, `ENODATA` for a message that has not ended, or another errno.
+@c(sip_msg_decode)
+package func decodeMessage(
+  _ place: UnsafeMutablePointer<UnsafeMutablePointer<sip_msg>?>?,
+  _ buffer: UnsafeMutablePointer<mbuf>?
+) -> CInt {
+  guard let next = unsafe original("sip_msg_decode"), let bytes = unsafe mbuf_buf(buffer) else {
+    return EINVAL
+  }
+  // The headers, and what tells that there are too many.
+  let count = unsafe min(mbuf_get_left(buffer), MessageForm.longestHead + 64)
+  let form = unsafe MessageForm(ArraySlice(UnsafeBufferPointer(start: bytes, count: count)))
+  guard form == .good else { return form == .unfinished ? ENODATA : EBADMSG }
+  // SAFETY: libre's own function has this type.
+  let decode = unsafe unsafeBitCast(next, to: Decoder.self)
+  return unsafe decode(place, buffer)
 }
 
 private typealias LoopCheck =
