@@ -111,8 +111,9 @@ struct TakeoverTests {
     await alice.stop()
   }
 
-  /// A caller whom the server passes on asks for a digest of the account's password. Only the
-  /// server itself, as a proxy, has something to ask.
+  /// A caller whom the server passes on asks for a digest of the account's password.
+  ///
+  /// Only the server itself, as a proxy, has something to ask.
   @Test(arguments: [
     ("401 Unauthorized", "WWW-", "example.org", false),
     ("407 Proxy Authentication Required", "Proxy-", "elsewhere.example", false),
