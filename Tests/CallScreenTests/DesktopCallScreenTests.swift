@@ -10,7 +10,7 @@ import Testing
 /// The desktop's side: a notification server of the test's own on a real bus.
 private final class NotificationServer: Sendable {
   static let name = "org.freedesktop.Notifications"
-  private static let path = "/org/freedesktop/Notifications"
+  static let path = "/org/freedesktop/Notifications"
 
   /// What programs asked for, in order: `show NUMBER SUMMARY: BODY [BUTTON ...]`, `close NUMBER`;
   /// before it `icon BYTES` if there is one.
@@ -89,6 +89,15 @@ struct DesktopCallScreenTests {
     // Closing it is not declining: it comes again.
     server.dismiss(1)
     #expect(await log.next() == "show 2 Incoming call: Alice &lt;b&gt; \(incoming)")
+    // Another program of the bus presses nothing.
+    let stranger = try #require(BusConnection(address: daemon.address))
+    stranger.emit(
+      path: NotificationServer.path,
+      interface: NotificationServer.name,
+      "ActionInvoked",
+      [.uint32(2), .string("decline")]
+    )
+    #expect(stranger.hasService(NotificationServer.name), "the bus has taken it")
     server.press("answer", on: 2)
     let decision = try #require(await decided.next())
     #expect(decision == .incoming(call, .answer))

@@ -10,6 +10,10 @@ struct CallLinkTests {
     ("tel:+43-1-234", "sip:+431234@gateway"), ("tel:0301234567", "sip:0301234567@gateway"),
     ("tel:0049-30-123", "sip:004930123@gateway"), ("tel:+49%2030123", "sip:+4930123@gateway"),
     ("tel:%2B4930123", "sip:+4930123@gateway"),
+    // How to signal is not for a page to say, unless it asks for encryption.
+    ("sip:bob@host;transport=udp", "sip:bob@host"),
+    ("sip:bob@host;user=phone;%54ransport=tcp;x=1", "sip:bob@host;user=phone;x=1"),
+    ("sip:bob@host:5061;transport=TLS", "sip:bob@host:5061;transport=TLS"),
   ])
   func linksAreAddresses(link: String, address: String) throws {
     #expect(try CallLink(link).address(gateway: "gateway") == address)

@@ -166,6 +166,20 @@ struct CallSecurityRulesTests {
     }
   }
 
+  /// A link, or an address that was copied, asks for signalling in the open.
+  @Test func whatWasEncryptedIsNotOpenedByAnAddress() throws {
+    let proof = PeerRecord.Signalling.certificate(bob)
+    let address = try #require(SIPAddress("sip:bob@127.0.0.1:1;transport=udp"))
+    func route(_ rule: SecurityRule) -> CallRoute {
+      CallRoute(address: address, host: "127.0.0.1", localHost: "127.0.0.1", rule: rule)
+    }
+    #expect(try route(rule(nil)).chooseTransport() == .udp)
+    #expect(try route(rule(PeerRecord(identity: bob))).chooseTransport() == .udp)
+    #expect(throws: PhoneError.self) {
+      try route(rule(PeerRecord(identity: bob, signalling: proof))).chooseTransport()
+    }
+  }
+
   /// What listens at the port for TLS may be something else: an unknown far side is invited again.
   @Test func aMissingConnectionIsDoneWithoutWhereItMayBe() throws {
     let uri = "sip:bob@10.0.0.2"

@@ -21,7 +21,15 @@ package final class BusConnection: @unchecked Sendable {
   private let isOpen = Atomic(true)
   private var endHandlers: [@Sendable () -> Void] = []
   private var source: (any DispatchSourceRead)?
-  private var signals: [(interface: String, handler: @Sendable (BusMessage) -> Void)] = []
+  private struct Subscription {
+    let service: String
+    let interface: String
+    let handler: @Sendable (BusMessage) -> Void
+  }
+
+  private var signals: [Subscription] = []
+  /// The connections of the services whose signals are heard; empty for one that is not there.
+  private var owners: [String: String] = [:]
   private var methods: [String: @Sendable (BusMessage) -> [BusValue]?] = [:]
   /// Handlers of answers that come after the time for them, by the serials of the questions.
   private var lateHandlers: [UInt32: @Sendable ([BusValue]) -> Void] = [:]
@@ -292,7 +300,7 @@ package final class BusConnection: @unchecked Sendable {
   package func watchNames(
     _ observe: @escaping @Sendable (_ name: String, _ before: String, _ after: String) -> Void
   ) {
-    subscribe(to: Self.daemon) { message in
+    subscribe(to: Self.daemon, of: Self.daemon) { message in
       guard message.member == "NameOwnerChanged", message.arguments.count == 3,
         case .string(let name) = message.arguments[0],
         case .string(let before) = message.arguments[1],
@@ -344,17 +352,42 @@ package final class BusConnection: @unchecked Sendable {
     return (.success(unsafe BusMarshal.values(of: reply)), nil)
   }
 
-  /// Hears an interface's signals.
+  /// Hears an interface's signals, as far as they come from the program that has the service's
+  /// name: any other one could send them as well.
   package func subscribe(
     to interface: String,
+    of service: String,
     handler: @escaping @Sendable (BusMessage) -> Void
   ) {
     queue.async { [self] in
-      signals.append((interface, handler))
-      unsafe dbus_bus_add_match(connection, "type='signal',interface='\(interface)'", nil)
+      signals.append(Subscription(service: service, interface: interface, handler: handler))
+      listen("type='signal',sender='\(service)',interface='\(interface)'")
+      if service != Self.daemon, owners[service] == nil { follow(service) }
       unsafe dbus_connection_flush(connection)
       drain()
     }
+  }
+
+  private func listen(_ rule: String) { unsafe dbus_bus_add_match(connection, rule, nil) }
+
+  // Heard of before it is asked for, so that no change is missed.
+  private func follow(_ service: String) {
+    let (daemon, path) = (Self.daemon, "/org/freedesktop/DBus")
+    let change = "interface='\(daemon)',member='NameOwnerChanged',arg0='\(service)'"
+    listen("type='signal',sender='\(daemon)',\(change)")
+    owners[service] = ""
+    let answer = send(daemon, path, daemon, "GetNameOwner", [.string(service)])
+    if case .success(let values) = answer, case .string(let owner)? = values.first {
+      owners[service] = owner
+    }
+  }
+
+  private func noteOwner(_ change: BusMessage) {
+    guard change.member == "NameOwnerChanged", change.arguments.count == 3,
+      case .string(let name) = change.arguments[0], owners[name] != nil,
+      case .string(let owner) = change.arguments[2]
+    else { return }
+    owners[name] = owner
   }
 
   /// Answers an interface's methods, whatever name they are sent to; nil from the handler answers
@@ -420,7 +453,12 @@ package final class BusConnection: @unchecked Sendable {
     )
     switch unsafe dbus_message_get_type(message) {
     case DBUS_MESSAGE_TYPE_SIGNAL:
-      for signal in signals where signal.interface == come.interface { signal.handler(come) }
+      let sender = unsafe Self.text(dbus_message_get_sender(message))
+      if sender == Self.daemon, come.interface == Self.daemon { noteOwner(come) }
+      for signal in signals
+      where signal.interface == come.interface && sender == owner(ofService: signal.service) {
+        signal.handler(come)
+      }
     case DBUS_MESSAGE_TYPE_METHOD_CALL:
       unsafe answer(message, methods[come.interface]?(come))
     case DBUS_MESSAGE_TYPE_METHOD_RETURN:
@@ -433,6 +471,10 @@ package final class BusConnection: @unchecked Sendable {
     default:
       break
     }
+  }
+
+  private func owner(ofService service: String) -> String? {
+    service == Self.daemon ? service : owners[service]
   }
 
   private func answer(_ message: OpaquePointer, _ values: [BusValue]?) {

@@ -121,7 +121,7 @@ package final class SecretService: Sendable {
     guard path != "/" else { return true }
     let isAnswered = DispatchSemaphore(value: 0)
     let isAgreed = SharedFlag()
-    bus.subscribe(to: "\(Self.interface).Prompt") { signal in
+    bus.subscribe(to: "\(Self.interface).Prompt", of: Self.service) { signal in
       guard signal.path == path, signal.member == "Completed" else { return }
       if case .bool(let isDismissed)? = signal.arguments.first { isAgreed.set(!isDismissed) }
       isAnswered.signal()

@@ -39,8 +39,8 @@ package final class ServiceBrowser: @unchecked Sendable {
     self.bus = bus
     self.type = type
     self.observe = observe
-    bus.subscribe(to: Avahi.browser) { [weak self] in self?.handle($0) }
-    bus.subscribe(to: Avahi.resolver) { [weak self] in self?.handle($0) }
+    bus.subscribe(to: Avahi.browser, of: Avahi.service) { [weak self] in self?.handle($0) }
+    bus.subscribe(to: Avahi.resolver, of: Avahi.service) { [weak self] in self?.handle($0) }
     bus.watchNames { [weak self] name, _, owner in
       if name == Avahi.service { self?.serverChanged(isThere: !owner.isEmpty) }
     }

@@ -65,7 +65,7 @@ package final class ServicePublisher: @unchecked Sendable {
     self.announcement = announcement
     self.observe = observe
     name = announcement.label
-    bus.subscribe(to: Avahi.group) { [weak self] in self?.handle($0) }
+    bus.subscribe(to: Avahi.group, of: Avahi.service) { [weak self] in self?.handle($0) }
     bus.watchNames { [weak self] name, before, owner in
       guard name == Avahi.service else { return }
       self?.serverChanged(isGone: !before.isEmpty, isThere: !owner.isEmpty)

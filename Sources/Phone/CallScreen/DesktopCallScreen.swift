@@ -43,7 +43,7 @@ final class DesktopCallScreen: CallPresenter {
     self.deeds = deeds
     self.patienceMilliseconds = patienceMilliseconds
     desktop.whenNew { [weak self] bus in
-      bus.subscribe(to: Self.service) { [weak self] in self?.heard($0) }
+      bus.subscribe(to: Self.service, of: Self.service) { [weak self] in self?.heard($0) }
       bus.watchNames { [weak self] name, before, after in
         guard name == Self.service else { return }
         self?.noteServer(isGone: !before.isEmpty, isHere: !after.isEmpty)

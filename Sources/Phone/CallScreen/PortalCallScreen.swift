@@ -30,7 +30,7 @@ final class PortalCallScreen: CallPresenter {
     self.desktop = desktop
     self.deeds = deeds
     desktop.whenNew { [weak self] bus in
-      bus.subscribe(to: Self.interface) { [weak self] in self?.heard($0) }
+      bus.subscribe(to: Self.interface, of: Self.service) { [weak self] in self?.heard($0) }
     }
     desktop.whenBack { [weak self] _ in self?.showAgain() }
   }

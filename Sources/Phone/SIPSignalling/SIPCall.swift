@@ -254,9 +254,13 @@ final class SIPCall {
 
   func renegotiate() {
     guard isEstablished, let description else { return }
-    // Keys are not for the open.
-    guard isContactSecure || !description.describesKeys else {
-      return report(.renegotiationFailed(id, reason: "its address is not encrypted"))
+    // Keys are not for the open, nor for anybody who takes a connection to the far side's address.
+    let isBound = account != nil || peer?.expectation.isBound == true
+    guard isContactSecure && isBound || !description.describesKeys else {
+      let reason =
+        isContactSecure
+        ? "it is not known what certificate it has to show" : "its address is not encrypted"
+      return report(.renegotiationFailed(id, reason: reason))
     }
     guard let body = unsafe description.encode(asOffer: true) else { return }
     defer { _ = unsafe mem_deref(body) }

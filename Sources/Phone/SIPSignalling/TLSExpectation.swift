@@ -31,7 +31,7 @@ package final class TLSExpectation: Sendable {
   private let remembered: PeerRecord.Signalling?
   private let state = Mutex(State())
 
-  /// Expects what is remembered of a far side; nil takes any.
+  /// Expects what is remembered of a far side; nil takes any, and the same from then on.
   package init(_ remembered: PeerRecord.Signalling?) {
     self.remembered = remembered
   }
@@ -42,18 +42,21 @@ package final class TLSExpectation: Sendable {
   /// What the far side was accepted by, to be remembered; nil before.
   package var proof: PeerRecord.Signalling? { state.withLock { $0.proof } }
 
+  /// True if it is known what the far side has to show.
+  var isBound: Bool { remembered != nil || proof != nil }
+
   func judge(_ shown: Fingerprint, isTrusted: Bool) -> Bool {
-    let isAccepted =
-      switch remembered {
-      case nil: true
-      case .certificate(let fingerprint): fingerprint == shown || isTrusted
-      case .authority: isTrusted
-      }
     state.withLock { state in
+      let isAccepted =
+        switch remembered ?? state.proof {
+        case nil: true
+        case .certificate(let fingerprint): fingerprint == shown || isTrusted
+        case .authority: isTrusted
+        }
       state.verdict = isAccepted ? .accepted : .refused
       if isAccepted { state.proof = isTrusted ? .authority : .certificate(shown) }
+      return isAccepted
     }
-    return isAccepted
   }
 }
 
@@ -65,6 +68,17 @@ package struct SecurePeer: Sendable {
   package let host: String?
   /// Its numeric host and its port, nil for a caller, who tells where to send later requests.
   package let destination: String?
+
+  /// A caller by TLS, who tells where later requests go.
+  ///
+  /// Phones of this kind, which exchange words, have one certificate for signalling and media;
+  /// others may show any the first time.
+  static func caller(with encryption: NegotiatedEncryption?) -> SecurePeer {
+    let known = encryption.flatMap {
+      $0.exchangesWords ? PeerRecord.Signalling.certificate($0.fingerprint) : nil
+    }
+    return SecurePeer(TLSExpectation(known), host: nil, destination: nil)
+  }
 
   /// A far side at a destination.
   package init(_ expectation: TLSExpectation, host: String?, destination: String?) {
@@ -137,14 +151,15 @@ enum TLSExpectations {
     if isServer { return true }
     return table.withLock { table in
       guard let token, let entry = table.entries[token] else {
-        // What libre sends on its own goes to those alone who were accepted before.
-        return isTrusted || table.shown.values.contains { $0.fingerprint == fingerprint }
+        // What libre sends on its own goes to those alone who were accepted before. Without a name
+        // an authority vouches for anybody.
+        return table.shown.values.contains { $0.fingerprint == fingerprint }
       }
       let isAccepted = entry.expectation.judge(fingerprint, isTrusted: isTrusted)
-      if let destination = entry.destination {
-        table.shown[destination] =
-          isAccepted ? Shown(fingerprint: fingerprint, isTrusted: isTrusted) : nil
-      }
+      // Any will do where there are too many.
+      if table.shown.count >= capacity, let any = table.shown.keys.first { table.shown[any] = nil }
+      table.shown[entry.destination ?? token] =
+        isAccepted ? Shown(fingerprint: fingerprint, isTrusted: isTrusted) : nil
       return isAccepted
     }
   }

@@ -446,11 +446,7 @@ public actor UserAgent {
     call.sourceHost = source
     // What comes from elsewhere is a call between machines, though it comes to the account's port.
     call.account = origin == .elsewhere ? nil : stack.account
-    // A caller is known by his media; what is sent to him later goes to whom his address names.
     let isSecure = unsafe message.pointee.tp == SIP_TRANSP_TLS
-    call.peer =
-      isSecure && call.account == nil
-      ? SecurePeer(TLSExpectation(nil), host: nil, destination: nil) : nil
     let code = unsafe call.ring(
       message,
       user: stack.account?.user ?? configuration.user,
@@ -460,6 +456,9 @@ public actor UserAgent {
       calls[call.id.rawValue] = nil
       return unsafe stack.refuse(message, 400, "Bad Request")
     }
+    // What is sent to a caller later goes to whom his address names.
+    let media = call.preview(encryption)
+    if isSecure, call.account == nil { call.peer = .caller(with: media?.encryption) }
     let asserted = origin == .server ? unsafe Self.assertedCaller(in: message) : nil
     let (callerAddress, name) = unsafe asserted ?? Self.caller(in: message)
     continuation.yield(
@@ -469,7 +468,7 @@ public actor UserAgent {
           address: callerAddress,
           displayName: name.isEmpty ? nil : name,
           source: source,
-          media: call.preview(encryption),
+          media: media,
           account: call.account?.address,
           isVouchedFor: asserted != nil,
           isKnown: admission.isKnown(source, isByServer: origin == .server),

@@ -58,8 +58,9 @@ struct CallRoute: Sendable {
   /// Blocks for half a second at most. Throws a `PhoneError` if there is no encrypted connection
   /// and there has to be one.
   func chooseTransport() throws -> SIPTransport {
-    // What is asked for is not tried first: its error says more.
-    if let asked = address.transport { return asked }
+    // What is asked for is not tried first: its error says more. A link may ask for it as well, and
+    // does not open what was encrypted before.
+    if let asked = address.transport, asked == .tls || !rule.mayNotSignalOpenly { return asked }
     guard rule.wantsSecureSignalling,
       let secure = SocketAddress(host: host, port: address.securePort)
     else { return .udp }

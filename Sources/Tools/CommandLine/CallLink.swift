@@ -23,13 +23,25 @@ struct CallLink {
     rest = path.hasSuffix("/") ? String(path.dropLast()) : path
   }
 
+  // How to signal is the user's to say, not a web page's, unless it asks for encryption.
+  private static func withoutOpenTransport(_ address: String) -> String {
+    let parts = address.split(separator: ";", omittingEmptySubsequences: false)
+    let kept = parts.enumerated().filter { place, part in
+      let parameter = part.lowercased()
+      return place == 0 || !parameter.hasPrefix("transport=")
+        || parameter.hasPrefix("transport=tls")
+    }
+    return kept.map { String($0.element) }.joined(separator: ";")
+  }
+
   /// The gateway that the environment names.
   static var usualGateway: String? { ProcessInfo.processInfo.environment["SIDETONE_GATEWAY"] }
 
   /// The SIP address to call.
   func address(gateway: String?) throws -> String {
     guard scheme == "tel" else {
-      return (scheme == "sips" ? "sips:" : "sip:") + (rest.removingPercentEncoding ?? rest)
+      let address = rest.removingPercentEncoding ?? rest
+      return (scheme == "sips" ? "sips:" : "sip:") + Self.withoutOpenTransport(address)
     }
     guard let gateway else {
       throw CommandFailure("a telephone number needs a gateway: --gateway HOST")

@@ -47,9 +47,12 @@ extension SIPCall {
     let credentials = unsafe makeCredentials()
     defer { _ = unsafe mem_deref(credentials) }
     let user = account?.user ?? stack.user
-    guard unsafe transfer.accept(message, over: stack, session, user: user, credentials) else {
-      return
+    var isAccepted = false
+    _ = sending {
+      isAccepted = unsafe transfer.accept(message, over: stack, session, user: user, credentials)
+      return 0
     }
+    guard isAccepted else { return }
     report(.transferRequested(id, target))
   }
 }
@@ -72,7 +75,11 @@ extension UserAgent {
 
   /// Tells the side that has asked for a transfer what has become of the new call.
   public func reportTransfer(_ id: SIPCallID, status: Int, reason: String) {
-    calls[id.rawValue]?.transfer.tell(status, reason)
+    guard let call = calls[id.rawValue] else { return }
+    _ = call.sending {
+      call.transfer.tell(status, reason)
+      return 0
+    }
   }
 
   private func ownAddress(for call: SIPCall) -> String {
