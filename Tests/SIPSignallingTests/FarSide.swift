@@ -195,6 +195,17 @@ final class FarSide {
     }
   }
 
+  /// The tag that the caller has in the dialog of an INVITE of this side's, once it has taken it.
+  func tagOfTakenInvite() throws -> String {
+    while true {
+      guard let answer = try next(), answer.hasPrefix("SIP/2.0 200 "),
+        Self.header("CSeq", of: answer).hasSuffix("INVITE"),
+        let tag = Self.header("To", of: answer).firstMatch(of: /;tag=([^;]+)/)
+      else { continue }
+      return String(tag.1)
+    }
+  }
+
   /// The last INVITE so far; nil if there is none.
   var lastInvite: String? { requests.last { $0.hasPrefix("INVITE ") } }
 

@@ -141,6 +141,8 @@ struct TakeoverTests {
     while let event = await events.next() {
       guard case .incoming(let call, _) = event else { continue }
       #expect(await alice.answer(call, offer: Self.offer))
+      let tag = ";tag=\(try server.tagOfTakenInvite())"
+      try server.send(request("ACK", 1, from: caller, tag: tag, contact: address))
       server.answersGoodbyes = false
       await alice.hangUp(call)
       break
