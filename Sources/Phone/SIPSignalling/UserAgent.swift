@@ -91,11 +91,12 @@ public actor UserAgent {
   ///   - encryption: what an answer may offer to callers, whose offers are looked at with it.
   ///   - identity: what to show to others by TLS; without one nothing is sent or listened by TLS.
   /// - Returns: the addresses with their ports.
-  /// - Throws: the address or port that cannot be had.
+  /// - Throws: the address or port that cannot be had; a libre that cannot be guarded.
   public func start(
     offering encryption: EncryptionOffer? = nil,
     securing identity: Identity? = nil
   ) throws(SIPError) -> [String] {
+    try LibreProof.check()
     self.encryption = encryption
     if let identity { try makeContext(identity) }
     // Without one, numeric addresses do.
