@@ -1,3 +1,4 @@
+import SIPSignalling
 import Testing
 
 @testable import CommandLine
@@ -17,6 +18,14 @@ struct CallLinkTests {
   ])
   func linksAreAddresses(link: String, address: String) throws {
     #expect(try CallLink(link).address(gateway: "gateway") == address)
+  }
+
+  @Test func callsByAnAccountMayCost() throws {
+    let accounts = [try SIPAccount("alice@example.org", server: nil, password: "")]
+    #expect(CallLink.mayCost("sip:bob@example.org", among: accounts))
+    #expect(!CallLink.mayCost("sip:bob@192.0.2.1", among: accounts))
+    #expect(!CallLink.mayCost("sip:bob@example.org", among: []))
+    #expect(try CallLink("tel:+431234").isNumber && !CallLink("sip:+431234@host").isNumber)
   }
 
   @Test(arguments: [

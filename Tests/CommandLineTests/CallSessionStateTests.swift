@@ -155,6 +155,20 @@ struct CallSessionStateTests {
     #expect(state.handle(.key("y")) == [])
   }
 
+  /// A page may send any link; only the newest is asked about.
+  @Test func userDecidesAboutALinkOnce() {
+    var state = session()
+    #expect(state.handle(.linked("sip:a@b")) == [] && state.handle(.linked("sip:c@d")) == [])
+    #expect(state.handle(.key("y")) == [.call("sip:c@d")] && state.handle(.key("y")) == [])
+    _ = state.handle(.linked("sip:a@b"))
+    #expect(state.handle(.key("n")) == [] && state.handle(.key("y")) == [])
+    _ = state.handle(.phone(.connected(alice, to: "a")))
+    _ = state.handle(.phone(.transferRequested(alice, to: "c")))
+    _ = state.handle(.linked("sip:a@b"))
+    #expect(state.handle(.key("n")) == [.followTransfer(alice, false)], "the call comes first")
+    #expect(state.handle(.key("y")) == [.call("sip:a@b")])
+  }
+
   // MARK: The end
 
   @Test func programEndsAfterItsCallHasReleasedTheDevices() {
@@ -296,7 +310,7 @@ extension CallSessionState.Effect {
       .limit(let call), .connect(let call, _), .transfer(let call, _),
       .followTransfer(let call, _), .record(let call, _):
       call
-    case .summarize, .showTarget: nil
+    case .summarize, .showTarget, .call: nil
     }
   }
 }

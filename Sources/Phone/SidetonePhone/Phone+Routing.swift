@@ -192,3 +192,11 @@ struct AccountChoice {
     return "sip:\(user)@\(account.address.split(separator: "@").last ?? "")"
   }
 }
+
+extension Phone {
+  /// True if a call to a text goes by one of the accounts, which may pay for it.
+  package static func usesAccount(for text: String, among accounts: [SIPAccount]) -> Bool {
+    // What is no address is not called.
+    (try? AccountChoice(text, nil, among: accounts))?.account != nil
+  }
+}

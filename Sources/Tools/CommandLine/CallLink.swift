@@ -1,6 +1,8 @@
 import CallStore
 import Foundation
 import Localization
+import SIPSignalling
+import SidetonePhone
 
 /// A link that names a person to call.
 struct CallLink {
@@ -32,6 +34,37 @@ struct CallLink {
         || parameter.hasPrefix("transport=tls")
     }
     return kept.map { String($0.element) }.joined(separator: ";")
+  }
+
+  /// True for a telephone number.
+  var isNumber: Bool { scheme == "tel" }
+
+  /// True if a call to an address that a link has named may cost money: by an account, or by the
+  /// gateway for numbers.
+  static func mayCost(_ address: String, among accounts: [SIPAccount]) -> Bool {
+    let host = SIPAddress(address)?.host.lowercased()
+    return Phone.usesAccount(for: address, among: accounts)
+      || host != nil && host == usualGateway?.lowercased()
+  }
+
+  /// What the user is asked before such a call.
+  static func question(about address: String) -> String {
+    String(localized: "A link asks to call \(address), which may cost money. Call? y or n: ")
+  }
+
+  /// Why a link is not called where nobody can be asked.
+  static func refusal(of address: String) -> String {
+    String(localized: "a link asks to call \(address), which may cost money: call it yourself")
+  }
+
+  /// Asks the user at the terminal; throws unless the answer is yes.
+  static func confirm(_ address: String) throws {
+    let shown = Terminal.plain(address)
+    guard isatty(STDIN_FILENO) == 1 else { throw CommandFailure(reason: refusal(of: shown)) }
+    Terminal().ask(question(about: shown))
+    guard let answer = readLine(), ["y", "yes"].contains(answer.lowercased()) else {
+      throw CommandFailure("the call was not made")
+    }
   }
 
   /// The gateway that the environment names.

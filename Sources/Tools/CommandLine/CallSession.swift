@@ -85,6 +85,11 @@ struct CallSession {
     )
   }
 
+  /// True if a call to an address may cost money.
+  func mayCost(_ address: String) -> Bool {
+    account != nil || CallLink.mayCost(address, among: configuration.accounts)
+  }
+
   /// Runs until the call has ended, or until interrupted.
   ///
   /// Throws the exit status.
@@ -200,15 +205,31 @@ struct CallSession {
     case .interrupt:
       return .interrupted
     case .open(let address):
-      // Names take time to look up, and keys must not wait for that.
-      Task {
-        do {
-          try await phone.call(address)
-        } catch {
-          continuation.yield(.phone(.error("\(error)")))
-        }
+      guard mayCost(address) else {
+        call(address, by: phone, continuation)
+        return nil
       }
-      return nil
+      let isAsked = readsKeys || isatty(STDIN_FILENO) == 1
+      let shown = Terminal.plain(address)
+      display.show(
+        .error(isAsked ? CallLink.question(about: shown) : CallLink.refusal(of: shown))
+      )
+      return isAsked ? .linked(address) : nil
+    }
+  }
+
+  // Names take time to look up, and keys must not wait for that.
+  private func call(
+    _ address: String,
+    by phone: Phone,
+    _ continuation: AsyncStream<Input>.Continuation
+  ) {
+    Task {
+      do {
+        try await phone.call(address)
+      } catch {
+        continuation.yield(.phone(.error("\(error)")))
+      }
     }
   }
 
@@ -230,6 +251,7 @@ struct CallSession {
       case .transfer(let call, let address): try await phone.transfer(call, to: address)
       case .followTransfer(let call, true): try await phone.acceptTransfer(call)
       case .followTransfer(let call, false): try await phone.declineTransfer(call)
+      case .call(let address): call(address, by: phone, continuation)
       case .showTarget(let text): display.show(typed: text)
       case .press(let call, let digit): try await phone.press(call, digit)
       case .record(let call, true): try await phone.startRecording(call, to: recordingFile())

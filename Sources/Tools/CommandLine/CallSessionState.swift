@@ -16,6 +16,8 @@ struct CallSessionState: Equatable {
     case timeIsUp(UUID)
     /// The user wants to end the program.
     case interrupted
+    /// A link asks for a call that may cost money, and so has been asked about.
+    case linked(String)
     /// The call that the program was started for could not be placed.
     case callFailed(String)
   }
@@ -33,6 +35,8 @@ struct CallSessionState: Equatable {
     case transfer(UUID, to: String)
     /// Call whom the far side wants this side to call, or go on with it.
     case followTransfer(UUID, Bool)
+    /// Call whom a link has named.
+    case call(String)
     /// Show what has been typed of whom to transfer a call to; nil once it is complete.
     case showTarget(String?)
     case press(UUID, String)
@@ -79,6 +83,8 @@ struct CallSessionState: Equatable {
   private var statistics: CallStatistics?
   /// The call whose far side has asked for a transfer, until the user has decided.
   private var requested: UUID?
+  /// Whom a link asks to call, until the user has decided.
+  private var linked: String?
   /// Whom to transfer the call to, as far as it has been typed; nil while keys mean something else.
   private var typed: String?
 
@@ -126,6 +132,9 @@ struct CallSessionState: Equatable {
       return []
     case .timeIsUp(let call):
       return lines.contains { $0.call == call } ? [.end(call)] : []
+    case .linked(let address):
+      linked = address
+      return []
     case .callFailed(let reason):
       failedCall = reason
       return []
@@ -243,9 +252,12 @@ struct CallSessionState: Equatable {
       guard let active, active.isConnected else { return [] }
       return [.record(active.call, !active.isRecorded)]
     case "y", "n":
-      guard let call = requested else { return [] }
-      requested = nil
-      return [.followTransfer(call, key == "y")]
+      if let call = requested {
+        requested = nil
+        return [.followTransfer(call, key == "y")]
+      }
+      defer { linked = nil }
+      return key == "y" ? linked.map { [.call($0)] } ?? [] : []
     case "t":
       guard let active, active.isConnected else { return [] }
       if let held { return [.connect(held.call, with: active.call)] }

@@ -40,9 +40,11 @@ struct OpenCommand: AsyncParsableCommand {
   func run() async throws {
     if register { try DesktopEntry.install() }
     guard let link else { return }
-    let address = try CallLink(link).address(gateway: gateway ?? CallLink.usualGateway)
+    let call = try CallLink(link)
+    let address = try call.address(gateway: gateway ?? CallLink.usualGateway)
+    if call.isNumber { try CallLink.confirm(address) }
     if RunningInstance.handOver(address) {
-      let text = String(localized: "The sidetone that runs already calls \(address).")
+      let text = String(localized: "The sidetone that runs already is asked to call \(address).")
       print(Terminal.plain(text))
       return
     }
@@ -52,6 +54,7 @@ struct OpenCommand: AsyncParsableCommand {
       device: deviceOptions,
       defaultPort: 0
     )
+    if !call.isNumber, session.mayCost(address) { try CallLink.confirm(address) }
     try await session.run(endsAfterFirst: true, calling: .address(address))
   }
 }

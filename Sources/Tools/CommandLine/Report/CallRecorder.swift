@@ -35,7 +35,7 @@ struct CallRecorder {
         history.devices = (route.inputs.first?.uid ?? none, route.outputs.first?.uid ?? none)
       }
       if case .ended = event { return write() }
-    case .key, .timeIsUp, .interrupted, .callFailed:
+    case .key, .timeIsUp, .interrupted, .linked, .callFailed:
       break
     }
     return nil
