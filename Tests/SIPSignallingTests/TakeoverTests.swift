@@ -42,6 +42,36 @@ struct TakeoverTests {
   ]
   .joined(separator: "\r\n")
 
+  /// A call from `carol` that names `contact`, once it is established, and the tag of its callee.
+  private func establishedCall(
+    from carol: LoopbackPeer,
+    to bob: UserAgent,
+    _ events: inout AsyncStream<SIPEvent>.Iterator,
+    contact: String
+  ) async throws -> String {
+    let port = await bob.port(of: .udp)
+    let invite = request("INVITE", 1, from: carol, contact: contact, body: Self.description)
+    carol.send(invite, to: port)
+    guard case .incoming(let call, _) = await events.next() else { throw RigError("no call came") }
+    #expect(await bob.answer(call, offer: Self.offer))
+    let found = try #require(try okay(to: carol).firstMatch(of: /To: [^\r]*;tag=([^\r;]+)/))
+    let tag = ";tag=\(found.1)"
+    carol.send(request("ACK", 1, from: carol, tag: tag, contact: contact), to: port)
+    return tag
+  }
+
+  private func okay(to peer: LoopbackPeer) throws -> String {
+    while let text = peer.receive() { if text.hasPrefix("SIP/2.0 200") { return text } }
+    throw RigError("no answer")
+  }
+
+  private func end(_ events: inout AsyncStream<SIPEvent>.Iterator) async -> SIPEndReason? {
+    while let event = await events.next() {
+      if case .ended(_, let reason) = event { return reason }
+    }
+    return nil
+  }
+
   /// The Contact names a proxy, a private address, or a host by name: then the first message tells.
   @Test(arguments: ["127.0.0.75", "carol.invalid", "127.0.0.74"])
   func callEndsByNobodyElse(contact: String) async throws {
@@ -51,20 +81,7 @@ struct TakeoverTests {
     var events = bob.events.makeAsyncIterator()
     let carol = try LoopbackPeer(at: "127.0.0.74")
     let mallory = try LoopbackPeer(at: "127.0.0.76")
-    carol.send(
-      request("INVITE", 1, from: carol, contact: contact, body: Self.description),
-      to: port
-    )
-    guard case .incoming(let call, _) = await events.next() else {
-      Issue.record("no call came")
-      return
-    }
-    #expect(await bob.answer(call, offer: Self.offer))
-    var answer = carol.receive()
-    while let text = answer, !text.hasPrefix("SIP/2.0 200") { answer = carol.receive() }
-    let found = try #require(answer?.firstMatch(of: /To: [^\r]*;tag=([^\r;]+)/))
-    let tag = ";tag=\(found.1)"
-    carol.send(request("ACK", 1, from: carol, tag: tag, contact: contact), to: port)
+    let tag = try await establishedCall(from: carol, to: bob, &events, contact: contact)
     for method in ["BYE", "INVITE", "INFO"] {
       let body = method == "INVITE" ? Self.description : ""
       let forged = request(method, 2, from: mallory, tag: tag, contact: contact, body: body)
@@ -78,12 +95,29 @@ struct TakeoverTests {
     let first = try #require(mallory.receive())
     #expect(first.contains("Call-ID: question"), "\(first)")
     carol.send(request("BYE", 3, from: carol, tag: tag, contact: contact), to: port)
-    while true {
-      guard let event = await events.next() else { break }
-      guard case .ended(_, let reason) = event else { continue }
-      #expect(reason == .remoteHangUp)
-      break
+    #expect(await end(&events) == .remoteHangUp)
+    await bob.stop()
+  }
+
+  /// RFC 3261 section 12.2.2: a re-INVITE or an UPDATE names where the far side is from then on.
+  @Test(arguments: ["INVITE", "UPDATE"])
+  func farSideThatHasNamedAnotherAddressIsHeardFromThere(method: String) async throws {
+    let bob = agent("bob")
+    _ = try await bob.start()
+    let port = await bob.port(of: .udp)
+    var events = bob.events.makeAsyncIterator()
+    let carol = try LoopbackPeer(at: "127.0.0.74")
+    let moved = try LoopbackPeer(at: "127.0.0.77")
+    let tag = try await establishedCall(from: carol, to: bob, &events, contact: carol.host)
+    let body = method == "INVITE" ? Self.description : ""
+    let contact = "\(moved.host):\(LoopbackSocket.port(of: moved.descriptor))"
+    carol.send(request(method, 2, from: carol, tag: tag, contact: contact, body: body), to: port)
+    #expect(try okay(to: carol).contains("CSeq: 2 \(method)"))
+    if method == "INVITE" {
+      carol.send(request("ACK", 2, from: carol, tag: tag, contact: contact), to: port)
     }
+    moved.send(request("BYE", 3, from: moved, tag: tag, contact: contact), to: port)
+    #expect(await end(&events) == .remoteHangUp)
     await bob.stop()
   }
 

@@ -102,9 +102,12 @@ final class SIPCall {
   }
 
   @unsafe
-  private func noteFarSide(_ message: UnsafePointer<sip_msg>) {
-    if unsafe re_is_contact_secure(message) { isContactSecure = true }
+  func noteFarSide(_ message: UnsafePointer<sip_msg>) {
+    if unsafe sip_msg_hdr(message, SIP_HDR_CONTACT) != nil {
+      isContactSecure = unsafe re_is_contact_secure(message)
+    }
     if far == nil { far = unsafe FarSide(message, isByServer: account != nil) }
+    unsafe far?.follow(message)
   }
 
   /// True if nobody on the way has seen its signalling.
@@ -407,8 +410,11 @@ final class SIPCall {
     _ message: UnsafePointer<sip_msg>?
   ) -> CInt {
     guard let answer = unsafe answer, let description else { return EPROTO }
-    // libre answers without a timer, and the far side has none from then on.
-    if let message = unsafe message, unsafe re_is_method(message, "INVITE") != 0 { endTimer() }
+    if let message = unsafe message {
+      unsafe noteFarSide(message)
+      // libre answers without a timer, and the far side has none from then on.
+      if unsafe re_is_method(message, "INVITE") != 0 { endTimer() }
+    }
     let body = unsafe message?.pointee.mb
     var isOffer = true
     if let body = unsafe body, unsafe mbuf_get_left(body) > 0 {

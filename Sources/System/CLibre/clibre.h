@@ -317,7 +317,7 @@ static inline bool re_contact_address(const struct sip_msg *message, struct sa *
   const struct sip_hdr *header = sip_msg_hdr(message, SIP_HDR_CONTACT);
   struct sip_addr contact;
   if (!header || sip_addr_decode(&contact, &header->val)) return false;
-  return !sa_set(named, &contact.uri.host, contact.uri.port);
+  return !sa_set(named, &contact.uri.host, contact.uri.port ? contact.uri.port : SIP_PORT);
 }
 
 /* True if a message comes from a server's numeric address and port, and, where there are connections, over one that this side has

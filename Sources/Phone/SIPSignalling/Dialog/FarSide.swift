@@ -6,16 +6,21 @@ import CLibre
 struct FarSide {
   /// Nil for a call by an account: the server is known otherwise.
   private let source: sa?
-  private let contact: sa?
+  private var contact: sa?
   private let transport: sip_transp
 
   /// What the first message of the far side's tells.
   @unsafe
   init(_ message: UnsafePointer<sip_msg>, isByServer: Bool) {
-    var named = sa()
-    contact = unsafe re_contact_address(message, &named) ? named : nil
     source = isByServer ? nil : unsafe message.pointee.src
     transport = unsafe message.pointee.tp
+  }
+
+  /// Takes over the address that a later message of the far side's names (RFC 3261 section 12.2).
+  @unsafe
+  mutating func follow(_ message: UnsafePointer<sip_msg>) {
+    var named = sa()
+    if unsafe re_contact_address(message, &named) { contact = named }
   }
 
   /// True for a message that comes from there.

@@ -137,6 +137,7 @@ extension SIPCall {
   @unsafe
   func gotUpdate(_ message: UnsafePointer<sip_msg>) {
     guard let stack else { return }
+    unsafe noteFarSide(message)
     unsafe noteTimer(in: message)
     var answer: UnsafeMutablePointer<mbuf>?
     if let body = unsafe message.pointee.mb, unsafe mbuf_get_left(body) > 0 {
