@@ -168,7 +168,9 @@ package struct MediaHandshake: ~Copyable {
   // Strangers do not take the place of the far side that signalling names.
   private mutating func makeRoom(for source: SocketAddress) -> Bool {
     let isFarSide = source == remote || answeringHosts.contains(source.host)
-    guard unanswered[source] != nil || unanswered.count < Self.sources * (isFarSide ? 2 : 1)
+    guard
+      unanswered[source] != nil || source == remote
+        || unanswered.count < Self.sources * (isFarSide ? 2 : 1)
     else { return false }
     guard links.count >= Self.capacity else { return true }
     guard isNamed(source), let expected = expectation?.fingerprint,

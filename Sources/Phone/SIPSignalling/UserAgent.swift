@@ -459,7 +459,11 @@ public actor UserAgent {
     }
     // What is sent to a caller later goes to whom his address names.
     let media = call.preview(encryption)
-    if isSecure, call.account == nil { call.peer = .caller(with: media?.encryption) }
+    if isSecure, call.account == nil {
+      // Behind a proxy it is the proxy that later requests go to.
+      let isDirect = unsafe sip_msg_hdr(message, SIP_HDR_RECORD_ROUTE) == nil
+      call.peer = .caller(with: isDirect ? media?.encryption : nil)
+    }
     let asserted = origin == .server ? unsafe Self.assertedCaller(in: message) : nil
     let (callerAddress, name) = unsafe asserted ?? Self.caller(in: message)
     continuation.yield(

@@ -317,7 +317,11 @@ static inline bool re_contact_address(const struct sip_msg *message, struct sa *
   const struct sip_hdr *header = sip_msg_hdr(message, SIP_HDR_CONTACT);
   struct sip_addr contact;
   if (!header || sip_addr_decode(&contact, &header->val)) return false;
-  return !sa_set(named, &contact.uri.host, contact.uri.port ? contact.uri.port : SIP_PORT);
+  struct pl transport;
+  bool is_secure = !pl_strcasecmp(&contact.uri.scheme, "sips") ||
+                   (!msg_param_decode(&contact.uri.params, "transport", &transport) && !pl_strcasecmp(&transport, "tls"));
+  uint16_t usual = is_secure ? SIP_PORT_TLS : SIP_PORT;
+  return !sa_set(named, &contact.uri.host, contact.uri.port ? contact.uri.port : usual);
 }
 
 /* True if a message comes from a server's numeric address and port, and, where there are connections, over one that this side has
@@ -341,13 +345,18 @@ static inline bool re_is_contact_secure(const struct sip_msg *message) {
          !pl_strcasecmp(&transport, "tls");
 }
 
+static inline bool re_is_same_host(const struct sa *one, const struct sa *other) {
+  return sa_cmp(one, other, SA_ADDR);
+}
+
 /* True if a request comes from where a message of its dialog's far side came from: the same address, and for datagrams the same
-   port or the one that was named. A connection may be another one. */
+   port or the one that was named. A connection may be another one. A router may have changed the port meanwhile where what was
+   named is not where the message came from: then any will do (`named_port` 0). */
 static inline bool re_is_from(const struct sip_msg *message, const struct sa *peer,
                               uint16_t named_port, enum sip_transp transport) {
   if (message->tp == SIP_TRANSP_UDP && transport == SIP_TRANSP_UDP)
     return sa_cmp(&message->src, peer, SA_ADDR) &&
-           (sa_port(&message->src) == sa_port(peer) || sa_port(&message->src) == named_port);
+           (!named_port || sa_port(&message->src) == sa_port(peer) || sa_port(&message->src) == named_port);
   /* What was encrypted stays so. */
   if (transport == SIP_TRANSP_TLS && message->tp != SIP_TRANSP_TLS) return false;
   return sa_cmp(&message->src, peer, SA_ADDR);

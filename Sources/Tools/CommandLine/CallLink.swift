@@ -44,7 +44,11 @@ struct CallLink {
   static func mayCost(_ address: String, among accounts: [SIPAccount]) -> Bool {
     let host = SIPAddress(address)?.host.lowercased()
     return Phone.usesAccount(for: address, among: accounts)
-      || host != nil && host == usualGateway?.lowercased()
+      || host != nil && host == gatewayHost
+  }
+
+  private static var gatewayHost: String? {
+    usualGateway.flatMap { SIPAddress("sip:x@\($0)")?.host.lowercased() }
   }
 
   /// What the user is asked before such a call.

@@ -17,11 +17,13 @@ extension SIPAccount {
 }
 
 extension AccountLine {
-  /// The credentials for requests beside REGISTER, which pass other hands than the server's; nil if
-  /// the server has not asked for any.
+  /// The credentials for requests beside REGISTER, which pass other hands than the server's.
+  ///
+  /// A server that takes registrations without a password has the realm of its domain.
   @unsafe
   func makeCredentials(isProxyOnly: Bool = false) -> UnsafeMutablePointer<re_credentials>? {
-    guard var terms else { return nil }
+    let usual = DigestTerms(realm: account.domain, isStrong: false, hasQuality: false)
+    var terms = terms ?? usual
     terms.isProxyOnly = isProxyOnly
     return unsafe account.makeCredentials(on: terms)
   }

@@ -24,14 +24,20 @@ struct FarSide {
   }
 
   /// True for a message that comes from there.
+  ///
+  /// A source that is not what it names is behind a router, which may have another port for it
+  /// after a silence.
   @unsafe
   func hasSent(_ message: UnsafePointer<sip_msg>) -> Bool {
-    let namedPort =
-      contact.map { contact in unsafe withUnsafePointer(to: contact) { unsafe sa_port($0) } } ?? 0
-    return [source, contact].contains { address in
-      guard var address else { return false }
-      return unsafe re_is_from(message, &address, namedPort, transport)
+    guard var contact else {
+      guard var source else { return false }
+      return unsafe re_is_from(message, &source, 0, transport)
     }
+    let port = unsafe sa_port(&contact)
+    if unsafe re_is_from(message, &contact, port, transport) { return true }
+    guard var source else { return false }
+    let isDirect = unsafe re_is_same_host(&source, &contact)
+    return unsafe re_is_from(message, &source, isDirect ? port : 0, transport)
   }
 }
 

@@ -18,7 +18,7 @@ enum LibreProof {
     // Looked for as the dynamic linker does, the first one of the process counts.
     let first = unsafe dlsym(nil, name)
     let own = unsafe ownFunction(name)
-    return unsafe !re_calls_by_name(name) || first == nil || first == own
+    return unsafe !re_calls_by_name(name) || first == nil || own == nil || first == own
   }
 
   // Libre's function of a name.

@@ -24,18 +24,38 @@ enum MessageForm: Equatable, Sendable {
   /// The sum of the squares of the lengths that the decoder has to look for: 0.2 ms.
   static let dearest = 65_536
 
-  /// Headers with addresses, or of which a pattern is looked for, with their compact names.
-  private static let addresses = [
-    "to", "t", "from", "f", "contact", "m", "route", "record-route", "refer-to", "r", "referred-by",
-    "b", "p-asserted-identity", "service-route", "reply-to",
-  ]
-  .map { Array($0.utf8) }
-  private static let types = ["content-type", "c"].map { Array($0.utf8) }
-  private static let sequence = Array("cseq".utf8)
-  private static let words = [
+  // Headers with addresses, or of which a pattern is looked for, with their compact names. libre
+  // knows a header by twelve bits of a hash of its name: others of that number are read like it.
+  private static let lists = numbers([
+    "contact", "m", "route", "record-route", "p-asserted-identity", "service-route",
+  ])
+  private static let addresses = numbers([
+    "to", "t", "from", "f", "refer-to", "r", "referred-by", "b", "reply-to",
+  ])
+  private static let types = numbers(["content-type", "c"])
+  private static let sequence = number(Array("cseq".utf8)[...])
+  private static let words = numbers([
     "event", "o", "subscription-state", "replaces", "session-expires", "x",
-  ]
-  .map { Array($0.utf8) }
+  ])
+
+  private static func numbers(_ names: [String]) -> Set<UInt32> {
+    Set(names.map { number(Array($0.utf8)[...]) })
+  }
+
+  // Of a compact name the letter, of others what libre's `hash_joaat_ci` says.
+  private static func number(_ name: ArraySlice<UInt8>) -> UInt32 {
+    if name.count == 1, let letter = name.first { return 0x1000 + UInt32(letter.small) }
+    var hash: UInt32 = 0
+    for byte in name {
+      hash &+= UInt32(byte.small)
+      hash &+= hash << 10
+      hash ^= hash >> 6
+    }
+    hash &+= hash << 3
+    hash ^= hash >> 11
+    hash &+= hash << 15
+    return hash & 0xfff
+  }
 
   /// The form of a message that begins with `bytes`.
   init(_ bytes: ArraySlice<UInt8>) {
@@ -72,7 +92,7 @@ enum MessageForm: Equatable, Sendable {
       var next = place + 1
       while next < bytes.endIndex, bytes[next] == .carriageReturn { next += 1 }
       guard next < bytes.endIndex else { return nil }
-      if !bytes[place + 1].isBlank {
+      if !bytes[next].isBlank {
         lines.append(begin..<place)
         begin = place + 1
       }
@@ -86,8 +106,10 @@ enum MessageForm: Equatable, Sendable {
   // searched to its end from every byte.
   private static func isStartLine(_ line: ArraySlice<UInt8>) -> Bool {
     let parts = line.split(separator: .space, maxSplits: 2, omittingEmptySubsequences: false)
+    let end = line.lastIndex { $0 != .carriageReturn } ?? line.startIndex
     return parts.count == 3 && !parts[0].isEmpty && !parts[1].isEmpty
-      && !line.prefix(parts[0].count + parts[1].count + 1).contains { $0.isLineEnd || $0 == .tab }
+      && !line[...end].contains { $0.isLineEnd }
+      && !line.prefix(parts[0].count + parts[1].count + 1).contains { $0 == .tab }
   }
 
   // A request's address; a response has none.
@@ -98,43 +120,65 @@ enum MessageForm: Equatable, Sendable {
 
   private static func cost(of line: ArraySlice<UInt8>) -> Int {
     guard let colon = line.firstIndex(of: .colon) else { return square(longestWord(in: line)) }
-    let name = line[..<colon].lazy.filter { !$0.isBlank }.map(\.small)
-    let value = line[line.index(after: colon)...]
+    let name = line[..<colon].split { $0.isBlank || $0.isLineEnd }
+    guard name.count == 1, let id = name.first.map(Self.number) else { return .max / 2 }
+    let value = trimmed(line[line.index(after: colon)...])
     guard longestRun(in: value, where: { $0.isBlank || $0.isLineEnd }) <= longestSpace else {
       return .max / 2
     }
-    func isOne(of names: [[UInt8]]) -> Bool { names.contains { name.elementsEqual($0) } }
-    if isOne(of: addresses) { return parts(of: value).reduce(0) { $0 + cost(ofAddress: $1) } }
-    if isOne(of: types) {
-      let type = value.prefix { $0 != .semicolon }
-      return type.contains(.slash) && longestWord(in: type) < 128 ? 0 : square(value.count)
+    if lists.contains(id) {
+      return parts(of: value).reduce(0) { $0 + cost(ofAddress: trimmed($1)) }
     }
-    if isOne(of: words) { return square(longestWord(in: value.prefix { $0 != .semicolon })) }
-    guard name.elementsEqual(sequence) else { return 0 }
+    if addresses.contains(id) { return cost(ofAddress: value) }
+    if types.contains(id) {
+      let type = value.prefix { $0 != .semicolon }
+      let names = type.split(separator: .slash, maxSplits: 1, omittingEmptySubsequences: false)
+      let isWhole =
+        names.count == 2 && names.allSatisfy { longestWord(in: $0) > 0 }
+      return isWhole && longestWord(in: type) < 128 ? cost(ofWordsIn: type) : square(value.count)
+    }
+    if words.contains(id) { return square(longestWord(in: value.prefix { $0 != .semicolon })) }
+    guard id == sequence else { return 0 }
     let digits = longestRun(in: value) { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
     return digits <= longestNumber ? square(longestWord(in: value)) : .max / 2
   }
 
-  // Between commas that are neither quoted nor part of an address.
+  // Between commas that are not quoted, as libre parts them.
   private static func parts(of value: ArraySlice<UInt8>) -> [ArraySlice<UInt8>] {
-    var (isQuoted, isInside) = (false, false)
+    var isQuoted = false
     return value.split { byte in
       if byte == .quote { isQuoted.toggle() }
-      if !isQuoted, byte == .less || byte == .greater { isInside = byte == .less }
-      return byte == .comma && !isQuoted && !isInside
+      return byte == .comma && !isQuoted
     }
   }
 
   // A name, if there is one, and an address between brackets; or the address alone.
   private static func cost(ofAddress value: ArraySlice<UInt8>) -> Int {
-    guard let open = value.firstIndex(of: .less) else {
-      return value.contains { $0.isBlank || $0.isLineEnd } && longestWord(in: value) > 0
-        ? cost(ofWordsIn: value) + cost(ofURI: value) : cost(ofURI: value)
+    var (isQuoted, isEscaped, marks) = (false, false, 0)
+    let open = value.firstIndex { byte in
+      if isEscaped {
+        isEscaped = false
+        return false
+      }
+      isEscaped = byte == .backslash
+      if byte == .quote { (isQuoted, marks) = (!isQuoted, marks + 1) }
+      return byte == .less && !isQuoted
     }
-    let display = value[..<open]
-    let isQuoted = display.first { !$0.isBlank } == .quote
-    let address = value[value.index(after: open)...].prefix { $0 != .greater }
-    return (isQuoted ? 0 : cost(ofWordsIn: display)) + cost(ofURI: address)
+    let display = value[..<(open ?? value.endIndex)]
+    let words = display.split { $0.isBlank || $0.isLineEnd }
+    let rest = value[(open.map { $0 + 1 } ?? value.endIndex)...]
+    let end = rest.firstIndex(of: .greater)
+    let isName =
+      marks == 0 || marks == 2 && words.first?.first == .quote && words.last?.last == .quote
+    // Without brackets around it, or behind quotes that may hide anything, the whole is an address.
+    guard let end, isName || words.count < 2 else {
+      let isEmpty = value.first == .semicolon || open != nil && rest.isEmpty
+      let search =
+        words.count < 2 ? 0 : marks == 0 ? cost(ofWordsIn: display) : square(display.count)
+      return search + (isEmpty ? square(value.count) : cost(ofURI: value))
+    }
+    if end == rest.startIndex { return square(value.count) }
+    return (marks == 0 ? cost(ofWordsIn: display) : 0) + cost(ofURI: rest[..<end])
   }
 
   // Each is gone through from each of its bytes; the one that ends a value stops the search.
@@ -148,11 +192,20 @@ enum MessageForm: Equatable, Sendable {
   private static func cost(ofURI value: ArraySlice<UInt8>) -> Int {
     let uri = value.drop { $0.isBlank }
     guard let colon = uri.firstIndex(of: .colon) else { return square(min(uri.count, 128)) }
-    guard colon - uri.startIndex <= longestNumber else { return square(uri.count) }
-    guard let at = uri[colon...].firstIndex(of: .at) else { return 0 }
-    let next = uri[uri.index(after: at)...].first
-    let stops: [UInt8] = [.semicolon, .question, .space, .slash]
-    return next.map { stops.contains($0) } ?? true ? square(uri.count) : 0
+    guard (1...longestNumber).contains(colon - uri.startIndex) else { return square(uri.count) }
+    // A host is looked for behind the colon, and behind an at sign.
+    let at = uri[colon...].firstIndex(of: .at)
+    let isMissing = [colon, at ?? colon].contains { place in
+      let next = uri[uri.index(after: place)...].first
+      return next.map { [.semicolon, .question, .space, .slash].contains($0) } ?? true
+    }
+    return isMissing ? square(uri.count) : 0
+  }
+
+  private static func trimmed(_ text: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+    let rest = text.drop { $0.isBlank || $0.isLineEnd }
+    let last = rest.lastIndex { !$0.isBlank && !$0.isLineEnd }
+    return rest[..<(last.map { $0 + 1 } ?? rest.startIndex)]
   }
 
   private static func square(_ length: Int) -> Int { length * length }
@@ -185,6 +238,7 @@ extension UInt8 {
   fileprivate static let slash = UInt8(ascii: "/")
   fileprivate static let question = UInt8(ascii: "?")
   fileprivate static let quote = UInt8(ascii: "\"")
+  fileprivate static let backslash = UInt8(ascii: "\\")
   fileprivate static let less = UInt8(ascii: "<")
   fileprivate static let greater = UInt8(ascii: ">")
   fileprivate static let at = UInt8(ascii: "@")
@@ -216,7 +270,8 @@ enum DescriptionForm {
       let name = line.dropFirst(2).prefix { $0 != .colon }
       let isMapping = ["rtpmap", "fmtp", "rtcp", "crypto", "candidate"]
         .contains { name.elementsEqual($0.utf8) }
-      return name.count <= 128 && line.count <= (isMapping ? longestLine : longestAttribute)
+      return !name.isEmpty && name.count <= 128
+        && line.count <= (isMapping ? longestLine : longestAttribute)
     }
   }
 }
