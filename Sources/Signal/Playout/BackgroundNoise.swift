@@ -11,6 +11,8 @@ package struct BackgroundNoise: ~Copyable {
   private static var blockFrames: FrameCount { @_noAllocation @_noLocks get { 960 } }
   /// The quietest block counts for 1.5 to 3 s.
   private static var windowBlocks: Int { @_noAllocation @_noLocks get { 75 } }
+  /// Of the quiet blocks of a known noise one in so many counts.
+  private static var blocksBetweenSpectra: Int { @_noAllocation @_noLocks get { 4 } }
   /// Blocks of a steady noise differ in power by less than this.
   private static var spread: Float { @_noAllocation @_noLocks get { 2.5 } }
   /// -40 dBFS: what never falls below it is music, or a voice, and nobody's background.
@@ -25,6 +27,7 @@ package struct BackgroundNoise: ~Copyable {
   /// The least power in the running window, and in the one before it.
   private var lowest = (now: Float.infinity, before: Float.infinity)
   private var blocks = 0
+  private var quietBlocks = 0
   /// The mean autocorrelation of the quiet blocks; the first is their power.
   private var correlation = FixedArray<Float>(repeating: 0, count: 25)
   private var measured = FixedArray<Float>(repeating: 0, count: 25)
@@ -86,7 +89,11 @@ package struct BackgroundNoise: ~Copyable {
     guard power <= floor * Self.spread else { return }
     let known = correlation[0]
     let isSame = known >= floor && known <= floor * Self.spread
-    let share: Float = isSame ? 0.1 : 1
+    // The spectrum of a noise that is known takes its time.
+    quietBlocks += 1
+    guard !isSame || quietBlocks >= Self.blocksBetweenSpectra else { return }
+    quietBlocks = 0
+    let share: Float = isSame ? 0.3 : 1
     correlation[0] += (power - known) * share
     for lag in 1...Self.order {
       correlation[lag] += (correlate(lag: lag) - correlation[lag]) * share

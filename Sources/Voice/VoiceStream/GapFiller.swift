@@ -56,8 +56,9 @@ struct GapFiller: ~Copyable {
     var taken = 0
     while taken < count {
       let frames = min(count - taken, Self.spanFrames - framesInSpan)
-      powers[span] += Self.energy(of: sound, in: taken..<taken + frames) / Float(Self.spanFrames)
-      for index in taken..<taken + frames { peaks[span] = max(peaks[span], abs(sound[index])) }
+      let measured = Self.measure(sound, in: taken..<taken + frames)
+      powers[span] += measured.energy / Float(Self.spanFrames)
+      peaks[span] = max(peaks[span], measured.peak)
       taken += frames
       framesInSpan += frames
       if framesInSpan == Self.spanFrames {
@@ -68,11 +69,31 @@ struct GapFiller: ~Copyable {
     }
   }
 
+  // Eight at a time; what is left over is less than that.
   @_noAllocation @_noLocks
-  private static func energy(of sound: borrowing SampleBuffer, in range: Range<Int>) -> Float {
-    var energy: Float = 0
-    for index in range { energy += sound[index] * sound[index] }
-    return energy
+  private static func measure(
+    _ sound: borrowing SampleBuffer,
+    in range: Range<Int>
+  ) -> (energy: Float, peak: Float) {
+    precondition(range.lowerBound >= 0 && range.upperBound <= sound.count, "range out of bounds")
+    let samples = unsafe sound.address
+    var (squares, peaks) = (SIMD8<Float>(repeating: 0), SIMD8<Float>(repeating: 0))
+    var index = range.lowerBound
+    while index + 8 <= range.upperBound {
+      var eight = SIMD8<Float>()
+      for lane in 0..<8 { unsafe eight[lane] = samples[index &+ lane] }
+      squares += eight * eight
+      peaks = pointwiseMax(peaks, pointwiseMax(eight, -eight))
+      index &+= 8
+    }
+    var (energy, peak) = (squares.sum(), peaks.max())
+    while index < range.upperBound {
+      let sample = unsafe samples[index]
+      energy += sample * sample
+      peak = max(peak, abs(sample))
+      index &+= 1
+    }
+    return (energy, peak)
   }
 
   /// The last `frames` were not played.
@@ -108,7 +129,7 @@ struct GapFiller: ~Copyable {
     var start = 0
     while start < count {
       let frames = min(Self.spanFrames, count - start)
-      let power = Self.energy(of: sound, in: start..<start + frames) / Float(frames)
+      let power = Self.measure(sound, in: start..<start + frames).energy / Float(frames)
       let bearable = power > loudest.power ? (loudest.power / power).root : 1
       gain = min(gain, bearable)
       let step = (bearable - gain) / Float(frames)
