@@ -105,6 +105,23 @@ struct MessageFormTests {
     #expect(Self.form("X: " + Self.letters(17_000)) == .wrong)
   }
 
+  @Test func headersOfAnUnfinishedMessageAreReadOnce() {
+    var waiting = WaitingMessages()
+    let (one, other) = (Array("INVITE 1".utf8), Array("INVITE 2".utf8))
+    waiting.note(7, one[...], needed: 20)
+    let answers = [
+      waiting.isWaiting(7, (one + [0])[...], 9), waiting.isWaiting(8, one[...], 9),
+      waiting.isWaiting(7, (one + [0, 0])[...], 19), waiting.isWaiting(7, other[...], 9),
+      waiting.isWaiting(7, one[...], 9),
+    ]
+    #expect(answers == [true, false, true, false, false], "another message in its place ends it")
+    waiting.note(7, one[...], needed: 20)
+    #expect(waiting.isWaiting(7, one[...], 20) == false, "it is whole")
+    for place in 0..<2_000 { waiting.note(UInt(place), one[...], needed: 20) }
+    let kept = (0..<2_000).filter { waiting.isWaiting(UInt($0), one[...], 9) }
+    #expect(kept.count == 512)
+  }
+
   /// The standards' own messages, of which the library reads the most.
   @Test(arguments: ["rfc4475", "rfc5118"])
   func messagesOfTheStandardsAreGood(standard: String) {

@@ -1,3 +1,5 @@
+import CLibre
+import Glibc
 import Testing
 
 @testable import SIPSignalling
@@ -93,6 +95,37 @@ struct StrangerAnswersTests {
     await alice.hangUp(outgoing)
     #expect(await events.next() == .ended(incoming, .remoteHangUp))
     await alice.stop()
+    await bob.stop()
+  }
+}
+
+/// Messages that come in pieces.
+@Suite(.timeLimit(.minutes(1)))
+struct SegmentTests {
+  /// The headers at once, and the body byte by byte: it is answered once it is whole, and so is the
+  /// next message of the connection.
+  @Test func bodyMayComeByteByByte() async throws {
+    let bob = UserAgent(.init(hosts: ["127.0.0.1"], port: 0, user: "bob"))
+    _ = try await bob.start()
+    let peer = try LoopbackPeer(at: "127.0.0.78", SOCK_STREAM)
+    peer.connect(to: await bob.port(of: .tcp))
+    re_send_at_once(peer.descriptor)
+    for number in 1...2 {
+      let body = String(repeating: "x", count: 300)
+      let head = [
+        "OPTIONS sip:bob@127.0.0.1 SIP/2.0",
+        "Via: SIP/2.0/TCP 127.0.0.78;branch=z9hG4bKsegment\(number);rport",
+        "From: <sip:carol@127.0.0.78>;tag=1", "To: <sip:bob@127.0.0.1>",
+        "Call-ID: segments-\(number)", "CSeq: \(number) OPTIONS", "Max-Forwards: 70",
+        "Content-Type: text/plain", "Content-Length: \(body.utf8.count)", "", "",
+      ]
+      peer.send(head.joined(separator: "\r\n"))
+      for letter in body.dropLast() { peer.send(String(letter)) }
+      #expect(peer.receive(within: 50) == nil)
+      peer.send("x")
+      let answer = try #require(peer.receive())
+      #expect(answer.contains("CSeq: \(number) OPTIONS"), "\(answer)")
+    }
     await bob.stop()
   }
 }

@@ -163,14 +163,31 @@ package func decodeMessage(
   guard let next = unsafe original("sip_msg_decode"), let bytes = unsafe mbuf_buf(buffer) else {
     return EINVAL
   }
+  let available = unsafe mbuf_get_left(buffer)
+  let number = UInt(bitPattern: bytes)
   // The headers, and what tells that there are too many.
-  let count = unsafe min(mbuf_get_left(buffer), MessageForm.longestHead + 64)
-  let form = unsafe MessageForm(ArraySlice(UnsafeBufferPointer(start: bytes, count: count)))
+  let head = unsafe ArraySlice(
+    UnsafeBufferPointer(start: bytes, count: min(available, MessageForm.longestHead + 64))
+  )
+  if waitingMessages.withLock({ $0.isWaiting(number, head, available) }) { return ENODATA }
+  let form = MessageForm(head)
   guard form == .good else { return form == .unfinished ? ENODATA : EBADMSG }
   // SAFETY: libre's own function has this type.
   let decode = unsafe unsafeBitCast(next, to: Decoder.self)
-  return unsafe decode(place, buffer)
+  let code = unsafe decode(place, buffer)
+  if code == 0, let message = unsafe place?.pointee, unsafe message.pointee.clen.p != nil {
+    let body = unsafe mbuf_get_left(buffer)
+    let missing = Int(unsafe pl_u32(&message.pointee.clen)) - body
+    if missing > 0 {
+      waitingMessages.withLock {
+        $0.note(number, head.prefix(available - body), needed: available + missing)
+      }
+    }
+  }
+  return code
 }
+
+private let waitingMessages = Mutex(WaitingMessages())
 
 private typealias LoopCheck =
   @convention(c) (UnsafeMutablePointer<sip_loopstate>?, UInt16) -> Bool
