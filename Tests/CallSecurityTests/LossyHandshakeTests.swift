@@ -58,6 +58,9 @@ struct LossyHandshakeTests {
         at: serverAddress,
         control: serverAddress
       )
+      // The call has been answered, from there.
+      server.admit(host: clientAddress.host, hasAnswered: true)
+      client.admit(host: serverAddress.host, hasAnswered: true)
       server.hurry()
       client.hurry()
     }
