@@ -108,7 +108,7 @@ final class Handshakes {
     return (reason(server.state), reason(client.state))
   }
 
-  /// What the callee has said so far reaches nobody.
+  /// Loses the callee's datagrams so far.
   func loseFirstFlight(to port: UInt16) {
     let lost = client.takeOutgoing()
     #expect(!lost.isEmpty && lost.allSatisfy { $0.destination.port == port })
@@ -160,7 +160,7 @@ final class Handshakes {
     }
   }
 
-  /// How many of so many strangers, each at a port of its own, get an answer.
+  /// Number of strangers, each at a port of its own, that get an answer.
   func answeredStrangers(of count: Int) throws -> Int {
     let to = try #require(serverAddress)
     var answered = 0

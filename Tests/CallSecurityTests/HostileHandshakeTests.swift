@@ -94,7 +94,7 @@ struct HostileHandshakeTests {
     }
   }
 
-  /// What a far side sends after its last message is read by nobody.
+  /// Datagrams behind a close_notify are dropped.
   @Test(arguments: [true, false])
   func nothingPilesUpBehindTheLastMessage(isClient: Bool) throws {
     let identity = try Identity.make()

@@ -151,7 +151,7 @@ struct OpusTests {
 
   // MARK: Loss
 
-  /// What a sender makes of speech, and what it does to the packets.
+  /// Kinds of senders: one channel, two, or with padding.
   enum Sender: CaseIterable {
     case mono, stereo, padded
 

@@ -110,7 +110,7 @@ struct ConnectionTimeTests {
     await scene.agent.stop()
   }
 
-  /// What comes behind the last message of TLS is read by nobody, and is not kept.
+  /// Bytes behind a close_notify are not kept.
   @Test func connectionThatGoesOnAfterItsEndIsClosed() async throws {
     let agent = UserAgent(.init(hosts: ["127.0.0.1"], port: 0, user: "bob"))
     _ = try await agent.start(securing: Identity.make())

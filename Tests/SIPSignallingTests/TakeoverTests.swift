@@ -121,18 +121,22 @@ struct TakeoverTests {
     await bob.stop()
   }
 
+  private func addAccount(at server: FarSide, to agent: UserAgent) async throws -> SIPAccount {
+    let address = "127.0.0.1:\(server.port)"
+    var account = try SIPAccount("alice@example.org", server: address, password: "secret")
+    account.connection = .udp
+    try await agent.add(account, identity: Identity.make())
+    return account
+  }
+
   /// Only the server's own address and port are the account's.
   @Test func serverIsItsPortToo() async throws {
     let alice = agent("alice")
     _ = try await alice.start()
     var events = alice.events.makeAsyncIterator()
     let server = try FarSide(.udp)
-    let address = "127.0.0.1:\(server.port)"
-    var account = try SIPAccount("alice@example.org", server: address, password: "secret")
-    account.connection = .udp
-    try await alice.add(account, identity: Identity.make())
-    try server.send(server.response("200 OK", to: server.request("REGISTER"), ["Expires: 600"]))
-    try server.settle()
+    let account = try await addAccount(at: server, to: alice)
+    try server.register()
     let stranger = try LoopbackPeer(at: "127.0.0.1")
     let invite = request("INVITE", 1, from: stranger, contact: "127.0.0.1", body: Self.description)
     stranger.send(invite, to: server.callerPort)
@@ -163,10 +167,8 @@ struct TakeoverTests {
     _ = try await alice.start()
     var events = alice.events.makeAsyncIterator()
     let server = try FarSide(.udp)
+    _ = try await addAccount(at: server, to: alice)
     let address = "127.0.0.1:\(server.port)"
-    var account = try SIPAccount("alice@example.org", server: address, password: "secret")
-    account.connection = .udp
-    try await alice.add(account, identity: Identity.make())
     try server.register()
     let caller = try LoopbackPeer(at: "127.0.0.1")
     let invite = request("INVITE", 1, from: caller, contact: address, body: Self.description)

@@ -48,7 +48,7 @@ package struct MediaHandshake: ~Copyable {
 
   /// How many handshakes of others are kept.
   private static let capacity = 16
-  /// How many sources that have not gone through one are answered, each up to
+  /// Number of sources without a finished handshake that are answered, each up to
   /// `HandshakeLink.answerLimit`; for the far side there is room for as many again.
   private static let sources = 20
   /// How many of them exchange words: each is a guess for an attacker who wants to be taken for
@@ -66,10 +66,10 @@ package struct MediaHandshake: ~Copyable {
   /// True for the side that begins.
   package let isClient: Bool
   private var links: [HandshakeLink] = []
-  /// What was sent to sources that have not gone through a handshake, whose links may be gone.
+  /// Datagrams sent to each source without a finished handshake; its link may be gone.
   private var unanswered: [SocketAddress: Int] = [:]
   private var expectation: Expectation?
-  /// Where signalling comes from, and where it has answered from: nobody forges those.
+  /// Hosts that signalling comes from, and those that have answered there, which cannot be forged.
   private var hosts: Set<String> = []
   private var answeringHosts: Set<String> = []
   private var remote: SocketAddress?

@@ -170,7 +170,7 @@ package struct SecurityRule: Equatable, Sendable {
   /// True if there is an identity to recognize the far side by.
   package var isRemembered: Bool { record?.identity != nil }
 
-  /// How well a far side would be known if it proved what its media claims; nil without encryption.
+  /// Standing of a far side that proves the claim of its media; nil without encryption.
   package func standing(of claim: MediaClaim) -> PeerStanding? {
     switch claim {
     case .open: return nil

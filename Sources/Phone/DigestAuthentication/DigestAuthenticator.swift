@@ -94,7 +94,7 @@ package struct DigestAuthenticator: Equatable, Sendable {
     guard !answered.isEmpty else { throw isStrange ? .noLogin : .unknownAlgorithm }
   }
 
-  /// What the last challenge that was answered has asked for; nil without one.
+  /// Terms of the last challenge that was answered; nil without one.
   package var terms: DigestTerms? {
     sessions.last.map {
       DigestTerms(

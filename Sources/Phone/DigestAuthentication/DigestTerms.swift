@@ -1,5 +1,5 @@
-/// How a server has asked for the password of an account, when the account was registered: nobody
-/// else who answers its requests is to get more than that.
+/// Terms on which challenges to an account's requests are answered: no more than the server asked
+/// for when the account was registered.
 ///
 /// A call passes other hands, and each of them may challenge. An answer to a challenge of their
 /// choice is something to find the password by, or to use with the server.

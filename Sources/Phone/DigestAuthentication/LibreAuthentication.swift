@@ -42,7 +42,7 @@ private final class Authentication {
     return unsafe Unmanaged<Authentication>.fromOpaque(held).takeUnretainedValue()
   }
 
-  /// What may be asked of it: libre only hands credentials on that are to be kept.
+  /// Terms of the credentials, which only contexts that are to be kept have; nil for any.
   var terms: DigestTerms? {
     guard ownsContext, let context = unsafe context else { return nil }
     let credentials = unsafe context.assumingMemoryBound(to: re_credentials.self).pointee
@@ -127,7 +127,7 @@ package func authenticate(_ state: OpaquePointer?, _ message: UnsafePointer<sip_
   }
 }
 
-/// What the server of a request has asked for, once its challenge was taken over.
+/// Terms of the challenge that was taken over last; nil without one.
 @unsafe
 package func digestTerms(of state: OpaquePointer?) -> DigestTerms? {
   unsafe Authentication.from(state)?.authenticator.terms

@@ -50,7 +50,7 @@ final class SIPCall {
   private(set) var isIncoming = false
   /// True if the call came by TLS.
   private var isSecure = false
-  /// Where the far side is; nil before its first message.
+  /// Addresses of the far side; nil before its first message.
   var far: FarSide?
   /// Phones that have answered too late.
   var forks: ForkedAnswers?
@@ -110,7 +110,7 @@ final class SIPCall {
     unsafe far?.follow(message)
   }
 
-  /// True if nobody on the way has seen its signalling.
+  /// True if its signalling was encrypted.
   var isPrivate: Bool { isIncoming ? isSecure : peer?.expectation.verdict == .accepted }
 
   /// The name of its dialog; nil before it has one.

@@ -87,7 +87,7 @@ public struct Caller: Equatable, Sendable {
 public struct ReplacedCall: Equatable, Sendable {
   /// The call.
   public let id: SIPCallID
-  /// True if nobody beside its two sides can have named it; otherwise the user is to be asked.
+  /// True if only its two sides can know its name; otherwise the user is to be asked.
   public let isNameProven: Bool
 }
 

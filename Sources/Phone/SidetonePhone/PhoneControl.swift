@@ -132,8 +132,8 @@ struct PhoneControl: Sendable {
     let asks: Bool
   }
 
-  /// What a caller with that media replaces; nil if the call has ended, or is encrypted while the
-  /// caller is not.
+  /// The replacement that a caller with that media asks for; nil if the call has ended, or is
+  /// encrypted while the caller is not.
   func replacement(
     of replaced: ReplacedCall,
     by newcomer: UUID,

@@ -51,8 +51,8 @@ package struct OpusVoiceDecoder: ~Copyable {
     return frames > 0 && Int(frames) <= maximumFrames ? Int(frames) : nil
   }
 
-  /// How many frames right before it the payload in `range` of `bytes` brings once more: as many
-  /// as one Opus frame has, or none.
+  /// Length in frames of the in-band FEC (LBRR) of the payload in `range` of `bytes`: that of one
+  /// Opus frame, or 0.
   ///
   /// Told by the flags that begin its first SILK frame (RFC 6716 section 4.2.3), wherever it lies:
   /// those of the frames after it stand for frames of the same payload.

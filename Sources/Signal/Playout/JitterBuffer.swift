@@ -458,8 +458,7 @@ package struct JitterBuffer: ~Copyable {
     return .decodeLate(slot: slot, frames: packet.frames, skipping: skipping, lost: missing)
   }
 
-  // What `packet` brings of the one before it, of which no more than `missing` frames are still
-  // wanted.
+  // The in-band FEC of `packet`, of which no more than `missing` frames are still wanted.
   @_noAllocation @_noLocks
   private mutating func recover(
     from packet: StoredPacket,

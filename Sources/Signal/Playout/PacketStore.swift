@@ -6,7 +6,7 @@ struct StoredPacket: BitwiseCopyable, Sendable {
   var mediaFrame: Int64
   var frames: FrameCount
   var isSilence: Bool
-  /// How much of the media before it the packet brings once more, as its beginning; 0 if nothing.
+  /// Length of the in-band FEC, which ends at `mediaFrame`; 0 without.
   var redundantFrames: FrameCount
   /// True if a later packet brought it.
   var isCopy: Bool

@@ -51,12 +51,12 @@ struct CallLink {
     usualGateway.flatMap { SIPAddress("sip:x@\($0)")?.host.lowercased() }
   }
 
-  /// What the user is asked before such a call.
+  /// The question before such a call.
   static func question(about address: String) -> String {
     String(localized: "A link asks to call \(address), which may cost money. Call? y or n: ")
   }
 
-  /// Why a link is not called where nobody can be asked.
+  /// The error where there is no terminal to ask at.
   static func refusal(of address: String) -> String {
     String(localized: "a link asks to call \(address), which may cost money: call it yourself")
   }

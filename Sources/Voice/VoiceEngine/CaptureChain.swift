@@ -12,7 +12,7 @@ struct CaptureChain: ~Copyable {
   /// Of those, frames that have come out.
   var delivered: Int64 { captured - Int64(blockFill) }
 
-  /// How much later sound comes out than it came in, beside the wait for a whole block.
+  /// Delay of rate conversion and filters, beside the wait for a whole block.
   var delayNanoseconds: Int64 {
     @_noAllocation @_noLocks get {
       let filtering = filter == nil ? 0 : SampleRate.voice.nanoseconds(of: blockFrames)

@@ -8,7 +8,7 @@ struct PlaybackChain: ~Copyable {
   /// The converted frames.
   private(set) var output = SampleBuffer(repeating: 0, count: 32_768)
 
-  /// How much later sound comes out than it came in.
+  /// Delay of the rate conversion.
   var delayNanoseconds: Int64 {
     @_noAllocation @_noLocks get {
       switch resampler {

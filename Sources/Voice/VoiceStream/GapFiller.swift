@@ -7,8 +7,8 @@ import Playout
 /// Libraries differ in what they invent after a while: libopus 1.5.2 has a burst of noise after
 /// 200 ms and silence in pauses (DTX), 1.6.1 the burst after 100 ms.
 struct GapFiller: ~Copyable {
-  /// How much of a loss is the decoder's concealment `alone`, and for how long that is `fading`
-  /// into the background then.
+  /// Frames of a loss that are the decoder's concealment `alone`, and those over which it is
+  /// `fading` into the background.
   struct ConcealmentFrames {
     var alone: FrameCount
     var fading: FrameCount
@@ -26,7 +26,7 @@ struct GapFiller: ~Copyable {
   private var background = BackgroundNoise()
   private var noise = SampleBuffer(repeating: 0, count: 5_760)
   private var filledFrames: FrameCount = 0
-  /// How far the background has come in, from 0 to 1.
+  /// Progress of the fade into the background, from 0 to 1.
   private var share: Float = 0
 
   /// The powers and the peaks of the last 200 ms that were decoded.
@@ -34,7 +34,7 @@ struct GapFiller: ~Copyable {
   private var peaks = FixedArray<Float>(repeating: 0, count: 40)
   private var span = 0
   private var framesInSpan: FrameCount = 0
-  /// What the last frame was multiplied by, lest it be louder than those.
+  /// The limiter's factor for the last frame.
   private var gain: Float = 1
 
   /// Nothing has been decoded.

@@ -2,7 +2,7 @@ import MediaCore
 
 /// A stream's RTP timestamps as frames at 48 kHz that never wrap.
 struct MediaClock: Sendable {
-  /// Where frames may lie: within two years of the first, so that no sum of theirs overflows.
+  /// Range of frames: within two years of the first, so that no sum of theirs overflows.
   private static var known: Range<Int64> { @_noAllocation @_noLocks get { 1 &<< 33..<1 &<< 42 } }
   private static var first: Int64 { @_noAllocation @_noLocks get { 1 &<< 40 } }
 

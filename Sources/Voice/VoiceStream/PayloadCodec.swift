@@ -192,7 +192,7 @@ struct PayloadDecoder: ~Copyable {
       : G711VoiceDecoder.frames(byteCount: range.upperBound - range.lowerBound)
   }
 
-  /// How many frames right before it a payload brings once more.
+  /// Length in frames of a payload's in-band FEC, which ends where the payload begins.
   @_noAllocation @_noLocks
   func redundantFrames(of bytes: borrowing ByteBuffer, in range: Range<Int>) -> FrameCount {
     isOpus ? OpusVoiceDecoder.redundantFrames(of: bytes, in: range) : 0

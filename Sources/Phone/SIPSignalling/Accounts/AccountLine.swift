@@ -50,7 +50,7 @@ final class AccountLine {
   /// True if a new connection is to be made though the server is the same.
   private var isConnectionOld = false
   private var authentication: OpaquePointer?
-  /// How it asks for the password; nil if it does not.
+  /// Terms of its server's challenge; nil before one.
   private(set) var terms: DigestTerms?
   private var exchange = Exchange()
   private var sequence: UInt32 = 0

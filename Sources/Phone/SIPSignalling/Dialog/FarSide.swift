@@ -1,7 +1,7 @@
 import CLibre
 
-/// Where the far side of a call is: the source of its first message, and the numeric address that
-/// it names for later requests, which may come past a proxy.
+/// Addresses of the far side of a call: the source of its first message, and the numeric Contact
+/// for later requests, which may come past a proxy.
 @safe
 struct FarSide {
   /// Nil for a call by an account: the server is known otherwise.
@@ -9,7 +9,7 @@ struct FarSide {
   private var contact: sa?
   private let transport: sip_transp
 
-  /// What the first message of the far side's tells.
+  /// Addresses from the first message of the far side.
   @unsafe
   init(_ message: UnsafePointer<sip_msg>, isByServer: Bool) {
     source = isByServer ? nil : unsafe message.pointee.src

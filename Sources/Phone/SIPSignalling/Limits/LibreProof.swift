@@ -3,7 +3,7 @@ import Glibc
 
 /// Whether libre's own calls arrive in the functions that take the place of its own.
 ///
-/// What SECURITY.md promises rests on that. A libre that was linked with `-Bsymbolic-functions`, as
+/// The limits in SECURITY.md rest on that. A libre that was linked with `-Bsymbolic-functions`, as
 /// some distributions do, calls itself directly, and a linker may leave this program's functions
 /// out of what others see.
 enum LibreProof {
