@@ -77,7 +77,8 @@ public struct Caller: Equatable, Sendable {
   public let account: String?
   /// True if the account's server says so over the connection that it was recognized by.
   public let isVouchedFor: Bool
-  /// True if there was a call with his host before, or an account's server passed this one on.
+  /// True if there was a call with his host before, or an account's server passed this one on by
+  /// TLS.
   public let isKnown: Bool
   /// The call of this side that the caller takes the place of; nil for one of its own.
   public let replaced: ReplacedCall?

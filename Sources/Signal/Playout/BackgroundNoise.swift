@@ -30,7 +30,6 @@ package struct BackgroundNoise: ~Copyable {
   private var quietBlocks = 0
   /// The mean autocorrelation of the quiet blocks; the first is their power.
   private var correlation = FixedArray<Float>(repeating: 0, count: 25)
-  private var measured = FixedArray<Float>(repeating: 0, count: 25)
   private var isChanged = false
 
   private var predictor = FixedArray<Float>(repeating: 0, count: 25)
