@@ -516,3 +516,27 @@ if let testedModules {
     target.type == .test && !testedModules.contains { $0 + "Tests" == target.name }
   }
 }
+
+/// Modules hold structs of those below the ones that they import.
+///
+/// A module is compiled anew when one that it names has changed. A field added to a struct does not
+/// change those that merely hold it, so a module that names only these would go on with the old
+/// layout, and its program would crash (Swift 6.3). Each names all that it stands on.
+let below = Dictionary(
+  uniqueKeysWithValues: package.targets.map { target in
+    let names = target.dependencies.compactMap { dependency in
+      if case .byNameItem(let name, _) = dependency { name } else { nil }
+    }
+    return (target.name, names)
+  }
+)
+for target in package.targets {
+  var unvisited = below[target.name] ?? []
+  var reached = Set(unvisited)
+  while let name = unvisited.popLast() {
+    for next in below[name] ?? [] where reached.insert(next).inserted {
+      unvisited.append(next)
+      target.dependencies.append(.byName(name: next))
+    }
+  }
+}
