@@ -6,20 +6,48 @@ import Glibc
 /// A UDP INVITE to a closed port would otherwise take 32 s to fail (RFC 3261 timer B). The probe is
 /// the keep-alive of RFC 5626 section 3.5.1, which every SIP element ignores or answers.
 package enum ReachabilityProbe {
+  /// The pause before an unanswered attempt to connect is joined by another one, in milliseconds:
+  /// the kernel repeats a lost SYN only after a second (RFC 6298 section 2.1).
+  private static let pause = 100
+  private static let mostAttempts = 5
+
   /// True if somebody takes connections at `address`, and says so within `milliseconds`.
   ///
-  /// Blocks for that long: not for an actor or the voice thread.
+  /// Lost packets cost a tenth of a second each. Blocks for that long: not for an actor or the voice
+  /// thread.
   package static func isConnectable(_ address: SocketAddress, milliseconds: Int) -> Bool {
+    let deadline = ContinuousClock.now + .milliseconds(milliseconds)
+    var attempts: [pollfd] = []
+    defer { for attempt in attempts { close(attempt.fd) } }
+    while true {
+      if attempts.count < mostAttempts, let descriptor = beginConnecting(to: address) {
+        attempts.append(pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0))
+      }
+      let left = (deadline - .now) / .milliseconds(1)
+      guard left > 0, !attempts.isEmpty else { return false }
+      let wait = attempts.count < mostAttempts ? min(left, Double(pause)) : left
+      _ = unsafe poll(&attempts, nfds_t(attempts.count), CInt(wait.rounded(.up)))
+      if let answered = attempts.first(where: { $0.revents != 0 }) {
+        return isConnected(answered.fd)
+      }
+    }
+  }
+
+  /// A socket that connects, or has failed to; nil if there is no way or no descriptor.
+  private static func beginConnecting(to address: SocketAddress) -> CInt? {
     let family = CInt(address.storage.raw.ss_family)
     let kind =
       CInt(SOCK_STREAM.rawValue) | CInt(SOCK_CLOEXEC.rawValue) | CInt(SOCK_NONBLOCK.rawValue)
     let descriptor = socket(family, kind, 0)
-    guard descriptor >= 0 else { return false }
-    defer { close(descriptor) }
-    if connect(descriptor, to: address) { return true }
-    guard errno == EINPROGRESS else { return false }
-    var waiting = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-    guard unsafe poll(&waiting, 1, CInt(clamping: milliseconds)) > 0 else { return false }
+    guard descriptor >= 0 else { return nil }
+    guard connect(descriptor, to: address) || errno == EINPROGRESS else {
+      close(descriptor)
+      return nil
+    }
+    return descriptor
+  }
+
+  private static func isConnected(_ descriptor: CInt) -> Bool {
     var error: CInt = 0
     var size = socklen_t(MemoryLayout<CInt>.size)
     return unsafe getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &error, &size) == 0 && error == 0

@@ -18,8 +18,10 @@ struct CallRoute: Sendable {
   /// What the far side has to show by TLS.
   let expectation: TLSExpectation
 
-  /// How long a host may take to say that it takes connections.
+  /// How long a host may take to say that it takes connections, before it is called in the open.
   private static let patienceMilliseconds = 500
+  /// The same where an open call is not allowed: four losses in a row of each attempt (RFC 6298).
+  private static let longPatienceMilliseconds = 8_000
 
   init(
     address: SIPAddress,
@@ -55,7 +57,7 @@ struct CallRoute: Sendable {
 
   /// How to signal, with TLS first.
   ///
-  /// Blocks for half a second at most. Throws a `PhoneError` if there is no encrypted connection
+  /// Blocks for half a second at most, or for 8 s where no open call is allowed. Throws a `PhoneError` if there is no encrypted connection
   /// and there has to be one.
   func chooseTransport() throws -> SIPTransport {
     // What is asked for is not tried first: its error says more. A link may ask for it as well, and
@@ -64,9 +66,9 @@ struct CallRoute: Sendable {
     guard rule.wantsSecureSignalling,
       let secure = SocketAddress(host: host, port: address.securePort)
     else { return .udp }
-    if ReachabilityProbe.isConnectable(secure, milliseconds: Self.patienceMilliseconds) {
-      return .tls
-    }
+    let patience =
+      rule.mayNotSignalOpenly ? Self.longPatienceMilliseconds : Self.patienceMilliseconds
+    if ReachabilityProbe.isConnectable(secure, milliseconds: patience) { return .tls }
     if rule.mayNotSignalOpenly { throw PhoneError(rule.missingConnection) }
     return .udp
   }
