@@ -86,7 +86,7 @@ struct Scenario: Sendable, CustomTestStringConvertible {
         isTimed: name != "44100"
       )
     }
-    + ["mixer", "killed", "profile", "memory", "newcomer", "drifting"]
+    + ["mixer", "killed", "profile", "memory", "newcomer", "drifting", "lossy_calls"]
     .map { Scenario(name: $0, isHeard: false) }
 
   private static let stopped = [

@@ -218,6 +218,25 @@ drifting() {
   keep
 }
 
+# Sixty calls over a network that loses and reorders packets, TCP's and TLS's as well: the first with a stranger, the others with
+# a phone that is known. Each comes up and ends well.
+lossy_calls() {
+  out=/run/out/lossy_calls
+  mkdir -p "$out"
+  forget
+  network delay 20ms loss 3% reorder 5%
+  for call in $(seq 60); do
+    answer "null --complexity 0 --frame 10"
+    sidetone call sip:b@127.0.0.1:5070 --headset null --complexity 0 --frame 10 --json --duration 1 \
+      > "$out/caller-$call.jsonl" 2> "$out/caller-$call.err" \
+      || { echo "call $call: $(cat "$out/caller-$call.err")"; kill "$callee"; }
+    wait "$callee" || echo "call $call: the callee ended with $?: $(cat "$out/callee.err")"
+    grep -q '"encrypted":true' "$out/caller-$call.jsonl" || echo "call $call: not encrypted"
+  done > "$out/complaints"
+  tc qdisc del dev lo root
+  keep
+}
+
 # answer HEADSET: somebody answers the next call.
 answer() {
   # What one before it has printed.
