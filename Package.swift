@@ -52,13 +52,15 @@ func module(_ layer: String, _ name: String, _ dependencies: [Target.Dependency]
 func example(
   _ name: String,
   _ dependencies: [Target.Dependency],
-  exclude excluded: [String] = []
+  exclude excluded: [String] = [],
+  resources: [Resource]? = nil
 ) -> Target {
   .executableTarget(
     name: name,
     dependencies: dependencies,
     path: "Examples/\(name)",
     exclude: excluded,
+    resources: resources,
     swiftSettings: strict
   )
 }
@@ -165,7 +167,8 @@ let benchmarks: [Target] =
 /// What the program is made of.
 let programDependencies: [Target.Dependency] = [
   "MediaCore", "RealTime", "ALSAAudio", "AudioRouting", "AVFAudio", "CallKit", "CallScreen",
-  "CallSecurity", "CallStore", "CTerminal", "DesktopServices", "Drawing", "FoundationAdditions",
+  "CallSecurity", "CallState", "CallStore", "CTerminal", "DesktopServices", "Drawing",
+  "FoundationAdditions",
   "LocalSocket", "Localization", "SidetonePhone", "Simulation", "SIPSignalling", "SpeechDSP",
   "SRTP", "UDPTransport", "VoiceEngine",
   argumentParser, histogram, logging, toml,
@@ -308,17 +311,26 @@ let package = Package(
       ]
     ),
     module("Apple", "AVFoundation", ["AVFAudio"]),
+    module("Apple", "Intents", ["FoundationAdditions"]),
     module("Apple", "CallStore", ["FoundationAdditions", grdb]),
+    module(
+      "Apple",
+      "CallScreen",
+      [
+        "ALSAAudio", "CallState", "CLinux", "DesktopServices", "Localization", "MediaCore",
+        "RealTime", logging,
+      ]
+    ),
     module(
       "Apple",
       "CallKit",
       [
-        "FoundationAdditions", "MediaCore", "RealTime", "CallState", "CallStore", "AVFAudio",
-        "AVFoundation",
+        "CallScreen", "DesktopServices", "FoundationAdditions", "Intents", "MediaCore", "RealTime",
+        "CallState", "CallStore", "AVFAudio", "AVFoundation",
+        logging,
       ]
     ),
     module("Apple", "LiveCommunicationKit", ["AVFAudio", "AVFoundation", "CallKit"]),
-    module("Apple", "Intents", ["FoundationAdditions"]),
     module("Apple", "PushKit", ["FoundationAdditions", "LocalSocket", logging]),
     module("Apple", "OSLog", [logging]),
 
@@ -331,14 +343,6 @@ let package = Package(
       [
         "CallSecurity", "CLibre", "DigestAuthentication", "ICE", "MediaCore", "RealTime", "SRTP",
         "UDPTransport",
-      ]
-    ),
-    module(
-      "Phone",
-      "CallScreen",
-      [
-        "ALSAAudio", "CallKit", "CallState", "CLinux", "DesktopServices", "Localization",
-        "MediaCore", "RealTime",
       ]
     ),
     module(
@@ -367,7 +371,8 @@ let package = Package(
         "ALSAAudio", "AVFoundation", "CallKit", "Intents", "SIPSignalling", "SidetonePhone",
         "UDPTransport", "VoiceEngine", argumentParser,
       ],
-      exclude: ["README.md"]
+      exclude: ["README.md"],
+      resources: [.copy("Resources/monkey.png"), .copy("Resources/monkey.wav")]
     ),
     example("MonkeyCallDirectory", ["CallKit"]),
 
@@ -494,7 +499,10 @@ let package = Package(
     probe("fault-probe", ["ALSAAudio", "AVFAudio", "MediaCore", "RealTime", "VoiceEngine"]),
     probe("directory-load", ["CallKit", "CallStore"]),
     probe("push-app", ["PushKit"]),
-    tests("Interop", ["BusFixture", "LocalSocket", "MediaCore", "ProgramRig", "Simulation"]),
+    tests(
+      "Interop",
+      ["BusFixture", "DesktopServices", "LocalSocket", "MediaCore", "ProgramRig", "Simulation"]
+    ),
     tests("Desktop", ["ALSAAudio", "ProgramRig", "VoiceEngine"]),
     tests("Kernel", ["ProgramRig", "VoiceEngine"], exclude: ["Guest"]),
     tests(

@@ -100,7 +100,9 @@ final class CallConnection {
     do {
       try leg.open(portPolicy: .anyPort)
       guard let offer = leg.offer else { return false }
-      let dialog = try await agent.invite("sip:\(handle)", offer: offer)
+      // Who has called is named by a URI.
+      let uri = handle.hasPrefix("sip:") ? handle : "sip:\(handle)"
+      let dialog = try await agent.invite(uri, offer: offer)
       self.dialog = dialog
       // The user may have hung up while the invitation was on its way.
       if hasEnded { await agent.hangUp(dialog) }

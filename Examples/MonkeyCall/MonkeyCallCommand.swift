@@ -1,5 +1,6 @@
 import ALSAAudio
 import AVFoundation
+import CallKit
 import ArgumentParser
 import Foundation
 
@@ -32,6 +33,9 @@ struct MonkeyCallCommand: AsyncParsableCommand {
   @Flag(help: "Answer at once.")
   var answer = false
 
+  @Flag(help: "Go on after the last call, until Control-C.")
+  var stay = false
+
   @Option(help: "Hang up so many seconds after the call is connected.")
   var duration: Double?
 
@@ -43,7 +47,13 @@ struct MonkeyCallCommand: AsyncParsableCommand {
       playback: DeviceName(playback)
     )
     let app = AppDelegate(network: CallNetwork(host: host, port: port))
-    let screen = CallScreen(app.callManager, answersAtOnce: answer, duration: duration)
+    let screen = CallScreen(
+      app.callManager,
+      answersAtOnce: answer,
+      stays: stay,
+      duration: duration
+    )
+    DesktopRequests.receive(open: { _ = app.openURL($0) }) { _ = app.continueUserActivity($0) }
     let addresses = try await app.finishedLaunching()
     print("MonkeyCall is at \(addresses.joined(separator: ", ")).")
     fflush(nil)
@@ -60,6 +70,7 @@ struct MonkeyCallCommand: AsyncParsableCommand {
 private final class CallScreen {
   private let callManager: ActiveCallManager
   private let answersAtOnce: Bool
+  private let stays: Bool
   private let duration: Double?
   private var hadCalls = false
   private var timed: Set<UUID> = []
@@ -67,9 +78,10 @@ private final class CallScreen {
   private var interrupts: (any DispatchSourceSignal)?
   private let (done, finish) = AsyncStream<Void>.makeStream()
 
-  init(_ callManager: ActiveCallManager, answersAtOnce: Bool, duration: Double?) {
+  init(_ callManager: ActiveCallManager, answersAtOnce: Bool, stays: Bool, duration: Double?) {
     self.callManager = callManager
     self.answersAtOnce = answersAtOnce
+    self.stays = stays
     self.duration = duration
     callManager.callsChanged = { [unowned self] in show() }
   }
@@ -116,7 +128,7 @@ private final class CallScreen {
     }
     if callManager.calls.isEmpty, hadCalls {
       print("No calls.")
-      finish.yield()
+      if !stays { finish.yield() }
     }
     hadCalls = hadCalls || !callManager.calls.isEmpty
     fflush(nil)

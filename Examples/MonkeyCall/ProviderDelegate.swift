@@ -12,7 +12,10 @@ final class ProviderDelegate: NSObject {
     let configuration = CXProviderConfiguration(localizedName: "MonkeyCall")
     configuration.maximumCallsPerCallGroup = 1
     configuration.supportedHandleTypes = [.phoneNumber, .generic]
-    configuration.ringtoneSound = "monkey.caf"
+    configuration.ringtoneSound = Bundle.module.path(forResource: "monkey", ofType: "wav")
+    let icon = Bundle.module.url(forResource: "monkey", withExtension: "png")
+    // Without its picture the call is shown all the same.
+    configuration.iconTemplateImageData = icon.flatMap { try? Data(contentsOf: $0) }
     return configuration
   }
 

@@ -2,6 +2,7 @@ import CallSystemFixture
 import ALSAAudio
 import AVFAudio
 @testable import CallKit
+import CallScreen
 import CallState
 import Foundation
 import Synchronization

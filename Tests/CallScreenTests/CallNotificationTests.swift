@@ -51,9 +51,13 @@ struct CallNotificationTests {
   @Test mutating func missedCallOffersToCallBack() throws {
     try calls.ring(first, handle: "sip:eve@host")
     let records = calls.hangUp(first)
-    let note = try #require(records.first.flatMap { CallNotification.missed($0) })
+    let record = try #require(records.first)
+    let actions = CallNotification.NotificationActions(decide: { _ in }, callBack: { _ in })
+    let note = try #require(CallNotification.missed(record, with: actions))
     #expect(note.category == "call.unanswered")
-    #expect(note.buttons.first?.deed == .callBack(handle: "sip:eve@host"))
+    #expect(
+      note.buttons.first?.deed == .callBack(CallHandle(kind: .generic, value: "sip:eve@host"))
+    )
     #expect(notes.isEmpty)
   }
 

@@ -20,7 +20,7 @@ struct Presses {
     let screen = Desktop.callScreen(
       address: daemon.address,
       decide: { [decisions] in decisions.continuation.yield($0) },
-      callBack: { [handles] in handles.continuation.yield($0) }
+      callBack: { [handles] in handles.continuation.yield($0.value) }
     )
     return try #require(screen)
   }

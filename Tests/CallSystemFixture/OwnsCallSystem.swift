@@ -10,6 +10,8 @@ package struct CallSystemOwnership: SuiteTrait, TestScoping {
     performing function: @Sendable () async throws -> Void
   ) async throws {
     await Turn.shared.begin()
+    // Tests' calls are none of the user's.
+    CallScreens.useOwn()
     do {
       try await function()
     } catch {

@@ -1,3 +1,4 @@
+import BusFixture
 import Foundation
 import ProgramRig
 import Testing
@@ -80,5 +81,78 @@ struct MonkeyCallTests {
     alice.press("h\n")
     #expect(alice.waitForExit() == 0 && bob.waitForExit() == 0)
     #expect(bob.printed("No calls."))
+  }
+
+  /// An app that does nothing for it gets the desktop's call screen, with its own name and icon.
+  @Test(.timeLimit(.minutes(2))) func theDesktopShowsAndAnswersACall() async throws {
+    guard let daemon = try BusDaemon() else { return }
+    defer { withExtendedLifetime(daemon) {} }
+    let server = try #require(NotificationServer(address: daemon.address))
+    var log = server.log.makeAsyncIterator()
+    let program = try Bench.sibling("MonkeyCall")
+    let port = Bench.port()
+    func party(_ arguments: [String], bus: String? = nil) throws -> ProgramRun {
+      try ProgramRun(
+        program,
+        arguments + ["--capture", "null", "--playback", "null"],
+        environment: ["XDG_DATA_HOME": try Bench.folder().path].merging(
+          bus.map { ["DBUS_SESSION_BUS_ADDRESS": $0] } ?? [:]
+        ) { $1 }
+      )
+    }
+    let bob = try party(["--port", "\(port)"], bus: daemon.address)
+    #expect(bob.wait(for: "MonkeyCall is at"))
+    let alice = try party(["bob@127.0.0.1:\(port)"])
+    let icon = try #require(await log.next())
+    #expect(icon.hasPrefix("icon [137, 80, 78, 71, "))
+    let call = try #require(await log.next())
+    #expect(call.hasPrefix("show 1 Incoming call") && server.app == "MonkeyCall", "\(call)")
+    server.press("answer", on: 1)
+    #expect(alice.wait(for: ": connected") && bob.wait(for: ": connected"))
+    #expect(!bob.printed("error"), "its ringtone is there")
+    alice.press("h\n")
+    #expect(alice.waitForExit() == 0 && bob.waitForExit() == 0)
+  }
+
+  @Test(.timeLimit(.minutes(2))) func missedCallIsCalledBackFromTheDesktop() async throws {
+    guard let daemon = try BusDaemon() else { return }
+    defer { withExtendedLifetime(daemon) {} }
+    let server = try #require(NotificationServer(address: daemon.address))
+    var log = server.log.makeAsyncIterator()
+    let program = try Bench.sibling("MonkeyCall")
+    let devices = ["--capture", "null", "--playback", "null"]
+    let home = ["XDG_DATA_HOME": try Bench.folder().path]
+    let bobs = Bench.port()
+    // A caller is called back at SIP's own port; on each machine that runs tests, this address has
+    // one program.
+    let place = [
+      "--host", "127.\(getpid() >> 16 & 255).\(getpid() >> 8 & 255).\(getpid() & 255 | 1)",
+    ]
+    func alice(_ arguments: [String]) throws -> ProgramRun {
+      try ProgramRun(program, place + ["--port", "5060"] + arguments + devices, environment: home)
+    }
+    let bob = try ProgramRun(
+      program,
+      ["--port", "\(bobs)", "--stay"] + devices,
+      environment: home.merging(["DBUS_SESSION_BUS_ADDRESS": daemon.address]) { $1 }
+    )
+    #expect(bob.wait(for: "MonkeyCall is at"))
+    let caller = try alice(["bob@127.0.0.1:\(bobs)"])
+    #expect(bob.wait(for: ": connecting"))
+    caller.press("h\n")
+    #expect(caller.waitForExit() == 0)
+    let callee = try alice(["--answer"])
+    #expect(callee.wait(for: "MonkeyCall is at"))
+    var missed: String?
+    while missed == nil, let line = await log.next() {
+      if line.contains("Missed call") { missed = line }
+    }
+    let number = try #require(
+      missed?.split(separator: " ").dropFirst().first.flatMap { UInt32($0) }
+    )
+    server.press("callBack", on: number)
+    #expect(callee.wait(for: ": connected"))
+    callee.press("h\n")
+    #expect(callee.waitForExit() == 0)
   }
 }

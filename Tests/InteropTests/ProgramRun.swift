@@ -29,8 +29,11 @@ final class ProgramRun: @unchecked Sendable {
   /// Starts a program, with `environment` added to that of the tests.
   init(_ path: String, _ arguments: [String], environment: [String: String] = [:]) throws {
     // Settings of the user who runs the tests change nothing, and not even root can make such a
-    // folder; nor do the user's calls and known peers.
-    let own = ["XDG_CONFIG_HOME": "/proc/nonexistent", "XDG_DATA_HOME": Self.data]
+    // folder; nor do the user's calls and known peers, and nothing appears on the user's desktop.
+    let own = [
+      "XDG_CONFIG_HOME": "/proc/nonexistent", "XDG_DATA_HOME": Self.data,
+      "DBUS_SESSION_BUS_ADDRESS": "unix:path=/proc/nonexistent",
+    ]
     Foundation.signal(SIGPIPE, SIG_IGN)
     let (output, input) = (Pipe(), Pipe())
     process = try ChildProcess(

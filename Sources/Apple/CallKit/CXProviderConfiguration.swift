@@ -33,7 +33,7 @@ open class CXProviderConfiguration: NSObject, NSCopying {
     values.withLock { $0.localizedName = localizedName }
   }
 
-  /// The app's name on the call screen.
+  /// The app's name on the call screen and in the list of recent calls; nil for the program's.
   open var localizedName: String? { values.withLock { $0.localizedName } }
 
   /// The ringtone's file; nil for the system's.
@@ -114,6 +114,7 @@ open class CXProviderConfiguration: NSObject, NSCopying {
   var settings: ProviderSettings {
     values.withLock { values in
       var settings = ProviderSettings(
+        name: values.localizedName ?? ProcessInfo.processInfo.processName,
         maximumCallGroups: values.maximumCallGroups,
         maximumCallsPerCallGroup: values.maximumCallsPerCallGroup,
         includesCallsInRecents: values.includesCallsInRecents,

@@ -60,11 +60,11 @@ struct CallBook {
   }
 
   /// Keeps a call that is over (R104).
-  mutating func add(_ record: CallRecord, app: String?) {
+  mutating func add(_ record: CallRecord) {
     let details = record.details
     let recent = RecentCall(
       call: record.id.uuid,
-      app: app ?? ProcessInfo.processInfo.processName,
+      app: record.app,
       handleKind: details.remoteHandle?.kind.rawValue ?? CallHandle.Kind.generic.rawValue,
       handle: details.remoteHandle?.value ?? "",
       name: details.displayName,

@@ -1,6 +1,8 @@
 import AVFAudio
+import CallScreen
 import CallState
 import Foundation
+import Logging
 import MediaCore
 import RealTime
 
@@ -31,6 +33,17 @@ package final class CallSystem: @unchecked Sendable {
   private lazy var book = CallBook()
   private var presenters: [any CallPresenter] = []
   private var presented: CallPresentation?
+  private var screen = ScreenChoice.undecided
+  /// Calls that ended while the system's screen opens.
+  private var unshown: [CallRecord] = []
+
+  private enum ScreenChoice {
+    /// The first call decides.
+    case undecided
+    case system
+    /// The app's own, or one that was added.
+    case app
+  }
 
   private struct WeakObserver {
     weak var observer: CXCallObserver?
@@ -91,8 +104,34 @@ package final class CallSystem: @unchecked Sendable {
 
   func add(presenter: any CallPresenter) {
     perform { [self] in
+      if screen == .undecided { screen = .app }
       presenters.append(presenter)
       presenter.present(control.presentation)
+    }
+  }
+
+  /// Does not open the system's screen, unless it is open.
+  func useOwnScreen() {
+    perform { [self] in if screen == .undecided { screen = .app } }
+  }
+
+  // The bus may keep its caller waiting.
+  private func openSystemScreen() {
+    screen = .system
+    DispatchQueue.global().async { [self] in
+      let screen = Desktop.callScreen(
+        decide: { [self] in decide($0) },
+        callBack: DesktopRequests.isReceived ? DesktopRequests.call : nil,
+        cannotShow: { reason in
+          Logger(label: "org.sidetone.callkit").notice("calls are not shown: \(reason)")
+        }
+      )
+      if let screen { add(presenter: screen) }
+      add(presenter: Ringer())
+      perform { [self] in
+        for record in unshown { show(record) }
+        unshown = []
+      }
     }
   }
 
@@ -318,11 +357,17 @@ package final class CallSystem: @unchecked Sendable {
   }
 
   private func present() {
-    guard !presenters.isEmpty else { return }
     let presentation = control.presentation
+    if screen == .undecided, !presentation.calls.isEmpty { openSystemScreen() }
+    guard !presenters.isEmpty else { return }
     guard presentation != presented else { return }
     presented = presentation
     for presenter in presenters { presenter.present(presentation) }
+  }
+
+  private func show(_ record: CallRecord) {
+    if presenters.isEmpty, screen == .system { unshown.append(record) }
+    for presenter in presenters { presenter.present(ended: record) }
   }
 
   private func perform(_ effect: CallControl.Effect) {
@@ -355,9 +400,8 @@ package final class CallSystem: @unchecked Sendable {
     case .didReset(let provider):
       tell(provider) { $1.providerDidReset($0) }
     case .recorded(let record):
-      let provider = mailboxes.first { $0.id == record.provider }?.provider
-      book.add(record, app: provider?.configuration.localizedName)
-      for presenter in presenters { presenter.present(ended: record) }
+      book.add(record)
+      show(record)
     }
   }
 

@@ -13,8 +13,8 @@ package enum ReachabilityProbe {
 
   /// True if somebody takes connections at `address`, and says so within `milliseconds`.
   ///
-  /// Lost packets cost a tenth of a second each. Blocks for that long: not for an actor or the voice
-  /// thread.
+  /// Lost packets cost a tenth of a second each. Blocks for that long: not for an actor or the
+  /// voice thread.
   package static func isConnectable(_ address: SocketAddress, milliseconds: Int) -> Bool {
     let deadline = ContinuousClock.now + .milliseconds(milliseconds)
     var attempts: [pollfd] = []

@@ -57,8 +57,8 @@ struct CallRoute: Sendable {
 
   /// How to signal, with TLS first.
   ///
-  /// Blocks for half a second at most, or for 8 s where no open call is allowed. Throws a `PhoneError` if there is no encrypted connection
-  /// and there has to be one.
+  /// Blocks for half a second at most, or for 8 s where no open call is allowed. Throws a
+  /// `PhoneError` if there is no encrypted connection and there has to be one.
   func chooseTransport() throws -> SIPTransport {
     // What is asked for is not tried first: its error says more. A link may ask for it as well, and
     // does not open what was encrypted before.

@@ -93,7 +93,7 @@ public actor Phone {
         displayName: configuration.displayName
       )
     )
-    let settings = CXProviderConfiguration(localizedName: "Sidetone")
+    let settings = CXProviderConfiguration(localizedName: configuration.appName)
     // While one takes the place of another there is one more.
     settings.maximumCallGroups = configuration.maximumCalls + 1
     settings.supportedHandleTypes = [.generic]

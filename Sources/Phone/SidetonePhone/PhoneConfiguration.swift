@@ -1,5 +1,6 @@
 public import AudioRouting
 public import CallSecurity
+import Foundation
 public import SIPSignalling
 public import SpeechDSP
 
@@ -54,6 +55,8 @@ public struct PhoneConfiguration: Equatable, Sendable {
   /// before: while they ring, and once the user has answered them, there may be more. A caller
   /// whom an account's server passes on is no stranger.
   public var maximumCalls = 2
+  /// The app's name on the call screen and in the list of recent calls; the program's at first.
+  public var appName = ProcessInfo.processInfo.processName
   /// How many seconds a call rings here before it ends by itself.
   public var ringDuration = 60.0
   /// The sound devices.

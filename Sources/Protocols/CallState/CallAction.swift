@@ -167,6 +167,8 @@ package struct CallerScreening: Equatable, Sendable {
 
 /// What a provider's configuration says of limits and lists.
 package struct ProviderSettings: Equatable, Sendable {
+  /// The app's name on the call screen.
+  package var name: String
   /// How many groups of calls there may be before a start is refused.
   package var maximumCallGroups: Int
   /// How many calls a group may have.
@@ -184,6 +186,7 @@ package struct ProviderSettings: Equatable, Sendable {
 
   /// Apple's defaults.
   package init(
+    name: String = "",
     maximumCallGroups: Int = 2,
     maximumCallsPerCallGroup: Int = 5,
     includesCallsInRecents: Bool = true,
@@ -191,6 +194,7 @@ package struct ProviderSettings: Equatable, Sendable {
     ringtoneSound: String? = nil,
     icon: [UInt8]? = nil
   ) {
+    self.name = name
     self.maximumCallGroups = maximumCallGroups
     self.maximumCallsPerCallGroup = maximumCallsPerCallGroup
     self.includesCallsInRecents = includesCallsInRecents

@@ -32,6 +32,8 @@ extension CallControl {
         CallRecord(
           id: id,
           provider: call.provider,
+          app: provider.settings.name,
+          icon: provider.settings.icon,
           isOutgoing: call.isOutgoing,
           details: call.details,
           started: call.started,

@@ -24,6 +24,8 @@ package struct CallPresentation: Equatable, Sendable {
     package let details: CallDetails
     /// What the app says of the call beside who it is, such as that it is encrypted.
     package let remark: String?
+    /// The app's name.
+    package let app: String
     /// The app's icon, the bytes of a PNG file; nil for the system's.
     package let icon: [UInt8]?
   }
@@ -63,6 +65,7 @@ extension CallControl {
           connected: call.connected,
           details: call.details,
           remark: call.remark,
+          app: settings(of: call)?.name ?? "",
           icon: settings(of: call)?.icon
         )
       },

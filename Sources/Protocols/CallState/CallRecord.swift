@@ -38,6 +38,10 @@ package struct CallRecord: Equatable, Sendable {
   package let id: CallID
   /// Whose call it was.
   package let provider: ProviderID
+  /// The app's name.
+  package let app: String
+  /// The app's icon, the bytes of a PNG file; nil for the system's.
+  package let icon: [UInt8]?
   /// True if this side placed it.
   package let isOutgoing: Bool
   /// Who, and what it could do.

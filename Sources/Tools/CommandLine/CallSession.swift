@@ -4,6 +4,7 @@ import AVFAudio
 import ArgumentParser
 import CallKit
 import CallScreen
+import CallState
 import CallSecurity
 import CallStore
 import Foundation
@@ -53,6 +54,7 @@ struct CallSession {
     isAnnounced: Bool = false
   ) throws {
     var configuration = PhoneConfiguration()
+    configuration.appName = "Sidetone"
     try CommandFailure.orFail { try device.apply(to: &configuration) }
     try call.apply(to: &configuration, defaultPort: defaultPort)
     voice.apply(to: &configuration)
@@ -291,15 +293,19 @@ struct CallSession {
 
   // Where there is a desktop, calls appear there as well, and ring.
   private func announce(_ phone: Phone) {
-    let screen = Desktop.callScreen(decide: { CallScreens.decide($0) }) { [logger] handle in
-      Task {
-        do {
-          try await phone.call(handle)
-        } catch {
-          logger.error("cannot call back: \(error)")
+    CallScreens.useOwn()
+    let screen = Desktop.callScreen(
+      decide: { CallScreens.decide($0) },
+      callBack: { [logger] handle in
+        Task {
+          do {
+            try await phone.call(handle.value)
+          } catch {
+            logger.error("cannot call back: \(error)")
+          }
         }
       }
-    }
+    )
     if let screen { CallScreens.add(screen) }
     if ringer != "none" { CallScreens.add(Ringer(device: DeviceName(ringer))) }
   }

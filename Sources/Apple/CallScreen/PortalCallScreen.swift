@@ -1,4 +1,3 @@
-import CallKit
 import CallState
 import DesktopServices
 import Synchronization
@@ -63,7 +62,7 @@ final class PortalCallScreen: CallPresenter {
   }
 
   func present(ended record: CallRecord) {
-    guard let note = CallNotification.missed(record) else { return }
+    guard let note = CallNotification.missed(record, with: deeds) else { return }
     let key = CallNotification.Key.missed(record.id)
     notes.withLock { notes in
       notes.shown[key] = note

@@ -1,4 +1,3 @@
-package import CallKit
 package import CallState
 import DesktopServices
 
@@ -12,19 +11,25 @@ package enum Desktop {
   /// - Parameters:
   ///   - address: the bus; by default the user's.
   ///   - decide: carries out what the user decided.
-  ///   - callBack: calls a handle.
+  ///   - callBack: calls a handle; nil if missed calls are not called back.
+  ///   - cannotShow: told why calls are not shown, at most once.
   /// - Returns: the screen; nil where there is no bus.
   package static func callScreen(
     address: String? = nil,
     decide: @escaping @Sendable (UserDecision) -> Void,
-    callBack: @escaping @Sendable (_ handle: String) -> Void
+    callBack: (@Sendable (CallHandle) -> Void)?,
+    cannotShow: @escaping @Sendable (_ reason: String) -> Void = { _ in }
   ) -> (any CallPresenter)? {
     let desktop = LastingBus(address: address)
-    guard let bus = desktop.bus else { return nil }
+    guard let bus = desktop.bus else {
+      cannotShow("there is no session bus")
+      return nil
+    }
     let deeds = CallNotification.NotificationActions(decide: decide, callBack: callBack)
     let hasPortalOnly =
       !bus.hasService(DesktopCallScreen.service) && bus.hasService(PortalCallScreen.service)
     return hasPortalOnly
-      ? PortalCallScreen(on: desktop, deeds: deeds) : DesktopCallScreen(on: desktop, deeds: deeds)
+      ? PortalCallScreen(on: desktop, deeds: deeds)
+      : DesktopCallScreen(on: desktop, deeds: deeds, cannotShow: cannotShow)
   }
 }

@@ -1,7 +1,8 @@
 package import ALSAAudio
-import CallKit
+
 package import CallState
 import Foundation
+import Logging
 import MediaCore
 import RealTime
 import Synchronization
@@ -14,8 +15,8 @@ package final class Ringer: CallPresenter {
   private let device: DeviceName
   private let ringing = Mutex<Ringing?>(nil)
 
-  /// A ringer on the given device.
-  package init(device: DeviceName) {
+  /// A ringer on the given device, by default the desktop's.
+  package init(device: DeviceName = .pcm("default")) {
     self.device = device
   }
 
@@ -45,6 +46,7 @@ enum RingTone {
   /// A sound of the app's, again and again.
   case sound(WaveFile)
 
+  private static let log = Logger(label: "org.sidetone.ringtone")
   private static let sizeLimit = 8_000_000
 
   /// The sound of that name, by its path or beside the program or in its resources, else the
@@ -67,6 +69,7 @@ enum RingTone {
       self = .sound(file)
       return
     }
+    Self.log.error("the ringtone is the system's: \(name) is no WAVE file that can be read")
     self = .system
   }
 

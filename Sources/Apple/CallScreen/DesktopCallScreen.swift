@@ -1,4 +1,3 @@
-import CallKit
 import CallState
 import DesktopServices
 import Synchronization
@@ -29,6 +28,9 @@ final class DesktopCallScreen: CallPresenter {
   private let deeds: CallNotification.NotificationActions
   /// How long an answer is waited for: a server may have to be started first.
   private let patienceMilliseconds: Int
+  /// Told why nothing is shown, once.
+  private let cannotShow: @Sendable (_ reason: String) -> Void
+  private let hasFailed = Atomic(false)
   private let lastQuestion = Atomic(0)
   private let shown = Mutex<[Key: Shown]>([:])
   private let icons = Mutex<[[UInt8]: IconFile]>([:])
@@ -37,8 +39,10 @@ final class DesktopCallScreen: CallPresenter {
   init(
     on desktop: LastingBus,
     deeds: CallNotification.NotificationActions,
-    patienceMilliseconds: Int = 25_000
+    patienceMilliseconds: Int = 25_000,
+    cannotShow: @escaping @Sendable (_ reason: String) -> Void = { _ in }
   ) {
+    self.cannotShow = cannotShow
     self.desktop = desktop
     self.deeds = deeds
     self.patienceMilliseconds = patienceMilliseconds
@@ -75,7 +79,7 @@ final class DesktopCallScreen: CallPresenter {
 
   func present(_ presentation: CallPresentation) {
     let wanted = CallNotification.notes(for: presentation)
-    let (changed, closed) = shown.withLock { shown -> ([Key], [UInt32]) in
+    let (changed, closed, used) = shown.withLock { shown -> ([Key], [UInt32], Set<[UInt8]>) in
       var closed: [UInt32] = []
       for (key, entry) in shown {
         guard case .call(let id) = key, wanted[id] == nil else { continue }
@@ -87,16 +91,15 @@ final class DesktopCallScreen: CallPresenter {
         shown[.call(id), default: Shown(note: note)].note = note
         changed.append(.call(id))
       }
-      return (changed, closed)
+      return (changed, closed, Set(shown.values.compactMap(\.note.icon)))
     }
     for number in closed { close(number) }
     for key in changed { ask(for: key) }
-    let used = Set(presentation.calls.compactMap(\.icon))
     icons.withLock { $0 = $0.filter { used.contains($0.key) } }
   }
 
   func present(ended record: CallRecord) {
-    guard let note = CallNotification.missed(record) else { return }
+    guard let note = CallNotification.missed(record, with: deeds) else { return }
     shown.withLock { $0[.missed(record.id)] = Shown(note: note) }
     ask(for: .missed(record.id))
   }
@@ -119,7 +122,7 @@ final class DesktopCallScreen: CallPresenter {
     ]
     if let icon = note.icon, let path = path(of: icon) { hints["image-path"] = .string(path) }
     let arguments: [BusValue] = [
-      .string("Sidetone"), .uint32(entry.number ?? 0), .string("call-start"),
+      .string(note.app), .uint32(entry.number ?? 0), .string("call-start"),
       .string(note.summary), .string(Self.plain(note.body)),
       .strings(note.buttons.flatMap { [$0.key, $0.label] }),
       .dictionary(hints),
@@ -137,10 +140,18 @@ final class DesktopCallScreen: CallPresenter {
       },
       completion: { [weak self] answer in
         var number: UInt32?
-        if case .success(let values) = answer { number = Self.number(in: values) }
+        switch answer {
+        case .success(let values): number = Self.number(in: values)
+        case .failure(let error): self?.noteFailure(error)
+        }
         self?.answered(question, with: note, for: key, number)
       }
     )
+  }
+
+  private func noteFailure(_ error: BusError) {
+    guard !hasFailed.exchange(true, ordering: .relaxed) else { return }
+    cannotShow("the desktop shows no notification: \(error)")
   }
 
   private static func number(in values: [BusValue]) -> UInt32? {

@@ -8,7 +8,7 @@ struct CallNotification: Equatable, Sendable {
   /// What a button does.
   enum Deed: Equatable, Sendable {
     case decide(UserDecision)
-    case callBack(handle: String)
+    case callBack(CallHandle)
   }
 
   struct Button: Equatable, Sendable {
@@ -23,20 +23,23 @@ struct CallNotification: Equatable, Sendable {
     case missed(CallID)
   }
 
-  /// Who carries out what buttons do.
+  /// The functions that carry out what buttons do.
   struct NotificationActions: Sendable {
     let decide: @Sendable (UserDecision) -> Void
-    let callBack: @Sendable (_ handle: String) -> Void
+    /// Nil if missed calls are not called back.
+    let callBack: (@Sendable (CallHandle) -> Void)?
 
     func press(_ key: String, on note: CallNotification) {
       switch note.buttons.first(where: { $0.key == key })?.deed {
       case .decide(let decision): decide(decision)
-      case .callBack(let handle): callBack(handle)
+      case .callBack(let handle): callBack?(handle)
       case nil: break
       }
     }
   }
 
+  /// The app's name.
+  let app: String
   let summary: String
   /// Who it is, as the caller chose to be called: no markup.
   let body: String
@@ -46,7 +49,7 @@ struct CallNotification: Equatable, Sendable {
   let buttons: [Button]
   /// True to stay until it is taken away; a user who closes it sees it again.
   let isLasting: Bool
-  /// The app's icon, the bytes of a PNG file; nil for Sidetone's.
+  /// The app's icon, the bytes of a PNG file; nil for the system's.
   var icon: [UInt8]?
 
   /// What the desktop shows of the calls: the incoming one that has the screen, and those that
@@ -75,6 +78,7 @@ struct CallNotification: Equatable, Sendable {
     _ choices: [AnswerChoice]
   ) -> CallNotification {
     CallNotification(
+      app: entry.app,
       summary: summary(String(localized: "Incoming call"), entry),
       body: entry.details.displayName,
       category: "call.incoming",
@@ -118,6 +122,7 @@ struct CallNotification: Equatable, Sendable {
       default: String(localized: "Calling")
       }
     return CallNotification(
+      app: entry.app,
       summary: summary(state, entry),
       body: entry.details.displayName,
       category: "call.ongoing",
@@ -129,24 +134,30 @@ struct CallNotification: Equatable, Sendable {
   }
 
   /// The notification of a missed call; nil for other calls.
-  static func missed(_ record: CallRecord) -> CallNotification? {
+  static func missed(
+    _ record: CallRecord,
+    with actions: NotificationActions
+  ) -> CallNotification? {
     guard record.result == .missed else { return nil }
-    let handle = record.details.remoteHandle?.value ?? ""
+    let mayCallBack = actions.callBack != nil && record.canBeCalledBack
+    let handle = record.details.remoteHandle.flatMap { mayCallBack && !$0.value.isEmpty ? $0 : nil }
     return CallNotification(
+      app: record.app,
       summary: String(localized: "Missed call"),
       body: record.details.displayName,
       category: "call.unanswered",
       urgency: 1,
-      buttons: handle.isEmpty || !record.canBeCalledBack
-        ? []
-        : [
+      buttons: handle.map { handle in
+        [
           Button(
             key: "callBack",
             label: String(localized: "Call Back"),
-            deed: .callBack(handle: handle)
+            deed: .callBack(handle)
           )
-        ],
-      isLasting: false
+        ]
+      } ?? [],
+      isLasting: false,
+      icon: record.icon
     )
   }
 

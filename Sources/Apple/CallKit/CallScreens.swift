@@ -1,0 +1,38 @@
+package import CallScreen
+package import CallState
+import Foundation
+
+/// The call screens of this process.
+///
+/// With its first call, an app gets the system's: a notification on the desktop with the app's name
+/// and icon, whose buttons answer, hold and end the call, and the app's ringtone. A machine without
+/// a desktop rings only. **Thread safety:** any thread.
+public enum CallScreens {
+  /// Leaves showing and ringing to the app, which observes calls by a `CXCallObserver` and answers
+  /// and ends them by a `CXCallController`.
+  ///
+  /// For apps with a screen of their own; iOS has no such choice. Counts from the next call on.
+  public static func useOwn() {
+    CallSystem.shared.useOwnScreen()
+  }
+
+  /// Shows calls on one more screen, and not on the system's.
+  package static func add(_ presenter: any CallPresenter) {
+    CallSystem.shared.add(presenter: presenter)
+  }
+
+  /// Shows them there no more.
+  package static func remove(_ presenter: any CallPresenter) {
+    CallSystem.shared.remove(presenter: presenter)
+  }
+
+  /// Shows a remark with a call from now on, such as that it is encrypted.
+  package static func setRemark(_ remark: String?, of uuid: UUID) {
+    CallSystem.shared.setRemark(remark, of: uuid)
+  }
+
+  /// Carries out what the user decided on one of them.
+  package static func decide(_ decision: UserDecision) {
+    CallSystem.shared.decide(decision)
+  }
+}

@@ -1,0 +1,91 @@
+import CallState
+import DesktopServices
+public import FoundationAdditions
+public import Foundation
+import Intents
+import Synchronization
+
+/// What the user asks of an app outside of it: a call back from the notification of a missed call,
+/// and links that the desktop opens with the app.
+///
+/// Takes the place of `UIApplicationDelegate`. **Thread safety:** any thread; both handlers run on
+/// the main queue.
+public enum DesktopRequests {
+  private struct Receiver: Sendable {
+    let open: @MainActor @Sendable (URL) -> Void
+    let resume: @MainActor @Sendable (NSUserActivity) -> Void
+    let application: DesktopApplication?
+  }
+
+  private static let receiver = Mutex<Receiver?>(nil)
+
+  /// Hands requests to the app from now on; called again, to other handlers.
+  ///
+  /// - Parameters:
+  ///   - applicationID: the name of the app's desktop entry, such as `org.example.MonkeyCall`;
+  ///     links come once its entry says `DBusActivatable=true` (Desktop Entry Specification). Nil
+  ///     for an app without one.
+  ///   - open: opens a link of the app's own, as `application(_:open:options:)` does.
+  ///   - resume: calls a person, as `application(_:continue:restorationHandler:)` does: an activity
+  ///     whose interaction has an `INStartCallIntent`. Links with `sip:`, `sips:` and `tel:` come
+  ///     this way too.
+  /// - Returns: false if another program has that name, or there is no bus; calls back come anyway.
+  @discardableResult
+  public static func receive(
+    as applicationID: String? = nil,
+    open: @escaping @MainActor @Sendable (URL) -> Void,
+    continue resume: @escaping @MainActor @Sendable (NSUserActivity) -> Void
+  ) -> Bool {
+    receiver.withLock { receiver in
+      receiver?.application?.close()
+      let application = applicationID.flatMap { name in
+        DesktopApplication(name: name) { link in
+          if let url = URL(string: link) { Self.open(url) }
+        }
+      }
+      receiver = Receiver(open: open, resume: resume, application: application)
+      return applicationID == nil || application != nil
+    }
+  }
+
+  /// True once calls back have a receiver.
+  static var isReceived: Bool { receiver.withLock { $0 != nil } }
+
+  private static func open(_ url: URL) {
+    guard let receiver = receiver.withLock({ $0 }) else { return }
+    switch url.scheme?.lowercased() {
+    case "sip", "sips":
+      call(CallHandle(kind: .generic, value: url.absoluteString))
+    case "tel":
+      let number = String(url.absoluteString.dropFirst("tel:".count))
+      call(CallHandle(kind: .phoneNumber, value: number))
+    default:
+      DispatchQueue.main.async { receiver.open(url) }
+    }
+  }
+
+  /// Asks the app to call a handle.
+  @Sendable static func call(_ handle: CallHandle) {
+    guard let receiver = receiver.withLock({ $0 }) else { return }
+    let type: INPersonHandleType =
+      switch handle.kind {
+      case .generic: .unknown
+      case .phoneNumber: .phoneNumber
+      case .emailAddress: .emailAddress
+      }
+    DispatchQueue.main.async {
+      let person = INPerson(
+        personHandle: INPersonHandle(value: handle.value, type: type),
+        nameComponents: nil,
+        displayName: nil,
+        image: nil,
+        contactIdentifier: nil,
+        customIdentifier: nil
+      )
+      let intent = INStartCallIntent(contacts: [person], callCapability: .audioCall)
+      receiver.resume(
+        NSUserActivity(interaction: INInteraction(intent: intent, response: nil))
+      )
+    }
+  }
+}
