@@ -63,6 +63,9 @@ final class SIPCall {
   /// What the caller's CANCEL says; nil if it says nothing.
   private var cancelReason: SIPEndReason?
   private var lacksCodec = false
+  var requests = DialogRequests()
+  /// The far side's tags in its early dialogs, one for each phone that rings (RFC 3261 section 12.1).
+  var earlyTags: [String] = []
   var wantsRenegotiation = false
 
   init(id: SIPCallID, agent: UserAgent, _ description: SessionDescription?) {
@@ -106,6 +109,7 @@ final class SIPCall {
     if unsafe sip_msg_hdr(message, SIP_HDR_CONTACT) != nil {
       isContactSecure = unsafe re_is_contact_secure(message)
     }
+    if unsafe message.pointee.req { unsafe requests.note(message.pointee.cseq.num) }
     if far == nil { far = unsafe FarSide(message, isByServer: account != nil) }
     unsafe far?.follow(message)
   }
@@ -142,6 +146,7 @@ final class SIPCall {
     defer { _ = unsafe mem_deref(credentials) }
     var texts = unsafe routes.map { unsafe UnsafePointer(strdup($0)) }
     defer { unsafe texts.forEach { unsafe free(UnsafeMutablePointer(mutating: $0)) } }
+    requests.isOfferOpen = true
     return sending {
       unsafe re_invite(
         &session,
@@ -175,6 +180,7 @@ final class SIPCall {
     let body = unsafe message.pointee.mb
     if let body = unsafe body, unsafe mbuf_get_left(body) > 0 {
       unsafe remoteOffer = re_buffer_from(mbuf_buf(body), mbuf_get_left(body))
+      requests.isRemoteOfferOpen = true
     }
     let credentials = unsafe makeCredentials()
     defer { _ = unsafe mem_deref(credentials) }
@@ -229,6 +235,8 @@ final class SIPCall {
     }
     defer { _ = unsafe mem_deref(body) }
     isAnswered = true
+    requests.isRemoteOfferOpen = false
+    requests.isOfferOpen = isOffer
     return unsafe re_answer(session, body, timerAnswer) == 0
   }
 
@@ -268,6 +276,7 @@ final class SIPCall {
     guard let body = unsafe description.encode(asOffer: true) else { return }
     defer { _ = unsafe mem_deref(body) }
     let code = sending { unsafe sipsess_modify(session, body) }
+    requests.isOfferOpen = code == 0
     guard code != 0 else { return }
     report(.renegotiationFailed(id, reason: SIPError.text(code)))
   }
@@ -327,9 +336,10 @@ final class SIPCall {
     }
   }
 
-  /// Notes that an INVITE of this side's got 408 or class 5xx; in a call, the far side may
-  /// be able to take the offer a little later.
+  /// Notes that an INVITE of this side's was refused; in a call, the far side may be able to take
+  /// the offer a little later.
   func noteFailedOffer(_ status: Int) {
+    requests.isOfferOpen = false
     guard isEstablished, let pause = offerRetry.pause(after: status, isIncoming: isIncoming) else {
       return
     }
@@ -361,6 +371,7 @@ final class SIPCall {
     guard isJudged else { return endUnjudged() }
     unsafe re_answer_at_once(message)
     unsafe noteFarSide(message)
+    unsafe noteEarlyDialog(message)
     guard unsafe message.pointee.scode >= 180 else { return }
     report(.ringing(id))
     // Early media (RFC 3960): what the network says before somebody answers. One that makes no
@@ -371,9 +382,14 @@ final class SIPCall {
     report(.media(id, media))
   }
 
-  private func gotInformation(_ sip: OpaquePointer?, _ message: UnsafePointer<sip_msg>?) {
+  func gotInformation(_ sip: OpaquePointer?, _ message: UnsafePointer<sip_msg>?) {
     guard let message = unsafe message else { return }
     let digit = unsafe UInt8(bitPattern: re_info_digit(message))
+    // One that says nothing asks for nothing (RFC 2976 section 2.2).
+    guard unsafe mbuf_get_left(message.pointee.mb) > 0 else {
+      _ = unsafe re_reply(sip, message, 200, "OK")
+      return
+    }
     guard digit != 0 else {
       _ = unsafe re_reply(sip, message, 415, "Unsupported Media Type")
       return
@@ -400,6 +416,7 @@ final class SIPCall {
       return EPROTO
     }
     offerRetry.noteAgreement()
+    requests.isOfferOpen = false
     agree(on: media, isOffer: false)
     return 0
   }
@@ -425,6 +442,7 @@ final class SIPCall {
       agree(on: media, isOffer: true)
     } else {
       description.offerAllCodecs()
+      requests.isOfferOpen = true
     }
     unsafe answer.pointee = description.encode(asOffer: isOffer)
     return unsafe answer.pointee == nil ? ENOMEM : 0

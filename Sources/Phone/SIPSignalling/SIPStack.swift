@@ -228,7 +228,8 @@ final class SIPStack {
     let isForged = agent.assumeIsolated { unsafe $0.isForged(request, over: stack) }
     if unsafe isForged || re_answers_elsewhere(message) { return true }
     guard let refusal = unsafe RequestCheck(message).refusal else {
-      return unsafe dropsLate(message)
+      let isAnswered = agent.assumeIsolated { unsafe $0.gotEarly(request, over: stack) }
+      return unsafe isAnswered || dropsLate(message)
     }
     if unsafe mayAnswer(message) {
       unsafe refuse(message, refusal.code, refusal.phrase, headers: refusal.headers)

@@ -32,7 +32,8 @@ extension PhoneConfiguration {
     MediaOffer(
       host: host,
       port: port,
-      packetMilliseconds: max(1, packetFrames / 48),
+      // In whole milliseconds, the next higher one (RFC 7587 section 7).
+      packetMilliseconds: max(1, (packetFrames + 47) / 48),
       codecs: codecs,
       usesDiscontinuousTransmission: usesDiscontinuousTransmission,
       offersCopies: usesRedundancy,

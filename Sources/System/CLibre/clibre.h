@@ -236,7 +236,7 @@ static inline char re_info_digit(const struct sip_msg *message) {
 enum re_early { RE_EARLY_NOTHING, RE_EARLY_CANCEL, RE_EARLY_FAILURE };
 
 /* Looks at a message that has come. Of a CANCEL, which libre takes care of itself, the `Reason` (RFC 3326) is written as `text`;
-   of 408 and class 5xx to an INVITE, after which libre forgets what a re-INVITE was for, the status. */
+   of a refusal of an INVITE, after some of which libre forgets what a re-INVITE was for, the status. */
 static inline enum re_early re_look_early(const uint8_t *bytes, size_t length, char *call_id,
                                           size_t call_id_capacity, char *text,
                                           size_t text_capacity) {
@@ -245,7 +245,7 @@ static inline enum re_early re_look_early(const uint8_t *bytes, size_t length, c
   /* What keeps connections alive may stand before a message. */
   while (length && (*bytes == '\r' || *bytes == '\n')) bytes++, length--;
   if (length < 12) return kind;
-  bool is_response = !memcmp(bytes, "SIP/2.0 ", 8) && memchr("45", bytes[8], 2);
+  bool is_response = !memcmp(bytes, "SIP/2.0 ", 8) && memchr("3456", bytes[8], 4);
   if (!is_response && memcmp(bytes, "CANCEL ", 7)) return kind;
   struct mbuf *buffer = re_buffer_from(bytes, length);
   if (!buffer) return kind;
@@ -255,8 +255,7 @@ static inline enum re_early re_look_early(const uint8_t *bytes, size_t length, c
     if (reason) {
       re_copy_pl(&reason->val, text, text_capacity);
       kind = RE_EARLY_CANCEL;
-    } else if (!message->req && (message->scode == 408 || message->scode / 100 == 5) &&
-               !pl_strcmp(&message->cseq.met, "INVITE")) {
+    } else if (!message->req && !pl_strcmp(&message->cseq.met, "INVITE")) {
       re_snprintf(text, text_capacity, "%u", message->scode);
       kind = RE_EARLY_FAILURE;
     }

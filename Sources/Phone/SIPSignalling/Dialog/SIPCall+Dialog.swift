@@ -133,19 +133,75 @@ extension SIPCall {
     }
   }
 
-  /// Answers an UPDATE of the far side's: a refresh, or a change of the media.
+  // MARK: Early dialogs
+
+  /// More phones than ring in one call.
+  private static let earlyDialogLimit = 8
+
+  /// Takes in a provisional response: its sender may send requests from now on.
+  @unsafe
+  func noteEarlyDialog(_ message: UnsafePointer<sip_msg>) {
+    let tag = unsafe String(message.pointee.to.tag)
+    guard !tag.isEmpty, !earlyTags.contains(tag), earlyTags.count < Self.earlyDialogLimit else {
+      return
+    }
+    earlyTags.append(tag)
+  }
+
+  /// True for a request of the far side's in the call's dialog, or in an early one.
+  @unsafe
+  func isInDialog(_ message: UnsafePointer<sip_msg>) -> Bool {
+    guard let session = unsafe session, let dialog = unsafe sipsess_dialog(session) else {
+      return false
+    }
+    if isEstablished || isIncoming { return unsafe sip_dialog_cmp(dialog, message) }
+    return unsafe sip_dialog_cmp_half(dialog, message)
+      && earlyTags.contains(String(message.pointee.from.tag))
+  }
+
+  /// Answers a request in an early dialog that libre would say is of no call; false for one of
+  /// another kind.
+  @unsafe
+  func gotEarly(_ message: UnsafePointer<sip_msg>) -> Bool {
+    guard !isEstablished, let stack, unsafe isInDialog(message) else { return false }
+    if unsafe re_is_method(message, "UPDATE") != 0 {
+      unsafe gotUpdate(message)
+    } else if unsafe re_is_method(message, "INFO") != 0 {
+      unsafe gotInformation(stack.sip, message)
+    } else if unsafe re_is_method(message, "OPTIONS") != 0 {
+      _ = unsafe re_reply_options(stack.sip, message)
+    } else {
+      return false
+    }
+    return true
+  }
+
+  /// Answers an UPDATE of the far side's: a refresh, another address, or a change of the media.
   @unsafe
   func gotUpdate(_ message: UnsafePointer<sip_msg>) {
     guard let stack else { return }
+    let hasOffer = unsafe message.pointee.mb.map { unsafe mbuf_get_left($0) > 0 } ?? false
+    let refusal = unsafe requests.refusal(
+      ofUpdate: message.pointee.cseq.num,
+      hasOffer: hasOffer,
+      pause: .random(in: 0...10)
+    )
+    if let refusal {
+      let (code, phrase) = (refusal.code, refusal.phrase)
+      return unsafe stack.refuse(message, code, phrase, headers: refusal.headers)
+    }
     unsafe noteFarSide(message)
     unsafe noteTimer(in: message)
     var answer: UnsafeMutablePointer<mbuf>?
-    if let body = unsafe message.pointee.mb, unsafe mbuf_get_left(body) > 0 {
-      guard unsafe gotOffer(&answer, message) == 0 else {
-        return unsafe stack.refuse(message, 488, "Not Acceptable Here")
-      }
+    if hasOffer, unsafe gotOffer(&answer, message) != 0 {
+      return unsafe stack.refuse(message, 488, "Not Acceptable Here")
     }
     defer { _ = unsafe mem_deref(answer) }
+    // Later requests go to the address that this one names (RFC 3311 section 5.1).
+    if isEstablished || isIncoming, let session = unsafe session {
+      _ = unsafe sip_dialog_rseq_valid(sipsess_dialog(session), message)
+      _ = unsafe sip_dialog_update(sipsess_dialog(session), message)
+    }
     let user = account?.user ?? stack.user
     _ = unsafe re_reply_described(stack.sip, message, user, timerAnswer, answer)
   }
@@ -155,13 +211,14 @@ extension UserAgent {
   /// True if an UPDATE belongs to a call, which has answered it.
   @unsafe
   func gotUpdate(_ message: UnsafePointer<sip_msg>, over stack: SIPStack) -> Bool {
-    let name = unsafe DialogName(
-      callID: String(message.pointee.callid),
-      toTag: String(message.pointee.to.tag),
-      fromTag: String(message.pointee.from.tag)
-    )
-    let call = calls.values.first { $0.stack === stack && $0.isNamed(name) }
+    let call = calls.values.first { unsafe $0.stack === stack && $0.isInDialog(message) }
     unsafe call?.gotUpdate(message)
     return call != nil
+  }
+
+  /// True if a request belongs to an early dialog of a call, which has answered it.
+  @unsafe
+  func gotEarly(_ message: UnsafePointer<sip_msg>, over stack: SIPStack) -> Bool {
+    calls.values.contains { unsafe $0.stack === stack && $0.gotEarly(message) }
   }
 }
