@@ -216,20 +216,23 @@ final class SIPCall {
   func answer(_ offer: MediaOffer) -> Bool {
     var offer = offer
     offer.encryption = withSignalling(offer.encryption)
-    guard !isAnswered, let description = SessionDescription(offer) else { return false }
-    self.description = description
-    description.addresses = path?.description
+    guard !isAnswered else { return false }
     var isOffer = true
     if let remote = unsafe remoteOffer {
-      guard let media = unsafe description.negotiate(with: remote, isOffer: true) else {
+      let found = unsafe SessionDescription.answering(remote, with: offer, path?.description)
+      guard let (description, media) = found else {
         reject(code: 488, phrase: "Not Acceptable Here")
         report(.ended(id, .noCommonCodec))
         return false
       }
+      self.description = description
       isOffer = false
       agree(on: media, isOffer: true)
+    } else {
+      description = SessionDescription(offer)
+      description?.addresses = path?.description
     }
-    guard let body = unsafe description.encode(asOffer: isOffer) else {
+    guard let description, let body = unsafe description.encode(asOffer: isOffer) else {
       reject(code: 500, phrase: "Server Internal Error")
       return false
     }

@@ -26,6 +26,8 @@ final class SessionDescription {
   var addresses: ICEDescription?
   /// True if the far side's description has some as well.
   var hasRemoteAddresses = false
+  /// The place of the call's voice among the media lines.
+  private var line = 0
 
   /// Tells a far side of our kind that it may exchange words (`ShortAuthentication`).
   private static let wordsAttribute = "sidetone-words"
@@ -132,8 +134,17 @@ final class SessionDescription {
     describeEncryption(asOffer: isOffer)
     describeAddresses(asOffer: isOffer)
     var buffer: UnsafeMutablePointer<mbuf>?
-    guard unsafe sdp_encode(&buffer, session, isOffer) == 0 else { return nil }
-    return unsafe buffer
+    guard unsafe sdp_encode(&buffer, session, isOffer) == 0, let buffer = unsafe buffer else {
+      return nil
+    }
+    defer { _ = unsafe mem_deref(buffer) }
+    let shown = unsafe AudioLines.showing(Self.bytes(of: buffer))
+    return unsafe re_buffer_from(shown, shown.count)
+  }
+
+  @unsafe
+  private static func bytes(of buffer: UnsafeMutablePointer<mbuf>) -> UnsafeBufferPointer<UInt8> {
+    unsafe UnsafeBufferPointer(start: mbuf_buf(buffer), count: mbuf_get_left(buffer))
   }
 
   // An answer has no encryption that the offer had not.
@@ -204,11 +215,27 @@ final class SessionDescription {
       packetMilliseconds: 10,
       encryption: encryption
     )
-    let start = unsafe body.pointee.pos
-    defer { unsafe body.pointee.pos = start }
-    let description = SessionDescription(offer)
-    description?.addresses = ICEDescription(credentials: .random(), candidates: [])
-    return unsafe description?.negotiate(with: body, isOffer: true)
+    let addresses = ICEDescription(credentials: .random(), candidates: [])
+    return unsafe answering(body, with: offer, addresses)?.media
+  }
+
+  /// A description that takes an offer, by the first of its audio lines that can be taken; nil if
+  /// none can.
+  static func answering(
+    _ body: UnsafeMutablePointer<mbuf>,
+    with offer: MediaOffer,
+    _ addresses: ICEDescription?
+  ) -> (description: SessionDescription, media: NegotiatedMedia)? {
+    let lines = unsafe AudioLines(bytes(of: body)).candidates
+    for line in lines {
+      guard let description = SessionDescription(offer) else { return nil }
+      description.addresses = addresses
+      description.line = line.index
+      if let media = unsafe description.negotiate(with: body, isOffer: true) {
+        return (description, media)
+      }
+    }
+    return nil
   }
 
   /// Takes in the far side's description; nil if the two have no codec in common, or if it would
@@ -248,13 +275,21 @@ final class SessionDescription {
     with body: UnsafeMutablePointer<mbuf>,
     isOffer: Bool
   ) -> NegotiatedMedia? {
-    let bytes = unsafe UnsafeBufferPointer(start: mbuf_buf(body), count: mbuf_get_left(body))
-    guard unsafe DescriptionForm.isGood(ArraySlice(bytes)),
-      unsafe sdp_decode(session, body, isOffer) == 0
+    let bytes = unsafe Self.bytes(of: body)
+    guard unsafe DescriptionForm.isGood(ArraySlice(bytes)) else { return nil }
+    let lines = unsafe AudioLines(bytes)
+    // A name, a zone or a group is no address to send voice to, and libre takes it for none at all.
+    // What refuses the voice or has no place for it changes nothing.
+    guard let own = lines.candidates.first(where: { $0.index == line }),
+      own.host.map({ Self.isReachable($0) }) ?? false
     else { return nil }
+    let taken = lines.hidingAll(but: line)
+    guard let read = unsafe re_buffer_from(taken, taken.count) else { return nil }
+    defer { _ = unsafe mem_deref(read) }
+    guard unsafe sdp_decode(session, read, isOffer) == 0 else { return nil }
     var localPayloadType: CInt = 0
     var name: UnsafePointer<CChar>?
-    guard let format = unsafe re_description_agree(media, &localPayloadType, &name),
+    guard let format = unsafe re_description_agree(media, isOffer, &localPayloadType, &name),
       let name = unsafe name
     else { return nil }
     let encoding = unsafe String(cString: name).lowercased()
@@ -295,8 +330,9 @@ final class SessionDescription {
     let addresses = isMultiplexed ? remoteAddresses(with: address.host, address.port) : nil
     hasRemoteAddresses = addresses != nil
     let direction = unsafe sdp_media_dir(media)
-    // An address of zeros is the older way to hold (RFC 3264 section 8.4).
-    let isHeld = address.host == "0.0.0.0" || address.host == "::"
+    // An address of zeros is the older way to hold (RFC 3264 section 8.4), unless the far side's
+    // addresses are yet to be found (RFC 8839 section 4.2.5).
+    let isHeld = addresses == nil && Self.isUnspecified(address.host)
     return NegotiatedMedia(
       codec: codec,
       sendPayloadType: unsafe UInt8(truncatingIfNeeded: format.pointee.pt),
@@ -366,6 +402,12 @@ final class SessionDescription {
       : unsafe re_remote_address(media, &text, text.count, &port)
     guard code == 0, port != 0 else { return nil }
     return (String(cStringBytes: text), port)
+  }
+
+  static func isUnspecified(_ host: String) -> Bool { host == "0.0.0.0" || host == "::" }
+
+  private static func isReachable(_ host: String) -> Bool {
+    isUnspecified(host) || SocketAddress(host: host, port: 9)?.isUnicast == true
   }
 }
 

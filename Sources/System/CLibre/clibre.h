@@ -444,8 +444,9 @@ static inline bool re_is_redundancy(const struct sdp_format *format) {
   return format->name && !str_casecmp(format->name, "red");
 }
 
-/* The voice format that both sides have and that the far side prefers. NULL if there is none. */
-static inline const struct sdp_format *re_description_agree(struct sdp_media *media,
+/* The voice format that both sides have and that the far side prefers. NULL if there is none. Of several numbers that an offer has
+   for it, libre takes the last; the first counts (RFC 3264 section 6.1). */
+static inline const struct sdp_format *re_description_agree(struct sdp_media *media, bool is_offer,
                                                             int *local_payload_type,
                                                             const char **name) {
   const struct list *formats = sdp_media_format_lst(media, false);
@@ -453,11 +454,17 @@ static inline const struct sdp_format *re_description_agree(struct sdp_media *me
     const struct sdp_format *remote = (const struct sdp_format *)entry->data;
     if (!remote->sup || re_is_event(remote) || re_is_redundancy(remote)) continue;
     /* A static payload type (RFC 3551) needs no name in the description. */
-    const struct sdp_format *local =
+    struct sdp_format *local =
         remote->name ? sdp_media_format(media, true, NULL, -1, remote->name,
                                         (int32_t)remote->srate, (int8_t)remote->ch)
                      : sdp_media_format(media, true, remote->id, -1, NULL, -1, -1);
     if (!local) continue;
+    if (is_offer && local->pt != remote->pt) {
+      char *former = local->id;
+      local->id = (char *)mem_ref(remote->id);
+      local->pt = remote->pt;
+      mem_deref(former);
+    }
     *local_payload_type = local->pt;
     *name = local->name;
     return remote;

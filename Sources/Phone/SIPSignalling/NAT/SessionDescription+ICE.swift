@@ -38,7 +38,7 @@ extension SessionDescription {
     let named = candidates.first { $0.address == own }
     candidates = candidates.prefix(Self.candidateLimit - 1).filter { $0 != named }
     candidates += named.map { [$0] } ?? []
-    guard credentials.isValid, named != nil || host == "0.0.0.0" || host == "::" else { return nil }
+    guard credentials.isValid, named != nil || Self.isUnspecified(host) else { return nil }
     return ICEDescription(
       credentials: credentials,
       candidates: candidates,

@@ -1,0 +1,76 @@
+/// The audio lines of a session description, of which a call takes one (RFC 3264 section 6).
+///
+/// libre takes the first one that has a transport that it knows. The transport of the others is
+/// written in letters that it does not know, so that it refuses them, and as it was in what is sent.
+/// A value without I/O.
+struct AudioLines: Equatable, Sendable {
+  /// An audio line that is not refused.
+  struct Line: Equatable, Sendable {
+    /// Its place among all media lines.
+    let index: Int
+    /// True if its transport is encrypted.
+    let isSecure: Bool
+    /// The host of its `c=` line, or of the whole description's (RFC 8866 section 5.7), without the
+    /// scope of a group; nil if neither has one.
+    var host: String?
+  }
+
+  private static let mark = Array("x-".utf8)
+  private let bytes: [UInt8]
+  /// All of them, with the place of each transport in `bytes`.
+  private let found: [(line: Line, isRefused: Bool, transport: Int)]
+
+  static func == (one: AudioLines, other: AudioLines) -> Bool { one.bytes == other.bytes }
+
+  /// The lines of a description.
+  init(_ description: some Sequence<UInt8>) {
+    bytes = Array(description)
+    var found: [(line: Line, isRefused: Bool, transport: Int)] = []
+    var count = 0
+    var sessionHost: String?
+    for line in bytes.split(whereSeparator: { $0 == 10 || $0 == 13 }) {
+      let fields = line.dropFirst(2).split(separator: UInt8(ascii: " "))
+      if line.starts(with: "c=".utf8), fields.count > 2 {
+        let host = String(decoding: fields[2].prefix { $0 != UInt8(ascii: "/") }, as: UTF8.self)
+        if count == 0 { sessionHost = host }
+        if let last = found.last, last.line.index == count - 1 {
+          found[found.count - 1].line.host = host
+        }
+      }
+      guard line.starts(with: "m=".utf8) else { continue }
+      if fields.count > 3, fields[0].elementsEqual("audio".utf8) {
+        let isSecure = String(decoding: fields[2], as: UTF8.self).contains("SAVP")
+        let isRefused = fields[1].prefix { $0 != UInt8(ascii: "/") }.elementsEqual("0".utf8)
+        let line = Line(index: count, isSecure: isSecure, host: sessionHost)
+        found.append((line, isRefused, fields[2].startIndex))
+      }
+      count += 1
+    }
+    self.found = found
+  }
+
+  /// Those that may be taken, the best first: encrypted ones, then in their order.
+  var candidates: [Line] {
+    let usable = found.filter { !$0.isRefused }.map(\.line)
+    return usable.filter(\.isSecure) + usable.filter { !$0.isSecure }
+  }
+
+  /// The description with all audio lines but one hidden; as it is if there are no others.
+  func hidingAll(but index: Int) -> [UInt8] {
+    var hidden = bytes
+    for (line, _, transport) in found.reversed() where line.index != index {
+      hidden.insert(contentsOf: Self.mark, at: transport)
+    }
+    return hidden
+  }
+
+  /// A description of this side's with the transports of hidden lines as they were.
+  static func showing(_ description: some Sequence<UInt8>) -> [UInt8] {
+    var shown = Array(description)
+    for (_, _, transport) in AudioLines(shown).found.reversed()
+    where shown[transport...].starts(with: mark) {
+      shown.removeSubrange(transport..<transport + mark.count)
+    }
+    return shown
+  }
+}
