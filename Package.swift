@@ -351,7 +351,7 @@ let package = Package(
       [
         "MediaCore", "RealTime", "RTP", "ALSAAudio", "AudioRouting", "CallKit", "CallStore",
         "CallSecurity", "AVFAudio", "DesktopServices", "EchoServer", "FoundationAdditions",
-        "SIPSignalling", "SpeechDSP", "SRTP", "UDPTransport", "VoiceEngine",
+        "SIPSignalling", "SpeechDSP", "SRTP", "UDPTransport", "VoiceEngine", "VoiceStream",
       ]
     ),
 

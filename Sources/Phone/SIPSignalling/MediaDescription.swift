@@ -122,11 +122,11 @@ public struct MediaOffer: Equatable, Sendable {
 /// What both sides agreed on (RFC 3264).
 public struct NegotiatedMedia: Equatable, Sendable {
   /// The codec of both directions.
-  public let codec: OfferedCodec
+  public private(set) var codec: OfferedCodec
   /// The payload type that the far side expects.
-  public let sendPayloadType: UInt8
+  public private(set) var sendPayloadType: UInt8
   /// The payload type that it sends.
-  public let receivePayloadType: UInt8
+  public private(set) var receivePayloadType: UInt8
   /// Where to send RTP.
   public let host: String
   /// Where to send RTP.
@@ -146,9 +146,9 @@ public struct NegotiatedMedia: Equatable, Sendable {
   public let eventClockRate: UInt32
   /// The payload type of redundant payloads (RFC 2198) that the far side expects, nil if it takes
   /// none.
-  public let sendRedundancyPayloadType: UInt8?
+  public private(set) var sendRedundancyPayloadType: UInt8?
   /// The payload type of redundant payloads that it sends, nil if it sends none.
-  public let receiveRedundancyPayloadType: UInt8?
+  public private(set) var receiveRedundancyPayloadType: UInt8?
   /// The most bits per second of Opus that the far side wishes (RFC 7587 `maxaveragebitrate`), nil
   /// if it does not say.
   public let largestBitrate: Int?
@@ -164,6 +164,9 @@ public struct NegotiatedMedia: Equatable, Sendable {
   /// The far side's addresses, nil if it does without checks, or has a description from which
   /// something on the way has taken its addresses.
   package let addresses: ICEDescription?
+  /// Agreements on the other codecs that the far side's answer has: it may send any of them at any
+  /// time (RFC 3264 section 6.1).
+  package var others: [NegotiatedMedia] = []
   /// False while the far side holds the call or only sends.
   public let maySend: Bool
   /// False while the far side holds the call: nothing is to be expected from it.
@@ -171,6 +174,29 @@ public struct NegotiatedMedia: Equatable, Sendable {
 }
 
 extension NegotiatedMedia {
+  /// The same with another codec, without telephone events and copies.
+  func with(_ codec: OfferedCodec, sending sent: UInt8, receiving received: UInt8) -> Self {
+    var other = self
+    other.codec = codec
+    other.sendPayloadType = sent
+    other.receivePayloadType = received
+    other.sendRedundancyPayloadType = nil
+    other.receiveRedundancyPayloadType = nil
+    return other
+  }
+
+  /// The agreement on the codec that comes as a payload type, with the others beside it; nil if
+  /// there is none.
+  package func taking(_ payloadType: UInt8) -> Self? {
+    guard var taken = others.first(where: { $0.receivePayloadType == payloadType }) else {
+      return nil
+    }
+    var this = self
+    this.others = []
+    taken.others = others.filter { $0.receivePayloadType != payloadType } + [this]
+    return taken
+  }
+
   /// What it claims about the far side.
   package var claim: MediaClaim {
     if let encryption { return .identity(encryption.fingerprint) }

@@ -289,7 +289,7 @@ final class SessionDescription {
     guard unsafe sdp_decode(session, read, isOffer) == 0 else { return nil }
     var localPayloadType: CInt = 0
     var name: UnsafePointer<CChar>?
-    guard let format = unsafe re_description_agree(media, isOffer, &localPayloadType, &name),
+    guard let format = unsafe re_description_agree(media, nil, isOffer, &localPayloadType, &name),
       let name = unsafe name
     else { return nil }
     let encoding = unsafe String(cString: name).lowercased()
@@ -310,6 +310,7 @@ final class SessionDescription {
       &localRedundancy,
       &remoteRedundancy
     )
+    let others = unsafe isOffer ? [] : otherCodecs(than: format)
     unsafe re_description_keep_only(media, localPayloadType, localRedundancy, localEvent)
 
     let parameters = unsafe format.pointee.params.map { unsafe String(cString: $0) } ?? ""
@@ -333,7 +334,7 @@ final class SessionDescription {
     // An address of zeros is the older way to hold (RFC 3264 section 8.4), unless the far side's
     // addresses are yet to be found (RFC 8839 section 4.2.5).
     let isHeld = addresses == nil && Self.isUnspecified(address.host)
-    return NegotiatedMedia(
+    var negotiated = NegotiatedMedia(
       codec: codec,
       sendPayloadType: unsafe UInt8(truncatingIfNeeded: format.pointee.pt),
       receivePayloadType: UInt8(truncatingIfNeeded: localPayloadType),
@@ -356,6 +357,33 @@ final class SessionDescription {
       maySend: !isHeld && (direction == SDP_SENDRECV || direction == SDP_SENDONLY),
       mayReceive: !isHeld && (direction == SDP_SENDRECV || direction == SDP_RECVONLY)
     )
+    negotiated.others = others.map {
+      negotiated.with($0.codec, sending: $0.remote, receiving: $0.local)
+    }
+    return negotiated
+  }
+
+  // Further codecs of an answer, as the two sides number them.
+  @unsafe
+  private func otherCodecs(
+    than taken: UnsafePointer<sdp_format>
+  ) -> [(codec: OfferedCodec, remote: UInt8, local: UInt8)] {
+    var found: [(codec: OfferedCodec, remote: UInt8, local: UInt8)] = []
+    var last = unsafe Optional(taken)
+    while found.count < OfferedCodec.allCases.count {
+      var local: CInt = 0
+      var name: UnsafePointer<CChar>?
+      guard let next = unsafe re_description_agree(media, last, false, &local, &name),
+        let name = unsafe name
+      else { return found }
+      unsafe last = next
+      let encoding = unsafe String(cString: name).lowercased()
+      let codec = OfferedCodec.allCases.first { $0.encodingName.lowercased() == encoding }
+      guard let codec else { continue }
+      let remote = unsafe UInt8(truncatingIfNeeded: next.pointee.pt)
+      found.append((codec, remote, UInt8(truncatingIfNeeded: local)))
+    }
+    return found
   }
 
   private static func number(named name: String, in parameters: String) -> Int? {

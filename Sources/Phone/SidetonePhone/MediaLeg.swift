@@ -6,6 +6,7 @@ public import SIPSignalling
 import SRTP
 import UDPTransport
 public import VoiceEngine
+import VoiceStream
 
 /// The media of one call: an RTP port from the first offer on, and a stream as long as both sides
 /// have agreed and an engine runs.
@@ -168,7 +169,9 @@ public final class MediaLeg {
     // Packets that need no handshake are the stream's from the first one on.
     if let media, media.encryption == nil { endHandshake() }
     if media == nil, agreed != nil { isPendingOld = true }
-    agreed = media
+    // What says the same again leaves the codec that the far side has chosen of several.
+    let isSame = streamed.map { media?.taking($0.receivePayloadType) == $0 } ?? false
+    agreed = isSame ? streamed : media
     // Digits of before a hold would arrive at another time than they were pressed for.
     if media?.maySend != true { digitsToSend = [] }
     try follow()
@@ -426,8 +429,21 @@ public final class MediaLeg {
   /// The codes of the DTMF digits that have arrived since the last call.
   package func takeDigits() -> [UInt8] {
     if let stream, let streams { digitsReceived += streams.takeDigits(of: stream) }
-    defer { digitsReceived = [] }
-    return digitsReceived
+    // What is no digit waits for `followCodec`.
+    defer { digitsReceived.removeAll { CodecNews(code: $0) == nil } }
+    return digitsReceived.filter { CodecNews(code: $0) == nil }
+  }
+
+  /// Follows a far side that sends another codec than the one that was agreed on first.
+  ///
+  /// Throws the engine's or the system's error if the stream cannot start.
+  package func followCodec() throws {
+    if let stream, let streams { digitsReceived += streams.takeDigits(of: stream) }
+    let news = digitsReceived.compactMap { CodecNews(code: $0) }.last
+    digitsReceived.removeAll { CodecNews(code: $0) != nil }
+    guard let news, let media = agreed?.taking(news.payloadType) else { return }
+    agreed = media
+    try follow()
   }
 
   /// Lets the streams of one conference hear each other; 0 takes this one out of its own.

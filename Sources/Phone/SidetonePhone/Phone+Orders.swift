@@ -186,8 +186,10 @@ extension Phone {
     }
   }
 
-  private func tellDigits() {
-    for uuid in control.calls.map(\.uuid) { tellDigits(of: uuid) }
+  private func tellDigits() async {
+    for uuid in control.calls.map(\.uuid) {
+      await change(uuid) { try $0.followCodec() }
+    }
   }
 
   private func tellDigits(of uuid: UUID) {

@@ -53,6 +53,9 @@ extension PhoneConfiguration {
     stream.maySend = media.maySend
     stream.isAuthenticated = media.claim != .open
     stream.followsFarSide = media.encryption != nil
+    for other in media.others {
+      stream.otherPayloadTypes |= 1 << UInt128(other.receivePayloadType & 127)
+    }
     stream.sendEventPayloadType = media.sendEventPayloadType
     stream.receiveEventPayloadType = media.receiveEventPayloadType
     stream.eventClockRate = SampleRate(hertz: Int(media.eventClockRate))

@@ -444,13 +444,15 @@ static inline bool re_is_redundancy(const struct sdp_format *format) {
   return format->name && !str_casecmp(format->name, "red");
 }
 
-/* The voice format that both sides have and that the far side prefers. NULL if there is none. Of several numbers that an offer has
+/* The voice format that both sides have and that the far side prefers, of those behind `last` unless that is NULL. NULL if there is none. Of several numbers that an offer has
    for it, libre takes the last; the first counts (RFC 3264 section 6.1). */
-static inline const struct sdp_format *re_description_agree(struct sdp_media *media, bool is_offer,
+static inline const struct sdp_format *re_description_agree(struct sdp_media *media,
+                                                            const struct sdp_format *last,
+                                                            bool is_offer,
                                                             int *local_payload_type,
                                                             const char **name) {
   const struct list *formats = sdp_media_format_lst(media, false);
-  for (struct le *entry = list_head(formats); entry; entry = entry->next) {
+  for (struct le *entry = last ? last->le.next : list_head(formats); entry; entry = entry->next) {
     const struct sdp_format *remote = (const struct sdp_format *)entry->data;
     if (!remote->sup || re_is_event(remote) || re_is_redundancy(remote)) continue;
     /* A static payload type (RFC 3551) needs no name in the description. */

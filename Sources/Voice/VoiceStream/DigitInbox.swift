@@ -1,11 +1,34 @@
 import MediaCore
 import RTP
 
-/// Received DTMF digits that have not been taken yet, at most 16.
+/// The news that the far side sends another codec, among the codes of digits (0 to 16).
+package struct CodecNews: Equatable, Sendable {
+  /// The payload type that it sends, 0 to 127.
+  package let payloadType: UInt8
+
+  init(payloadType: UInt8) { self.payloadType = payloadType & 127 }
+
+  /// The news that a code stands for; nil for the code of a digit.
+  package init?(code: UInt8) {
+    guard code >= 128 else { return nil }
+    payloadType = code & 127
+  }
+
+  var code: UInt8 {
+    @_noAllocation @_noLocks get { 128 | payloadType }
+  }
+}
+
+/// Received DTMF digits that have not been taken yet, at most 16, and the news that the far side
+/// sends another codec that was agreed on.
 struct DigitInbox: ~Copyable {
   private var receiver: TelephoneEventReceiver
   private var codes = FixedArray<UInt8>(repeating: 0, count: 16)
   private var count = 0
+  /// How many packets of another codec came since the last one of the stream's own.
+  private var others = 0
+  /// A packet that was late may come after the far side has changed.
+  private static let proof = 3
 
   /// Nothing was pressed; an event's duration counts ticks of so many of the RTP clock.
   init(ticksPerEventTick: Int) {
@@ -32,6 +55,19 @@ struct DigitInbox: ~Copyable {
     codes[count] = code
     count += 1
   }
+
+  /// Takes in a packet of another codec that was agreed on.
+  @_noAllocation @_noLocks
+  mutating func noteOther(_ payloadType: UInt8) {
+    others += 1
+    guard others == Self.proof, count < codes.count else { return }
+    codes[count] = CodecNews(payloadType: payloadType).code
+    count += 1
+  }
+
+  /// Takes in a packet of the stream's codec.
+  @_noAllocation @_noLocks
+  mutating func noteOwn() { others = 0 }
 
   /// Takes the code of the next digit, nil when there is none.
   @_noAllocation @_noLocks

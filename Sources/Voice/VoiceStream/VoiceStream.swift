@@ -225,7 +225,13 @@ package struct VoiceStream: ~Copyable {
   @_noAllocation @_noLocks
   private func isVoice(_ datagram: borrowing ByteBuffer, length: Int) -> Bool {
     guard let packet = RTPPacket(parsing: datagram, length: length) else { return false }
-    return isVoice(packet.header.payloadType) && packet.payloadLength > 0
+    let type = packet.header.payloadType
+    return (isVoice(type) || isOther(type)) && packet.payloadLength > 0
+  }
+
+  @_noAllocation @_noLocks
+  private func isOther(_ payloadType: UInt8) -> Bool {
+    configuration.otherPayloadTypes >> UInt128(payloadType & 127) & 1 != 0
   }
 
   @_noAllocation @_noLocks
@@ -296,7 +302,8 @@ package struct VoiceStream: ~Copyable {
     let isOurs = isVoice(header.payloadType)
     let isDigit = configuration.receiveEventPayloadType.map { $0 == header.payloadType } ?? false
     // Comfort noise and keep-alives of the source show that it lives, but start nothing.
-    guard isOurs || isDigit || header.ssrc == admission.ssrc else { return }
+    let isOther = isOther(header.payloadType)
+    guard isOurs || isDigit || isOther || header.ssrc == admission.ssrc else { return }
 
     let sequence: Int64
     let verdict = admission.judge(
@@ -329,6 +336,7 @@ package struct VoiceStream: ~Copyable {
     noteReception(at: arrival.instant)
 
     if isDigit { return digits.receive(packet, in: datagram) }
+    if isOther { digits.noteOther(header.payloadType) } else if isOurs { digits.noteOwn() }
     guard isOurs else { return }
     let mediaFrame = mediaClock.frame(at: header.timestamp)
     guard header.payloadType == configuration.receivePayloadType else {
