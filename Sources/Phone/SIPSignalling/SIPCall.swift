@@ -24,7 +24,9 @@ final class SIPCall {
   /// What the far side has to show on connections that are opened for the call.
   var peer: SecurePeer?
   unowned let agent: UserAgent
-  private(set) var session: OpaquePointer?
+  var session: OpaquePointer?
+  /// What an outgoing call was made with.
+  var invitation: Invitation?
   var sessionTimer: SessionTimer?
   let refreshTimer = LoopTimer()
   let refreshRequest = LibreSlot()
@@ -130,47 +132,6 @@ final class SIPCall {
   }
 
   // MARK: Verbs
-
-  func invite(
-    _ uri: String,
-    from: String,
-    name: String?,
-    user: String,
-    routes: [String] = [],
-    replacing replaced: DialogName? = nil,
-    socket: OpaquePointer?
-  ) -> CInt {
-    guard let offer = unsafe description?.encode(asOffer: true) else { return ENOMEM }
-    defer { _ = unsafe mem_deref(offer) }
-    let credentials = unsafe makeCredentials()
-    defer { _ = unsafe mem_deref(credentials) }
-    var texts = unsafe routes.map { unsafe UnsafePointer(strdup($0)) }
-    defer { unsafe texts.forEach { unsafe free(UnsafeMutablePointer(mutating: $0)) } }
-    requests.isOfferOpen = true
-    return sending {
-      unsafe re_invite(
-        &session,
-        socket,
-        uri,
-        name,
-        from,
-        user,
-        &texts,
-        UInt32(routes.count),
-        offer,
-        credentials,
-        { unsafe SIPCall.from($2)?.gotOffer($0, $1) ?? EPROTO },
-        { unsafe SIPCall.from($1)?.gotAnswer($0) ?? EPROTO },
-        { unsafe SIPCall.from($1)?.gotProgress($0) },
-        { unsafe SIPCall.from($1)?.gotEstablished($0) },
-        { unsafe SIPCall.from($2)?.gotInformation($0, $1) },
-        { unsafe SIPCall.from($2)?.gotRefer($0, $1) },
-        { unsafe SIPCall.from($2)?.gotClosed($0, $1) },
-        Self.timerHeaders + (replaced.map { "Replaces: \($0)\r\n" } ?? ""),
-        context
-      )
-    }
-  }
 
   func ring(_ message: UnsafePointer<sip_msg>, user: String, socket: OpaquePointer?) -> CInt {
     isIncoming = true
@@ -328,7 +289,7 @@ final class SIPCall {
     offerTimer.cancel()
   }
 
-  private func close() {
+  func close() {
     dropRequests()
     // Without a connection that is as expected, the goodbye is still tried.
     let goodbye = { [self] in
@@ -368,7 +329,7 @@ final class SIPCall {
     agent.assumeIsolated { $0.report(event) }
   }
 
-  private func gotProgress(_ message: UnsafePointer<sip_msg>?) {
+  func gotProgress(_ message: UnsafePointer<sip_msg>?) {
     isHeardOf = true
     guard let message = unsafe message else { return }
     guard isJudged else { return endUnjudged() }
@@ -401,7 +362,7 @@ final class SIPCall {
     report(.digit(id, Character(UnicodeScalar(digit)).uppercased()))
   }
 
-  private func gotAnswer(_ message: UnsafePointer<sip_msg>?) -> CInt {
+  func gotAnswer(_ message: UnsafePointer<sip_msg>?) -> CInt {
     guard isJudged else {
       isHeardOf = true
       return EACCES
@@ -451,7 +412,7 @@ final class SIPCall {
     return unsafe answer.pointee == nil ? ENOMEM : 0
   }
 
-  private func gotEstablished(_ message: UnsafePointer<sip_msg>?) {
+  func gotEstablished(_ message: UnsafePointer<sip_msg>?) {
     let isFirst = !isEstablished
     isEstablished = true
     isHeardOf = true
@@ -473,7 +434,8 @@ final class SIPCall {
     renegotiate()
   }
 
-  private func gotClosed(_ code: CInt, _ message: UnsafePointer<sip_msg>?) {
+  func gotClosed(_ code: CInt, _ message: UnsafePointer<sip_msg>?) {
+    if let message = unsafe message, unsafe invitesAgain(after: message) { return }
     let reason: SIPEndReason
     if let peer, peer.expectation.verdict == .refused || isHeardOf && !isJudged {
       reason = .strangeIdentity

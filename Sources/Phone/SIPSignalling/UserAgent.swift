@@ -328,14 +328,15 @@ public actor UserAgent {
     replacing replaced: DialogName?
   ) throws(SIPError) {
     let name = call.account?.displayName ?? configuration.displayName
-    let code = unsafe call.invite(
-      uri,
-      from: address,
-      name: name.map(Self.quotable),
-      user: user,
-      routes: routes,
-      replacing: replaced,
-      socket: call.stack?.sessionSocket
+    let code = call.invite(
+      Invitation(
+        uri: uri,
+        from: address,
+        name: name.map(Self.quotable),
+        user: user,
+        routes: routes,
+        replaced: replaced
+      )
     )
     guard code != 0 else { return }
     calls[call.id.rawValue] = nil

@@ -365,6 +365,15 @@ static inline int re_is_method(const struct sip_msg *message, const char *method
   return pl_strcmp(&message->met, method) == 0;
 }
 
+/* Gives a SIPS URI (RFC 3261 section 26.2.2) the form of a SIP one by TLS, for libre sends no request to the former. What its
+   parameters say besides, libre does not need to find the way. */
+static inline void re_uri_by_tls(struct uri *uri) {
+  static const char scheme[] = "sip", parameters[] = ";transport=tls";
+  if (pl_strcasecmp(&uri->scheme, "sips")) return;
+  uri->scheme = (struct pl){scheme, sizeof scheme - 1};
+  uri->params = (struct pl){parameters, sizeof parameters - 1};
+}
+
 /* A session description with one audio stream at host:port. */
 static inline int re_description_alloc(struct sdp_session **session, struct sdp_media **media,
                                        const char *host, uint16_t port, const char *profile) {

@@ -41,10 +41,11 @@ static inline void re_challenge_realm(const struct sip_msg *message, char *buffe
 }
 
 struct re_contact_search {
-  const char *user;
+  const char *user, *instance;
   const struct sa *address;
-  /* Of this very contact, and the shortest of the user's: a server may write its own address into the contact. */
-  int64_t exact, shortest;
+  /* Of the contact with our instance (RFC 5626), of the one with our address, and the shortest of those of the user that say no
+     instance: a server may write its own address into the contact. */
+  int64_t own, exact, shortest;
 };
 
 static inline bool re_visit_contact(const struct sip_hdr *header, const struct sip_msg *message,
@@ -54,12 +55,16 @@ static inline bool re_visit_contact(const struct sip_hdr *header, const struct s
   struct pl expires;
   struct sa named;
   if (sip_addr_decode(&contact, &header->val)) return false;
-  if (pl_strcmp(&contact.uri.user, search->user)) return false;
   int64_t seconds = -1;
   if (!msg_param_decode(&contact.params, "expires", &expires)) seconds = pl_u32(&expires);
   else if (pl_isset(&message->expires)) seconds = pl_u32(&message->expires);
   if (seconds < 0) return false;
+  struct pl instance;
+  bool has_instance = !msg_param_decode(&contact.params, "+sip.instance", &instance);
   /* What has been taken back says nothing about the one that is kept. */
+  if (has_instance && !pl_strcmp(&instance, search->instance) && (search->own <= 0 || (seconds && seconds < search->own)))
+    search->own = seconds;
+  if (has_instance || pl_strcmp(&contact.uri.user, search->user)) return false;
   if (search->shortest <= 0 || (seconds && seconds < search->shortest)) search->shortest = seconds;
   if (!sa_set(&named, &contact.uri.host, contact.uri.port ? contact.uri.port : SIP_PORT) &&
       sa_cmp(&named, search->address, SA_ALL))
@@ -68,10 +73,11 @@ static inline bool re_visit_contact(const struct sip_hdr *header, const struct s
 }
 
 /* For how many seconds a response says that a contact is registered; -1 if it names no time for it. */
-static inline int64_t re_registered_seconds(const struct sip_msg *message, const char *user,
+static inline int64_t re_registered_seconds(const struct sip_msg *message, const char *user, const char *instance,
                                             const struct sa *address) {
-  struct re_contact_search search = {user, address, -1, -1};
+  struct re_contact_search search = {user, instance, address, -1, -1, -1};
   sip_msg_hdr_apply(message, true, SIP_HDR_CONTACT, re_visit_contact, &search);
+  if (search.own >= 0) return search.own;
   return search.exact >= 0 ? search.exact : search.shortest;
 }
 

@@ -86,7 +86,7 @@ final class AccountLine {
     unsafe self.names = names
     self.agent = agent
     registration = Registration(expires: account.expires, seed: .random(in: 1...UInt64.max))
-    instance = ";+sip.instance=\"<urn:uuid:\(UUID().uuidString.lowercased())>\""
+    instance = "\"<urn:uuid:\(UUID().uuidString.lowercased())>\""
     let tag = String(UInt64.random(in: 1...UInt64.max), radix: 36)
     let callID = String(UInt64.random(in: 1...UInt64.max), radix: 36)
     head =
@@ -373,7 +373,7 @@ final class AccountLine {
     _ transport: sip_transp
   ) -> CInt {
     if let own = unsafe own { ownAddress = unsafe own.pointee }
-    let parameters = (registration.usesOutbound ? ";reg-id=1" : "") + instance
+    let parameters = (registration.usesOutbound ? ";reg-id=1" : "") + ";+sip.instance=\(instance)"
     let code = unsafe re_write_contact(message, account.user, own, transport, parameters)
     // Where this machine is not any more, nothing is to ring.
     guard code == 0, var former = registeredAddress, exchange.seconds > 0,
@@ -423,7 +423,12 @@ final class AccountLine {
     }
     unsafe noteRoutes(in: message)
     let isTranslated = unsafe re_is_translated(message, &ownAddress)
-    let named = unsafe re_registered_seconds(message, account.user, &ownAddress)
+    let named = unsafe re_registered_seconds(
+      message,
+      account.user,
+      instance,
+      &ownAddress
+    )
     guard named != 0 else {
       return handle(.unanswered(reason: "it does not keep the registration"))
     }

@@ -4,10 +4,6 @@ import RealTime
 
 /// Session timers, and what arrives in a call's dialog that libre leaves to its users.
 extension SIPCall {
-  /// What an INVITE says about timers.
-  static let timerHeaders =
-    "Session-Expires: \(SessionTimer.usual)\r\nMin-SE: \(SessionTimer.shortest)\r\n"
-
   /// Ends the call with a phone that has answered too late: another one has the call.
   @unsafe
   func endFork(_ message: UnsafePointer<sip_msg>) {
@@ -22,11 +18,17 @@ extension SIPCall {
 
   // MARK: Session timers
 
+  /// The value of a header; empty without one, and for one of 128 letters or more.
+  @unsafe
+  static func header(_ name: sip_hdrid, in message: UnsafePointer<sip_msg>) -> String {
+    var text = [CChar](repeating: 0, count: 128)
+    unsafe re_header(message, name, &text, text.count)
+    return String(cStringBytes: text)
+  }
+
   @unsafe
   private static func timerHeader(in message: UnsafePointer<sip_msg>) -> String {
-    var text = [CChar](repeating: 0, count: 128)
-    unsafe re_header(message, SIP_HDR_SESSION_EXPIRES, &text, text.count)
-    return String(cStringBytes: text)
+    unsafe header(SIP_HDR_SESSION_EXPIRES, in: message)
   }
 
   /// The seconds of an interval that is too short to be accepted; nil for one that is not.

@@ -1,5 +1,31 @@
 import MediaCore
 
+/// The session timer that an INVITE asks for.
+///
+/// A value without I/O.
+struct SessionInterval: Equatable, Sendable {
+  /// In seconds (RFC 4028 section 4).
+  private(set) var seconds = SessionTimer.usual
+  private var shortest = SessionTimer.shortest
+
+  /// What an INVITE says about timers.
+  var headers: String { "Session-Expires: \(seconds)\r\nMin-SE: \(shortest)\r\n" }
+
+  /// Takes over the shortest interval that a refusal names; false if an INVITE that asks for it
+  /// would be no other (RFC 4028 section 7.3).
+  mutating func retries(after status: Int, shortest header: String) -> Bool {
+    let named = header.split(separator: ";").first.flatMap {
+      Int($0.filter { !$0.isWhitespace })
+    }
+    guard status == 422, let named, named > shortest, named <= SessionTimer.longest else {
+      return false
+    }
+    shortest = named
+    seconds = max(seconds, named)
+    return true
+  }
+}
+
 /// The session timer of a call (RFC 4028): each side knows that the other one is still there.
 ///
 /// A value without I/O: time is an argument.
@@ -25,7 +51,7 @@ struct SessionTimer: Equatable, Sendable {
   /// The interval that this side asks for (RFC 4028 section 4).
   static let usual = 1_800
   /// The longest interval that is kept: a longer one would find no dead call in time.
-  private static let longest = 86_400
+  static let longest = 86_400
   /// The pause before a refresh that came to nothing is repeated, in seconds.
   private static let repetition: Int64 = 10
 

@@ -7,7 +7,7 @@ import Synchronization
 // libre reads messages of any form in a time that grows by the square of their length, takes every
 // connection, never rests while one waits that there is no descriptor for, prints
 // a line for every message that it cannot read, times by the wall clock, answers STUN requests at
-// the SIP port, and ends a call whose re-INVITE got 408. These functions have the names of its own,
+// the SIP port, ends a call whose re-INVITE got 408, and sends nothing to SIPS URIs. These functions have the names of its own,
 // or of the system's, so the dynamic linker binds libre's calls to them (ELF symbol interposition),
 // and nothing of libre is changed.
 
@@ -209,6 +209,27 @@ package func isNotWorthRepeating(
   // SAFETY: libre's own function has this type.
   let loops = unsafe unsafeBitCast(next, to: LoopCheck.self)
   return unsafe loops(state, status) || isFinal
+}
+
+private typealias AddressDecoder =
+  @convention(c) (UnsafeMutablePointer<uri>?, UnsafePointer<pl>?) -> CInt
+
+/// In the place of libre's function, which it calls for all addresses and routes: one of the scheme
+/// `sips` is a SIP address by TLS.
+///
+/// libre sends no request to such a one: a far side behind a server that writes it into its route,
+/// as Kamailio does, would get no ACK and no BYE. Returns 0 or an errno.
+@c(uri_decode)
+package func decodeAddress(
+  _ place: UnsafeMutablePointer<uri>?,
+  _ text: UnsafePointer<pl>?
+) -> CInt {
+  guard let next = unsafe original("uri_decode") else { return ENOSYS }
+  // SAFETY: libre's own function has this type.
+  let decode = unsafe unsafeBitCast(next, to: AddressDecoder.self)
+  let code = unsafe decode(place, text)
+  if code == 0, let place = unsafe place { unsafe re_uri_by_tls(place) }
+  return code
 }
 
 /// In the place of libre's function: answers no STUN request.

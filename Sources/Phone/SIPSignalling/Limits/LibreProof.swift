@@ -10,6 +10,7 @@ enum LibreProof {
   /// The functions of libre's that others take the place of.
   static let replaced = [
     "sip_msg_decode", "tcp_accept", "tmr_jiffies", "sip_request_loops", "stun_reply", "re_fprintf",
+    "uri_decode",
     "sip_auth_alloc", "sip_auth_authenticate", "sip_auth_encode", "sip_auth_reset",
   ]
 

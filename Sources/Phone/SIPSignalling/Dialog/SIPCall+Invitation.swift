@@ -1,0 +1,71 @@
+import CLibre
+import Glibc
+
+/// What an outgoing call is made with.
+struct Invitation {
+  let uri: String
+  /// This side's address and name.
+  let from: String
+  let name: String?
+  /// The user part of this side's contact.
+  let user: String
+  let routes: [String]
+  /// The call whose place this one takes (RFC 3891).
+  let replaced: DialogName?
+  /// The session timer to ask for.
+  var interval = SessionInterval()
+
+  var headers: String {
+    interval.headers + (replaced.map { "Replaces: \($0)\r\n" } ?? "")
+  }
+}
+
+extension SIPCall {
+  /// Sends an INVITE with this side's offer.
+  func invite(_ invitation: Invitation) -> CInt {
+    guard let stack, let offer = unsafe description?.encode(asOffer: true) else { return ENOMEM }
+    defer { _ = unsafe mem_deref(offer) }
+    let credentials = unsafe makeCredentials()
+    defer { _ = unsafe mem_deref(credentials) }
+    var texts = unsafe invitation.routes.map { unsafe UnsafePointer(strdup($0)) }
+    defer { unsafe texts.forEach { unsafe free(UnsafeMutablePointer(mutating: $0)) } }
+    self.invitation = invitation
+    requests.isOfferOpen = true
+    return sending {
+      unsafe re_invite(
+        &session,
+        stack.sessionSocket,
+        invitation.uri,
+        invitation.name,
+        invitation.from,
+        invitation.user,
+        &texts,
+        UInt32(invitation.routes.count),
+        offer,
+        credentials,
+        { unsafe SIPCall.from($2)?.gotOffer($0, $1) ?? EPROTO },
+        { unsafe SIPCall.from($1)?.gotAnswer($0) ?? EPROTO },
+        { unsafe SIPCall.from($1)?.gotProgress($0) },
+        { unsafe SIPCall.from($1)?.gotEstablished($0) },
+        { unsafe SIPCall.from($2)?.gotInformation($0, $1) },
+        { unsafe SIPCall.from($2)?.gotRefer($0, $1) },
+        { unsafe SIPCall.from($2)?.gotClosed($0, $1) },
+        invitation.headers,
+        context
+      )
+    }
+  }
+
+  /// Makes the call once more if the refusal says what would be accepted; false if it is over.
+  @unsafe
+  func invitesAgain(after response: UnsafePointer<sip_msg>) -> Bool {
+    guard !isEstablished, var again = invitation,
+      unsafe again.interval.retries(
+        after: Int(response.pointee.scode),
+        shortest: Self.header(SIP_HDR_MIN_SE, in: response)
+      )
+    else { return false }
+    close()
+    return invite(again) == 0
+  }
+}
