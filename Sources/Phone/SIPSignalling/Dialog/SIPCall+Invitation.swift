@@ -65,7 +65,13 @@ extension SIPCall {
         shortest: Self.header(SIP_HDR_MIN_SE, in: response)
       )
     else { return false }
+    // The same call, as far as its name goes (RFC 4028 section 7.3).
+    let numbers = unsafe PlannedNumbers(
+      callID: String(response.pointee.callid),
+      tag: String(response.pointee.from.tag),
+      after: response.pointee.cseq.num
+    )
     close()
-    return invite(again) == 0
+    return planning(numbers) { invite(again) } == 0
   }
 }

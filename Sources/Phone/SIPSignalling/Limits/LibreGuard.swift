@@ -166,10 +166,14 @@ package func decodeMessage(
   let available = unsafe mbuf_get_left(buffer)
   let number = UInt(bitPattern: bytes)
   // The headers, and what tells that there are too many.
-  let head = unsafe ArraySlice(
+  var head = unsafe ArraySlice(
     UnsafeBufferPointer(start: bytes, count: min(available, MessageForm.longestHead + 64))
   )
   if waitingMessages.withLock({ $0.isWaiting(number, head, available) }) { return ENODATA }
+  for (place, letter) in HeaderNames.disguises(in: head) {
+    head[place] = letter
+    unsafe bytes[place] = letter
+  }
   let form = MessageForm(head)
   guard form == .good else { return form == .unfinished ? ENODATA : EBADMSG }
   // SAFETY: libre's own function has this type.

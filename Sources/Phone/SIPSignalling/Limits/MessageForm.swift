@@ -43,7 +43,7 @@ enum MessageForm: Equatable, Sendable {
   }
 
   // Of a compact name the letter, of others what libre's `hash_joaat_ci` says.
-  private static func number(_ name: ArraySlice<UInt8>) -> UInt32 {
+  static func number(_ name: ArraySlice<UInt8>) -> UInt32 {
     if name.count == 1, let letter = name.first { return 0x1000 + UInt32(letter.small) }
     var hash: UInt32 = 0
     for byte in name {
@@ -78,7 +78,7 @@ enum MessageForm: Equatable, Sendable {
   }
 
   // The lines before the first empty one, each with those that go on with it; nil without that.
-  private static func head(of bytes: ArraySlice<UInt8>) -> [Range<Int>]? {
+  static func head(of bytes: ArraySlice<UInt8>) -> [Range<Int>]? {
     var lines: [Range<Int>] = []
     // Some senders keep a path open by empty lines before a message (RFC 3261 section 7.5).
     var begin = bytes.firstIndex { !$0.isLineEnd } ?? bytes.endIndex

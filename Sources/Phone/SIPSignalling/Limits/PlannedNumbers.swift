@@ -1,0 +1,46 @@
+import Synchronization
+
+/// Numbers that libre draws for the next dialog, where an INVITE that is made once more keeps what
+/// names the first one (RFC 3261 section 8.1.3.5).
+///
+/// A value.
+struct PlannedNumbers: Equatable, Sendable {
+  var sequence: UInt16?
+  /// The tag, then the Call-ID, as libre 1.1 draws them; in another order the name would be new.
+  var names: [UInt64] = []
+
+  /// Nothing is planned.
+  init() {}
+
+  /// The dialog of a response, with the CSeq after it; nil if libre has not named it so.
+  init?(callID: String, tag: String, after sequence: UInt32) {
+    guard callID.utf8.count == 16, tag.utf8.count == 16, let name = UInt64(callID, radix: 16),
+      let tag = UInt64(tag, radix: 16), let next = UInt16(exactly: UInt64(sequence) + 1)
+    else { return nil }
+    self.sequence = next
+    names = [tag, name]
+  }
+
+  mutating func takeName() -> UInt64? { names.isEmpty ? nil : names.removeFirst() }
+}
+
+private let planned = Mutex(PlannedNumbers())
+
+/// Runs `body`, which begins a dialog with planned numbers.
+func planning<Result>(_ numbers: PlannedNumbers?, _ body: () -> Result) -> Result {
+  planned.withLock { $0 = numbers ?? PlannedNumbers() }
+  defer { planned.withLock { $0 = PlannedNumbers() } }
+  return body()
+}
+
+/// In the place of libre's function: a number that was planned, else one at random.
+@c(rand_u16)
+package func drawSequence() -> UInt16 {
+  planned.withLock { $0.sequence.take() } ?? .random(in: 0...UInt16.max)
+}
+
+/// In the place of libre's function: a number that was planned, else one at random.
+@c(rand_u64)
+package func drawName() -> UInt64 {
+  planned.withLock { $0.takeName() } ?? .random(in: 0...UInt64.max)
+}
