@@ -55,6 +55,12 @@ struct CallNotificationTests {
     let actions = CallNotification.NotificationActions(decide: { _ in }, callBack: { _ in })
     let note = try #require(CallNotification.missed(record, with: actions))
     #expect(note.category == "call.unanswered")
+    let silent = CallNotification.NotificationActions(
+      decide: { _ in },
+      callBack: { _ in },
+      offersCallBack: { false }
+    )
+    #expect(CallNotification.missed(record, with: silent)?.buttons == [])
     #expect(
       note.buttons.first?.deed == .callBack(CallHandle(kind: .generic, value: "sip:eve@host"))
     )

@@ -194,4 +194,115 @@ struct SessionDescriptionTests {
     #expect(media?.sendRedundancyPayloadType == nil)
     #expect(media?.receiveRedundancyPayloadType == nil)
   }
+
+  // MARK: Several lines, addresses and codecs
+
+  private func answer(
+    toLines lines: [String]
+  ) -> (description: SessionDescription, media: NegotiatedMedia)? {
+    let whole = ["v=0", "o=- 1 1 IN IP4 127.0.0.1", "s=-", "t=0 0"] + lines
+    let offer = Array((whole.joined(separator: "\r\n") + "\r\n").utf8)
+    guard let body = unsafe re_buffer_from(offer, offer.count) else { return nil }
+    defer { unsafe mem_deref(body) }
+    return unsafe SessionDescription.answering(body, with: Self.ours, nil)
+  }
+
+  @Test func theLineThatCanBeTakenIsTaken() throws {
+    let found = try #require(
+      answer(toLines: [
+        "c=IN IP4 127.0.0.1", "m=audio 5000 RTP/SAVP 0",
+        "a=crypto:1 AES_CM_128_HMAC_SHA1_80 inline:WVNfX19zZW1jdGwgKCkgewkyMjA7fQp9CnVubGVz",
+        "m=audio 0 RTP/AVP 8", "m=video 5002 RTP/AVP 96", "m=audio 5004 RTP/AVP 8",
+      ])
+    )
+    #expect(found.media.codec == .pcma && found.media.port == 5_004)
+    let lines = text(found.description, asOffer: false).split(separator: "\r\n")
+      .filter { $0.hasPrefix("m=") }
+    #expect(
+      lines == [
+        "m=audio 0 RTP/SAVP 0", "m=audio 0 RTP/AVP 0", "m=video 0 RTP/AVP 0",
+        "m=audio 4000 RTP/AVP 8",
+      ]
+    )
+  }
+
+  @Test func theLastLineMayLackItsEnd() throws {
+    let text = "v=0\r\no=- 1 1 IN IP4 127.0.0.1\r\ns=-\r\nc=IN IP4 127.0.0.1\r\nt=0 0\r\n"
+    let offer = Array((text + "m=audio 5000 RTP/AVP 0 12\r\na=rtpmap:0 PCMU/8000").utf8)
+    let body = unsafe try #require(re_buffer_from(offer, offer.count))
+    defer { unsafe mem_deref(body) }
+    #expect(unsafe SessionDescription.answering(body, with: Self.ours, nil)?.media.codec == .pcmu)
+  }
+
+  @Test(arguments: [
+    "IN IP4 media.example.invalid", "IN IP4 localhost", "IN IP6 fe80::1%lo",
+    "IN IP4 224.2.36.42/127", "IN IP6 ff15::1",
+  ])
+  func whatIsNoAddressIsRefused(connection: String) {
+    #expect(answer(toLines: ["c=\(connection)", "m=audio 5000 RTP/AVP 0"]) == nil)
+    #expect(answer(toLines: ["m=audio 5000 RTP/AVP 0", "c=IN IP4 127.0.0.1"]) != nil)
+  }
+
+  @Test func addressThatIsYetToBeFoundIsNoHold() throws {
+    let offer = ["c=IN IP4 0.0.0.0", "m=audio 9 RTP/AVP 0"]
+    #expect(try #require(answer(toLines: offer)).media.maySend == false)
+    let description = try checking()
+    let lines = ["c=IN IP4 0.0.0.0", "a=rtcp-mux"] + Self.addresses[1...2]
+    let media = try #require(agree(description, on: "111", Self.opus + lines))
+    #expect(media.maySend && media.mayReceive && media.addresses?.candidates.isEmpty == true)
+  }
+
+  @Test func refusedFaxLeavesNothing() throws {
+    let first = try #require(answer(toLines: ["c=IN IP4 127.0.0.1", "m=audio 5000 RTP/AVP 0"]))
+    let fax = Array(
+      """
+      v=0\r\no=- 1 2 IN IP4 127.0.0.1\r\ns=-\r\nc=IN IP4 127.0.0.1\r\nt=0 0\r
+      m=audio 0 RTP/AVP 0\r\nm=image 5002 udptl t38\r\n
+      """.utf8
+    )
+    let body = unsafe try #require(re_buffer_from(fax, fax.count))
+    defer { unsafe mem_deref(body) }
+    #expect(unsafe first.description.negotiate(with: body, isOffer: true) == nil)
+    #expect(!text(first.description, asOffer: true).contains("m=image"))
+  }
+
+  /// RFC 3264 section 6.1.
+  @Test func theFirstNumberOfACodecIsTaken() throws {
+    let description = try #require(SessionDescription(Self.ours))
+    let numbers = ["a=rtpmap:8 PCMA/8000", "a=rtpmap:121 PCMA/8000"]
+    let media = try #require(agree(description, on: "8 121", numbers))
+    #expect(media.sendPayloadType == 8 && media.receivePayloadType == 8 && media.others.isEmpty)
+    #expect(text(description, asOffer: false).contains("RTP/AVP 8\r\n"))
+  }
+
+  @Test func anAnswerMayHaveSeveralCodecs() throws {
+    let description = try #require(SessionDescription(Self.ours))
+    _ = text(description, asOffer: true)
+    let names = ["a=rtpmap:112 opus/48000/2", "a=rtpmap:101 telephone-event/8000"]
+    let media = try #require(agree(description, on: "8 112 101 0", names, isOffer: false))
+    #expect(media.codec == .pcma && media.others.map(\.codec) == [.opus, .pcmu])
+    let opus = try #require(media.taking(96))
+    #expect(opus.codec == .opus && opus.sendPayloadType == 112 && opus.receivePayloadType == 96)
+    #expect(opus.others.map(\.codec) == [.pcmu, .pcma])
+    #expect(opus.taking(8)?.codec == .pcma && opus.taking(96) == nil && media.taking(101) == nil)
+    #expect(opus.taking(8)?.taking(96)?.alone == opus.alone, "back and forth it is the same")
+    // Later offers have them all, and one that comes twice counts once.
+    let offer = text(description, asOffer: true)
+    #expect(offer.contains("RTP/AVP 96 0 8 101") || offer.contains("RTP/AVP 96 0 8 "), "\(offer)")
+    let twice = try #require(SessionDescription(Self.ours))
+    _ = text(twice, asOffer: true)
+    let other = ["a=rtpmap:110 PCMU/8000"]
+    let same = try #require(agree(twice, on: "0 110", other, isOffer: false))
+    #expect(same.codec == .pcmu && same.others.isEmpty)
+  }
+
+  /// An offer may number G.711 anew, and the next one do without a name.
+  @Test func staticNumbersAreKnownAfterOthers() throws {
+    let description = try #require(SessionDescription(Self.ours))
+    let first = try #require(agree(description, on: "110 0", ["a=rtpmap:110 PCMU/8000"]))
+    #expect(first.receivePayloadType == 110)
+    let second = try #require(agree(description, on: "0", []))
+    #expect(second.codec == .pcmu && second.receivePayloadType == 0)
+    #expect(text(description, asOffer: false).contains("RTP/AVP 0\r\n"))
+  }
 }

@@ -56,4 +56,21 @@ struct SessionTimerTests {
     #expect(timer.header(isCaller: false) == "Session-Expires: 1800;refresher=uas\r\n")
     #expect(timer.header(isCaller: true) == "Session-Expires: 1800;refresher=uac\r\n")
   }
+
+  @Test func anIntervalThatIsTooShortIsAskedForOnceMore() {
+    var interval = SessionInterval()
+    #expect(interval.headers == "Session-Expires: 1800\r\nMin-SE: 90\r\n")
+    for (status, header) in [(486, "3600"), (422, ""), (422, "x"), (422, "90"), (422, "86401")] {
+      let retries = interval.retries(after: status, shortest: header)
+      #expect(!retries, "\(status) \(header)")
+    }
+    let again = interval.retries(after: 422, shortest: " 120 ;x")
+    #expect(again)
+    #expect(interval.headers == "Session-Expires: 1800\r\nMin-SE: 120\r\n")
+    let onceMore = interval.retries(after: 422, shortest: "3600")
+    #expect(onceMore)
+    #expect(interval.headers == "Session-Expires: 3600\r\nMin-SE: 3600\r\n")
+    let endless = interval.retries(after: 422, shortest: "3601")
+    #expect(!endless)
+  }
 }

@@ -1,11 +1,11 @@
 import ALSAAudio
 import AVFAudio
 import Foundation
-import SIPSignalling
 import Testing
 import UDPTransport
 import VoiceEngine
 
+@testable import SIPSignalling
 @testable import SidetonePhone
 
 /// Two legs that talk to each other over loopback, on a real voice thread without a sound card.
@@ -93,6 +93,32 @@ struct MediaLegTests {
     #expect(legs[0].stream == stream && stream != nil)
     try legs[0].agree(.opus(port: port(legs[1]), maySend: false))
     #expect(legs[0].stream != stream && legs[0].stream != nil)
+    engine.stop()
+  }
+
+  /// RFC 3264 section 6.1: of an answer with several codecs, the far side sends any.
+  @Test func theVoiceFollowsTheCodecThatComes() throws {
+    func media(_ codec: OfferedCodec, _ number: UInt8, to leg: MediaLeg) throws -> NegotiatedMedia {
+      try .opus(port: port(leg)).with(codec, sending: number, receiving: number)
+    }
+    var agreed = try media(.pcmu, 0, to: legs[1])
+    agreed.others = [try media(.pcma, 8, to: legs[1])]
+    try legs[0].agree(agreed)
+    try legs[1].agree(media(.pcma, 8, to: legs[0]))
+    for leg in legs { try leg.attach(to: engine.streams) }
+    let first = try #require(legs[0].stream)
+    #expect(
+      wait {
+        // One that cannot start does not follow, and the expectation fails.
+        try? legs[0].followCodec()
+        return legs[0].stream != first
+      }
+    )
+    #expect(wait { (legs[0].statistics?.packetsReceived ?? 0) > 10 })
+    #expect(wait { (legs[1].statistics?.packetsReceived ?? 0) > 10 }, "it sends the same")
+    let second = legs[0].stream
+    try legs[0].agree(agreed)
+    #expect(legs[0].stream == second, "what is agreed on once more changes nothing")
     engine.stop()
   }
 

@@ -11,7 +11,7 @@ public enum CallScreens {
   /// Leaves showing and ringing to the app, which observes calls by a `CXCallObserver` and answers
   /// and ends them by a `CXCallController`.
   ///
-  /// For apps with a screen of their own; iOS has no such choice. Counts from the next call on.
+  /// For apps with a screen of their own; iOS has no such choice.
   public static func useOwn() {
     CallSystem.shared.useOwnScreen()
   }

@@ -34,8 +34,8 @@ package final class CallSystem: @unchecked Sendable {
   private var presenters: [any CallPresenter] = []
   private var presented: CallPresentation?
   private var screen = ScreenChoice.undecided
-  /// Calls that ended while the system's screen opens.
-  private var unshown: [CallRecord] = []
+  /// Calls that ended while the system's screen opens; nil while it does not.
+  private var unshown: [CallRecord]?
 
   private enum ScreenChoice {
     /// The first call decides.
@@ -110,27 +110,39 @@ package final class CallSystem: @unchecked Sendable {
     }
   }
 
-  /// Does not open the system's screen, unless it is open.
+  /// Does without the system's screen from now on.
   func useOwnScreen() {
-    perform { [self] in if screen == .undecided { screen = .app } }
+    perform { [self] in
+      if screen == .system {
+        // What it shows goes.
+        for presenter in presenters { presenter.present(CallControl().presentation) }
+        presenters = []
+      }
+      screen = .app
+    }
   }
 
   // The bus may keep its caller waiting.
   private func openSystemScreen() {
     screen = .system
+    unshown = []
+    add(presenter: Ringer())
     DispatchQueue.global().async { [self] in
       let screen = Desktop.callScreen(
         decide: { [self] in decide($0) },
-        callBack: DesktopRequests.isReceived ? DesktopRequests.call : nil,
+        callBack: DesktopRequests.call,
+        offersCallBack: { DesktopRequests.isReceived },
         cannotShow: { reason in
           Logger(label: "org.sidetone.callkit").notice("calls are not shown: \(reason)")
         }
       )
-      if let screen { add(presenter: screen) }
-      add(presenter: Ringer())
       perform { [self] in
-        for record in unshown { show(record) }
-        unshown = []
+        let ended = unshown ?? []
+        unshown = nil
+        guard self.screen == .system, let screen else { return }
+        presenters.append(screen)
+        screen.present(control.presentation)
+        for record in ended { screen.present(ended: record) }
       }
     }
   }
@@ -366,7 +378,7 @@ package final class CallSystem: @unchecked Sendable {
   }
 
   private func show(_ record: CallRecord) {
-    if presenters.isEmpty, screen == .system { unshown.append(record) }
+    unshown?.append(record)
     for presenter in presenters { presenter.present(ended: record) }
   }
 

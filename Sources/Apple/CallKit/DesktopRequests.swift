@@ -14,7 +14,7 @@ public enum DesktopRequests {
   private struct Receiver: Sendable {
     let open: @MainActor @Sendable (URL) -> Void
     let resume: @MainActor @Sendable (NSUserActivity) -> Void
-    let application: DesktopApplication?
+    var application: DesktopApplication?
   }
 
   private static let receiver = Mutex<Receiver?>(nil)
@@ -36,16 +36,18 @@ public enum DesktopRequests {
     open: @escaping @MainActor @Sendable (URL) -> Void,
     continue resume: @escaping @MainActor @Sendable (NSUserActivity) -> Void
   ) -> Bool {
-    receiver.withLock { receiver in
-      receiver?.application?.close()
-      let application = applicationID.flatMap { name in
-        DesktopApplication(name: name) { link in
-          if let url = URL(string: link) { Self.open(url) }
-        }
-      }
-      receiver = Receiver(open: open, resume: resume, application: application)
-      return applicationID == nil || application != nil
+    let former = receiver.withLock { receiver in
+      defer { receiver = Receiver(open: open, resume: resume, application: nil) }
+      return receiver?.application
     }
+    former?.close()
+    guard let applicationID else { return true }
+    // Links come as soon as it has the name.
+    let application = DesktopApplication(name: applicationID) { link in
+      if let url = URL(string: link) { Self.open(url) }
+    }
+    receiver.withLock { $0?.application = application }
+    return application != nil
   }
 
   /// True once calls back have a receiver.

@@ -26,13 +26,14 @@ struct CallNotification: Equatable, Sendable {
   /// The functions that carry out what buttons do.
   struct NotificationActions: Sendable {
     let decide: @Sendable (UserDecision) -> Void
-    /// Nil if missed calls are not called back.
-    let callBack: (@Sendable (CallHandle) -> Void)?
+    let callBack: @Sendable (CallHandle) -> Void
+    /// False while nothing could call back.
+    var offersCallBack: @Sendable () -> Bool = { true }
 
     func press(_ key: String, on note: CallNotification) {
       switch note.buttons.first(where: { $0.key == key })?.deed {
       case .decide(let decision): decide(decision)
-      case .callBack(let handle): callBack?(handle)
+      case .callBack(let handle): callBack(handle)
       case nil: break
       }
     }
@@ -139,7 +140,7 @@ struct CallNotification: Equatable, Sendable {
     with actions: NotificationActions
   ) -> CallNotification? {
     guard record.result == .missed else { return nil }
-    let mayCallBack = actions.callBack != nil && record.canBeCalledBack
+    let mayCallBack = actions.offersCallBack() && record.canBeCalledBack
     let handle = record.details.remoteHandle.flatMap { mayCallBack && !$0.value.isEmpty ? $0 : nil }
     return CallNotification(
       app: record.app,

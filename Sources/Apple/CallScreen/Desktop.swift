@@ -11,13 +11,15 @@ package enum Desktop {
   /// - Parameters:
   ///   - address: the bus; by default the user's.
   ///   - decide: carries out what the user decided.
-  ///   - callBack: calls a handle; nil if missed calls are not called back.
+  ///   - callBack: calls a handle.
+  ///   - offersCallBack: false while nothing could call back.
   ///   - cannotShow: told why calls are not shown, at most once.
   /// - Returns: the screen; nil where there is no bus.
   package static func callScreen(
     address: String? = nil,
     decide: @escaping @Sendable (UserDecision) -> Void,
-    callBack: (@Sendable (CallHandle) -> Void)?,
+    callBack: @escaping @Sendable (CallHandle) -> Void,
+    offersCallBack: @escaping @Sendable () -> Bool = { true },
     cannotShow: @escaping @Sendable (_ reason: String) -> Void = { _ in }
   ) -> (any CallPresenter)? {
     let desktop = LastingBus(address: address)
@@ -25,7 +27,11 @@ package enum Desktop {
       cannotShow("there is no session bus")
       return nil
     }
-    let deeds = CallNotification.NotificationActions(decide: decide, callBack: callBack)
+    let deeds = CallNotification.NotificationActions(
+      decide: decide,
+      callBack: callBack,
+      offersCallBack: offersCallBack
+    )
     let hasPortalOnly =
       !bus.hasService(DesktopCallScreen.service) && bus.hasService(PortalCallScreen.service)
     return hasPortalOnly

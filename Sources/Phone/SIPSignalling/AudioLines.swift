@@ -1,8 +1,7 @@
 /// The audio lines of a session description, of which a call takes one (RFC 3264 section 6).
 ///
-/// libre takes the first one that has a transport that it knows. The transport of the others is
-/// written in letters that it does not know, so that it refuses them, and as it was in what is sent.
-/// A value without I/O.
+/// libre takes the first one that has a transport that it knows. The transports of the others get a
+/// mark, so that it refuses them, and are as they were in what is sent. A value without I/O.
 struct AudioLines: Equatable, Sendable {
   /// An audio line that is not refused.
   struct Line: Equatable, Sendable {
@@ -15,7 +14,7 @@ struct AudioLines: Equatable, Sendable {
     var host: String?
   }
 
-  private static let mark = Array("x-".utf8)
+  private static let mark = Array("not-for-sidetone-".utf8)
   private let bytes: [UInt8]
   /// All of them, with the place of each transport in `bytes`.
   private let found: [(line: Line, isRefused: Bool, transport: Int)]
@@ -55,13 +54,31 @@ struct AudioLines: Equatable, Sendable {
     return usable.filter(\.isSecure) + usable.filter { !$0.isSecure }
   }
 
-  /// The description with all audio lines but one hidden; as it is if there are no others.
+  /// The description with all audio lines but one hidden, and without what is said of other lines:
+  /// a format of a video that libre cannot read would make it refuse the whole.
   func hidingAll(but index: Int) -> [UInt8] {
-    var hidden = bytes
-    for (line, _, transport) in found.reversed() where line.index != index {
-      hidden.insert(contentsOf: Self.mark, at: transport)
+    var kept: [UInt8] = []
+    var count = 0
+    var begin = 0
+    while begin < bytes.count {
+      let end = bytes[begin...].firstIndex(of: 10).map { $0 + 1 } ?? bytes.count
+      let line = bytes[begin..<end]
+      if line.starts(with: "m=".utf8) {
+        let other = found.first { $0.line.index == count && count != index }
+        kept +=
+          other.map { bytes[begin..<$0.transport] + Self.mark + bytes[$0.transport..<end] } ?? line
+        count += 1
+      } else if count == 0 || count == index + 1, !Self.isUseless(line) {
+        kept += line
+      }
+      begin = end
     }
-    return hidden
+    return kept
+  }
+
+  // The name of a format without its clock (RFC 8866 section 6.6).
+  private static func isUseless(_ line: ArraySlice<UInt8>) -> Bool {
+    line.starts(with: "a=rtpmap:".utf8) && !line.contains(UInt8(ascii: "/"))
   }
 
   /// A description of this side's with the transports of hidden lines as they were.

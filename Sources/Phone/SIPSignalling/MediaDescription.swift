@@ -185,15 +185,20 @@ extension NegotiatedMedia {
     return other
   }
 
+  /// The same without the others beside it.
+  package var alone: Self {
+    var alone = self
+    alone.others = []
+    return alone
+  }
+
   /// The agreement on the codec that comes as a payload type, with the others beside it; nil if
   /// there is none.
   package func taking(_ payloadType: UInt8) -> Self? {
     guard var taken = others.first(where: { $0.receivePayloadType == payloadType }) else {
       return nil
     }
-    var this = self
-    this.others = []
-    taken.others = others.filter { $0.receivePayloadType != payloadType } + [this]
+    taken.others = others.filter { $0.receivePayloadType != payloadType } + [alone]
     return taken
   }
 

@@ -21,6 +21,9 @@ package struct SIPAddress: Equatable, Sendable {
       })
     else { return nil }
     var uri = unsafe CLibre.uri()
+    // In what is decoded the two schemes look alike (`decodeAddress`).
+    let isSecure = text.prefix(5).lowercased() == "sips:"
+    let text = isSecure ? "sip:\(text.dropFirst(5))" : text
     // The parts point into the text: they are read while it is in place.
     let parts = unsafe text.withCString { start -> (String, String, String, String)? in
       var whole = unsafe pl(p: start, l: text.utf8.count)
@@ -29,21 +32,19 @@ package struct SIPAddress: Equatable, Sendable {
         String(uri.scheme).lowercased(), String(uri.user), String(uri.host), String(uri.params)
       )
     }
-    guard let (scheme, user, host, parameters) = parts, ["sip", "sips"].contains(scheme) else {
-      return nil
-    }
+    guard let (scheme, user, host, parameters) = parts, scheme == "sip" else { return nil }
     self.user = user
     self.host = host
     givenPort = unsafe uri.port == 0 ? nil : uri.port
     guard let named = Self.transport(in: parameters.lowercased()) else {
-      transport = scheme == "sips" ? .tls : nil
+      transport = isSecure ? .tls : nil
       return
     }
     // A `sips` URI is encrypted whatever else it says (RFC 3261 section 26.2.2).
-    guard let transport = SIPTransport(rawValue: named), scheme == "sip" || transport != .udp else {
+    guard let transport = SIPTransport(rawValue: named), !isSecure || transport != .udp else {
       return nil
     }
-    self.transport = scheme == "sips" ? .tls : transport
+    self.transport = isSecure ? .tls : transport
   }
 
   private static func transport(in parameters: String) -> String? {

@@ -66,7 +66,7 @@ final class SIPCall {
   private var cancelReason: SIPEndReason?
   private var lacksCodec = false
   var requests = DialogRequests()
-  /// The far side's tags in its early dialogs, one for each phone that rings (RFC 3261 section 12.1).
+  /// Tags of the far side's early dialogs, one for each phone that rings (RFC 3261 section 12.1).
   var earlyTags: [String] = []
   var wantsRenegotiation = false
 
@@ -111,7 +111,9 @@ final class SIPCall {
     if unsafe sip_msg_hdr(message, SIP_HDR_CONTACT) != nil {
       isContactSecure = unsafe re_is_contact_secure(message)
     }
-    if unsafe message.pointee.req { unsafe requests.note(message.pointee.cseq.num) }
+    if unsafe message.pointee.req {
+      unsafe requests.note(message.pointee.cseq.num, from: String(message.pointee.from.tag))
+    }
     if far == nil { far = unsafe FarSide(message, isByServer: account != nil) }
     unsafe far?.follow(message)
   }
@@ -200,7 +202,7 @@ final class SIPCall {
     defer { _ = unsafe mem_deref(body) }
     isAnswered = true
     requests.isRemoteOfferOpen = false
-    requests.isOfferOpen = isOffer
+    requests.awaitsAcknowledgement = isOffer
     return unsafe re_answer(session, body, timerAnswer) == 0
   }
 
@@ -240,7 +242,6 @@ final class SIPCall {
     guard let body = unsafe description.encode(asOffer: true) else { return }
     defer { _ = unsafe mem_deref(body) }
     let code = sending { unsafe sipsess_modify(session, body) }
-    requests.isOfferOpen = code == 0
     guard code != 0 else { return }
     report(.renegotiationFailed(id, reason: SIPError.text(code)))
   }
@@ -300,10 +301,14 @@ final class SIPCall {
     }
   }
 
+  /// Notes a final response to an INVITE of this side's.
+  func noteFinal(_ status: Int, of sequence: UInt32) {
+    if requests.noteFinal(of: sequence), status >= 300 { noteFailedOffer(status) }
+  }
+
   /// Notes that an INVITE of this side's was refused; in a call, the far side may be able to take
   /// the offer a little later.
-  func noteFailedOffer(_ status: Int) {
-    requests.isOfferOpen = false
+  private func noteFailedOffer(_ status: Int) {
     guard isEstablished, let pause = offerRetry.pause(after: status, isIncoming: isIncoming) else {
       return
     }
@@ -349,7 +354,7 @@ final class SIPCall {
   func gotInformation(_ sip: OpaquePointer?, _ message: UnsafePointer<sip_msg>?) {
     guard let message = unsafe message else { return }
     let digit = unsafe UInt8(bitPattern: re_info_digit(message))
-    // One that says nothing asks for nothing (RFC 2976 section 2.2).
+    // An empty one is accepted (RFC 2976 section 2.2).
     guard unsafe mbuf_get_left(message.pointee.mb) > 0 else {
       _ = unsafe re_reply(sip, message, 200, "OK")
       return
@@ -380,7 +385,6 @@ final class SIPCall {
       return EPROTO
     }
     offerRetry.noteAgreement()
-    requests.isOfferOpen = false
     agree(on: media, isOffer: false)
     return 0
   }
@@ -391,11 +395,6 @@ final class SIPCall {
     _ message: UnsafePointer<sip_msg>?
   ) -> CInt {
     guard let answer = unsafe answer, let description else { return EPROTO }
-    if let message = unsafe message {
-      unsafe noteFarSide(message)
-      // libre answers without a timer, and the far side has none from then on.
-      if unsafe re_is_method(message, "INVITE") != 0 { endTimer() }
-    }
     let body = unsafe message?.pointee.mb
     var isOffer = true
     if let body = unsafe body, unsafe mbuf_get_left(body) > 0 {
@@ -406,7 +405,12 @@ final class SIPCall {
       agree(on: media, isOffer: true)
     } else {
       description.offerAllCodecs()
-      requests.isOfferOpen = true
+      requests.awaitsAcknowledgement = true
+    }
+    if let message = unsafe message {
+      unsafe noteFarSide(message)
+      // libre answers without a timer, and the far side has none from then on.
+      if unsafe re_is_method(message, "INVITE") != 0 { endTimer() }
     }
     unsafe answer.pointee = description.encode(asOffer: isOffer)
     return unsafe answer.pointee == nil ? ENOMEM : 0
@@ -416,6 +420,7 @@ final class SIPCall {
     let isFirst = !isEstablished
     isEstablished = true
     isHeardOf = true
+    requests.isInviting = false
     // A caller has got this side's tag where its INVITE came from; an ACK's source may be forged.
     let host = isIncoming ? sourceHost : unsafe message.map { unsafe UserAgent.host(of: $0) }
     if let message = unsafe message, let host, isFirst {

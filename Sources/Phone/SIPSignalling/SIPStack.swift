@@ -83,8 +83,8 @@ final class SIPStack {
     )
     guard code == 0 else { throw Failure(code: code, transport: nil) }
     unsafe sip_set_trace_handler(sip) { isSent, _, _, _, bytes, length, context in
-      guard !isSent, let bytes = unsafe bytes else { return }
-      unsafe SIPStack.from(context)?.lookEarly(bytes, length)
+      guard let bytes = unsafe bytes else { return }
+      unsafe SIPStack.from(context)?.lookEarly(bytes, length, isSent: isSent)
     }
     do throws(Failure) {
       try addTransports(port)
@@ -289,21 +289,31 @@ final class SIPStack {
   }
 
   @unsafe
-  private func lookEarly(_ bytes: UnsafePointer<UInt8>, _ length: Int) {
+  private func lookEarly(_ bytes: UnsafePointer<UInt8>, _ length: Int, isSent: Bool) {
     var callID = [CChar](repeating: 0, count: 256)
     var found = [CChar](repeating: 0, count: 256)
-    let kind = unsafe re_look_early(bytes, length, &callID, callID.count, &found, found.count)
+    var sequence: UInt32 = 0
+    let kind = unsafe re_look_early(
+      isSent,
+      bytes,
+      length,
+      &callID,
+      callID.count,
+      &found,
+      found.count,
+      &sequence
+    )
     guard kind != RE_EARLY_NOTHING else { return }
-    let (name, text) = (String(cStringBytes: callID), String(cStringBytes: found))
+    let (name, text, number) = (String(cStringBytes: callID), String(cStringBytes: found), sequence)
     nonisolated(unsafe) let stack = self
     agent.assumeIsolated { agent in
-      switch kind {
-      case RE_EARLY_CANCEL:
-        unsafe agent.call(named: name, over: stack, isIncoming: true)?.noteCancel(text)
-      default:
-        for isIncoming in [true, false] {
-          unsafe agent.call(named: name, over: stack, isIncoming: isIncoming)?
-            .noteFailedOffer(Int(text) ?? 500)
+      for isIncoming in [true, false] {
+        let call = unsafe agent.call(named: name, over: stack, isIncoming: isIncoming)
+        switch kind {
+        case RE_EARLY_CANCEL: if isIncoming { call?.noteCancel(text) }
+        case RE_EARLY_ACK: call?.requests.noteAcknowledgement()
+        case RE_EARLY_OFFER: call?.requests.noteOffer(number)
+        default: call?.noteFinal(Int(text) ?? 500, of: number)
         }
       }
     }

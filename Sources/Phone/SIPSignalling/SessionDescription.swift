@@ -226,8 +226,8 @@ final class SessionDescription {
     with offer: MediaOffer,
     _ addresses: ICEDescription?
   ) -> (description: SessionDescription, media: NegotiatedMedia)? {
-    let lines = unsafe AudioLines(bytes(of: body)).candidates
-    for line in lines {
+    guard unsafe DescriptionForm.isGood(ArraySlice(bytes(of: body))) else { return nil }
+    for line in unsafe AudioLines(bytes(of: body)).candidates {
       guard let description = SessionDescription(offer) else { return nil }
       description.addresses = addresses
       description.line = line.index
@@ -283,7 +283,9 @@ final class SessionDescription {
     guard let own = lines.candidates.first(where: { $0.index == line }),
       own.host.map({ Self.isReachable($0) }) ?? false
     else { return nil }
-    let taken = lines.hidingAll(but: line)
+    var taken = lines.hidingAll(but: line)
+    // libre reads no line without its end, and some senders leave out the last one.
+    if taken.last != UInt8(ascii: "\n") { taken += "\r\n".utf8 }
     guard let read = unsafe re_buffer_from(taken, taken.count) else { return nil }
     defer { _ = unsafe mem_deref(read) }
     guard unsafe sdp_decode(session, read, isOffer) == 0 else { return nil }
@@ -310,8 +312,9 @@ final class SessionDescription {
       &localRedundancy,
       &remoteRedundancy
     )
-    let others = unsafe isOffer ? [] : otherCodecs(than: format)
-    unsafe re_description_keep_only(media, localPayloadType, localRedundancy, localEvent)
+    let others = unsafe isOffer ? [] : otherCodecs(than: format, localPayloadType)
+    let kept = [localPayloadType, localRedundancy, localEvent] + others.map { CInt($0.local) }
+    unsafe re_description_keep_only(media, kept, kept.count)
 
     let parameters = unsafe format.pointee.params.map { unsafe String(cString: $0) } ?? ""
     let isMultiplexed = attribute("rtcp-mux") != nil
@@ -366,7 +369,8 @@ final class SessionDescription {
   // Further codecs of an answer, as the two sides number them.
   @unsafe
   private func otherCodecs(
-    than taken: UnsafePointer<sdp_format>
+    than taken: UnsafePointer<sdp_format>,
+    _ payloadType: CInt
   ) -> [(codec: OfferedCodec, remote: UInt8, local: UInt8)] {
     var found: [(codec: OfferedCodec, remote: UInt8, local: UInt8)] = []
     var last = unsafe Optional(taken)
@@ -379,7 +383,8 @@ final class SessionDescription {
       unsafe last = next
       let encoding = unsafe String(cString: name).lowercased()
       let codec = OfferedCodec.allCases.first { $0.encodingName.lowercased() == encoding }
-      guard let codec else { continue }
+      let isNew = local != payloadType && !found.contains { $0.local == local }
+      guard let codec, isNew else { continue }
       let remote = unsafe UInt8(truncatingIfNeeded: next.pointee.pt)
       found.append((codec, remote, UInt8(truncatingIfNeeded: local)))
     }

@@ -343,15 +343,6 @@ public actor UserAgent {
     throw SIPError(reason: "cannot call \(uri): \(SIPError.text(code))")
   }
 
-  // libre writes a name between quotes (RFC 3261 section 25.1).
-  private static func quotable(_ name: String) -> String {
-    String(
-      name.unicodeScalars.map {
-        $0.value < 32 || "\"\\".contains(Character($0)) ? " " : Character($0)
-      }
-    )
-  }
-
   /// How long a far side may take for the handshake of TLS; RFC 3261 would wait for 32 s.
   private static let handshakePatience = Duration.seconds(5)
 
@@ -442,6 +433,9 @@ public actor UserAgent {
     let (replaced, isKnown) = unsafe replaced(by: message, over: stack)
     guard isKnown else {
       return unsafe stack.refuse(message, 481, "Call/Transaction Does Not Exist")
+    }
+    guard unsafe canTakeOffer(of: message, encryption) else {
+      return unsafe stack.refuse(message, 488, "Not Acceptable Here", headers: Self.mediaWarning)
     }
     let call = makeCall(nil)
     call.stack = stack

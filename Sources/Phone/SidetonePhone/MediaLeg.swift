@@ -1,7 +1,9 @@
 public import AVFAudio
 public import CallSecurity
 import Foundation
+import MediaCore
 import RTP
+import RealTime
 public import SIPSignalling
 import SRTP
 import UDPTransport
@@ -76,6 +78,9 @@ public final class MediaLeg {
   private var isPendingOld = false
   private var conference = 0
   private var isRecording = false
+  /// A far side that changes its codec again and again is not followed each time.
+  private var nextCodecChange = MonotonicInstant(nanoseconds: .min)
+  private static let codecPause = 1
   /// What streams of the past have recorded.
   private var recorded = RecordedSound()
   /// Digits that were pressed before there was a stream.
@@ -170,7 +175,8 @@ public final class MediaLeg {
     if let media, media.encryption == nil { endHandshake() }
     if media == nil, agreed != nil { isPendingOld = true }
     // What says the same again leaves the codec that the far side has chosen of several.
-    let isSame = streamed.map { media?.taking($0.receivePayloadType) == $0 } ?? false
+    let isSame =
+      streamed.map { media?.taking($0.receivePayloadType)?.alone == $0.alone } ?? false
     agreed = isSame ? streamed : media
     // Digits of before a hold would arrive at another time than they were pressed for.
     if media?.maySend != true { digitsToSend = [] }
@@ -441,7 +447,11 @@ public final class MediaLeg {
     if let stream, let streams { digitsReceived += streams.takeDigits(of: stream) }
     let news = digitsReceived.compactMap { CodecNews(code: $0) }.last
     digitsReceived.removeAll { CodecNews(code: $0) != nil }
-    guard let news, let media = agreed?.taking(news.payloadType) else { return }
+    let now = MonotonicClock.now()
+    guard let news, let media = agreed?.taking(news.payloadType),
+      now >= nextCodecChange
+    else { return }
+    nextCodecChange = now.advanced(by: .seconds(Self.codecPause))
     agreed = media
     try follow()
   }

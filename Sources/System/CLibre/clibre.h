@@ -233,31 +233,40 @@ static inline char re_info_digit(const struct sip_msg *message) {
 }
 
 /* What libre acts upon before it shows it. */
-enum re_early { RE_EARLY_NOTHING, RE_EARLY_CANCEL, RE_EARLY_FAILURE };
+enum re_early { RE_EARLY_NOTHING, RE_EARLY_CANCEL, RE_EARLY_FINAL, RE_EARLY_ACK, RE_EARLY_OFFER };
 
-/* Looks at a message that has come. Of a CANCEL, which libre takes care of itself, the `Reason` (RFC 3326) is written as `text`;
-   of a refusal of an INVITE, after some of which libre forgets what a re-INVITE was for, the status. */
-static inline enum re_early re_look_early(const uint8_t *bytes, size_t length, char *call_id,
-                                          size_t call_id_capacity, char *text,
-                                          size_t text_capacity) {
+/* Looks at a message that has come, or that goes out. Of a CANCEL that has come, which libre takes care of itself, the `Reason`
+   (RFC 3326) is written as `text`; of a final response to an INVITE, after some of which libre forgets what a re-INVITE was for,
+   the status. An INVITE with a description that goes out is an offer. `sequence` is the CSeq. */
+static inline enum re_early re_look_early(bool is_sent, const uint8_t *bytes, size_t length,
+                                          char *call_id, size_t call_id_capacity, char *text,
+                                          size_t text_capacity, uint32_t *sequence) {
   enum re_early kind = RE_EARLY_NOTHING;
   struct sip_msg *message = NULL;
+  text[0] = 0;
   /* What keeps connections alive may stand before a message. */
   while (length && (*bytes == '\r' || *bytes == '\n')) bytes++, length--;
   if (length < 12) return kind;
-  bool is_response = !memcmp(bytes, "SIP/2.0 ", 8) && memchr("3456", bytes[8], 4);
-  if (!is_response && memcmp(bytes, "CANCEL ", 7)) return kind;
+  bool is_response = !memcmp(bytes, "SIP/2.0 ", 8) && memchr("23456", bytes[8], 5);
+  bool is_looked_at = is_sent ? !memcmp(bytes, "INVITE ", 7)
+                              : is_response || !memcmp(bytes, "CANCEL ", 7) || !memcmp(bytes, "ACK ", 4);
+  if (!is_looked_at) return kind;
   struct mbuf *buffer = re_buffer_from(bytes, length);
   if (!buffer) return kind;
   if (!sip_msg_decode(&message, buffer)) {
-    const struct sip_hdr *reason = message->req ? sip_msg_hdr(message, SIP_HDR_REASON) : NULL;
+    const struct sip_hdr *reason = sip_msg_hdr(message, SIP_HDR_REASON);
     re_copy_pl(&message->callid, call_id, call_id_capacity);
-    if (reason) {
+    *sequence = message->cseq.num;
+    if (is_sent) {
+      if (mbuf_get_left(buffer)) kind = RE_EARLY_OFFER;
+    } else if (!message->req) {
+      if (!pl_strcmp(&message->cseq.met, "INVITE")) kind = RE_EARLY_FINAL;
+      re_snprintf(text, text_capacity, "%u", message->scode);
+    } else if (!pl_strcmp(&message->met, "ACK")) {
+      kind = RE_EARLY_ACK;
+    } else if (reason) {
       re_copy_pl(&reason->val, text, text_capacity);
       kind = RE_EARLY_CANCEL;
-    } else if (!message->req && !pl_strcmp(&message->cseq.met, "INVITE")) {
-      re_snprintf(text, text_capacity, "%u", message->scode);
-      kind = RE_EARLY_FAILURE;
     }
   }
   mem_deref(message);
@@ -366,11 +375,12 @@ static inline int re_is_method(const struct sip_msg *message, const char *method
 }
 
 /* Gives a SIPS URI (RFC 3261 section 26.2.2) the form of a SIP one by TLS, for libre sends no request to the former. What its
-   parameters say besides, libre does not need to find the way. */
+   parameters say besides, libre does not need to find the way. The scheme stays where it is: libre knows by that what it has read
+   out of a dialog's target. */
 static inline void re_uri_by_tls(struct uri *uri) {
-  static const char scheme[] = "sip", parameters[] = ";transport=tls";
+  static const char parameters[] = ";transport=tls";
   if (pl_strcasecmp(&uri->scheme, "sips")) return;
-  uri->scheme = (struct pl){scheme, sizeof scheme - 1};
+  uri->scheme.l = 3;
   uri->params = (struct pl){parameters, sizeof parameters - 1};
 }
 
@@ -463,13 +473,16 @@ static inline const struct sdp_format *re_description_agree(struct sdp_media *me
   const struct list *formats = sdp_media_format_lst(media, false);
   for (struct le *entry = last ? last->le.next : list_head(formats); entry; entry = entry->next) {
     const struct sdp_format *remote = (const struct sdp_format *)entry->data;
-    if (!remote->sup || re_is_event(remote) || re_is_redundancy(remote)) continue;
-    /* A static payload type (RFC 3551) needs no name in the description. */
+    /* A static payload type (RFC 3551) needs no name in the description; libre knows it by the number that ours has now. */
+    const char *known = remote->pt == 0 ? "PCMU" : remote->pt == 8 ? "PCMA" : NULL;
+    bool is_static = !remote->name && known;
+    if ((!remote->sup && !is_static) || re_is_event(remote) || re_is_redundancy(remote)) continue;
     struct sdp_format *local =
-        remote->name ? sdp_media_format(media, true, NULL, -1, remote->name,
-                                        (int32_t)remote->srate, (int8_t)remote->ch)
-                     : sdp_media_format(media, true, remote->id, -1, NULL, -1, -1);
+        is_static ? sdp_media_format(media, true, NULL, -1, known, 8000, 1)
+                  : sdp_media_format(media, true, NULL, -1, remote->name, (int32_t)remote->srate,
+                                     (int8_t)remote->ch);
     if (!local) continue;
+    if (is_static) local->sup = true;
     if (is_offer && local->pt != remote->pt) {
       char *former = local->id;
       local->id = (char *)mem_ref(remote->id);
@@ -518,14 +531,14 @@ static inline bool re_description_agree_redundancy(struct sdp_media *media, uint
   return true;
 }
 
-/* All other formats leave our description, so that an answer names one voice format; a payload type
-   below zero stands for none. */
-static inline void re_description_keep_only(struct sdp_media *media, int voice, int redundancy,
-                                            int event) {
+/* All formats but these leave our description, so that an answer names one voice format. */
+static inline void re_description_keep_only(struct sdp_media *media, const int *kept, size_t count) {
   const struct list *formats = sdp_media_format_lst(media, true);
   for (struct le *entry = list_head(formats); entry; entry = entry->next) {
     struct sdp_format *format = (struct sdp_format *)entry->data;
-    if (format->pt != voice && format->pt != redundancy && format->pt != event) format->sup = false;
+    bool is_kept = false;
+    for (size_t i = 0; i < count; i++) is_kept |= format->pt == kept[i];
+    if (!is_kept) format->sup = false;
   }
 }
 

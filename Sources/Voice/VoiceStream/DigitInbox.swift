@@ -29,6 +29,8 @@ struct DigitInbox: ~Copyable {
   private var others = 0
   /// A packet that was late may come after the far side has changed.
   private static let proof = 3
+  /// The news comes again after so many: it may have come too early to be followed.
+  private static let interval = 50
 
   /// Nothing was pressed; an event's duration counts ticks of so many of the RTP clock.
   init(ticksPerEventTick: Int) {
@@ -60,7 +62,7 @@ struct DigitInbox: ~Copyable {
   @_noAllocation @_noLocks
   mutating func noteOther(_ payloadType: UInt8) {
     others += 1
-    guard others == Self.proof, count < codes.count else { return }
+    guard others % Self.interval == Self.proof, count < codes.count else { return }
     codes[count] = CodecNews(payloadType: payloadType).code
     count += 1
   }

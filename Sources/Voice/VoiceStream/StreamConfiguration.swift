@@ -19,9 +19,10 @@ public struct StreamConfiguration: Equatable, Sendable {
   package var sendPayloadType: UInt8
   /// The payload type to expect.
   package var receivePayloadType: UInt8
-  /// Payload types of other codecs that were agreed on, as a set of bits: a far side may send any of
-  /// them at any time (RFC 3264 section 6.1). What comes so is not played, but reported
-  /// (`VoiceStream.takeDigit`).
+  /// Payload types of other codecs that were agreed on, as a set of bits.
+  ///
+  /// A far side may send any of them at any time (RFC 3264 section 6.1). What comes so is not
+  /// played, but reported (`VoiceStream.takeDigit`).
   package var otherPayloadTypes: UInt128 = 0
   /// The payload type of redundant payloads to send (RFC 2198), nil if the far side takes none.
   package var sendRedundancyPayloadType: UInt8?

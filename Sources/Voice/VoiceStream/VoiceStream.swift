@@ -302,7 +302,7 @@ package struct VoiceStream: ~Copyable {
     let isOurs = isVoice(header.payloadType)
     let isDigit = configuration.receiveEventPayloadType.map { $0 == header.payloadType } ?? false
     // Comfort noise and keep-alives of the source show that it lives, but start nothing.
-    let isOther = isOther(header.payloadType)
+    let isOther = !isOurs && isOther(header.payloadType)
     guard isOurs || isDigit || isOther || header.ssrc == admission.ssrc else { return }
 
     let sequence: Int64

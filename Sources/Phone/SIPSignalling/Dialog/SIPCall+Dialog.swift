@@ -168,14 +168,37 @@ extension SIPCall {
     guard !isEstablished, let stack, unsafe isInDialog(message) else { return false }
     if unsafe re_is_method(message, "UPDATE") != 0 {
       unsafe gotUpdate(message)
-    } else if unsafe re_is_method(message, "INFO") != 0 {
+      return true
+    }
+    let isInformation = unsafe re_is_method(message, "INFO") != 0
+    guard unsafe isInformation || re_is_method(message, "OPTIONS") != 0 else { return false }
+    guard unsafe isInOrder(message, hasOffer: false, over: stack) else { return true }
+    unsafe requests.note(message.pointee.cseq.num, from: String(message.pointee.from.tag))
+    if isInformation {
       unsafe gotInformation(stack.sip, message)
-    } else if unsafe re_is_method(message, "OPTIONS") != 0 {
-      _ = unsafe re_reply_options(stack.sip, message)
     } else {
-      return false
+      _ = unsafe re_reply_options(stack.sip, message)
     }
     return true
+  }
+
+  // False for a request that has been refused.
+  @unsafe
+  private func isInOrder(
+    _ message: UnsafePointer<sip_msg>,
+    hasOffer: Bool,
+    over stack: SIPStack
+  ) -> Bool {
+    let refusal = unsafe requests.refusal(
+      of: message.pointee.cseq.num,
+      from: String(message.pointee.from.tag),
+      hasOffer: hasOffer,
+      pause: .random(in: 0...10)
+    )
+    guard let refusal else { return true }
+    let (code, phrase) = (refusal.code, refusal.phrase)
+    unsafe stack.refuse(message, code, phrase, headers: refusal.headers)
+    return false
   }
 
   /// Answers an UPDATE of the far side's: a refresh, another address, or a change of the media.
@@ -183,20 +206,15 @@ extension SIPCall {
   func gotUpdate(_ message: UnsafePointer<sip_msg>) {
     guard let stack else { return }
     let hasOffer = unsafe message.pointee.mb.map { unsafe mbuf_get_left($0) > 0 } ?? false
-    let refusal = unsafe requests.refusal(
-      ofUpdate: message.pointee.cseq.num,
-      hasOffer: hasOffer,
-      pause: .random(in: 0...10)
-    )
-    if let refusal {
-      let (code, phrase) = (refusal.code, refusal.phrase)
-      return unsafe stack.refuse(message, code, phrase, headers: refusal.headers)
-    }
-    unsafe noteFarSide(message)
-    unsafe noteTimer(in: message)
+    guard unsafe isInOrder(message, hasOffer: hasOffer, over: stack) else { return }
     var answer: UnsafeMutablePointer<mbuf>?
     if hasOffer, unsafe gotOffer(&answer, message) != 0 {
       return unsafe stack.refuse(message, 488, "Not Acceptable Here")
+    }
+    unsafe noteFarSide(message)
+    // One that tells who is reached says nothing of the timer that the answer will begin.
+    if unsafe isEstablished || sip_msg_hdr(message, SIP_HDR_SESSION_EXPIRES) != nil {
+      unsafe noteTimer(in: message)
     }
     defer { _ = unsafe mem_deref(answer) }
     // Later requests go to the address that this one names (RFC 3311 section 5.1).

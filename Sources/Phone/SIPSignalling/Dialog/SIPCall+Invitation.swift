@@ -30,7 +30,10 @@ extension SIPCall {
     var texts = unsafe invitation.routes.map { unsafe UnsafePointer(strdup($0)) }
     defer { unsafe texts.forEach { unsafe free(UnsafeMutablePointer(mutating: $0)) } }
     self.invitation = invitation
-    requests.isOfferOpen = true
+    requests.isInviting = true
+    // What is sent looks for its call by the session.
+    var session: OpaquePointer?
+    defer { unsafe self.session = session }
     return sending {
       unsafe re_invite(
         &session,
@@ -72,6 +75,8 @@ extension SIPCall {
       after: response.pointee.cseq.num
     )
     close()
+    requests = DialogRequests()
+    earlyTags = []
     return planning(numbers) { invite(again) } == 0
   }
 }

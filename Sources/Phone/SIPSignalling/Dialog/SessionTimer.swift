@@ -7,6 +7,9 @@ struct SessionInterval: Equatable, Sendable {
   /// In seconds (RFC 4028 section 4).
   private(set) var seconds = SessionTimer.usual
   private var shortest = SessionTimer.shortest
+  private var retries = 0
+  /// A server and a far side may each have their own; one that asks for ever more is left.
+  private static let mostRetries = 2
 
   /// What an INVITE says about timers.
   var headers: String { "Session-Expires: \(seconds)\r\nMin-SE: \(shortest)\r\n" }
@@ -17,9 +20,10 @@ struct SessionInterval: Equatable, Sendable {
     let named = header.split(separator: ";").first.flatMap {
       Int($0.filter { !$0.isWhitespace })
     }
-    guard status == 422, let named, named > shortest, named <= SessionTimer.longest else {
-      return false
-    }
+    guard status == 422, retries < Self.mostRetries, let named, named > shortest,
+      named <= SessionTimer.longest
+    else { return false }
+    retries += 1
     shortest = named
     seconds = max(seconds, named)
     return true

@@ -1,7 +1,31 @@
 import CLibre
 
-/// Who calls.
+/// Callers, and what they offer.
 extension UserAgent {
+  /// What tells a caller that it is the media that is refused (RFC 3261 section 20.43).
+  static let mediaWarning = "Warning: 305 sidetone \"Incompatible media format\"\r\n"
+
+  /// False if no answer to a caller's offer is possible: then nothing is to ring.
+  @unsafe
+  func canTakeOffer(
+    of message: UnsafePointer<sip_msg>,
+    _ encryption: EncryptionOffer?
+  ) -> Bool {
+    guard let body = unsafe message.pointee.mb, unsafe mbuf_get_left(body) > 0 else { return true }
+    var encryption = encryption
+    encryption?.mayDescribeKeys = unsafe message.pointee.tp == SIP_TRANSP_TLS
+    return unsafe SessionDescription.preview(body, encryption: encryption) != nil
+  }
+
+  /// A name as libre can write it between quotes (RFC 3261 section 25.1).
+  static func quotable(_ name: String) -> String {
+    String(
+      name.unicodeScalars.map {
+        $0.value < 32 || "\"\\".contains(Character($0)) ? " " : Character($0)
+      }
+    )
+  }
+
   /// The caller's URI and name, as he says himself.
   @unsafe
   static func caller(

@@ -7,9 +7,9 @@ import Synchronization
 // libre reads messages of any form in a time that grows by the square of their length, takes every
 // connection, never rests while one waits that there is no descriptor for, prints
 // a line for every message that it cannot read, times by the wall clock, answers STUN requests at
-// the SIP port, ends a call whose re-INVITE got 408, and sends nothing to SIPS URIs. These functions have the names of its own,
-// or of the system's, so the dynamic linker binds libre's calls to them (ELF symbol interposition),
-// and nothing of libre is changed.
+// the SIP port, ends a call whose re-INVITE got 408, and sends nothing to SIPS URIs. These
+// functions have the names of its own, or of the system's, so the dynamic linker binds libre's
+// calls to them (ELF symbol interposition), and nothing of libre is changed.
 
 private let connections = Mutex(ConnectionLimit())
 

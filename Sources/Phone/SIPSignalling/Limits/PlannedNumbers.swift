@@ -1,3 +1,4 @@
+import Glibc
 import Synchronization
 
 /// Numbers that libre draws for the next dialog, where an INVITE that is made once more keeps what
@@ -6,6 +7,8 @@ import Synchronization
 /// A value.
 struct PlannedNumbers: Equatable, Sendable {
   var sequence: UInt16?
+  /// The thread that draws them; others draw at random.
+  private let thread = UInt(pthread_self())
   /// The tag, then the Call-ID, as libre 1.1 draws them; in another order the name would be new.
   var names: [UInt64] = []
 
@@ -21,7 +24,13 @@ struct PlannedNumbers: Equatable, Sendable {
     names = [tag, name]
   }
 
-  mutating func takeName() -> UInt64? { names.isEmpty ? nil : names.removeFirst() }
+  private var isForCaller: Bool { thread == UInt(pthread_self()) }
+
+  mutating func takeSequence() -> UInt16? { isForCaller ? sequence.take() : nil }
+
+  mutating func takeName() -> UInt64? {
+    isForCaller && !names.isEmpty ? names.removeFirst() : nil
+  }
 }
 
 private let planned = Mutex(PlannedNumbers())
@@ -36,7 +45,7 @@ func planning<Result>(_ numbers: PlannedNumbers?, _ body: () -> Result) -> Resul
 /// In the place of libre's function: a number that was planned, else one at random.
 @c(rand_u16)
 package func drawSequence() -> UInt16 {
-  planned.withLock { $0.sequence.take() } ?? .random(in: 0...UInt16.max)
+  planned.withLock { $0.takeSequence() } ?? .random(in: 0...UInt16.max)
 }
 
 /// In the place of libre's function: a number that was planned, else one at random.

@@ -1,0 +1,83 @@
+import Testing
+
+@testable import SIPSignalling
+
+struct AudioLinesTests {
+  private func description(_ lines: String...) -> [UInt8] {
+    let head = ["v=0", "o=- 1 1 IN IP4 192.0.2.1", "s=-", "c=IN IP4 192.0.2.1", "t=0 0"]
+    return Array(((head + lines).joined(separator: "\r\n") + "\r\n").utf8)
+  }
+
+  private func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
+
+  @Test func encryptedLinesComeFirstAndRefusedOnesNever() {
+    let lines = AudioLines(
+      description(
+        "m=audio 4000 RTP/AVP 0",
+        "m=video 4002 RTP/AVP 96",
+        "m=audio 0 RTP/SAVP 0",
+        "m=audio 4004 RTP/SAVP 0",
+        "m=audio 4006 UDP/TLS/RTP/SAVPF 0"
+      )
+    )
+    #expect(lines.candidates.map(\.index) == [3, 4, 0])
+  }
+
+  @Test func othersAreHiddenAndShownAgain() {
+    let whole = description(
+      "m=audio 4000 RTP/SAVP 0",
+      "m=audio 4002/2 RTP/AVP 8",
+      "m=image 0 udptl t38"
+    )
+    let lines = AudioLines(whole)
+    let hidden = lines.hidingAll(but: 2)
+    #expect(text(hidden).contains("m=audio 4000 not-for-sidetone-RTP/SAVP 0\r\n"))
+    #expect(
+      text(hidden).contains("m=audio 4002/2 not-for-sidetone-RTP/AVP 8\r\n"),
+      "there are two others"
+    )
+    #expect(text(lines.hidingAll(but: 1)).contains("m=audio 4002/2 RTP/AVP 8\r\n"))
+    #expect(AudioLines.showing(hidden) == whole)
+    #expect(AudioLines.showing(whole) == whole)
+  }
+
+  @Test func whatIsSaidOfOtherLinesIsLeftOut() {
+    let lines = AudioLines(
+      description(
+        "m=audio 4000 RTP/AVP 0 12",
+        "a=rtpmap:0 PCMU/8000",
+        "a=rtpmap:12 QCELP",
+        "a=sendrecv",
+        "m=video 4002 RTP/AVP 31",
+        "c=IN IP4 192.0.2.7",
+        "a=rtpmap:31 LPC"
+      )
+    )
+    let read = description(
+      "m=audio 4000 RTP/AVP 0 12",
+      "a=rtpmap:0 PCMU/8000",
+      "a=sendrecv",
+      "m=video 4002 RTP/AVP 31"
+    )
+    #expect(lines.hidingAll(but: 0) == read)
+  }
+
+  @Test func aLineHasTheHostOfItsOwnOrOfTheDescription() {
+    let lines = AudioLines(
+      description(
+        "m=audio 4000 RTP/AVP 0",
+        "m=video 4002 RTP/AVP 96",
+        "c=IN IP4 192.0.2.9",
+        "m=audio 4004 RTP/AVP 0",
+        "c=IN IP4 224.2.36.42/127"
+      )
+    )
+    #expect(lines.candidates.map(\.host) == ["192.0.2.1", "224.2.36.42"])
+  }
+
+  @Test(arguments: ["", "m=", "m=audio", "m=audio 4000 RTP/AVP", "c=", "m=audio  RTP/AVP 0\n"])
+  func nonsenseHasNoLines(text: String) {
+    let lines = AudioLines(Array(text.utf8))
+    #expect(lines.candidates.isEmpty && lines.hidingAll(but: 0) == Array(text.utf8))
+  }
+}
