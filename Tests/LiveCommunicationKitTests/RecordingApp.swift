@@ -34,7 +34,8 @@ final class RecordingApp: ConversationManagerDelegate, Sendable {
   ) { note("\(conversation.state)") }
 
   func conversationManager(_ manager: ConversationManager, perform action: ConversationAction) {
-    note("perform \(type(of: action))")
+    // Noted last: what waits for it looks at the action's state.
+    defer { note("perform \(type(of: action))") }
     performed.withLock { $0.append(action) }
     switch (answers, action) {
     case (.never, _): break
