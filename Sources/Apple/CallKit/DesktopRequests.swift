@@ -5,8 +5,8 @@ public import Foundation
 import Intents
 import Synchronization
 
-/// What the user asks of an app outside of it: a call back from the notification of a missed call,
-/// and links that the desktop opens with the app.
+/// Requests of the user's that come from outside of the app: calls back from the notification of a
+/// missed call, and links that the desktop opens with the app.
 ///
 /// Takes the place of `UIApplicationDelegate`. **Thread safety:** any thread; both handlers run on
 /// the main queue.

@@ -25,7 +25,7 @@ final class SIPCall {
   var peer: SecurePeer?
   unowned let agent: UserAgent
   var session: OpaquePointer?
-  /// What an outgoing call was made with.
+  /// The newest INVITE of an outgoing call.
   var invitation: Invitation?
   var sessionTimer: SessionTimer?
   let refreshTimer = LoopTimer()

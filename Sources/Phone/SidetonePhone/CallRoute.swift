@@ -18,7 +18,7 @@ struct CallRoute: Sendable {
   /// What the far side has to show by TLS.
   let expectation: TLSExpectation
 
-  /// How long a host may take to say that it takes connections, before it is called in the open.
+  /// The time for a host to take a connection, before it is called in the open.
   private static let patienceMilliseconds = 500
   /// The same where an open call is not allowed: four losses in a row of each attempt (RFC 6298).
   private static let longPatienceMilliseconds = 8_000

@@ -25,7 +25,7 @@ struct DigitInbox: ~Copyable {
   private var receiver: TelephoneEventReceiver
   private var codes = FixedArray<UInt8>(repeating: 0, count: 16)
   private var count = 0
-  /// How many packets of another codec came since the last one of the stream's own.
+  /// Packets of another codec since the last one of the stream's own.
   private var others = 0
   /// A packet that was late may come after the far side has changed.
   private static let proof = 3

@@ -1,7 +1,7 @@
 import CLibre
 import Glibc
 
-/// What an outgoing call is made with.
+/// The arguments of an outgoing call's INVITE.
 struct Invitation {
   let uri: String
   /// This side's address and name.
@@ -31,7 +31,7 @@ extension SIPCall {
     defer { unsafe texts.forEach { unsafe free(UnsafeMutablePointer(mutating: $0)) } }
     self.invitation = invitation
     requests.isInviting = true
-    // What is sent looks for its call by the session.
+    // A message that is sent looks for its call by the session.
     var session: OpaquePointer?
     defer { unsafe self.session = session }
     return sending {

@@ -11,7 +11,7 @@ struct SessionInterval: Equatable, Sendable {
   /// A server and a far side may each have their own; one that asks for ever more is left.
   private static let mostRetries = 2
 
-  /// What an INVITE says about timers.
+  /// The headers of an INVITE about timers.
   var headers: String { "Session-Expires: \(seconds)\r\nMin-SE: \(shortest)\r\n" }
 
   /// Takes over the shortest interval that a refusal names; false if an INVITE that asks for it

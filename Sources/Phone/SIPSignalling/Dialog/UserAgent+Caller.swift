@@ -2,7 +2,7 @@ import CLibre
 
 /// Callers, and what they offer.
 extension UserAgent {
-  /// What tells a caller that it is the media that is refused (RFC 3261 section 20.43).
+  /// The header that says that it is the media that is refused (RFC 3261 section 20.43).
   static let mediaWarning = "Warning: 305 sidetone \"Incompatible media format\"\r\n"
 
   /// False if no answer to a caller's offer is possible: then nothing is to ring.
