@@ -135,7 +135,8 @@ struct SessionDescriptionTests {
       let media = try #require(agree(description, on: "111 \(numbers)", Self.opus + formats))
       let answer = text(description, asOffer: false)
       for number in [101, 100] as [UInt8] {
-        #expect(answer.contains("a=rtpmap:\(number) ") == (media.sendEventPayloadType == number))
+        let agreed = [media.sendEventPayloadType, media.otherEvent?.sendPayloadType]
+        #expect(answer.contains("a=rtpmap:\(number) ") == agreed.contains(number))
       }
       return media
     }
@@ -304,5 +305,22 @@ struct SessionDescriptionTests {
     let second = try #require(agree(description, on: "0", []))
     #expect(second.codec == .pcmu && second.receivePayloadType == 0)
     #expect(text(description, asOffer: false).contains("RTP/AVP 0\r\n"))
+  }
+
+  @Test func digitsAreAgreedOnAtBothRates() throws {
+    let description = try #require(SessionDescription(Self.ours))
+    let names = [
+      "a=rtpmap:111 opus/48000/2", "a=rtpmap:110 telephone-event/48000",
+      "a=rtpmap:126 telephone-event/8000",
+    ]
+    let media = try #require(agree(description, on: "111 110 126", names))
+    #expect(media.receiveEventPayloadType == 110 && media.eventClockRate == 48_000)
+    #expect(media.otherEvent?.receivePayloadType == 126 && media.otherEvent?.clockRate == 8_000)
+    let answer = text(description, asOffer: false)
+    #expect(answer.contains("a=rtpmap:110 telephone-event/48000"))
+    #expect(answer.contains("a=rtpmap:126 telephone-event/8000"))
+    let voice = media.with(.pcmu, sending: 0, receiving: 0)
+    #expect(voice.receiveEventPayloadType == 126 && voice.eventClockRate == 8_000)
+    #expect(voice.otherEvent?.receivePayloadType == 110)
   }
 }

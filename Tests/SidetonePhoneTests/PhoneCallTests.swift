@@ -220,6 +220,25 @@ struct PhoneCallTests {
     #expect(call.handle(.agreed(.opus()), at: seconds(4)) == [.agree(.opus())])
   }
 
+  /// RFC 3261 section 14.1: what is not taken leaves the session as it was.
+  @Test func aHoldThatIsRefusedIsThisSidesAlone() {
+    var call = established()
+    _ = call.handle(.perform(.setHeld(true)), at: seconds(2))
+    #expect(call.handle(.offerRefused, at: seconds(3)).isEmpty, "it holds")
+    _ = call.handle(.perform(.setHeld(false)), at: seconds(4))
+    #expect(call.handle(.offerRefused, at: seconds(5)) == [.agree(.opus())])
+    #expect(call.handle(.offerRefused, at: seconds(6)).isEmpty)
+    for second in 7...60 {
+      #expect(call.handle(.timePassed, at: seconds(Double(second))).isEmpty, "it stands")
+    }
+    // A hold that was taken is not undone by the refusal of its end.
+    _ = call.handle(.perform(.setHeld(true)), at: seconds(61))
+    _ = call.handle(.agreed(.opus(maySend: false)), at: seconds(62))
+    _ = call.handle(.perform(.setHeld(false)), at: seconds(63))
+    let former = NegotiatedMedia.opus(maySend: false)
+    #expect(call.handle(.offerRefused, at: seconds(64)) == [.agree(former)])
+  }
+
   @Test func theFarSidesHoldAndResumeAreToldOnce() {
     var call = established()
     let inactive = NegotiatedMedia.opus(maySend: false, mayReceive: false)

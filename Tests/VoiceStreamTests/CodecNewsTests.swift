@@ -44,4 +44,41 @@ struct CodecNewsTests {
     for number in UInt16(11)...20 { receive(8, number) }
     #expect(stream.takeDigit().flatMap { CodecNews(code: $0) }?.payloadType == 8)
   }
+
+  /// Events of both rates are agreed on (RFC 4733 section 2.5.1.1).
+  @Test func digitsAreHeardAtBothRates() throws {
+    var configuration = StreamConfiguration.opus(ssrc: 1, seed: 2)
+    configuration.receiveEventPayloadType = 102
+    configuration.otherEvent = .init(payloadType: 101, clockRate: SampleRate(hertz: 8_000))
+    var stream = try VoiceStream(configuration)
+    var packet = ByteBuffer(repeating: 0, count: 16)
+    var number: UInt16 = 0
+    func press(_ code: UInt8, as payloadType: UInt8, at time: UInt32) {
+      for _ in 0..<3 {
+        number += 1
+        RTPHeader(
+          marker: false,
+          payloadType: payloadType,
+          sequenceNumber: number,
+          timestamp: RTPTimestamp(rawValue: time),
+          ssrc: 7
+        ).write(to: &packet)
+        packet[12] = code
+        packet[15] = 160
+        let now = MonotonicInstant(nanoseconds: Int64(number) * 20_000_000)
+        stream.receive(
+          packet,
+          length: 16,
+          at: ArrivalTime(instant: now, playback: now, wait: 0)
+        )
+      }
+    }
+    press(5, as: 101, at: 48_000)
+    press(6, as: 102, at: 96_000)
+    press(7, as: 101, at: 144_000)
+    press(8, as: 100, at: 192_000)
+    var heard: [UInt8] = []
+    while let code = stream.takeDigit() { heard.append(code) }
+    #expect(heard == [5, 6, 7])
+  }
 }

@@ -119,6 +119,16 @@ public struct MediaOffer: Equatable, Sendable {
   }
 }
 
+/// Telephone events (RFC 4733) as both sides number them.
+package struct AgreedEvent: Equatable, Sendable {
+  /// The payload type that the far side expects.
+  package let sendPayloadType: UInt8
+  /// The payload type that it sends.
+  package let receivePayloadType: UInt8
+  /// The rate in hertz at which durations are counted.
+  package let clockRate: UInt32
+}
+
 /// What both sides agreed on (RFC 3264).
 public struct NegotiatedMedia: Equatable, Sendable {
   /// The codec of both directions.
@@ -138,12 +148,14 @@ public struct NegotiatedMedia: Equatable, Sendable {
   /// The packet time that the far side wishes, in milliseconds, nil if it has none.
   public let packetMilliseconds: Int?
   /// The payload type of telephone events that the far side expects, nil if it takes none.
-  public let sendEventPayloadType: UInt8?
+  public private(set) var sendEventPayloadType: UInt8?
   /// The payload type of telephone events that it sends, nil if it sends none.
-  public let receiveEventPayloadType: UInt8?
+  public private(set) var receiveEventPayloadType: UInt8?
   /// The rate in hertz at which the durations of events are counted: the codec's, or 8000 where the
   /// far side has no other.
-  public let eventClockRate: UInt32
+  public private(set) var eventClockRate: UInt32
+  /// Telephone events at the other rate; the far side may send either (RFC 4733 section 2.5.1.1).
+  package var otherEvent: AgreedEvent?
   /// The payload type of redundant payloads (RFC 2198) that the far side expects, nil if it takes
   /// none.
   public private(set) var sendRedundancyPayloadType: UInt8?
@@ -174,7 +186,7 @@ public struct NegotiatedMedia: Equatable, Sendable {
 }
 
 extension NegotiatedMedia {
-  /// The same with another codec, without telephone events and copies.
+  /// The same with another codec, without copies.
   func with(_ codec: OfferedCodec, sending sent: UInt8, receiving received: UInt8) -> Self {
     var other = self
     other.codec = codec
@@ -182,7 +194,27 @@ extension NegotiatedMedia {
     other.receivePayloadType = received
     other.sendRedundancyPayloadType = nil
     other.receiveRedundancyPayloadType = nil
+    // Events of the voice's own rate come first.
+    guard let former = event,
+      let event = [former, otherEvent].compactMap({ $0 })
+        .first(where: { $0.clockRate == codec.clockRate })
+    else { return other }
+    other.sendEventPayloadType = event.sendPayloadType
+    other.receiveEventPayloadType = event.receivePayloadType
+    other.eventClockRate = event.clockRate
+    other.otherEvent = event == former ? otherEvent : former
     return other
+  }
+
+  private var event: AgreedEvent? {
+    guard let sent = sendEventPayloadType, let received = receiveEventPayloadType else {
+      return nil
+    }
+    return AgreedEvent(
+      sendPayloadType: sent,
+      receivePayloadType: received,
+      clockRate: eventClockRate
+    )
   }
 
   /// The same without the others beside it.

@@ -309,8 +309,10 @@ final class SIPCall {
   /// Notes that an INVITE of this side's was refused; in a call, the far side may be able to take
   /// the offer a little later.
   private func noteFailedOffer(_ status: Int) {
-    guard isEstablished, let pause = offerRetry.pause(after: status, isIncoming: isIncoming) else {
-      return
+    // libre makes it again after a challenge, and when both sides have made one at once.
+    guard isEstablished, ![401, 407, 491].contains(status) else { return }
+    guard let pause = offerRetry.pause(after: status, isIncoming: isIncoming) else {
+      return report(.offerRefused(id))
     }
     let time = MonotonicClock.now().advanced(byNanoseconds: pause)
     offerTimer.start(for: time) { [weak self] in self?.renegotiate() }

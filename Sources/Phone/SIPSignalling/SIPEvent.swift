@@ -130,6 +130,9 @@ public enum SIPEvent: Equatable, Sendable {
   /// A re-INVITE could not be sent, for the given reason: the far side was not notified of what has
   /// changed.
   case renegotiationFailed(SIPCallID, reason: String)
+  /// The far side does not take a re-INVITE of this side's: what was agreed before stands (RFC 3261
+  /// section 14.1).
+  case offerRefused(SIPCallID)
   /// The call is over.
   case ended(SIPCallID, SIPEndReason)
 }

@@ -297,10 +297,14 @@ final class SessionDescription {
     let encoding = unsafe String(cString: name).lowercased()
     let codec = OfferedCodec.allCases.first { $0.encodingName.lowercased() == encoding }
     guard let codec, let address = remoteAddress(isControl: false) else { return nil }
-    var localEvent: CInt = -1
-    var remoteEvent: CInt = -1
-    let eventRate = [codec.clockRate, Self.commonEventRate].first { rate in
-      unsafe re_description_agree_event(media, rate, &localEvent, &remoteEvent)
+    let events = Set([codec.clockRate, Self.commonEventRate]).sorted(by: >).compactMap { rate in
+      var (local, remote): (CInt, CInt) = (-1, -1)
+      return unsafe re_description_agree_event(media, rate, &local, &remote)
+        ? AgreedEvent(
+          sendPayloadType: UInt8(truncatingIfNeeded: remote),
+          receivePayloadType: UInt8(truncatingIfNeeded: local),
+          clockRate: rate
+        ) : nil
     }
     var localRedundancy: CInt = -1
     var remoteRedundancy: CInt = -1
@@ -313,7 +317,9 @@ final class SessionDescription {
       &remoteRedundancy
     )
     let others = unsafe isOffer ? [] : otherCodecs(than: format, localPayloadType)
-    let kept = [localPayloadType, localRedundancy, localEvent] + others.map { CInt($0.local) }
+    let kept =
+      [localPayloadType, localRedundancy] + others.map { CInt($0.local) }
+      + events.map { CInt($0.receivePayloadType) }
     unsafe re_description_keep_only(media, kept, kept.count)
 
     let parameters = unsafe format.pointee.params.map { unsafe String(cString: $0) } ?? ""
@@ -346,9 +352,9 @@ final class SessionDescription {
       controlHost: control.host,
       controlPort: control.port,
       packetMilliseconds: attribute("ptime").flatMap { Int($0) },
-      sendEventPayloadType: eventRate.map { _ in UInt8(truncatingIfNeeded: remoteEvent) },
-      receiveEventPayloadType: eventRate.map { _ in UInt8(truncatingIfNeeded: localEvent) },
-      eventClockRate: eventRate ?? codec.clockRate,
+      sendEventPayloadType: events.first?.sendPayloadType,
+      receiveEventPayloadType: events.first?.receivePayloadType,
+      eventClockRate: events.first?.clockRate ?? codec.clockRate,
       sendRedundancyPayloadType: hasCopies ? UInt8(truncatingIfNeeded: remoteRedundancy) : nil,
       receiveRedundancyPayloadType: hasCopies ? UInt8(truncatingIfNeeded: localRedundancy) : nil,
       largestBitrate: Self.number(named: "maxaveragebitrate", in: parameters),
@@ -360,6 +366,7 @@ final class SessionDescription {
       maySend: !isHeld && (direction == SDP_SENDRECV || direction == SDP_SENDONLY),
       mayReceive: !isHeld && (direction == SDP_SENDRECV || direction == SDP_RECVONLY)
     )
+    negotiated.otherEvent = events.dropFirst().first
     negotiated.others = others.map {
       negotiated.with($0.codec, sending: $0.remote, receiving: $0.local)
     }

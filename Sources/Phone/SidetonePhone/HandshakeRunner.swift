@@ -54,6 +54,13 @@ final class HandshakeRunner: @unchecked Sendable {
     Self.queue.async { [self] in advance() }
   }
 
+  /// A Binding indication of STUN, which has no answer (RFC 8489 section 6).
+  ///
+  /// An empty datagram would do, but ends the handshake of aiortc.
+  private static var opener: [UInt8] {
+    [0x00, 0x11, 0x00, 0x00, 0x21, 0x12, 0xA4, 0x42] + (0..<12).map { _ in .random(in: 0...255) }
+  }
+
   private init(
     _ handshake: consuming MediaHandshake,
     over socket: consuming MediaSocket,
@@ -84,7 +91,7 @@ final class HandshakeRunner: @unchecked Sendable {
     Self.queue.async { [self] in
       handshake.expect(expectation, at: remote, control: control)
       // A firewall on our way lets the far side in only after something has left.
-      socket.sendOnTrust([], to: remote, at: MonotonicClock.now())
+      socket.sendOnTrust(Self.opener, to: remote, at: MonotonicClock.now())
       advance()
     }
   }

@@ -81,14 +81,14 @@ struct PhoneCall: Equatable, Sendable {
   var isByStranger = false
   /// Calls of one conference hear each other; 0 stands for none.
   var conference = 0
-  private var media: NegotiatedMedia?
+  var media: NegotiatedMedia?
   /// Nil before keys are there, and in an open call.
   private var encrypted: Encrypted?
   /// What the media that was agreed on last claimed, also during a hold.
   private var claim: MediaClaim?
   /// What the user knows of the protection.
   private var told: CallProtection?
-  private var hold = Hold()
+  var hold = Hold()
   /// When the far side last showed that it rings, or was invited.
   private var progressedAt: MonotonicInstant?
   /// When the far side was last asked whether it is still there, during a hold.
@@ -196,6 +196,8 @@ struct PhoneCall: Equatable, Sendable {
       return [.route(route), .tell(.routed(uuid, route))]
     case .established:
       return establish(at: now)
+    case .offerRefused:
+      return goOnAsBefore()
     case .renegotiationFailed(let reason):
       return [.tell(.error("the far side was not notified of a change: \(reason)"))]
     case .signallingEnded(let reason):
@@ -299,6 +301,7 @@ struct PhoneCall: Equatable, Sendable {
     hold.resumedAt = isHeld || establishedAt == nil ? nil : now
     hold.resume = hold.resumedAt == nil ? nil : .begun
     ending = nil
+    hold.former = media ?? hold.former
     media = nil
     let reinvite = sip.map { [PhoneCallEffect.sendHold($0, isHeld)] } ?? []
     return [.agree(nil)] + reinvite + [.tell(isHeld ? .held(uuid) : .resumed(uuid)), .fulfill]
@@ -388,6 +391,7 @@ struct PhoneCall: Equatable, Sendable {
     if let refusal = refusal(of: agreed) { return abandon(refusal) }
     let hadMedia = media != nil
     media = agreed
+    hold.former = nil
     claim = agreed.claim
     // While this side holds the call, the direction says nothing about the far side.
     guard !hold.isHeld else { return [] }

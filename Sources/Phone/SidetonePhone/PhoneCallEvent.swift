@@ -45,6 +45,8 @@ enum PhoneCallEvent: Equatable, Sendable {
   case routed(MediaRoute)
   /// The dialog is confirmed.
   case established
+  /// The far side does not take a re-INVITE of this side's.
+  case offerRefused
   /// A re-INVITE could not be sent.
   case renegotiationFailed(String)
   case signallingEnded(SIPEndReason)

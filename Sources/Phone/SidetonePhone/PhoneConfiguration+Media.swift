@@ -59,6 +59,12 @@ extension PhoneConfiguration {
     stream.sendEventPayloadType = media.sendEventPayloadType
     stream.receiveEventPayloadType = media.receiveEventPayloadType
     stream.eventClockRate = SampleRate(hertz: Int(media.eventClockRate))
+    stream.otherEvent = media.otherEvent.map {
+      .init(
+        payloadType: $0.receivePayloadType,
+        clockRate: SampleRate(hertz: Int($0.clockRate))
+      )
+    }
     if media.codec == .opus {
       stream.packetFrames = packetFrames
       stream.bitrate = max(6_000, min(bitrate, media.largestBitrate ?? bitrate))

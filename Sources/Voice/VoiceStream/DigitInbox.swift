@@ -23,6 +23,7 @@ package struct CodecNews: Equatable, Sendable {
 /// sends another codec that was agreed on.
 struct DigitInbox: ~Copyable {
   private var receiver: TelephoneEventReceiver
+  private var otherReceiver: TelephoneEventReceiver
   private var codes = FixedArray<UInt8>(repeating: 0, count: 16)
   private var count = 0
   /// Packets of another codec since the last one of the stream's own.
@@ -32,28 +33,38 @@ struct DigitInbox: ~Copyable {
   /// The news comes again after so many: it may have come too early to be followed.
   private static let interval = 50
 
-  /// Nothing was pressed; an event's duration counts ticks of so many of the RTP clock.
-  init(ticksPerEventTick: Int) {
+  /// Nothing was pressed; an event's duration counts ticks of so many of the RTP clock, and of so
+  /// many for events at another rate.
+  init(ticksPerEventTick: Int, ticksPerOther: Int = 1) {
     receiver = TelephoneEventReceiver(ticksPerEventTick: ticksPerEventTick)
+    otherReceiver = TelephoneEventReceiver(ticksPerEventTick: ticksPerOther)
   }
 
   /// The far side counts its timestamps anew.
   @_noAllocation @_noLocks
   mutating func restart() {
     receiver.restart()
+    otherReceiver.restart()
   }
 
-  /// Takes in a packet of an event.
+  /// Takes in a packet of an event; `isOther` is true for one at the other rate.
   @_noAllocation @_noLocks
-  mutating func receive(_ packet: RTPPacket, in datagram: borrowing ByteBuffer) {
+  mutating func receive(
+    _ packet: RTPPacket,
+    in datagram: borrowing ByteBuffer,
+    isOther: Bool = false
+  ) {
     let event = TelephoneEvent(
       parsing: datagram,
       at: packet.payloadOffset,
       length: packet.payloadLength
     )
-    guard let event, count < codes.count,
-      let code = receiver.receive(event, began: packet.header.timestamp)
-    else { return }
+    guard let event, count < codes.count else { return }
+    let began = packet.header.timestamp
+    let received =
+      isOther
+      ? otherReceiver.receive(event, began: began) : receiver.receive(event, began: began)
+    guard let code = received else { return }
     codes[count] = code
     count += 1
   }

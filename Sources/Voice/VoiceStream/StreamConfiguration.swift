@@ -35,6 +35,21 @@ public struct StreamConfiguration: Equatable, Sendable {
   /// The rate at which the durations of telephone events are counted, nil for the codec's; their
   /// timestamps are the voice's.
   package var eventClockRate: SampleRate?
+  /// Telephone events that the far side may send besides, counted at another rate.
+  package struct OtherEvent: Equatable, Sendable {
+    /// The payload type to expect.
+    package var payloadType: UInt8
+    /// The rate of their durations.
+    package var clockRate: SampleRate
+
+    /// Events of a payload type and a rate.
+    package init(payloadType: UInt8, clockRate: SampleRate) {
+      self.payloadType = payloadType
+      self.clockRate = clockRate
+    }
+  }
+  /// Telephone events to expect besides, nil for none.
+  package var otherEvent: OtherEvent?
   /// False if the far side only talks, or holds the call: no RTP is sent, reports are (RFC 3264).
   package var maySend = true
   /// Frames per packet at 48 kHz: 120, 240, 480, 960, 1920 or 2880.
@@ -140,5 +155,9 @@ public struct StreamConfiguration: Equatable, Sendable {
   }
 
   /// How many ticks of the RTP clock a tick of an event's duration is.
-  var ticksPerEventTick: Int { max(1, clockRate.hertz / (eventClockRate ?? clockRate).hertz) }
+  var ticksPerEventTick: Int { ticks(perTickOf: eventClockRate) }
+
+  func ticks(perTickOf rate: SampleRate?) -> Int {
+    max(1, clockRate.hertz / (rate ?? clockRate).hertz)
+  }
 }

@@ -56,7 +56,10 @@ package struct VoiceStream: ~Copyable {
     mediaClock = MediaClock(
       framesPerTick: SampleRate.voice.hertz / configuration.clockRate.hertz
     )
-    digits = DigitInbox(ticksPerEventTick: configuration.ticksPerEventTick)
+    digits = DigitInbox(
+      ticksPerEventTick: configuration.ticksPerEventTick,
+      ticksPerOther: configuration.ticks(perTickOf: configuration.otherEvent?.clockRate)
+    )
     reception = ReceptionStatistics(clockRate: configuration.clockRate)
     control = RTCPSession(localSSRC: configuration.ssrc, seed: configuration.seed)
     statistics.note(sender)
@@ -300,7 +303,11 @@ package struct VoiceStream: ~Copyable {
     guard let packet = RTPPacket(parsing: datagram, length: length) else { return }
     let header = packet.header
     let isOurs = isVoice(header.payloadType)
-    let isDigit = configuration.receiveEventPayloadType.map { $0 == header.payloadType } ?? false
+    let isOtherDigit =
+      configuration.otherEvent.map { $0.payloadType == header.payloadType } ?? false
+    let isDigit =
+      isOtherDigit
+      || configuration.receiveEventPayloadType.map { $0 == header.payloadType } ?? false
     // Comfort noise and keep-alives of the source show that it lives, but start nothing.
     let isOther = !isOurs && isOther(header.payloadType)
     guard isOurs || isDigit || isOther || header.ssrc == admission.ssrc else { return }
@@ -335,7 +342,7 @@ package struct VoiceStream: ~Copyable {
     arrivals.note(sequence)
     noteReception(at: arrival.instant)
 
-    if isDigit { return digits.receive(packet, in: datagram) }
+    if isDigit { return digits.receive(packet, in: datagram, isOther: isOtherDigit) }
     if isOther { digits.noteOther(header.payloadType) } else if isOurs { digits.noteOwn() }
     guard isOurs else { return }
     let mediaFrame = mediaClock.frame(at: header.timestamp)
