@@ -51,7 +51,19 @@ func fuzzMessages(_ bytes: [UInt8]) {
   guard isReady else { return }
   var text = [CChar](repeating: 0, count: 512)
   var more = [CChar](repeating: 0, count: 512)
-  unsafe re_look_early(bytes, bytes.count, &text, text.count, &more, more.count)
+  var sequence: UInt32 = 0
+  for isSent in [true, false] {
+    _ = unsafe re_look_early(
+      isSent,
+      bytes,
+      bytes.count,
+      &text,
+      text.count,
+      &more,
+      more.count,
+      &sequence
+    )
+  }
   guard let buffer = unsafe re_buffer_from(bytes, bytes.count) else { return }
   defer { _ = unsafe mem_deref(buffer) }
   var decoded: UnsafeMutablePointer<sip_msg>?
@@ -62,7 +74,7 @@ func fuzzMessages(_ bytes: [UInt8]) {
   _ = unsafe UserAgent.caller(in: message)
   _ = unsafe UserAgent.assertedCaller(in: message)
   _ = unsafe SIPCall.isIntervalTooShort(message)
-  _ = unsafe re_registered_seconds(message, "alice", &own)
+  _ = unsafe re_registered_seconds(message, "alice", "\"<urn:uuid:1>\"", &own)
   _ = unsafe re_is_translated(message, &own)
   _ = unsafe re_service_route(message, 0, &text, text.count)
   unsafe re_challenge_realm(message, &text, text.count)
