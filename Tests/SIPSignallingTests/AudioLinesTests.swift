@@ -75,6 +75,17 @@ struct AudioLinesTests {
     #expect(lines.candidates.map(\.host) == ["192.0.2.1", "224.2.36.42"])
   }
 
+  /// libre ends a line at either.
+  @Test(arguments: ["\r", "\n", "\r\n"]) func lineEndsAreOfAnyKind(end: String) {
+    let lines = [
+      "c=IN IP4 192.0.2.1", "m=audio 4000 RTP/AVP 0", "a=x", "m=audio 4002 RTP/AVP 8", "a=y",
+    ]
+    let whole = AudioLines(Array((lines.joined(separator: end) + end).utf8))
+    #expect(whole.candidates.map(\.index) == [0, 1])
+    let read = [lines[0], "m=audio 4000 not-for-sidetone-RTP/AVP 0", lines[3], lines[4]]
+    #expect(text(whole.hidingAll(but: 1)) == read.joined(separator: end) + end)
+  }
+
   @Test(arguments: ["", "m=", "m=audio", "m=audio 4000 RTP/AVP", "c=", "m=audio  RTP/AVP 0\n"])
   func nonsenseHasNoLines(text: String) {
     let lines = AudioLines(Array(text.utf8))

@@ -27,7 +27,8 @@ struct AudioLines: Equatable, Sendable {
     var found: [(line: Line, isRefused: Bool, transport: Int)] = []
     var count = 0
     var sessionHost: String?
-    for line in bytes.split(whereSeparator: { $0 == 10 || $0 == 13 }) {
+    for whole in Self.lines(of: bytes) {
+      let line = bytes[whole].prefix { !Self.isLineEnd($0) }
       let fields = line.dropFirst(2).split(separator: UInt8(ascii: " "))
       if line.starts(with: "c=".utf8), fields.count > 2 {
         let host = String(decoding: fields[2].prefix { $0 != UInt8(ascii: "/") }, as: UTF8.self)
@@ -59,22 +60,33 @@ struct AudioLines: Equatable, Sendable {
   func hidingAll(but index: Int) -> [UInt8] {
     var kept: [UInt8] = []
     var count = 0
-    var begin = 0
-    while begin < bytes.count {
-      let end = bytes[begin...].firstIndex(of: 10).map { $0 + 1 } ?? bytes.count
-      let line = bytes[begin..<end]
+    for whole in Self.lines(of: bytes) {
+      let line = bytes[whole]
       if line.starts(with: "m=".utf8) {
         let other = found.first { $0.line.index == count && count != index }
-        kept +=
-          other.map { bytes[begin..<$0.transport] + Self.mark + bytes[$0.transport..<end] } ?? line
+        kept += other.map { line[..<$0.transport] + Self.mark + line[$0.transport...] } ?? line
         count += 1
       } else if count == 0 || count == index + 1, !Self.isUseless(line) {
         kept += line
       }
-      begin = end
     }
     return kept
   }
+
+  // Each with its end, which is CR, LF or both, as libre reads them.
+  private static func lines(of bytes: [UInt8]) -> [Range<Int>] {
+    var lines: [Range<Int>] = []
+    var begin = 0
+    while begin < bytes.count {
+      let last = bytes[begin...].firstIndex(where: isLineEnd) ?? bytes.count - 1
+      let isPair = bytes[last] == 13 && last + 1 < bytes.count && bytes[last + 1] == 10
+      lines.append(begin..<last + (isPair ? 2 : 1))
+      begin = lines[lines.count - 1].upperBound
+    }
+    return lines
+  }
+
+  private static func isLineEnd(_ byte: UInt8) -> Bool { byte == 10 || byte == 13 }
 
   // The name of a format without its clock (RFC 8866 section 6.6).
   private static func isUseless(_ line: ArraySlice<UInt8>) -> Bool {
