@@ -7,7 +7,7 @@ package final class NotificationServer: Sendable {
   package static let name = "org.freedesktop.Notifications"
   package static let path = "/org/freedesktop/Notifications"
 
-  /// What programs asked for, in order: `show NUMBER SUMMARY: BODY [BUTTON ...]`, `close NUMBER`;
+  /// Requests of programs, in order: `show NUMBER SUMMARY: BODY [BUTTON ...]`, `close NUMBER`;
   /// before it `icon BYTES` if there is one.
   package let log: AsyncStream<String>
   /// The name of the app that asked last.

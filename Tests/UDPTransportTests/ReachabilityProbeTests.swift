@@ -56,7 +56,7 @@ struct ReachabilityProbeTests {
       }
     }
 
-    /// How many connections wait for an answer of the port, but for those that fill its queue.
+    /// The number of connections that wait for an answer of the port.
     func unanswered() throws -> Int {
       let sockets = try String(contentsOfFile: "/proc/net/tcp", encoding: .utf8)
       let port = String(format: ":%04X 02 ", address.port)

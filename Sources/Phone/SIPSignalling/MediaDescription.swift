@@ -19,6 +19,13 @@ public enum OfferedCodec: Equatable, Sendable, CaseIterable {
     }
   }
 
+  /// The codec of a name in any letters (RFC 8866 section 6.6); nil for another one.
+  init?(encodingName name: String) {
+    let found = Self.allCases.first { $0.encodingName.lowercased() == name.lowercased() }
+    guard let found else { return nil }
+    self = found
+  }
+
   /// The rate of its RTP clock in hertz.
   var clockRate: UInt32 { self == .opus ? 48_000 : 8_000 }
 }

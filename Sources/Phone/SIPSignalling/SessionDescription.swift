@@ -294,9 +294,9 @@ final class SessionDescription {
     guard let format = unsafe re_description_agree(media, nil, isOffer, &localPayloadType, &name),
       let name = unsafe name
     else { return nil }
-    let encoding = unsafe String(cString: name).lowercased()
-    let codec = OfferedCodec.allCases.first { $0.encodingName.lowercased() == encoding }
-    guard let codec, let address = remoteAddress(isControl: false) else { return nil }
+    guard let codec = unsafe OfferedCodec(encodingName: String(cString: name)),
+      let address = remoteAddress(isControl: false)
+    else { return nil }
     let events = Set([codec.clockRate, Self.commonEventRate]).sorted(by: >).compactMap { rate in
       var (local, remote): (CInt, CInt) = (-1, -1)
       return unsafe re_description_agree_event(media, rate, &local, &remote)
@@ -388,8 +388,7 @@ final class SessionDescription {
         let name = unsafe name
       else { return found }
       unsafe last = next
-      let encoding = unsafe String(cString: name).lowercased()
-      let codec = OfferedCodec.allCases.first { $0.encodingName.lowercased() == encoding }
+      let codec = unsafe OfferedCodec(encodingName: String(cString: name))
       let isNew = local != payloadType && !found.contains { $0.local == local }
       guard let codec, isNew else { continue }
       let remote = unsafe UInt8(truncatingIfNeeded: next.pointee.pt)

@@ -208,10 +208,13 @@ extension SIPCall {
     let hasOffer = unsafe message.pointee.mb.map { unsafe mbuf_get_left($0) > 0 } ?? false
     guard unsafe isInOrder(message, hasOffer: hasOffer, over: stack) else { return }
     var answer: UnsafeMutablePointer<mbuf>?
-    if hasOffer, unsafe gotOffer(&answer, message) != 0 {
-      return unsafe stack.refuse(message, 488, "Not Acceptable Here")
+    if hasOffer {
+      guard unsafe gotOffer(&answer, message) == 0 else {
+        return unsafe stack.refuse(message, 488, "Not Acceptable Here")
+      }
+    } else {
+      unsafe noteFarSide(message)
     }
-    unsafe noteFarSide(message)
     // One that tells who is reached says nothing of the timer that the answer will begin.
     if unsafe isEstablished || sip_msg_hdr(message, SIP_HDR_SESSION_EXPIRES) != nil {
       unsafe noteTimer(in: message)
