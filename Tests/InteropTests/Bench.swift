@@ -60,15 +60,16 @@ enum Bench {
 
   private static let given = Mutex<Set<Int>>([])
 
-  /// A closed port of this machine, of which the next one, for TLS, is closed as well.
+  /// A closed port of this machine; the next one, for TLS, is closed as well, and the one after
+  /// that, which SIPp binds for video.
   ///
   /// None is given twice: the far side at an address is remembered from test to test.
   static func port() -> Int {
     given.withLock { given in
-      let ports = (0..<200).map { _ in 2 * Int.random(in: 10_000..<15_000) }
+      let ports = (0..<200).map { _ in 4 * Int.random(in: 5_000..<7_500) }
       let free = ports.first {
         !given.contains($0) && isFree($0, SOCK_DGRAM) && isFree($0, SOCK_STREAM)
-          && isFree($0 + 1, SOCK_STREAM)
+          && isFree($0 + 1, SOCK_STREAM) && isFree($0 + 2, SOCK_DGRAM)
       }
       given.insert(free ?? ports[0])
       return free ?? ports[0]
