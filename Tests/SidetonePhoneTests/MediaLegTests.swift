@@ -1,6 +1,9 @@
 import ALSAAudio
 import AVFAudio
 import Foundation
+import MediaCore
+import RTP
+import RealTime
 import Testing
 import UDPTransport
 import VoiceEngine
@@ -132,6 +135,51 @@ struct MediaLegTests {
     #expect(legs[0].stream == nil)
     try connect()
     #expect(try legs[0].stream != nil && self.port(legs[0]) == port)
+    engine.stop()
+  }
+
+  /// GNOME Calls and aiortc hear nothing of a source that comes after a goodbye.
+  @Test func aHoldIsNoGoodbye() throws {
+    var far = try MediaSocket(bindingTo: #require(SocketAddress(host: "127.0.0.1", port: 0)))
+    var headers: [RTPHeader] = []
+    var goodbyes = 0
+    func hear(until condition: () -> Bool) -> Bool {
+      wait {
+        var buffer = ByteBuffer(repeating: 0, count: 2_048)
+        let now = MonotonicClock.now()
+        while case .received(let arrival) = far.receive(into: &buffer, at: now) {
+          if RTCPPacketType.isRTCP(secondByte: buffer[1]) {
+            var reader = RTCPReader()
+            while let item = reader.next(in: buffer, length: arrival.length) {
+              if case .goodbye = item { goodbyes += 1 }
+            }
+          } else if let packet = RTPPacket(parsing: buffer, length: arrival.length) {
+            headers.append(packet.header)
+          }
+        }
+        return condition()
+      }
+    }
+    let media = NegotiatedMedia.opus(port: far.localPort)
+    try legs[0].agree(media)
+    far.connect(
+      to: try #require(SocketAddress(host: "127.0.0.1", port: port(legs[0]))),
+      control: try #require(SocketAddress(host: "127.0.0.1", port: port(legs[0])))
+    )
+    for _ in 0..<3 {
+      try legs[0].attach(to: engine.streams)
+      let heard = headers.count
+      // Its budget for addresses that are silent is spent soon.
+      #expect(hear { headers.count > heard })
+      try legs[0].agree(nil)
+      try legs[0].attach(to: nil)
+      try legs[0].agree(media)
+    }
+    #expect(Set(headers.map(\.ssrc)).count == 1 && goodbyes == 0)
+    for (next, previous) in zip(headers.dropFirst(), headers) {
+      #expect(next.sequenceNumber == previous.sequenceNumber &+ 1)
+      #expect(Int32(bitPattern: next.timestamp.rawValue &- previous.timestamp.rawValue) > 0)
+    }
     engine.stop()
   }
 

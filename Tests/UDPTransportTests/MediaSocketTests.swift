@@ -182,6 +182,56 @@ struct MediaSocketTests {
     }
   }
 
+  /// A sender that has a socket of its own for what it sends is no stranger.
+  @Test func voiceFromAnotherPortOfTheNamedHostIsAnAnswer() throws {
+    var near = try Self.socket()
+    var named = try Self.socket()
+    let other = try Self.socket()
+    let address = try Self.address(named.localPort)
+    near.connect(to: address, control: address)
+    other.send([UInt8](repeating: 0x80, count: 20), to: try Self.address(near.localPort))
+    var buffer = ByteBuffer(repeating: 0, count: 64)
+    _ = near.receive(into: &buffer, at: MonotonicInstant(nanoseconds: 1))
+    near.admitLastSource()
+    for _ in 0..<100 { near.send(buffer, length: 20, isControl: false) }
+    #expect(Self.outcomes(of: &named).count == 100)
+  }
+
+  /// RFC 3550 section 11: reports that are not multiplexed come to the next port, and leave from it.
+  @Test func reportsHaveThePortAfterTheVoice() throws {
+    var near = try Self.socket()
+    var voice = try Self.socket()
+    var control = try Self.socket()
+    near.connect(
+      to: try Self.address(voice.localPort),
+      control: try Self.address(control.localPort)
+    )
+    let report = [UInt8](repeating: 0x81, count: 20)
+    control.send(report, to: try Self.address(near.localPort + 1))
+    let outcomes = Self.outcomes(of: &near)
+    #expect(outcomes.count == 1)
+    guard case .received(let arrival) = outcomes.first else { return }
+    #expect(arrival.origin == .agreed && arrival.length == 20)
+    // The next stream of the call opens it while the one before it has it still.
+    var later = try near.duplicate()
+    later.connect(
+      to: try Self.address(voice.localPort),
+      control: try Self.address(control.localPort)
+    )
+    control.send(report, to: try Self.address(near.localPort + 1))
+    #expect(Self.outcomes(of: &later).count == 1 && Self.outcomes(of: &near).isEmpty)
+    later.send(ByteBuffer(repeating: 0x81, count: 20), length: 20, isControl: true)
+    var buffer = ByteBuffer(repeating: 0, count: 64)
+    control.connect(
+      to: try Self.address(near.localPort + 1),
+      control: try Self.address(near.localPort + 1)
+    )
+    guard case .received(let answer) = control.receive(into: &buffer, at: .init(nanoseconds: 1))
+    else { return #expect(Bool(false), "no report came") }
+    #expect(answer.origin == .agreed)
+    _ = Self.outcomes(of: &voice)
+  }
+
   /// A far side with several addresses, or behind a router, is answered where it speaks from, if
   /// its signalling comes from there as well.
   @Test(arguments: ["127.0.0.3", "127.0.0.2", nil])

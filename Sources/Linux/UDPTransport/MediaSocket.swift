@@ -18,6 +18,8 @@ public struct MediaSocket: PacketTransport, ~Copyable {
   public let localPort: UInt16
   /// Where connectivity checks go that arrive; negative without a `CheckPort`.
   var checks: CInt = -1
+  /// Bound to the next port, for reports that are not multiplexed; negative without it.
+  private var reports: CInt = -1
 
   private var remote = AddressStorage(raw: sockaddr_storage())
   private var remoteControl = AddressStorage(raw: sockaddr_storage())
@@ -97,9 +99,13 @@ public struct MediaSocket: PacketTransport, ~Copyable {
   deinit {
     close(descriptor)
     if checks >= 0 { close(checks) }
+    if reports >= 0 { close(reports) }
   }
 
   /// Sends to `address` from now on, and RTCP to `control` (the same address with rtcp-mux).
+  ///
+  /// Where these are two, the far side sends RTCP to the next port (RFC 3550 section 11), which is
+  /// opened then, if nobody has it.
   ///
   /// - Parameters:
   ///   - address: the far side's, a unicast one.
@@ -118,6 +124,35 @@ public struct MediaSocket: PacketTransport, ~Copyable {
     self.isAnswering = isAnswering
     isConnected = true
     setReportsErrors(true)
+    if reports < 0, remote.port != remoteControl.port { openReports() }
+  }
+
+  // Without it a call has no round trip, which is no reason not to hold it.
+  private mutating func openReports() {
+    var bound = sockaddr_storage()
+    var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+    let code = unsafe withUnsafeMutablePointer(to: &bound) { storage in
+      unsafe storage.withMemoryRebound(to: sockaddr.self, capacity: 1) { name in
+        unsafe getsockname(descriptor, name, &length)
+      }
+    }
+    guard code == 0, localPort < .max, let host = AddressStorage(raw: bound).host,
+      let own = SocketAddress(host: host, port: localPort + 1)
+    else { return }
+    let kind =
+      CInt(SOCK_DGRAM.rawValue) | CInt(SOCK_CLOEXEC.rawValue) | CInt(SOCK_NONBLOCK.rawValue)
+    let family = CInt(bound.ss_family)
+    let opened = socket(family, kind, 0)
+    guard opened >= 0 else { return }
+    // The stream before this one may have it still.
+    Self.set(opened, SOL_SOCKET, SO_REUSEADDR, 1)
+    // In use: the port is another program's.
+    guard (try? Self.bind(opened, to: own)) != nil else {
+      close(opened)
+      return
+    }
+    Self.configure(opened, family: family)
+    reports = opened
   }
 
   /// Notes that an address has answered in another way than by RTP, for all owners of the socket.
@@ -187,13 +222,36 @@ public struct MediaSocket: PacketTransport, ~Copyable {
       hasErrors = hasErrors || isTelling
       if takeRefusal() { return .refused }
       guard !isTelling else { return .failed }
-      lastEmpty = now
-      return .empty
+      return receiveReport(into: &buffer, at: now)
     }
     if checks >= 0, length > 0, Self.isCheck(firstByte: buffer[0]) {
       unsafe realtime_hand_over(checks, &arrival.source, buffer.address, length)
       return .failed
     }
+    return note(arrival, length: length, of: buffer)
+  }
+
+  @_noAllocation @_noLocks
+  private mutating func receiveReport(
+    into buffer: inout ByteBuffer,
+    at now: MonotonicInstant
+  ) -> TransportOutcome {
+    var arrival = realtime_arrival()
+    let length =
+      reports < 0 ? -1 : unsafe realtime_receive(reports, buffer.address, buffer.count, &arrival)
+    guard length >= 0 else {
+      lastEmpty = now
+      return .empty
+    }
+    return note(arrival, length: length, of: buffer)
+  }
+
+  @_noAllocation @_noLocks
+  private mutating func note(
+    _ arrival: realtime_arrival,
+    length: Int,
+    of buffer: borrowing ByteBuffer
+  ) -> TransportOutcome {
     lastSource.raw = arrival.source
     // What was not there at the last look came later, whatever a stepped wall clock says.
     let instant = max(
@@ -241,18 +299,28 @@ public struct MediaSocket: PacketTransport, ~Copyable {
     for _ in 0..<2 {
       let sent =
         isControl
-        ? unsafe realtime_send(descriptor, datagram.address, length, &remoteControl.raw)
+        ? unsafe realtime_send(
+          reports < 0 ? descriptor : reports,
+          datagram.address,
+          length,
+          &remoteControl.raw
+        )
         : unsafe realtime_send(descriptor, datagram.address, length, &remote.raw)
       guard sent < 0, isTelling(CInt(truncatingIfNeeded: -sent)) else { return }
       hasErrors = true
     }
   }
 
-  /// Takes the host and port that the last datagram came from for the far side's as well.
+  /// Takes the host and port that the last datagram, one of voice, came from for the far side's as
+  /// well. If it is another port of the agreed host, this has answered by it.
   @_noAllocation @_noLocks
   public mutating func admitLastSource() {
     admitted = lastSource
     hasAdmitted = true
+    if unsafe realtime_same_address(&admitted.raw, &remote.raw, 0) != 0 {
+      isAnswering = true
+      lentAnswering.note(remoteMark)
+    }
   }
 
   /// Sends to where the last datagram came from, and takes that for the agreed host and port.
@@ -315,25 +383,21 @@ public struct MediaSocket: PacketTransport, ~Copyable {
 
   // Each of these improves the call; none is a reason not to hold it.
   private static func configure(_ descriptor: CInt, family: CInt) {
-    func set(_ level: CInt, _ option: CInt, _ value: CInt) {
-      var value = value
-      _ = unsafe setsockopt(
-        descriptor,
-        level,
-        option,
-        &value,
-        socklen_t(MemoryLayout<CInt>.size)
-      )
-    }
-    set(SOL_SOCKET, SO_TIMESTAMPNS, 1)
-    set(SOL_SOCKET, SO_RCVBUF, receiveBufferBytes)
+    set(descriptor, SOL_SOCKET, SO_TIMESTAMPNS, 1)
+    set(descriptor, SOL_SOCKET, SO_RCVBUF, receiveBufferBytes)
     if family == AF_INET6 {
-      set(CInt(IPPROTO_IPV6), IPV6_TCLASS, expeditedForwarding)
+      set(descriptor, CInt(IPPROTO_IPV6), IPV6_TCLASS, expeditedForwarding)
     } else {
-      set(CInt(IPPROTO_IP), IP_TOS, expeditedForwarding)
+      set(descriptor, CInt(IPPROTO_IP), IP_TOS, expeditedForwarding)
     }
     // The voice class of Linux Wi-Fi; needs no privilege up to 6.
-    set(SOL_SOCKET, SO_PRIORITY, 6)
+    set(descriptor, SOL_SOCKET, SO_PRIORITY, 6)
+  }
+
+  private static func set(_ descriptor: CInt, _ level: CInt, _ option: CInt, _ value: CInt) {
+    var value = value
+    let size = socklen_t(MemoryLayout<CInt>.size)
+    _ = unsafe setsockopt(descriptor, level, option, &value, size)
   }
 }
 

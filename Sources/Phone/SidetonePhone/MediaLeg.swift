@@ -22,7 +22,8 @@ import VoiceStream
 /// ```
 ///
 /// Agreement and engine may come in either order, and change or go at any time. Each change ends
-/// the stream, which says RTCP BYE, and starts the next one over the same port.
+/// the stream and starts the next one over the same port. They are one RTP source, which says RTCP
+/// BYE at the end of the call.
 ///
 /// With an identity the media is encrypted as far as the sides agree on it: a handshake runs over
 /// the port while the call rings, `report` tells its outcome, and a stream starts once `secure` has
@@ -76,6 +77,8 @@ public final class MediaLeg {
   private var streamed: NegotiatedMedia?
   /// True if what waits in the socket is of before a hold.
   private var isPendingOld = false
+  /// What its streams send as.
+  private var source: SendingSource?
   private var conference = 0
   private var isRecording = false
   /// A far side that changes its codec again and again is not followed each time.
@@ -112,7 +115,7 @@ public final class MediaLeg {
   deinit {
     handshake?.stop()
     standby?.stop()
-    detach()
+    detach(isLast: true)
   }
 
   // MARK: Port and agreement
@@ -362,16 +365,18 @@ public final class MediaLeg {
     isPendingOld = true
     let isChecked = media.addresses != nil && checkPort != nil
     socket.connect(to: remote, control: control, isAnswering: isChecked)
-    let stream = try streams.attach(
-      configuration.stream(for: media),
+    let stream = configuration.stream(for: media)
+    let id = try streams.attach(
+      stream,
       over: Self.transport(socket, session),
       muteState,
-      conference: conference
+      conference: conference,
+      as: source(for: stream)
     )
-    self.stream = stream
+    self.stream = id
     streamed = media
-    if isRecording { streams.setRecording(stream, true) }
-    for code in digitsToSend { streams.press(stream, code: code) }
+    if isRecording { streams.setRecording(id, true) }
+    for code in digitsToSend { streams.press(id, code: code) }
     digitsToSend = []
   }
 
@@ -402,11 +407,19 @@ public final class MediaLeg {
     return SecureTransport(socket, under: session)
   }
 
-  private func detach() {
+  // The same as before, unless its clock is another one (RFC 7160) or it has said goodbye.
+  private func source(for stream: StreamConfiguration) -> SendingSource {
+    if let source, !source.isEnded, source.clockRate == stream.clockRate { return source }
+    let other = SendingSource(clockRate: stream.clockRate)
+    source = other
+    return other
+  }
+
+  private func detach(isLast: Bool = false) {
     if let stream, let streams {
       digitsReceived += streams.takeDigits(of: stream)
       if isRecording { recorded.append(streams.takeRecording(of: stream)) }
-      streams.detach(stream)
+      streams.detach(stream, isLast: isLast)
       // The socket of a detached stream closes when statistics are read.
       _ = streams.statistics(of: stream)
     }

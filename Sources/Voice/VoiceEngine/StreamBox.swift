@@ -31,6 +31,11 @@ package final class StreamBox<Transport: PacketTransport & ~Copyable> {
   /// Where a recording takes the sound; none while there is no recording.
   var tap = LentObject<RecordingTap>.none
 
+  /// The source that it sends as, where streams before it were of the same.
+  private let source: LentObject<SendingSource>
+  /// False while the stream before it still sends.
+  private var hasSource: Bool
+
   private let ssrc: UInt32
   private var outputPeak = PeakHold()
   // SAFETY: one thread owns the box, and neither of these calls back into it. The generic one is
@@ -41,20 +46,40 @@ package final class StreamBox<Transport: PacketTransport & ~Copyable> {
   init(
     stream: consuming VoiceStream,
     ssrc: UInt32,
+    source: LentObject<SendingSource>,
     transport: consuming Transport,
     reports: consuming TripleBufferWriter<StreamStatistics>,
     digits: consuming RingProducer<UInt8>
   ) {
     self.stream = stream
     self.ssrc = ssrc
+    self.source = source
+    hasSource = source.isNone
     self.transport = transport
     self.reports = reports
     self.digits = digits
   }
 
+  /// Goes on where the stream before it has ended, once it has.
+  func takeSource(at now: MonotonicInstant) {
+    guard !hasSource else { return }
+    source.use { source in
+      hasSource = source.take { position in
+        if let position { stream.resume(from: position, at: now) }
+      }
+    }
+  }
+
+  /// Leaves the source to the stream that follows.
+  func leaveSource(at now: MonotonicInstant, isLast: Bool) {
+    guard hasSource else { return }
+    source.use { $0.leave(at: stream.position(at: now), isLast: isLast) }
+  }
+
   /// Sends every packet that is whole.
   package func send(_ datagram: inout ByteBuffer) {
     while let length = stream.nextPacket(into: &datagram) {
+      guard hasSource else { continue }
       transport.send(datagram, length: length, isControl: false)
     }
   }
@@ -69,6 +94,7 @@ package final class StreamBox<Transport: PacketTransport & ~Copyable> {
     by time: some TimeSource
   ) {
     while let length = stream.nextPacket(into: &datagram) {
+      guard hasSource else { continue }
       let encoded = time.now
       transport.send(datagram, length: length, isControl: false)
       let sent = time.now
@@ -91,7 +117,7 @@ package final class StreamBox<Transport: PacketTransport & ~Copyable> {
       wallNanoseconds: wall,
       isGoodbye: isLast
     )
-    guard let length else { return }
+    guard let length, hasSource else { return }
     transport.send(datagram, length: length, isControl: true)
   }
 

@@ -4,8 +4,8 @@ import RealTime
 enum StreamCommand<Transport: PacketTransport & ~Copyable>: BitwiseCopyable, Sendable {
   /// Take over a stream.
   case attach(id: Int, LentObject<StreamBox<Transport>>)
-  /// Say goodbye on this stream and let it go.
-  case detach(id: Int)
+  /// Let this stream go, with a goodbye if no other one of its source will follow.
+  case detach(id: Int, isLast: Bool)
   case mute(id: Int, isMuted: Bool)
   /// Send a DTMF digit.
   case press(id: Int, code: UInt8)

@@ -40,10 +40,12 @@ package struct StreamTable<Transport: PacketTransport & ~Copyable>: ~Copyable {
       switch command {
       case .attach(let id, let box):
         attach(box, id: id)
+        let now = time.now
+        box.use { $0.takeSource(at: now) }
         if isInterrupted { box.use { $0.stream.noteInterruption() } }
-      case .detach(let id):
+      case .detach(let id, let isLast):
         for slot in 0..<slotCount where ids[slot] == id {
-          release(slot, sendingFrom: &datagram, by: time)
+          release(slot, isLast: isLast, sendingFrom: &datagram, by: time)
         }
       case .mute(let id, let isMuted):
         use(id) { $0.isMuted = isMuted }
@@ -66,7 +68,9 @@ package struct StreamTable<Transport: PacketTransport & ~Copyable>: ~Copyable {
     sendingFrom datagram: inout ByteBuffer,
     by time: some TimeSource
   ) {
-    for slot in 0..<slotCount { release(slot, sendingFrom: &datagram, by: time) }
+    for slot in 0..<slotCount {
+      release(slot, isLast: true, sendingFrom: &datagram, by: time)
+    }
   }
 
   /// Sends the reports that are due and tells `VoiceStreams` how each stream stands.
@@ -77,6 +81,7 @@ package struct StreamTable<Transport: PacketTransport & ~Copyable>: ~Copyable {
   ) {
     let wall = time.wallNanoseconds
     forEach { box in
+      box.takeSource(at: now)
       box.report(&datagram, at: now, wall: wall, isLast: false)
       box.publish(at: now)
     }
@@ -98,13 +103,17 @@ package struct StreamTable<Transport: PacketTransport & ~Copyable>: ~Copyable {
 
   private mutating func release(
     _ slot: Int,
+    isLast: Bool,
     sendingFrom datagram: inout ByteBuffer,
     by time: some TimeSource
   ) {
     guard !boxes[slot].isNone else { return }
     let now = time.now
     boxes[slot].use {
-      $0.report(&datagram, at: now, wall: time.wallNanoseconds, isLast: true)
+      if isLast {
+        $0.report(&datagram, at: now, wall: time.wallNanoseconds, isLast: true)
+      }
+      $0.leaveSource(at: now, isLast: isLast)
       $0.transport.end()
     }
     boxes[slot] = .none

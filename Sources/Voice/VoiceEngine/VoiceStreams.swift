@@ -21,6 +21,7 @@ public final class VoiceStreams<Transport: PacketTransport & ~Copyable>: Sendabl
   // SAFETY: reached only through `control`, under its lock; the voice thread has the box alone.
   private final class Attached: @unchecked Sendable {
     let box: StreamBox<Transport>
+    let source: SendingSource?
     var reports: TripleBufferReader<StreamStatistics>
     var digits: RingConsumer<UInt8>
     var newest: StreamStatistics?
@@ -28,10 +29,12 @@ public final class VoiceStreams<Transport: PacketTransport & ~Copyable>: Sendabl
 
     init(
       box: StreamBox<Transport>,
+      source: SendingSource?,
       reports: consuming TripleBufferReader<StreamStatistics>,
       digits: consuming RingConsumer<UInt8>
     ) {
       self.box = box
+      self.source = source
       self.reports = reports
       self.digits = digits
     }
@@ -87,6 +90,23 @@ public final class VoiceStreams<Transport: PacketTransport & ~Copyable>: Sendabl
     _ state: MuteState = .unmuted,
     conference: Int = 0
   ) throws -> StreamID {
+    try attach(configuration, over: transport, state, conference: conference, as: nil)
+  }
+
+  /// Does the same with the SSRC and the seed of `configuration` from a source that other streams
+  /// have sent as, and will: it waits for the one before it.
+  package func attach(
+    _ configuration: StreamConfiguration,
+    over transport: consuming Transport,
+    _ state: MuteState,
+    conference: Int,
+    as source: SendingSource?
+  ) throws -> StreamID {
+    var configuration = configuration
+    if let source {
+      configuration.ssrc = source.ssrc
+      configuration.seed = source.seed
+    }
     let stream = try VoiceStream(configuration)
     var reports = TripleBufferWriter<StreamStatistics>()
     let reader = reports.makeReader()
@@ -95,6 +115,7 @@ public final class VoiceStreams<Transport: PacketTransport & ~Copyable>: Sendabl
     let box = StreamBox(
       stream: stream,
       ssrc: configuration.ssrc,
+      source: source.map { LentObject($0) } ?? .none,
       transport: transport,
       reports: reports,
       digits: digits
@@ -102,7 +123,7 @@ public final class VoiceStreams<Transport: PacketTransport & ~Copyable>: Sendabl
     // Before the voice thread has it: not a word of a muted user is sent.
     box.isMuted = state == .muted
     box.conference = conference
-    let attached = Attached(box: box, reports: reader, digits: digitReader)
+    let attached = Attached(box: box, source: source, reports: reader, digits: digitReader)
     return try control.withLock { control in
       Self.collectReleased(&control)
       guard control.attached.count < StreamTable<Transport>.capacity else {
@@ -132,12 +153,17 @@ public final class VoiceStreams<Transport: PacketTransport & ~Copyable>: Sendabl
   ///
   /// DTMF digits that it has not sent are dropped.
   public func detach(_ stream: StreamID) {
-    send(.detach(id: stream.rawValue))
+    detach(stream, isLast: true)
+  }
+
+  /// Does the same without a goodbye, unless it is the last stream of its source.
+  package func detach(_ stream: StreamID, isLast: Bool) {
+    send(.detach(id: stream.rawValue, isLast: isLast))
   }
 
   /// Lets every stream go, as `detach` does.
   package func detachAll() {
-    for id in control.withLock({ Array($0.attached.keys) }) { send(.detach(id: id)) }
+    for id in control.withLock({ Array($0.attached.keys) }) { send(.detach(id: id, isLast: true)) }
   }
 
   /// Sends silence instead of the microphone, or the microphone again.

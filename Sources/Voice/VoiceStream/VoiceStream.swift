@@ -23,7 +23,7 @@ package struct VoiceStream: ~Copyable {
   private let configuration: StreamConfiguration
   private let clockRate: SampleRate
 
-  private var sender: VoiceSender
+  var sender: VoiceSender
   private var packetsAtLastReport: Int64 = 0
 
   // Receiving.
@@ -139,8 +139,8 @@ package struct VoiceStream: ~Copyable {
       information = RTCPSenderInformation(
         ntpTime: RTCPSession.ntpTime(wallNanoseconds: wallNanoseconds),
         timestamp: sender.capturedTimestamp,
-        packetCount: UInt32(truncatingIfNeeded: sender.packetsSent),
-        octetCount: UInt32(truncatingIfNeeded: sender.bytesSent)
+        packetCount: UInt32(truncatingIfNeeded: sender.sentBySource.packets),
+        octetCount: UInt32(truncatingIfNeeded: sender.sentBySource.bytes)
       )
     }
     if let information { control.noteSending(information, at: now) }

@@ -39,6 +39,9 @@ struct VoiceSender: ~Copyable {
   private var isSilenceAnnounced = false
   private var marksNextPacket = true
   private var digits = TelephoneEventSender()
+  /// What streams of the same source have sent before this one.
+  private var packetsBefore: Int64 = 0
+  private var bytesBefore: Int64 = 0
 
   /// A sender that has sent nothing; throws the codec's or the resampler's error.
   init(_ configuration: StreamConfiguration) throws {
@@ -55,6 +58,33 @@ struct VoiceSender: ~Copyable {
     timestamp = configuration.firstTimestamp
     plan = planner.plan
     self.planner = planner
+  }
+
+  /// RTP packets and payload bytes that the source has sent.
+  var sentBySource: (packets: Int64, bytes: Int64) {
+    @_noAllocation @_noLocks get { (packetsBefore + packetsSent, bytesBefore + bytesSent) }
+  }
+
+  /// How far the source has come by `now`, all that was captured until then counted as sent.
+  func position(at now: MonotonicInstant) -> SendingPosition {
+    SendingPosition(
+      sequenceNumber: sequenceNumber,
+      timestamp: timestamp.advanced(by: pendingFrames / framesPerTick),
+      packetsSent: sentBySource.packets,
+      bytesSent: sentBySource.bytes,
+      instant: now
+    )
+  }
+
+  /// Goes on after another stream of the same source; the media time runs on meanwhile.
+  mutating func resume(from position: SendingPosition, at now: MonotonicInstant) {
+    sequenceNumber = position.sequenceNumber
+    let frames = SampleRate.voice.frames(
+      inNanoseconds: max(0, now.nanoseconds(since: position.instant))
+    )
+    timestamp = position.timestamp.advanced(by: frames / framesPerTick)
+    packetsBefore = position.packetsSent
+    bytesBefore = position.bytesSent
   }
 
   /// False while what is pushed does not go out: the far side is not to hear it, or hears keys.

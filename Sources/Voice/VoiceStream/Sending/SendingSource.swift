@@ -1,0 +1,76 @@
+package import MediaCore
+import RTP
+import Synchronization
+
+/// How far an RTP source has come in what it sends.
+package struct SendingPosition: BitwiseCopyable, Sendable {
+  var sequenceNumber: UInt16
+  var timestamp: RTPTimestamp
+  var packetsSent: Int64
+  var bytesSent: Int64
+  /// The moment that `timestamp` stands for.
+  var instant: MonotonicInstant
+}
+
+// SAFETY: the position belongs to the stream that took the source: an atomic flag lets one do so.
+/// An RTP source that outlives the streams of a call, one after the other: after a hold it goes on
+/// with the numbers that follow (RFC 3550 section 5.1), and says goodbye once, at the call's end.
+///
+/// **Thread safety:** made on one thread; one stream at a time has its position.
+@safe
+package final class SendingSource: @unchecked Sendable {
+  /// The synchronisation source.
+  package let ssrc: UInt32
+  /// `StreamConfiguration.seed` of each of its streams, which names the sender in RTCP.
+  package let seed: UInt64
+  /// How often the RTP timestamps of its streams count.
+  package let clockRate: SampleRate
+
+  private enum State {
+    static let free = 0
+    static let taken = 1
+    static let ended = 2
+  }
+
+  private let state = Atomic<Int>(State.free)
+  // SAFETY: the stream that took the source uses it alone.
+  @safe @exclusivity(unchecked) private var position: SendingPosition?
+
+  /// A source that has sent nothing, with numbers drawn at random.
+  package init(clockRate: SampleRate) {
+    ssrc = .random(in: 1...UInt32.max)
+    seed = .random(in: 1...UInt64.max)
+    self.clockRate = clockRate
+  }
+
+  /// True once it has said goodbye: what is sent later is of another source.
+  package var isEnded: Bool { state.load(ordering: .acquiring) == State.ended }
+
+  /// Takes the source over if no other stream has it, and calls `body` with how far it has come,
+  /// nil at the very beginning; false if another has it.
+  package func take(_ body: (SendingPosition?) -> Void) -> Bool {
+    let isTaken = state.compareExchange(
+      expected: State.free,
+      desired: State.taken,
+      ordering: .acquiring
+    ).exchanged
+    if isTaken { body(position) }
+    return isTaken
+  }
+
+  /// Leaves the source to the next stream of the call, or ends it.
+  package func leave(at position: SendingPosition, isLast: Bool) {
+    self.position = position
+    state.store(isLast ? State.ended : State.free, ordering: .releasing)
+  }
+}
+
+extension VoiceStream {
+  /// How far the source that it sends as has come by `now`.
+  package func position(at now: MonotonicInstant) -> SendingPosition { sender.position(at: now) }
+
+  /// Goes on as the source of another stream that has ended at `position`.
+  package mutating func resume(from position: SendingPosition, at now: MonotonicInstant) {
+    sender.resume(from: position, at: now)
+  }
+}
