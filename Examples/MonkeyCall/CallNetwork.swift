@@ -61,10 +61,7 @@ final class CallNetwork {
       connection(of: dialog)?.noteAnswer(from: host)
     case .ended(let dialog, _):
       connection(of: dialog)?.end()
-    case .listening, .notListeningSecurely, .renegotiationFailed, .offerRefused, .digit,
-      .registration, .routed,
-      .unroutable, .pathRemark, .accountStep, .transferRequested, .transferProgressed,
-      .messagesWaiting:
+    default:
       break
     }
   }

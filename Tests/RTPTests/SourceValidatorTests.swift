@@ -95,24 +95,52 @@ struct SourceValidatorTests {
 
   /// Where everybody can send, a source that talks is not pushed aside, however many packets of
   /// others come.
-  @Test func anotherSourceHasToWaitForSilence() {
+  @Test(arguments: [2.5, 10, 20, 30, 60, 400])
+  func anotherSourceHasToWaitForSilence(milliseconds: Double) {
     var admission = SourceValidator()
+    let period = Int64(milliseconds * 1e6)
     var time = now
     for number in UInt16(0)..<500 {
-      time = time.advanced(byNanoseconds: 10_000_000)
       #expect(admitted(admission.judge(ssrc: 1, sequenceNumber: number, at: time)))
-      #expect(!admitted(admission.judge(ssrc: 2, sequenceNumber: number, at: time)))
+      for place in Int64(1)...4 {
+        let between = time.advanced(byNanoseconds: period * place / 4 - 1)
+        let sequence = 4 * number &+ UInt16(place)
+        #expect(!admitted(admission.judge(ssrc: 2, sequenceNumber: sequence, at: between)))
+      }
+      time = time.advanced(byNanoseconds: period)
     }
-    let silence: Int64 = 600_000_000
-    let early = time.advanced(byNanoseconds: silence - 1)
+  }
+
+  /// Bridges of carriers change their source in mid-sentence, at each transfer.
+  @Test(arguments: [2.5, 5, 10, 20, 30, 40, 60])
+  func aSourceThatTakesOverWithoutAGapLosesLittle(milliseconds: Double) {
+    var admission = SourceValidator()
+    let period = Int64(milliseconds * 1e6)
+    var time = now
+    var refused: Int64 = 0
+    // And back, seconds later.
+    for (ssrc, first) in [(UInt32(1), UInt16(0)), (2, 9_000), (1, 1_000), (3, 5)] {
+      for number in 0..<UInt16(2_000 / milliseconds) {
+        time = time.advanced(byNanoseconds: period)
+        let verdict = admission.judge(ssrc: ssrc, sequenceNumber: first &+ number, at: time)
+        refused += verdict == .refuse ? period : 0
+      }
+      #expect(admission.ssrc == ssrc && refused <= 60_000_000)
+      refused = 0
+    }
+  }
+
+  /// Its pauses are no ends: a packet in 400 ms is enough.
+  @Test func aPauseOfDiscontinuousTransmissionIsWaitedFor() {
+    var admission = SourceValidator()
+    _ = admission.judge(ssrc: 1, sequenceNumber: 0, at: now)
+    let second = now.advanced(byNanoseconds: 400_000_000)
+    _ = admission.judge(ssrc: 1, sequenceNumber: 1, at: second)
+    let early = second.advanced(byNanoseconds: 599_999_999)
     let verdict1 = admission.judge(ssrc: 2, sequenceNumber: 500, at: early)
     let verdict2 = admission.judge(ssrc: 2, sequenceNumber: 501, at: early)
     #expect(verdict1 == .refuse && verdict2 == .refuse)
-    let verdict3 = admission.judge(
-      ssrc: 2,
-      sequenceNumber: 502,
-      at: time.advanced(byNanoseconds: silence)
-    )
-    #expect(admitted(verdict3) && admission.ssrc == 2)
+    let late = second.advanced(byNanoseconds: 600_000_000)
+    #expect(admitted(admission.judge(ssrc: 2, sequenceNumber: 502, at: late)))
   }
 }

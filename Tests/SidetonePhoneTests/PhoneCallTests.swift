@@ -397,13 +397,15 @@ struct PhoneCallTests {
   }
 
   // A host that refuses packets has no program left, even if it holds the call.
-  @Test func aFarSideWhosePortIsClosedEndsTheCallAfterTwoSeconds() {
+  @Test func aFarSideWhosePortIsClosedEndsTheCallAfterFourSeconds() {
     var call = established()
     _ = call.handle(.agreed(.opus(maySend: false)), at: seconds(2))
     let early = statistics(silence: 1, refusals: 100)
     #expect(call.handle(.mediaReported(early), at: seconds(3)).isEmpty)
-    let late = statistics(silence: 3, refusals: 100)
-    #expect(call.handle(.mediaReported(late), at: seconds(5)).contains(.reportEnded(.failed)))
+    let asking = statistics(silence: 3, refusals: 100)
+    #expect(call.handle(.mediaReported(asking), at: seconds(5)) == call.sip.map { [.ask($0)] })
+    let late = statistics(silence: 5, refusals: 100)
+    #expect(call.handle(.mediaReported(late), at: seconds(7)).contains(.reportEnded(.failed)))
   }
 
   // An announcement may end, and the server ring at another phone.
@@ -416,7 +418,7 @@ struct PhoneCallTests {
     _ = call.handle(.established, at: seconds(23))
     // What was silent before the answer counts from there.
     #expect(!call.handle(closed, at: seconds(24)).contains(.release))
-    #expect(call.handle(closed, at: seconds(26)).contains(.reportEnded(.failed)))
+    #expect(call.handle(closed, at: seconds(28)).contains(.reportEnded(.failed)))
   }
 
   // RFC 3550 section 6.6: the source leaves. A hold or a new source would follow at once.
@@ -432,6 +434,27 @@ struct PhoneCallTests {
     )
     _ = held.handle(.agreed(.opus(maySend: false, mayReceive: false)), at: seconds(7))
     #expect(held.handle(late, at: seconds(8)).isEmpty)
+  }
+
+  /// Jami holds a call by a new port that is closed; other phones by a goodbye, or by silence.
+  @Test(arguments: [(100, false), (0, true), (0, false)])
+  func aFarSideWhoseSignallingAnswersIsNotGivenUp(refusals: Int, hasLeft: Bool) {
+    var call = established()
+    func report(_ silence: Double, at second: Double) -> [PhoneCallEffect] {
+      let figures = statistics(silence: silence, refusals: refusals, hasLeft: hasLeft)
+      return call.handle(.mediaReported(figures), at: seconds(second))
+    }
+    let asking = call.sip.map { [PhoneCallEffect.ask($0)] }
+    #expect(report(3, at: 10) == asking)
+    for second in 4..<600 {
+      #expect(call.handle(.present, at: seconds(Double(second) + 6.5)).isEmpty)
+      #expect(report(Double(second), at: Double(second) + 7) == asking)
+    }
+    #expect(report(601, at: 608).contains(.reportEnded(.failed)))
+    // An answer of before says nothing.
+    call = established()
+    _ = call.handle(.present, at: seconds(5))
+    #expect(report(31, at: 40).contains(.reportEnded(.failed)))
   }
 
   @Test func digitsForAFarSideThatHoldsTheCallFail() {

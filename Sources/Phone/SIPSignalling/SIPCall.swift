@@ -267,6 +267,7 @@ final class SIPCall {
     guard code != 0 || status >= 200 else { return }
     let answer = code == 0 ? status : nil
     if let answer, (200..<300).contains(answer) { path?.restartIfLost() }
+    if FarSidePresence.isPresent(answer) { report(.present(id)) }
     switch presence.note(answer, isHeld: isHeld, at: MonotonicClock.now()) {
     case .none: break
     case .isUnheard: renegotiate()

@@ -133,6 +133,8 @@ public enum SIPEvent: Equatable, Sendable {
   /// The far side does not take a re-INVITE of this side's: what was agreed before stands (RFC 3261
   /// section 14.1).
   case offerRefused(SIPCallID)
+  /// The far side has answered the question whether it is still there (`UserAgent.ask`).
+  case present(SIPCallID)
   /// The call is over.
   case ended(SIPCallID, SIPEndReason)
 }

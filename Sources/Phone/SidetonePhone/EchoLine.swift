@@ -137,7 +137,7 @@ public actor EchoLine {
       continuation.yield(.failed(remark))
     case .established(let id, let host):
       calls[id]?.leg.noteAnswer(from: host)
-    case .listening, .ringing, .offerRefused, .digit, .accountStep, .transferProgressed,
+    case .listening, .ringing, .offerRefused, .present, .digit, .accountStep, .transferProgressed,
       .messagesWaiting:
       break
     }

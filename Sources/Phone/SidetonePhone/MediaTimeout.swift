@@ -10,8 +10,8 @@ enum MediaTimeout: Equatable, CustomStringConvertible {
   /// Nothing was received for so many seconds.
   case silent(seconds: Int64)
 
-  /// A program restarts in less; a host that refuses for longer has none.
-  private static let refusalNanoseconds: Int64 = 2_000_000_000
+  /// A program restarts in less, and the far side has been asked for two seconds by then.
+  private static let refusalNanoseconds: Int64 = 4_000_000_000
   private static let refusalsBeforeEnd = 8
   /// By way of a server it may be a relay that refuses: the signalling knows more, and may find
   /// another one.
@@ -20,18 +20,34 @@ enum MediaTimeout: Equatable, CustomStringConvertible {
   private static let goodbyeNanoseconds: Int64 = 5_000_000_000
   /// A network may be away for a while.
   private static let silenceNanoseconds: Int64 = 30_000_000_000
+  /// How long a far side may be silent whose signalling answers: its hold may be a port that is
+  /// closed, or a source that has left. One that is forgotten so is to cost no night.
+  private static let presentNanoseconds: Int64 = 600_000_000_000
 
   /// Speech pauses and short holes of a network are shorter.
   private static let suspicionNanoseconds: Int64 = 2_000_000_000
 
-  /// True if so little was received that the far side may be gone.
-  static func isSuspicious(_ statistics: StreamStatistics) -> Bool {
+  /// True if so little was received that the far side may be gone; media is `isExpected` from it
+  /// unless it holds the call.
+  static func isSuspicious(_ statistics: StreamStatistics, isExpected: Bool) -> Bool {
     statistics.silenceNanoseconds > suspicionNanoseconds
+      && (isExpected || statistics.refusals >= refusalsBeforeEnd)
   }
 
-  /// Nil while the far side lives; media is `isExpected` from it unless it holds the call.
-  init?(_ statistics: StreamStatistics, isExpected: Bool, isByServer: Bool) {
+  /// Nil while the far side lives; media is `isExpected` from it unless it holds the call, and it
+  /// `isPresent` if its signalling has answered since it fell silent.
+  init?(
+    _ statistics: StreamStatistics,
+    isExpected: Bool,
+    isByServer: Bool,
+    isPresent: Bool = false
+  ) {
     let silence = statistics.silenceNanoseconds
+    guard !isPresent else {
+      guard isExpected, silence > Self.presentNanoseconds else { return nil }
+      self = .silent(seconds: silence / 1_000_000_000)
+      return
+    }
     let refusal = isByServer ? Self.relayRefusalNanoseconds : Self.refusalNanoseconds
     if statistics.refusals >= Self.refusalsBeforeEnd, silence > refusal {
       self = .refused

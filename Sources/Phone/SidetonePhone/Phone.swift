@@ -391,6 +391,7 @@ public actor Phone {
     case .digit(let id, let digit):
       if let call = control.call(of: id) { continuation.yield(.pressed(call.uuid, key: digit)) }
     case .offerRefused(let id): await handle(.offerRefused, ofDialog: id)
+    case .present(let id): await handle(.present, ofDialog: id)
     case .renegotiationFailed(let id, let reason):
       await handle(.renegotiationFailed(reason), ofDialog: id)
     case .ended(let id, let reason):

@@ -93,6 +93,8 @@ struct PhoneCall: Equatable, Sendable {
   private var progressedAt: MonotonicInstant?
   /// When the far side was last asked whether it is still there, during a hold.
   private var askedAt: MonotonicInstant?
+  /// When the far side's signalling last said that it is still there.
+  var presentAt: MonotonicInstant?
   /// The reason to give when the call system ends the call.
   private var ending: Ending?
 
@@ -226,18 +228,10 @@ struct PhoneCall: Equatable, Sendable {
     case .mediaReported(let statistics):
       // Early media may be silent for as long as the far side rings, and end before it answers.
       guard let establishedAt else { return [] }
-      hold.resume = nil
-      var statistics = statistics
-      let age = now.nanoseconds(since: establishedAt)
-      statistics.silenceNanoseconds = min(statistics.silenceNanoseconds, age)
-      let isExpected = media?.mayReceive == true && !hold.isHeldByFarSide
-      let timeout = MediaTimeout(statistics, isExpected: isExpected, isByServer: isByServer)
-      if let timeout {
-        return abandon(timeout.description)
-      }
-      // A relay between the sides does not say that one is gone; the signalling may.
-      guard isExpected, MediaTimeout.isSuspicious(statistics), let sip else { return [] }
-      return [.ask(sip)]
+      return judge(statistics, since: establishedAt, at: now)
+    case .present:
+      presentAt = now
+      return []
     case .timePassed:
       return advance(to: now)
     case .activationFailed(let reason):
@@ -465,7 +459,7 @@ struct PhoneCall: Equatable, Sendable {
   }
 
   /// This side gives the call up: the far side and the call system have to know.
-  private mutating func abandon(_ reason: String) -> [PhoneCallEffect] {
+  mutating func abandon(_ reason: String) -> [PhoneCallEffect] {
     hangUp(as: .declined) + conclude(Ending(reason: reason, isClean: false), as: .failed)
   }
 

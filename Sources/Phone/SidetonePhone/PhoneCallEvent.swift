@@ -47,6 +47,8 @@ enum PhoneCallEvent: Equatable, Sendable {
   case established
   /// The far side does not take a re-INVITE of this side's.
   case offerRefused
+  /// The far side's signalling has answered whether it is still there.
+  case present
   /// A re-INVITE could not be sent.
   case renegotiationFailed(String)
   case signallingEnded(SIPEndReason)

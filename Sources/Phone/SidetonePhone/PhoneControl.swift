@@ -93,7 +93,7 @@ struct PhoneControl: Sendable {
         Order(call: uuid, effect: .hangUp(sip, as: .declined)), Order(call: uuid, effect: .fail),
       ]
     case .mediaFailed, .voiceFailed, .progressed, .agreed, .routed, .established,
-      .offerRefused, .renegotiationFailed, .transferProgressed, .signallingEnded, .unreachable,
+      .offerRefused, .present, .renegotiationFailed, .transferProgressed, .signallingEnded, .unreachable,
       .encrypted,
       .mediaReported, .timePassed, .activationFailed, .reset, .phoneStopped:
       []

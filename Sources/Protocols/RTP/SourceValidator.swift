@@ -4,9 +4,10 @@ package import MediaCore
 /// (RFC 3550 appendix A.1).
 ///
 /// A new source plays from its second packet in sequence on, once the one before it has been silent
-/// for a while: forged datagrams cannot take a stream over while it talks. The very first source of
-/// a call is taken at once, since waiting would cost its first word. The source before the present
-/// one needs ten packets to come back.
+/// for longer than between its packets: forged datagrams cannot take a stream over while it talks,
+/// and a bridge that changes its source in mid-sentence costs 60 ms at most. The very first source
+/// of a call is taken at once, since waiting would cost its first word. The source before the
+/// present one needs ten packets to come back, as long as some of it may be on their way still.
 package struct SourceValidator: Sendable {
   /// A sequence jump up to this is loss; beyond it is a restart (RFC 3550 appendix A.1).
   package static var maximumDropout: Int64 { @_noAllocation @_noLocks get { 3_000 } }
@@ -16,9 +17,15 @@ package struct SourceValidator: Sendable {
   /// on a bad network.
   private static var returningDropout: UInt16 { @_noAllocation @_noLocks get { 20 } }
 
-  /// How long a source is silent before another one may follow: longer than the pauses of
-  /// discontinuous transmission, in nanoseconds.
-  package static var silence: Int64 { @_noAllocation @_noLocks get { 600_000_000 } }
+  /// How long a source is silent at least before another one may follow, in nanoseconds.
+  private static var shortestSilence: Int64 { @_noAllocation @_noLocks get { 40_000_000 } }
+  /// How long it is silent at most before that: longer than between the packets of a pause of
+  /// discontinuous transmission.
+  private static var longestSilence: Int64 { @_noAllocation @_noLocks get { 600_000_000 } }
+  /// What a packet of voice lasts at most in practice, in nanoseconds.
+  private static var longestPacket: Int64 { @_noAllocation @_noLocks get { 60_000_000 } }
+  /// No packet is on its way for so many nanoseconds.
+  private static var longestWay: Int64 { @_noAllocation @_noLocks get { 1_000_000_000 } }
 
   /// What to do with a packet.
   package enum Verdict: Equatable, Sendable, BitwiseCopyable {
@@ -36,7 +43,11 @@ package struct SourceValidator: Sendable {
   private var previousSSRC: UInt32?
   private var candidate: (ssrc: UInt32, next: UInt16, seen: Int)?
   private var expectedAfterJump: UInt16?
-  private let patience: Int64
+  private let areAuthentic: Bool
+  /// Between the last two packets of the source; that of long ones before the second.
+  private var spacing = longestPacket
+  /// When the last source took the place of the one before.
+  private var changedAt = MonotonicInstant(nanoseconds: 0)
   private var lastHeard = MonotonicInstant(nanoseconds: 0)
 
   /// An admission that has seen nothing.
@@ -45,7 +56,15 @@ package struct SourceValidator: Sendable {
   ///   source of its may follow at once.
   @_noAllocation @_noLocks
   package init(areAuthentic: Bool = false) {
-    patience = areAuthentic ? 0 : Self.silence
+    self.areAuthentic = areAuthentic
+  }
+
+  // Half as long again as between its last packets.
+  private var patience: Int64 {
+    @_noAllocation @_noLocks get {
+      guard !areAuthentic else { return 0 }
+      return min(max(spacing + spacing / 2, Self.shortestSilence), Self.longestSilence)
+    }
   }
 
   /// Judges one packet that came at `now`.
@@ -75,6 +94,7 @@ package struct SourceValidator: Sendable {
     }
     expectedAfterJump = nil
     extender.accept(extended)
+    spacing = min(max(0, now.nanoseconds(since: lastHeard)), Self.longestSilence)
     lastHeard = now
     return .member(extended)
   }
@@ -86,7 +106,8 @@ package struct SourceValidator: Sendable {
     at now: MonotonicInstant
   ) -> Verdict {
     var seen = 1
-    let isReturning = packetSSRC == previousSSRC
+    let isReturning =
+      packetSSRC == previousSSRC && now.nanoseconds(since: changedAt) < Self.longestWay
     if let candidate, candidate.ssrc == packetSSRC {
       let skipped = sequenceNumber &- candidate.next
       if skipped <= (isReturning ? Self.returningDropout : 0) { seen = candidate.seen + 1 }
@@ -107,7 +128,11 @@ package struct SourceValidator: Sendable {
     at now: MonotonicInstant
   ) -> Verdict {
     lastHeard = now
-    if let ssrc, ssrc != packetSSRC { previousSSRC = ssrc }
+    spacing = Self.longestPacket
+    if let ssrc, ssrc != packetSSRC {
+      previousSSRC = ssrc
+      changedAt = now
+    }
     ssrc = packetSSRC
     candidate = nil
     expectedAfterJump = nil

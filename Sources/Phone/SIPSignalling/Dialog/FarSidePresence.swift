@@ -31,6 +31,18 @@ package struct FarSidePresence: Equatable, Sendable {
   /// It is asked once a second, and a phone that suppresses silence is not bothered at once.
   private static let answersForRevival = 4
 
+  // A server on the way says so that it got no answer either.
+  private static let unanswered: Set<Int> = [408, 504]
+  // It knows nothing of the call.
+  private static let ends: Set<Int> = [404, 410, 481]
+  private static let absent: Set<Int> = [477, 480, 502, 503]
+
+  /// True for the final status of one that is there, whether or not it takes the question; nil is
+  /// no answer.
+  package static func isPresent(_ status: Int?) -> Bool {
+    status.map { !unanswered.union(ends).union(absent).contains($0) } ?? false
+  }
+
   /// Nothing has been asked.
   package init() {}
 
@@ -46,8 +58,7 @@ package struct FarSidePresence: Equatable, Sendable {
     isHeld: Bool,
     at now: MonotonicInstant
   ) -> Conclusion {
-    // A server on the way says by 408 and 504 that it got no answer either.
-    guard let status, ![408, 504].contains(status) else {
+    guard let status, !Self.unanswered.contains(status) else {
       guard isHeld else { return .none }
       let since = silentSince ?? now
       silentSince = since
@@ -55,9 +66,8 @@ package struct FarSidePresence: Equatable, Sendable {
     }
     silentSince = nil
     switch status {
-    // It knows nothing of the call.
-    case 404, 410, 481: return .isGone
-    case 477, 480, 502, 503:
+    case _ where Self.ends.contains(status): return .isGone
+    case _ where Self.absent.contains(status):
       absences += 1
       return absences < Self.mostAbsences ? .none : .isGone
     default: absences = 0
