@@ -197,7 +197,7 @@ struct MediaSocketTests {
     #expect(Self.outcomes(of: &named).count == 100)
   }
 
-  /// RFC 3550 section 11: reports that are not multiplexed come to the next port, and leave from it.
+  /// RFC 3550 section 11: reports that are not multiplexed come to the next port, and leave there.
   @Test func reportsHaveThePortAfterTheVoice() throws {
     var near = try Self.socket()
     var voice = try Self.socket()

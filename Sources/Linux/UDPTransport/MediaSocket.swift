@@ -105,7 +105,7 @@ public struct MediaSocket: PacketTransport, ~Copyable {
   /// Sends to `address` from now on, and RTCP to `control` (the same address with rtcp-mux).
   ///
   /// Where these are two, the far side sends RTCP to the next port (RFC 3550 section 11), which is
-  /// opened then, if nobody has it.
+  /// opened then, if it is free.
   ///
   /// - Parameters:
   ///   - address: the far side's, a unicast one.
@@ -312,7 +312,9 @@ public struct MediaSocket: PacketTransport, ~Copyable {
   }
 
   /// Takes the host and port that the last datagram, one of voice, came from for the far side's as
-  /// well. If it is another port of the agreed host, this has answered by it.
+  /// well.
+  ///
+  /// If it is another port of the agreed host, this has answered by it.
   @_noAllocation @_noLocks
   public mutating func admitLastSource() {
     admitted = lastSource

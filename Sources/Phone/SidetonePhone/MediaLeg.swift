@@ -77,7 +77,6 @@ public final class MediaLeg {
   private var streamed: NegotiatedMedia?
   /// True if what waits in the socket is of before a hold.
   private var isPendingOld = false
-  /// What its streams send as.
   private var source: SendingSource?
   private var conference = 0
   private var isRecording = false

@@ -20,8 +20,10 @@ enum MediaTimeout: Equatable, CustomStringConvertible {
   private static let goodbyeNanoseconds: Int64 = 5_000_000_000
   /// A network may be away for a while.
   private static let silenceNanoseconds: Int64 = 30_000_000_000
-  /// How long a far side may be silent whose signalling answers: its hold may be a port that is
-  /// closed, or a source that has left. One that is forgotten so is to cost no night.
+  /// How long a far side may be silent whose signalling answers.
+  ///
+  /// Its hold may be a port that is closed, or a source that has left. One that is forgotten so is
+  /// to cost no night.
   private static let presentNanoseconds: Int64 = 600_000_000_000
 
   /// Speech pauses and short holes of a network are shorter.

@@ -382,8 +382,7 @@ public actor Phone {
       note(target, for: id)
     case .transferProgressed(let id, let status):
       await handle(.transferProgressed(status), ofDialog: id)
-    case .routed(let id, let route):
-      await handle(.routed(route), ofDialog: id)
+    case .routed(let id, let route): await handle(.routed(route), ofDialog: id)
     case .unroutable(let id, let reason):
       await handle(.mediaFailed(reason), ofDialog: id)
     case .pathRemark(let remark):

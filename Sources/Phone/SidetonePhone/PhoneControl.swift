@@ -93,7 +93,8 @@ struct PhoneControl: Sendable {
         Order(call: uuid, effect: .hangUp(sip, as: .declined)), Order(call: uuid, effect: .fail),
       ]
     case .mediaFailed, .voiceFailed, .progressed, .agreed, .routed, .established,
-      .offerRefused, .present, .renegotiationFailed, .transferProgressed, .signallingEnded, .unreachable,
+      .offerRefused, .present, .renegotiationFailed, .transferProgressed, .signallingEnded,
+      .unreachable,
       .encrypted,
       .mediaReported, .timePassed, .activationFailed, .reset, .phoneStopped:
       []
