@@ -129,7 +129,9 @@ func fuzzPaths(_ bytes: [UInt8]) {
 func fuzzLinks(_ bytes: [UInt8]) {
   let text = String(decoding: bytes, as: UTF8.self)
   _ = SIPAddress(text)?.uri(atNumericHost: "192.0.2.1", by: .tls)
-  _ = SIPAddress(text)?.isAnonymous
+  _ = SIPAddress.isAnonymous(text)
+  _ = SIPAddress.route(text)
+  _ = DescriptionBody(Array(text.utf8), type: text.split(separator: "\n").first.map(String.init))
   _ = TransferTarget(referringTo: text)
   _ = DialogName(text)
   _ = DescribedKey(attribute: text)

@@ -99,6 +99,31 @@ struct ScenarioTests {
     #expect(keys == ["7", "#"])
   }
 
+  /// The offer is one part of several, and the caller has a number in place of an address: he is
+  /// not anonymous.
+  @Test func aGatewayIsUnderstood() throws {
+    guard Self.sipp != nil else { return Bench.skip("sip-tester") }
+    let listener = try self.listener(options: ["--no-anonymous"])
+    let peer = try play("gateway", at: Bench.port(), to: listener.port)
+    #expect(peer.waitForExit() == 0, "\(peer.output)")
+    #expect(listener.run.waitForExit() == 0, "\(listener.run.output)")
+    #expect(listener.run.printed("tel:+49-30-1234"), "\(listener.run.output)")
+  }
+
+  @Test func aCallRingsUntilItsInvitationExpires() throws {
+    guard Self.sipp != nil else { return Bench.skip("sip-tester") }
+    let port = Bench.port()
+    let listener = try Bench.run([
+      "listen", "--json", "--listen", "127.0.0.1:\(port)", "--headset", "null",
+    ])
+    #expect(listener.wait(for: "registered"))
+    let peer = try play("expires", at: Bench.port(), to: port)
+    #expect(peer.waitForExit() == 0, "\(peer.output)")
+    #expect(listener.wait(for: "\"ended\""), "\(listener.output)")
+    listener.signal(SIGINT)
+    _ = listener.waitForExit()
+  }
+
   @Test func waitingMessagesAreTold() throws {
     guard Self.sipp != nil else { return Bench.skip("sip-tester") }
     let port = Bench.port()

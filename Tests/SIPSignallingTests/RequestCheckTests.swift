@@ -48,10 +48,12 @@ struct RequestCheckTests {
   }
 
   @Test mutating func descriptionsAreInSDPOnBothSides() {
-    check.contentType = "application/unknownformat"
+    check.hasUnknownBody = true
     #expect(check.refusal?.code == 415)
-    #expect(check.refusal?.headers == "Accept: application/sdp\r\n")
-    check.contentType = "application/sdp"
+    #expect(
+      check.refusal?.headers == "Accept: application/sdp, multipart/mixed, multipart/related\r\n"
+    )
+    check.hasUnknownBody = false
     check.accepted = ["text/nobodyKnowsThis"]
     #expect(check.refusal?.code == 406)
     check.accepted?.append("*/*")

@@ -3,6 +3,22 @@ import Testing
 @testable import SIPSignalling
 
 struct SIPAddressTests {
+  @Test(arguments: [
+    ("sip:anonymous@anonymous.invalid", true), ("sip:Anonymous@example.org", true), ("", true),
+    ("tel:", true), ("tel:+49-30-1234;phone-context=example.org", false), ("tel:*21#", false),
+    ("sip:bob@example.org", false), ("mailto:bob@example.org", true),
+  ])
+  func whoHidesIsAnonymous(uri: String, isAnonymous: Bool) {
+    #expect(SIPAddress.isAnonymous(uri) == isAnonymous)
+  }
+
+  @Test func aRouteIsWrittenLooseOnce() {
+    #expect(SIPAddress.route("sip:edge;lr") == "sip:edge")
+    #expect(SIPAddress.route("sip:e:5060;transport=tcp;LR;x=1") == "sip:e:5060;transport=tcp;x=1")
+    #expect(SIPAddress.route("sip:edge;lr=on") == "sip:edge")
+    #expect(SIPAddress.route("sip:edge") == "sip:edge")
+  }
+
   @Test func partsAreTaken() throws {
     let address = try #require(SIPAddress("sip:bob@192.168.1.20:5070;transport=tcp"))
     #expect(address.user == "bob" && address.host == "192.168.1.20" && address.port == 5_070)

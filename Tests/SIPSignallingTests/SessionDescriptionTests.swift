@@ -1,4 +1,5 @@
 import CLibre
+import CallSecurity
 import ICE
 import Testing
 import UDPTransport
@@ -251,6 +252,53 @@ struct SessionDescriptionTests {
     let lines = ["c=IN IP4 0.0.0.0", "a=rtcp-mux"] + Self.addresses[1...2]
     let media = try #require(agree(description, on: "111", Self.opus + lines))
     #expect(media.maySend && media.mayReceive && media.addresses?.candidates.isEmpty == true)
+  }
+
+  @Test func aLineKeepsItsName() throws {
+    let found = answer(to: Self.opus + ["a=mid:audio0"])
+    #expect(found.text.contains("a=mid:audio0\r\n"))
+    #expect(!answer(to: Self.opus).text.contains("a=mid"))
+  }
+
+  /// Some phones fall silent at a second offer of encryption.
+  @Test func anOpenCallGoesOnAsOne() throws {
+    let fingerprint = try #require(Fingerprint(attribute: "sha-256 " + Self.print))
+    var ours = Self.ours
+    ours.encryption = EncryptionOffer(fingerprint: fingerprint, isRequired: false)
+    ours.encryption?.mayDescribeKeys = true
+    let description = try #require(SessionDescription(ours))
+    let first = text(description, asOffer: true)
+    #expect(first.contains("a=fingerprint") && first.contains("a=crypto"))
+    #expect(agree(description, on: "96", ["a=rtpmap:96 opus/48000/2"], isOffer: false) != nil)
+    let second = text(description, asOffer: true)
+    #expect(!second.contains("a=fingerprint") && !second.contains("a=crypto"))
+    // One that was offered openly has none at all.
+    ours.encryption?.choice = .open
+    let open = try text(#require(SessionDescription(ours)), asOffer: true)
+    #expect(!open.contains("a=fingerprint") && !open.contains("a=crypto"))
+  }
+
+  private static let print = (0..<32).map { _ in "AB" }.joined(separator: ":")
+
+  @Test func aPacketTimeThatIsRequiredIsOfferedAndKept() throws {
+    var invitation = Invitation(
+      uri: "",
+      from: "",
+      name: nil,
+      user: "",
+      routes: [],
+      replaced: nil
+    )
+    let warning = "399 example.org \"ptime 5 is not supported\""
+    #expect(invitation.nextPacketTime(after: 488, warning: "") == nil)
+    #expect(invitation.nextPacketTime(after: 486, warning: warning) == nil)
+    let times = (0..<3).map { _ in invitation.nextPacketTime(after: 488, warning: warning) }
+    #expect(times == [20, 10, nil])
+    let description = try #require(SessionDescription(Self.ours))
+    description.setPacketTime(20)
+    #expect(text(description, asOffer: true).contains("a=ptime:20\r\n"))
+    let media = agree(description, on: "96", ["a=rtpmap:96 opus/48000/2"], isOffer: false)
+    #expect(media?.requiredPacketMilliseconds == 20)
   }
 
   @Test func refusedFaxLeavesNothing() throws {

@@ -27,8 +27,20 @@ struct TransferTargetTests {
     #expect(name == DialogName(callID: callID, toTag: "1234", fromTag: "23431"))
   }
 
+  @Test func blanksAndLettersOfAnyKindAreRead() {
+    let name = DialogName(" a@b ; To-Tag = 1 ;early-only; from-tag=2 ")
+    #expect(name == DialogName(callID: "a@b", toTag: "1", fromTag: "2"))
+    #expect(name.map { "\($0)" } == "a@b;to-tag=1;from-tag=2")
+  }
+
+  @Test func numbersAreTargets() {
+    #expect(
+      TransferTarget(referringTo: "tel:+49-30-1234;phone-context=x")?.uri == "tel:+49-30-1234"
+    )
+  }
+
   @Test(arguments: [
-    "tel:+4930", "", "sip:", "sip:a@b?Replaces=x", "sip:a@b?Replaces=x%3Bto-tag%3D1",
+    "tel:", "tel:+x", "", "sip:", "sip:a@b?Replaces=x", "sip:a@b?Replaces=x%3Bto-tag%3D1",
     "sip:a@b?Replaces=x%3Bto-tag%3D1%3Bfrom-tag%3D2%0D%0AEvil%3A%20yes", "sip:a@b;method=BYE",
     "sip:a@b\r\nEvil: yes", "sip:a@b?Replaces=%",
   ])

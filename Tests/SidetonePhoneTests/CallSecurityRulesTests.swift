@@ -211,7 +211,7 @@ struct CallSecurityRulesTests {
   func aRefusedOfferIsFollowedByAnother(transport: SIPTransport) {
     let refused = PhoneCallEvent.signallingEnded(.refused(code: 488, phrase: "Not Acceptable"))
     for (rule, choices) in [
-      (rule(nil), [EncryptionOffer.Choice.any, .encryption, .describedKeys]),
+      (rule(nil), [EncryptionOffer.Choice.any, .encryption, .describedKeys, .open]),
       (rule(nil, .off), [.any]), (rule(nil, .required), [.encryption, .describedKeys]),
       (rule(PeerRecord(identity: bob)), [.encryption, .describedKeys]),
     ] {

@@ -55,6 +55,11 @@ struct AudioLines: Equatable, Sendable {
     return usable.filter(\.isSecure) + usable.filter { !$0.isSecure }
   }
 
+  /// True for the audio line of a place among all media lines, if its port is 0.
+  func isRefused(_ index: Int) -> Bool {
+    found.contains { $0.line.index == index && $0.isRefused }
+  }
+
   /// The description with all audio lines but one hidden, and without what is said of other lines:
   /// a format of a video that libre cannot read would make it refuse the whole.
   func hidingAll(but index: Int) -> [UInt8] {

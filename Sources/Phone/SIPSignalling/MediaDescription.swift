@@ -41,6 +41,8 @@ public struct EncryptionOffer: Equatable, Sendable {
     case encryption
     /// Encryption by described keys.
     case describedKeys
+    /// An open call: what was offered before was refused.
+    case open
   }
 
   /// The certificate that this side will show.
@@ -57,12 +59,12 @@ public struct EncryptionOffer: Equatable, Sendable {
   }
 
   /// True if an open call is not offered.
-  package var isRequired: Bool { choice != .any }
+  package var isRequired: Bool { choice != .any && choice != .open }
 
   /// The RTP profile that says so (RFC 5764 section 8, RFC 4568 section 4.1).
   var profile: String {
     switch choice {
-    case .any: "RTP/AVP"
+    case .any, .open: "RTP/AVP"
     case .encryption: "UDP/TLS/RTP/SAVP"
     case .describedKeys: "RTP/SAVP"
     }
@@ -154,6 +156,8 @@ public struct NegotiatedMedia: Equatable, Sendable {
   public let controlPort: UInt16
   /// The packet time that the far side wishes, in milliseconds, nil if it has none.
   public let packetMilliseconds: Int?
+  /// The duration of a packet in milliseconds that the far side insists on; nil if it takes any.
+  package var requiredPacketMilliseconds: Int?
   /// The payload type of telephone events that the far side expects, nil if it takes none.
   public private(set) var sendEventPayloadType: UInt8?
   /// The payload type of telephone events that it sends, nil if it sends none.

@@ -55,9 +55,26 @@ package struct SIPAddress: Equatable, Sendable {
     return nil
   }
 
-  /// True if it hides who somebody is (RFC 3323 section 4.1).
-  package var isAnonymous: Bool {
-    host.lowercased() == "anonymous.invalid" || user.lowercased() == "anonymous"
+  /// True for the URI of a caller who hides who he is (RFC 3323 section 4.1), or is nobody.
+  package static func isAnonymous(_ uri: String) -> Bool {
+    guard let address = SIPAddress(uri) else { return number(inURI: uri) == nil }
+    return address.host.lowercased() == "anonymous.invalid"
+      || address.user.lowercased() == "anonymous"
+  }
+
+  /// A URI of a route as libre takes it, which writes `;lr` behind it (RFC 3261 section 19.1.1).
+  static func route(_ uri: String) -> String {
+    let fields = uri.split(separator: ";", omittingEmptySubsequences: false)
+    return fields.filter { !["lr", "lr=on", "lr=true"].contains($0.lowercased()) }
+      .joined(separator: ";")
+  }
+
+  /// The number of a `tel` URI without its parameters (RFC 3966); nil for what is none.
+  package static func number(inURI uri: String) -> String? {
+    guard uri.prefix(4).lowercased() == "tel:" else { return nil }
+    let number = uri.dropFirst(4).prefix { $0 != ";" }
+    let isNumber = number.allSatisfy { $0.isASCII && ($0.isHexDigit || "+-.()*#".contains($0)) }
+    return isNumber && number.contains(where: \.isNumber) ? String(number) : nil
   }
 
   /// The port in the open: the given one, or 5060.

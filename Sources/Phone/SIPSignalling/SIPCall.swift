@@ -32,6 +32,7 @@ final class SIPCall {
   let refreshRequest = LibreSlot()
   private var offerRetry = OfferRetry()
   private let offerTimer = LoopTimer()
+  let expiryTimer = LoopTimer()
   /// What tells the two sides of its dialog apart, once it is confirmed.
   private(set) var tags: (local: String, remote: String)?
   private(set) lazy var transfer = SIPTransfer { [weak self] status in
@@ -65,6 +66,7 @@ final class SIPCall {
   /// What the caller's CANCEL says; nil if it says nothing.
   private var cancelReason: SIPEndReason?
   private var lacksCodec = false
+  private var isVoiceRefused = false
   var requests = DialogRequests()
   /// Tags of the far side's early dialogs, one for each phone that rings (RFC 3261 section 12.1).
   var earlyTags: [String] = []
@@ -140,11 +142,9 @@ final class SIPCall {
     unsafe noteFarSide(message)
     isSecure = unsafe message.pointee.tp == SIP_TRANSP_TLS
     unsafe noteTimer(in: message)
-    let body = unsafe message.pointee.mb
-    if let body = unsafe body, unsafe mbuf_get_left(body) > 0 {
-      unsafe remoteOffer = re_buffer_from(mbuf_buf(body), mbuf_get_left(body))
-      requests.isRemoteOfferOpen = true
-    }
+    unsafe limitRinging(by: message)
+    unsafe remoteOffer = DescriptionBody.buffer(of: message)
+    if unsafe remoteOffer != nil { requests.isRemoteOfferOpen = true }
     let credentials = unsafe makeCredentials()
     defer { _ = unsafe mem_deref(credentials) }
     return unsafe re_ring(
@@ -289,6 +289,7 @@ final class SIPCall {
     refreshRequest.clear()
     refreshTimer.cancel()
     offerTimer.cancel()
+    expiryTimer.cancel()
   }
 
   func close() {
@@ -348,9 +349,9 @@ final class SIPCall {
     report(.ringing(id))
     // Early media (RFC 3960): what the network says before somebody answers. One that makes no
     // sense is no reason to end the call.
-    guard let body = unsafe message.pointee.mb, unsafe mbuf_get_left(body) > 0, let description,
-      let media = unsafe description.negotiateEarly(with: body)
-    else { return }
+    guard let body = unsafe DescriptionBody.buffer(of: message) else { return }
+    defer { _ = unsafe mem_deref(body) }
+    guard let media = unsafe description?.negotiateEarly(with: body) else { return }
     report(.media(id, media))
   }
 
@@ -380,11 +381,15 @@ final class SIPCall {
       // A re-INVITE of libre's asks for no timer; the far side may go on with it.
       if unsafe !message.pointee.req { unsafe noteTimer(in: message) }
     }
-    guard let body = unsafe message?.pointee.mb, let description,
+    let body = unsafe message.flatMap { unsafe DescriptionBody.buffer(of: $0) }
+    defer { _ = unsafe mem_deref(body) }
+    guard let body = unsafe body, let description,
       let media = unsafe description.negotiate(with: body, isOffer: false)
     else {
       // An established call outlives a description that makes no sense.
       lacksCodec = !isEstablished
+      isVoiceRefused =
+        unsafe body.map { unsafe description?.isVoiceRefused(by: $0) == true } ?? false
       return EPROTO
     }
     offerRetry.noteAgreement()
@@ -398,9 +403,10 @@ final class SIPCall {
     _ message: UnsafePointer<sip_msg>?
   ) -> CInt {
     guard let answer = unsafe answer, let description else { return EPROTO }
-    let body = unsafe message?.pointee.mb
+    let body = unsafe message.flatMap { unsafe DescriptionBody.buffer(of: $0) }
+    defer { _ = unsafe mem_deref(body) }
     var isOffer = true
-    if let body = unsafe body, unsafe mbuf_get_left(body) > 0 {
+    if let body = unsafe body {
       guard let media = unsafe description.negotiate(with: body, isOffer: true) else {
         return EPROTO
       }
@@ -447,6 +453,9 @@ final class SIPCall {
     let reason: SIPEndReason
     if let peer, peer.expectation.verdict == .refused || isHeardOf && !isJudged {
       reason = .strangeIdentity
+    } else if lacksCodec, isVoiceRefused {
+      // Another kind of line may be taken, as after a refusal of the call.
+      reason = .refused(code: 488, phrase: "Not Acceptable Here")
     } else if lacksCodec {
       reason = .noCommonCodec
     } else if isIncoming, !isAnswered, let found = cancelReason {

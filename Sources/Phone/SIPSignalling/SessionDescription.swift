@@ -26,6 +26,8 @@ final class SessionDescription {
   var addresses: ICEDescription?
   /// True if the far side's description has some as well.
   var hasRemoteAddresses = false
+  /// The packet time that the far side insists on; nil if it takes any.
+  private var packetMilliseconds: Int?
   /// The place of the call's voice among the media lines.
   private var line = 0
 
@@ -58,7 +60,8 @@ final class SessionDescription {
       offer.encryption?.profile ?? "RTP/AVP"
     )
     // Without randomness there are none.
-    describedKeys = offer.encryption?.mayDescribeKeys == true ? try? DescribedKeys() : nil
+    let mayDescribe = offer.encryption?.mayDescribeKeys == true && offer.encryption?.choice != .open
+    describedKeys = mayDescribe ? try? DescribedKeys() : nil
     guard code == 0, let session = unsafe session, let media = unsafe media else { return nil }
     unsafe self.session = session
     unsafe self.media = media
@@ -113,6 +116,12 @@ final class SessionDescription {
     }
   }
 
+  /// Asks for packets of so many milliseconds from the next description on, and sends such.
+  func setPacketTime(_ milliseconds: Int) {
+    packetMilliseconds = milliseconds
+    _ = unsafe re_description_set_packet_time(media, UInt32(milliseconds))
+  }
+
   /// True if the next description has keys in it.
   var describesKeys: Bool { claim == .keys }
 
@@ -152,7 +161,9 @@ final class SessionDescription {
     for name in ["fingerprint", "setup", Self.wordsAttribute, "crypto"] {
       unsafe re_description_remove(media, name)
     }
-    guard let encryption else { return }
+    guard let encryption, encryption.choice != .open else { return }
+    // An open call goes on as one: some phones fall silent at a second offer of encryption.
+    if isOffer, claim == .open { return }
     if isOffer && encryption.choice != .describedKeys || !isOffer && beginner != nil {
       let setup = isOffer ? "actpass" : beginner == .local ? "active" : "passive"
       _ = unsafe re_description_set(media, "fingerprint", encryption.fingerprint.attribute)
@@ -182,7 +193,7 @@ final class SessionDescription {
   private func negotiatedEncryption(isOffer: Bool) -> NegotiatedEncryption? {
     // There may be one for each hash (RFC 8122 section 5).
     let texts = attributes("fingerprint") + [attribute("fingerprint", orOfSession: true) ?? ""]
-    guard encryption != nil,
+    guard let encryption, encryption.choice != .open,
       let fingerprint = texts.lazy.compactMap({ Fingerprint(attribute: $0) }).first
     else { return nil }
     // The side that answers begins, as RFC 5763 section 5 recommends.
@@ -255,6 +266,11 @@ final class SessionDescription {
     return agreed
   }
 
+  /// True for an answer that refuses the voice's media line (RFC 3264 section 6).
+  func isVoiceRefused(by answer: UnsafeMutablePointer<mbuf>) -> Bool {
+    unsafe AudioLines(Self.bytes(of: answer)).isRefused(line)
+  }
+
   /// Takes in a description that comes before the answer, and may be of another phone than the one
   /// that answers: nothing is agreed on for good.
   ///
@@ -325,6 +341,8 @@ final class SessionDescription {
     let parameters = unsafe format.pointee.params.map { unsafe String(cString: $0) } ?? ""
     let isMultiplexed = attribute("rtcp-mux") != nil
     if isOffer && !isMultiplexed { unsafe re_description_forbid_multiplexing(media) }
+    // A name that the far side has for the line (RFC 5888 section 9.1).
+    if isOffer, let name = attribute("mid") { _ = unsafe re_description_set(media, "mid", name) }
     let encryption = negotiatedEncryption(isOffer: isOffer)
     if isOffer { describedAnswer = nil }
     let keys = encryption == nil ? negotiatedKeys(isOffer: isOffer) : nil
@@ -366,6 +384,7 @@ final class SessionDescription {
       maySend: !isHeld && (direction == SDP_SENDRECV || direction == SDP_SENDONLY),
       mayReceive: !isHeld && (direction == SDP_SENDRECV || direction == SDP_RECVONLY)
     )
+    negotiated.requiredPacketMilliseconds = packetMilliseconds
     negotiated.otherEvent = events.dropFirst().first
     negotiated.others = others.map {
       negotiated.with($0.codec, sending: $0.remote, receiving: $0.local)

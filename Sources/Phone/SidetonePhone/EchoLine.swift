@@ -204,7 +204,7 @@ public actor EchoLine {
     }
     comingCalls.insert(id)
     defer { comingCalls.remove(id) }
-    if !configuration.takesAnonymousCalls, SIPAddress(from)?.isAnonymous ?? true {
+    if !configuration.takesAnonymousCalls, SIPAddress.isAnonymous(from) {
       return await agent.reject(id, code: 433, phrase: "Anonymity Disallowed")
     }
     var path: PathOffer?

@@ -416,7 +416,7 @@ public actor Phone {
       await agent.reject(id, code: 486, phrase: "Busy Here")
       return
     }
-    if !configuration.takesAnonymousCalls, SIPAddress(address)?.isAnonymous ?? true {
+    if !configuration.takesAnonymousCalls, SIPAddress.isAnonymous(address) {
       return await agent.reject(id, code: 433, phrase: "Anonymity Disallowed")
     }
     let rule: SecurityRule

@@ -83,16 +83,18 @@ extension SecurityRule {
 
   /// The next choice for a far side that has refused an offer's media (488), nil if none is left.
   ///
-  /// Phones that always encrypt refuse an offer that leaves the choice, and those that know nothing
-  /// but described keys one that asks for a handshake.
+  /// Phones that always encrypt refuse an offer that leaves the choice, those that know nothing but
+  /// described keys one that asks for a handshake, and some that know no encryption each that
+  /// names one.
   func choice(
     after choice: EncryptionOffer.Choice,
     _ transport: SIPTransport?
   ) -> EncryptionOffer.Choice? {
     switch choice {
     case .any: leavesTheChoice ? .encryption : nil
-    case .encryption: transport == .tls ? .describedKeys : nil
-    case .describedKeys: nil
+    case .encryption: transport == .tls ? .describedKeys : leavesTheChoice ? .open : nil
+    case .describedKeys: leavesTheChoice ? .open : nil
+    case .open: nil
     }
   }
 }

@@ -209,7 +209,7 @@ final class AccountLine {
       let host = MediaSocket.localAddress(towards: remote)
     else { throw SIPError(reason: "there is no way to \(server)") }
     self.server = server
-    routes = [server.route + ";lr"]
+    routes = [server.route]
     if let stack, stack.host == host, stack.server == server, !isConnectionOld { return }
     isConnectionOld = false
     movedTo = nil
@@ -476,7 +476,7 @@ final class AccountLine {
     while found.count < Self.routeLimit,
       unsafe re_service_route(message, found.count, &text, text.count)
     {
-      found.append(String(cStringBytes: text))
+      found.append(SIPAddress.route(String(cStringBytes: text)))
     }
     if !found.isEmpty { routes = found }
   }

@@ -16,6 +16,25 @@ extension SIPCall {
     _ = sending { unsafe re_end_fork(stack.sip, message) }
   }
 
+  /// Ends a call that rings once its INVITE expires (RFC 3261 section 13.3.1).
+  @unsafe
+  func limitRinging(by message: UnsafePointer<sip_msg>) {
+    guard let seconds = unsafe Int64(Self.header(SIP_HDR_EXPIRES, in: message)),
+      (1...SIPCall.longestExpiry).contains(seconds)
+    else { return }
+    let end = MonotonicClock.now().advanced(by: .seconds(Int(seconds)))
+    expiryTimer.start(for: end) { [weak self] in
+      guard let self, !isAnswered, !isEstablished else { return }
+      withExtendedLifetime(self) {
+        reject(code: 487, phrase: "Request Terminated")
+        report(.ended(id, .remoteHangUp))
+      }
+    }
+  }
+
+  /// A call rings for less.
+  private static let longestExpiry: Int64 = 3_600
+
   // MARK: Session timers
 
   /// The value of a header; empty without one, and for one of 128 letters or more.
@@ -205,7 +224,7 @@ extension SIPCall {
   @unsafe
   func gotUpdate(_ message: UnsafePointer<sip_msg>) {
     guard let stack else { return }
-    let hasOffer = unsafe message.pointee.mb.map { unsafe mbuf_get_left($0) > 0 } ?? false
+    let hasOffer = unsafe DescriptionBody(of: message).content != .none
     guard unsafe isInOrder(message, hasOffer: hasOffer, over: stack) else { return }
     var answer: UnsafeMutablePointer<mbuf>?
     if hasOffer {

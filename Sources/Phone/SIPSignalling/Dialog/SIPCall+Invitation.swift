@@ -14,9 +14,20 @@ struct Invitation {
   let replaced: DialogName?
   /// The session timer to ask for.
   var interval = SessionInterval()
+  /// Packet times in milliseconds to offer if the far side refuses the one that was offered.
+  private(set) var packetTimes = [20, 10]
 
   var headers: String {
     interval.headers + (replaced.map { "Replaces: \($0)\r\n" } ?? "")
+  }
+
+  /// The next packet time to offer after a refusal, whose `Warning` says what it was about (RFC
+  /// 3261 section 20.43); nil if it is about something else, or there is none left.
+  mutating func nextPacketTime(after status: Int, warning: String) -> Int? {
+    guard status == 488 || status == 606, warning.lowercased().contains("ptime"),
+      !packetTimes.isEmpty
+    else { return nil }
+    return packetTimes.removeFirst()
   }
 }
 
@@ -62,12 +73,15 @@ extension SIPCall {
   /// Makes the call once more if the refusal says what would be accepted; false if it is over.
   @unsafe
   func invitesAgain(after response: UnsafePointer<sip_msg>) -> Bool {
-    guard !isEstablished, var again = invitation,
-      unsafe again.interval.retries(
-        after: Int(response.pointee.scode),
-        shortest: Self.header(SIP_HDR_MIN_SE, in: response)
-      )
-    else { return false }
+    guard !isEstablished, var again = invitation else { return false }
+    let status = unsafe Int(response.pointee.scode)
+    let warning = unsafe Self.header(SIP_HDR_WARNING, in: response)
+    if let milliseconds = again.nextPacketTime(after: status, warning: warning) {
+      description?.setPacketTime(milliseconds)
+    } else {
+      let shortest = unsafe Self.header(SIP_HDR_MIN_SE, in: response)
+      guard again.interval.retries(after: status, shortest: shortest) else { return false }
+    }
     // The same call, as far as its name goes (RFC 4028 section 7.3).
     let numbers = unsafe PlannedNumbers(
       callID: String(response.pointee.callid),

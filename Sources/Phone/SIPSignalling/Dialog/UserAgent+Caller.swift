@@ -11,7 +11,8 @@ extension UserAgent {
     of message: UnsafePointer<sip_msg>,
     _ encryption: EncryptionOffer?
   ) -> Bool {
-    guard let body = unsafe message.pointee.mb, unsafe mbuf_get_left(body) > 0 else { return true }
+    guard let body = unsafe DescriptionBody.buffer(of: message) else { return true }
+    defer { _ = unsafe mem_deref(body) }
     var encryption = encryption
     encryption?.mayDescribeKeys = unsafe message.pointee.tp == SIP_TRANSP_TLS
     return unsafe SessionDescription.preview(body, encryption: encryption) != nil

@@ -22,8 +22,8 @@ struct RequestCheck: Equatable, Sendable {
   var contentLength: String?
   /// The bytes behind the headers, as many as there are.
   var available = 0
-  /// Nil without a body.
-  var contentType: String?
+  /// True if there is a body that is no session description, and may not be left aside.
+  var hasUnknownBody = false
   /// What the far side requires (`Require`).
   var required: [String] = []
   /// What it takes (`Accept`); nil if it does not say.
@@ -51,11 +51,11 @@ struct RequestCheck: Equatable, Sendable {
       return Refusal(code: 420, phrase: "Bad Extension", headers: "Unsupported: \(names)\r\n")
     }
     guard method == "INVITE" else { return nil }
-    if let contentType, contentType != "application/sdp" {
+    if hasUnknownBody {
       return Refusal(
         code: 415,
         phrase: "Unsupported Media Type",
-        headers: "Accept: application/sdp\r\n"
+        headers: "Accept: application/sdp, multipart/mixed, multipart/related\r\n"
       )
     }
     let types = ["application/sdp", "application/*", "*/*"]
@@ -86,10 +86,7 @@ extension RequestCheck {
     let length = unsafe message.pointee.clen
     contentLength = unsafe length.p == nil ? nil : String(length)
     available = unsafe message.pointee.mb.map { unsafe Int(mbuf_get_left($0)) } ?? 0
-    let type = unsafe message.pointee.ctyp
-    if available > 0, unsafe type.type.p != nil {
-      contentType = unsafe "\(String(type.type))/\(String(type.subtype))".lowercased()
-    }
+    hasUnknownBody = unsafe DescriptionBody(of: message).content == .unknown
     required = unsafe Self.values(of: SIP_HDR_REQUIRE, in: message)
     let accepted = unsafe Self.values(of: SIP_HDR_ACCEPT, in: message)
     if unsafe sip_msg_hdr_count(message, SIP_HDR_ACCEPT) > 0 {

@@ -14,15 +14,20 @@ public struct TransferTarget: Equatable, Sendable {
     self.replaced = replaced
   }
 
-  /// The target of a Refer-To header; nil if it is no SIP URI, or asks for something else than a
+  /// The target of a Refer-To header; nil if it is no SIP URI and no
+  /// number, or asks for something else than a
   /// call.
   init?(referringTo text: String) {
     let parts = text.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
     let start = parts[0].lowercased()
-    guard let address = SIPAddress(String(parts[0])),
-      !start.contains(";method=") || start.contains(";method=invite")
-    else { return nil }
-    uri = address.uri
+    guard !start.contains(";method=") || start.contains(";method=invite") else { return nil }
+    if let address = SIPAddress(String(parts[0])) {
+      uri = address.uri
+    } else if let number = SIPAddress.number(inURI: String(parts[0])) {
+      uri = "tel:\(number)"
+    } else {
+      return nil
+    }
     let headers = parts.count < 2 ? [] : parts[1].split(separator: "&")
     let value = headers.first { $0.lowercased().hasPrefix("replaces=") }?.dropFirst(9)
     guard let value else {
@@ -61,11 +66,18 @@ package struct DialogName: Equatable, Sendable, CustomStringConvertible {
   init?(_ text: String) {
     let fields = text.split(separator: ";").map { $0.trimmingCharacters(in: .whitespaces) }
     func tag(_ name: String) -> String? {
-      fields.first { $0.hasPrefix("\(name)=") }.map { String($0.dropFirst(name.count + 1)) }
+      for field in fields.dropFirst() {
+        let pair = field.split(separator: "=", maxSplits: 1).map {
+          $0.trimmingCharacters(in: .whitespaces)
+        }
+        if pair.count == 2, pair[0].lowercased() == name { return pair[1] }
+      }
+      return nil
     }
     // It is written into messages, where a line's end would end a header.
     guard let callID = fields.first, let to = tag("to-tag"), let from = tag("from-tag"),
-      !callID.isEmpty, text.unicodeScalars.allSatisfy({ $0.value > 32 && $0.value < 127 })
+      !callID.isEmpty,
+      (callID + to + from).unicodeScalars.allSatisfy({ $0.value > 32 && $0.value < 127 })
     else { return nil }
     self.callID = callID
     toTag = to

@@ -1,0 +1,177 @@
+import CLibre
+
+/// The session description in the body of a message: the whole of it, or a part of a multipart one
+/// (RFC 5621), as gateways send it beside what is meant for others.
+///
+/// A value without I/O.
+struct DescriptionBody: Equatable, Sendable {
+  /// What a body is, for the receiver.
+  enum Content: Equatable, Sendable {
+    /// There is none, or it may be left aside.
+    case none
+    /// A session description.
+    case description([UInt8])
+    /// Something else.
+    case unknown
+  }
+
+  let content: Content
+
+  /// Parts in parts, at most.
+  private static let mostLevels = 4
+  private static let mostParts = 32
+
+  /// Looks into a body.
+  ///
+  /// - Parameters:
+  ///   - body: its bytes.
+  ///   - type: the value of `Content-Type`; a body without one is a description, as one was always
+  ///     taken.
+  ///   - disposition: the value of `Content-Disposition`, empty without one.
+  init(_ body: some Collection<UInt8>, type: String?, disposition: String = "") {
+    content =
+      body.isEmpty
+      ? .none : Self.content(of: Array(body)[...], type ?? "application/sdp", disposition, level: 0)
+  }
+
+  private static func content(
+    of body: ArraySlice<UInt8>,
+    _ type: String,
+    _ disposition: String,
+    level: Int
+  ) -> Content {
+    let fields = HeaderFields(type)
+    if fields.value == "application/sdp" {
+      // Of an early or another session.
+      let purpose = HeaderFields(disposition).value
+      return purpose.isEmpty || purpose == "session" ? .description(Array(body)) : .none
+    }
+    if fields.value.hasPrefix("multipart/"), level < mostLevels,
+      let boundary = fields["boundary"], !boundary.isEmpty
+    {
+      for part in parts(of: body, boundary: Array("--\(boundary)".utf8)) {
+        let found = content(of: part, level: level + 1)
+        if case .description = found { return found }
+      }
+    }
+    // RFC 3261 section 20.11: what is optional may be left aside.
+    return HeaderFields(disposition)["handling"]?.lowercased() == "optional" ? .none : .unknown
+  }
+
+  private static func content(of part: ArraySlice<UInt8>, level: Int) -> Content {
+    var rest = part
+    var headers: [String: String] = [:]
+    while let line = takeLine(from: &rest), !line.isEmpty {
+      let text = String(decoding: line, as: UTF8.self)
+      guard let colon = text.firstIndex(of: ":") else { continue }
+      let name = text[..<colon].filter { !$0.isWhitespace }.lowercased()
+      headers[name] = String(text[text.index(after: colon)...])
+    }
+    // What is encoded for mail is no description that a telephone writes (RFC 5621 section 3.2).
+    let encoding = HeaderFields(headers["content-transfer-encoding"] ?? "binary").value
+    guard ["binary", "8bit", "7bit"].contains(encoding) else { return .unknown }
+    let type = headers["content-type"] ?? headers["c"] ?? "text/plain"
+    return content(of: rest, type, headers["content-disposition"] ?? "", level: level)
+  }
+
+  // What is between two lines of the boundary (RFC 2046 section 5.1.1); the line's end before a
+  // boundary is the boundary's.
+  private static func parts(
+    of body: ArraySlice<UInt8>,
+    boundary: [UInt8]
+  ) -> [ArraySlice<UInt8>] {
+    var parts: [ArraySlice<UInt8>] = []
+    var rest = body
+    var begin: Int?
+    while parts.count < mostParts {
+      let start = rest.startIndex
+      guard let line = takeLine(from: &rest) else { break }
+      guard line.starts(with: boundary) else { continue }
+      let tail = line.dropFirst(boundary.count)
+      let isLast = tail.starts(with: "--".utf8)
+      guard isLast || tail.allSatisfy({ $0 == 32 || $0 == 9 }) else { continue }
+      if let begin { parts.append(withoutEnd(body[begin..<max(begin, start)])) }
+      begin = rest.startIndex
+      if isLast { return parts }
+    }
+    // The last boundary may be lost.
+    if let begin, begin < body.endIndex { parts.append(body[begin...]) }
+    return parts
+  }
+
+  private static func withoutEnd(_ part: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+    guard part.last == 10 else { return part }
+    let line = part.dropLast()
+    return line.last == 13 ? line.dropLast() : line
+  }
+
+  // Without its end, which is LF with or without CR.
+  private static func takeLine(from rest: inout ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
+    guard !rest.isEmpty else { return nil }
+    let end = rest.firstIndex(of: 10) ?? rest.endIndex
+    var line = rest[rest.startIndex..<end]
+    if line.last == 13 { line = line.dropLast() }
+    rest = rest[min(end + 1, rest.endIndex)...]
+    return line
+  }
+}
+
+/// The value of a header with its parameters: `multipart/mixed;boundary="a b"`.
+private struct HeaderFields {
+  /// In small letters.
+  let value: String
+  private var parameters: [String: String] = [:]
+
+  init(_ text: String) {
+    var fields: [String] = [""]
+    var (isQuoted, isEscaped) = (false, false)
+    for character in text {
+      if isEscaped {
+        fields[fields.count - 1].append(character)
+        isEscaped = false
+      } else if isQuoted, character == "\\" {
+        isEscaped = true
+      } else if character == "\"" {
+        isQuoted.toggle()
+      } else if character == ";", !isQuoted {
+        fields.append("")
+      } else if isQuoted || !character.isWhitespace {
+        fields[fields.count - 1].append(character)
+      }
+    }
+    value = fields[0].lowercased()
+    for field in fields.dropFirst() {
+      let pair = field.split(separator: "=", maxSplits: 1)
+      if pair.count == 2 { parameters[pair[0].lowercased()] = String(pair[1]) }
+    }
+  }
+
+  subscript(name: String) -> String? { parameters[name] }
+}
+
+extension DescriptionBody {
+  /// The body of a message.
+  @unsafe
+  init(of message: UnsafePointer<sip_msg>) {
+    let buffer = unsafe message.pointee.mb
+    let body = unsafe buffer.map {
+      unsafe UnsafeBufferPointer(start: mbuf_buf($0), count: mbuf_get_left($0))
+    }
+    let type = unsafe sip_msg_hdr(message, SIP_HDR_CONTENT_TYPE)?.pointee.val
+    let disposition = unsafe sip_msg_hdr(message, SIP_HDR_CONTENT_DISPOSITION)?.pointee.val
+    unsafe self.init(
+      Array(body ?? .init(start: nil, count: 0)),
+      type: type.map { unsafe String($0) },
+      disposition: disposition.map { unsafe String($0) } ?? ""
+    )
+  }
+
+  /// The description of a message for libre to read, nil if it has none; the caller owns it.
+  @unsafe
+  static func buffer(of message: UnsafePointer<sip_msg>) -> UnsafeMutablePointer<mbuf>? {
+    guard case .description(let bytes) = unsafe DescriptionBody(of: message).content else {
+      return nil
+    }
+    return unsafe re_buffer_from(bytes, bytes.count)
+  }
+}
