@@ -71,4 +71,36 @@ struct RecordingComparisonTests {
     let comparison = compare(Self.said, heard)
     #expect(comparison.heardShare == 0 && comparison.delayMilliseconds == nil)
   }
+
+  @Test func aRecordingMayBeUpsideDown() {
+    let comparison = compare(Self.said, Self.said.map { -$0 })
+    #expect(comparison.isInverted && comparison.heardShare == 1, "\(comparison)")
+    #expect(!compare(Self.said, Self.said).isInverted)
+  }
+
+  @Test func aConstantOffsetIsNoSpeech() {
+    let right = compare(Self.said.map { $0 / 10 + 0.4 }, Self.said.map { $0 / 10 + 0.3 })
+    #expect(right.heardShare == 1, "\(right)")
+    let wrong = compare(
+      Self.said.map { $0 / 10 + 0.4 },
+      Self.speech(2, seconds: 7).map { $0 / 10 + 0.4 }
+    )
+    #expect(wrong.heardShare < 0.3, "\(wrong)")
+    let silent = compare(Self.said, [Float](repeating: 0.4, count: 48_000))
+    #expect(silent.heardShare == 0, "\(silent)")
+  }
+
+  /// Two clocks of which one is 200 parts per million slow, and a delay that moves with them.
+  @Test func clocksThatDriftApartAreFollowed() throws {
+    let said = Self.speech(3, seconds: 300)
+    let heard = (0..<said.count).map { index in
+      let place = Double(index) * 1.0002
+      let whole = Int(place)
+      guard whole + 1 < said.count else { return Float(0) }
+      return said[whole] + (said[whole + 1] - said[whole]) * Float(place - Double(whole))
+    }
+    let comparison = compare(said, heard)
+    let drift = try #require(comparison.drift)
+    #expect(abs(drift - -200) < 5 && comparison.heardShare > 0.95, "\(comparison)")
+  }
 }

@@ -41,11 +41,11 @@ func fuzzTraces(_ bytes: [UInt8]) {
       time += Int64(source.byte()) * 1_000_000
       capture.add(frame: source.chunk(limit: 2_000), linkType: linkType, at: time)
     }
-    _ = try? capture.trace()
+    for stream in capture.streams() { _ = (stream.summary, try? stream.trace()) }
   default:
     let file = folder.appendingPathComponent("capture")
     try? Data(source.rest()).write(to: file)
-    _ = CaptureFile.read(file.path)
+    for stream in (try? CaptureFile.read(file.path))?.streams() ?? [] { _ = try? stream.trace() }
   }
 }
 

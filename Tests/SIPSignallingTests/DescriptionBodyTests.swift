@@ -5,9 +5,8 @@ import Testing
 struct DescriptionBodyTests {
   private static let description = "v=0\r\ns=-\r\n"
 
-  private func description(in body: String, _ type: String?, _ disposition: String = "") -> String?
-  {
-    let found = DescriptionBody(Array(body.utf8), type: type, disposition: disposition).content
+  private func description(in body: String, _ type: String?) -> String? {
+    let found = DescriptionBody(Array(body.utf8), type: type).content
     guard case .description(let bytes) = found else { return nil }
     return String(decoding: bytes, as: UTF8.self)
   }
@@ -63,15 +62,16 @@ struct DescriptionBodyTests {
     #expect(description(in: parts([deep]), "multipart/mixed;boundary=b") == nil)
   }
 
-  @Test func whatIsForAnotherPurposeIsLeftAside() {
-    func content(_ type: String, _ disposition: String) -> DescriptionBody.Content {
-      DescriptionBody(Array("x".utf8), type: type, disposition: disposition).content
+  @Test func whatIsForAnotherPurposeIsNoOffer() {
+    let own = "Content-Type: application/sdp\r\n\r\n" + Self.description
+    let early = "Content-Disposition: early-session\r\n" + own
+    let type = "multipart/mixed;boundary=b"
+    #expect(description(in: parts([early, own]), type) == Self.description)
+    #expect(description(in: parts([early]), type) == nil)
+    func content(_ type: String) -> DescriptionBody.Content {
+      DescriptionBody(Array("x".utf8), type: type).content
     }
-    #expect(content("text/plain", "render") == .unknown)
-    #expect(content("text/plain", "render; handling=optional") == .none)
-    #expect(content("text/plain", "render;handling = \"Optional\"") == .none)
-    #expect(content("application/sdp", "early-session;handling=optional") == .none)
-    #expect(content("multipart/mixed", "") == .unknown)
+    #expect(content("text/plain") == .unknown && content("multipart/mixed") == .unknown)
     #expect(DescriptionBody([], type: "text/plain").content == .none)
   }
 }

@@ -290,10 +290,14 @@ struct SessionDescriptionTests {
       replaced: nil
     )
     let warning = "399 example.org \"ptime 5 is not supported\""
-    #expect(invitation.nextPacketTime(after: 488, warning: "") == nil)
-    #expect(invitation.nextPacketTime(after: 486, warning: warning) == nil)
-    let times = (0..<3).map { _ in invitation.nextPacketTime(after: 488, warning: warning) }
+    #expect(invitation.nextPacketTime(after: 488, warning: "", offered: 5) == nil)
+    #expect(invitation.nextPacketTime(after: 486, warning: warning, offered: 5) == nil)
+    let times = [5, 20, 10].map {
+      invitation.nextPacketTime(after: 488, warning: warning, offered: $0)
+    }
     #expect(times == [20, 10, nil])
+    invitation = Invitation(uri: "", from: "", name: nil, user: "", routes: [], replaced: nil)
+    #expect(invitation.nextPacketTime(after: 606, warning: warning, offered: 20) == 10)
     let description = try #require(SessionDescription(Self.ours))
     description.setPacketTime(20)
     #expect(text(description, asOffer: true).contains("a=ptime:20\r\n"))

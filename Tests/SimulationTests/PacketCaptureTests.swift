@@ -53,7 +53,7 @@ struct PacketCaptureTests {
       capture.add(frame: bytes, linkType: linkType, at: Int64(number))
       capture.add(frame: [UInt8](bytes.prefix(number)), linkType: linkType, at: Int64(number))
     }
-    let packets = try capture.trace().packets
+    let packets = try PacketCapture.choose(among: capture.streams(), named: nil).trace().packets
     #expect(packets.count == 200)
     for (number, packet) in packets.enumerated() {
       #expect(abs(packet.departure - Int64(number) * 20_000_000) < 1_000)
@@ -73,6 +73,8 @@ struct PacketCaptureTests {
       let bytes = (0..<length % 120).map { _ in UInt8.random(in: 0...255, using: &random) }
       capture.add(frame: bytes, linkType: [0, 1, 12, 101, 113, 276, 9][length % 7], at: 0)
     }
-    #expect(throws: NetworkTrace.ParseError.empty) { try PacketCapture().trace() }
+    #expect(throws: PacketCapture.ChoiceError.self) {
+      try PacketCapture.choose(among: capture.streams(), named: nil)
+    }
   }
 }

@@ -197,39 +197,61 @@ struct MediaSocketTests {
     #expect(Self.outcomes(of: &named).count == 100)
   }
 
-  /// RFC 3550 section 11: reports that are not multiplexed come to the next port, and leave there.
-  @Test func reportsHaveThePortAfterTheVoice() throws {
+  /// RFC 3550 section 11: reports that are not multiplexed come to the next port.
+  @Test func reportsMayComeToThePortAfterTheVoices() throws {
     var near = try Self.socket()
-    var voice = try Self.socket()
-    var control = try Self.socket()
-    near.connect(
-      to: try Self.address(voice.localPort),
-      control: try Self.address(control.localPort)
-    )
-    let report = [UInt8](repeating: 0x81, count: 20)
-    control.send(report, to: try Self.address(near.localPort + 1))
-    let outcomes = Self.outcomes(of: &near)
-    #expect(outcomes.count == 1)
-    guard case .received(let arrival) = outcomes.first else { return }
-    #expect(arrival.origin == .agreed && arrival.length == 20)
-    // The next stream of the call opens it while the one before it has it still.
+    let voice = try Self.socket()
+    let control = try Self.socket()
+    near.openReports()
+    // The next stream of the call has it beside the one before.
     var later = try near.duplicate()
     later.connect(
       to: try Self.address(voice.localPort),
       control: try Self.address(control.localPort)
     )
-    control.send(report, to: try Self.address(near.localPort + 1))
-    #expect(Self.outcomes(of: &later).count == 1 && Self.outcomes(of: &near).isEmpty)
-    later.send(ByteBuffer(repeating: 0x81, count: 20), length: 20, isControl: true)
+    control.send([UInt8](repeating: 0x81, count: 20), to: try Self.address(near.localPort + 1))
+    let outcomes = Self.outcomes(of: &later)
+    guard case .received(let arrival) = outcomes.first else { throw NoReport() }
+    #expect(outcomes.count == 1 && arrival.origin == .agreed && arrival.length == 20)
+  }
+
+  private struct NoReport: Error {}
+
+  /// A port of another program's stays its.
+  @Test func aPortThatIsInUseIsLeftAlone() throws {
+    var near = try Self.socket()
+    guard let next = SocketAddress(host: "127.0.0.1", port: near.localPort + 1),
+      var other = try? MediaSocket(bindingTo: next)
+    else { return }
+    near.openReports()
+    let sender = try Self.socket()
+    sender.send([UInt8](repeating: 0x81, count: 20), to: next)
+    #expect(Self.outcomes(of: &other).count == 1 && Self.outcomes(of: &near).isEmpty)
+  }
+
+  /// A stranger that a description names is not taken for one that has answered, since the far side
+  /// has two ports at another host.
+  @Test func anotherPortOfAnotherHostAnswersForItself() throws {
+    var near = try Self.socket("0.0.0.0")
+    var named = try Self.socket("127.0.0.2")
+    let one = try Self.socket("127.0.0.3")
+    let two = try Self.socket("127.0.0.3")
+    let address = try Self.address(named.localPort, on: "127.0.0.2")
+    near.connect(to: address, control: address)
+    near.noteAnswer(fromHost: "127.0.0.3")
     var buffer = ByteBuffer(repeating: 0, count: 64)
-    control.connect(
-      to: try Self.address(near.localPort + 1),
-      control: try Self.address(near.localPort + 1)
-    )
-    guard case .received(let answer) = control.receive(into: &buffer, at: .init(nanoseconds: 1))
-    else { return #expect(Bool(false), "no report came") }
-    #expect(answer.origin == .agreed)
-    _ = Self.outcomes(of: &voice)
+    for isFirst in [true, false] {
+      let voice = [UInt8](repeating: 0x80, count: 20)
+      let own = try Self.address(near.localPort)
+      if isFirst { one.send(voice, to: own) } else { two.send(voice, to: own) }
+      _ = near.receive(into: &buffer, at: MonotonicInstant(nanoseconds: 1))
+      near.admitLastSource()
+      near.send(buffer, length: 20, isControl: false)
+    }
+    var later = try near.duplicate()
+    later.connect(to: address, control: address)
+    for _ in 0..<100 { later.send(buffer, length: 20, isControl: false) }
+    #expect(Self.outcomes(of: &named).count <= 20)
   }
 
   /// A far side with several addresses, or behind a router, is answered where it speaks from, if

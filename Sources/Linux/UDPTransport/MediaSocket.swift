@@ -93,6 +93,8 @@ public struct MediaSocket: PacketTransport, ~Copyable {
       other.checks = fcntl(checks, F_DUPFD_CLOEXEC, 0)
       guard other.checks >= 0 else { throw SystemError(operation: "dup", code: errno) }
     }
+    // Without it there is no round trip, which is no reason not to hold the call.
+    if reports >= 0 { other.reports = fcntl(reports, F_DUPFD_CLOEXEC, 0) }
     return other
   }
 
@@ -103,9 +105,6 @@ public struct MediaSocket: PacketTransport, ~Copyable {
   }
 
   /// Sends to `address` from now on, and RTCP to `control` (the same address with rtcp-mux).
-  ///
-  /// Where these are two, the far side sends RTCP to the next port (RFC 3550 section 11), which is
-  /// opened then, if it is free.
   ///
   /// - Parameters:
   ///   - address: the far side's, a unicast one.
@@ -124,11 +123,14 @@ public struct MediaSocket: PacketTransport, ~Copyable {
     self.isAnswering = isAnswering
     isConnected = true
     setReportsErrors(true)
-    if reports < 0, remote.port != remoteControl.port { openReports() }
   }
 
-  // Without it a call has no round trip, which is no reason not to hold it.
-  private mutating func openReports() {
+  /// Listens at the next port as well, if it is free: a far side that does not multiplex RTCP sends
+  /// it there (RFC 3550 section 11), whatever `a=rtcp` says.
+  ///
+  /// Duplicates that are made later do the same.
+  package mutating func openReports() {
+    guard reports < 0 else { return }
     var bound = sockaddr_storage()
     var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
     let code = unsafe withUnsafeMutablePointer(to: &bound) { storage in
@@ -144,8 +146,6 @@ public struct MediaSocket: PacketTransport, ~Copyable {
     let family = CInt(bound.ss_family)
     let opened = socket(family, kind, 0)
     guard opened >= 0 else { return }
-    // The stream before this one may have it still.
-    Self.set(opened, SOL_SOCKET, SO_REUSEADDR, 1)
     // In use: the port is another program's.
     guard (try? Self.bind(opened, to: own)) != nil else {
       close(opened)
@@ -299,12 +299,7 @@ public struct MediaSocket: PacketTransport, ~Copyable {
     for _ in 0..<2 {
       let sent =
         isControl
-        ? unsafe realtime_send(
-          reports < 0 ? descriptor : reports,
-          datagram.address,
-          length,
-          &remoteControl.raw
-        )
+        ? unsafe realtime_send(descriptor, datagram.address, length, &remoteControl.raw)
         : unsafe realtime_send(descriptor, datagram.address, length, &remote.raw)
       guard sent < 0, isTelling(CInt(truncatingIfNeeded: -sent)) else { return }
       hasErrors = true
@@ -319,6 +314,8 @@ public struct MediaSocket: PacketTransport, ~Copyable {
   public mutating func admitLastSource() {
     admitted = lastSource
     hasAdmitted = true
+    // One that goes elsewhere by now is known already.
+    guard !isAnswering else { return }
     if unsafe realtime_same_address(&admitted.raw, &remote.raw, 0) != 0 {
       isAnswering = true
       lentAnswering.note(remoteMark)

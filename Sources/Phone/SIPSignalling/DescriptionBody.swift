@@ -7,7 +7,7 @@ import CLibre
 struct DescriptionBody: Equatable, Sendable {
   /// What a body is, for the receiver.
   enum Content: Equatable, Sendable {
-    /// There is none, or it may be left aside.
+    /// There is none.
     case none
     /// A session description.
     case description([UInt8])
@@ -27,25 +27,18 @@ struct DescriptionBody: Equatable, Sendable {
   ///   - body: its bytes.
   ///   - type: the value of `Content-Type`; a body without one is a description, as one was always
   ///     taken.
-  ///   - disposition: the value of `Content-Disposition`, empty without one.
-  init(_ body: some Collection<UInt8>, type: String?, disposition: String = "") {
+  init(_ body: some Collection<UInt8>, type: String?) {
     content =
-      body.isEmpty
-      ? .none : Self.content(of: Array(body)[...], type ?? "application/sdp", disposition, level: 0)
+      body.isEmpty ? .none : Self.content(of: Array(body)[...], type ?? "application/sdp", level: 0)
   }
 
   private static func content(
     of body: ArraySlice<UInt8>,
     _ type: String,
-    _ disposition: String,
     level: Int
   ) -> Content {
     let fields = HeaderFields(type)
-    if fields.value == "application/sdp" {
-      // Of an early or another session.
-      let purpose = HeaderFields(disposition).value
-      return purpose.isEmpty || purpose == "session" ? .description(Array(body)) : .none
-    }
+    if fields.value == "application/sdp" { return .description(Array(body)) }
     if fields.value.hasPrefix("multipart/"), level < mostLevels,
       let boundary = fields["boundary"], !boundary.isEmpty
     {
@@ -54,8 +47,7 @@ struct DescriptionBody: Equatable, Sendable {
         if case .description = found { return found }
       }
     }
-    // RFC 3261 section 20.11: what is optional may be left aside.
-    return HeaderFields(disposition)["handling"]?.lowercased() == "optional" ? .none : .unknown
+    return .unknown
   }
 
   private static func content(of part: ArraySlice<UInt8>, level: Int) -> Content {
@@ -71,7 +63,9 @@ struct DescriptionBody: Equatable, Sendable {
     let encoding = HeaderFields(headers["content-transfer-encoding"] ?? "binary").value
     guard ["binary", "8bit", "7bit"].contains(encoding) else { return .unknown }
     let type = headers["content-type"] ?? headers["c"] ?? "text/plain"
-    return content(of: rest, type, headers["content-disposition"] ?? "", level: level)
+    // Of an early or another session (RFC 3959).
+    let purpose = HeaderFields(headers["content-disposition"] ?? "session").value
+    return purpose == "session" ? content(of: rest, type, level: level) : .unknown
   }
 
   // What is between two lines of the boundary (RFC 2046 section 5.1.1); the line's end before a
@@ -158,11 +152,9 @@ extension DescriptionBody {
       unsafe UnsafeBufferPointer(start: mbuf_buf($0), count: mbuf_get_left($0))
     }
     let type = unsafe sip_msg_hdr(message, SIP_HDR_CONTENT_TYPE)?.pointee.val
-    let disposition = unsafe sip_msg_hdr(message, SIP_HDR_CONTENT_DISPOSITION)?.pointee.val
     unsafe self.init(
       Array(body ?? .init(start: nil, count: 0)),
-      type: type.map { unsafe String($0) },
-      disposition: disposition.map { unsafe String($0) } ?? ""
+      type: type.map { unsafe String($0) }
     )
   }
 

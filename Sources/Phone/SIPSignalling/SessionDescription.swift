@@ -28,6 +28,8 @@ final class SessionDescription {
   var hasRemoteAddresses = false
   /// The packet time that the far side insists on; nil if it takes any.
   private var packetMilliseconds: Int?
+  /// The packet time that the next offer names, in milliseconds.
+  private(set) var offeredPacketTime: Int
   /// The place of the call's voice among the media lines.
   private var line = 0
 
@@ -50,6 +52,7 @@ final class SessionDescription {
     var session: OpaquePointer?
     var media: OpaquePointer?
     encryption = offer.encryption
+    offeredPacketTime = max(1, offer.packetMilliseconds)
     addresses = offer.path?.description
     let own = addresses?.defaultCandidate?.address
     let code = unsafe re_description_alloc(
@@ -66,7 +69,7 @@ final class SessionDescription {
     unsafe self.session = session
     unsafe self.media = media
     _ = unsafe re_description_allow_encryption(media)
-    _ = unsafe re_description_set_packet_time(media, UInt32(max(1, offer.packetMilliseconds)))
+    _ = unsafe re_description_set_packet_time(media, UInt32(offeredPacketTime))
     for codec in offer.codecs { add(codec, offer) }
     for event in Self.eventPayloadTypes
     where event.rate == Self.commonEventRate
@@ -119,6 +122,7 @@ final class SessionDescription {
   /// Asks for packets of so many milliseconds from the next description on, and sends such.
   func setPacketTime(_ milliseconds: Int) {
     packetMilliseconds = milliseconds
+    offeredPacketTime = milliseconds
     _ = unsafe re_description_set_packet_time(media, UInt32(milliseconds))
   }
 

@@ -23,7 +23,7 @@ import VoiceStream
 ///
 /// Agreement and engine may come in either order, and change or go at any time. Each change ends
 /// the stream and starts the next one over the same port. They are one RTP source, which says RTCP
-/// BYE at the end of the call.
+/// BYE at the end of the call, unless that ends during a hold.
 ///
 /// With an identity the media is encrypted as far as the sides agree on it: a handshake runs over
 /// the port while the call rings, `report` tells its outcome, and a stream starts once `secure` has
@@ -77,7 +77,7 @@ public final class MediaLeg {
   private var streamed: NegotiatedMedia?
   /// True if what waits in the socket is of before a hold.
   private var isPendingOld = false
-  private var source: SendingSource?
+  private var source = CallSource()
   private var conference = 0
   private var isRecording = false
   /// A far side that changes its codec again and again is not followed each time.
@@ -357,6 +357,7 @@ public final class MediaLeg {
     endHandshake()
     // The socket of a stream that ended before is closed by that.
     streams.collect()
+    if control.port != remote.port { socket?.openReports() }
     // Last, since a hold is to need no descriptor.
     guard var socket = try makeSocket() else { return }
     // What arrived during a hold is old; the first words of a new call are not.
@@ -370,7 +371,7 @@ public final class MediaLeg {
       over: Self.transport(socket, session),
       muteState,
       conference: conference,
-      as: source(for: stream)
+      as: source.source(for: stream, under: session)
     )
     self.stream = id
     streamed = media
@@ -404,14 +405,6 @@ public final class MediaLeg {
   ) -> SecureTransport<MediaSocket> {
     guard let session else { return SecureTransport(open: socket) }
     return SecureTransport(socket, under: session)
-  }
-
-  // The same as before, unless its clock is another one (RFC 7160) or it has said goodbye.
-  private func source(for stream: StreamConfiguration) -> SendingSource {
-    if let source, !source.isEnded, source.clockRate == stream.clockRate { return source }
-    let other = SendingSource(clockRate: stream.clockRate)
-    source = other
-    return other
   }
 
   private func detach(isLast: Bool = false) {

@@ -76,12 +76,12 @@ extension PhoneConfiguration {
       stream.adaptsPackets =
         adaptsPackets && media.sendRedundancyPayloadType != nil
         && (media.shortestPacketMilliseconds ?? 10) <= 3 && media.largestBitrate == nil
-      if let milliseconds = media.requiredPacketMilliseconds {
-        stream.packetFrames = milliseconds * 48
-        stream.adaptsPackets = false
-      }
       stream.usesDiscontinuousTransmission = usesDiscontinuousTransmission
       stream.usesConstantBitRate = media.claim != .open && !usesVariableBitRate
+    }
+    if let milliseconds = media.requiredPacketMilliseconds {
+      stream.packetFrames = milliseconds * 48
+      stream.adaptsPackets = false
     }
     return stream
   }

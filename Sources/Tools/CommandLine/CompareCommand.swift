@@ -27,14 +27,17 @@ struct CompareCommand: ParsableCommand {
       heardRate: heard.rateHertz
     )
     let delay = comparison.delayMilliseconds.map { String(format: "%.1f", $0) } ?? "-"
+    let figures = String(
+      format: "delay %@ ms, similarity %.2f, %.0f %% of %d half seconds of speech heard",
+      delay,
+      comparison.similarity,
+      comparison.heardShare * 100,
+      comparison.segments
+    )
+    let drift = comparison.drift.flatMap { abs($0) < 1 ? nil : String(format: "%+.0f", $0) }
     print(
-      String(
-        format: "delay %@ ms, similarity %.2f, %.0f %% of %d half seconds of speech heard",
-        delay,
-        comparison.similarity,
-        comparison.heardShare * 100,
-        comparison.segments
-      )
+      figures + (comparison.isInverted ? ", inverted" : "")
+        + (drift.map { ", its clock \($0) ppm" } ?? "")
     )
     guard comparison.heardShare >= 0.5 else { throw ExitCode.failure }
   }

@@ -1,8 +1,9 @@
 /// How well one recording carries the speech of another, and how much later.
 ///
-/// Both are brought to 8 kHz. The loudness contours (10 ms) give the coarse delay; then each half
-/// second of speech is found in the recording within 100 ms of it, by normalised correlation. A
-/// codec keeps a waveform's likeness well above 0.5; another voice stays near 0.
+/// Both are brought to 8 kHz without what is below speech. The loudness contours give the
+/// coarse delay; then each half second of speech is looked for where the ones before it were found,
+/// by normalised correlation, so that the search follows clocks that drift apart. A codec keeps a
+/// waveform's likeness well above 0.5; another voice stays near 0. A recording may be upside down.
 struct RecordingComparison {
   /// The median delay of the segments in milliseconds; nil if none was found.
   let delayMilliseconds: Double?
@@ -12,42 +13,117 @@ struct RecordingComparison {
   let heardShare: Double
   /// How many half seconds of speech there were.
   let segments: Int
+  /// True if what is heard has the other sign.
+  let isInverted: Bool
+  /// How much slower the recorder of what is heard runs, in parts per million; nil if too little
+  /// was found to tell.
+  let drift: Double?
+
+  private struct Match {
+    /// Positive, or negative upside down.
+    var likeness: Double
+    var lag: Int
+  }
 
   private static let rate = 8_000
-  private static let contourStep = 80
+  /// Of the contours: 10 ms, and 0.1 s of what is longer than three minutes, where clocks drift.
+  private static let (fineStep, coarseStep) = (80, 800)
+  private static let longestFine = 180 * rate
   private static let segmentLength = 4_000
-  private static let reach = 800
+  /// How far from the last segment the next one is looked for, first and else.
+  private static let (near, reach) = (160, 800)
+  /// The same before any was found: drift blurs the coarse delay.
+  private static let firstReach = 4_800
   private static let likeness = 0.5
 
   init(said: [Float], saidRate: Int, heard: [Float], heardRate: Int) {
-    let said = Self.decimate(said, from: saidRate)
-    let heard = Self.decimate(heard, from: heardRate)
-    guard let coarse = Self.coarseLag(Self.contour(said), Self.contour(heard)) else {
-      delayMilliseconds = nil
-      similarity = 0
-      heardShare = 0
-      segments = 0
-      return
-    }
-    let loudest = Self.power(said[...])
-    var found: [(likeness: Double, lag: Int)] = []
-    var start = 0
-    while start + Self.segmentLength <= said.count {
-      let segment = said[start..<start + Self.segmentLength]
-      if Self.power(segment) > loudest / 10 {
-        found.append(
-          Self.bestMatch(segment, in: heard, around: start + coarse * Self.contourStep, at: start)
-        )
-      }
-      start += Self.segmentLength
-    }
-    let good = found.filter { $0.likeness >= Self.likeness }.map(\.lag).sorted()
+    let said = Self.withoutRumble(Self.decimate(said, from: saidRate))
+    let heard = Heard(Self.withoutRumble(Self.decimate(heard, from: heardRate)))
+    let found = Self.matches(of: said, in: heard)
+    let good = found.filter { abs($0.match.likeness) >= Self.likeness }
+    let inverted = good.count { $0.match.likeness < 0 }
+    let isInverted = 2 * inverted > good.count
+    // What has the other sign than most is chance.
+    let signed = found.map { max(0, isInverted ? -$0.match.likeness : $0.match.likeness) }
+    let heardCount = signed.count { $0 >= Self.likeness }
+    let lags = good.map(\.match.lag).sorted()
     segments = found.count
-    similarity = found.isEmpty ? 0 : found.map(\.likeness).reduce(0, +) / Double(found.count)
-    heardShare = found.isEmpty ? 0 : Double(good.count) / Double(found.count)
+    similarity = found.isEmpty ? 0 : signed.reduce(0, +) / Double(found.count)
+    heardShare = found.isEmpty ? 0 : Double(heardCount) / Double(found.count)
     delayMilliseconds =
-      good.isEmpty ? nil : Double(good[good.count / 2]) * 1_000 / Double(Self.rate)
+      lags.isEmpty ? nil : Double(lags[lags.count / 2]) * 1_000 / Double(Self.rate)
+    self.isInverted = isInverted
+    drift = Self.slope(of: good.map { ($0.start, $0.match.lag) }).map { $0 * 1e6 }
   }
+
+  // MARK: Segments
+
+  private static func matches(of said: [Float], in heard: Heard) -> [(start: Int, match: Match)] {
+    let step = max(said.count, heard.samples.count) > longestFine ? coarseStep : fineStep
+    guard let coarse = coarseLag(contour(said, step), contour(heard.samples, step)) else {
+      return []
+    }
+    let mean = power(said[...])
+    var found: [(start: Int, match: Match)] = []
+    var expected = coarse * step
+    var recent: [Int] = []
+    for start in stride(from: 0, through: said.count - segmentLength, by: segmentLength)
+    where power(said[start..<start + segmentLength]) > mean / 10 {
+      var match = heard.best(of: said, at: start, around: expected, reach: near, step: 1)
+      if abs(match.likeness) < likeness {
+        let wide = recent.isEmpty ? firstReach : reach
+        // Every second lag finds it: what it looks for lies below 2 kHz for the most part.
+        let rough = heard.best(of: said, at: start, around: expected, reach: wide, step: 2)
+        match = heard.best(of: said, at: start, around: rough.lag, reach: 4, step: 1)
+      }
+      if abs(match.likeness) >= likeness {
+        // One that was found elsewhere by chance leads nowhere.
+        recent = recent.suffix(4) + [match.lag]
+        expected = recent.sorted()[recent.count / 2]
+      }
+      found.append((start, match))
+    }
+    return found
+  }
+
+  /// What is heard, with what the likeness of any part of it needs.
+  private struct Heard {
+    let samples: [Float]
+    /// The sums of the squares before each sample.
+    private let sums: [Double]
+
+    init(_ samples: [Float]) {
+      self.samples = samples
+      var sum = 0.0
+      sums =
+        [0]
+        + samples.map { sample in
+          sum += Double(sample * sample)
+          return sum
+        }
+    }
+
+    func best(of said: [Float], at start: Int, around lag: Int, reach: Int, step: Int) -> Match {
+      let length = RecordingComparison.segmentLength
+      let energy = Double(RecordingComparison.power(said[start..<start + length])) * Double(length)
+      var best = Match(likeness: 0, lag: lag)
+      let first = max(0, start + lag - reach)
+      let last = min(samples.count - length, start + lag + reach)
+      guard first <= last else { return best }
+      for position in stride(from: first, through: last, by: step) {
+        let other = sums[position + length] - sums[position]
+        guard energy * other > 1e-12 else { continue }
+        let product = RecordingComparison.product(said, start, samples, position, count: length)
+        let likeness = product / (energy * other).squareRoot()
+        if abs(likeness) > abs(best.likeness) {
+          best = Match(likeness: likeness, lag: position - start)
+        }
+      }
+      return best
+    }
+  }
+
+  // MARK: Signals
 
   // The mean of each span of input: a crude low-pass, and the same for both sides.
   private static func decimate(_ samples: [Float], from inputRate: Int) -> [Float] {
@@ -59,54 +135,88 @@ struct RecordingComparison {
     }
   }
 
-  private static func contour(_ samples: [Float]) -> [Float] {
-    let loudness = stride(from: 0, to: samples.count - contourStep, by: contourStep).map { start in
-      samples[start..<start + contourStep].reduce(Float(0)) { $0 + $1 * $1 }.squareRoot()
+  // Neither a constant offset nor what is below 40 Hz is speech.
+  private static func withoutRumble(_ samples: [Float]) -> [Float] {
+    var before = samples.first ?? 0
+    var level: Float = 0
+    return samples.map { sample in
+      level = sample - before + 0.97 * level
+      before = sample
+      return level
     }
+  }
+
+  private static func contour(_ samples: [Float], _ step: Int) -> [Float] {
+    let starts = stride(from: 0, through: samples.count - step, by: step)
+    let loudness = starts.map { power(samples[$0..<$0 + step]).squareRoot() }
     let mean = loudness.reduce(0, +) / Float(max(1, loudness.count))
     return loudness.map { $0 - mean }
   }
 
   // Steps of the contour by which `heard` lags `said` (negative if it leads), best correlation.
   private static func coarseLag(_ said: [Float], _ heard: [Float]) -> Int? {
-    guard said.count > 20, heard.count > 20 else { return nil }
-    var best: (lag: Int, value: Float)?
+    guard said.count > 2, heard.count > 2 else { return nil }
+    var best: (lag: Int, value: Double)?
     for lag in -said.count / 2..<heard.count {
-      var sum: Float = 0
-      for index in max(0, -lag)..<max(max(0, -lag), min(said.count, heard.count - lag)) {
-        sum += said[index] * heard[index + lag]
-      }
+      let begin = max(0, -lag)
+      let count = min(said.count, heard.count - lag) - begin
+      guard count > 0 else { continue }
+      let sum = product(said, begin, heard, begin + lag, count: count)
       if sum > best?.value ?? 0 { best = (lag, sum) }
     }
     return best?.lag
   }
 
-  private static func bestMatch(
-    _ segment: ArraySlice<Float>,
-    in heard: [Float],
-    around center: Int,
-    at start: Int
-  ) -> (likeness: Double, lag: Int) {
-    let energy = segment.reduce(Float(1e-9)) { $0 + $1 * $1 }
-    var best: (likeness: Double, lag: Int) = (0, 0)
-    let first = max(0, center - reach)
-    let last = min(heard.count - segment.count, center + reach)
-    guard first < last else { return best }
-    for position in first..<last {
-      var product: Float = 0
-      var other: Float = 1e-9
-      for offset in 0..<segment.count {
-        let value = heard[position + offset]
-        product += segment[segment.startIndex + offset] * value
-        other += value * value
-      }
-      let likeness = Double(product / (energy * other).squareRoot())
-      if likeness > best.likeness { best = (likeness, position - start) }
-    }
-    return best
-  }
-
   private static func power(_ samples: ArraySlice<Float>) -> Float {
     samples.reduce(Float(0)) { $0 + $1 * $1 } / Float(max(1, samples.count))
+  }
+
+  // Eight products at once.
+  private static func product(
+    _ one: [Float],
+    _ first: Int,
+    _ other: [Float],
+    _ second: Int,
+    count: Int
+  ) -> Double {
+    precondition(first >= 0 && first + count <= one.count)
+    precondition(second >= 0 && second + count <= other.count)
+    var sums = SIMD8<Float>()
+    var sum = 0.0
+    let whole = count / 8 * 8
+    // SAFETY: all that is loaded lies in the ranges that were checked above.
+    unsafe one.withUnsafeBytes { one in
+      unsafe other.withUnsafeBytes { other in
+        for place in stride(from: 0, to: whole, by: 8) {
+          let left = unsafe one.loadUnaligned(
+            fromByteOffset: 4 * (first + place),
+            as: SIMD8<Float>.self
+          )
+          let right = unsafe other.loadUnaligned(
+            fromByteOffset: 4 * (second + place),
+            as: SIMD8<Float>.self
+          )
+          sums += left * right
+        }
+      }
+    }
+    for place in whole..<count { sum += Double(one[first + place] * other[second + place]) }
+    return sum + Double(sums.sum())
+  }
+
+  // The median slope of lags that are far apart; nil of less than a minute.
+  private static func slope(of lags: [(start: Int, lag: Int)]) -> Double? {
+    guard let first = lags.first, let last = lags.last else { return nil }
+    let span = last.start - first.start
+    guard span >= 60 * rate else { return nil }
+    let step = max(1, lags.count / 100)
+    let some = stride(from: 0, to: lags.count, by: step).map { lags[$0] }
+    var slopes: [Double] = []
+    for (index, one) in some.enumerated() {
+      for other in some[(index + 1)...] where other.start - one.start > span / 4 {
+        slopes.append(Double(other.lag - one.lag) / Double(other.start - one.start))
+      }
+    }
+    return slopes.isEmpty ? nil : slopes.sorted()[slopes.count / 2]
   }
 }

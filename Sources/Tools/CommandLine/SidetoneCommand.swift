@@ -25,6 +25,7 @@ struct SidetoneCommand: AsyncParsableCommand {
       RecentsCommand.self, FavouritesCommand.self,
       BlockCommand.self, AccountCommand.self, IdentityCommand.self, PeersCommand.self,
       DoNotDisturbCommand.self, DirectoryCommand.self, ConfigCommand.self, CompareCommand.self,
+      AnalyseCommand.self,
     ]
   )
 

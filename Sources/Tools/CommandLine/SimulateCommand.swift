@@ -35,6 +35,24 @@ struct SimulateCommand: ParsableCommand {
   )
   var trace: String?
 
+  @Option(
+    help: ArgumentHelp(
+      "Of a capture with several streams the one with this number, or this SSRC (0x...).",
+      valueName: "number",
+      visibility: .rare
+    )
+  )
+  var stream: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "How often timestamps of dynamic payload types in a capture count a second.",
+      valueName: "hertz",
+      visibility: .rare
+    )
+  )
+  var clock: Int?
+
   @Option(help: ArgumentHelp("What all random choices follow from.", valueName: "n"))
   var seed: UInt64 = 1
 
@@ -110,6 +128,12 @@ struct SimulateCommand: ParsableCommand {
     guard (-1_000...1_000).contains(drift) else {
       throw ValidationError(localized: "--drift is between -1000 and 1000")
     }
+    guard clock.map({ (1_000...1_000_000).contains($0) }) ?? true else {
+      throw ValidationError("--clock is between 1000 and 1000000")
+    }
+    guard trace != nil || stream == nil && clock == nil else {
+      throw ValidationError("--stream and --clock are of --trace")
+    }
     _ = try conditions
     for fault in faults where Self.fault(fault) == nil {
       throw ValidationError(localized: "--fault \(fault) is not like stopped@10:500")
@@ -138,19 +162,22 @@ struct SimulateCommand: ParsableCommand {
     near.maySend = !oneWay
     near.card.faults = faults.compactMap { Self.fault($0) }.sorted { $0.at < $1.at }
 
-    var stream = voiceOptions.stream
-    stream.isAuthenticated = encrypted
-    stream.usesConstantBitRate = encrypted && !voiceOptions.vbr
+    var configuration = voiceOptions.stream
+    configuration.isAuthenticated = encrypted
+    configuration.usesConstantBitRate = encrypted && !voiceOptions.vbr
+    let taken = try trace.flatMap {
+      try CaptureReading.stream(at: $0, named: self.stream, clockRate: clock)
+    }
     let call = try SimulatedCall(
       near: near,
       far: far,
-      towardsNear: try path(seed: seed),
-      towardsFar: try path(seed: ~seed),
-      configuration: stream,
+      towardsNear: try path(taken, seed: seed),
+      towardsFar: try path(taken, seed: ~seed),
+      configuration: configuration,
       seed: seed,
       threads: .two
     )
-    var report = SimulationReport(network: trace ?? network, seed: seed)
+    var report = SimulationReport(network: trace ?? network, stream: taken?.summary, seed: seed)
     call.run(seconds: duration) { report.add($0) }
     report.traffic = call.traffic
     if let scorer {
@@ -205,14 +232,11 @@ struct SimulateCommand: ParsableCommand {
     }
   }
 
-  private func path(seed: UInt64) throws -> any PacketPath {
+  private func path(_ taken: CapturedStream?, seed: UInt64) throws -> any PacketPath {
     guard let trace else { return EmulatedNetwork(try conditions, seed: seed) }
-    if let capture = CaptureFile.read(trace) {
-      // The message below says what a capture has to hold.
-      guard let path = try? capture.trace() else {
-        throw CommandFailure("\"\(trace)\" holds no RTP stream over UDP")
-      }
-      return path
+    if let taken {
+      // One that was chosen has two packets.
+      return try taken.trace()
     }
     // Any reason ends in the same message.
     guard let text = try? String(contentsOfFile: trace, encoding: .utf8) else {

@@ -16,6 +16,8 @@ struct SimulationReport {
   }
 
   private let network: String
+  /// What was taken of a capture.
+  private let stream: String?
   private let seed: UInt64
   /// For the chart: each observation of a short call, evenly spaced ones of a long call.
   private var moments: [Moment] = []
@@ -36,8 +38,9 @@ struct SimulationReport {
   /// In the first second the playout still looks for its delay.
   private static let settlingSeconds = 1.0
 
-  init(network: String, seed: UInt64) {
+  init(network: String, stream: String? = nil, seed: UInt64) {
     self.network = network
+    self.stream = stream
     self.seed = seed
   }
 
@@ -119,15 +122,18 @@ struct SimulationReport {
       let unit =
         field.name.hasSuffix("Ms") ? " ms" : field.name.hasSuffix("Percent") ? " %" : ""
       let isCount = unit.isEmpty && !field.name.hasPrefix("pesq")
+      guard field.value.isFinite else { return "  \(field.text): nothing was heard" }
       let digits = isCount ? "%6.0f" : "%8.2f"
       return "  " + field.text.padding(toLength: 32, withPad: " ", startingAt: 0)
         + String(format: digits, field.value) + unit
     }
-    return ([title] + rows).joined(separator: "\n")
+    let taken = stream.map { ["stream \($0)"] } ?? []
+    return (taken + [title] + rows).joined(separator: "\n")
   }
 
   var json: String {
     var object: [String: JSONValue] = ["network": .text(network), "seed": .unsigned(seed)]
+    if let stream { object["stream"] = .text(stream) }
     for field in fields where field.value.isFinite { object[field.name] = .number(field.value) }
     return JSONValue.object(object).line ?? ""
   }

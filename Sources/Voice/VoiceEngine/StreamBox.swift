@@ -64,9 +64,12 @@ package final class StreamBox<Transport: PacketTransport & ~Copyable> {
   func takeSource(at now: MonotonicInstant) {
     guard !hasSource else { return }
     source.use { source in
-      hasSource = source.take { position in
-        if let position { stream.resume(from: position, at: now) }
-      }
+      // One that has ended meanwhile leaves nothing to go on from.
+      hasSource =
+        source.isEnded
+        || source.take { position in
+          if let position { stream.resume(from: position, at: now) }
+        }
     }
   }
 

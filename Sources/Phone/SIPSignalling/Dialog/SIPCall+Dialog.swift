@@ -224,7 +224,11 @@ extension SIPCall {
   @unsafe
   func gotUpdate(_ message: UnsafePointer<sip_msg>) {
     guard let stack else { return }
-    let hasOffer = unsafe DescriptionBody(of: message).content != .none
+    let content = unsafe DescriptionBody(of: message).content
+    guard content != .unknown else {
+      return unsafe stack.refuse(message, 415, "Unsupported Media Type")
+    }
+    let hasOffer = content != .none
     guard unsafe isInOrder(message, hasOffer: hasOffer, over: stack) else { return }
     var answer: UnsafeMutablePointer<mbuf>?
     if hasOffer {

@@ -23,11 +23,10 @@ struct Invitation {
 
   /// The next packet time to offer after a refusal, whose `Warning` says what it was about (RFC
   /// 3261 section 20.43); nil if it is about something else, or there is none left.
-  mutating func nextPacketTime(after status: Int, warning: String) -> Int? {
-    guard status == 488 || status == 606, warning.lowercased().contains("ptime"),
-      !packetTimes.isEmpty
-    else { return nil }
-    return packetTimes.removeFirst()
+  mutating func nextPacketTime(after status: Int, warning: String, offered: Int?) -> Int? {
+    guard status == 488 || status == 606, warning.lowercased().contains("ptime") else { return nil }
+    packetTimes.removeAll { $0 == offered }
+    return packetTimes.isEmpty ? nil : packetTimes.removeFirst()
   }
 }
 
@@ -76,8 +75,9 @@ extension SIPCall {
     guard !isEstablished, var again = invitation else { return false }
     let status = unsafe Int(response.pointee.scode)
     let warning = unsafe Self.header(SIP_HDR_WARNING, in: response)
-    if let milliseconds = again.nextPacketTime(after: status, warning: warning) {
-      description?.setPacketTime(milliseconds)
+    let offered = description?.offeredPacketTime
+    if let next = again.nextPacketTime(after: status, warning: warning, offered: offered) {
+      description?.setPacketTime(next)
     } else {
       let shortest = unsafe Self.header(SIP_HDR_MIN_SE, in: response)
       guard again.interval.retries(after: status, shortest: shortest) else { return false }

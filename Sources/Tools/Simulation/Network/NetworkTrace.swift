@@ -51,7 +51,7 @@ package struct NetworkTrace: PacketPath, Equatable, Sendable {
     guard let fastest, let first = sorted.first else { throw .empty }
     self.packets = sorted.map { packet in
       Packet(
-        departure: Int64((packet.departure - first.departure) * 1e6),
+        departure: Int64(min(9e18, (packet.departure - first.departure) * 1e6)),
         delay: packet.arrival.flatMap { arrival in
           let delay = arrival - packet.departure - fastest
           return delay < Self.longestMilliseconds ? Int64(delay * 1e6) : nil

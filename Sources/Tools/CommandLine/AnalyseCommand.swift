@@ -1,0 +1,240 @@
+import ArgumentParser
+import Drawing
+import Foundation
+import Simulation
+import VoiceEngine
+
+struct AnalyseCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "analyse",
+    abstract: "Tell what a network did to the RTP streams in a capture.",
+    discussion: """
+      The capture is one of tcpdump or Wireshark, best of the machine that received. Of each \
+      stream it shows codec and clock with how they are known, losses, jitter (RFC 3550), delay \
+      beyond the fastest packet and the drift of the sender's clock; of the stream that is a \
+      call's voice also what a call on such a network would be.
+      """,
+    shouldDisplay: !HelpScreen.isShort
+  )
+
+  @Argument(help: "The capture.")
+  var capture: String
+
+  @Option(
+    help: ArgumentHelp("Only the stream of this number, or SSRC (0x...).", valueName: "number")
+  )
+  var stream: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "How often timestamps of dynamic payload types count a second.",
+      valueName: "hertz"
+    )
+  )
+  var clock: Int?
+
+  @Flag(help: "Print the result as JSON, an object for each stream.")
+  var json = false
+
+  @Option(help: ArgumentHelp("Draw delay and losses there, as SVG.", valueName: "path"))
+  var plot: String?
+
+  func validate() throws {
+    guard clock.map({ (1_000...1_000_000).contains($0) }) ?? true else {
+      throw ValidationError("--clock is between 1000 and 1000000")
+    }
+  }
+
+  func run() throws {
+    guard let file = try CaptureReading.capture(at: capture) else {
+      throw CommandFailure(reason: "\"\(capture)\" is no capture of tcpdump or Wireshark")
+    }
+    let streams = file.streams(clockRate: clock)
+    let voice: CapturedStream?
+    do {
+      voice = try PacketCapture.choose(among: streams, named: stream, obstacles: file.obstacles)
+    } catch .ambiguous where stream == nil {
+      voice = nil
+    } catch {
+      throw CommandFailure(reason: "\"\(capture)\" \(error)")
+    }
+    let call = try voice.map { try CallForecast($0) }
+    for one in streams where stream == nil || one.number == voice?.number {
+      let report = StreamReport(one, call: one.number == voice?.number ? call : nil)
+      print(json ? report.json : report.text)
+    }
+    for obstacle in file.obstacles { Terminal.printError("sidetone: \(obstacle)") }
+    guard let plot else { return }
+    guard let shown = voice ?? streams.first else { return }
+    do {
+      try Data(shown.chart.utf8).write(to: URL(fileURLWithPath: plot))
+    } catch {
+      throw CommandFailure(reason: "cannot write \"\(plot)\": \(error.localizedDescription)")
+    }
+  }
+}
+
+/// What a call would be on a network that a capture shows.
+struct CallForecast {
+  /// From mouth to ear in milliseconds, the middle.
+  let delay: Double
+  /// The share of the sound that was made up, in percent.
+  let concealed: Double
+
+  /// Longer captures are looked at from their beginning only.
+  private static let longestSeconds = 60.0
+
+  init(_ stream: CapturedStream) throws {
+    var far = SimulatedCall.Party()
+    far.card.sound = Self.syllables
+    far.card.isRecorded = false
+    var near = SimulatedCall.Party()
+    near.maySend = false
+    near.card.isRecorded = false
+    let path = try stream.trace()
+    let call = try SimulatedCall(
+      near: near,
+      far: far,
+      towardsNear: path,
+      towardsFar: path,
+      configuration: .opus(ssrc: 1, seed: 1, withCopies: true),
+      seed: 1,
+      threads: .one
+    )
+    var delays: [Double] = []
+    var newest: SimulatedCall.Observation?
+    call.run(seconds: min(Self.longestSeconds, max(10, stream.duration))) { observation in
+      newest = observation
+      if let delay = observation.delay, observation.second > 1 { delays.append(delay) }
+    }
+    delays.sort()
+    delay = delays.isEmpty ? .nan : delays[delays.count / 2]
+    let figures = newest?.stream
+    let made = Double(figures?.concealedFrames ?? 0)
+    let all = made + Double((figures?.decodedFrames ?? 0) + (figures?.recoveredFrames ?? 0))
+    concealed = 100 * made / max(1, all)
+  }
+
+  // Ten seconds of noise that rises and falls as speech does, with pauses.
+  private static let syllables: [Float] = {
+    var random: UInt64 = 1
+    return (0..<480_000).map { frame in
+      random = random &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+      let noise = Float(random >> 40) / Float(1 << 23) - 1
+      let second = Float(frame) / 48_000
+      let isPause = Int(second * 2) % 4 == 3
+      return isPause ? 0 : noise * 0.1 * abs(sin(second * 4 * .pi))
+    }
+  }()
+}
+
+/// The figures of a captured stream.
+struct StreamReport {
+  private let stream: CapturedStream
+  private let call: CallForecast?
+
+  init(_ stream: CapturedStream, call: CallForecast?) {
+    self.stream = stream
+    self.call = call
+  }
+
+  private var bursts: String {
+    let all = stream.bursts.sorted { $0.key < $1.key }.prefix(6)
+    return all.map { "\($0.value) of \($0.key)" }.joined(separator: ", ")
+  }
+
+  var text: String {
+    func number(_ value: Double) -> String { String(format: "%.2f", value) }
+    let delays = [0.5, 0.95, 0.99, 1].map { number(stream.delay($0)) }
+    var rows = [
+      "stream \(stream.summary)",
+      "  lost \(stream.lost) of \(stream.lost + stream.received)"
+        + (bursts.isEmpty ? "" : ", in a row: \(bursts)"),
+      "  twice \(stream.duplicates), out of order \(stream.reordered), keys \(stream.keys)",
+      "  jitter \(number(stream.jitter.mean)) ms in the mean, \(number(stream.jitter.most)) at most",
+      "  longest pause \(number(stream.longestGap)) ms",
+      "  delay beyond the fastest: \(delays[0]) ms (median), \(delays[1]) (95 %), "
+        + "\(delays[2]) (99 %), \(delays[3]) at most",
+      "  the sender's clock: "
+        + (stream.skew.map { String(format: "%+.1f ppm", $0) } ?? "not known"),
+    ]
+    if stream.formats.count > 1 {
+      let all = stream.formats.map { "\($0.format.name ?? "\($0.payloadType)") \($0.count)" }
+      rows.append("  packets by codec: " + all.joined(separator: ", "))
+    }
+    if stream.restarts > 0 || stream.beginnings > 1 {
+      rows.append(
+        "  numbering begun anew \(stream.restarts) times, timestamps \(stream.beginnings - 1)"
+      )
+    }
+    if let said = stream.report {
+      let jitter = Double(said.jitter) * 1_000 / Double(stream.format.clockRate)
+      rows.append("  its receiver's own figures: lost \(said.lost), jitter \(number(jitter)) ms")
+    }
+    if let call, call.delay.isFinite {
+      rows.append(
+        "  a call there: \(number(call.delay)) ms from mouth to ear, "
+          + "\(number(call.concealed)) % concealed"
+      )
+    }
+    return rows.joined(separator: "\n")
+  }
+
+  var json: String {
+    var fields: [String: JSONValue] = [
+      "stream": .integer(Int64(stream.number)), "source": .text("\(stream.source)"),
+      "destination": .text("\(stream.destination)"), "ssrc": .integer(Int64(stream.ssrc)),
+      "payloadType": .integer(Int64(stream.formats[0].payloadType)),
+      "codec": stream.format.name.map { .text($0) } ?? .null,
+      "clockHertz": .integer(Int64(stream.format.clockRate)),
+      "clockKnownBy": .text(stream.format.origin.rawValue),
+      "packets": .integer(Int64(stream.received)), "lost": .integer(Int64(stream.lost)),
+      "duplicates": .integer(Int64(stream.duplicates)),
+      "reordered": .integer(Int64(stream.reordered)), "keys": .integer(Int64(stream.keys)),
+      "restarts": .integer(Int64(stream.restarts)),
+      "timestampJumps": .integer(Int64(stream.beginnings - 1)),
+      "seconds": .number(stream.duration), "jitterMeanMs": .number(stream.jitter.mean),
+      "jitterMaxMs": .number(stream.jitter.most), "longestPauseMs": .number(stream.longestGap),
+      "delayMedianMs": .number(stream.delay(0.5)), "delay95Ms": .number(stream.delay(0.95)),
+      "delay99Ms": .number(stream.delay(0.99)), "delayMaxMs": .number(stream.delay(1)),
+      "skewPpm": stream.skew.map { .number($0) } ?? .null,
+      "outgoing": stream.isOutgoing.map { .flag($0) } ?? .null,
+    ]
+    fields["bursts"] = .object(
+      Dictionary(uniqueKeysWithValues: stream.bursts.map { ("\($0)", .integer(Int64($1))) })
+    )
+    if let said = stream.report {
+      fields["receiverLost"] = .integer(Int64(said.lost))
+      fields["receiverJitterTicks"] = .integer(Int64(said.jitter))
+    }
+    if let call, call.delay.isFinite {
+      fields["callDelayMs"] = .number(call.delay)
+      fields["callConcealedPercent"] = .number(call.concealed)
+    }
+    return JSONValue.object(fields).line ?? ""
+  }
+}
+
+extension CapturedStream {
+  /// Delay and losses over time, as SVG.
+  var chart: String {
+    let moments = self.moments(most: 4_000)
+    return Chart(
+      title: "\(source) to \(destination), \(format.name ?? "type \(formats[0].payloadType)")",
+      horizontal: Axis("time (s)"),
+      vertical: Axis("ms, packets", range: 0...max(10, delay(0.99) * 1.2)),
+      series: [
+        Chart.Series(
+          "delay beyond the fastest (ms)",
+          moments.map { Point(x: $0.second, y: $0.delay) },
+          mark: .dots
+        ),
+        Chart.Series(
+          "lost before a packet",
+          moments.filter { $0.lost > 0 }.map { Point(x: $0.second, y: Double($0.lost)) },
+          mark: .rings
+        ),
+      ]
+    ).svg()
+  }
+}

@@ -1,0 +1,55 @@
+import Foundation
+import Localization
+import Simulation
+
+/// Captures of networks, by libpcap or else by Wireshark's `tshark` if that is installed.
+enum CaptureReading {
+  /// The RTP in a file; nil if it is no capture.
+  static func capture(at path: String) throws -> PacketCapture? {
+    guard let file = FileHandle(forReadingAtPath: path) else {
+      throw CommandFailure("cannot read \"\(path)\"")
+    }
+    // A folder has no first bytes, and no capture is empty.
+    let beginning = (try? file.read(upToCount: 16)) ?? Data()
+    guard CaptureFile.isCapture(beginning: [UInt8](beginning)) else { return nil }
+    do throws(CaptureFile.ReadError) {
+      let capture = try CaptureFile.read(path)
+      guard !capture.obstacles.isEmpty else { return capture }
+      // Without it, what can be read is.
+      return (try? byTshark(path)) ?? capture
+    } catch {
+      guard let capture = try? byTshark(path) else {
+        let reason = if case .unreadable(let reason) = error { reason } else { "" }
+        throw CommandFailure(
+          reason: "\"\(path)\" cannot be read: \(reason); with tshark installed it may be"
+        )
+      }
+      return capture
+    }
+  }
+
+  private static func byTshark(_ path: String) throws -> PacketCapture {
+    let lines = try ExternalProgram.run("tshark", PacketCapture.fieldArguments(of: path))
+    var capture = PacketCapture()
+    for line in lines.split(separator: "\n") { capture.add(line: line) }
+    return capture
+  }
+
+  /// The stream to take of a file; nil if it is no capture.
+  static func stream(
+    at path: String,
+    named name: String?,
+    clockRate: Int?
+  ) throws -> CapturedStream? {
+    guard let capture = try capture(at: path) else { return nil }
+    do throws(PacketCapture.ChoiceError) {
+      return try PacketCapture.choose(
+        among: capture.streams(clockRate: clockRate),
+        named: name,
+        obstacles: capture.obstacles
+      )
+    } catch {
+      throw CommandFailure(reason: "\"\(path)\" \(error)")
+    }
+  }
+}

@@ -1,0 +1,57 @@
+import CPcap
+
+/// A file that tcpdump or Wireshark wrote.
+package enum CaptureFile {
+  /// Why a file cannot be read.
+  package enum ReadError: Error, Equatable, Sendable {
+    /// It is no capture.
+    case noCapture
+    /// It is one that libpcap does not read, in the library's words.
+    case unreadable(String)
+  }
+
+  /// The first bytes of captures: pcap in four ways, pcapng, and the text of rtpdump.
+  private static let marks: [[UInt8]] = [
+    [0xA1, 0xB2, 0xC3, 0xD4], [0xD4, 0xC3, 0xB2, 0xA1], [0xA1, 0xB2, 0x3C, 0x4D],
+    [0x4D, 0x3C, 0xB2, 0xA1], [0x0A, 0x0D, 0x0D, 0x0A], Array("#!rtpplay".utf8),
+  ]
+
+  /// True if a file that begins so is a capture, whether or not libpcap reads it.
+  package static func isCapture(beginning bytes: [UInt8]) -> Bool {
+    marks.contains { bytes.starts(with: $0) }
+  }
+
+  /// The RTP in the file at `path`.
+  package static func read(_ path: String) throws(ReadError) -> PacketCapture {
+    var error = [CChar](repeating: 0, count: Int(PCAP_ERRBUF_SIZE))
+    let precision = UInt32(PCAP_TSTAMP_PRECISION_NANO)
+    guard let file = unsafe pcap_open_offline_with_tstamp_precision(path, precision, &error) else {
+      throw .unreadable(text(of: error))
+    }
+    defer { unsafe pcap_close(file) }
+    let linkType = unsafe Int(pcap_datalink(file))
+    var capture = PacketCapture()
+    var header: UnsafeMutablePointer<pcap_pkthdr>?
+    var data: UnsafePointer<UInt8>?
+    while true {
+      let outcome = unsafe pcap_next_ex(file, &header, &data)
+      guard outcome == 1 else {
+        // A capture may be cut off; what is there is read. An interface of another kind is not.
+        let reason = unsafe pcap_geterr(file).map { unsafe String(cString: $0) } ?? ""
+        if outcome == -1, !reason.contains("truncated") { throw .unreadable(reason) }
+        return capture
+      }
+      guard let header = unsafe header?.pointee, let data = unsafe data else { continue }
+      let bytes = unsafe Array(UnsafeBufferPointer(start: data, count: Int(header.caplen)))
+      let (seconds, overflow) = Int64(header.ts.tv_sec).multipliedReportingOverflow(
+        by: 1_000_000_000
+      )
+      guard !overflow else { continue }
+      capture.add(frame: bytes, linkType: linkType, at: seconds &+ Int64(header.ts.tv_usec))
+    }
+  }
+
+  private static func text(of error: [CChar]) -> String {
+    String(decoding: error.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  }
+}

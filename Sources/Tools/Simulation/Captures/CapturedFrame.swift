@@ -1,0 +1,221 @@
+/// A host and a port, as a capture has them.
+package struct Endpoint: Hashable, Comparable, Sendable, CustomStringConvertible {
+  /// Four or sixteen bytes.
+  let address: [UInt8]
+  let port: UInt16
+
+  package static func < (one: Endpoint, other: Endpoint) -> Bool { one.key < other.key }
+
+  private var key: (Int, String, UInt16) {
+    (address.count, address.map { String(Int($0) + 256, radix: 16) }.joined(), port)
+  }
+
+  /// The address in numbers, an IPv6 one in brackets, and the port.
+  package var description: String {
+    guard address.count == 16 else {
+      return address.map(String.init).joined(separator: ".") + ":\(port)"
+    }
+    let groups = stride(from: 0, to: 16, by: 2).map { Int(address[$0]) << 8 | Int(address[$0 + 1]) }
+    // The longest run of zeros is left out (RFC 5952).
+    var (best, run) = (0..<0, 0..<0)
+    for (index, group) in groups.enumerated() {
+      run = group == 0 ? (run.isEmpty ? index : run.lowerBound)..<index + 1 : 0..<0
+      if run.count > max(1, best.count) { best = run }
+    }
+    func text(_ part: ArraySlice<Int>) -> String {
+      part.map { String($0, radix: 16) }.joined(separator: ":")
+    }
+    let whole =
+      best.isEmpty
+      ? text(groups[...])
+      : text(groups[..<best.lowerBound]) + "::" + text(groups[best.upperBound...])
+    return "[\(whole)]:\(port)"
+  }
+}
+
+/// A UDP datagram in a capture; its end may be cut off.
+struct CapturedDatagram {
+  var source: Endpoint
+  var destination: Endpoint
+  var payload: ArraySlice<UInt8>
+  /// Bytes of payload on the wire, those that were not captured among them.
+  var length: Int
+  /// Whether the capturing machine sent it; nil if the capture does not say.
+  var isOutgoing: Bool?
+}
+
+/// What a network analyser wrote down: the bytes on a link.
+struct CapturedFrame {
+  /// What a frame holds.
+  enum Content {
+    case datagram(CapturedDatagram)
+    /// A part of an IP packet, which says nothing alone.
+    case fragment
+    /// A link that this program cannot read.
+    case unknownLink
+    case other
+  }
+
+  let bytes: [UInt8]
+  /// The kind of link, as `LINKTYPE_` of the pcap format numbers it.
+  let linkType: Int
+
+  // Tunnels in tunnels, at most.
+  private static let mostLayers = 12
+
+  /// The UDP datagram that the frame brings, under whatever tags and tunnels.
+  var content: Content {
+    var content: Content
+    switch linkType {
+    case 0, 108: content = network(at: 4, layer: 0)  // loopback of BSD
+    case 1: content = ethernet(at: 0, layer: 0)
+    case 9: content = pointToPoint(at: 0, layer: 0)
+    case 12, 14, 101, 228, 229: content = network(at: 0, layer: 0)  // IP itself
+    case 113: content = type(at: 14, layer: 0)  // Linux, any interface
+    case 276: content = bytes.count > 20 ? packet(number(at: 0), at: 20, layer: 0) : .other
+    default: return .unknownLink
+    }
+    if case .datagram(var datagram) = content {
+      // Linux says of each packet whether it was sent (4) or for this host (0).
+      let place = linkType == 113 ? 1 : 10
+      if linkType == 113 || linkType == 276, place < bytes.count {
+        datagram.isOutgoing = bytes[place] == 4 ? true : bytes[place] == 0 ? false : nil
+        content = .datagram(datagram)
+      }
+    }
+    return content
+  }
+
+  private func ethernet(at offset: Int, layer: Int) -> Content {
+    type(at: offset + 12, layer: layer)
+  }
+
+  // What follows a type as Ethernet numbers them.
+  private func type(at offset: Int, layer: Int) -> Content {
+    guard offset + 2 <= bytes.count else { return .other }
+    return packet(number(at: offset), at: offset + 2, layer: layer)
+  }
+
+  private func packet(_ type: Int, at offset: Int, layer: Int) -> Content {
+    guard layer < Self.mostLayers else { return .other }
+    switch type {
+    case 0x0800, 0x86DD: return network(at: offset, layer: layer)
+    // Tags of virtual networks.
+    case 0x8100, 0x88A8, 0x9100, 0x9200: return self.type(at: offset + 2, layer: layer + 1)
+    case 0x8864: return pointToPoint(at: offset + 6, layer: layer)
+    case 0x8847, 0x8848:
+      var offset = offset
+      while offset + 4 <= bytes.count {
+        offset += 4
+        if bytes[offset - 2] & 1 == 1 { return network(at: offset, layer: layer + 1) }
+      }
+      return .other
+    default: return .other
+    }
+  }
+
+  private func pointToPoint(at offset: Int, layer: Int) -> Content {
+    guard offset + 4 <= bytes.count else { return .other }
+    // Address and control of HDLC.
+    let offset = number(at: offset) == 0xFF03 ? offset + 2 : offset
+    guard offset + 2 <= bytes.count else { return .other }
+    let isIP = [0x0021, 0x0057].contains(number(at: offset))
+    return isIP ? network(at: offset + 2, layer: layer + 1) : .other
+  }
+
+  private func network(at offset: Int, layer: Int) -> Content {
+    guard layer < Self.mostLayers, offset < bytes.count else { return .other }
+    switch bytes[offset] >> 4 {
+    case 4:
+      guard offset + 20 <= bytes.count else { return .other }
+      let header = Int(bytes[offset] & 0x0F) * 4
+      guard header >= 20 else { return .other }
+      let kind = bytes[offset + 9]
+      guard number(at: offset + 6) & 0x3FFF == 0 else { return kind == 17 ? .fragment : .other }
+      return transport(
+        kind,
+        at: offset + header,
+        from: offset + 12..<offset + 16,
+        to: offset + 16..<offset + 20,
+        layer: layer
+      )
+    case 6:
+      return version6(at: offset, layer: layer)
+    default:
+      return .other
+    }
+  }
+
+  private func version6(at offset: Int, layer: Int) -> Content {
+    guard offset + 40 <= bytes.count else { return .other }
+    var kind = bytes[offset + 6]
+    var next = offset + 40
+    // Hop-by-hop options, a route, options of the destination; a fragment (RFC 8200 section 4).
+    while [0, 43, 60, 44].contains(kind) {
+      guard next + 8 <= bytes.count else { return .other }
+      if kind == 44, number(at: next + 2) & 0xFFF9 != 0 {
+        return bytes[next] == 17 ? .fragment : .other
+      }
+      let length = kind == 44 ? 8 : 8 * (Int(bytes[next + 1]) + 1)
+      kind = bytes[next]
+      next += length
+    }
+    return transport(
+      kind,
+      at: next,
+      from: offset + 8..<offset + 24,
+      to: offset + 24..<offset + 40,
+      layer: layer
+    )
+  }
+
+  private func transport(
+    _ kind: UInt8,
+    at offset: Int,
+    from source: Range<Int>,
+    to destination: Range<Int>,
+    layer: Int
+  ) -> Content {
+    switch kind {
+    case 4, 41: return network(at: offset, layer: layer + 1)
+    case 47: return tunnel(at: offset, layer: layer)
+    case 17: break
+    default: return .other
+    }
+    guard offset + 8 <= bytes.count else { return .other }
+    let length = number(at: offset + 4)
+    guard length > 8 else { return .other }
+    let payload = bytes[offset + 8..<min(bytes.count, offset + length)]
+    // VXLAN (RFC 7348).
+    if number(at: offset + 2) == 4_789, payload.count > 22, payload[payload.startIndex] == 8,
+      case .datagram(let inner) = ethernet(at: offset + 16, layer: layer + 1)
+    {
+      return .datagram(inner)
+    }
+    return .datagram(
+      CapturedDatagram(
+        source: endpoint(source, port: offset),
+        destination: endpoint(destination, port: offset + 2),
+        payload: payload,
+        length: length - 8
+      )
+    )
+  }
+
+  // GRE (RFC 2784, RFC 2890).
+  private func tunnel(at offset: Int, layer: Int) -> Content {
+    guard offset + 4 <= bytes.count else { return .other }
+    let flags = bytes[offset]
+    let options = [0x80, 0x20, 0x10].count { flags & UInt8($0) != 0 }
+    let inner = offset + 4 + 4 * options
+    let type = number(at: offset + 2)
+    return type == 0x6558
+      ? ethernet(at: inner, layer: layer + 1) : packet(type, at: inner, layer: layer + 1)
+  }
+
+  private func endpoint(_ address: Range<Int>, port: Int) -> Endpoint {
+    Endpoint(address: Array(bytes[address]), port: UInt16(number(at: port)))
+  }
+
+  private func number(at offset: Int) -> Int { Int(bytes[offset]) << 8 | Int(bytes[offset + 1]) }
+}

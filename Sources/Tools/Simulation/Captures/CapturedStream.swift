@@ -1,0 +1,170 @@
+import Foundation
+
+/// An RTP stream in a capture: what it is, how that is known, and what the network did to it.
+package struct CapturedStream: Sendable {
+  /// What a receiver has said of it (RTCP, RFC 3550 section 6.4.1).
+  package struct Report: Equatable, Sendable {
+    /// Packets lost in all.
+    package var lost: Int
+    /// Jitter in ticks of the stream's clock.
+    package var jitter: Int
+  }
+
+  /// Its place in the capture, from 1.
+  package let number: Int
+  package let source: Endpoint
+  package let destination: Endpoint
+  package let ssrc: UInt32
+  /// By the number of packets, most first; keys are none of them.
+  package let formats: [(payloadType: UInt8, format: MediaFormat, count: Int)]
+  /// Whether the capturing machine sent it; nil if the capture does not say.
+  package let isOutgoing: Bool?
+  /// Packets of keys (telephone events).
+  package let keys: Int
+  package let report: Report?
+  let timeline: StreamTimeline
+
+  /// The format of most packets.
+  package var format: MediaFormat { formats[0].format }
+
+  /// Packets that were captured, each once.
+  package var received: Int { timeline.entries.count }
+  package var duplicates: Int { timeline.duplicates }
+  package var reordered: Int { timeline.reordered }
+  package var restarts: Int { timeline.restarts }
+  package var beginnings: Int { timeline.beginnings }
+  /// The sender's clock against the capture's, in parts per million; positive if it is fast.
+  package var skew: Double? { timeline.skew }
+  /// Packets that are missing between the first and the last.
+  package let lost: Int
+  /// How many packets in a row were lost, by how often.
+  package let bursts: [Int: Int]
+  /// In seconds, from the first arrival to the last.
+  package let duration: Double
+  /// The jitter of RFC 3550 section 6.4.1 in milliseconds: its mean, its greatest value.
+  package let jitter: (mean: Double, most: Double)
+  /// The longest time between two packets that follow each other, in milliseconds.
+  package let longestGap: Double
+  /// The delay beyond the fastest packet's in milliseconds, in order.
+  private let delays: [Double]
+
+  /// The share of lost packets, 0 to 1.
+  package var lossShare: Double { Double(lost) / Double(max(1, lost + received)) }
+
+  init(
+    number: Int,
+    _ flow: RTPFlow,
+    formats: [(payloadType: UInt8, format: MediaFormat, count: Int)],
+    events: Set<UInt8>,
+    report: Report?
+  ) {
+    self.number = number
+    source = flow.key.source
+    destination = flow.key.destination
+    ssrc = flow.key.ssrc
+    self.formats = formats
+    self.report = report
+    isOutgoing = flow.outgoing == flow.incoming ? nil : flow.outgoing > flow.incoming
+    keys = flow.packets.count { events.contains($0.payloadType) }
+    let rates = Dictionary(formats.map { ($0.payloadType, $0.format.clockRate) }) { one, _ in one }
+    timeline = StreamTimeline(flow, events: events) { rates[$0] ?? formats[0].format.clockRate }
+    var bursts: [Int: Int] = [:]
+    for (one, next) in zip(timeline.entries, timeline.entries.dropFirst())
+    where next.number > one.number + 1 {
+      bursts[Int(next.number - one.number - 1), default: 0] += 1
+    }
+    self.bursts = bursts
+    lost = bursts.reduce(0) { $0 + $1.key * $1.value }
+    let times = flow.packets.map(\.arrival)
+    let (first, last) = (times.min() ?? 0, times.max() ?? 0)
+    duration = Double(last &- first) / 1e9
+    longestGap = Double(zip(times, times.dropFirst()).map { $1 &- $0 }.max() ?? 0) / 1e6
+    jitter = Self.jitter(of: flow, events: events, rates)
+    let all = timeline.entries.map { $0.arrival - $0.departure }.sorted()
+    delays = all.map { $0 - all[0] }
+  }
+
+  /// The delay beyond the fastest packet's, in milliseconds, that a share of the packets is within.
+  package func delay(_ share: Double) -> Double {
+    delays.isEmpty ? 0 : delays[min(delays.count - 1, Int(share * Double(delays.count)))]
+  }
+
+  /// Delay beyond the fastest packet in milliseconds, and losses before it, over the seconds since
+  /// the first: packets evenly taken of all, and each that follows a loss.
+  package func moments(most: Int) -> [(second: Double, delay: Double, lost: Int)] {
+    guard let first = timeline.entries.first else { return [] }
+    let fastest = timeline.entries.map { $0.arrival - $0.departure }.min() ?? 0
+    let step = max(1, timeline.entries.count / max(1, most))
+    var number = first.number - 1
+    var found: [(second: Double, delay: Double, lost: Int)] = []
+    for (index, entry) in timeline.entries.enumerated() {
+      let lost = Int(entry.number - number - 1)
+      number = entry.number
+      guard index % step == 0 || lost > 0 else { continue }
+      let second = (entry.departure - first.departure) / 1_000
+      found.append((second, entry.arrival - entry.departure - fastest, lost))
+    }
+    return found
+  }
+
+  // In the order of arrival, as a receiver has it.
+  private static func jitter(
+    of flow: RTPFlow,
+    events: Set<UInt8>,
+    _ rates: [UInt8: Int]
+  ) -> (mean: Double, most: Double) {
+    var (value, sum, most, count) = (0.0, 0.0, 0.0, 0)
+    var before: RTPFlow.Packet?
+    for packet in flow.packets where !events.contains(packet.payloadType) {
+      defer { before = packet }
+      guard let rate = rates[packet.payloadType] else { continue }
+      guard let before, rates[before.payloadType] == rate else { continue }
+      let ticks = Int32(bitPattern: packet.timestamp &- before.timestamp)
+      let sent = Double(ticks) * 1_000 / Double(rate)
+      let arrived = Double(packet.arrival &- before.arrival) / 1e6
+      // Neither a copy nor a jump of the timestamps is jitter.
+      guard packet.sequence != before.sequence, abs(arrived - sent) < 1_000 else { continue }
+      count += 1
+      value += (abs(arrived - sent) - value) / 16
+      sum += value
+      most = max(most, value)
+    }
+    return (sum / Double(max(1, count)), most)
+  }
+
+  /// The stream in a line.
+  package var summary: String {
+    let name = format.name ?? "type \(formats[0].payloadType)"
+    let known = "\(name) at \(format.clockRate) Hz (\(format.origin.rawValue))"
+    let figures = String(
+      format: "%d packets in %.1f s, %.2f %% lost, jitter %.2f ms, delay up to %.1f ms (95 %%)",
+      received,
+      duration,
+      lossShare * 100,
+      jitter.mean,
+      delay(0.95)
+    )
+    let ssrc = String(format: "0x%08x", self.ssrc)
+    return "\(number): \(source) to \(destination), SSRC \(ssrc), \(known), \(figures)"
+  }
+
+  /// What the network did to the packets, to be replayed.
+  package func trace() throws(NetworkTrace.ParseError) -> NetworkTrace {
+    guard timeline.entries.count > 1 else { throw .empty }
+    var packets: [(departure: Double, arrival: Double?)] = []
+    packets.reserveCapacity(timeline.entries.count + lost)
+    var before: StreamTimeline.Entry?
+    for entry in timeline.entries {
+      if let before {
+        let missing = Int(entry.number - before.number - 1)
+        let step = (entry.departure - before.departure) / Double(missing + 1)
+        for index in 0..<missing {
+          packets.append((before.departure + Double(index + 1) * step, nil))
+        }
+      }
+      packets.append((entry.departure, entry.arrival))
+      before = entry
+    }
+    return try NetworkTrace(packets)
+  }
+}

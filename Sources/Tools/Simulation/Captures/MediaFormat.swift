@@ -1,0 +1,93 @@
+/// A payload format by name and clock rate, and how that is known.
+package struct MediaFormat: Equatable, Sendable {
+  /// How the clock rate is known.
+  package enum Origin: String, Equatable, Sendable {
+    /// By the static payload type (RFC 3551 section 6).
+    case payloadType = "static type"
+    /// By a session description in the same capture.
+    case description = "session description"
+    /// By the user.
+    case user = "--clock"
+    /// By the timestamps, which count so fast against the arrivals.
+    case measured = "timestamps against arrivals"
+    /// By nothing: the capture is too short to tell.
+    case assumed = "assumed"
+  }
+
+  /// The encoding's name in capital letters, nil if it is not known.
+  package var name: String?
+  /// RTP timestamps count so often a second.
+  package var clockRate: Int
+  package var origin: Origin
+
+  /// True for pictures, which count at 90 kHz.
+  package var isVideo: Bool { clockRate == 90_000 }
+
+  private static let statics: [UInt8: (name: String, rate: Int)] = [
+    0: ("PCMU", 8_000), 3: ("GSM", 8_000), 4: ("G723", 8_000), 5: ("DVI4", 8_000),
+    6: ("DVI4", 16_000), 7: ("LPC", 8_000), 8: ("PCMA", 8_000), 9: ("G722", 8_000),
+    10: ("L16", 44_100), 11: ("L16", 44_100), 12: ("QCELP", 8_000), 13: ("CN", 8_000),
+    14: ("MPA", 90_000), 15: ("G728", 8_000), 16: ("DVI4", 11_025), 17: ("DVI4", 22_050),
+    18: ("G729", 8_000), 25: ("CELB", 90_000), 26: ("JPEG", 90_000), 28: ("NV", 90_000),
+    31: ("H261", 90_000), 32: ("MPV", 90_000), 33: ("MP2T", 90_000), 34: ("H263", 90_000),
+  ]
+
+  /// The rates that dynamic types count at in practice.
+  private static let rates = [
+    8_000, 11_025, 12_000, 16_000, 22_050, 24_000, 32_000, 44_100, 48_000, 90_000, 96_000,
+  ]
+
+  /// The format of a static payload type; nil for a dynamic one.
+  static func ofStatic(_ payloadType: UInt8) -> MediaFormat? {
+    statics[payloadType].map {
+      MediaFormat(name: $0.name, clockRate: $0.rate, origin: .payloadType)
+    }
+  }
+
+  /// The format of a dynamic type whose timestamps count `ticks` a second; Opus is assumed where
+  /// that says nothing.
+  static func measured(ticks: Double?) -> MediaFormat {
+    let found = ticks.flatMap { ticks in
+      rates.first { abs(ticks / Double($0) - 1) < 0.04 }
+    }
+    guard let found else { return MediaFormat(name: nil, clockRate: 48_000, origin: .assumed) }
+    return MediaFormat(name: nil, clockRate: found, origin: .measured)
+  }
+}
+
+/// What session descriptions in a capture say of payload types, by the port that media goes to.
+struct DescribedFormats {
+  private var formats: [UInt16: [UInt8: MediaFormat]] = [:]
+
+  /// Takes in a datagram, which may hold a SIP message.
+  mutating func note(_ payload: ArraySlice<UInt8>) {
+    // `INVITE sip:`, `SIP/2.0 200`: text. RTP begins with a byte above 127.
+    guard let first = payload.first, (65...90).contains(first), payload.count > 100 else { return }
+    let text = String(decoding: payload, as: UTF8.self)
+    guard text.contains("m=") else { return }
+    var port: UInt16?
+    for line in text.split(whereSeparator: \.isNewline) {
+      if line.hasPrefix("m=") {
+        let fields = line.split(separator: " ")
+        port = fields.count > 3 ? UInt16(fields[1].prefix { $0 != "/" }) : nil
+      }
+      guard let port, line.hasPrefix("a=rtpmap:") else { continue }
+      let fields = line.dropFirst("a=rtpmap:".count).split(separator: " ")
+      guard fields.count == 2, let type = UInt8(fields[0]), type < 128 else { continue }
+      let parts = fields[1].split(separator: "/")
+      guard parts.count > 1, let rate = Int(parts[1]), (1...1_000_000).contains(rate) else {
+        continue
+      }
+      formats[port, default: [:]][type] = MediaFormat(
+        name: parts[0].uppercased(),
+        clockRate: rate,
+        origin: .description
+      )
+    }
+  }
+
+  /// The format of a type in a stream between two ports: a receiver numbers what it gets.
+  func format(of type: UInt8, to port: UInt16, from other: UInt16) -> MediaFormat? {
+    formats[port]?[type] ?? formats[other]?[type]
+  }
+}

@@ -1,0 +1,90 @@
+import Foundation
+
+/// Captures by way of Wireshark's `tshark`, which reads what libpcap does not: several links in one
+/// file, Wi-Fi, fragments, files of rtpdump.
+extension PacketCapture {
+  /// What `tshark` is to print of a file, for `add(line:)`: one line a datagram.
+  package static func fieldArguments(of path: String) -> [String] {
+    let fields = [
+      "frame.time_epoch", "ip.src", "ip.dst", "ipv6.src", "ipv6.dst", "udp.srcport", "udp.dstport",
+      "udp.length", "sll.pkttype", "udp.payload",
+    ]
+    // Of tunnels the inmost counts.
+    return ["-r", path, "-n", "-Y", "udp", "-T", "fields", "-E", "occurrence=l"]
+      + fields.flatMap { ["-e", $0] }
+  }
+
+  /// Takes in a line of these fields; what is no datagram says nothing.
+  package mutating func add(line: Substring) {
+    let fields = line.split(separator: "\t", omittingEmptySubsequences: false)
+    guard fields.count == 10, let time = Self.nanoseconds(fields[0]),
+      let source = Self.endpoint(fields[1], fields[3], fields[5]),
+      let destination = Self.endpoint(fields[2], fields[4], fields[6]),
+      let length = Int(fields[7]), length > 8
+    else { return }
+    var payload: [UInt8] = []
+    var high: UInt8?
+    for digit in fields[9].utf8 {
+      guard let value = Character(UnicodeScalar(digit)).hexDigitValue else { continue }
+      if let first = high {
+        payload.append(first << 4 | UInt8(value))
+        high = nil
+      } else {
+        high = UInt8(value)
+      }
+    }
+    add(
+      CapturedDatagram(
+        source: source,
+        destination: destination,
+        payload: payload[...],
+        length: length - 8,
+        isOutgoing: ["0": false, "4": true][fields[8]]
+      ),
+      at: time
+    )
+  }
+
+  // In whole numbers: a time of day has more digits than a floating-point number.
+  private static func nanoseconds(_ text: Substring) -> Int64? {
+    let parts = text.split(separator: ".")
+    guard let seconds = parts.first.flatMap({ Int64($0) }), (0...4_000_000_000).contains(seconds)
+    else { return nil }
+    let digits = parts.count > 1 ? parts[1].prefix(9) : ""
+    let padded = digits + String(repeating: "0", count: 9 - digits.count)
+    return Int64(padded).map { seconds * 1_000_000_000 + $0 }
+  }
+
+  private static func endpoint(
+    _ version4: Substring,
+    _ version6: Substring,
+    _ port: Substring
+  ) -> Endpoint? {
+    guard let port = UInt16(port) else { return nil }
+    if !version4.isEmpty {
+      let bytes = version4.split(separator: ".").compactMap { UInt8($0) }
+      return bytes.count == 4 ? Endpoint(address: bytes, port: port) : nil
+    }
+    return Endpoint(version6: version6, port: port)
+  }
+}
+
+extension Endpoint {
+  /// The address of an IPv6 text (RFC 4291 section 2.2); nil if it is none.
+  init?(version6 text: Substring, port: UInt16) {
+    let halves = text.components(separatedBy: "::")
+    func groups(_ half: String) -> [UInt16?] {
+      half.split(separator: ":").map { UInt16($0, radix: 16) }
+    }
+    let (front, back) = (groups(halves[0]), halves.count > 1 ? groups(halves[1]) : [])
+    let missing = 8 - front.count - back.count
+    guard halves.count <= 2, halves.count == 2 ? missing >= 0 : missing == 0 else { return nil }
+    let all = front + Array(repeating: 0, count: missing) + back
+    var address: [UInt8] = []
+    for group in all {
+      guard let group else { return nil }
+      address += [UInt8(group >> 8), UInt8(truncatingIfNeeded: group)]
+    }
+    self.init(address: address, port: port)
+  }
+}

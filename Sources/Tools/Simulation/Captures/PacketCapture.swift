@@ -1,0 +1,188 @@
+import Foundation
+import MediaCore
+import RTP
+
+/// The RTP streams in a capture of a machine's network, and what the network had done to them.
+///
+/// Departures come from the RTP timestamps, arrivals from the capture, and losses from the gaps in
+/// the numbering. The same frames give the same streams in the same order.
+package struct PacketCapture {
+  /// Why no stream can be taken.
+  package enum ChoiceError: Error, Equatable, Sendable, CustomStringConvertible {
+    /// There is no RTP over UDP, for these reasons.
+    case noStream([String])
+    /// No stream has that number or SSRC.
+    case unknown(String, among: [String])
+    /// Several may be meant.
+    case ambiguous([String])
+
+    package var description: String {
+      switch self {
+      case .noStream(let reasons):
+        "holds no RTP stream over UDP" + reasons.map { "; \($0)" }.joined()
+      case .unknown(let name, let streams):
+        "has no stream \(name):\n" + streams.joined(separator: "\n")
+      case .ambiguous(let streams):
+        "has several streams; choose one with --stream NUMBER:\n" + streams.joined(separator: "\n")
+      }
+    }
+  }
+
+  private var flows: [RTPFlow.Key: Int] = [:]
+  private var sources: [RTPFlow] = []
+  private var described = DescribedFormats()
+  private var reports: [UInt32: CapturedStream.Report] = [:]
+  private var unknownLinks: Set<Int> = []
+  private var fragments = 0
+  private static let latest: Int64 = 4_000_000_000_000_000_000
+  /// More sources are no calls but noise.
+  private static let mostFlows = 20_000
+
+  /// A capture of nothing.
+  package init() {}
+
+  /// What could not be read, in words; empty if all could.
+  package var obstacles: [String] {
+    (fragments > 0 ? ["\(fragments) fragments of IP packets were left out"] : [])
+      + unknownLinks.sorted().map { "links of type \($0) cannot be read" }
+  }
+
+  /// Takes in a frame that was captured at `nanoseconds`, on a link that the pcap format numbers
+  /// `linkType`; what is no RTP says nothing.
+  package mutating func add(frame bytes: [UInt8], linkType: Int, at nanoseconds: Int64) {
+    switch CapturedFrame(bytes: bytes, linkType: linkType).content {
+    case .datagram(let datagram): add(datagram, at: nanoseconds)
+    case .fragment: fragments += 1
+    case .unknownLink: unknownLinks.insert(linkType)
+    case .other: break
+    }
+  }
+
+  mutating func add(_ datagram: CapturedDatagram, at nanoseconds: Int64) {
+    // No clock of a capture is further off, and sums of such times fit.
+    guard (0...Self.latest).contains(nanoseconds) else { return }
+    guard let found = RTPFlow.packet(in: datagram) else { return addOther(datagram) }
+    let ssrc = found.ssrc
+    var packet = found.packet
+    packet.arrival = nanoseconds
+    let key = RTPFlow.Key(source: datagram.source, destination: datagram.destination, ssrc: ssrc)
+    let place = flows[key] ?? sources.count
+    if place == sources.count {
+      guard sources.count < Self.mostFlows else { return }
+      flows[key] = place
+      sources.append(RTPFlow(key))
+    }
+    sources[place].packets.append(packet)
+    if let isOutgoing = datagram.isOutgoing {
+      sources[place].outgoing += isOutgoing ? 1 : 0
+      sources[place].incoming += isOutgoing ? 0 : 1
+    }
+  }
+
+  private mutating func addOther(_ datagram: CapturedDatagram) {
+    described.note(datagram.payload)
+    let bytes = Array(datagram.payload)
+    guard bytes.count >= 8, bytes[0] >> 6 == 2 else { return }
+    var reader = RTCPReader()
+    let buffer = ByteBuffer(bytes)
+    while let item = reader.next(in: buffer, length: bytes.count) {
+      guard case .report(_, let block) = item else { continue }
+      reports[block.ssrc] = CapturedStream.Report(
+        lost: Int(block.cumulativeLost),
+        jitter: Int(block.jitter)
+      )
+    }
+  }
+
+  /// The streams, in the order of their first packets.
+  ///
+  /// - Parameter clockRate: of dynamic payload types, nil to find it out.
+  package func streams(clockRate: Int? = nil) -> [CapturedStream] {
+    var streams: [CapturedStream] = []
+    for flow in sources where flow.isPlausible {
+      let events = flow.eventTypes
+      var counts: [UInt8: Int] = [:]
+      for packet in flow.packets where !events.contains(packet.payloadType) {
+        counts[packet.payloadType, default: 0] += 1
+      }
+      let formats = counts.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map { type, count in
+        (type, format(of: type, in: flow, clockRate), count)
+      }
+      // Keys alone are no voice.
+      guard !formats.isEmpty else { continue }
+      streams.append(
+        CapturedStream(
+          number: streams.count + 1,
+          flow,
+          formats: formats,
+          events: events,
+          report: reports[flow.key.ssrc]
+        )
+      )
+    }
+    return streams
+  }
+
+  private func format(of type: UInt8, in flow: RTPFlow, _ clockRate: Int?) -> MediaFormat {
+    if let known = MediaFormat.ofStatic(type) { return known }
+    let (to, from) = (flow.key.destination.port, flow.key.source.port)
+    if let clockRate {
+      let name = described.format(of: type, to: to, from: from)?.name
+      return MediaFormat(name: name, clockRate: clockRate, origin: .user)
+    }
+    if let said = described.format(of: type, to: to, from: from) { return said }
+    return .measured(ticks: flow.ticksPerSecond(of: type))
+  }
+
+  /// The stream of voice that the capturing machine received, or the one with a number or an SSRC.
+  package static func choose(
+    among streams: [CapturedStream],
+    named name: String?,
+    obstacles: [String] = []
+  ) throws(ChoiceError) -> CapturedStream {
+    guard !streams.isEmpty else { throw .noStream(obstacles) }
+    if let name {
+      let named = streams.filter { "\($0.number)" == name || matches($0.ssrc, name) }
+      if named.count == 1 { return named[0] }
+      guard named.isEmpty else { throw .ambiguous(named.map(\.summary)) }
+      throw .unknown(name, among: streams.map(\.summary))
+    }
+    let voices = streams.filter { !$0.format.isVideo }
+    var left = voices.isEmpty ? streams : voices
+    // What has far fewer packets is a remainder of something else.
+    let most = left.map(\.received).max() ?? 0
+    left = left.filter { 4 * $0.received >= most }
+    // So does the first of two sources of one port, as before a transfer.
+    left = left.filter { one in
+      !left.contains {
+        $0.source == one.source && $0.destination == one.destination
+          && $0.received > 2 * one.received
+      }
+    }
+    let incoming = left.filter { $0.isOutgoing != true }
+    if !incoming.isEmpty { left = incoming }
+    let known = left.filter { $0.isOutgoing == false }
+    if !known.isEmpty { left = known }
+    if left.count == 2, let received = received(left[0], left[1]) { return received }
+    guard left.count == 1 else { throw .ambiguous(left.map(\.summary)) }
+    return left[0]
+  }
+
+  private static func matches(_ ssrc: UInt32, _ name: String) -> Bool {
+    name.lowercased().hasPrefix("0x") && UInt32(name.dropFirst(2), radix: 16) == ssrc
+  }
+
+  // Of the two directions of a call the one that came by the network: what the capturing machine
+  // sends has no losses, and less jitter. Nil if that does not tell.
+  private static func received(_ one: CapturedStream, _ other: CapturedStream) -> CapturedStream? {
+    guard one.source.address == other.destination.address,
+      one.destination.address == other.source.address
+    else { return nil }
+    let (calm, shaken) = one.jitter.mean < other.jitter.mean ? (one, other) : (other, one)
+    guard calm.lost == 0, calm.reordered == 0, calm.jitter.mean < 0.5,
+      shaken.lost > 0 && shaken.jitter.mean > 1.5 * calm.jitter.mean
+        || shaken.jitter.mean > 4 * calm.jitter.mean + 0.05
+    else { return nil }
+    return shaken
+  }
+}

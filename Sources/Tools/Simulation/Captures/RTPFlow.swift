@@ -1,0 +1,92 @@
+import MediaCore
+
+/// The packets of one RTP source from one port to another, in the order of the capture.
+struct RTPFlow {
+  /// What tells sources apart.
+  struct Key: Hashable {
+    let source: Endpoint
+    let destination: Endpoint
+    let ssrc: UInt32
+  }
+
+  struct Packet: BitwiseCopyable {
+    var sequence: UInt16
+    var payloadType: UInt8
+    /// 255 for 255 and more.
+    var payloadLength: UInt8
+    var timestamp: UInt32
+    /// The first byte of the payload, of a telephone event its code.
+    var firstByte: UInt8
+    /// In nanoseconds.
+    var arrival: Int64
+  }
+
+  let key: Key
+  var packets: [Packet] = []
+  /// How many of them the capturing machine sent, and how many it did not, as far as it says.
+  var outgoing = 0
+  var incoming = 0
+
+  init(_ key: Key) { self.key = key }
+
+  /// The RTP packet in a datagram, whose end may be cut off; nil if it is none.
+  static func packet(in datagram: CapturedDatagram) -> (ssrc: UInt32, packet: Packet)? {
+    let bytes = datagram.payload
+    let begin = bytes.startIndex
+    guard bytes.count >= 12, bytes[begin] >> 6 == 2 else { return nil }
+    let payloadType = bytes[begin + 1] & 0x7F
+    // RTCP (RFC 5761 section 4).
+    guard !(64...95).contains(payloadType) else { return nil }
+    func word(_ offset: Int) -> UInt32 {
+      (0..<4).reduce(0) { $0 << 8 | UInt32(bytes[begin + offset + $1]) }
+    }
+    var header = 12 + 4 * Int(bytes[begin] & 0x0F)
+    if bytes[begin] & 0x10 != 0, header + 4 <= bytes.count {
+      header += 4 + 4 * (Int(bytes[begin + header + 2]) << 8 | Int(bytes[begin + header + 3]))
+    }
+    guard header <= datagram.length else { return nil }
+    let packet = Packet(
+      sequence: UInt16(truncatingIfNeeded: word(0)),
+      payloadType: payloadType,
+      payloadLength: UInt8(clamping: datagram.length - header),
+      timestamp: word(4),
+      firstByte: header < bytes.count ? bytes[begin + header] : 255,
+      arrival: 0
+    )
+    return (word(8), packet)
+  }
+
+  /// Payload types of telephone events (RFC 4733): four bytes each, of a key.
+  var eventTypes: Set<UInt8> {
+    var lengths: [UInt8: (all: Int, keys: Int)] = [:]
+    for packet in packets {
+      var found = lengths[packet.payloadType] ?? (0, 0)
+      found.all += 1
+      found.keys += packet.payloadLength == 4 && packet.firstByte < 17 ? 1 : 0
+      lengths[packet.payloadType] = found
+    }
+    return Set(lengths.filter { $0.key >= 96 && $0.value.all == $0.value.keys }.keys)
+  }
+
+  /// True if it looks like RTP: most packets follow the one before.
+  var isPlausible: Bool {
+    guard packets.count > 1 else { return false }
+    let following = zip(packets, packets.dropFirst()).count {
+      abs(Int(Int16(bitPattern: $1.sequence &- $0.sequence))) < 100
+    }
+    return 2 * following >= packets.count - 1
+  }
+
+  /// Ticks a second of the packets of a type against their arrivals; nil if they are too few.
+  func ticksPerSecond(of type: UInt8) -> Double? {
+    let own = packets.filter { $0.payloadType == type }
+    var rates: [Double] = []
+    let step = max(1, min(50, own.count / 4))
+    for index in stride(from: 0, to: own.count - step, by: step) {
+      let seconds = Double(own[index + step].arrival &- own[index].arrival) / 1e9
+      let ticks = Int32(bitPattern: own[index + step].timestamp &- own[index].timestamp)
+      if seconds > 0.05, ticks > 0 { rates.append(Double(ticks) / seconds) }
+    }
+    return rates.count < 3 ? nil : rates.sorted()[rates.count / 2]
+  }
+}

@@ -1,0 +1,183 @@
+/// When the packets of a stream left and arrived, whatever their sender's clock and numbering did
+/// meanwhile.
+///
+/// Departures follow the timestamps. Where these jump, as at a transfer, another beginning is taken;
+/// a clock that runs fast or slow is told by a line through the fastest packets.
+struct StreamTimeline {
+  struct Entry {
+    /// Counted through, losses included.
+    var number: Int64
+    /// In milliseconds; that of an event is between its neighbours'.
+    var departure: Double
+    var arrival: Double
+  }
+
+  /// In the order of their numbers, each once.
+  private(set) var entries: [Entry] = []
+  /// How often timestamps jumped.
+  private(set) var beginnings = 1
+  /// How often the numbering began anew.
+  private(set) var restarts = 0
+  private(set) var duplicates = 0
+  /// Packets that came after one with a higher number.
+  private(set) var reordered = 0
+  /// How much too fast the sender's clock runs against the capture's, in parts per million; nil if
+  /// the capture is too short to tell.
+  private(set) var skew: Double?
+
+  /// A sequence number that is further away begins a new count.
+  private static let farthest = 3_000
+  /// A change of the delay from one packet to the next, in milliseconds, that may be a jump of the
+  /// timestamps.
+  private static let leap = 500.0
+  /// How long a delay lasts that is no jump.
+  private static let longestSpike = 10_000.0
+
+  init(_ flow: RTPFlow, events: Set<UInt8>, clockRate: (UInt8) -> Int) {
+    var numbered: [(number: Int64, packet: RTPFlow.Packet)] = []
+    var newest: Int64 = 0
+    var last: UInt16?
+    for packet in flow.packets {
+      let step = last.map { Int(Int16(bitPattern: packet.sequence &- $0)) } ?? 1
+      let isFar = abs(step) >= Self.farthest
+      restarts += isFar ? 1 : 0
+      let number = isFar ? newest + 1 : newest + Int64(step)
+      reordered += number < newest ? 1 : 0
+      numbered.append((number, packet))
+      if number > newest || last == nil {
+        newest = number
+        last = packet.sequence
+      }
+    }
+    numbered.sort { ($0.number, $0.packet.arrival) < ($1.number, $1.packet.arrival) }
+    take(numbered, events, clockRate)
+    align()
+    levelSkew()
+  }
+
+  private mutating func take(
+    _ numbered: [(number: Int64, packet: RTPFlow.Packet)],
+    _ events: Set<UInt8>,
+    _ clockRate: (UInt8) -> Int
+  ) {
+    entries.reserveCapacity(numbered.count)
+    var before: (packet: RTPFlow.Packet, departure: Double)?
+    var untimed: [Int] = []
+    for (number, packet) in numbered {
+      guard number != entries.last?.number else {
+        duplicates += 1
+        continue
+      }
+      let arrival = Double(packet.arrival) / 1e6
+      var departure = before?.departure ?? arrival
+      if events.contains(packet.payloadType) {
+        untimed.append(entries.count)
+      } else {
+        if let (other, then) = before {
+          let rate = clockRate(packet.payloadType)
+          let ticks = Int32(bitPattern: packet.timestamp &- other.timestamp)
+          departure =
+            rate == clockRate(other.payloadType)
+            ? then + Double(ticks) * 1_000 / Double(rate)
+            : then + Double(packet.arrival &- other.arrival) / 1e6
+        }
+        spread(untimed, to: departure)
+        untimed = []
+        before = (packet, departure)
+      }
+      entries.append(Entry(number: number, departure: departure, arrival: arrival))
+    }
+    // Events at the end: as far apart as they arrived.
+    for index in untimed where index > 0 {
+      let gap = max(0, entries[index].arrival - entries[index - 1].arrival)
+      entries[index].departure = entries[index - 1].departure + gap
+    }
+  }
+
+  // Events between two packets of the voice left between these.
+  private mutating func spread(_ indices: [Int], to departure: Double) {
+    guard let first = indices.first else { return }
+    guard first > 0 else {
+      // At the beginning the time before is not known: as far apart as they arrived.
+      for index in indices {
+        entries[index].departure = departure - Double(indices.count - index) * 20
+      }
+      return
+    }
+    let begin = entries[first - 1].departure
+    let step = (departure - begin) / Double(indices.count + 1)
+    for (place, index) in indices.enumerated() {
+      entries[index].departure = begin + step * Double(place + 1)
+    }
+  }
+
+  // A delay that changes at once, and for good, is a jump of the timestamps.
+  private mutating func align() {
+    var shift = 0.0
+    var begin = 0
+    for index in entries.indices {
+      entries[index].departure += shift
+      guard index > 0 else { continue }
+      let delay = entries[index].arrival - entries[index].departure
+      let former = entries[index - 1].arrival - entries[index - 1].departure
+      guard abs(delay - former) > Self.leap else { continue }
+      let before = least(entries[begin..<index].suffix(500).map { $0.arrival - $0.departure })
+      var after: [Double] = []
+      for later in entries[index...] {
+        // What follows has not been shifted yet.
+        let departure =
+          later.number == entries[index].number ? later.departure : later.departure + shift
+        after.append(later.arrival - departure)
+        if later.arrival - entries[index].arrival > Self.longestSpike { break }
+      }
+      let difference = least(after) - before
+      guard abs(difference) > Self.leap else { continue }
+      shift += difference
+      entries[index].departure += difference
+      beginnings += 1
+      begin = index
+    }
+  }
+
+  private func least(_ values: [Double]) -> Double { values.min() ?? 0 }
+
+  // A line through the fastest packets of each part, where there is one.
+  private mutating func levelSkew() {
+    guard let first = entries.first, let last = entries.last else { return }
+    let span = last.departure - first.departure
+    guard span >= 30_000 else { return }
+    let parts = min(64, max(6, Int(span / 10_000)))
+    var fastest: [(at: Double, delay: Double)?] = Array(repeating: nil, count: parts)
+    for entry in entries {
+      let part = Int((entry.departure - first.departure) / span * Double(parts))
+      let place = min(parts - 1, max(0, part))
+      let delay = entry.arrival - entry.departure
+      if delay < fastest[place]?.delay ?? .infinity { fastest[place] = (entry.departure, delay) }
+    }
+    let points = fastest.compactMap { $0 }
+    var slopes: [Double] = []
+    for (index, one) in points.enumerated() {
+      for other in points[(index + 1)...] where other.at - one.at > span / 4 {
+        slopes.append((other.delay - one.delay) / (other.at - one.at))
+      }
+    }
+    guard slopes.count >= 6 else { return }
+    slopes.sort()
+    let slope = slopes[slopes.count / 2]
+    // No clock is further off. What is left after it shows whether it is a line.
+    guard abs(slope) < 0.001 else { return }
+    func spread(_ slope: Double) -> Double {
+      let rest = points.map { $0.delay - slope * ($0.at - first.departure) }.sorted()
+      return rest[rest.count * 9 / 10] - rest[rest.count / 10]
+    }
+    // A fast clock's packets seem to come earlier and earlier.
+    skew = -slope * 1e6
+    guard spread(slope) < spread(0) / 2 else {
+      if abs(slope * span) > 1 { skew = nil }
+      return
+    }
+    for index in entries.indices {
+      entries[index].departure += slope * (entries[index].departure - first.departure)
+    }
+  }
+}
