@@ -21,12 +21,12 @@
 SHELL := /bin/bash
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
-LIBRARIES := libasound2-dev libopus-dev libspeexdsp-dev libre-dev libssl-dev libsqlite3-dev libdbus-1-dev libpcap-dev pkg-config gettext
+LIBRARIES := libasound2-dev libopus-dev libspeexdsp-dev libre-dev libssl-dev libsqlite3-dev libdbus-1-dev libpcap-dev libsndfile1-dev pkg-config gettext
 VOICES := espeak-ng sox
 # What the tests of `make test` take: sound servers, a SIP server, the buses that services are on.
 RIGS := libasound2-plugins jackd2 kamailio kamailio-tls-modules openssl util-linux gnome-keyring dbus tmux iproute2 procps python3
 # What the others take.
-PEERS := libjack-jackd2-dev baresip-core linphone-cli rtpengine-daemon coturn sip-tester dnsmasq-base systemd libglib2.0-bin avahi-daemon avahi-utils
+PEERS := tshark libjack-jackd2-dev baresip-core linphone-cli rtpengine-daemon coturn sip-tester dnsmasq-base systemd libglib2.0-bin avahi-daemon avahi-utils
 
 # Programs to compare with, what counts instructions, and what the scorer of speech is made with.
 RIVALS := trx valgrind python3-venv python3-dev gcc

@@ -258,6 +258,7 @@ let package = Package(
     system("CLibre", pkgConfig: "libre", apt: "libre-dev"),
     system("CDBus", pkgConfig: "dbus-1", apt: "libdbus-1-dev"),
     system("CIntl"),
+    system("CSndfile", pkgConfig: "sndfile", apt: "libsndfile1-dev"),
     system("CPcap", pkgConfig: "libpcap", apt: "libpcap-dev"),
     system("CCrypto", pkgConfig: "libcrypto", apt: "libssl-dev"),
     system("CTLS", pkgConfig: "libssl", apt: "libssl-dev"),
@@ -288,7 +289,7 @@ let package = Package(
       ["MediaCore", "RealTime", "DeviceTiming", "VoiceEngine", "CLinux"]
     ),
 
-    module("Linux", "ALSAAudio", ["MediaCore", "RealTime", "CALSA", "CLinux"]),
+    module("Linux", "ALSAAudio", ["MediaCore", "RealTime", "CALSA", "CLinux", "CSndfile"]),
     module("Linux", "UDPTransport", ["MediaCore", "RealTime", "CLinux"]),
     module("Linux", "DesktopServices", ["RealTime", "CDBus"]),
     module("Linux", "LocalSocket"),

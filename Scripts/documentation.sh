@@ -10,7 +10,7 @@ mkdir -p "$work"
 target=$(swift -print-target-info | sed -n 's/.*"unversionedTriple": "\(.*\)",/\1/p')
 flags=()
 for map in Sources/System/*/module.modulemap "$build"/checkouts/GRDB.swift/Sources/GRDBSQLite/module.modulemap; do flags+=(-Xcc "-fmodule-map-file=$map"); done
-read -ra found <<<"$(pkg-config --cflags alsa opus speexdsp libre dbus-1 libpcap sqlite3 libssl)"
+read -ra found <<<"$(pkg-config --cflags alsa opus speexdsp libre dbus-1 libpcap sndfile sqlite3 libssl)"
 for flag in "${found[@]}"; do flags+=(-Xcc "$flag"); done
 for catalogue in Sources/*/*/*.docc; do
   module=$(basename "$catalogue" .docc)

@@ -64,7 +64,7 @@ struct HeadsetTests {
       #expect(captured[..<960].allSatisfy { abs($0 - 0.25) < 1e-4 })
       #expect(captured[960...].allSatisfy { $0 == 0 })
     }
-    let played = try WaveFile(parsing: [UInt8](Data(contentsOf: URL(fileURLWithPath: heard))))
+    let played = try SoundFile(parsing: [UInt8](Data(contentsOf: URL(fileURLWithPath: heard))))
     #expect(played.samples.count >= 48_120)
     #expect(played.samples[..<48_000].allSatisfy { $0 == 0 }, "the silence that it begins with")
   }

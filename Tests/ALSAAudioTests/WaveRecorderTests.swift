@@ -11,7 +11,7 @@ struct WaveRecorderTests {
   }
 
   private static func recorded(_ path: String) throws -> [Float] {
-    let file = try WaveFile(parsing: Array(try Data(contentsOf: URL(fileURLWithPath: path))))
+    let file = try SoundFile(parsing: Array(try Data(contentsOf: URL(fileURLWithPath: path))))
     // 16 bits are a little coarser.
     return file.samples.map { ($0 * 64).rounded() / 64 }
   }

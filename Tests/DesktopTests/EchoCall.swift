@@ -88,7 +88,7 @@ struct EchoCall {
     outcome.downtime = (sound.seconds - begin) * 1_000
     outcome.isEndedWell = near.waitForExit() == 0 && far.waitForExit() == 0
     outcome.farOutput = far.output
-    let recording = try WaveFile(parsing: [UInt8](Data(contentsOf: heard)))
+    let recording = try SoundFile(parsing: [UInt8](Data(contentsOf: heard)))
     outcome.echoes = Self.echoes(in: recording.samples)
     return outcome
   }

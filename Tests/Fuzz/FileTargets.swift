@@ -23,7 +23,7 @@ func fuzzNumber(_ text: String) {
 }
 
 /// Sound files.
-func fuzzWave(_ bytes: [UInt8]) { _ = try? WaveFile(parsing: bytes) }
+func fuzzWave(_ bytes: [UInt8]) { _ = try? SoundFile(parsing: bytes) }
 
 /// Recorded networks: text, captured frames, and whole captures.
 func fuzzTraces(_ bytes: [UInt8]) {

@@ -37,7 +37,7 @@ struct CommandLineTests {
     Mistake(
       arguments: ["call", target, "--capture", "file:/etc/hostname", "--playback", "null"],
       status: 1,
-      words: "not a WAV file"
+      words: "no sound file"
     ),
     Mistake(
       arguments: ["call", target, "--capture", "null", "--playback", "file:/no/such/out.wav"],

@@ -48,7 +48,7 @@ struct ProgramCalls {
     guard let calling = times["calling"], let connected = times["connected"] else {
       throw RigError("the call was not connected: \(caller.output)")
     }
-    let recording = try WaveFile(parsing: Array(Data(contentsOf: heard)))
+    let recording = try SoundFile(parsing: Array(Data(contentsOf: heard)))
     guard let first = recording.samples.firstIndex(where: { abs($0) > 0.01 }) else {
       throw RigError("the tone was not heard: \(listener.output)")
     }

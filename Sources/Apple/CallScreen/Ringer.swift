@@ -44,10 +44,12 @@ enum RingTone {
   /// 440 and 480 Hz for two seconds, then four of silence.
   case system
   /// A sound of the app's, again and again.
-  case sound(WaveFile)
+  case sound(SoundFile)
 
   private static let log = Logger(label: "org.sidetone.ringtone")
   private static let sizeLimit = 8_000_000
+  /// In samples, five minutes for the most part.
+  private static let lengthLimit = 1 << 24
 
   /// The sound of that name, by its path or beside the program or in its resources, else the
   /// system's.
@@ -64,12 +66,13 @@ enum RingTone {
       let values = try? place.resourceValues(forKeys: [.isRegularFileKey, .fileSizeKey])
       guard values?.isRegularFile == true, (values?.fileSize ?? .max) <= Self.sizeLimit,
         let bytes = try? Data(contentsOf: place),
-        let file = try? WaveFile(parsing: Array(bytes)), !file.samples.isEmpty
+        let file = try? SoundFile(parsing: Array(bytes), mostSamples: Self.lengthLimit),
+        !file.samples.isEmpty
       else { continue }
       self = .sound(file)
       return
     }
-    Self.log.error("the ringtone is the system's: \(name) is no WAVE file that can be read")
+    Self.log.error("the ringtone is the system's: \(name) is no sound file that can be read")
     self = .system
   }
 

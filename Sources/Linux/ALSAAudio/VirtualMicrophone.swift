@@ -3,7 +3,7 @@ import Foundation
 import MediaCore
 import RealTime
 
-/// A microphone that captures a WAV file once, from its start, then silence.
+/// A microphone that captures a sound file once, from its start, then silence.
 struct VirtualMicrophone: ~Copyable {
   let rate: SampleRate
   var clock: VirtualClock
@@ -54,7 +54,7 @@ struct VirtualMicrophone: ~Copyable {
     max(0, clock.frames(at: MonotonicClock.now(), rate: rate) - position)
   }
 
-  private static func load(path: String, device: String) throws(AudioDeviceError) -> WaveFile {
+  private static func load(path: String, device: String) throws(AudioDeviceError) -> SoundFile {
     let bytes: [UInt8]
     do {
       // To its end, as pipes want it.
@@ -69,15 +69,10 @@ struct VirtualMicrophone: ~Copyable {
           ? "it cannot be read" : "there is no such file"
       )
     }
-    do throws(WaveFile.ParseError) {
-      return try WaveFile(parsing: bytes)
+    do throws(SoundFile.ReadError) {
+      return try SoundFile(parsing: bytes)
     } catch {
-      let reason =
-        switch error {
-        case .notWave: "it is not a WAV file"
-        case .damaged: "the WAV file is damaged"
-        case .unsupported: "the WAV file is neither 16, 24, 32-bit PCM nor 32-bit float"
-        }
+      let reason = "it is no sound file that can be read: \(error)"
       throw AudioDeviceError(kind: .badFile, device: device, operation: "parse", reason: reason)
     }
   }

@@ -151,7 +151,8 @@ struct StreamReport {
       "  lost \(stream.lost) of \(stream.lost + stream.received)"
         + (bursts.isEmpty ? "" : ", in a row: \(bursts)"),
       "  twice \(stream.duplicates), out of order \(stream.reordered), keys \(stream.keys)",
-      "  jitter \(number(stream.jitter.mean)) ms in the mean, \(number(stream.jitter.most)) at most",
+      "  jitter \(number(stream.jitter.mean)) ms in the mean, "
+        + "\(number(stream.jitter.most)) at most",
       "  longest pause \(number(stream.longestGap)) ms",
       "  delay beyond the fastest: \(delays[0]) ms (median), \(delays[1]) (95 %), "
         + "\(delays[2]) (99 %), \(delays[3]) at most",

@@ -11,15 +11,15 @@ struct CompareCommand: ParsableCommand {
     shouldDisplay: !HelpScreen.isShort
   )
 
-  @Argument(help: "The WAV file that was said.")
+  @Argument(help: "The sound file that was said.")
   var said: String
 
-  @Argument(help: "The WAV file that was heard.")
+  @Argument(help: "The sound file that was heard.")
   var heard: String
 
   func run() throws {
-    let said = try Speech.waveFile(at: said)
-    let heard = try Speech.waveFile(at: heard)
+    let said = try Speech.soundFile(at: said)
+    let heard = try Speech.soundFile(at: heard)
     let comparison = RecordingComparison(
       said: said.samples,
       saidRate: said.rateHertz,

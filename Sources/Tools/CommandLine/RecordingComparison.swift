@@ -13,16 +13,23 @@ struct RecordingComparison {
   let heardShare: Double
   /// How many half seconds of speech there were.
   let segments: Int
-  /// True if what is heard has the other sign.
+  /// True if the recording has the other sign.
   let isInverted: Bool
-  /// How much slower the recorder of what is heard runs, in parts per million; nil if too little
-  /// was found to tell.
+  /// How much too fast the recording's clock ran, in parts per million; nil if too little was found
+  /// to tell.
   let drift: Double?
 
   private struct Match {
-    /// Positive, or negative upside down.
-    var likeness: Double
+    var likeness = 0.0
     var lag: Int
+  }
+
+  /// The best place of a segment as it is, and upside down.
+  private struct Matches {
+    var upright: Match
+    var inverted: Match
+
+    func best(isInverted: Bool) -> Match { isInverted ? inverted : upright }
   }
 
   private static let rate = 8_000
@@ -40,53 +47,66 @@ struct RecordingComparison {
     let said = Self.withoutRumble(Self.decimate(said, from: saidRate))
     let heard = Heard(Self.withoutRumble(Self.decimate(heard, from: heardRate)))
     let found = Self.matches(of: said, in: heard)
-    let good = found.filter { abs($0.match.likeness) >= Self.likeness }
-    let inverted = good.count { $0.match.likeness < 0 }
-    let isInverted = 2 * inverted > good.count
-    // What has the other sign than most is chance.
-    let signed = found.map { max(0, isInverted ? -$0.match.likeness : $0.match.likeness) }
-    let heardCount = signed.count { $0 >= Self.likeness }
-    let lags = good.map(\.match.lag).sorted()
+    // A tone is found upside down half a period later: all together tell.
+    let isInverted = Self.isInverted(found.map(\.matches))
+    let all = found.map { ($0.start, $0.matches.best(isInverted: isInverted)) }
+    let good = all.filter { $1.likeness >= Self.likeness }
+    let lags = good.map(\.1.lag).sorted()
     segments = found.count
-    similarity = found.isEmpty ? 0 : signed.reduce(0, +) / Double(found.count)
-    heardShare = found.isEmpty ? 0 : Double(heardCount) / Double(found.count)
+    similarity = all.isEmpty ? 0 : all.map(\.1.likeness).reduce(0, +) / Double(all.count)
+    heardShare = all.isEmpty ? 0 : Double(good.count) / Double(all.count)
     delayMilliseconds =
       lags.isEmpty ? nil : Double(lags[lags.count / 2]) * 1_000 / Double(Self.rate)
     self.isInverted = isInverted
-    drift = Self.slope(of: good.map { ($0.start, $0.match.lag) }).map { $0 * 1e6 }
+    drift = Self.slope(of: good.map { ($0, $1.lag) }).map { $0 * 1e6 }
   }
 
   // MARK: Segments
 
-  private static func matches(of said: [Float], in heard: Heard) -> [(start: Int, match: Match)] {
+  private static func isInverted(_ matches: [Matches]) -> Bool {
+    matches.reduce(0) { $0 + $1.inverted.likeness - $1.upright.likeness } > 0
+  }
+
+  private static func matches(
+    of said: [Float],
+    in heard: Heard
+  ) -> [(start: Int, matches: Matches)] {
     let step = max(said.count, heard.samples.count) > longestFine ? coarseStep : fineStep
     guard let coarse = coarseLag(contour(said, step), contour(heard.samples, step)) else {
       return []
     }
     let mean = power(said[...])
-    var found: [(start: Int, match: Match)] = []
+    var found: [(start: Int, matches: Matches)] = []
     var expected = coarse * step
     var recent: [Int] = []
+    // How much more is found upside down so far.
+    var inversion = 0.0
     for start in stride(from: 0, through: said.count - segmentLength, by: segmentLength)
     where power(said[start..<start + segmentLength]) > mean / 10 {
-      var match = heard.best(of: said, at: start, around: expected, reach: near, step: 1)
-      if abs(match.likeness) < likeness {
+      var matches = heard.best(of: said, at: start, around: expected, reach: near, step: 1)
+      if matches.best(isInverted: inversion > 0).likeness < likeness {
         let wide = recent.isEmpty ? firstReach : reach
         // Every second lag finds it: what it looks for lies below 2 kHz for the most part.
         let rough = heard.best(of: said, at: start, around: expected, reach: wide, step: 2)
-        match = heard.best(of: said, at: start, around: rough.lag, reach: 4, step: 1)
+        for isInverted in [false, true] {
+          let lag = rough.best(isInverted: isInverted).lag
+          let fine = heard.best(of: said, at: start, around: lag, reach: 4, step: 1)
+          if isInverted { matches.inverted = fine.inverted } else { matches.upright = fine.upright }
+        }
       }
-      if abs(match.likeness) >= likeness {
+      inversion += matches.inverted.likeness - matches.upright.likeness
+      let match = matches.best(isInverted: inversion > 0)
+      if match.likeness >= likeness {
         // One that was found elsewhere by chance leads nowhere.
         recent = recent.suffix(4) + [match.lag]
         expected = recent.sorted()[recent.count / 2]
       }
-      found.append((start, match))
+      found.append((start, matches))
     }
     return found
   }
 
-  /// What is heard, with what the likeness of any part of it needs.
+  /// A recording, with the sums that the likeness of any part of it needs.
   private struct Heard {
     let samples: [Float]
     /// The sums of the squares before each sample.
@@ -103,10 +123,10 @@ struct RecordingComparison {
         }
     }
 
-    func best(of said: [Float], at start: Int, around lag: Int, reach: Int, step: Int) -> Match {
+    func best(of said: [Float], at start: Int, around lag: Int, reach: Int, step: Int) -> Matches {
       let length = RecordingComparison.segmentLength
       let energy = Double(RecordingComparison.power(said[start..<start + length])) * Double(length)
-      var best = Match(likeness: 0, lag: lag)
+      var best = Matches(upright: Match(lag: lag), inverted: Match(lag: lag))
       let first = max(0, start + lag - reach)
       let last = min(samples.count - length, start + lag + reach)
       guard first <= last else { return best }
@@ -115,8 +135,11 @@ struct RecordingComparison {
         guard energy * other > 1e-12 else { continue }
         let product = RecordingComparison.product(said, start, samples, position, count: length)
         let likeness = product / (energy * other).squareRoot()
-        if abs(likeness) > abs(best.likeness) {
-          best = Match(likeness: likeness, lag: position - start)
+        let place = position - start
+        if likeness > best.upright.likeness {
+          best.upright = Match(likeness: likeness, lag: place)
+        } else if -likeness > best.inverted.likeness {
+          best.inverted = Match(likeness: -likeness, lag: place)
         }
       }
       return best

@@ -13,21 +13,27 @@ enum Speech {
     "Rice is often served in round bowls.", "The juice of lemons makes fine punch.",
   ]
 
-  /// A WAV file, or a failure that says what is wrong with it.
-  static func waveFile(at path: String) throws -> WaveFile {
+  /// A sound file, or a failure that says what is wrong with it.
+  static func soundFile(at path: String) throws -> SoundFile {
     guard let data = FileManager.default.contents(atPath: path) else {
       throw CommandFailure("cannot read \"\(path)\"")
     }
-    do throws(WaveFile.ParseError) {
-      return try WaveFile(parsing: [UInt8](data))
+    do throws(SoundFile.ReadError) {
+      let sound = try SoundFile(parsing: [UInt8](data))
+      if sound.isAntiphase {
+        Terminal.printError(
+          "sidetone: the channels of \"\(path)\" cancel each other; the first one is taken"
+        )
+      }
+      return sound
     } catch {
-      throw CommandFailure("\"\(path)\" is not a WAV file that can be read (\("\(error)"))")
+      throw CommandFailure(reason: "\"\(path)\" is no sound file that can be read: \(error)")
     }
   }
 
-  /// The sound of a WAV file.
+  /// What is in a sound file.
   static func load(_ path: String) throws -> [Float] {
-    let wave = try waveFile(at: path)
+    let wave = try soundFile(at: path)
     guard !wave.samples.isEmpty else { throw CommandFailure("nothing is said in \"\(path)\"") }
     return try convert(wave.samples, from: SampleRate(hertz: wave.rateHertz), to: .voice)
   }

@@ -56,16 +56,20 @@ struct RTPFlow {
     return (word(8), packet)
   }
 
-  /// Payload types of telephone events (RFC 4733): four bytes each, of a key.
+  /// Payload types of telephone events (RFC 4733): four bytes each, of a key, most with the time of
+  /// the one before.
   var eventTypes: Set<UInt8> {
-    var lengths: [UInt8: (all: Int, keys: Int)] = [:]
-    for packet in packets {
-      var found = lengths[packet.payloadType] ?? (0, 0)
+    var kinds: [UInt8: (all: Int, keys: Int, repeated: Int, timestamp: UInt32)] = [:]
+    for packet in packets where packet.payloadType >= 96 {
+      var found = kinds[packet.payloadType] ?? (0, 0, 0, packet.timestamp)
       found.all += 1
       found.keys += packet.payloadLength == 4 && packet.firstByte < 17 ? 1 : 0
-      lengths[packet.payloadType] = found
+      found.repeated += packet.timestamp == found.timestamp ? 1 : 0
+      found.timestamp = packet.timestamp
+      kinds[packet.payloadType] = found
     }
-    return Set(lengths.filter { $0.key >= 96 && $0.value.all == $0.value.keys }.keys)
+    let events = kinds.filter { $1.all == $1.keys && 2 * $1.repeated >= $1.all }
+    return Set(events.keys)
   }
 
   /// True if it looks like RTP: most packets follow the one before.

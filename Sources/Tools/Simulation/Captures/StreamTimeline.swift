@@ -1,8 +1,8 @@
 /// When the packets of a stream left and arrived, whatever their sender's clock and numbering did
 /// meanwhile.
 ///
-/// Departures follow the timestamps. Where these jump, as at a transfer, another beginning is taken;
-/// a clock that runs fast or slow is told by a line through the fastest packets.
+/// Departures follow the timestamps. Where these jump, as at a transfer, another beginning is
+/// taken; a line through the fastest packets shows a clock that runs fast or slow.
 struct StreamTimeline {
   struct Entry {
     /// Counted through, losses included.

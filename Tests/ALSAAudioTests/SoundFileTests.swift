@@ -1,0 +1,122 @@
+import Foundation
+import MediaCore
+import Testing
+
+@testable import ALSAAudio
+
+struct SoundFileTests {
+  @Test func writtenFileIsReadBack() throws {
+    let samples: [Float] = (0..<500).map { Float($0 % 100) / 100 - 0.5 }
+    let bytes =
+      WaveFile.header(rateHertz: 16_000, sampleCount: samples.count) + WaveFile.encode(samples)
+    let wave = try SoundFile(parsing: bytes)
+    #expect(wave.rateHertz == 16_000)
+    #expect(wave.samples.count == 500)
+    #expect(zip(wave.samples, samples).allSatisfy { abs($0 - $1) < 1e-4 })
+  }
+
+  @Test func truncatedSoundEndsWithTheFile() throws {
+    let bytes =
+      WaveFile.header(rateHertz: 8_000, sampleCount: 1_000)
+      + WaveFile.encode([Float](repeating: 0.5, count: 10))
+    #expect(try SoundFile(parsing: bytes).samples.count == 10)
+  }
+
+  @Test func otherFilesAreRefused() {
+    for bytes in [[], Array("<!doctype html>".utf8), [UInt8](repeating: 0, count: 4_000)] {
+      #expect(throws: SoundFile.ReadError.self) { try SoundFile(parsing: bytes) }
+    }
+    let long =
+      WaveFile.header(rateHertz: 8_000, sampleCount: 9_000)
+      + WaveFile.encode([Float](repeating: 0.5, count: 9_000))
+    #expect(throws: SoundFile.ReadError.self) { try SoundFile(parsing: long, mostSamples: 8_000) }
+  }
+
+  private static func bytes(_ value: UInt32) -> [UInt8] {
+    (0..<4).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
+  }
+
+  private static let tone = (0..<8_000).map { 0.5 * sin(Float($0) / 7) }
+
+  private func file(_ bits: Int, align: Int, channels: Int = 1, _ data: [UInt8]) -> [UInt8] {
+    var header = WaveFile.header(
+      rateHertz: 8_000,
+      sampleCount: data.count / 2,
+      channels: UInt8(channels)
+    )
+    header[32] = UInt8(align)
+    header[34] = UInt8(bits)
+    return header + data
+  }
+
+  /// arecord -f S24_LE: 24 bits in the lower three of four bytes.
+  @Test func theLowerThreeOfFourBytesAreHeardAsLoudAsTheyAre() throws {
+    let data = Self.tone.flatMap { Self.bytes(UInt32(bitPattern: Int32($0 * 8_388_607))) }
+    let sound = try SoundFile(parsing: file(24, align: 4, data))
+    #expect(zip(sound.samples, Self.tone).allSatisfy { abs($0 - $1) < 1e-5 })
+    #expect(sound.samples.count == 8_000)
+  }
+
+  /// The header of a program that was killed says that there is no sound.
+  @Test(arguments: [UInt32(0), .max]) func aLengthThatWasNotFilledInIsFound(length: UInt32) throws {
+    var bytes = WaveFile.header(rateHertz: 8_000, sampleCount: 0) + WaveFile.encode(Self.tone)
+    bytes.replaceSubrange(40..<44, with: Self.bytes(length))
+    #expect(try SoundFile(parsing: bytes).samples.count == 8_000)
+  }
+
+  @Test func channelsThatCancelEachOtherAreToldAndOneIsTaken() throws {
+    let stereo = Self.tone.flatMap { [$0, -$0] }
+    let sound = try SoundFile(parsing: file(16, align: 4, channels: 2, WaveFile.encode(stereo)))
+    #expect(sound.isAntiphase && zip(sound.samples, Self.tone).allSatisfy { abs($0 - $1) < 1e-3 })
+    let usual = Self.tone.flatMap { [$0, $0 / 2] }
+    let mixed = try SoundFile(parsing: file(16, align: 4, channels: 2, WaveFile.encode(usual)))
+    #expect(!mixed.isAntiphase && mixed.samples.count == 8_000)
+  }
+
+  /// Whatever recorders and people have, as sox writes it.
+  @Test(arguments: [
+    ["-t", "wav", "-b", "8", "-e", "unsigned"], ["-t", "wav", "-e", "mu-law"],
+    ["-t", "wav", "-e", "a-law"], ["-t", "wav", "-b", "24"], ["-t", "wav", "-b", "32"],
+    ["-t", "wav", "-e", "float", "-b", "32"], ["-t", "wav", "-e", "float", "-b", "64"],
+    ["-t", "w64"], ["-t", "caf"], ["-t", "aiff"], ["-t", "au"], ["-t", "flac"], ["-t", "ogg"],
+  ])
+  func soundsOfManyKindsAreRead(kind: [String]) throws {
+    let folder = try TestFolder()
+    let target = folder.path + "/target"
+    let bytes = WaveFile.header(rateHertz: 8_000, sampleCount: 8_000) + WaveFile.encode(Self.tone)
+    let source = try folder.write(bytes, as: "source.wav")
+    let sox = Process()
+    sox.executableURL = URL(fileURLWithPath: "/usr/bin/sox")
+    sox.arguments = [source] + kind + [target]
+    try sox.run()
+    sox.waitUntilExit()
+    #expect(sox.terminationStatus == 0)
+    let data = try Data(contentsOf: URL(fileURLWithPath: target))
+    let sound = try SoundFile(parsing: [UInt8](data))
+    #expect(sound.rateHertz == 8_000 && sound.samples.count == 8_000)
+    let error = zip(sound.samples, Self.tone).map { abs($0 - $1) }.max() ?? 1
+    #expect(error < 0.05, "\(error)")
+  }
+
+  @Test(arguments: UInt64(1)...4)
+  func damagedHeadersNeverTrap(seed: UInt64) {
+    var random = SeededGenerator(seed: seed)
+    let good =
+      WaveFile.header(rateHertz: 8_000, sampleCount: 50)
+      + WaveFile.encode([Float](repeating: 0.5, count: 50))
+    for _ in 0..<5_000 {
+      var bytes = Array(good.prefix(Int.random(in: 0...good.count, using: &random)))
+      for _ in 0..<Int.random(in: 1...6, using: &random) where !bytes.isEmpty {
+        bytes[Int.random(in: 0..<bytes.count, using: &random)] =
+          UInt8.random(in: 0...255, using: &random)
+      }
+      // Refused, or a sound that a device can play.
+      guard let wave = try? SoundFile(parsing: bytes) else { continue }
+      #expect((1_000...384_000).contains(wave.rateHertz) && wave.samples.count <= 64 * bytes.count)
+    }
+  }
+
+  @Test func hugeRecordingHasALegalHeader() {
+    #expect(WaveFile.header(rateHertz: 48_000, sampleCount: 1 << 40).count == 44)
+  }
+}
