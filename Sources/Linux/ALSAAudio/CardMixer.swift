@@ -11,7 +11,7 @@ package struct CardMixer: ~Copyable {
 
   /// The mixer of the card with that number; nil if it cannot be had.
   package init?(card number: Int) {
-    alsa_silence_messages()
+    AlsaMessage.silence()
     var opened: OpaquePointer?
     guard unsafe snd_mixer_open(&opened, 0) == 0, let handle = unsafe opened else { return nil }
     guard unsafe snd_mixer_attach(handle, "hw:\(number)") == 0,

@@ -38,7 +38,7 @@ final class CardProfile {
   }
 
   private init?(_ card: SoundCard, node: UInt) {
-    alsa_silence_messages()
+    AlsaMessage.silence()
     var opened: OpaquePointer?
     guard unsafe snd_use_case_mgr_open(&opened, "hw:\(card.number)") == 0,
       let manager = unsafe opened

@@ -1,4 +1,5 @@
 import CALSA
+import Foundation
 
 /// A sound device, as ALSA lists it.
 package struct DeviceDescription: Equatable, Sendable {
@@ -27,7 +28,7 @@ package enum DeviceList {
   /// ALSA's hints hold dozens of entries for each card (surround layouts, mixers of its own);
   /// these are the ones that reach a headset.
   package static func all() -> [DeviceDescription] {
-    alsa_silence_messages()
+    AlsaMessage.silence()
     var hints: UnsafeMutablePointer<UnsafeMutableRawPointer?>?
     guard unsafe snd_device_name_hint(-1, "pcm", &hints) == 0, let first = unsafe hints else {
       return []
@@ -42,15 +43,36 @@ package enum DeviceList {
     return found
   }
 
+  /// Why devices are missing, in words; nil if nothing is in the way.
+  package static func obstacle() -> String? {
+    AlsaMessage.silence()
+    var hints: UnsafeMutablePointer<UnsafeMutableRawPointer?>?
+    if unsafe snd_device_name_hint(-1, "pcm", &hints) < 0 {
+      let line = AlsaMessage.take() ?? "error"
+      return "ALSA's configuration cannot be read: \(line)"
+    }
+    if let hints = unsafe hints { _ = unsafe snd_device_name_free_hint(hints) }
+    // A folder that is not there has no cards in it.
+    let nodes = (try? FileManager.default.contentsOfDirectory(atPath: "/dev/snd")) ?? []
+    let isBarred = nodes.filter { $0.hasPrefix("controlC") }.contains { node in
+      unsafe access("/dev/snd/\(node)", R_OK | W_OK) != 0 && errno == EACCES
+    }
+    guard isBarred else { return nil }
+    return "sound cards are there, and this user may not use them: join the group audio, "
+      + "or log in at the machine itself"
+  }
+
   private static func describe(_ hint: UnsafeMutableRawPointer) -> DeviceDescription? {
     guard let name = unsafe text("NAME", of: hint), isChoice(name) else { return nil }
     let direction = unsafe text("IOID", of: hint)
     let label = unsafe text("DESC", of: hint) ?? name
+    // Hints give a configured PCM both sides, whatever its definition has.
+    let sides = unsafe name.contains(":") ? 3 : alsa_sides(name)
     return DeviceDescription(
       name: name,
       label: label.split(separator: "\n").joined(separator: ", "),
-      isCapture: direction != "Output",
-      isPlayback: direction != "Input"
+      isCapture: direction != "Output" && sides & 1 != 0,
+      isPlayback: direction != "Input" && sides & 2 != 0
     )
   }
 

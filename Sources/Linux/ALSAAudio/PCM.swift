@@ -67,12 +67,13 @@ struct PCM: ~Copyable {
     direction: Direction,
     wishes: DeviceWishes
   ) throws(AudioDeviceError) {
-    alsa_silence_messages()
+    AlsaMessage.silence()
     let stream = direction == .capture ? SND_PCM_STREAM_CAPTURE : SND_PCM_STREAM_PLAYBACK
     var opened: OpaquePointer?
     let code = unsafe snd_pcm_open(&opened, name, stream, CInt(SND_PCM_NONBLOCK))
     guard code == 0, let handle = unsafe opened else {
       throw Self.error(device: name, operation: "snd_pcm_open", code: code)
+        .naming(AlsaMessage.take())
     }
     let setting: Setting
     do throws(AudioDeviceError) {
@@ -474,6 +475,9 @@ extension PCM {
     case ENODEV:
       kind = .lost
       reason = "it is not connected"
+    case EINVAL where operation == "snd_pcm_open":
+      kind = .other
+      reason = "it is not configured so that it can be opened"
     case EINVAL:
       kind = .unsupportedFormat
       reason = "it does not take the format that was asked for"

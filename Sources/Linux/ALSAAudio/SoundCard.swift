@@ -51,7 +51,7 @@ package struct SoundCard: Equatable, Sendable {
 
   /// The cards that are plugged in now.
   package static func all() -> [SoundCard] {
-    alsa_silence_messages()
+    AlsaMessage.silence()
     var cards: [SoundCard] = []
     var number: CInt = -1
     while unsafe snd_card_next(&number) == 0, number >= 0 {

@@ -3,6 +3,9 @@
 #ifndef CALSA_H
 #define CALSA_H
 
+#include <string.h>
+#include <stdio.h>
+#include <stdarg.h>
 #include <alsa/asoundlib.h>
 #include <alsa/use-case.h>
 
@@ -47,14 +50,55 @@ RT_SAFE static inline int alsa_poll_descriptors(snd_pcm_t *pcm, struct pollfd *d
   return written > 0 ? written : 0;
 }
 
-static inline void alsa_discard_message(const char *file, int line, const char *function, int code,
-                                        const char *format, ...) {
-  (void)file, (void)line, (void)function, (void)code, (void)format;
+/* The first two complaints of alsa-lib since that was last taken; threads may mix their lines up. Each object file that uses it has
+   its own. */
+static inline char *alsa_message(void) {
+  static char message[256];
+  return message;
 }
 
-/* alsa-lib prints its complaints to standard error; ours are typed errors instead. */
+static inline void alsa_keep_message(const char *file, int line, const char *function, int code,
+                                     const char *format, ...) {
+  (void)file, (void)line, (void)function, (void)code;
+  /* The second line often names the file. */
+  char *message = alsa_message();
+  size_t length = strlen(message);
+  if (strstr(message, "; ")) return;
+  if (length) length += (size_t)snprintf(message + length, 256 - length, "; ");
+  if (length >= 255) return;
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(message + length, 256 - length, format, arguments);
+  va_end(arguments);
+}
+
+/* alsa-lib prints its complaints to standard error; ours are typed errors instead, with its first line where it knows more. */
 static inline void alsa_silence_messages(void) {
-  snd_lib_error_set_handler(alsa_discard_message);
+  alsa_message()[0] = 0;
+  snd_lib_error_set_handler(alsa_keep_message);
+}
+
+/* Copies alsa-lib's first complaint, empty if there was none. */
+static inline void alsa_take_message(char *buffer, size_t capacity) {
+  snprintf(buffer, capacity, "%s", alsa_message());
+  alsa_message()[0] = 0;
+}
+
+/* The sides that a configured PCM has: 1 for capture, 2 for playback, 3 where its definition does not say. */
+static inline int alsa_sides(const char *name) {
+  snd_config_t *top = NULL, *definition = NULL, *part;
+  const char *type = "";
+  int sides = 3;
+  if (snd_config_update_ref(&top) < 0 || !top) return sides;
+  if (snd_config_search_definition(top, "pcm", name, &definition) >= 0) {
+    if (snd_config_search(definition, "type", &part) >= 0) snd_config_get_string(part, &type);
+    if (strcmp(type, "asym") == 0)
+      sides = (snd_config_search(definition, "capture", &part) >= 0 ? 1 : 0) |
+              (snd_config_search(definition, "playback", &part) >= 0 ? 2 : 0);
+    snd_config_delete(definition);
+  }
+  snd_config_unref(top);
+  return sides;
 }
 
 #endif

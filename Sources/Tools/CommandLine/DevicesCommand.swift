@@ -14,6 +14,7 @@ struct DevicesCommand: ParsableCommand {
     let choices = RememberedSide.allCases.map { ($0, ranking.preferred($0)) }
     guard !ranking.devices.isEmpty else {
       print(String(localized: "No sound device was found."))
+      if let obstacle = DeviceList.obstacle() { return print(obstacle) }
       let advice: LocalizationValue = .init(
         localized: "Without one, use --capture file:VOICE.wav --playback file:HEARD.wav, or null."
       )

@@ -76,7 +76,10 @@ struct CheckCommand: AsyncParsableCommand {
       choices.preferred(.microphone), choices.preferred(.loudspeaker)
     )
     if !isNamed {
-      report.add(CheckRules.devices(microphone: microphone, loudspeaker: loudspeaker))
+      let obstacle = microphone == nil || loudspeaker == nil ? DeviceList.obstacle() : nil
+      report.add(
+        CheckRules.devices(microphone: microphone, loudspeaker: loudspeaker, obstacle: obstacle)
+      )
       guard microphone != nil, loudspeaker != nil else { return }
     }
     let devices = deviceOptions.devices

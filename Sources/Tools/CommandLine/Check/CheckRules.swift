@@ -19,20 +19,30 @@ enum CheckRules {
   /// The devices that a call would take; nil where there is none.
   static func devices(
     microphone: DeviceChoices.Choice?,
-    loudspeaker: DeviceChoices.Choice?
+    loudspeaker: DeviceChoices.Choice?,
+    obstacle: String? = nil
   ) -> [CheckFinding] {
     [
-      device(subject: "microphone", microphone, "--capture"),
-      device(subject: "loudspeaker", loudspeaker, "--playback"),
+      device(subject: "microphone", microphone, "--capture", obstacle),
+      device(subject: "loudspeaker", loudspeaker, "--playback", obstacle),
     ]
   }
 
   private static func device(
     subject: LocalizationValue,
     _ choice: DeviceChoices.Choice?,
-    _ option: String
+    _ option: String,
+    _ obstacle: String?
   ) -> CheckFinding {
     guard let choice else {
+      if let obstacle {
+        return CheckFinding(
+          subject: subject,
+          verdict: .fault,
+          text: "none was found: \(reason: obstacle)",
+          advice: nil
+        )
+      }
       return .fault(
         subject: subject,
         saying: "none was found",

@@ -94,8 +94,8 @@ package struct PacketCapture {
     }
   }
 
-  /// The streams, in the order of their first packets; `clockRate` is that of dynamic payload types,
-  /// nil to find it out.
+  /// The streams, in the order of their first packets; `clockRate` is that of dynamic payload
+  /// types, nil to find it out.
   package func streams(clockRate: Int? = nil) -> [CapturedStream] {
     var streams: [CapturedStream] = []
     for flow in sources where flow.isPlausible {
