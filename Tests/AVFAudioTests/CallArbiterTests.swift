@@ -7,7 +7,9 @@ import Testing
 
 /// What a session notifies its app of.
 private final class Interruptions {
-  static let began: [String: UInt] = [AVAudioSessionInterruptionTypeKey: 1]
+  static let began: [String: UInt] = [
+    AVAudioSessionInterruptionTypeKey: 1, AVAudioSessionInterruptionReasonKey: 0,
+  ]
   static let ended: [String: UInt] = [
     AVAudioSessionInterruptionTypeKey: 0, AVAudioSessionInterruptionOptionKey: 1,
   ]
@@ -94,6 +96,12 @@ struct CallArbiterTests {
     #expect(await notes.next() == Interruptions.began)
     #expect(app.voiceEngine == nil)
     #expect(throws: (any Error).self) { try app.setActive(true) }
+    // What only plays may, beside the call.
+    try app.setCategory(.playback)
+    try app.setActive(true)
+    #expect(app.voiceEngine != nil)
+    try app.setActive(false)
+    try app.setCategory(.playAndRecord)
     phone.endCall()
     #expect(await notes.next() == Interruptions.ended)
     try app.setActive(true)

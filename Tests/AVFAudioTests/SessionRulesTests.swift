@@ -1,5 +1,6 @@
 import ALSAAudio
 import Foundation
+import Synchronization
 import Testing
 import VoiceEngine
 
@@ -38,6 +39,60 @@ struct SessionRulesTests {
     try session.setCategory(.playback)
     #expect(session.mode == .default, "a mode that no longer fits gives way")
     for mode in session.availableModes { try session.setMode(mode) }
+  }
+
+  /// S2: options last until the category changes.
+  @Test func optionsOutliveAChangeOfTheMode() throws {
+    try session.setCategory(.playAndRecord, options: [.allowBluetoothA2DP, .duckOthers])
+    try session.setMode(.voiceChat)
+    #expect(session.categoryOptions.isSuperset(of: [.allowBluetoothA2DP, .duckOthers]))
+    try session.setCategory(.playAndRecord, mode: .voiceChat)
+    #expect(!session.categoryOptions.contains(.duckOthers))
+  }
+
+  /// S6: an override takes the microphone beside the loudspeaker, and ends with what ends it.
+  @Test func anOverrideEndsWithTheSession() async throws {
+    let override = SessionState.Override(speaker: .null, microphone: .null)
+    func overridden() throws {
+      session.devices = .init(capture: .file("/dev/zero"), playback: .null)
+      session.changeRoute(because: .override) { $0.override = override }
+      #expect(session.state.withLock { $0.devicesAsRouted.capture } == .null)
+    }
+    try overridden()
+    try session.setActive(true)
+    try session.setActive(false)
+    #expect(session.state.withLock { $0.override } == nil)
+    try overridden()
+    try await session.activateForCall()
+    session.endCall()
+    await session.finishOperations()
+    #expect(session.state.withLock { $0.override } == nil)
+    try overridden()
+    try session.setCategory(.playAndRecord)
+    #expect(session.state.withLock { $0.override } == nil)
+    try overridden()
+    try session.setMode(.voiceChat)
+    #expect(session.state.withLock { $0.override } == override, "a mode moves nothing")
+  }
+
+  @Test func jackIsNoLoudspeakerOfTheMachine() {
+    #expect(SessionPort.description(of: .pcm("jack"), .output).portType == .lineOut)
+    #expect(SessionPort.description(of: .pcm("jack"), .input).portType == .lineIn)
+    #expect(SessionPort.description(of: .pcm("hw:0,0"), .output).portType == .builtInSpeaker)
+  }
+
+  @Test func whatAMachineDoesNotHaveIsAnsweredSo() async throws {
+    #expect(session.renderingMode == .notApplicable && session.inputDataSource == nil)
+    #expect(session.maximumInputNumberOfChannels == 1 && !session.isEchoCancelledInputAvailable)
+    try session.setInputDataSource(nil)
+    try session.setPrefersEchoCancelledInput(true)
+    try session.setPrefersInterruptionOnRouteDisconnect(true)
+    #expect(session.prefersEchoCancelledInput && session.prefersInterruptionOnRouteDisconnect)
+    #expect(try await session.activate())
+    #expect(session.renderingMode == .monoStereo)
+    #expect(try await session.deactivate(options: .notifyOthersOnDeactivation))
+    #expect(AVAudioSession.RouteSharingPolicy.longForm == .longFormAudio)
+    #expect(AVAudioSession.CategoryOptions.bluetoothHighQualityRecording.rawValue == 1 << 19)
   }
 
   @Test func everyCategoryThatIsListedCanBeSet() throws {

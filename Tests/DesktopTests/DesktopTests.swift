@@ -12,16 +12,29 @@ struct DesktopTests {
   /// A call whose far side's sound server is disturbed after eight seconds.
   private func call(
     seconds: Int,
+    quantum: Int = 256,
     disturbing disturb: (PipeWireServer, PlayedSound) throws -> Void
   ) throws -> EchoCall.Outcome {
     let work = try WorkFolder()
     defer { work.remove() }
-    let server = try PipeWireServer(in: work.url)
+    let server = try PipeWireServer(in: work.url, quantum: quantum)
     defer { server.stop() }
     let call = try EchoCall(over: "default", environment: server.environment, in: work.url)
     let outcome = try call.run(seconds: seconds, quietFor: 8) { try disturb(server, $0) }
     print("down for \(outcome.downtime.rounded()) ms, silent for \(outcome.silence.rounded())")
     return outcome
+  }
+
+  /// In a virtual machine a cycle has 1,024 frames, and with Bluetooth as many or more.
+  @Test(arguments: [64, 256, 1_024, 2_048])
+  func theSoundIsWholeWhateverTheCycle(frames: Int) throws {
+    let outcome = try call(seconds: 11, quantum: frames) { _, _ in }
+    let last = try #require(outcome.echoes.last, "\(outcome.farOutput)")
+    // Each quarter of a second from the third one on.
+    let all = (last.second - 3) * 4 + 1
+    print("\(frames) frames: \(outcome.echoes.count) of \(all) probes came back")
+    #expect(Double(outcome.echoes.count) > 0.8 * all && last.second > 8, "\(outcome.echoes)")
+    #expect(outcome.isEndedWell)
   }
 
   @Test func callOutlivesARestartOfTheSoundServer() throws {

@@ -24,11 +24,12 @@ package final class PipeWireServer {
   private var programs: [RunningProgram] = []
 
   /// Frames that the graph handles at a time, at 48 kHz.
-  package static let quantum = 256
+  private let quantum: Int
 
-  /// Starts everything, with files in `folder`.
-  package init(in folder: URL) throws {
+  /// Starts everything, with files in `folder` and cycles of so many frames.
+  package init(in folder: URL, quantum: Int = 256) throws {
     self.folder = folder
+    self.quantum = quantum
     let place = folder.appendingPathComponent("runtime")
     try FileManager.default.createDirectory(
       at: place,
@@ -68,7 +69,7 @@ package final class PipeWireServer {
     try tell("pactl", "load-module module-null-sink sink_name=headset rate=48000 channel_map=mono")
     try wait { try tell("pactl", "set-default-sink headset") }
     try wait { try tell("pactl", "set-default-source headset.monitor") }
-    try tell("pw-metadata", "-n settings 0 clock.force-quantum \(Self.quantum)")
+    try tell("pw-metadata", "-n settings 0 clock.force-quantum \(quantum)")
   }
 
   private func run(_ name: String) throws {

@@ -1,7 +1,8 @@
 public import Foundation
+import Synchronization
 
 /// The process as the sound system sees it.
-// SAFETY: no state of its own; the session's is behind its mutex.
+// SAFETY: its state is behind a mutex, and so is the session's.
 open class AVAudioApplication: NSObject, @unchecked Sendable {
   /// Whether the user lets the app record.
   public enum recordPermission: Int, Sendable {
@@ -34,8 +35,39 @@ open class AVAudioApplication: NSObject, @unchecked Sendable {
   /// True while the microphone of the whole app is muted.
   open var isInputMuted: Bool { AVAudioSession.sharedInstance().isInputMuted }
 
+  /// The microphone of the app was muted or is no longer; `muteStateKey` says which. Posted on the
+  /// thread that has changed it.
+  public static let inputMuteStateChangeNotification = Notification.Name(
+    "AVAudioApplicationInputMuteStateChangeNotification"
+  )
+  /// In `userInfo`: whether the microphone is muted, as `Bool`.
+  public static let muteStateKey = "AVAudioApplicationMuteStateKey"
+
+  private let handler = Mutex<(@Sendable (Bool) -> Bool)?>(nil)
+
   /// Sends silence instead of the microphone on every call, or the microphone again.
+  ///
+  /// Observers of `inputMuteStateChangeNotification` hear of a change. Throws
+  /// `AVAudioSession.ErrorCode.isBusy` if the handler of the app refuses.
   open func setInputMuted(_ muted: Bool) throws {
-    AVAudioSession.sharedInstance().setInputMuted(muted)
+    let session = AVAudioSession.sharedInstance()
+    guard session.isInputMuted != muted else { return }
+    if let handler = handler.withLock({ $0 }), !handler(muted) {
+      throw AVAudioSession.ErrorCode.isBusy.error(reason: "the app does not mute its microphone")
+    }
+    session.setInputMuted(muted)
+    NotificationCenter.default.post(
+      name: Self.inputMuteStateChangeNotification,
+      object: self,
+      userInfo: [Self.muteStateKey: muted]
+    )
+  }
+
+  /// Has the app itself mute its microphone as well: `handler` is asked before each change, on its
+  /// thread, and returns false to refuse. Nil asks nobody.
+  open func setInputMuteStateChangeHandler(
+    _ inputMuteHandler: (@Sendable (_ inputShouldBeMuted: Bool) -> Bool)?
+  ) throws {
+    handler.withLock { $0 = inputMuteHandler }
   }
 }

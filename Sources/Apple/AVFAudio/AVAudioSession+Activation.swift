@@ -143,7 +143,10 @@ extension AVAudioSession {
     case .byCall:
       throw ErrorCode.isBusy.error(reason: "a call holds the session")
     case .byApp(let running):
-      state.withLock { $0.activation = .inactive }
+      state.withLock { state in
+        state.activation = .inactive
+        state.override = nil
+      }
       running.stop()
       leavePlayers(options)
     case .inactive:

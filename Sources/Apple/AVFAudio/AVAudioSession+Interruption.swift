@@ -27,7 +27,9 @@ extension AVAudioSession {
   ///
   /// Waits for the bus.
   func makeWayForCalls() throws {
-    guard isArbitrated else { return }
+    // Sound that is only played needs no right: the call is mixed with it, or quiet beside it.
+    let plays = state.withLock { !Self.records($0.category) }
+    guard isArbitrated, !plays else { return }
     guard !arbiter.isTaken else {
       throw ErrorCode.insufficientPriority.error(reason: "another program has a call")
     }
@@ -56,7 +58,7 @@ extension AVAudioSession {
   /// Waits for the bus.
   func noteFailedTakeover() {
     state.withLock { $0.isInterrupted = true }
-    notifications.async { [self] in postInterruption(.began, [:]) }
+    notifications.async { [self] in postBegin() }
     guard !isArbitrated || !arbiter.isTaken else { return }
     notifications.async { [self] in endInterruption() }
   }
@@ -65,12 +67,13 @@ extension AVAudioSession {
     let interrupted = state.withLock { state -> SessionState.Running? in
       guard case .byApp(let running) = state.activation else { return nil }
       state.activation = .inactive
+      state.override = nil
       state.isInterrupted = true
       return running
     }
     guard let interrupted else { return }
     interrupted.stop()
-    notifications.async { [self] in postInterruption(.began, [:]) }
+    notifications.async { [self] in postBegin() }
   }
 
   private func endInterruption() {
@@ -82,6 +85,13 @@ extension AVAudioSession {
     postInterruption(
       .ended,
       [AVAudioSessionInterruptionOptionKey: InterruptionOptions.shouldResume.rawValue]
+    )
+  }
+
+  private func postBegin() {
+    postInterruption(
+      .began,
+      [AVAudioSessionInterruptionReasonKey: InterruptionReason.default.rawValue]
     )
   }
 

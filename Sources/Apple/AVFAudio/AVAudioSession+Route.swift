@@ -10,6 +10,7 @@ extension AVAudioSession {
     let (before, after, running) = state.withLock { state in
       let before = state
       change(&state)
+      if state.devicesAsRouted != before.devicesAsRouted { state.wishReason = reason }
       let running = state.activation.running?.supervisor.route
       // The supervisor of a running engine reports when it has the devices.
       state.reroute()
@@ -26,7 +27,7 @@ extension AVAudioSession {
   /// the supervisor.
   func post(_ change: RouteChange) {
     notifications.async { [self] in
-      let (category, news) = state.withLock { state in
+      let (category, news, reason) = state.withLock { state in
         state.knownCards.merge(change.identities)
         state.granted = change.granted
         let news = state.services.note(
@@ -34,19 +35,28 @@ extension AVAudioSession {
           to: change.after,
           because: change.reason
         )
-        return (state.effectiveCategory, news)
+        let reason = Self.reason(change.reason, wish: state.wishReason)
+        // A device that comes or goes ends an override, and the voice moves once more.
+        if change.reason != .newWish, state.override != nil {
+          state.override = nil
+          state.reroute()
+        }
+        return (state.effectiveCategory, news, reason)
       }
       if news == .lost { post(Self.mediaServicesWereLostNotification) }
-      postRouteChange(Self.reason(change.reason), from: Self.route(change.before, in: category))
+      postRouteChange(reason, from: Self.route(change.before, in: category))
       if news == .reset { post(Self.mediaServicesWereResetNotification) }
     }
   }
 
-  private static func reason(_ reason: RouteChange.Reason) -> RouteChangeReason {
+  private static func reason(
+    _ reason: RouteChange.Reason,
+    wish: RouteChangeReason
+  ) -> RouteChangeReason {
     switch reason {
     case .newDevice: .newDeviceAvailable
     case .deviceLost: .oldDeviceUnavailable
-    case .newWish: .override
+    case .newWish: wish
     }
   }
 
@@ -116,5 +126,16 @@ extension AVAudioSession {
     let chosen = SessionPort.description(of: devices.playback, .output)
     if chosen.portType == .builtInSpeaker { return chosen }
     return SessionPort.all(.output).first { $0.portType == .builtInSpeaker }
+  }
+
+  /// The machine's own microphone: that of the loudspeaker's device or card, else the first there
+  /// is.
+  static func microphone(
+    beside speaker: AVAudioSessionPortDescription
+  ) -> AVAudioSessionPortDescription? {
+    let own = SessionPort.all(.input).filter { $0.portType == .builtInMic }
+    let card = CardName(DeviceName(speaker.uid))?.card
+    return own.first { $0.uid == speaker.uid }
+      ?? own.first { card != nil && CardName(DeviceName($0.uid))?.card == card } ?? own.first
   }
 }

@@ -27,5 +27,7 @@ extension AVAudioSession {
     public static let allowAirPlay = CategoryOptions(rawValue: 64)
     /// A muted microphone does not interrupt.
     public static let overrideMutedMicrophoneInterruption = CategoryOptions(rawValue: 128)
+    /// Bluetooth headsets that record in high quality may be used.
+    public static let bluetoothHighQualityRecording = CategoryOptions(rawValue: 1 << 19)
   }
 }

@@ -7,5 +7,10 @@ extension AVAudioSession {
     case longFormAudio = 1
     /// Not at all.
     case independent = 2
+    /// As players of long films do.
+    case longFormVideo = 3
+
+    /// As players of long pieces do: the older name.
+    public static let longForm = RouteSharingPolicy.longFormAudio
   }
 }

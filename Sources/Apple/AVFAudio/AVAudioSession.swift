@@ -123,15 +123,19 @@ open class AVAudioSession: NSObject, @unchecked Sendable {
       state.mode = mode
       state.policy = policy
       state.options = options
-      state.overridingSpeaker = nil
+      state.override = nil
     }
   }
 
-  /// Sets the mode, and clears options and override.
+  /// Sets the mode; options last until the category changes.
   ///
   /// Throws `badParam` if it does not fit the category.
   open func setMode(_ mode: Mode) throws {
-    try setCategory(category, mode: mode, options: [])
+    let (category, options) = state.withLock { ($0.category, $0.options) }
+    if let objection = SessionState.objection(to: category, mode, options) {
+      throw ErrorCode.badParam.error(reason: objection)
+    }
+    changeRoute(because: .categoryChange) { $0.mode = mode }
   }
 
   // MARK: Additions for Linux
@@ -259,24 +263,29 @@ open class AVAudioSession: NSObject, @unchecked Sendable {
     }
   }
 
-  /// Sends sound to the loudspeaker whatever is plugged in, or no longer.
+  /// Sends sound to the loudspeaker whatever is plugged in, and takes it from the microphone beside
+  /// it; or no longer.
   ///
   /// While the session is active the voice moves over as soon as the device can be opened.
   /// Throws `badParam` unless the category is `playAndRecord`, and `resourceNotAvailable` if the
-  /// machine has no loudspeaker of its own. The next change of category ends it.
+  /// machine has no loudspeaker of its own. The next change of category or of the route ends it,
+  /// and so does a deactivation or an interruption.
   open func overrideOutputAudioPort(_ portOverride: PortOverride) throws {
     let (category, devices) = state.withLock { ($0.effectiveCategory, $0.devices) }
     guard category == .playAndRecord else {
       throw ErrorCode.badParam.error(reason: "an override needs the category playAndRecord")
     }
-    var speaker: DeviceName?
+    var override: SessionState.Override?
     if portOverride == .speaker {
       guard let found = Self.speaker(besides: devices) else {
         throw ErrorCode.resourceNotAvailable.error(reason: "there is no loudspeaker")
       }
-      speaker = DeviceName(found.uid)
+      override = SessionState.Override(
+        speaker: DeviceName(found.uid),
+        microphone: Self.microphone(beside: found).map { DeviceName($0.uid) }
+      )
     }
-    changeRoute(because: .override) { $0.overridingSpeaker = speaker }
+    changeRoute(because: .override) { $0.override = override }
   }
 
   // MARK: Wishes, and what was granted

@@ -57,6 +57,8 @@ enum SessionPort {
       return direction == .output && words.contains("a2dp") ? .bluetoothA2DP : .bluetoothHFP
     }
     if words.contains("usb") { return .usbAudio }
+    // JACK leads anywhere.
+    if words.hasPrefix("jack ") { return direction == .output ? .lineOut : .lineIn }
     if words.contains("hdmi") || words.contains("displayport") { return .HDMI }
     if words.contains("headphone") || words.contains("headset") {
       return direction == .output ? .headphones : .headsetMic

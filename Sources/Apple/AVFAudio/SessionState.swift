@@ -54,8 +54,17 @@ struct SessionState: Sendable {
   var mode = AVAudioSession.Mode.default
   var options: AVAudioSession.CategoryOptions = []
   var policy = AVAudioSession.RouteSharingPolicy.default
-  /// The machine's own loudspeaker, while an override sends sound there.
-  var overridingSpeaker: DeviceName?
+  /// The machine's own loudspeaker and microphone, while the app has overridden the route.
+  struct Override: Equatable, Sendable {
+    let speaker: DeviceName
+    /// Nil if there is none beside it.
+    let microphone: DeviceName?
+  }
+
+  /// Until the route changes, or the session is deactivated or interrupted.
+  var override: Override?
+  /// Why devices were wished for last.
+  var wishReason = AVAudioSession.RouteChangeReason.override
   var preferredSampleRate = 0.0
   var preferredIOBufferDuration = 0.0
   var preferredInputChannels = 0
@@ -69,6 +78,8 @@ struct SessionState: Sendable {
   var isInputMuted = false
   var allowsHapticsDuringRecording = false
   var prefersNoInterruptionsFromSystemAlerts = false
+  var prefersInterruptionOnRouteDisconnect = false
+  var prefersEchoCancelledInput = false
   var activation = Activation.inactive
   var lingering: Lingering?
   var nextLingering = 1
@@ -89,6 +100,7 @@ struct SessionState: Sendable {
     let lingering = Lingering(running: running, number: nextLingering)
     nextLingering += 1
     activation = .inactive
+    override = nil
     self.lingering = lingering
     return lingering
   }
@@ -119,12 +131,15 @@ struct SessionState: Sendable {
     return SpeechFilterSettings(echoCancellation: isTwoWay)
   }
 
-  /// The devices, with the loudspeaker that an override asks for.
+  /// The devices, with those that an override asks for.
   var devicesAsRouted: AVAudioSession.Devices {
-    guard let overridingSpeaker else { return devices }
+    guard let override else { return devices }
     var routed = devices
-    routed.playback = overridingSpeaker
+    routed.playback = override.speaker
     routed.automatic.subtract(.playback)
+    guard let microphone = override.microphone else { return routed }
+    routed.capture = microphone
+    routed.automatic.subtract(.capture)
     return routed
   }
 

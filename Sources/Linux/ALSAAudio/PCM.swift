@@ -395,7 +395,9 @@ extension PCM {
     guard rate > 0 else { throw error(device: name, operation: "rate", code: -EINVAL) }
     let granted = SampleRate(hertz: Int(rate))
 
-    let wished = UInt(max(16, granted.frames(inNanoseconds: wishes.periodNanoseconds)))
+    let cycle = unsafe isOfPipeWire(handle) ? PipeWireCycle.least() : 0
+    let shortest = granted.frames(inNanoseconds: max(wishes.periodNanoseconds, cycle))
+    let wished = UInt(min(max(16, shortest), blockFrames))
     var period = wished
     try unsafe check(
       snd_pcm_hw_params_set_period_size_near(handle, hardware, &period, nil),

@@ -11,6 +11,9 @@ enum CheckRules {
   /// Two sound cards differ by less than this, in parts per million; more is a fault of the card
   /// or of the machine's clock.
   private static let usualDrift = 200.0
+  /// No clock is that far off: a part of the sound is missing.
+  private static let brokenDrift = 1_000.0
+  private static let blockSeconds = 0.03
   /// A period that is longer than this is heard as delay, in milliseconds.
   private static let shortPeriod = 5.5
   /// A microphone below this hears nothing at all, as a share of its range.
@@ -79,7 +82,9 @@ enum CheckRules {
         )
       ]
     }
-    var findings = [periods(timing), drift(timing), continuity(timing, seconds: seconds)]
+    var findings = [
+      periods(timing), drift(timing, seconds: seconds), continuity(timing, seconds: seconds),
+    ]
     if hasMicrophone { findings.append(microphone(timing)) }
     return findings
   }
@@ -131,7 +136,7 @@ enum CheckRules {
     )
   }
 
-  private static func drift(_ timing: DeviceTiming) -> CheckFinding {
+  private static func drift(_ timing: DeviceTiming, seconds: Double) -> CheckFinding {
     guard let capture = timing.captureDrift, let playback = timing.playbackDrift else {
       return .advice(
         subject: "clock drift",
@@ -146,6 +151,16 @@ enum CheckRules {
         """
     )
     let figures = ["captureDriftPpm": capture, "playbackDriftPpm": playback]
+    // A server moves sound in blocks, of which one more or less is no loss.
+    let broken = brokenDrift + blockSeconds / seconds * 1e6
+    guard abs(capture) <= broken, abs(playback) <= broken else {
+      return .fault(
+        subject: "clock drift",
+        saying: text,
+        advising: "sound is lost: take a longer period, --period 40, or the card itself",
+        figures
+      )
+    }
     guard abs(capture) <= usualDrift, abs(playback) <= usualDrift else {
       return .advice(
         subject: "clock drift",
