@@ -32,3 +32,33 @@ extension AudioDeviceError {
     )
   }
 }
+
+extension PCM {
+  /// The error of a call of alsa-lib's, in words.
+  static func error(device: String, operation: String, code: CInt) -> AudioDeviceError {
+    let kind: AudioDeviceError.Kind
+    let reason: String
+    switch -code {
+    case ENOENT, ENXIO:
+      kind = .notFound
+      reason = "there is no such device; \"sidetone devices\" lists those there are"
+    case EBUSY, EAGAIN:
+      kind = .busy
+      reason = "another program is using it; close that program or choose another device"
+    case ENODEV:
+      kind = .lost
+      reason = "it is not connected"
+    case EINVAL where operation == "snd_pcm_open":
+      kind = .other
+      reason = "it is not configured so that it can be opened"
+    case EINVAL:
+      kind = .unsupportedFormat
+      reason = "it does not take the format that was asked for"
+    default:
+      kind = .other
+      let text = unsafe snd_strerror(code)
+      reason = unsafe text.map { unsafe String(cString: $0) } ?? "error \(code)"
+    }
+    return AudioDeviceError(kind: kind, device: device, operation: operation, reason: reason)
+  }
+}

@@ -411,6 +411,15 @@ extension PCM {
       snd_pcm_hw_params_set_buffer_size_near(handle, hardware, &buffer),
       "snd_pcm_hw_params_set_buffer_size_near"
     )
+    // More than the voice path takes at once: a part of each period would be missing.
+    guard period <= UInt(blockFrames) else {
+      throw AudioDeviceError(
+        kind: .unsupportedFormat,
+        device: name,
+        operation: "period",
+        reason: "its periods have \(period) frames, and \(blockFrames) are the most that are taken"
+      )
+    }
     try unsafe check(snd_pcm_hw_params(handle, hardware), "snd_pcm_hw_params")
 
     // A server's period may be shorter than asked for: then we are woken after several, since each
@@ -462,32 +471,5 @@ extension PCM {
 
   private static func error(starting name: String, _ code: CInt) -> AudioDeviceError {
     error(device: name, operation: "snd_pcm_start", code: code)
-  }
-
-  static func error(device: String, operation: String, code: CInt) -> AudioDeviceError {
-    let kind: AudioDeviceError.Kind
-    let reason: String
-    switch -code {
-    case ENOENT, ENXIO:
-      kind = .notFound
-      reason = "there is no such device; \"sidetone devices\" lists those there are"
-    case EBUSY, EAGAIN:
-      kind = .busy
-      reason = "another program is using it; close that program or choose another device"
-    case ENODEV:
-      kind = .lost
-      reason = "it is not connected"
-    case EINVAL where operation == "snd_pcm_open":
-      kind = .other
-      reason = "it is not configured so that it can be opened"
-    case EINVAL:
-      kind = .unsupportedFormat
-      reason = "it does not take the format that was asked for"
-    default:
-      kind = .other
-      let text = unsafe snd_strerror(code)
-      reason = unsafe text.map { unsafe String(cString: $0) } ?? "error \(code)"
-    }
-    return AudioDeviceError(kind: kind, device: device, operation: operation, reason: reason)
   }
 }
