@@ -71,8 +71,8 @@ struct PCMTests {
     (ENODEV, .lost), (EINVAL, .unsupportedFormat), (EIO, .other),
   ])
   func codesOfTheLibraryAreSaidInWords(code: CInt, kind: AudioDeviceError.Kind) {
-    let error = PCM.error(device: "hw:0", operation: "snd_pcm_open", code: -code)
+    let error = PCM.error(device: "hw:0", operation: "snd_pcm_hw_params", code: -code)
     #expect(error.kind == kind && !error.reason.isEmpty)
-    #expect(error.operation == "snd_pcm_open" && error.device == "hw:0")
+    #expect(error.operation == "snd_pcm_hw_params" && error.device == "hw:0")
   }
 }

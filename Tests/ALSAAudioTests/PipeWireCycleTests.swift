@@ -17,13 +17,13 @@ struct PipeWireCycleTests {
     """
 
   @Test func whatMayBeAskedForIsTheLeast() {
-    #expect(PipeWireCycle.nanoseconds(in: Self.usual) == 333_333)
+    #expect(PipeWireCycle.nanoseconds(in: Self.usual) == 333_334)
   }
 
   /// PipeWire's own settings for virtual machines.
   @Test func aMachineMayHaveALongLeastCycle() {
     let text = Self.usual.replacing("min-quantum' value:'16'", with: "min-quantum' value:'1024'")
-    #expect(PipeWireCycle.nanoseconds(in: text) == 21_333_333)
+    #expect(PipeWireCycle.nanoseconds(in: text) == 21_333_334)
   }
 
   @Test func theUserMayForceOne() {

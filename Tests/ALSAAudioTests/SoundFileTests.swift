@@ -64,6 +64,18 @@ struct SoundFileTests {
     #expect(try SoundFile(parsing: bytes).samples.count == 8_000)
   }
 
+  /// As ffmpeg writes them: titles before the sound.
+  @Test func whatIsBesideTheSoundIsLeftOut() throws {
+    let wave = WaveFile.header(rateHertz: 8_000, sampleCount: 0) + WaveFile.encode(Self.tone)
+    let titles = Array("LIST".utf8) + Self.bytes(12) + Array("INFOISFT".utf8) + Self.bytes(0)
+    let sound = try SoundFile(parsing: wave[..<36] + titles + wave[36...])
+    #expect(sound.samples.count == 8_000)
+    // A list that goes beyond the end of the file.
+    #expect(throws: SoundFile.ReadError.self) {
+      try SoundFile(parsing: wave[..<36] + Array("LIST".utf8) + Self.bytes(90_000_000))
+    }
+  }
+
   @Test func channelsThatCancelEachOtherAreToldAndOneIsTaken() throws {
     let stereo = Self.tone.flatMap { [$0, -$0] }
     let sound = try SoundFile(parsing: file(16, align: 4, channels: 2, WaveFile.encode(stereo)))

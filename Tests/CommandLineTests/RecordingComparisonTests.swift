@@ -103,4 +103,22 @@ struct RecordingComparisonTests {
     let drift = try #require(comparison.drift)
     #expect(abs(drift - -200) < 5 && comparison.heardShare > 0.95, "\(comparison)")
   }
+
+  /// A jitter buffer may grow at once, and a call be held.
+  @Test(arguments: [200, 300, 1_500]) func aDelayThatJumpsIsFollowed(milliseconds: Int) {
+    let said = Self.speech(4, seconds: 24)
+    let half = said.count / 3
+    let gap = [Float](repeating: 0, count: 8 * milliseconds)
+    let comparison = compare(said, said.prefix(half) + gap + said.dropFirst(half))
+    #expect(comparison.heardShare > 0.7, "\(comparison)")
+  }
+
+  @Test func aBandWithoutLowTonesIsNotUpsideDown() {
+    var level: Float = 0
+    let thin = Self.said.map { sample in
+      level += 0.2 * (sample - level)
+      return sample - level
+    }
+    #expect(!compare(Self.said, thin).isInverted)
+  }
 }

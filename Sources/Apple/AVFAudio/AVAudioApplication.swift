@@ -35,8 +35,9 @@ open class AVAudioApplication: NSObject, @unchecked Sendable {
   /// True while the microphone of the whole app is muted.
   open var isInputMuted: Bool { AVAudioSession.sharedInstance().isInputMuted }
 
-  /// The microphone of the app was muted or is no longer; `muteStateKey` says which. Posted on the
-  /// thread that has changed it.
+  /// The microphone of the app was muted or is no longer; `muteStateKey` says which.
+  ///
+  /// Posted on the thread that has changed it.
   public static let inputMuteStateChangeNotification = Notification.Name(
     "AVAudioApplicationInputMuteStateChangeNotification"
   )
@@ -63,8 +64,10 @@ open class AVAudioApplication: NSObject, @unchecked Sendable {
     )
   }
 
-  /// Has the app itself mute its microphone as well: `handler` is asked before each change, on its
-  /// thread, and returns false to refuse. Nil asks nobody.
+  /// Has the app itself mute its microphone as well.
+  ///
+  /// `inputMuteHandler` is called before each change, on its thread, and returns false to refuse;
+  /// nil for no handler.
   open func setInputMuteStateChangeHandler(
     _ inputMuteHandler: (@Sendable (_ inputShouldBeMuted: Bool) -> Bool)?
   ) throws {

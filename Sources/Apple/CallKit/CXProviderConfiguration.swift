@@ -38,8 +38,8 @@ open class CXProviderConfiguration: NSObject, NSCopying {
 
   /// The ringtone's file; nil for the system's.
   ///
-  /// Differs from Apple's: a file that libsndfile reads, by path or by name beside the program or in
-  /// its resources. One that cannot be read leaves the system's ringtone.
+  /// Differs from Apple's: a file that libsndfile reads, by path or by name beside the program or
+  /// in its resources. One that cannot be read leaves the system's ringtone.
   open var ringtoneSound: String? {
     get { values.withLock { $0.ringtoneSound } }
     set { values.withLock { $0.ringtoneSound = newValue } }

@@ -9,7 +9,9 @@ enum AlsaMessage {
   @inline(never)
   static func silence() { alsa_silence_messages() }
 
-  /// Its first complaint on this thread since `silence`; nil if there was none.
+  /// Its first complaint since `silence`; nil if there was none.
+  ///
+  /// One of another thread's may be in its place.
   @inline(never)
   static func take() -> String? {
     var text = [CChar](repeating: 0, count: 256)

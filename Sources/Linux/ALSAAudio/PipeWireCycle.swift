@@ -45,7 +45,8 @@ enum PipeWireCycle {
     let forced = value("force-quantum")
     let frames = forced > 0 ? forced : value("min-quantum")
     let rate = value("force-rate") > 0 ? value("force-rate") : value("rate")
-    return rate > 0 ? frames * 1_000_000_000 / rate : 0
+    // Up, so that it has as many frames again.
+    return rate > 0 ? (frames * 1_000_000_000 + rate - 1) / rate : 0
   }
 
   // Empty without the program, or without a server.
@@ -68,14 +69,18 @@ enum PipeWireCycle {
 extension PCM {
   /// True for a PCM of PipeWire's ALSA plugin, under whatever name it was opened.
   static func isOfPipeWire(_ handle: OpaquePointer) -> Bool {
-    var information: OpaquePointer?
-    guard unsafe snd_pcm_type(handle) == SND_PCM_TYPE_IOPLUG,
-      unsafe snd_pcm_info_malloc(&information) == 0
-    else { return false }
-    defer { unsafe snd_pcm_info_free(information) }
-    guard unsafe snd_pcm_info(handle, information) == 0,
-      let name = unsafe snd_pcm_info_get_name(information)
-    else { return false }
-    return unsafe ["ALSA Playback", "ALSA Capture"].contains(String(cString: name))
+    var output: OpaquePointer?
+    guard unsafe snd_output_buffer_open(&output) == 0, let output = unsafe output else {
+      return false
+    }
+    defer { _ = unsafe snd_output_close(output) }
+    // Its name is the program's or the user's; what it is stands in its description alone.
+    guard unsafe snd_pcm_dump(handle, output) == 0 else { return false }
+    var text: UnsafeMutablePointer<CChar>?
+    let length = unsafe snd_output_buffer_string(output, &text)
+    guard length > 0, let text = unsafe text else { return false }
+    let bytes = unsafe UnsafeBufferPointer(start: text, count: length)
+    let shown = unsafe String(decoding: bytes.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    return shown.contains("PipeWire PCM I/O Plugin")
   }
 }

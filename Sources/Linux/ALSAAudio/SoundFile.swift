@@ -27,8 +27,7 @@ package struct SoundFile: Equatable, Sendable {
     parsing file: [UInt8],
     mostSamples: Int = mostSamples
   ) throws(ReadError) {
-    var file = file
-    Self.mendLength(of: &file)
+    let file = try Self.reduced(file)
     var sound: (channels: [[Float]], rate: Int) = ([], 0)
     var failure: ReadError?
     // SAFETY: the library reads the bytes only while the file is open, which is within the closure.
@@ -89,12 +88,41 @@ package struct SoundFile: Equatable, Sendable {
     }
   }
 
-  // A program that was killed has not written how long its sound is.
-  private static func mendLength(of file: inout [UInt8]) {
-    guard file.count > 44, file[0..<4].elementsEqual("RIFF".utf8),
-      file[36..<40].elementsEqual("data".utf8), file[40..<44].allSatisfy({ $0 == 0 })
-    else { return }
-    for place in [4..<8, 40..<44] { file.replaceSubrange(place, with: [255, 255, 255, 127]) }
+  // A WAVE file with what its sound needs, and nothing else: libsndfile 1.2.0 does not come to an
+  // end with some damaged lists of titles. A length that was not filled in, or that is more than
+  // there is, ends with the file: the program that wrote it was killed.
+  private static func reduced(_ file: [UInt8]) throws(ReadError) -> [UInt8] {
+    guard file.count >= 12, file[0..<4].elementsEqual("RIFF".utf8),
+      file[8..<12].elementsEqual("WAVE".utf8)
+    else { return file }
+    func size(_ place: Int) -> Int {
+      (0..<4).reduce(0) { $0 | Int(file[place + $1]) << (8 * $1) }
+    }
+    var kept: [UInt8] = []
+    var place = 12
+    while place + 8 <= file.count {
+      let name = file[place..<place + 4]
+      let (begin, length) = (place + 8, size(place + 4))
+      if name.elementsEqual("data".utf8) {
+        guard !kept.isEmpty else { break }
+        let end = length == 0 ? file.count : min(file.count, begin + length)
+        let sound = file[begin..<end]
+        return Array("RIFF".utf8) + bytes(4 + kept.count + 8 + sound.count) + Array("WAVE".utf8)
+          + kept + Array("data".utf8) + bytes(sound.count) + sound
+      }
+      let end = begin + length + length % 2
+      if name.elementsEqual("fmt ".utf8) || name.elementsEqual("fact".utf8) {
+        guard end <= file.count, length < 1_000 else { break }
+        kept += file[place..<end]
+      }
+      place = end
+    }
+    throw ReadError(description: "its header is damaged")
+  }
+
+  private static func bytes(_ size: Int) -> [UInt8] {
+    let value = UInt32(clamping: size)
+    return (0..<4).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
   }
 
   // WAVE of 24 bits in the lower three of four bytes, as arecord writes S24_LE: libsndfile 1.2.0

@@ -55,6 +55,7 @@ struct AnalyseCommand: ParsableCommand {
       voice = try PacketCapture.choose(among: streams, named: stream, obstacles: file.obstacles)
     } catch .ambiguous where stream == nil {
       voice = nil
+      Terminal.printError("sidetone: which of these is the call's voice is not clear: --stream")
     } catch {
       throw CommandFailure(reason: "\"\(capture)\" \(error)")
     }
@@ -65,7 +66,9 @@ struct AnalyseCommand: ParsableCommand {
     }
     for obstacle in file.obstacles { Terminal.printError("sidetone: \(obstacle)") }
     guard let plot else { return }
-    guard let shown = voice ?? streams.first else { return }
+    guard let shown = voice else {
+      throw CommandFailure(reason: "--plot draws one stream: choose it by --stream")
+    }
     do {
       try Data(shown.chart.utf8).write(to: URL(fileURLWithPath: plot))
     } catch {

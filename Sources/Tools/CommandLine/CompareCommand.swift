@@ -26,6 +26,9 @@ struct CompareCommand: ParsableCommand {
       heard: heard.samples,
       heardRate: heard.rateHertz
     )
+    guard comparison.segments > 0 else {
+      throw CommandFailure(reason: "nothing is said in \"\(self.said)\", or nothing can be heard")
+    }
     let delay = comparison.delayMilliseconds.map { String(format: "%.1f", $0) } ?? "-"
     let figures = String(
       format: "delay %@ ms, similarity %.2f, %.0f %% of %d half seconds of speech heard",

@@ -42,6 +42,11 @@ struct RecordingComparison {
   /// The same before any was found: drift blurs the coarse delay.
   private static let firstReach = 4_800
   private static let likeness = 0.5
+  private static let clearly = 0.1
+  /// So many half seconds that were not found mean that the delay has jumped.
+  private static let mostMisses = 2
+  /// How far a delay is looked for now and then after a longer pause.
+  private static let farthest = 24_000
 
   init(said: [Float], saidRate: Int, heard: [Float], heardRate: Int) {
     let said = Self.withoutRumble(Self.decimate(said, from: saidRate))
@@ -55,16 +60,20 @@ struct RecordingComparison {
     segments = found.count
     similarity = all.isEmpty ? 0 : all.map(\.1.likeness).reduce(0, +) / Double(all.count)
     heardShare = all.isEmpty ? 0 : Double(good.count) / Double(all.count)
+    // Some are found by chance.
     delayMilliseconds =
-      lags.isEmpty ? nil : Double(lags[lags.count / 2]) * 1_000 / Double(Self.rate)
+      heardShare < 0.3 ? nil : Double(lags[lags.count / 2]) * 1_000 / Double(Self.rate)
     self.isInverted = isInverted
-    drift = Self.slope(of: good.map { ($0, $1.lag) }).map { $0 * 1e6 }
+    drift =
+      heardShare < 0.3 ? nil : Self.slope(of: good.map { ($0, $1.lag) }).map { $0 * 1e6 }
   }
 
   // MARK: Segments
 
   private static func isInverted(_ matches: [Matches]) -> Bool {
-    matches.reduce(0) { $0 + $1.inverted.likeness - $1.upright.likeness } > 0
+    // A band without low tones is nearly as like upside down, half a period later.
+    let difference = matches.reduce(0) { $0 + $1.inverted.likeness - $1.upright.likeness }
+    return difference > clearly * Double(matches.count)
   }
 
   private static func matches(
@@ -79,13 +88,19 @@ struct RecordingComparison {
     var found: [(start: Int, matches: Matches)] = []
     var expected = coarse * step
     var recent: [Int] = []
+    var misses = 0
     // How much more is found upside down so far.
     var inversion = 0.0
     for start in stride(from: 0, through: said.count - segmentLength, by: segmentLength)
     where power(said[start..<start + segmentLength]) > mean / 10 {
       var matches = heard.best(of: said, at: start, around: expected, reach: near, step: 1)
-      if matches.best(isInverted: inversion > 0).likeness < likeness {
-        let wide = recent.isEmpty ? firstReach : reach
+      let isInverted = inversion > clearly * Double(found.count)
+      if matches.best(isInverted: isInverted).likeness < likeness {
+        misses += 1
+        let isLost = recent.isEmpty || misses > mostMisses
+        // What has not been found for long is looked for less often.
+        let isRare = misses > 24 && misses % 8 != 5
+        let wide = misses % 8 == 5 ? farthest : isLost && !isRare ? firstReach : reach
         // Every second lag finds it: what it looks for lies below 2 kHz for the most part.
         let rough = heard.best(of: said, at: start, around: expected, reach: wide, step: 2)
         for isInverted in [false, true] {
@@ -95,11 +110,12 @@ struct RecordingComparison {
         }
       }
       inversion += matches.inverted.likeness - matches.upright.likeness
-      let match = matches.best(isInverted: inversion > 0)
+      let match = matches.best(isInverted: inversion > clearly * Double(found.count + 1))
       if match.likeness >= likeness {
-        // One that was found elsewhere by chance leads nowhere.
-        recent = recent.suffix(4) + [match.lag]
+        // One that was found elsewhere by chance leads nowhere, unless the place before is lost.
+        recent = (misses > mostMisses ? [] : recent.suffix(4)) + [match.lag]
         expected = recent.sorted()[recent.count / 2]
+        misses = 0
       }
       found.append((start, matches))
     }
@@ -180,7 +196,7 @@ struct RecordingComparison {
   private static func coarseLag(_ said: [Float], _ heard: [Float]) -> Int? {
     guard said.count > 2, heard.count > 2 else { return nil }
     var best: (lag: Int, value: Double)?
-    for lag in -said.count / 2..<heard.count {
+    for lag in -said.count + 1..<heard.count {
       let begin = max(0, -lag)
       let count = min(said.count, heard.count - lag) - begin
       guard count > 0 else { continue }

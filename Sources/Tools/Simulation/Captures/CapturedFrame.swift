@@ -11,10 +11,11 @@ package struct Endpoint: Hashable, Comparable, Sendable, CustomStringConvertible
   }
 
   /// The address in numbers, an IPv6 one in brackets, and the port.
-  package var description: String {
-    guard address.count == 16 else {
-      return address.map(String.init).joined(separator: ".") + ":\(port)"
-    }
+  package var description: String { address.count == 16 ? "[\(host)]:\(port)" : "\(host):\(port)" }
+
+  /// The address in numbers.
+  var host: String {
+    guard address.count == 16 else { return address.map(String.init).joined(separator: ".") }
     let groups = stride(from: 0, to: 16, by: 2).map { Int(address[$0]) << 8 | Int(address[$0 + 1]) }
     // The longest run of zeros is left out (RFC 5952).
     var (best, run) = (0..<0, 0..<0)
@@ -29,7 +30,7 @@ package struct Endpoint: Hashable, Comparable, Sendable, CustomStringConvertible
       best.isEmpty
       ? text(groups[...])
       : text(groups[..<best.lowerBound]) + "::" + text(groups[best.upperBound...])
-    return "[\(whole)]:\(port)"
+    return whole
   }
 }
 

@@ -21,7 +21,7 @@ package struct MediaFormat: Equatable, Sendable {
   package var origin: Origin
 
   /// True for pictures, which count at 90 kHz.
-  package var isVideo: Bool { clockRate == 90_000 }
+  package var isVideo: Bool { clockRate == 90_000 && name != "MPA" }
 
   private static let statics: [UInt8: (name: String, rate: Int)] = [
     0: ("PCMU", 8_000), 3: ("GSM", 8_000), 4: ("G723", 8_000), 5: ("DVI4", 8_000),
@@ -55,9 +55,10 @@ package struct MediaFormat: Equatable, Sendable {
   }
 }
 
-/// What session descriptions in a capture say of payload types, by the port that media goes to.
+/// What session descriptions in a capture say of payload types, by where media goes.
 struct DescribedFormats {
-  private var formats: [UInt16: [UInt8: MediaFormat]] = [:]
+  /// By the port, then by the host that was named.
+  private var formats: [UInt16: [String: [UInt8: MediaFormat]]] = [:]
 
   /// Takes in a datagram, which may hold a SIP message.
   mutating func note(_ payload: ArraySlice<UInt8>) {
@@ -66,10 +67,16 @@ struct DescribedFormats {
     let text = String(decoding: payload, as: UTF8.self)
     guard text.contains("m=") else { return }
     var port: UInt16?
+    var (host, sessionHost) = ("", "")
     for line in text.split(whereSeparator: \.isNewline) {
       if line.hasPrefix("m=") {
         let fields = line.split(separator: " ")
         port = fields.count > 3 ? UInt16(fields[1].prefix { $0 != "/" }) : nil
+        host = sessionHost
+      }
+      if line.hasPrefix("c=") {
+        host = line.split(separator: " ").last.map { String($0.prefix { $0 != "/" }) } ?? ""
+        if port == nil { sessionHost = host }
       }
       guard let port, line.hasPrefix("a=rtpmap:") else { continue }
       let fields = line.dropFirst("a=rtpmap:".count).split(separator: " ")
@@ -78,7 +85,7 @@ struct DescribedFormats {
       guard parts.count > 1, let rate = Int(parts[1]), (1...1_000_000).contains(rate) else {
         continue
       }
-      formats[port, default: [:]][type] = MediaFormat(
+      formats[port, default: [:]][host, default: [:]][type] = MediaFormat(
         name: parts[0].uppercased(),
         clockRate: rate,
         origin: .description
@@ -87,7 +94,19 @@ struct DescribedFormats {
   }
 
   /// The format of a type in a stream between two ports: a receiver numbers what it gets.
-  func format(of type: UInt8, to port: UInt16, from other: UInt16) -> MediaFormat? {
-    formats[port]?[type] ?? formats[other]?[type]
+  func format(of type: UInt8, to one: Endpoint, from other: Endpoint) -> MediaFormat? {
+    types(of: one)[type] ?? types(of: other)[type]
+  }
+
+  /// The types of telephone events in such a stream.
+  func events(to one: Endpoint, from other: Endpoint) -> Set<UInt8> {
+    let all = types(of: one).merging(types(of: other)) { own, _ in own }
+    return Set(all.filter { $1.name == "TELEPHONE-EVENT" }.keys)
+  }
+
+  // Behind a router the host that was named is another one: then the port has to be its only one.
+  private func types(of endpoint: Endpoint) -> [UInt8: MediaFormat] {
+    let hosts = formats[endpoint.port] ?? [:]
+    return hosts[endpoint.host] ?? (hosts.count == 1 ? hosts.first?.value : nil) ?? [:]
   }
 }

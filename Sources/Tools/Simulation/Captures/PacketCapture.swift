@@ -35,11 +35,16 @@ package struct PacketCapture {
   private var unknownLinks: Set<Int> = []
   private var fragments = 0
   private static let latest: Int64 = 4_000_000_000_000_000_000
-  /// More sources are no calls but noise.
+  /// From one port to another; more sources are no calls but something encrypted.
+  private static let mostSources = 64
   private static let mostFlows = 20_000
+  private var sourceCounts: [[Endpoint]: Int] = [:]
 
   /// A capture of nothing.
   package init() {}
+
+  /// True if there are links that cannot be read here.
+  package var hasUnknownLinks: Bool { !unknownLinks.isEmpty }
 
   /// What could not be read, in words; empty if all could.
   package var obstacles: [String] {
@@ -68,7 +73,10 @@ package struct PacketCapture {
     let key = RTPFlow.Key(source: datagram.source, destination: datagram.destination, ssrc: ssrc)
     let place = flows[key] ?? sources.count
     if place == sources.count {
-      guard sources.count < Self.mostFlows else { return }
+      let ports = [datagram.source, datagram.destination]
+      let count = sourceCounts[ports] ?? 0
+      guard sources.count < Self.mostFlows, count < Self.mostSources else { return }
+      sourceCounts[ports] = count + 1
       flows[key] = place
       sources.append(RTPFlow(key))
     }
@@ -99,7 +107,9 @@ package struct PacketCapture {
   package func streams(clockRate: Int? = nil) -> [CapturedStream] {
     var streams: [CapturedStream] = []
     for flow in sources where flow.isPlausible {
-      let events = flow.eventTypes
+      let events = flow.eventTypes.union(
+        described.events(to: flow.key.destination, from: flow.key.source)
+      )
       var counts: [UInt8: Int] = [:]
       for packet in flow.packets where !events.contains(packet.payloadType) {
         counts[packet.payloadType, default: 0] += 1
@@ -124,13 +134,14 @@ package struct PacketCapture {
 
   private func format(of type: UInt8, in flow: RTPFlow, _ clockRate: Int?) -> MediaFormat {
     if let known = MediaFormat.ofStatic(type) { return known }
-    let (to, from) = (flow.key.destination.port, flow.key.source.port)
-    if let clockRate {
-      let name = described.format(of: type, to: to, from: from)?.name
-      return MediaFormat(name: name, clockRate: clockRate, origin: .user)
+    let said = described.format(of: type, to: flow.key.destination, from: flow.key.source)
+    if let clockRate { return MediaFormat(name: said?.name, clockRate: clockRate, origin: .user) }
+    let measured = MediaFormat.measured(ticks: flow.ticksPerSecond(of: type))
+    // Of another call at the same port.
+    guard let said, measured.origin == .assumed || measured.clockRate == said.clockRate else {
+      return measured
     }
-    if let said = described.format(of: type, to: to, from: from) { return said }
-    return .measured(ticks: flow.ticksPerSecond(of: type))
+    return said
   }
 
   /// The stream of voice that the capturing machine received, or the one with a number or an SSRC.
@@ -149,8 +160,12 @@ package struct PacketCapture {
     let voices = streams.filter { !$0.format.isVideo }
     var left = voices.isEmpty ? streams : voices
     // What has far fewer packets is a remainder of something else.
-    let most = left.map(\.received).max() ?? 0
-    left = left.filter { 4 * $0.received >= most }
+    let longest = left.max { ($0.received, $1.number) < ($1.received, $0.number) }
+    left = left.filter { one in
+      // The other direction may have pauses.
+      4 * one.received >= longest?.received ?? 0
+        || one.source == longest?.destination && one.destination == longest?.source
+    }
     // So does the first of two sources of one port, as before a transfer.
     left = left.filter { one in
       !left.contains {
@@ -178,9 +193,10 @@ package struct PacketCapture {
       one.destination.address == other.source.address
     else { return nil }
     let (calm, shaken) = one.jitter.mean < other.jitter.mean ? (one, other) : (other, one)
-    guard calm.lost == 0, calm.reordered == 0, calm.jitter.mean < 0.5,
+    // Programs send with some jitter themselves.
+    guard calm.lost == 0, calm.reordered == 0,
       shaken.lost > 0 && shaken.jitter.mean > 1.5 * calm.jitter.mean
-        || shaken.jitter.mean > 4 * calm.jitter.mean + 0.05
+        || shaken.jitter.mean > max(4, 4 * calm.jitter.mean)
     else { return nil }
     return shaken
   }

@@ -15,8 +15,6 @@ struct RTPFlow {
     /// 255 for 255 and more.
     var payloadLength: UInt8
     var timestamp: UInt32
-    /// The first byte of the payload, of a telephone event its code.
-    var firstByte: UInt8
     /// In nanoseconds.
     var arrival: Int64
   }
@@ -50,35 +48,43 @@ struct RTPFlow {
       payloadType: payloadType,
       payloadLength: UInt8(clamping: datagram.length - header),
       timestamp: word(4),
-      firstByte: header < bytes.count ? bytes[begin + header] : 255,
       arrival: 0
     )
     return (word(8), packet)
   }
 
-  /// Payload types of telephone events (RFC 4733): four bytes each, of a key, most with the time of
-  /// the one before.
+  /// Payload types of telephone events (RFC 4733): four bytes each, or a few more under encryption,
+  /// most with the time of the packet before.
   var eventTypes: Set<UInt8> {
-    var kinds: [UInt8: (all: Int, keys: Int, repeated: Int, timestamp: UInt32)] = [:]
-    for packet in packets where packet.payloadType >= 96 {
-      var found = kinds[packet.payloadType] ?? (0, 0, 0, packet.timestamp)
+    var kinds: [UInt8: (all: Int, repeated: Int, lengths: Set<UInt8>, timestamp: UInt32)] = [:]
+    var most = 0
+    for packet in packets {
+      var found = kinds[packet.payloadType] ?? (0, 0, [], packet.timestamp)
       found.all += 1
-      found.keys += packet.payloadLength == 4 && packet.firstByte < 17 ? 1 : 0
       found.repeated += packet.timestamp == found.timestamp ? 1 : 0
+      found.lengths.insert(packet.payloadLength)
       found.timestamp = packet.timestamp
       kinds[packet.payloadType] = found
+      most = max(most, found.all)
     }
-    let events = kinds.filter { $1.all == $1.keys && 2 * $1.repeated >= $1.all }
+    let events = kinds.filter { type, kind in
+      guard type >= 96, kind.lengths.count == 1, let length = kind.lengths.first,
+        2 * kind.repeated >= kind.all
+      else { return false }
+      // Without other packets in the stream only what is a key's for certain.
+      return length == 4 || (4...20).contains(length) && kind.all < most
+    }
     return Set(events.keys)
   }
 
   /// True if it looks like RTP: most packets follow the one before.
   var isPlausible: Bool {
-    guard packets.count > 1 else { return false }
+    // Name servers' messages look like it.
+    guard packets.count > 2, key.source.port != 53, key.destination.port != 53 else { return false }
     let following = zip(packets, packets.dropFirst()).count {
-      abs(Int(Int16(bitPattern: $1.sequence &- $0.sequence))) < 100
+      (1..<100).contains(abs(Int(Int16(bitPattern: $1.sequence &- $0.sequence))))
     }
-    return 2 * following >= packets.count - 1
+    return 3 * following >= packets.count - 1
   }
 
   /// Ticks a second of the packets of a type against their arrivals; nil if they are too few.

@@ -25,6 +25,9 @@ struct StreamTimeline {
   /// the capture is too short to tell.
   private(set) var skew: Double?
 
+  /// Where another clock begins, among the entries.
+  private var changes: Set<Int> = []
+
   /// A sequence number that is further away begins a new count.
   private static let farthest = 3_000
   /// A change of the delay from one packet to the next, in milliseconds, that may be a jump of the
@@ -36,23 +39,45 @@ struct StreamTimeline {
   init(_ flow: RTPFlow, events: Set<UInt8>, clockRate: (UInt8) -> Int) {
     var numbered: [(number: Int64, packet: RTPFlow.Packet)] = []
     var newest: Int64 = 0
-    var last: UInt16?
+    var last: RTPFlow.Packet?
     for packet in flow.packets {
-      let step = last.map { Int(Int16(bitPattern: packet.sequence &- $0)) } ?? 1
-      let isFar = abs(step) >= Self.farthest
+      var step = last.map { Int(Int16(bitPattern: packet.sequence &- $0.sequence)) } ?? 1
+      let missed = Self.outage(from: last, to: packet, clockRate)
+      let isOutage = abs(step) >= Self.farthest && missed != nil
+      if isOutage, let missed { step = missed }
+      let isFar = abs(step) >= Self.farthest && !isOutage
       restarts += isFar ? 1 : 0
       let number = isFar ? newest + 1 : newest + Int64(step)
       reordered += number < newest ? 1 : 0
       numbered.append((number, packet))
       if number > newest || last == nil {
         newest = number
-        last = packet.sequence
+        last = packet
       }
     }
     numbered.sort { ($0.number, $0.packet.arrival) < ($1.number, $1.packet.arrival) }
     take(numbered, events, clockRate)
     align()
     levelSkew()
+  }
+
+  // The step of the numbers over an outage of a minute and more, in which they went on as the
+  // timestamps did, and as time did; nil if they did not.
+  private static func outage(
+    from last: RTPFlow.Packet?,
+    to packet: RTPFlow.Packet,
+    _ clockRate: (UInt8) -> Int
+  ) -> Int? {
+    guard let last else { return nil }
+    let step = Int(packet.sequence &- last.sequence)
+    let ticks = Int(Int32(bitPattern: packet.timestamp &- last.timestamp))
+    let sent = Double(ticks) / Double(clockRate(packet.payloadType))
+    let arrived = Double(packet.arrival &- last.arrival) / 1e9
+    // Packets of 2.5 to 120 ms.
+    guard step >= farthest, abs(sent - arrived) < 2,
+      (0.002...0.13).contains(sent / Double(step))
+    else { return nil }
+    return step
   }
 
   private mutating func take(
@@ -76,10 +101,13 @@ struct StreamTimeline {
         if let (other, then) = before {
           let rate = clockRate(packet.payloadType)
           let ticks = Int32(bitPattern: packet.timestamp &- other.timestamp)
-          departure =
-            rate == clockRate(other.payloadType)
-            ? then + Double(ticks) * 1_000 / Double(rate)
-            : then + Double(packet.arrival &- other.arrival) / 1e6
+          if rate == clockRate(other.payloadType) {
+            departure = then + Double(ticks) * 1_000 / Double(rate)
+          } else {
+            // Another codec counts from elsewhere.
+            departure = then + Double(packet.arrival &- other.arrival) / 1e6
+            changes.insert(entries.count)
+          }
         }
         spread(untimed, to: departure)
         untimed = []
@@ -120,10 +148,13 @@ struct StreamTimeline {
       guard index > 0 else { continue }
       let delay = entries[index].arrival - entries[index].departure
       let former = entries[index - 1].arrival - entries[index - 1].departure
-      guard abs(delay - former) > Self.leap else { continue }
+      let isChange = changes.contains(index)
+      guard isChange || abs(delay - former) > Self.leap else { continue }
       let before = least(entries[begin..<index].suffix(500).map { $0.arrival - $0.departure })
       var after: [Double] = []
-      for later in entries[index...] {
+      for (place, later) in entries[index...].enumerated() {
+        // To the next codec.
+        if place > 0, changes.contains(index + place) { break }
         // What follows has not been shifted yet.
         let departure =
           later.number == entries[index].number ? later.departure : later.departure + shift
@@ -131,10 +162,10 @@ struct StreamTimeline {
         if later.arrival - entries[index].arrival > Self.longestSpike { break }
       }
       let difference = least(after) - before
-      guard abs(difference) > Self.leap else { continue }
+      guard isChange || abs(difference) > Self.leap else { continue }
       shift += difference
       entries[index].departure += difference
-      beginnings += 1
+      beginnings += isChange ? 0 : 1
       begin = index
     }
   }
