@@ -109,6 +109,7 @@ package struct SoundFile: Equatable, Sendable {
         let sound = file[begin..<end]
         return Array("RIFF".utf8) + bytes(4 + kept.count + 8 + sound.count) + Array("WAVE".utf8)
           + kept + Array("data".utf8) + bytes(sound.count) + sound
+          + (sound.count % 2 == 1 ? [0] : [])
       }
       let end = begin + length + length % 2
       if name.elementsEqual("fmt ".utf8) || name.elementsEqual("fact".utf8) {

@@ -20,14 +20,15 @@ static inline sf_count_t sound_memory_seek(sf_count_t offset, int whence, void *
   struct sound_memory *memory = (struct sound_memory *)user;
   sf_count_t base = whence == SEEK_CUR ? memory->place : whence == SEEK_END ? memory->length : 0;
   sf_count_t place;
-  if (__builtin_add_overflow(base, offset, &place) || place < 0 || place > memory->length) return -1;
+  /* Beyond the end is allowed, as in a file: the library does not come to an end where it is refused. */
+  if (__builtin_add_overflow(base, offset, &place) || place < 0) return -1;
   memory->place = place;
   return place;
 }
 
 static inline sf_count_t sound_memory_read(void *target, sf_count_t count, void *user) {
   struct sound_memory *memory = (struct sound_memory *)user;
-  sf_count_t left = memory->length - memory->place;
+  sf_count_t left = memory->place < memory->length ? memory->length - memory->place : 0;
   if (count > left) count = left;
   if (count <= 0) return 0;
   memcpy(target, memory->bytes + memory->place, (size_t)count);
