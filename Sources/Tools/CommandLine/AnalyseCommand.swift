@@ -8,6 +8,7 @@ struct AnalyseCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "analyse",
     abstract: "Tell what a network did to the RTP streams in a capture.",
+    usage: "sidetone analyse [<options>] <capture>",
     discussion: """
       The capture is one of tcpdump or Wireshark, best of the machine that received. Of each \
       stream it shows codec and clock with how they are known, losses, jitter (RFC 3550), delay \

@@ -21,6 +21,10 @@ package struct FarSidePresence: Equatable, Sendable {
   private var silentSince: MonotonicInstant?
   /// How often the far side has said that it is there, though it is not heard.
   private var livingAnswers = 0
+  private var lastLivingAnswer: MonotonicInstant?
+  /// After how many of them, and after how many more the next time, the media is agreed on again.
+  private var nextRevival = firstRevival
+  private var revivalPause = firstPause
 
   /// A proxy may be busy for a moment.
   private static let mostAbsences = 2
@@ -29,7 +33,9 @@ package struct FarSidePresence: Equatable, Sendable {
   /// Without a hold the voice is missed much earlier.
   private static let longestSilence: Int64 = 600_000_000_000
   /// It is asked once a second, and a phone that suppresses silence is not bothered at once.
-  private static let answersForRevival = 4
+  private static let (firstRevival, firstPause) = (2, 4)
+  /// It is asked so often while it is silent: later it is another silence, in nanoseconds.
+  private static let longestPause: Int64 = 10_000_000_000
 
   // A server on the way says so that it got no answer either.
   private static let unanswered: Set<Int> = [408, 504]
@@ -73,7 +79,17 @@ package struct FarSidePresence: Equatable, Sendable {
     default: absences = 0
     }
     guard (200..<300).contains(status), !isHeld else { return .none }
+    if let last = lastLivingAnswer, now.nanoseconds(since: last) > Self.longestPause {
+      livingAnswers = 0
+      nextRevival = Self.firstRevival
+      revivalPause = Self.firstPause
+    }
+    lastLivingAnswer = now
     livingAnswers += 1
-    return livingAnswers % Self.answersForRevival == 2 ? .isUnheard : .none
+    guard livingAnswers == nextRevival else { return .none }
+    // It may be silent on purpose: less and less often.
+    nextRevival += revivalPause
+    revivalPause *= 2
+    return .isUnheard
   }
 }
