@@ -204,11 +204,11 @@ struct CapturedStreamTests {
     ("2001:db8:1:0:1:1:1:1", "[2001:db8:1:0:1:1:1:1]:5"),
   ])
   func addressesAreWrittenAsTheyAreUsually(text: String, shown: String) throws {
-    #expect(try #require(Endpoint(version6: text[...], port: 5)).description == shown)
+    #expect(try #require(Endpoint(host: text, port: 5)).description == shown)
   }
 
   @Test(arguments: ["1::2::3", "1:2", "1:2:3:4:5:6:7:8:9", "x::1", "12345::"])
   func whatIsNoAddressIsNone(text: String) {
-    #expect(Endpoint(version6: text[...], port: 5) == nil)
+    #expect(Endpoint(host: text, port: 5) == nil)
   }
 }

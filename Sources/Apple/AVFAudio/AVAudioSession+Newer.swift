@@ -1,9 +1,9 @@
 public import Foundation
 import Synchronization
 
-/// What Apple's session has learnt since iOS 13, as a machine without it answers.
+/// Members of Apple's session since iOS 13, answered as by a machine without such hardware.
 extension AVAudioSession {
-  /// How spatial sound is rendered.
+  /// Kinds of rendering of spatial sound.
   public enum RenderingMode: Int, Sendable {
     /// Not known, or not at all.
     case notApplicable = 0
@@ -30,7 +30,7 @@ extension AVAudioSession {
     "AVAudioSessionRenderingModeChangeNotification"
   )
 
-  /// How sound is rendered: `notApplicable` while the session is inactive, else one channel.
+  /// The rendering in use: `notApplicable` while the session is inactive, else one channel.
   public var renderingMode: RenderingMode { voiceEngine == nil ? .notApplicable : .monoStereo }
 
   /// The most channels that the microphone can give: 1, or 0 without one.

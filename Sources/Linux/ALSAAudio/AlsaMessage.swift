@@ -2,7 +2,7 @@ import CALSA
 import Foundation
 import RealTime
 
-/// What alsa-lib says of its own accord, which it would print to standard error.
+/// Messages of alsa-lib's, which it would print to standard error.
 enum AlsaMessage {
   /// Keeps its complaints from now on, of which none has been made.
   // The buffer is this object file's.

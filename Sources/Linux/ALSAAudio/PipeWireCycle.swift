@@ -4,7 +4,7 @@ import MediaCore
 import RealTime
 import Synchronization
 
-/// How long PipeWire's cycles are at least, by what its settings say.
+/// The shortest cycle of PipeWire's graph, by its settings.
 ///
 /// Its ALSA plugin gives the server at most four periods in a cycle, and the rest is silence
 /// (0.3.65): in a virtual machine, where cycles have 1,024 frames by default, half of the sound.

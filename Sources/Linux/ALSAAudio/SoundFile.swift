@@ -11,7 +11,7 @@ package struct SoundFile: Equatable, Sendable {
 
   /// Why bytes are no sound.
   package struct ReadError: Error, Equatable, Sendable, CustomStringConvertible {
-    /// What is wrong, in the library's words for the most part.
+    /// The reason, in the library's words for the most part.
     package let description: String
   }
 

@@ -236,9 +236,12 @@ public struct MediaSocket: PacketTransport, ~Copyable {
     into buffer: inout ByteBuffer,
     at now: MonotonicInstant
   ) -> TransportOutcome {
+    guard reports >= 0 else {
+      lastEmpty = now
+      return .empty
+    }
     var arrival = realtime_arrival()
-    let length =
-      reports < 0 ? -1 : unsafe realtime_receive(reports, buffer.address, buffer.count, &arrival)
+    let length = unsafe realtime_receive(reports, buffer.address, buffer.count, &arrival)
     guard length >= 0 else {
       lastEmpty = now
       return .empty

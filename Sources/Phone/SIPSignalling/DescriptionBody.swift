@@ -5,7 +5,7 @@ import CLibre
 ///
 /// A value without I/O.
 struct DescriptionBody: Equatable, Sendable {
-  /// What a body is, for the receiver.
+  /// Kinds of bodies, as a receiver sees them.
   enum Content: Equatable, Sendable {
     /// There is none.
     case none

@@ -55,7 +55,8 @@ package struct SIPAddress: Equatable, Sendable {
     return nil
   }
 
-  /// True for the URI of a caller who hides who he is (RFC 3323 section 4.1), or is nobody.
+  /// True for the URI of an anonymous caller (RFC 3323 section 4.1), and for what is no URI of a
+  /// caller.
   package static func isAnonymous(_ uri: String) -> Bool {
     guard let address = SIPAddress(uri) else { return number(inURI: uri) == nil }
     return address.host.lowercased() == "anonymous.invalid"

@@ -20,7 +20,7 @@ enum MediaTimeout: Equatable, CustomStringConvertible {
   private static let goodbyeNanoseconds: Int64 = 5_000_000_000
   /// A network may be away for a while.
   private static let silenceNanoseconds: Int64 = 30_000_000_000
-  /// How long a far side may be silent whose signalling answers.
+  /// The longest silence of a far side whose signalling answers, in nanoseconds.
   ///
   /// Its hold may be a port that is closed, or a source that has left. One that is forgotten so is
   /// to cost no night.

@@ -3,8 +3,8 @@ import SIPSignalling
 import VoiceEngine
 
 extension PhoneCall {
-  /// How long an answer of the far side's signalling shows that it is there; it is asked each
-  /// second.
+  /// The time, in nanoseconds, for which an answer of the far side's signalling shows that it is
+  /// there; it is asked each second.
   private static let presenceNanoseconds: Int64 = 10_000_000_000
 
   /// Takes in the figures of a call that can be talked in since `established`: a far side that is

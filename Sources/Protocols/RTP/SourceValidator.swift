@@ -17,12 +17,12 @@ package struct SourceValidator: Sendable {
   /// on a bad network.
   private static var returningDropout: UInt16 { @_noAllocation @_noLocks get { 20 } }
 
-  /// How long a source is silent at least before another one may follow, in nanoseconds.
+  /// The shortest silence of a source before another one may follow, in nanoseconds.
   private static var shortestSilence: Int64 { @_noAllocation @_noLocks get { 40_000_000 } }
-  /// How long it is silent at most before that: longer than between the packets of a pause of
-  /// discontinuous transmission.
+  /// The longest silence that is waited for, in nanoseconds: longer than between the packets of a
+  /// pause of discontinuous transmission.
   private static var longestSilence: Int64 { @_noAllocation @_noLocks get { 600_000_000 } }
-  /// What a packet of voice lasts at most in practice, in nanoseconds.
+  /// The longest packet of voice in practice, in nanoseconds.
   private static var longestPacket: Int64 { @_noAllocation @_noLocks get { 60_000_000 } }
   /// No packet is on its way for so many nanoseconds.
   private static var longestWay: Int64 { @_noAllocation @_noLocks get { 1_000_000_000 } }

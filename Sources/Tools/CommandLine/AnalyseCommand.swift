@@ -78,7 +78,7 @@ struct AnalyseCommand: ParsableCommand {
   }
 }
 
-/// What a call would be on a network that a capture shows.
+/// Delay and concealment of a call on a network that a capture shows.
 struct CallForecast {
   /// From mouth to ear in milliseconds, the middle.
   let delay: Double

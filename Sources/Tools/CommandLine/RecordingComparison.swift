@@ -15,8 +15,8 @@ struct RecordingComparison {
   let segments: Int
   /// True if the recording has the other sign.
   let isInverted: Bool
-  /// How much too fast the recording's clock ran, in parts per million; nil if too little was found
-  /// to tell.
+  /// The error of the recording's clock in parts per million, positive if it is fast; nil if too
+  /// little was found to tell.
   let drift: Double?
 
   private struct Match {
@@ -37,7 +37,7 @@ struct RecordingComparison {
   private static let (fineStep, coarseStep) = (80, 800)
   private static let longestFine = 180 * rate
   private static let segmentLength = 4_000
-  /// How far from the last segment the next one is looked for, first and else.
+  /// The distances from the last segment's lag at which the next one is sought.
   private static let (near, reach) = (160, 800)
   /// The same before any was found: drift blurs the coarse delay.
   private static let firstReach = 4_800
@@ -45,7 +45,7 @@ struct RecordingComparison {
   private static let clearly = 0.1
   /// So many half seconds that were not found mean that the delay has jumped.
   private static let mostMisses = 2
-  /// How far a delay is looked for now and then after a longer pause.
+  /// The same now and then, after a longer pause.
   private static let farthest = 24_000
 
   init(said: [Float], saidRate: Int, heard: [Float], heardRate: Int) {

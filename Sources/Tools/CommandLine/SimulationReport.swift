@@ -16,7 +16,7 @@ struct SimulationReport {
   }
 
   private let network: String
-  /// What was taken of a capture.
+  /// Summary of the stream that was taken of a capture.
   private let stream: String?
   private let seed: UInt64
   /// For the chart: each observation of a short call, evenly spaced ones of a long call.

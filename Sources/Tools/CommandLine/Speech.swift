@@ -31,7 +31,7 @@ enum Speech {
     }
   }
 
-  /// What is in a sound file.
+  /// The sound of a file, at 48 kHz.
   static func load(_ path: String) throws -> [Float] {
     let wave = try soundFile(at: path)
     guard !wave.samples.isEmpty else { throw CommandFailure("nothing is said in \"\(path)\"") }

@@ -1,3 +1,5 @@
+import Glibc
+
 /// A host and a port, as a capture has them.
 package struct Endpoint: Hashable, Comparable, Sendable, CustomStringConvertible {
   /// Four or sixteen bytes.
@@ -13,24 +15,27 @@ package struct Endpoint: Hashable, Comparable, Sendable, CustomStringConvertible
   /// The address in numbers, an IPv6 one in brackets, and the port.
   package var description: String { address.count == 16 ? "[\(host)]:\(port)" : "\(host):\(port)" }
 
-  /// The address in numbers.
+  /// The address in numbers (RFC 5952).
   var host: String {
-    guard address.count == 16 else { return address.map(String.init).joined(separator: ".") }
-    let groups = stride(from: 0, to: 16, by: 2).map { Int(address[$0]) << 8 | Int(address[$0 + 1]) }
-    // The longest run of zeros is left out (RFC 5952).
-    var (best, run) = (0..<0, 0..<0)
-    for (index, group) in groups.enumerated() {
-      run = group == 0 ? (run.isEmpty ? index : run.lowerBound)..<index + 1 : 0..<0
-      if run.count > max(1, best.count) { best = run }
+    var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
+    let family = address.count == 16 ? AF_INET6 : AF_INET
+    guard unsafe inet_ntop(family, address, &text, socklen_t(text.count)) != nil else { return "" }
+    return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  }
+
+  /// The address of a text in numbers; nil if it is none.
+  init?(host: some StringProtocol, port: UInt16) {
+    let isVersion6 = host.contains(":")
+    var bytes = [UInt8](repeating: 0, count: isVersion6 ? 16 : 4)
+    guard unsafe inet_pton(isVersion6 ? AF_INET6 : AF_INET, String(host), &bytes) == 1 else {
+      return nil
     }
-    func text(_ part: ArraySlice<Int>) -> String {
-      part.map { String($0, radix: 16) }.joined(separator: ":")
-    }
-    let whole =
-      best.isEmpty
-      ? text(groups[...])
-      : text(groups[..<best.lowerBound]) + "::" + text(groups[best.upperBound...])
-    return whole
+    self.init(address: bytes, port: port)
+  }
+
+  init(address: [UInt8], port: UInt16) {
+    self.address = address
+    self.port = port
   }
 }
 
@@ -45,9 +50,9 @@ struct CapturedDatagram {
   var isOutgoing: Bool?
 }
 
-/// What a network analyser wrote down: the bytes on a link.
+/// A frame as a network analyser wrote it down: the bytes on a link.
 struct CapturedFrame {
-  /// What a frame holds.
+  /// Kinds of frames.
   enum Content {
     case datagram(CapturedDatagram)
     /// A part of an IP packet, which says nothing alone.

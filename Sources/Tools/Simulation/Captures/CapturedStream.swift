@@ -2,7 +2,7 @@ import Foundation
 
 /// An RTP stream in a capture: what it is, how that is known, and what the network did to it.
 package struct CapturedStream: Sendable {
-  /// What a receiver has said of it (RTCP, RFC 3550 section 6.4.1).
+  /// A receiver's own figures (RTCP, RFC 3550 section 6.4.1).
   package struct Report: Equatable, Sendable {
     /// Packets lost in all.
     package var lost: Int
@@ -37,7 +37,7 @@ package struct CapturedStream: Sendable {
   package var skew: Double? { timeline.skew }
   /// Packets that are missing between the first and the last.
   package let lost: Int
-  /// How many packets in a row were lost, by how often.
+  /// Counts of runs of lost packets, by the length of the run.
   package let bursts: [Int: Int]
   /// In seconds, from the first arrival to the last.
   package let duration: Double
@@ -148,7 +148,7 @@ package struct CapturedStream: Sendable {
     return "\(number): \(source) to \(destination), SSRC \(ssrc), \(known), \(figures)"
   }
 
-  /// What the network did to the packets, to be replayed.
+  /// Departures, delays and losses of the packets, to be replayed.
   package func trace() throws(NetworkTrace.ParseError) -> NetworkTrace {
     guard timeline.entries.count > 1 else { throw .empty }
     var packets: [(departure: Double, arrival: Double?)] = []

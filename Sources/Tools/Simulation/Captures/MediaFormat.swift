@@ -1,6 +1,6 @@
 /// A payload format by name and clock rate, and how that is known.
 package struct MediaFormat: Equatable, Sendable {
-  /// How the clock rate is known.
+  /// Sources of the clock rate.
   package enum Origin: String, Equatable, Sendable {
     /// By the static payload type (RFC 3551 section 6).
     case payloadType = "static type"
@@ -55,7 +55,7 @@ package struct MediaFormat: Equatable, Sendable {
   }
 }
 
-/// What session descriptions in a capture say of payload types, by where media goes.
+/// Formats of payload types by session descriptions in a capture, by address and port.
 struct DescribedFormats {
   /// By the port, then by the host that was named.
   private var formats: [UInt16: [String: [UInt8: MediaFormat]]] = [:]

@@ -3,7 +3,7 @@ import Foundation
 /// Captures by way of Wireshark's `tshark`, which reads what libpcap does not: several links in one
 /// file, Wi-Fi, fragments, files of rtpdump.
 extension PacketCapture {
-  /// What `tshark` is to print of a file, for `add(line:)`: one line a datagram.
+  /// Arguments with which `tshark` prints a file for `add(line:)`: one line a datagram.
   package static func fieldArguments(of path: String) -> [String] {
     let fields = [
       "frame.time_epoch", "ip.src", "ip.dst", "ipv6.src", "ipv6.dst", "udp.srcport", "udp.dstport",
@@ -60,31 +60,6 @@ extension PacketCapture {
     _ version6: Substring,
     _ port: Substring
   ) -> Endpoint? {
-    guard let port = UInt16(port) else { return nil }
-    if !version4.isEmpty {
-      let bytes = version4.split(separator: ".").compactMap { UInt8($0) }
-      return bytes.count == 4 ? Endpoint(address: bytes, port: port) : nil
-    }
-    return Endpoint(version6: version6, port: port)
-  }
-}
-
-extension Endpoint {
-  /// The address of an IPv6 text (RFC 4291 section 2.2); nil if it is none.
-  init?(version6 text: Substring, port: UInt16) {
-    let halves = text.components(separatedBy: "::")
-    func groups(_ half: String) -> [UInt16?] {
-      half.split(separator: ":").map { UInt16($0, radix: 16) }
-    }
-    let (front, back) = (groups(halves[0]), halves.count > 1 ? groups(halves[1]) : [])
-    let missing = 8 - front.count - back.count
-    guard halves.count <= 2, halves.count == 2 ? missing >= 0 : missing == 0 else { return nil }
-    let all = front + Array(repeating: 0, count: missing) + back
-    var address: [UInt8] = []
-    for group in all {
-      guard let group else { return nil }
-      address += [UInt8(group >> 8), UInt8(truncatingIfNeeded: group)]
-    }
-    self.init(address: address, port: port)
+    UInt16(port).flatMap { Endpoint(host: version4.isEmpty ? version6 : version4, port: $0) }
   }
 }

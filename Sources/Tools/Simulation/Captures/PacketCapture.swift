@@ -46,7 +46,7 @@ package struct PacketCapture {
   /// True if there are links that cannot be read here.
   package var hasUnknownLinks: Bool { !unknownLinks.isEmpty }
 
-  /// What could not be read, in words; empty if all could.
+  /// Frames that could not be read, in words; empty if all could.
   package var obstacles: [String] {
     (fragments > 0 ? ["\(fragments) fragments of IP packets were left out"] : [])
       + unknownLinks.sorted().map { "links of type \($0) cannot be read" }

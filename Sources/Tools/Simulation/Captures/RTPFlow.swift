@@ -2,7 +2,7 @@ import MediaCore
 
 /// The packets of one RTP source from one port to another, in the order of the capture.
 struct RTPFlow {
-  /// What tells sources apart.
+  /// Ports and SSRC, which tell sources apart.
   struct Key: Hashable {
     let source: Endpoint
     let destination: Endpoint
@@ -21,7 +21,7 @@ struct RTPFlow {
 
   let key: Key
   var packets: [Packet] = []
-  /// How many of them the capturing machine sent, and how many it did not, as far as it says.
+  /// Counts of packets that the capturing machine sent and received, as far as it says.
   var outgoing = 0
   var incoming = 0
 

@@ -14,9 +14,9 @@ struct StreamTimeline {
 
   /// In the order of their numbers, each once.
   private(set) var entries: [Entry] = []
-  /// How often timestamps jumped.
+  /// Runs of timestamps that follow each other.
   private(set) var beginnings = 1
-  /// How often the numbering began anew.
+  /// Count of new beginnings of the numbering.
   private(set) var restarts = 0
   private(set) var duplicates = 0
   /// Packets that came after one with a higher number.
@@ -25,7 +25,7 @@ struct StreamTimeline {
   /// the capture is too short to tell.
   private(set) var skew: Double?
 
-  /// Where another clock begins, among the entries.
+  /// Indices of entries at which another clock begins.
   private var changes: Set<Int> = []
 
   /// A sequence number that is further away begins a new count.
@@ -33,7 +33,7 @@ struct StreamTimeline {
   /// A change of the delay from one packet to the next, in milliseconds, that may be a jump of the
   /// timestamps.
   private static let leap = 500.0
-  /// How long a delay lasts that is no jump.
+  /// The longest delay that is no jump, in milliseconds.
   private static let longestSpike = 10_000.0
 
   init(_ flow: RTPFlow, events: Set<UInt8>, clockRate: (UInt8) -> Int) {
@@ -42,10 +42,11 @@ struct StreamTimeline {
     var last: RTPFlow.Packet?
     for packet in flow.packets {
       var step = last.map { Int(Int16(bitPattern: packet.sequence &- $0.sequence)) } ?? 1
-      let missed = Self.outage(from: last, to: packet, clockRate)
-      let isOutage = abs(step) >= Self.farthest && missed != nil
-      if isOutage, let missed { step = missed }
-      let isFar = abs(step) >= Self.farthest && !isOutage
+      var isFar = abs(step) >= Self.farthest
+      if isFar, let missed = Self.outage(from: last, to: packet, clockRate) {
+        step = missed
+        isFar = false
+      }
       restarts += isFar ? 1 : 0
       let number = isFar ? newest + 1 : newest + Int64(step)
       reordered += number < newest ? 1 : 0

@@ -2,7 +2,7 @@ package import MediaCore
 import RTP
 import Synchronization
 
-/// How far an RTP source has come in what it sends.
+/// Numbers of an RTP source at a moment, from which the next stream goes on.
 package struct SendingPosition: BitwiseCopyable, Sendable {
   var sequenceNumber: UInt16
   var timestamp: RTPTimestamp
@@ -23,7 +23,7 @@ package final class SendingSource: @unchecked Sendable {
   package let ssrc: UInt32
   /// `StreamConfiguration.seed` of each of its streams, which names the sender in RTCP.
   package let seed: UInt64
-  /// How often the RTP timestamps of its streams count.
+  /// The rate of the RTP timestamps of its streams.
   package let clockRate: SampleRate
 
   private enum State {
@@ -66,7 +66,7 @@ package final class SendingSource: @unchecked Sendable {
 }
 
 extension VoiceStream {
-  /// How far the source that it sends as has come by `now`.
+  /// The numbers of the source that it sends as, at `now`.
   package func position(at now: MonotonicInstant) -> SendingPosition { sender.position(at: now) }
 
   /// Goes on as the source of another stream that has ended at `position`.

@@ -39,7 +39,7 @@ struct VoiceSender: ~Copyable {
   private var isSilenceAnnounced = false
   private var marksNextPacket = true
   private var digits = TelephoneEventSender()
-  /// What streams of the same source have sent before this one.
+  /// Packets and payload bytes that streams of the same source have sent before this one.
   private var packetsBefore: Int64 = 0
   private var bytesBefore: Int64 = 0
 
@@ -65,7 +65,7 @@ struct VoiceSender: ~Copyable {
     @_noAllocation @_noLocks get { (packetsBefore + packetsSent, bytesBefore + bytesSent) }
   }
 
-  /// How far the source has come by `now`, all that was captured until then counted as sent.
+  /// The numbers of the source at `now`, all that was captured until then counted as sent.
   func position(at now: MonotonicInstant) -> SendingPosition {
     SendingPosition(
       sequenceNumber: sequenceNumber,
