@@ -31,7 +31,7 @@ struct CallHistoryTests {
     history.note(.connected(alice, to: "sip:a@h;x"), saying: nil, at: 3)
     history.note(.secured(alice, .open), saying: "Not encrypted.", at: 4)
     history.note(.calling(bob, to: "sip:bob@h"), saying: nil, at: 5)
-    history.note(.ended(alice, reason: "hung up", isClean: true), saying: "Ended.", at: 9)
+    history.note(.ended(alice, .hungUp), saying: "Ended.", at: 9)
     let (first, second) = (try #require(history.calls.first), try #require(history.calls.last))
     #expect(first.uuid == alice && first.isIncoming && first.farSide == "sip:a@h;x")
     #expect(first.connectedAt == 3 && first.endedAt == 9 && first.ending == "hung up")
@@ -48,7 +48,7 @@ struct CallHistoryTests {
   @Test func eventsOfCallsThatAreNotKnownChangeNothing() {
     var history = CallHistory()
     history.note(.connected(alice, to: "x"), saying: nil, at: 1)
-    history.note(.ended(alice, reason: "y", isClean: false), saying: nil, at: 2)
+    history.note(.ended(alice, .failed("y")), saying: nil, at: 2)
     history.note(figures(of: alice, second: 1), at: 3)
     #expect(history.calls.isEmpty && history.notes.isEmpty)
   }

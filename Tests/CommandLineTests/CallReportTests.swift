@@ -22,7 +22,7 @@ struct CallReportTests {
       }
       history.note(figures, at: Double(second) + 1)
     }
-    history.note(.ended(call, reason: "hung up", isClean: true), saying: "Call ended.", at: 3_661)
+    history.note(.ended(call, .hungUp), saying: "Call ended.", at: 3_661)
     return history
   }
 

@@ -82,7 +82,7 @@ struct CallSessionStateTests {
     #expect(effects(of: "c", in: state) == [.join(bob, with: alice)])
     #expect(effects(of: "h", in: state) == [.end(alice)], "the one that talks")
     var alone = state
-    _ = alone.handle(.phone(.ended(alice, reason: "done", isClean: true)))
+    _ = alone.handle(.phone(.ended(alice, .hungUp)))
     #expect(effects(of: "h", in: alone) == [.end(bob)], "a held call can be ended as well")
     #expect(effects(of: "5", in: alone) == [], "a held call sends no digits")
   }
@@ -103,8 +103,8 @@ struct CallSessionStateTests {
     let second = state.handle(.phone(.incoming(bob, from: "b")))
     #expect(first == [.answer(alice)])
     #expect(second == [], "a second caller never interrupts a call")
-    _ = state.handle(.phone(.ended(alice, reason: "", isClean: true)))
-    _ = state.handle(.phone(.ended(bob, reason: "", isClean: false)))
+    _ = state.handle(.phone(.ended(alice, .hungUp)))
+    _ = state.handle(.phone(.ended(bob, .failed(""))))
     let next = state.handle(.phone(.incoming(alice, from: "a")))
     #expect(next == [.answer(alice)])
   }
@@ -116,7 +116,7 @@ struct CallSessionStateTests {
     #expect(connected == [.limit(alice)])
     let late = state.handle(.timeIsUp(alice))
     #expect(late == [.end(alice)])
-    _ = state.handle(.phone(.ended(alice, reason: "", isClean: true)))
+    _ = state.handle(.phone(.ended(alice, .hungUp)))
     let afterwards = state.handle(.timeIsUp(alice))
     #expect(afterwards == [], "it has ended by itself")
   }
@@ -151,7 +151,7 @@ struct CallSessionStateTests {
     _ = state.handle(.phone(.transferRequested(alice, to: "c")))
     #expect(state.handle(.key("n")) == [.followTransfer(alice, false)])
     _ = state.handle(.phone(.transferRequested(alice, to: "d")))
-    _ = state.handle(.phone(.ended(alice, reason: "", isClean: true)))
+    _ = state.handle(.phone(.ended(alice, .hungUp)))
     #expect(state.handle(.key("y")) == [])
   }
 
@@ -177,7 +177,7 @@ struct CallSessionStateTests {
     _ = state.handle(.phone(.calling(alice, to: "a")))
     _ = state.handle(.phone(.audioActivated))
     _ = state.handle(.phone(.connected(alice, to: "a")))
-    _ = state.handle(.phone(.ended(alice, reason: "hung up", isClean: true)))
+    _ = state.handle(.phone(.ended(alice, .hungUp)))
     #expect(!state.isOver, "the devices are still taken")
     _ = state.handle(.phone(.audioDeactivated))
     #expect(state.isOver && state.failure == nil)
@@ -192,7 +192,7 @@ struct CallSessionStateTests {
       _ = state.handle(.phone(.recording(alice, file: file)))
     }
     _ = state.handle(.phone(.recordingEnded(alice, file: "first.wav", reason: nil)))
-    _ = state.handle(.phone(.ended(alice, reason: "hung up", isClean: true)))
+    _ = state.handle(.phone(.ended(alice, .hungUp)))
     #expect(!state.isOver)
     _ = state.handle(.phone(.recordingEnded(alice, file: "second.wav", reason: "full")))
     #expect(state.isOver && state.failure == nil)
@@ -201,7 +201,7 @@ struct CallSessionStateTests {
   @Test func callThatEndedBadlyIsAFailureInWords() {
     var state = session(endsAfterFirst: true)
     _ = state.handle(.phone(.calling(alice, to: "a")))
-    _ = state.handle(.phone(.ended(alice, reason: "busy", isClean: false)))
+    _ = state.handle(.phone(.ended(alice, .busy(code: 486))))
     #expect(state.isOver)
     #expect(state.failure?.contains("busy") == true)
   }
@@ -215,7 +215,7 @@ struct CallSessionStateTests {
   @Test func listeningGoesOnAfterACall() {
     var state = session()
     _ = state.handle(.phone(.incoming(alice, from: "a")))
-    _ = state.handle(.phone(.ended(alice, reason: "", isClean: true)))
+    _ = state.handle(.phone(.ended(alice, .hungUp)))
     #expect(!state.isOver)
   }
 
@@ -227,7 +227,7 @@ struct CallSessionStateTests {
     #expect(!state.isOver, "the calls have to end first")
     var patient = state
     for call in [alice, bob] {
-      _ = patient.handle(.phone(.ended(call, reason: "", isClean: true)))
+      _ = patient.handle(.phone(.ended(call, .hungUp)))
     }
     #expect(!patient.isOver)
     _ = patient.handle(.phone(.audioDeactivated))
@@ -249,10 +249,10 @@ struct CallSessionStateTests {
     var state = talking()
     let figures = CallStatistics.example(of: alice)
     _ = state.handle(.statistics(figures))
-    let end = state.handle(.phone(.ended(alice, reason: "", isClean: true)))
+    let end = state.handle(.phone(.ended(alice, .hungUp)))
     #expect(end == [.summarize(figures)])
     _ = state.handle(.phone(.calling(bob, to: "b")))
-    let other = state.handle(.phone(.ended(bob, reason: "", isClean: true)))
+    let other = state.handle(.phone(.ended(bob, .hungUp)))
     #expect(other == [], "nothing was measured of this one")
   }
 
@@ -277,12 +277,12 @@ struct CallSessionStateTests {
   @Test func missedCallersDoNotMakeListeningAFailure() {
     var state = session()
     _ = state.handle(.phone(.incoming(alice, from: "a")))
-    _ = state.handle(.phone(.ended(alice, reason: "missed", isClean: false)))
+    _ = state.handle(.phone(.ended(alice, .failed("missed"))))
     _ = state.handle(.interrupted)
     #expect(state.isOver && state.failure == nil)
     var once = session(endsAfterFirst: true)
     _ = once.handle(.phone(.incoming(alice, from: "a")))
-    _ = once.handle(.phone(.ended(alice, reason: "missed", isClean: false)))
+    _ = once.handle(.phone(.ended(alice, .failed("missed"))))
     #expect(once.isOver && once.failure?.contains("missed") == true)
   }
 
@@ -339,7 +339,7 @@ private struct TestNumbers {
     case (3, let call?): return .phone(.resumed(call))
     case (4, let call?):
       living.remove(call)
-      return .phone(.ended(call, reason: "x", isClean: next() % 2 == 0))
+      return .phone(.ended(call, next() % 2 == 0 ? .hungUp : .failed("x")))
     case (5, let call?): return .timeIsUp(call)
     case (6, _): return .interrupted
     default: return .key(Array("aedhqmosc05*#")[next() % 13])

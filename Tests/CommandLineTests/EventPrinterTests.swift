@@ -44,7 +44,7 @@ struct EventPrinterTests {
       (.heldByFarSide(call), "heldByFarSide"), (.resumedByFarSide(call), "resumedByFarSide"),
       (.joined(call, with: other), "joined"), (.separated(call), "separated"),
       (.pressed(call, key: "5"), "key"),
-      (.ended(call, reason: "busy", isClean: false), "ended"),
+      (.ended(call, .busy(code: 486)), "ended"),
       (.audioActivated, "audioActivated"), (.audioDeactivated, "audioDeactivated"),
       (.routeChanged(reason: "override", microphone: "hw:0", loudspeaker: nil), "routeChanged"),
       (.mediaServicesLost, "mediaServicesLost"), (.mediaServicesReset, "mediaServicesReset"),
@@ -83,8 +83,9 @@ struct EventPrinterTests {
     #expect(try fields(.connected(call, to: "x"))["with"] as? String == "x")
     #expect(try fields(.joined(call, with: other))["with"] as? String == "\(other)")
     #expect(try fields(.pressed(call, key: "#"))["key"] as? String == "#")
-    let ended = try fields(.ended(call, reason: "busy", isClean: false))
+    let ended = try fields(.ended(call, .busy(code: 486)))
     #expect(ended["reason"] as? String == "busy" && ended["clean"] as? Bool == false)
+    #expect(ended["cause"] as? String == "busy" && ended["code"] as? Int == 486)
     let route = try fields(.routeChanged(reason: "r", microphone: "m", loudspeaker: nil))
     #expect(route["microphone"] as? String == "m" && route["loudspeaker"] is NSNull)
     #expect(try fields(.error("why"))["message"] as? String == "why")

@@ -163,7 +163,7 @@ struct ScreenStateTests {
     var scene = talking()
     scene.screen.note(nil, isWholeSecond: true, at: 7)
     #expect(!scene.text(80, 24).contains("mouth to ear"))
-    scene.happen(.ended(alice, reason: "hung up", isClean: true), at: 8)
+    scene.happen(.ended(alice, .hungUp), at: 8)
     let text = scene.text(80, 24)
     #expect(text.contains("waits for calls"))
     #expect(text.contains("0:08  Call ended: hung up."))

@@ -283,7 +283,11 @@ final class SimulatedMachine {
     case .invite(let uri, _): invite(uuid, uri, for: action)
     case .accept(let id):
       let isAccepted = legs[uuid].map { signalling.answer(id, offer($0)) } ?? false
-      handle(isAccepted ? .accepted : .acceptFailed("the caller has gone"), of: uuid, for: action)
+      handle(
+        isAccepted ? .accepted : .acceptFailed(.lost("the caller has gone")),
+        of: uuid,
+        for: action
+      )
     case .fulfill: if let action { control.answer(action.id, isFulfilled: true, at: moment) }
     case .fail: if let action { control.answer(action.id, isFulfilled: false, at: moment) }
     case .hangUp(let id, let refusal): signalling.hangUp(id, as: refusal)
@@ -332,7 +336,7 @@ final class SimulatedMachine {
     guard let leg = legs[uuid], let peer = Int(uri),
       let dialog = dialogs[uuid],
       let id = signalling.invite(peer, callID: dialog, offer(leg))
-    else { return handle(.inviteFailed("no way"), of: uuid, for: action) }
+    else { return handle(.inviteFailed(.unreachable("no way")), of: uuid, for: action) }
     handle(.invited(id, by: .udp), of: uuid, for: action)
     if !world.machines[peer].isRunning, world.random(0..<2) == 0 {
       schedule(.unreachable(call: dialog), at: world.now + 40_000_000)

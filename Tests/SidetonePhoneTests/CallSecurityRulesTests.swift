@@ -52,7 +52,7 @@ struct CallSecurityRulesTests {
   }
 
   private func reason(_ effects: [PhoneCallEffect]) -> String? {
-    for case .tell(.ended(_, let reason, false)) in effects { return reason }
+    for case .tell(.ended(_, .securityRefused(let reason))) in effects { return reason }
     return nil
   }
 
@@ -175,7 +175,7 @@ struct CallSecurityRulesTests {
     }
     #expect(try route(rule(nil)).chooseTransport() == .udp)
     #expect(try route(rule(PeerRecord(identity: bob))).chooseTransport() == .udp)
-    #expect(throws: PhoneError.self) {
+    #expect(throws: CallEnd.self) {
       try route(rule(PeerRecord(identity: bob, signalling: proof))).chooseTransport()
     }
   }

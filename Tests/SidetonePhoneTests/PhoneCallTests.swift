@@ -34,8 +34,8 @@ struct PhoneCallTests {
     return call
   }
 
-  private func ended(_ reason: String, isClean: Bool) -> [PhoneCallEffect] {
-    [.release, .tell(.ended(uuid, reason: reason, isClean: isClean))]
+  private func ended(_ end: CallEnd) -> [PhoneCallEffect] {
+    [.release, .tell(.ended(uuid, end))]
   }
 
   // MARK: The way to an established call
@@ -83,8 +83,8 @@ struct PhoneCallTests {
 
   @Test func anInvitationThatCannotBeSentEndsTheCall() {
     var call = outgoing()
-    let effects = call.handle(.inviteFailed("no route"), at: seconds(0))
-    #expect(effects == [.fail] + ended("no route", isClean: false))
+    let effects = call.handle(.inviteFailed(.failed("no route")), at: seconds(0))
+    #expect(effects == [.fail] + ended(.failed("no route")))
   }
 
   /// A call whose first INVITE has come to nothing, and that is to be invited in another way.
@@ -101,8 +101,8 @@ struct PhoneCallTests {
   // The start action was fulfilled by the first one, so the call system takes the call as begun.
   @Test func aSecondInvitationThatCannotBeSentIsReportedToTheCallSystem() {
     var call = invitedAgain()
-    let effects = call.handle(.inviteFailed("no route"), at: seconds(2))
-    #expect(effects == [.fail, .reportEnded(.failed)] + ended("no route", isClean: false))
+    let effects = call.handle(.inviteFailed(.failed("no route")), at: seconds(2))
+    #expect(effects == [.fail, .reportEnded(.failed)] + ended(.failed("no route")))
   }
 
   @Test func aHoldIsSignalledInTheSecondDialogToo() {
@@ -125,11 +125,11 @@ struct PhoneCallTests {
   // The call system ends a call whose answer failed; the user reads the first reason.
   @Test func aFailedAnswerGivesItsReasonAtTheEnd() {
     var call = incoming()
-    #expect(call.handle(.acceptFailed("the port is in use"), at: seconds(1)) == [.fail])
+    #expect(call.handle(.acceptFailed(.failed("the port is in use")), at: seconds(1)) == [.fail])
     let effects = call.handle(.perform(.end), at: seconds(1))
     #expect(
       effects
-        == [.hangUp(sip, as: .unavailable)] + ended("the port is in use", isClean: false)
+        == [.hangUp(sip, as: .unavailable)] + ended(.failed("the port is in use"))
         + [.fulfill]
     )
   }
@@ -140,7 +140,7 @@ struct PhoneCallTests {
     var call = established()
     let effects = call.handle(.perform(.end), at: seconds(2))
     #expect(
-      effects == [.hangUp(sip, as: .declined)] + ended("hung up", isClean: true) + [.fulfill]
+      effects == [.hangUp(sip, as: .declined)] + ended(.hungUp) + [.fulfill]
     )
   }
 
@@ -154,7 +154,7 @@ struct PhoneCallTests {
   @Test func theFarSidesHangUpIsCleanAndSendsNothing() {
     var call = established()
     let effects = call.handle(.signallingEnded(.remoteHangUp), at: seconds(2))
-    #expect(effects == [.reportEnded(.remoteEnded)] + ended("the far side hung up", isClean: true))
+    #expect(effects == [.reportEnded(.remoteEnded)] + ended(.hungUpByFarSide))
   }
 
   @Test func aRefusedCallIsUnanswered() {
@@ -162,7 +162,7 @@ struct PhoneCallTests {
     _ = call.handle(.invited(sip, by: .udp), at: seconds(0))
     let busy = SIPEndReason.refused(code: 486, phrase: "Busy Here")
     let effects = call.handle(.signallingEnded(busy), at: seconds(1))
-    #expect(effects == [.reportEnded(.unanswered)] + ended("busy", isClean: false))
+    #expect(effects == [.reportEnded(.unanswered)] + ended(.busy(code: 486)))
   }
 
   @Test func anUnreachableHostEndsACallThatHasNoAnswer() {
@@ -171,7 +171,7 @@ struct PhoneCallTests {
     let effects = call.handle(.unreachable("refused"), at: seconds(1))
     #expect(
       effects == [.hangUp(sip, as: .declined), .reportEnded(.failed)]
-        + ended("refused", isClean: false)
+        + ended(.unreachable("refused"))
     )
     // A late refusal does not end a call that was answered, even if it is held.
     var answered = established()
@@ -184,7 +184,8 @@ struct PhoneCallTests {
     var call = established()
     _ = call.handle(.perform(.end), at: seconds(2))
     let late: [PhoneCallEvent] = [
-      .agreed(.opus()), .established, .signallingEnded(.remoteHangUp), .mediaFailed("late"), .reset,
+      .agreed(.opus()), .established, .signallingEnded(.remoteHangUp),
+      .mediaFailed(.failed("late")), .reset,
       .timePassed,
     ]
     for event in late { #expect(call.handle(event, at: seconds(3)).isEmpty) }
@@ -193,12 +194,12 @@ struct PhoneCallTests {
   // A ringing call wants no devices, a held one has none.
   @Test func aFailedActivationNamesTheEndOfAudibleCallsAlone() {
     for (call, expected) in [
-      (incoming(), "hung up"), (established(), "the microphone is busy"),
+      (incoming(), CallEnd.cancelled), (established(), .failed("the microphone is busy")),
     ] {
       var call = call
       #expect(call.handle(.activationFailed("the microphone is busy"), at: seconds(2)).isEmpty)
       let effects = call.handle(.perform(.end), at: seconds(3))
-      #expect(effects.contains(.tell(.ended(uuid, reason: expected, isClean: false))))
+      #expect(effects.contains(.tell(.ended(uuid, expected))))
     }
   }
 
@@ -269,7 +270,7 @@ struct PhoneCallTests {
     let effects = call.handle(.timePassed, at: seconds(46))
     #expect(
       effects == [.hangUp(sip, as: .declined), .reportEnded(.failed)]
-        + ended("the far side does not resume the call", isClean: false)
+        + ended(.lost("the far side does not resume the call"))
     )
   }
 
@@ -293,10 +294,10 @@ struct PhoneCallTests {
     _ = call.handle(.perform(.setHeld(true)), at: seconds(2))
     _ = call.handle(.perform(.setHeld(false)), at: seconds(3))
     _ = call.handle(.voiceFailed("no descriptor"), at: seconds(4))
-    let effects = call.handle(.mediaFailed("it cannot be held"), at: seconds(4))
+    let effects = call.handle(.mediaFailed(.failed("it cannot be held")), at: seconds(4))
     #expect(
       effects == [.hangUp(sip, as: .declined), .reportEnded(.failed)]
-        + ended("it cannot be held", isClean: false)
+        + ended(.failed("it cannot be held"))
     )
   }
 
@@ -312,7 +313,7 @@ struct PhoneCallTests {
     let effects = call.handle(.voiceFailed("no descriptor"), at: seconds(6))
     #expect(
       effects == [.hangUp(sip, as: .declined), .reportEnded(.failed)]
-        + ended("no descriptor", isClean: false)
+        + ended(.failed("no descriptor"))
     )
   }
 
@@ -326,7 +327,7 @@ struct PhoneCallTests {
     #expect(call.handle(.timePassed, at: seconds(279)).isEmpty)
     let effects = call.handle(.timePassed, at: seconds(281))
     #expect(effects.prefix(2) == [.hangUp(sip, as: .declined), .reportEnded(.unanswered)])
-    #expect(effects.dropFirst(2) == ended("no answer from the far side", isClean: false)[...])
+    #expect(effects.dropFirst(2) == ended(.noAnswer)[...])
   }
 
   @Test func aFarSideIsAskedDuringAHoldWhetherItIsThere() {
@@ -390,9 +391,7 @@ struct PhoneCallTests {
     #expect(call.handle(.mediaReported(statistics(silence: 1.9)), at: seconds(5)).isEmpty)
     #expect(call.handle(.mediaReported(statistics(silence: 2.1)), at: seconds(5)) == [.ask(sip)])
     let effects = call.handle(.signallingEnded(.gone), at: seconds(6))
-    #expect(
-      effects.last == .tell(.ended(uuid, reason: "the far side is gone", isClean: false))
-    )
+    #expect(effects.last == .tell(.ended(uuid, .lost("the far side is gone"))))
     #expect(effects.contains(.reportEnded(.remoteEnded)))
   }
 
@@ -430,7 +429,7 @@ struct PhoneCallTests {
     let late = PhoneCallEvent.mediaReported(statistics(silence: 6, hasLeft: true))
     #expect(
       call.handle(late, at: seconds(8)).last
-        == .tell(.ended(uuid, reason: "the far side has ended its voice", isClean: false))
+        == .tell(.ended(uuid, .lost("the far side has ended its voice")))
     )
     _ = held.handle(.agreed(.opus(maySend: false, mayReceive: false)), at: seconds(7))
     #expect(held.handle(late, at: seconds(8)).isEmpty)

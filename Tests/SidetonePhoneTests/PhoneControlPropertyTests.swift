@@ -64,7 +64,7 @@ struct PhoneControlPropertyTests {
         if Bool.random(using: &generator) { step() }
         let dialog = makeDialog()
         if Int.random(in: 0..<8, using: &generator) == 0 {
-          handle(.inviteFailed("no route"), of: uuid)
+          handle(.inviteFailed(.unreachable("no route")), of: uuid)
         } else {
           let former = calls[uuid]?.dialog
           calls[uuid]?.dialog = dialog
@@ -73,7 +73,7 @@ struct PhoneControlPropertyTests {
         }
       case .accept:
         let fails = Int.random(in: 0..<8, using: &generator) == 0
-        handle(fails ? .acceptFailed("gone") : .accepted, of: uuid)
+        handle(fails ? .acceptFailed(.lost("gone")) : .accepted, of: uuid)
       case .fulfill, .fail:
         answers += 1
       case .hangUp(let sip, _):
@@ -127,8 +127,8 @@ struct PhoneControlPropertyTests {
       case .connected:
         expect(calls[uuid]?.isConnected == false, "connected twice")
         calls[uuid]?.isConnected = true
-      case .ended(_, _, let isClean):
-        expect(!isClean || calls[uuid]?.isConnected == true, "a clean end without a call")
+      case .ended(_, let end):
+        expect(!end.isClean || calls[uuid]?.isConnected == true, "a clean end without a call")
         ends += 1
       default: break
       }

@@ -6,7 +6,7 @@ public struct SIPCallID: Hashable, Sendable {
 }
 
 /// Why a call ended.
-public enum SIPEndReason: Equatable, Sendable, CustomStringConvertible {
+public enum SIPEndReason: Equatable, Sendable {
   /// The far side hung up, or gave up calling.
   case remoteHangUp
   /// A final response refused the call (RFC 3261 section 21).
@@ -29,30 +29,6 @@ public enum SIPEndReason: Equatable, Sendable, CustomStringConvertible {
   case declinedElsewhere
   /// The connection failed.
   case failed(String)
-
-  /// The reason in words.
-  public var description: String {
-    switch self {
-    case .remoteHangUp: "the far side hung up"
-    case .refused(486, _), .refused(600, _): "busy"
-    case .refused(603, _): "declined"
-    case .refused(480, _): "not available"
-    case .refused(404, _): "no such user"
-    case .refused(487, _): "cancelled"
-    case .refused(488, _): "no common codec"
-    case .refused(let code, let phrase): "refused: \(code) \(phrase)"
-    case .timeout: "no answer from the far side"
-    case .noCommonCodec: "no common codec"
-    case .unreachable(let reason): "cannot reach the far side: \(reason)"
-    case .strangeIdentity: "the far side's identity is not the one that it had before"
-    case .moved(let address?): "the far side has moved; call \(address) instead"
-    case .moved(nil): "the far side has moved, and does not say where"
-    case .answeredElsewhere: "answered elsewhere"
-    case .declinedElsewhere: "declined elsewhere"
-    case .gone: "the far side is gone"
-    case .failed(let reason): reason
-    }
-  }
 }
 
 /// How an incoming call is refused.

@@ -69,7 +69,7 @@ struct CallRoute: Sendable {
     let patience =
       rule.mayNotSignalOpenly ? Self.longPatienceMilliseconds : Self.patienceMilliseconds
     if ReachabilityProbe.isConnectable(secure, milliseconds: patience) { return .tls }
-    if rule.mayNotSignalOpenly { throw PhoneError(rule.missingConnection) }
+    if rule.mayNotSignalOpenly { throw CallEnd.securityRefused(rule.missingConnection) }
     return .udp
   }
 }

@@ -20,7 +20,7 @@ public actor EchoLine {
     /// A call arrived and was answered.
     case answered(SIPCallID, from: String)
     /// A call is over.
-    case ended(SIPCallID, reason: String)
+    case ended(SIPCallID, CallEnd)
     /// What has become of an account's registration.
     case registration(String, RegistrationState)
     /// A caller could not be answered.
@@ -121,7 +121,7 @@ public actor EchoLine {
     case .media(let id, let media):
       agree(id, on: media)
     case .ended(let id, let reason):
-      end(id, reason: reason.description)
+      end(id, by: CallEnd(reason, wasConnected: true))
     case .renegotiationFailed(_, let reason), .notListeningSecurely(let reason):
       continuation.yield(.failed(reason))
     case .registration(let account, let state):
@@ -130,7 +130,7 @@ public actor EchoLine {
       take(route, for: id)
     case .unroutable(let id, let reason):
       await agent.hangUp(id)
-      end(id, reason: reason)
+      end(id, by: .unreachable(reason))
     case .transferRequested(let id, _):
       await agent.reportTransfer(id, status: 603, reason: "Decline")
     case .pathRemark(let remark):
@@ -156,7 +156,7 @@ public actor EchoLine {
         )
       else { continue }
       await agent.hangUp(id)
-      end(id, reason: timeout.description)
+      end(id, by: .lost(timeout.description))
     }
   }
 
@@ -173,14 +173,14 @@ public actor EchoLine {
     }
   }
 
-  private func end(_ id: SIPCallID, reason: String) {
+  private func end(_ id: SIPCallID, by end: CallEnd) {
     guard let call = calls.removeValue(forKey: id) else { return }
     if let path = call.leg.path {
       let agent = agent
       Task { await agent.closePath(path.id) }
     }
     // A call that was refused never began.
-    if call.isAnswered { continuation.yield(.ended(id, reason: reason)) }
+    if call.isAnswered { continuation.yield(.ended(id, end)) }
   }
 
   private func note(_ report: HandshakeReport, of id: SIPCallID) async {
@@ -188,11 +188,11 @@ public actor EchoLine {
     do {
       switch report {
       case .secured(let media): try call.leg.secure(with: media)
-      case .failed(let reason): throw PhoneError(reason)
+      case .failed(let reason): throw CallEnd.securityRefused(reason)
       }
     } catch {
       await agent.hangUp(id)
-      end(id, reason: "\(error)")
+      end(id, by: CallEnd(error))
     }
   }
 
@@ -243,7 +243,7 @@ public actor EchoLine {
       }
       if let replaced = caller.replaced, replaced.isNameProven {
         await agent.hangUp(replaced.id)
-        end(replaced.id, reason: "transferred")
+        end(replaced.id, by: .transferred)
       }
       // It may have hung up at once.
       guard calls[id] != nil else { return }
@@ -269,7 +269,7 @@ public actor EchoLine {
   private func fail(_ id: SIPCallID, _ error: any Error) {
     let agent = agent
     Task { await agent.hangUp(id) }
-    end(id, reason: "\(error)")
+    end(id, by: CallEnd(error))
   }
 
   private func agree(_ id: SIPCallID, on media: NegotiatedMedia) {

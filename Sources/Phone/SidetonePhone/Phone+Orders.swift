@@ -98,7 +98,7 @@ extension Phone {
       await handle(.invited(sip, by: transport), of: uuid, for: action)
       if transport == .udp, let address = route.openAddress { probe(address, for: uuid) }
     } catch {
-      await handle(.inviteFailed("\(error)"), of: uuid, for: action)
+      await handle(.inviteFailed(CallEnd(error)), of: uuid, for: action)
     }
   }
 
@@ -125,11 +125,11 @@ extension Phone {
       try open(uuid)
     } catch {
       continuation.yield(.error("\(error)"))
-      return await handle(.acceptFailed("\(error)"), of: uuid, for: action)
+      return await handle(.acceptFailed(CallEnd(error)), of: uuid, for: action)
     }
     await finishPath(uuid)
     guard let offer = legs[uuid]?.offer, await agent.answer(sip, offer: offer) else {
-      return await handle(.acceptFailed("the caller has gone"), of: uuid, for: action)
+      return await handle(.acceptFailed(.lost("the caller has gone")), of: uuid, for: action)
     }
     await handle(.accepted, of: uuid, for: action)
   }
@@ -157,7 +157,7 @@ extension Phone {
     do {
       try await setHeld(uuid, true)
     } catch {
-      await handle(.mediaFailed("the call cannot be held: \(error)"), of: uuid)
+      await handle(.mediaFailed(.failed("the call cannot be held: \(error)")), of: uuid)
     }
   }
 

@@ -36,7 +36,7 @@ extension Phone {
     }
     let (localHost, transport) = try await connection(of: account)
     guard transport == .tls || !rule.mayNotSignalOpenly else {
-      throw PhoneError(rule.missingConnection)
+      throw CallEnd.securityRefused(rule.missingConnection)
     }
     return CallRoute(
       address: choice.address,
@@ -61,25 +61,25 @@ extension Phone {
       case .registered:
         if let found = await agent.connection(of: account.address) { return found }
       case .failed(let reason, _):
-        throw PhoneError("\(account.address) is not registered: \(reason)")
+        throw CallEnd.unreachable("\(account.address) is not registered: \(reason)")
       case .ended, nil:
         break
       }
       try await Task.sleep(for: Self.connectionPause)
     }
-    throw PhoneError("\(account.address) is not registered: its server does not answer")
+    throw CallEnd.unreachable("\(account.address) is not registered: its server does not answer")
   }
 
   private static func way(
     to address: SIPAddress
   ) async throws -> (host: String, localHost: String) {
     guard let host = await HostName.addresses(of: address.host).first else {
-      throw PhoneError("unknown host \"\(address.host.prefix(255))\"")
+      throw CallEnd.unreachable("unknown host \"\(address.host.prefix(255))\"")
     }
     guard let remote = SocketAddress(host: host, port: address.port),
       let localHost = MediaSocket.localAddress(towards: remote)
     else {
-      throw PhoneError("no route to \(host)")
+      throw CallEnd.unreachable("no route to \(host)")
     }
     return (remote.host, localHost)
   }

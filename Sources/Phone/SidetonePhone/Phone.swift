@@ -318,7 +318,7 @@ public actor Phone {
       guard let sip = control[uuid]?.sip, await agent.isUnheardOf(sip) else { return }
       await handle(.unreachable(reason), of: uuid)
     case .handshake(let uuid, .failed(let reason)):
-      await handle(.mediaFailed(reason), of: uuid)
+      await handle(.mediaFailed(.securityRefused(reason)), of: uuid)
     case .handshake(let uuid, .secured(let media)):
       await handle(.encrypted(media.encryption, isLasting: media.isLasting), of: uuid)
       await change(uuid) { try $0.secure(with: media) }
@@ -384,7 +384,7 @@ public actor Phone {
       await handle(.transferProgressed(status), ofDialog: id)
     case .routed(let id, let route): await handle(.routed(route), ofDialog: id)
     case .unroutable(let id, let reason):
-      await handle(.mediaFailed(reason), ofDialog: id)
+      await handle(.mediaFailed(.unreachable(reason)), ofDialog: id)
     case .pathRemark(let remark):
       continuation.yield(.error(remark))
     case .digit(let id, let digit):

@@ -26,7 +26,7 @@ extension PhoneCall {
       isByServer: isByServer,
       isPresent: answer < min(Self.presenceNanoseconds, statistics.silenceNanoseconds)
     )
-    if let timeout { return abandon(timeout.description) }
+    if let timeout { return abandon(.lost(timeout.description)) }
     // A relay between the sides does not say that one is gone; the signalling may.
     guard MediaTimeout.isSuspicious(statistics, isExpected: isExpected), let sip else { return [] }
     return [.ask(sip)]

@@ -44,12 +44,6 @@ struct PhoneCall: Equatable, Sendable {
     case ended
   }
 
-  /// Why a call ends, for the user.
-  private struct Ending: Equatable {
-    let reason: String
-    let isClean: Bool
-  }
-
   /// The keys that a handshake has brought.
   private struct Encrypted: Equatable {
     let encryption: Encryption
@@ -96,7 +90,7 @@ struct PhoneCall: Equatable, Sendable {
   /// When the far side's signalling last said that it is still there.
   var presentAt: MonotonicInstant?
   /// The reason to give when the call system ends the call.
-  private var ending: Ending?
+  private var ending: CallEnd?
 
   /// How long a far side may take to agree to a resume: RFC 3261's timer B, and 3 s more.
   private static let agreementNanoseconds: Int64 = 35_000_000_000
@@ -176,9 +170,8 @@ struct PhoneCall: Equatable, Sendable {
       progressedAt = now
       // The dialog before may have ended before it could be held.
       return [.fulfill] + (hold.isHeld ? [.sendHold(sip, true)] : [])
-    case .inviteFailed(let reason):
+    case .inviteFailed(let ending):
       guard phase == .dialing else { return [.fail] }
-      let ending = Ending(reason: reason, isClean: false)
       // The action that fails ends the call for the call system. A later INVITE has no action.
       return [.fail] + (progressedAt == nil ? finish(ending) : conclude(ending, as: .failed))
     case .accepted:
@@ -187,7 +180,7 @@ struct PhoneCall: Equatable, Sendable {
       return [.fulfill]
     case .acceptFailed(let reason):
       // The call system ends a call whose answer action has failed.
-      ending = ending ?? Ending(reason: reason, isClean: false)
+      ending = ending ?? reason
       return [.fail]
     case .progressed:
       progressedAt = now
@@ -206,20 +199,18 @@ struct PhoneCall: Equatable, Sendable {
       sip = nil
       if let effects = inviteAgain(after: reason) { return effects }
       let wasEstablished = establishedAt != nil
-      return conclude(
-        Ending(reason: text(of: reason), isClean: wasEstablished && reason == .remoteHangUp),
-        as: wasEstablished ? .remoteEnded : reason.callEndedReason
-      )
+      let end = end(by: reason, wasConnected: wasEstablished)
+      return conclude(end, as: wasEstablished ? .remoteEnded : end.reasonBeforeConnection)
     case .transferProgressed(let status):
       return conclude(transferWith: status)
     case .unreachable(let reason):
       // An answer shows that the far side was reached after all.
       guard isOutgoing, establishedAt == nil, media == nil else { return [] }
-      return abandon(reason)
-    case .mediaFailed(let reason):
-      return abandon(reason)
+      return abandon(.unreachable(reason))
+    case .mediaFailed(let end):
+      return abandon(end)
     case .voiceFailed(let reason):
-      guard let resume = hold.resume else { return abandon(reason) }
+      guard let resume = hold.resume else { return abandon(.failed(reason)) }
       // A call that was on hold may as well stay there.
       hold.resume = .failed
       return resume == .failed ? [] : [.tell(.error(reason)), .hold]
@@ -239,7 +230,7 @@ struct PhoneCall: Equatable, Sendable {
       return []
     case .reset:
       return hangUp(as: .declined)
-        + finish(Ending(reason: "the call system was reset", isClean: false))
+        + finish(.failed("the call system was reset"))
     case .phoneStopped:
       return conclude(hangUpEnding, as: .remoteEnded)
     }
@@ -307,7 +298,7 @@ struct PhoneCall: Equatable, Sendable {
     case .inviting, .answering, .established: break
     }
     guard ending == nil, !hold.isHeld else { return }
-    ending = Ending(reason: reason, isClean: false)
+    ending = .failed(reason)
   }
 
   // MARK: Signalling and media
@@ -382,7 +373,7 @@ struct PhoneCall: Equatable, Sendable {
   }
 
   private mutating func agree(on agreed: NegotiatedMedia) -> [PhoneCallEffect] {
-    if let refusal = refusal(of: agreed) { return abandon(refusal) }
+    if let refusal = refusal(of: agreed) { return abandon(.securityRefused(refusal)) }
     let hadMedia = media != nil
     media = agreed
     hold.former = nil
@@ -407,15 +398,14 @@ struct PhoneCall: Equatable, Sendable {
       now.nanoseconds(since: progressedAt) > Self.ringingNanoseconds
     {
       // Its machine may have gone while it rang, and then no message ends the call.
-      let ending = Ending(reason: "no answer from the far side", isClean: false)
-      return hangUp(as: .declined) + conclude(ending, as: .unanswered)
+      return hangUp(as: .declined) + conclude(.noAnswer, as: .unanswered)
     }
     let question = askDuringHold(at: now)
     guard !hold.isHeld, let resumed = hold.resumedAt else { return question }
     let waited = now.nanoseconds(since: resumed)
     guard let media else {
       guard waited > Self.agreementNanoseconds else { return question }
-      return abandon("the far side does not resume the call")
+      return abandon(.lost("the far side does not resume the call"))
     }
     // An agreement that still forbids sending is no late answer: the far side holds the call too.
     guard !media.maySend, waited > Self.lateAnswerNanoseconds else { return question }
@@ -440,17 +430,15 @@ struct PhoneCall: Equatable, Sendable {
 
   // MARK: Ends
 
-  private func text(of reason: SIPEndReason) -> String {
+  private func end(by reason: SIPEndReason, wasConnected: Bool) -> CallEnd {
     switch reason {
-    case .strangeIdentity: rule.strangeIdentity
-    case .unreachable where rule.mayNotSignalOpenly: rule.missingConnection
-    default: "\(reason)"
+    case .strangeIdentity: .securityRefused(rule.strangeIdentity)
+    case .unreachable where rule.mayNotSignalOpenly: .securityRefused(rule.missingConnection)
+    default: CallEnd(reason, wasConnected: wasConnected)
     }
   }
 
-  private var hangUpEnding: Ending {
-    Ending(reason: "hung up", isClean: establishedAt != nil)
-  }
+  private var hangUpEnding: CallEnd { establishedAt == nil ? .cancelled : .hungUp }
 
   private mutating func hangUp(as refusal: SIPRefusal) -> [PhoneCallEffect] {
     guard let sip else { return [] }
@@ -459,13 +447,13 @@ struct PhoneCall: Equatable, Sendable {
   }
 
   /// This side gives the call up: the far side and the call system have to know.
-  mutating func abandon(_ reason: String) -> [PhoneCallEffect] {
-    hangUp(as: .declined) + conclude(Ending(reason: reason, isClean: false), as: .failed)
+  mutating func abandon(_ end: CallEnd) -> [PhoneCallEffect] {
+    hangUp(as: .declined) + conclude(end, as: .failed)
   }
 
   /// Ends the call without an action of the call system's.
   private mutating func conclude(
-    _ ending: Ending,
+    _ ending: CallEnd,
     as reason: CXCallEndedReason
   ) -> [PhoneCallEffect] {
     [.reportEnded(reason)] + finish(ending)
@@ -477,17 +465,15 @@ struct PhoneCall: Equatable, Sendable {
     case ..<200: return []
     case 200..<300:
       return hangUp(as: .declined)
-        + conclude(Ending(reason: "transferred", isClean: true), as: .remoteEnded)
+        + conclude(.transferred, as: .remoteEnded)
     default:
-      let reason = SIPEndReason.refused(code: status, phrase: "")
-      return [.tell(.error("the transfer failed: \(reason)"))]
+      let end = CallEnd(code: status, phrase: "")
+      return [.tell(.error("the transfer failed: \(end)"))]
     }
   }
 
-  private mutating func finish(_ ending: Ending) -> [PhoneCallEffect] {
+  private mutating func finish(_ ending: CallEnd) -> [PhoneCallEffect] {
     phase = .ended
-    return [
-      .release, .tell(.ended(uuid, reason: ending.reason, isClean: ending.isClean)),
-    ]
+    return [.release, .tell(.ended(uuid, ending))]
   }
 }

@@ -24,13 +24,13 @@ enum PhoneCallEvent: Equatable, Sendable {
   /// The INVITE has been sent.
   case invited(SIPCallID, by: SIPTransport)
   /// The INVITE could not be sent.
-  case inviteFailed(String)
+  case inviteFailed(CallEnd)
   /// 200 OK has been sent.
   case accepted
   /// The call could not be answered.
-  case acceptFailed(String)
+  case acceptFailed(CallEnd)
   /// The keys could not be agreed on, or there is no way for the voice.
-  case mediaFailed(String)
+  case mediaFailed(CallEnd)
   /// The stream could not start.
   case voiceFailed(String)
   /// The handshake has brought keys; `isLasting` says whether the far side has an identity.
@@ -133,16 +133,4 @@ enum PhoneCallEffect: Equatable, Sendable {
   case remember(address: String, Fingerprint?)
   /// Close the port and forget the call.
   case release
-}
-
-extension SIPEndReason {
-  /// How the call system sees a call that ended before both sides could talk (R-rules of
-  /// `CXCallEndedReason`).
-  var callEndedReason: CXCallEndedReason {
-    switch self {
-    case .answeredElsewhere: .answeredElsewhere
-    case .declinedElsewhere: .declinedElsewhere
-    default: .unanswered
-    }
-  }
 }

@@ -53,8 +53,8 @@ public enum PhoneEvent: Equatable, Sendable {
   case recordingEnded(UUID, file: String, reason: String?)
   /// The far side pressed a key.
   case pressed(UUID, key: String)
-  /// A call is over; `isClean` is false if it was never connected, or broke off.
-  case ended(UUID, reason: String, isClean: Bool)
+  /// A call is over.
+  case ended(UUID, CallEnd)
   /// The audio session is active: devices are taken.
   case audioActivated
   /// The audio session is inactive: devices are released, or kept for half a second if another call

@@ -176,14 +176,14 @@ struct CallSessionState: Equatable {
     case .recordingEnded(let call, let file, _):
       unfinishedFiles.remove(file)
       change(call) { $0.isRecorded = false }
-    case .ended(let call, let reason, let isClean):
+    case .ended(let call, let end):
       let isMissed = lines.first { $0.call == call }?.isRinging == true
       lines.removeAll { $0.call == call }
       if requested == call { requested = nil }
       // A missed caller is no call that went wrong, unless the program waited for one.
       if !isMissed || policy.endsAfterFirst && outcome == nil {
-        lastReason = reason
-        outcome = isClean
+        lastReason = "\(end)"
+        outcome = end.isClean
       }
       guard let last = statistics, last.call == call else { return [] }
       statistics = nil

@@ -109,8 +109,9 @@ struct EventPrinter {
         "reason": .text(reason),
       ]
     case .pressed(let call, let key): ["event": "key", "call": "\(call)", "key": .text(key)]
-    case .ended(let call, let reason, let isClean):
-      ["event": "ended", "call": "\(call)", "reason": .text(reason), "clean": .flag(isClean)]
+    case .ended(let call, let end):
+      ["event": "ended", "call": "\(call)", "clean": .flag(end.isClean)]
+        .merging(fields(of: end)) { own, _ in own }
     case .audioActivated: ["event": "audioActivated"]
     case .audioDeactivated: ["event": "audioDeactivated"]
     case .routeChanged(let reason, let microphone, let loudspeaker):
@@ -122,6 +123,12 @@ struct EventPrinter {
     case .mediaServicesReset: ["event": "mediaServicesReset"]
     case .error(let text): ["event": "error", "message": .text(text)]
     }
+  }
+
+  /// The fields by which a program and a person learn how a call ended.
+  static func fields(of end: CallEnd) -> [String: JSONValue] {
+    let named: [String: JSONValue] = ["reason": .text("\(end)"), "cause": .text(end.cause)]
+    return named.merging(end.code.map { ["code": .integer(Int64($0))] } ?? [:]) { own, _ in own }
   }
 
   private static func fields(of protection: CallProtection) -> [String: JSONValue] {
@@ -236,8 +243,8 @@ struct EventPrinter {
       String(localized: "The recording has ended, \(reason): \(file).")
     case .recordingEnded(_, let file, nil): String(localized: "Recorded: \(file).")
     case .pressed(_, let key): String(localized: "The far side pressed \(key).")
-    case .ended(_, let reason, _):
-      String(localized: "Call ended: \(String(localizedReason: reason)).")
+    case .ended(_, let end):
+      String(localized: "Call ended: \(String(localizedReason: "\(end)")).")
     case .audioActivated, .audioDeactivated: nil
     case .routeChanged(_, let microphone, let loudspeaker):
       String(

@@ -71,10 +71,10 @@ struct CallHistory: Equatable {
       }
     case .secured(let call, let protection):
       change(call) { $0.protection = protection }
-    case .ended(let call, let reason, _):
+    case .ended(let call, let end):
       change(call) {
         $0.endedAt = second
-        $0.ending = reason
+        $0.ending = "\(end)"
       }
     case .routeChanged(_, let microphone, let loudspeaker):
       let none = String(localized: "none")

@@ -47,7 +47,7 @@ struct ScreenState {
     case .resumedByFarSide(let call): farHolds.remove(call)
     case .joined: isConference = true
     case .separated: isConference = false
-    case .ended(let call, _, _):
+    case .ended(let call, _):
       farHolds.remove(call)
       if statistics?.call == call { statistics = nil }
     default: break

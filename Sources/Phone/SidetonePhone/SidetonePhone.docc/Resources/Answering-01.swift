@@ -21,8 +21,8 @@ for await event in phone.events {
     note("Listening at \(addresses.joined(separator: ", ")).")
   case .incoming(_, let caller):
     note("Incoming call from \(caller).")
-  case .ended(_, let reason, _):
-    note("Ended: \(reason).")
+  case .ended(_, let end):
+    note("Ended: \(end).")
   case .error(let text):
     note("Problem: \(text).")
   default:

@@ -43,8 +43,8 @@ for await event in phone.events {
   case .connected(let call, let farSide):
     note("Connected with \(farSide).")
     Task { await limit(call, with: phone) }
-  case .ended(_, let reason, _):
-    note("Ended: \(reason).")
+  case .ended(_, let end):
+    note("Ended: \(end).")
   case .error(let text):
     note("Problem: \(text).")
   default:

@@ -62,8 +62,8 @@ for await event in phone.events {
     Task { await limit(call, with: phone) }
   case .recordingEnded(_, let file, _):
     note("Recorded: \(file).")
-  case .ended(_, let reason, _):
-    note("Ended: \(reason).")
+  case .ended(_, let end):
+    note("Ended: \(end).")
   case .error(let text):
     note("Problem: \(text).")
   default:

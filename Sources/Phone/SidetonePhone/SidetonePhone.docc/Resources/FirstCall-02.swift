@@ -23,8 +23,8 @@ for await event in phone.events {
     print("Ringing ...")
   case .connected(_, let farSide):
     print("Connected with \(farSide).")
-  case .ended(_, let reason, _):
-    print("Ended: \(reason).")
+  case .ended(_, let end):
+    print("Ended: \(end).")
   case .error(let text):
     print("Problem: \(text).")
   default:

@@ -30,8 +30,8 @@ for await event in phone.events {
     if let words = encryption.words {
       print("Compare the words: \(words.joined(separator: " "))")
     }
-  case .ended(_, let reason, _):
-    print("Ended: \(reason).")
+  case .ended(_, let end):
+    print("Ended: \(end).")
   case .error(let text):
     print("Problem: \(text).")
   default:

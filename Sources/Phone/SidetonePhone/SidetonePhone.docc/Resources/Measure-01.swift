@@ -50,8 +50,8 @@ for await event in phone.events {
   case .connected(let call, let farSide):
     print("Connected with \(farSide).")
     Task { await measure(call, with: phone) }
-  case .ended(_, let reason, _):
-    print("Ended: \(reason).")
+  case .ended(_, let end):
+    print("Ended: \(end).")
   case .error(let text):
     print("Problem: \(text).")
   default:
