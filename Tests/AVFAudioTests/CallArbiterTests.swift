@@ -69,6 +69,80 @@ struct CallArbiterTests {
     second.endCall()
   }
 
+  /// A program that holds its call at once when another one asks.
+  private static func yieldingProgram(on daemon: BusDaemon) -> (
+    session: AVAudioSession, requests: AsyncStream<CallArbiter.Request>
+  ) {
+    let session = program(on: daemon)
+    let (requests, continuation) = AsyncStream<CallArbiter.Request>.makeStream()
+    session.whenAsked { [weak session] request in
+      // As long as another call lives, which may want them.
+      if request == .makeWay { session?.deactivateForCall(keepingDevices: true) {} }
+      continuation.yield(request)
+    }
+    return (session, requests)
+  }
+
+  @Test(.timeLimit(.minutes(1)))
+  func callMakesWayForAnotherProgramsAndIsResumedAfterIt() async throws {
+    guard let daemon = try BusDaemon() else { return }
+    defer { withExtendedLifetime(daemon) {} }
+    let first = Self.yieldingProgram(on: daemon)
+    let second = Self.yieldingProgram(on: daemon)
+    var asked = (
+      first: first.requests.makeAsyncIterator(), second: second.requests.makeAsyncIterator()
+    )
+    try await first.session.activateForCall()
+    try await second.session.activateForCall()
+    #expect(await asked.first.next() == .makeWay)
+    #expect(first.session.voiceEngine == nil && second.session.voiceEngine != nil)
+    second.session.endCall()
+    second.session.giveBack()
+    #expect(await asked.first.next() == .resume)
+    try await first.session.activateForCall()
+    // The second has ended its call, and is not asked.
+    first.session.endCall()
+    first.session.giveBack()
+    try await second.session.activateForCall()
+    try await first.session.activateForCall()
+    #expect(await asked.second.next() == .makeWay)
+    first.session.endCall()
+  }
+
+  @Test(.timeLimit(.minutes(1)))
+  func devicesThatAreKeptForAnotherCallMakeWayAtOnce() async throws {
+    guard let daemon = try BusDaemon() else { return }
+    defer { withExtendedLifetime(daemon) {} }
+    let first = Self.program(on: daemon)
+    let (asked, continuation) = AsyncStream<CallArbiter.Request>.makeStream()
+    first.whenAsked { continuation.yield($0) }
+    try await first.activateForCall()
+    first.deactivateForCall(keepingDevices: true) {}
+    let second = Self.program(on: daemon)
+    try await second.activateForCall()
+    #expect(second.voiceEngine != nil)
+    second.endCall()
+    withExtendedLifetime(asked) {}
+  }
+
+  @Test(.timeLimit(.minutes(1))) func programThatHangsLosesItsCall() throws {
+    guard let daemon = try BusDaemon() else { return }
+    defer { withExtendedLifetime(daemon) {} }
+    let hung = CallArbiter(address: daemon.address)
+    let (asked, continuation) = AsyncStream<CallArbiter.Request>.makeStream()
+    let isStuck = DispatchSemaphore(value: 0)
+    hung.whenAsked { request in
+      isStuck.wait()
+      continuation.yield(request)
+    }
+    #expect(hung.claim())
+    let other = CallArbiter(address: daemon.address)
+    #expect(other.claim())
+    isStuck.signal()
+    isStuck.signal()
+    withExtendedLifetime(asked) {}
+  }
+
   @Test func crashGivesTheCallUp() throws {
     guard let daemon = try BusDaemon() else { return }
     defer { withExtendedLifetime(daemon) {} }

@@ -1,6 +1,7 @@
 import CallSystemFixture
 import AVFAudio
 @testable import CallKit
+import DesktopServices
 import Foundation
 import Synchronization
 import Testing
@@ -20,6 +21,10 @@ private final class SlowAudio: AudioActivation {
   }
 
   func setWithheldByCalls(_ isWithheld: Bool) {}
+
+  func whenAsked(_ handle: @escaping @Sendable (CallArbiter.Request) -> Void) {}
+
+  func giveBack() {}
 
   /// Returns once an activation has begun.
   func waitForActivation() async {

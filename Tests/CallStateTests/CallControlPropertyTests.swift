@@ -69,6 +69,8 @@ struct CallControlPropertyTests {
         deactivations += 1
       case .didReset:
         expect(open.isEmpty, "an action outlived the reset")
+      case .giveBack:
+        expect(owner == nil, "another program was let resume beside a call")
       case .recorded:
         records += 1
       }
@@ -182,8 +184,22 @@ struct CallControlPropertyTests {
       default:
         if chance(40) { control.reset(at: now) }
         if chance(20) { addProvider() }
+        if chance(2) { makeWay() }
+        if chance(2) { control.takeBackFromOtherProgram(at: now) }
       }
       drain()
+    }
+
+    mutating func makeWay() {
+      control.makeWayForOtherProgram(at: now)
+      for call in control.calls where call.isActive {
+        world.expect(
+          control.pendingActions.contains {
+            $0.call == call.id && ($0.kind == .setHeld(true) || $0.kind == .end)
+          },
+          "a call stays active beside another program's"
+        )
+      }
     }
 
     mutating func drain() {

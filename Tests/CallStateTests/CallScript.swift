@@ -12,6 +12,8 @@ final class CallScript {
   private(set) var log: [String] = []
   private(set) var records: [CallRecord] = []
   private(set) var delivered: [CallAction] = []
+  /// Times that another program was let resume its call.
+  private(set) var returns = 0
   private var seen: [CallID: CallSnapshot] = [:]
   private var seconds = 0.0
   /// False to leave activations under way until `audioActivated` or `audioFailed` is called.
@@ -119,6 +121,16 @@ final class CallScript {
     note()
   }
 
+  func makeWay() {
+    control.makeWayForOtherProgram(at: now)
+    note()
+  }
+
+  func takeBack() {
+    control.takeBackFromOtherProgram(at: now)
+    note()
+  }
+
   func reset() {
     control.reset(at: now)
     note()
@@ -180,6 +192,7 @@ final class CallScript {
         log.append(owner == provider ? "didActivate" : "didActivate \(owner.rawValue)")
       case .deactivateAudio(let owner, _):
         log.append(owner == provider ? "didDeactivate" : "didDeactivate \(owner.rawValue)")
+      case .giveBack: returns += 1
       case .didReset: log.append("reset")
       case .recorded(let record):
         records.append(record)

@@ -161,6 +161,9 @@ final class SimulatedMachine {
       let pause: Int64 = release == .atOnce ? 20_000_000 : 500_000_000
       schedule(.devicesReleased(number), at: world.now + pause)
       enqueue(.didDeactivate)
+    case .giveBack:
+      // Each machine has one program.
+      break
     case .audioActivated:
       enqueue(.didActivate)
     case .recorded:

@@ -76,16 +76,16 @@ extension AVAudioSession {
     keepingDevices: Bool,
     completion: @escaping @Sendable () -> Void
   ) {
-    let leaving = state.withLock { state -> SessionState.Lingering? in
-      guard case .byCall(let running) = state.activation else { return nil }
-      return state.linger(running)
+    let (leaving, isMakingWay) = state.withLock { state -> (SessionState.Lingering?, Bool) in
+      guard case .byCall(let running) = state.activation else { return (nil, false) }
+      return (state.linger(running), state.isMakingWay)
     }
     leaving?.running.engine.streams.detachAll()
     let release: @Sendable () -> Void = { [self] in
       if let leaving { self.release(leaving.number) }
       completion()
     }
-    guard keepingDevices else { return operations.async(execute: release) }
+    guard keepingDevices, !isMakingWay else { return operations.async(execute: release) }
     operations.asyncAfter(deadline: .now() + Self.graceTime, execute: release)
   }
 
@@ -103,7 +103,7 @@ extension AVAudioSession {
   }
 
   // An engine that another activation has taken over stays.
-  private func release(_ number: Int) {
+  func release(_ number: Int) {
     let (running, isUnused) = state.withLock { state in
       guard let lingering = state.lingering, lingering.number == number else {
         return (SessionState.Running?.none, false)

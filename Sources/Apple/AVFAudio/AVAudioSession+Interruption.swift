@@ -1,6 +1,6 @@
 import ALSAAudio
 import AudioRouting
-import DesktopServices
+package import DesktopServices
 import Foundation
 import Synchronization
 
@@ -9,10 +9,41 @@ import Synchronization
 extension AVAudioSession {
   /// Takes the desktop's active call, if real devices are at stake.
   ///
-  /// Waits for the bus. Throws `insufficientPriority` if another program has it.
+  /// Waits for the bus, and for the program that has it to hold its call. Throws `insufficientPriority` if that one does neither
+  /// hold nor end it.
   func claimCall() throws {
-    guard isArbitrated, !arbiter.claim() else { return }
-    throw ErrorCode.insufficientPriority.error(reason: "another program has a call")
+    guard isArbitrated else { return }
+    guard arbiter.claim() else {
+      throw ErrorCode.insufficientPriority.error(reason: "another program has a call")
+    }
+    state.withLock { $0.isMakingWay = false }
+  }
+
+  /// Calls `handle` with what other programs ask of this one's calls.
+  ///
+  /// It runs on a thread of the bus, for which it must not wait.
+  package func whenAsked(_ handle: @escaping @Sendable (CallArbiter.Request) -> Void) {
+    arbiter.whenAsked { [weak self] request in
+      if request == .makeWay { self?.makeWay() }
+      handle(request)
+    }
+  }
+
+  // The other program cannot have devices that are kept for a call of this one.
+  private func makeWay() {
+    let lingering = state.withLock { state in
+      state.isMakingWay = true
+      return state.lingering?.number
+    }
+    if let lingering { operations.async { [self] in release(lingering) } }
+  }
+
+  /// Lets the program that made way for this one's call resume its own (R75), once the devices are
+  /// closed.
+  package func giveBack() {
+    operations.async { [self] in
+      if isArbitrated { arbiter.giveBack() }
+    }
   }
 
   private var isArbitrated: Bool { state.withLock { isArbitrated($0) } }

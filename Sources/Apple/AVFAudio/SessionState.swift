@@ -88,6 +88,8 @@ struct SessionState: Sendable {
   var isWithheldByCalls = false
   /// Whether another program's call interrupted the app, which has not been notified of its end.
   var isInterrupted = false
+  /// True from another program's request to make way until the next claim.
+  var isMakingWay = false
   var isWatchingOthers = false
   var services = SoundServices()
   /// What cards are known by that were used before, by their names.

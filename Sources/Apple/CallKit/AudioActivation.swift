@@ -1,4 +1,5 @@
 package import AVFAudio
+package import DesktopServices
 
 /// What the call system needs of the audio session: a port, so that it can be used and tested
 /// without a sound card.
@@ -16,6 +17,12 @@ package protocol AudioActivation: Sendable {
 
   /// Whether calls exist and none has audio: no app may have the session then (R76).
   func setWithheldByCalls(_ isWithheld: Bool)
+
+  /// Calls `handle`, on any thread, with what other programs ask of this one's calls from now on.
+  func whenAsked(_ handle: @escaping @Sendable (CallArbiter.Request) -> Void)
+
+  /// Lets the program that made way for this one's call resume its own (R75).
+  func giveBack()
 }
 
 extension AVAudioSession: AudioActivation {}

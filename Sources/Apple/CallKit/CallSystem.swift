@@ -1,6 +1,7 @@
 import AVFAudio
 import CallScreen
 import CallState
+import DesktopServices
 import Foundation
 import Logging
 import MediaCore
@@ -51,6 +52,19 @@ package final class CallSystem: @unchecked Sendable {
 
   private init() {
     queue.setSpecific(key: isOnQueue, value: true)
+    listen(to: audio)
+  }
+
+  private func listen(to audio: any AudioActivation) {
+    audio.whenAsked { [weak self] request in
+      guard let self else { return }
+      verb { [self] in
+        switch request {
+        case .makeWay: control.makeWayForOtherProgram(at: now)
+        case .resume: control.takeBackFromOtherProgram(at: now)
+        }
+      }
+    }
   }
 
   /// Runs `work` on the system's queue, after what was asked before.
@@ -68,7 +82,10 @@ package final class CallSystem: @unchecked Sendable {
 
   /// Activates another session from now on; for tests, while there is no call.
   func use(_ audio: any AudioActivation) {
-    perform { [self] in self.audio = audio }
+    perform { [self] in
+      self.audio = audio
+      listen(to: audio)
+    }
   }
 
   // MARK: Providers and observers
@@ -409,6 +426,8 @@ package final class CallSystem: @unchecked Sendable {
       }
     case .audioActivated(let provider):
       tell(provider) { $1.provider($0, didActivate: .sharedInstance()) }
+    case .giveBack:
+      audio.giveBack()
     case .didReset(let provider):
       tell(provider) { $1.providerDidReset($0) }
     case .recorded(let record):

@@ -260,10 +260,15 @@ package final class BusConnection: @unchecked Sendable {
 
   /// Takes a name; false if another program has it, nil if the bus does not answer.
   ///
-  /// `replacing` takes it from a program that allows that.
-  package func own(_ name: String, replacing: Bool = false) -> Bool? {
+  /// `replacing` takes it from a program that allows that, as `isReplaceable` does.
+  package func own(
+    _ name: String,
+    replacing: Bool = false,
+    isReplaceable: Bool = false
+  ) -> Bool? {
     let flags = UInt32(
       DBUS_NAME_FLAG_DO_NOT_QUEUE | (replacing ? DBUS_NAME_FLAG_REPLACE_EXISTING : 0)
+        | (isReplaceable ? DBUS_NAME_FLAG_ALLOW_REPLACEMENT : 0)
     )
     guard case .uint32(let result)? = askDaemon("RequestName", [.string(name), .uint32(flags)])
     else { return nil }
@@ -346,7 +351,8 @@ package final class BusConnection: @unchecked Sendable {
       let text = unsafe error.message.map { unsafe String(cString: $0) }
       let isOpen = unsafe dbus_error_has_name(&error, DBUS_ERROR_NO_REPLY) != 0
       let number = isOpen ? unsafe dbus_message_get_serial(message) : nil
-      return (.failure(BusError(reason: text ?? "\(member) failed")), number)
+      let failure = BusError(reason: text ?? "\(member) failed", isUnanswered: isOpen)
+      return (.failure(failure), number)
     }
     defer { unsafe dbus_message_unref(reply) }
     return (.success(unsafe BusMarshal.values(of: reply)), nil)

@@ -80,6 +80,8 @@ package struct BusMessage: Equatable, Sendable {
 package struct BusError: Error, Equatable, Sendable, CustomStringConvertible {
   /// What failed, in words.
   package let reason: String
+  /// True if the service may have hung: the time for an answer is over.
+  package var isUnanswered = false
 
   /// What failed, in words.
   package var description: String { reason }

@@ -1,18 +1,37 @@
+import Dispatch
 import Synchronization
 
 /// Sees to it that one program of a desktop has the active call at a time.
 ///
 /// The owner of the name on the user's bus has the call: nothing is installed, and a program that
-/// crashes loses it. Without a bus every claim succeeds, and is made again on the next one.
+/// crashes loses it. One that claims it asks the owner to make way, and may let it resume its call
+/// afterwards. Without a bus every claim succeeds, and is made again on the next one.
 ///
-/// **Thread safety:** any thread; a call waits for the bus, 2 s at most.
+/// **Thread safety:** any thread; a call waits for the bus, 2 s at most, and a claim for the other
+/// program as well.
 package final class CallArbiter: Sendable {
+  /// What another program asks.
+  package enum Request: String, Sendable {
+    /// Hold the active call, or end it, and give it up.
+    case makeWay = "MakeWay"
+    /// Resume the call that was held for it.
+    case resume = "Resume"
+  }
+
   private static let name = "org.sidetone.ActiveCall"
+  private static let path = "/org/sidetone/ActiveCall"
+  /// The time that an app has for a hold (R1), and for the end of a call that it did not hold.
+  private static let patience = DispatchTimeInterval.seconds(11)
 
   private let desktop: LastingBus
   /// Its lock is held while the bus is asked: a claim on a new bus must not outlive the call.
   private let isClaimed = Mutex(false)
   private let observers = Mutex<[@Sendable (_ isTaken: Bool) -> Void]>([])
+  private let askedHandler = Mutex<(@Sendable (Request) -> Void)?>(nil)
+  /// Connections of the programs that made way since the last claim that nobody contested.
+  private let yielders = Mutex<[String]>([])
+  /// Signalled when the name is free.
+  private let freed = DispatchSemaphore(value: 0)
 
   /// The arbiter on the bus at `address`, by default the user's; it is connected to when it is
   /// needed.
@@ -26,12 +45,60 @@ package final class CallArbiter: Sendable {
     }
   }
 
-  /// Takes the active call; false if another program has it.
+  /// Takes the active call, once the program that has it has made way; false if that one can
+  /// neither be asked nor replaced.
+  ///
+  /// Not for two threads at once. A program that does not answer for 2 s has hung and is replaced,
+  /// one that answers is waited for 11 s.
   package func claim() -> Bool {
+    while freed.wait(timeout: .now()) == .success {}
+    guard !take() else { return true }
+    guard let bus = desktop.bus, let owner = bus.owner(of: Self.name) else { return take() }
+    let end = DispatchTime.now() + Self.patience
+    switch ask(owner, .makeWay, on: bus) {
+    case .success: break
+    case .failure(let error): return error.isUnanswered ? take(replacing: true) : take()
+    }
+    while !take() {
+      guard freed.wait(timeout: end) == .success else { return take(replacing: true) }
+    }
+    yielders.withLock { yielders in
+      yielders.removeAll { $0 == owner }
+      yielders.append(owner)
+    }
+    return true
+  }
+
+  private func take(replacing: Bool = false) -> Bool {
     isClaimed.withLock { isClaimed in
-      isClaimed = desktop.bus?.own(Self.name) ?? true
+      isClaimed =
+        desktop.bus?.own(Self.name, replacing: replacing, isReplaceable: true) ?? true
       return isClaimed
     }
+  }
+
+  private func ask(
+    _ program: String,
+    _ request: Request,
+    on bus: BusConnection
+  ) -> Result<[BusValue], BusError> {
+    bus.ask(program, path: Self.path, interface: Self.name, request.rawValue, [])
+  }
+
+  /// Lets the last program that made way resume its call (R75); the active call is given up.
+  package func giveBack() {
+    release()
+    let yielder = yielders.withLock { yielders in
+      defer { yielders = [] }
+      return yielders.last
+    }
+    if let yielder, let bus = desktop.current { _ = ask(yielder, .resume, on: bus) }
+  }
+
+  /// Calls `handle` with what other programs ask, on a thread of the bus, for which it must not
+  /// wait.
+  package func whenAsked(_ handle: @escaping @Sendable (Request) -> Void) {
+    askedHandler.withLock { $0 = handle }
   }
 
   /// Gives the active call up; does nothing without a claim.
@@ -61,16 +128,31 @@ package final class CallArbiter: Sendable {
 
   private func listen(on bus: BusConnection) {
     let own = bus.uniqueName
+    bus.answer(Self.name) { [weak self] message in
+      guard let request = Request(rawValue: message.member), self?.note(request) == true
+      else { return nil }
+      return []
+    }
     bus.watchNames { [weak self] name, before, after in
-      guard name == Self.name else { return }
-      if !after.isEmpty, after != own { self?.report(true) }
-      if after.isEmpty, before != own { self?.report(false) }
+      guard let self, name == Self.name else { return }
+      if after.isEmpty { freed.signal() }
+      if !after.isEmpty, after != own { report(true) }
+      if after.isEmpty, before != own { report(false) }
+      // This program did not answer in time.
+      if !after.isEmpty, before == own { _ = note(.makeWay) }
     }
   }
 
   private func claimAgain(on bus: BusConnection) {
-    isClaimed.withLock { if $0 { _ = bus.own(Self.name) } }
+    isClaimed.withLock { if $0 { _ = bus.own(Self.name, isReplaceable: true) } }
     if Self.isTaken(on: bus) { report(true) }
+  }
+
+  // False if there are no calls here to ask.
+  private func note(_ request: Request) -> Bool {
+    guard let handle = askedHandler.withLock({ $0 }) else { return false }
+    handle(request)
+    return true
   }
 
   private func report(from bus: BusConnection) {

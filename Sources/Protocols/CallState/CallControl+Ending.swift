@@ -22,6 +22,7 @@ extension CallControl {
     call.ended()
     if let group = call.group { dissolveIfSingle(group) }
     askedToHold.forget(id)
+    heldForOtherPrograms.remove(id)
     void { $0.call == id }
     effects.append(.callChanged(call.snapshot))
     guard let provider = providers.first(where: { $0.id == call.provider }),

@@ -131,7 +131,7 @@ extension CallControl {
     return groupCount(of: rival.provider, without: Set(ringing.map(\.id))) <= limit
   }
 
-  private static func silences(_ kind: ActionKind, _ call: CallID, _ rival: CallID) -> Bool {
+  static func silences(_ kind: ActionKind, _ call: CallID, _ rival: CallID) -> Bool {
     call == rival && (kind == .setHeld(true) || kind == .end)
   }
 
@@ -199,6 +199,7 @@ extension CallControl {
   mutating func noteHold(of id: CallID, isOnHold: Bool, at now: Moment) {
     let isGivenUp = askedToHold.givenUp.contains(id)
     askedToHold.forget(id)
+    if !isOnHold { heldForOtherPrograms.remove(id) }
     if isGivenUp, isOnHold { resumeLatestHeld(at: now) }
   }
 
@@ -208,14 +209,17 @@ extension CallControl {
     askedToHold.unheld.insert(id)
   }
 
-  /// The user ended the call that was active: the latest held one is resumed (R75).
+  /// The user ended the call that was active: the latest held one is resumed, or else that of
+  /// another program (R75).
   mutating func resumeLatestHeld(at now: Moment) {
     let ending = Set(ledger.outstanding.filter { $0.kind == .end }.map(\.call))
     let held = calls.filter { $0.isOnHold && !ending.contains($0.id) }
     guard !calls.contains(where: \.isActive),
-      !ledger.outstanding.contains(where: \.kind.opensAudio),
-      let latest = held.max(by: { $0.holdNumber < $1.holdNumber })
+      !ledger.outstanding.contains(where: \.kind.opensAudio)
     else { return }
+    guard let latest = held.max(by: { $0.holdNumber < $1.holdNumber }) else {
+      return effects.append(.giveBack)
+    }
     let group = held.filter { $0.group == latest.group && latest.group != nil }
     resume(group.isEmpty ? [latest] : group, at: now)
   }

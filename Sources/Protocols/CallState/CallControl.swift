@@ -10,7 +10,8 @@ package import MediaCore
 /// each other (one is active at a time) is in `CallControl+Rivals`. Verbs, by who speaks:
 ///
 /// - the shell: `addProvider`, `configure`, `setHasDelegate`, `advance`, `audioActivated`,
-///   `audioActivationFailed`
+///   `audioActivationFailed`; for other programs: `makeWayForOtherProgram`,
+///   `takeBackFromOtherProgram`
 /// - an app, wishing: `request`; answering: `answer`; telling: `reportIncoming`, `update`,
 ///   `reportConnecting`, `reportConnected`, `reportEnded`, `invalidate`
 /// - the user: `decide`
@@ -37,6 +38,8 @@ package struct CallControl: Sendable {
     case audioActivated(ProviderID)
     /// Tell the provider that every call is void.
     case didReset(ProviderID)
+    /// Let the program whose call was held for one of ours resume it (R75).
+    case giveBack
     /// A call is over and belongs into the list of recent calls.
     case recorded(CallRecord)
   }
@@ -66,6 +69,8 @@ package struct CallControl: Sendable {
   var nextGroupNumber = 1
   private var nextHoldNumber = 1
   var askedToHold = AskedToHold()
+  /// Calls that are held, or being held, for a call of another program.
+  var heldForOtherPrograms: Set<CallID> = []
 
   /// A control without providers and calls.
   package init() {}
@@ -293,9 +298,11 @@ package struct CallControl: Sendable {
       updateAudio()
       noteHold(of: action.call, isOnHold: isOnHold, at: now)
     case .setHeld(true) where action.origin == .system:
-      let isSoundless = askedToHold.soundless.contains(action.call)
+      // No other call of this program waits, whose turn would end it (R77).
+      let isForNoOther =
+        askedToHold.soundless.contains(action.call) || heldForOtherPrograms.contains(action.call)
       noteRefusedHold(of: action.call)
-      if isSoundless { deliverEnd(action.call, at: now) }
+      if isForNoOther { deliverEnd(action.call, at: now) }
     case .setMuted(let isMuted) where isFulfilled:
       update(action.call) { $0.setMuted(isMuted) }
     case .setGroup(let other) where isFulfilled:

@@ -1,0 +1,35 @@
+/// Rules between the calls of several programs of one user: one is active at a time (R69), as
+/// within one program.
+extension CallControl {
+  /// Holds every active call, or ends those that cannot be held, since another program's call is to
+  /// be active (R70, R73).
+  ///
+  /// Ends with the session inactive: a hold has 5 s, and a call that did not hold is ended (R77).
+  package mutating func makeWayForOtherProgram(at now: Moment) {
+    let resumed = Set(ledger.outstanding.filter { $0.kind == .setHeld(false) }.map(\.call))
+    for call in calls where call.isActive || resumed.contains(call.id) {
+      guard !pendingActions.contains(where: { Self.silences($0.kind, $0.call, call.id) })
+      else { continue }
+      guard call.details.supportsHolding else {
+        deliverEnd(call.id, at: now)
+        continue
+      }
+      heldForOtherPrograms.insert(call.id)
+      deliver(
+        [.init(call: call.id, provider: call.provider, kind: .setHeld(true))],
+        origin: .system,
+        at: now
+      )
+    }
+    applyDue(at: now)
+  }
+
+  /// Resumes the call that was held for another program, whose user has ended the other call (R75).
+  package mutating func takeBackFromOtherProgram(at now: Moment) {
+    guard calls.contains(where: { $0.isOnHold && heldForOtherPrograms.contains($0.id) }) else {
+      return
+    }
+    resumeLatestHeld(at: now)
+    applyDue(at: now)
+  }
+}
