@@ -1,12 +1,12 @@
 public import Foundation
 import Synchronization
 
-/// The process as the sound system sees it.
+/// The app's process, with its permission to record and the mute state of its microphone.
 // SAFETY: its state is behind a mutex, and so is the session's.
 open class AVAudioApplication: NSObject, @unchecked Sendable {
-  /// Whether the user lets the app record.
+  /// The user's permission to record.
   public enum recordPermission: Int, Sendable {
-    /// Not asked yet.
+    /// Not decided yet.
     case undetermined = 1_970_168_948
     /// The user refused.
     case denied = 1_684_369_017
@@ -19,10 +19,10 @@ open class AVAudioApplication: NSObject, @unchecked Sendable {
   /// The application of this process.
   open class var shared: AVAudioApplication { application }
 
-  /// Whether the user lets the app record; outside a sandbox always granted.
+  /// Permission of the user to record: always granted outside a sandbox.
   open var recordPermission: recordPermission { .granted }
 
-  /// Asks for permission to record; answers on an arbitrary thread.
+  /// Asks for permission to record; calls `response` on an arbitrary thread.
   open class func requestRecordPermission(
     completionHandler response: @escaping @Sendable (Bool) -> Void
   ) {
@@ -35,21 +35,21 @@ open class AVAudioApplication: NSObject, @unchecked Sendable {
   /// True while the microphone of the whole app is muted.
   open var isInputMuted: Bool { AVAudioSession.sharedInstance().isInputMuted }
 
-  /// The microphone of the app was muted or is no longer; `muteStateKey` says which.
+  /// Posted when the app's microphone was muted or unmuted; `muteStateKey` holds the new state.
   ///
-  /// Posted on the thread that has changed it.
+  /// Posted on the thread that made the change.
   public static let inputMuteStateChangeNotification = Notification.Name(
     "AVAudioApplicationInputMuteStateChangeNotification"
   )
-  /// In `userInfo`: whether the microphone is muted, as `Bool`.
+  /// Key in `userInfo` of a `Bool`, true if the microphone is muted.
   public static let muteStateKey = "AVAudioApplicationMuteStateKey"
 
   private let handler = Mutex<(@Sendable (Bool) -> Bool)?>(nil)
 
-  /// Sends silence instead of the microphone on every call, or the microphone again.
+  /// Mutes the microphone on every call, or unmutes it; while muted, silence is sent.
   ///
-  /// Observers of `inputMuteStateChangeNotification` hear of a change. Throws
-  /// `AVAudioSession.ErrorCode.isBusy` if the handler of the app refuses.
+  /// Posts `inputMuteStateChangeNotification` on a change. Throws `AVAudioSession.ErrorCode.isBusy`
+  /// if the app's handler refuses.
   open func setInputMuted(_ muted: Bool) throws {
     let session = AVAudioSession.sharedInstance()
     guard session.isInputMuted != muted else { return }
@@ -64,10 +64,10 @@ open class AVAudioApplication: NSObject, @unchecked Sendable {
     )
   }
 
-  /// Has the app itself mute its microphone as well.
+  /// Sets the app's own handler for muting its microphone; nil for none.
   ///
-  /// `inputMuteHandler` is called before each change, on its thread, and returns false to refuse;
-  /// nil for no handler.
+  /// `inputMuteHandler` is called before each change, on the thread that makes it, and returns
+  /// false to refuse.
   open func setInputMuteStateChangeHandler(
     _ inputMuteHandler: (@Sendable (_ inputShouldBeMuted: Bool) -> Bool)?
   ) throws {

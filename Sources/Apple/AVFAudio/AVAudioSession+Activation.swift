@@ -7,18 +7,18 @@ import RealTime
 import Synchronization
 import VoiceEngine
 
-/// How the engine comes and goes.
+/// Starts and stops the voice engine.
 ///
-/// What opens a device, asks a service or ends a thread runs on `operations`, one after the other
-/// and outside the lock. What was opened is committed under the lock, where what
-/// the app has changed meanwhile is taken into account.
+/// Opening devices, asking services and ending threads all happen on `operations`, in order and
+/// outside the lock. An opened engine is committed under the lock, with the changes that the app
+/// has made meanwhile.
 extension AVAudioSession {
   // MARK: Calls
 
-  /// Takes the devices for a call; calls `completion` with nil when they are open, or with the
-  /// error.
+  /// Opens the devices for a call.
   ///
-  /// Only the call layer calls this, after a fulfilled action. Does not block.
+  /// Calls `completion` with nil once they are open, or with the error. Only the call layer calls
+  /// this, after a fulfilled action. Does not block.
   package func activateForCall(completion: @escaping @Sendable ((any Error)?) -> Void) {
     state.withLock { $0.pendingCalls += 1 }
     operations.async { [self] in
@@ -65,13 +65,14 @@ extension AVAudioSession {
     state.withLock { $0.commit(.byCall(running)) }
   }
 
-  /// How long devices stay open when another call may want them.
+  /// Time that devices stay open while another call may want them.
   private static let graceTime = DispatchTimeInterval.milliseconds(500)
 
-  /// Ends the voice after the last audible call, and releases the devices: soon, or after half a
-  /// second if another call lives that may want them (a swap must not click).
+  /// Stops the voice after the last audible call, and releases the devices.
   ///
-  /// Does not block: the devices are closed on `operations`, then `completion` is called.
+  /// With `keepingDevices` they are released after half a second, since another call may want them
+  /// (a swap must not click). Does not block: the devices are closed on `operations`, then
+  /// `completion` is called.
   package func deactivateForCall(
     keepingDevices: Bool,
     completion: @escaping @Sendable () -> Void
@@ -89,7 +90,7 @@ extension AVAudioSession {
     operations.asyncAfter(deadline: .now() + Self.graceTime, execute: release)
   }
 
-  /// Releases devices that are kept for another call, and returns when they are closed.
+  /// Releases devices kept for another call, and returns once they are closed.
   package func releaseDevices() async {
     operations.async { [self] in
       if let number = state.withLock({ $0.lingering?.number }) { release(number) }
@@ -97,7 +98,7 @@ extension AVAudioSession {
     await finishOperations()
   }
 
-  /// Returns when the activations and releases that were asked for so far are done.
+  /// Returns once the activations and releases requested so far are done.
   package func finishOperations() async {
     await withCheckedContinuation { continuation in operations.async { continuation.resume() } }
   }
@@ -119,7 +120,7 @@ extension AVAudioSession {
 
   // MARK: The app
 
-  /// Takes the devices outside calls; on `operations`.
+  /// Opens the devices for the app, outside calls; on `operations`.
   func activateForApp() throws {
     let (isActive, isWithheld) = state.withLock {
       ($0.activation.running != nil, $0.isWithheldByCalls)
@@ -136,7 +137,7 @@ extension AVAudioSession {
     silenceOthers()
   }
 
-  /// Releases the devices outside calls; on `operations`.
+  /// Closes the app's devices, outside calls; on `operations`.
   func deactivateForApp(_ options: SetActiveOptions) throws {
     let (activation, isLingering) = state.withLock { ($0.activation, $0.lingering != nil) }
     switch activation {
@@ -173,7 +174,7 @@ extension AVAudioSession {
     if silences { players.pause() }
   }
 
-  /// Whether calls exist and none has audio; no app may activate the session then.
+  /// Sets whether a call is on hold and none is active; no app may activate the session then.
   package func setWithheldByCalls(_ isWithheld: Bool) {
     state.withLock { $0.isWithheldByCalls = isWithheld }
   }
@@ -265,7 +266,7 @@ extension AVAudioSession {
     }
   }
 
-  /// Sends silence instead of the microphone on every call, or the microphone again.
+  /// Mutes the microphone on every call, or unmutes it; while muted, silence is sent.
   func setInputMuted(_ isMuted: Bool) {
     let engine = state.withLock { state in
       state.isInputMuted = isMuted

@@ -4,10 +4,10 @@ package import DesktopServices
 import Foundation
 import Synchronization
 
-/// What programs of one desktop owe each other: a call goes before all else, and there is one at a
-/// time.
+/// Arbitration among the desktop's programs: a call has priority over all other sound, and at most
+/// one program has an active call.
 extension AVAudioSession {
-  /// Takes the desktop's active call, if real devices are at stake.
+  /// Claims the desktop's active call, unless all devices are virtual.
   ///
   /// Waits for the bus, and for the program that has it to hold its call. Throws `insufficientPriority` if that one does neither
   /// hold nor end it.
@@ -54,9 +54,10 @@ extension AVAudioSession {
       || [devices.capture, devices.playback].contains { if case .pcm = $0 { true } else { false } }
   }
 
-  /// Lets an app have the session as long as no other program has a call.
+  /// Checks that no other program has a call that keeps the app from the devices.
   ///
-  /// Waits for the bus.
+  /// Waits for the bus. Throws `insufficientPriority` if one has; a category that only plays is
+  /// never refused.
   func makeWayForCalls() throws {
     // Sound that is only played needs no right: the call is mixed with it, or quiet beside it.
     let plays = state.withLock { !Self.records($0.category) }
@@ -66,7 +67,7 @@ extension AVAudioSession {
     }
   }
 
-  /// Interrupts the app when another program takes a call, and notifies it of the end.
+  /// Interrupts the app whenever another program has a call, and notifies it of the end.
   func watchOthers() {
     let isNew = state.withLock { state in
       guard !state.isWatchingOthers, isArbitrated(state) else { return false }
@@ -83,10 +84,10 @@ extension AVAudioSession {
     }
   }
 
-  /// Notifies the app that a call took its devices and could not use them, and that it may take
-  /// them again, unless another program has a call by now.
+  /// Notifies the app that a call took its devices but could not use them.
   ///
-  /// Waits for the bus.
+  /// Then notifies it that it may activate the session again, unless another program has a call by
+  /// now. Waits for the bus.
   func noteFailedTakeover() {
     state.withLock { $0.isInterrupted = true }
     notifications.async { [self] in postBegin() }

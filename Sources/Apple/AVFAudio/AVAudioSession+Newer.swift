@@ -1,11 +1,11 @@
 public import Foundation
 import Synchronization
 
-/// Members of Apple's session since iOS 13, answered as by a machine without such hardware.
+/// Members that Apple's session has had since iOS 13, with values for hardware that lacks them.
 extension AVAudioSession {
   /// Kinds of rendering of spatial sound.
   public enum RenderingMode: Int, Sendable {
-    /// Not known, or not at all.
+    /// Unknown, or no rendering.
     case notApplicable = 0
     /// One channel or two.
     case monoStereo = 1
@@ -19,36 +19,36 @@ extension AVAudioSession {
     case dolbyAtmos = 5
   }
 
-  /// Other microphones are there; posted on a private thread.
+  /// Posted when the available microphones changed.
   ///
-  /// Differs from Apple's: `routeChangeNotification` alone is posted.
+  /// Differs from Apple's: it is never posted; `routeChangeNotification` alone is.
   public static let availableInputsChangeNotification = Notification.Name(
     "AVAudioSessionAvailableInputsChangeNotification"
   )
-  /// The rendering mode is another one, which never happens here.
+  /// Posted when the rendering mode changed, which never happens here.
   public static let renderingModeChangeNotification = Notification.Name(
     "AVAudioSessionRenderingModeChangeNotification"
   )
 
-  /// The rendering in use: `notApplicable` while the session is inactive, else one channel.
+  /// Current rendering: one channel, or `notApplicable` while the session is inactive.
   public var renderingMode: RenderingMode { voiceEngine == nil ? .notApplicable : .monoStereo }
 
-  /// The most channels that the microphone can give: 1, or 0 without one.
+  /// Maximum number of microphone channels: 1, or 0 without a microphone.
   public var maximumInputNumberOfChannels: Int { inputNumberOfChannels }
-  /// The most channels that the loudspeaker can take: 1, or 0 without one.
+  /// Maximum number of loudspeaker channels: 1, or 0 without a loudspeaker.
   public var maximumOutputNumberOfChannels: Int { outputNumberOfChannels }
 
-  /// One of several microphones of a port; not distinguished here.
+  /// Selected microphone of a port with several: nil, since they are not distinguished.
   public var inputDataSource: AVAudioSessionDataSourceDescription? { nil }
-  /// One of several loudspeakers of a port; not distinguished here.
+  /// Selected loudspeaker of a port with several: nil, since they are not distinguished.
   public var outputDataSource: AVAudioSessionDataSourceDescription? { nil }
 
-  /// Chooses one of several microphones of a port; throws `badParam` for any: there are none.
+  /// Selects a microphone of a port; throws `badParam` unless it is nil, as ports list none.
   public func setInputDataSource(_ dataSource: AVAudioSessionDataSourceDescription?) throws {
     try refuse(dataSource)
   }
 
-  /// Chooses one of several loudspeakers of a port; throws `badParam` for any: there are none.
+  /// Selects a loudspeaker of a port; throws `badParam` unless it is nil, as ports list none.
   public func setOutputDataSource(_ dataSource: AVAudioSessionDataSourceDescription?) throws {
     try refuse(dataSource)
   }
@@ -58,37 +58,39 @@ extension AVAudioSession {
     throw ErrorCode.badParam.error(reason: "ports have no data sources here")
   }
 
-  /// The wish of `setPrefersInterruptionOnRouteDisconnect`.
+  /// The value set by `setPrefersInterruptionOnRouteDisconnect`.
   public var prefersInterruptionOnRouteDisconnect: Bool {
     state.withLock { $0.prefersInterruptionOnRouteDisconnect }
   }
 
-  /// Whether a lost headset should interrupt; it reads back, since a lost device is replaced.
+  /// Sets whether the loss of a headset should interrupt the session.
+  ///
+  /// Without effect, since a lost device is replaced.
   public func setPrefersInterruptionOnRouteDisconnect(_ isPreferred: Bool) throws {
     state.withLock { $0.prefersInterruptionOnRouteDisconnect = isPreferred }
   }
 
-  /// The wish of `setPrefersEchoCancelledInput`.
+  /// The value set by `setPrefersEchoCancelledInput`.
   public var prefersEchoCancelledInput: Bool { state.withLock { $0.prefersEchoCancelledInput } }
-  /// False: the loudspeaker and the microphone have no such mode of their own; `voiceChat` filters.
+  /// False: the devices have no echo cancellation of their own; `voiceChat` filters instead.
   public var isEchoCancelledInputAvailable: Bool { false }
-  /// False, as it is not available.
+  /// False, since it is not available.
   public var isEchoCancelledInputEnabled: Bool { false }
 
-  /// Whether the device itself should cancel echo; it reads back.
+  /// Sets whether the device itself should cancel echo; without effect.
   public func setPrefersEchoCancelledInput(_ isPreferred: Bool) throws {
     state.withLock { $0.prefersEchoCancelledInput = isPreferred }
   }
 
-  /// Activates the session outside calls, as `setActive` does, without keeping the caller waiting.
+  /// Activates the session outside calls, as `setActive` does, without blocking the caller.
   ///
-  /// Throws what `setActive` throws; true once the session is active.
+  /// Returns true once the session is active; throws the errors of `setActive`.
   @discardableResult
   public func activate(options: SetActiveOptions = []) async throws -> Bool {
     try await setActiveLater(true, options)
   }
 
-  /// Deactivates the session outside calls in the same way.
+  /// Deactivates the session outside calls, as `setActive` does, without blocking the caller.
   @discardableResult
   public func deactivate(options: SetActiveOptions = []) async throws -> Bool {
     try await setActiveLater(false, options)

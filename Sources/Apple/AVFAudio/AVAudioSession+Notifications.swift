@@ -1,42 +1,42 @@
 public import Foundation
 
 extension AVAudioSession {
-  /// Another program took the sound, or gave it back.
+  /// Posted when a call takes the sound devices from the app, and when it may have them again.
   public static let interruptionNotification = Notification.Name(
     "AVAudioSessionInterruptionNotification"
   )
-  /// The route is another one; posted on a private thread.
+  /// Posted on a private thread when the route changed.
   public static let routeChangeNotification = Notification.Name(
     "AVAudioSessionRouteChangeNotification"
   )
-  /// The sound server went away; what runs goes on in silence, and waits for it.
+  /// Posted when the sound server went away; a running voice continues in silence and waits for it.
   public static let mediaServicesWereLostNotification = Notification.Name(
     "AVAudioSessionMediaServicesWereLostNotification"
   )
-  /// The sound server is back, and what runs sounds again.
+  /// Posted when the sound server is back and a running voice sounds again.
   ///
-  /// Differs from Apple's: the session has kept its settings, and nothing has to be made anew.
+  /// Differs from Apple's: the session has kept its settings, and no object has to be recreated.
   public static let mediaServicesWereResetNotification = Notification.Name(
     "AVAudioSessionMediaServicesWereResetNotification"
   )
-  /// Secondary sound should begin or end to be silent.
+  /// Posted when secondary sound should become silent, or may sound again.
   public static let silenceSecondaryAudioHintNotification = Notification.Name(
     "AVAudioSessionSilenceSecondaryAudioHintNotification"
   )
 }
 
-/// In `userInfo`: an `InterruptionType` as `UInt`.
+/// Key in `userInfo` of an `InterruptionType`, as `UInt`.
 public let AVAudioSessionInterruptionTypeKey = "AVAudioSessionInterruptionTypeKey"
-/// In `userInfo`: `InterruptionOptions`, with an end only as `UInt`.
+/// Key in `userInfo` of `InterruptionOptions`, as `UInt`; only at the end of an interruption.
 public let AVAudioSessionInterruptionOptionKey = "AVAudioSessionInterruptionOptionKey"
-/// In `userInfo`: an `InterruptionReason` as `UInt`.
+/// Key in `userInfo` of an `InterruptionReason`, as `UInt`.
 public let AVAudioSessionInterruptionReasonKey = "AVAudioSessionInterruptionReasonKey"
-/// In `userInfo`: whether the app had been suspended.
+/// Key in `userInfo` of a value that is true if the app had been suspended.
 public let AVAudioSessionInterruptionWasSuspendedKey = "AVAudioSessionInterruptionWasSuspendedKey"
-/// In `userInfo`: a `RouteChangeReason` as `UInt`.
+/// Key in `userInfo` of a `RouteChangeReason`, as `UInt`.
 public let AVAudioSessionRouteChangeReasonKey = "AVAudioSessionRouteChangeReasonKey"
-/// In `userInfo`: the route before, an `AVAudioSessionRouteDescription`.
+/// Key in `userInfo` of the previous route, an `AVAudioSessionRouteDescription`.
 public let AVAudioSessionRouteChangePreviousRouteKey = "AVAudioSessionRouteChangePreviousRouteKey"
-/// In `userInfo`: a `SilenceSecondaryAudioHintType` as `UInt`.
+/// Key in `userInfo` of a `SilenceSecondaryAudioHintType`, as `UInt`.
 public let AVAudioSessionSilenceSecondaryAudioHintTypeKey =
   "AVAudioSessionSilenceSecondaryAudioHintTypeKey"

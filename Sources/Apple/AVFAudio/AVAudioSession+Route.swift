@@ -5,7 +5,7 @@ import RealTime
 import Synchronization
 
 extension AVAudioSession {
-  /// Makes a change, moves the voice if it runs, and notifies observers if the route moved.
+  /// Changes the state, moves a running voice accordingly, and notifies observers of a new route.
   func changeRoute(because reason: RouteChangeReason, _ change: (inout SessionState) -> Void) {
     let (before, after, running) = state.withLock { state in
       let before = state
@@ -21,10 +21,10 @@ extension AVAudioSession {
     postRouteChange(reason, from: previous)
   }
 
-  /// Tells observers of devices that came or went in a call.
+  /// Notifies observers of devices that were plugged in or lost while the voice runs.
   ///
   /// Called by the supervisor, which must not wait for the session: the session may be waiting for
-  /// the supervisor.
+  /// it.
   func post(_ change: RouteChange) {
     notifications.async { [self] in
       let (category, news, reason) = state.withLock { state in
@@ -64,7 +64,7 @@ extension AVAudioSession {
     NotificationCenter.default.post(name: name, object: self)
   }
 
-  /// Learns what the devices in use are called, as long as they are there.
+  /// Caches the labels of the devices in use while these can be asked.
   func learnPorts() {
     notifications.async { [self] in _ = currentRoute }
   }
@@ -93,7 +93,7 @@ extension AVAudioSession {
     route(in: state, running: state.activation.running?.supervisor.route)
   }
 
-  /// The route that is running, or else the one that would be.
+  /// Returns the running route, or else the one that an activation would take.
   private static func route(
     in state: SessionState,
     running: RoutePlan.Route?
@@ -120,16 +120,17 @@ extension AVAudioSession {
     )
   }
 
-  /// The machine's own loudspeaker: the device that is chosen if it is one, else the first there
-  /// is.
+  /// Returns the machine's own loudspeaker: the selected device if it is one, else the first found;
+  /// nil if there is none.
   static func speaker(besides devices: Devices) -> AVAudioSessionPortDescription? {
     let chosen = SessionPort.description(of: devices.playback, .output)
     if chosen.portType == .builtInSpeaker { return chosen }
     return SessionPort.all(.output).first { $0.portType == .builtInSpeaker }
   }
 
-  /// The machine's own microphone: that of the loudspeaker's device or card, else the first there
-  /// is.
+  /// Returns the machine's own microphone, nil if there is none.
+  ///
+  /// Prefers the one on the loudspeaker's device, then the one on its card, then the first found.
   static func microphone(
     beside speaker: AVAudioSessionPortDescription
   ) -> AVAudioSessionPortDescription? {

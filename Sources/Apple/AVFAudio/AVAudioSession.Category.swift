@@ -1,23 +1,23 @@
 extension AVAudioSession {
-  /// What the app does with sound.
+  /// The app's use of sound.
   public struct Category: RawRepresentable, Hashable, Sendable {
     /// Apple's constant.
     public let rawValue: String
 
-    /// A value of Apple's name.
+    /// Creates a category from Apple's constant.
     public init(rawValue: String) {
       self.rawValue = rawValue
     }
 
-    /// Mixes with others, silenced by the user.
+    /// Sound that mixes with other programs' and that the user can silence.
     public static let ambient = Category(rawValue: "AVAudioSessionCategoryAmbient")
-    /// The default: interrupts others, silenced by the user.
+    /// The default: sound that interrupts other programs' and that the user can silence.
     public static let soloAmbient = Category(rawValue: "AVAudioSessionCategorySoloAmbient")
-    /// Plays.
+    /// Playback.
     public static let playback = Category(rawValue: "AVAudioSessionCategoryPlayback")
-    /// Records.
+    /// Recording.
     public static let record = Category(rawValue: "AVAudioSessionCategoryRecord")
-    /// Records and plays: what calls use.
+    /// Recording and playback: the category of calls.
     public static let playAndRecord = Category(rawValue: "AVAudioSessionCategoryPlayAndRecord")
     /// Several routes at once.
     public static let multiRoute = Category(rawValue: "AVAudioSessionCategoryMultiRoute")

@@ -4,14 +4,14 @@ extension AVAudioSession {
     /// Apple's bits.
     public let rawValue: UInt
 
-    /// Options of Apple's bits.
+    /// Creates options from Apple's bits.
     public init(rawValue: UInt) {
       self.rawValue = rawValue
     }
 
-    /// Other sound goes on.
+    /// Other programs' sound continues.
     public static let mixWithOthers = CategoryOptions(rawValue: 1)
-    /// Other sound becomes quieter; implies mixing.
+    /// Other programs' sound becomes quieter; implies mixing.
     public static let duckOthers = CategoryOptions(rawValue: 2)
     /// Bluetooth headsets may be used.
     public static let allowBluetooth = CategoryOptions(rawValue: 4)
@@ -19,7 +19,7 @@ extension AVAudioSession {
     public static let allowBluetoothHFP = CategoryOptions(rawValue: 4)
     /// The loudspeaker rather than the earpiece.
     public static let defaultToSpeaker = CategoryOptions(rawValue: 8)
-    /// Other spoken sound is interrupted; implies mixing.
+    /// Other programs' speech is interrupted; implies mixing.
     public static let interruptSpokenAudioAndMixWithOthers = CategoryOptions(rawValue: 17)
     /// Bluetooth loudspeakers may be used.
     public static let allowBluetoothA2DP = CategoryOptions(rawValue: 32)

@@ -1,7 +1,7 @@
 import Foundation
 
 extension AVAudioSession {
-  /// Why a session call fails: codes in the domain `NSOSStatusErrorDomain`.
+  /// Reason why a session call fails: a code in the domain `NSOSStatusErrorDomain`.
   ///
   /// The session throws `NSError`; compare its `code` with a raw value.
   public enum ErrorCode: Int, Sendable {
@@ -9,9 +9,9 @@ extension AVAudioSession {
     case none = 0
     /// The sound system failed.
     case mediaServicesFailed = 1_836_282_486
-    /// Sound is in use.
+    /// The sound devices are in use.
     case isBusy = 560_030_580
-    /// The category does not allow it.
+    /// The category does not allow the operation.
     case incompatibleCategory = 560_161_140
     /// Others may not be interrupted now.
     case cannotInterruptOthers = 560_557_684
@@ -23,20 +23,20 @@ extension AVAudioSession {
     case cannotStartPlaying = 561_015_905
     /// The device cannot be opened for playing and recording.
     case cannotStartRecording = 561_145_187
-    /// An argument makes no sense.
+    /// An argument is invalid.
     case badParam = -50
-    /// A call has the hardware.
+    /// A call has the devices.
     case insufficientPriority = 561_017_449
     /// There is no device.
     case resourceNotAvailable = 561_145_203
-    /// Something else.
+    /// Any other failure.
     case unspecified = 2_003_329_396
-    /// The session has gone.
+    /// The session no longer exists.
     case expiredSession = 561_210_739
     /// The session is not active.
     case sessionNotActive = 1_768_841_571
 
-    /// The error as Foundation has it.
+    /// Returns an `NSError` of this code with a description.
     func error(reason: String) -> NSError {
       NSError(
         domain: NSOSStatusErrorDomain,

@@ -1,15 +1,15 @@
 extension AVAudioSession {
-  /// What an app may do after an interruption.
+  /// Hints about the end of an interruption.
   public struct InterruptionOptions: OptionSet, Hashable, Sendable {
     /// Apple's bits.
     public let rawValue: UInt
 
-    /// Options of Apple's bits.
+    /// Creates options from Apple's bits.
     public init(rawValue: UInt) {
       self.rawValue = rawValue
     }
 
-    /// The app may go on.
+    /// The app may resume its sound.
     public static let shouldResume = InterruptionOptions(rawValue: 1)
   }
 }

@@ -1,5 +1,5 @@
 extension AVAudioSession {
-  /// Why the session was interrupted.
+  /// Reason of an interruption.
   public enum InterruptionReason: UInt, Sendable {
     /// Another program took the device.
     case `default` = 0

@@ -1,9 +1,9 @@
 extension AVAudioSession {
-  /// Whether an interruption begins or ends.
+  /// Beginning or end of an interruption.
   public enum InterruptionType: UInt, Sendable {
-    /// It is over.
+    /// The interruption is over.
     case ended = 0
-    /// The session is already inactive.
+    /// The interruption began; the session is already inactive.
     case began = 1
   }
 }

@@ -1,10 +1,10 @@
 extension AVAudioSession {
-  /// How the app uses its category.
+  /// Special use of a category.
   public struct Mode: RawRepresentable, Hashable, Sendable {
     /// Apple's constant.
     public let rawValue: String
 
-    /// A value of Apple's name.
+    /// Creates a mode from Apple's constant.
     public init(rawValue: String) {
       self.rawValue = rawValue
     }
@@ -17,11 +17,11 @@ extension AVAudioSession {
     public static let videoChat = Mode(rawValue: "AVAudioSessionModeVideoChat")
     /// Voice in games: turns echo cancellation on.
     public static let gameChat = Mode(rawValue: "AVAudioSessionModeGameChat")
-    /// Recording a film.
+    /// Recording of video.
     public static let videoRecording = Mode(rawValue: "AVAudioSessionModeVideoRecording")
     /// Turns all processing off.
     public static let measurement = Mode(rawValue: "AVAudioSessionModeMeasurement")
-    /// Showing a film.
+    /// Playback of films.
     public static let moviePlayback = Mode(rawValue: "AVAudioSessionModeMoviePlayback")
     /// Books and talks.
     public static let spokenAudio = Mode(rawValue: "AVAudioSessionModeSpokenAudio")

@@ -1,19 +1,19 @@
 extension AVAudioSession {
-  /// What kind of device a port is.
+  /// Kind of a port's device.
   public struct Port: RawRepresentable, Hashable, Sendable {
     /// Apple's constant.
     public let rawValue: String
 
-    /// A value of Apple's name.
+    /// Creates a kind from Apple's constant.
     public init(rawValue: String) {
       self.rawValue = rawValue
     }
 
-    /// The machine's loudspeaker; also what nothing else is known of.
+    /// The machine's loudspeaker; also any loudspeaker of an unknown kind.
     public static let builtInSpeaker = Port(rawValue: "Speaker")
     /// A telephone's earpiece.
     public static let builtInReceiver = Port(rawValue: "Receiver")
-    /// The machine's microphone; also what nothing else is known of.
+    /// The machine's microphone; also any microphone of an unknown kind.
     public static let builtInMic = Port(rawValue: "MicrophoneBuiltIn")
     /// Headphones in a socket.
     public static let headphones = Port(rawValue: "Headphones")

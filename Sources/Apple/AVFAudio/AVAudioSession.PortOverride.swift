@@ -1,9 +1,9 @@
 extension AVAudioSession {
-  /// Where sound goes whatever is plugged in.
+  /// Output that takes precedence over all plugged-in devices.
   public enum PortOverride: UInt, Sendable {
-    /// Where it goes by itself.
+    /// No override.
     case none = 0
-    /// To the loudspeaker.
+    /// The machine's own loudspeaker.
     case speaker = 1_936_747_378
   }
 }

@@ -1,7 +1,7 @@
 extension AVAudioSession {
-  /// Whether the user lets the app record.
+  /// The user's permission to record.
   public enum RecordPermission: UInt, Sendable {
-    /// Not asked yet.
+    /// Not decided yet.
     case undetermined = 1_970_168_948
     /// The user refused.
     case denied = 1_684_369_017

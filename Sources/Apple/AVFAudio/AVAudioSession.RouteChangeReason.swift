@@ -1,19 +1,19 @@
 extension AVAudioSession {
-  /// Why the route changed.
+  /// Reason of a route change.
   public enum RouteChangeReason: UInt, Sendable {
-    /// Not known.
+    /// Unknown.
     case unknown = 0
-    /// A device came.
+    /// A device became available.
     case newDeviceAvailable = 1
-    /// A device went.
+    /// A device became unavailable.
     case oldDeviceUnavailable = 2
     /// The category changed.
     case categoryChange = 3
     /// The app overrode the route.
     case override = 4
-    /// The machine woke.
+    /// The machine woke from sleep.
     case wakeFromSleep = 6
-    /// Nothing fits the category.
+    /// No device suits the category.
     case noSuitableRouteForCategory = 7
     /// The route's own settings changed.
     case routeConfigurationChange = 8

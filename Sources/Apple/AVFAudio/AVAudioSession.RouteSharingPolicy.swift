@@ -1,16 +1,16 @@
 extension AVAudioSession {
-  /// How routes are shared with other apps.
+  /// Relation of the app's route to the routes of other apps.
   public enum RouteSharingPolicy: UInt, Sendable {
-    /// The usual way.
+    /// The usual sharing.
     case `default` = 0
-    /// As players of long pieces do.
+    /// Sharing among players of long pieces of sound.
     case longFormAudio = 1
-    /// Not at all.
+    /// No sharing.
     case independent = 2
-    /// As players of long films do.
+    /// Sharing among players of long films.
     case longFormVideo = 3
 
-    /// As players of long pieces do: the older name.
+    /// Sharing among players of long pieces of sound: the older name.
     public static let longForm = RouteSharingPolicy.longFormAudio
   }
 }

@@ -4,12 +4,12 @@ extension AVAudioSession {
     /// Apple's bits.
     public let rawValue: UInt
 
-    /// Options of Apple's bits.
+    /// Creates options from Apple's bits.
     public init(rawValue: UInt) {
       self.rawValue = rawValue
     }
 
-    /// Interrupted programs are notified that they may resume.
+    /// Programs that were paused for the session resume after a deactivation.
     public static let notifyOthersOnDeactivation = SetActiveOptions(rawValue: 1)
   }
 }

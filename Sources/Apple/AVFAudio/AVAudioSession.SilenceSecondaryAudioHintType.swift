@@ -1,9 +1,9 @@
 extension AVAudioSession {
-  /// Whether secondary sound should be silent.
+  /// Beginning or end of a time in which secondary sound should be silent.
   public enum SilenceSecondaryAudioHintType: UInt, Sendable {
-    /// No longer.
+    /// Secondary sound may be heard again.
     case end = 0
-    /// From now on.
+    /// Secondary sound should be silent from now on.
     case begin = 1
   }
 }

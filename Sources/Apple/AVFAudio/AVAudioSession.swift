@@ -9,7 +9,7 @@ public import SpeechDSP
 import Synchronization
 public import VoiceEngine
 
-/// The audio session: what the process does with sound, and whether it may at this moment.
+/// The audio session: the process's use of sound, and its permission to use it at the moment.
 ///
 /// In a call the system activates it at call priority, exactly when a start, answer or un-hold
 /// action has been fulfilled, and deactivates it when the last audible call has ended or is held.
@@ -24,25 +24,27 @@ public import VoiceEngine
 /// devices by name and runs its voice through the engine.
 // SAFETY: all state is in a mutex.
 open class AVAudioSession: NSObject, @unchecked Sendable {
-  /// Held for moments only: never while a device is opened or a service is asked.
+  /// State of the session.
+  ///
+  /// The lock is held only briefly: never while a device is opened or a service is asked.
   let state = Mutex(SessionState())
-  /// Opens and closes devices, one after the other.
+  /// Serial queue on which devices are opened and closed.
   let operations = DispatchQueue(label: "avfaudio.operations", qos: .userInteractive)
-  /// Notifications are posted here, never on the main thread.
+  /// Queue on which notifications are posted, never the main thread.
   let notifications = DispatchQueue(label: "avfaudio.notifications")
-  /// Other programs' sound, which steps back while the session is active.
+  /// Players of other programs, paused while the session is active.
   let players: MediaPlayers
   let arbiter: CallArbiter
   let reservations: CardReservations
-  /// Asked for real-time scheduling where the system denies it.
+  /// Service that is asked for real-time scheduling where the system denies it.
   let realTimeKit = RealTimeKit()
-  /// Whether virtual devices are arbitrated as well; for tests.
+  /// True to arbitrate virtual devices as well; for tests.
   let arbitratesAll: Bool
 
-  /// The session of a process on the user's desktop.
+  /// Creates the session of a process on the user's desktop.
   override public convenience init() { self.init(bus: nil, arbitratesAll: false) }
 
-  /// A session on the desktop whose bus is at that address.
+  /// Creates a session on the desktop whose bus has that address.
   init(bus address: String?, arbitratesAll: Bool) {
     players = MediaPlayers(address: address, folder: BaseFolder.runtime())
     arbiter = CallArbiter(address: address)
@@ -63,19 +65,19 @@ open class AVAudioSession: NSObject, @unchecked Sendable {
 
   // MARK: Category and mode
 
-  /// What the app does with sound; `soloAmbient` at first.
+  /// The app's use of sound; `soloAmbient` at first.
   open var category: Category { state.withLock { $0.category } }
-  /// How it uses the category; `default` at first.
+  /// Special use of the category; `default` at first.
   open var mode: Mode { state.withLock { $0.mode } }
-  /// The refinements that were set with the category, and those that they and the mode imply.
+  /// Options set with the category, and those that they and the mode imply.
   open var categoryOptions: CategoryOptions { state.withLock { $0.effectiveOptions } }
-  /// How routes are shared.
+  /// Sharing of routes with other apps.
   open var routeSharingPolicy: RouteSharingPolicy { state.withLock { $0.policy } }
-  /// The categories that can be set.
+  /// Categories that can be set.
   open var availableCategories: [Category] {
     [.ambient, .soloAmbient, .playback, .record, .playAndRecord, .multiRoute]
   }
-  /// The modes that go with the category.
+  /// Modes that suit the category.
   open var availableModes: [Mode] {
     let all: [Mode] = [
       .default, .voiceChat, .videoChat, .gameChat, .videoRecording, .measurement, .moviePlayback,
@@ -84,12 +86,12 @@ open class AVAudioSession: NSObject, @unchecked Sendable {
     return all.filter { SessionState.fits($0, category) }
   }
 
-  /// Sets the category, clears options and override, and keeps the mode if it fits.
+  /// Sets the category, clears options and override, and keeps the mode if it suits.
   open func setCategory(_ category: Category) throws {
     try setCategory(category, options: [])
   }
 
-  /// Sets category and options, clears the override, and keeps the mode if it fits.
+  /// Sets category and options, clears the override, and keeps the mode if it suits.
   open func setCategory(_ category: Category, options: CategoryOptions) throws {
     let mode = SessionState.fits(mode, category) ? mode : .default
     try setCategory(category, mode: mode, options: options)
@@ -97,7 +99,7 @@ open class AVAudioSession: NSObject, @unchecked Sendable {
 
   /// Sets category, mode and options, and clears the override.
   ///
-  /// Throws `badParam`, changing nothing, if they do not fit.
+  /// Throws `badParam` if they do not suit each other, and changes nothing then.
   open func setCategory(
     _ category: Category,
     mode: Mode,
@@ -108,7 +110,7 @@ open class AVAudioSession: NSObject, @unchecked Sendable {
 
   /// Sets category, mode, policy and options, and clears the override.
   ///
-  /// Throws `badParam`, changing nothing, if they do not fit.
+  /// Throws `badParam` if they do not suit each other, and changes nothing then.
   open func setCategory(
     _ category: Category,
     mode: Mode,
@@ -129,7 +131,7 @@ open class AVAudioSession: NSObject, @unchecked Sendable {
 
   /// Sets the mode; options last until the category changes.
   ///
-  /// Throws `badParam` if it does not fit the category.
+  /// Throws `badParam` if it does not suit the category.
   open func setMode(_ mode: Mode) throws {
     let (category, options) = state.withLock { ($0.category, $0.options) }
     if let objection = SessionState.objection(to: category, mode, options) {
@@ -140,11 +142,10 @@ open class AVAudioSession: NSObject, @unchecked Sendable {
 
   // MARK: Additions for Linux
 
-  /// The devices that an activation opens; both `default` at first.
+  /// Devices that an activation opens; both `default` at first.
   ///
-  /// Setting them while the session is active moves the voice over, as soon as they can be opened:
-  /// one that is not there is waited for. Which other programs step back is decided at the
-  /// activation.
+  /// Setting them while the session is active moves the voice over as soon as they can be opened;
+  /// an absent device is waited for. Programs to pause are chosen at the activation only.
   public var devices: Devices {
     get { state.withLock { $0.devices } }
     set {
@@ -155,30 +156,30 @@ open class AVAudioSession: NSObject, @unchecked Sendable {
     }
   }
 
-  /// Tells the sound servers of a desktop that this program's sound is calls, so that they may
+  /// Tells the desktop's sound servers that this program's sound belongs to calls, so that they may
   /// lower or pause other sound by their own rules.
   ///
   /// To be called first in a program, before there are other threads: it sets environment
   /// variables.
   public static func announceCalls() { StreamRole.announceCalls() }
 
-  /// The filters that the next activation uses; nil chooses by mode.
+  /// Filters for the next activation; nil to choose them by mode.
   public var speechFilters: SpeechFilterSettings? {
     get { state.withLock { $0.speechFilters } }
     set { state.withLock { $0.speechFilters = newValue } }
   }
 
-  /// Whether the next activation sets cards up by their profiles of ALSA's Use Case Manager; false
-  /// at first.
+  /// True if the next activation sets cards up by the profiles of ALSA's Use Case Manager; false at
+  /// first.
   ///
-  /// For machines without a sound server, which would have done that: levels become those of the
+  /// For machines without a sound server, which would do so itself: levels become those of the
   /// profile.
   public var usesCardProfiles: Bool {
     get { state.withLock { $0.usesCardProfiles } }
     set { state.withLock { $0.usesCardProfiles = newValue } }
   }
 
-  /// The engine that runs while the session is active, nil otherwise.
+  /// The running engine; nil while the session is inactive.
   public var voiceEngine: CallEngine? { state.withLock { $0.activation.running?.engine } }
 
   // MARK: Activation
@@ -203,12 +204,12 @@ open class AVAudioSession: NSObject, @unchecked Sendable {
 
   // MARK: Route
 
-  /// Where sound comes from and goes to now, or would if the session were active.
+  /// The inputs and outputs in use, or those that would be if the session were active.
   open var currentRoute: AVAudioSessionRouteDescription {
     Self.route(in: state.withLock { $0 })
   }
 
-  /// The microphones that there are; nil if the category does not record.
+  /// Available microphones; nil if the category does not record.
   open var availableInputs: [AVAudioSessionPortDescription]? {
     let (category, devices) = state.withLock { ($0.effectiveCategory, $0.devices) }
     guard Self.records(category) else { return nil }
@@ -222,19 +223,18 @@ open class AVAudioSession: NSObject, @unchecked Sendable {
     if case .pcm = devices.capture { !SessionPort.all(.input).isEmpty } else { true }
   }
 
-  /// Several microphones of one port; not distinguished here.
+  /// Microphones of a port with several: nil, since they are not distinguished.
   open var inputDataSources: [AVAudioSessionDataSourceDescription]? { nil }
-  /// Several loudspeakers of one port; not distinguished here.
+  /// Loudspeakers of a port with several: nil, since they are not distinguished.
   open var outputDataSources: [AVAudioSessionDataSourceDescription]? { nil }
 
-  /// The wish of `setPreferredInput`.
+  /// The microphone set by `setPreferredInput`, nil if none.
   open var preferredInput: AVAudioSessionPortDescription? { state.withLock { $0.preferredInput } }
 
-  /// Wishes for a microphone; nil leaves the choice to the system.
+  /// Prefers a microphone; nil leaves the choice to the system.
   ///
   /// While the session is active the voice moves over as soon as the device can be opened. A
-  /// headset's microphone brings its loudspeaker along. Throws `badParam` for a port that is not
-  /// there.
+  /// headset's microphone brings its loudspeaker along. Throws `badParam` for an absent port.
   open func setPreferredInput(_ inPort: AVAudioSessionPortDescription?) throws {
     guard let inPort else {
       return changeRoute(because: .override) { state in
@@ -263,12 +263,12 @@ open class AVAudioSession: NSObject, @unchecked Sendable {
     }
   }
 
-  /// Sends sound to the loudspeaker whatever is plugged in, and takes it from the microphone beside
-  /// it; or no longer.
+  /// Sends sound to the machine's own loudspeaker whatever is plugged in, and records from the
+  /// microphone beside it; `none` ends that.
   ///
-  /// While the session is active the voice moves over as soon as the device can be opened.
-  /// Throws `badParam` unless the category is `playAndRecord`, and `resourceNotAvailable` if the
-  /// machine has no loudspeaker of its own. The next change of category or of the route ends it,
+  /// While the session is active the voice moves over as soon as the device can be opened. Throws
+  /// `badParam` unless the category is `playAndRecord`, and `resourceNotAvailable` if the machine
+  /// has no loudspeaker of its own. The next change of category or of the route ends the override,
   /// and so does a deactivation or an interruption.
   open func overrideOutputAudioPort(_ portOverride: PortOverride) throws {
     let (category, devices) = state.withLock { ($0.effectiveCategory, $0.devices) }
@@ -290,21 +290,21 @@ open class AVAudioSession: NSObject, @unchecked Sendable {
 
   // MARK: Wishes, and what was granted
 
-  /// The wish of `setPreferredSampleRate`, 0 if there is none.
+  /// The rate set by `setPreferredSampleRate`, in hertz; 0 if none.
   open var preferredSampleRate: Double { state.withLock { $0.preferredSampleRate } }
-  /// The wish of `setPreferredIOBufferDuration` in seconds, 0 if there is none.
+  /// The duration set by `setPreferredIOBufferDuration`, in seconds; 0 if none.
   open var preferredIOBufferDuration: TimeInterval {
     state.withLock { $0.preferredIOBufferDuration }
   }
-  /// The microphone's rate in hertz: the one in use, or the last one, at first 48000.
+  /// The microphone's rate in hertz: the current one, else the last one; at first 48000.
   open var sampleRate: Double { state.withLock { $0.granted.sampleRate } }
-  /// The device's period in seconds: the one in use, or the last one.
+  /// The device's period in seconds: the current one, else the last one.
   open var ioBufferDuration: TimeInterval { state.withLock { $0.granted.bufferDuration } }
 
-  /// Wishes for a rate in hertz; the next activation asks the card for it, and `sampleRate` tells
-  /// what it granted.
+  /// Prefers a sample rate in hertz, requested from the card at the next activation.
   ///
-  /// The codec works at 48 kHz whatever the card does. Throws `badParam` for what is not positive.
+  /// `sampleRate` is the one that the card granted. The codec works at 48 kHz whatever the card
+  /// does. Throws `badParam` below 1 Hz or above 1 MHz.
   open func setPreferredSampleRate(_ sampleRate: Double) throws {
     guard sampleRate >= 1, sampleRate <= 1_000_000 else {
       throw ErrorCode.badParam.error(reason: "a sample rate is a positive number of hertz")
@@ -312,10 +312,10 @@ open class AVAudioSession: NSObject, @unchecked Sendable {
     state.withLock { $0.preferredSampleRate = sampleRate }
   }
 
-  /// Wishes for a device period in seconds; the next activation asks the card for it, and
-  /// `ioBufferDuration` is what it granted.
+  /// Prefers a device period in seconds, requested from the card at the next activation.
   ///
-  /// Throws `badParam` for what is not positive or above 1 s.
+  /// `ioBufferDuration` is the one that the card granted. Throws `badParam` unless it is positive
+  /// and at most 1 s.
   open func setPreferredIOBufferDuration(_ duration: TimeInterval) throws {
     guard duration > 0, duration <= 1 else {
       throw ErrorCode.badParam.error(reason: "a buffer duration is between 0 and 1 s")
@@ -323,12 +323,12 @@ open class AVAudioSession: NSObject, @unchecked Sendable {
     state.withLock { $0.preferredIOBufferDuration = duration }
   }
 
-  /// Wishes for a number of input channels; the voice path is mono, so it only reads back.
+  /// Prefers a number of input channels; without effect, since the voice path is mono.
   open func setPreferredInputNumberOfChannels(_ count: Int) throws {
     try setPreferredChannels(count, \.preferredInputChannels)
   }
 
-  /// Wishes for a number of output channels; the voice path is mono, so it only reads back.
+  /// Prefers a number of output channels; without effect, since the voice path is mono.
   open func setPreferredOutputNumberOfChannels(_ count: Int) throws {
     try setPreferredChannels(count, \.preferredOutputChannels)
   }
@@ -343,77 +343,76 @@ open class AVAudioSession: NSObject, @unchecked Sendable {
     state.withLock { $0[keyPath: wish] = count }
   }
 
-  /// The wish of `setPreferredInputNumberOfChannels`, 0 if there is none.
+  /// The number set by `setPreferredInputNumberOfChannels`, 0 if none.
   open var preferredInputNumberOfChannels: Int { state.withLock { $0.preferredInputChannels } }
-  /// The wish of `setPreferredOutputNumberOfChannels`, 0 if there is none.
+  /// The number set by `setPreferredOutputNumberOfChannels`, 0 if none.
   open var preferredOutputNumberOfChannels: Int { state.withLock { $0.preferredOutputChannels } }
-  /// How many channels the voice path takes from the microphone: 1, or 0 without one.
+  /// Number of channels that the voice path records: 1, or 0 without a microphone.
   open var inputNumberOfChannels: Int { currentRoute.inputs.isEmpty ? 0 : 1 }
-  /// How many channels the voice path gives to the loudspeaker: 1, or 0 without one.
+  /// Number of channels that the voice path plays: 1, or 0 without a loudspeaker.
   open var outputNumberOfChannels: Int { currentRoute.outputs.isEmpty ? 0 : 1 }
 
   // MARK: Levels and delays
 
-  /// Seconds from the microphone to the voice path: the period in use.
+  /// Delay from the microphone to the voice path in seconds: the current period.
   open var inputLatency: TimeInterval { ioBufferDuration }
 
-  /// Seconds from the voice path to the loudspeaker: how full its buffer is kept, measured while
-  /// the session is active.
+  /// Delay from the voice path to the loudspeaker in seconds.
+  ///
+  /// The measured fill of the playback buffer while the session is active, else the period.
   open var outputLatency: TimeInterval {
     let fill = voiceEngine?.statistics()?.playbackFillNanoseconds
     return fill.map { Double($0) / 1e9 } ?? ioBufferDuration
   }
 
-  /// The session's own attenuation: none, hence 1.
-  ///
-  /// The card's mixer is the user's.
+  /// Volume of the session itself: always 1, since the card's mixer is the user's.
   open var outputVolume: Float { 1 }
-  /// The session's own gain: none, hence 1.
-  ///
-  /// The card's mixer is the user's.
+  /// Gain of the session itself: always 1, since the card's mixer is the user's.
   open var inputGain: Float { 1 }
-  /// False: the gain is the card's mixer's.
+  /// False: the gain is that of the card's mixer.
   open var isInputGainSettable: Bool { false }
-  /// Throws `badParam`: the gain is the card's mixer's.
+  /// Throws `badParam`: the gain is that of the card's mixer.
   open func setInputGain(_ gain: Float) throws {
     throw ErrorCode.badParam.error(reason: "the gain is the card's mixer's")
   }
 
   // MARK: Others
 
-  /// Whether another program plays.
+  /// True if another program plays.
   ///
-  /// Differs from Apple's: other programs are not seen, so it is always false.
+  /// Differs from Apple's: the sound of other programs is not observed, so it is always false.
   open var isOtherAudioPlaying: Bool { false }
-  /// Whether secondary sound should be silent; as `isOtherAudioPlaying`, always false.
+  /// True if secondary sound should be silent; always false, as `isOtherAudioPlaying` is.
   open var secondaryAudioShouldBeSilencedHint: Bool { false }
 
-  /// The wish of `setAllowHapticsAndSystemSoundsDuringRecording`.
+  /// The value set by `setAllowHapticsAndSystemSoundsDuringRecording`.
   open var allowHapticsAndSystemSoundsDuringRecording: Bool {
     state.withLock { $0.allowsHapticsDuringRecording }
   }
 
-  /// Whether the desktop may make noises while recording; it reads back, the desktop does not know.
+  /// Sets whether the desktop may make sounds during a recording.
+  ///
+  /// Without effect, since the desktop is not informed of it.
   open func setAllowHapticsAndSystemSoundsDuringRecording(_ isAllowed: Bool) throws {
     state.withLock { $0.allowsHapticsDuringRecording = isAllowed }
   }
 
-  /// The wish of `setPrefersNoInterruptionsFromSystemAlerts`.
+  /// The value set by `setPrefersNoInterruptionsFromSystemAlerts`.
   open var prefersNoInterruptionsFromSystemAlerts: Bool {
     state.withLock { $0.prefersNoInterruptionsFromSystemAlerts }
   }
 
-  /// Whether alerts should wait; it reads back, the desktop does not know.
+  /// Sets whether alerts should wait; without effect, since the desktop is not informed of it.
   open func setPrefersNoInterruptionsFromSystemAlerts(_ isPreferred: Bool) throws {
     state.withLock { $0.prefersNoInterruptionsFromSystemAlerts = isPreferred }
   }
 
   // MARK: Recording
 
-  /// Whether the user lets the app record; outside a sandbox always granted.
+  /// The user's permission to record: always granted outside a sandbox.
   open var recordPermission: RecordPermission { .granted }
 
-  /// Asks for permission to record; answers on an arbitrary thread.
+  /// Asks for permission to record; calls `response` on an arbitrary thread.
   open func requestRecordPermission(_ response: @escaping (Bool) -> Void) {
     let crossing = Answer(give: response)
     DispatchQueue.global().async { crossing.give(true) }

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// One channel of a port; they are not distinguished here.
+/// A channel of a port; no port lists any here.
 // SAFETY: immutable.
 open class AVAudioSessionChannelDescription: NSObject, @unchecked Sendable {
   private let name: String
@@ -14,10 +14,10 @@ open class AVAudioSessionChannelDescription: NSObject, @unchecked Sendable {
     super.init()
   }
 
-  /// What people call it.
+  /// Name for the user.
   open var channelName: String { name }
-  /// Its number, from 1.
+  /// Number of the channel, from 1.
   open var channelNumber: Int { number }
-  /// The port that it belongs to.
+  /// `uid` of the channel's port.
   open var owningPortUID: String { port }
 }

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// One of several microphones or loudspeakers of a port; they are not distinguished here.
+/// One of several microphones or loudspeakers of a port; no port lists any here.
 // SAFETY: immutable.
 open class AVAudioSessionDataSourceDescription: NSObject, @unchecked Sendable {
   private let identifier: NSNumber
@@ -12,8 +12,8 @@ open class AVAudioSessionDataSourceDescription: NSObject, @unchecked Sendable {
     super.init()
   }
 
-  /// Its number.
+  /// Number of the data source.
   open var dataSourceID: NSNumber { identifier }
-  /// What people call it.
+  /// Name for the user.
   open var dataSourceName: String { name }
 }

@@ -14,25 +14,25 @@ open class AVAudioSessionPortDescription: NSObject, @unchecked Sendable {
     super.init()
   }
 
-  /// What kind of device it is.
+  /// Kind of the device.
   open var portType: AVAudioSession.Port { type }
-  /// What people call it.
+  /// Name for the user.
   open var portName: String { name }
-  /// The name to open it by.
+  /// Name by which the device is opened.
   ///
-  /// Differs from Apple's: an ALSA name.
+  /// Differs from Apple's: it is an ALSA name.
   open var uid: String { identifier }
-  /// Its channels.
+  /// Channels of the port: nil.
   ///
   /// Differs from Apple's: the voice path is mono, so channels are not distinguished.
   open var channels: [AVAudioSessionChannelDescription]? { nil }
-  /// Its data sources, for example several microphones.
+  /// Data sources of the port, for example several microphones: nil.
   ///
-  /// Differs from Apple's: not distinguished.
+  /// Differs from Apple's: they are not distinguished.
   open var dataSources: [AVAudioSessionDataSourceDescription]? { nil }
-  /// The data source in use.
+  /// The data source in use: nil.
   open var selectedDataSource: AVAudioSessionDataSourceDescription? { nil }
-  /// Whether the device cancels echoes itself; not known here.
+  /// True if the device cancels echo itself: always false, since this is not known.
   open var hasHardwareVoiceCallProcessing: Bool { false }
 
   /// True if the object is the same port.
@@ -41,6 +41,6 @@ open class AVAudioSessionPortDescription: NSObject, @unchecked Sendable {
     return type == other.type && identifier == other.identifier
   }
 
-  /// Agrees with `isEqual`.
+  /// Hash of `uid`.
   open override var hash: Int { identifier.hashValue }
 }

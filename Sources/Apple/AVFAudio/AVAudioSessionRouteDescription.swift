@@ -1,6 +1,6 @@
 public import Foundation
 
-/// Where sound comes from and goes to.
+/// The inputs and outputs of the sound.
 // SAFETY: immutable.
 open class AVAudioSessionRouteDescription: NSObject, @unchecked Sendable {
   private let from: [AVAudioSessionPortDescription]
@@ -12,9 +12,9 @@ open class AVAudioSessionRouteDescription: NSObject, @unchecked Sendable {
     super.init()
   }
 
-  /// The microphones in use; empty if the category does not record.
+  /// Microphones in use; empty if the category does not record.
   open var inputs: [AVAudioSessionPortDescription] { from }
-  /// The loudspeakers in use; empty if the category does not play.
+  /// Loudspeakers in use; empty if the category does not play.
   open var outputs: [AVAudioSessionPortDescription] { to }
 
   /// True if the object is a route over the same ports.
@@ -23,6 +23,6 @@ open class AVAudioSessionRouteDescription: NSObject, @unchecked Sendable {
     return from == other.from && to == other.to
   }
 
-  /// Agrees with `isEqual`.
+  /// Hash of the ports' `uid`s.
   open override var hash: Int { (from + to).map(\.uid).hashValue }
 }

@@ -1,2 +1,2 @@
-/// `AVAudioSession.Devices` is a type of that module.
+/// Exported since it defines `AVAudioSession.Devices`.
 @_exported import AudioRouting

@@ -1,11 +1,11 @@
 import ALSAAudio
 import Synchronization
 
-/// How ALSA's devices appear as ports.
+/// Port descriptions of ALSA's devices.
 enum SessionPort {
   enum Direction { case input, output }
 
-  /// The port for a device, described as ALSA describes it.
+  /// Returns the port of a device, with ALSA's description as its name.
   static func description(
     of name: DeviceName,
     _ direction: Direction
@@ -30,10 +30,10 @@ enum SessionPort {
     }
   }
 
-  /// The names of devices, kept because a device that is gone cannot be asked.
+  /// Labels of devices by their PCM names, kept since an unplugged device cannot be asked.
   private static let labels = Mutex<[String: String]>([:])
 
-  /// Every microphone, or every loudspeaker.
+  /// Returns the ports of all microphones, or of all loudspeakers.
   static func all(_ direction: Direction) -> [AVAudioSessionPortDescription] {
     DeviceList.all().filter { direction == .input ? $0.isCapture : $0.isPlayback }
       .map { description(name: $0.name, label: $0.label, direction) }

@@ -19,18 +19,18 @@ struct SessionState: Sendable {
       }
     }
 
-    /// Whether the app has the devices, outside calls.
+    /// True while the app has the devices, outside calls.
     var isOfApp: Bool { if case .byApp = self { true } else { false } }
   }
 
-  /// What an engine is made with.
+  /// Parameters of an engine.
   struct Setup: Equatable, Sendable {
     var devices: AVAudioSession.Devices
     let wishes: DeviceWishes
     let filters: SpeechFilterSettings
   }
 
-  /// An engine, what it was made with, and who keeps it supplied with devices.
+  /// An engine, its parameters, and the supervisor that keeps it supplied with devices.
   struct Running: Sendable {
     let engine: CallEngine
     var setup: Setup
@@ -54,16 +54,18 @@ struct SessionState: Sendable {
   var mode = AVAudioSession.Mode.default
   var options: AVAudioSession.CategoryOptions = []
   var policy = AVAudioSession.RouteSharingPolicy.default
-  /// The machine's own loudspeaker and microphone, while the app has overridden the route.
+  /// Devices of an override: the machine's own loudspeaker and microphone.
   struct Override: Equatable, Sendable {
     let speaker: DeviceName
-    /// Nil if there is none beside it.
+    /// Nil if no microphone is beside the loudspeaker.
     let microphone: DeviceName?
   }
 
-  /// Until the route changes, or the session is deactivated or interrupted.
+  /// Nil unless the app has overridden the route.
+  ///
+  /// Ends when the route changes, or when the session is deactivated or interrupted.
   var override: Override?
-  /// Why devices were wished for last.
+  /// Reason of the last change of the wanted devices.
   var wishReason = AVAudioSession.RouteChangeReason.override
   var preferredSampleRate = 0.0
   var preferredIOBufferDuration = 0.0
@@ -71,7 +73,7 @@ struct SessionState: Sendable {
   var preferredOutputChannels = 0
   var devices = AVAudioSession.Devices.systemDefault
   var preferredInput: AVAudioSessionPortDescription?
-  /// What there was before the first wish for an input.
+  /// Devices selected before the first preferred input.
   var devicesBeforePreference: AVAudioSession.Devices?
   var speechFilters: SpeechFilterSettings?
   var usesCardProfiles = false
@@ -83,20 +85,20 @@ struct SessionState: Sendable {
   var activation = Activation.inactive
   var lingering: Lingering?
   var nextLingering = 1
-  /// Activations for calls that are under way: devices are being opened.
+  /// Number of activations for calls in progress, whose devices are being opened.
   var pendingCalls = 0
   var isWithheldByCalls = false
-  /// Whether another program's call interrupted the app, which has not been notified of its end.
+  /// True if another program's call interrupted the app, until the app is notified of its end.
   var isInterrupted = false
   /// True from another program's request to make way until the next claim.
   var isMakingWay = false
   var isWatchingOthers = false
   var services = SoundServices()
-  /// What cards are known by that were used before, by their names.
+  /// Identities of cards used before, by their device names.
   var knownCards = KnownCards()
   var granted = GrantedFormat()
 
-  /// Deactivates the session, and keeps the engine for a moment in case it is wanted again.
+  /// Deactivates the session, and keeps the engine for a moment in case it is needed again.
   @discardableResult
   mutating func linger(_ running: Running) -> Lingering {
     let lingering = Lingering(running: running, number: nextLingering)
@@ -107,7 +109,7 @@ struct SessionState: Sendable {
     return lingering
   }
 
-  /// Options as they take effect: some imply others.
+  /// Options in effect: those set, and those that they and the mode imply.
   var effectiveOptions: AVAudioSession.CategoryOptions {
     var effective = options
     if options.contains(.duckOthers) { effective.insert(.mixWithOthers) }
@@ -116,24 +118,24 @@ struct SessionState: Sendable {
     return effective
   }
 
-  /// The category that counts: during a call always the two-way one.
+  /// Category in effect: during a call always `playAndRecord`.
   var effectiveCategory: AVAudioSession.Category {
     if case .byCall = activation { .playAndRecord } else { category }
   }
 
-  /// True while a call has the session, or is about to.
+  /// True while a call has the session, or is about to have it.
   var belongsToCalls: Bool {
     if case .byCall = activation { true } else { pendingCalls > 0 }
   }
 
-  /// The filters for the mode, unless the app has chosen its own.
+  /// Filters that the app has chosen, else those for the mode.
   var filters: SpeechFilterSettings {
     if let speechFilters { return speechFilters }
     let isTwoWay = mode == .voiceChat || mode == .videoChat || mode == .gameChat
     return SpeechFilterSettings(echoCancellation: isTwoWay)
   }
 
-  /// The devices, with those that an override asks for.
+  /// The devices to use: those selected, or those of the override.
   var devicesAsRouted: AVAudioSession.Devices {
     guard let override else { return devices }
     var routed = devices
@@ -145,7 +147,7 @@ struct SessionState: Sendable {
     return routed
   }
 
-  /// What the next engine is made with.
+  /// Parameters of the next engine.
   var setup: Setup {
     var wishes = DeviceWishes(usesProfile: usesCardProfiles)
     if preferredIOBufferDuration > 0 {
@@ -155,20 +157,20 @@ struct SessionState: Sendable {
     return Setup(devices: devicesAsRouted, wishes: wishes, filters: filters)
   }
 
-  /// Takes over an engine that was made with what was wished for some time ago.
+  /// Takes over an engine and applies the settings that changed while it was started.
   mutating func commit(_ activation: Activation) {
     self.activation = activation
     activation.running?.engine.setInputMuted(isInputMuted ? .muted : .unmuted)
     reroute()
   }
 
-  /// Lets a name mean whatever card has it now.
+  /// Forgets the card of a device name, so that it stands for the card that has it now.
   mutating func forgetCard(of name: DeviceName, on side: StreamDirections) {
     knownCards[side, name] = nil
     devices.known[side, name] = nil
   }
 
-  /// Moves a running engine to the devices that are wished for by now.
+  /// Moves a running engine to the devices that are wanted now.
   mutating func reroute() {
     let wished = devicesAsRouted
     guard var running = activation.running, running.setup.devices != wished else { return }
@@ -181,7 +183,7 @@ struct SessionState: Sendable {
     }
   }
 
-  /// Why the three do not go together, nil if they do.
+  /// Returns the reason why category, mode and options do not suit each other, nil if they do.
   static func objection(
     to category: AVAudioSession.Category,
     _ mode: AVAudioSession.Mode,

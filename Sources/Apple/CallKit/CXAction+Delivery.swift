@@ -2,7 +2,7 @@ import CallState
 import Foundation
 
 extension CXAction {
-  /// Apple's object for an action that the system itself delivers.
+  /// Returns Apple's object for an action that the system itself requests.
   static func object(for action: CallAction) -> CXAction {
     let uuid = action.call.uuid
     switch action.kind {
@@ -28,7 +28,7 @@ extension CXAction {
 }
 
 extension CXProviderDelegate {
-  /// Calls the method for the action's class.
+  /// Calls the delegate's method for the action's class.
   func perform(_ action: CXAction, for provider: CXProvider) {
     switch action {
     case let action as CXStartCallAction: self.provider(provider, perform: action)

@@ -2,15 +2,14 @@ import CallState
 public import Foundation
 import Synchronization
 
-/// Something that the user or the system asks the app to do with a call.
+/// A change of a call that the user or the system asks the app for.
 ///
 /// The app requests actions in a `CXTransaction`; they come back through the provider's delegate,
 /// where each must be fulfilled or failed exactly once. Further answers are ignored.
 ///
 /// **Thread safety:** an action may be answered from any thread, inside `perform` or long after.
 ///
-/// Differs from Apple's: answering twice or too late is ignored there only by good fortune, here by
-/// rule.
+/// Differs from Apple's: that further or late answers are ignored is guaranteed here only.
 open class CXAction: NSObject, NSCopying, NSSecureCoding {
   private struct State: Sendable {
     var uuid = UUID()
@@ -22,13 +21,13 @@ open class CXAction: NSObject, NSCopying, NSSecureCoding {
 
   private let state = Mutex(State())
 
-  /// An action of no kind, which no provider performs.
+  /// Creates an action without a meaning of its own, which no provider performs.
   public override init() {
     super.init()
     state.withLock { $0.timeoutDate = Date(timeIntervalSinceNow: timeoutInterval) }
   }
 
-  /// An action from an archive; nil if it holds none.
+  /// Creates an action from an archive; nil if the archive holds none.
   public required init?(coder: NSCoder) {
     super.init()
     guard let uuid = coder.decodeUUID(forKey: Key.uuid) else { return nil }
@@ -45,23 +44,23 @@ open class CXAction: NSObject, NSCopying, NSSecureCoding {
     static let isComplete = "complete"
   }
 
-  /// The action's identity, which survives copying and archiving.
+  /// Identity of the action, which survives copying and archiving.
   open var uuid: UUID { state.withLock { $0.uuid } }
 
-  /// True once it was answered, timed out or became void.
+  /// True once the action was answered, timed out or became void.
   open var isComplete: Bool { state.withLock { $0.isComplete } }
 
-  /// When it times out: from creation, then anew from delivery.
+  /// Time at which the action times out; set at its creation, and anew when it is delivered.
   open var timeoutDate: Date { state.withLock { $0.timeoutDate } }
 
-  /// Reports that the app has done it.
+  /// Reports that the app has performed the action.
   ///
   /// Does nothing unless a provider is performing the action.
   open func fulfill() {
     answer(isFulfilled: true)
   }
 
-  /// Reports that the app could not do it.
+  /// Reports that the app could not perform the action.
   ///
   /// Does nothing unless a provider is performing the action.
   open func fail() {
@@ -81,7 +80,7 @@ open class CXAction: NSObject, NSCopying, NSSecureCoding {
     coder.encode(state.isComplete, forKey: Key.isComplete)
   }
 
-  /// A new object with the same identity and properties, which no provider performs.
+  /// Returns a new object with the same identity and properties, which no provider performs.
   open func copy(with zone: NSZone? = nil) -> Any {
     let twin = duplicate()
     let original = state.withLock { $0 }
@@ -92,15 +91,15 @@ open class CXAction: NSObject, NSCopying, NSSecureCoding {
     return twin
   }
 
-  /// A new object of the same kind with the same properties.
+  /// Returns a new object of the same class with the same properties.
   func duplicate() -> CXAction { CXAction() }
 
   // MARK: The call layer
 
-  /// What the call layer checks when the action is requested.
+  /// Call and kind of the action, which the call layer checks when the action is requested.
   var request: ActionRequest { ActionRequest(call: nil, kind: .unsupported) }
 
-  /// How long the app may take, in seconds.
+  /// Time that the app may take to answer, in seconds.
   var timeoutInterval: TimeInterval { 5 }
 
   func answer(isFulfilled: Bool, date: Date? = nil) {
@@ -130,9 +129,10 @@ open class CXAction: NSObject, NSCopying, NSSecureCoding {
     state.withLock { $0.isTimedOut = true }
   }
 
-  /// Whether the delegate is to perform it, now that it has come there.
+  /// True if the delegate is to perform the action that it has just received.
   ///
-  /// A call that has ended here while the delegate was busy still has to end there.
+  /// An end action that timed out while the delegate was busy still counts: its call is over here,
+  /// and has to end in the app too.
   var isToBePerformed: Bool {
     state.withLock { !$0.isComplete || $0.isTimedOut && self is CXEndCallAction }
   }

@@ -1,9 +1,9 @@
 import CallState
 public import Foundation
 
-/// A call as an observer sees it: a value at one moment.
+/// A call from an observer's point of view: its state at one moment.
 ///
-/// Equal if the UUIDs are.
+/// Two are equal if their UUIDs are.
 open class CXCall: NSObject {
   private let snapshot: CallSnapshot
 
@@ -12,15 +12,15 @@ open class CXCall: NSObject {
     super.init()
   }
 
-  /// The call's identity.
+  /// Identity of the call.
   open var uuid: UUID { snapshot.id.uuid }
   /// True if this side placed it.
   open var isOutgoing: Bool { snapshot.isOutgoing }
-  /// True while it is held.
+  /// True while the call is held.
   open var isOnHold: Bool { snapshot.isOnHold }
   /// True once both sides could talk.
   open var hasConnected: Bool { snapshot.hasConnected }
-  /// True when it is over.
+  /// True once the call is over.
   open var hasEnded: Bool { snapshot.hasEnded }
 
   /// True if it is the same call.
@@ -31,6 +31,6 @@ open class CXCall: NSObject {
     (object as? CXCall).map { isEqual(to: $0) } ?? false
   }
 
-  /// Agrees with `isEqual`.
+  /// Hash of `uuid`.
   open override var hash: Int { uuid.hashValue }
 }

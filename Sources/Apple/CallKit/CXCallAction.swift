@@ -5,20 +5,20 @@ public import Foundation
 open class CXCallAction: CXAction {
   private let call: UUID
 
-  /// An action on the given call.
+  /// Creates an action on the given call.
   public init(call callUUID: UUID) {
     call = callUUID
     super.init()
   }
 
-  /// An action from an archive; nil if it holds none.
+  /// Creates an action from an archive; nil if the archive holds none.
   public required init?(coder: NSCoder) {
     guard let call = coder.decodeUUID(forKey: "callUUID") else { return nil }
     self.call = call
     super.init(coder: coder)
   }
 
-  /// The call.
+  /// Identity of the call.
   open var callUUID: UUID { call }
 
   /// Archives the action's identity and properties.
@@ -29,7 +29,7 @@ open class CXCallAction: CXAction {
 
   override func duplicate() -> CXAction { CXCallAction(call: call) }
 
-  /// The kind of a concrete action.
+  /// Kind of the action; `unsupported` unless a subclass overrides it.
   var kind: ActionKind { .unsupported }
 
   override var request: ActionRequest { ActionRequest(call: CallID(callUUID), kind: kind) }

@@ -1,29 +1,28 @@
 public import Foundation
 
-/// Asks the system for what the user wants in the app's own screens.
+/// Requests actions of the user in the app's own screens.
 open class CXCallController: NSObject {
   private let observer = CXCallObserver()
   private let queue: DispatchQueue
 
-  /// A controller whose completions run on a private serial queue.
+  /// Creates a controller whose completions run on a private serial queue.
   public override convenience init() {
     self.init(queue: DispatchQueue(label: "callkit.controller"))
   }
 
-  /// A controller whose completions run on `queue`.
+  /// Creates a controller whose completions run on `queue`.
   public init(queue: DispatchQueue) {
     self.queue = queue
     super.init()
   }
 
-  /// Sees every call of the process; always the same object.
+  /// Observer of all calls of the process; always the same object.
   open var callObserver: CXCallObserver { observer }
 
-  /// Asks for a transaction: accepted (nil) and delivered to the provider's delegate, or refused as
-  /// a whole with a `CXErrorCodeRequestTransactionError`.
+  /// Requests a transaction, which is accepted or refused as a whole.
   ///
-  /// Never performs synchronously. The completion runs once, before the delegate is asked to
-  /// perform.
+  /// `completion` runs once: with nil, before the provider's delegate is asked to perform the
+  /// actions, or with a `CXErrorCodeRequestTransactionError`. Nothing is performed synchronously.
   open func request(
     _ transaction: CXTransaction,
     completion: @escaping @Sendable ((any Error)?) -> Void
@@ -31,14 +30,14 @@ open class CXCallController: NSObject {
     CallSystem.shared.request(transaction, queue: queue, completion: completion)
   }
 
-  /// Asks for a transaction; throws a `CXErrorCodeRequestTransactionError`.
+  /// Requests a transaction; throws a `CXErrorCodeRequestTransactionError`.
   nonisolated(nonsending) open func request(_ transaction: CXTransaction) async throws {
     try await withCheckedThrowingContinuation { continuation in
       request(transaction) { continuation.resume(with: Result(failure: $0)) }
     }
   }
 
-  /// Asks for a transaction of the given actions.
+  /// Requests a transaction of the given actions.
   open func requestTransaction(
     with actions: [CXAction],
     completion: @escaping @Sendable ((any Error)?) -> Void
@@ -46,12 +45,12 @@ open class CXCallController: NSObject {
     request(CXTransaction(actions: actions), completion: completion)
   }
 
-  /// Asks for a transaction of the given actions; throws as `request` does.
+  /// Requests a transaction of the given actions; throws as `request` does.
   nonisolated(nonsending) open func requestTransaction(with actions: [CXAction]) async throws {
     try await request(CXTransaction(actions: actions))
   }
 
-  /// Asks for a transaction of one action.
+  /// Requests a transaction of one action.
   open func requestTransaction(
     with action: CXAction,
     completion: @escaping @Sendable ((any Error)?) -> Void
@@ -59,14 +58,14 @@ open class CXCallController: NSObject {
     request(CXTransaction(action: action), completion: completion)
   }
 
-  /// Asks for a transaction of one action; throws as `request` does.
+  /// Requests a transaction of one action; throws as `request` does.
   nonisolated(nonsending) open func requestTransaction(with action: CXAction) async throws {
     try await request(CXTransaction(action: action))
   }
 }
 
 extension Result<Void, any Error> {
-  /// A failure, or success if there is none.
+  /// Creates a failure of the error, or a success if it is nil.
   init(failure: (any Error)?) {
     self = failure.map { .failure($0) } ?? .success(())
   }

@@ -2,7 +2,7 @@ import CallStore
 public import Foundation
 public import FoundationAdditions
 
-/// One load of a call directory extension, as the extension sees it.
+/// One load of a call directory extension, from the extension's point of view.
 ///
 /// Numbers are added in ascending order. `isIncremental` must be read before the first entry to get
 /// a load of changes; otherwise the load replaces everything, and removing an entry breaks it.
@@ -16,7 +16,7 @@ open class CXCallDirectoryExtensionContext: NSExtensionContext {
     super.init()
   }
 
-  /// Receives the error when the load is refused.
+  /// Receives the error if the load fails.
   open weak var delegate: (any CXCallDirectoryExtensionContextDelegate)?
 
   /// True if only changes since the last load are wanted.
@@ -25,23 +25,23 @@ open class CXCallDirectoryExtensionContext: NSExtensionContext {
     return channel.mayBeIncremental
   }
 
-  /// Blocks a number, greater than the one before.
+  /// Blocks a number, which must be greater than the one before.
   open func addBlockingEntry(withNextSequentialPhoneNumber phoneNumber: CXCallDirectoryPhoneNumber)
   {
     channel.send(.block(phoneNumber))
   }
 
-  /// Blocks a number no more; for incremental loads.
+  /// Unblocks a number; for incremental loads.
   open func removeBlockingEntry(withPhoneNumber phoneNumber: CXCallDirectoryPhoneNumber) {
     channel.send(.unblock(phoneNumber))
   }
 
-  /// Blocks none of the extension's numbers; for incremental loads.
+  /// Unblocks all numbers of the extension; for incremental loads.
   open func removeAllBlockingEntries() {
     channel.send(.unblockAll)
   }
 
-  /// Gives a number, not less than the one before, a label.
+  /// Labels a number, which must not be less than the one before.
   open func addIdentificationEntry(
     withNextSequentialPhoneNumber phoneNumber: CXCallDirectoryPhoneNumber,
     label: String
@@ -49,19 +49,19 @@ open class CXCallDirectoryExtensionContext: NSExtensionContext {
     channel.send(.identify(phoneNumber, label))
   }
 
-  /// Takes every label off a number; for incremental loads.
+  /// Removes all labels of a number; for incremental loads.
   open func removeIdentificationEntry(withPhoneNumber phoneNumber: CXCallDirectoryPhoneNumber) {
     channel.send(.unidentify(phoneNumber))
   }
 
-  /// Takes every label of the extension off; for incremental loads.
+  /// Removes all labels of the extension; for incremental loads.
   open func removeAllIdentificationEntries() {
     channel.send(.unidentifyAll)
   }
 
-  /// Ends the load: every entry counts from now on, or none if a rule was broken.
+  /// Ends the load: all entries take effect, or none if a rule was broken.
   ///
-  /// The handler, if any, gets true if the system has given the load up.
+  /// The handler, if any, receives true if the load failed.
   open func completeRequest(completionHandler completion: ((Bool) -> Void)? = nil) {
     let fault = channel.complete()
     if let fault { delegate?.requestFailed(for: self, withError: fault) }
@@ -69,7 +69,7 @@ open class CXCallDirectoryExtensionContext: NSExtensionContext {
     channel.end()
   }
 
-  /// Ends the load; true if the system has given it up.
+  /// Ends the load; returns true if it failed.
   @discardableResult
   nonisolated(nonsending) open func completeRequest() async -> Bool {
     await withCheckedContinuation { continuation in
@@ -77,7 +77,7 @@ open class CXCallDirectoryExtensionContext: NSExtensionContext {
     }
   }
 
-  /// Gives the load up: the old entries stay.
+  /// Cancels the load: the old entries stay.
   open override func cancelRequest(withError error: any Error) {
     channel.cancel(error as NSError)
     delegate?.requestFailed(for: self, withError: error)
@@ -85,9 +85,9 @@ open class CXCallDirectoryExtensionContext: NSExtensionContext {
   }
 }
 
-/// Receives the error when a load fails.
+/// Receives the error if a load fails.
 public protocol CXCallDirectoryExtensionContextDelegate: NSObjectProtocol {
-  /// The load was refused, or given up by the extension itself; the old entries stay.
+  /// Reports that the load was refused, or cancelled by the extension itself; the old entries stay.
   func requestFailed(
     for extensionContext: CXCallDirectoryExtensionContext,
     withError error: any Error

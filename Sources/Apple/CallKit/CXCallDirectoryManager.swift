@@ -2,7 +2,7 @@ import CallStore
 public import Foundation
 import Synchronization
 
-/// Loads call directory extensions, and answers whether the user has enabled them.
+/// Loads call directory extensions, and reports whether the user has enabled them.
 ///
 /// Completions run on a private queue.
 ///
@@ -10,13 +10,13 @@ import Synchronization
 /// no settings to open.
 // SAFETY: the set of loading extensions is behind a mutex; the rest is immutable.
 open class CXCallDirectoryManager: NSObject, @unchecked Sendable {
-  /// Whether the user wants an extension's entries.
+  /// The user's choice about an extension's entries.
   public enum EnabledStatus: Int, Sendable {
-    /// There is no such extension, or its state is not known.
+    /// There is no such extension, or its state is unknown.
     case unknown = 0
-    /// They do not count.
+    /// The entries are ignored.
     case disabled = 1
-    /// They count.
+    /// The entries are used.
     case enabled = 2
   }
 
@@ -27,9 +27,10 @@ open class CXCallDirectoryManager: NSObject, @unchecked Sendable {
   /// The manager of this process.
   open class var sharedInstance: CXCallDirectoryManager { shared }
 
-  /// Runs an extension and takes its entries over, all or none.
+  /// Runs an extension and stores its entries, all or none.
   ///
-  /// The error is a `CXErrorCodeCallDirectoryManagerError`, or the one that the extension gave.
+  /// The error is a `CXErrorCodeCallDirectoryManagerError`, or the one with which the extension
+  /// cancelled.
   open func reloadExtension(
     withIdentifier identifier: String,
     completionHandler completion: (@Sendable ((any Error)?) -> Void)? = nil
@@ -37,7 +38,7 @@ open class CXCallDirectoryManager: NSObject, @unchecked Sendable {
     queue.async { [self] in completion?(reload(identifier) { _ in }) }
   }
 
-  /// Runs an extension and takes its entries over, all or none; throws what `reloadExtension`
+  /// Runs an extension and stores its entries, all or none; throws the errors that the other form
   /// reports.
   nonisolated(nonsending) open func reloadExtension(
     withIdentifier identifier: String
@@ -49,7 +50,7 @@ open class CXCallDirectoryManager: NSObject, @unchecked Sendable {
     }
   }
 
-  /// Tells whether the user has enabled an extension; `unknown` comes with an error.
+  /// Passes on whether the user has enabled an extension; `unknown` comes with an error.
   open func getEnabledStatusForExtension(
     withIdentifier identifier: String,
     completionHandler completion: @escaping @Sendable (EnabledStatus, (any Error)?) -> Void
@@ -63,7 +64,7 @@ open class CXCallDirectoryManager: NSObject, @unchecked Sendable {
     }
   }
 
-  /// Tells whether the user has enabled an extension.
+  /// Returns whether the user has enabled an extension.
   nonisolated(nonsending) open func enabledStatusForExtension(
     withIdentifier identifier: String
   ) async throws -> EnabledStatus {
@@ -74,12 +75,12 @@ open class CXCallDirectoryManager: NSObject, @unchecked Sendable {
     }
   }
 
-  /// Opens the settings, of which there are none: completes with `NSCocoaErrorDomain` 3328.
+  /// Completes with `NSCocoaErrorDomain` 3328, since there are no settings to open.
   open func openSettings(completionHandler completion: (@Sendable ((any Error)?) -> Void)? = nil) {
     queue.async { completion?(Self.noSettings) }
   }
 
-  /// Opens the settings, of which there are none.
+  /// Throws `NSCocoaErrorDomain` 3328, since there are no settings to open.
   nonisolated(nonsending) open func openSettings() async throws {
     throw Self.noSettings
   }
@@ -94,7 +95,7 @@ open class CXCallDirectoryManager: NSObject, @unchecked Sendable {
 
   // MARK: Parts
 
-  /// The extensions of this app and of this user.
+  /// Extensions of this app and of this user.
   package static var installedExtensions: [(identifier: String, name: String)] {
     DirectoryExtension.all(dataFolder: CallStore.defaultFolder).map {
       ($0.identifier, $0.name ?? $0.identifier)
@@ -115,8 +116,10 @@ open class CXCallDirectoryManager: NSObject, @unchecked Sendable {
     return try store.isExtensionEnabled(identifier) ?? false
   }
 
-  /// Blocks until the extension has ended; `progress` gets the number of entries so far, now and
-  /// then.
+  /// Runs an extension, and blocks until it has ended.
+  ///
+  /// `progress` receives the number of entries so far, now and then. Returns the error, nil after a
+  /// success.
   package func reload(
     _ identifier: String,
     progress: @escaping (Int) -> Void

@@ -4,10 +4,10 @@ public import FoundationAdditions
 /// A telephone number in a call directory: country code and national digits as one integer.
 public typealias CXCallDirectoryPhoneNumber = Int64
 
-/// The greatest number that a call directory takes.
+/// The greatest number that a call directory accepts.
 public let CXCallDirectoryPhoneNumberMax: CXCallDirectoryPhoneNumber = .max - 1
 
-/// A call directory extension: a list of whom to block and how to label callers.
+/// A call directory extension: a list of numbers to block, and of labels for callers.
 ///
 /// It runs only to load its data, never for a call. An app subclasses it and overrides
 /// `beginRequest`.
@@ -16,17 +16,17 @@ public let CXCallDirectoryPhoneNumberMax: CXCallDirectoryPhoneNumber = .max - 1
 /// `CallDirectoryHandler().main()`; a manifest (`Extensions/NAME.json` beside the app's program, or
 /// in the user's data folder) names it.
 open class CXCallDirectoryProvider: NSObject, NSExtensionRequestHandling {
-  /// A provider; one serves one request.
+  /// Creates a provider for one request.
   public override init() {
     super.init()
   }
 
-  /// A request has come: add entries, then complete it.
+  /// Begins a request: adds entries, then completes it.
   open func beginRequest(with context: CXCallDirectoryExtensionContext) {
     context.cancelRequest(withError: CXErrorCodeCallDirectoryManagerError(.unknown))
   }
 
-  /// A request has come from any host.
+  /// Begins a request of any host.
   open func beginRequest(with context: NSExtensionContext) {
     guard let context = context as? CXCallDirectoryExtensionContext else {
       context.cancelRequest(withError: CXErrorCodeCallDirectoryManagerError(.unknown))

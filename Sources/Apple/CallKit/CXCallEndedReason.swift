@@ -1,12 +1,12 @@
-/// Why a call ended that the app reports as ended.
+/// Reason why a call ended, as the app reports it.
 public enum CXCallEndedReason: Int, Sendable {
-  /// It failed.
+  /// The call failed.
   case failed = 1
-  /// The far side ended it.
+  /// The remote party ended it.
   case remoteEnded = 2
   /// It was not answered.
   case unanswered = 3
-  /// It was taken on another device.
+  /// It was answered on another device.
   case answeredElsewhere = 4
   /// It was declined on another device.
   case declinedElsewhere = 5

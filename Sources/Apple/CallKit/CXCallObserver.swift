@@ -1,6 +1,6 @@
 public import Foundation
 
-/// Sees every call of the process.
+/// Observes all calls of the process.
 ///
 /// **Thread safety:** every member may be used from any thread, also inside `callChanged`.
 open class CXCallObserver: NSObject {
@@ -12,16 +12,16 @@ open class CXCallObserver: NSObject {
   // Confined to the call system's queue.
   private var listener = Listener()
 
-  /// An observer without a delegate.
+  /// Creates an observer without a delegate.
   public override init() {
     super.init()
     CallSystem.shared.add(observer: self)
   }
 
-  /// The calls that live, as they are now.
+  /// Current calls that are not over, in their present state.
   open var calls: [CXCall] { CallSystem.shared.calls }
 
-  /// Sets the delegate that receives changes, on `queue` or else the main queue.
+  /// Sets the delegate to notify of changes, on `queue` or, if nil, on the main queue.
   ///
   /// The delegate is held weakly.
   open func setDelegate(_ delegate: (any CXCallObserverDelegate)?, queue: DispatchQueue?) {
@@ -31,7 +31,7 @@ open class CXCallObserver: NSObject {
     CallSystem.shared.perform { crossing.value.0.listener = crossing.value.1 }
   }
 
-  /// Called on the call system's queue.
+  /// Notifies the delegate of a change; called on the call system's queue.
   func notify(_ call: CXCall) {
     guard let delegate = listener.delegate else { return }
     let crossing = UncheckedTransfer(value: (self, delegate, call))

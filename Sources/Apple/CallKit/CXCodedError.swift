@@ -1,20 +1,21 @@
 public import Foundation
 
-/// What CallKit's five error types have in common: a domain, a numbered code, no further
-/// information.
+/// An error with a domain and a numbered code, and without further information.
+///
+/// CallKit's five error types conform to it.
 ///
 /// An `NSError` of the same domain does not cast to one of them on Linux; a switch over
 /// `(error as NSError).code` works as on Apple's systems.
 public protocol CXCodedError: CustomNSError, Hashable, Sendable {
-  /// The reasons.
+  /// The codes of the error.
   associatedtype Code: CXErrorCode where Code.ErrorType == Self
-  /// The reason.
+  /// Reason of the error.
   var code: Code { get }
 }
 
-/// The reasons of one of CallKit's errors; a reason can be caught as a pattern.
+/// A reason of one of CallKit's errors, which can be caught as a pattern.
 public protocol CXErrorCode: RawRepresentable<Int>, Hashable, Sendable {
-  /// The error that has such codes.
+  /// The error type that has these codes.
   associatedtype ErrorType: CXCodedError where ErrorType.Code == Self
 }
 

@@ -1,26 +1,26 @@
-/// The domain of `CXError`.
+/// Domain of `CXError`.
 public let CXErrorDomain = "com.apple.CallKit.error"
 
-/// Why the call system refuses something.
+/// An error of the call system in general.
 public struct CXError: CXCodedError {
-  /// The reason, numbered as Apple numbers it.
+  /// Reason of the error, with Apple's number.
   public enum Code: Int, CXErrorCode {
-    /// The error that has such codes.
+    /// The error type that has these codes.
     public typealias ErrorType = CXError
-    /// None of the others.
+    /// An unknown error.
     case unknownError = 0
     /// The app may not use calls.
     case unentitled = 1
-    /// An argument makes no sense.
+    /// An argument is invalid.
     case invalidArgument = 2
     /// The app lacks the background mode for calls.
     case missingVoIPBackgroundMode = 3
   }
 
-  /// The reason.
+  /// Reason of the error.
   public let code: Code
 
-  /// An error of the given reason; `userInfo` is not kept.
+  /// Creates an error of the given reason; `userInfo` is not kept.
   public init(_ code: Code, userInfo: [String: Any] = [:]) {
     self.code = code
   }
@@ -28,11 +28,11 @@ public struct CXError: CXCodedError {
   /// `CXErrorDomain`.
   public static var errorDomain: String { CXErrorDomain }
 
-  /// None of the others.
+  /// An unknown error.
   public static var unknownError: Code { .unknownError }
   /// The app may not use calls.
   public static var unentitled: Code { .unentitled }
-  /// An argument makes no sense.
+  /// An argument is invalid.
   public static var invalidArgument: Code { .invalidArgument }
   /// The app lacks the background mode for calls.
   public static var missingVoIPBackgroundMode: Code { .missingVoIPBackgroundMode }

@@ -1,21 +1,21 @@
 import CallState
 
-/// The domain of `CXErrorCodeIncomingCallError`.
+/// Domain of `CXErrorCodeIncomingCallError`.
 public let CXErrorDomainIncomingCall = "com.apple.CallKit.error.incomingcall"
 
-/// Why an incoming call was not shown.
+/// The error of an incoming call that was not shown.
 public struct CXErrorCodeIncomingCallError: CXCodedError {
-  /// The reason, numbered as Apple numbers it.
+  /// Reason of the error, with Apple's number.
   public enum Code: Int, CXErrorCode {
-    /// The error that has such codes.
+    /// The error type that has these codes.
     public typealias ErrorType = CXErrorCodeIncomingCallError
-    /// None of the others; the provider was invalidated.
+    /// An unknown error, or the provider was invalidated.
     case unknown = 0
     /// The app may not use calls.
     case unentitled = 1
-    /// A call with this UUID lives.
+    /// There is a call with this UUID already.
     case callUUIDAlreadyExists = 2
-    /// The user does not want to be disturbed.
+    /// The user has turned Do Not Disturb on.
     case filteredByDoNotDisturb = 3
     /// The user blocked the caller.
     case filteredByBlockList = 4
@@ -27,10 +27,10 @@ public struct CXErrorCodeIncomingCallError: CXCodedError {
     case filteredBySensitiveParticipants = 7
   }
 
-  /// The reason.
+  /// Reason of the error.
   public let code: Code
 
-  /// An error of the given reason; `userInfo` is not kept.
+  /// Creates an error of the given reason; `userInfo` is not kept.
   public init(_ code: Code, userInfo: [String: Any] = [:]) {
     self.code = code
   }
@@ -38,13 +38,13 @@ public struct CXErrorCodeIncomingCallError: CXCodedError {
   /// `CXErrorDomainIncomingCall`.
   public static var errorDomain: String { CXErrorDomainIncomingCall }
 
-  /// None of the others; the provider was invalidated.
+  /// An unknown error, or the provider was invalidated.
   public static var unknown: Code { .unknown }
   /// The app may not use calls.
   public static var unentitled: Code { .unentitled }
-  /// A call with this UUID lives.
+  /// There is a call with this UUID already.
   public static var callUUIDAlreadyExists: Code { .callUUIDAlreadyExists }
-  /// The user does not want to be disturbed.
+  /// The user has turned Do Not Disturb on.
   public static var filteredByDoNotDisturb: Code { .filteredByDoNotDisturb }
   /// The user blocked the caller.
   public static var filteredByBlockList: Code { .filteredByBlockList }

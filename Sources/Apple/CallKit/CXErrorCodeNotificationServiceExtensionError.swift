@@ -1,14 +1,14 @@
-/// The domain of `CXErrorCodeNotificationServiceExtensionError`.
+/// Domain of `CXErrorCodeNotificationServiceExtensionError`.
 public let CXErrorDomainNotificationServiceExtension =
   "com.apple.CallKit.error.notificationserviceextension"
 
-/// Why a push could not be reported as a call.
+/// The error of a push that could not be reported as a call.
 public struct CXErrorCodeNotificationServiceExtensionError: CXCodedError {
-  /// The reason, numbered as Apple numbers it.
+  /// Reason of the error, with Apple's number.
   public enum Code: Int, CXErrorCode {
-    /// The error that has such codes.
+    /// The error type that has these codes.
     public typealias ErrorType = CXErrorCodeNotificationServiceExtensionError
-    /// None of the others.
+    /// An unknown error.
     case unknown = 0
     /// The process is no notification service.
     case invalidClientProcess = 1
@@ -16,10 +16,10 @@ public struct CXErrorCodeNotificationServiceExtensionError: CXCodedError {
     case missingNotificationFilteringEntitlement = 2
   }
 
-  /// The reason.
+  /// Reason of the error.
   public let code: Code
 
-  /// An error of the given reason; `userInfo` is not kept.
+  /// Creates an error of the given reason; `userInfo` is not kept.
   public init(_ code: Code, userInfo: [String: Any] = [:]) {
     self.code = code
   }
@@ -27,7 +27,7 @@ public struct CXErrorCodeNotificationServiceExtensionError: CXCodedError {
   /// `CXErrorDomainNotificationServiceExtension`.
   public static var errorDomain: String { CXErrorDomainNotificationServiceExtension }
 
-  /// None of the others.
+  /// An unknown error.
   public static var unknown: Code { .unknown }
   /// The process is no notification service.
   public static var invalidClientProcess: Code { .invalidClientProcess }

@@ -1,38 +1,38 @@
 import CallState
 
-/// The domain of `CXErrorCodeRequestTransactionError`.
+/// Domain of `CXErrorCodeRequestTransactionError`.
 public let CXErrorDomainRequestTransaction = "com.apple.CallKit.error.requesttransaction"
 
-/// Why a transaction was refused.
+/// The error of a refused transaction.
 public struct CXErrorCodeRequestTransactionError: CXCodedError {
-  /// The reason, numbered as Apple numbers it.
+  /// Reason of the error, with Apple's number.
   public enum Code: Int, CXErrorCode {
-    /// The error that has such codes.
+    /// The error type that has these codes.
     public typealias ErrorType = CXErrorCodeRequestTransactionError
-    /// None of the others.
+    /// An unknown error.
     case unknown = 0
     /// The app may not use calls.
     case unentitled = 1
     /// There is no valid provider.
     case unknownCallProvider = 2
-    /// It has no actions.
+    /// The transaction has no actions.
     case emptyTransaction = 3
-    /// An action names a call that does not live.
+    /// There is no call with the UUID that an action names.
     case unknownCallUUID = 4
-    /// A start names a call that lives.
+    /// A call with the UUID that a start action names exists already.
     case callUUIDAlreadyExists = 5
-    /// The call is not one for the action.
+    /// The action does not suit the state of its call.
     case invalidAction = 6
-    /// A start would exceed the number of call groups.
+    /// A start action would exceed the maximum number of call groups.
     case maximumCallGroupsReached = 7
     /// The call is protected; never raised here.
     case callIsProtected = 8
   }
 
-  /// The reason.
+  /// Reason of the error.
   public let code: Code
 
-  /// An error of the given reason; `userInfo` is not kept.
+  /// Creates an error of the given reason; `userInfo` is not kept.
   public init(_ code: Code, userInfo: [String: Any] = [:]) {
     self.code = code
   }
@@ -40,21 +40,21 @@ public struct CXErrorCodeRequestTransactionError: CXCodedError {
   /// `CXErrorDomainRequestTransaction`.
   public static var errorDomain: String { CXErrorDomainRequestTransaction }
 
-  /// None of the others.
+  /// An unknown error.
   public static var unknown: Code { .unknown }
   /// The app may not use calls.
   public static var unentitled: Code { .unentitled }
   /// There is no valid provider.
   public static var unknownCallProvider: Code { .unknownCallProvider }
-  /// It has no actions.
+  /// The transaction has no actions.
   public static var emptyTransaction: Code { .emptyTransaction }
-  /// An action names a call that does not live.
+  /// There is no call with the UUID that an action names.
   public static var unknownCallUUID: Code { .unknownCallUUID }
-  /// A start names a call that lives.
+  /// A call with the UUID that a start action names exists already.
   public static var callUUIDAlreadyExists: Code { .callUUIDAlreadyExists }
-  /// The call is not one for the action.
+  /// The action does not suit the state of its call.
   public static var invalidAction: Code { .invalidAction }
-  /// A start would exceed the number of call groups.
+  /// A start action would exceed the maximum number of call groups.
   public static var maximumCallGroupsReached: Code { .maximumCallGroupsReached }
   /// The call is protected; never raised here.
   public static var callIsProtected: Code { .callIsProtected }

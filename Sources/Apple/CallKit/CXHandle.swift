@@ -1,11 +1,11 @@
 import CallState
 public import Foundation
 
-/// An address to call: a number, a mail address or something of the app's own.
+/// An address to call: a telephone number, an e-mail address or an address of the app's own.
 open class CXHandle: NSObject, NSCopying, NSSecureCoding {
-  /// What kind of address it is.
+  /// Kind of an address.
   public enum HandleType: Int, Sendable {
-    /// Something of the app's own, for example a SIP address.
+    /// An address of the app's own, for example a SIP address.
     case generic = 1
     /// A telephone number.
     case phoneNumber = 2
@@ -16,14 +16,14 @@ open class CXHandle: NSObject, NSCopying, NSSecureCoding {
   private let kind: HandleType
   private let address: String
 
-  /// An address of the given kind.
+  /// Creates an address of the given kind.
   public init(type: HandleType, value: String) {
     kind = type
     address = value
     super.init()
   }
 
-  /// An address from an archive; nil if it holds none.
+  /// Creates an address from an archive; nil if the archive holds none.
   public required init?(coder: NSCoder) {
     guard let kind = HandleType(rawValue: coder.decodeInteger(forKey: "type")),
       let address = coder.decodeText(forKey: "value")
@@ -33,7 +33,7 @@ open class CXHandle: NSObject, NSCopying, NSSecureCoding {
     super.init()
   }
 
-  /// What kind of address it is.
+  /// Kind of the address.
   open var type: HandleType { kind }
   /// The address, verbatim.
   open var value: String { address }
@@ -47,7 +47,7 @@ open class CXHandle: NSObject, NSCopying, NSSecureCoding {
     coder.encode(address, forKey: "value")
   }
 
-  /// A handle of the same kind and value.
+  /// Returns a handle of the same kind and value.
   open func copy(with zone: NSZone? = nil) -> Any {
     CXHandle(type: kind, value: address)
   }
@@ -62,7 +62,7 @@ open class CXHandle: NSObject, NSCopying, NSSecureCoding {
     (object as? CXHandle).map { isEqual(to: $0) } ?? false
   }
 
-  /// Agrees with `isEqual`.
+  /// Hash of kind and value.
   open override var hash: Int { value.hashValue ^ type.rawValue }
 }
 

@@ -1,31 +1,31 @@
 import CallState
 public import Foundation
 
-/// Sends tones on a call.
+/// Sends DTMF digits on a call.
 open class CXPlayDTMFCallAction: CXCallAction {
-  /// Where the tones come from.
+  /// Occasion of the digits.
   public enum ActionType: Int, Sendable {
-    /// The user pressed a key.
+    /// A key that the user pressed.
     case singleTone = 1
-    /// Digits behind a comma, sent after a pause.
+    /// Digits after a comma in a dial string, sent after a pause.
     case softPause = 2
-    /// Digits behind a semicolon, sent when the user goes on.
+    /// Digits after a semicolon in a dial string, sent once the user continues.
     case hardPause = 3
   }
 
-  /// The tones: 0 to 9, `*`, `#`, A to D.
+  /// DTMF digits to send: 0 to 9, `*`, `#`, A to D.
   open var digits: String
-  /// Where they come from.
+  /// Occasion of the digits.
   open var type: ActionType
 
-  /// Sends `digits` on the given call.
+  /// Creates an action that sends `digits` on the given call.
   public init(call callUUID: UUID, digits: String, type: ActionType) {
     self.digits = digits
     self.type = type
     super.init(call: callUUID)
   }
 
-  /// An action from an archive; nil if it holds none.
+  /// Creates an action from an archive; nil if the archive holds none.
   public required init?(coder: NSCoder) {
     digits = coder.decodeText(forKey: "digits") ?? ""
     type = ActionType(rawValue: coder.decodeInteger(forKey: "type")) ?? .singleTone

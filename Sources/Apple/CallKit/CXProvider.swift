@@ -1,27 +1,26 @@
 public import Foundation
 import Synchronization
 
-/// The app's side of the call system: reports facts, and has a delegate that performs actions.
+/// The app's interface to the call system: it reports events, and its delegate performs actions.
 ///
-/// A provider that is not invalidated stays in use although the app has released it. Of several in
-/// one process each gets the actions on its own calls, and a start goes to the newest that has a
-/// delegate.
-///
+/// A provider stays in use until it is invalidated, even if the app has released it. With several
+/// in one process, each receives the actions on its own calls, and a start action goes to the
+/// newest that has a delegate.
 /// **Thread safety:** every member may be used from any thread.
 open class CXProvider: NSObject {
   private let stored: Mutex<UncheckedTransfer<CXProviderConfiguration>>
 
-  /// A provider with the given configuration, which is copied.
+  /// Creates a provider with the given configuration, which is copied.
   public init(configuration: CXProviderConfiguration) {
     stored = Mutex(UncheckedTransfer(value: configuration.duplicate()))
     super.init()
     CallSystem.shared.register(self)
   }
 
-  /// How calls look and how many there may be; copied when set.
+  /// Appearance of calls and limits on their number; copied when set.
   ///
-  /// A change, also one made through this property, counts for the next request, and for the list
-  /// of recent calls when a call ends.
+  /// A change, also one made through this property, takes effect at the next request, and for the
+  /// list of recent calls when a call ends.
   open var configuration: CXProviderConfiguration {
     get { stored.withLock { $0 }.value }
     set {
@@ -30,16 +29,16 @@ open class CXProvider: NSObject {
     }
   }
 
-  /// Sets who performs actions, on `queue` or else the main queue.
+  /// Sets the delegate that performs actions, on `queue` or, if nil, on the main queue.
   ///
-  /// The delegate is held weakly. What comes while there is none waits for it.
+  /// The delegate is held weakly. Messages wait while there is none.
   open func setDelegate(_ delegate: (any CXProviderDelegate)?, queue: DispatchQueue?) {
     CallSystem.shared.setDelegate(delegate, of: self, queue: queue)
   }
 
   // MARK: Reports
 
-  /// Shows an incoming call.
+  /// Reports an incoming call to the system, which shows it to the user.
   ///
   /// `completion` runs on the delegate's queue if one was given, else on a private one; its error
   /// is a `CXErrorCodeIncomingCallError`, and then the app drops the call.
@@ -51,7 +50,7 @@ open class CXProvider: NSObject {
     CallSystem.shared.reportIncoming(UUID, update, of: self, completion: completion)
   }
 
-  /// Shows an incoming call; throws a `CXErrorCodeIncomingCallError`.
+  /// Reports an incoming call to the system; throws a `CXErrorCodeIncomingCallError`.
   nonisolated(nonsending) open func reportNewIncomingCall(
     with UUID: UUID,
     update: CXCallUpdate
@@ -63,12 +62,12 @@ open class CXProvider: NSObject {
     }
   }
 
-  /// Reports what changed about a call: only what `update` sets.
+  /// Reports changed properties of a call: those that `update` sets.
   open func reportCall(with UUID: UUID, updated update: CXCallUpdate) {
     CallSystem.shared.reportUpdated(UUID, update, of: self)
   }
 
-  /// Reports that a call ended, at `dateEnded` or now.
+  /// Reports that a call ended, at `dateEnded` or, if nil, now.
   ///
   /// No action is sent.
   open func reportCall(
@@ -79,7 +78,7 @@ open class CXProvider: NSObject {
     CallSystem.shared.reportEnded(UUID, of: self, at: dateEnded, reason: endedReason)
   }
 
-  /// Reports that an outgoing call found the far side, at `dateStartedConnecting` or now.
+  /// Reports that an outgoing call started connecting, at `dateStartedConnecting` or, if nil, now.
   open func reportOutgoingCall(
     with UUID: UUID,
     startedConnectingAt dateStartedConnecting: Date?
@@ -87,7 +86,7 @@ open class CXProvider: NSObject {
     CallSystem.shared.reportConnecting(UUID, of: self, at: dateStartedConnecting)
   }
 
-  /// Reports that an outgoing call was taken, at `dateConnected` or now.
+  /// Reports that an outgoing call was answered, at `dateConnected` or, if nil, now.
   open func reportOutgoingCall(with UUID: UUID, connectedAt dateConnected: Date?) {
     CallSystem.shared.reportConnected(UUID, of: self, at: dateConnected)
   }
@@ -95,7 +94,7 @@ open class CXProvider: NSObject {
   /// Reports a push as a call, from a notification service.
   ///
   /// Differs from Apple's: there is no notification service here, so it always completes, before
-  /// returning, with `missingNotificationFilteringEntitlement`, as it does there in any other
+  /// returning, with `missingNotificationFilteringEntitlement`, as Apple's does in any other
   /// process.
   open class func reportNewIncomingVoIPPushPayload(
     _ dictionaryPayload: [AnyHashable: Any],
@@ -113,27 +112,28 @@ open class CXProvider: NSObject {
     throw CXErrorCodeNotificationServiceExtensionError(.missingNotificationFilteringEntitlement)
   }
 
-  /// What the call screen shows for a call: the name that the app gave, the call directory's label,
-  /// or the handle; nil if the call does not live.
+  /// Returns the name of a call on the call screen; nil if there is no such call.
+  ///
+  /// The name that the app gave, else the call directory's label, else the handle.
   package func displayName(of UUID: UUID) -> String? {
     CallSystem.shared.displayName(of: UUID)
   }
 
   // MARK: Life
 
-  /// Ends every call as failed and takes the provider out of use.
+  /// Ends every call as failed and invalidates the provider.
   ///
-  /// Its delegate receives nothing any more, not even of the session's deactivation.
+  /// Its delegate receives nothing any more, not even the session's deactivation.
   open func invalidate() {
     CallSystem.shared.invalidate(self)
   }
 
-  /// The accepted transactions that are not complete.
+  /// Accepted transactions that are not complete.
   open var pendingTransactions: [CXTransaction] {
     CallSystem.shared.pendingTransactions(of: self)
   }
 
-  /// The unanswered actions of a class, or of a class derived from it, on a call.
+  /// Returns the unanswered actions of a class, or of a class derived from it, on a call.
   open func pendingCallActions(
     of callActionClass: AnyClass,
     withCall callUUID: UUID

@@ -2,7 +2,7 @@ import CallState
 public import Foundation
 import Synchronization
 
-/// How a provider's calls look and how many there may be.
+/// Appearance of a provider's calls, and limits on their number.
 ///
 /// **Thread safety:** the provider's own configuration may be changed, as a whole or through
 /// `provider.configuration`, while calls go on.
@@ -22,12 +22,12 @@ open class CXProviderConfiguration: NSObject, NSCopying {
 
   private let values = Mutex(Values())
 
-  /// A configuration with the defaults.
+  /// Creates a configuration with the defaults.
   public override init() {
     super.init()
   }
 
-  /// A configuration with a name.
+  /// Creates a configuration with a name, and otherwise the defaults.
   public init(localizedName: String) {
     super.init()
     values.withLock { $0.localizedName = localizedName }
@@ -36,16 +36,16 @@ open class CXProviderConfiguration: NSObject, NSCopying {
   /// The app's name on the call screen and in the list of recent calls; nil for the program's.
   open var localizedName: String? { values.withLock { $0.localizedName } }
 
-  /// The ringtone's file; nil for the system's.
+  /// Name or path of the ringtone's file; nil for the system's.
   ///
-  /// Differs from Apple's: a file that libsndfile reads, by path or by name beside the program or
-  /// in its resources. One that cannot be read leaves the system's ringtone.
+  /// Differs from Apple's: a file that libsndfile can read, by path or by name beside the program
+  /// or in its resources. If it cannot be read, the system's ringtone sounds.
   open var ringtoneSound: String? {
     get { values.withLock { $0.ringtoneSound } }
     set { values.withLock { $0.ringtoneSound = newValue } }
   }
 
-  /// A template image for the call screen: a square PNG whose alpha channel counts.
+  /// Image for the call screen, a template: a square PNG of which the alpha channel matters.
   ///
   /// Differs from Apple's: the notifications of the app's calls show the image as it is, with its
   /// colours.
@@ -54,19 +54,20 @@ open class CXProviderConfiguration: NSObject, NSCopying {
     set { values.withLock { $0.iconTemplateImageData = newValue } }
   }
 
-  /// How many calls or groups are shown separately; 2 at first, and 0 refuses every start.
+  /// Maximum number of calls and groups, a group counting as one; 2 at first, and 0 refuses every
+  /// start.
   open var maximumCallGroups: Int {
     get { values.withLock { $0.maximumCallGroups } }
     set { values.withLock { $0.maximumCallGroups = newValue } }
   }
 
-  /// The size of a conference; 5 at first.
+  /// Maximum number of calls in a group; 5 at first.
   open var maximumCallsPerCallGroup: Int {
     get { values.withLock { $0.maximumCallsPerCallGroup } }
     set { values.withLock { $0.maximumCallsPerCallGroup = newValue } }
   }
 
-  /// True, as at first, to keep calls in the list of recent ones; decided when a call ends.
+  /// True to keep calls in the list of recent ones; true at first, and read when a call ends.
   open var includesCallsInRecents: Bool {
     get { values.withLock { $0.includesCallsInRecents } }
     set { values.withLock { $0.includesCallsInRecents = newValue } }
@@ -78,21 +79,22 @@ open class CXProviderConfiguration: NSObject, NSCopying {
     set { values.withLock { $0.supportsVideo = newValue } }
   }
 
-  /// The kinds of address that the app can dial from the list of recent calls.
+  /// Kinds of address that the app can dial from the list of recent calls.
   open var supportedHandleTypes: Set<CXHandle.HandleType> {
     get { values.withLock { $0.supportedHandleTypes } }
     set { values.withLock { $0.supportedHandleTypes = newValue } }
   }
 
-  /// True if the app can translate speech; nothing here asks for it.
+  /// True if the app can translate speech; not used here.
   open var supportsAudioTranslation: Bool {
     get { values.withLock { $0.supportsAudioTranslation } }
     set { values.withLock { $0.supportsAudioTranslation = newValue } }
   }
 
-  /// How many seconds an incoming call rings before it ends by itself, unanswered; 60 at first.
+  /// Time in seconds that an incoming call rings before it ends as unanswered.
   ///
-  /// Apple's has none: there the system decides.
+  /// 60 at first, and limited to 1 to 3,600. Apple's has no such property: there the system
+  /// decides.
   open var ringDuration: TimeInterval {
     get { values.withLock { $0.ringDuration } }
     set {
@@ -100,7 +102,7 @@ open class CXProviderConfiguration: NSObject, NSCopying {
     }
   }
 
-  /// A configuration with the same values.
+  /// Returns a configuration with the same values.
   open func copy(with zone: NSZone? = nil) -> Any { duplicate() }
 
   func duplicate() -> CXProviderConfiguration {
@@ -110,7 +112,7 @@ open class CXProviderConfiguration: NSObject, NSCopying {
     return twin
   }
 
-  /// What the call layer goes by.
+  /// The values in the form that the call layer uses.
   var settings: ProviderSettings {
     values.withLock { values in
       var settings = ProviderSettings(

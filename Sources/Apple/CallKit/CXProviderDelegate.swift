@@ -1,43 +1,44 @@
 public import AVFAudio
 public import Foundation
 
-/// Performs what the user and the system want.
+/// Performs actions that the user and the system request.
 ///
 /// Every method runs on the queue given with the delegate. All but `providerDidReset` are optional:
 /// they have default implementations, of which those that perform an action fail it.
 public protocol CXProviderDelegate: NSObjectProtocol {
-  /// Every call and pending action is void: stop the voice and forget them.
+  /// Tells the delegate that every call and pending action is void: stop the voice and forget them.
   func providerDidReset(_ provider: CXProvider)
-  /// The provider can be used.
+  /// Tells the delegate that the provider can be used.
   func providerDidBegin(_ provider: CXProvider)
-  /// Asked before the actions of a transaction: true takes them all over.
+  /// Offers the delegate all actions of a transaction at once: returns true if it performs them
+  /// itself.
   func provider(_ provider: CXProvider, execute transaction: CXTransaction) -> Bool
-  /// Place the call.
+  /// Asks the delegate to place the call.
   func provider(_ provider: CXProvider, perform action: CXStartCallAction)
-  /// Take the call.
+  /// Asks the delegate to answer the call.
   func provider(_ provider: CXProvider, perform action: CXAnswerCallAction)
-  /// End the call.
+  /// Asks the delegate to end the call.
   func provider(_ provider: CXProvider, perform action: CXEndCallAction)
-  /// Hold or resume the call.
+  /// Asks the delegate to hold or resume the call.
   func provider(_ provider: CXProvider, perform action: CXSetHeldCallAction)
-  /// Mute or unmute the call.
+  /// Asks the delegate to mute or unmute the call.
   func provider(_ provider: CXProvider, perform action: CXSetMutedCallAction)
-  /// Join the call with another, or take it out of its group.
+  /// Asks the delegate to group the call with another, or to take it out of its group.
   func provider(_ provider: CXProvider, perform action: CXSetGroupCallAction)
-  /// Send tones.
+  /// Asks the delegate to send DTMF digits.
   func provider(_ provider: CXProvider, perform action: CXPlayDTMFCallAction)
-  /// Translate the call; never asked here.
+  /// Asks the delegate to translate the call; never called here.
   func provider(_ provider: CXProvider, perform action: CXSetTranslatingCallAction)
-  /// The app did not answer the action in time; do not answer it now.
+  /// Tells the delegate that it did not answer the action in time, and must not answer it now.
   func provider(_ provider: CXProvider, timedOutPerforming action: CXAction)
-  /// The session is active: the voice may start.
+  /// Tells the delegate that the audio session is active: the voice may start.
   func provider(_ provider: CXProvider, didActivate audioSession: AVAudioSession)
-  /// The session is inactive: the voice has stopped.
+  /// Tells the delegate that the audio session is inactive and the voice has stopped.
   func provider(_ provider: CXProvider, didDeactivate audioSession: AVAudioSession)
-  /// The session could not be activated; the calls that need it are about to be ended, or held if
-  /// they were on hold before.
+  /// Tells the delegate that the audio session could not be activated.
   ///
-  /// Differs from Apple's: there the hardware is always to be had.
+  /// The calls that need it are about to be ended, or held if they were on hold before. Differs
+  /// from Apple's: there the hardware is always available.
   func provider(
     _ provider: CXProvider,
     failedToActivate audioSession: AVAudioSession,
@@ -48,7 +49,7 @@ public protocol CXProviderDelegate: NSObjectProtocol {
 extension CXProviderDelegate {
   /// Does nothing.
   public func providerDidBegin(_ provider: CXProvider) {}
-  /// Leaves the actions to their own methods.
+  /// Returns false: each action is performed by its own method.
   public func provider(_ provider: CXProvider, execute transaction: CXTransaction) -> Bool { false }
   /// Fails the action.
   public func provider(_ provider: CXProvider, perform action: CXStartCallAction) { action.fail() }

@@ -1,18 +1,18 @@
 import CallState
 public import Foundation
 
-/// Joins a call with another into a group that is talked to together, or takes it out of its group.
+/// Groups a call with another, so that all can talk together, or takes it out of its group.
 open class CXSetGroupCallAction: CXCallAction {
-  /// The call to join, nil to leave the group.
+  /// Call to group with; nil to leave the group.
   open var callUUIDToGroupWith: UUID?
 
-  /// Joins the given call with another, or takes it out of its group.
+  /// Creates an action that groups a call with another, or takes it out of its group.
   public init(call callUUID: UUID, callUUIDToGroupWith: UUID?) {
     self.callUUIDToGroupWith = callUUIDToGroupWith
     super.init(call: callUUID)
   }
 
-  /// An action from an archive; nil if it holds none.
+  /// Creates an action from an archive; nil if the archive holds none.
   public required init?(coder: NSCoder) {
     callUUIDToGroupWith = coder.decodeUUID(forKey: "callUUIDToGroupWith")
     super.init(coder: coder)

@@ -6,13 +6,13 @@ open class CXSetHeldCallAction: CXCallAction {
   /// True to hold, false to resume.
   open var isOnHold: Bool
 
-  /// Holds or resumes the given call.
+  /// Creates an action that holds or resumes the given call.
   public init(call callUUID: UUID, onHold: Bool) {
     isOnHold = onHold
     super.init(call: callUUID)
   }
 
-  /// An action from an archive; nil if it holds none.
+  /// Creates an action from an archive; nil if the archive holds none.
   public required init?(coder: NSCoder) {
     isOnHold = coder.decodeBool(forKey: "onHold")
     super.init(coder: coder)

@@ -1,18 +1,18 @@
 import CallState
 public import Foundation
 
-/// Sends silence instead of the microphone, or the microphone again.
+/// Mutes a call, so that silence is sent in place of the microphone, or unmutes it.
 open class CXSetMutedCallAction: CXCallAction {
   /// True to mute.
   open var isMuted: Bool
 
-  /// Mutes or unmutes the given call.
+  /// Creates an action that mutes or unmutes the given call.
   public init(call callUUID: UUID, muted: Bool) {
     isMuted = muted
     super.init(call: callUUID)
   }
 
-  /// An action from an archive; nil if it holds none.
+  /// Creates an action from an archive; nil if the archive holds none.
   public required init?(coder: NSCoder) {
     isMuted = coder.decodeBool(forKey: "muted")
     super.init(coder: coder)

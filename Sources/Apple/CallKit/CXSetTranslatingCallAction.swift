@@ -2,14 +2,14 @@ public import Foundation
 
 /// Translates a call's speech, or stops doing so.
 ///
-/// Differs from Apple's: it is there so that apps compile; nothing here translates, so it is never
+/// Differs from Apple's: it exists so that apps compile. Nothing here translates, so it is never
 /// delivered, and a request for it is refused as an invalid action.
 open class CXSetTranslatingCallAction: CXCallAction {
   private let translates: Bool
   private let local: String
   private let remote: String
 
-  /// Translates between two languages, named by their BCP 47 tags.
+  /// Creates an action that translates between two languages, named by their BCP 47 tags.
   public init(
     call callUUID: UUID,
     isTranslating: Bool,
@@ -22,7 +22,7 @@ open class CXSetTranslatingCallAction: CXCallAction {
     super.init(call: callUUID)
   }
 
-  /// An action from an archive; nil if it holds none.
+  /// Creates an action from an archive; nil if the archive holds none.
   public required init?(coder: NSCoder) {
     translates = coder.decodeBool(forKey: "translating")
     local = coder.decodeText(forKey: "localLanguage") ?? ""
@@ -32,9 +32,9 @@ open class CXSetTranslatingCallAction: CXCallAction {
 
   /// True to translate.
   open var isTranslating: Bool { translates }
-  /// The user's language.
+  /// BCP 47 tag of the user's language.
   open var localLanguage: String { local }
-  /// The far side's language.
+  /// BCP 47 tag of the remote party's language.
   open var remoteLanguage: String { remote }
 
   /// Reports that the app translates with the given engine.
@@ -60,7 +60,7 @@ open class CXSetTranslatingCallAction: CXCallAction {
   }
 }
 
-/// Who translates.
+/// Engine of a translation.
 public enum CXTranslationEngine: Int, Sendable {
   /// The system.
   case `default` = 0

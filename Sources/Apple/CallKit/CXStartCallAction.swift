@@ -5,18 +5,18 @@ public import Foundation
 open class CXStartCallAction: CXCallAction {
   private var storedHandle: CXHandle
 
-  /// The contact card behind the handle.
+  /// Identifier of the contact card behind the handle.
   open var contactIdentifier: String?
   /// True for a video call.
   open var isVideo = false
 
-  /// A call to `handle`, which is copied.
+  /// Creates an action that calls `handle`, which is copied.
   public init(call callUUID: UUID, handle: CXHandle) {
     storedHandle = CXHandle(type: handle.type, value: handle.value)
     super.init(call: callUUID)
   }
 
-  /// An action from an archive; nil if it holds none.
+  /// Creates an action from an archive; nil if the archive holds none.
   public required init?(coder: NSCoder) {
     guard let handle = coder.decodeObject(of: CXHandle.self, forKey: "handle") else { return nil }
     storedHandle = handle
@@ -25,7 +25,7 @@ open class CXStartCallAction: CXCallAction {
     super.init(coder: coder)
   }
 
-  /// Whom to call; copied when set.
+  /// Address to call; copied when set.
   open var handle: CXHandle {
     get { storedHandle }
     set { storedHandle = CXHandle(type: newValue.type, value: newValue.value) }

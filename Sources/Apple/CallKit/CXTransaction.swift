@@ -4,19 +4,19 @@ import Synchronization
 /// Actions that are accepted or refused together and performed in order.
 ///
 /// **Thread safety:** every member may be used from any thread, also while the call layer performs
-/// the actions; what is added after the request does not count.
+/// the actions; actions added after the request are ignored.
 open class CXTransaction: NSObject, NSCopying, NSSecureCoding {
   private let identity: UUID
   private let list: Mutex<UncheckedTransfer<[CXAction]>>
 
-  /// A transaction without actions.
+  /// Creates a transaction without actions.
   public override init() {
     identity = UUID()
     list = Mutex(UncheckedTransfer(value: []))
     super.init()
   }
 
-  /// A transaction of the given actions.
+  /// Creates a transaction of the given actions.
   public init(actions: [CXAction]) {
     identity = UUID()
     list = Mutex(UncheckedTransfer(value: actions))
@@ -29,12 +29,12 @@ open class CXTransaction: NSObject, NSCopying, NSSecureCoding {
     super.init()
   }
 
-  /// A transaction of one action.
+  /// Creates a transaction of one action.
   public convenience init(action: CXAction) {
     self.init(actions: [action])
   }
 
-  /// A transaction from an archive; nil if it holds none.
+  /// Creates a transaction from an archive; nil if the archive holds none.
   public required init?(coder: NSCoder) {
     let classes: [AnyClass] = [
       NSArray.self, CXStartCallAction.self, CXAnswerCallAction.self, CXEndCallAction.self,
@@ -49,13 +49,13 @@ open class CXTransaction: NSObject, NSCopying, NSSecureCoding {
     super.init()
   }
 
-  /// The transaction's identity, which survives copying and archiving.
+  /// Identity of the transaction, which survives copying and archiving.
   open var uuid: UUID { identity }
 
-  /// The actions, in order.
+  /// Actions, in order.
   open var actions: [CXAction] { list.withLock { $0 }.value }
 
-  /// True once every action is complete; true for an empty one.
+  /// True once every action is complete, or if there are none.
   open var isComplete: Bool { actions.allSatisfy(\.isComplete) }
 
   /// Appends an action.
@@ -73,7 +73,7 @@ open class CXTransaction: NSObject, NSCopying, NSSecureCoding {
     coder.encode(NSArray(array: actions), forKey: "actions")
   }
 
-  /// A new object with the same identity and copied actions.
+  /// Returns a new object with the same identity and copied actions.
   open func copy(with zone: NSZone? = nil) -> Any {
     CXTransaction(identity: identity, actions: actions.compactMap { $0.copy() as? CXAction })
   }

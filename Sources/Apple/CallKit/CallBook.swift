@@ -2,26 +2,28 @@ import CallState
 import CallStore
 import Foundation
 
-/// The user's lists as the call system needs them; without a store, no caller is blocked and
-/// nothing kept.
+/// The user's block lists and recent calls, for the call system.
 ///
-/// Confined to the call system's queue; what is kept is written on a queue of its own, since a load
-/// of the call directory may hold the store for long.
+/// Without a store, no caller is blocked and no call kept. Confined to the call system's queue;
+/// records are written on a queue of its own, since a load of the call directory may hold the store
+/// for long.
 struct CallBook {
   private let open: () throws -> CallStore
   private var opened: CallStore?
-  /// Why the store could not be opened the last time.
+  /// Last reported reason why the store could not be opened; nil if none was reported.
   private var complaint: String?
-  /// When it may be tried again; nil for at once.
+  /// Earliest time of the next attempt to open the store; nil for any time.
   private var nextTry: ContinuousClock.Instant?
-  /// A try that takes longer, as of a store that another program holds, is not soon repeated: the
-  /// call system's queue waits for it.
+  /// Longest attempt to open the store after which the next call tries again.
+  ///
+  /// After a longer one, as of a store that another program holds, `pause` has to pass: the call
+  /// system's queue waits for each attempt.
   private static let shortTry = Duration.milliseconds(100)
   private static let pause = Duration.seconds(60)
   private let writing = DispatchQueue(label: "callkit.book")
   private let unwritten = DispatchGroup()
 
-  /// The book of this user, or another one, which `open` opens.
+  /// Creates the book of a store, by default of this user's; `open` opens it.
   init(_ open: @escaping () throws -> CallStore = { try CallStore(in: CallStore.defaultFolder) }) {
     self.open = open
   }
@@ -42,7 +44,7 @@ struct CallBook {
     return opened
   }
 
-  /// What the lists say of a caller (R40, R51).
+  /// Returns the lists' information about a caller (R40, R51).
   mutating func screening(of handle: CallHandle?) -> CallerScreening {
     let standing: CallerStanding?
     do {
@@ -59,7 +61,7 @@ struct CallBook {
     )
   }
 
-  /// Keeps a call that is over (R104).
+  /// Adds an ended call to the recent calls (R104).
   mutating func add(_ record: CallRecord) {
     let details = record.details
     let recent = RecentCall(
@@ -91,7 +93,7 @@ struct CallBook {
     try? FileHandle.standardError.write(contentsOf: Data("callkit: \(text)\n".utf8))
   }
 
-  /// Blocks until everything is written, two seconds at most.
+  /// Blocks until all records are written, for two seconds at most.
   func flush() {
     _ = unwritten.wait(timeout: .now() + 2)
   }

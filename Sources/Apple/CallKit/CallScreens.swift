@@ -16,22 +16,22 @@ public enum CallScreens {
     CallSystem.shared.useOwnScreen()
   }
 
-  /// Shows calls on one more screen, and not on the system's.
+  /// Adds a screen that shows calls; if it comes before the first call, the system's is not opened.
   package static func add(_ presenter: any CallPresenter) {
     CallSystem.shared.add(presenter: presenter)
   }
 
-  /// Shows them there no more.
+  /// Removes a screen, which is no longer updated.
   package static func remove(_ presenter: any CallPresenter) {
     CallSystem.shared.remove(presenter: presenter)
   }
 
-  /// Shows a remark with a call from now on, such as that it is encrypted.
+  /// Sets a remark that is shown with a call, such as that it is encrypted; nil for none.
   package static func setRemark(_ remark: String?, of uuid: UUID) {
     CallSystem.shared.setRemark(remark, of: uuid)
   }
 
-  /// Carries out what the user decided on one of them.
+  /// Carries out a decision that the user made on a call screen.
   package static func decide(_ decision: UserDecision) {
     CallSystem.shared.decide(decision)
   }

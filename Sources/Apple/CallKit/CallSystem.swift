@@ -7,13 +7,16 @@ import Logging
 import MediaCore
 import RealTime
 
-/// The process's call system: feeds `CallControl`, performs its effects, and translates between it
-/// and Apple's classes. It decides nothing.
+/// The process's call system, which translates between `CallControl` and Apple's classes.
+///
+/// It passes requests and reports to `CallControl` and performs its effects; it decides nothing
+/// itself.
 ///
 /// **Thread safety:** everything runs on one private serial queue. Callers wait for it only where
-/// they are given an answer: `calls`, pending transactions and actions, and `invalidate`. Sound
-/// devices are opened elsewhere; the longest waits are a look into the block list and half a second
-/// for the end of the ringing.
+/// they need an answer: `calls`, pending transactions and actions, and `invalidate`. Sound devices
+/// are opened elsewhere; the longest waits are a look into the block list and half a second for the
+/// end of the ringing.
+///
 /// **Life cycle:** one for each process, since a controller finds the provider without being given
 /// it.
 // SAFETY: all stored state is confined to `queue`.
@@ -35,14 +38,14 @@ package final class CallSystem: @unchecked Sendable {
   private var presenters: [any CallPresenter] = []
   private var presented: CallPresentation?
   private var screen = ScreenChoice.undecided
-  /// Calls that ended while the system's screen opens; nil while it does not.
+  /// Calls that ended while the system's screen was being opened; nil at other times.
   private var unshown: [CallRecord]?
 
   private enum ScreenChoice {
-    /// The first call decides.
+    /// Undecided until the first call, or until a screen is added.
     case undecided
     case system
-    /// The app's own, or one that was added.
+    /// The app's own screen, or one that was added.
     case app
   }
 
@@ -67,7 +70,7 @@ package final class CallSystem: @unchecked Sendable {
     }
   }
 
-  /// Runs `work` on the system's queue, after what was asked before.
+  /// Runs `work` on the system's queue, after earlier work.
   func perform(_ work: @escaping @Sendable () -> Void) {
     queue.async(execute: work)
   }
@@ -80,7 +83,7 @@ package final class CallSystem: @unchecked Sendable {
     Moment(instant: MonotonicClock.now(), date: CallDate(Date()))
   }
 
-  /// Activates another session from now on; for tests, while there is no call.
+  /// Replaces the audio session; for tests, while there is no call.
   func use(_ audio: any AudioActivation) {
     perform { [self] in
       self.audio = audio
@@ -127,7 +130,7 @@ package final class CallSystem: @unchecked Sendable {
     }
   }
 
-  /// Does without the system's screen from now on.
+  /// Leaves the system's screen unused from now on.
   func useOwnScreen() {
     perform { [self] in
       if screen == .system {
@@ -172,7 +175,7 @@ package final class CallSystem: @unchecked Sendable {
     read { UncheckedTransfer(value: control.snapshots.map { CXCall($0) }) }.value
   }
 
-  /// Whether a call has the audio session, or is about to; for tests.
+  /// True while a call has the audio session or is about to get it; for tests.
   package var hasAudio: Bool { read { control.audio != .inactive } }
 
   func remove(presenter: any CallPresenter) {
@@ -351,12 +354,12 @@ package final class CallSystem: @unchecked Sendable {
     read { UncheckedTransfer(value: self.book) }.value.flush()
   }
 
-  /// Voids every call and action, as when the system's own state is lost (R32).
+  /// Voids every call and action, as if the system's own state were lost (R32).
   func reset() {
     verb { [self] in control.reset(at: now) }
   }
 
-  /// Carries out what the user decided on the call screen.
+  /// Carries out a decision that the user made on the call screen.
   func decide(_ decision: UserDecision) {
     verb { [self] in control.decide(decision, at: now) }
   }

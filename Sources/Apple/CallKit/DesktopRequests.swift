@@ -5,8 +5,8 @@ public import Foundation
 import Intents
 import Synchronization
 
-/// Requests of the user's that come from outside of the app: calls back from the notification of a
-/// missed call, and links that the desktop opens with the app.
+/// Requests of the user from outside the app: calls back from the notification of a missed call,
+/// and links that the desktop opens with the app.
 ///
 /// Takes the place of `UIApplicationDelegate`. **Thread safety:** any thread; both handlers run on
 /// the main queue.
@@ -19,7 +19,7 @@ public enum DesktopRequests {
 
   private static let receiver = Mutex<Receiver?>(nil)
 
-  /// Hands requests to the app from now on; called again, to other handlers.
+  /// Delivers requests to the app from now on; a second call replaces the handlers.
   ///
   /// - Parameters:
   ///   - applicationID: the name of the app's desktop entry, such as `org.example.MonkeyCall`;
@@ -29,7 +29,8 @@ public enum DesktopRequests {
   ///   - resume: calls a person, as `application(_:continue:restorationHandler:)` does: an activity
   ///     whose interaction has an `INStartCallIntent`. Links with `sip:`, `sips:` and `tel:` come
   ///     this way too.
-  /// - Returns: false if another program has that name, or there is no bus; calls back come anyway.
+  /// - Returns: false if another program has that name, or there is no bus; calls back are
+  ///   delivered anyway.
   @discardableResult
   public static func receive(
     as applicationID: String? = nil,
@@ -50,7 +51,7 @@ public enum DesktopRequests {
     return application != nil
   }
 
-  /// True once calls back have a receiver.
+  /// True once the app receives calls back.
   static var isReceived: Bool { receiver.withLock { $0 != nil } }
 
   private static func open(_ url: URL) {

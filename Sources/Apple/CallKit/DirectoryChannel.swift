@@ -1,8 +1,9 @@
 import CallStore
 import Foundation
 
-/// What an extension and the call system say to each other, one line each: entries one way over
-/// standard output, the verdict the other way over standard input.
+/// A line from a call directory extension to the call system.
+///
+/// Entries are sent over standard output, one a line; the verdict comes back over standard input.
 enum DirectoryLine: Equatable {
   case entry(DirectoryEntry)
   case complete
@@ -24,7 +25,7 @@ enum DirectoryLine: Equatable {
     }
   }
 
-  /// Reads a line; nil if it makes no sense.
+  /// Parses a line; nil if it is invalid.
   init?(_ line: Substring) {
     let rest = line.dropFirst()
     switch line.first {
@@ -94,7 +95,7 @@ enum DirectoryLine: Equatable {
 /// **Thread safety:** one thread at a time, but for `waitForTheEnd`.
 // SAFETY: used by the thread that answers the request.
 final class DirectoryChannel: @unchecked Sendable {
-  /// Tells a program that it was started as an extension: `full` or `incremental`.
+  /// Environment variable of a program started as an extension: `full` or `incremental`.
   static let environmentKey = "CALLKIT_DIRECTORY_LOAD"
   private static let bufferBytes = 65_536
 
@@ -102,7 +103,7 @@ final class DirectoryChannel: @unchecked Sendable {
   private let output: FileHandle
   private var buffer = Data()
 
-  /// Nil if the call system did not start this program.
+  /// Opens the channel; nil if the call system did not start this program.
   init?() {
     guard let mode = ProcessInfo.processInfo.environment[Self.environmentKey] else { return nil }
     mayBeIncremental = mode == "incremental"
@@ -127,7 +128,7 @@ final class DirectoryChannel: @unchecked Sendable {
     buffer = Data()
   }
 
-  /// Ends the load and waits for the verdict: nil, or what was wrong.
+  /// Ends the load and waits for the verdict: nil if it was accepted, else the error.
   func complete() -> CXErrorCodeCallDirectoryManagerError? {
     send(.complete)
     flush()
@@ -146,6 +147,8 @@ final class DirectoryChannel: @unchecked Sendable {
     exit(0)
   }
 
+  /// Runs the main queue until the process exits.
+  ///
   /// The request may be answered on any queue, the main one included.
   func waitForTheEnd() -> Never {
     dispatchMain()

@@ -1,13 +1,15 @@
 import Foundation
 
-/// A call directory extension as its manifest describes it: a JSON object with `identifier`,
-/// `executable` (absolute, or relative to the manifest) and `name`.
+/// A call directory extension, as its manifest describes it.
+///
+/// The manifest is a JSON object with `identifier`, `executable` (absolute, or relative to the
+/// manifest) and `name`.
 struct DirectoryExtension: Codable, Equatable {
   let identifier: String
   let executable: String
   let name: String?
 
-  /// Every extension of this app and of this user, by identifier.
+  /// Returns all extensions of this app and of this user, in the order of their identifiers.
   static func all(dataFolder: URL) -> [DirectoryExtension] {
     let program = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
     let folders = [

@@ -1,18 +1,18 @@
 import CallStore
 import Foundation
 
-/// Runs an extension and loads what it says into the store, all or nothing.
+/// Runs an extension and loads its entries into the store, all or none.
 struct DirectoryLoader {
-  /// An extension that takes longer is stopped.
+  /// Time in seconds after which a running extension is killed.
   private static let timeLimit: TimeInterval = 300
   private static let chunkBytes = 65_536
 
   let store: CallStore
   let source: DirectoryExtension
-  /// Told now and then how many entries came.
+  /// Called with the number of entries so far, after each 100,000 and at the end.
   let progress: (Int) -> Void
 
-  /// Blocks until the extension has ended.
+  /// Runs the extension and blocks until it has ended; returns the error, nil after a success.
   func run() -> (any Error)? {
     let process = Process()
     let input = Pipe()

@@ -2,7 +2,7 @@ import CallState
 import Foundation
 import Synchronization
 
-/// The messages for a provider's delegate, in order.
+/// Messages to a provider's delegate, in order.
 ///
 /// Messages wait while there is no delegate (R28), and while the completion of a request that
 /// caused them has not run (R19). Confined to the call system's queue.
@@ -16,14 +16,14 @@ final class ProviderMailbox {
 
   let provider: CXProvider
   let id: ProviderID
-  /// The queue that was given with the delegate, nil if none was.
+  /// The queue that was given with the delegate; nil if none was.
   private(set) var givenQueue: DispatchQueue?
   private weak var delegate: (any CXProviderDelegate)?
   private var hasBegun = false
   private var entries: [Entry] = []
-  /// Read on the delegate's queue as well.
+  /// True once the mailbox is closed; also read on the delegate's queue.
   private let closed = Closed()
-  /// A delegate that has gone for good must not be waited for without limit.
+  /// Maximum number of messages that wait for a delegate; beyond it the oldest is dropped.
   private static let capacity = 1_000
 
   private final class Closed: Sendable {
@@ -54,7 +54,7 @@ final class ProviderMailbox {
     if delegate == nil, entries.count > Self.capacity { entries.removeFirst() }
   }
 
-  /// What is posted from now on waits until `lift` is called with the same number.
+  /// Keeps messages posted from now on until `lift` is called with the same number.
   func hold(until completion: Int) {
     entries.append(.completion(completion))
   }
@@ -64,7 +64,7 @@ final class ProviderMailbox {
     flush()
   }
 
-  /// Delivers nothing any more, not even what is queued.
+  /// Discards all queued messages, and delivers none from now on.
   func close() {
     closed.isSet.store(true, ordering: .releasing)
     entries = []

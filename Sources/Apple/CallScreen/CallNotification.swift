@@ -1,11 +1,11 @@
 import CallState
 import Localization
 
-/// A notification about a call, as it ought to be on the desktop.
+/// A notification about a call, as the desktop is to show it.
 ///
 /// Categories, urgencies and hints are those of the Desktop Notifications Specification.
 struct CallNotification: Equatable, Sendable {
-  /// What a button does.
+  /// Action of a button.
   enum Deed: Equatable, Sendable {
     case decide(UserDecision)
     case callBack(CallHandle)
@@ -17,17 +17,17 @@ struct CallNotification: Equatable, Sendable {
     let deed: Deed
   }
 
-  /// What a note is about: there is one at a time.
+  /// Identity of a notification; each is shown at most once.
   enum Key: Hashable, Sendable {
     case call(CallID)
     case missed(CallID)
   }
 
-  /// The functions that carry out what buttons do.
+  /// Functions that carry out the actions of buttons.
   struct NotificationActions: Sendable {
     let decide: @Sendable (UserDecision) -> Void
     let callBack: @Sendable (CallHandle) -> Void
-    /// False while nothing could call back.
+    /// Returns false while no app can call back.
     var offersCallBack: @Sendable () -> Bool = { true }
 
     func press(_ key: String, on note: CallNotification) {
@@ -39,22 +39,22 @@ struct CallNotification: Equatable, Sendable {
     }
   }
 
-  /// The app's name.
+  /// Name of the app.
   let app: String
   let summary: String
-  /// Who it is, as the caller chose to be called: no markup.
+  /// Display name of the remote party, plain text: a caller may choose it.
   let body: String
   let category: String
-  /// 0 low, 1 normal, 2 critical.
+  /// Urgency: 0 low, 1 normal, 2 critical.
   let urgency: UInt8
   let buttons: [Button]
-  /// True to stay until it is taken away; a user who closes it sees it again.
+  /// True to show the notification until it is withdrawn, again if the user closes it.
   let isLasting: Bool
-  /// The app's icon, the bytes of a PNG file; nil for the system's.
+  /// PNG file with the app's icon; nil for the system's.
   var icon: [UInt8]?
 
-  /// What the desktop shows of the calls: the incoming one that has the screen, and those that
-  /// stand.
+  /// Returns the notifications of the presented calls: of the incoming one that has the screen, and
+  /// of every call that is not ringing.
   static func notes(for presentation: CallPresentation) -> [CallID: CallNotification] {
     var notes: [CallID: CallNotification] = [:]
     for entry in presentation.calls {

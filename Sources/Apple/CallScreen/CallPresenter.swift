@@ -1,11 +1,11 @@
 package import CallState
 
-/// Shows the user what calls there are.
+/// Shows the current calls to the user.
 ///
-/// Called on the call system's queue, whenever something that can be seen has changed.
+/// Called on the call system's queue, whenever anything visible has changed.
 package protocol CallPresenter: AnyObject, Sendable {
-  /// The calls are now these.
+  /// Shows the current calls, in place of those shown before.
   func present(_ presentation: CallPresentation)
-  /// A call is over.
+  /// Shows that a call is over.
   func present(ended record: CallRecord)
 }

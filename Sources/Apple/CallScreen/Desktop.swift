@@ -1,19 +1,19 @@
 package import CallState
 import DesktopServices
 
-/// The user's desktop, as far as it shows calls.
+/// The user's desktop, as a place to show calls.
 package enum Desktop {
-  /// A call screen on the desktop.
+  /// Creates a call screen on the desktop.
   ///
-  /// The notification server where there is one, since it reports when the user closes a
+  /// Uses the notification server where there is one, since it reports when the user closes a
   /// notification; else, as in a sandbox, the portal.
   ///
   /// - Parameters:
-  ///   - address: the bus; by default the user's.
-  ///   - decide: carries out what the user decided.
+  ///   - address: address of the bus; by default the user's.
+  ///   - decide: carries out the user's decision.
   ///   - callBack: calls a handle.
-  ///   - offersCallBack: false while nothing could call back.
-  ///   - cannotShow: told why calls are not shown, at most once.
+  ///   - offersCallBack: returns false while no app can call back.
+  ///   - cannotShow: called at most once, with the reason why calls are not shown.
   /// - Returns: the screen; nil where there is no bus.
   package static func callScreen(
     address: String? = nil,

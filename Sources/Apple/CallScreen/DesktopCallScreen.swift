@@ -2,40 +2,42 @@ import CallState
 import DesktopServices
 import Synchronization
 
-/// Shows calls as desktop notifications with buttons, and carries out what the user presses.
+/// Shows calls as desktop notifications, and carries out the actions of their buttons.
 ///
 /// A user who closes the notification of an incoming call has not declined it: it comes again.
 /// **Thread safety:** every method may be called from any thread.
 final class DesktopCallScreen: CallPresenter {
   static let service = "org.freedesktop.Notifications"
   private static let path = "/org/freedesktop/Notifications"
-  /// How a server says that the user closed a notification.
+  /// Reason of `NotificationClosed` that means that the user closed the notification.
   private static let dismissed: BusValue = .uint32(2)
 
   private typealias Key = CallNotification.Key
 
   private struct Shown: Sendable {
     var note: CallNotification
-    /// The server's number, nil until it has answered.
+    /// The server's ID of the notification; nil until it has answered.
     var number: UInt32?
-    /// The question that the server is being asked: what changes meanwhile is asked for afterwards.
+    /// Number of the unanswered `Notify` call; nil if none.
+    ///
+    /// Changes are sent after the answer.
     var question: Int?
-    /// True since the server has gone that showed it.
+    /// True after the server that showed the notification has gone, until there is one again.
     var isLost = false
   }
 
   private let desktop: LastingBus
   private let deeds: CallNotification.NotificationActions
-  /// How long an answer is waited for: a server may have to be started first.
+  /// Timeout of a `Notify` call, in milliseconds; the server may have to be started first.
   private let patienceMilliseconds: Int
-  /// Told why nothing is shown, once.
+  /// Called once, with the reason why nothing is shown.
   private let cannotShow: @Sendable (_ reason: String) -> Void
   private let hasFailed = Atomic(false)
   private let lastQuestion = Atomic(0)
   private let shown = Mutex<[Key: Shown]>([:])
   private let icons = Mutex<[[UInt8]: IconFile]>([:])
 
-  /// A screen on a bus; its server is started when it is needed.
+  /// Creates a screen on a bus; the notification server is started when it is needed.
   init(
     on desktop: LastingBus,
     deeds: CallNotification.NotificationActions,

@@ -7,13 +7,15 @@ import Glibc
 /// initialiser until `deinit`.
 final class IconFile: Sendable {
   private static let header: [UInt8] = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]
-  /// In bytes; a larger picture is no icon.
+  /// Maximum size in bytes; a larger picture is not used as an icon.
   private static let limit = 1 << 20
 
   private let descriptor: CInt
 
-  /// A file with the bytes of a PNG (ISO/IEC 15948); nil if they are none, if they are more than
-  /// 1 MiB, or if there is no memory for it.
+  /// Creates a file of the bytes of a PNG (ISO/IEC 15948).
+  ///
+  /// Returns nil if they are not a PNG, if they are more than 1 MiB, or if there is no memory for
+  /// them.
   init?(_ png: [UInt8]) {
     guard png.starts(with: Self.header), png.count <= Self.limit else { return nil }
     descriptor = system_memory_file()
@@ -28,6 +30,6 @@ final class IconFile: Sendable {
     close(descriptor)
   }
 
-  /// Where programs of the same user find it.
+  /// URL under which programs of the same user can open the file.
   var path: String { "file:///proc/\(getpid())/fd/\(descriptor)" }
 }

@@ -18,8 +18,10 @@ final class PortalCallScreen: CallPresenter {
 
   private struct Notes {
     var shown: [CallNotification.Key: CallNotification] = [:]
-    /// The portal does not report that a missed call's notification was dismissed: the oldest is
-    /// dropped.
+    /// Missed calls, oldest first.
+    ///
+    /// The portal does not report that the user dismissed a notification, so the oldest is dropped
+    /// beyond `missedLimit`.
     var missed: [CallNotification.Key] = []
     static let missedLimit = 50
   }

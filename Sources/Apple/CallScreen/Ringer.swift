@@ -9,8 +9,8 @@ import Synchronization
 
 /// Sounds the ringtone on a device of its own while an incoming call asks for it.
 ///
-/// The device is taken with the ringing and released with it, before the call can want it. A device
-/// that is not to be had leaves the call silent, which is no error: the call is on the screen.
+/// The device is opened when the ringing begins, and released when it ends, before the call needs
+/// it. If it cannot be opened, the call is silent, which is no error: the call is on the screen.
 package final class Ringer: CallPresenter {
   private let device: DeviceName
   private let ringing = Mutex<Ringing?>(nil)
@@ -39,20 +39,21 @@ package final class Ringer: CallPresenter {
   package func present(ended record: CallRecord) {}
 }
 
-/// What sounds while a call rings.
+/// Ringtone of an incoming call.
 enum RingTone {
-  /// 440 and 480 Hz for two seconds, then four of silence.
+  /// 440 and 480 Hz for two seconds, then four seconds of silence.
   case system
-  /// A sound of the app's, again and again.
+  /// Sound file of the app, repeated.
   case sound(SoundFile)
 
   private static let log = Logger(label: "org.sidetone.ringtone")
   private static let sizeLimit = 8_000_000
-  /// In samples, five minutes for the most part.
+  /// Maximum length in samples, 5.8 minutes at 48 kHz.
   private static let lengthLimit = 1 << 24
 
-  /// The sound of that name, by its path or beside the program or in its resources, else the
-  /// system's.
+  /// Loads the sound of that name, else selects the system's.
+  ///
+  /// The name is a path, or that of a file beside the program or in its resources.
   init(named name: String?) {
     guard let name, !name.isEmpty else {
       self = .system
@@ -76,7 +77,7 @@ enum RingTone {
     self = .system
   }
 
-  /// The sample at a frame counted from the beginning of the ringing.
+  /// Returns the sample of a frame; frames are counted from the beginning of the ringing.
   func sample(at frame: Int, rate: SampleRate) -> Float {
     switch self {
     case .system:
@@ -103,7 +104,7 @@ enum RingTone {
   }
 }
 
-/// One ringing, on a thread of its own.
+/// One period of ringing, on a thread of its own.
 private final class Ringing: Sendable {
   private static let fillNanoseconds: Int64 = 60_000_000
   private static let pauseSeconds = 0.01
@@ -117,9 +118,9 @@ private final class Ringing: Sendable {
     }
   }
 
-  /// Returns when the device is released, or half a second later.
+  /// Stops the ringing, and returns once the device is released, but at most half a second later.
   ///
-  /// A sound server that hangs may keep the thread for long, and the call may not wait for it.
+  /// A sound server that hangs may block the thread for long, and the call cannot wait for it.
   func stop() {
     isStopped.store(true, ordering: .releasing)
     // The call waits for a device that is not released, as for one that another program has.

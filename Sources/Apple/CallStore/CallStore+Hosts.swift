@@ -1,18 +1,20 @@
 package import Foundation
 import GRDB
 
-/// The hosts with which there were calls: a flood of strangers does not keep them out.
+/// Hosts with which there were calls, remembered so that a flood of unknown hosts cannot keep them
+/// out.
 extension CallStore {
   static let hostTable = """
     CREATE TABLE host (address TEXT PRIMARY KEY, last_seen REAL NOT NULL) WITHOUT ROWID;
     """
 
-  /// How many hosts are remembered; those of the oldest calls are forgotten first.
+  /// Maximum number of hosts that are remembered; those of the oldest calls are forgotten first.
   package static let hostLimit = 256
 
   /// Notes that there was a call with a host, given by its network (`SocketAddress.network(of:)`).
   ///
-  /// It is the newest one, also if the wall clock was set back. Throws if that cannot be written.
+  /// The host counts as the newest one, even if the wall clock was set back. Throws if it cannot be
+  /// written.
   package func noteHost(_ address: String, on date: Date) throws {
     try database.write { database in
       try database.execute(
@@ -33,7 +35,7 @@ extension CallStore {
     }
   }
 
-  /// The networks of the hosts with which there were calls, those of the oldest calls first.
+  /// Returns the networks of the hosts with which there were calls, oldest calls first.
   ///
   /// Throws if the store cannot be read.
   package func knownHosts() throws -> [String] {

@@ -1,33 +1,33 @@
 import GRDB
 
-/// A favourite: a person whom the user calls often, and who may disturb.
+/// A person whom the user calls often, and whose calls come through Do Not Disturb.
 package struct Favourite: Equatable, Sendable {
-  /// Whom to call.
+  /// Address to call.
   package var handle: String
-  /// What to show.
+  /// Name to show.
   package var name: String
 
-  /// A favourite with the given handle and name.
+  /// Creates a favourite with the given handle and name.
   package init(handle: String, name: String) {
     self.handle = handle
     self.name = name
   }
 }
 
-/// What the lists say of a caller.
+/// Information of the user's lists and the call directory about a caller.
 package struct CallerStanding: Equatable, Sendable {
-  /// On the user's block list or on an enabled extension's.
+  /// True if the caller is on the user's block list or on that of an enabled extension.
   package var isBlocked: Bool
-  /// Do not disturb is on, and the caller is no favourite.
+  /// True if Do Not Disturb is on and the caller is not a favourite.
   package var isSilenced: Bool
-  /// The label of an enabled extension.
+  /// Label that an enabled extension gives to the caller; nil if none does.
   package var label: String?
 }
 
 extension CallStore {
   // MARK: Favourites
 
-  /// The favourites by name.
+  /// Returns the favourites in the order of their names.
   package func favourites() throws -> [Favourite] {
     try database.read { database in
       try Row.fetchAll(database, sql: "SELECT * FROM favourite ORDER BY name, handle")
@@ -45,14 +45,14 @@ extension CallStore {
     }
   }
 
-  /// Removes a favourite; false if it was none.
+  /// Removes a favourite; returns false if there was none with that handle.
   package func removeFavourite(_ handle: String) throws -> Bool {
     try delete(from: "favourite", handle)
   }
 
   // MARK: The block list
 
-  /// Whom the user blocks, as normal forms of handles.
+  /// Returns the handles that the user blocks, in normal form.
   package func blocked() throws -> [String] {
     try database.read { database in
       try String.fetchAll(database, sql: "SELECT handle FROM blocked ORDER BY handle")
@@ -69,7 +69,7 @@ extension CallStore {
     }
   }
 
-  /// Unblocks a caller; false if it was not blocked.
+  /// Unblocks a caller; returns false if it was not blocked.
   package func unblock(_ handle: String) throws -> Bool {
     try delete(from: "blocked", CallerNumber.key(handle))
   }
@@ -83,24 +83,24 @@ extension CallStore {
 
   // MARK: Do not disturb
 
-  /// Whether the user wants to be left alone.
+  /// Returns true if Do Not Disturb is on.
   package func doesNotDisturb() throws -> Bool {
     try setting("dnd") == "on"
   }
 
-  /// Turns do not disturb on or off.
+  /// Turns Do Not Disturb on or off.
   package func setDoesNotDisturb(_ isOn: Bool) throws {
     try set("dnd", to: isOn ? "on" : "off")
   }
 
   // MARK: Devices
 
-  /// Which device was chosen last on a side, as it was stored; nil if none was.
+  /// Returns the device that was last selected for a side, as it was stored; nil if none was.
   package func chosenDevice(_ side: RememberedSide) throws -> String? {
     try setting(side.rawValue)
   }
 
-  /// Notes which device was chosen on a side.
+  /// Stores the device that was selected for a side.
   package func setChosenDevice(_ side: RememberedSide, _ device: String) throws {
     try set(side.rawValue, to: device)
   }
@@ -142,7 +142,7 @@ extension CallStore {
       ) AS caller_label
     """
 
-  /// What the lists and the call directory say of a caller.
+  /// Returns the information of the user's lists and the call directory about a caller.
   package func standing(of handle: String) throws -> CallerStanding {
     let key = CallerNumber.key(handle)
     let number = CallerNumber.normalized(handle)

@@ -1,44 +1,46 @@
 package import Foundation
 import GRDB
 
-/// What is remembered of a far side that was encrypted.
+/// Stored facts about a peer whose calls were encrypted.
 package struct KnownPeer: Equatable, Sendable {
-  /// Its identity's fingerprint as text, nil if its certificates did not last.
+  /// Fingerprint of its identity as text; nil if it uses a new certificate for each call.
   package var fingerprint: String?
-  /// Whether the user has compared the words.
+  /// True if the user has compared the words.
   package var isVerified = false
-  /// How its signalling was encrypted, nil if it was not: the certificate's fingerprint as text,
-  /// or nothing if the system's authorities vouched for it.
+  /// Encryption of its signalling; nil if there was none.
+  ///
+  /// The fingerprint of the certificate as text, or an empty string if the system's certificate
+  /// authorities vouch for it.
   package var signalling: String?
 
-  /// What is to be remembered.
+  /// Creates the facts to store.
   package init(fingerprint: String?, signalling: String? = nil) {
     self.fingerprint = fingerprint
     self.signalling = signalling
   }
 }
 
-/// An identity, for lists.
+/// A stored identity, for lists.
 package struct KnownIdentity: Equatable, Sendable {
-  /// The fingerprint as text.
+  /// Fingerprint of the identity, as text.
   package let fingerprint: String
-  /// The user's name for it, empty for none.
+  /// The user's name for the identity; empty if there is none.
   package let name: String
-  /// When it was met first.
+  /// Time at which the identity was first seen.
   package let firstSeen: Date
-  /// The addresses at which it was met, by name.
+  /// Addresses at which the identity was seen, in alphabetical order.
   package let addresses: [Address]
 
-  /// An address at which it was met.
+  /// An address at which an identity was seen.
   package struct Address: Equatable, Sendable {
     /// The address.
     package let text: String
-    /// When the user compared the words there, nil if never.
+    /// Time at which the user compared the words of the identity there; nil if never.
     package let verified: Date?
   }
 }
 
-/// The far sides whose identities are remembered, as ssh remembers hosts.
+/// Peers whose identities are remembered, as ssh remembers hosts.
 extension CallStore {
   static let peerTables = """
     CREATE TABLE identity (
@@ -51,7 +53,7 @@ extension CallStore {
     CREATE INDEX peer_fingerprint ON peer (fingerprint);
     """
 
-  /// What is remembered of the far side at an address, nil if it was never encrypted.
+  /// Returns the facts about the peer at an address; nil if it was never encrypted.
   package func knownPeer(at address: String) throws -> KnownPeer? {
     try database.read { database in
       let row = try Row.fetchOne(
@@ -71,10 +73,9 @@ extension CallStore {
     }
   }
 
-  /// Notes what was learned of the far side at an address, which was encrypted.
+  /// Stores facts about the encrypted peer at an address.
   ///
-  /// What is remembered at the address stays: another identity has to be accepted by `forgetPeer`
-  /// first.
+  /// Facts stored there before are kept: another identity has to be accepted by `forgetPeer` first.
   package func remember(_ peer: KnownPeer, at address: String, on date: Date) throws {
     let seen = date.timeIntervalSince1970
     try database.write { database in
@@ -97,7 +98,7 @@ extension CallStore {
     }
   }
 
-  /// Every identity that is remembered, by name and age.
+  /// Returns all stored identities, in the order of their names, then of their age.
   package func knownIdentities() throws -> [KnownIdentity] {
     try database.read { database in
       try Row.fetchAll(database, sql: "SELECT * FROM identity ORDER BY name, first_seen").map {
@@ -121,7 +122,8 @@ extension CallStore {
     }
   }
 
-  /// The addresses that were encrypted with certificates that did not last, by name.
+  /// Returns, in alphabetical order, the addresses of encrypted peers without a lasting
+  /// certificate.
   package func addressesWithoutIdentity() throws -> [String] {
     try database.read { database in
       try String.fetchAll(
@@ -131,10 +133,11 @@ extension CallStore {
     }
   }
 
-  /// Notes that the user has compared the words of an identity at an address, or takes that back
-  /// with nil; false if it is not remembered there.
+  /// Notes that the user has compared the words of an identity at an address; with nil, takes that
+  /// back.
   ///
-  /// It holds for that address alone: the same identity may call itself something else elsewhere.
+  /// It holds for that address alone: the same identity may use another name elsewhere. Returns
+  /// false if the identity is not stored for the address.
   package func setVerified(_ fingerprint: String, address: String, on date: Date?) throws -> Bool {
     try change(
       "UPDATE peer SET verified = ? WHERE fingerprint = ? AND address = ?",
@@ -142,13 +145,13 @@ extension CallStore {
     )
   }
 
-  /// Gives an identity a name; false if it is not remembered.
+  /// Gives an identity a name; returns false if it is not stored.
   package func setName(of fingerprint: String, to name: String) throws -> Bool {
     try change("UPDATE identity SET name = ? WHERE fingerprint = ?", [name, fingerprint])
   }
 
-  /// Forgets the far side at an address, so that the next identity there is accepted; false if it
-  /// is not remembered.
+  /// Forgets the peer at an address, so that the next identity there is accepted; returns false if
+  /// it is not stored.
   package func forgetPeer(at address: String) throws -> Bool {
     try database.write { database in
       try database.execute(sql: "DELETE FROM peer WHERE address = ?", arguments: [address])

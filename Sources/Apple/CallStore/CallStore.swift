@@ -2,16 +2,16 @@ package import Foundation
 import FoundationAdditions
 import GRDB
 
-/// What is kept about calls from one start of a program to the next: recent calls, favourites,
-/// known peers and hosts, whom the user blocks, whether the user wants to be disturbed, and the
-/// entries of the call directory.
+/// Data about calls that programs of a user keep between their starts.
 ///
-/// One SQLite file for each user, which every program of the user shares. **Thread safety:** every
-/// member may be called from any thread; reading goes on while a directory is being loaded.
+/// Recent calls, favourites, known peers and hosts, the block list, Do Not Disturb, and the entries
+/// of the call directory. One SQLite file for each user, which every program of the user shares.
+/// **Thread safety:** every member may be called from any thread; reading continues while a
+/// directory is being loaded.
 package final class CallStore: Sendable {
   let database: DatabasePool
 
-  /// Opens the store in `folder`, and makes both if they are not there; only the user may read
+  /// Opens the store in `folder`, and creates both if they do not exist; only the user may read
   /// them.
   package init(in folder: URL) throws(CallStoreError) {
     do {

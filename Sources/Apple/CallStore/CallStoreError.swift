@@ -1,14 +1,14 @@
 import Foundation
 import GRDB
 
-/// Why the user's store cannot be had, in a sentence that says what to do.
+/// An error of the user's store, described by a sentence that says what to do.
 package struct CallStoreError: Error, Equatable, CustomStringConvertible {
   package let description: String
 
-  /// A row holds a value of another kind than this program writes.
+  /// A row holds a value of a type that this program does not write.
   static let damaged = CallStoreError(description: "calls.sqlite is damaged; move it away")
 
-  /// The folder cannot be used, as another error says.
+  /// Creates the error of a folder that cannot be used because of another error.
   init(_ folder: URL, _ error: any Error) {
     let reason = Self.reason(of: error)
     // A path may have thousands of letters.
@@ -19,7 +19,7 @@ package struct CallStoreError: Error, Equatable, CustomStringConvertible {
 
   private init(description: String) { self.description = description }
 
-  /// Why the store failed, in words without its contents.
+  /// Returns the reason of an error of the store in words, without the store's contents.
   package static func reason(of error: any Error) -> String {
     switch error {
     case let error as DatabaseError:

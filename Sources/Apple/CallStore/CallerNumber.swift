@@ -1,14 +1,18 @@
-/// Telephone numbers in the form in which they are compared.
+/// Normal forms of telephone numbers and handles, for comparison.
 package enum CallerNumber {
-  /// Country code and national digits as one integer (`+1 (408) 555-5555` is 14085555555); nil if
-  /// the text, of which `sip:`, `tel:` and what follows an `@` are left aside, is no telephone
+  /// Returns country code and national digits as one integer; nil if the text is not a telephone
   /// number.
+  ///
+  /// `+1 (408) 555-5555` gives 14085555555. The schemes `sip:`, `sips:` and `tel:` are left aside,
+  /// and so is everything from the first `@` or `;` on.
   package static func normalized(_ text: String) -> Int64? {
     dialled(text).flatMap { Int64($0) }
   }
 
-  /// The digits of a telephone number as they are dialled, zeros at the beginning included, after a
-  /// `+` if it has one; nil if the text, read as by `normalized`, is no telephone number.
+  /// Returns the digits of a telephone number as they are dialled; nil if the text is not a
+  /// telephone number.
+  ///
+  /// Leading zeros are kept, and so is a `+` before them. The text is read as by `normalized`.
   package static func dialled(_ text: String) -> String? {
     var rest = Substring(text)
     for scheme in ["sips:", "sip:", "tel:"] where rest.lowercased().hasPrefix(scheme) {
@@ -30,8 +34,9 @@ package enum CallerNumber {
     return sign + digits
   }
 
-  /// What two spellings of one handle have in common: the digits of a number, else the lower-case
-  /// address without a scheme and parameters.
+  /// Returns the form that all spellings of a handle have in common.
+  ///
+  /// The digits of a number, else the address in lower case, without scheme and parameters.
   package static func key(_ handle: String) -> String {
     if let number = normalized(handle) { return "\(number)" }
     var rest = Substring(handle.lowercased())

@@ -1,12 +1,12 @@
 import GRDB
 
-/// A rule of the call directory that an extension's load broke.
+/// A fault that ends the load of a call directory extension.
 package enum DirectoryFault: Error, Equatable, Sendable {
-  /// Numbers of a list did not ascend.
+  /// The numbers of a list are not in ascending order.
   case entriesOutOfOrder
-  /// A number came twice in the blocking list, or with the same label.
+  /// A number occurs twice in the blocking list, or twice with the same label.
   case duplicateEntries
-  /// There were more entries than fit.
+  /// There are too many entries.
   case maximumEntriesExceeded
   /// An entry was removed in a load that replaces everything.
   case unexpectedIncrementalRemoval
@@ -14,30 +14,30 @@ package enum DirectoryFault: Error, Equatable, Sendable {
   case isBusy
 }
 
-/// One thing that an extension says while it loads.
+/// A line of an extension's load: an entry, or a question about the load.
 package enum DirectoryEntry: Equatable, Sendable {
-  /// The extension has asked whether the load is incremental: now it is, if it may be.
+  /// The extension asks whether the load is incremental; it is from then on, if that is possible.
   case readsIncremental
   /// Block a number.
   case block(Int64)
-  /// Block it no more.
+  /// Unblock a number.
   case unblock(Int64)
-  /// Block none of the extension's numbers.
+  /// Unblock all numbers of the extension.
   case unblockAll
   /// Give a number a label.
   case identify(Int64, String)
-  /// Take every label off a number.
+  /// Remove all labels of a number.
   case unidentify(Int64)
-  /// Take every label of the extension off.
+  /// Remove all labels of the extension.
   case unidentifyAll
 }
 
-/// The checks of one load, entry by entry: order, duplicates, number, removals.
+/// Checks of a load, entry by entry: order, duplicates, number of entries, removals.
 package struct DirectoryLoadCheck: Sendable {
-  /// How many entries one extension may have in one load.
+  /// Maximum number of entries in one load of an extension.
   package static let maximumEntries = 4_000_000
 
-  /// True once the extension has learnt that only changes are wanted.
+  /// True once the extension has learnt that the load is incremental.
   package private(set) var isIncremental = false
   private let mayBeIncremental: Bool
   private var hasBegun = false
@@ -46,12 +46,12 @@ package struct DirectoryLoadCheck: Sendable {
   private var labelsOfLast: Set<String> = []
   private var count = 0
 
-  /// A check for a load that may be incremental if the extension was loaded before.
+  /// Creates the checks of a load, which may be incremental if the extension was loaded before.
   package init(mayBeIncremental: Bool) {
     self.mayBeIncremental = mayBeIncremental
   }
 
-  /// Takes in the next entry.
+  /// Checks the next entry, and throws the rule that it breaks.
   package mutating func accept(_ entry: DirectoryEntry) throws(DirectoryFault) {
     if case .readsIncremental = entry {
       // Read after the first entry it is too late (R110).
@@ -82,7 +82,7 @@ package struct DirectoryLoadCheck: Sendable {
 }
 
 extension CallStore {
-  /// Whether an extension is enabled; nil if the user has never decided.
+  /// Returns true if an extension is enabled; nil if the user has never decided.
   package func isExtensionEnabled(_ identifier: String) throws -> Bool? {
     try database.read { database in
       try Bool.fetchOne(
@@ -93,7 +93,7 @@ extension CallStore {
     }
   }
 
-  /// Enables or disables an extension; its entries are kept, and count while it is enabled.
+  /// Enables or disables an extension; its entries are kept, but used only while it is enabled.
   package func setExtension(_ identifier: String, isEnabled: Bool) throws {
     try database.write { database in
       try database.execute(
@@ -106,7 +106,7 @@ extension CallStore {
     }
   }
 
-  /// Whether an extension was loaded before, so that changes are enough.
+  /// Returns true if an extension was loaded before, so that changes are enough.
   package func isExtensionLoaded(_ identifier: String) throws -> Bool {
     try database.read { database in
       try Bool.fetchOne(
@@ -117,12 +117,12 @@ extension CallStore {
     }
   }
 
-  /// Loads an extension's entries, all or none: what `next` throws leaves the old data.
+  /// Loads an extension's entries, all or none: after an error the old ones stay.
   ///
   /// - Parameters:
-  ///   - identifier: the extension, which must have been enabled once.
-  ///   - next: gives the next entry, and nil after the last.
-  /// - Throws: the `DirectoryFault` that the entries committed, or what `next` throws.
+  ///   - identifier: identifier of the extension, which must have been enabled once.
+  ///   - next: returns the next entry, and nil after the last.
+  /// - Throws: the `DirectoryFault` of the entries, or the error of `next`.
   package func load(
     _ identifier: String,
     entries next: () throws -> DirectoryEntry?
@@ -167,7 +167,7 @@ extension CallStore {
     }
   }
 
-  /// How many numbers an extension blocks and labels.
+  /// Returns the numbers of entries with which an extension blocks and labels.
   package func entryCounts(of identifier: String) throws -> (blocked: Int, identified: Int) {
     try database.read { database in
       func count(_ table: String) throws -> Int {
@@ -185,7 +185,7 @@ extension CallStore {
   }
 }
 
-/// The statements of one load.
+/// Prepared statements of one load.
 private struct DirectoryWriter {
   private let database: Database
   private let id: Int64

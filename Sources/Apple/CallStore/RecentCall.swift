@@ -1,41 +1,41 @@
 package import Foundation
 import GRDB
 
-/// A call that is over.
+/// A call that is over, in the list of recent calls.
 package struct RecentCall: Equatable, Sendable {
-  /// The call.
+  /// Identity of the call.
   package var call: UUID
-  /// The app whose call it was.
+  /// Name of the call's app.
   package var app: String
-  /// What kind of address the handle is, numbered as Apple numbers them.
+  /// Kind of the handle, with Apple's numbers.
   package var handleKind: Int
-  /// Whom to call back.
+  /// Address of the remote party.
   package var handle: String
-  /// What to show.
+  /// Name to show.
   package var name: String
   /// True if this side placed it.
   package var isOutgoing: Bool
-  /// True if it had pictures.
+  /// True if the call had video.
   package var hasVideo: Bool
-  /// When it appeared.
+  /// Time at which the call appeared, or its invitation was sent.
   package var started: Date
-  /// When both sides could talk, nil if never.
+  /// Time at which both sides could talk; nil if never.
   package var connected: Date?
-  /// When it ended.
+  /// Time at which the call ended.
   package var ended: Date
-  /// How it came out: `talked`, `missed`, `declined`, `unanswered`, `cancelled`, `failed`,
-  /// `answeredElsewhere`, `declinedElsewhere`.
+  /// Result of the call: `talked`, `missed`, `declined`, `unanswered`, `cancelled`, `failed`,
+  /// `answeredElsewhere` or `declinedElsewhere`.
   package var result: String
-  /// The same in words, such as `answered elsewhere`.
+  /// The result in words, such as `answered elsewhere`.
   package var resultInWords: String {
     result.reduce(into: "") { words, letter in
       words += letter.isUppercase ? " " + letter.lowercased() : String(letter)
     }
   }
-  /// Whether the app could dial the handle.
+  /// True if the app could dial the handle.
   package var canBeCalledBack: Bool
 
-  /// A call with the given facts.
+  /// Creates a call with the given facts.
   package init(
     call: UUID,
     app: String,
@@ -66,7 +66,7 @@ package struct RecentCall: Equatable, Sendable {
 }
 
 extension CallStore {
-  /// How many recent calls are kept.
+  /// Maximum number of recent calls that are kept.
   package static let recentLimit = 1_000
 
   /// Adds a call to the list, and drops the oldest beyond the limit.
@@ -93,7 +93,7 @@ extension CallStore {
     }
   }
 
-  /// The newest calls first.
+  /// Returns recent calls, newest first.
   package func recents(limit: Int = CallStore.recentLimit) throws -> [RecentCall] {
     try database.read { database in
       try Row.fetchAll(
@@ -119,8 +119,9 @@ extension CallStore {
     }
   }
 
-  /// Empties the list, and forgets the hosts with which there were calls; a phone that runs knows
-  /// them until it ends.
+  /// Empties the list, and forgets the hosts with which there were calls.
+  ///
+  /// A running phone remembers those hosts until it ends.
   package func clearRecents() throws {
     try database.write {
       try $0.execute(sql: "DELETE FROM recent")

@@ -1,4 +1,4 @@
-/// A side of a headset, by the name under which its choice is kept.
+/// A side of a headset; the raw value is the name under which its selected device is stored.
 package enum RememberedSide: String, CaseIterable, Sendable {
   /// The microphone's side.
   case microphone

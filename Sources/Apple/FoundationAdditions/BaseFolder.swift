@@ -1,12 +1,12 @@
 package import Foundation
 
-/// Where a user's files belong (XDG Base Directory Specification).
+/// A folder for a user's files (XDG Base Directory Specification).
 package enum BaseFolder: String {
-  /// What a program keeps for its user.
+  /// Data files of the user.
   case data = "XDG_DATA_HOME"
-  /// What the user has chosen.
+  /// Configuration files of the user.
   case config = "XDG_CONFIG_HOME"
-  /// What a program keeps for itself from one start to the next.
+  /// State that a program keeps between its starts.
   case state = "XDG_STATE_HOME"
 
   private var fallback: String {
@@ -17,8 +17,9 @@ package enum BaseFolder: String {
     }
   }
 
-  /// The folder that `environment` names, by default the process's, or else the usual one in the
-  /// user's home; what is no absolute path does not count.
+  /// Returns the folder that `environment` names, else the usual one in the user's home.
+  ///
+  /// `environment` is the process's by default; a value that is not an absolute path is ignored.
   package func url(
     in environment: [String: String] = ProcessInfo.processInfo.environment
   ) -> URL {
@@ -26,10 +27,10 @@ package enum BaseFolder: String {
       ?? FileManager.default.homeDirectoryForCurrentUser.appendingPathComponent(fallback)
   }
 
-  /// The folder for sockets and other files that last as long as the user's login.
+  /// Returns the folder for sockets and other files that last as long as the user's login.
   ///
   /// Nil unless `environment`, by default the process's, names it by an absolute path: the user's
-  /// home has no place for it.
+  /// home has no substitute for it.
   package static func runtime(
     in environment: [String: String] = ProcessInfo.processInfo.environment
   ) -> URL? {

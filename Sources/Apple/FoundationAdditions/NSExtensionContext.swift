@@ -1,10 +1,10 @@
 public import Foundation
 
-/// The host of an app extension, as the extension sees it.
+/// The host of an app extension, from the extension's point of view.
 ///
 /// Foundation has it on Apple's systems only.
 open class NSExtensionContext: NSObject {
-  /// A context without a host.
+  /// Creates a context without a host.
   public override init() {
     super.init()
   }
@@ -12,7 +12,8 @@ open class NSExtensionContext: NSObject {
   /// Ends the request without a result.
   open func cancelRequest(withError error: any Error) {}
 
-  /// Ends the request; the handler gets whether the host has gone on without the extension.
+  /// Completes the request; the handler receives true if the host has continued without the
+  /// extension.
   open func completeRequest(
     returningItems items: [Any]?,
     completionHandler: ((Bool) -> Void)? = nil
@@ -23,6 +24,6 @@ open class NSExtensionContext: NSObject {
 
 /// An app extension that is started by requests.
 public protocol NSExtensionRequestHandling: NSObjectProtocol {
-  /// A request has come.
+  /// Begins to handle a request.
   func beginRequest(with context: NSExtensionContext)
 }

@@ -1,26 +1,26 @@
 public import Foundation
 
-/// What the user was doing, or wants to do, as handed to an app: for calls, whom to call.
+/// An activity of the user that is handed to an app, such as a request to call a person.
 ///
 /// Foundation has it on Apple's systems only; here it carries what a start-call request needs.
 open class NSUserActivity: NSObject {
   private let type: String
 
-  /// An activity of the given type, for example `INStartCallIntent`.
+  /// Creates an activity of the given type, for example `INStartCallIntent`.
   public init(activityType: String) {
     type = activityType
     super.init()
   }
 
-  /// What kind of activity it is.
+  /// Type of the activity.
   open var activityType: String { type }
-  /// What people call it.
+  /// Title for the user.
   open var title: String?
-  /// What the app keeps with it.
+  /// Values that the app attached.
   open var userInfo: [AnyHashable: Any]?
-  /// The page that shows the same.
+  /// Web page with the same content.
   open var webpageURL: URL?
 
-  /// The interaction that led to it, whose type the module `Intents` has.
+  /// The interaction that led to the activity, an object of a type in the module `Intents`.
   package var attachment: AnyObject?
 }

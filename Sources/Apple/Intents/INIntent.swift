@@ -1,10 +1,10 @@
 public import Foundation
 
-/// Something that a user wants of an app.
+/// A request of the user to an app.
 open class INIntent: NSObject {
-  /// The intent's own name.
+  /// Name that the app gave to the intent.
   open var identifier: String?
 }
 
-/// What an app answers to an intent.
+/// An app's answer to an intent.
 open class INIntentResponse: NSObject {}

@@ -1,29 +1,29 @@
 public import Foundation
 public import FoundationAdditions
 
-/// What an app is asked to do, or did.
+/// An intent that an app was asked to perform or has performed, and the app's answer.
 open class INInteraction: NSObject {
   private let asked: INIntent
   private let answered: INIntentResponse?
 
-  /// An interaction over an intent.
+  /// Creates an interaction of an intent and the app's response, nil if there is none.
   public init(intent: INIntent, response: INIntentResponse?) {
     asked = intent
     answered = response
     super.init()
   }
 
-  /// What is asked.
+  /// The requested intent.
   open var intent: INIntent { asked }
-  /// What was answered.
+  /// The app's response to the intent; nil if there is none.
   open var intentResponse: INIntentResponse? { answered }
-  /// Which way a call or message went.
+  /// Direction of the call or message.
   open var direction = INInteractionDirection.unspecified
-  /// When it was, and how long.
+  /// Start and duration of the interaction; nil if unknown.
   open var dateInterval: DateInterval?
-  /// The app's own name for it.
+  /// Identifier that the app may set; a random UUID by default.
   open var identifier = UUID().uuidString
-  /// The app's own name for those that belong together.
+  /// Identifier shared by related interactions, set by the app.
   open var groupIdentifier: String?
 
   /// Offers the interaction to the system's suggestions.
@@ -34,13 +34,13 @@ open class INInteraction: NSObject {
   }
 }
 
-/// Which way a call or message went.
+/// Direction of a call or message.
 public enum INInteractionDirection: Int, Sendable {
-  /// Not specified.
+  /// Unspecified.
   case unspecified = 0
-  /// From this side.
+  /// Sent by this side.
   case outgoing = 1
-  /// To this side.
+  /// Received by this side.
   case incoming = 2
 }
 

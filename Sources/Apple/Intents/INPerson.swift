@@ -9,7 +9,7 @@ open class INPerson: NSObject {
   private let contact: String?
   private let custom: String?
 
-  /// A person with a handle, and names as far as they are known.
+  /// Creates a person with a handle, and with names as far as they are known.
   public init(
     personHandle: INPersonHandle,
     nameComponents: PersonNameComponents?,
@@ -27,26 +27,26 @@ open class INPerson: NSObject {
     super.init()
   }
 
-  /// How to reach them.
+  /// Address of the person.
   open var personHandle: INPersonHandle? { handle }
-  /// Their name in parts.
+  /// Name in parts.
   open var nameComponents: PersonNameComponents? { components }
-  /// Their name as people write it.
+  /// Name to show: the given one, else the handle's value.
   open var displayName: String { name }
-  /// Their picture.
+  /// Picture of the person.
   open var image: INImage? { picture }
-  /// Their contact card.
+  /// Identifier of the contact card.
   open var contactIdentifier: String? { contact }
-  /// The app's own name for them.
+  /// Identifier that the app gave to the person.
   open var customIdentifier: String? { custom }
 }
 
-/// How to reach a person.
+/// Address of a person, such as a telephone number.
 open class INPersonHandle: NSObject {
   private let address: String?
   private let kind: INPersonHandleType
 
-  /// An address of the given kind.
+  /// Creates an address of the given kind.
   public init(value: String?, type: INPersonHandleType) {
     address = value
     kind = type
@@ -55,13 +55,13 @@ open class INPersonHandle: NSObject {
 
   /// The address.
   open var value: String? { address }
-  /// What kind of address it is.
+  /// Kind of the address.
   open var type: INPersonHandleType { kind }
 }
 
-/// What kind of address a handle is.
+/// Kind of a person's address.
 public enum INPersonHandleType: Int, Sendable {
-  /// Something of the app's own.
+  /// An address in a form of the app's own.
   case unknown = 0
   /// A mail address.
   case emailAddress = 1

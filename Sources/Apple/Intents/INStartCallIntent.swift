@@ -1,18 +1,18 @@
-/// The type of an activity that asks for a call: `INStartCallIntent`.
+/// Activity type of a request for a call: `INStartCallIntent`.
 public let INStartCallIntentIdentifier = "INStartCallIntent"
-/// The type of an activity that asks for a voice call, by its old name: `INStartAudioCallIntent`.
+/// Activity type of a request for a voice call, by its old name: `INStartAudioCallIntent`.
 public let INStartAudioCallIntentIdentifier = "INStartAudioCallIntent"
-/// The type of an activity that asks for a video call, by its old name: `INStartVideoCallIntent`.
+/// Activity type of a request for a video call, by its old name: `INStartVideoCallIntent`.
 public let INStartVideoCallIntentIdentifier = "INStartVideoCallIntent"
 
-/// Call a person.
+/// A request to call people.
 open class INStartCallIntent: INIntent {
   private let people: [INPerson]?
   private let capability: INCallCapability
   private let route: INCallAudioRoute
   private let destination: INCallDestinationType
 
-  /// A call to the given people.
+  /// Creates a request for a call to the given people.
   public init(
     audioRoute: INCallAudioRoute = .unknown,
     destinationType: INCallDestinationType = .normal,
@@ -26,57 +26,57 @@ open class INStartCallIntent: INIntent {
     super.init()
   }
 
-  /// Whom to call.
+  /// People to call.
   open var contacts: [INPerson]? { people }
-  /// With or without pictures.
+  /// Voice or video.
   open var callCapability: INCallCapability { capability }
-  /// Through which loudspeaker.
+  /// Loudspeaker or headset to use.
   open var audioRoute: INCallAudioRoute { route }
-  /// What kind of number it is.
+  /// Kind of destination, such as an emergency number.
   open var destinationType: INCallDestinationType { destination }
 }
 
-/// Call a person with voice: the old name.
+/// A request for a voice call: the old name.
 open class INStartAudioCallIntent: INIntent {
   private let people: [INPerson]?
 
-  /// A call to the given people.
+  /// Creates a request for a voice call to the given people.
   public init(contacts: [INPerson]?) {
     people = contacts
     super.init()
   }
 
-  /// Whom to call.
+  /// People to call.
   open var contacts: [INPerson]? { people }
 }
 
-/// Call a person with video: the old name.
+/// A request for a video call: the old name.
 open class INStartVideoCallIntent: INIntent {
   private let people: [INPerson]?
 
-  /// A call to the given people.
+  /// Creates a request for a video call to the given people.
   public init(contacts: [INPerson]?) {
     people = contacts
     super.init()
   }
 
-  /// Whom to call.
+  /// People to call.
   open var contacts: [INPerson]? { people }
 }
 
-/// With or without pictures.
+/// Media of a call: voice, or voice and video.
 public enum INCallCapability: Int, Sendable {
-  /// Not specified.
+  /// Unspecified.
   case unknown = 0
-  /// Voice.
+  /// Voice only.
   case audioCall = 1
-  /// Voice and pictures.
+  /// Voice and video.
   case videoCall = 2
 }
 
-/// Through which loudspeaker.
+/// Output device of a call.
 public enum INCallAudioRoute: Int, Sendable {
-  /// Not specified.
+  /// Unspecified.
   case unknown = 0
   /// The loudspeaker.
   case speakerphoneAudioRoute = 1
@@ -84,18 +84,18 @@ public enum INCallAudioRoute: Int, Sendable {
   case bluetoothAudioRoute = 2
 }
 
-/// What kind of number a call goes to.
+/// Kind of destination of a call.
 public enum INCallDestinationType: Int, Sendable {
-  /// Not specified.
+  /// Unspecified.
   case unknown = 0
-  /// An ordinary one.
+  /// An ordinary number or address.
   case normal = 1
   /// An emergency number.
   case emergency = 2
   /// The voice mailbox.
   case voicemail = 3
-  /// The last number.
+  /// The number called last.
   case redial = 4
-  /// The last caller.
+  /// The caller who called last.
   case callBack = 5
 }

@@ -1,7 +1,7 @@
 import AVFAudio
 import CallKit
 
-/// Hears CallKit for a manager, on the main queue.
+/// Forwards CallKit's callbacks to a manager, on the main queue.
 final class CallKitBridge: NSObject, CXProviderDelegate, CXCallObserverDelegate {
   weak var manager: ConversationManager?
 

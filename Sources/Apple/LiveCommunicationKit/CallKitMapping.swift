@@ -5,7 +5,7 @@ extension Handle.Kind {
     (.generic, .generic), (.phoneNumber, .phoneNumber), (.emailAddress, .emailAddress),
   ]
 
-  /// The same as CallKit has it.
+  /// CallKit's equivalent of the kind.
   var callKitType: CXHandle.HandleType {
     Self.callKitTypes.first { $0.0 == self }?.1 ?? .generic
   }
@@ -28,8 +28,10 @@ extension Handle {
 }
 
 extension CXCallUpdate {
-  /// What an update says about a call: of several members the first by name is the one whose handle
-  /// the call has, and all are named.
+  /// Creates CallKit's equivalent of an update.
+  ///
+  /// `remoteHandle` is the handle of the first member in the order of names, this side excluded;
+  /// the caller's name lists all of them.
   convenience init(_ update: Conversation.Update) {
     self.init()
     let members = (update.members ?? []).subtracting(update.localMember.map { [$0] } ?? [])
@@ -74,7 +76,7 @@ extension CXProviderConfiguration {
 }
 
 extension ConversationAction {
-  /// What the system asks for, as an action of this framework; nil for what it has none for.
+  /// Returns this framework's equivalent of a CallKit action; nil if it has none.
   static func matching(_ action: CXCallAction) -> ConversationAction? {
     switch action {
     case let action as CXStartCallAction: StartConversationAction(action)

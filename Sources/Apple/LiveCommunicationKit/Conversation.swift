@@ -1,45 +1,46 @@
 public import Foundation
 import Synchronization
 
-/// A conversation with one or more others.
+/// A conversation with one or more remote members.
 ///
-/// Differs from Apple's: it is not `Observable`; `conversationChanged` tells of each change.
+/// Differs from Apple's: it is not `Observable`; `conversationChanged` reports each change of
+/// state.
 ///
 /// **Thread safety:** every member may be used from any thread.
 public final class Conversation: Sendable, CustomDebugStringConvertible {
-  /// How far a conversation is.
+  /// Phase of a conversation, from ringing to its end.
   public enum State: Int, Codable, Hashable, Sendable {
-    /// It rings here.
+    /// Ringing on this device.
     case idle
-    /// It is being set up.
+    /// Being set up.
     case joining
-    /// Those in it hear each other.
+    /// Connected: its members can talk.
     case joined
-    /// It is on hold.
+    /// On hold.
     case paused
-    /// It is being ended here.
+    /// Being ended by this side.
     case leaving
-    /// It is over.
+    /// Over.
     case left
   }
 
-  /// What an app reports.
+  /// A change of a conversation that an app reports to the system.
   public enum Event: Codable, Hashable, Sendable {
-    /// The far side is being connected with.
+    /// The connection to the remote side is being set up.
     case conversationStartedConnecting(Date)
     /// Both sides can talk.
     case conversationConnected(Date)
-    /// It is over, and why.
+    /// The conversation ended, for the given reason.
     case conversationEnded(Date, EndedReason)
-    /// Members or capabilities have changed.
+    /// Members or capabilities changed.
     case conversationUpdated(Update)
   }
 
-  /// Why a conversation is over, where this side did not end it.
+  /// Reason why a conversation ended, unless this side ended it.
   public enum EndedReason: Int, Codable, Hashable, Sendable {
     /// An error ended it.
     case failed
-    /// The far side has left.
+    /// The remote side left.
     case remoteEnded
     /// It was never connected.
     case unanswered
@@ -49,38 +50,38 @@ public final class Conversation: Sendable, CustomDebugStringConvertible {
     case declinedElsewhere
   }
 
-  /// What a conversation can do.
+  /// Operations and media that a conversation supports.
   public struct Capabilities: OptionSet, Codable, Hashable, Sendable {
-    /// A bit for each.
+    /// A bit for each capability.
     public var rawValue: Int
 
-    /// Capabilities by their bits.
+    /// Creates a set of capabilities from their bits.
     public init(rawValue: Int) { self.rawValue = rawValue }
 
-    /// It can be put on hold.
+    /// Can be put on hold.
     public static let pausing = Capabilities(rawValue: 1)
-    /// It can be joined with another.
+    /// Can be merged with another conversation.
     public static let merging = Capabilities(rawValue: 2)
-    /// It can be taken apart again.
+    /// Can be taken out of a merged conversation.
     public static let unmerging = Capabilities(rawValue: 4)
-    /// It has pictures.
+    /// Has video.
     public static let video = Capabilities(rawValue: 8)
-    /// It can carry tones.
+    /// Can send DTMF digits.
     public static let playingTones = Capabilities(rawValue: 16)
   }
 
-  /// What is new about a conversation; nil leaves it as it is.
+  /// Changed properties of a conversation; nil leaves a property as it is.
   public struct Update: Codable, Hashable, Sendable {
-    /// This side.
+    /// Handle of this side.
     public var localMember: Handle?
-    /// Everybody who is invited.
+    /// Everyone invited to the conversation.
     public var members: Set<Handle>?
-    /// Those who are heard now.
+    /// Remote members who can be heard now.
     public var activeRemoteMembers: Set<Handle>?
-    /// What the conversation can do.
+    /// Operations and media that the conversation supports.
     public var capabilities: Capabilities?
 
-    /// An update of the given parts.
+    /// Creates an update of the given properties.
     public init(
       localMember: Handle? = nil,
       members: Set<Handle>? = nil,
@@ -99,9 +100,9 @@ public final class Conversation: Sendable, CustomDebugStringConvertible {
     var localMember: Handle?
   }
 
-  /// The conversation's identity.
+  /// Identity of the conversation.
   public let uuid: UUID
-  /// Whether this side has started it.
+  /// True if this side started the conversation.
   let isOutgoing: Bool
   private let progress: Mutex<Progress>
 
@@ -111,16 +112,18 @@ public final class Conversation: Sendable, CustomDebugStringConvertible {
     progress = Mutex(Progress(state: isOutgoing ? .joining : .idle, localMember: localMember))
   }
 
-  /// How far it is.
+  /// Current phase.
   public var state: State { progress.withLock { $0.state } }
 
-  /// This side, if the app has said who that is.
+  /// Handle of this side; nil until the app sets it.
   public var localMember: Handle? { progress.withLock { $0.localMember } }
 
-  /// For logs.
+  /// Identity and state, for logs.
   public var debugDescription: String { "Conversation \(uuid), \(state)" }
 
-  /// Takes a new state; false if it is the old one, or the conversation is over.
+  /// Changes the state.
+  ///
+  /// - Returns: false if the conversation is in that state already, or is over.
   func move(to state: State) -> Bool {
     progress.withLock { progress in
       guard progress.state != state, progress.state != .left else { return false }
@@ -129,7 +132,7 @@ public final class Conversation: Sendable, CustomDebugStringConvertible {
     }
   }
 
-  /// Takes in who this side is.
+  /// Sets the handle of this side.
   func update(localMember: Handle) {
     progress.withLock { $0.localMember = localMember }
   }

@@ -3,34 +3,34 @@ public import Foundation
 import Synchronization
 
 // SAFETY: the state is behind a mutex; the CallKit action may be used from any thread.
-/// Something that the user, the system or the app wants to do with a conversation.
+/// A change of a conversation that the user, the system or the app asks for.
 ///
 /// The app gives actions to `ConversationManager.perform`; they come back through the delegate,
 /// where each is to be fulfilled or failed once. Further answers are ignored.
 ///
 /// **Thread safety:** every member may be used from any thread.
 public class ConversationAction: @unchecked Sendable {
-  /// How far an action is.
+  /// Progress of an action.
   public enum State: Codable, Hashable, Sendable {
-    /// It was made, and not given to the delegate yet.
+    /// Created, but not given to the delegate yet.
     case idle
-    /// The delegate performs it.
+    /// Being performed by the delegate.
     case running
-    /// It was fulfilled.
+    /// Fulfilled.
     case complete
-    /// It was failed, or not answered in time.
+    /// Failed, or not answered in time.
     case failed(reason: String)
   }
 
-  /// The same as CallKit has it.
+  /// CallKit's equivalent of the action.
   let callAction: CXCallAction
-  /// The conversation that it is about.
+  /// Identity of the conversation to change.
   public let conversationUUID: UUID
-  /// Until when it is to be answered.
+  /// Deadline for the answer.
   public let timeoutDate: Date
   private let progress = Mutex(State.idle)
 
-  /// An action that no conversation knows how to perform; its subclasses do.
+  /// Creates an action without a meaning of its own; subclasses define one.
   public convenience init(
     conversationUUID: UUID,
     timeoutDate: Date = Date(timeIntervalSinceNow: 30)
@@ -44,34 +44,36 @@ public class ConversationAction: @unchecked Sendable {
     self.timeoutDate = timeoutDate
   }
 
-  /// The action's identity.
+  /// Identity of the action.
   public final var uuid: UUID { callAction.uuid }
 
-  /// How far it is.
+  /// Current progress.
   public final var state: State { progress.withLock { $0 } }
 
-  /// Whether it waits for its answer.
+  /// True until the action is fulfilled or failed.
   final var isPending: Bool { [.idle, .running].contains(state) }
 
-  /// The action is done.
+  /// Reports that the action was performed.
   public final func fulfill() { complete { $0.fulfill() } }
 
-  /// The action could not be done.
+  /// Reports that the action could not be performed.
   public final func fail() {
     if end(as: .failed(reason: "the app could not perform it")) { callAction.fail() }
   }
 
-  /// Answers CallKit's action, the first time.
+  /// Fulfills CallKit's action by `answer`, once; further answers are ignored.
   final func complete(_ answer: (CXCallAction) -> Void) {
     if end(as: .complete) { answer(callAction) }
   }
 
-  /// The delegate gets it now.
+  /// Notes that the delegate now performs the action.
   final func begin() {
     progress.withLock { if $0 == .idle { $0 = .running } }
   }
 
-  /// Notes how it came out; false if that is known already.
+  /// Sets the outcome.
+  ///
+  /// - Returns: false if the action has an outcome already.
   @discardableResult
   final func end(as outcome: State) -> Bool {
     progress.withLock { state in

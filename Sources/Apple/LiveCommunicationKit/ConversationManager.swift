@@ -4,36 +4,36 @@ public import Foundation
 import Synchronization
 
 // SAFETY: what changes is behind mutexes; CallKit's objects may be used from any thread.
-/// Reports conversations to the system, and performs what users want of them: CallKit's rules in
-/// Swift's own forms, for apps that use LiveCommunicationKit.
+/// Reports conversations to the system and performs the user's requests, for apps that use
+/// LiveCommunicationKit.
 ///
-/// The rules are those of `CXProvider` and `CXCallController`, which do the work: what is refused,
-/// which conversation holds which, and that the audio session is activated exactly when a start,
-/// join or resume action was fulfilled.
+/// The rules are those of `CXProvider` and `CXCallController`, which do the work: which requests
+/// are refused, which conversation holds another, and that the audio session is activated exactly
+/// when a start, join or resume action was fulfilled.
 ///
 /// Differs from Apple's: errors are CallKit's, `CXErrorCodeRequestTransactionError` and
 /// `CXErrorCodeIncomingCallError`. Several handles of a start action make one call, to the first.
 ///
 /// **Thread safety:** every member may be used from any thread.
 public final class ConversationManager: @unchecked Sendable {
-  /// How conversations look, and how many there may be.
+  /// Appearance of conversations, and limits on their number.
   public struct Configuration: Sendable {
-    /// A sound file of the app's to ring with; nil for the system's.
+    /// Sound file of the app to use as ringtone; nil for the system's.
     public var ringtoneName: String?
-    /// A picture as PNG, for notifications.
+    /// Icon in PNG format, for notifications.
     public var iconTemplateImageData: Data?
-    /// How many conversations, or groups of them, there may be at once.
+    /// Maximum number of conversations at once; merged ones count as one.
     public var maximumConversationGroups: Int
-    /// How many conversations may be merged.
+    /// Maximum number of conversations merged into one.
     public var maximumConversationsPerConversationGroup: Int
-    /// Whether they are listed among recent calls.
+    /// True to list conversations among recent calls.
     public var includesConversationInRecents: Bool
-    /// Whether the app can show pictures.
+    /// True if the app can show video.
     public var supportsVideo: Bool
-    /// The kinds of handle that the app can call.
+    /// Kinds of handle that the app can call.
     public var supportedHandleTypes: Set<Handle.Kind>
 
-    /// A configuration.
+    /// Creates a configuration.
     public init(
       ringtoneName: String?,
       iconTemplateImageData: Data?,
@@ -54,13 +54,13 @@ public final class ConversationManager: @unchecked Sendable {
   }
 
   private struct State {
-    /// In the order in which they came.
+    /// Conversations that are not over, oldest first.
     var conversations: [Conversation] = []
-    /// Those that are not answered, by CallKit's.
+    /// Pending actions, by the identity of their CallKit actions.
     var actions: [UUID: ConversationAction] = [:]
   }
 
-  /// How conversations look, and how many there may be.
+  /// Appearance of conversations, and limits on their number.
   public let configuration: Configuration
   private let provider: CXProvider
   private let controller = CXCallController()
@@ -70,11 +70,11 @@ public final class ConversationManager: @unchecked Sendable {
 
   private struct Listener {
     weak var delegate: (any ConversationManagerDelegate)?
-    /// The manager began before it had a delegate, which hears it when it comes.
+    /// True if the manager began before it had a delegate; the next delegate is notified at once.
     var owesBegin = false
   }
 
-  /// A manager; keep it for as long as the app is to be called.
+  /// Creates a manager; keep it for as long as the app takes calls.
   public init(configuration: Configuration) {
     self.configuration = configuration
     provider = CXProvider(configuration: CXProviderConfiguration(configuration))
@@ -83,7 +83,7 @@ public final class ConversationManager: @unchecked Sendable {
     controller.callObserver.setDelegate(bridge, queue: .main)
   }
 
-  /// Performs actions, and hears what changes, first of all that the manager began; held weakly.
+  /// Performs actions and is notified of changes, first that the manager began; held weakly.
   public var delegate: (any ConversationManagerDelegate)? {
     get { listener.withLock { UncheckedTransfer(value: $0.delegate) }.value }
     set {
@@ -98,16 +98,16 @@ public final class ConversationManager: @unchecked Sendable {
     }
   }
 
-  /// The conversations that are not over.
+  /// Conversations that are not over.
   public var conversations: [Conversation] { state.withLock { $0.conversations } }
 
-  /// The actions that are not answered.
+  /// Actions that are neither fulfilled nor failed.
   public var pendingActions: [ConversationAction] {
     provider.pendingTransactions.flatMap(\.actions).compactMap { $0 as? CXCallAction }
       .filter { !$0.isComplete }.compactMap { action(for: $0) }
   }
 
-  /// The actions of a class on a conversation that are not answered.
+  /// Returns the pending actions of a class on a conversation.
   public func pendingConversationActions(
     of conversationActionClass: ConversationAction.Type,
     for conversation: Conversation
@@ -121,9 +121,9 @@ public final class ConversationManager: @unchecked Sendable {
 
   // MARK: Reports and requests
 
-  /// Shows a conversation that comes in.
+  /// Reports an incoming conversation to the system, which shows it to the user.
   ///
-  /// - Throws: `CXErrorCodeIncomingCallError`; then the app drops it.
+  /// - Throws: `CXErrorCodeIncomingCallError` if it is refused; then the app drops it.
   public func reportNewIncomingConversation(
     uuid: UUID,
     update: Conversation.Update
@@ -146,7 +146,7 @@ public final class ConversationManager: @unchecked Sendable {
     }
   }
 
-  /// Tells the system what has happened to a conversation.
+  /// Reports a change of a conversation to the system.
   public func reportConversationEvent(_ event: Conversation.Event, for conversation: Conversation) {
     let uuid = conversation.uuid
     switch event {
@@ -168,9 +168,9 @@ public final class ConversationManager: @unchecked Sendable {
     }
   }
 
-  /// Asks for actions, which come back through the delegate, all or none.
+  /// Requests actions, all or none; they come back through the delegate.
   ///
-  /// - Throws: `CXErrorCodeRequestTransactionError`.
+  /// - Throws: `CXErrorCodeRequestTransactionError` if one of them is refused.
   public func perform(_ actions: [ConversationAction]) async throws {
     let starting = actions.compactMap { action in
       (action as? StartConversationAction).map {
@@ -201,7 +201,7 @@ public final class ConversationManager: @unchecked Sendable {
     try await CXProvider.reportNewIncomingVoIPPushPayload(payload)
   }
 
-  /// Ends every conversation as failed, fails all actions, and takes the manager out of use.
+  /// Ends every conversation as failed, fails all actions, and invalidates the manager.
   public func invalidate() {
     provider.invalidate()
     forgetAll(because: "the manager was invalidated")

@@ -2,19 +2,19 @@ import CallKit
 public import Foundation
 
 // SAFETY: what it adds to its class does not change.
-/// Leaves a conversation, or declines it.
+/// A request to leave or decline a conversation.
 public final class EndConversationAction: ConversationAction, @unchecked Sendable {
-  /// Leaves the conversation.
+  /// Creates a request to leave the conversation.
   public init(conversationUUID: UUID) {
     super.init(CXEndCallAction(call: conversationUUID))
   }
 
-  /// One that the system asks for.
+  /// Creates the equivalent of an action that the system requests.
   init(_ action: CXEndCallAction) {
     super.init(action, timeoutDate: action.timeoutDate)
   }
 
-  /// The conversation was left at that time.
+  /// Reports that the conversation was left at the given time.
   public func fulfill(dateEnded: Date) {
     complete { ($0 as? CXEndCallAction)?.fulfill(withDateEnded: dateEnded) }
   }

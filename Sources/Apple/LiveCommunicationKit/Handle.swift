@@ -1,6 +1,6 @@
-/// By what a person is reached.
+/// Address of a person, such as a telephone number.
 public struct Handle: Codable, Hashable, Sendable {
-  /// What a value is.
+  /// Kind of a handle's value.
   public enum Kind: Int, Codable, Hashable, Sendable {
     /// An identity of the app's own, for example a SIP address.
     case generic
@@ -10,14 +10,14 @@ public struct Handle: Codable, Hashable, Sendable {
     case emailAddress
   }
 
-  /// What the value is.
+  /// Kind of the value.
   public var type: Kind
   /// The number, address or identity.
   public var value: String
-  /// The name to show.
+  /// Name to show.
   public var displayName: String
 
-  /// A handle; without a name the value is shown.
+  /// Creates a handle; without a name the value is shown.
   public init(type: Kind, value: String, displayName: String? = nil) {
     self.type = type
     self.value = value

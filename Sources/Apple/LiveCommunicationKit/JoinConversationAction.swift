@@ -2,19 +2,19 @@ import CallKit
 public import Foundation
 
 // SAFETY: what it adds to its class does not change.
-/// Joins a conversation that rings here.
+/// A request to join a conversation that rings on this device.
 public final class JoinConversationAction: ConversationAction, @unchecked Sendable {
-  /// Joins the conversation.
+  /// Creates a request to join the conversation.
   public init(conversationUUID: UUID) {
     super.init(CXAnswerCallAction(call: conversationUUID))
   }
 
-  /// One that the system asks for.
+  /// Creates the equivalent of an action that the system requests.
   init(_ action: CXAnswerCallAction) {
     super.init(action, timeoutDate: action.timeoutDate)
   }
 
-  /// The conversation was joined at that time.
+  /// Reports that the conversation was joined at the given time.
   public func fulfill(dateConnected: Date) {
     complete { ($0 as? CXAnswerCallAction)?.fulfill(withDateConnected: dateConnected) }
   }

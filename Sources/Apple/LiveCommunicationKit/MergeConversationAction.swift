@@ -2,12 +2,12 @@ import CallKit
 public import Foundation
 
 // SAFETY: what it adds to its class does not change.
-/// Joins a conversation with another.
+/// A request to merge a conversation with another.
 public final class MergeConversationAction: ConversationAction, @unchecked Sendable {
-  /// The other conversation.
+  /// Identity of the other conversation.
   public let conversationUUIDToMergeWith: UUID
 
-  /// Joins both conversations.
+  /// Creates a request to merge both conversations.
   public init(conversationUUID: UUID, conversationUUIDToMergeWith: UUID) {
     self.conversationUUIDToMergeWith = conversationUUIDToMergeWith
     super.init(
@@ -18,7 +18,7 @@ public final class MergeConversationAction: ConversationAction, @unchecked Senda
     )
   }
 
-  /// One that the system asks for; nil if it takes the call out of its group.
+  /// Creates the equivalent of an action that the system requests; nil if that ungroups the call.
   init?(_ action: CXSetGroupCallAction) {
     guard let other = action.callUUIDToGroupWith else { return nil }
     conversationUUIDToMergeWith = other

@@ -2,24 +2,24 @@ import CallKit
 public import Foundation
 
 // SAFETY: what it adds to its class does not change.
-/// Sends tones.
+/// A request to send DTMF digits.
 public final class PlayToneAction: ConversationAction, @unchecked Sendable {
-  /// Where the tones come from.
+  /// Occasion of the digits.
   public enum Tone: Int, Hashable, Sendable {
-    /// The user pressed a key.
+    /// A key that the user pressed.
     case single
-    /// Digits that are sent after a pause.
+    /// Digits of a dial string that are sent after a pause.
     case softPause
-    /// Digits that are sent when the user goes on.
+    /// Digits of a dial string that are sent once the user continues.
     case hardPause
   }
 
-  /// What is sent: 0 to 9, `*`, `#`.
+  /// DTMF digits to send: 0 to 9, `*`, `#`.
   public let digits: String
-  /// Where the tones come from.
+  /// Occasion of the digits.
   public let tone: Tone
 
-  /// Sends the digits in the conversation.
+  /// Creates a request to send the digits in the conversation.
   public init(conversationUUID: UUID, digits: String, tone: Tone) {
     self.digits = digits
     self.tone = tone
@@ -32,7 +32,7 @@ public final class PlayToneAction: ConversationAction, @unchecked Sendable {
     super.init(CXPlayDTMFCallAction(call: conversationUUID, digits: digits, type: type))
   }
 
-  /// One that the system asks for.
+  /// Creates the equivalent of an action that the system requests.
   init(_ action: CXPlayDTMFCallAction) {
     digits = action.digits
     tone =

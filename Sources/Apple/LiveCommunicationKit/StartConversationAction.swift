@@ -2,14 +2,14 @@ import CallKit
 public import Foundation
 
 // SAFETY: what it adds to its class does not change.
-/// Starts a conversation.
+/// A request to start a conversation.
 public final class StartConversationAction: ConversationAction, @unchecked Sendable {
-  /// Who is to be reached.
+  /// Parties to call.
   public let handles: [Handle]
-  /// Whether it is to have pictures.
+  /// True to start with video.
   public let isVideo: Bool
 
-  /// Starts the conversation of that identity, which the app chooses.
+  /// Creates a request to start the conversation of that identity, which the app chooses.
   public init(conversationUUID: UUID, handles: [Handle], isVideo: Bool) {
     self.handles = handles
     self.isVideo = isVideo
@@ -19,14 +19,14 @@ public final class StartConversationAction: ConversationAction, @unchecked Senda
     super.init(action)
   }
 
-  /// One that the system asks for.
+  /// Creates the equivalent of an action that the system requests.
   init(_ action: CXStartCallAction) {
     handles = [Handle(action.handle)]
     isVideo = action.isVideo
     super.init(action, timeoutDate: action.timeoutDate)
   }
 
-  /// The conversation was started at that time.
+  /// Reports that the conversation was started at the given time.
   public func fulfill(dateStarted: Date) {
     complete { ($0 as? CXStartCallAction)?.fulfill(withDateStarted: dateStarted) }
   }

@@ -1,24 +1,24 @@
 import Logging
 
-/// How urgent a line is.
+/// Severity of a log line.
 ///
 /// Apple: `OSLogType`, with the same numbers.
 public struct OSLogType: RawRepresentable, Hashable, Sendable {
-  /// Apple's number.
+  /// Apple's number of the severity.
   public let rawValue: UInt8
 
-  /// A type by Apple's number.
+  /// Creates a severity from Apple's number.
   public init(rawValue: UInt8) { self.rawValue = rawValue }
 
-  /// What helps to find a fault.
+  /// Information that helps to find a fault.
   public static let `default` = OSLogType(rawValue: 0)
-  /// What may help.
+  /// Information that may help to find a fault.
   public static let info = OSLogType(rawValue: 1)
-  /// What is of use while programming.
+  /// Information for use while programming.
   public static let debug = OSLogType(rawValue: 2)
-  /// Something did not work.
+  /// A failed operation.
   public static let error = OSLogType(rawValue: 16)
-  /// Something is wrong in the program.
+  /// A fault of the program itself.
   public static let fault = OSLogType(rawValue: 17)
 
   fileprivate var level: Logging.Logger.Level {
@@ -41,7 +41,7 @@ public struct OSLogType: RawRepresentable, Hashable, Sendable {
 public struct Logger: Sendable {
   private let backend: Logging.Logger
 
-  /// A logger for a part of a subsystem, which is named like a domain from behind.
+  /// A logger for a part of a subsystem; its name is in reverse-domain notation.
   public init(subsystem: String, category: String) {
     self.init(Logging.Logger(label: subsystem), category: category)
   }
@@ -66,20 +66,20 @@ public struct Logger: Sendable {
   public func log(_ message: OSLogMessage) { write(.notice, message) }
   /// Writes a line of the given type.
   public func log(level: OSLogType, _ message: OSLogMessage) { write(level.level, message) }
-  /// Writes what is of use while programming, in the smallest steps.
+  /// Writes information for use while programming, in the smallest steps.
   public func trace(_ message: OSLogMessage) { write(.trace, message) }
-  /// Writes what is of use while programming.
+  /// Writes information for use while programming.
   public func debug(_ message: OSLogMessage) { write(.debug, message) }
-  /// Writes what may help to find a fault.
+  /// Writes information that may help to find a fault.
   public func info(_ message: OSLogMessage) { write(.info, message) }
-  /// Writes what helps to find a fault.
+  /// Writes information that helps to find a fault.
   public func notice(_ message: OSLogMessage) { write(.notice, message) }
-  /// Writes that something may not work.
+  /// Writes that an operation may fail.
   public func warning(_ message: OSLogMessage) { write(.warning, message) }
-  /// Writes that something did not work.
+  /// Writes that an operation failed.
   public func error(_ message: OSLogMessage) { write(.error, message) }
-  /// Writes that something is wrong in the program.
+  /// Writes that the program itself is at fault.
   public func critical(_ message: OSLogMessage) { write(.critical, message) }
-  /// Writes that something is wrong in the program.
+  /// Writes that the program itself is at fault.
   public func fault(_ message: OSLogMessage) { write(.critical, message) }
 }

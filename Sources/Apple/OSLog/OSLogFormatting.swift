@@ -1,6 +1,6 @@
 import Foundation
 
-/// How a whole number is written.
+/// Format of an integer.
 ///
 /// Apple: `OSLogIntegerFormatting`.
 public struct OSLogIntegerFormatting: Equatable, Sendable {
@@ -8,14 +8,14 @@ public struct OSLogIntegerFormatting: Equatable, Sendable {
   private let prefix: String
   private let isUppercase: Bool
 
-  /// In tens.
+  /// Decimal.
   public static let decimal = OSLogIntegerFormatting(radix: 10, prefix: "", isUppercase: false)
-  /// In sixteens, with small letters.
+  /// Hexadecimal, with small letters and without prefix.
   public static let hex = OSLogIntegerFormatting(radix: 16, prefix: "", isUppercase: false)
-  /// In eights.
+  /// Octal, without prefix.
   public static let octal = OSLogIntegerFormatting(radix: 8, prefix: "", isUppercase: false)
 
-  /// In sixteens, after `0x` if wanted.
+  /// Returns a hexadecimal format, with the prefix `0x` and capital letters if wanted.
   public static func hex(
     includePrefix: Bool = false,
     uppercase: Bool = false
@@ -28,20 +28,20 @@ public struct OSLogIntegerFormatting: Equatable, Sendable {
   }
 }
 
-/// How a number with a fraction is written.
+/// Format of a floating-point number.
 ///
 /// Apple: `OSLogFloatFormatting`.
 public struct OSLogFloatFormatting: Equatable, Sendable {
   private let pattern: String
 
-  /// With six digits after the point.
+  /// Six digits after the decimal point.
   public static let fixed = OSLogFloatFormatting.fixed(precision: 6)
-  /// As short as the value allows.
+  /// The shorter of fixed and exponential notation (`%g`).
   public static let hybrid = OSLogFloatFormatting(pattern: "%g")
-  /// With a power of ten.
+  /// Exponential notation (`%e`).
   public static let exponential = OSLogFloatFormatting(pattern: "%e")
 
-  /// With so many digits after the point, 0 to 60.
+  /// Returns a format with that number of digits after the decimal point, clamped to 0 to 60.
   public static func fixed(precision: Int) -> OSLogFloatFormatting {
     .init(pattern: "%.\(min(max(precision, 0), 60))f")
   }
@@ -49,7 +49,7 @@ public struct OSLogFloatFormatting: Equatable, Sendable {
   func text(_ number: Double) -> String { String(format: pattern, number) }
 }
 
-/// How a truth value is written.
+/// Format of a Boolean.
 ///
 /// Apple: `OSLogBoolFormat`.
 public enum OSLogBoolFormat: Sendable {
@@ -66,22 +66,22 @@ public enum OSLogBoolFormat: Sendable {
   }
 }
 
-/// How a value stands in its column.
+/// Alignment of a value in a column.
 ///
 /// Apple: `OSLogStringAlignment`.
 public struct OSLogStringAlignment: Equatable, Sendable {
   private let columns: Int
   private let isRight: Bool
 
-  /// As it is.
+  /// No padding.
   public static let none = OSLogStringAlignment(columns: 0, isRight: false)
 
-  /// At the right of so many columns.
+  /// Returns an alignment to the right of a column of that width in characters, at most 1,000.
   public static func right(columns: Int) -> OSLogStringAlignment {
     .init(columns: columns, isRight: true)
   }
 
-  /// At the left of so many columns.
+  /// Returns an alignment to the left of a column of that width in characters, at most 1,000.
   public static func left(columns: Int) -> OSLogStringAlignment {
     .init(columns: columns, isRight: false)
   }

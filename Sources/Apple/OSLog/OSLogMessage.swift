@@ -10,20 +10,20 @@ public struct OSLogMessage: ExpressibleByStringInterpolation {
   /// A line with values.
   public init(stringInterpolation: StringInterpolation) { parts = stringInterpolation.parts }
 
-  /// What is written.
+  /// The line's text, with private values masked.
   var text: String { parts.reduce(into: "") { $0 += $1() } }
 
-  /// Collects the values.
+  /// Collects the text and values of a line.
   public struct StringInterpolation: StringInterpolationProtocol {
     fileprivate var parts: [() -> String] = []
 
-    /// Begins empty.
+    /// Creates an empty interpolation.
     public init(literalCapacity: Int, interpolationCount: Int) {}
 
-    /// Words between the values.
+    /// Appends the text between values.
     public mutating func appendLiteral(_ literal: String) { parts.append { literal } }
 
-    /// A whole number, which is public by itself.
+    /// Appends an integer, which is public by default.
     public mutating func appendInterpolation(
       _ number: @autoclosure @escaping () -> some FixedWidthInteger,
       format: OSLogIntegerFormatting = .decimal,
@@ -33,7 +33,7 @@ public struct OSLogMessage: ExpressibleByStringInterpolation {
       parts.append { align.text(privacy.text(format.text(number()), isPublicByItself: true)) }
     }
 
-    /// A number with a fraction, which is public by itself.
+    /// Appends a floating-point number, which is public by default.
     public mutating func appendInterpolation(
       _ number: @autoclosure @escaping () -> Double,
       format: OSLogFloatFormatting = .fixed,
@@ -43,7 +43,7 @@ public struct OSLogMessage: ExpressibleByStringInterpolation {
       parts.append { align.text(privacy.text(format.text(number()), isPublicByItself: true)) }
     }
 
-    /// A number with a fraction, which is public by itself.
+    /// Appends a floating-point number, which is public by default.
     public mutating func appendInterpolation(
       _ number: @autoclosure @escaping () -> Float,
       format: OSLogFloatFormatting = .fixed,
@@ -53,7 +53,7 @@ public struct OSLogMessage: ExpressibleByStringInterpolation {
       appendInterpolation(Double(number()), format: format, align: align, privacy: privacy)
     }
 
-    /// A truth value, which is public by itself.
+    /// Appends a Boolean, which is public by default.
     public mutating func appendInterpolation(
       _ value: @autoclosure @escaping () -> Bool,
       format: OSLogBoolFormat = .truth,
@@ -62,7 +62,7 @@ public struct OSLogMessage: ExpressibleByStringInterpolation {
       parts.append { privacy.text(format.text(value()), isPublicByItself: true) }
     }
 
-    /// A text, which is private by itself.
+    /// Appends a text, which is private by default.
     public mutating func appendInterpolation(
       _ value: @autoclosure @escaping () -> String,
       align: OSLogStringAlignment = .none,
@@ -71,7 +71,7 @@ public struct OSLogMessage: ExpressibleByStringInterpolation {
       parts.append { align.text(privacy.text(value(), isPublicByItself: false)) }
     }
 
-    /// Anything that describes itself, which is private by itself.
+    /// Appends anything that describes itself, which is private by default.
     @_disfavoredOverload
     public mutating func appendInterpolation(
       _ value: @autoclosure @escaping () -> some CustomStringConvertible,
@@ -81,7 +81,7 @@ public struct OSLogMessage: ExpressibleByStringInterpolation {
       parts.append { align.text(privacy.text(value().description, isPublicByItself: false)) }
     }
 
-    /// An error, which is private by itself.
+    /// Appends an error, which is private by default.
     @_disfavoredOverload
     public mutating func appendInterpolation(
       _ value: @autoclosure @escaping () -> any Error,

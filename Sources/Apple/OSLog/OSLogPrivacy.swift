@@ -1,14 +1,15 @@
-/// Whether a value of a message may be read in the log.
+/// Visibility of a value of a message in the log.
 ///
-/// Apple: `OSLogPrivacy`. What a program writes by itself, as numbers, is public unless it says
-/// otherwise; what comes from elsewhere, as texts, is private. Differs from Apple's: what is
-/// private is never written, since a log on Linux has no readers of several rights.
+/// Apple: `OSLogPrivacy`. By default numbers and Booleans, which a program usually makes itself,
+/// are public, and texts, which usually come from elsewhere, are private. Differs from Apple's:
+/// private values are never written, since a log on Linux does not distinguish readers of different
+/// rights.
 public struct OSLogPrivacy: Equatable, Sendable {
-  /// What stands in the place of a private value.
+  /// Substitute for a private value.
   public enum Mask: Equatable, Sendable {
-    /// A number that is the same for equal values, in this run of the program.
+    /// A hash that is the same for equal values, within one run of the program.
     case hash
-    /// That it is private.
+    /// The text `<private>`.
     case none
   }
 
@@ -21,23 +22,23 @@ public struct OSLogPrivacy: Equatable, Sendable {
   let rule: Rule
   let mask: Mask
 
-  /// The value can be read.
+  /// Readable.
   public static let `public` = OSLogPrivacy(rule: .open, mask: .none)
-  /// The value cannot be read.
+  /// Not readable.
   public static let `private` = OSLogPrivacy(rule: .hidden, mask: .none)
-  /// The value can never be read.
+  /// Never readable.
   public static let sensitive = OSLogPrivacy(rule: .hidden, mask: .none)
-  /// Numbers and truth values can be read, all else cannot.
+  /// Readable for numbers and Booleans only.
   public static let auto = OSLogPrivacy(rule: .automatic, mask: .none)
 
-  /// The value cannot be read; the mask stands in its place.
+  /// Returns an option that replaces the value by the mask.
   public static func `private`(mask: Mask) -> OSLogPrivacy { .init(rule: .hidden, mask: mask) }
-  /// The value can never be read; the mask stands in its place.
+  /// Returns an option that always replaces the value by the mask.
   public static func sensitive(mask: Mask) -> OSLogPrivacy { .init(rule: .hidden, mask: mask) }
-  /// Numbers and truth values can be read; the mask stands in the place of all else.
+  /// Returns an option that replaces all but numbers and Booleans by the mask.
   public static func auto(mask: Mask) -> OSLogPrivacy { .init(rule: .automatic, mask: mask) }
 
-  /// What is written of a value.
+  /// Returns the value, or its mask if it is private.
   func text(_ value: String, isPublicByItself: Bool) -> String {
     if rule == .open || rule == .automatic && isPublicByItself { return value }
     return switch mask {

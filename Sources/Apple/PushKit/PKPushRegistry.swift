@@ -1,6 +1,6 @@
 public import Foundation
 
-/// Where an app gets a token for pushes, and the pushes that announce calls.
+/// Provides an app with a push token, and with the pushes that announce calls.
 ///
 /// Set the delegate, then ``desiredPushTypes``. With ``PKPushType/voIP`` in it, the app gets a
 /// token and serves a socket of its user, `push/TOPIC.voip.sock` in `XDG_RUNTIME_DIR`. The topic is
@@ -27,12 +27,12 @@ open class PKPushRegistry: NSObject {
   private let environment: [String: String]
   private var receiver: PushReceiver?
 
-  /// A registry whose delegate is called on `queue`, or else the main queue.
+  /// Creates a registry whose delegate is called on `queue`, the main queue if nil.
   public convenience init(queue: DispatchQueue?) {
     self.init(queue: queue, environment: ProcessInfo.processInfo.environment)
   }
 
-  /// The same, with its folders where `environment` says.
+  /// Creates a registry whose folders are taken from `environment`.
   package init(queue: DispatchQueue?, environment: [String: String]) {
     self.queue = queue ?? .main
     self.environment = environment
@@ -44,14 +44,14 @@ open class PKPushRegistry: NSObject {
   /// Receives tokens and pushes.
   open weak var delegate: (any PKPushRegistryDelegate)?
 
-  /// The kinds of push that the app wants.
+  /// Kinds of push that the app wants.
   ///
   /// Only ``PKPushType/voIP`` is ever delivered.
   open var desiredPushTypes: Set<PKPushType>? {
     didSet { update(wantsCalls: desiredPushTypes?.contains(.voIP) ?? false) }
   }
 
-  /// The token to send pushes with, of 32 bytes; nil if the kind is not delivered.
+  /// Token that senders of pushes must give, of 32 bytes; nil if the kind is not delivered.
   ///
   /// It stays the same from one start of the app to the next, until the kind is no longer desired.
   open func pushToken(for type: PKPushType) -> Data? {
@@ -104,16 +104,16 @@ public struct PKPushType: RawRepresentable, Hashable, Sendable {
   /// Apple's constant.
   public let rawValue: String
 
-  /// A kind of Apple's name.
+  /// Creates a kind from Apple's constant.
   public init(rawValue: String) {
     self.rawValue = rawValue
   }
 
-  /// Announces a call.
+  /// A push that announces a call.
   public static let voIP = PKPushType(rawValue: "PKPushTypeVoIP")
 }
 
-/// What came with a push.
+/// Content of a push.
 open class PKPushPayload: NSObject {
   private let kind: PKPushType
   private let content: [AnyHashable: Any]
@@ -124,13 +124,13 @@ open class PKPushPayload: NSObject {
     super.init()
   }
 
-  /// What kind of push it is.
+  /// Kind of the push.
   open var type: PKPushType { kind }
-  /// What the sender put in.
+  /// Content as the sender wrote it.
   open var dictionaryPayload: [AnyHashable: Any] { content }
 }
 
-/// The token to send pushes with.
+/// Token that senders of pushes must give.
 open class PKPushCredentials: NSObject {
   private let kind: PKPushType
   private let data: Data
@@ -141,7 +141,7 @@ open class PKPushCredentials: NSObject {
     super.init()
   }
 
-  /// For what kind of push it is.
+  /// Kind of push that the token is for.
   open var type: PKPushType { kind }
   /// The token.
   open var token: Data { data }
@@ -149,31 +149,31 @@ open class PKPushCredentials: NSObject {
 
 /// Receives tokens and pushes.
 public protocol PKPushRegistryDelegate: NSObjectProtocol {
-  /// There is a new token.
+  /// Tells the delegate that there is a new token.
   func pushRegistry(
     _ registry: PKPushRegistry,
     didUpdate pushCredentials: PKPushCredentials,
     for type: PKPushType
   )
-  /// A push came.
+  /// Tells the delegate that a push arrived.
   func pushRegistry(
     _ registry: PKPushRegistry,
     didReceiveIncomingPushWith payload: PKPushPayload,
     for type: PKPushType,
     completion: @escaping () -> Void
   )
-  /// A push came: the old form.
+  /// Tells the delegate that a push arrived: the old form.
   func pushRegistry(
     _ registry: PKPushRegistry,
     didReceiveIncomingPushWith payload: PKPushPayload,
     for type: PKPushType
   )
-  /// The token is not valid any more.
+  /// Tells the delegate that the token is no longer valid.
   func pushRegistry(_ registry: PKPushRegistry, didInvalidatePushTokenFor type: PKPushType)
 }
 
 extension PKPushRegistryDelegate {
-  /// Calls the old form, and completes.
+  /// Calls the old form, then `completion`.
   public func pushRegistry(
     _ registry: PKPushRegistry,
     didReceiveIncomingPushWith payload: PKPushPayload,

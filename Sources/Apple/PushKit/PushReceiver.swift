@@ -4,12 +4,12 @@ import LocalSocket
 import Logging
 import Synchronization
 
-/// The socket at which an app takes its pushes, and the token that they have to name.
+/// The socket that receives an app's pushes, and the token that pushes must contain.
 ///
 /// **Life cycle:** serves from its initializer to `close`. **Thread safety:** events come on the
 /// queue of the initializer, the token before every push.
 final class PushReceiver: Sendable {
-  /// What happens to the app.
+  /// An event for the app.
   enum Event: Sendable {
     case token(Data)
     case push(PushPayload)
@@ -21,7 +21,9 @@ final class PushReceiver: Sendable {
   private let server: LineServer
   private let tokenFile: URL
 
-  /// Serves in the folders of `environment`; nil, with a line in the log, if that is not possible.
+  /// Serves in the folders of `environment`.
+  ///
+  /// Returns nil, with a line in the log, if that is not possible.
   init?(
     environment: [String: String],
     queue: DispatchQueue,
@@ -71,13 +73,13 @@ final class PushReceiver: Sendable {
 
   func close() { server.close() }
 
-  /// The next one gets another token.
+  /// Deletes the stored token, so that the next receiver gets another one.
   func forgetToken() {
     // It may be gone already.
     try? FileManager.default.removeItem(at: tokenFile)
   }
 
-  /// By what the app is known: its bundle identifier, or else the program's name.
+  /// Topic of the app: its bundle identifier, or else the program's name.
   static var topic: String {
     Bundle.main.bundleIdentifier ?? ProcessInfo.processInfo.processName
   }

@@ -1,14 +1,14 @@
 import Foundation
 
-/// A push as a line of JSON, and what Apple's service would answer.
+/// A push in the form of a line of JSON, and the answer that Apple's service would give.
 struct PushRequest {
-  /// The longest payload, in bytes of JSON: Apple's limit for calls.
+  /// Maximum size of a payload in bytes of JSON: Apple's limit for calls.
   static let payloadLimit = 5_120
 
-  /// What the sender put in.
+  /// Content as the sender wrote it.
   let payload: PushPayload
 
-  /// Why a push is refused, in Apple's words for it (APNs, "Handling notification responses").
+  /// Reason why a push is refused, in Apple's terms (APNs, "Handling notification responses").
   struct Refusal: Error, Equatable {
     let status: Int
     let reason: String
@@ -19,7 +19,7 @@ struct PushRequest {
     static let tooLarge = Refusal(status: 413, reason: "PayloadTooLarge")
   }
 
-  /// Reads a line that is for the app with this token.
+  /// Parses a line for the app that has this token.
   init(_ line: String, token: Data) throws(Refusal) {
     // What is no JSON is no object either.
     guard let object = (try? JSONSerialization.jsonObject(with: Data(line.utf8))) as? [String: Any]
@@ -34,14 +34,14 @@ struct PushRequest {
     payload = PushPayload(values)
   }
 
-  /// The line that answers a push.
+  /// Returns the line that answers a push; nil for `refusal` means that it was accepted.
   static func answer(_ refusal: Refusal?) -> String {
     guard let refusal else { return #"{"status":200}"# }
     return #"{"status":\#(refusal.status),"reason":"\#(refusal.reason)"}"#
   }
 }
 
-/// The values of a push.
+/// Values of a push.
 ///
 /// SAFETY: made of JSON, read by one thread after the other, and never changed.
 struct PushPayload: @unchecked Sendable {
@@ -53,7 +53,7 @@ struct PushPayload: @unchecked Sendable {
 }
 
 extension Data {
-  /// Two lower-case digits for each byte.
+  /// Lower-case hexadecimal digits, two for each byte.
   var hexadecimal: String {
     map { byte in (byte < 16 ? "0" : "") + String(byte, radix: 16) }.joined()
   }

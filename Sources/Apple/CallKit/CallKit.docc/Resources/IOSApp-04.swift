@@ -139,7 +139,7 @@ extension ProviderDelegate: @MainActor CXProviderDelegate {
   }
 }
 
-/// What the app's own buttons ask for.
+/// Requests the actions of the app's own buttons.
 @MainActor
 final class CallRequests {
   private let controller = CXCallController(queue: .main)
