@@ -1,75 +1,76 @@
-/// A text for people with values in it, which can be said in their language.
+/// A text for the user, with values in it, that can be translated.
 ///
-/// Written as a string literal: `"Calling \(name) ..."` has the key `Calling %@ ...`, by which the
-/// catalogues of `Languages` know it, and the name as its argument.
+/// Written as a string literal: `"Calling \(name) ..."` has the key `Calling %@ ...`, by which
+/// message catalogues list it, and the name as its argument.
 package struct LocalizationValue: ExpressibleByStringInterpolation, Equatable, Sendable {
-  /// The English text, with `%@` for each value and `%%` for a percent sign.
+  /// English text, with `%@` for each value and `%%` for a percent sign.
   package let key: String
-  /// The values, in the order of the English text.
+  /// Values, in the order of the English text.
   package let arguments: [Argument]
 
   /// A value in a text.
   package enum Argument: Equatable, Sendable {
-    /// It is the same in every language.
+    /// A value that is the same in every language.
     case plain(String)
-    /// It is a text of its own.
+    /// A text that is translated by itself.
     case text(LocalizationValue)
   }
 
-  /// The text itself: marks texts for the catalogues where nothing else does.
+  /// Creates the value itself, to mark texts for the catalogues where nothing else does.
   package init(localized value: LocalizationValue) { self = value }
 
-  /// A text without values.
+  /// Creates a text without values.
   package init(stringLiteral value: String) {
     key = value.replacing("%", with: "%%")
     arguments = []
   }
 
-  /// A text with values.
+  /// Creates a text with values.
   package init(stringInterpolation: StringInterpolation) {
     key = stringInterpolation.key
     arguments = stringInterpolation.arguments
   }
 
-  /// Collects key and arguments.
+  /// Collects the key and the arguments of a text.
   package struct StringInterpolation: StringInterpolationProtocol, Sendable {
     fileprivate var key = ""
     fileprivate var arguments: [Argument] = []
 
-    /// Begins empty.
+    /// Creates an empty interpolation.
     package init(literalCapacity: Int, interpolationCount: Int) {}
 
-    /// Words between the values.
+    /// Appends the words between values.
     package mutating func appendLiteral(_ literal: String) {
       key += literal.replacing("%", with: "%%")
     }
 
-    /// A value that is the same in every language.
+    /// Appends a value that is the same in every language.
     package mutating func appendInterpolation(_ value: some CustomStringConvertible) {
       key += "%@"
       arguments.append(.plain(value.description))
     }
 
-    /// A text that was made elsewhere, and is to be said in the user's language as well.
+    /// Appends a text made elsewhere, which is translated by itself.
     package mutating func appendInterpolation(reason: String) {
       key += "%@"
       arguments.append(.text(LocalizationValue(stringLiteral: reason)))
     }
 
-    /// A text of its own.
+    /// Appends a text that is translated by itself.
     package mutating func appendInterpolation(_ value: LocalizationValue) {
       key += "%@"
       arguments.append(.text(value))
     }
   }
 
-  /// The English text.
+  /// English text, with its values.
   package var english: String { text { $0 } }
 
-  /// The text with its values in it, where `translate` says each text, by its key, in another
-  /// language: the next value for each `%@`, a certain one for `%2$@`.
+  /// Returns the text with its values, in the language of `translate`.
   ///
-  /// What a translation asks for and there is not is left out.
+  /// `translate` returns the translation of each key, in which `%@` stands for the next value, and
+  /// `%2$@` for the second one. Values that a translation asks for but that do not exist are left
+  /// out.
   package func text(_ translate: (String) -> String) -> String {
     let arguments = arguments.map { argument in
       switch argument {

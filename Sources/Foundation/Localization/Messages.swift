@@ -1,14 +1,14 @@
 import CIntl
 import Glibc
 
-/// The texts of Sidetone in the user's language: gettext's catalogues of the domain `sidetone`.
+/// Sidetone's texts in the user's language: the gettext catalogues of the domain `sidetone`.
 ///
 /// The language is that of `LC_ALL`, `LC_MESSAGES`, `LANG` and `LANGUAGE`; a text that is not
 /// translated stays English. **Thread safety:** everything may be used from any thread.
 enum Messages {
   private static let domain = "sidetone"
 
-  /// The user's language; nil if the system does not have it.
+  /// Locale of the user's language; nil if the system does not have it.
   ///
   /// SAFETY: made once, and never changed or released.
   nonisolated(unsafe) private static let language: UnsafeMutableRawPointer? = unsafe open()
@@ -38,13 +38,14 @@ enum Messages {
 }
 
 extension String {
-  /// A text in the user's language.
+  /// Translates a text to the user's language.
   package init(localized value: LocalizationValue) {
     self = value.text(Messages.translation)
   }
 
-  /// A text that was made elsewhere, such as why a call has ended, in the user's language; as it is
-  /// if no catalogue has it.
+  /// Translates a text made elsewhere, such as the reason why a call ended, to the user's language.
+  ///
+  /// The text stays as it is if no catalogue has it.
   package init(localizedReason reason: String) {
     self.init(localized: LocalizationValue(stringLiteral: reason))
   }

@@ -1,10 +1,10 @@
-/// Which host and port a datagram came from, as seen by the transport of a stream.
+/// Source of a datagram, relative to the addresses that a stream's transport knows.
 @frozen
 public enum DatagramOrigin: Equatable, Sendable, BitwiseCopyable {
-  /// The one that is being sent to.
+  /// The address and port that the stream sends to.
   case agreed
-  /// One that was admitted beside it.
+  /// The address and port that was admitted beside it.
   case admitted
-  /// Any other.
+  /// Any other address or port.
   case foreign
 }

@@ -4,7 +4,7 @@ public typealias SampleBuffer = FixedArray<Float>
 /// The bytes of a datagram or a payload.
 public typealias ByteBuffer = FixedArray<UInt8>
 
-/// An array whose length never changes: one allocation when it is made, none afterwards.
+/// An array of constant length: one allocation at its creation, none afterwards.
 ///
 /// The cores use it where an `Array` could allocate on mutation, since the voice thread must not.
 /// Its members are generic and therefore unmarked; the compiler proves them free of allocation and
@@ -17,10 +17,10 @@ public typealias ByteBuffer = FixedArray<UInt8>
 public struct FixedArray<Element: BitwiseCopyable>: ~Copyable {
   @usableFromInline let base: UnsafeMutablePointer<Element>
 
-  /// The number of elements, fixed for life.
+  /// Number of elements, which never changes.
   public let count: Int
 
-  /// An array of `count` elements, all equal to `element`.
+  /// Creates an array of `count` elements, all equal to `element`.
   public init(repeating element: Element, count: Int) {
     precondition(count > 0, "a fixed array has at least one element")
     unsafe base = .allocate(capacity: count)
@@ -28,7 +28,7 @@ public struct FixedArray<Element: BitwiseCopyable>: ~Copyable {
     self.count = count
   }
 
-  /// An array of the given elements, of which there must be one at least.
+  /// Creates an array of the given elements, of which there must be one at least.
   public init(_ elements: [Element]) {
     precondition(!elements.isEmpty, "a fixed array has at least one element")
     unsafe base = .allocate(capacity: elements.count)
@@ -56,7 +56,7 @@ public struct FixedArray<Element: BitwiseCopyable>: ~Copyable {
     }
   }
 
-  /// Where the first element lies, for C functions; valid while the array lives.
+  /// Address of the first element, for C functions; valid while the array lives.
   @unsafe @inlinable
   public var address: UnsafeMutablePointer<Element> { unsafe base }
 
@@ -84,7 +84,7 @@ public struct FixedArray<Element: BitwiseCopyable>: ~Copyable {
     for offset in 0..<copied { unsafe to[offset] = from[offset] }
   }
 
-  /// Moves `count` elements from `source` to `destination`; the two places may overlap.
+  /// Moves `count` elements from `source` to `destination`; the two ranges may overlap.
   @inlinable
   public mutating func move(from source: Int, to destination: Int, count moved: Int) {
     precondition(moved >= 0 && source >= 0 && destination >= 0, "negative range")
@@ -112,7 +112,7 @@ extension FixedArray where Element == Float {
     for offset in 0..<added { unsafe base[offset] += other.base[offset] }
   }
 
-  /// The highest absolute value of the first `count` samples.
+  /// Returns the highest absolute value of the first `count` samples.
   @inlinable
   public func peak(count counted: Int) -> Float {
     precondition(counted >= 0 && counted <= count, "range out of bounds")

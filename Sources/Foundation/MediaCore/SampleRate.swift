@@ -19,7 +19,7 @@ public struct SampleRate: Hashable, Sendable, BitwiseCopyable {
     self.hertz = hertz
   }
 
-  /// How long `frames` last, in nanoseconds, rounded towards zero.
+  /// Returns the duration of `frames` in nanoseconds, rounded towards zero.
   ///
   /// Exact for six years at 48 kHz; the plain product with 10^9 would wrap after 53 hours.
   @_noAllocation @_noLocks @inlinable
@@ -31,7 +31,7 @@ public struct SampleRate: Hashable, Sendable, BitwiseCopyable {
     return Int64(frames / hertz) &* 1_000_000_000 &+ rest
   }
 
-  /// How many whole frames fit into `nanoseconds`, rounded towards zero.
+  /// Returns the number of whole frames in `nanoseconds`, rounded towards zero.
   @_noAllocation @_noLocks @inlinable
   public func frames(inNanoseconds nanoseconds: Int64) -> FrameCount {
     let seconds = nanoseconds / 1_000_000_000

@@ -7,7 +7,7 @@ package struct SeededGenerator: RandomNumberGenerator, Sendable {
     state = seed
   }
 
-  /// The next 64 random bits.
+  /// Returns the next 64 random bits.
   package mutating func next() -> UInt64 {
     state &+= 0x9E37_79B9_7F4A_7C15
     var mixed = state
@@ -16,6 +16,6 @@ package struct SeededGenerator: RandomNumberGenerator, Sendable {
     return mixed ^ (mixed >> 31)
   }
 
-  /// A number from 0 up to, not including, 1.
+  /// Returns a random number from 0 up to, not including, 1.
   package mutating func unit() -> Double { Double(next() >> 11) * 0x1p-53 }
 }

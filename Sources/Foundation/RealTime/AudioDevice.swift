@@ -1,21 +1,21 @@
 public import CLinux
 public import MediaCore
 
-/// What a device did when the voice thread read from or wrote to it.
+/// Result of a read from a device, or of a write to it.
 @frozen
 public struct DeviceTransfer: Equatable, Sendable, BitwiseCopyable {
-  /// Frames moved.
+  /// Number of frames read or written.
   public var frames: FrameCount
 
-  /// Frames of the device's own time that a fault swallowed before these, 0 without a fault.
+  /// Frames of device time lost to a fault before these; 0 without a fault.
   ///
   /// A capture fault is a gap of known length: the media timeline advances by it.
   public var lost: FrameCount
 
-  /// True when the device is gone and nothing more will come from it.
+  /// True once the device is gone and will neither deliver nor accept frames.
   public var isGone: Bool
 
-  /// A transfer of `frames` after a gap of `lost`.
+  /// Creates a transfer of `frames` after a gap of `lost`.
   @inlinable
   public init(frames: FrameCount, lost: FrameCount = 0, isGone: Bool = false) {
     self.frames = frames
@@ -29,7 +29,7 @@ public struct StreamDirections: OptionSet, Hashable, Sendable, BitwiseCopyable {
   /// A bit for each side.
   public let rawValue: UInt8
 
-  /// Sides by their bits.
+  /// Creates a set of sides from their bits.
   public init(rawValue: UInt8) { self.rawValue = rawValue }
 
   /// The microphone.
@@ -40,40 +40,41 @@ public struct StreamDirections: OptionSet, Hashable, Sendable, BitwiseCopyable {
   public static var both: StreamDirections { StreamDirections(rawValue: 3) }
 }
 
-/// A microphone and a loudspeaker as the voice thread sees them: mono, 32-bit float, -1 to 1.
+/// A microphone and a loudspeaker for the voice thread: mono, 32-bit float, -1 to 1.
 ///
 /// **Life cycle:** opened by its initialiser, started once, closed by its `deinit`.
 /// **Thread safety:** opened on one thread, then used by the voice thread only.
 /// Real ones are in `ALSAAudio`; a simulation scripts its own.
 public protocol AudioDevice: ~Copyable, SendableMetatype {
-  /// The rate of `read`.
+  /// Sample rate of `read`.
   var captureRate: SampleRate { get }
-  /// The rate of `write` and `queuedFrames`.
+  /// Sample rate of `write` and `queuedFrames`.
   var playbackRate: SampleRate { get }
-  /// How many frames the microphone delivers at a time.
+  /// Number of frames that the microphone delivers at a time.
   var capturePeriod: FrameCount { get }
-  /// How many frames the loudspeaker takes at a time.
+  /// Number of frames that the loudspeaker takes at a time.
   var playbackPeriod: FrameCount { get }
 
-  /// Whether the sides are of one device that may take whole periods at once, so that a period of
-  /// the microphone's tells of the beginning of a cycle of the loudspeaker's.
+  /// True if both sides belong to one device that may process whole periods at once.
+  ///
+  /// Then the arrival of a capture period marks the beginning of a playback cycle.
   var isOneDevice: Bool { get }
 
   /// Starts both directions with `fill` frames of silence queued for playback.
   mutating func start(fill: FrameCount) throws(AudioDeviceError)
 
-  /// Writes the descriptors to wait for from `descriptors[first]` on and returns how many (8 at
-  /// most).
+  /// Writes the descriptors to wait for from `descriptors[first]` on; returns their number, 8 at
+  /// most.
   mutating func pollDescriptors(
     _ descriptors: inout FixedArray<pollfd>,
     from first: Int
   ) -> Int
 
-  /// Translates what poll returned in the descriptors that `pollDescriptors` wrote.
+  /// Evaluates the results of `poll` in the descriptors that `pollDescriptors` wrote.
   @_noAllocation @_noLocks
   mutating func acknowledge(_ descriptors: inout FixedArray<pollfd>, from first: Int)
 
-  /// Reads what the microphone has, without waiting, into `block`.
+  /// Reads the available frames of the microphone into `block`, without waiting.
   @_noAllocation @_noLocks
   mutating func read(into block: inout SampleBuffer) -> DeviceTransfer
 
@@ -81,39 +82,39 @@ public protocol AudioDevice: ~Copyable, SendableMetatype {
   @_noAllocation @_noLocks
   mutating func write(_ block: borrowing SampleBuffer, count: FrameCount) -> DeviceTransfer
 
-  /// The most frames that the loudspeaker can have queued.
+  /// Maximum number of frames that can be queued for the loudspeaker.
   var playbackCapacity: FrameCount { get }
 
-  /// Frames written and not yet taken by the device: the fill that the program controls.
+  /// Returns the number of frames written but not yet taken by the device: the controllable fill.
   @_noAllocation @_noLocks
   mutating func queuedFrames() -> FrameCount
 
-  /// Frames between the next sample written and the loudspeaker, what lies beyond the ring
-  /// included.
+  /// Returns the number of frames between the next sample written and the loudspeaker, those beyond
+  /// the ring buffer included.
   @_noAllocation @_noLocks
   mutating func playbackDelayFrames() -> FrameCount
 
-  /// Frames between the microphone and the last sample read.
+  /// Returns the number of frames between the microphone and the last sample read.
   @_noAllocation @_noLocks
   mutating func pendingFrames() -> FrameCount
 
-  /// Exchanges these sides with those of `other`, all that belongs to them included.
+  /// Exchanges these sides, with everything that belongs to them, with those of `other`.
   mutating func exchange(_ sides: StreamDirections, with other: inout Self)
 }
 
-/// A device that could not be used.
+/// An error of a device that could not be used.
 public struct AudioDeviceError: Error, Equatable, Sendable, CustomStringConvertible {
-  /// What the caller can do about it.
+  /// Kind of an error, by its remedy.
   public enum Kind: Equatable, Sendable {
     /// There is no such device: choose another.
     case notFound
     /// Another program holds it: retry or choose a shared one.
     case busy
-    /// It is gone: reopen when it returns.
+    /// The device is gone: reopen it when it returns.
     case lost
-    /// It does not answer: restart its sound server or choose another.
+    /// The device does not answer: restart its sound server or choose another.
     case unresponsive
-    /// It offers no format or rate that is understood.
+    /// The device offers no supported format or rate.
     case unsupportedFormat
     /// The file given as a virtual device cannot be used.
     case badFile
@@ -121,16 +122,16 @@ public struct AudioDeviceError: Error, Equatable, Sendable, CustomStringConverti
     case other
   }
 
-  /// What the caller can do about it.
+  /// Kind of the error, by its remedy.
   public let kind: Kind
-  /// The name that was opened.
+  /// Name by which the device was opened.
   public let device: String
-  /// The call or the step that failed.
+  /// Call or step that failed.
   public let operation: String
-  /// The reason in words.
+  /// Reason in words.
   public let reason: String
 
-  /// An error of `operation` on `device`.
+  /// Creates an error of `operation` on `device`.
   public init(kind: Kind, device: String, operation: String, reason: String) {
     self.kind = kind
     self.device = device
@@ -138,7 +139,7 @@ public struct AudioDeviceError: Error, Equatable, Sendable, CustomStringConverti
     self.reason = reason
   }
 
-  /// One line that names the device and says why.
+  /// One line that names the device, the reason and the operation.
   public var description: String {
     "cannot use sound device \"\(device)\": \(reason) (\(operation))"
   }

@@ -3,7 +3,7 @@ public import MediaCore
 
 /// The machine's monotonic clock (`CLOCK_MONOTONIC`).
 ///
-/// Shells read it; cores are handed its instants.
+/// Shells read it; cores receive its instants as arguments.
 public enum MonotonicClock {
   /// The present instant.
   ///
@@ -13,11 +13,11 @@ public enum MonotonicClock {
     MonotonicInstant(nanoseconds: realtime_monotonic_nanoseconds())
   }
 
-  /// The monotonic instant at which the wall clock showed `wallNanoseconds`.
+  /// Returns the monotonic instant at which the wall clock showed `wallNanoseconds`.
   ///
-  /// Kernel packet timestamps come from the wall clock. Only their age against the wall clock of
-  /// this moment is used, so a stepped clock can spoil one reading and no more; an age outside
-  /// 0 to 10 s means that the clock was stepped, and the present is returned.
+  /// Kernel packet timestamps come from the wall clock. Only their age against the present wall
+  /// clock is used, so a clock step spoils one reading at most. An age outside 0 to 10 s means that
+  /// the clock was stepped; then the present instant is returned.
   @_noAllocation @_noLocks
   public static func instant(ofWallNanoseconds wallNanoseconds: Int64) -> MonotonicInstant {
     let now = now()

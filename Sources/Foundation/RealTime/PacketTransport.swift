@@ -1,16 +1,16 @@
 public import MediaCore
 
-/// One datagram's place in the receive buffer, and when it came.
+/// Length, time and source of a received datagram.
 @frozen
 public struct Arrival: Equatable, Sendable, BitwiseCopyable {
-  /// Bytes received.
+  /// Number of bytes received.
   public var length: Int
-  /// When the kernel took it from the network.
+  /// Time at which the kernel received the datagram from the network.
   public var instant: MonotonicInstant
-  /// Where it came from.
+  /// Source of the datagram.
   public var origin: DatagramOrigin
 
-  /// A datagram of `length` bytes.
+  /// Creates the arrival of a datagram of `length` bytes.
   @inlinable
   public init(length: Int, instant: MonotonicInstant, origin: DatagramOrigin) {
     self.length = length
@@ -24,12 +24,13 @@ public struct Arrival: Equatable, Sendable, BitwiseCopyable {
 public enum TransportOutcome: Equatable, Sendable, BitwiseCopyable {
   /// A datagram was received.
   case received(Arrival)
-  /// Nothing is waiting.
+  /// No datagram is waiting.
   case empty
-  /// The far side's host reports the port as closed to which the voice is sent (ICMP); there may
-  /// be more.
+  /// The remote host reports that the port to which voice is sent is closed (ICMP).
+  ///
+  /// Datagrams may still be waiting.
   case refused
-  /// Another error was reported, perhaps of an earlier send; there may be more.
+  /// Another error was reported, perhaps of an earlier send; datagrams may still be waiting.
   case failed
 }
 
@@ -40,22 +41,23 @@ public enum TransportOutcome: Equatable, Sendable, BitwiseCopyable {
 public protocol PacketTransport: ~Copyable, SendableMetatype {
   /// Receives one datagram without waiting.
   ///
-  /// `now` is when it looks, or a little before: what is not there counts as come later than that.
+  /// `now` is the present instant or slightly earlier; a datagram that is not there yet counts as
+  /// having arrived after it.
   @_noAllocation @_noLocks
   mutating func receive(
     into buffer: inout ByteBuffer,
     at now: MonotonicInstant
   ) -> TransportOutcome
 
-  /// Takes the host that the last datagram came from for the far side's as well.
+  /// Also accepts media from the last datagram's source.
   @_noAllocation @_noLocks
   mutating func admitLastSource()
 
-  /// Sends to where the last datagram came from, and takes that for the agreed host.
+  /// Sends to the last datagram's source from now on, which becomes the agreed address.
   @_noAllocation @_noLocks
   mutating func followLastSource()
 
-  /// Takes only the agreed host for the far side's.
+  /// Accepts media from the agreed host only.
   @_noAllocation @_noLocks
   mutating func forgetAdmitted()
 
@@ -63,8 +65,9 @@ public protocol PacketTransport: ~Copyable, SendableMetatype {
   @_noAllocation @_noLocks
   mutating func send(_ datagram: borrowing ByteBuffer, length: Int, isControl: Bool)
 
-  /// Leaves what it shares with other paths: the stream has said goodbye, and the voice thread does
-  /// not use the path any more.
+  /// Leaves everything shared with other paths.
+  ///
+  /// The stream has sent its goodbye, and the voice thread does not use the path again.
   @_noAllocation @_noLocks
   mutating func end()
 }

@@ -3,11 +3,11 @@ import Synchronization
 
 /// A thread for work with deadlines: SCHED_FIFO where permitted, memory locked.
 ///
-/// **Life cycle:** it runs `body` once and ends. Call exactly one of `join`, which waits for that,
-/// and `detach`, once. **Thread safety:** the handle belongs to one owner.
+/// **Life cycle:** it runs `body` once and ends. Call exactly one of `join`, which waits for the
+/// end, and `detach`, once. **Thread safety:** the handle belongs to one owner.
 @safe
 public final class RealTimeThread: Sendable {
-  /// What is asked of the system.
+  /// Scheduling to request from the system.
   public enum Policy: Sendable {
     /// SCHED_FIFO and locked memory.
     case realTime
@@ -15,17 +15,17 @@ public final class RealTimeThread: Sendable {
     case ordinary
   }
 
-  /// What the system granted the thread.
+  /// Scheduling that the system granted to the thread.
   public enum Scheduling: Sendable {
     /// The thread has not started yet.
     case pending
-    /// SCHED_FIFO, or SCHED_RR if a service gave it.
+    /// SCHED_FIFO, or SCHED_RR if a service granted it.
     case realTime
     /// The default policy.
     case ordinary
   }
 
-  /// Below interrupt threads (50), above everything else.
+  /// Priority under SCHED_FIFO: below interrupt threads (50), above everything else.
   public static let priority: CInt = 20
 
   private final class Start: Sendable {
@@ -33,7 +33,7 @@ public final class RealTimeThread: Sendable {
     let policy: Policy
     let onDenial: (@Sendable (_ thread: Int32) -> Void)?
     let body: @Sendable () -> Void
-    /// As the kernel knows the thread; 0 until it has begun.
+    /// Kernel thread ID; 0 until the thread has begun.
     let identifier = Atomic<Int32>(0)
 
     init(
@@ -67,8 +67,8 @@ public final class RealTimeThread: Sendable {
   /// Starts a thread that runs `body`.
   ///
   /// `name` is cut to the 15 characters that Linux keeps. `onDenial` is called on the thread,
-  /// before `body`, if the system denies SCHED_FIFO; a service with more rights may then give it to
-  /// the thread of that kernel identifier.
+  /// before `body`, if the system denies SCHED_FIFO. It receives the kernel thread ID, so that a
+  /// service with more rights can grant real-time scheduling.
   public init(
     name: String,
     policy: Policy,
@@ -101,19 +101,20 @@ public final class RealTimeThread: Sendable {
     self.start = start
   }
 
-  /// What the system granted by now; `pending` until the thread has begun.
+  /// Scheduling that the system has granted by now; `pending` until the thread has begun.
   ///
-  /// Not after `join` or `detach`.
+  /// Not to be used after `join` or `detach`.
   public var scheduling: Scheduling {
     let thread = start.identifier.load(ordering: .acquiring)
     guard thread != 0 else { return .pending }
     return realtime_is_scheduled(thread) != 0 ? .realTime : .ordinary
   }
 
-  /// Limits how long a real-time thread of this process may run without a pause, in microseconds.
+  /// Limits the time that a real-time thread of this process may run without blocking, in
+  /// microseconds.
   ///
-  /// A thread that runs longer ends the process. A stricter limit stays. False if the system
-  /// refuses.
+  /// A thread that runs longer ends the process. A stricter limit that exists is kept. Returns
+  /// false if the system refuses.
   public static func limitRunning(microseconds: Int) -> Bool {
     microseconds > 0 && realtime_limit(UInt(microseconds)) == 0
   }
@@ -123,7 +124,7 @@ public final class RealTimeThread: Sendable {
     pthread_join(thread, nil)
   }
 
-  /// Leaves the thread to itself.
+  /// Lets the thread run and end on its own.
   public func detach() {
     pthread_detach(thread)
   }

@@ -1,7 +1,7 @@
 public import MediaCore
 public import Synchronization
 
-/// The memory that a ring's two halves share.
+/// Memory that is shared by the two halves of a ring.
 @safe
 @usableFromInline
 final class RingStorage<Element: BitwiseCopyable> {
@@ -36,16 +36,16 @@ extension RingStorage: @unchecked Sendable {}
 ///
 /// **Thread safety:** move it to one thread; it cannot be shared.
 ///
-/// **When full:** `write` returns false, or how many elements it took.
+/// **When full:** `write` of one element returns false; the others return how many they wrote.
 public struct RingProducer<Element: BitwiseCopyable & Sendable>: ~Copyable, Sendable {
   @usableFromInline let storage: RingStorage<Element>
 
-  /// A new ring for at least `capacity` elements (rounded up to a power of two).
+  /// Creates a ring for at least `capacity` elements, rounded up to a power of two.
   public init(capacity: Int) {
     storage = RingStorage(capacity: capacity)
   }
 
-  /// The reading half.
+  /// Returns the reading half.
   ///
   /// A ring has one: call this once.
   public mutating func makeConsumer() -> RingConsumer<Element> {
@@ -68,8 +68,7 @@ public struct RingProducer<Element: BitwiseCopyable & Sendable>: ~Copyable, Send
     return true
   }
 
-  /// Appends the first `count` elements of `block`, or as many as there is room for; returns how
-  /// many.
+  /// Appends the first `count` elements of `block`, or as many as fit; returns their number.
   @inlinable
   public mutating func write(_ block: borrowing FixedArray<Element>, count: Int) -> Int {
     let (tail, room) = room(for: count)
@@ -78,7 +77,7 @@ public struct RingProducer<Element: BitwiseCopyable & Sendable>: ~Copyable, Send
     return room
   }
 
-  /// Appends `element` `count` times, or as often as there is room for; returns how often.
+  /// Appends `element` `count` times, or as often as it fits; returns the number of copies.
   @inlinable
   public mutating func write(repeating element: Element, count: Int) -> Int {
     let (tail, room) = room(for: count)
@@ -107,7 +106,7 @@ public struct RingConsumer<Element: BitwiseCopyable & Sendable>: ~Copyable, Send
     self.storage = storage
   }
 
-  /// How many elements can be read now.
+  /// Number of elements that can be read now.
   @inlinable
   public var available: Int {
     storage.written.load(ordering: .acquiring) &- storage.read.load(ordering: .relaxed)
@@ -125,7 +124,7 @@ public struct RingConsumer<Element: BitwiseCopyable & Sendable>: ~Copyable, Send
 
   /// Removes all elements and appends them to `array`, oldest first.
   ///
-  /// Allocates: for the half that is not on a voice thread.
+  /// Allocates: not for a voice thread.
   @inlinable
   public mutating func drain(into array: inout [Element]) {
     let head = storage.read.load(ordering: .relaxed)

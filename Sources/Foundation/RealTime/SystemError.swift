@@ -1,20 +1,20 @@
 import CLinux
 
-/// A system call that failed.
+/// An error of a system call.
 public struct SystemError: Error, Equatable, Sendable, CustomStringConvertible {
-  /// The call, for example "bind".
+  /// Name of the call, for example "bind".
   public let operation: String
 
-  /// Its `errno`.
+  /// `errno` of the call.
   public let code: CInt
 
-  /// An error of the given call.
+  /// Creates an error of the given call.
   public init(operation: String, code: CInt) {
     self.operation = operation
     self.code = code
   }
 
-  /// The operation and the system's words for the code.
+  /// Name of the call, and the system's text for the code.
   public var description: String {
     let text = unsafe strerror(code)
     return "\(operation): \(unsafe text.map { unsafe String(cString: $0) } ?? "error \(code)")"

@@ -1,21 +1,22 @@
 import Dispatch
 import Synchronization
 
-/// Limits how long a thread waits for work that may never return, such as a question to a sound
-/// server that hangs.
+/// Limits the time that a thread waits for work that may never return, such as a request to a
+/// hanging sound server.
 package enum TimeLimit {
-  /// Runs `work` and waits for it.
+  /// Runs `work` and waits for it, for a limited time.
   ///
-  /// The work runs on a thread of its own. After a timeout it goes on there, and its outcome is
-  /// passed to `late` on that thread. Where the system has no thread left, it runs on the caller's.
+  /// The work runs on a thread of its own. After a timeout it continues there, and its outcome is
+  /// passed to `late` on that thread. If the system cannot create a thread, it runs on the
+  /// caller's, without a limit.
   ///
   /// - Parameters:
-  ///   - milliseconds: how long to wait.
-  ///   - name: the thread's name, of which Linux keeps 15 characters.
-  ///   - policy: the thread's scheduling.
-  ///   - late: takes the outcome of work that was given up.
-  ///   - work: what may never return.
-  /// - Returns: the outcome, or nil if there is none in time.
+  ///   - milliseconds: time to wait.
+  ///   - name: name of the thread, of which Linux keeps 15 characters.
+  ///   - policy: scheduling of the thread.
+  ///   - late: receives the outcome that came after the timeout.
+  ///   - work: the work, which may never return.
+  /// - Returns: the outcome; nil after a timeout.
   package static func run<Outcome: ~Copyable & Sendable>(
     milliseconds: Int,
     named name: String,
@@ -49,7 +50,7 @@ private final class Delivery<Outcome: ~Copyable & Sendable>: Sendable {
   private let state = Mutex(State())
   private let isDelivered = DispatchSemaphore(value: 0)
 
-  /// Gives the outcome back if it is not waited for any more.
+  /// Stores the outcome for the waiting thread; returns it if that has stopped waiting.
   func deliver(_ outcome: consuming Outcome) -> Outcome? {
     var undelivered: Outcome? = consume outcome
     state.withLock { state in
@@ -68,15 +69,15 @@ private final class Delivery<Outcome: ~Copyable & Sendable>: Sendable {
   }
 }
 
-/// A value that one thread leaves and another takes, once.
+/// A value that is passed between threads once.
 ///
-/// A closure cannot consume what it has captured: this is how a non-copyable value gets into one.
+/// A closure cannot consume a captured value; a parcel brings a non-copyable value into one.
 package final class Parcel<Value: ~Copyable & Sendable>: Sendable {
   private let value: Mutex<Value?>
 
-  /// Leaves `value`.
+  /// Creates a parcel that holds `value`.
   package init(_ value: consuming Value) { self.value = Mutex(consume value) }
 
-  /// The value, at the first call.
+  /// Returns the value at the first call, nil later.
   package func take() -> Value? { value.withLock { $0.take() } }
 }

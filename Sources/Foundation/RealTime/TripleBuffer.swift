@@ -1,15 +1,15 @@
 public import Synchronization
 
-/// The memory that the two halves of a latest value share: one place each, and one between them.
+/// Memory shared by writer and reader of a latest value: a slot for each, and one between them.
 @safe
 @usableFromInline
 final class TripleBufferStorage<Element: BitwiseCopyable> {
   @usableFromInline let places: UnsafeMutablePointer<Element>
-  /// The place between the halves, 0 to 2, and `unread` if its value was not taken.
+  /// Index of the slot between the halves, 0 to 2, with the bit `unread` if its value was not read.
   @usableFromInline let between = Atomic<Int>(1)
   let hasReader = Atomic<Bool>(false)
 
-  /// The bits of `between` that name a place.
+  /// Mask of the bits of `between` that hold the index of the slot.
   @usableFromInline static var place: Int { 3 }
   @usableFromInline static var unread: Int { 4 }
 
@@ -36,10 +36,10 @@ public struct TripleBufferWriter<Element: BitwiseCopyable & Sendable>: ~Copyable
   @usableFromInline let storage = TripleBufferStorage<Element>()
   @usableFromInline var place = 0
 
-  /// A value that has not been written yet.
+  /// Creates a buffer that holds no value yet.
   public init() {}
 
-  /// The reading half.
+  /// Returns the reading half.
   ///
   /// There is one: call this once.
   public mutating func makeReader() -> TripleBufferReader<Element> {
@@ -52,13 +52,13 @@ public struct TripleBufferWriter<Element: BitwiseCopyable & Sendable>: ~Copyable
     return TripleBufferReader(storage: storage)
   }
 
-  /// False while what was written last waits to be read.
+  /// False while the newest value waits to be read.
   @inlinable
   public var isRead: Bool {
     storage.between.load(ordering: .relaxed) & TripleBufferStorage<Element>.unread == 0
   }
 
-  /// Puts `element` in the place of what was written before.
+  /// Replaces the newest value by `element`.
   @inlinable
   public mutating func write(_ element: Element) {
     unsafe storage.places[place] = element
@@ -83,7 +83,7 @@ public struct TripleBufferReader<Element: BitwiseCopyable & Sendable>: ~Copyable
     self.storage = storage
   }
 
-  /// What was written last, or nil if it has been read already.
+  /// Returns the newest value; nil if it has been read already, or none was written.
   @inlinable
   public mutating func read() -> Element? {
     guard storage.between.load(ordering: .relaxed) & TripleBufferStorage<Element>.unread != 0 else {

@@ -7,7 +7,7 @@ public final class WakeEvent: Sendable {
   /// The descriptor to poll for reading.
   public let descriptor: CInt
 
-  /// A new event, not signalled.
+  /// Creates an event that is not signalled.
   ///
   /// Throws if the process is out of descriptors.
   public init() throws(SystemError) {
@@ -28,7 +28,7 @@ public final class WakeEvent: Sendable {
     realtime_event_signal(descriptor)
   }
 
-  /// Waits for the event, for as long as that takes.
+  /// Waits for the event, without a time limit.
   public func wait() {
     var waited = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
     // A signal may end a wait.

@@ -1,9 +1,9 @@
 import CLinux
 
-/// The time that people have.
+/// Wall-clock time; NTP may step it.
 package enum WallClock {
-  /// Whether something keeps it right, as time servers do (adjtimex(2)); nil if the system does not
-  /// say.
+  /// True if a time service keeps the clock synchronized (adjtimex(2)); nil if the system does not
+  /// report it.
   package static var isSynchronized: Bool? {
     let answer = system_clock_is_synchronized()
     return answer < 0 ? nil : answer > 0
