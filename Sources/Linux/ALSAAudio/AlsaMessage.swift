@@ -2,16 +2,16 @@ import CALSA
 import Foundation
 import RealTime
 
-/// Messages of alsa-lib's, which it would print to standard error.
+/// Error messages of alsa-lib's, which it would print to standard error.
 enum AlsaMessage {
-  /// Keeps its complaints from now on, of which none has been made.
+  /// Discards the message stored so far, and from now on stores messages instead of printing them.
   // The buffer is this object file's.
   @inline(never)
   static func silence() { alsa_silence_messages() }
 
-  /// Its first complaint since `silence`; nil if there was none.
+  /// The first message since `silence`; nil if there was none.
   ///
-  /// One of another thread's may be in its place.
+  /// It may be another thread's.
   @inline(never)
   static func take() -> String? {
     var text = [CChar](repeating: 0, count: 256)
@@ -23,7 +23,7 @@ enum AlsaMessage {
 }
 
 extension AudioDeviceError {
-  /// The same error with what alsa-lib says about it, where this side knows less.
+  /// The same error with alsa-lib's message, where its kind is `other`.
   func naming(_ message: String?) -> AudioDeviceError {
     guard let message, kind == .other else { return self }
     return AudioDeviceError(
@@ -36,7 +36,7 @@ extension AudioDeviceError {
 }
 
 extension PCM {
-  /// The error of a call of alsa-lib's, in words.
+  /// The error for a failed call of alsa-lib's, in words.
   static func error(device: String, operation: String, code: CInt) -> AudioDeviceError {
     let kind: AudioDeviceError.Kind
     let reason: String

@@ -7,7 +7,8 @@ struct CaptureSide: ~Copyable {
   let rate: SampleRate
   let period: FrameCount
   let name: DeviceName
-  /// Whether a sound server moves the frames, and no card of the kernel's.
+  /// True if the frames go through a sound server; false for a card of the kernel's or a virtual
+  /// device.
   let isOfServer: Bool
   private var pcm: PCM?
   /// True once the card is gone: its descriptor would end every poll at once.

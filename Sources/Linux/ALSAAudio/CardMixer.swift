@@ -27,8 +27,8 @@ package struct CardMixer: ~Copyable {
     _ = unsafe snd_mixer_close(handle)
   }
 
-  /// Turns up what is at the bottom, and on if it is off, on the way of a voice through these
-  /// sides.
+  /// Turns up each control of the voice path through these sides that is at the bottom of its
+  /// range, and switches it on if it is off.
   ///
   /// Nothing else is touched: levels and mutes that the user has chosen stay. A card that was never
   /// used is often silent.
@@ -39,8 +39,7 @@ package struct CardMixer: ~Copyable {
     }
   }
 
-  /// The sides on which something on a voice's way is off or at the bottom, which `makeAudible`
-  /// would change.
+  /// The sides on which `makeAudible` would change a control of the voice path.
   package func inaudible(among sides: StreamDirections) -> StreamDirections {
     let elements = unsafe elements()
     var found: StreamDirections = []

@@ -3,11 +3,12 @@ import Glibc
 import RealTime
 import Synchronization
 
-/// A card's profile of ALSA's Use Case Manager: which of its switches lead from a PCM to a headset.
+/// A card's profile of ALSA's Use Case Manager: the switches that connect a PCM to a port such as a
+/// headset.
 ///
-/// There is one for each card and process, since alsa-lib keeps with it what it has switched on;
-/// that stays on when it is gone. Whether there is something in a socket is asked when a device is
-/// opened, and not again.
+/// There is one for each card and process, since alsa-lib stores in it what it has switched on;
+/// that stays on after `deinit`. A socket is checked for a plug when a device is opened, and not
+/// again.
 ///
 /// **Thread safety:** one thread at a time; `setUp` sees to that.
 @safe
@@ -16,13 +17,13 @@ final class CardProfile {
 
   private let manager: OpaquePointer
   private let card: SoundCard
-  /// The device file that the card had: plugged in again, it has another, and nothing is switched
-  /// on.
+  /// Inode of the card's device file; a card that is plugged in again has another, and nothing is
+  /// switched on.
   private let node: UInt
   private var enabled: [StreamDirections: String] = [:]
 
-  /// Switches on the ways between devices that are about to be opened and the best ports that they
-  /// have, where their cards have profiles.
+  /// Switches on the paths between devices that are about to be opened and their best ports, where
+  /// their cards have profiles.
   static func setUp(capture: DeviceName, playback: DeviceName) {
     let cards = SoundCard.all()
     for (side, device) in [(StreamDirections.capture, capture), (.playback, playback)] {

@@ -1,7 +1,7 @@
 import Glibc
 
-/// Tells when sound cards are plugged in or out, or may be used by now (`inotify` on their device
-/// files).
+/// Watches for sound cards that are plugged in or out, or become accessible (`inotify` on their
+/// device files).
 ///
 /// **Thread safety:** one thread waits on `descriptor` and acknowledges.
 package final class CardWatch: Sendable {
@@ -9,7 +9,7 @@ package final class CardWatch: Sendable {
   package let descriptor: CInt
   private let folder: String
 
-  /// Watches the device files under `folder`; nil if the system does not let it.
+  /// Watches the device files under `folder`; nil if the system does not permit it.
   package init?(folder: String = "/dev") {
     descriptor = inotify_init1(CInt(IN_NONBLOCK | IN_CLOEXEC))
     guard descriptor >= 0 else { return nil }

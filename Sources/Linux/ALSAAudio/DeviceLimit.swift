@@ -6,18 +6,20 @@ import Synchronization
 /// A sound server that hangs blocks its callers: ALSA's plugin for PulseAudio for 30 s, the one for
 /// JACK for ever.
 enum DeviceLimit {
-  /// A Bluetooth headset that is connected at its opening takes three seconds.
+  /// Time for an operation on a device, in milliseconds: connecting a Bluetooth headset takes three
+  /// seconds.
   static let milliseconds = 5_000
-  /// Only other programs depend on when a device is closed.
+  /// Time to close a device, in milliseconds: only other programs depend on the moment.
   private static let closingMilliseconds = 1_000
 
-  /// How many operations on each device have timed out and not returned.
+  /// Number of operations on each device that have timed out and not returned, by its name.
   private static let unanswered = Mutex<[String: Int]>([:])
 
-  /// The outcome of `work`, which asks the device of that name.
+  /// Runs `work`, an operation on the device of that name, and returns its outcome.
   ///
-  /// Throws what `work` throws, or that the device does not answer: after five seconds, or at once
-  /// while an operation that timed out has not returned. Otherwise blocked threads would pile up.
+  /// Throws the error of `work`, or `unresponsive` if the device does not answer within
+  /// `milliseconds`, or at once while an earlier operation that timed out has not returned.
+  /// Otherwise blocked threads would pile up.
   static func perform<Outcome: ~Copyable & Sendable>(
     _ operation: String,
     on name: String,
@@ -50,7 +52,7 @@ enum DeviceLimit {
     return try outcome.get()
   }
 
-  /// Returns when `work`, which closes a device, has returned, or after a second.
+  /// Runs `work`, which closes a device, and returns once it has, or after a second.
   static func performClosing(_ work: @escaping @Sendable () -> Void) {
     _ = TimeLimit.run(milliseconds: closingMilliseconds, named: "closing", work)
   }

@@ -5,7 +5,7 @@ import Foundation
 package struct DeviceDescription: Equatable, Sendable {
   /// The name to open it by.
   package let name: String
-  /// What it is, in one line.
+  /// The description, in one line.
   package let label: String
   /// True if it has a microphone side.
   package let isCapture: Bool
@@ -25,8 +25,8 @@ package struct DeviceDescription: Equatable, Sendable {
 package enum DeviceList {
   /// All devices that a person would choose from: cards, the default, sound servers.
   ///
-  /// ALSA's hints hold dozens of entries for each card (surround layouts, mixers of its own);
-  /// these are the ones that reach a headset.
+  /// ALSA's hints hold dozens of entries for each card (surround layouts, mixers of its own); these
+  /// are the ones that reach a headset.
   package static func all() -> [DeviceDescription] {
     AlsaMessage.silence()
     var hints: UnsafeMutablePointer<UnsafeMutableRawPointer?>?
@@ -43,7 +43,7 @@ package enum DeviceList {
     return found
   }
 
-  /// Why devices are missing, in words; nil if nothing is in the way.
+  /// The reason that devices are missing, in words; nil if nothing prevents their use.
   package static func obstacle() -> String? {
     AlsaMessage.silence()
     var hints: UnsafeMutablePointer<UnsafeMutableRawPointer?>?

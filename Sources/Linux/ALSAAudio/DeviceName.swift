@@ -1,10 +1,10 @@
-/// What a user may write where a sound device is wanted.
+/// The name of a sound device, as a user writes it.
 public enum DeviceName: Hashable, Sendable, CustomStringConvertible {
   /// An ALSA PCM: `hw:1,0`, `plughw:Headset`, `default`, the name of a plugin.
   case pcm(String)
   /// `file:PATH.wav`: a WAV file as the microphone, or a recording of the loudspeaker.
   case file(String)
-  /// `null`: silence in, nothing out.
+  /// `null`: a silent microphone, and a loudspeaker whose sound is discarded.
   case null
 
   /// Reads a name; every string is one.

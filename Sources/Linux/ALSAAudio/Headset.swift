@@ -2,20 +2,20 @@ public import CLinux
 public import MediaCore
 public import RealTime
 
-/// What to ask a sound card for; it grants the nearest that it has.
+/// Settings to ask a sound card for; it grants the nearest that it has.
 package struct DeviceWishes: Equatable, Sendable {
-  /// How often the card moves sound, in nanoseconds.
+  /// Interval at which the card moves sound, in nanoseconds.
   package var periodNanoseconds: Int64
-  /// Its rate.
+  /// Sample rate of the card.
   package var rate: SampleRate
 
-  /// Whether it is set up first by its profile of ALSA's Use Case Manager, if it has one.
+  /// True if the card is first set up by its profile of ALSA's Use Case Manager, if it has one.
   ///
   /// For machines without a sound server, which would have done that: its levels become those of
   /// the profile.
   package var usesProfile: Bool
 
-  /// The shortest Opus frame, at the codec's rate, unless another is given.
+  /// The period of the shortest Opus frame and the codec's rate, unless others are given.
   package init(
     periodNanoseconds: Int64 = 2_500_000,
     rate: SampleRate = .voice,
@@ -40,15 +40,15 @@ public struct Headset: AudioDevice, ~Copyable {
   public var captureRate: SampleRate { capture.rate }
   /// The rate of `write` and `queuedFrames`.
   public var playbackRate: SampleRate { playback.rate }
-  /// How many frames the microphone delivers at a time.
+  /// Frames that the microphone delivers at a time.
   public var capturePeriod: FrameCount { capture.period }
-  /// How many frames the loudspeaker takes at a time.
+  /// Frames that the loudspeaker takes at a time.
   public var playbackPeriod: FrameCount { playback.period }
 
   /// The most frames that the loudspeaker can have queued.
   public var playbackCapacity: FrameCount { playback.capacity }
 
-  /// Whether both directions are of one sound server.
+  /// True if both directions are the same device of a sound server.
   public private(set) var isOneDevice: Bool
 
   /// Opens both directions.
@@ -57,7 +57,7 @@ public struct Headset: AudioDevice, ~Copyable {
   ///   - capture: the microphone.
   ///   - playback: the loudspeaker.
   ///   - wishes: the rate and period to ask for; a card grants the nearest that it has.
-  /// - Throws: what is wrong with the device or file.
+  /// - Throws: the error of the device or file.
   package init(
     capture: DeviceName,
     playback: DeviceName,
@@ -78,8 +78,8 @@ public struct Headset: AudioDevice, ~Copyable {
     try playback.start(fill: fill)
   }
 
-  /// Writes the descriptors to wait for from `descriptors[first]` on and returns how many (8 at
-  /// most).
+  /// Writes the descriptors to wait for from `descriptors[first]` on, and returns their number, 8
+  /// at most.
   public mutating func pollDescriptors(
     _ descriptors: inout FixedArray<pollfd>,
     from first: Int
@@ -90,7 +90,7 @@ public struct Headset: AudioDevice, ~Copyable {
     return playback.pollDescriptors(&descriptors, from: first)
   }
 
-  /// Translates what poll returned in the descriptors that `pollDescriptors` wrote.
+  /// Translates the events that poll returned in the descriptors that `pollDescriptors` wrote.
   @_noAllocation @_noLocks
   public mutating func acknowledge(
     _ descriptors: inout FixedArray<pollfd>,
@@ -100,7 +100,7 @@ public struct Headset: AudioDevice, ~Copyable {
     playback.acknowledge()
   }
 
-  /// Reads what the microphone has, without waiting, into `block`.
+  /// Reads the frames that the microphone has, without waiting, into `block`.
   @_noAllocation @_noLocks
   public mutating func read(into block: inout SampleBuffer) -> DeviceTransfer {
     capture.read(into: &block)
@@ -118,8 +118,7 @@ public struct Headset: AudioDevice, ~Copyable {
     playback.queuedFrames()
   }
 
-  /// Frames between the next sample written and the loudspeaker, what lies beyond the ring
-  /// included.
+  /// Frames between the next sample written and the loudspeaker, including those beyond the ring.
   @_noAllocation @_noLocks
   public mutating func playbackDelayFrames() -> FrameCount {
     playback.delayFrames()

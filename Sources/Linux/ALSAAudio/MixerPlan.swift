@@ -1,7 +1,7 @@
 import RealTime
 
-/// What a call changes in a sound card's mixer: what was never set up and would keep it silent, and
-/// nothing else.
+/// Changes that a call makes to a sound card's mixer: only to controls that were never set up and
+/// would keep it silent.
 ///
 /// A switch that is off is the user's mute, unless the level is at the bottom as well, as on a card
 /// that was never used. A value without I/O.
@@ -9,20 +9,21 @@ struct MixerPlan: Equatable, Sendable {
   /// One control of a mixer, on the side of the microphone or of the loudspeaker.
   struct Control: Equatable, Sendable {
     let name: String
-    /// Tells controls of one name apart.
+    /// Number that tells controls of one name apart.
     var index: UInt32 = 0
     let side: StreamDirections
-    /// Whether its switch is on; nil if it has none.
+    /// True if its switch is on; nil if it has none.
     var isOn: Bool?
-    /// Whether its switch chooses one input of several.
+    /// True if its switch chooses one input of several.
     var isChoice = false
-    /// Its volume from 0 to 1 of its range; nil if it has none.
+    /// Its volume, from 0 to 1 of its range; nil if it has none.
     var level: Double?
-    /// Where in its range it leaves sound as it is; nil if it does not say.
+    /// Level at which sound passes unchanged, from 0 to 1 of its range; nil if the control does not
+    /// give it.
     var neutralLevel: Double?
   }
 
-  /// What to do to one control.
+  /// A change to one control.
   enum Change: Equatable, Sendable {
     case turnOn(Control)
     case raise(Control, to: Double)
@@ -34,14 +35,14 @@ struct MixerPlan: Equatable, Sendable {
     }
   }
 
-  /// Below that share of its range a control is inaudible.
+  /// Share of its range below which a control is inaudible.
   private static let silentLevel = 0.02
-  /// Loud enough to be audible, and not to startle.
+  /// Level to raise a control to: loud enough to be audible, and not to startle.
   private static let audibleLevel = 2.0 / 3
 
   let changes: [Change]
 
-  /// What is to be done before one side of a card is used.
+  /// The changes to make before one side of a card is used.
   init(for side: StreamDirections, controls: [Control]) {
     let own = controls.filter { $0.side == side && Self.matters($0, among: controls) }
     var hasChoice = controls.contains { $0.side == side && $0.isChoice && $0.isOn == true }

@@ -20,31 +20,31 @@ struct PCM: ~Copyable {
   private let format: SampleFormat
   private let channels: Int
   let bufferFrames: FrameCount
-  /// Whether it is no card of the kernel's, nor a plugin over one, but a sound server's.
+  /// True if it is a sound server's: neither a card of the kernel's, nor a plugin over one.
   let isOfServer: Bool
   private var bytes: FixedBytes
   private var voiceChannel: VoiceChannel
   private var lastTransfer: MonotonicInstant
-  /// What lay in the ring when it was last looked at, and after the last transfer.
+  /// Frames in the ring when it was last looked at; `leftFrames` are those after the last transfer.
   private var seenFrames = 0
   private var leftFrames = 0
   /// This stream's own descriptors, for events that a plugin handles outside of a poll.
   private var descriptors = FixedArray<pollfd>(repeating: pollfd(), count: 8)
   private var descriptorCount = 0
   private var writes = 0
-  /// Restarts in a row, each at once after the one before, since something was last moved.
+  /// Restarts in a row, each at once after the one before, since frames were last moved.
   private var restarts = 0
   private var lastRestart = MonotonicInstant(nanoseconds: 0)
 
-  /// The most that is moved in one call.
+  /// Most frames that are moved in one call.
   static var blockFrames: FrameCount { @_noAllocation @_noLocks get { 4_096 } }
-  /// A device that was started so often in no time and moved nothing is gone, whatever it says: its
-  /// server has died.
+  /// Restarts in quick succession without any frames moved, after which a device counts as gone,
+  /// whatever it reports: its server has died.
   ///
-  /// One that a busy machine lets run dry again takes longer for each.
+  /// A device that a busy machine lets run dry again takes longer for each.
   private static var hopelessRestarts: Int { @_noAllocation @_noLocks get { 8 } }
   private static var atOnceNanoseconds: Int64 { @_noAllocation @_noLocks get { 1_000_000 } }
-  /// The reservoir; how much of it is used is the fill control's matter.
+  /// Length of the ring buffer to ask for; how much of it is used is up to the fill control.
   private static let bufferNanoseconds: Int64 = 80_000_000
 
   /// Opens and configures the device of that name.
@@ -109,7 +109,7 @@ struct PCM: ~Copyable {
 
   /// The stream, started; playback begins with `fill` frames of silence.
   ///
-  /// Throws the device's error, and then it is closed.
+  /// Throws the device's error, and the device is closed then.
   consuming func started(fill: FrameCount, name: String) throws(AudioDeviceError) -> PCM {
     let parcel = Parcel(self)
     // With real-time scheduling where that is permitted: a loudspeaker runs from here on.
@@ -178,7 +178,7 @@ struct PCM: ~Copyable {
     unsafe alsa_acknowledge(handle, descriptors.address, count)
   }
 
-  /// Frames that lie in the ring: queued for playback, waiting for capture.
+  /// Frames in the ring: queued for playback, or waiting for capture.
   ///
   /// Asked before anything else: it moves the hardware pointer and reports an xrun, in which some
   /// plugins go on answering the old delay. The next transfer then recovers.
@@ -190,7 +190,7 @@ struct PCM: ~Copyable {
     return seenFrames
   }
 
-  /// Frames between the program and the transducer, what lies beyond the ring included.
+  /// Frames between the program and the transducer, including those beyond the ring.
   @_noAllocation @_noLocks
   mutating func delayFrames() -> FrameCount {
     let ring = ringFrames()
@@ -320,7 +320,7 @@ struct PCM: ~Copyable {
   }
 }
 
-/// A stream that nothing else uses any more.
+/// A stream to be closed, which nothing else uses any more.
 // SAFETY: made by the last owner of the stream, and performed once.
 @safe
 private struct Closing: @unchecked Sendable {
@@ -460,7 +460,8 @@ extension PCM {
     try unsafe check(snd_pcm_sw_params(handle, software), "snd_pcm_sw_params")
   }
 
-  /// The number of the card that a PCM belongs to, negative if it is of none.
+  /// The number of the card that a PCM belongs to; negative if it belongs to none, 0 if it cannot
+  /// be asked.
   private static func card(of handle: OpaquePointer) -> CInt {
     var information: OpaquePointer?
     guard unsafe snd_pcm_info_malloc(&information) == 0 else { return 0 }

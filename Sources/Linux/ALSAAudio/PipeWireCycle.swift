@@ -14,7 +14,7 @@ enum PipeWireCycle {
     var at: MonotonicInstant
   }
 
-  /// Both sides of a headset ask within this time.
+  /// Time for which an answer is reused, in nanoseconds: both sides of a headset ask within it.
   private static let lifetime: Int64 = 500_000_000
   private static let newest = Mutex<Answer?>(nil)
 
@@ -31,7 +31,8 @@ enum PipeWireCycle {
     return found
   }
 
-  /// The same of what `pw-metadata -n settings 0` prints.
+  /// The shortest cycle in the output of `pw-metadata -n settings 0`, in nanoseconds; 0 if it names
+  /// none.
   static func nanoseconds(in settings: String) -> Int64 {
     var values: [Substring: Int64] = [:]
     for line in settings.split(separator: "\n") {

@@ -6,17 +6,18 @@ import RealTime
 struct PlaybackSide: ~Copyable {
   let rate: SampleRate
   let period: FrameCount
-  /// The most that can be queued.
+  /// Most frames that can be queued.
   let capacity: FrameCount
   let name: DeviceName
-  /// Whether a sound server moves the frames, and no card of the kernel's.
+  /// True if the frames go through a sound server; false for a card of the kernel's or a virtual
+  /// device.
   let isOfServer: Bool
   private var pcm: PCM?
   /// True once the card is gone: its descriptor would end every poll at once.
   private var isGone = false
   private var speaker: VirtualSpeaker?
   private var isWaitedFor = false
-  /// Frames of silence to begin with, and anew after a fault.
+  /// Frames of silence queued at the start, and again after a fault.
   private var fill = 0
 
   init(_ name: DeviceName, wishes: DeviceWishes) throws(AudioDeviceError) {

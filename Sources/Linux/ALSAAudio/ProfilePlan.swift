@@ -1,13 +1,13 @@
-/// Which parts of a card's profile a call switches on.
+/// Rules for the parts of a card's profile that a call switches on.
 ///
 /// A namespace of rules without I/O; names as in ALSA's `use-case.h`.
 enum ProfilePlan {
-  /// What a card's profile calls a device: a socket, a loudspeaker, a microphone.
+  /// A device in the sense of a card's profile: a socket, a loudspeaker, a microphone.
   struct Port: Equatable, Sendable {
     let name: String
-    /// The PCM that reaches it on the side that is looked at; nil if it has no such side.
+    /// The PCM that reaches it on the side in question; nil if it has no such side.
     let pcm: String?
-    /// Whether something is in its socket; nil if unknown.
+    /// True if something is in its socket; nil if unknown.
     var isPlugged: Bool?
   }
 
@@ -16,8 +16,9 @@ enum ProfilePlan {
     ["Voice Call IP", "HiFi"].first(where: verbs.contains) ?? verbs.first
   }
 
-  /// The port to use with a PCM of a card, by its number: a headset before what is built in,
-  /// nothing whose socket is empty; nil if it reaches none.
+  /// The port to use with a PCM of a card, by the PCM's number; nil if that reaches none.
+  ///
+  /// A headset comes before built-in ports, and ports with an empty socket are left out.
   static func port(among ports: [Port], device: String, of card: SoundCard) -> Port? {
     let usable = ports.filter { port in
       guard port.isPlugged != false, let name = port.pcm.flatMap(name(of:)) else { return false }

@@ -4,10 +4,10 @@ import MediaCore
 /// The bytes of interleaved frames on their way to or from a card.
 typealias FixedBytes = FixedArray<UInt8>
 
-/// How a sound card lays out one sample.
+/// The layout of one sample on a sound card.
 ///
-/// Least conversion first: hardware seldom has floats, and a plugin that takes them hands them on
-/// or converts them itself.
+/// In order of preference, least conversion first: hardware seldom has floats, and a plugin that
+/// accepts them passes them on or converts them itself.
 enum SampleFormat: CaseIterable, Sendable {
   case float32, int16, int32, int24Packed, int24
 
@@ -31,7 +31,7 @@ enum SampleFormat: CaseIterable, Sendable {
     }
   }
 
-  /// Whether a sample is laid out as `Float` is.
+  /// True if a sample is laid out as `Float` is.
   var isFloat: Bool {
     @_noAllocation @_noLocks get {
       if case .float32 = self { return true }
@@ -39,7 +39,7 @@ enum SampleFormat: CaseIterable, Sendable {
     }
   }
 
-  /// Takes `count` samples of a mono stream of floats.
+  /// Reads `count` samples from a mono stream of floats; those that are not finite become 0.
   @_noAllocation @_noLocks
   func load(_ bytes: borrowing FixedBytes, count: FrameCount, into block: inout SampleBuffer) {
     precondition(4 * count <= bytes.count && count <= block.count, "buffer too small")
@@ -51,7 +51,7 @@ enum SampleFormat: CaseIterable, Sendable {
     }
   }
 
-  /// Gives `count` samples to a mono stream of floats.
+  /// Writes `count` samples to a mono stream of floats, clipped to -1 to 1.
   @_noAllocation @_noLocks
   func store(_ block: borrowing SampleBuffer, count: FrameCount, to bytes: inout FixedBytes) {
     precondition(4 * count <= bytes.count && count <= block.count, "buffer too small")

@@ -1,15 +1,15 @@
 import CALSA
 import Foundation
 
-/// A sound card that is plugged in, and what stays the same about it.
+/// A sound card that is plugged in, and the identity by which it is found again.
 package struct SoundCard: Equatable, Sendable {
-  /// What a card is known by when it returns, under whatever number and at whatever port.
+  /// The properties by which a card is recognised when it returns, whatever its number and port.
   package struct Identity: Codable, Equatable, Sendable {
     /// Vendor and product of a USB device, `046d:0a44`; empty for others.
     package let product: String
     /// Its serial number; empty if it has none.
     package let serial: String
-    /// Where it is connected: its folder under `/sys/devices`.
+    /// The folder of its device under `/sys/devices`, which depends on its port.
     package let path: String
 
     /// An identity with these fields.
@@ -24,14 +24,14 @@ package struct SoundCard: Equatable, Sendable {
   package let number: Int
   /// Its name among ALSA's cards, such as `Headset`.
   package let id: String
-  /// What it is, in words.
+  /// Its name in words.
   package let name: String
-  /// What stays the same about it.
+  /// Its identity, by which it is found again.
   package let identity: Identity
-  /// Its PCMs, the sides that each has, and the names that open them.
+  /// Its PCMs, with the sides that each has and the names that open them.
   ///
-  /// Quicker had than from `DeviceList`, which reads the whole configuration: what a call that has
-  /// lost its headset can wait for.
+  /// Faster to read than `DeviceList`, which parses ALSA's whole configuration: a call that has
+  /// lost its headset can wait for it.
   package let devices: [DeviceDescription]
 
   /// A card with these fields.
@@ -74,8 +74,8 @@ package struct SoundCard: Equatable, Sendable {
     return cards
   }
 
-  /// The card among `cards` that has `identity`: the same one, else at the same place, else the
-  /// only one of its make.
+  /// The card among `cards` that has `identity`: the one with its serial number, else the one at
+  /// the same place, else the only one of its make; nil if there is none.
   package static func card(with identity: Identity, among cards: [SoundCard]) -> SoundCard? {
     // Another serial number is another card, wherever it is plugged in.
     let alike = cards.filter {
@@ -118,7 +118,7 @@ package struct SoundCard: Equatable, Sendable {
     return found
   }
 
-  /// What the card is, and that it is plugged into USB if it is.
+  /// The name of the card, marked as USB if it is plugged in there.
   package var label: String { Self.label(name, identity) }
 
   private static func label(_ name: String, _ identity: Identity) -> String {

@@ -9,18 +9,18 @@ package struct SoundFile: Equatable, Sendable {
   /// True if the file's two channels cancel each other; the first one was taken then.
   package var isAntiphase = false
 
-  /// Why bytes are no sound.
+  /// The error for bytes that cannot be read as sound.
   package struct ReadError: Error, Equatable, Sendable, CustomStringConvertible {
     /// The reason, in the library's words for the most part.
     package let description: String
   }
 
   private static let blockFrames = 8_192
-  /// An hour and a half at 192 kHz.
+  /// Most samples of a file in all its channels: an hour and a half of one channel at 192 kHz.
   package static let mostSamples = 1 << 30
 
-  /// Reads what libsndfile reads: WAVE in all forms, RF64, W64, CAF, AIFF, FLAC, Ogg and others, of
-  /// 1 to 384 kHz; several channels are averaged.
+  /// Reads every format of libsndfile's: WAVE in all forms, RF64, W64, CAF, AIFF, FLAC, Ogg and
+  /// others, of 1 to 384 kHz; several channels are averaged.
   ///
   /// A recording that was cut off ends with the file.
   package init(

@@ -5,7 +5,7 @@ import RealTime
 /// The clock of a device that does not exist: a timer that counts whole periods of frames.
 struct VirtualClock: ~Copyable {
   let descriptor: CInt
-  /// How often a virtual device moves sound.
+  /// Period of a virtual device, in nanoseconds, from 0.5 ms to 1 s.
   let periodNanoseconds: Int64
   private var origin: MonotonicInstant?
 

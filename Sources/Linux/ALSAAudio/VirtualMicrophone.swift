@@ -10,7 +10,8 @@ struct VirtualMicrophone: ~Copyable {
   private let sound: FixedArray<Float>
   private let soundFrames: Int
   private var position = 0
-  /// Half a second: the voice path has room for that at 48 kHz, whatever the file's rate is.
+  /// Most frames of one read: half a second, for which the voice path has room at 48 kHz, whatever
+  /// the file's rate is.
   private let longestRead: FrameCount
   private static let longestReadNanoseconds: Int64 = 500_000_000
 

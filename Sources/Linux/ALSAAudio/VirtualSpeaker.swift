@@ -2,10 +2,10 @@ import CLinux
 import MediaCore
 import RealTime
 
-/// A loudspeaker that is recorded or discarded.
+/// A loudspeaker whose sound is recorded or discarded.
 ///
-/// Sample n of the recording is what would have sounded n frames after the start, as a microphone
-/// beside a real loudspeaker would have it: where nothing was queued in time there is silence.
+/// Sample n of the recording is the sound of the loudspeaker n frames after the start, as a
+/// microphone beside a real one would record it: silence wherever nothing was queued in time.
 struct VirtualSpeaker: ~Copyable {
   let rate = SampleRate.voice
   var clock: VirtualClock
@@ -21,7 +21,7 @@ struct VirtualSpeaker: ~Copyable {
     recorder = nil
   }
 
-  /// A loudspeaker that is recorded to `path`.
+  /// A loudspeaker whose sound is recorded to `path`.
   init(path: String, wishes: DeviceWishes) throws(AudioDeviceError) {
     let timer = try VirtualClock(
       device: DeviceName.file(path).description,

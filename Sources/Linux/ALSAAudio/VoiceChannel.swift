@@ -1,25 +1,25 @@
 import MediaCore
 
-/// Which channel of a microphone with several has the voice.
+/// The channel of a microphone with several that carries the voice.
 ///
-/// The mean of all would be quieter by the empty inputs of a many-channel interface, and nothing at
-/// all where one channel of a built-in microphone is the other's opposite. So it is one channel:
-/// the first, unless another is louder by 6 dB.
+/// The mean of all would be quieter by the empty inputs of a many-channel interface, and silent
+/// where one channel of a built-in microphone is the other's opposite. So it is one channel: the
+/// first, unless another is louder by 6 dB.
 struct VoiceChannel: ~Copyable {
-  /// How much louder another channel must be, in amplitude.
+  /// Factor by which another channel must be louder, in amplitude: 6 dB.
   private static var lead: Float { @_noAllocation @_noLocks get { 2 } }
-  /// A channel 60 dB below the loudest is silent.
+  /// Least amplitude of sound, 60 dB below full scale: below it no other channel is chosen.
   private static var leastLevel: Float { @_noAllocation @_noLocks get { 1e-3 } }
-  /// A level counts half after a second.
+  /// Interval at which levels are halved, in nanoseconds.
   private static var memoryNanoseconds: Int64 { @_noAllocation @_noLocks get { 1_000_000_000 } }
 
-  /// The channel to listen to.
+  /// Index of the channel to use.
   private(set) var chosen = 0
 
   private var levels: SampleBuffer
   private var sinceForgetting: Int64 = 0
 
-  /// The first of `count` channels.
+  /// Starts with the first of `count` channels.
   init(of count: Int) {
     levels = SampleBuffer(repeating: 0, count: max(1, count))
   }
@@ -31,7 +31,7 @@ struct VoiceChannel: ~Copyable {
     if level > levels[channel] { levels[channel] = level }
   }
 
-  /// Chooses anew, once the levels of `nanoseconds` of sound have been noted.
+  /// Reselects the channel after `nanoseconds` of levels.
   @_noAllocation @_noLocks
   mutating func choose(after nanoseconds: Int64) {
     var loudest = chosen

@@ -6,7 +6,7 @@ import Synchronization
 
 /// Writes a WAV file from the samples that the voice thread hands over.
 ///
-/// A program that records to a file again, as when a call is resumed, goes on where it was.
+/// A program that records to a file again, as when a call is resumed, appends to it.
 ///
 /// **Thread safety:** `write` belongs to the voice thread; a thread of its own drains the ring to
 /// the file each 50 ms. **Life cycle:** `deinit` ends that thread and completes the header, so it
@@ -16,7 +16,7 @@ struct WaveRecorder: ~Copyable {
   private let isClosing: SharedFlag
   private let thread: RealTimeThread
 
-  /// Ten seconds at 48 kHz: far longer than a disk ever stalls.
+  /// Samples in the ring: ten seconds at 48 kHz, far longer than a disk ever stalls.
   private static let ringCapacity = 480_000
   private static let drainNanoseconds: Int64 = 50_000_000
 
@@ -24,8 +24,8 @@ struct WaveRecorder: ~Copyable {
     let isSet = Atomic<Bool>(false)
   }
 
-  /// How many samples this program has recorded, and at which rate, to each file that it has
-  /// closed.
+  /// Samples that this program has recorded to each file that it has closed, and their rate, by
+  /// path.
   private static let recorded = Mutex<[String: (count: Int, rate: SampleRate)]>([:])
 
   init(path: String, rate: SampleRate) throws(AudioDeviceError) {

@@ -1,6 +1,6 @@
 package import ALSAAudio
 
-/// Which device is better than which: the one order that every choice of a device goes by.
+/// The one order of preference among devices, by which every choice of a device goes.
 package enum DeviceRanking {
   /// The device that a call uses when none is named: a headset before other cards, a sound
   /// server's default before both, nil if there is no device at all.
@@ -21,7 +21,7 @@ package enum DeviceRanking {
     return usable.indices.sorted { (ranks[$0], $0) < (ranks[$1], $1) }.map { usable[$0] }
   }
 
-  /// Why a device is preferred to others, or is not, in a few words.
+  /// The reason for a device's rank, in a few words.
   package static func reason(for device: DeviceDescription) -> String {
     standing(of: device).reason
   }

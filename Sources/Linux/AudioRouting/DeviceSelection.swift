@@ -1,7 +1,7 @@
 public import ALSAAudio
 public import RealTime
 
-/// Which microphone and which loudspeaker a session uses, and what may take their place.
+/// The microphone and the loudspeaker of a session, and the devices that may replace them.
 public struct DeviceSelection: Equatable, Sendable {
   /// The microphone.
   public var capture: DeviceName
@@ -15,9 +15,10 @@ public struct DeviceSelection: Equatable, Sendable {
   /// The microphone that an activation uses while the card of `capture` is not plugged in; nil for
   /// the best other card.
   public var captureStandIn: DeviceName?
-  /// The same for the loudspeaker.
+  /// The loudspeaker that an activation uses while the card of `playback` is not plugged in; nil
+  /// for the best other card.
   public var playbackStandIn: DeviceName?
-  /// What the named cards are known by, so that they may be named while they are not plugged in.
+  /// Identities of the named cards, so that they may be named while they are not plugged in.
   package var known = KnownCards()
 
   /// A pair of devices.

@@ -1,21 +1,22 @@
 package import ALSAAudio
 package import RealTime
 
-/// What cards are known by, and other devices that have been open.
+/// Identities of cards, and other devices that have been open.
 ///
-/// Cards are known by the side that they were used on and the name that was used.
+/// An identity is stored under the side that the card was used on and the name that was used.
 ///
-/// Sides are apart: a name may have meant another card when it was last used on the other one.
+/// The sides are separate: a name may have meant another card when it was last used on the other
+/// one.
 package struct KnownCards: Equatable, Sendable {
   private var capture: [DeviceName: SoundCard.Identity] = [:]
   private var playback: [DeviceName: SoundCard.Identity] = [:]
   /// Devices on no card, as those of a sound server, that have been open.
   var withoutCard: Set<DeviceName> = []
 
-  /// Nothing is known.
+  /// An empty collection.
   package init() {}
 
-  /// What the cards of two devices are known by; nil for a device on no known card.
+  /// A collection of the identities of two devices' cards, without a device whose identity is nil.
   package init(capture: KnownDevice, playback: KnownDevice) {
     self[.capture, DeviceName(capture.name)] = capture.identity
     self[.playback, DeviceName(playback.name)] = playback.identity
@@ -27,14 +28,14 @@ package struct KnownCards: Equatable, Sendable {
     set { if side == .capture { capture[name] = newValue } else { playback[name] = newValue } }
   }
 
-  /// Takes in what others know; theirs counts.
+  /// Merges another collection, whose identities replace those stored under the same name.
   package mutating func merge(_ others: KnownCards) {
     capture.merge(others.capture) { $1 }
     playback.merge(others.playback) { $1 }
     withoutCard.formUnion(others.withoutCard)
   }
 
-  /// Whether a name is known on a side.
+  /// True if a name is stored on either side, or among the devices on no card.
   func contains(_ name: String) -> Bool {
     capture.keys.contains { $0.description == name }
       || playback.keys.contains { $0.description == name }

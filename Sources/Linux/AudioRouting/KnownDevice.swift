@@ -1,11 +1,11 @@
 package import ALSAAudio
 
-/// A device by the name that a user gave it, and by what its card is known by wherever it is
-/// plugged in.
+/// A device by the name that a user gave it and its card's identity, which holds wherever the card
+/// is plugged in.
 package struct KnownDevice: Codable, Equatable, Sendable {
   /// The name, such as `hw:1,0`.
   package let name: String
-  /// Its card's identity; nil if it is on no card, or on one that was never there.
+  /// Identity of its card; nil if it is on no card, or on one that was never there.
   package let identity: SoundCard.Identity?
 
   /// A device of that name, on the card with that identity.

@@ -5,23 +5,21 @@ import MediaCore
 import RealTime
 import Synchronization
 
-/// The cards that the devices of one running session are on, each reserved for as long as one of
-/// them is.
-///
-/// **Thread safety:** any thread.
+/// Reservations of the cards that a running session's devices are on, each kept as long as one of
+/// its devices is on the card.
 package final class ReservedCards: Sendable {
   private struct State {
     var held: Set<Int> = []
-    /// Cards that could not be had, and when their holder may be asked again.
+    /// Cards that could not be had, each with the time from which its holder may be asked again.
     var resting: [Int: MonotonicInstant] = [:]
   }
 
   private let reservations: CardReservations
   private let state = Mutex(State())
 
-  /// A program that keeps a card is not asked for it again for so long.
+  /// Pause before a program that keeps a card is asked for it again, in nanoseconds.
   private static let rest: Int64 = 5_000_000_000
-  /// How often, 20 ms apart, a card is tried that another program is still closing.
+  /// Number of attempts, 20 ms apart, to open a card that another program is still closing.
   private static let patience = 25
 
   package init(_ reservations: CardReservations) {
@@ -32,11 +30,10 @@ package final class ReservedCards: Sendable {
     giveBackAll()
   }
 
-  /// Reserves the card of a device, if it is on one, and opens the device; throws `busy` if another
-  /// program keeps the card, and what `open` throws.
+  /// Reserves the card of a device, if it is on one, and opens the device.
   ///
-  /// A card that another program has just released is tried for half a second, since it has to be
-  /// closed first.
+  /// Throws `busy` if another program keeps the card, or else the error of `open`. A card that
+  /// another program has just released is tried for half a second, since it has to be closed first.
   func reserving<Opened: ~Copyable>(
     _ device: DeviceName,
     among plugged: [SoundCard],
@@ -61,7 +58,7 @@ package final class ReservedCards: Sendable {
     }
   }
 
-  /// Reserves the cards of devices if that can be done.
+  /// Reserves the cards of devices where their holders allow it.
   package func hold(_ devices: [DeviceName], among plugged: [SoundCard]) {
     for device in devices {
       guard let number = CardName(device)?.card(among: plugged)?.number else { continue }
@@ -104,7 +101,7 @@ package final class ReservedCards: Sendable {
     )
   }
 
-  /// Gives all cards back but those of these devices.
+  /// Gives back all cards except those of these devices.
   func keep(_ devices: [DeviceName], among plugged: [SoundCard]) {
     let used = devices.compactMap { CardName($0)?.card(among: plugged)?.number }
     giveBack { !used.contains($0) }

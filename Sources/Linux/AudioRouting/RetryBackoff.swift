@@ -1,7 +1,7 @@
-/// How often a missing device is looked for: often at first, then less where hot-plug events say
-/// when one is plugged in.
+/// Interval between searches for a missing device: short at first, then longer where hot-plug
+/// events report a new one.
 struct RetryBackoff: Equatable, Sendable {
-  /// Long enough for a sound server to start again.
+  /// Number of searches at the short interval: long enough for a sound server to start again.
   private static let hastyLooks = 150
   private static let hastyMilliseconds = 100
   private static let patientMilliseconds = 1_000
@@ -9,19 +9,19 @@ struct RetryBackoff: Equatable, Sendable {
   private let isTold: Bool
   private var looks = 0
 
-  /// Begins now; `isTold` is true if hot-plug events are received.
+  /// Starts at the short interval; `isTold` is true if hot-plug events are received.
   init(isTold: Bool) {
     self.isTold = isTold
   }
 
-  /// The time until the next attempt.
+  /// Time until the next search, in milliseconds.
   var milliseconds: Int {
     isTold && looks >= Self.hastyLooks ? Self.patientMilliseconds : Self.hastyMilliseconds
   }
 
-  /// Notes that something has happened.
+  /// Returns to the short interval, since a device may have changed.
   mutating func hurry() { looks = 0 }
 
-  /// Notes an attempt that failed.
+  /// Counts a search.
   mutating func noteLook() { looks += 1 }
 }

@@ -2,36 +2,36 @@ package import ALSAAudio
 import MediaCore
 import RealTime
 
-/// A change of devices: what was in use before, and what is now.
+/// A change of devices: the routes before and after, and the reason.
 package struct RouteChange: Sendable {
-  /// Why the devices have changed.
+  /// The reason for a change of devices.
   package enum Reason: Equatable, Sendable {
     /// A device was plugged in, or answers again.
     case newDevice
     /// A device has gone, or does not work.
     case deviceLost
-    /// The app wishes for other devices.
+    /// The app has selected other devices.
     case newWish
   }
 
   package let before: RoutePlan.Route
   package let after: RoutePlan.Route
-  /// What the cards in use are known by.
+  /// Identities of the wanted cards, and devices on no card that have been open.
   package let identities: KnownCards
   package let reason: Reason
   package let granted: GrantedFormat
 }
 
-/// What the devices have granted: the microphone's rate in hertz, and the loudspeaker's period in
+/// Values granted by the devices: the microphone's rate in hertz, and the loudspeaker's period in
 /// seconds.
 package struct GrantedFormat: Sendable {
   package var sampleRate = 48_000.0
   package var bufferDuration = 0.0025
 
-  /// What is assumed before there are devices.
+  /// The values assumed before there are devices: 48 kHz and 2.5 ms.
   package init() {}
 
-  /// What an open headset has granted.
+  /// The values that an open headset was granted.
   package init(_ headset: borrowing Headset) { note(.both, of: headset) }
 
   mutating func note(_ sides: StreamDirections, of headset: borrowing Headset) {

@@ -2,39 +2,40 @@ package import ALSAAudio
 package import MediaCore
 package import RealTime
 
-/// Which device each side of a call should have: the one that was wished for whenever it is there,
-/// and the next best as long as it is not.
+/// The device that each side of a call should have: the wanted one whenever it is there, and the
+/// next best while it is not.
 ///
 /// A value without I/O: the caller passes the cards present, and opens the devices.
 package struct RoutePlan: Sendable {
   /// A microphone or a loudspeaker.
   struct Side: Sendable {
-    /// What the app has named.
+    /// The device that the app has named.
     fileprivate var named: DeviceName
-    /// What the user wishes for: the same, or, without a chosen device, a better one.
+    /// The device to use: `named`, or a better one where no device was chosen.
     fileprivate(set) var wanted: DeviceName
-    /// What the wanted card is known by, once it was there; nil for what is no card.
+    /// Identity of the wanted card; nil for a device on no card, or on one not seen yet.
     var identity: SoundCard.Identity?
-    /// What is in use; nil while nothing is.
+    /// The device in use; nil while the side has none.
     var current: DeviceName?
 
-    /// What was chosen to stand in before any other, as long as the wanted card is not there.
+    /// The substitute to try before any other while the wanted card is missing.
     fileprivate var standIn: DeviceName?
-    /// What was in use before something else was wished for, until that is open.
+    /// The device closed because the newly wanted one may share its card; nil once that is open.
     fileprivate var former: DeviceName?
 
     /// True if no device was chosen.
     fileprivate var isAutomatic = false
 
-    /// True while what was wished for is in use.
+    /// True while the wanted device is in use.
     var isSettled = true
 
-    /// When what was wished for was last opened, and what is in use.
+    /// Time at which the wanted device was last opened; `since` is the same for the device in use.
     fileprivate var opened: MonotonicInstant
     fileprivate var since: MonotonicInstant
-    /// What stood in and did not work, and when it may be tried again.
+    /// Substitutes that did not work, each with the time from which it may be tried again.
     fileprivate var failed: [DeviceName: MonotonicInstant] = [:]
-    /// A device that opens and does not work is not tried again before then.
+    /// Earliest time of the next attempt on a wanted device that opens and does not work; nil for
+    /// at once.
     fileprivate var notBefore: MonotonicInstant?
     fileprivate var rest: Int64 = 0
 
@@ -77,7 +78,7 @@ package struct RoutePlan: Sendable {
     }
   }
 
-  /// What is lost sooner after it was opened does not work.
+  /// Time after its opening in which a lost device counts as not working, in nanoseconds.
   private static let probation: Int64 = 3_000_000_000
   private static let shortestRest: Int64 = 500_000_000
   private static let longestRest: Int64 = 30_000_000_000
@@ -87,8 +88,10 @@ package struct RoutePlan: Sendable {
   private(set) var capture: Side
   private(set) var playback: Side
 
-  /// Both sides have what was wished for; `known` are cards that were once there, by the names that
-  /// were used, beside those that `devices` names.
+  /// A plan with the wanted devices in use on both sides.
+  ///
+  /// `known` are cards that were once there, by the names that were used, in addition to those that
+  /// `devices` names.
   package init(
     _ devices: DeviceSelection,
     cards: [SoundCard],
@@ -123,14 +126,14 @@ package struct RoutePlan: Sendable {
     playback = make(.playback, devices.playback, devices.playbackStandIn)
   }
 
-  /// Whether a card that was once there is not under the name by which it is wished for.
+  /// True if a wanted card seen before is unplugged, or has another name by now.
   func isElsewhere(among cards: [SoundCard]) -> Bool {
     Self.sides.contains { side in
       self[side].identity != nil && wanted(of: side, among: cards) != self[side].wanted
     }
   }
 
-  /// What the cards are known by.
+  /// Identities of the wanted cards, and devices on no card that have been open.
   package var identities: KnownCards {
     var identities = KnownCards()
     identities.withoutCard = withoutCard
@@ -138,7 +141,7 @@ package struct RoutePlan: Sendable {
     return identities
   }
 
-  /// Notes that both sides have been opened as they are wished for.
+  /// Notes that the wanted devices of both sides have been opened.
   package mutating func noteOpened() {
     for side in Self.sides { noteOpened(self[side].wanted) }
   }
@@ -147,7 +150,7 @@ package struct RoutePlan: Sendable {
     if CardName(device) == nil { withoutCard.insert(device) }
   }
 
-  /// Whether a device that failed to open is worth waiting for: another program has it, or it was
+  /// True if a device that failed to open is worth waiting for: another program has it, or it was
   /// there once, perhaps under another name.
   package func isWorthWaiting(
     after error: AudioDeviceError,
@@ -170,15 +173,14 @@ package struct RoutePlan: Sendable {
     }
   }
 
-  /// Whether a device was taken because it is better than the one that was named, which may still
-  /// do.
+  /// True if the device is wanted because it is better than the named one, which may still work.
   package func isNewcomer(_ device: String) -> Bool {
     Self.sides.contains { side in
       self[side].wanted != self[side].named && self[side].wanted.description == device
     }
   }
 
-  /// The devices of both sides; nil where nothing is.
+  /// A device for each side; nil for a side without one.
   package struct Route: Equatable, Sendable {
     package var capture: DeviceName?
     package var playback: DeviceName?
@@ -189,13 +191,14 @@ package struct RoutePlan: Sendable {
     }
   }
 
-  /// What is in use.
+  /// The devices in use.
   package var route: Route { Route(capture: capture.current, playback: playback.current) }
 
-  /// What the app expects: what it has named, or, where something better is used, what that
-  /// replaced.
+  /// The devices that the app expects to be in use.
   ///
-  /// A card that has another number by now is the same.
+  /// On a side whose wanted device is in use, that is the named device, even if a better one
+  /// replaces it; its card may have another number by now. On any other side, it is the wanted
+  /// device.
   var expectedRoute: Route {
     func expected(_ side: Side) -> DeviceName? {
       guard side.isSettled else { return side.wanted }
@@ -204,15 +207,15 @@ package struct RoutePlan: Sendable {
     return Route(capture: expected(capture), playback: expected(playback))
   }
 
-  /// What was wished for.
+  /// The wanted devices.
   package var wantedRoute: Route { Route(capture: capture.wanted, playback: playback.wanted) }
 
-  /// What is in use or wished for, under the names that it has now.
+  /// The devices in use, and the wanted devices under their present names.
   package func devices(among cards: [SoundCard]) -> [DeviceName] {
     Self.sides.flatMap { [self[$0].current, wanted(of: $0, among: cards)] }.compactMap { $0 }
   }
 
-  /// The sides that do not have what was wished for.
+  /// Sides on which the wanted device is not in use.
   var unsettled: [StreamDirections] { Self.sides.filter { !self[$0].isSettled } }
 
   private static let sides: [StreamDirections] = [.capture, .playback]
@@ -228,11 +231,11 @@ package struct RoutePlan: Sendable {
     for side in Self.sides where sides.contains(side) { self[side].noteLost(at: now) }
   }
 
-  /// Takes in that the user wishes for other devices; what is in use stays until they are open, or
-  /// is the first to stand in for them.
+  /// Changes the wanted devices; those in use stay until the new ones are open, or are the first to
+  /// substitute for them.
   ///
-  /// Returns the sides whose device has to be let go first, since the same card may be wanted in
-  /// another way: by another name of it, or by a server or plugin behind which it is.
+  /// Returns the sides whose device has to be closed first, since the same card may be wanted in
+  /// another way: by another name of it, or through a server or plugin in front of it.
   mutating func wish(
     for devices: DeviceSelection,
     among cards: [SoundCard],
@@ -262,12 +265,12 @@ package struct RoutePlan: Sendable {
     fresh.named != self[side].named || fresh.isAutomatic != self[side].isAutomatic
   }
 
-  /// Takes in which cards are plugged in; true if there is a better one and no choice of the
+  /// Notes the cards that are plugged in; true if there is a better one on a side without a chosen
   /// device.
   ///
-  /// That is better than what is in use, and is wished for from now on; what is in use stays until
-  /// it is open, and stands in for it later. What is in use in place of a card that is gone is what
-  /// is wished for now.
+  /// The better device is wanted from now on; the one in use stays until that is open, and is its
+  /// substitute later. If the wanted card is gone, the device in use in its place becomes the
+  /// wanted one.
   mutating func welcome(_ cards: [SoundCard]) -> Bool {
     var isNews = false
     for side in Self.sides where self[side].isAutomatic && CardName(self[side].wanted) != nil {
@@ -307,7 +310,8 @@ package struct RoutePlan: Sendable {
     return one.card(among: cards) == other.card(among: cards)
   }
 
-  /// Gives each side that does not have what was wished for the best that `open` does not throw at.
+  /// Opens the best device on each side that lacks its wanted one: the first for which `open` does
+  /// not throw.
   mutating func settle(
     among cards: [SoundCard],
     at now: MonotonicInstant,
@@ -324,8 +328,7 @@ package struct RoutePlan: Sendable {
     }
   }
 
-  /// What to try on a side that does not have what was wished for, best first; true beside what was
-  /// wished for.
+  /// Devices to try on a side that lacks its wanted one, best first; true marks the wanted one.
   func attempts(
     on side: StreamDirections,
     among cards: [SoundCard],
@@ -347,10 +350,10 @@ package struct RoutePlan: Sendable {
     KnownDevice(self[side].wanted, identity: self[side].identity).name(among: cards)
   }
 
-  /// What could stand in on a side that has nothing, best first.
+  /// Substitutes for a side without a device, best first.
   ///
-  /// For a card, other cards. Nothing stands in for a sound server or a plugin: taking its card
-  /// would keep it from coming back.
+  /// For a card, other cards. Nothing replaces a sound server or a plugin: taking its card would
+  /// keep it from coming back.
   private func substitutes(of side: StreamDirections, among cards: [SoundCard]) -> [DeviceName] {
     guard self[side].current == nil, CardName(self[side].wanted) != nil else { return [] }
     let own = wanted(of: side, among: cards).flatMap(CardName.init)?.card(among: cards)

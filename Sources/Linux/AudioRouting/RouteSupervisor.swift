@@ -7,13 +7,13 @@ import Synchronization
 package import UDPTransport
 package import VoiceEngine
 
-/// Sees to it that a running voice engine has devices, whatever is unplugged, taken or restarted.
+/// Keeps a running voice engine supplied with devices, whatever is unplugged, taken or restarted.
 ///
 /// A side that is lost gets silence at once, so that the call goes on, then the best device there
-/// is. The wished-for device is looked for until it is back, ten times a second at first.
+/// is. The wanted device is searched for until it is back, ten times a second at first.
 ///
-/// **Life cycle:** works from its initialiser until `stop`.
-/// **Thread safety:** any thread; devices are opened on a queue of its own.
+/// **Life cycle:** works from its initialiser until `stop`. **Thread safety:** any thread; devices
+/// are opened on a queue of its own.
 // SAFETY: what changes is touched on `queue` only.
 package final class RouteSupervisor: @unchecked Sendable {
   private let queue = DispatchQueue(label: "avfaudio.route", qos: .userInteractive)
@@ -31,7 +31,7 @@ package final class RouteSupervisor: @unchecked Sendable {
   private let isStopped = Atomic<Bool>(false)
   private let inUse: Mutex<RoutePlan.Route>
 
-  /// Keeps `engine`, which signals `alarm` when it loses a side, on what `plan` wishes for.
+  /// Keeps `engine`, which signals `alarm` when it loses a side, on the devices that `plan` wants.
   package init(
     _ engine: VoiceEngine<Headset, SecureTransport<MediaSocket>>,
     plan: RoutePlan,
@@ -80,13 +80,13 @@ package final class RouteSupervisor: @unchecked Sendable {
     plugSource?.cancel()
   }
 
-  /// What is in use.
+  /// The devices in use.
   package var route: RoutePlan.Route { inUse.withLock { $0 } }
 
-  /// Opens what `plan` wishes for, and reserves its cards.
+  /// Opens the wanted devices of `plan`, and reserves their cards.
   ///
-  /// What is busy, or was once there, is replaced as if it were lost in a call, and waited for.
-  /// Throws the device's error otherwise: a name that is wrong stays wrong.
+  /// A device that is busy, or was once there, is replaced as if it were lost in a call, and waited
+  /// for. Throws the device's error otherwise: a name that is wrong stays wrong.
   package static func open(
     _ plan: inout RoutePlan,
     among cards: [SoundCard],
@@ -177,9 +177,9 @@ package final class RouteSupervisor: @unchecked Sendable {
     schedule()
   }
 
-  /// Leaves the engine as it is.
+  /// Stops supervising, and leaves the engine as it is.
   ///
-  /// Does not block: a sound server that hangs may keep the queue for long. What is opened after
+  /// Does not block: a sound server that hangs may keep the queue for long. A device opened after
   /// that finds the engine stopped, and is closed.
   package func stop() {
     isStopped.store(true, ordering: .releasing)
@@ -190,7 +190,7 @@ package final class RouteSupervisor: @unchecked Sendable {
     }
   }
 
-  /// Lets others have the cards, once the stopped engine has closed them.
+  /// Gives the cards back to other programs, once the stopped engine has closed them.
   package func giveBackCards() {
     // A device that is being opened at this moment is closed before.
     queue.async { [reserved] in reserved.giveBackAll() }

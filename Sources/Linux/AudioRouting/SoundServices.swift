@@ -1,23 +1,23 @@
 import ALSAAudio
 import RealTime
 
-/// Whether the sound server that a running session goes through is there.
+/// Presence of the sound servers that a running session uses.
 ///
-/// A value: it takes changes, and returns whether the server caused them. What is
-/// neither a card by its name nor a file is taken for a server's.
+/// A value: it is passed each change of route, and returns whether a server caused it. Devices
+/// other than named cards, files and `null` are assumed to be a sound server's.
 package struct SoundServices: Sendable {
   /// An event of a sound server.
   package enum News: Sendable {
     case lost, reset
   }
 
-  /// The sides whose server has gone.
+  /// Sides whose server has gone.
   private var missing: StreamDirections = []
 
-  /// Every server is there.
+  /// Starts with every server present.
   package init() {}
 
-  /// Takes in that a route was exchanged for another; nil if no server went or came back by that.
+  /// Notes a change of route; nil if it neither lost nor restored a server.
   package mutating func note(
     from before: RoutePlan.Route,
     to after: RoutePlan.Route,

@@ -1,15 +1,16 @@
 /// A service that a machine of the local network announces (DNS-SD, RFC 6763), as it was found on
 /// one network interface.
 ///
-/// Anybody in the network chooses every field.
+/// Every field is untrusted: anyone on the network can choose it.
 package struct AnnouncedService: Equatable, Sendable {
-  /// Where an announcement was heard.
+  /// The network interface and protocol that an announcement was received by, with its name and
+  /// domain.
   package struct Key: Hashable, Sendable {
     /// The kernel's number of the network interface.
     package let interface: Int32
-    /// 0 if it came by IPv4, 1 by IPv6.
+    /// 0 if it was received by IPv4, 1 by IPv6.
     package let networkProtocol: Int32
-    /// The name of the service, for people.
+    /// The human-readable name of the service.
     package let name: String
     /// The domain, `local` as a rule.
     package let domain: String
@@ -23,15 +24,15 @@ package struct AnnouncedService: Equatable, Sendable {
     }
   }
 
-  /// Where it was heard.
+  /// The network interface and protocol that it was received by, with its name and domain.
   package let key: Key
   /// The name of the machine.
   package let host: String
-  /// The machine's numeric address, one of IPv6 without its scope.
+  /// The machine's numeric address; without the scope for IPv6.
   package let address: String
   /// The port.
   package let port: UInt16
-  /// What the TXT record says (RFC 6763 section 6).
+  /// Values of the TXT record (RFC 6763 section 6), by their keys in lower case.
   package let texts: [String: String]
   /// True if this machine announces it.
   package let isOfThisMachine: Bool
@@ -53,7 +54,8 @@ package struct AnnouncedService: Equatable, Sendable {
     self.isOfThisMachine = isOfThisMachine
   }
 
-  /// The entries of a TXT record; of several with one key the first counts (RFC 6763 section 6.4).
+  /// The values of a TXT record by their keys; of several with one key the first counts (RFC 6763
+  /// section 6.4).
   static func texts(_ entries: [[UInt8]]) -> [String: String] {
     var texts: [String: String] = [:]
     for entry in entries.prefix(100) {
@@ -66,7 +68,7 @@ package struct AnnouncedService: Equatable, Sendable {
   }
 }
 
-/// The names by which Avahi is spoken to (`org.freedesktop.Avahi`, 0.8 or later).
+/// Avahi's names on the bus (`org.freedesktop.Avahi`, 0.8 or later).
 enum Avahi {
   static let service = "org.freedesktop.Avahi"
   static let server = "org.freedesktop.Avahi.Server2"
@@ -75,6 +77,6 @@ enum Avahi {
   static let group = "org.freedesktop.Avahi.EntryGroup"
   /// Every network interface, or every protocol.
   static let any = BusValue.int32(-1)
-  /// The flag of what this machine announces.
+  /// Flag of a service that this machine announces.
   static let isLocal: UInt32 = 8
 }

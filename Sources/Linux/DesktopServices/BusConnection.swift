@@ -13,7 +13,7 @@ import Synchronization
 package final class BusConnection: @unchecked Sendable {
   private let queue = DispatchQueue(label: "desktop.bus")
   private let connection: OpaquePointer
-  /// What the source watches.
+  /// Descriptor that the source watches.
   ///
   /// A duplicate: libdbus closes its own as soon as the bus has gone, and another file may get that
   /// number.
@@ -28,17 +28,18 @@ package final class BusConnection: @unchecked Sendable {
   }
 
   private var signals: [Subscription] = []
-  /// The connections of the services whose signals are heard; empty for one that is not there.
+  /// Unique names of the services whose signals are received; empty for a service that is not
+  /// there.
   private var owners: [String: String] = [:]
   private var methods: [String: @Sendable (BusMessage) -> [BusValue]?] = [:]
-  /// Handlers of answers that come after the time for them, by the serials of the questions.
+  /// Handlers of replies that arrive after the timeout, by the serial numbers of the calls.
   private var lateHandlers: [UInt32: @Sendable ([BusValue]) -> Void] = [:]
 
   /// Connects to the bus at `address`, or else to the user's; nil if there is none, or if it does
   /// not answer.
   ///
-  /// That is waited for two seconds at most, and for one that took so long not once more within
-  /// half a minute: a bus that hangs must not keep a call waiting again and again.
+  /// Waits two seconds at most. A bus that took that long is not tried again within half a minute:
+  /// a bus that hangs must not keep a call waiting again and again.
   package init?(address: String? = nil) {
     // Without an address libdbus would start a bus of its own.
     guard let address = address ?? Self.sessionAddress else { return nil }
@@ -78,7 +79,7 @@ package final class BusConnection: @unchecked Sendable {
     return fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
   }
 
-  /// Until when buses that did not answer are left alone, by their addresses.
+  /// Times until which buses that did not answer are left alone, by their addresses.
   private static let hanging = Mutex<[String: DispatchTime]>([:])
 
   private static func isHanging(_ address: String) -> Bool {
@@ -120,7 +121,7 @@ package final class BusConnection: @unchecked Sendable {
     ProcessInfo.processInfo.environment["DBUS_SESSION_BUS_ADDRESS"]
   }
 
-  /// The address of the machine's bus, on which its services are.
+  /// The address of the machine's bus, on which system services are.
   package static var systemAddress: String {
     ProcessInfo.processInfo.environment["DBUS_SYSTEM_BUS_ADDRESS"]
       ?? "unix:path=/run/dbus/system_bus_socket"
@@ -149,7 +150,7 @@ package final class BusConnection: @unchecked Sendable {
     unsafe dbus_connection_unref(connection)
   }
 
-  /// False once the bus has gone: every question fails then, and a new connection is needed.
+  /// False once the bus has gone: every call fails then, and a new connection is needed.
   package var isConnected: Bool { isOpen.load(ordering: .acquiring) }
 
   /// Calls `handle` once on the bus's queue when the bus has gone; soon, if it already has.
@@ -159,11 +160,11 @@ package final class BusConnection: @unchecked Sendable {
     }
   }
 
-  /// Calls a method; the answer comes to `completion` on the bus's queue, which waits for it for so
-  /// long.
+  /// Calls a method; `completion` gets the reply on the bus's queue, which is blocked until then,
+  /// for `milliseconds` at most.
   ///
-  /// A bus or service that stood still for longer does what was asked all the same: `whenLate` is
-  /// called with such an answer, after `completion` was with an error.
+  /// A bus or service that stalls for longer still carries out the call: `whenLate` gets its late
+  /// reply, after `completion` got an error.
   package func call(
     _ destination: String,
     path: String,
@@ -190,7 +191,7 @@ package final class BusConnection: @unchecked Sendable {
     }
   }
 
-  /// How many answers may be late.
+  /// Most late replies that are awaited; the oldest is given up first.
   private static let lateLimit = 64
 
   private func expect(_ number: UInt32, _ handle: @escaping @Sendable ([BusValue]) -> Void) {
@@ -201,9 +202,9 @@ package final class BusConnection: @unchecked Sendable {
     }
   }
 
-  /// Calls a method and waits for the answer, 2 s at most.
+  /// Calls a method and waits for the reply, 2 s at most.
   ///
-  /// Not from a handler of this bus, whose queue it waits for.
+  /// Not to be called from a handler of this bus, which runs on the queue that it would wait for.
   package func ask(
     _ destination: String,
     path: String,
@@ -217,9 +218,7 @@ package final class BusConnection: @unchecked Sendable {
     }
   }
 
-  /// A property of an interface of a service's object; nil if it cannot be had.
-  ///
-  /// Waits as `ask` does.
+  /// A property of an interface of a service's object; nil if it cannot be read.
   package func property(
     _ name: String,
     of interface: String,
@@ -243,7 +242,7 @@ package final class BusConnection: @unchecked Sendable {
   }
 
   private static let daemon = "org.freedesktop.DBus"
-  /// How long an answer is waited for, in milliseconds.
+  /// Time to wait for a reply, in milliseconds.
   package static let patience = 2_000
 
   private func askDaemon(_ member: String, _ arguments: [BusValue]) -> BusValue? {
@@ -293,15 +292,15 @@ package final class BusConnection: @unchecked Sendable {
     return names
   }
 
-  /// Whether a program has the name, or would be started for it.
+  /// True if a program has the name, or would be started for it.
   package func hasService(_ name: String) -> Bool {
     if owner(of: name) != nil { return true }
     guard case .strings(let names)? = askDaemon("ListActivatableNames", []) else { return false }
     return names.contains(name)
   }
 
-  /// Tells of names that come and go, whichever they are: the owner before and after, empty for
-  /// none.
+  /// Calls `observe` with each name on the bus whose owner changes, and its owner before and after,
+  /// empty for none.
   package func watchNames(
     _ observe: @escaping @Sendable (_ name: String, _ before: String, _ after: String) -> Void
   ) {
@@ -358,8 +357,9 @@ package final class BusConnection: @unchecked Sendable {
     return (.success(unsafe BusMarshal.values(of: reply)), nil)
   }
 
-  /// Hears an interface's signals, as far as they come from the program that has the service's
-  /// name: any other one could send them as well.
+  /// Subscribes to an interface's signals from the program that has the service's name.
+  ///
+  /// Signals of other programs are ignored, since any of them could send the same.
   package func subscribe(
     to interface: String,
     of service: String,
@@ -396,8 +396,8 @@ package final class BusConnection: @unchecked Sendable {
     owners[name] = owner
   }
 
-  /// Answers an interface's methods, whatever name they are sent to; nil from the handler answers
-  /// with an error.
+  /// Answers calls of an interface's methods, under any name of this connection; nil from the
+  /// handler replies with an error.
   package func answer(
     _ interface: String,
     handler: @escaping @Sendable (BusMessage) -> [BusValue]?
@@ -405,7 +405,7 @@ package final class BusConnection: @unchecked Sendable {
     queue.sync { methods[interface] = handler }
   }
 
-  /// Sends a signal, as the services that tests stand in for do.
+  /// Sends a signal, as tests do in place of a service.
   package func emit(path: String, interface: String, _ member: String, _ arguments: [BusValue]) {
     queue.async { [self] in
       guard let message = unsafe dbus_message_new_signal(path, interface, member) else { return }

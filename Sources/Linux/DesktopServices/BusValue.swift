@@ -35,7 +35,7 @@ package indirect enum BusValue: Equatable, Sendable {
   case texts([String: String])
   /// A structure of such values.
   case structure([BusValue])
-  /// `v`, for sending: what comes in one is read as what it holds.
+  /// `v`, for sending: a variant is read as the value that it holds.
   case variant(BusValue)
   /// Something else.
   case other
@@ -64,25 +64,25 @@ package indirect enum BusValue: Equatable, Sendable {
   }
 }
 
-/// A call of a method, or a signal, that has come.
+/// A method call or a signal that was received.
 package struct BusMessage: Equatable, Sendable {
-  /// The object.
+  /// The path of the object.
   package let path: String
   /// The interface.
   package let interface: String
   /// The method or signal.
   package let member: String
-  /// What came with it.
+  /// The arguments.
   package let arguments: [BusValue]
 }
 
-/// What the bus could not do.
+/// A failure of a call or of the bus.
 package struct BusError: Error, Equatable, Sendable, CustomStringConvertible {
-  /// What failed, in words.
+  /// The failure, in words.
   package let reason: String
   /// True if the service may have hung: the time for an answer is over.
   package var isUnanswered = false
 
-  /// What failed, in words.
+  /// The failure, in the same words as `reason`.
   package var description: String { reason }
 }

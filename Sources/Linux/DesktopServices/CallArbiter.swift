@@ -24,6 +24,8 @@ package final class CallArbiter: Sendable {
   private static let patience = DispatchTimeInterval.seconds(11)
 
   private let desktop: LastingBus
+  /// True while this program claims the active call.
+  ///
   /// Its lock is held while the bus is asked: a claim on a new bus must not outlive the call.
   private let isClaimed = Mutex(false)
   private let observers = Mutex<[@Sendable (_ isTaken: Bool) -> Void]>([])
@@ -109,7 +111,7 @@ package final class CallArbiter: Sendable {
     }
   }
 
-  /// Whether another program has the active call.
+  /// True if another program has the active call.
   package var isTaken: Bool { desktop.bus.map(Self.isTaken(on:)) ?? false }
 
   private static func isTaken(on bus: BusConnection) -> Bool {

@@ -10,7 +10,7 @@ import Synchronization
 ///
 /// **Thread safety:** any thread; waits 3 s at most for a holder.
 package final class CardReservations: Sendable {
-  /// The card is held by another program, named in words.
+  /// The refusal of a program that keeps a card; `holder` names that program in words.
   package struct Refusal: Error, Equatable {
     package let holder: String
   }
@@ -18,13 +18,14 @@ package final class CardReservations: Sendable {
   private static let interface = "org.freedesktop.ReserveDevice1"
   private static let properties = "org.freedesktop.DBus.Properties"
   private static let path = "/org/freedesktop/ReserveDevice1/Audio"
-  /// Above every sound server's.
+  /// Priority of this program's requests, above every sound server's.
   private static let priority = Int32.max
-  /// How often to check, 10 ms apart, whether a holder that agreed has released the card.
+  /// Number of repeated checks, 10 ms apart, for a card that its holder has agreed to release.
   private static let patience = 50
 
   private let desktop: LastingBus
-  /// How many hold each card here: one call's devices may come before another's have gone.
+  /// Number of holders of each card in this process, by card number: one call's devices may come
+  /// before another's have gone.
   private let holders = Mutex<[Int: Int]>([:])
 
   /// Reservations on the bus at `address`, by default the user's; it is connected to when it is
@@ -50,7 +51,7 @@ package final class CardReservations: Sendable {
     }
   }
 
-  /// Gives a card back that was taken as often before.
+  /// Gives a card back, once for each `take`.
   package func giveBack(card number: Int) {
     holders.withLock { holders in
       guard let count = holders[number] else { return }

@@ -3,11 +3,11 @@ import Synchronization
 
 /// A bus that may be restarted: connected to when it is first needed, and again after it has gone.
 ///
-/// A bus that has gone is looked for after 100 ms, then after twice as long each time, at last once
-/// a second, if there are handlers for its return. A caller who needs it earlier connects at once.
+/// If there are handlers for its return, a bus that has gone is searched for after 100 ms, then at
+/// intervals that double, up to a second. A caller who needs it earlier connects at once.
 ///
-/// **Life cycle:** looks until `deinit`. **Thread safety:** any thread; `bus` waits for a bus that
-/// hangs, 2 s at most.
+/// **Life cycle:** searches until `deinit`. **Thread safety:** any thread; `bus` waits for a bus
+/// that hangs, 2 s at most.
 package final class LastingBus: Sendable {
   private typealias Handler = @Sendable (BusConnection) -> Void
 
@@ -18,8 +18,8 @@ package final class LastingBus: Sendable {
     var isLooking = false
   }
 
-  /// How long other programs may take to find a restarted bus, in milliseconds: more than the
-  /// longest pause between two looks.
+  /// Time for other programs to find a restarted bus, in milliseconds: more than the longest pause
+  /// between two searches.
   static let settlingMilliseconds = 2_000
   private static let shortestPause = 100
   private static let longestPause = 1_000
@@ -33,9 +33,10 @@ package final class LastingBus: Sendable {
     self.address = address
   }
 
-  /// Prepares each new connection before anything else uses it, and now the one that there is.
+  /// Calls `prepare` with each new connection before anything else uses it, and now with the
+  /// present one.
   ///
-  /// `prepare` is called while others wait for the bus: it must not use `bus` or `current`.
+  /// Other threads wait for the bus meanwhile: `prepare` must not use `bus` or `current`.
   package func whenNew(_ prepare: @escaping @Sendable (BusConnection) -> Void) {
     state.withLock { state in
       state.prepare = prepare
@@ -43,8 +44,8 @@ package final class LastingBus: Sendable {
     }
   }
 
-  /// Calls `handle` that many milliseconds after a missing bus has come back, on a queue where it
-  /// may wait.
+  /// Calls `handle` a number of milliseconds after a missing bus has come back, on a queue where it
+  /// may block.
   package func whenBack(
     afterMilliseconds milliseconds: Int = 0,
     _ handle: @escaping @Sendable (BusConnection) -> Void

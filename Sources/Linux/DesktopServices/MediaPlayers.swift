@@ -1,11 +1,11 @@
 package import Foundation
 
-/// The desktop's media players, which step back while a call is active (MPRIS 2.2).
+/// Pauses the desktop's media players while a call is active (MPRIS 2.2).
 ///
-/// Those that play are paused, and those of them that are still paused afterwards play on: what the
-/// user did with a player meanwhile counts. Without a bus nothing is paused; players that were
-/// paused play on once there is one, and after a bus that hangs goes on. What a program had paused
-/// that was killed in a call plays on when the next one starts within a minute.
+/// Players that are playing are paused, and those that are still paused afterwards are resumed:
+/// what the user did with a player meanwhile counts. Without a bus nothing is paused; paused
+/// players are resumed once there is one, or once a bus that hangs answers again. Players paused by
+/// a program that was killed in a call are resumed when the next program starts within a minute.
 ///
 /// **Thread safety:** any thread; nothing waits for a player, since all is done on a queue of its
 /// own.
@@ -14,18 +14,18 @@ package final class MediaPlayers: @unchecked Sendable {
   private let queue = DispatchQueue(label: "avfaudio.players")
   private let desktop: LastingBus
   private var paused: [String] = []
-  /// Whether they may play on; without a bus that waits for the next one.
+  /// True once paused players may be resumed; without a bus that waits for the next one.
   private var isOver = false
-  /// Whether a bus that hangs is to be asked again.
+  /// True while a bus that hangs is to be asked again.
   private var isWaiting = false
   private let folder: URL?
   private var file: PausedPlayersFile?
   private var fileTimer: (any DispatchSourceTimer)?
 
-  /// How long a bus that hangs is left alone before it is asked again, in seconds.
+  /// Time for which a bus that hangs is left alone before it is asked again, in seconds.
   private static let pause = 5
 
-  /// What the bus names of players begin with.
+  /// Prefix of MPRIS bus names.
   static let names = "org.mpris.MediaPlayer2."
   private static let path = "/org/mpris/MediaPlayer2"
   private static let player = "org.mpris.MediaPlayer2.Player"
@@ -35,7 +35,7 @@ package final class MediaPlayers: @unchecked Sendable {
   ///
   /// - Parameters:
   ///   - address: the bus; nil for the user's.
-  ///   - folder: where what is paused is noted; nil to note it nowhere.
+  ///   - folder: the folder for the file that lists paused players; nil for no file.
   package init(address: String? = nil, folder: URL? = nil) {
     desktop = LastingBus(address: address)
     self.folder = folder
@@ -58,10 +58,11 @@ package final class MediaPlayers: @unchecked Sendable {
     fileTimer?.cancel()
   }
 
-  /// The players that were paused and not resumed, once what was asked before is done; for tests.
+  /// Bus names of the players that were paused and not resumed, once all earlier requests are done;
+  /// for tests.
   var pausedNames: [String] { queue.sync { paused } }
 
-  /// Pauses every player that plays.
+  /// Pauses every player that is playing.
   package func pause() {
     queue.async { [self] in
       isOver = false
@@ -76,7 +77,7 @@ package final class MediaPlayers: @unchecked Sendable {
     }
   }
 
-  /// Lets those play on that were paused here; without a bus, once there is one.
+  /// Resumes the players that were paused here; without a bus, once there is one.
   package func resume() {
     queue.async { [self] in
       isOver = true
@@ -84,7 +85,7 @@ package final class MediaPlayers: @unchecked Sendable {
     }
   }
 
-  /// Leaves them as they are.
+  /// Forgets the players that were paused here, and leaves them as they are.
   package func forget() {
     queue.async { [self] in
       (paused, isOver) = ([], false)

@@ -1,27 +1,27 @@
 import CDBus
 import Foundation
 
-/// The media players that a program has paused, in a file: if the program is killed, the next one
-/// lets them play on.
+/// A file with the media players that a program has paused: if the program is killed, the next one
+/// resumes them.
 ///
-/// The file is locked while its program lives. After a minute without a touch it is not heeded: the
+/// The file is locked while its program lives. After a minute without a touch it is ignored: the
 /// user has had time to start the players again, or wants them silent.
 ///
 /// **Life cycle:** the file is made by the initialiser and removed by `deinit`. **Thread safety:**
 /// one thread at a time.
 struct PausedPlayersFile: ~Copyable {
   private static let prefix = "sidetone-paused-"
-  /// No list is longer.
+  /// The most that is read of a file, in bytes.
   private static let capacity = 65_536
-  /// How long after the last `touch` it is heeded, in seconds.
+  /// Time after the last `touch` in which a file counts, in seconds.
   static let lifetime = 60
-  /// How often it is to be touched, in seconds.
+  /// Interval at which a file is to be touched, in seconds.
   static let touchPeriod = 15
 
   private let path: String
   private let descriptor: Int32
 
-  /// A file of its own in the folder; nil if there cannot be one.
+  /// A new file in the folder; nil if it cannot be made.
   init?(in folder: URL) {
     path = folder.appendingPathComponent(Self.prefix + UUID().uuidString).path
     let opened = unsafe open(path, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0o600)
@@ -35,20 +35,21 @@ struct PausedPlayersFile: ~Copyable {
     close(descriptor)
   }
 
-  /// Replaces the bus names in it.
+  /// Replaces the bus names in the file.
   borrowing func write(_ names: [String]) {
     let bytes = Array(names.joined(separator: "\n").utf8)
     guard ftruncate(descriptor, 0) == 0 else { return }
     _ = unsafe pwrite(descriptor, bytes, bytes.count, 0)
   }
 
-  /// Says that its program still lives.
+  /// Updates the file's modification time, since its program still lives.
   borrowing func touch() { _ = futimens(descriptor, nil) }
 
-  /// The bus names in files whose programs were killed not long ago; those files are removed.
+  /// Takes the bus names from files whose programs were killed within the last minute; removes the
+  /// files of all killed programs.
   ///
   /// - Parameters:
-  ///   - folder: where the files are.
+  ///   - folder: the folder of the files.
   ///   - now: the wall clock, in seconds since 1970.
   /// - Returns: the names, in no order.
   static func takeAbandoned(in folder: URL, at now: Int = time(nil)) -> [String] {

@@ -1,11 +1,11 @@
 import Foundation
 import RealTime
 
-/// The machine's service that gives real-time scheduling to programs that may not take it
-/// themselves (rtkit, `org.freedesktop.RealtimeKit1`), as sound servers of a desktop use it.
+/// The machine's service that gives real-time scheduling to programs that may not set it themselves
+/// (rtkit, `org.freedesktop.RealtimeKit1`), as sound servers of a desktop use it.
 ///
-/// It asks first for a limit to how long a real-time thread may run without a pause, so that none
-/// can take the machine with it; the limit holds for the whole process and its children. The voice
+/// It first requires a limit to the time that a real-time thread may run without a pause, so that
+/// none can block the machine; the limit holds for the whole process and its children. The voice
 /// thread pauses in each period.
 ///
 /// Without a system bus, or without the service, nothing happens.
@@ -20,8 +20,8 @@ package final class RealTimeKit: Sendable {
   private static let service = "org.freedesktop.RealtimeKit1"
   private static let path = "/org/freedesktop/RealtimeKit1"
 
-  /// The service on the bus at `address`, by default the machine's; `limit` is what it wants of the
-  /// process.
+  /// The service on the bus at `address`, by default the machine's; `limit` sets the limit that the
+  /// service requires, and returns false if it cannot.
   package init(
     address: String = BusConnection.systemAddress,
     limit: @escaping @Sendable (_ microseconds: Int) -> Bool = {
@@ -32,8 +32,8 @@ package final class RealTimeKit: Sendable {
     self.limit = limit
   }
 
-  /// Asks for real-time scheduling of a thread of this process, by its kernel identifier; tells
-  /// whether it was granted.
+  /// Asks for real-time scheduling of a thread of this process, by its kernel identifier;
+  /// `completion` gets true if it was granted.
   package func promote(thread: Int32, completion: @escaping @Sendable (Bool) -> Void = { _ in }) {
     queue.async { [address, limit] in
       guard let bus = BusConnection(address: address),

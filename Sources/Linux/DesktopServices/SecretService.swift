@@ -11,9 +11,9 @@ package final class SecretService: Sendable {
   private static let service = "org.freedesktop.secrets"
   private static let root = "/org/freedesktop/secrets"
   private static let interface = "org.freedesktop.Secret"
-  /// Where new secrets go.
+  /// Object path of the collection that new secrets are stored in.
   private static let collection = root + "/aliases/default"
-  /// How long a user may take to unlock it.
+  /// Time for the user to answer the keyring's prompt, in seconds.
   private static let patience = 60
 
   private let bus: BusConnection
@@ -38,7 +38,7 @@ package final class SecretService: Sendable {
     self.session = session
   }
 
-  /// The secret that is kept with these attributes; nil if there is none, or the user does not
+  /// The secret that is stored with these attributes; nil if there is none, or the user does not
   /// unlock it.
   package func secret(with attributes: [String: String]) -> String? {
     guard let item = items(with: attributes).first,
@@ -48,7 +48,7 @@ package final class SecretService: Sendable {
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// Keeps a secret, in place of one with the same attributes; false if it cannot.
+  /// Stores a secret, in place of one with the same attributes; false if that fails.
   package func set(_ secret: String, label: String, attributes: [String: String]) -> Bool {
     if case .bool(true)? = bus.property(
       "Locked",
@@ -76,7 +76,7 @@ package final class SecretService: Sendable {
     return item != "/" || complete(made?.last)
   }
 
-  /// Forgets what is kept with these attributes.
+  /// Deletes the secrets that are stored with these attributes.
   package func remove(with attributes: [String: String]) {
     for item in items(with: attributes) {
       _ = complete(ask(item, "Item", "Delete", [])?.first)
@@ -133,7 +133,7 @@ package final class SecretService: Sendable {
   }
 }
 
-/// What a handler on another queue has found.
+/// A result that a handler sets on another queue.
 private final class SharedFlag: Sendable {
   private let state = Atomic(false)
 

@@ -4,9 +4,9 @@
 /// search. **Thread safety:** changes come on the bus's queue.
 // SAFETY: what changes is touched on the bus's queue only.
 package final class ServiceBrowser: @unchecked Sendable {
-  /// What has become known.
+  /// A change in the services on the network.
   package enum Change: Equatable, Sendable {
-    /// A service is there, or says something else than before.
+    /// A service was found, or its data have changed.
     case found(AnnouncedService)
     /// A service has gone.
     case lost(AnnouncedService.Key)
@@ -20,12 +20,13 @@ package final class ServiceBrowser: @unchecked Sendable {
   private let type: String
   private let observe: @Sendable (Change) -> Void
   private var browser = ""
-  /// What is being looked up or watched, by the paths of Avahi's objects.
+  /// Services that are being resolved or watched, by the paths of Avahi's resolver objects.
   private var resolvers: [String: AnnouncedService.Key] = [:]
   private var pending: Set<AnnouncedService.Key> = []
   private var hasHeardAll = false
 
-  /// A network with more announcements than people is none that helps.
+  /// Most services that are resolved; further announcements are ignored, since so long a list helps
+  /// no user.
   private static let limit = 500
 
   /// Looks for services of a type such as `_sip._udp`, through the machine's bus at `address`; nil

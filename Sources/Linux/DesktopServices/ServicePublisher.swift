@@ -1,19 +1,21 @@
 /// Announces a service on the local network, by Avahi (DNS-SD, RFC 6763).
 ///
-/// If another machine has the name, a number is put behind it; if Avahi starts anew, the service is
-/// announced again. **Life cycle:** from the initialiser until `deinit`, whereupon the others hear
-/// that it has gone. **Thread safety:** any thread; everything happens on the bus's queue.
+/// If another service has the name, an alternative with a number is used; if Avahi is restarted,
+/// the service is announced again. **Life cycle:** from the initialiser until `deinit`, which
+/// withdraws the announcement. **Thread safety:** any thread; everything happens on the bus's
+/// queue.
 // SAFETY: what changes is touched on the bus's queue only.
 package final class ServicePublisher: @unchecked Sendable {
-  /// What is announced.
+  /// The service to announce.
   package struct Announcement: Equatable, Sendable {
-    /// The name for people; longer ones are cut to 63 bytes (RFC 6763 section 4.1.1).
+    /// The human-readable name; longer ones are cut to 63 bytes (RFC 6763 section 4.1.1).
     package var name: String
-    /// Such as `_sip._udp`.
+    /// The service type, such as `_sip._udp`.
     package var type: String
     /// The port at this machine.
     package var port: UInt16
-    /// What the TXT record says, each at most 255 bytes with its key (RFC 6763 section 6.1).
+    /// Values of the TXT record by their keys; an entry of both is cut to 255 bytes (RFC 6763
+    /// section 6.1).
     package var texts: [String: String]
 
     /// An announcement with the given fields.
@@ -24,7 +26,7 @@ package final class ServicePublisher: @unchecked Sendable {
       self.texts = texts
     }
 
-    /// The name as far as a DNS label takes it.
+    /// The name cut to the 63 bytes of a DNS label.
     var label: String {
       var label = name
       while label.utf8.count > 63 { label.removeLast() }
@@ -46,15 +48,12 @@ package final class ServicePublisher: @unchecked Sendable {
   private var isBeginning = false
   private var mustBeginAgain = false
 
-  /// Two people of one name are common, fifty are none.
+  /// Names that are tried before giving up: two people of one name are common, fifty are not.
   private static let attemptLimit = 50
   private static let collision: Int32 = 3
   private static let established: Int32 = 2
 
-  /// Announces something through the machine's bus at `address`; nil if there is no bus.
-  ///
-  /// `observe` gets the name once the network has accepted it. A machine without Avahi announces
-  /// nothing until it has one.
+  /// Announces a service through the machine's bus at `address`; nil if there is no bus.
   package init?(
     _ announcement: Announcement,
     address: String = BusConnection.systemAddress,

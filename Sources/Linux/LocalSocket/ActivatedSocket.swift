@@ -3,7 +3,7 @@ import Glibc
 /// Sockets that systemd opened before it started this process, since a program connected to one
 /// (`sd_listen_fds(3)`).
 enum ActivatedSocket {
-  /// The first that is passed on.
+  /// Number of the first descriptor that systemd passes on.
   private static let first: Int32 = 3
 
   /// A copy of the socket that is bound to `path`; nil if none was passed on.

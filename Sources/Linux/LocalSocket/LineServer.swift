@@ -2,23 +2,23 @@ import Dispatch
 import Glibc
 
 /// Answers programs of the same user at a socket in the file system (`unix(7)`): each connection
-/// brings one line, and takes one away.
+/// sends one line, and receives one.
 ///
 /// **Life cycle:** serves from its initializer to `close`. **Thread safety:** `answer` is called on
 /// a queue of its own, for one connection after the other.
 // SAFETY: nothing changes after the initializer.
 package final class LineServer: @unchecked Sendable {
-  /// The longest line that is read, in bytes, with its end.
+  /// The longest line that is read, in bytes, newline included.
   package static let lineLimit = 16_384
 
   private let source: any DispatchSourceRead
   private let hasClosed = DispatchSemaphore(value: 0)
 
-  /// Serves at `path`, where the user alone may connect.
+  /// Serves at `path`, where only the user may connect; nil if another program serves there
+  /// already, or if no socket can be made there.
   ///
   /// A socket there that systemd has opened for this process is taken over, with the connections
-  /// that wait in it. A line that `answer` returns nil for gets none. Nil if another program serves
-  /// there already, or nothing can be made there.
+  /// that wait in it. If `answer` returns nil, the connection is closed without a line.
   package init?(path: String, answer: @escaping @Sendable (String) -> String?) {
     let inherited = ActivatedSocket.descriptor(boundTo: path)
     guard let descriptor = inherited ?? Self.listening(at: path) else { return nil }
@@ -39,7 +39,7 @@ package final class LineServer: @unchecked Sendable {
 
   /// Ends serving and removes the socket; waits for the connection that is being answered.
   ///
-  /// Not to be called by `answer`.
+  /// A socket that systemd has opened is not removed. Not to be called by `answer`.
   package func close() {
     source.cancel()
     hasClosed.wait()
@@ -81,10 +81,10 @@ package final class LineServer: @unchecked Sendable {
 
 /// Asks a `LineServer`.
 package enum LineClient {
-  /// The answer of the program that serves at `path`; nil if none does, or it says nothing within
-  /// so many seconds.
+  /// Sends `line` to the program that serves at `path` and returns its answer; nil if no program
+  /// serves there, or if no answer comes within `seconds`.
   ///
-  /// One that systemd starts for the question takes longer than one that runs.
+  /// A program that systemd starts for the question takes longer than one that runs.
   package static func ask(_ line: String, at path: String, seconds: Int = 1) -> String? {
     guard let descriptor = LocalAddress(path)?.connected() else { return nil }
     defer { Glibc.close(descriptor) }
@@ -106,7 +106,8 @@ package enum LineClient {
     return true
   }
 
-  /// What comes up to the end of a line; nil if the line is longer than `limit`, or does not end.
+  /// The next line, without its newline; nil if it is longer than `limit` bytes, newline included,
+  /// or if the connection ends or times out before the newline.
   static func line(from descriptor: Int32, limit: Int) -> String? {
     var line: [UInt8] = []
     var bytes = [UInt8](repeating: 0, count: 4_096)

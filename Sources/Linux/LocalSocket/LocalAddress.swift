@@ -1,10 +1,11 @@
 import Glibc
 
-/// Where a socket is in the file system.
+/// The address of a socket in the file system.
 struct LocalAddress {
   private var address = sockaddr_un()
 
-  /// Nil if the path is longer than the kernel allows, 107 bytes.
+  /// An address with that path; nil if the path is empty, or longer than the 107 bytes that the
+  /// kernel allows.
   init?(_ path: String) {
     let capacity = MemoryLayout.size(ofValue: address.sun_path)
     guard !path.isEmpty, path.utf8.count < capacity else { return nil }
@@ -14,10 +15,10 @@ struct LocalAddress {
     }
   }
 
-  /// A new socket that is connected to it.
+  /// A new socket that is connected to the address; nil if that fails.
   func connected() -> Int32? { unsafe socket { unsafe connect($0, $1, $2) } }
 
-  /// A new socket that is bound to it.
+  /// A new socket that is bound to the address; nil if that fails.
   func bound() -> Int32? { unsafe socket { unsafe bind($0, $1, $2) } }
 
   private func socket(
@@ -38,7 +39,8 @@ struct LocalAddress {
     return descriptor
   }
 
-  /// Makes a socket wait for at most so many seconds, so that neither side hangs with the other.
+  /// Makes a socket wait for at most `seconds` to send or receive, so that neither side hangs with
+  /// the other.
   static func limitWaiting(_ descriptor: Int32, seconds: Int = 1) {
     var limit = timeval(tv_sec: seconds, tv_usec: 0)
     let size = socklen_t(MemoryLayout<timeval>.size)

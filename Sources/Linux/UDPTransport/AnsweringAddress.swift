@@ -2,10 +2,11 @@ import CLinux
 import MediaCore
 import Synchronization
 
-/// Where the far side of a call is known to receive, for all owners of its socket: an address that
-/// has answered, and the host that its signalling comes from; and what is left for other addresses.
+/// Addresses at which the far side of a call is known to receive, shared by all owners of its
+/// socket.
 ///
-/// **Thread safety:** any thread; nothing waits.
+/// These are an address that has answered and the host that the far side's signalling comes from.
+/// The budget for datagrams to other addresses is kept here as well.
 final class AnsweringAddress: Sendable {
   // Marks, since an address does not fit into an atomic.
   private let address = Atomic<UInt64>(0)
@@ -15,24 +16,24 @@ final class AnsweringAddress: Sendable {
   // Drawn for each process.
   private static let key = UInt64.random(in: .min ... .max)
 
-  /// What stands for an address here.
+  /// A keyed hash of an address and its port, since an address does not fit into an atomic.
   static func mark(of address: AddressStorage) -> UInt64 {
     var raw = address.raw
     return unsafe realtime_address_mark(&raw, 1, key)
   }
 
-  /// What stands for the host of an address here.
+  /// A keyed hash of an address without its port.
   static func hostMark(of address: AddressStorage) -> UInt64 {
     var raw = address.raw
     return unsafe realtime_address_mark(&raw, 0, key)
   }
 
-  /// A reference that is not counted, for the voice thread: counting may wait for other threads.
+  /// An uncounted reference for the voice thread: counting may wait for other threads.
   struct Lent: BitwiseCopyable, Sendable {
     private let place: Int
     private let key: UInt64
 
-    /// Refers to an object that its maker keeps.
+    /// Refers to an object that is kept alive elsewhere.
     init(_ object: AnsweringAddress) {
       // SAFETY: only turned back into a reference by `use`, while the socket keeps the object.
       place = unsafe Int(bitPattern: Unmanaged.passUnretained(object).toOpaque())
@@ -47,25 +48,25 @@ final class AnsweringAddress: Sendable {
       }
     }
 
-    /// Notes an address that has answered.
+    /// Notes the mark of an address that has answered.
     @_noAllocation @_noLocks
     func note(_ mark: UInt64) {
       unsafe reference?._withUnsafeGuaranteedRef { $0.address.store(mark, ordering: .relaxed) }
     }
 
-    /// Notes the host of the far side's signalling.
+    /// Notes the mark of the host that the far side's signalling comes from.
     func noteHost(_ mark: UInt64) {
       unsafe reference?._withUnsafeGuaranteedRef { $0.host.store(mark, ordering: .relaxed) }
     }
 
-    /// True for the last address that has answered.
+    /// True for the mark of the last address that has answered.
     @_noAllocation @_noLocks
     func isKnown(_ mark: UInt64) -> Bool {
       let known = unsafe reference?._withUnsafeGuaranteedRef { $0.address.load(ordering: .relaxed) }
       return known == mark
     }
 
-    /// True for the host of the far side's signalling.
+    /// True for the mark of the host that the far side's signalling comes from.
     @_noAllocation @_noLocks
     func isKnownHost(_ mark: UInt64) -> Bool {
       let known = unsafe reference?._withUnsafeGuaranteedRef { $0.host.load(ordering: .relaxed) }
@@ -84,7 +85,7 @@ final class AnsweringAddress: Sendable {
       }
     }
 
-    /// The mark of the host of an address.
+    /// The mark of an address without its port.
     @_noAllocation @_noLocks
     func hostMark(of raw: inout sockaddr_storage) -> UInt64 {
       unsafe realtime_address_mark(&raw, 0, key)

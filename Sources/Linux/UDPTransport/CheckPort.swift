@@ -2,18 +2,19 @@ import CLinux
 import Glibc
 package import RealTime
 
-/// The part of a media socket that connectivity checks use (RFC 8445), while others receive from
-/// it.
+/// The part of a media socket that sends and receives connectivity checks (RFC 8445), while other
+/// threads receive from the socket.
 ///
-/// Checks leave by the call's own port. Those that arrive come to whichever thread reads the port,
-/// the voice thread at the end, which passes them on: the kernel keeps a few, and drops more.
+/// Checks are sent from the call's own port. Those that arrive are read by the thread that receives
+/// from the port, in the end the voice thread, which passes them on: the kernel keeps a few, and
+/// drops more.
 ///
 /// **Life cycle:** made by `MediaSocket.makeCheckPort`; it keeps the port open. **Thread safety:**
 /// `send` may be called from any thread, `receive` from one.
 package final class CheckPort: Sendable {
-  /// Becomes readable when a check has been passed on; it stays the port's.
+  /// A descriptor that becomes readable when a check has been passed on; `CheckPort` closes it.
   package let fileDescriptor: CInt
-  /// The port that checks leave from.
+  /// The port that checks are sent from.
   package let localPort: UInt16
   private let socket: CInt
 
@@ -33,7 +34,7 @@ package final class CheckPort: Sendable {
     MediaSocket.send(bytes, to: address, by: socket)
   }
 
-  /// The next check that was passed on, nil if there is none.
+  /// The next check that was passed on; nil if there is none.
   package func receive() -> MediaSocket.Datagram? {
     let header = MemoryLayout<sockaddr_storage>.size
     var bytes = [UInt8](repeating: 0, count: header + 2_048)
@@ -52,8 +53,8 @@ extension MediaSocket {
   @_noAllocation @_noLocks
   package static func isCheck(firstByte: UInt8) -> Bool { firstByte < 4 }
 
-  /// What checks over this port use; from now on this socket and later duplicates pass on those
-  /// that they receive.
+  /// Makes the port for connectivity checks over this socket; from now on this socket and later
+  /// duplicates pass the checks that they receive on to it.
   package mutating func makeCheckPort() throws(SystemError) -> CheckPort {
     var ends: [CInt] = [-1, -1]
     let kind = CInt(SOCK_DGRAM.rawValue) | CInt(SOCK_CLOEXEC.rawValue)

@@ -4,10 +4,10 @@ import Glibc
 
 /// The addresses of host names, as the machine's resolver knows them.
 package enum HostName {
-  /// The numeric addresses of a host, IPv4 before IPv6; none if it is not known.
+  /// The numeric addresses of a host, IPv4 before IPv6; empty if it is not known.
   ///
   /// Name resolution may take seconds: it waits on a thread of its own, not on one of the global
-  /// queue's, on which tasks run.
+  /// queues' threads, on which tasks run.
   package static func addresses(of host: String) async -> [String] {
     await withCheckedContinuation { continuation in
       DispatchQueue(label: "sidetone.names").async {
@@ -16,7 +16,8 @@ package enum HostName {
     }
   }
 
-  /// The same, or none if that takes longer than so long.
+  /// The numeric addresses of a host, IPv4 before IPv6; empty if it is not known, or if the
+  /// resolution takes longer than `patience`.
   package static func addresses(of host: String, within patience: Duration) async -> [String] {
     let (answers, continuation) = AsyncStream<[String]>.makeStream()
     let timer = Task {

@@ -2,13 +2,13 @@ import CLinux
 import Glibc
 package import MediaCore
 
-/// What a handshake needs of the socket before the voice thread has it.
+/// Access to the socket for a handshake, before the voice thread owns it.
 extension MediaSocket {
   /// A datagram that was received.
   package struct Datagram: Equatable, Sendable {
     /// Its bytes.
     package let bytes: [UInt8]
-    /// Where it came from.
+    /// The address that it was sent from.
     package let source: SocketAddress
 
     /// A datagram with the given bytes.
@@ -18,19 +18,21 @@ extension MediaSocket {
     }
   }
 
-  /// To be watched for datagrams; it stays the socket's.
+  /// The descriptor to watch for datagrams; the socket closes it.
   package var fileDescriptor: CInt { descriptor }
 
-  /// The first byte of the next datagram, 0 if it is empty, nil if there is none; it stays where it
-  /// is.
+  /// The first byte of the next datagram, which is left in the queue; 0 if the datagram is empty,
+  /// nil if there is none.
   package func peekFirstByte() -> UInt8? {
     var byte: UInt8 = 0
     let length = unsafe recv(descriptor, &byte, 1, CInt(MSG_DONTWAIT) | CInt(MSG_PEEK))
     return length >= 0 ? byte : nil
   }
 
-  /// The next datagram, nil if there is none; a connectivity check is passed on to the `CheckPort`,
-  /// and nil is returned though more may be there.
+  /// The next datagram; nil if there is none.
+  ///
+  /// A connectivity check is passed on to the `CheckPort`, and nil is returned though more
+  /// datagrams may be there.
   package func receiveDatagram() -> Datagram? {
     var bytes = [UInt8](repeating: 0, count: 2_048)
     var arrival = realtime_arrival()
@@ -49,7 +51,8 @@ extension MediaSocket {
     Self.send(bytes, to: address, by: descriptor)
   }
 
-  /// The same to an address that may be a stranger's, as long as the call's budget lasts.
+  /// Sends a datagram to an address that may be a stranger's: to one that is not known to be the
+  /// far side's, only within the call's budget (`UnansweredLimit`).
   package func sendOnTrust(_ bytes: [UInt8], to address: SocketAddress, at now: MonotonicInstant) {
     let mark = AnsweringAddress.mark(of: address.storage)
     let host = AnsweringAddress.hostMark(of: address.storage)

@@ -16,9 +16,9 @@ public struct MediaSocket: PacketTransport, ~Copyable {
   let descriptor: CInt
   /// The port that it is bound to.
   public let localPort: UInt16
-  /// Where connectivity checks go that arrive; negative without a `CheckPort`.
+  /// Socket to which received connectivity checks are passed on; negative without a `CheckPort`.
   var checks: CInt = -1
-  /// Bound to the next port, for reports that are not multiplexed; negative without it.
+  /// Socket at the next port, for RTCP that is not multiplexed; negative without it.
   private var reports: CInt = -1
 
   private var remote = AddressStorage(raw: sockaddr_storage())
@@ -40,7 +40,7 @@ public struct MediaSocket: PacketTransport, ~Copyable {
 
   /// Expedited forwarding (RFC 3246), in the upper six bits of the traffic class.
   private static let expeditedForwarding: CInt = 46 << 2
-  /// 400 ms of 2.5 ms packets and more survive a stalled voice thread.
+  /// Size of the receive buffer: 400 ms of 2.5 ms packets and more survive a stalled voice thread.
   private static let receiveBufferBytes: CInt = 1 << 20
 
   /// Binds a socket to `address`; port 0 lets the system choose.
@@ -84,7 +84,7 @@ public struct MediaSocket: PacketTransport, ~Copyable {
 
   /// Another owner of the same socket, with a destination of its own.
   ///
-  /// A re-INVITE that moves the media is met by a new stream over the same port.
+  /// After a re-INVITE that moves the media, a new stream uses the same port through it.
   public func duplicate() throws(SystemError) -> MediaSocket {
     let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
     guard copy >= 0 else { throw SystemError(operation: "dup", code: errno) }
@@ -107,8 +107,8 @@ public struct MediaSocket: PacketTransport, ~Copyable {
   /// Sends to `address` from now on, and RTCP to `control` (the same address with rtcp-mux).
   ///
   /// - Parameters:
-  ///   - address: the far side's, a unicast one.
-  ///   - control: the far side's for RTCP.
+  ///   - address: the far side's address, a unicast one.
+  ///   - control: the far side's address for RTCP.
   ///   - isAnswering: true if the address is known to be the far side's, as after connectivity
   ///     checks. To others little is sent before RTP or RTCP comes from there.
   public mutating func connect(
@@ -125,10 +125,10 @@ public struct MediaSocket: PacketTransport, ~Copyable {
     setReportsErrors(true)
   }
 
-  /// Listens at the next port as well, if it is free: a far side that does not multiplex RTCP sends
-  /// it there (RFC 3550 section 11), whatever `a=rtcp` says.
+  /// Receives at the next port as well, if it is free: a far side that does not multiplex RTCP
+  /// sends it there (RFC 3550 section 11), whatever `a=rtcp` says.
   ///
-  /// Duplicates that are made later do the same.
+  /// Later duplicates do the same.
   package mutating func openReports() {
     guard reports < 0 else { return }
     var bound = sockaddr_storage()
@@ -155,16 +155,16 @@ public struct MediaSocket: PacketTransport, ~Copyable {
     reports = opened
   }
 
-  /// Notes that an address has answered in another way than by RTP, for all owners of the socket.
+  /// Notes for all owners of the socket that an address has answered in another way than by RTP.
   package func noteAnswer(from address: SocketAddress) {
     lentAnswering.note(AnsweringAddress.mark(of: address.storage))
   }
 
-  /// Notes that the far side's signalling comes from a host and has answered what was sent there,
-  /// for all owners of the socket: voice may go to this host as well.
+  /// Notes for all owners of the socket that the far side's signalling comes from a host and has
+  /// answered requests sent there: voice may go to this host as well.
   ///
-  /// Where the address that was agreed on stays silent, and voice comes from this host, it is
-  /// answered there: the far side has several addresses, or is behind a router.
+  /// If the agreed address stays silent and voice comes from this host, this side sends to that
+  /// source: the far side has several addresses, or is behind a router.
   package func noteAnswer(fromHost host: String) {
     guard let address = SocketAddress(host: host, port: 0) else { return }
     lentAnswering.noteHost(AnsweringAddress.hostMark(of: address.storage))
@@ -186,8 +186,9 @@ public struct MediaSocket: PacketTransport, ~Copyable {
     return isAnswering || lentAnswering.mayTry(at: lastLook)
   }
 
-  /// Reports ICMP errors to who receives, or to nobody: who only waits for datagrams would be woken
-  /// by them again and again.
+  /// Turns the reporting of ICMP errors to the receiver on or off.
+  ///
+  /// A thread that only waits for datagrams would be woken by them again and again.
   package func setReportsErrors(_ isReporting: Bool) {
     var value: CInt = isReporting ? 1 : 0
     let size = socklen_t(MemoryLayout<CInt>.size)
@@ -208,7 +209,8 @@ public struct MediaSocket: PacketTransport, ~Copyable {
   /// Receives one datagram without waiting; a connectivity check is passed on to the `CheckPort`,
   /// and counts as `failed`.
   ///
-  /// `now` is when it looks, or a little before: what is not there counts as come later than that.
+  /// `now` is the time of the call, or a little before: a datagram that is not there yet is assumed
+  /// to arrive later than that.
   @_noAllocation @_noLocks
   public mutating func receive(
     into buffer: inout ByteBuffer,
@@ -309,10 +311,9 @@ public struct MediaSocket: PacketTransport, ~Copyable {
     }
   }
 
-  /// Takes the host and port that the last datagram, one of voice, came from for the far side's as
-  /// well.
+  /// Also accepts media from the source of the last datagram, one of voice.
   ///
-  /// If it is another port of the agreed host, this has answered by it.
+  /// If it is another port of the agreed host, the agreed address counts as answering.
   @_noAllocation @_noLocks
   public mutating func admitLastSource() {
     admitted = lastSource
@@ -325,7 +326,7 @@ public struct MediaSocket: PacketTransport, ~Copyable {
     }
   }
 
-  /// Sends to where the last datagram came from, and takes that for the agreed host and port.
+  /// Makes the source of the last datagram the agreed host and port, and sends there from now on.
   @_noAllocation @_noLocks
   public mutating func followLastSource() {
     remote = lastSource
@@ -334,7 +335,7 @@ public struct MediaSocket: PacketTransport, ~Copyable {
     isAnswering = true
   }
 
-  /// Takes only the agreed host for the far side's.
+  /// Accepts media from the agreed host and port only.
   @_noAllocation @_noLocks
   public mutating func forgetAdmitted() {
     admitted = noAddress
@@ -404,7 +405,7 @@ public struct MediaSocket: PacketTransport, ~Copyable {
 }
 
 extension MediaSocket {
-  /// The local address that packets to `remote` leave from, nil if there is no route.
+  /// The local address that packets to `remote` are sent from; nil if there is no route.
   package static func localAddress(towards remote: SocketAddress) -> String? {
     let family = CInt(remote.storage.raw.ss_family)
     let probe = socket(family, CInt(SOCK_DGRAM.rawValue) | CInt(SOCK_CLOEXEC.rawValue), 0)

@@ -5,11 +5,12 @@ import Glibc
 ///
 /// **Thread safety:** one thread at a time.
 package final class NetworkWatch {
-  /// Becomes readable when something has changed; negative where the kernel tells nothing.
+  /// A descriptor that becomes readable when something has changed; negative if the kernel reports
+  /// no changes.
   package let fileDescriptor: CInt
   private var slept: Int64
 
-  /// Shorter sleeps are none that a server or a router would notice.
+  /// Longest sleep that servers and routers would not notice, in nanoseconds.
   private static let noticedNanoseconds: Int64 = 5_000_000_000
 
   /// A watch that begins now.
@@ -22,7 +23,7 @@ package final class NetworkWatch {
     if fileDescriptor >= 0 { close(fileDescriptor) }
   }
 
-  /// Forgets what has changed: the caller looks for itself.
+  /// Discards the changes reported so far: the caller looks for itself.
   package func drain() {
     var bytes = [UInt8](repeating: 0, count: 8_192)
     while unsafe recv(fileDescriptor, &bytes, bytes.count, CInt(MSG_DONTWAIT)) > 0 {}

@@ -11,7 +11,7 @@ package enum ReachabilityProbe {
   private static let pause = 100
   private static let mostAttempts = 5
 
-  /// True if somebody takes connections at `address`, and says so within `milliseconds`.
+  /// True if `address` accepts a connection within `milliseconds`.
   ///
   /// Lost packets cost a tenth of a second each. Blocks for that long: not for an actor or the
   /// voice thread.
@@ -33,7 +33,7 @@ package enum ReachabilityProbe {
     }
   }
 
-  /// A socket that connects, or has failed to; nil if there is no way or no descriptor.
+  /// A socket that has begun to connect; nil if there is no route or no descriptor.
   private static func beginConnecting(to address: SocketAddress) -> CInt? {
     let family = CInt(address.storage.raw.ss_family)
     let kind =
@@ -53,7 +53,7 @@ package enum ReachabilityProbe {
     return unsafe getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &error, &size) == 0 && error == 0
   }
 
-  /// True if the host at `address` says within `milliseconds` that its port is closed.
+  /// True if the host at `address` reports within `milliseconds` that its port is closed.
   ///
   /// Blocks for that long: not for an actor or the voice thread.
   package static func isRefused(_ address: SocketAddress, milliseconds: Int) -> Bool {
@@ -72,7 +72,7 @@ package enum ReachabilityProbe {
   }
 
   /// The largest packet that gets to `address` in one piece, in bytes with all headers, as far as
-  /// the system knows; nil if there is no way.
+  /// the system knows; nil if there is no route.
   package static func pathMTU(to address: SocketAddress) -> Int? {
     let family = CInt(address.storage.raw.ss_family)
     let descriptor = socket(family, CInt(SOCK_DGRAM.rawValue) | CInt(SOCK_CLOEXEC.rawValue), 0)

@@ -13,18 +13,18 @@ public struct SocketAddress: Hashable, Sendable, CustomStringConvertible {
   /// True for an IPv6 address, false for IPv4.
   package var isIPv6: Bool { host.contains(":") }
 
-  /// True for the address of one host, and not of many or of none: nothing is sent to a group, to
-  /// all hosts of a network, or to no address.
+  /// True for the address of a single host with a port: nothing is sent to a group, to all hosts of
+  /// a network, or to no address.
   package var isUnicast: Bool { port > 0 && storage.isUnicast }
 
-  /// What counts as one host: an IPv4 address, or the /64 of an IPv6 one, which is one customer's
-  /// (RFC 6177).
+  /// The network that counts as one host: an IPv4 address itself, or the /64 of an IPv6 address,
+  /// which belongs to one customer (RFC 6177).
   package static func network(of host: String) -> String {
     guard let address = SocketAddress(host: host, port: 0), address.isIPv6 else { return host }
     return address.storage.network
   }
 
-  /// The address of a numeric `host`; nil if it is no IPv4 or IPv6 address.
+  /// The address of a numeric `host`; nil if that is not an IPv4 or IPv6 address.
   public init?(host: String, port: UInt16) {
     guard let storage = AddressStorage(host: host, port: port) else { return nil }
     // Of the several ways to write an IPv6 address the one of RFC 5952, so that texts can be
@@ -34,7 +34,7 @@ public struct SocketAddress: Hashable, Sendable, CustomStringConvertible {
     self.storage = storage
   }
 
-  /// The address that the system calls know; nil if it is no IPv4 or IPv6 address.
+  /// The address in a structure of the system calls; nil if it is not of IPv4 or IPv6.
   init?(_ storage: AddressStorage) {
     guard let host = storage.host else { return nil }
     self.host = host
@@ -47,12 +47,12 @@ public struct SocketAddress: Hashable, Sendable, CustomStringConvertible {
     host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
   }
 
-  /// The addresses are equal if their text and port are.
+  /// True if the texts and ports of both addresses are equal.
   public static func == (lhs: SocketAddress, rhs: SocketAddress) -> Bool {
     lhs.host == rhs.host && lhs.port == rhs.port
   }
 
-  /// Hashes what makes addresses equal.
+  /// Hashes the text and port.
   public func hash(into hasher: inout Hasher) {
     hasher.combine(host)
     hasher.combine(port)
@@ -102,8 +102,8 @@ struct AddressStorage: BitwiseCopyable, Sendable {
 
   /// True for an address of one host.
   ///
-  /// 0.0.0.0/8 and everything from 224.0.0.0 on are none: groups, reserved addresses,
-  /// 255.255.255.255; nor is an IPv6 address that stands for one of them.
+  /// False for 0.0.0.0/8 and from 224.0.0.0 on (groups, reserved addresses, 255.255.255.255), for
+  /// IPv6 addresses that embed one of these, and for IPv6 groups.
   var isUnicast: Bool {
     var copy = raw
     return unsafe withUnsafeBytes(of: &copy) { bytes in

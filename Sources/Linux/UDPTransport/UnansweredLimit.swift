@@ -1,5 +1,5 @@
-/// How much is sent on trust: to addresses that a call's description names, and that have not
-/// answered.
+/// Limit to the datagrams sent on trust: to addresses that a call's description names and that have
+/// not answered.
 ///
 /// They may be a stranger's. So a call has one budget for all of them, whatever its descriptions
 /// name one after the other: 20 datagrams at once, 50 ms to 1.2 s of voice, and one more every 6 s,
@@ -14,9 +14,9 @@ enum UnansweredLimit {
   /// Takes one datagram out of the budget.
   ///
   /// - Parameters:
-  ///   - turn: what this returned last, in nanoseconds; 0 at first.
+  ///   - turn: the value that this returned last, in nanoseconds; 0 at first.
   ///   - now: the time in nanoseconds.
-  /// - Returns: nil if nothing may be sent now.
+  /// - Returns: the `turn` for the next call; nil if nothing may be sent now.
   @_noAllocation @_noLocks
   static func take(_ turn: Int64, at now: Int64) -> Int64? {
     guard now >= turn - (burst - 1) * pause else { return nil }
