@@ -6,7 +6,7 @@ import SRTP
 /// **Thread safety:** one thread at a time. **Ownership:** it owns OpenSSL's connection.
 @safe
 struct DTLSAssociation: ~Copyable {
-  /// How far it has come.
+  /// The progress of the handshake.
   enum Progress: Equatable {
     case waiting
     case complete
@@ -16,15 +16,16 @@ struct DTLSAssociation: ~Copyable {
   private let ssl: OpaquePointer
   private let isClient: Bool
   private(set) var progress = Progress.waiting
-  /// True once nothing that arrives is read any more: the far side has closed, or was damaged.
+  /// True once no more is read: the far side has closed, or its data are damaged.
   private(set) var isClosed = false
 
-  /// The largest datagram that it makes; one of 1,500 bytes with headers has room for it.
+  /// Largest datagram that it makes, in bytes; a packet of 1,500 bytes with headers has room for
+  /// it.
   private static let largestDatagram = 1_200
   private static let recordHeader = 13
   private static let alert: UInt8 = 21
 
-  /// The side that begins, or the one that waits.
+  /// The client's side, which begins, or the server's, which waits.
   init(_ identity: Identity, isClient: Bool) throws(IdentityError) {
     let made = unsafe identity.context.makeAssociation(isClient: isClient)
     guard let ssl = unsafe made else { throw .cannotBeMade }
@@ -37,7 +38,7 @@ struct DTLSAssociation: ~Copyable {
     unsafe SSL_free(ssl)
   }
 
-  /// Takes in a datagram.
+  /// Handles a received datagram.
   mutating func receive(_ datagram: [UInt8]) {
     let records = Self.withoutOpenAlerts(datagram)
     guard progress != .failed, !isClosed, !records.isEmpty,
@@ -46,7 +47,7 @@ struct DTLSAssociation: ~Copyable {
     advance()
   }
 
-  /// A datagram without its alerts in the open: before there are keys, anybody can send one, and it
+  /// A datagram without its unencrypted alerts: before there are keys, anyone can send one, and it
   /// would end the handshake.
   static func withoutOpenAlerts(_ datagram: [UInt8]) -> [UInt8] {
     var kept: [UInt8] = []
@@ -83,13 +84,13 @@ struct DTLSAssociation: ~Copyable {
     _ = unsafe sec_write(ssl, message, CInt(clamping: message.count))
   }
 
-  /// Tells the far side that no more messages come.
+  /// Notifies the far side that no more messages follow.
   func close() { unsafe sec_close(ssl) }
 
-  /// Bytes of the far side's that wait to be read.
+  /// Bytes from the far side that wait to be read.
   var pendingBytes: Int { unsafe Int(clamping: sec_pending(ssl)) }
 
-  /// The next message of the far side's, nil if there is none.
+  /// The next message from the far side; nil if there is none.
   mutating func nextMessage() -> [UInt8]? {
     var message = [UInt8](repeating: 0, count: 256)
     let length = unsafe sec_read(ssl, &message, CInt(message.count))
@@ -109,7 +110,7 @@ struct DTLSAssociation: ~Copyable {
     return Self.datagrams(of: bytes)
   }
 
-  /// Records as datagrams of whole ones: they come one behind the other (RFC 6347 section 4.1).
+  /// Packs consecutive records into datagrams of whole records (RFC 6347 section 4.1).
   static func datagrams(of bytes: [UInt8]) -> [[UInt8]] {
     var datagrams: [[UInt8]] = []
     var place = 0

@@ -7,7 +7,7 @@ public struct Fingerprint: Hashable, Sendable, CustomStringConvertible {
   package static let hash = "sha-256"
   private static let length = 32
   private static let digits = Array("0123456789ABCDEF")
-  /// How many words stand for it where people read it to each other: 80 bits.
+  /// Number of words that stand for it where people read it to each other: 80 bits.
   private static let wordCount = 10
 
   /// The fingerprint of the given bytes; nil if they are not 32.
@@ -16,7 +16,7 @@ public struct Fingerprint: Hashable, Sendable, CustomStringConvertible {
     self.bytes = bytes
   }
 
-  /// Parses pairs of hexadecimal digits with colons between, as SDP has them; nil if it is no
+  /// Parses pairs of hexadecimal digits with colons between, as in SDP; nil if the text is not a
   /// fingerprint.
   public init?(_ text: String) {
     let pairs = text.split(separator: ":", omittingEmptySubsequences: false)
@@ -26,7 +26,8 @@ public struct Fingerprint: Hashable, Sendable, CustomStringConvertible {
     self.init(bytes: pairs.compactMap { UInt8($0, radix: 16) })
   }
 
-  /// Parses the value of SDP's attribute `fingerprint`; nil if it has another hash or none.
+  /// Parses the value of SDP's attribute `fingerprint`; nil if it has another hash, or no
+  /// fingerprint.
   package init?(attribute: String) {
     let parts = attribute.split(separator: " ")
     guard parts.count == 2, parts[0].lowercased() == Self.hash else { return nil }

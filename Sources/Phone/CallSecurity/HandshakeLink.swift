@@ -5,7 +5,7 @@ import UDPTransport
 ///
 /// **Thread safety:** belongs to its `MediaHandshake`.
 final class HandshakeLink {
-  /// Where it sends to.
+  /// Destination of its datagrams.
   var address: SocketAddress
   private let identity: Identity
   private let isClient: Bool
@@ -14,24 +14,25 @@ final class HandshakeLink {
   private var outgoing: [[UInt8]] = []
   /// Datagrams sent to a source that has not gone through the handshake.
   private(set) var unanswered = 0
-  /// Datagrams sent at most to a source, which may be forged, before it has gone through the
+  /// Most datagrams sent to a source, which may be forged, before it has gone through the
   /// handshake.
   ///
-  /// What this side sends first is limited by the socket.
+  /// The socket limits the datagrams that this side sends first.
   static let answerLimit = 25
-  /// The same for a host that has answered signalling.
+  /// Most datagrams sent before the end of the handshake to a host that has answered signalling.
   static let knownAnswerLimit = 100
-  /// The tick at which its keys could first have been used, nil before.
+  /// Tick at which its keys could first have been used; nil before that.
   private(set) var readyTick: Int?
-  /// This side's last flight of the handshake, and the newest message of the words: what the far
-  /// side may have missed.
+  /// This side's last flight of the handshake; the far side may have missed it, and `message`, the
+  /// newest message of the exchange of words.
   private var flight: [[UInt8]] = []
   private var message: [[UInt8]] = []
-  /// Ticks between two copies of a flight that is not answered, and until the next one.
+  /// Ticks between two copies of an unanswered flight; `ticksLeft` are those until the next copy.
   private var pause = firstPause
   private var ticksLeft = firstPause
 
-  /// 60 ms, and a quarter more each time: 17 copies while a call that was answered is waited for.
+  /// First pause in ticks: 60 ms, and a quarter more each time, which makes 17 copies while an
+  /// answered call waits for the handshake.
   private static let firstPause = 3
 
   init(
@@ -59,7 +60,7 @@ final class HandshakeLink {
     outgoing += flight
   }
 
-  /// The far side's certificate, nil before the handshake is over.
+  /// Fingerprint of the far side's certificate; nil before the handshake is complete.
   var peer: Fingerprint? {
     association.progress == .complete ? association.peer?.fingerprint : nil
   }
@@ -117,7 +118,7 @@ final class HandshakeLink {
     outgoing += message
   }
 
-  /// Exchanges words from now on, once the handshake is over.
+  /// Begins to exchange words, once the handshake is complete.
   func beginWords() {
     guard let peer = association.peer?.fingerprint, let secret = association.secret,
       let number = ShortAuthentication.randomNumber()
@@ -136,10 +137,10 @@ final class HandshakeLink {
     receiveWords()
   }
 
-  /// Lets 20 ms pass.
+  /// Advances the time by 20 ms.
   ///
   /// - Parameters:
-  ///   - repeatsMessages: true every few of them.
+  ///   - repeatsMessages: true if messages without an answer are to be sent again in this tick.
   ///   - isHurried: true once the call has been answered, for the address that signalling names.
   ///   - asksForWords: true for a far side that exchanges words.
   func tick(repeatsMessages: Bool, isHurried: Bool, asksForWords: Bool) {
@@ -169,7 +170,7 @@ final class HandshakeLink {
     ticksLeft = pause
   }
 
-  /// What is to be sent.
+  /// Takes the datagrams to send.
   ///
   /// The side that waits sends at most `limit` to a source that has not gone through the handshake.
   func takeDatagrams(limit: Int) -> [[UInt8]] {

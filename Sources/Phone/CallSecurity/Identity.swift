@@ -1,6 +1,6 @@
 import CTLS
 
-/// A key pair (P-256) and a certificate for it that it has signed itself: what a user is known by.
+/// A user's identity: a key pair (P-256) and a certificate that is signed with it.
 ///
 /// **Thread safety:** a value; every call that it secures has a handshake of its own.
 public struct Identity: Sendable {
@@ -10,7 +10,7 @@ public struct Identity: Sendable {
   package let pem: [UInt8]
   let context: DTLSContext
 
-  /// Makes a new one.
+  /// Makes a new identity.
   ///
   /// - Throws: `IdentityError.cannotBeMade` if there is no randomness or memory.
   public static func make() throws(IdentityError) -> Identity {
@@ -21,7 +21,7 @@ public struct Identity: Sendable {
     return try Identity(pem: Array(pem[..<Int(length)]))
   }
 
-  /// Takes over a key and its certificate.
+  /// Reads a key and its certificate.
   ///
   /// - Throws: `IdentityError.damaged` if the text does not have both, or they do not belong
   ///   together.
@@ -44,7 +44,7 @@ extension Identity: CustomStringConvertible, CustomReflectable {
   public var customMirror: Mirror { Mirror(self, children: ["fingerprint": fingerprint]) }
 }
 
-/// An identity that cannot be had.
+/// An error that prevents the use of an identity.
 public enum IdentityError: Error, Equatable, Sendable, CustomStringConvertible {
   /// No key could be made.
   case cannotBeMade
@@ -57,7 +57,7 @@ public enum IdentityError: Error, Equatable, Sendable, CustomStringConvertible {
   /// The file cannot be read or written, for the given reason.
   case inaccessible(path: String, reason: String)
 
-  /// What is wrong, and what to do.
+  /// The fault and its remedy, in words.
   public var description: String {
     switch self {
     case .cannotBeMade: "no key could be made: the system has no randomness or no memory"

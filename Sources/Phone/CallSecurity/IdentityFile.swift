@@ -1,17 +1,17 @@
 public import Foundation
 
-/// Where a user's identity is kept: one file that only the user can read.
+/// A file with a user's identity, which only the user can read.
 ///
 /// **Thread safety:** every member may be called from any thread and by several programs at once.
 public struct IdentityFile: Sendable {
   private let file: PrivateFile
 
-  /// The identity in a folder, which is made when it is needed.
+  /// The identity's file in a folder, which is made when it is needed.
   public init(in folder: URL) {
     file = PrivateFile("identity.pem", in: folder)
   }
 
-  /// The identity, made at the first time.
+  /// Loads the identity; the first time, makes one.
   ///
   /// - Throws: an `IdentityError` if the file is damaged, readable by others or out of reach.
   public func load() throws(IdentityError) -> Identity {

@@ -1,32 +1,33 @@
 import SRTP
 package import UDPTransport
 
-/// The handshake of a call (DTLS-SRTP, RFC 5763 and 5764): from the first datagram to keys at work
-/// and words to compare.
+/// The handshake of a call (DTLS-SRTP, RFC 5763 and 5764), from the first datagram to the keys and
+/// the words to compare.
 ///
-/// The side that waits may be called by anybody before signalling tells whose fingerprint is to be
-/// expected (RFC 5763 section 5); so it keeps a few handshakes, by their sources, until it knows.
+/// Until the far side's description gives the expected fingerprint, anyone may send a handshake to
+/// the side that waits (RFC 5763 section 5); so it keeps a few handshakes, by their sources, until
+/// then.
 ///
-/// A far side that has a port of its own for RTCP makes a handshake from each of its two ports
-/// (RFC 5764 section 4.2). The keys of the voice come from that of the RTP port. Those of the other
-/// are not kept, so there is no RTCP with such a far side.
+/// A far side that has a port of its own for RTCP makes a handshake from each of its two ports (RFC
+/// 5764 section 4.2). The keys of the voice come from that of the RTP port. Those of the other are
+/// not kept, so there is no RTCP with such a far side.
 ///
 /// Datagrams go in with their sources and come out with their destinations; there is no I/O.
 /// **Thread safety:** one thread at a time.
 package struct MediaHandshake: ~Copyable {
-  /// A datagram on its way.
+  /// A datagram to send.
   package struct Outgoing: Equatable, Sendable {
     /// Its bytes.
     package let bytes: [UInt8]
-    /// Where it goes.
+    /// Its destination.
     package let destination: SocketAddress
   }
 
-  /// What signalling has told of the far side.
+  /// The far side as signalling describes it.
   package struct Expectation: Equatable, Sendable {
     /// Its certificate's fingerprint.
     package let fingerprint: Fingerprint
-    /// True if it exchanges words.
+    /// True if it exchanges words to compare.
     package let exchangesWords: Bool
 
     /// A far side with the given certificate.
@@ -36,30 +37,30 @@ package struct MediaHandshake: ~Copyable {
     }
   }
 
-  /// How it stands.
+  /// The state of a handshake.
   package enum State: Sendable {
-    /// Not over, or signalling has not told what to expect.
+    /// Not finished, or the far side's expected fingerprint is not known yet.
     case waiting
-    /// The keys are there.
+    /// Finished, with keys.
     case secured(SecuredMedia)
     /// There will be no keys, for the given reason.
     case failed(String)
   }
 
-  /// How many handshakes of others are kept.
+  /// Most handshakes that are kept.
   private static let capacity = 16
-  /// Number of sources without a finished handshake that are answered, each up to
+  /// Most sources without a finished handshake that are answered, each up to
   /// `HandshakeLink.answerLimit`; for the far side there is room for as many again.
   private static let sources = 20
-  /// How many of them exchange words: each is a guess for an attacker who wants to be taken for
+  /// Most handshakes that exchange words: each is a guess for an attacker who wants to be taken for
   /// another (`ShortAuthentication`).
   private static let guesses = 3
-  /// While there is no answer, messages are sent again so often.
+  /// Interval of `tick`, in nanoseconds.
   package static let repeatNanoseconds: Int64 = 20_000_000
   private static let ticksBetweenMessages = 3
   private static let ticksBetweenHandshakes = 50
-  /// How many ticks a finished handshake from a port that signalling does not name waits for one
-  /// more, if the far side's RTCP has a port of its own.
+  /// Ticks that a finished handshake from a port unknown to signalling waits for one more, if the
+  /// far side's RTCP has a port of its own.
   private static let secondPortTicks = 10
 
   private let identity: Identity
@@ -69,7 +70,8 @@ package struct MediaHandshake: ~Copyable {
   /// Datagrams sent to each source without a finished handshake; its link may be gone.
   private var unanswered: [SocketAddress: Int] = [:]
   private var expectation: Expectation?
-  /// Hosts that signalling comes from, and those that have answered there, which cannot be forged.
+  /// Hosts that signalling comes from; `answeringHosts` are those that have answered there, which
+  /// cannot be forged.
   private var hosts: Set<String> = []
   private var answeringHosts: Set<String> = []
   private var remote: SocketAddress?
@@ -79,13 +81,15 @@ package struct MediaHandshake: ~Copyable {
   private var nextBegin = 50
   private var exchanges = 0
   private var isHurried = false
-  /// How it stands.
+  /// The state of this handshake.
   package private(set) var state = State.waiting
-  /// The address that this side has called and that has answered, or that has called and has gone
-  /// through the handshake; nil before that.
+  /// The far side's proven address; nil before there is one.
+  ///
+  /// For the side that begins, the address that it sends to, once that has answered. For the side
+  /// that waits, the address of the finished handshake.
   package private(set) var answeringAddress: SocketAddress?
 
-  /// The side that begins, towards an address.
+  /// The side that begins, with a handshake to an address.
   package init(_ identity: Identity, towards address: SocketAddress) throws(IdentityError) {
     self.identity = identity
     isClient = true
@@ -93,7 +97,7 @@ package struct MediaHandshake: ~Copyable {
     collect()
   }
 
-  /// The side that waits to be called.
+  /// The side that waits for a handshake.
   package init(waitingWith identity: Identity) {
     self.identity = identity
     isClient = false
@@ -102,7 +106,7 @@ package struct MediaHandshake: ~Copyable {
   /// True for the first byte of a datagram of DTLS (RFC 7983 section 7).
   package static func owns(firstByte: UInt8) -> Bool { (20...63).contains(firstByte) }
 
-  /// Takes in what signalling tells of the far side, and where its media and RTCP are.
+  /// Sets the far side's expected fingerprint, and the addresses of its media and RTCP.
   ///
   /// They have the same address if one port carries both. A handshake that has begun goes on at
   /// another address of the far side's.
@@ -122,7 +126,7 @@ package struct MediaHandshake: ~Copyable {
 
   /// Notes a host that signalling comes from: behind a router, media comes from there as well.
   ///
-  /// One that `hasAnswered` what was sent there is no stranger's, and is sent more.
+  /// A host that `hasAnswered` requests sent there is no stranger's, and is sent more.
   package mutating func admit(host: String, hasAnswered: Bool) {
     hosts.insert(host)
     if hasAnswered { answeringHosts.insert(host) }
@@ -134,7 +138,7 @@ package struct MediaHandshake: ~Copyable {
       || [called, remote, control].contains { $0?.host == source.host }
   }
 
-  /// Takes in a datagram.
+  /// Handles a received datagram.
   package mutating func receive(_ datagram: MediaSocket.Datagram) {
     guard let first = datagram.bytes.first, Self.owns(firstByte: first) else { return }
     // Whom this side calls answers from where it was called, or from where its signalling comes.
@@ -192,10 +196,11 @@ package struct MediaHandshake: ~Copyable {
     link.beginWords()
   }
 
-  /// The call was answered: from now on people wait for its end.
+  /// Repeats unanswered flights faster from now on, since people wait in an answered call.
   package mutating func hurry() { isHurried = true }
 
-  /// Lets time pass: to be called every `repeatNanoseconds` until it is over.
+  /// Advances the time by a tick: to be called every `repeatNanoseconds` until the handshake is
+  /// over.
   package mutating func tick() {
     ticks += 1
     for link in links {

@@ -1,13 +1,13 @@
 package import Foundation
 
-/// A file that only the user can read, and that others are not let into by mistake.
+/// A file that only the user can read; reading fails if others can read it too.
 ///
 /// **Thread safety:** every member may be called from any thread and by several programs at once.
 package struct PrivateFile: Sendable {
   private let folder: URL
   private let name: String
 
-  /// No secret is longer.
+  /// Most bytes that are read; no secret is longer.
   private static let capacity = 65_536
 
   /// A file in a folder, which is made when it is needed.
@@ -16,7 +16,7 @@ package struct PrivateFile: Sendable {
     self.name = name
   }
 
-  /// Where it is.
+  /// The path of the file.
   package var path: String { folder.appendingPathComponent(name).path }
 
   /// Runs `body` while no other program changes a private file of the folder.
@@ -40,7 +40,7 @@ package struct PrivateFile: Sendable {
     return try body()
   }
 
-  /// What is in it; nil if there is no such file.
+  /// The contents of the file; nil if there is no such file.
   ///
   /// - Throws: an `IdentityError` if others can read it, or this program cannot.
   package func read() throws(IdentityError) -> [UInt8]? {
@@ -60,7 +60,7 @@ package struct PrivateFile: Sendable {
     return Array(bytes[..<length])
   }
 
-  /// Replaces what is in it: all of it, or nothing, since half a key would be a lost one.
+  /// Replaces the contents of the file: all of them, or none, since half a key would be a lost one.
   ///
   /// - Throws: an `IdentityError` if it cannot be written.
   package func write(_ bytes: [UInt8]) throws(IdentityError) {

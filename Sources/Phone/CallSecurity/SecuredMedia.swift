@@ -1,32 +1,33 @@
 public import SRTP
 
-/// What a handshake has brought: keys at work, and whose they are.
+/// The result of a handshake: keys in use, and the identity of the far side.
 public struct SecuredMedia: Sendable {
   /// The keys, for the streams of the call.
   package let session: SRTPSession
-  /// What the call can say of its protection.
+  /// The encryption of the call, and the far side's identity.
   public let encryption: Encryption
   /// True if the far side's certificate has no end, and so is meant to be remembered.
   package let isLasting: Bool
 }
 
-/// How a call is encrypted, and whom it is encrypted with.
+/// The encryption of a call, and the identity of the far side.
 public struct Encryption: Equatable, Sendable {
-  /// How the sides came to their keys.
+  /// A method of key exchange.
   public enum KeyExchange: String, Equatable, Sendable {
-    /// By a handshake of the two, which nobody on the way has keys of (RFC 5764).
+    /// A handshake between the two sides: no server on the path has its keys (RFC 5764).
     case handshake = "DTLS-SRTP"
-    /// By the signalling: every server on its way has them (RFC 4568).
+    /// The signalling: every server on its path has the keys (RFC 4568).
     case described = "SDES"
   }
 
   /// The cipher of the voice.
   public let profile: SRTPProfile
-  /// How the sides came to their keys.
+  /// The method of key exchange.
   public let keyExchange: KeyExchange
-  /// The far side's identity, nil if the keys were described.
+  /// The far side's identity; nil if the keys came by the signalling.
   public let fingerprint: Fingerprint?
-  /// Four words that both sides show if nobody sits between them; nil if the far side has none.
+  /// Four words that are the same on both sides if nobody sits between them; nil if the far side
+  /// has none.
   public let words: [String]?
 
   package init(profile: SRTPProfile, fingerprint: Fingerprint?, words: [String]?) {

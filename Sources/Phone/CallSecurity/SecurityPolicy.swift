@@ -1,25 +1,26 @@
-/// Whether calls are encrypted.
+/// The user's policy for the encryption of calls.
 public enum SecurityPolicy: String, CaseIterable, Sendable {
-  /// A call that cannot be encrypted is none.
+  /// A call that cannot be encrypted is refused.
   case required
-  /// Every call is encrypted if the far side can, and always if it ever was.
+  /// A call is encrypted if the far side supports it, and has to be if the far side was encrypted
+  /// before.
   case preferred
   /// Nothing is encrypted.
   case off
 }
 
-/// How well the far side of an encrypted call is known.
+/// The trust level of the far side of an encrypted call.
 public enum PeerStanding: String, Equatable, Sendable {
-  /// It is met for the first time.
+  /// The far side is met for the first time.
   case new
   /// It has the identity that it had before.
   case known
   /// It has the identity of which the user has compared the words.
   case verified
-  /// Its certificate is made for a while: there is no identity to remember.
+  /// Its certificate is temporary: there is no identity to remember.
   case temporary
 
-  /// True if less is known of this far side than of the other.
+  /// True if this trust level is lower than the other.
   package func isLower(than other: PeerStanding) -> Bool { rank < other.rank }
 
   private var rank: Int {
@@ -31,11 +32,11 @@ public enum PeerStanding: String, Equatable, Sendable {
   }
 }
 
-/// Whether a call can be listened to on its way.
+/// The protection of a call against eavesdropping.
 public enum CallProtection: Equatable, Sendable {
-  /// Everybody on the way can listen.
+  /// Everyone on the path can listen.
   case open
-  /// Only the far side can, of which `standing` says how well it is known.
+  /// Only the far side can listen, whose trust level is `standing`.
   case encrypted(Encryption, standing: PeerStanding)
 
   /// The protection in a few words, as they end a line about the call.
@@ -50,9 +51,9 @@ public enum CallProtection: Equatable, Sendable {
   }
 }
 
-/// What is remembered of a far side that was encrypted.
+/// The record of a far side that was encrypted.
 package struct PeerRecord: Equatable, Sendable {
-  /// How its signalling was encrypted.
+  /// The encryption of its signalling.
   package enum Signalling: Equatable, Sendable {
     /// With a certificate of this fingerprint.
     case certificate(Fingerprint)
@@ -60,11 +61,11 @@ package struct PeerRecord: Equatable, Sendable {
     case authority
   }
 
-  /// Its identity, nil if its certificates did not last.
+  /// Its identity; nil if its certificates were temporary.
   package let identity: Fingerprint?
-  /// Whether the user has compared the words.
+  /// True if the user has compared the words.
   package let isVerified: Bool
-  /// Nil if its signalling was in the open.
+  /// The encryption of its signalling; nil if that was not encrypted.
   package let signalling: Signalling?
 
   /// A record with the given fields.
@@ -75,17 +76,17 @@ package struct PeerRecord: Equatable, Sendable {
   }
 }
 
-/// What media claims about the far side.
+/// The claim of a call's media about its encryption and the far side's identity.
 package enum MediaClaim: Equatable, Sendable {
-  /// Nothing: it is in the open.
+  /// The media is not encrypted.
   case open
-  /// That it is encrypted, with keys that came by the signalling.
+  /// It is encrypted, with keys that came by the signalling.
   case keys
-  /// That it is encrypted, with the identity of this fingerprint.
+  /// It is encrypted, with the identity of this fingerprint.
   case identity(Fingerprint)
 }
 
-/// What a call may be like, from the user's policy and what is remembered of the far side.
+/// The security rules of a call, from the user's policy and the record of the far side.
 ///
 /// A value without I/O.
 package struct SecurityRule: Equatable, Sendable {
@@ -96,10 +97,10 @@ package struct SecurityRule: Equatable, Sendable {
   private let announced: Fingerprint?
   private let isSecureSignallingForced: Bool
 
-  /// The rule for a call with the far side at `address`, of which `record` is remembered.
+  /// The rules for a call with the far side at `address`, whose record is `record`.
   ///
-  /// It may have `announced` an identity, which it then has to show; its signalling may have to be
-  /// encrypted in any case.
+  /// If the far side has `announced` an identity, it has to show that one.
+  /// `isSecureSignallingForced` is true if signalling has to be encrypted in any case.
   package init(
     _ policy: SecurityPolicy,
     address: String,
@@ -114,7 +115,7 @@ package struct SecurityRule: Equatable, Sendable {
     self.isSecureSignallingForced = isSecureSignallingForced
   }
 
-  /// Why media is refused; nil if it is not.
+  /// The reason to refuse media, in words; nil if the media is accepted.
   package func refusal(of claim: MediaClaim) -> String? {
     if let known = record?.identity, claim != .open, claim != .identity(known) {
       return strangeIdentity
@@ -134,14 +135,14 @@ package struct SecurityRule: Equatable, Sendable {
     return nil
   }
 
-  /// What to say of another identity than the remembered one.
+  /// The message about an identity that is not the recorded one.
   package var strangeIdentity: String {
     "the identity of \(address) is not the one that it had before: somebody may be trying to "
       + "listen in, or it was set up anew. If you know why, accept the new one with: "
       + "sidetone peers forget \(address)"
   }
 
-  /// What to say if there is no encrypted connection where there has to be one.
+  /// The message about a missing encrypted connection where there has to be one.
   package var missingConnection: String {
     guard record != nil else {
       return "there is no encrypted connection to \(address): nothing listens there, it is not the "
@@ -158,19 +159,19 @@ package struct SecurityRule: Equatable, Sendable {
   /// True if the far side may choose between encryption and an open call.
   package var leavesTheChoice: Bool { policy == .preferred && !isEncryptionRequired }
 
-  /// True to look for an encrypted connection first.
+  /// True if an encrypted connection is to be tried first.
   package var wantsSecureSignalling: Bool { policy != .off || mayNotSignalOpenly }
 
-  /// True if signalling in the open is out of the question.
+  /// True if unencrypted signalling is forbidden.
   package var mayNotSignalOpenly: Bool { record?.signalling != nil || isSecureSignallingForced }
 
-  /// How the far side's signalling was encrypted before, nil if it was not.
+  /// Recorded encryption of the far side's signalling; nil if there was none.
   package var rememberedSignalling: PeerRecord.Signalling? { record?.signalling }
 
   /// True if there is an identity to recognize the far side by.
   package var isRemembered: Bool { record?.identity != nil }
 
-  /// Standing of a far side that proves the claim of its media; nil without encryption.
+  /// Trust level of a far side that proves the claim of its media; nil without encryption.
   package func standing(of claim: MediaClaim) -> PeerStanding? {
     switch claim {
     case .open: return nil
@@ -181,7 +182,9 @@ package struct SecurityRule: Equatable, Sendable {
     }
   }
 
-  /// How well the far side is known.
+  /// Trust level of the far side by its record.
+  ///
+  /// Without a recorded identity, `new` if its certificate `isLasting`, else `temporary`.
   package func standing(isLasting: Bool) -> PeerStanding {
     guard let record, record.identity != nil else { return isLasting ? .new : .temporary }
     return record.isVerified ? .verified : .known

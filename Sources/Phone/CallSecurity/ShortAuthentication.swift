@@ -17,11 +17,11 @@ import CTLS
 /// | its client | its number |
 /// | the server | its number |
 ///
-/// A client that has no commitment yet asks for it by a message that says nothing (`question`).
+/// A client that has no commitment yet asks for it by an empty message (`question`).
 ///
 /// A value without I/O.
 struct ShortAuthentication {
-  /// What both sides have to say the same of.
+  /// The values that both sides have to agree on.
   struct Context {
     let client: Fingerprint
     let server: Fingerprint
@@ -34,9 +34,9 @@ struct ShortAuthentication {
     case serverNumber = 3
   }
 
-  /// A message that says nothing, from a client that waits for the commitment.
+  /// An empty message, from a client that waits for the commitment.
   ///
-  /// Servers of all releases pass over it, and repeat what they have sent.
+  /// Servers of all releases ignore it, and repeat the last messages that they sent.
   static let question: [UInt8] = [0]
 
   private let isClient: Bool
@@ -46,7 +46,7 @@ struct ShortAuthentication {
   private var commitment: [UInt8]?
   /// The words; nil until both numbers are known.
   private(set) var words: [String]?
-  /// True if the far side has shown another number than it was bound to.
+  /// True if the far side has sent another number than it has committed to.
   private(set) var isForged = false
 
   private static let numberLength = 16
@@ -64,7 +64,7 @@ struct ShortAuthentication {
     isClient ? nil : [Kind.commitment.rawValue] + Self.hash(number)
   }
 
-  /// Takes in a message, and returns the one to answer with, if any.
+  /// Handles a message, and returns the reply, if any.
   mutating func receive(_ message: [UInt8]) -> [UInt8]? {
     guard words == nil, let first = message.first, let kind = Kind(rawValue: first) else {
       return nil
@@ -105,7 +105,7 @@ struct ShortAuthentication {
     return digest
   }
 
-  /// A number that nobody can guess; nil if the system has no randomness.
+  /// A number that cannot be guessed; nil if the system has no randomness.
   static func randomNumber() -> [UInt8]? {
     var bytes = [UInt8](repeating: 0, count: numberLength)
     return unsafe sec_random(&bytes, CInt(numberLength)) == 1 ? bytes : nil

@@ -1,11 +1,11 @@
 package import MediaCore
 
-/// Shows servers and proxies that this side knows the password, without telling it (RFC 3261
+/// Proves to servers and proxies that this side knows the password, without sending it (RFC 3261
 /// section 22, RFC 7616, RFC 8760).
 ///
 /// A value without I/O: challenges go in, the headers of the next request come out.
 package struct DigestAuthenticator: Equatable, Sendable {
-  /// Whom a password is for.
+  /// The user name and the password for a realm.
   package struct Login: Equatable, Sendable {
     package let user: String
     package let password: String
@@ -19,7 +19,8 @@ package struct DigestAuthenticator: Equatable, Sendable {
   package enum Failure: Error, Equatable {
     /// The last answer to this challenge was not accepted: the name or the password is wrong.
     case refused
-    /// No challenge can be answered: there is none, or they ask for what is not known.
+    /// No challenge can be answered: there is none, or they ask for unknown algorithms or qualities
+    /// of protection.
     case unknownAlgorithm
     /// There is no password for the realm, or none on these terms.
     case noLogin
@@ -30,13 +31,13 @@ package struct DigestAuthenticator: Equatable, Sendable {
     var challenge: DigestChallenge
     var algorithm: DigestAlgorithm
     let login: Login
-    /// How many requests the nonce was used for.
+    /// Number of requests that the nonce was used for.
     var count: UInt32 = 0
-    /// How many nonces were too old in a row, and when the first of them was.
+    /// Number of stale nonces in a row; `staleSince` is the time of the first.
     var staleRounds = 0
     var staleSince = MonotonicInstant(nanoseconds: 0)
 
-    /// Notes one more; false if a server never has enough.
+    /// Counts a stale nonce; false after more than `staleLimit` within `stalePeriod`.
     mutating func notesStaleNonce(at now: MonotonicInstant) -> Bool {
       if staleRounds == 0 || now.nanoseconds(since: staleSince) > DigestAuthenticator.stalePeriod {
         (staleRounds, staleSince) = (0, now)
@@ -46,7 +47,8 @@ package struct DigestAuthenticator: Equatable, Sendable {
     }
   }
 
-  /// A server that calls so many nonces too old in so many nanoseconds would do so for ever.
+  /// Most stale nonces within `stalePeriod` nanoseconds; a server that sends more would do so for
+  /// ever.
   private static let staleLimit = 4
   private static let stalePeriod: Int64 = 10_000_000_000
 
@@ -60,11 +62,11 @@ package struct DigestAuthenticator: Equatable, Sendable {
   /// used (RFC 8760 section 2.4).
   ///
   /// - Parameters:
-  ///   - challenges: in the order of the message.
-  ///   - now: when they came.
-  ///   - terms: what a challenge may ask for; nil for anything.
+  ///   - challenges: the challenges in the order of the message.
+  ///   - now: the time of their arrival.
+  ///   - terms: the terms on which a challenge is answered; nil for any.
   ///   - login: finds the name and the password for a realm.
-  /// - Throws: `Failure`; what was taken over before is kept.
+  /// - Throws: `Failure`; challenges taken over before are kept.
   package mutating func take(
     _ challenges: [DigestChallenge],
     at now: MonotonicInstant,

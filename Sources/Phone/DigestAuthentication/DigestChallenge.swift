@@ -1,13 +1,14 @@
-/// What a server or a proxy asks for in a 401 or 407 (RFC 7616 section 3.3).
+/// A challenge of a server or a proxy in a 401 or 407 (RFC 7616 section 3.3).
 package struct DigestChallenge: Equatable, Sendable {
   /// True for `Proxy-Authenticate`, false for `WWW-Authenticate`.
   package var isFromProxy = false
   package var realm: String
   package var nonce: String
   package var opaque: String?
-  /// As the server has written it; nil means MD5.
+  /// The name of the algorithm as the server has written it; nil means MD5.
   package var algorithm: String?
-  /// `qop`: what is protected, as a list; nil if the server knows no such thing (RFC 2069).
+  /// The list in `qop`, the qualities of protection; nil if the server does not know them (RFC
+  /// 2069).
   package var qualities: String?
   /// True if only the nonce was too old: the password was right.
   package var isStale = false
@@ -26,7 +27,8 @@ package struct DigestChallenge: Equatable, Sendable {
     return list.contains("auth") ? algorithm : nil
   }
 
-  /// True if another challenge asks for the same password.
+  /// True if another challenge asks for the same password: of the same realm, and likewise from a
+  /// proxy or not.
   func isFromSamePlace(as other: DigestChallenge) -> Bool {
     realm == other.realm && isFromProxy == other.isFromProxy
   }

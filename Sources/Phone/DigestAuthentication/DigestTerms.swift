@@ -1,17 +1,17 @@
 /// Terms on which challenges to an account's requests are answered: no more than the server asked
 /// for when the account was registered.
 ///
-/// A call passes other hands, and each of them may challenge. An answer to a challenge of their
-/// choice is something to find the password by, or to use with the server.
+/// A call passes other servers, each of which may challenge. With the answer to a challenge of its
+/// choice, such a server could search for the password, or log in at the account's server.
 package struct DigestTerms: Equatable, Sendable {
   /// The realm of the server.
   package let realm: String
-  /// True if its hash was better than MD5.
+  /// True if the server's hash was better than MD5.
   package let isStrong: Bool
-  /// True if it has named a quality of protection, so that an answer counts once.
+  /// True if the server has named a quality of protection, so that an answer counts once.
   package let hasQuality: Bool
-  /// True in a dialog that the far side has begun: there only proxies have something to ask (407),
-  /// and a far side that asks (401) chooses what the answer is good for.
+  /// True in a dialog that the far side has begun: only challenges of proxies (407) are answered
+  /// there, since the far side could misuse the answer to its own (401).
   package var isProxyOnly: Bool
 
   /// Terms with the given fields.
@@ -22,7 +22,8 @@ package struct DigestTerms: Equatable, Sendable {
     self.isProxyOnly = isProxyOnly
   }
 
-  /// True if a challenge asks for no more than the server has, in the same realm.
+  /// True if a challenge is within these terms: of the same realm, with no weaker hash, with a
+  /// quality of protection if the server has named one, and a proxy's if `isProxyOnly`.
   func allows(_ challenge: DigestChallenge) -> Bool {
     let isMD5 = DigestAlgorithm(named: challenge.algorithm) == .md5
     return challenge.realm == realm && !(isStrong && isMD5)

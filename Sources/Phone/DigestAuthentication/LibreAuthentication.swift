@@ -17,7 +17,7 @@ private typealias Finder =
     UnsafeMutableRawPointer?
   ) -> CInt
 
-/// What a `struct sip_auth` of libre's stands for.
+/// The object behind a `struct sip_auth` of libre's.
 @safe
 private final class Authentication {
   var authenticator = DigestAuthenticator()
@@ -42,7 +42,7 @@ private final class Authentication {
     return unsafe Unmanaged<Authentication>.fromOpaque(held).takeUnretainedValue()
   }
 
-  /// Terms of the credentials, which only contexts that are to be kept have; nil for any.
+  /// Terms of the credentials, which only owned contexts have; nil for any terms.
   var terms: DigestTerms? {
     guard ownsContext, let context = unsafe context else { return nil }
     let credentials = unsafe context.assumingMemoryBound(to: re_credentials.self).pointee
@@ -69,7 +69,8 @@ private final class Authentication {
   }
 }
 
-/// In the place of libre's function: what answers the challenges of a request's responses.
+/// Replaces libre's function: allocates the object that answers the challenges in a request's
+/// responses.
 @c(sip_auth_alloc)
 package func allocateAuthentication(
   _ place: UnsafeMutablePointer<OpaquePointer?>?,
@@ -100,7 +101,7 @@ package func allocateAuthentication(
   return 0
 }
 
-/// In the place of libre's function: takes over a message's challenges.
+/// Replaces libre's function: takes over a message's challenges.
 ///
 /// - Returns: 0, `EAUTH` if the password is wrong, `ENOSYS` if no algorithm is known, `EACCES`
 ///   without a password.
@@ -133,7 +134,7 @@ package func digestTerms(of state: OpaquePointer?) -> DigestTerms? {
   unsafe Authentication.from(state)?.authenticator.terms
 }
 
-/// In the place of libre's function: writes the answers into a request.
+/// Replaces libre's function: writes the answers into a request.
 @c(sip_auth_encode)
 package func encodeAuthentication(
   _ buffer: UnsafeMutablePointer<mbuf>?,
@@ -152,14 +153,14 @@ package func encodeAuthentication(
   return unsafe mbuf_write_str(buffer, headers)
 }
 
-/// In the place of libre's function: forgets all challenges.
+/// Replaces libre's function: forgets all challenges.
 @c(sip_auth_reset)
 package func resetAuthentication(_ state: OpaquePointer?) {
   unsafe Authentication.from(state)?.authenticator.reset()
 }
 
 extension DigestChallenge {
-  /// The challenges of a message, in its order; what cannot be read is left out.
+  /// The challenges of a message, in its order; those that cannot be read are left out.
   @unsafe
   fileprivate static func all(in message: UnsafePointer<sip_msg>) -> [DigestChallenge] {
     final class Found {

@@ -1,8 +1,9 @@
 package import UDPTransport
 
-/// A STUN Binding message (RFC 8489) with what connectivity checks add to it (RFC 8445 section 7).
+/// A STUN Binding message (RFC 8489) with the attributes of connectivity checks (RFC 8445 section
+/// 7).
 package struct BindingMessage: Equatable, Sendable {
-  /// What the message is.
+  /// The kind of a message.
   package enum Kind: Equatable, Sendable {
     case request
     case indication
@@ -11,23 +12,23 @@ package struct BindingMessage: Equatable, Sendable {
     case failure(Int)
   }
 
-  /// What the message is.
+  /// The kind of the message.
   package var kind: Kind
   /// Twelve bytes that pair a response with its request.
   package var transaction: [UInt8]
   /// The receiver's user name fragment, a colon, the sender's.
   package var username: String?
-  /// The priority that the sender's address has if it is new to the receiver.
+  /// The priority of the sender's address if it is new to the receiver.
   package var priority: UInt32?
   /// True in a controlling side's check of the pair that it has chosen.
   package var nominates = false
-  /// The role that the sender believes to have, nil if it does not say.
+  /// The role that the sender claims; nil without that attribute.
   package var role: ICERole?
-  /// What decides between two sides of one role.
+  /// A random number that decides between two sides with the same role.
   package var tiebreaker: UInt64 = 0
-  /// The address that the other side sees.
+  /// In a response, the address that the other side has received the request from.
   package var mapped: SocketAddress?
-  /// True if it was signed with the password of the check's receiver.
+  /// True if it was signed with the password of the side that received the check.
   package var isAuthentic = false
 
   /// A message without attributes.

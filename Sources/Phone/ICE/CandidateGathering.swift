@@ -1,11 +1,12 @@
 import MediaCore
 import UDPTransport
 
-/// How an agent collects the addresses of its side (RFC 8445 section 5.1.1).
+/// Collection of the addresses of an agent's side (RFC 8445 section 5.1.1).
 extension ICEAgent {
-  /// How long servers may take.
+  /// Time for servers to answer, in nanoseconds.
   private static let patience: Int64 = 2_000_000_000
-  /// Routers forget a port after half a minute of silence, the strictest of them.
+  /// Interval at which servers are asked again, in nanoseconds: the strictest routers forget a port
+  /// after half a minute of silence.
   private static let refreshPause: Int64 = 15_000_000_000
 
   mutating func gather(at now: MonotonicInstant) -> [Effect] {

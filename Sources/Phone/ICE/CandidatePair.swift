@@ -1,11 +1,11 @@
 import MediaCore
 package import UDPTransport
 
-/// A way between the two sides, which may or may not work (RFC 8445 section 6.1.2).
+/// A path between the two sides, which may or may not work (RFC 8445 section 6.1.2).
 ///
-/// Addresses of this machine's that share the call's port are one: the system chooses among them.
+/// This machine's addresses that share the call's port count as one: the system chooses among them.
 struct CandidatePair: Equatable, Sendable {
-  /// How far the check of a pair has come.
+  /// The progress of a pair's check.
   enum State: Equatable, Sendable {
     case waiting
     case inProgress
@@ -17,13 +17,13 @@ struct CandidatePair: Equatable, Sendable {
   let remote: ICECandidate
   let priority: UInt64
   var state = State.waiting
-  /// How the far side sees this side, once a check has succeeded.
+  /// Kind of this side's address, as the far side sees it once a check has succeeded.
   var localKind: ICECandidate.Kind
   /// True if the controlling far side has chosen it.
   var isNominated = false
-  /// When the far side answered last.
+  /// Time of the far side's last response on this pair; nil before the first.
   var answeredAt: MonotonicInstant?
-  /// True from a request of the far side's on until a check has gone there for it.
+  /// True after a request from the far side, until a check has been sent there for it.
   var isOwedCheck = false
 
   init(_ base: ICEOutlet, to remote: ICECandidate, localPriority: UInt32, _ role: ICERole) {
@@ -38,7 +38,7 @@ struct CandidatePair: Equatable, Sendable {
       &+ (controlling > controlled ? 1 : 0)
   }
 
-  /// True until the far side has answered or will not.
+  /// True until the check has succeeded or failed.
   var isPending: Bool { state == .waiting || state == .inProgress }
 
   func isFor(_ base: ICEOutlet, _ address: SocketAddress) -> Bool {
@@ -46,14 +46,14 @@ struct CandidatePair: Equatable, Sendable {
   }
 }
 
-/// The way that the voice of a call takes.
+/// The path of a call's voice.
 package struct ICEPath: Equatable, Sendable {
   /// The far side's address.
   package let remote: SocketAddress
-  /// By which way packets leave.
+  /// The outlet that packets leave by.
   package let base: ICEOutlet
-  /// How the far side sees this one.
+  /// Kind of this side's address, as the far side sees it.
   package let localKind: ICECandidate.Kind
-  /// How this side sees the far one.
+  /// Kind of the far side's address, as this side sees it.
   package let remoteKind: ICECandidate.Kind
 }

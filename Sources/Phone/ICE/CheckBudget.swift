@@ -1,19 +1,19 @@
-/// How many checks go to hosts that do not answer.
+/// Limit to the checks sent to hosts that do not answer.
 ///
 /// A description may name a stranger's host, by many ports, and name another one after each restart
 /// (RFC 8445 section 19.5.1). A far side can also forge the source of a request that it signs: that
-/// earns one check and no more (`CandidatePair.isOwedCheck`). A response is a proof, since only who
-/// has received a check knows its transaction. A budget lives as long as the call.
+/// earns one check and no more (`CandidatePair.isOwedCheck`). A response is a proof, since only a
+/// receiver of the check knows its transaction. A budget lives as long as the call.
 struct CheckBudget: Equatable, Sendable {
-  /// Checks to one host before one of them is answered.
+  /// Most checks to one host before one of them is answered.
   static let checks = 25
-  /// Hosts that are tried.
+  /// Most hosts that are tried.
   static let hosts = 64
 
   private var sent: [String: Int] = [:]
   private var answering: Set<String> = []
 
-  /// True if one more check may go to a host, which is counted then.
+  /// Counts a check to a host if one more may be sent there; false if not.
   mutating func take(_ host: String) -> Bool {
     if answering.contains(host) { return true }
     let count = sent[host] ?? 0

@@ -1,7 +1,7 @@
 import MediaCore
 import UDPTransport
 
-/// How an agent checks pairs of addresses (RFC 8445 section 7).
+/// Checks of pairs of addresses (RFC 8445 section 7).
 extension ICEAgent {
   // MARK: Beginning
 
@@ -27,15 +27,16 @@ extension ICEAgent {
     return effects + check(at: now)
   }
 
-  /// Goes on with other credentials; the voice keeps its way until there is another one.
+  /// Restarts the checks with other credentials; the voice keeps its path until there is another
+  /// one.
   ///
-  /// Called before the description of a far side that has begun anew is taken in.
+  /// To be called before the description of a far side that has restarted is handled.
   package mutating func restart(with credentials: ICECredentials) {
     self.credentials = credentials
     forgetChecks()
   }
 
-  /// Does without checks until the far side is described again.
+  /// Stops the checks until the far side is described again.
   mutating func suspend() {
     forgetChecks()
     (remote, path) = (nil, nil)
@@ -49,7 +50,7 @@ extension ICEAgent {
     (nextCheckAt, firstValidAt, nextConsentAt, consentUntil) = (nil, nil, nil, nil)
   }
 
-  /// True if a description is of a far side that has begun anew (RFC 8445 section 9).
+  /// True if a description comes from a far side that has restarted ICE (RFC 8445 section 9).
   package func isRestart(_ description: ICEDescription) -> Bool {
     remote.map { $0.credentials != description.credentials } ?? false
   }

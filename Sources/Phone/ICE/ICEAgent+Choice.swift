@@ -1,8 +1,8 @@
 import MediaCore
 import UDPTransport
 
-/// How an agent chooses the way of the voice (RFC 8445 section 8), and makes sure that the far side
-/// still wants it (RFC 7675).
+/// Choice of the voice's path (RFC 8445 section 8), and checks of the far side's consent to receive
+/// (RFC 7675).
 extension ICEAgent {
   var best: CandidatePair? { pairs.first { $0.state == .succeeded } }
 

@@ -1,12 +1,13 @@
 package import MediaCore
 package import UDPTransport
 
-/// Finds a way for the voice between two machines of which each may be behind routers (RFC 8445),
-/// without I/O: what happened goes in, what to do about it comes out.
+/// Finds a path for the voice between two machines that may both be behind routers (RFC 8445).
+///
+/// Without I/O: events go in, the actions for them come out.
 ///
 /// It collects the addresses of this side (`CandidateGathering`), checks each of them with each of
 /// the far side's, best first, and agrees with the far side on one pair. While the call lasts it
-/// asks every few seconds whether the far side still wants what it gets (RFC 7675).
+/// asks every few seconds whether the far side still consents to receive (RFC 7675).
 ///
 /// One component: RTP and RTCP share a port (RFC 5761). Time is an argument.
 ///
@@ -27,37 +28,37 @@ package struct ICEAgent: Sendable {
   package enum Event: Equatable, Sendable {
     /// Addresses are to be collected.
     case started
-    /// A TURN server holds an address for the call.
+    /// A TURN server has allocated an address for the call.
     case relayed(SocketAddress)
-    /// It does not.
+    /// No TURN server has allocated an address for the call.
     case relayFailed
-    /// What the far side's description says.
+    /// The far side's description has been received.
     case described(ICEDescription)
-    /// A message has come, at one of this side's addresses.
+    /// A message has been received, at one of this side's addresses.
     case received(BindingMessage, from: SocketAddress, at: ICEOutlet)
-    /// The far side goes on without checks: there is nothing to check, and no consent to ask for.
+    /// The far side does without checks: there is nothing to check, and no consent to ask for.
     case suspended
-    /// The pair of before is given up, since this machine has moved: with new credentials, for
-    /// another offer.
+    /// This machine has moved: the previous pair is given up, and another offer needs new
+    /// credentials.
     case restarted(hosts: [SocketAddress], ICECredentials)
     case timePassed
   }
 
-  /// What to do.
+  /// An action for the caller.
   package enum Effect: Equatable, Sendable {
     /// Send a message, signed with a password if there is one.
     case send(BindingMessage, password: String?, to: SocketAddress, from: ICEOutlet)
     /// This side's description is complete.
     case gathered
-    /// The voice goes this way from now on.
+    /// The voice takes this path from now on.
     case selected(ICEPath)
-    /// No way was found.
+    /// No path was found.
     case failed
-    /// The far side has not wanted anything for half a minute.
+    /// The far side has not confirmed its consent for half a minute.
     case consentExpired
   }
 
-  /// What a request was sent for.
+  /// The purpose of a request.
   enum Purpose: Equatable, Sendable {
     case gathering
     case check
@@ -77,11 +78,11 @@ package struct ICEAgent: Sendable {
     var attempts = 1
     var sentAt: MonotonicInstant
     var nextAt: MonotonicInstant
-    /// The pause before the next repetition, then before giving up.
+    /// The pause before the next repetition, then before giving up, in nanoseconds.
     var pause: Int64
   }
 
-  /// How far the agent has come.
+  /// The phase of the agent.
   enum Phase: Equatable, Sendable {
     case idle
     case gathering(until: MonotonicInstant)
@@ -91,13 +92,13 @@ package struct ICEAgent: Sendable {
     case failed
   }
 
-  /// The side that decides, until a conflict says otherwise.
+  /// This side's role, which a conflict of roles may change.
   package internal(set) var role: ICERole
-  /// What to say to the far side.
+  /// The description of this side, to be sent to the far side.
   package var description: ICEDescription {
     ICEDescription(credentials: credentials, candidates: candidates)
   }
-  /// The way of the voice, nil before there is one.
+  /// The path of the voice; nil before there is one.
   package internal(set) var path: ICEPath?
 
   var phase = Phase.idle
@@ -107,7 +108,7 @@ package struct ICEAgent: Sendable {
   var isRelayAwaited = false
   var candidates: [ICECandidate] = []
   var exchanges: [Exchange] = []
-  /// When to ask the servers again, so that routers remember the call's port.
+  /// Time to ask the servers again, so that routers remember the call's port.
   var refreshAt: MonotonicInstant?
   var credentials: ICECredentials
   var remote: ICEDescription?
@@ -115,9 +116,10 @@ package struct ICEAgent: Sendable {
   var generator: any RandomNumberGenerator & Sendable
   var pairs: [CandidatePair] = []
   var budget = CheckBudget()
-  /// Pairs to be checked before their turn, since the far side has just come through on them.
+  /// Pairs to be checked before their turn, since a request from the far side has just arrived on
+  /// them.
   var triggered: [(base: ICEOutlet, address: SocketAddress)] = []
-  /// Requests that came before the far side's description.
+  /// Requests that arrived before the far side's description.
   var early: [(message: BindingMessage, address: SocketAddress, base: ICEOutlet)] = []
   var nextCheckAt: MonotonicInstant?
   var firstValidAt: MonotonicInstant?
@@ -125,41 +127,46 @@ package struct ICEAgent: Sendable {
   var nextConsentAt: MonotonicInstant?
   var consentUntil: MonotonicInstant?
 
-  /// One check starts after the other with this pause (RFC 8445 section 14).
+  /// Pause between the starts of two checks, in nanoseconds (RFC 8445 section 14).
   static let pace: Int64 = 20_000_000
-  /// The first pause before a request is repeated; each later one is twice as long.
+  /// The first pause before a request is repeated, in nanoseconds; each later one is twice as long.
   static let firstPause: Int64 = 100_000_000
   static let attemptLimit = 6
-  /// How long the checks may go on in all; the side that chooses is the one that gives up first.
+  /// Time for all checks, in nanoseconds; `followingPatience` is that of the controlled side, since
+  /// the controlling side is to give up first.
   private static let checkPatience: Int64 = 8_000_000_000
   private static let followingPatience: Int64 = 9_500_000_000
   var patience: Int64 { role == .controlling ? Self.checkPatience : Self.followingPatience }
-  /// How long better pairs may take once one is known to work, and how many round trips of that one
-  /// besides: a router may first have to be opened from the other side, and a relay is the last
-  /// resort.
+  /// Time that better pairs get once a pair works: nanoseconds, and round trips of that pair in
+  /// addition; `relayGrace` is the time if that pair uses a relay.
+  ///
+  /// A router may first have to be opened from the other side, and a relay is the last resort.
   static let directGrace: (nanoseconds: Int64, roundTrips: Int64) = (20_000_000, 1)
   static let relayGrace: (nanoseconds: Int64, roundTrips: Int64) = (250_000_000, 3)
-  /// More candidates and pairs than that only make work.
+  /// Most candidates of the far side that are used, as more only make work; `pairLimit` and
+  /// `earlyLimit` are the same for pairs and for early requests.
   static let candidateLimit = 16
   static let pairLimit = 48
   static let earlyLimit = 16
-  /// RFC 7675 section 5.1: every 5 s, give or take a fifth, and the end after 30 s.
+  /// Mean pause between checks of consent, in nanoseconds, varied by a fifth; consent ends after
+  /// `consentNanoseconds` (RFC 7675 section 5.1).
   static let consentPause: Int64 = 5_000_000_000
   static let consentNanoseconds: Int64 = 30_000_000_000
-  /// A pair that has not answered for so long gives way to one that has.
+  /// Time in nanoseconds: the path is changed if its last answer is older than another pair's by
+  /// more.
   static let staleNanoseconds: Int64 = 7_000_000_000
 
-  /// An agent that has not begun.
+  /// An agent that has not started.
   ///
   /// - Parameters:
-  ///   - role: the side that sends the offer is controlling.
+  ///   - role: the role of this side; the side that sends the offer is controlling.
   ///   - hosts: the call's port at each of this machine's addresses, best first, of one family.
   ///   - credentials: random ones.
   ///   - tiebreaker: any random number.
   ///   - servers: STUN servers to ask for this side's address.
   ///   - hasRelay: true if `relayed` or `relayFailed` will come.
-  ///   - randomness: for transactions and pauses. Its numbers have to be unpredictable
-  ///     (RFC 8489 section 5): a known transaction can be answered from any address.
+  ///   - randomness: for transactions and pauses. Its numbers have to be unpredictable (RFC 8489
+  ///     section 5): a known transaction can be answered from any address.
   package init(
     _ role: ICERole,
     hosts: [SocketAddress],
@@ -178,12 +185,13 @@ package struct ICEAgent: Sendable {
     generator = randomness
   }
 
-  /// What responses to this side's checks are signed with, nil before the far side is described.
+  /// The password that responses to this side's checks are signed with; nil before the far side is
+  /// described.
   package var remotePassword: String? { remote?.credentials.password }
-  /// What checks of the far side's are signed with.
+  /// The password that the far side's checks are signed with.
   package var localPassword: String { credentials.password }
 
-  /// When `timePassed` is due; nil while nothing is waited for.
+  /// Time at which `timePassed` is due; nil while nothing is scheduled.
   package var deadline: MonotonicInstant? {
     var times = exchanges.map(\.nextAt) + [refreshAt, nextCheckAt, graceEnd].compactMap { $0 }
     times += [nextConsentAt, consentUntil].compactMap { $0 }
@@ -194,7 +202,7 @@ package struct ICEAgent: Sendable {
     return times.min()
   }
 
-  /// Takes in an event and returns what to do about it, in order.
+  /// Handles an event and returns the actions for it, in order.
   package mutating func handle(_ event: Event, at now: MonotonicInstant) -> [Effect] {
     switch event {
     case .started:

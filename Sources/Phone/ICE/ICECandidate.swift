@@ -1,16 +1,16 @@
 package import UDPTransport
 
-/// By which way a packet leaves this machine, and a packet comes in.
+/// The port or address by which packets leave this machine and come in.
 package enum ICEOutlet: Hashable, Sendable {
   /// The call's own port.
   case socket
-  /// The address that a TURN server holds for the call.
+  /// The address that a TURN server has allocated for the call.
   case relay
 }
 
 /// An address at which one side may be reached (RFC 8445 section 5.1).
 package struct ICECandidate: Equatable, Sendable {
-  /// Where a candidate comes from.
+  /// The origin of a candidate.
   package enum Kind: String, Equatable, Sendable, CaseIterable {
     /// An address of the machine itself.
     case host
@@ -32,13 +32,13 @@ package struct ICECandidate: Equatable, Sendable {
     }
   }
 
-  /// Where it comes from.
+  /// The origin of the address.
   package let kind: Kind
   /// The address and port.
   package let address: SocketAddress
-  /// The larger, the better (RFC 8445 section 5.1.2.1).
+  /// The priority; larger is better (RFC 8445 section 5.1.2.1).
   package let priority: UInt32
-  /// The address behind it, for a router's or a relay's.
+  /// The address behind that of a router or a relay; nil for others.
   package let related: SocketAddress?
 
   /// A candidate with the priority that its side gives it.
@@ -65,7 +65,8 @@ package struct ICECandidate: Equatable, Sendable {
     return kind.preference << 24 | local << 8 | 255
   }
 
-  /// What candidates that fail and succeed together have in common (RFC 8445 section 5.1.1.3).
+  /// Text that is the same for candidates that fail and succeed together (RFC 8445 section
+  /// 5.1.1.3).
   package var foundation: String {
     switch kind {
     case .host: "1"
@@ -76,11 +77,11 @@ package struct ICECandidate: Equatable, Sendable {
   }
 }
 
-/// What the checks of one side are authenticated with.
+/// The user name fragment and the password that authenticate the checks sent to one side.
 package struct ICECredentials: Equatable, Sendable {
   /// The user name fragment: 4 to 256 letters, digits, `+` and `/`.
   package let userFragment: String
-  /// The password: 22 to 256 of the same.
+  /// The password: 22 to 256 characters of that set.
   package let password: String
 
   /// Credentials that a description names.
@@ -93,7 +94,7 @@ package struct ICECredentials: Equatable, Sendable {
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
   )
 
-  /// New ones that cannot be guessed, if the generator's numbers cannot.
+  /// Random credentials, which cannot be guessed if the generator's numbers cannot.
   package static func random(using generator: inout some RandomNumberGenerator) -> Self {
     func text(_ count: Int) -> String {
       String((0..<count).map { _ in characters.randomElement(using: &generator) ?? "x" })
@@ -108,11 +109,11 @@ package struct ICECredentials: Equatable, Sendable {
   }
 }
 
-/// What a description says about the addresses of one side (RFC 8839).
+/// The part of a description about the addresses of one side (RFC 8839).
 package struct ICEDescription: Equatable, Sendable {
-  /// What checks that come to that side are authenticated with.
+  /// The credentials that authenticate checks sent to that side.
   package var credentials: ICECredentials
-  /// Where it may be reached.
+  /// The addresses at which it may be reached.
   package var candidates: [ICECandidate]
   /// True if it sends no checks itself (RFC 8445 section 2.5).
   package var isLite: Bool
@@ -124,7 +125,8 @@ package struct ICEDescription: Equatable, Sendable {
     self.isLite = isLite
   }
 
-  /// The address for far sides that know no checks: the best that others can be expected to see.
+  /// The candidate for far sides without ICE: the one that others can best be expected to reach,
+  /// nil without candidates.
   package var defaultCandidate: ICECandidate? {
     candidates.first { $0.kind == .serverReflexive } ?? candidates.first
   }
