@@ -1,6 +1,6 @@
 import MediaCore
 
-/// The actions that were delivered and have not taken effect: every transition that one can make.
+/// Delivered actions that have not taken effect, and every transition of one.
 ///
 /// | State | Event | New state |
 /// |---|---|---|
@@ -17,10 +17,10 @@ struct ActionLedger: Sendable {
     var isGone = false
   }
 
-  /// How the app, or the clock, answered.
+  /// Answer to an action, by the app or by its time-out.
   struct Answer: Equatable, Sendable {
     let outcome: ActionOutcome
-    /// The date that the app gave, or the time of the answer.
+    /// Date that the app gave, or else the time of the answer.
     let date: CallDate
   }
 
@@ -32,24 +32,24 @@ struct ActionLedger: Sendable {
   private var transactions: [Transaction] = []
   private var nextNumber = 1
 
-  /// The actions that are not answered, in order of delivery.
+  /// Actions that are not answered, in order of delivery.
   var pending: [CallAction] {
     transactions.flatMap { $0.entries.filter { $0.answer == nil && !$0.isGone }.map(\.action) }
   }
 
-  /// The actions that have not taken effect, answered or not.
+  /// Actions that have not taken effect, answered or not.
   var outstanding: [CallAction] {
     transactions.flatMap { $0.entries.filter { !$0.isGone }.map(\.action) }
   }
 
-  /// The actions that were fulfilled and have not taken effect.
+  /// Actions that were fulfilled but have not taken effect.
   var fulfilled: [CallAction] {
     transactions.flatMap {
       $0.entries.filter { $0.answer?.outcome == .fulfilled && !$0.isGone }.map(\.action)
     }
   }
 
-  /// Enters the actions of one transaction.
+  /// Adds the actions of one transaction, and returns them.
   mutating func open(
     _ requests: [(call: CallID, kind: ActionKind)],
     of provider: ProviderID,
@@ -71,7 +71,7 @@ struct ActionLedger: Sendable {
     return actions
   }
 
-  /// Takes in an answer; nil if the action is not pending.
+  /// Records an answer and returns its action; nil if the action is not pending.
   mutating func answer(_ id: ActionID, _ answer: Answer) -> CallAction? {
     change { entry in
       guard entry.action.id == id, entry.answer == nil else { return false }
@@ -80,7 +80,7 @@ struct ActionLedger: Sendable {
     }.first
   }
 
-  /// Drops the unanswered actions that `isVoided` names, and the answered ones without effect.
+  /// Drops the actions that `isVoided` selects, unanswered or still without effect.
   ///
   /// Returns those that were unanswered.
   mutating func void(where isVoided: (CallAction) -> Bool) -> [CallAction] {
@@ -94,7 +94,9 @@ struct ActionLedger: Sendable {
     return voided
   }
 
-  /// Takes the next answered action whose effect is due, skipping those that `isGated` holds back.
+  /// Removes and returns the next answered action whose effect is due; nil if there is none.
+  ///
+  /// Actions that `isGated` holds back are skipped.
   mutating func nextDue(
     isGated: (CallAction, ActionOutcome) -> Bool
   ) -> (action: CallAction, answer: Answer)? {

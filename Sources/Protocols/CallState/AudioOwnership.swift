@@ -1,8 +1,8 @@
-/// Whose calls have the audio session.
+/// Ownership of the audio session by the calls of a provider.
 ///
 /// Opening devices takes time, so activation is an effect that the shell begins, and an event that
-/// tells its result. After a deactivation the session counts as free at once: what is asked for
-/// next waits in the shell until the devices are closed.
+/// reports its result. After a deactivation the session counts as free at once: a later activation
+/// waits in the shell until the devices are closed.
 ///
 /// | State | Event | Next state | Effect |
 /// |---|---|---|---|
@@ -11,8 +11,8 @@
 /// | `activating(P)` | it could not be activated | `inactive` | P's audible calls end or hold |
 /// | `active(P)` | no call of P is audible | `inactive` | `deactivateAudio(P)` |
 ///
-/// What calls become while a session is being activated counts once the result is there. Results
-/// that were not asked for change nothing.
+/// Changes of calls during an activation are considered once its result is known. Results that were
+/// not requested are ignored.
 package enum AudioOwnership: Equatable, Sendable {
   case inactive
   case activating(ProviderID)
@@ -20,7 +20,7 @@ package enum AudioOwnership: Equatable, Sendable {
 }
 
 extension CallControl {
-  /// The session has been activated as asked for (R88).
+  /// Notes that the session was activated as requested (R88).
   package mutating func audioActivated() {
     guard case .activating(let provider) = audio else { return }
     audio = .active(provider)
@@ -28,12 +28,14 @@ extension CallControl {
     updateAudio()
   }
 
-  /// The session could not be activated, since its devices cannot be had or another program has a
-  /// call: every audible call is asked to end; or to hold, if it was on hold before, and to end
-  /// if it does not hold.
+  /// Notes that the session could not be activated, and ends or holds the audible calls.
+  ///
+  /// The devices cannot be opened, or another program has a call. Each audible call is asked to
+  /// hold if it was on hold before and supports it, and ended if it fails to; all others are asked
+  /// to end.
   ///
   /// Nothing was activated, so nothing will be deactivated. Calls that are no longer audible are
-  /// not concerned. Returns whether any was.
+  /// left alone. Returns true if any call was audible.
   @discardableResult
   package mutating func audioActivationFailed(at now: Moment) -> Bool {
     guard case .activating(let provider) = audio else { return false }

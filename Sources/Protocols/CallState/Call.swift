@@ -1,16 +1,16 @@
 import MediaCore
 
-/// Where a call stands.
+/// Phase of a call.
 package enum CallPhase: Equatable, Sendable {
-  /// Outgoing, the start action is not answered.
+  /// Outgoing; the start action is not answered.
   case starting
-  /// Outgoing, started.
+  /// Outgoing; the start action was fulfilled.
   case started
-  /// Outgoing, the far side was found.
+  /// Outgoing; the app reported that it is connecting.
   case connecting
-  /// Incoming, not answered yet.
+  /// Incoming; not answered.
   case ringing
-  /// Incoming, the answer action is not answered.
+  /// Incoming; the user has answered, but the app has not fulfilled the answer action.
   case answering
   /// Both sides can talk.
   case connected
@@ -18,21 +18,21 @@ package enum CallPhase: Equatable, Sendable {
   case ended
 }
 
-/// A call as observers see it: five facts at one moment.
+/// A call from the observers' point of view: its identity and four facts at one moment.
 package struct CallSnapshot: Equatable, Sendable {
-  /// The call.
+  /// Identity of the call.
   package let id: CallID
   /// True if this side placed it.
   package let isOutgoing: Bool
-  /// True while it is held.
+  /// True while the call is held.
   package let isOnHold: Bool
   /// True once both sides could talk.
   package let hasConnected: Bool
-  /// True when it is over.
+  /// True once the call is over.
   package let hasEnded: Bool
 }
 
-/// One call: every transition that it can make.
+/// One call, and every transition that it can make.
 ///
 /// | Phase | Event | New phase |
 /// |---|---|---|
@@ -45,8 +45,8 @@ package struct CallSnapshot: Equatable, Sendable {
 /// | any | hold, resume, mute fulfilled | the same |
 /// | any | end | ended |
 ///
-/// It is *audible* while it has audio and is not held, and *active* while it is neither ringing nor
-/// held nor over.
+/// A call is *audible* while it has audio and is not held, and *active* while it is neither ringing
+/// nor held nor over.
 struct Call: Equatable, Sendable {
   let id: CallID
   let provider: ProviderID
@@ -54,19 +54,19 @@ struct Call: Equatable, Sendable {
   private(set) var phase: CallPhase
   private(set) var isOnHold = false
   private(set) var isMuted = false
-  /// True from the fulfilment of start or answer to the end.
+  /// True from the fulfilment of start or answer until the call ends or its audio fails.
   private(set) var hasAudio = false
   private(set) var started: CallDate
   private(set) var connected: CallDate?
-  /// Grows with each hold, so that the latest one is known.
+  /// Number of the latest hold, which grows with each hold of any call; 0 if there was none.
   private(set) var holdNumber = 0
   var details: CallDetails
-  /// What the app says of the call beside who it is.
+  /// Remark of the app on the call, such as that it is encrypted; nil for none.
   var remark: String?
   var group: GroupID?
-  /// When ringing ends by itself.
+  /// Time at which ringing ends by itself; nil unless the call rings.
   private(set) var ringDeadline: MonotonicInstant?
-  /// True once another incoming call came while this one rang (R43).
+  /// True once another incoming call arrived while this one rang (R43).
   var isRingtoneSilenced = false
   /// Progress reported before the start was fulfilled; applied then (R56).
   private var earlyProgress: CallPhase?
@@ -85,7 +85,7 @@ struct Call: Equatable, Sendable {
     )
   }
 
-  /// A call that this side places.
+  /// Creates a call that this side places.
   init(outgoing id: CallID, provider: ProviderID, details: CallDetails, at date: CallDate) {
     self.id = id
     self.provider = provider
@@ -95,7 +95,7 @@ struct Call: Equatable, Sendable {
     self.details = details
   }
 
-  /// A call that rings.
+  /// Creates an incoming call, which rings.
   init(
     incoming id: CallID,
     provider: ProviderID,

@@ -1,15 +1,15 @@
 package import MediaCore
 
-/// What a start action asks for.
+/// Parameters of a start action.
 package struct StartRequest: Equatable, Sendable {
-  /// Whom to call.
+  /// Address to call.
   package let handle: CallHandle
-  /// The contact card behind the handle; some apps put a name there (R61).
+  /// Identifier of the contact card behind the handle; some apps put a name there (R61).
   package let contactIdentifier: String?
-  /// True for a call with pictures.
+  /// True for a video call.
   package let isVideo: Bool
 
-  /// A call to `handle`.
+  /// Creates the parameters of a call to `handle`.
   package init(handle: CallHandle, contactIdentifier: String? = nil, isVideo: Bool = false) {
     self.handle = handle
     self.contactIdentifier = contactIdentifier
@@ -17,36 +17,36 @@ package struct StartRequest: Equatable, Sendable {
   }
 }
 
-/// Why tones are sent; numbers as Apple gives them (R85).
+/// Occasion of DTMF digits, with Apple's numbers (R85).
 package enum DTMFKind: Int, Equatable, Sendable {
-  /// The user pressed a key.
+  /// A key that the user pressed.
   case singleTone = 1
-  /// Digits behind a comma.
+  /// Digits after a comma in a dial string.
   case softPause = 2
-  /// Digits behind a semicolon.
+  /// Digits after a semicolon in a dial string.
   case hardPause = 3
 }
 
-/// What an action asks for.
+/// Operation that an action requests.
 package enum ActionKind: Equatable, Sendable {
   /// Place a call.
   case start(StartRequest)
-  /// Take an incoming call.
+  /// Answer an incoming call.
   case answer
   /// End a call, whatever its phase.
   case end
   /// Hold a call, or resume it.
   case setHeld(Bool)
-  /// Send silence, or the microphone again.
+  /// Mute a call, or unmute it.
   case setMuted(Bool)
-  /// Talk to it together with another call, or leave the group.
+  /// Group a call with another; with nil, take it out of its group.
   case setGroup(CallID?)
-  /// Send tones.
+  /// Send DTMF digits.
   case playDTMF(digits: String, DTMFKind)
-  /// Nothing that a provider performs.
+  /// An operation that no provider performs.
   case unsupported
 
-  /// How long the app may take: 600 s to start, 60 s to answer, 5 s for the rest (R1).
+  /// Time that the app may take to answer: 600 s for start, 60 s for answer, 5 s for the rest (R1).
   package var timeout: Duration {
     switch self {
     case .start: .seconds(600)
@@ -55,7 +55,7 @@ package enum ActionKind: Equatable, Sendable {
     }
   }
 
-  /// True if its fulfilment makes a call active that was not.
+  /// True if fulfilling it makes an inactive call active.
   var opensAudio: Bool {
     switch self {
     case .start, .answer, .setHeld(false): true
@@ -68,17 +68,17 @@ package enum ActionKind: Equatable, Sendable {
   }
 }
 
-/// Who wanted an action.
+/// Originator of an action.
 package enum ActionOrigin: Equatable, Sendable {
   /// The app, by a transaction of its own.
   case app
   /// The user, on the system's call screen.
   case user
-  /// The system, following its rules.
+  /// The system, by its own rules.
   case system
 }
 
-/// How an action ended.
+/// Outcome of an action.
 package enum ActionOutcome: Equatable, Sendable {
   /// The app fulfilled it.
   case fulfilled
@@ -86,78 +86,79 @@ package enum ActionOutcome: Equatable, Sendable {
   case failed
   /// The app did not answer in time.
   case timedOut
-  /// It lost its object: the call ended, another action superseded it, or the provider was reset.
+  /// The action became void: its call ended, another action superseded it, or the provider was
+  /// reset.
   case voided
 }
 
 /// An action as it is delivered to the app.
 package struct CallAction: Equatable, Sendable {
-  /// Its name.
+  /// Identity of the action.
   package let id: ActionID
-  /// The call it is about.
+  /// Call that the action is about.
   package let call: CallID
-  /// Whose call that is.
+  /// Provider of the call.
   package let provider: ProviderID
-  /// What it asks for.
+  /// Operation that the action requests.
   package let kind: ActionKind
-  /// Who wanted it.
+  /// Originator of the action.
   package let origin: ActionOrigin
-  /// When it times out.
+  /// Time at which the action times out.
   package let deadline: MonotonicInstant
 }
 
-/// An action that is wished for and not yet accepted.
+/// A requested action that has not been accepted yet.
 package struct ActionRequest: Equatable, Sendable {
-  /// The call it is about, nil if it names none.
+  /// Call that the action is about; nil if it names none.
   package let call: CallID?
-  /// What it asks for.
+  /// Operation that the action requests.
   package let kind: ActionKind
 
-  /// A wish for `kind` on `call`.
+  /// Creates a request for `kind` on `call`.
   package init(call: CallID?, kind: ActionKind) {
     self.call = call
     self.kind = kind
   }
 }
 
-/// Why a transaction is refused, in the order in which the checks are made (R21).
+/// Reason why a transaction is refused, in the order of the checks (R21).
 package enum TransactionRefusal: Error, Equatable, Sendable {
-  /// It has no actions.
+  /// The transaction has no actions.
   case emptyTransaction
   /// There is no valid provider.
   case unknownCallProvider
-  /// A start names a call that lives.
+  /// A call with the UUID that a start action names exists already.
   case callUUIDAlreadyExists
-  /// Another action names a call that does not.
+  /// There is no call with the UUID that another action names.
   case unknownCallUUID
-  /// The call is not one for this action.
+  /// The action does not suit the state of its call.
   case invalidAction
-  /// A start would exceed the number of groups.
+  /// A start action would exceed the maximum number of groups.
   case maximumCallGroupsReached
 }
 
-/// Why an incoming call is refused, in the order in which the checks are made (R41).
+/// Reason why an incoming call is refused, in the order of the checks (R41).
 package enum IncomingRefusal: Error, Equatable, Sendable {
   /// The provider was invalidated.
   case unknownCallProvider
-  /// A call of that name lives.
+  /// There is a call with this UUID already.
   case callUUIDAlreadyExists
   /// The user blocked the caller.
   case filteredByBlockList
-  /// The user does not want to be disturbed.
+  /// Do Not Disturb is on, and the caller has no exemption.
   case filteredByDoNotDisturb
 }
 
-/// What the user's lists say of a caller.
+/// Information of the user's lists about a caller.
 package struct CallerScreening: Equatable, Sendable {
-  /// On the block list.
+  /// True if the caller is on a block list.
   package var isBlocked: Bool
-  /// Do not disturb is on, and the caller has no exemption.
+  /// True if Do Not Disturb is on and the caller has no exemption.
   package var isSilenced: Bool
-  /// The call directory's label.
+  /// Label of the caller in the call directory; nil if there is none.
   package var label: String?
 
-  /// What the lists say; by default nothing.
+  /// Creates the information about a caller, by default one that is on no list.
   package init(isBlocked: Bool = false, isSilenced: Bool = false, label: String? = nil) {
     self.isBlocked = isBlocked
     self.isSilenced = isSilenced
@@ -165,26 +166,26 @@ package struct CallerScreening: Equatable, Sendable {
   }
 }
 
-/// What a provider's configuration says of limits and lists.
+/// Settings of a provider, from its configuration.
 package struct ProviderSettings: Equatable, Sendable {
-  /// The app's name on the call screen.
+  /// Name of the app on the call screen.
   package var name: String
-  /// How many groups of calls there may be before a start is refused.
+  /// Maximum number of calls and groups, a group counting as one, beyond which a start is refused.
   package var maximumCallGroups: Int
-  /// How many calls a group may have.
+  /// Maximum number of calls in a group.
   package var maximumCallsPerCallGroup: Int
-  /// Whether ended calls are recorded.
+  /// True to record ended calls in the list of recent calls.
   package var includesCallsInRecents: Bool
-  /// The kinds of address that the app can dial from the list of recent calls.
+  /// Kinds of address that the app can dial from the list of recent calls.
   package var supportedHandleKinds: Set<CallHandle.Kind>
-  /// The file of the ringtone, nil for the system's.
+  /// Name or path of the ringtone's file; nil for the system's ringtone.
   package var ringtoneSound: String?
-  /// The app's icon for the call screen, the bytes of a PNG file.
+  /// PNG file with the app's icon for the call screen; nil for the system's icon.
   package var icon: [UInt8]?
-  /// How long an incoming call rings before it ends by itself (R47).
+  /// Time that an incoming call rings before it ends by itself (R47).
   package var ringDuration = Duration.seconds(60)
 
-  /// Apple's defaults.
+  /// Creates settings, by default Apple's.
   package init(
     name: String = "",
     maximumCallGroups: Int = 2,

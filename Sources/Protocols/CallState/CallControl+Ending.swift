@@ -1,6 +1,6 @@
 import MediaCore
 
-/// How calls end, and what is kept of them.
+/// Endings of calls, and the records of them for the list of recent calls.
 extension CallControl {
   mutating func deliverEnd(_ id: CallID, at now: Moment) {
     let isAsked = pendingActions.contains { $0.call == id && $0.kind == .end }
@@ -8,7 +8,7 @@ extension CallControl {
     deliver([.init(call: id, provider: call.provider, kind: .end)], origin: .system, at: now)
   }
 
-  /// What ended a call.
+  /// Cause of a call's end.
   enum EndCause: Equatable {
     case action(ActionOrigin)
     case failedAction

@@ -1,15 +1,15 @@
-/// The calls that the system asks to hold for others, and what became of it.
+/// Calls that the system asked to hold in favour of others, and the outcome.
 struct AskedToHold: Equatable, Sendable {
-  /// For whom they are being held.
+  /// For each call that was asked to hold, the call in whose favour it was.
   var makers: [CallID: CallID] = [:]
-  /// Those that are being held for a call that the user has given up.
+  /// Calls that were asked to hold in favour of a call that the user has since given up.
   var givenUp: Set<CallID> = []
-  /// Those that did not hold.
+  /// Calls that did not hold when they were asked to.
   var unheld: Set<CallID> = []
-  /// Those that are asked since there is no sound for them.
+  /// Calls that were asked to hold since their audio could not be activated.
   var soundless: Set<CallID> = []
 
-  /// A call was held, resumed, or is over.
+  /// Forgets a call that was held or resumed, or is over.
   mutating func forget(_ id: CallID) {
     makers[id] = nil
     givenUp.remove(id)
@@ -18,7 +18,7 @@ struct AskedToHold: Equatable, Sendable {
   }
 }
 
-/// What calls owe each other: at most one call, or one group, is active at a time (R69).
+/// Exclusion of calls: at most one call, or one group, is active at a time (R69).
 ///
 /// A *rival* of an action is an audible call that must fall silent before the action takes effect.
 /// Rivals are asked to hold, or to end where they cannot, when the action is accepted; and the
@@ -37,7 +37,7 @@ extension CallControl {
     return calls.filter { $0.group == group }
   }
 
-  /// How many calls and groups a provider has; a group counts once (R80).
+  /// Returns the number of a provider's calls and groups; a group counts once (R80).
   func groupCount(of provider: ProviderID, without ended: Set<CallID> = []) -> Int {
     let mine = calls.filter { $0.provider == provider && !ended.contains($0.id) }
     return mine.count { $0.group == nil } + Set(mine.compactMap(\.group)).count
@@ -74,7 +74,7 @@ extension CallControl {
     resume(members.filter(\.isOnHold), at: now)
   }
 
-  /// A hold or resume of one grouped call concerns every member (R80).
+  /// Extends a hold or resume of a grouped call to every member of its group (R80).
   mutating func holdWholeGroups(of requests: [CheckedRequest], at now: Moment) {
     var others: [CheckedRequest] = []
     for request in requests {
@@ -100,7 +100,8 @@ extension CallControl {
 
   // MARK: Making way
 
-  /// Asks the calls that are active to hold, or else to end, before others are active (R70, R73).
+  /// Asks the active calls to hold, or else to end, before those of `requests` become active (R70,
+  /// R73).
   mutating func makeWay(for requests: [CheckedRequest], at now: Moment) {
     // A call that is being resumed is about to be active.
     let resumed = Set(ledger.outstanding.filter { $0.kind == .setHeld(false) }.map(\.call))
@@ -121,7 +122,7 @@ extension CallControl {
     }
   }
 
-  /// Both conditions of R72: the call can be held, and the limit of groups allows it.
+  /// True if the call supports holding and the limit of groups allows it to be held (R72).
   func canBeHeld(_ rival: Call, for request: CheckedRequest) -> Bool {
     guard rival.details.supportsHolding else { return false }
     guard rival.provider == request.provider, request.kind == .answer else { return true }
@@ -135,7 +136,8 @@ extension CallControl {
     call == rival && (kind == .setHeld(true) || kind == .end)
   }
 
-  /// The calls among `others` that cannot be active beside the call once the action is in effect.
+  /// Returns the calls among `others` that cannot be active beside the call once the action takes
+  /// effect.
   private func rivals(of id: CallID, _ kind: ActionKind, among others: [Call]) -> [Call] {
     let call = calls.first { $0.id == id }
     switch kind {
@@ -165,8 +167,10 @@ extension CallControl {
     rivals(of: action.call, action.kind, among: calls.filter(\.isAudible))
   }
 
-  /// Holds the rivals of held-back actions that are still audible, and ends those that were asked
-  /// before and did not (R77); true if anything was asked.
+  /// Asks an audible rival of a fulfilled action to hold, or to end if it cannot or did not hold
+  /// (R77).
+  ///
+  /// Returns true if a call was asked.
   mutating func clearTheWay(at now: Moment) -> Bool {
     for action in ledger.fulfilled {
       for rival in audibleRivals(of: action)
@@ -189,13 +193,13 @@ extension CallControl {
 
   // MARK: Resuming
 
-  /// The user gave up a call for which others are still being held: they are resumed when they are
-  /// (R75).
+  /// Notes that the user gave up a call: those being held in its favour are resumed once they are
+  /// held (R75).
   mutating func noteGivenUp(_ id: CallID) {
     for (held, maker) in askedToHold.makers where maker == id { askedToHold.givenUp.insert(held) }
   }
 
-  /// A call was held or resumed.
+  /// Notes that a call was held or resumed.
   mutating func noteHold(of id: CallID, isOnHold: Bool, at now: Moment) {
     let isGivenUp = askedToHold.givenUp.contains(id)
     askedToHold.forget(id)
@@ -203,7 +207,7 @@ extension CallControl {
     if isGivenUp, isOnHold { resumeLatestHeld(at: now) }
   }
 
-  /// A call that the system asked to hold did not.
+  /// Notes that a call that the system asked to hold did not.
   mutating func noteRefusedHold(of id: CallID) {
     askedToHold.forget(id)
     askedToHold.unheld.insert(id)

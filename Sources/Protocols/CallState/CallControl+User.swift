@@ -1,41 +1,41 @@
-/// What the user can choose for an incoming call.
+/// An option of the user for an incoming call.
 package enum AnswerChoice: Equatable, Sendable {
-  /// Take it; the active call is held, or ended where it cannot be.
+  /// Answer it; the active call is held, or ended if it cannot be held.
   case answer
-  /// Hold the call that is active and take it.
+  /// Hold the active call and answer.
   case holdAndAnswer
-  /// End the call that is active and take it.
+  /// End the active call and answer.
   case endAndAnswer
-  /// End the call that is held, hold the one that is active, and take it.
+  /// End the held call, hold the active one, and answer.
   case endHeldAndAnswer
   /// Decline it.
   case decline
 }
 
-/// What the user decides on the system's call screen.
+/// A decision of the user on the system's call screen.
 package enum UserDecision: Equatable, Sendable {
-  /// What to do with an incoming call.
+  /// Answer or decline an incoming call.
   case incoming(CallID, AnswerChoice)
   /// End a call.
   case end(CallID)
   /// Hold or resume a call.
   case setHeld(CallID, Bool)
-  /// Hold the call that is active and resume this one (R74).
+  /// Hold the active call and resume this one (R74).
   case swap(to: CallID)
   /// Mute or unmute a call.
   case setMuted(CallID, Bool)
-  /// Talk to both together.
+  /// Group two calls, so that all can talk together.
   case merge(CallID, CallID)
-  /// Talk to one of a group alone.
+  /// Take a call out of its group, to talk to it alone.
   case separate(CallID)
-  /// Press keys.
+  /// Send DTMF digits.
   case press(CallID, digits: String)
 }
 
 extension CallControl {
-  /// Carries out what the user decided, through actions to the apps that the calls belong to.
+  /// Carries out a decision of the user, by actions that the apps of the calls perform.
   ///
-  /// Returns false, and does nothing, if the decision does not fit the calls any more.
+  /// Returns false, and does nothing, if the decision no longer suits the calls.
   @discardableResult
   package mutating func decide(_ decision: UserDecision, at now: Moment) -> Bool {
     let requests = requests(for: decision)

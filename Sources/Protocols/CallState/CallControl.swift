@@ -3,11 +3,12 @@ package import MediaCore
 /// All calls of all providers and the rules between them, as a pure value with explicit time.
 ///
 /// Every verb may leave effects; take them with `nextEffect` until nil, in order, after each verb.
-/// `nextDeadline` says when `advance` has to be called. Nothing here reads a clock, starts a timer
-/// or does I/O. R numbers are our numbering of CallKit's behaviour; each is a test of that name.
+/// `nextDeadline` is the time at which `advance` has to be called. Nothing here reads a clock,
+/// starts a timer or does I/O. R numbers are our numbering of CallKit's behaviour; each is a test
+/// of that name.
 ///
-/// The transitions of a call are in `Call`, those of an action in `ActionLedger`; what calls owe
-/// each other (one is active at a time) is in `CallControl+Rivals`. Verbs, by who speaks:
+/// The transitions of a call are in `Call`, those of an action in `ActionLedger`; the exclusion of
+/// calls (one is active at a time) is in `CallControl+Rivals`. Verbs, by caller:
 ///
 /// - the shell: `addProvider`, `configure`, `setHasDelegate`, `advance`, `audioActivated`,
 ///   `audioActivationFailed`; for other programs: `makeWayForOtherProgram`,
@@ -19,24 +20,23 @@ package import MediaCore
 /// The audio session belongs to the provider whose call is audible: it is activated when one
 /// becomes so, and deactivated when none is (R88, R90; `AudioOwnership`).
 package struct CallControl: Sendable {
-  /// What the shell has to do.
+  /// An effect that the shell has to carry out.
   package enum Effect: Equatable, Sendable {
     /// Deliver the actions of one transaction to their provider.
     case deliver([CallAction])
-    /// Tell the provider that it did not answer in time.
+    /// Notify the provider that it did not answer the action in time.
     case timedOut(CallAction)
-    /// The action has ended and is never named again.
+    /// Forget the action, which has ended with this outcome.
     case finished(CallAction, ActionOutcome)
-    /// Tell the observers.
+    /// Notify the observers of a changed call.
     case callChanged(CallSnapshot)
     /// Activate the audio session, and report `audioActivated` or `audioActivationFailed`.
     case activateAudio(ProviderID)
-    /// Deactivate the audio session, then tell the provider; another call may want the devices
-    /// soon.
+    /// Deactivate the audio session, then notify the provider.
     case deactivateAudio(ProviderID, DeviceRelease)
-    /// Tell the provider that the session is active.
+    /// Notify the provider that the session is active.
     case audioActivated(ProviderID)
-    /// Tell the provider that every call is void.
+    /// Notify the provider that every call is void.
     case didReset(ProviderID)
     /// Let the program whose call was held for one of ours resume it (R75).
     case giveBack
@@ -44,11 +44,11 @@ package struct CallControl: Sendable {
     case recorded(CallRecord)
   }
 
-  /// What becomes of the devices when the session is deactivated (R91).
+  /// Time at which the devices are released after a deactivation (R91).
   package enum DeviceRelease: Equatable, Sendable {
-    /// No call needs them.
+    /// At once: no call needs them.
     case atOnce
-    /// Another call lives that may.
+    /// After a grace time: another call may need them.
     case afterGraceTime
   }
 
@@ -58,7 +58,7 @@ package struct CallControl: Sendable {
     var hasDelegate = false
   }
 
-  /// Whose calls have the audio session.
+  /// Ownership of the audio session.
   package internal(set) var audio = AudioOwnership.inactive
 
   var providers: [Provider] = []
@@ -72,39 +72,38 @@ package struct CallControl: Sendable {
   /// Calls that are held, or being held, for a call of another program.
   var heldForOtherPrograms: Set<CallID> = []
 
-  /// A control without providers and calls.
+  /// Creates a control without providers and calls.
   package init() {}
 
   // MARK: Queries
 
-  /// The calls that live, oldest first, as observers see them.
+  /// Calls that are not over, oldest first, from the observers' point of view.
   package var snapshots: [CallSnapshot] { calls.map(\.snapshot) }
 
-  /// The actions that no app has answered, in order of delivery.
+  /// Actions that no app has answered, in order of delivery.
   package var pendingActions: [CallAction] { ledger.pending }
 
-  /// When `advance` has to be called next, nil if there is nothing to wait for.
+  /// Time at which `advance` has to be called next; nil if nothing is awaited.
   package var nextDeadline: MonotonicInstant? {
     (pendingActions.map(\.deadline) + calls.compactMap(\.ringDeadline)).min()
   }
 
-  /// True while calls exist and none has or awaits audio: no app may take the
-  /// session (R76).
+  /// True while a call is on hold and none is active: no app may activate the session (R76).
   package var isSessionWithheld: Bool {
     !calls.isEmpty && calls.contains(where: \.isOnHold) && !calls.contains(where: \.isActive)
   }
 
-  /// True while `nextEffect` has something; for tests.
+  /// True while `nextEffect` has an effect to return; for tests.
   package var hasEffects: Bool { !effects.isEmpty }
 
-  /// Takes the next effect.
+  /// Removes and returns the next effect; nil if there is none.
   package mutating func nextEffect() -> Effect? {
     effects.isEmpty ? nil : effects.removeFirst()
   }
 
   // MARK: Providers
 
-  /// A provider comes; it is the newest.
+  /// Adds a provider, which is then the newest.
   package mutating func addProvider(_ settings: ProviderSettings) -> ProviderID {
     defer { nextProviderNumber += 1 }
     let id = ProviderID(rawValue: nextProviderNumber)
@@ -112,19 +111,20 @@ package struct CallControl: Sendable {
     return id
   }
 
-  /// A provider's configuration is now this (R29).
+  /// Replaces the settings of a provider (R29).
   package mutating func configure(_ id: ProviderID, _ settings: ProviderSettings) {
     guard let index = providers.firstIndex(where: { $0.id == id }) else { return }
     providers[index].settings = settings
   }
 
-  /// Whether a provider has a delegate to perform its actions.
+  /// Sets whether a provider has a delegate to perform its actions.
   package mutating func setHasDelegate(_ id: ProviderID, _ hasDelegate: Bool) {
     guard let index = providers.firstIndex(where: { $0.id == id }) else { return }
     providers[index].hasDelegate = hasDelegate
   }
 
-  /// A provider goes: its calls end as failed, later requests and reports are refused (R30).
+  /// Removes a provider: its calls end as failed, and its later requests and reports are refused
+  /// (R30).
   package mutating func invalidate(_ id: ProviderID, at now: Moment) {
     for call in calls where call.provider == id { end(call.id, .reported(.failed), at: now.date) }
     updateAudio()
@@ -132,7 +132,7 @@ package struct CallControl: Sendable {
     providers.removeAll { $0.id == id }
   }
 
-  /// The system lost its state: every call and pending action of every provider is void (R32).
+  /// Voids every call and pending action of every provider, since the system lost its state (R32).
   package mutating func reset(at now: Moment) {
     for call in calls { end(call.id, .reported(.failed), at: now.date) }
     for provider in providers { effects.append(.didReset(provider.id)) }
@@ -141,10 +141,10 @@ package struct CallControl: Sendable {
 
   // MARK: Wishes
 
-  /// Accepts or refuses an app's transaction as a whole (R20); accepted actions are delivered in
-  /// order, after whatever makes way for them.
+  /// Accepts or refuses an app's transaction as a whole (R20).
   ///
-  /// Returns the actions, in the order of the requests.
+  /// Accepted actions are delivered in order, after the actions that hold or end other calls for
+  /// them. Returns the actions, in the order of the requests.
   package mutating func request(
     _ requests: [ActionRequest],
     at now: Moment
@@ -165,7 +165,7 @@ package struct CallControl: Sendable {
     return actions
   }
 
-  /// Delivers actions, a transaction for each provider that they concern; returns them in order.
+  /// Delivers actions, in one transaction for each provider; returns them in order.
   @discardableResult
   mutating func deliver(
     _ requests: [CheckedRequest],
@@ -237,10 +237,10 @@ package struct CallControl: Sendable {
 
   // MARK: Answers
 
-  /// Takes in the app's answer to a delivered action; `date` is the one that the app gave, if any.
+  /// Records the app's answer to a delivered action; `date` is the one that the app gave, if any.
   ///
-  /// Returns false, and changes nothing, if the action is not pending: answered before, timed out,
-  /// voided (R5, R6).
+  /// Returns false, and changes nothing, if the action is not pending: answered before, timed out
+  /// or voided (R5, R6).
   @discardableResult
   package mutating func answer(
     _ action: ActionID,
@@ -315,7 +315,7 @@ package struct CallControl: Sendable {
 
   // MARK: Facts from the network
 
-  /// An incoming call rings from now on (R35), unless it is filtered (R40).
+  /// Adds an incoming call, which rings from now on (R35), unless it is filtered (R40).
   package mutating func reportIncoming(
     _ id: CallID,
     _ update: CallUpdate,
@@ -347,23 +347,24 @@ package struct CallControl: Sendable {
     effects.append(.callChanged(call.snapshot))
   }
 
-  /// The app knows more of a call (R49); ignored for a call that does not live (R52).
+  /// Changes the details of a call (R49); ignored if there is no such call (R52).
   package mutating func update(_ id: CallID, _ change: CallUpdate, of provider: ProviderID) {
     update(owned: id, by: provider) { $0.details.apply(change) }
   }
 
-  /// An outgoing call found the far side; ignored for other calls (R59).
+  /// Notes that an outgoing call is connecting; ignored for other calls (R59).
   package mutating func reportConnecting(_ id: CallID, of provider: ProviderID, at date: CallDate) {
     update(owned: id, by: provider) { $0.progressed(to: .connecting, at: date) }
   }
 
-  /// An outgoing call was taken; ignored for other calls (R56, R59).
+  /// Notes that an outgoing call was answered; ignored for other calls (R56, R59).
   package mutating func reportConnected(_ id: CallID, of provider: ProviderID, at date: CallDate) {
     update(owned: id, by: provider) { $0.progressed(to: .connected, at: date) }
   }
 
-  /// A call is over, since `date` if given; no action is sent, and pending ones are voided (R48,
-  /// R64, R66).
+  /// Ends a call, at `date` or, if nil, now (R48, R64, R66).
+  ///
+  /// No action is sent, and pending ones are voided.
   package mutating func reportEnded(
     _ id: CallID,
     of provider: ProviderID,
@@ -379,7 +380,7 @@ package struct CallControl: Sendable {
 
   // MARK: Time
 
-  /// Lets time pass: actions time out (R8), unanswered calls stop ringing (R47).
+  /// Advances the time: actions time out (R8), and unanswered calls stop ringing (R47).
   package mutating func advance(to now: Moment) {
     for action in pendingActions where action.deadline <= now.instant {
       // An earlier time-out of this turn may have voided it.

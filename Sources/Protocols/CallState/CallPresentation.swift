@@ -1,55 +1,55 @@
-/// What the system's call screen shows: every call, and which of them asks for the user's choice.
+/// Content of the system's call screen: every call, and which of them awaits the user's choice.
 ///
-/// A value; two that are equal look the same.
+/// Values that are equal look the same.
 package struct CallPresentation: Equatable, Sendable {
   /// A call on the screen.
   package struct Entry: Equatable, Sendable {
-    /// The call.
+    /// Identity of the call.
     package let id: CallID
-    /// Whose call it is.
+    /// Provider of the call.
     package let provider: ProviderID
     /// True if this side placed it.
     package let isOutgoing: Bool
-    /// Where it stands; an incoming one says *answering* until the app has answered (R45).
+    /// Phase of the call; an incoming one is `answering` until the app has answered (R45).
     package let phase: CallPhase
-    /// True while it is held.
+    /// True while the call is held.
     package let isOnHold: Bool
     /// True while silence is sent.
     package let isMuted: Bool
-    /// Those with the same group are talked to together.
+    /// Group of the call, whose members all talk together; nil if it is in none.
     package let group: GroupID?
-    /// Since when both sides can talk.
+    /// Time since which both sides can talk; nil if not yet.
     package let connected: CallDate?
-    /// Who it is, and what can be done with it (R53).
+    /// Remote party and capabilities of the call (R53).
     package let details: CallDetails
-    /// What the app says of the call beside who it is, such as that it is encrypted.
+    /// Remark of the app on the call, such as that it is encrypted; nil for none.
     package let remark: String?
-    /// The app's name.
+    /// Name of the app.
     package let app: String
-    /// The app's icon, the bytes of a PNG file; nil for the system's.
+    /// PNG file with the app's icon; nil for the system's.
     package let icon: [UInt8]?
   }
 
-  /// Every call that lives, oldest first.
+  /// Calls that are not over, oldest first.
   package let calls: [Entry]
-  /// The incoming call that has the screen: the first that rings (R43).
+  /// The incoming call that has the screen: the first that rings (R43); nil if none does.
   package let incoming: CallID?
-  /// What the user can choose for it (R42, R71, R72).
+  /// Options of the user for that call (R42, R71, R72); empty if there is none.
   package let choices: [AnswerChoice]
-  /// True while the ringtone sounds.
+  /// True while the ringtone is to sound.
   package let isRinging: Bool
-  /// The file of the ringtone that the incoming call's app wishes, nil for the system's.
+  /// Name or path of the ringtone's file, set by the incoming call's app; nil for the system's.
   package let ringtoneSound: String?
 }
 
 extension CallControl {
-  /// Shows a remark with a call from now on.
+  /// Sets the remark that is shown with a call; nil for none.
   package mutating func setRemark(_ remark: String?, of id: CallID) {
     guard let index = calls.firstIndex(where: { $0.id == id }) else { return }
     calls[index].remark = remark
   }
 
-  /// What the system's call screen shows now.
+  /// Present content of the system's call screen.
   package var presentation: CallPresentation {
     let incoming = calls.first { $0.phase == .ringing && $0.ringDeadline != nil }
     return CallPresentation(

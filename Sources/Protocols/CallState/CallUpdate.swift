@@ -1,8 +1,8 @@
-/// An address by which people are called.
+/// Address of a person to call.
 package struct CallHandle: Hashable, Sendable {
-  /// What kind of address it is; numbers as Apple gives them.
+  /// Kind of an address, with Apple's numbers.
   package enum Kind: Int, Sendable {
-    /// Neither of the others.
+    /// Any other kind.
     case generic = 1
     /// A telephone number.
     case phoneNumber = 2
@@ -10,26 +10,26 @@ package struct CallHandle: Hashable, Sendable {
     case emailAddress = 3
   }
 
-  /// What kind of address it is.
+  /// Kind of the address.
   package let kind: Kind
-  /// The address, as the app gave it.
+  /// Address, as the app gave it.
   package let value: String
 
-  /// An address of the given kind.
+  /// Creates an address of the given kind.
   package init(kind: Kind, value: String) {
     self.kind = kind
     self.value = value
   }
 }
 
-/// A property that an update sets or leaves alone (R49).
+/// A change of a property by an update, which sets it or leaves it as it is (R49).
 package enum Setting<Value: Equatable & Sendable>: Equatable, Sendable {
-  /// The update says nothing of it.
+  /// The update leaves the property as it is.
   case untouched
-  /// The update sets it.
+  /// The update sets the property.
   case set(Value)
 
-  /// The value, nil if untouched.
+  /// The new value; nil if untouched.
   package var value: Value? {
     if case .set(let value) = self { value } else { nil }
   }
@@ -39,50 +39,49 @@ package enum Setting<Value: Equatable & Sendable>: Equatable, Sendable {
   }
 }
 
-/// What an app tells of a call; what is untouched leaves the call as it is (R49).
+/// Changes of a call that an app reports; untouched properties stay as they are (R49).
 package struct CallUpdate: Equatable, Sendable {
-  /// Who calls or is called.
+  /// Address of the remote party.
   package var remoteHandle: Setting<CallHandle?> = .untouched
-  /// The name to show.
+  /// Name to show for the remote party.
   package var callerName: Setting<String?> = .untouched
-  /// Whether the call can be held.
+  /// True if the call can be held.
   package var supportsHolding: Setting<Bool> = .untouched
-  /// Whether it can join a group.
+  /// True if the call can join a group.
   package var supportsGrouping: Setting<Bool> = .untouched
-  /// Whether it can leave a group.
+  /// True if the call can leave a group.
   package var supportsUngrouping: Setting<Bool> = .untouched
-  /// Whether it can carry tones.
+  /// True if the call can send DTMF digits.
   package var supportsDTMF: Setting<Bool> = .untouched
-  /// Whether it has pictures.
+  /// True if the call has video.
   package var hasVideo: Setting<Bool> = .untouched
 
-  /// An update that sets nothing.
+  /// Creates an update that sets nothing.
   package init() {}
 }
 
-/// What is known of a call besides its state; capabilities never set count as supported (R50).
+/// Remote party and capabilities of a call; capabilities never set count as supported (R50).
 package struct CallDetails: Equatable, Sendable {
-  /// Who calls or is called.
+  /// Address of the remote party.
   package internal(set) var remoteHandle: CallHandle?
-  /// The name that the app gave.
+  /// Name that the app gave to the remote party.
   package internal(set) var callerName: String?
-  /// The label that the call directory has for the handle.
+  /// Label of the handle in the call directory.
   package internal(set) var directoryLabel: String?
-  /// The contact card behind the handle.
+  /// Identifier of the contact card behind the handle.
   package internal(set) var contactIdentifier: String?
-  /// Whether the call can be held.
+  /// True if the call can be held.
   package internal(set) var supportsHolding = true
-  /// Whether it can join a group.
+  /// True if the call can join a group.
   package internal(set) var supportsGrouping = true
-  /// Whether it can leave a group.
+  /// True if the call can leave a group.
   package internal(set) var supportsUngrouping = true
-  /// Whether it can carry tones.
+  /// True if the call can send DTMF digits.
   package internal(set) var supportsDTMF = true
-  /// Whether it has pictures.
+  /// True if the call has video.
   package internal(set) var hasVideo = false
 
-  /// What to show: the app's name for the caller, else the directory's label, else the handle
-  /// (R51).
+  /// Name to show: the one that the app gave, else the directory's label, else the handle (R51).
   package var displayName: String {
     callerName ?? directoryLabel ?? remoteHandle?.value ?? ""
   }

@@ -1,30 +1,30 @@
 package import MediaCore
 
-/// The time at which something happens, on both clocks: one for deadlines, one for people.
+/// A point in time on two clocks: the monotonic one for deadlines, the calendar for the user.
 package struct Moment: Equatable, Sendable {
-  /// On the clock that deadlines count by.
+  /// Instant on the monotonic clock, by which deadlines are counted.
   package let instant: MonotonicInstant
-  /// On the calendar.
+  /// Date on the calendar.
   package let date: CallDate
 
-  /// The same time on both clocks.
+  /// Creates a moment of the same time on both clocks.
   package init(instant: MonotonicInstant, date: CallDate) {
     self.instant = instant
     self.date = date
   }
 }
 
-/// A point on the calendar.
+/// A date, in the calendar's time.
 package struct CallDate: Hashable, Comparable, Sendable {
   /// Seconds since the first of January 1970, 0 h UTC.
   package let secondsSince1970: Double
 
-  /// The point so many seconds after the first of January 1970, 0 h UTC.
+  /// Creates the date so many seconds after the first of January 1970, 0 h UTC.
   package init(secondsSince1970: Double) {
     self.secondsSince1970 = secondsSince1970
   }
 
-  /// Earlier.
+  /// True if the first date is the earlier one.
   package static func < (left: CallDate, right: CallDate) -> Bool {
     left.secondsSince1970 < right.secondsSince1970
   }

@@ -1,11 +1,11 @@
-/// A request whose call and provider are known.
+/// A request that passed the checks, with its call and provider.
 struct CheckedRequest: Equatable, Sendable {
   let call: CallID
   let provider: ProviderID
   let kind: ActionKind
 }
 
-/// The checks that a transaction must pass, in their order (R20, R21).
+/// Checks of a transaction, in their order (R20, R21).
 ///
 /// Each action is checked against the calls as the actions before it would leave them.
 struct TransactionCheck {
@@ -13,7 +13,7 @@ struct TransactionCheck {
   private var started: [CallID: ProviderID] = [:]
   private var answered: Set<CallID> = []
   private var ended: Set<CallID> = []
-  /// Which calls are to be grouped with which, of this transaction and of those before it.
+  /// Pairs of calls to be grouped, by this transaction and by earlier ones without effect yet.
   private var joined: [(call: CallID, other: CallID)]
 
   init(_ control: CallControl) {
@@ -24,7 +24,7 @@ struct TransactionCheck {
     }
   }
 
-  /// Accepts all requests, or throws the refusal of the first that offends.
+  /// Returns the checked requests, or throws the refusal of the first that fails.
   func accept(_ requests: [ActionRequest]) throws(TransactionRefusal) -> [CheckedRequest] {
     guard !requests.isEmpty else { throw .emptyTransaction }
     guard let newest = control.providerForStarts else { throw .unknownCallProvider }

@@ -1,23 +1,24 @@
 package import MediaCore
 
-/// Which packets of a source came, one bit each, for the report to the source (RFC 3611
-/// section 4.1).
+/// Record of the packets received from a source, one bit each, for the report to the source (RFC
+/// 3611 section 4.1).
 ///
-/// It remembers the newest 2048 numbers, five seconds of packets of 2.5 ms. It tells of all but the
-/// last few, which a packet on its way may still fill. What comes later stays reported lost.
+/// It holds the newest 2048 sequence numbers, five seconds of packets of 2.5 ms. Reports leave out
+/// the last few, which a packet in transit may still fill. A packet that arrives after its report
+/// stays reported as lost.
 package struct LossMap: ~Copyable {
   private static var capacity: Int64 { 2_048 }
-  /// At most this many are reported at a time: what fits in a small datagram even if every other
-  /// one is lost.
+  /// Most packets reported at a time: so many fit into a small datagram even if every other one is
+  /// lost.
   private static var longestReport: Int64 { 1_920 }
   private static var unsettled: Int64 { 8 }
 
   private var isReceived = FixedArray<Bool>(repeating: false, count: 2_048)
-  /// The number after the newest one, and the first that was not reported.
+  /// Sequence number after the newest one; `begin` is the first that was not reported.
   private var end: Int64 = 0
   private var begin: Int64 = 0
 
-  /// A map of nothing.
+  /// An empty map.
   package init() {}
 
   /// Starts over at the packet with the given extended sequence number, which is still to be noted.
@@ -42,8 +43,8 @@ package struct LossMap: ~Copyable {
   @_noAllocation @_noLocks
   private func slot(of sequence: Int64) -> Int { Int(sequence & (Self.capacity - 1)) }
 
-  /// Writes what was not reported yet as a loss RLE block on `ssrc` to `packet` from `offset` on,
-  /// and returns its end; nil if there is nothing to report.
+  /// Writes the packets that were not reported yet as a loss RLE block on `ssrc` to `packet` from
+  /// `offset` on, and returns its end; nil if there is nothing to report.
   ///
   /// It takes up to `LossRuns.longestBlock` bytes.
   @_noAllocation @_noLocks
@@ -99,7 +100,7 @@ package struct LossMap: ~Copyable {
   }
 }
 
-/// Which packets arrived, by the far side's loss RLE block (RFC 3611 section 4.1).
+/// Runs of received and of lost packets, from the far side's loss RLE block (RFC 3611 section 4.1).
 ///
 /// `next` returns run after run.
 package struct LossRuns: Equatable, Sendable, BitwiseCopyable {
@@ -111,15 +112,16 @@ package struct LossRuns: Equatable, Sendable, BitwiseCopyable {
 
   /// The source that the report is about.
   package var ssrc: UInt32
-  /// Sequence numbers to report that `next` has not taken yet.
+  /// Number of reported packets that `next` has not returned yet.
   package private(set) var count: Int
   private var offset: Int
   private var end: Int
-  /// What is left of the chunk that was read last.
+  /// The bit vector that was read last; `left` is the number of its bits that are still to be read.
   private var bits: UInt16 = 0
   private var left = 0
 
-  /// The block at `offset` of `datagram`, up to `end`; nil if it is none, or thinned out.
+  /// The block at `offset` of `datagram`, up to `end`; nil if it is no loss RLE block, or a thinned
+  /// one.
   @_noAllocation @_noLocks
   init?(reading datagram: borrowing ByteBuffer, at offset: Int, end: Int) {
     guard end <= datagram.count, end - offset >= Self.headerLength,
@@ -132,8 +134,10 @@ package struct LossRuns: Equatable, Sendable, BitwiseCopyable {
     self.end = end
   }
 
-  /// Takes the next run of `datagram`, which must be the one that was read: so many numbers in a
-  /// row came, or did not; nil at the end.
+  /// Reads the next run of `datagram`, which must be the one that was read at first; nil at the
+  /// end.
+  ///
+  /// All `count` packets of a run were received, or all were lost.
   @_noAllocation @_noLocks
   package mutating func next(
     in datagram: borrowing ByteBuffer

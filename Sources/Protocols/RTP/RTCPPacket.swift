@@ -27,12 +27,12 @@ package struct RTCPReportBlock: Equatable, Sendable, BitwiseCopyable {
   package var highestSequence: UInt32
   /// Interarrival jitter in ticks of the RTP clock.
   package var jitter: UInt32
-  /// The middle 32 bits of the last sender report's NTP time, 0 if none came.
+  /// The middle 32 bits of the last sender report's NTP time; 0 if none was received.
   package var lastSenderReport: UInt32
   /// The delay since that report, in 1/65536 s.
   package var delaySinceLastSenderReport: UInt32
 
-  /// A block with the given fields; the others say that nothing is known.
+  /// A block with the given fields; the default values stand for unknown ones.
   @_noAllocation @_noLocks
   package init(
     ssrc: UInt32,
@@ -79,7 +79,7 @@ package struct RTCPReportBlock: Equatable, Sendable, BitwiseCopyable {
   }
 }
 
-/// What a sender report says of the sender (RFC 3550 section 6.4.1).
+/// The part of a sender report about the sender (RFC 3550 section 6.4.1).
 package struct RTCPSenderInformation: Equatable, Sendable, BitwiseCopyable {
   /// Seconds and fractions since 1900, 32.32 bits.
   package var ntpTime: UInt64
@@ -111,9 +111,9 @@ package enum RTCPItem: Equatable, Sendable, BitwiseCopyable {
   case senderInformation(ssrc: UInt32, RTCPSenderInformation)
   /// A report block of either kind of report.
   case report(reporter: UInt32, RTCPReportBlock)
-  /// Which packets came, one by one.
+  /// The received and the lost packets, one by one.
   case losses(reporter: UInt32, LossRuns)
-  /// The source leaves.
+  /// A BYE: the source leaves.
   case goodbye(ssrc: UInt32)
 }
 
@@ -124,7 +124,7 @@ package struct RTCPReader: Sendable {
   private var packetOffset = 0
   private var blocksLeft = 0
   private var blockOffset = 0
-  /// The end of the extended report whose blocks come at `blockOffset`, 0 while there is none.
+  /// The end of the extended report whose blocks are read at `blockOffset`; 0 while there is none.
   private var extendedEnd = 0
   private var reporter: UInt32 = 0
 
@@ -208,10 +208,10 @@ package struct RTCPReader: Sendable {
   }
 }
 
-/// Composes compound RTCP packets (RFC 3550 section 6.1): a report, the canonical name, which
-/// packets came (RFC 3611), a goodbye.
+/// Composes compound RTCP packets (RFC 3550 section 6.1): a report, the canonical name, the
+/// received and the lost packets (RFC 3611), a goodbye.
 package enum RTCPWriter {
-  /// Enough room for any packet written here.
+  /// Upper limit to the length of a packet written here, in bytes.
   package static var maximumLength: Int { @_noAllocation @_noLocks get { 448 } }
 
   /// Writes a compound packet.
@@ -220,9 +220,10 @@ package enum RTCPWriter {
   ///   - packet: at least `maximumLength` bytes.
   ///   - ssrc: the reporter.
   ///   - sender: present if it sent RTP since the last report; makes this a sender report.
-  ///   - block: what was received, nil if nothing was.
-  ///   - losses: what has come of `block`'s source; what it tells is taken from it.
-  ///   - tellsLosses: whether to report it at all.
+  ///   - block: the report block on the received source; nil if nothing was received.
+  ///   - losses: the received and the lost packets of `block`'s source; those that are reported
+  ///     here are not reported again.
+  ///   - tellsLosses: true to report `losses`.
   ///   - canonicalName: the CNAME, taken as sixteen hexadecimal digits of this number (RFC 7022).
   ///   - isGoodbye: true to append a BYE.
   /// - Returns: its length in bytes.

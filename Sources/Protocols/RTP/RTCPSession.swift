@@ -1,9 +1,9 @@
 package import MediaCore
 
-/// The RTCP side of one stream: when to report, what to report, and the round trip that comes back
-/// (RFC 3550 sections 6.2 and 6.4).
+/// The RTCP side of one stream: the times and contents of its reports, and the round-trip time that
+/// the far side's reports give (RFC 3550 sections 6.2 and 6.4).
 ///
-/// Feed it every item received, and ask `takeReportDue` from time to time. Reports go out every
+/// Pass it every item received, and call `takeReportDue` from time to time. Reports are sent every
 /// 0.75 to 1.25 of the interval; for one voice call the reduced minimum of RFC 3550 section 6.2
 /// (360 / session bandwidth in kb/s, seconds) is under 5 s, and 2 s is used.
 package struct RTCPSession: Sendable {
@@ -11,9 +11,9 @@ package struct RTCPSession: Sendable {
   private static var ntpEpochOffset: Int64 { 2_208_988_800 }
   private static var intervalNanoseconds: Int64 { 2_000_000_000 }
 
-  /// The round-trip time from the newest report, nil before the first.
+  /// The round-trip time from the newest report that gave one; nil before the first.
   package private(set) var roundTripNanoseconds: Int64?
-  /// The round-trip time that the newest report gave, nil if it gave none.
+  /// The round-trip time from the newest report; nil if it gave none.
   package private(set) var newestRoundTripNanoseconds: Int64?
   /// True after the far side's BYE.
   package private(set) var isFarGone = false
@@ -25,7 +25,7 @@ package struct RTCPSession: Sendable {
   private var nextReportDue: MonotonicInstant?
   private var random: UInt64
 
-  /// A session that reports as `localSSRC`; `seed` varies the moments of its reports.
+  /// A session that reports as `localSSRC`; `seed` varies the times of its reports.
   package init(localSSRC: UInt32, seed: UInt64) {
     self.localSSRC = localSSRC
     random = seed | 1
@@ -39,8 +39,8 @@ package struct RTCPSession: Sendable {
     return seconds &<< 32 | fraction
   }
 
-  /// Takes in one item of a stream whose source is `remoteSSRC`, if it is known, that arrived at
-  /// `instant`.
+  /// Handles one item that arrived at `instant`, in a stream whose source is `remoteSSRC`, if
+  /// known.
   @_noAllocation @_noLocks
   package mutating func receive(
     _ item: RTCPItem,
@@ -78,9 +78,11 @@ package struct RTCPSession: Sendable {
     isFarGone = false
   }
 
-  /// Notes that a sender report with `information` leaves at `now`: the far side will name it.
+  /// Notes that a sender report with `information` is sent at `now`: the far side's reports will
+  /// refer to it.
   ///
-  /// The round trip is measured by the monotonic clock, whatever becomes of the one on the wall.
+  /// The round trip is measured by the monotonic clock, so that steps of the wall clock do not
+  /// matter.
   @_noAllocation @_noLocks
   package mutating func noteSending(_ information: RTCPSenderInformation, at now: MonotonicInstant)
   {

@@ -1,15 +1,15 @@
 package import MediaCore
 
-/// The fixed header of an RTP packet and where its payload lies (RFC 3550 section 5.1).
+/// The fixed header of an RTP packet (RFC 3550 section 5.1).
 package struct RTPHeader: Equatable, Sendable, BitwiseCopyable {
   /// Bytes of a header without contributing sources and extension.
   package static var minimumLength: Int { @_noAllocation @_noLocks get { 12 } }
 
   /// True on the first packet of a talk spurt (RFC 3551 section 4.1).
   package var marker: Bool
-  /// 0 to 127.
+  /// The payload type, 0 to 127.
   package var payloadType: UInt8
-  /// Increases by one for each packet sent, wrapping.
+  /// The sequence number, which increases by one for each packet sent, and wraps.
   package var sequenceNumber: UInt16
   /// The media time of the first sample.
   package var timestamp: RTPTimestamp
@@ -47,7 +47,7 @@ package struct RTPHeader: Equatable, Sendable, BitwiseCopyable {
 package struct RTPPacket: Equatable, Sendable, BitwiseCopyable {
   /// The fixed header.
   package var header: RTPHeader
-  /// Where the payload begins.
+  /// Offset of the payload in the datagram.
   package var payloadOffset: Int
   /// Payload bytes without padding; zero is legal.
   package var payloadLength: Int
@@ -57,7 +57,8 @@ package struct RTPPacket: Equatable, Sendable, BitwiseCopyable {
     @_noAllocation @_noLocks get { payloadOffset..<payloadOffset + payloadLength }
   }
 
-  /// Parses the first `length` bytes of `datagram`; nil if it is no valid RTP packet of version 2.
+  /// Parses the first `length` bytes of `datagram`; nil if they are not a valid RTP packet of
+  /// version 2.
   ///
   /// Contributing sources and a header extension are skipped, padding is taken off. RTCP that
   /// shares the port (RFC 5761 section 4) is refused by its packet type.

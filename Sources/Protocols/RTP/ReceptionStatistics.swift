@@ -58,7 +58,7 @@ package struct ReceptionStatistics: Sendable {
     lastTransit = transit
   }
 
-  /// Packets that should have come.
+  /// Packets expected so far, by their sequence numbers.
   package var expected: Int64 {
     @_noAllocation @_noLocks get { highestSequence - baseSequence + 1 }
   }
@@ -68,7 +68,7 @@ package struct ReceptionStatistics: Sendable {
     @_noAllocation @_noLocks get { received == 0 ? 0 : expected - received }
   }
 
-  /// The share lost since the last call, in 1/256 (A.3), and starts the next interval.
+  /// Returns the share lost since the last call, in 1/256 (A.3), and starts the next interval.
   @_noAllocation @_noLocks
   package mutating func takeFractionLost() -> UInt8 {
     let expectedNow = received == 0 ? 0 : expected

@@ -4,10 +4,9 @@ package import MediaCore
 package struct RedundantBlock: Equatable, Sendable, BitwiseCopyable {
   /// The format of the block, 0 to 127.
   package var payloadType: UInt8
-  /// How much earlier than the packet's timestamp it begins, in ticks, 0 to 16383; 0 for the
-  /// packet's own.
+  /// Ticks from its beginning to the packet's timestamp, 0 to 16383; 0 for the packet's own block.
   package var timestampOffset: Int
-  /// Where its payload begins in the datagram.
+  /// Offset of its payload in the datagram.
   package var payloadOffset: Int
   /// Bytes of its payload.
   package var payloadLength: Int
@@ -26,7 +25,7 @@ package struct RedundantBlock: Equatable, Sendable, BitwiseCopyable {
   }
 }
 
-/// A payload that brings earlier ones once more before its own (RFC 2198 section 3).
+/// A payload that repeats earlier ones before its own (RFC 2198 section 3).
 ///
 /// `next` returns its blocks in their order: the oldest first, the packet's own last.
 package struct RedundantPayload: Sendable {
@@ -36,18 +35,18 @@ package struct RedundantPayload: Sendable {
   package static var ownHeaderLength: Int { @_noAllocation @_noLocks get { 1 } }
   /// The longest block that can be repeated, in bytes.
   package static var longestBlock: Int { @_noAllocation @_noLocks get { 1_023 } }
-  /// The earliest block, in ticks before the packet's timestamp.
+  /// The longest time from a repeated block to the packet's timestamp, in ticks.
   package static var longestOffset: Int { @_noAllocation @_noLocks get { 16_383 } }
 
-  /// Blocks, the packet's own among them.
+  /// Number of blocks, including the packet's own.
   package let count: Int
   private let end: Int
   private var headerOffset: Int
   private var blockOffset: Int
   private var told = 0
 
-  /// Looks into the bytes `range` of `datagram`; nil if they are no redundant payload or promise
-  /// more bytes than there are.
+  /// Reads the headers in the bytes `range` of `datagram`; nil if these are no redundant payload,
+  /// or promise more bytes than there are.
   @_noAllocation @_noLocks
   package init?(parsing datagram: borrowing ByteBuffer, in range: Range<Int>) {
     guard range.lowerBound >= 0, range.upperBound <= datagram.count else { return nil }

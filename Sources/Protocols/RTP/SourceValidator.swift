@@ -1,20 +1,21 @@
 package import MediaCore
 
-/// Decides which packets belong to the stream: probation of new sources, jumps, restarts
-/// (RFC 3550 appendix A.1).
+/// Decides which packets belong to the stream: probation of new sources, jumps, restarts (RFC 3550
+/// appendix A.1).
 ///
-/// A new source plays from its second packet in sequence on, once the one before it has been silent
-/// for longer than between its packets: forged datagrams cannot take a stream over while it talks,
-/// and a bridge that changes its source in mid-sentence costs 60 ms at most. The very first source
-/// of a call is taken at once, since waiting would cost its first word. The source before the
-/// present one needs ten packets to come back, as long as some of it may be on their way still.
+/// A new source is accepted from its second packet in sequence on, once the one before it has been
+/// silent for longer than between its packets: forged datagrams cannot take a stream over while it
+/// talks, and a conference bridge that changes its source in mid-sentence costs 60 ms at most. The
+/// very first source of a call is accepted at once, since waiting would cost its first word. The
+/// source before the present one needs ten packets to come back, as long as some of its packets may
+/// still be in transit.
 package struct SourceValidator: Sendable {
-  /// A sequence jump up to this is loss; beyond it is a restart (RFC 3550 appendix A.1).
+  /// Largest sequence jump that counts as loss; beyond it is a restart (RFC 3550 appendix A.1).
   package static var maximumDropout: Int64 { @_noAllocation @_noLocks get { 3_000 } }
-  /// How far a late packet may lie behind.
+  /// Number of packets that a late one may lie behind the newest.
   package static var maximumMisorder: Int64 { @_noAllocation @_noLocks get { 100 } }
-  /// So many packets of a source that comes back may be lost in between: not each of them arrives
-  /// on a bad network.
+  /// Packets that may be lost between two of a source that comes back: not each of them arrives on
+  /// a bad network.
   private static var returningDropout: UInt16 { @_noAllocation @_noLocks get { 20 } }
 
   /// The shortest silence of a source before another one may follow, in nanoseconds.
@@ -24,36 +25,37 @@ package struct SourceValidator: Sendable {
   private static var longestSilence: Int64 { @_noAllocation @_noLocks get { 600_000_000 } }
   /// The longest packet of voice in practice, in nanoseconds.
   private static var longestPacket: Int64 { @_noAllocation @_noLocks get { 60_000_000 } }
-  /// No packet is on its way for so many nanoseconds.
+  /// The longest time that a packet is in transit, in nanoseconds.
   private static var longestWay: Int64 { @_noAllocation @_noLocks get { 1_000_000_000 } }
 
-  /// What to do with a packet.
+  /// The decision about a packet.
   package enum Verdict: Equatable, Sendable, BitwiseCopyable {
     /// It belongs to the stream, with this extended sequence number.
     case member(Int64)
-    /// It begins the stream anew (first packet, new source or restarted sequence).
+    /// It restarts the stream (first packet, new source or restarted sequence).
     case restart(Int64)
     /// It is dropped: on probation, left over from an earlier source, or far out of order.
     case refuse
   }
 
-  /// The source of the stream, nil before the first packet.
+  /// The source of the stream; nil before the first packet.
   package private(set) var ssrc: UInt32?
   private var extender = SequenceExtender()
   private var previousSSRC: UInt32?
   private var candidate: (ssrc: UInt32, next: UInt16, seen: Int)?
   private var expectedAfterJump: UInt16?
   private let areAuthentic: Bool
-  /// Between the last two packets of the source; that of long ones before the second.
+  /// Time between the last two packets of the source, in nanoseconds; before the second, that of
+  /// long packets.
   private var spacing = longestPacket
-  /// When the last source took the place of the one before.
+  /// Time at which the present source replaced the one before.
   private var changedAt = MonotonicInstant(nanoseconds: 0)
   private var lastHeard = MonotonicInstant(nanoseconds: 0)
 
-  /// An admission that has seen nothing.
+  /// A validator that has seen nothing.
   ///
-  /// - Parameter areAuthentic: true if only the far side can have sent what is judged: another
-  ///   source of its may follow at once.
+  /// - Parameter areAuthentic: true if the packets are authenticated, so that only the far side can
+  ///   have sent them: another of its sources may follow at once.
   @_noAllocation @_noLocks
   package init(areAuthentic: Bool = false) {
     self.areAuthentic = areAuthentic
@@ -67,7 +69,7 @@ package struct SourceValidator: Sendable {
     }
   }
 
-  /// Judges one packet that came at `now`.
+  /// Judges one packet that arrived at `now`.
   @_noAllocation @_noLocks
   package mutating func judge(
     ssrc packetSSRC: UInt32,

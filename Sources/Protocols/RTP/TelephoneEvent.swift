@@ -5,13 +5,14 @@ package struct TelephoneEvent: Equatable, Sendable, BitwiseCopyable {
   /// Bytes of a payload.
   package static var length: Int { @_noAllocation @_noLocks get { 4 } }
 
-  /// 0 to 9 for the digits, 10 for `*`, 11 for `#`, 12 to 15 for A to D (RFC 4733 section 3.2).
+  /// The code: 0 to 9 for the digits, 10 for `*`, 11 for `#`, 12 to 15 for A to D (RFC 4733 section
+  /// 3.2).
   package var code: UInt8
   /// True in the packets that mark the end.
   package var isEnd: Bool
-  /// How far below full level, in dB, 0 to 63.
+  /// Level of the tone below full level, in dB, 0 to 63.
   package var volume: UInt8
-  /// How long it has sounded, in ticks of the event's clock: the RTP clock, or one of 8 kHz.
+  /// Duration so far, in ticks of the event's clock: the RTP clock, or one of 8 kHz.
   package var duration: UInt16
 
   /// An event with the given fields.
@@ -45,36 +46,36 @@ package struct TelephoneEvent: Equatable, Sendable, BitwiseCopyable {
 
   private static let keys: [Character] = Array("0123456789*#ABCD")
 
-  /// The code of a key, nil if it is none of 0 to 9, `*`, `#`, A to D.
+  /// The code of a DTMF digit; nil if it is none of 0 to 9, `*`, `#`, A to D.
   package static func code(of key: Character) -> UInt8? {
     keys.firstIndex { String($0) == key.uppercased() }.map { UInt8($0) }
   }
 
-  /// The key of a code, nil above 15.
+  /// The DTMF digit of a code; nil above 15.
   package static func key(of code: UInt8) -> Character? {
     code < keys.count ? keys[Int(code)] : nil
   }
 }
 
-/// Sends keys one after the other, in place of the voice: an update every 20 ms, the end three
-/// times, and a pause between two (RFC 4733 section 2.5.1).
+/// Sends DTMF digits one after the other, in place of the voice: an update every 20 ms, the end
+/// three times, and a pause between two digits (RFC 4733 section 2.5.1).
 package struct TelephoneEventSender: ~Copyable {
-  /// How long a key sounds, in frames at 48 kHz.
+  /// Duration of a digit, in frames at 48 kHz.
   package static var toneFrames: FrameCount { @_noAllocation @_noLocks get { 4_800 } }
-  /// The pause after it.
+  /// Pause after a digit, in frames at 48 kHz.
   package static var pauseFrames: FrameCount { @_noAllocation @_noLocks get { 2_880 } }
-  /// Between two packets of one key.
+  /// Time between two packets of one digit, in frames at 48 kHz.
   package static var intervalFrames: FrameCount { @_noAllocation @_noLocks get { 960 } }
   private static var capacity: Int { @_noAllocation @_noLocks get { 64 } }
   private static var endCount: Int { @_noAllocation @_noLocks get { 3 } }
 
-  /// What to send in place of a packet of voice.
+  /// The packet to send in place of a packet of voice.
   package enum Slot: Equatable, Sendable, BitwiseCopyable {
     /// The voice itself.
     case voice
     /// A packet of the event that began at this timestamp; the first has the marker.
     case event(TelephoneEvent, began: RTPTimestamp, isFirst: Bool)
-    /// Nothing: the key sounds, and its next packet is not due.
+    /// No packet: a digit is being sent, and its next packet is not due.
     case nothing
   }
 
@@ -87,13 +88,13 @@ package struct TelephoneEventSender: ~Copyable {
   private var ends = 0
   private var pause = 0
 
-  /// A sender without keys.
+  /// A sender without digits.
   package init() {}
 
-  /// True while a key sounds or waits: one that sounds is the first that waits.
+  /// True while a digit is being sent or waits.
   package var isSending: Bool { @_noAllocation @_noLocks get { count > 0 } }
 
-  /// Appends a key; false if too many wait.
+  /// Appends a digit by its code; false if too many wait.
   @_noAllocation @_noLocks
   package mutating func press(_ code: UInt8) -> Bool {
     guard count < Self.capacity else { return false }
@@ -102,8 +103,9 @@ package struct TelephoneEventSender: ~Copyable {
     return true
   }
 
-  /// What to send for the next `frames` at 48 kHz, which begin at `timestamp`; durations count a
-  /// tick for `framesPerTick`.
+  /// Returns the packet to send for the next `frames` at 48 kHz, which begin at `timestamp`.
+  ///
+  /// Durations count a tick for every `framesPerTick`.
   @_noAllocation @_noLocks
   package mutating func next(
     frames: FrameCount,
@@ -150,10 +152,12 @@ package struct TelephoneEventSender: ~Copyable {
   }
 }
 
-/// Hears each key once, however many of its packets come or are lost.
+/// Receives each DTMF digit once, however many of its packets arrive or are lost.
 package struct TelephoneEventReceiver: Sendable {
-  /// Five seconds of the fastest clock: what begins earlier than that is no late packet, but
-  /// another time.
+  /// Most RTP ticks by which a late packet's event begins before the latest event: five seconds of
+  /// the fastest clock.
+  ///
+  /// An event that begins still earlier shows that the timestamps have restarted.
   private static var latestTicks: Int { @_noAllocation @_noLocks get { 240_000 } }
   /// The longest event that one timestamp can describe (RFC 4733 section 2.5.1.3).
   private static var longestSegment: Int { @_noAllocation @_noLocks get { 65_535 } }
@@ -161,18 +165,19 @@ package struct TelephoneEventReceiver: Sendable {
   private let ticksPerEventTick: Int
   private var latest: (event: TelephoneEvent, began: RTPTimestamp)?
 
-  /// A receiver without events; durations count ticks of `ticksPerEventTick` of the RTP
+  /// A receiver without events; a tick of their durations is `ticksPerEventTick` ticks of the RTP
   /// clock.
   @_noAllocation @_noLocks
   package init(ticksPerEventTick: Int = 1) {
     self.ticksPerEventTick = ticksPerEventTick
   }
 
-  /// Forgets past events, as when the sender's timestamps start anew.
+  /// Forgets past events, as when the sender's timestamps restart.
   @_noAllocation @_noLocks
   package mutating func restart() { latest = nil }
 
-  /// Takes in a packet of the event that began at `timestamp`; returns the code if it is a new one.
+  /// Handles a packet of the event that began at `timestamp`; returns the code of a new event, else
+  /// nil.
   @_noAllocation @_noLocks
   package mutating func receive(_ event: TelephoneEvent, began timestamp: RTPTimestamp) -> UInt8? {
     guard let (former, began) = latest else {

@@ -1,12 +1,12 @@
-/// Which packets of one source have been received, by their index: the sequence number with the
+/// Record of the packets received from one source, by their index: the sequence number with the
 /// roll-over counter above it (RFC 3711 sections 3.3.1 and 3.3.2).
 ///
 /// Nothing changes before a packet has been authenticated.
 struct PacketIndex: BitwiseCopyable {
-  /// How far behind the newest packet one may arrive: 2.5 s of the shortest packets.
+  /// Number of packets that a late one may lie behind the newest: 2.5 s of the shortest packets.
   static var reach: Int64 { 1_024 }
 
-  /// The newest packet, negative before the first.
+  /// Index of the newest packet; negative before the first.
   private var newest: Int64 = -1
   /// One bit for each of the newest packets, by the index modulo `reach`.
   private var seen = InlineArray<16, UInt64>(repeating: 0)
@@ -14,11 +14,11 @@ struct PacketIndex: BitwiseCopyable {
   @_noAllocation @_noLocks
   private init() {}
 
-  /// A source of which nothing was received.
+  /// The record of a source from which nothing was received.
   static var none: PacketIndex { @_noAllocation @_noLocks get { PacketIndex() } }
 
-  /// The index of a packet of which the sequence number is known, nil if it can have none: the one
-  /// nearest to the newest.
+  /// The index of the packet with a sequence number: the possible one nearest to the newest; nil if
+  /// that is out of range.
   @_noAllocation @_noLocks
   func index(of sequenceNumber: UInt16) -> Int64? {
     guard newest >= 0 else { return Int64(sequenceNumber) }
@@ -27,7 +27,7 @@ struct PacketIndex: BitwiseCopyable {
     return index >= 0 && index < Int64(1) << 48 ? index : nil
   }
 
-  /// True if a packet may be new: not received before, and not older than is remembered.
+  /// True if a packet counts as new: it was not received before, and is not too old for the record.
   @_noAllocation @_noLocks
   func mayAccept(_ index: Int64) -> Bool {
     if index > newest { return true }

@@ -1,13 +1,13 @@
 import CCrypto
 import MediaCore
 
-/// The cipher of one kind of packets and one direction, made ahead and started anew for each.
+/// The cipher for one kind of packets in one direction, made once and started anew for each packet.
 ///
 /// **Thread safety:** one thread at a time. Nothing here allocates after the initialiser.
 /// **Ownership:** it owns OpenSSL's context.
 @safe
 struct SRTPCipher: ~Copyable {
-  /// What a packet is encrypted with beside the keys.
+  /// The values that make the encryption of each packet different under the same keys.
   struct Nonce: BitwiseCopyable {
     let ssrc: UInt32
     /// The packet's index, of at most 48 bits.
@@ -20,16 +20,16 @@ struct SRTPCipher: ~Copyable {
     }
   }
 
-  /// Which bytes of a datagram are encrypted, and which are authenticated alone.
+  /// The parts of a datagram that are encrypted, and that are only authenticated.
   struct Layout: BitwiseCopyable {
-    /// Bytes that stay readable, from the first on.
+    /// Number of bytes that stay readable, from the first on.
     let header: Int
-    /// Where the encrypted bytes end.
+    /// End of the encrypted bytes.
     let end: Int
     /// The word that is authenticated with the packet: the roll-over counter of SRTP, the index of
     /// SRTCP with its flag.
     let word: UInt32
-    /// Whether GCM authenticates the word as well: SRTP has it in the nonce (RFC 7714 section 8.1).
+    /// True if GCM authenticates the word as well: SRTP has it in the nonce (RFC 7714 section 8.1).
     let hasWord: Bool
 
     @_noAllocation @_noLocks
@@ -52,7 +52,7 @@ struct SRTPCipher: ~Copyable {
   private static var wordAt: Int { @_noAllocation @_noLocks get { 16 } }
   private static var codeAt: Int { @_noAllocation @_noLocks get { 20 } }
 
-  /// A cipher that seals, or opens.
+  /// A cipher that encrypts if `isSealing`, else decrypts.
   init(_ profile: SRTPProfile, _ keys: SRTPSessionKeys, isSealing: Bool) throws(SRTPError) {
     guard keys.cipherKey.count == profile.keyLength, keys.salt.count == profile.saltLength,
       keys.authenticationKey.count == 20
@@ -87,8 +87,10 @@ struct SRTPCipher: ~Copyable {
     }
   }
 
-  /// Encrypts a datagram in place and writes its tag at `tagAt`; or decrypts it, and compares the
-  /// tag: false if that does not fit, and then the datagram is void.
+  /// Encrypts a datagram in place and writes its tag at `tagAt`, or decrypts it and compares the
+  /// tag.
+  ///
+  /// Returns false if the tag does not match, and then the datagram is void.
   @_noAllocation @_noLocks
   mutating func apply(
     to datagram: inout ByteBuffer,
@@ -173,10 +175,11 @@ struct SRTPCipher: ~Copyable {
 struct SRTPCiphers: ~Copyable {
   var media: SRTPCipher
   var control: SRTPCipher
-  /// Whether SRTCP has its index behind the tag, as with GCM (RFC 7714 section 9.2), or before it.
+  /// True if SRTCP has its index behind the tag, as with GCM (RFC 7714 section 9.2), false if
+  /// before it.
   let isTagFirst: Bool
 
-  /// The ciphers with the keys that follow from a master key.
+  /// The ciphers with the keys that are derived from a master key.
   init(_ profile: SRTPProfile, _ master: SRTPMasterKey, isSealing: Bool) throws(SRTPError) {
     let media = try SRTPSessionKeys(from: master, .media)
     let control = try SRTPSessionKeys(from: master, .control)

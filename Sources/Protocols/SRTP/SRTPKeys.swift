@@ -1,14 +1,15 @@
 import CCrypto
 
-/// Keys that cannot be used.
+/// An error in the making of keys or ciphers.
 package enum SRTPError: Error, Equatable, Sendable {
-  /// A key, a salt or a counter has another length than its cipher.
+  /// A key, a salt or a counter is not of the cipher's length.
   case wrongKeyLength
-  /// OpenSSL has no memory, or not the cipher.
+  /// OpenSSL has no memory, or does not have the cipher.
   case outOfMemory
 }
 
-/// A master key with its salt, from which the keys of one direction follow (RFC 3711 section 4.3).
+/// A master key with its salt, from which the keys of one direction are derived (RFC 3711 section
+/// 4.3).
 package struct SRTPMasterKey: Equatable, Sendable {
   let key: [UInt8]
   let salt: [UInt8]
@@ -35,23 +36,24 @@ extension SRTPMasterKey {
     return master
   }
 
-  /// Calls `body` with the key and, behind it, the salt.
+  /// Calls `body` with the key, followed by the salt.
   package func withBytes<Result>(_ body: ([UInt8]) -> Result) -> Result { body(key + salt) }
 }
 
 extension SRTPMasterKey: CustomStringConvertible, CustomReflectable {
-  /// No key, for logs.
+  /// A text without the key, for logs.
   package var description: String { "a secret key" }
-  /// No key, for debuggers and test reports.
+  /// A mirror without the key, for debuggers and test reports.
   package var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-/// What the sides of a call have agreed on: a profile, and a master key for each direction.
+/// The keys that the sides of a call have agreed on: a profile, and a master key for each
+/// direction.
 package struct SRTPKeys: Equatable, Sendable {
   package let profile: SRTPProfile
-  /// Protects what this side sends.
+  /// The key for the packets that this side sends.
   let local: SRTPMasterKey
-  /// Protects what the far side sends.
+  /// The key for the packets that the far side sends.
   let remote: SRTPMasterKey
 
   /// The keys of both directions.
@@ -64,7 +66,7 @@ package struct SRTPKeys: Equatable, Sendable {
   /// The keys as the far side has them.
   package var swapped: SRTPKeys { SRTPKeys(profile: profile, local: remote, remote: local) }
 
-  /// Keys of both directions from bytes that come one by one, for simulations and tests.
+  /// Keys of both directions from bytes that `next` returns one by one, for simulations and tests.
   package init(_ profile: SRTPProfile, from next: () -> UInt8) throws(SRTPError) {
     func master() throws(SRTPError) -> SRTPMasterKey {
       let key = (0..<profile.keyLength).map { _ in next() }
@@ -87,7 +89,8 @@ package struct SRTPKeys: Equatable, Sendable {
 
 /// The keys that protect the packets of one kind and direction.
 struct SRTPSessionKeys {
-  /// Which packets they are for: the label of the first key (RFC 3711 section 4.3.2).
+  /// The kind of packets that the keys are for, by the label of the first key (RFC 3711 section
+  /// 4.3.2).
   enum Kind: UInt8 {
     case media = 0
     case control = 3
@@ -103,7 +106,7 @@ struct SRTPSessionKeys {
     self.salt = salt
   }
 
-  /// Derives them.
+  /// Derives the keys for a kind of packets from a master key.
   init(from master: SRTPMasterKey, _ kind: Kind) throws(SRTPError) {
     let cipher = try SRTPCounterCipher(key: master.key)
     // A salt of 12 bytes is one of 14 that ends in zeros (RFC 7714 section 11).

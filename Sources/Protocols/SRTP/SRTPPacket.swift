@@ -1,9 +1,9 @@
 import MediaCore
 import RTP
 
-/// The places of a datagram that SRTP has to know without understanding the rest.
+/// The fields of a datagram that SRTP has to know without understanding the rest.
 enum SRTPPacket {
-  /// The bytes of SRTCP's header that stay readable.
+  /// Number of bytes of SRTCP's header that stay readable.
   static var controlHeader: Int { @_noAllocation @_noLocks get { 8 } }
   /// The highest index of SRTCP (RFC 3711 section 3.2.1).
   static var lastControlIndex: UInt32 { @_noAllocation @_noLocks get { 0x7fff_ffff } }
@@ -16,7 +16,8 @@ enum SRTPPacket {
     RTCPPacketType.isRTCP(secondByte: datagram[1])
   }
 
-  /// The bytes of an RTP header with its extension, nil if the datagram is none or too short.
+  /// Number of bytes of an RTP header with its extension; nil if the datagram has none or is too
+  /// short.
   @_noAllocation @_noLocks
   static func mediaHeader(of datagram: borrowing ByteBuffer, length: Int) -> Int? {
     guard length >= 12, length <= datagram.count, datagram[0] >> 6 == 2 else { return nil }

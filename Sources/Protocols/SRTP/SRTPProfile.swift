@@ -2,10 +2,10 @@
 public enum SRTPProfile: Equatable, Sendable, CaseIterable {
   /// AES-128 in Galois/Counter Mode with a tag of 16 bytes (RFC 7714).
   case aeadAES128GCM
-  /// AES-128 in counter mode with HMAC-SHA1, a tag of 10 bytes (RFC 3711): what older phones have.
+  /// AES-128 in counter mode with HMAC-SHA1, a tag of 10 bytes (RFC 3711), for older phones.
   case aes128CMSHA1Tag80
 
-  /// The name that SDP has for it (RFC 4568 section 6.2, RFC 7714 section 14.1).
+  /// The profile's name in SDP (RFC 4568 section 6.2, RFC 7714 section 14.1).
   public var name: String {
     switch self {
     case .aeadAES128GCM: "AEAD_AES_128_GCM"
@@ -13,7 +13,7 @@ public enum SRTPProfile: Equatable, Sendable, CaseIterable {
     }
   }
 
-  /// The number that DTLS has for it (RFC 5764 section 4.1.2, RFC 7714 section 14.2).
+  /// The profile's number in DTLS (RFC 5764 section 4.1.2, RFC 7714 section 14.2).
   package var number: UInt16 {
     switch self {
     case .aeadAES128GCM: 7

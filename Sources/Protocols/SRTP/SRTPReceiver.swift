@@ -1,7 +1,7 @@
 package import MediaCore
 
-/// Takes the protection off what the far side sends, and drops what is forged or was there before
-/// (RFC 3711, RFC 7714).
+/// Removes the protection of the far side's packets, and drops those that are forged or were
+/// received before (RFC 3711, RFC 7714).
 ///
 /// **Thread safety:** one thread at a time. Nothing here allocates after the initialiser.
 package struct SRTPReceiver: ~Copyable {
@@ -19,21 +19,21 @@ package struct SRTPReceiver: ~Copyable {
     }
   }
 
-  /// How many sources there may be: one for each time that the far side goes on after a hold.
+  /// Most sources of the far side: one for each time that it goes on after a hold.
   ///
-  /// None is ever forgotten, since its packets would be new again.
+  /// No source is ever forgotten, since its old packets would count as new again.
   static var capacity: Int { @_noAllocation @_noLocks get { 128 } }
 
   private var ciphers: SRTPCiphers
   private var sources: FixedArray<Source>
   private var sourceCount = 0
-  /// Where the newest packet's source is.
+  /// Index of the newest packet's source in `sources`.
   private var latest = 0
 
   /// Packets that were dropped: forged, damaged, or received before.
   package private(set) var dropped: Int64 = 0
 
-  /// A receiver with the keys that follow from a master key.
+  /// A receiver with the keys that are derived from a master key.
   ///
   /// - Throws: `SRTPError.outOfMemory`.
   package init(_ profile: SRTPProfile, _ master: SRTPMasterKey) throws(SRTPError) {
@@ -46,7 +46,7 @@ package struct SRTPReceiver: ~Copyable {
     sources = FixedArray(repeating: Source(ssrc: 0), count: Self.capacity)
   }
 
-  /// Takes the protection off the first `length` bytes of `datagram` in place.
+  /// Removes the protection of the first `length` bytes of `datagram` in place.
   ///
   /// - Returns: the length of the RTP or RTCP packet; nil if the datagram is not the far side's or
   ///   was received before, and then it is void.

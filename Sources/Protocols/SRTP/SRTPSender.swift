@@ -1,19 +1,19 @@
 package import MediaCore
 
-/// Protects what this side sends: SRTP and SRTCP (RFC 3711, RFC 7714).
+/// Protects the packets that this side sends, by SRTP and SRTCP (RFC 3711, RFC 7714).
 ///
 /// **Thread safety:** one thread at a time. Nothing here allocates after the initialiser.
 package struct SRTPSender: ~Copyable {
   private var ciphers: SRTPCiphers
   private var ssrc: UInt32 = 0
-  /// The index of the newest packet of the source, negative before the first.
+  /// The index of the newest packet of the source; negative before the first.
   private var newest: Int64 = -1
   var nextControl: UInt32 = 0
 
   /// The most bytes that protection adds to a datagram.
   package static var overhead: Int { @_noAllocation @_noLocks get { 20 } }
 
-  /// A sender with the keys that follow from a master key.
+  /// A sender with the keys that are derived from a master key.
   ///
   /// - Throws: `SRTPError.outOfMemory`.
   package init(_ profile: SRTPProfile, _ master: SRTPMasterKey) throws(SRTPError) {
@@ -30,8 +30,8 @@ package struct SRTPSender: ~Copyable {
   /// - Parameters:
   ///   - datagram: `overhead` bytes larger than the packet at least.
   ///   - length: the packet's length in bytes.
-  /// - Returns: the length that it has then; nil if it may not be sent, since it is no packet or
-  ///   since another has had its number, with which the keys would be given away.
+  /// - Returns: the protected packet's length; nil if it may not be sent, since it is no packet, or
+  ///   since its number may have been used already, and a second use would give the keys away.
   @_noAllocation @_noLocks
   package mutating func protect(_ datagram: inout ByteBuffer, length: Int) -> Int? {
     guard length >= 8, length + Self.overhead <= datagram.count else { return nil }

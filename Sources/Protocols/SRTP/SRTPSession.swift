@@ -2,12 +2,11 @@ import MediaCore
 import Synchronization
 
 // SAFETY: the state belongs to the path that took the session; an atomic flag lets one do so.
-/// The keys of a call at work, from the handshake to the call's end, whichever streams use them
-/// meanwhile.
+/// The keys of a call, in use from the handshake to the call's end by one stream after the other.
 ///
-/// What was received before a hold is not received again after it, so the session outlives the
-/// streams. Each stream has its transport take the session and leave it; a stream that is made
-/// before the one before it has ended sends and hears nothing until then.
+/// A packet that was received before a hold is not accepted again after it, so the session outlives
+/// the streams. Each stream's transport takes the session and leaves it; a stream that is made
+/// before the previous one has ended sends and receives nothing until then.
 ///
 /// **Thread safety:** made on one thread; one `SecureTransport` has its state at a time.
 @safe
@@ -21,13 +20,13 @@ public final class SRTPSession: @unchecked Sendable {
   @safe @exclusivity(unchecked) var receiver: SRTPReceiver
   /// The last datagrams of the handshake, to be sent again if the far side has lost them.
   let lastFlight: FixedArray<UInt8>
-  /// Their lengths, and 0 at the end.
+  /// The lengths of these datagrams, and 0 at the end.
   let lastFlightLengths: FixedArray<Int>
 
   /// A session that has sent and received nothing.
   ///
   /// - Parameters:
-  ///   - keys: what the handshake has agreed on.
+  ///   - keys: the keys that the handshake has agreed on.
   ///   - lastFlight: the datagrams that this side ended the handshake with, if the far side had to
   ///     answer none of them: it may have lost them.
   /// - Throws: `SRTPError.outOfMemory`.
@@ -41,7 +40,7 @@ public final class SRTPSession: @unchecked Sendable {
     lastFlightLengths = FixedArray(lastFlight.map(\.count) + [0])
   }
 
-  /// True if the caller has the state to itself from now on, until it calls `leave`.
+  /// Takes the state for the caller alone, until it calls `leave`; false if it is taken already.
   func take() -> Bool {
     isTaken.compareExchange(expected: false, desired: true, ordering: .acquiring).exchanged
   }

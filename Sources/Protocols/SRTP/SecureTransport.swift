@@ -3,8 +3,8 @@ public import RealTime
 
 /// A datagram path whose packets are protected by SRTP, or, without a session, that path itself.
 ///
-/// Whatever fails authentication, or was received before, ends here: the stream, its statistics
-/// and the far side's address never learn of it.
+/// Packets that fail authentication, or were received before, are dropped here: the stream, its
+/// statistics and the far side's address never learn of them.
 ///
 /// **Thread safety:** used by the voice thread only, like the path below. Nothing allocates after
 /// the initialiser.
@@ -13,21 +13,21 @@ public struct SecureTransport<Path: PacketTransport & ~Copyable>: PacketTranspor
   private var path: Path
   private let session: SRTPSession?
   private var hasSession = false
-  /// How often the end of the handshake is still sent again: for lost datagrams, not for a flood.
+  /// Replies with the end of the handshake that are left: for lost datagrams, not for a flood.
   private var repliesLeft = 64
   private var buffer: ByteBuffer
 
-  /// The first bytes of DTLS (RFC 7983): a handshake whose end the far side has missed.
+  /// First bytes of DTLS datagrams (RFC 7983), from a far side that has missed the handshake's end.
   private static var handshakes: ClosedRange<UInt8> { 20...63 }
 
-  /// The `path` in the open.
+  /// The `path` without protection.
   public init(open path: consuming Path) {
     self.path = path
     session = nil
     buffer = ByteBuffer(repeating: 0, count: 1)
   }
 
-  /// The `path` under the protection of a session, once other paths under it are gone.
+  /// The `path` under the protection of a session, which it takes once no other path has it.
   public init(_ path: consuming Path, under session: SRTPSession) {
     self.path = path
     self.session = session
@@ -77,7 +77,7 @@ public struct SecureTransport<Path: PacketTransport & ~Copyable>: PacketTranspor
     }
   }
 
-  /// Sends the first `length` bytes of `datagram` under protection, or nothing.
+  /// Sends the first `length` bytes of `datagram` protected; sends nothing if that is impossible.
   public mutating func send(
     _ datagram: borrowing ByteBuffer,
     length: Int,
@@ -101,12 +101,12 @@ public struct SecureTransport<Path: PacketTransport & ~Copyable>: PacketTranspor
     session?.leave()
   }
 
-  /// Takes the host that the last datagram came from for the far side's as well.
+  /// Also accepts media from the source of the last datagram.
   public mutating func admitLastSource() { path.admitLastSource() }
 
-  /// Sends to where the last datagram came from.
+  /// Makes the source of the last datagram the agreed host and port, and sends there from now on.
   public mutating func followLastSource() { path.followLastSource() }
 
-  /// Takes only the agreed host for the far side's.
+  /// Accepts media from the agreed host and port only.
   public mutating func forgetAdmitted() { path.forgetAdmitted() }
 }
