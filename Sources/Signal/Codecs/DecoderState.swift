@@ -7,8 +7,7 @@ struct DecoderState: ~Copyable {
   private let pointer: OpaquePointer
   private let size: CInt
 
-  /// A decoder that computes as much as `complexity` says, 0 to 10; before libopus 1.5, which knows
-  /// no such thing, always the same.
+  /// Creates a decoder with a `complexity` of 0 to 10, which libopus before 1.5 ignores.
   init(complexity: Int) throws(OpusCodecError) {
     var code: CInt = 0
     let created = unsafe opus_decoder_create(48_000, 1, &code)
@@ -24,7 +23,7 @@ struct DecoderState: ~Copyable {
     unsafe opus_decoder_destroy(pointer)
   }
 
-  /// Takes over the state of `other`.
+  /// Copies the state of `other`.
   @_noAllocation @_noLocks
   mutating func takeOver(_ other: borrowing DecoderState) {
     unsafe opus_voice_copy_decoder(other.pointer, pointer, size)
@@ -45,8 +44,10 @@ struct DecoderState: ~Copyable {
     return Int(max(0, decoded))
   }
 
-  /// Decodes the payload in `range` of `bytes`, or what it says of the `frames` before it if
-  /// `redundancy` is 1; returns the frames written, 0 if it is damaged.
+  /// Decodes the payload in `range` of `bytes` and returns the frames written, 0 if it is damaged.
+  ///
+  /// If `redundancy` is 1, decodes the in-band redundancy for the `frames` before the payload
+  /// instead.
   @_noAllocation @_noLocks
   mutating func decode(
     _ bytes: borrowing ByteBuffer,

@@ -3,7 +3,7 @@ package enum G711 {
   /// Samples per second of both laws (RFC 3551 section 4.5.14).
   package static var sampleRateHertz: Int { @_noAllocation @_noLocks get { 8_000 } }
 
-  /// Which of the two logarithmic laws.
+  /// A logarithmic law of G.711.
   package enum Law: Sendable, BitwiseCopyable {
     /// PCMU, payload type 0.
     case mu
@@ -11,7 +11,7 @@ package enum G711 {
     case a
   }
 
-  /// The code of a sample from -1 to 1; beyond that it is clipped.
+  /// Returns the code of a sample, which is clipped to the range from -1 to 1.
   @_noAllocation @_noLocks
   package static func encode(_ sample: Float, law: Law) -> UInt8 {
     let scaled = (sample.isFinite ? max(-1, min(1, sample)) : 0) * 32_767
@@ -21,7 +21,7 @@ package enum G711 {
     }
   }
 
-  /// The sample of a code, from -1 to 1.
+  /// Returns the sample of a code, from -1 to 1.
   @_noAllocation @_noLocks
   package static func decode(_ code: UInt8, law: Law) -> Float {
     switch law {

@@ -1,13 +1,13 @@
 import COpus
 
-/// A codec that libopus would not create or configure.
+/// An error of libopus: a codec could not be created or configured.
 package struct OpusCodecError: Error, Equatable, Sendable, CustomStringConvertible {
   /// The function that failed.
   package let operation: String
-  /// Its code, an `OPUS_` error, negative.
+  /// Error code returned, an `OPUS_` error, negative.
   package let code: CInt
 
-  /// The function and libopus's words for the code.
+  /// Name of the function, and the message of libopus for the code.
   package var description: String {
     let text = unsafe opus_strerror(code)
     return "\(operation): \(unsafe text.map { unsafe String(cString: $0) } ?? "error \(code)")"

@@ -1,12 +1,12 @@
 import COpus
 package import MediaCore
 
-/// An Opus decoder for one voice: mono out, 48 kHz, whatever was encoded (RFC 6716).
+/// An Opus decoder for one voice, with mono output at 48 kHz whatever was encoded (RFC 6716).
 ///
-/// What is decoded leans on what was decoded before. So concealment goes on in a copy of the
-/// decoder, for as long as it takes, and the decoder itself waits: packets that come late after all
-/// are decoded as if they had been in time. `pass` takes it over a loss; without that, all that was
-/// concealed was lost.
+/// Decoding depends on the packets decoded before. So concealment runs in a copy of the decoder,
+/// for as long as it takes, and the decoder itself waits: packets that arrive late after all are
+/// decoded as if they had been in time. `pass` moves the decoder over a loss; without it, all that
+/// was concealed counts as lost.
 ///
 /// **Thread safety:** one thread at a time.
 @safe
@@ -14,14 +14,14 @@ package struct OpusVoiceDecoder: ~Copyable {
   /// The longest packet: 120 ms.
   package static var maximumFrames: FrameCount { @_noAllocation @_noLocks get { 5_760 } }
 
-  /// After so much of it, concealment has nothing left of the voice.
+  /// Longest loss, 100 ms at 48 kHz, after which concealment retains nothing of the voice.
   private static var longestLoss: FrameCount { @_noAllocation @_noLocks get { 4_800 } }
 
   private var decoder: DecoderState
-  /// Goes on where nothing came.
+  /// Copy of the decoder that conceals losses.
   private var concealment: DecoderState
   private var concealedFrames: FrameCount = 0
-  /// False once the decoder itself has moved since the concealment began.
+  /// True until the decoder itself moves after the concealment began.
   private var isConcealmentNewer = false
 
   /// A decoder in its initial state.
@@ -39,8 +39,8 @@ package struct OpusVoiceDecoder: ~Copyable {
     self.concealment = concealment
   }
 
-  /// The duration in frames of the payload in `range` of `bytes`, from its table of contents
-  /// (RFC 6716 section 3.1); nil if it is malformed or longer than 120 ms.
+  /// Returns the duration in frames of the payload in `range` of `bytes`, from its table of
+  /// contents (RFC 6716 section 3.1); nil if it is malformed or longer than 120 ms.
   @_noAllocation @_noLocks
   package static func frames(of bytes: borrowing ByteBuffer, in range: Range<Int>) -> FrameCount? {
     precondition(range.lowerBound >= 0 && range.upperBound <= bytes.count, "range out of bounds")
@@ -51,11 +51,11 @@ package struct OpusVoiceDecoder: ~Copyable {
     return frames > 0 && Int(frames) <= maximumFrames ? Int(frames) : nil
   }
 
-  /// Length in frames of the in-band FEC (LBRR) of the payload in `range` of `bytes`: that of one
-  /// Opus frame, or 0.
+  /// Returns the length in frames of the in-band FEC (LBRR) of the payload in `range` of `bytes`:
+  /// that of one Opus frame, or 0.
   ///
-  /// Told by the flags that begin its first SILK frame (RFC 6716 section 4.2.3), wherever it lies:
-  /// those of the frames after it stand for frames of the same payload.
+  /// It is read from the flags that begin the payload's first SILK frame, wherever it lies (RFC
+  /// 6716 section 4.2.3); those of the frames after it stand for frames of the same payload.
   @_noAllocation @_noLocks
   package static func redundantFrames(
     of bytes: borrowing ByteBuffer,
@@ -123,15 +123,15 @@ package struct OpusVoiceDecoder: ~Copyable {
     return concealment.conceal(into: &samples, frames: frames)
   }
 
-  /// Takes the decoder over a loss of `frames`, to the packet after it, which is decoded next.
+  /// Moves the decoder over a loss of `frames`, to the packet after it, which is decoded next.
   ///
-  /// It goes as far as `conceal` went; if that was further than the loss, it conceals the rest
-  /// without output. A loss of more than 100 ms ends where `conceal` is. Nothing moves if nothing
-  /// was concealed, or, for so long a loss, if the decoder was taken on since. `scratch` needs 4800
-  /// frames.
+  /// If `conceal` went no further than the loss, or the loss is longer than 100 ms, the decoder
+  /// takes over the state that `conceal` reached; otherwise it conceals the loss itself, without
+  /// output. Nothing moves if nothing was concealed, or, for a loss of more than 100 ms, if the
+  /// decoder has moved since. `scratch` needs 4800 frames.
   ///
-  /// Returns false if `conceal` still continues something else, until `endConcealment`: only then
-  /// it may be asked before the packet is decoded, as for a cross-fade.
+  /// Returns false if `conceal` continues a sound of its own until `endConcealment`; only then may
+  /// it be called before the packet is decoded, as for a cross-fade.
   @_noAllocation @_noLocks
   package mutating func pass(_ frames: FrameCount, using scratch: inout SampleBuffer) -> Bool {
     guard concealedFrames > 0 else { return true }
@@ -145,7 +145,7 @@ package struct OpusVoiceDecoder: ~Copyable {
     return isFollowed
   }
 
-  /// Lets the next `conceal` continue what was decoded last.
+  /// Makes the next `conceal` continue the sound that was decoded last.
   @_noAllocation @_noLocks
   package mutating func endConcealment() { concealedFrames = 0 }
 }

@@ -7,7 +7,7 @@ package import MediaCore
 /// 6.5 ms for `.speech`, whatever the frame.
 @safe
 package struct OpusVoiceEncoder: ~Copyable {
-  /// What the encoder is tuned for; it cannot be changed later.
+  /// Use that the encoder is tuned for; it cannot be changed later.
   package enum Application: Sendable, BitwiseCopyable {
     /// SILK, hybrid and CELT, with in-band redundancy and DTX.
     case speech
@@ -15,14 +15,14 @@ package struct OpusVoiceEncoder: ~Copyable {
     case lowDelay
   }
 
-  /// Length of a payload that only says that DTX found silence, at most.
+  /// Greatest length, in bytes, of a payload that only signals silence (DTX).
   package static var silenceBytes: Int { @_noAllocation @_noLocks get { 2 } }
 
-  /// Frames of delay between what goes in and what comes out.
+  /// Algorithmic delay of the encoder, in frames at 48 kHz.
   package let lookAhead: FrameCount
   private let encoder: OpaquePointer
 
-  /// An encoder at `bitrate` bits per second, 6000 to 510000, complexity 0 to 10.
+  /// Creates an encoder at `bitrate` bits per second, 6000 to 510000, and a complexity of 0 to 10.
   package init(
     application: Application,
     bitrate: Int,
@@ -51,8 +51,8 @@ package struct OpusVoiceEncoder: ~Copyable {
   /// Encodes `frames` of `samples` from `start` on: 120, 240, 480, 960, 1920 or 2880.
   ///
   /// The payload goes to `packet` from `offset` on, where 1276 bytes are enough for 960 frames and
-  /// fewer; longer ones fit into what is there. Returns its length, `silenceBytes` or less when
-  /// DTX found silence, 0 if `frames` is no legal length.
+  /// fewer; longer ones are limited to the room left. Returns its length, `silenceBytes` or less
+  /// when DTX found silence, 0 if `frames` is no legal length.
   @_noAllocation @_noLocks
   package mutating func encode(
     _ samples: borrowing SampleBuffer,
@@ -79,20 +79,20 @@ package struct OpusVoiceEncoder: ~Copyable {
     _ = unsafe opus_voice_set_bitrate(encoder, CInt(truncatingIfNeeded: bitsPerSecond))
   }
 
-  /// Sets in-band redundancy and the loss it is made for, 0 to 100 %.
+  /// Enables in-band redundancy (FEC), and sets the packet loss that it is made for, 0 to 100 %.
   @_noAllocation @_noLocks
   package mutating func setRedundancy(enabled: Bool, expectedLossPercent: Int) {
     _ = unsafe opus_voice_set_redundancy(encoder, enabled ? 1 : 0)
     _ = unsafe opus_voice_set_loss(encoder, CInt(truncatingIfNeeded: expectedLossPercent))
   }
 
-  /// Forgets all sound, as if it had just been made; what was set stays.
+  /// Resets the encoder to its state after creation, except for its settings.
   @_noAllocation @_noLocks
   package mutating func reset() {
     _ = unsafe opus_voice_reset(encoder)
   }
 
-  /// Lets packets be understood without those before them, at the cost of sound.
+  /// Makes packets decodable without those before them, at the cost of quality.
   @_noAllocation @_noLocks
   package mutating func setIndependent(_ isIndependent: Bool) {
     _ = unsafe opus_voice_set_independent(encoder, isIndependent ? 1 : 0)
@@ -104,7 +104,7 @@ package struct OpusVoiceEncoder: ~Copyable {
     _ = unsafe opus_voice_set_dtx(encoder, enabled ? 1 : 0)
   }
 
-  /// Makes all packets of a duration equally long, or as long as what is said needs.
+  /// Makes all packets of a duration equally long, or lets their length vary with the speech.
   @_noAllocation @_noLocks
   package mutating func setConstantBitRate(enabled: Bool) {
     _ = unsafe opus_voice_set_constant(encoder, enabled ? 1 : 0)

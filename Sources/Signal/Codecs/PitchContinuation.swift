@@ -1,24 +1,24 @@
 package import MediaCore
 
-/// Lets a voice at 8 kHz go on where packets are missing (ITU-T G.711 Appendix I).
+/// Packet loss concealment for a voice at 8 kHz (ITU-T G.711 Appendix I).
 ///
 /// The last pitch periods are repeated: one for 10 ms, then two, then three, so that it does not
-/// buzz, with cross-fades of a quarter of a period where the repetition begins anew and where there
-/// come to be more of them. After 10 ms it fades, and after 60 ms nothing is left.
+/// buzz, with cross-fades of a quarter of a period where the repetition starts again and where the
+/// number of periods grows. After 10 ms it fades, and after 60 ms nothing is left.
 ///
-/// The standard cross-fades the last 3.75 ms before the loss as well, and holds everything back for
-/// so long; here nothing is held back, and a step where the loss begins is spread over a quarter of
-/// a period instead.
+/// The standard also cross-fades the last 3.75 ms before the loss, for which it delays all output
+/// by as much; here nothing is delayed, and a step where the loss begins is spread over a quarter
+/// of a period instead.
 package struct PitchContinuation: ~Copyable {
-  /// How many samples must be known: three of the longest periods and a cross-fade.
+  /// Number of past samples required: three of the longest periods and a cross-fade.
   package static var historyCount: Int { @_noAllocation @_noLocks get { 390 } }
 
-  /// 200 to 66 Hz.
+  /// Shortest pitch period in samples, for 200 Hz; the longest is for 66 Hz.
   private static var shortestPeriod: Int { @_noAllocation @_noLocks get { 40 } }
   private static var longestPeriod: Int { @_noAllocation @_noLocks get { 120 } }
-  /// The 20 ms in which a period is looked for.
+  /// Number of samples, 20 ms, that are compared to find the period.
   private static var comparedCount: Int { @_noAllocation @_noLocks get { 160 } }
-  /// 10 ms, after which one period more is repeated.
+  /// Number of samples, 10 ms, after which one period more is repeated.
   private static var stepCount: Int { @_noAllocation @_noLocks get { 80 } }
   private static var fadedCount: Int { @_noAllocation @_noLocks get { 480 } }
   private static var mostPeriods: Int { @_noAllocation @_noLocks get { 3 } }
@@ -27,9 +27,9 @@ package struct PitchContinuation: ~Copyable {
   private var period = 40
   private var produced = 0
   private var repeated = Repetition(periods: 1, place: 0)
-  /// What was repeated before the last step, for as long as it is faded out.
+  /// Repetition before the last step, while it is faded out.
   private var former = Repetition(periods: 1, place: 0)
-  /// Offset between the last sample before the loss and the repetition.
+  /// Difference between the last sample before the loss and the one that the repetition continues.
   private var step: Float = 0
 
   // The last `periods` periods over and over, of which the sample at `place` comes next.
@@ -43,10 +43,10 @@ package struct PitchContinuation: ~Copyable {
     }
   }
 
-  /// There is no history, and nothing to continue.
+  /// Creates a continuation without a history.
   package init() {}
 
-  /// Goes on from the `historyCount` samples of `played`.
+  /// Starts a continuation of the `historyCount` samples of `played`.
   @_noAllocation @_noLocks
   package mutating func begin(after played: borrowing SampleBuffer) {
     history.copy(from: played, count: Self.historyCount)
@@ -57,7 +57,7 @@ package struct PitchContinuation: ~Copyable {
     step = history[end - 1] - history[end - 1 - period]
   }
 
-  /// The next sample.
+  /// Returns the next sample of the continuation.
   @_noAllocation @_noLocks
   package mutating func next() -> Float {
     guard produced < Self.fadedCount else { return 0 }

@@ -3,32 +3,32 @@ package import MediaCore
 /// Comfort noise with the level and the colour of a voice's background (a level and a spectrum by
 /// linear prediction, as in RFC 3389).
 ///
-/// Mono at 48 kHz. Learned from the quietest moments of the last seconds.
+/// Mono at 48 kHz, learned from the quietest moments of the last seconds.
 package struct BackgroundNoise: ~Copyable {
-  /// Taps of the predictor: enough for where a coder has cut the spectrum off.
+  /// Taps of the predictor: enough for a spectrum that a coder has cut off.
   private static var order: Int { @_noAllocation @_noLocks get { 24 } }
-  /// 20 ms, of which one power and one spectrum are taken.
+  /// Length of a block, 20 ms at 48 kHz, which gives one power and one spectrum.
   private static var blockFrames: FrameCount { @_noAllocation @_noLocks get { 960 } }
-  /// The quietest block counts for 1.5 to 3 s.
+  /// Length of a window in blocks; with two windows, the quietest block counts for 1.5 to 3 s.
   private static var windowBlocks: Int { @_noAllocation @_noLocks get { 75 } }
-  /// Of the quiet blocks of a known noise one in so many counts.
+  /// Interval, in quiet blocks, at which the spectrum of a known noise is updated.
   private static var blocksBetweenSpectra: Int { @_noAllocation @_noLocks get { 4 } }
-  /// Blocks of a steady noise differ in power by less than this.
+  /// Largest ratio between the powers of two blocks of a steady noise.
   private static var spread: Float { @_noAllocation @_noLocks get { 2.5 } }
-  /// -40 dBFS: what never falls below it is music, or a voice, and nobody's background.
+  /// Loudest background, -40 dBFS; sound that never falls below it is music or a voice.
   private static var loudest: Float { @_noAllocation @_noLocks get { 1e-4 } }
-  /// -1.5 dB, so that chance does not make the noise louder than the one that was heard.
+  /// Factor on the power, -1.5 dB, so that chance does not make the noise louder than the original.
   private static var reduction: Float { @_noAllocation @_noLocks get { 0.7 } }
 
   private var block = SampleBuffer(repeating: 0, count: 960)
   private var blockCount: FrameCount = 0
   private var window = SampleBuffer(repeating: 0, count: 960)
 
-  /// The least power in the running window, and in the one before it.
+  /// Least power in the running window, and in the one before it.
   private var lowest = (now: Float.infinity, before: Float.infinity)
   private var blocks = 0
   private var quietBlocks = 0
-  /// The mean autocorrelation of the quiet blocks; the first is their power.
+  /// Mean autocorrelation of the quiet blocks by lag; that at lag 0 is their power.
   private var correlation = FixedArray<Float>(repeating: 0, count: 25)
   private var isChanged = false
 
@@ -39,7 +39,7 @@ package struct BackgroundNoise: ~Copyable {
   private var place = 0
   private var random: UInt32 = 0x2545_F491
 
-  /// Silence, until something was learned.
+  /// Creates a generator that is silent until it has learned a noise.
   package init() {
     // A parabola (Welch's window), with a mean square of 1.
     for index in 0..<Self.blockFrames {
@@ -48,7 +48,7 @@ package struct BackgroundNoise: ~Copyable {
     }
   }
 
-  /// Forgets what was learned, as when another source takes over.
+  /// Forgets the learned noise, as when another source takes over.
   @_noAllocation @_noLocks
   package mutating func restart() {
     blockCount = 0
@@ -57,11 +57,11 @@ package struct BackgroundNoise: ~Copyable {
     isChanged = true
   }
 
-  /// The next sound does not follow the last one.
+  /// Notes that the next sound does not follow the last one.
   @_noAllocation @_noLocks
   package mutating func noteGap() { blockCount = 0 }
 
-  /// Learns from the first `count` frames of `sound`, which follow those before.
+  /// Learns from the first `count` frames of `sound`, which follow those learned before.
   @_noAllocation @_noLocks
   package mutating func learn(_ sound: borrowing SampleBuffer, count: FrameCount) {
     var taken = 0
@@ -120,7 +120,7 @@ package struct BackgroundNoise: ~Copyable {
     return sum / Float(Self.blockFrames)
   }
 
-  /// Writes `count` frames of it to `sound`.
+  /// Writes `count` frames of noise to `sound`.
   @_noAllocation @_noLocks
   package mutating func make(into sound: inout SampleBuffer, count: FrameCount) {
     if isChanged { predict() }

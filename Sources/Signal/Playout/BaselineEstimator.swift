@@ -1,10 +1,11 @@
 import MediaCore
 
-/// The smallest value of the last two seconds, to a tenth of a second, but for lucky exceptions.
+/// Running minimum of the last two seconds, robust to single low outliers.
 ///
-/// Twenty slots hold a minimum each: constant memory and work, whatever the packet rate. The third
-/// smallest of them stands for all, or the second or first while less is known: the smallest hangs
-/// on one lucky packet, and whatever it wobbles would be taken for jitter.
+/// Twenty slots of 100 ms hold a minimum each: constant memory and work, whatever the packet rate.
+/// The result is the third smallest of them, or the smallest or second smallest while fewer than 8
+/// or 16 slots are filled. The smallest alone would depend on one fast packet, and its variation
+/// would count as jitter.
 struct BaselineEstimator: ~Copyable {
   private static var slotCount: Int { 20 }
   private static var slotNanoseconds: Int64 { 100_000_000 }
@@ -12,13 +13,13 @@ struct BaselineEstimator: ~Copyable {
   private let mechanisms: PlayoutMechanisms
   private var slots = FixedArray<Int64>(repeating: .max, count: 20)
   private var currentSlot: Int64 = .min
-  /// What was found when a slot last began or became lower.
+  /// Baseline as of the last time a slot began or its minimum fell.
   private var settled = Int64.max
   private var settledSlot: Int64 = .min
 
   init(_ mechanisms: PlayoutMechanisms = PlayoutMechanisms()) { self.mechanisms = mechanisms }
 
-  /// Takes in `value` observed at `now` and returns that of the window.
+  /// Records `value`, observed at `now`, and returns the baseline of the window.
   @_noAllocation @_noLocks
   mutating func update(_ value: Int64, at now: MonotonicInstant) -> Int64 {
     let slot = now.nanoseconds / Self.slotNanoseconds
@@ -58,7 +59,7 @@ struct BaselineEstimator: ~Copyable {
     }
   }
 
-  /// Raises all that was observed, as when everything is known to come later from now on.
+  /// Raises all stored minima, once everything is known to arrive `difference` later from now on.
   @_noAllocation @_noLocks
   mutating func raise(by difference: Int64) {
     for position in 0..<Self.slotCount where slots[position] < .max {

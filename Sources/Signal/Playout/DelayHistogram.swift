@@ -1,44 +1,45 @@
 import MediaCore
 
-/// How late packets come, forgetting slowly, and what waiting for them is worth.
+/// Decaying histogram of packet delays, which finds the delay that is worth waiting for.
 ///
-/// Buckets of a quarter millisecond up to 512 ms; what is later counts in the last one. Each new
-/// packet weighs more than the one before, which forgets without touching every bucket.
+/// Buckets of a quarter millisecond up to 512 ms; longer delays count in the last one. Each new
+/// packet weighs more than the one before, so older ones decay without touching every bucket.
 struct DelayHistogram: ~Copyable {
   static var bucketNanoseconds: Int64 { @_noAllocation @_noLocks get { 250_000 } }
   private static var bucketCount: Int { 2_048 }
-  /// After this many nanoseconds of stream an observation counts 1/e of a new one.
+  /// Decay time: after this many nanoseconds of stream, an observation counts 1/e of a new one.
   private static var memoryNanoseconds: Double { 40e9 }
-  /// In nanoseconds: a packet that is late by t costs (1 - exp(-t / latenessScale))^2 of one that
-  /// is very late.
+  /// Scale, in nanoseconds, of the cost of lateness: a packet late by t costs (1 - exp(-t /
+  /// latenessScale))^2 of a very late one.
   ///
-  /// What was invented in its place up to then is all that is lost by it, and half a millisecond of
-  /// that is hardly audible.
+  /// Only the frames concealed until it arrives are lost, and half a millisecond of them is hardly
+  /// audible.
   private static var latenessScale: Float { @_noAllocation @_noLocks get { 2e6 } }
 
   private let mechanisms: PlayoutMechanisms
   private var weights = FixedArray<Float>(repeating: 0, count: 2_048)
   private var total: Float = 0
-  /// The delays of all packets, weighted, in buckets; what is far from usual counts as a little
-  /// more than usual.
+  /// Weighted sum of all delays, in buckets, each limited to 16 more than four times the mean.
   private var sum: Float = 0
-  /// Of the lost packets that a later one brought again, in the same measure: by how many buckets
-  /// later it was sent.
+  /// Weights of lost packets that a later packet repeated; `distances` holds by how many buckets
+  /// that one was sent later.
   private var recoverable = FixedArray<Float>(repeating: 0, count: 8)
   private var distances = FixedArray<Int>(repeating: 0, count: 8)
-  /// How many of them are in use: none on most links, which lose nothing.
+  /// Number of entries of `recoverable` and `distances` in use: 0 on most links, which lose no
+  /// packets.
   private var distanceCount = 0
-  /// Scratch: what the packets cost that come at a bucket or later, in the measure of the weights.
+  /// Scratch for `cheapest`: weighted cost of the packets that arrive in a bucket or later.
   private var later = FixedArray<Float>(repeating: 0, count: 4_097)
   private var nextWeight: Float = 1
-  /// How many packets like the last one the memory holds.
+  /// Number of packets as long as the newest one that fit into `memoryNanoseconds`.
   private var packetsRemembered: Float = 0
-  /// No bucket above this one holds anything.
+  /// Index of the highest bucket that is not empty; 0 if all are.
   private var highest = 0
 
   init(_ mechanisms: PlayoutMechanisms = PlayoutMechanisms()) { self.mechanisms = mechanisms }
 
-  /// Adds one packet that came `delay` nanoseconds behind the fastest and lasts `duration`.
+  /// Adds one packet that arrived `delay` nanoseconds behind the fastest and lasts `duration`
+  /// nanoseconds.
   @_noAllocation @_noLocks
   mutating func add(delay: Int64, duration: Int64) {
     let bucket = min(Int(max(0, delay) / Self.bucketNanoseconds), Self.bucketCount - 1)
@@ -51,12 +52,11 @@ struct DelayHistogram: ~Copyable {
     if nextWeight > 1e6 { rescale() }
   }
 
-  /// Notes that a packet was lost, and that one which was sent `distance` nanoseconds later brought
-  /// it again.
+  /// Records that a packet was lost and repeated by one sent `distance` nanoseconds later.
   @_noAllocation @_noLocks
   mutating func addRecovery(distance: Int64) {
     let wanted = min(Int(max(0, distance) / Self.bucketNanoseconds), Self.bucketCount - 1)
-    // What was seen least makes room for a distance that was not seen yet.
+    // A new distance replaces the one with the least weight.
     var place = 0
     for index in 0..<distanceCount {
       if recoverable[index] > 0, distances[index] == wanted {
@@ -72,10 +72,11 @@ struct DelayHistogram: ~Copyable {
     recoverable[place] = nextWeight
   }
 
-  /// What it is worth, in nanoseconds of delay, that the whole share of packets is there: anywhere,
-  /// and as far as `usualEnd`.
+  /// Prices of missing packets and of delay, in nanoseconds of delay.
   ///
-  /// Delay beyond `feltAfter` costs `feltFactor` times as much.
+  /// Missing packets cost their share times `anywhere`, or times `usual` at delays up to
+  /// `usualEnd`; `cheapest` returns the longer of the two delays. Delay beyond `feltAfter` costs
+  /// `feltFactor` times as much.
   struct Price {
     let anywhere: Float
     let usual: Float
@@ -98,22 +99,22 @@ struct DelayHistogram: ~Copyable {
       self.feltFactor = feltFactor
     }
 
-    /// What a delay costs.
+    /// Returns the cost of `delay` nanoseconds, with the surcharge beyond `feltAfter`.
     @_noAllocation @_noLocks
     func cost(of delay: Float) -> Float {
       delay + (feltFactor - 1) * max(0, delay - Float(feltAfter))
     }
   }
 
-  /// The delay at which waiting longer costs more than it saves.
+  /// Returns the delay, in nanoseconds, at which waiting longer costs more than it saves.
   ///
-  /// That is the later one of two: where the delay itself and the price of the whole share of
-  /// packets that are not there by then are least, anywhere, and at the usual price up to its end.
-  /// The share is of a whole memory: one that has just begun knows of no good times, and must not
-  /// take the first late packet for the rule. Packets that are not much later cost less.
+  /// It is the longer of two: the delay that minimises itself plus the price of the missing packets
+  /// at `price.anywhere`, and the one up to `price.usualEnd` that does so at `price.usual`. The
+  /// share of missing packets is of a whole memory: a histogram that has just begun knows of no
+  /// good times, and must not take the first late packet for the rule. Packets that are not much
+  /// later cost less.
   ///
-  /// Not there are those that come later, and of the lost ones those of which the one that brings
-  /// them again comes later.
+  /// Missing are packets that arrive later than the delay, and lost ones whose copy does.
   @_noAllocation @_noLocks
   mutating func cheapest(at price: Price) -> Int64 {
     guard total > 0 else { return 0 }
@@ -131,8 +132,8 @@ struct DelayHistogram: ~Copyable {
       return choice.delay
     }
     let copyScale = scale * (lost - nextWeight) / (lost * total)
-    // A copy comes by `distance` later than the packet that brings it: what that costs begins so
-    // far below nothing.
+    // A copy arrives `distance` later than the packet that carries it, so it is looked up that many
+    // buckets lower; the offset `farthest` keeps the index positive.
     let top = min(highest + farthest + 1, Self.bucketCount)
     var tail = Tail(mechanisms.latenessKernel)
     var place = top + farthest
@@ -167,7 +168,7 @@ struct DelayHistogram: ~Copyable {
     }
   }
 
-  /// The cheapest bucket so far at each price, of which the later one is chosen.
+  /// Cheapest bucket so far at each of the two prices; the later one is chosen.
   private struct Choice {
     private let price: Price
     private var best = 1
@@ -178,7 +179,8 @@ struct DelayHistogram: ~Copyable {
     @_noAllocation @_noLocks
     init(_ price: Price) { self.price = price }
 
-    /// Takes in what waiting for `bucket` leaves out: this share of the packets, weighted.
+    /// Considers waiting for `bucket`, which leaves out the weighted share `missing` of the
+    /// packets.
     @_noAllocation @_noLocks
     mutating func consider(_ bucket: Int, missing: Float) {
       let delay = price.cost(of: Float(bucket) * Float(bucketNanoseconds))
@@ -195,14 +197,13 @@ struct DelayHistogram: ~Copyable {
       }
     }
 
-    /// What is chosen, in nanoseconds.
+    /// Chosen delay, in nanoseconds.
     var delay: Int64 {
       @_noAllocation @_noLocks get { Int64(max(best, usualBest)) * bucketNanoseconds }
     }
   }
 
-  /// What the packets cost that come at a bucket or later if nothing later than the bucket before
-  /// is waited for.
+  /// Running cost of the packets in a bucket and above if playout waits only for the bucket below.
   private struct Tail {
     /// exp(-1/8) and exp(-1/4): `latenessScale` is eight buckets.
     private static var decay: Float { @_noAllocation @_noLocks get { 0.882_497 } }
@@ -216,7 +217,7 @@ struct DelayHistogram: ~Copyable {
 
     @_noAllocation @_noLocks init(_ isSoft: Bool) { self.isSoft = isSoft }
 
-    /// Goes on to the bucket before, which holds `weight`.
+    /// Moves down to the next lower bucket, which holds `weight`.
     @_noAllocation @_noLocks
     mutating func add(_ weight: Float) {
       all += weight
@@ -228,14 +229,15 @@ struct DelayHistogram: ~Copyable {
     var cost: Float { @_noAllocation @_noLocks get { isSoft ? all - 2 * near + nearer : all } }
   }
 
-  /// What late packets cost beside very late ones, if their lateness is distributed exponentially
-  /// around `mean` nanoseconds.
+  /// Returns the mean cost of late packets relative to very late ones, if their lateness is
+  /// distributed exponentially with a mean of `mean` nanoseconds.
   @_noAllocation @_noLocks
   static func costOfLateness(mean: Float) -> Float {
     1 - 2 * latenessScale / (latenessScale + mean) + latenessScale / (latenessScale + 2 * mean)
   }
 
-  /// The upper edge of the bucket in which the given share of the packets is reached.
+  /// Returns the upper edge, in nanoseconds, of the bucket in which `share` of the packets is
+  /// reached.
   @_noAllocation @_noLocks
   func quantile(_ share: Float) -> Int64 {
     guard total > 0 else { return 0 }
@@ -250,10 +252,10 @@ struct DelayHistogram: ~Copyable {
     return Self.bucketNanoseconds
   }
 
-  /// Takes `step` nanoseconds off every delay that is at least as large, or adds as many to all if
-  /// it is negative.
+  /// Subtracts `step` nanoseconds from every delay that is at least as large, or adds its magnitude
+  /// to all delays if it is negative.
   ///
-  /// What is smaller came before the step and is right as it is.
+  /// Smaller delays were measured before the step and are right as they are.
   @_noAllocation @_noLocks
   mutating func shift(by step: Int64) {
     if step < 0 { return lift(by: min(Int(-step / Self.bucketNanoseconds), Self.bucketCount)) }
@@ -285,7 +287,7 @@ struct DelayHistogram: ~Copyable {
     addUp()
   }
 
-  /// The mean delay in nanoseconds, of which stalls are no part.
+  /// Mean delay in nanoseconds, which stalls hardly affect; 0 before the first packet.
   var mean: Float {
     @_noAllocation @_noLocks get {
       total > 0 ? sum / total * Float(Self.bucketNanoseconds) : 0

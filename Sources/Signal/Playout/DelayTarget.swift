@@ -1,12 +1,12 @@
 package import MediaCore
 
-/// How long the playout should hold packets back, from when they arrive.
+/// Target of the playout delay, learned from packet arrivals.
 ///
 /// A packet's delay is its arrival relative to a baseline, which the fastest packets of the last
 /// two seconds set, plus its wait for the next playback callback; in nanoseconds. Since the wait is
 /// measured, no margin for the callback period is needed. The target minimises delay plus the cost
-/// of late packets (`DelayHistogram.cheapest`), so redundancy is waited for if there is enough to
-/// gain. When the path becomes slower for good (a route change), the baseline rises after two
+/// of late packets (`DelayHistogram.cheapest`), so it includes the wait for redundancy if that
+/// pays. When the path becomes slower for good (a route change), the baseline rises after two
 /// seconds, and the delays measured meanwhile fall with it. `Documentation/Playout.md` derives it.
 package struct DelayTarget: ~Copyable {
   /// The price of a missing packet, in nanoseconds: one in a thousand is worth 64 ms of delay.
@@ -14,48 +14,51 @@ package struct DelayTarget: ~Copyable {
   /// Found with `bench playout` on seeds of its own: with less, calls with stalls sounded worse
   /// than NetEQ's.
   private static var price: Float { @_noAllocation @_noLocks get { 64e9 } }
-  /// The price within the range of jitter, while the target is below `unnoticed`.
+  /// Price of a missing packet at delays within jitter and below `unnoticed`, in nanoseconds.
   ///
   /// Found in the same way: with 64e9 one sentence of fifty sounded worse through Wi-Fi than with
   /// NetEQ, with 300e9 it is no better than with 200e9. Packets held back by stalls are not worth
   /// it.
   private static var usualPrice: Float { @_noAllocation @_noLocks get { 200e9 } }
   private static var unnoticed: Int64 { 50_000_000 }
-  /// From mouth to ear, talkers feel delay beyond this, which then costs so many times as much.
+  /// Mouth-to-ear delay in nanoseconds beyond which talkers notice it, and it costs `feltFactor`
+  /// times as much.
   ///
   /// ITU-T G.107 rates a millisecond at 0.024 of its scale up to here and at 0.134 from here on, in
   /// the fit by Cole and Rosenbluth (2001).
   private static var felt: Int64 { 177_000_000 }
   private static var feltFactor: Float { @_noAllocation @_noLocks get { 5.6 } }
-  /// Until this much has been received, the target is not below `youngTarget`.
+  /// Received media, in nanoseconds, until which the target is at least `youngTarget`.
   private static var youngNanoseconds: Int64 { 300_000_000 }
   private static var youngTarget: Int64 { 6_000_000 }
-  /// A reference that moves by less than this, or than twice the usual delay, is jitter.
+  /// Largest rise of the baseline, in nanoseconds, that counts as jitter, as does one below twice
+  /// the median delay.
   private static var rebaseStep: Int64 { 3_000_000 }
-  /// Packets closer than this follow one another.
+  /// Gap between two arrivals, in nanoseconds, from which on it counts as a pause.
   private static var continuity: Int64 { 200_000_000 }
-  /// A slower path is believed after so long without a pause.
+  /// Time without a pause, in nanoseconds, after which a risen baseline counts as a slower path.
   private static var rebaseKnowledge: Int64 { 1_000_000_000 }
-  /// Jitter reaches this many times its mean; delays beyond that are stalls or redundancy.
+  /// Largest jitter as a multiple of its mean; longer delays are stalls or redundancy.
   ///
-  /// Found like `price`: 7 mends fewer of the early surprises, without a limit calls with stalls
-  /// wait 10 ms longer without benefit.
+  /// Found like `price`: with 7, fewer early late packets are avoided; without a limit, calls with
+  /// stalls wait 10 ms longer without benefit.
   private static var usualTail: Float { 9 }
   private static var choiceInterval: Int64 { 20_000_000 }
-  /// After so many packets of one duration a longer one begins something new.
+  /// Number of packets of one duration after which a longer one is a change by the sender.
   private static var settledPackets: Int { 16 }
-  /// By how much less libopus looks ahead for packets below 10 ms, as those of a sender like ours,
-  /// in nanoseconds.
+  /// Additional look-ahead of libopus, in nanoseconds, for packets of 10 ms and more from a sender
+  /// like ours.
   private static var lookAheadStep: Int64 { 4_000_000 }
-  /// The delay is steered once per packet, and not exactly where it should be.
+  /// Least margin added to the target, in nanoseconds, since the delay is steered only once per
+  /// packet.
   private static var leastReserve: Int64 { 250_000 }
   private static var reserveShare: Int64 { 80 }
   private static var maximumTarget: Int64 { 1_000_000_000 }
 
-  /// What the playout should hold back beyond the fastest packet, in nanoseconds.
+  /// Target of the playout delay beyond the fastest packet, in nanoseconds.
   package private(set) var nanoseconds: Int64
-  /// What the rest of the way from mouth to ear takes of the fastest packet, in nanoseconds; 0 if
-  /// that is not known.
+  /// Mouth-to-ear delay of the fastest packet outside the playout buffer, in nanoseconds; 0 if that
+  /// is not known.
   package var delayElsewhere: Int64 = 0
 
   private let mechanisms: PlayoutMechanisms
@@ -63,12 +66,13 @@ package struct DelayTarget: ~Copyable {
   private var reference: Int64?
   private var histogram: DelayHistogram
   private var received: Int64 = 0
-  /// The mean wait, in nanoseconds.
+  /// Moving average of the wait for the playback callback, in nanoseconds.
   private var usualWait: Float = 0
   private var packets: Float = 0
   private var sinceChosen: Int64 = 0
   private var lastArrival: MonotonicInstant?
-  /// The newest packet's first frame and duration, and how many have had this duration in a row.
+  /// First frame and duration of the newest packet, and the number of packets in a row that
+  /// repeated its duration.
   private var newestFrame: Int64 = .min
   private var newestFrames: FrameCount = 0
   private var sameFrames = 0
@@ -83,11 +87,11 @@ package struct DelayTarget: ~Copyable {
     nanoseconds = Self.youngTarget
   }
 
-  /// Takes in one packet: the media time of its first frame, its duration, when it came, and how
-  /// long it lay until the player asked, in nanoseconds.
+  /// Learns from one packet: the media time of its first frame, its duration, its arrival, and its
+  /// wait for the next playback callback in nanoseconds.
   ///
-  /// `isUsual` is false while this machine's own sound device stands still, and just after it: such
-  /// a delay says nothing about the path, and moves the baseline only.
+  /// `isUsual` is false while this machine's own sound device stalls, and just after it: such a
+  /// delay says nothing about the path, and moves the baseline only.
   @_noAllocation @_noLocks
   package mutating func update(
     mediaFrame: Int64,
@@ -123,8 +127,8 @@ package struct DelayTarget: ~Copyable {
     usualWait += (Float(wait) - usualWait) / 256
     received += duration
     packets += 1
-    // Looked for anew when a packet was later than was waited for, else fifty times a second; not
-    // while it is open whether the path has become slower.
+    // Chosen again when a packet was later than the target, else fifty times a second; not while it
+    // is open whether the path has become slower.
     sinceChosen += duration
     let reserve = max(Self.leastReserve, duration / Self.reserveShare)
     let isSurprise = isEvent && delay > nanoseconds - reserve
@@ -209,8 +213,9 @@ package struct DelayTarget: ~Copyable {
     number > 1 ? (Float(number.bitPattern) / 8_388_608 - 127) * 0.693 : 0
   }
 
-  /// Notes that a packet is missing, and that one which begins `distance` frames later, and which
-  /// `update` takes in after this, brings it again.
+  /// Records that a packet is missing and that one beginning `distance` frames later repeats it.
+  ///
+  /// Call it before `update` for that later packet.
   @_noAllocation @_noLocks
   package mutating func noteRecovery(distance: FrameCount) {
     histogram.addRecovery(distance: SampleRate.voice.nanoseconds(of: distance))
@@ -227,25 +232,26 @@ package struct DelayTarget: ~Copyable {
     mechanisms.bursts && delay < lastDelay && pause < duration / 4
   }
 
-  /// How long the frame at `mediaFrame` will have been held back at `instant`, against the fastest
-  /// packet; nil before the first packet.
+  /// Returns the delay beyond the fastest packet, in nanoseconds, of the frame at `mediaFrame` if
+  /// it is played at `instant`; nil before the first packet.
   @_noAllocation @_noLocks
   package func delay(ofFrame mediaFrame: Int64, at instant: MonotonicInstant) -> Int64? {
     guard let reference else { return nil }
     return instant.nanoseconds - SampleRate.voice.nanoseconds(of: Int(mediaFrame)) - reference
   }
 
-  /// Notes that packets will lie so many nanoseconds less from now on before the player asks, or
-  /// longer if it is negative.
+  /// Adapts the learned delays to a wait for the playback callback that is shorter by
+  /// `nanoseconds`, or longer if negative.
   ///
-  /// For some it will be a pull more: they are the surprises from which the rest is learnt.
+  /// Some packets will just miss a callback and wait one period more; those are learned as they
+  /// arrive.
   @_noAllocation @_noLocks
   package mutating func noteShorterWaits(by nanoseconds: Int64) {
     histogram.shift(by: nanoseconds)
     usualWait = max(0, usualWait - Float(nanoseconds))
   }
 
-  /// Forgets the time base, as when the stream begins anew; the experience of jitter is kept.
+  /// Forgets the time base, as when the stream restarts; the histogram of delays is kept.
   @_noAllocation @_noLocks
   package mutating func rebase() {
     fastest.reset()

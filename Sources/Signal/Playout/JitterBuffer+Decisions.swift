@@ -1,43 +1,46 @@
 package import MediaCore
 
-/// What a jitter buffer answers.
+/// Results that a jitter buffer returns.
 extension JitterBuffer {
-  /// What became of an inserted packet.
+  /// Outcome of inserting a packet.
   package enum Insertion: Equatable, Sendable, BitwiseCopyable {
-    /// Copy the payload to this slot, and keep it there until a step names it.
+    /// The packet is stored: its payload goes to this slot, and stays there until a step names it.
     case stored(slot: Int)
-    /// The same sequence number is waiting already.
+    /// The packet is not needed: it arrived before, or is a copy that cannot be used.
     case duplicate
-    /// Its moment has passed: something was played in its place.
+    /// The packet is too late: something else was played in its place.
     case late
   }
 
-  /// What to append to the output next.
+  /// Next step of decoding, whose frames are appended to the output.
   ///
-  /// Each names a number of frames at 48 kHz.
+  /// Each case gives a number of frames at 48 kHz.
   package enum Step: Equatable, Sendable, BitwiseCopyable {
     /// Decode the payload in `slot`, before which `lost` frames are missing.
     case decode(slot: Int, frames: FrameCount, lost: FrameCount)
-    /// Decode the payload in `slot`, before which `lost` frames are missing, though more than that
-    /// was concealed, and leave out its first `skipping` frames, in whose place something else was
-    /// played, or nothing yet; if that is all of it, the decoder only learns of it.
+    /// Decode the payload in `slot` and drop its first `skipping` frames.
+    ///
+    /// More than the `lost` frames missing before it was concealed. Something else, or nothing yet,
+    /// was played in place of the dropped frames; if all are dropped, only the decoder's state
+    /// advances.
     case decodeLate(slot: Int, frames: FrameCount, skipping: FrameCount, lost: FrameCount)
-    /// Decode the in-band redundancy in `slot`'s payload, which stands for the packet before it;
-    /// the rest as for `decodeLate`.
+    /// Decode the in-band redundancy in `slot`'s payload, which stands for the packet before it.
+    ///
+    /// The rest is as for `decodeLate`.
     case recover(slot: Int, frames: FrameCount, skipping: FrameCount, lost: FrameCount)
     /// Let the decoder conceal a loss.
     case conceal(frames: FrameCount)
-    /// Let the decoder continue its background noise: the sender is silent.
+    /// Let the decoder continue its background noise, as the sender is silent.
     case comfort(frames: FrameCount)
-    /// Nothing was received yet.
+    /// Play silence, as nothing has been played yet.
     case silence(frames: FrameCount)
   }
 
-  /// How the delay should change now.
+  /// Change of the playout delay to make now.
   package struct Correction: Equatable, Sendable, BitwiseCopyable {
     /// Input frames for each output frame: within 0.2 % of 1, or 2 % in a pause.
     package private(set) var ratio: Double
-    /// What is to be done at once.
+    /// Time-stretching to do at once.
     package let stretch: Stretch
 
     @_noAllocation @_noLocks
@@ -51,7 +54,7 @@ extension JitterBuffer {
       @_noAllocation @_noLocks get { Correction(ratio: 1, stretch: .none) }
     }
 
-    /// Limits the ratio to what is inaudible in speech: what was right in a pause is not right for
+    /// Limits the ratio to what is inaudible in speech, since one that suits a pause does not suit
     /// the next packet.
     @_noAllocation @_noLocks
     package mutating func leavePause() { ratio = DriftControl.inaudible(ratio) }
@@ -59,11 +62,11 @@ extension JitterBuffer {
 
   /// A change of the delay by time-stretching.
   package enum Stretch: Equatable, Sendable, BitwiseCopyable {
-    /// The ratio does enough.
+    /// No stretching, as the ratio suffices.
     case none
-    /// Take out up to this many frames; `isUrgent` relaxes the sound criterion.
+    /// Remove up to this many frames; `isUrgent` relaxes the sound criterion.
     case shorten(frames: FrameCount, isUrgent: Bool)
-    /// Put in up to this many frames.
+    /// Insert up to this many frames.
     case lengthen(frames: FrameCount)
   }
 
@@ -71,15 +74,15 @@ extension JitterBuffer {
   package struct Counters: Equatable, Sendable, BitwiseCopyable {
     /// Frames decoded from packets.
     package var decodedFrames: Int64 = 0
-    /// Frames invented for packets that had not come.
+    /// Frames concealed for packets that had not arrived.
     package var concealedFrames: Int64 = 0
     /// Frames decoded from copies or in-band redundancy in later packets.
     package var recoveredFrames: Int64 = 0
-    /// Packets that came after their moment.
+    /// Packets that arrived too late to be played.
     package var latePackets: Int64 = 0
-    /// Packets that came twice.
+    /// Packets received twice.
     package var duplicatePackets: Int64 = 0
-    /// Packets dropped to catch up after a stall, or left out whole since they came too late.
+    /// Packets dropped to catch up after a stall, or dropped whole since they arrived too late.
     package var skippedPackets: Int64 = 0
   }
 }

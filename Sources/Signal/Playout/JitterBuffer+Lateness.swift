@@ -1,27 +1,27 @@
 package import MediaCore
 
-/// What is done with packets that are later than the target delay.
+/// Handling of packets that are later than the target delay.
 extension JitterBuffer {
-  /// Lateness beyond this, in frames at 48 kHz, is more than jitter.
+  /// Largest lateness, in frames at 48 kHz, that counts as jitter.
   private static var jitterFrames: FrameCount { 1_920 }
-  /// An excess up to this is not worth a splice: 1 ms.
+  /// Largest excess, 1 ms at 48 kHz, that is not worth a splice.
   private static var audibleFrames: FrameCount { 48 }
-  /// A delay that is off by no more than this, 5 ms, is corrected by resampling.
+  /// Largest error of the delay, 5 ms at 48 kHz, that resampling corrects.
   private static var steeredFrames: FrameCount { @_noAllocation @_noLocks get { 240 } }
   private static var steeringInterval: Int64 { 1_000_000_000 }
 
-  /// Tells the buffer that the loudspeaker is gone, or stood still and goes on from here.
+  /// Notes that the loudspeaker is gone, or resumes after a stall.
   ///
-  /// Packets that arrive meanwhile cannot be played in time, and are left out.
+  /// Packets that arrive meanwhile cannot be played in time, and are dropped.
   @_noAllocation @_noLocks
   package mutating func noteInterruption() {
     isInterrupted = true
     drift.noteInterruption()
   }
 
-  /// Tells the buffer that a loudspeaker that stood still asks for several periods at once.
+  /// Notes that a loudspeaker that stalled asks for several periods at once.
   ///
-  /// What arrives up to `end` seems late, and is not: its delay is not learnt.
+  /// Packets that arrive up to `end` only seem late: their delay is not learned.
   @_noAllocation @_noLocks
   package mutating func noteCatchingUp(until end: MonotonicInstant) {
     settledFrom = max(settledFrom, end.advanced(byNanoseconds: 1))

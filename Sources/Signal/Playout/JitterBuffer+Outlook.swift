@@ -1,19 +1,21 @@
 package import MediaCore
 
-/// Questions about the next step, before it is asked for.
+/// Queries about the next packet, before `next` is called.
 extension JitterBuffer {
-  /// No more than this is concealed early at a time.
+  /// Longest loss that is concealed early, 100 ms at 48 kHz.
   private static var repairableFrames: FrameCount { @_noAllocation @_noLocks get { 4_800 } }
 
-  /// True if the packet that `next` would decode is here and follows without a gap: more output can
-  /// be made early, for a time-stretch that needs it; by a second step, if the first was for the
-  /// decoder alone.
+  /// True if the packet that `next` would decode is stored and follows without a gap.
+  ///
+  /// More output can then be decoded early, for a time-stretch that needs it; by a second step, if
+  /// the first only advances the decoder.
   package var canDecodeAhead: Bool {
     @_noAllocation @_noLocks get { following.map { $0.missing == 0 } ?? false }
   }
 
-  /// True if the packet after a loss is here: the missing span can be concealed early, for a repair
-  /// from both sides.
+  /// True if the packet after a loss is stored.
+  ///
+  /// The missing span can then be concealed early, for two-sided concealment.
   package var canRepair: Bool {
     @_noAllocation @_noLocks get {
       guard !phase.isSilent, let expected, let (packet, _, missing) = following else {
@@ -24,9 +26,11 @@ extension JitterBuffer {
     }
   }
 
-  /// How many of the `unplayed` frames that were concealed last can be replaced by the next packet,
-  /// which is here after all, or its redundancy; they can be given back (`takeBack`) before `next`
-  /// is asked.
+  /// Returns how many of the `unplayed` frames, concealed last, can be replaced by the next packet
+  /// or its redundancy.
+  ///
+  /// That packet has arrived after all; the frames can be given back (`takeBack`) before `next` is
+  /// called.
   @_noAllocation @_noLocks
   package func replaceableFrames(of unplayed: FrameCount) -> FrameCount {
     guard !phase.isSilent, let (packet, gap, missing) = following else { return 0 }

@@ -23,21 +23,21 @@ package struct JitterBuffer: ~Copyable {
   package static var capacity: Int { @_noAllocation @_noLocks get { 512 } }
 
   private static var concealmentChunk: FrameCount { 480 }
-  /// No decoder conceals less.
+  /// Shortest span that a decoder conceals, 2.5 ms at 48 kHz.
   private static var leastConcealment: FrameCount { @_noAllocation @_noLocks get { 120 } }
-  /// After this much concealment the output has long faded and the delay may change freely.
+  /// Concealment after which the output has long faded and the delay may change freely, in frames.
   package static var fadedFrames: FrameCount { @_noAllocation @_noLocks get { 24_000 } }
   static var skipAhead: Int64 { @_noAllocation @_noLocks get { 20_000_000 } }
   private static var hopelessExcess: Int64 { 500_000_000 }
   private static var stretchThreshold: Int64 { 5_000_000 }
-  /// A timestamp that runs this far ahead of the clock is a jump of the sender's time base.
+  /// Lead of a timestamp over the clock, in nanoseconds, beyond which the time base has jumped.
   private static var timestampJump: Int64 { 1_000_000_000 }
-  /// A device that was opened, or stood still, asks unevenly at first.
+  /// Time, in nanoseconds, for which a device that was opened or stalled has uneven callbacks.
   private static var settling: Int64 { 100_000_000 }
 
   /// Counters since the beginning.
   package internal(set) var counters = Counters()
-  /// The hold-back beyond the fastest packet, smoothed, in nanoseconds; 0 before it is known.
+  /// Smoothed playout delay beyond the fastest packet, in nanoseconds; 0 before it is known.
   package var delayNanoseconds: Int64 {
     @_noAllocation @_noLocks get { smoothedDelay ?? 0 }
   }
@@ -48,27 +48,26 @@ package struct JitterBuffer: ~Copyable {
   let mechanisms: PlayoutMechanisms
   var target: DelayTarget
   private var newestArrival: (mediaFrame: Int64, sequence: Int64, instant: MonotonicInstant)?
-  /// The first packet of this time base that came.
+  /// Sequence number of the first packet received of this time base.
   private var firstReceived: Int64?
   /// The next packet to be played: its extended sequence number and its first frame.
   package private(set) var expected: (sequence: Int64, mediaFrame: Int64)?
-  /// Packets before this number belong to a time base that was left.
+  /// First sequence number of this time base; earlier packets belong to one that was left.
   private var firstSequence: Int64 = 0
   var played = RecentSequences()
   var drift: DriftControl
-  /// By how much faster than the sender speaks the queue is played since the last correction, of
-  /// which drift is no part.
+  /// Deviation of the playback ratio from 1 since the last correction, without drift.
   private var steering = 0.0
   private(set) var packetFrames: FrameCount = 960
-  /// What was concealed since the last packet, beyond which the next one is late.
+  /// Frames concealed since the last packet; if more than the gap before it, the next one is late.
   var concealedSinceExpected: FrameCount = 0
   var phase = PlayoutPhase.empty
-  /// When small lateness was first left out, and when there was some last.
+  /// First and last moment of the current run of small lateness that is dropped; nil before any.
   var steered: (begin: MonotonicInstant, last: MonotonicInstant)?
   /// True from an interruption until a packet is played again.
   var isInterrupted = false
-  /// The delay of what arrives before this, while the loudspeaker stands still or just after it, is
-  /// not learnt.
+  /// End of the time for which delays are not learned: while the loudspeaker stalls, and just
+  /// after.
   var settledFrom = MonotonicInstant(nanoseconds: 0)
 
   /// A buffer that has received nothing.
@@ -78,20 +77,20 @@ package struct JitterBuffer: ~Copyable {
     drift = DriftControl(mechanisms)
   }
 
-  /// Notes that packets will lie so many nanoseconds less from now on before the player asks for
-  /// frames, or longer if it is negative.
+  /// Notes that packets will wait `nanoseconds` less for the playback callback from now on, or
+  /// longer if negative.
   @_noAllocation @_noLocks
   package mutating func noteShorterWaits(by nanoseconds: Int64) {
     target.noteShorterWaits(by: nanoseconds)
   }
 
-  /// Notes what the rest of the way from mouth to ear takes of the fastest packet.
+  /// Sets the mouth-to-ear delay of the fastest packet outside this buffer, in nanoseconds.
   @_noAllocation @_noLocks
   package mutating func noteDelayElsewhere(_ nanoseconds: Int64) {
     target.delayElsewhere = nanoseconds
   }
 
-  /// The hold-back that is aimed at, in nanoseconds beyond the fastest packet.
+  /// Target of the playout delay beyond the fastest packet, in nanoseconds.
   package var targetNanoseconds: Int64 {
     @_noAllocation @_noLocks get { target.nanoseconds }
   }
@@ -102,11 +101,11 @@ package struct JitterBuffer: ~Copyable {
   ///   - sequence: its extended sequence number, positive.
   ///   - mediaFrame: its extended timestamp, in frames at 48 kHz.
   ///   - frames: its duration, 120 to 5760 frames.
-  ///   - isSilence: true if it only says that the sender fell silent (DTX).
-  ///   - redundantFrames: how many frames right before it the packet brings once more.
-  ///   - arrival: when the kernel received it, by the loudspeaker's clock.
-  ///   - wait: how long it lay from then on until the player asked for frames, in nanoseconds.
-  /// - Returns: what became of it, with the slot for its payload.
+  ///   - isSilence: true if it only signals that the sender fell silent (DTX).
+  ///   - redundantFrames: the number of frames right before it that its in-band FEC repeats.
+  ///   - arrival: the instant of its arrival in the kernel, by the loudspeaker's clock.
+  ///   - wait: the time from then on until the next playback callback, in nanoseconds.
+  /// - Returns: the outcome, with the slot for its payload.
   @_noAllocation @_noLocks
   package mutating func insert(
     sequence: Int64,
@@ -163,16 +162,16 @@ package struct JitterBuffer: ~Copyable {
     return .stored(slot: slot)
   }
 
-  /// Takes in a payload that a later packet brings once more (RFC 2198).
+  /// Takes in a payload that a later packet repeats (RFC 2198).
   ///
   /// - Parameters:
   ///   - sequence: the extended sequence number of the packet that it is a copy of, positive.
   ///   - mediaFrame: the extended timestamp of that packet, in frames at 48 kHz.
   ///   - frames: its duration, 120 to 5760 frames.
-  ///   - isSilence: true if it only says that the sender fell silent (DTX).
-  ///   - redundantFrames: how many frames right before it the packet brings once more.
-  ///   - distance: how many frames after it the packet begins that brings it.
-  /// - Returns: what became of it, with the slot for its payload.
+  ///   - isSilence: true if it only signals that the sender fell silent (DTX).
+  ///   - redundantFrames: the number of frames right before it that its in-band FEC repeats.
+  ///   - distance: the number of frames from its beginning to that of the packet carrying it.
+  /// - Returns: the outcome, with the slot for its payload.
   @_noAllocation @_noLocks
   package mutating func insertCopy(
     sequence: Int64,
@@ -234,7 +233,8 @@ package struct JitterBuffer: ~Copyable {
     let playTime = now.advanced(byNanoseconds: SampleRate.voice.nanoseconds(of: queuedFrames))
     var packet = front
     var held = target.delay(ofFrame: packet.mediaFrame, at: playTime) ?? 0
-    // What waited before the first sound is not worth playing late, nor what has waited for ever.
+    // Packets that waited before the first sound are not worth playing late, nor are hopelessly
+    // late ones.
     if phase.isEmpty {
       let bearable = SampleRate.voice.nanoseconds(of: packet.frames)
       packet = skip(from: packet, playTime: playTime, leaving: bearable)
@@ -287,8 +287,8 @@ package struct JitterBuffer: ~Copyable {
     return recover(from: packet, gap: gap, missing: missing)
   }
 
-  /// The frame that will be decoded next, nil before the first one and while a loss or a silence is
-  /// filled.
+  /// Media time of the frame that is decoded next; nil before the first one and while a loss or a
+  /// silence is filled.
   package var expectedFrame: Int64? {
     @_noAllocation @_noLocks get {
       guard let expected, !phase.isWaiting, concealedSinceExpected == 0 else { return nil }
@@ -296,9 +296,9 @@ package struct JitterBuffer: ~Copyable {
     }
   }
 
-  /// How the delay of an output with `queuedFrames` unplayed at `now` should change.
+  /// Returns the change of delay that an output with `queuedFrames` unplayed at `now` needs.
   ///
-  /// To be asked once after decoding. The output `isQuiet` if nothing in it is audible.
+  /// Call it once after decoding. The output `isQuiet` if nothing in it is audible.
   @_noAllocation @_noLocks
   package mutating func correction(
     at now: MonotonicInstant,
@@ -344,15 +344,14 @@ package struct JitterBuffer: ~Copyable {
     )
   }
 
-  /// Tells the buffer that the last `frames` that were concealed were not played, and are no longer
-  /// queued.
+  /// Notes that the last `frames` that were concealed were not played, and are no longer queued.
   @_noAllocation @_noLocks
   package mutating func takeBack(_ frames: FrameCount) {
     counters.concealedFrames = max(0, counters.concealedFrames - Int64(frames))
     concealedSinceExpected = max(0, concealedSinceExpected - frames)
   }
 
-  /// Tells the buffer that time-stretching removed `frames` (added, if negative).
+  /// Notes that time-stretching removed `frames` (added, if negative).
   @_noAllocation @_noLocks
   package mutating func noteStretch(removedFrames frames: FrameCount) {
     smoothedDelay = smoothedDelay.map { $0 - SampleRate.voice.nanoseconds(of: frames) }

@@ -1,26 +1,27 @@
 package import MediaCore
 
-/// Two-sided concealment: what was concealed from the past fades into what must have led to the
-/// sound after the loss.
+/// Two-sided concealment: sound continued from before a loss fades into sound extended backwards
+/// from after it.
 extension OutputBuffer {
-  /// The merge window, frames at 48 kHz that are used after a loss: two periods of the lowest voice
-  /// and a joint.
+  /// Frames at 48 kHz after a loss that concealment uses: two periods of the lowest voice and a
+  /// joint.
   package static var mergeFrames: FrameCount { @_noAllocation @_noLocks get { 1_920 } }
-  /// A voice resembles its next period by half at least (`resemblance` is the square of that).
+  /// Least `resemblance` of a voice to its next period: the square of a correlation of one half.
   private static var voicedLikeness: Float { @_noAllocation @_noLocks get { 0.25 } }
-  /// Where the lowest voices cannot be detected, a higher one must be certain.
+  /// Least resemblance when the window cannot hold two periods of the lowest voice.
   private static var certainLikeness: Float { @_noAllocation @_noLocks get { 0.5 } }
-  /// Noise changes little in so long.
+  /// Longest mirror image, 10 ms at 48 kHz, in which noise changes little.
   private static var mirroredFrames: FrameCount { @_noAllocation @_noLocks get { 480 } }
-  /// A shorter fade is audible.
+  /// Shortest fade, in frames at 48 kHz; a shorter one is audible.
   private static var leastFrames: FrameCount { @_noAllocation @_noLocks get { 120 } }
 
-  /// Fades the unplayed part of a loss into what would have led to the sound after it.
+  /// Cross-fades the unplayed part of a loss into sound extended backwards from after it.
   ///
-  /// The newest `next` frames of the queue were decoded, and the `gap` frames before them invented,
-  /// from what was played before the loss. A voice is followed backwards period by period, other
-  /// sound by its mirror image. In at most `converging` of the decoded frames the decoder has not
-  /// converged; they fade as well. Nothing is added or taken away, and what was played stays.
+  /// The newest `next` frames of the queue were decoded, and the `gap` frames before them
+  /// concealed, from what was played before the loss. A voice is extended backwards period by
+  /// period, other sound by its mirror image. In at most `converging` of the decoded frames the
+  /// decoder has not converged; they fade as well. No frames are added or removed, and those
+  /// already played stay.
   @_noAllocation @_noLocks
   package mutating func repair(gap: FrameCount, next: FrameCount, converging: FrameCount) {
     let base = end - next

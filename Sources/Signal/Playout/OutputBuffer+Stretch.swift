@@ -1,17 +1,17 @@
 package import MediaCore
 
-/// Time-stretching of the queued speech: whole pitch periods leave or are repeated, with a
+/// Time-stretching of the queued speech: whole pitch periods are removed or repeated, with a
 /// cross-fade of one period (WSOLA family).
 extension OutputBuffer {
   static var shortestPeriod: Int { @_noAllocation @_noLocks get { 120 } }
   static var longestPeriod: Int { @_noAllocation @_noLocks get { 720 } }
   private static var decimation: Int { 4 }
-  /// Below -50 dBFS a cut is inaudible.
+  /// Mean power, -50 dBFS, below which a cut is inaudible.
   private static var silencePower: Float { 1e-5 }
-  /// -40 dBFS: noise of -52 dBFS hardly goes beyond that.
+  /// Peak, -40 dBFS, up to which output is inaudible; noise of -52 dBFS hardly exceeds it.
   private static var silencePeak: Float { 0.01 }
 
-  /// Whether the unplayed output, 1.25 ms at least, is inaudible.
+  /// True if at least 1.25 ms of output is unplayed and all of it is inaudible.
   package var isQuiet: Bool {
     @_noAllocation @_noLocks get {
       guard end - firstUnplayed >= 60 else { return false }
@@ -23,7 +23,7 @@ extension OutputBuffer {
 
   /// Removes one pitch period of at most `limit` frames from the unplayed speech.
   ///
-  /// Returns the frames removed: 0 if too little is queued or no cut would go unheard. Silence is
+  /// Returns the frames removed: 0 if too little is queued or any cut would be audible. Silence is
   /// cut at any time, speech if `isUrgent` and the period resembles the next one by half.
   @_noAllocation @_noLocks
   package mutating func shorten(limit: FrameCount, isUrgent: Bool) -> FrameCount {
@@ -74,8 +74,8 @@ extension OutputBuffer {
     return found >= likeness * likeness ? (base, best) : nil
   }
 
-  /// The period of up to `longest` frames at which the sound from `base` on resembles itself most,
-  /// and how much it does: as `resemblance`.
+  /// Returns the period of up to `longest` frames at which the sound from `base` on resembles
+  /// itself most, and that `resemblance`.
   ///
   /// Twice `longest` frames must be queued from there on.
   @_noAllocation @_noLocks

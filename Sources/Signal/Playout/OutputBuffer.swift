@@ -11,14 +11,14 @@ package struct OutputBuffer: ~Copyable {
   /// The most that can be queued: two packets of 120 ms and some more.
   package static var capacity: FrameCount { @_noAllocation @_noLocks get { 16_384 } }
   private static var storage: Int { 32_768 }
-  /// Played frames are dropped after so many: memory that is used again and again is fast.
+  /// Number of played frames after which they are dropped, so that the same memory is used again.
   private static var heardFrames: Int { @_noAllocation @_noLocks get { 8_192 } }
 
   let mechanisms: PlayoutMechanisms
   var samples = FixedArray<Float>(repeating: 0, count: 32_768)
-  /// What `repair` repeats: a pitch period, or a mirror image.
+  /// Sound that `repair` repeats: a pitch period, or a mirror image.
   var pattern = FixedArray<Float>(repeating: 0, count: 960)
-  /// Two samples before it and three after the last one that is read belong to the interpolation.
+  /// Index of the next frame to read; interpolation uses two samples before it and three after it.
   var start = 2
   var end = 2
   private var fraction = 0.0
@@ -33,7 +33,7 @@ package struct OutputBuffer: ~Copyable {
     @_noAllocation @_noLocks get { max(0, end - start - 3) }
   }
 
-  /// What is before this has been played, if only in part.
+  /// Index from which on no sample has been played, not even in part.
   var firstUnplayed: Int { @_noAllocation @_noLocks get { start + 4 } }
 
   /// Appends the first `count` frames of `block`, as far as there is room.
@@ -45,8 +45,8 @@ package struct OutputBuffer: ~Copyable {
     end += frames
   }
 
-  /// Takes back the newest `count` frames that are unplayed, of which the first go to `block`, as
-  /// many as it holds.
+  /// Removes the newest `count` unplayed frames, and copies the first of them to `block`, as many
+  /// as it holds.
   @_noAllocation @_noLocks
   package mutating func takeBack(_ count: FrameCount, into block: inout SampleBuffer) {
     let frames = max(0, min(count, self.count))
@@ -56,7 +56,7 @@ package struct OutputBuffer: ~Copyable {
 
   /// Adds frames to `range` of `output` at `ratio` input frames per output frame.
   ///
-  /// Returns how many there were; the rest of `output` is left as it was.
+  /// Returns the number of frames added; the rest of `output` is left as it was.
   @_noAllocation @_noLocks
   package mutating func read(
     addingTo output: inout SampleBuffer,

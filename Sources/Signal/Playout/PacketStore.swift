@@ -1,14 +1,14 @@
 import MediaCore
 
-/// What the playout keeps of a packet; its payload lies in the owner's slot of the same number.
+/// Description of a stored packet, whose payload lies in the owner's slot of the same number.
 struct StoredPacket: BitwiseCopyable, Sendable {
   var sequence: Int64
   var mediaFrame: Int64
   var frames: FrameCount
   var isSilence: Bool
-  /// Length of the in-band FEC, which ends at `mediaFrame`; 0 without.
+  /// Length of the in-band FEC in frames, which ends at `mediaFrame`; 0 without.
   var redundantFrames: FrameCount
-  /// True if a later packet brought it.
+  /// True if it is a copy that a later packet carried.
   var isCopy: Bool
 
   @_noAllocation @_noLocks
@@ -39,10 +39,10 @@ struct PacketStore: ~Copyable {
   private(set) var count = 0
   private var packets: FixedArray<StoredPacket>
   private var newest: Int64 = -1
-  /// No packet before this one is here.
+  /// Lower bound of the stored sequence numbers.
   private var oldest: Int64 = .max
 
-  /// Room for the packets of `capacity` numbers in a row, a power of two.
+  /// Creates a store for the packets of `capacity` consecutive numbers, a power of two.
   init(capacity: Int) {
     precondition(capacity > 0 && capacity & (capacity - 1) == 0, "a power of two")
     self.capacity = capacity
@@ -68,7 +68,7 @@ struct PacketStore: ~Copyable {
     packets[slot(of: sequence)].sequence == sequence
   }
 
-  /// Stores a packet and returns its slot, displacing whatever lies a whole capacity behind.
+  /// Stores a packet and returns its slot, displacing the packet a whole capacity behind.
   @_noAllocation @_noLocks
   mutating func insert(_ packet: StoredPacket) -> Int {
     let slot = slot(of: packet.sequence)

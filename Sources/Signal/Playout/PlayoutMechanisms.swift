@@ -1,9 +1,9 @@
-/// The mechanisms of playout that can be left out to measure what each is worth.
+/// Mechanisms of playout, each of which can be left out to measure its worth.
 ///
 /// A call uses them all. `bench playout --without each` leaves out one at a time;
 /// `Documentation/Playout.md` has the table.
 package struct PlayoutMechanisms: Equatable, Sendable, BitwiseCopyable {
-  /// `DelayTarget`: late packets cost more while the target is below what is noticed.
+  /// `DelayTarget`: late packets cost more while the target is too short to be noticed.
   package var usualPrice = true
   /// `DelayTarget`: delay costs more where talkers feel it.
   package var feltDelay = true
@@ -15,23 +15,23 @@ package struct PlayoutMechanisms: Equatable, Sendable, BitwiseCopyable {
   package var beginning = true
   /// `DelayTarget`: a burst after a stall counts as one event.
   package var bursts = true
-  /// `DelayTarget`: after a pause, a slower path is believed late.
+  /// `DelayTarget`: after a pause, a slower path is accepted only after a second.
   package var provedRise = true
   /// `DelayTarget`: packets that become longer do not count as later.
   package var longerPackets = true
   /// `DelayHistogram`: a packet that is a little late costs less.
   package var latenessKernel = true
-  /// `DelayHistogram`: shares are of a whole memory from the beginning.
+  /// `DelayHistogram`: shares are of a whole memory even before it has filled.
   package var wholeMemory = true
   /// `DelayHistogram`: copies of lost packets are waited for.
   package var copies = true
   /// `BaselineEstimator`: the third-lowest minimum instead of the lowest.
   package var thirdLowest = true
-  /// `JitterBuffer`: a little lateness is skipped and steered back.
+  /// `JitterBuffer`: a little lateness is dropped and steered back.
   package var steeredLateness = true
-  /// `JitterBuffer`: a late packet loses what lies beyond the target.
+  /// `JitterBuffer`: the part of a late packet beyond the target is dropped.
   package var lateTrim = true
-  /// `JitterBuffer`: the first packet loses what lies beyond the target.
+  /// `JitterBuffer`: the part of the first packet beyond the target is dropped.
   package var firstTrim = true
   /// `JitterBuffer`: long excess is cut out of speech.
   package var urgentCut = true
@@ -41,25 +41,25 @@ package struct PlayoutMechanisms: Equatable, Sendable, BitwiseCopyable {
   package var sentenceLimit = true
   /// `DriftControl`: the delay moves fast in a pause.
   package var pauses = true
-  /// `DriftControl`: no sentence is spared at the beginning and after an interruption.
+  /// `DriftControl`: sentences may be resampled fast at the beginning and after an interruption.
   package var haste = true
   /// `DriftControl`: at the beginning more is resampled before speech is stretched.
   package var settling = true
-  /// `DriftControl`: too little delay is corrected faster than too much.
+  /// `DriftControl`: under-delay is corrected faster than excess delay.
   package var lackFirst = true
   /// `VoiceReceiver`: a late packet replaces concealment that has not been played.
   package var replacement = true
   /// `VoiceReceiver`: a loss is repaired from both sides.
   package var repair = true
-  /// `OutputBuffer`: a voice is followed backwards by its pitch.
+  /// `OutputBuffer`: a voice is extended backwards by its pitch.
   package var pitch = true
-  /// `LossRepair`: what the decoder needs to converge is repaired as well.
+  /// `LossRepair`: frames in which the decoder converges are repaired as well.
   package var convergence = true
 
   /// `GapFiller`: the far side's background takes the place of concealment and of silence.
   package var comfortNoise = true
 
-  /// All of them.
+  /// Creates a set in which all are in use.
   @_noAllocation @_noLocks
   package init() {}
 }

@@ -1,27 +1,27 @@
-/// What a jitter buffer's output is doing, and so what the next packet has to do.
+/// Phase of a jitter buffer's output, which decides how the next packet is played.
 ///
 /// | Phase | Without a packet | With a packet |
 /// |---|---|---|
-/// | `empty` | silence | waits for the target delay; what is later loses its beginning |
-/// | `playing` | concealment | follows the last one; what is missing before it is concealed |
+/// | `empty` | silence | waits for the target delay; if late, its beginning is dropped |
+/// | `playing` | concealment | follows the last one; a gap before it is concealed |
 /// | `silent` | comfort noise | waits for its time, then plays |
 /// | `waiting` | concealment, or comfort noise | waits for the target delay, then plays |
 ///
 /// | From | Event | To |
 /// |---|---|---|
-/// | any | a packet is played | `playing`, or `silent` if it only says so (DTX) |
+/// | any | a packet is played | `playing`, or `silent` if it signals silence (DTX) |
 /// | `playing` | concealment has faded after 500 ms; a pause; another time base | `waiting` |
 /// | `silent` | comfort noise has begun; a pause; another time base | `waiting` |
 /// | `waiting`, `empty` | the same | unchanged |
 ///
-/// An interruption (`isInterrupted`) and how much has been concealed for a loss
-/// (`concealedSinceExpected`) are apart: each may come in every phase.
+/// An interruption (`isInterrupted`) and the frames concealed for a loss (`concealedSinceExpected`)
+/// are separate: each may occur in every phase.
 enum PlayoutPhase: Equatable, Sendable, BitwiseCopyable {
-  /// What fills the time until a packet is due.
+  /// Sound that fills the time until a packet is due.
   enum Filler: Equatable, Sendable, BitwiseCopyable {
-    /// The sender was speaking.
+    /// Concealment, as the sender was speaking.
     case concealment
-    /// The sender was silent.
+    /// Comfort noise, as the sender was silent.
     case comfortNoise
   }
 
@@ -31,7 +31,7 @@ enum PlayoutPhase: Equatable, Sendable, BitwiseCopyable {
   case playing
   /// The sender has announced silence.
   case silent
-  /// The next packet begins a sentence: it waits for the target delay.
+  /// The next packet begins a sentence, and waits for the target delay.
   case waiting(Filler)
 
   /// True before the first packet is played.
@@ -54,7 +54,7 @@ enum PlayoutPhase: Equatable, Sendable, BitwiseCopyable {
     }
   }
 
-  /// True if the sender was silent last.
+  /// True if the last packet announced silence.
   var isSilent: Bool {
     @_noAllocation @_noLocks get {
       switch self {
@@ -64,7 +64,7 @@ enum PlayoutPhase: Equatable, Sendable, BitwiseCopyable {
     }
   }
 
-  /// Lets the next packet wait for the target delay.
+  /// Makes the next packet wait for the target delay.
   @_noAllocation @_noLocks
   mutating func wait() {
     switch self {

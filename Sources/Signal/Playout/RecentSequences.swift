@@ -1,4 +1,4 @@
-/// Which of the last 64 sequence numbers have been seen.
+/// Set of the sequence numbers seen among the last 64.
 struct RecentSequences: Sendable {
   static var count: Int64 { @_noAllocation @_noLocks get { 64 } }
 

@@ -3,29 +3,29 @@ package import MediaCore
 
 /// Converts mono audio between two fixed rates.
 ///
-/// SpeexDSP's windowed-sinc converter.
+/// It uses SpeexDSP's windowed-sinc converter.
 ///
 /// **Thread safety:** one thread at a time.
 @safe
 package struct FixedRateResampler: ~Copyable {
-  /// The rate of what goes in.
+  /// Sample rate of the input.
   package let inputRate: SampleRate
-  /// The rate of what comes out.
+  /// Sample rate of the output.
   package let outputRate: SampleRate
   /// Delay of the filter, in nanoseconds.
   package let lookAheadNanoseconds: Int64
 
-  /// Length of the filter, which sets its delay and its load.
+  /// Length of the filter, which sets its delay and its cost.
   package enum Quality: CInt, Sendable {
     /// 80 taps of the lower rate: 0.83 ms of delay at 48 kHz, 5 ms at 8 kHz.
     case music = 5
-    /// 48 taps of the lower rate: 3 ms at 8 kHz, and telephone's band up to 3.4 kHz.
+    /// 48 taps of the lower rate: 3 ms at 8 kHz, and the telephone band up to 3.4 kHz.
     case telephone = 3
   }
 
   private let state: OpaquePointer
 
-  /// A converter from one rate to the other, filled with silence.
+  /// Creates a converter from one rate to the other, filled with silence.
   package init(
     from inputRate: SampleRate,
     to outputRate: SampleRate,
@@ -56,10 +56,10 @@ package struct FixedRateResampler: ~Copyable {
     unsafe speex_resampler_destroy(state)
   }
 
-  /// What one call of `convert` did.
+  /// Numbers of frames that one call of `convert` read and wrote.
   @frozen
   package struct Conversion: Equatable, Sendable, BitwiseCopyable {
-    /// Input frames used up.
+    /// Input frames read.
     package var consumed: FrameCount
     /// Output frames written.
     package var produced: FrameCount
@@ -97,11 +97,11 @@ package struct FixedRateResampler: ~Copyable {
     return Conversion(consumed: Int(consumed), produced: Int(produced))
   }
 
-  /// Forgets everything and goes on as if the samples of `history` had gone in last, of which it
-  /// looks at as many as its filter is long: 80 where the output has the higher rate.
+  /// Resets the filter and continues as if `history` had been the input so far.
   ///
-  /// From then on the output is as long as the input, and late by half the filter. What comes of
-  /// `history` itself is left out; `scratch` has room for a part of it at least.
+  /// Only its last 80 samples are used, the length of the filter where the output has the higher
+  /// rate. From then on the output is as long as the input, and late by half the filter. Output for
+  /// `history` itself is discarded; `scratch` must have room for a part of it at least.
   @_noAllocation @_noLocks
   package mutating func resume(
     after history: borrowing SampleBuffer,

@@ -1,4 +1,4 @@
-/// A filter that SpeexDSP would not create.
+/// An error of SpeexDSP: a filter could not be created.
 package struct SpeechDSPError: Error, Equatable, Sendable, CustomStringConvertible {
   /// The function that failed.
   package let operation: String

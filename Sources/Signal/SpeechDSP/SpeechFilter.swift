@@ -1,11 +1,11 @@
 import CSpeexDSP
 package import MediaCore
 
-/// Which filters stand between the microphone and the encoder.
+/// Filters between the microphone and the encoder.
 public struct SpeechFilterSettings: Equatable, Sendable {
-  /// Takes the loudspeaker's sound out of the microphone's, and what is left of it.
+  /// Removes the loudspeaker's echo from the microphone's signal, and suppresses the residual echo.
   ///
-  /// Any filter costs one block of delay, which all share.
+  /// Any filter adds one block of delay; further ones add none.
   public var echoCancellation: Bool
   /// Lowers steady noise by 15 dB.
   public var noiseSuppression: Bool
@@ -32,7 +32,7 @@ public struct SpeechFilterSettings: Equatable, Sendable {
 /// **Thread safety:** one thread at a time.
 @safe
 package struct SpeechFilter: ~Copyable {
-  /// A headset with coupling echoes within 50 ms.
+  /// Length of the modelled echo path, 50 ms at 48 kHz, which covers the coupling of a headset.
   private static var echoTailFrames: Int { 2_400 }
 
   /// Frames of one block.
@@ -41,7 +41,7 @@ package struct SpeechFilter: ~Copyable {
   private let echo: OpaquePointer?
   private let preprocessor: OpaquePointer?
   private let controlsGain: Bool
-  /// Frames until SpeexDSP knows the noise: a second at first.
+  /// Frames until SpeexDSP has learned the noise: a second at first.
   private var unlearnedFrames = 48_000
   private var microphone: FixedArray<Int16>
   private var reference: FixedArray<Int16>
@@ -104,7 +104,7 @@ package struct SpeechFilter: ~Copyable {
   ///
   /// - Parameters:
   ///   - block: `blockFrames` samples from the microphone.
-  ///   - far: the `blockFrames` samples that the loudspeaker sounded in the same span.
+  ///   - far: the `blockFrames` samples that the loudspeaker played in the same span.
   @_noAllocation @_noLocks
   package mutating func process(_ block: inout SampleBuffer, far: borrowing SampleBuffer) {
     for index in 0..<blockFrames {
@@ -146,7 +146,7 @@ package struct SpeechFilter: ~Copyable {
   ///
   /// Speech has 90 to 99 %, steady noise 35 to 70 % (SpeexDSP 1.2.1).
   private static var speechPercent: CInt { @_noAllocation @_noLocks get { 80 } }
-  /// SpeexDSP's own, in decibels a second.
+  /// Fastest rise of the gain in decibels per second, as SpeexDSP has it by default.
   private static var gainRise: CInt { @_noAllocation @_noLocks get { 12 } }
 
   @_noAllocation @_noLocks
