@@ -1,16 +1,16 @@
 package import MediaCore
 
-/// A sound device's own time: it runs while samples come or go and stands still while they do.
+/// Clock of a sound device, which runs while its samples move and stops while they do not.
 ///
 /// A packet is in time or late by the loudspeaker's clock alone, so arrivals are measured by it.
-/// The monotonic clock runs on while a sound server stalls, or a machine gives it no time; if
-/// packets were measured by that one, each stall would pass for jitter of the network.
+/// The monotonic clock runs on while a sound server stalls, or a machine gives it no time; measured
+/// by that clock, each stall would look like network jitter.
 ///
 /// A device reports its position in steps of a period or more. Between two of them this clock runs
-/// with the monotonic one, by a step at most; where a step's time is known, from that time on.
+/// with the monotonic one, by a step at most; if the time of a step is known, from that time on.
 package struct DeviceClock: Sendable {
   private static var longestStep: Int64 { 100_000_000 }
-  /// After so long without a coarse step a device counts as fine again.
+  /// Time without a coarse step, in nanoseconds, after which a device counts as fine again.
   private static var memory: Int64 { 1_000_000_000 }
 
   /// The device's time at the last update; its origin is the monotonic clock's at the first one.
@@ -23,11 +23,11 @@ package struct DeviceClock: Sendable {
   private var origin: Int64 = 0
   private var position: Int64 = 0
   private var isRestarted = false
-  /// By how much the device may have been further than it said when it began, at which time of both
-  /// clocks.
+  /// Greatest age of the first reported position, and the device time and monotonic time at which
+  /// it was reported; nil once settled.
   private var slack: (nanoseconds: Int64, began: MonotonicInstant, instant: MonotonicInstant)?
 
-  /// The device's position moves by so much at once; what follows learns it.
+  /// Granularity of the reported position, in nanoseconds, learned with the properties below.
   private var step: Int64
   private var moved = MonotonicInstant(nanoseconds: 0)
   private var looks = 0
@@ -35,19 +35,19 @@ package struct DeviceClock: Sendable {
   private var coarseCount = 0
   private var lastCoarse = MonotonicInstant(nanoseconds: 0)
 
-  /// A clock of a device with that period, in frames at `rate`.
+  /// Creates a clock for a device with a period in frames at `rate`.
   package init(period: FrameCount, rate: SampleRate) {
     self.rate = rate
     step = rate.nanoseconds(of: period)
     self.period = step
   }
 
-  /// Notes that the device was started anew after a fault: what its position will be says nothing
-  /// of the time that has passed.
+  /// Notes that the device was restarted after a fault: its next position says nothing of the time
+  /// that has passed.
   @_noAllocation @_noLocks
   package mutating func noteRestart() { isRestarted = true }
 
-  /// Goes on with another device, whose positions begin anew.
+  /// Continues with another device, whose positions start from the beginning.
   @_noAllocation @_noLocks
   package mutating func changeDevice(period: FrameCount, rate: SampleRate) {
     self.rate = rate
@@ -57,11 +57,12 @@ package struct DeviceClock: Sendable {
     isRestarted = true
   }
 
-  /// Takes in the device's position at `instant`: `frames` sampled or sounded since it began, at
-  /// its own rate, and for how long it has been there, in nanoseconds, if that is known.
+  /// Updates the clock with the device's position at `instant`: the `frames` captured or played
+  /// since it started, at its own rate.
   ///
-  /// The `age` counts up to a period: then the next position is due. A loudspeaker `isDry` if it
-  /// has nothing to play.
+  /// The `age` is the time since it reached that position, in nanoseconds, nil if unknown; it
+  /// counts up to a period, when the next position is due. A loudspeaker `isDry` if it has nothing
+  /// to play.
   @_noAllocation @_noLocks
   package mutating func update(
     frames: Int64,
@@ -118,7 +119,8 @@ package struct DeviceClock: Sendable {
     @_noAllocation @_noLocks get { MonotonicInstant(nanoseconds: origin + position) }
   }
 
-  /// The device's time at a monotonic `instant` between the last update and the one before it.
+  /// Returns the device's time at a monotonic `instant` between the last update and the one before
+  /// it.
   @_noAllocation @_noLocks
   package func time(of instant: MonotonicInstant) -> MonotonicInstant {
     guard let updated else { return instant }
@@ -126,9 +128,10 @@ package struct DeviceClock: Sendable {
     return max(before, now.advanced(byNanoseconds: -age))
   }
 
-  /// How long what came at the monotonic `instant`, after the update before the last, has waited
-  /// until now, in nanoseconds: a step of the device at most, since what is longer was the program
-  /// standing still.
+  /// Returns the time from the monotonic `instant`, which is after the last update but one, to
+  /// `now`, in nanoseconds of this clock.
+  ///
+  /// It is a step of the device at most, since any longer wait is a stall of the program.
   @_noAllocation @_noLocks
   package func wait(since instant: MonotonicInstant) -> Int64 {
     max(0, min(step, now.nanoseconds(since: time(of: instant))))
@@ -159,7 +162,7 @@ package struct DeviceClock: Sendable {
     looks = 0
   }
 
-  /// How long before `now` the device had reached `frames`, in nanoseconds.
+  /// Returns the time from when the device reached `frame` to `now`, in nanoseconds.
   @_noAllocation @_noLocks
   package func age(ofFrame frame: Int64) -> Int64 {
     now.nanoseconds - origin - rate.nanoseconds(of: Int(frame))

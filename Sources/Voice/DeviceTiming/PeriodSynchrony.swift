@@ -1,71 +1,70 @@
 import MediaCore
 
-/// How a loudspeaker takes what is queued: all the time, or a block at once at the beginning of
-/// each cycle.
+/// Detector of how a loudspeaker takes queued frames: continuously, or one block at the beginning
+/// of each cycle.
 ///
 /// A card's pointer moves all the time. A sound server (JACK, PipeWire) takes a block, and then
-/// wakes the program with what the microphone captured; whatever is written before the next cycle
-/// begins sounds at the same moment. So nothing is lost by writing late in the cycle, and what has
-/// arrived by then is played a cycle sooner.
+/// wakes the program with what the microphone captured; everything written before the next cycle
+/// begins sounds at the same moment. So nothing is lost by writing late in the cycle, and packets
+/// that have arrived by then are played a cycle sooner.
 ///
-/// What tells the two apart, seen often enough, is that from cycle to cycle just a period is taken,
-/// and nothing of it in mid-cycle. A cycle begins when the earliest of the recent wake-ups said so:
-/// a thread that was woken late must not take the next cycle for late, too.
+/// A device takes blocks if, in enough cycles, exactly one period is taken from cycle to cycle and
+/// nothing in mid-cycle. The beginning of a cycle is inferred from the earliest recent wake-ups, so
+/// that a thread that was woken late does not take the next cycle for late, too.
 struct PeriodSynchrony: Sendable {
   private static var enoughLooks: Int { 16 }
-  /// A device that has not shown itself to take blocks in so many cycles is not looked at any more.
+  /// Number of cycles after which a device that has not shown itself to take blocks counts as
+  /// continuous.
   private static var mostCycles: Int { 256 }
-  /// How slowly wake-ups that are late, one like the other, move what a cycle's beginning is taken
-  /// for.
+  /// Divisor of the lateness by which equally late wake-ups move the assumed beginning of a cycle.
   private static var followShare: Int64 { 16 }
-  /// After so many periods without a cycle it is no longer taken for a standstill.
+  /// Number of periods without a cycle after which that no longer counts as a stall.
   private static var longestStandstill: Int64 { 64 }
 
   private let block: FrameCount
-  /// The same in nanoseconds.
+  /// Duration of `block`, in nanoseconds.
   private let period: Int64
   private var looks = 0
   private var cycles = 0
   private var isContinuous = false
   private var cycle: MonotonicInstant?
-  /// What was queued after the last writing.
+  /// Frames queued after the last write; nil before the first one and after a restart.
   private(set) var written: FrameCount?
-  /// Whether the newest cycle came a period after the one before and took a block.
+  /// True if the newest cycle came a period after the one before and a block was taken.
   private var isRegular = false
-  /// The longest that the program was woken after a cycle had begun, in nanoseconds, since this was
-  /// set to 0.
+  /// Longest time from the beginning of a cycle to the wake-up of the program, in nanoseconds,
+  /// since this was set to 0.
   var worstLateness: Int64 = 0
-  /// By how much the newest cycle came too late, in nanoseconds, if that was more than half a
-  /// period.
+  /// Lateness of the newest cycle, in nanoseconds, if it was more than half a period; otherwise 0.
   private var delay: Int64 = 0
-  /// What is queued if nothing has been taken since the newest cycle began, or since the program
-  /// wrote after that.
+  /// Frames queued if none has been taken since the newest cycle began, or since a write after
+  /// that.
   private var expected: FrameCount = 0
-  /// When the program last looked and found that nothing had been taken since it had written.
+  /// Latest time at which the program found that nothing had been taken since its last write.
   private var untouched = MonotonicInstant(nanoseconds: 0)
-  /// Whether the newest cycle is the first after a standstill of the server, or the second if that
+  /// True if the newest cycle is the first after a stall of the server, or the second if that
   /// followed at once.
   ///
   /// jackd begins the cycle that it missed late, and the one after it at once.
   private(set) var isCatchingUp = false
   private var isAfterStandstill = false
 
-  /// Of a device that was just started, with that period in frames at its rate.
+  /// Creates a detector for a device that was just started, with a period in frames at `rate`.
   init(period: FrameCount, rate: SampleRate) {
     block = period
     self.period = max(1, rate.nanoseconds(of: period))
   }
 
-  /// Whether it may be, or is known, that blocks are taken.
+  /// True unless the device is known to take frames continuously.
   var isPossible: Bool { @_noAllocation @_noLocks get { !isContinuous } }
 
-  /// Whether a look in mid-cycle would add information.
+  /// True if a look in mid-cycle would add information.
   var isUndecided: Bool {
     @_noAllocation @_noLocks get { isPossible && looks < Self.enoughLooks }
   }
 
-  /// Notes that a cycle woke the program at `instant` and left `queued` frames; returns when it
-  /// began.
+  /// Notes that a cycle woke the program at `instant` and left `queued` frames; returns the time at
+  /// which it began.
   @_noAllocation @_noLocks
   mutating func begin(queued: FrameCount, at instant: MonotonicInstant) -> MonotonicInstant {
     var start = instant
@@ -123,21 +122,21 @@ struct PeriodSynchrony: Sendable {
     cycles = 0
   }
 
-  /// Whether nothing has been taken since the last writing, after which `queued` frames were there.
+  /// True if a fill of `queued` frames shows that nothing has been taken since the last write.
   @_noAllocation @_noLocks
   func isUntouched(queued: FrameCount) -> Bool {
     guard let written else { return false }
     return queued >= written
   }
 
-  /// Notes that so many frames are queued now that the program has written.
+  /// Notes that `queued` frames are queued after a write.
   @_noAllocation @_noLocks
   mutating func noteWriting(_ queued: FrameCount) {
     written = queued
     expected = queued
   }
 
-  /// Notes that `queued` frames are left in mid-cycle, after the writing.
+  /// Notes that `queued` frames are left in mid-cycle, after the write.
   @_noAllocation @_noLocks
   mutating func look(queued: FrameCount) {
     guard let written else { return }
@@ -150,14 +149,14 @@ struct PeriodSynchrony: Sendable {
     // A whole block: we came too late to see anything.
   }
 
-  /// Notes that `queued` frames are left at `instant`, as they are when the program looks.
+  /// Notes that the program looked at `instant` and `queued` frames were left.
   @_noAllocation @_noLocks
   mutating func note(queued: FrameCount, at instant: MonotonicInstant) {
     if looks >= Self.enoughLooks, isUntouched(queued: queued) { untouched = instant }
   }
 
-  /// Whether a server that takes blocks has left the one that was written for it, by what `note`
-  /// heard at `instant`.
+  /// True if a server that takes blocks has not taken the last one, according to `note` at the same
+  /// `instant`.
   @_noAllocation @_noLocks
   func isWaitedFor(at instant: MonotonicInstant) -> Bool {
     // The instants are compared as numbers: without optimization `==` may not be called here.
@@ -166,8 +165,8 @@ struct PeriodSynchrony: Sendable {
     return instant.nanoseconds(since: cycle) < Self.longestStandstill * period
   }
 
-  /// Nanoseconds since the last block was taken, nil where none are, or where nothing has told of
-  /// cycles of late.
+  /// Returns the nanoseconds since the last block was taken; nil if the device takes none, or if no
+  /// cycle was noted lately.
   @_noAllocation @_noLocks
   func age(at instant: MonotonicInstant) -> Int64? {
     guard looks >= Self.enoughLooks, let cycle else { return nil }
@@ -175,15 +174,15 @@ struct PeriodSynchrony: Sendable {
     return age < 4 * period ? age : nil
   }
 
-  /// The same if `queued` frames are left, nil also if another block was taken without waking the
-  /// program.
+  /// Returns the same as `age(at:)`, but nil also if `queued` frames show that another block was
+  /// taken without waking the program.
   @_noAllocation @_noLocks
   func age(at instant: MonotonicInstant, queued: FrameCount) -> Int64? {
     queued < expected ? nil : age(at: instant)
   }
 
-  /// For how long the server, the machine or the program stood still before `instant`, in
-  /// nanoseconds; nil where cycles tell nothing of it.
+  /// Returns the duration, in nanoseconds, of a stall of the server, the machine or the program
+  /// before `instant`; nil if cycles do not show it.
   @_noAllocation @_noLocks
   func standstill(at instant: MonotonicInstant) -> Int64? {
     guard isPossible, let cycle else { return nil }
@@ -192,7 +191,7 @@ struct PeriodSynchrony: Sendable {
     return age < Self.longestStandstill * period ? age - period : nil
   }
 
-  /// Notes that the device was started anew, with cycles that begin at other times.
+  /// Notes that the device was restarted, with cycles that begin at other times.
   @_noAllocation @_noLocks
   mutating func noteRestart() {
     isContinuous = false

@@ -1,33 +1,33 @@
 package import MediaCore
 
-/// How full to keep the playback buffer, and when to write: latency is the fill when a sample is
-/// written.
+/// Control of the fill of the playback buffer and of the time to write; latency is the fill when a
+/// sample is written.
 ///
-/// The goal is a period and a margin, which is left when a sound card asks for the next. The margin
-/// begins at a period, or 10 ms if that is less; half of it is enough where threads wake in time.
-/// It is raised by a period when the buffer ran dry, by half of one when it nearly did, and lowered
-/// by half a period after four quiet seconds, unless that would have been a near miss in them, or
-/// the margin less than twice as long as it took to wake the program, or it was raised from there
-/// lately: within eight seconds, and twice as long each time that happens soon again, up to two
-/// minutes. So a rare miss costs little delay, and a machine that always misses is not tried over
-/// and over. For the first time it is lowered after half a second, so that a call begins as it goes
-/// on; then, for four seconds, a program that wakes too late for that margin gets back what it had.
-/// A standstill that a period more would not have bridged teaches nothing, unless it is
-/// the second within eight seconds. It is also raised, and then kept, when the device takes nothing
-/// for 50 ms in the two seconds after its start; one that stands still later is waited for. Many
-/// devices run dry once while they start, which teaches nothing.
+/// The goal is a period and a margin, which is left when a sound card asks for the next period. The
+/// margin begins at a period, or 10 ms if that is less; half of it is enough if threads wake in
+/// time. It is raised by a period after an underrun, and by half a period after a near miss. It is
+/// lowered by half a period after four quiet seconds, unless that would have been a near miss in
+/// them, or the margin would be less than twice the longest wake-up delay, or it was raised from
+/// that level lately: within eight seconds, and twice as long each time that happens soon again, up
+/// to two minutes. So a rare miss costs little delay, and a machine that always misses is not tried
+/// over and over. For the first time it is lowered after half a second, so that a call begins as it
+/// goes on; then, for four seconds, a program that wakes too late for that margin gets the former
+/// one back. A stall that a period more would not have bridged changes nothing, unless it is the
+/// second within eight seconds. The margin is also raised, and then kept, when the device takes
+/// nothing for 50 ms in the two seconds after its start; one that stalls later is waited for. An
+/// underrun while the device starts changes nothing, since many have one.
 ///
-/// What is queued after a near miss grows so slowly that the far side's voice can be resampled for
-/// it: a callback that comes sooner needs its frames sooner. After another near miss, or an
-/// underrun, the rest is there at once.
+/// After a near miss the fill grows so slowly that the far side's voice can be resampled to match,
+/// since an earlier callback needs its frames earlier. After another near miss, or an underrun, the
+/// rest is added at once.
 ///
-/// With a device that takes whole blocks (`PeriodSynchrony`) the margin is the time from the
-/// writing to the taking: as many blocks as begin within it are queued, and written when it begins.
+/// With a device that takes whole blocks (`PeriodSynchrony`) the margin is the time from the write
+/// until they are taken: as many blocks as begin within it are queued, and written when it begins.
 /// A margin of a period is one block, written at once; half of one is one block, written in
 /// mid-cycle.
 ///
 /// A server that was stopped takes the block that it missed, and the next one at once. Nothing is
-/// written while it stands still. If the second block is missing twice within eight seconds, the
+/// written while it is stopped. If the second block is missing twice within eight seconds, the
 /// margin is raised to cover two. It is not lowered again until four seconds have passed in which
 /// two were never taken at once.
 package struct PlaybackLevel: Sendable {
@@ -35,19 +35,19 @@ package struct PlaybackLevel: Sendable {
   private static var firstQuietNanoseconds: Int64 { 500_000_000 }
   private static var leastPatience: Int64 { 8_000_000_000 }
   private static var mostPatience: Int64 { 128_000_000_000 }
-  /// Another near miss within this multiple of the patience doubles the patience.
+  /// Multiple of the patience within which another near miss doubles the patience.
   private static var soon: Int64 { 4 }
   private static var stuckNanoseconds: Int64 { 50_000_000 }
 
   private static var startNanoseconds: Int64 { 2_000_000_000 }
-  /// While the queue grows after a near miss, it does by one frame in so many that the device
-  /// takes.
+  /// Number of frames taken by the device per frame by which the queue grows after a near miss.
   private static var riseShare: FrameCount { 4_000 }
 
-  /// A period and the margin, in frames: what is to be queued right after writing, or for a device
-  /// that takes whole blocks, what sounds until it has taken them.
+  /// Goal of the fill right after a write: a period and the margin, in frames.
+  ///
+  /// For a device that takes whole blocks, it is the sound that is left until they are taken.
   package private(set) var goal: FrameCount
-  /// How often the buffer ran dry.
+  /// Number of underruns.
   package private(set) var underruns = 0
 
   private let rate: SampleRate
@@ -56,33 +56,36 @@ package struct PlaybackLevel: Sendable {
   private let floor: FrameCount
   private let ceiling: FrameCount
   private var quietSince: MonotonicInstant?
-  /// The least that was left since then.
+  /// Least number of frames left since `quietSince`.
   private var leastLeft = FrameCount.max
-  /// The least that was queued since then.
+  /// Least number of frames queued since `quietSince`.
   private var leastQueued = FrameCount.max
   private var raised: (from: FrameCount, at: MonotonicInstant)?
   private var patience: Int64
-  /// What was queued when a near miss raised the goal, and what the device has taken since, until
-  /// the goal is reached.
+  /// Former goal, which a near miss raised, and the frames that the device has taken since; nil
+  /// once the new goal is reached.
   private var rise: (from: FrameCount, taken: FrameCount)?
-  /// Whether the goal was lowered after it was raised.
+  /// True if the goal was lowered after it was raised.
   private var isTrial = false
-  /// Until when the goal that was lowered early is given up if the program wakes late.
+  /// End of the time in which a goal that was lowered early is given up if the program wakes late.
   private var probationEnd: MonotonicInstant?
   private var lastStandstill: (at: MonotonicInstant, isForgiven: Bool)?
   private var lastTaken: MonotonicInstant?
-  /// When frames were asked for the last time, and by how much more than a period the device had
-  /// run since the time before.
+  /// Time of the last request for frames; `pause` is the time by which the device had run more than
+  /// a period since the one before, in nanoseconds.
   private var served: MonotonicInstant?
   private var pause: Int64 = 0
-  /// The longest such pause since it is quiet.
+  /// Longest `pause` since `quietSince`, in nanoseconds.
   private var worstPause: Int64 = 0
   private var started: MonotonicInstant?
   private var floorAfterStart: FrameCount = 0
   private var blocks: PeriodSynchrony
 
-  /// Fill control of a device with the given period and buffer: from one and a half periods (or one
-  /// and 5 ms) up to sixteen, but not over 100 ms and always a period less than the buffer.
+  /// Creates the fill control of a device with the given period and buffer, in frames at `rate`.
+  ///
+  /// The fill is at least one and a half periods, or one period and 5 ms if that is less. It is at
+  /// most sixteen periods or 100 ms, whichever is less, though four periods are allowed; and always
+  /// a period less than the buffer.
   package init(period: FrameCount, capacity: FrameCount, rate: SampleRate) {
     self.rate = rate
     let period = max(1, period)
@@ -96,11 +99,11 @@ package struct PlaybackLevel: Sendable {
     blocks = PeriodSynchrony(period: period, rate: rate)
   }
 
-  /// When to write, now that a new period of the device has woken the program at `instant` and
-  /// `queued` frames are left; a time that has passed means at once.
+  /// Returns the time to write, after a new period woke the program at `instant` and left `queued`
+  /// frames; a time that has passed means at once.
   ///
-  /// Only for a device whose microphone and loudspeaker keep the same time; otherwise, at once is
-  /// right.
+  /// It is for a device whose microphone and loudspeaker share a clock; with any other, write at
+  /// once.
   @_noAllocation @_noLocks
   package mutating func timeToWrite(
     queued: FrameCount,
@@ -115,42 +118,43 @@ package struct PlaybackLevel: Sendable {
     return start.advanced(byNanoseconds: plannedPostponement)
   }
 
-  /// How long after the beginning of a cycle the device is written to, in nanoseconds.
+  /// Time from the beginning of a cycle to the write, in nanoseconds.
   package private(set) var plannedPostponement: Int64 = 0
 
   @_noAllocation @_noLocks
   private func margin(of goal: FrameCount) -> FrameCount { max(leastMargin, goal - period) }
 
-  /// The frames of blocks that begin within the margin.
+  /// Returns the frames of the blocks that begin within the margin of `goal`.
   @_noAllocation @_noLocks
   private func wholeBlocks(for goal: FrameCount) -> FrameCount {
     max(1, (margin(of: goal) + period - 1) / period) * period
   }
 
-  /// Whether the beginnings of cycles say anything of this device, as far as is known.
+  /// True unless the device is known to take frames continuously, without cycles.
   package var followsCycles: Bool { @_noAllocation @_noLocks get { blocks.isPossible } }
 
-  /// Whether the server is making up for a cycle that it missed.
+  /// True while the server makes up for a cycle that it missed.
   ///
-  /// A write that is still to be done then does not mean that the program is late.
+  /// A write that is still due then does not mean that the program is late.
   package var isCatchingUp: Bool { @_noAllocation @_noLocks get { blocks.isCatchingUp } }
 
-  /// When to look how the device takes what was written since it woke the program at `instant`; nil
-  /// if that is known.
+  /// Returns the time to look how the device takes the frames written since it woke the program at
+  /// `instant`; nil if that is known.
   @_noAllocation @_noLocks
   package func timeToLook(at instant: MonotonicInstant) -> MonotonicInstant? {
     guard blocks.isUndecided else { return nil }
     return instant.advanced(byNanoseconds: rate.nanoseconds(of: period / 4 * 3))
   }
 
-  /// Takes in how many frames are queued then.
+  /// Notes the number of frames queued at the time that `timeToLook` returned.
   @_noAllocation @_noLocks
   package mutating func look(queued: FrameCount) { blocks.look(queued: queued) }
 
-  /// Nanoseconds at `instant`, when `queued` frames are left, since the device took its last block.
+  /// Returns the nanoseconds from the moment the device took its last block to `instant`, when
+  /// `queued` frames are left.
   ///
-  /// Nil for one that takes frames all the time, and where it is not known: before it is clear what
-  /// the device does, and if no cycle was noted for the last block or for four periods.
+  /// Nil for a device that takes frames continuously, before its kind is known, and if no cycle was
+  /// noted for the last block or for four periods.
   @_noAllocation @_noLocks
   package func age(at instant: MonotonicInstant, queued: FrameCount) -> Int64? {
     blocks.age(at: instant, queued: queued)
@@ -162,7 +166,7 @@ package struct PlaybackLevel: Sendable {
     @_noAllocation @_noLocks get { max(1, min(leastMargin, period / 8)) }
   }
 
-  /// Frames to have queued right after writing to this kind of device.
+  /// Returns the fill to reach by a write at `now`, in frames.
   @_noAllocation @_noLocks
   private func aim(at now: MonotonicInstant) -> FrameCount {
     // More for a server that stands still would only be asked of the network too soon. One that was
@@ -172,7 +176,7 @@ package struct PlaybackLevel: Sendable {
     return level
   }
 
-  /// What is queued right after writing: the goal, or less while the queue still grows.
+  /// Fill right after a write, in frames: the goal, or less while the queue still grows.
   package var level: FrameCount {
     @_noAllocation @_noLocks get {
       rise.map { min(goal, $0.from + $0.taken / Self.riseShare) } ?? goal
@@ -188,7 +192,7 @@ package struct PlaybackLevel: Sendable {
     raised?.at = now
   }
 
-  /// How many frames to write now that `queued` are left.
+  /// Returns the number of frames to write now that `queued` are left.
   @_noAllocation @_noLocks
   package mutating func framesToWrite(queued: FrameCount, at now: MonotonicInstant) -> FrameCount {
     blocks.note(queued: queued, at: now)
@@ -225,11 +229,11 @@ package struct PlaybackLevel: Sendable {
     return max(0, aim(at: now) - queued)
   }
 
-  /// Notes that `queued` frames are there now that the program has written.
+  /// Notes that `queued` frames are queued after the write.
   @_noAllocation @_noLocks
   package mutating func noteWriting(queued: FrameCount) { blocks.noteWriting(queued) }
 
-  /// Frames that sound before the device would run dry.
+  /// Returns the number of frames that sound before the device would run dry.
   @_noAllocation @_noLocks
   private func left(of queued: FrameCount, at now: MonotonicInstant) -> FrameCount {
     // One that stands still is waited for.
@@ -237,7 +241,7 @@ package struct PlaybackLevel: Sendable {
     return queued - rest + period - rate.frames(inNanoseconds: age)
   }
 
-  /// Notes that the buffer ran dry.
+  /// Notes an underrun: the buffer ran dry.
   @_noAllocation @_noLocks
   package mutating func noteUnderrun(at now: MonotonicInstant) {
     underruns += 1
@@ -270,8 +274,8 @@ package struct PlaybackLevel: Sendable {
     served = now
   }
 
-  /// For how long the machine or the program stood still before `now`, or a device of which cycles
-  /// tell it, in nanoseconds.
+  /// Returns the duration, in nanoseconds, of a stall of the machine, the program or a device with
+  /// cycles before `now`.
   @_noAllocation @_noLocks
   private func standstill(at now: MonotonicInstant) -> Int64 {
     blocks.standstill(at: now) ?? pause
@@ -343,22 +347,23 @@ package struct PlaybackLevel: Sendable {
     }
   }
 
-  /// Less than this left when we come to write is one.
+  /// Number of frames left at a write below which it was a near miss.
   private var nearMiss: FrameCount { @_noAllocation @_noLocks get { leastMargin / 2 } }
 
-  /// What the goal is lowered to.
+  /// Goal after lowering it once, in frames.
   private var lowered: FrameCount {
     @_noAllocation @_noLocks get { max(max(floor, floorAfterStart), goal - period / 2) }
   }
 
-  /// Whether the margin of `goal` is twice what it took to wake us.
+  /// True if the margin of `goal` is at least twice the longest wake-up delay.
   @_noAllocation @_noLocks
   private func wakesInTime(for goal: FrameCount, at now: MonotonicInstant) -> Bool {
     let lateness = blocks.age(at: now) != nil ? blocks.worstLateness : worstPause
     return 2 * rate.frames(inNanoseconds: lateness) <= goal - period
   }
 
-  /// Whether we wake in time for what is left after lowering, and it would have been no near miss.
+  /// True if the program wakes in time for the lowered goal, which would not have caused a near
+  /// miss.
   @_noAllocation @_noLocks
   private func isPunctual(at now: MonotonicInstant) -> Bool {
     guard wakesInTime(for: lowered, at: now) else { return false }

@@ -3,13 +3,14 @@ package import RealTime
 import Synchronization
 package import VoiceEngine
 
-/// A thread that sends back to each far side what it receives, without a sound card.
+/// Echo service: a thread that sends back to each far side the sound it receives, without a sound
+/// card.
 ///
 /// **Life cycle:** the initialiser starts the thread; `stop` ends it and releases streams and
 /// sockets, and is called at the latest by `deinit`.
 /// **Thread safety:** every method may be called from any thread.
 package final class EchoEngine<Transport: PacketTransport & ~Copyable>: Sendable {
-  /// The streams that are echoed.
+  /// Streams that are echoed.
   package let streams: VoiceStreams<Transport>
 
   private let lateness: Mutex<RingConsumer<Int64>>
@@ -39,7 +40,7 @@ package final class EchoEngine<Transport: PacketTransport & ~Copyable>: Sendable
     stop()
   }
 
-  /// How late each period began since the last call, in nanoseconds.
+  /// Returns the lateness of each period since the last call, in nanoseconds.
   ///
   /// Sockets of streams that have ended close with this call.
   package func takeLateness() -> [Int64] {
@@ -51,7 +52,7 @@ package final class EchoEngine<Transport: PacketTransport & ~Copyable>: Sendable
     }
   }
 
-  /// Ends the thread, which says goodbye on every stream, and releases their sockets.
+  /// Ends the thread, which sends an RTCP BYE on every stream, and releases their sockets.
   ///
   /// Blocks for up to a period. Later calls do nothing.
   package func stop() {

@@ -7,25 +7,26 @@ package import VoiceEngine
 
 /// The loop of an echo server's thread: each stream sends back what it receives.
 ///
-/// No sound card takes part. Once a period each stream is received, played out and sent again, so a
-/// caller hears itself as late as a jitter buffer and a packet make it. No stream sends more
-/// packets of voice than it has got.
+/// No sound card takes part. Once a period each stream is received, rendered and sent again, so a
+/// caller hears itself after the delay of a jitter buffer and a packet. No stream sends more
+/// packets of voice than it has received.
 ///
 /// **Thread safety:** one thread at a time.
 package final class EchoLoop<
   Transport: PacketTransport & ~Copyable,
   Time: TimeSource
 > {
-  /// A thread that was stopped for longer sends a gap instead of a burst.
+  /// Longest lateness in nanoseconds after which echoing continues; after a longer one, a gap is
+  /// sent instead of a burst.
   private static var longestStall: Int64 { 200_000_000 }
   private static var reportNanoseconds: Int64 { 100_000_000 }
 
   private let signals: LoopSignals
   private let period: FrameCount
   private var lateness: RingProducer<Int64>
-  /// When the first period began.
+  /// Time at which the first period began.
   private let origin: MonotonicInstant
-  /// Frames at 48 kHz that were echoed or left out since then.
+  /// Frames at 48 kHz that were echoed or skipped since then.
   private var frames: Int64 = 0
   private var nextReport: MonotonicInstant
   // SAFETY: one thread runs the loop, and no stream calls back into it.
@@ -38,9 +39,9 @@ package final class EchoLoop<
   @safe @exclusivity(unchecked) private var streams: StreamTable<Transport>
   private let time: Time
 
-  /// Begins now, with `period` frames at 48 kHz at a time, 120 to 4096.
+  /// Creates a loop that begins now, with `period` frames at 48 kHz at a time, 120 to 4096.
   ///
-  /// How late each period began goes to `lateness`, in nanoseconds.
+  /// The lateness of each period is written to `lateness`, in nanoseconds.
   package init(
     period: FrameCount,
     streams: consuming StreamTable<Transport>,
@@ -59,7 +60,7 @@ package final class EchoLoop<
     sound = SampleBuffer(repeating: 0, count: self.period)
   }
 
-  /// Runs until the stop flag is set, then says goodbye on every stream.
+  /// Runs until the stop flag is set, then sends an RTCP BYE on every stream.
   func run() {
     var descriptors = FixedArray<pollfd>(repeating: pollfd(), count: 1)
     descriptors[0] = pollfd(fd: signals.wakeUp.descriptor, events: Int16(POLLIN), revents: 0)
@@ -72,13 +73,14 @@ package final class EchoLoop<
     streams.releaseAll(sendingFrom: &datagram, by: time)
   }
 
-  /// When the next period is over.
+  /// Time at which the next period is over.
   package var nextPeriod: MonotonicInstant {
     origin.advanced(byNanoseconds: SampleRate.voice.nanoseconds(of: Int(frames) + period))
   }
 
-  /// Takes the commands that wait, and does a period if one is due: an overloaded thread still
-  /// takes commands, and ends when it is asked to.
+  /// Executes the pending commands, and runs a period if one is due.
+  ///
+  /// An overloaded thread thus still executes commands, and ends when it is asked to.
   package func turn() {
     streams.obey(isInterrupted: false, sendingFrom: &datagram, by: time)
     skipStall()

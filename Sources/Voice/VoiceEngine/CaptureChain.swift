@@ -1,18 +1,19 @@
 import MediaCore
 import SpeechDSP
 
-/// From the microphone's samples to clean ones at 48 kHz: rate conversion, then the filters.
+/// Conversion of the microphone's samples to clean ones at 48 kHz: rate conversion, then the
+/// filters.
 struct CaptureChain: ~Copyable {
-  /// Frames at 48 kHz that came out of the last `process`.
+  /// Frames at 48 kHz that the last `process` produced.
   private(set) var outputFrames = 0
-  /// The clean frames.
+  /// Frames that the last `process` produced, clean at 48 kHz.
   private(set) var output = SampleBuffer(repeating: 0, count: 32_768)
   /// Frames at 48 kHz captured so far.
   private(set) var captured: Int64 = 0
-  /// Of those, frames that have come out.
+  /// Captured frames that have left the filters.
   var delivered: Int64 { captured - Int64(blockFill) }
 
-  /// Delay of rate conversion and filters, beside the wait for a whole block.
+  /// Delay of rate conversion and filters in nanoseconds, without the wait for a whole block.
   var delayNanoseconds: Int64 {
     @_noAllocation @_noLocks get {
       let filtering = filter == nil ? 0 : SampleRate.voice.nanoseconds(of: blockFrames)
@@ -32,10 +33,10 @@ struct CaptureChain: ~Copyable {
   private var blockFill = 0
   private var converted = SampleBuffer(repeating: 0, count: 32_768)
 
-  /// Whether the filters want to know what the loudspeaker sounded.
+  /// True if the filters need the sound that the loudspeaker played.
   let needsReference: Bool
 
-  /// A chain for a microphone at `rate`.
+  /// Creates a chain for a microphone at `rate`.
   init(rate: SampleRate, filters: SpeechFilterSettings) throws {
     needsReference = filters.echoCancellation
     // Blocks of 5 ms: the preprocessor delays by one block, and 2.5 ms is too coarse in frequency.
@@ -51,12 +52,12 @@ struct CaptureChain: ~Copyable {
     self.filter = consume filter
   }
 
-  /// What converts from `rate`, nil if nothing has to.
+  /// Returns a resampler from `rate` to 48 kHz, nil if none is needed.
   static func resampler(from rate: SampleRate) throws -> FixedRateResampler? {
     rate == .voice ? nil : try FixedRateResampler(from: rate, to: .voice)
   }
 
-  /// Goes on with another microphone, at `rate`, and exchanges what converts from it.
+  /// Continues with another microphone, at `rate`, and exchanges the resampler for `resampler`.
   @_noAllocation @_noLocks
   mutating func changeDevice(rate: SampleRate, _ resampler: inout FixedRateResampler?) {
     self.rate = rate
@@ -64,7 +65,7 @@ struct CaptureChain: ~Copyable {
     resetEchoPath()
   }
 
-  /// Takes in `count` frames at the microphone's rate; the result is in `output`.
+  /// Processes `count` frames at the microphone's rate; the result is in `output`.
   @_noAllocation @_noLocks
   mutating func process(
     _ samples: borrowing SampleBuffer,
@@ -118,8 +119,8 @@ struct CaptureChain: ~Copyable {
     blockFill = 0
   }
 
-  /// Moves on over `frames` at the microphone's rate that a fault swallowed; returns them at 48
-  /// kHz.
+  /// Advances over `frames` at the microphone's rate that were lost in a fault, and returns their
+  /// number at 48 kHz.
   @_noAllocation @_noLocks
   mutating func skip(_ frames: FrameCount) -> FrameCount {
     let lost = SampleRate.voice.frames(inNanoseconds: rate.nanoseconds(of: frames))

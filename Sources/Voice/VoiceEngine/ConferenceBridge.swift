@@ -1,17 +1,17 @@
 import MediaCore
 
-/// The sound of one member of a conference, on its way from the loudspeaker's clock, by which it is
-/// rendered, to the microphone's, by which it is sent to the others.
+/// Queue for the sound of one conference member, from the loudspeaker's clock to the microphone's.
 ///
-/// The two clocks may differ: the queue is kept between 5 and 40 ms by leaving out what is too much
-/// and by pausing when there is too little.
+/// The sound is rendered by the first clock and sent to the other members by the second. The two
+/// may differ: the queue is kept between 5 and 40 ms by dropping any excess and by pausing when it
+/// runs short.
 struct ConferenceBridge: ~Copyable {
-  /// The most that is held, in frames at 48 kHz.
+  /// Greatest number of frames taken at once, at 48 kHz.
   static var capacity: FrameCount { @_noAllocation @_noLocks get { 4_096 } }
   private static var primeFrames: FrameCount { @_noAllocation @_noLocks get { 240 } }
   private static var mostFrames: FrameCount { @_noAllocation @_noLocks get { 1_920 } }
 
-  /// What the last `take` took.
+  /// Frames that the last `take` took.
   private(set) var taken = SampleBuffer(repeating: 0, count: 4_096)
   private var queue = SampleBuffer(repeating: 0, count: 8_192)
   private var count = 0
@@ -26,7 +26,7 @@ struct ConferenceBridge: ~Copyable {
     if count > Self.mostFrames + frames { drop(count - Self.primeFrames - frames) }
   }
 
-  /// Moves `frames` to `taken`, or silence if that much is not there.
+  /// Moves `frames` to `taken`, or silence if fewer are queued.
   @_noAllocation @_noLocks
   mutating func take(_ frames: FrameCount) {
     let wanted = min(frames, Self.capacity)

@@ -3,17 +3,18 @@ import DeviceTiming
 import RealTime
 import SpeechDSP
 
-/// Sides that take the place of a device's own, and afterwards those that were replaced.
+/// Sides of a device to take the place of the current ones, and afterwards the sides that were
+/// replaced.
 ///
-/// They are opened, started, and have all that their rates need, so that the voice thread has only
-/// to exchange them.
+/// They are opened, started, and have the resamplers for their rates, so that the voice thread only
+/// exchanges them.
 ///
 /// **Thread safety:** made and released by the engine's owner; between the command and `done` it
 /// belongs to the voice thread.
 final class DeviceReplacement<Device: AudioDevice & ~Copyable> {
   let sides: StreamDirections
   let fill: PlaybackLevel
-  /// Signalled once the sides are exchanged.
+  /// Event that is signalled once the sides are exchanged.
   let done: WakeEvent
   var device: Device
   var captureResampler: FixedRateResampler?
@@ -38,7 +39,7 @@ final class DeviceReplacement<Device: AudioDevice & ~Copyable> {
 extension DeviceReplacement: @unchecked Sendable where Device: ~Copyable {}
 
 extension PlaybackLevel {
-  /// Fill control of that device.
+  /// Creates the fill control of that device.
   init(_ device: borrowing some AudioDevice & ~Copyable) {
     self.init(
       period: device.playbackPeriod,

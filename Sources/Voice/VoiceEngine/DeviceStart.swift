@@ -1,10 +1,10 @@
 import RealTime
 import Synchronization
 
-/// The result of starting a device on the voice thread, for the thread that waits for it.
+/// Result of starting a device on the voice thread, for the thread that waits for it.
 ///
-/// A device runs from its start on, and a thread may have to wait for a processor before it runs:
-/// started while the thread that serves it waits for that, a loudspeaker does not run dry at once.
+/// A device runs from its start on, while a new thread may have to wait for a processor. Started on
+/// the thread that serves it, a loudspeaker does not run dry at once.
 ///
 /// **Thread safety:** one thread answers, once; another waits, once.
 final class DeviceStart: Sendable {
@@ -13,7 +13,7 @@ final class DeviceStart: Sendable {
 
   init() throws(SystemError) { isDone = try WakeEvent() }
 
-  /// Starts, and reports the outcome; true if the device runs.
+  /// Calls `start` and reports the outcome; returns true if the device runs.
   func perform(_ start: () throws(AudioDeviceError) -> Void) -> Bool {
     defer { isDone.signal() }
     do throws(AudioDeviceError) {
@@ -25,7 +25,7 @@ final class DeviceStart: Sendable {
     }
   }
 
-  /// Waits for the start; the device's error if it failed.
+  /// Waits for the start; returns the device's error if it failed.
   func wait() -> AudioDeviceError? {
     isDone.wait()
     return error.withLock { $0 }

@@ -3,22 +3,23 @@ import MediaCore
 /// The loudspeaker's recent sound, aligned with the microphone's for the echo canceller.
 ///
 /// Positions are frames at 48 kHz since the start of each side. The offset between the sides is
-/// taken from the device's own delays. Every change of it is a change of the echo path: a shift
-/// beyond 10 ms (a fault) moves it at once, and the path is learnt anew. Two cards with clocks of
-/// their own drift apart, and an echo that seems to come before its sound is never found: the
-/// offset follows them, a frame at a time, which the canceller's filter follows.
+/// computed from the device's own delays. Every change of it changes the echo path: a shift of more
+/// than 10 ms (a fault) moves it at once, and the path is learned anew. Two cards with clocks of
+/// their own drift apart, and an echo that seems to precede its sound is never found: the offset
+/// follows them, a frame at a time, which the canceller's filter can follow.
 struct EchoReference: ~Copyable {
   private static var capacity: Int { 65_536 }
   private static var tolerance: Int64 { 480 }
-  /// An offset of less than half a millisecond is not followed: the measurement is noisier.
+  /// Deviation, half a millisecond at 48 kHz, up to which the offset is not moved: the measurement
+  /// is noisier.
   private static var steadiness: Float { @_noAllocation @_noLocks get { 24 } }
-  /// The share of a measurement in what is followed.
+  /// Share of a new measurement in `lag`.
   private static var share: Float { @_noAllocation @_noLocks get { 1 / 256 } }
 
   private var played = SampleBuffer(repeating: 0, count: 65_536)
   private var written: Int64 = 0
   private var offset: Int64?
-  /// By how much the offset is measured larger, smoothed.
+  /// Smoothed deviation of the measured offset from `offset`, in frames.
   private var lag: Float = 0
 
   init() {}
@@ -35,8 +36,10 @@ struct EchoReference: ~Copyable {
     }
   }
 
-  /// Notes that while `captured` frames had been read, `delay` frames lay between writing to the
-  /// loudspeaker and reading from the microphone; true if the alignment moved.
+  /// Aligns the sides: when `captured` frames had been read, `delay` frames lay between writing to
+  /// the loudspeaker and reading from the microphone.
+  ///
+  /// Returns true if the alignment moved at once, so that the echo path must be learned anew.
   @_noAllocation @_noLocks
   mutating func align(captured: Int64, delay: FrameCount) -> Bool {
     let measured = written - Int64(delay) - captured
@@ -58,11 +61,11 @@ struct EchoReference: ~Copyable {
     lag -= Float(step)
   }
 
-  /// Forgets the alignment: another device has another one.
+  /// Forgets the alignment, as another device has another one.
   @_noAllocation @_noLocks
   mutating func forgetAlignment() { offset = nil }
 
-  /// Copies what sounded while the microphone captured `count` frames from `captured` on.
+  /// Copies the sound that played while the microphone captured `count` frames from `captured` on.
   @_noAllocation @_noLocks
   func copy(from captured: Int64, count: FrameCount, into block: inout SampleBuffer) {
     let first = captured + (offset ?? 0)

@@ -1,30 +1,30 @@
 package import SpeechDSP
 
-/// How a voice engine runs, for as long as it runs.
+/// Settings of a voice engine, fixed for its lifetime.
 package struct EngineSettings: Equatable, Sendable {
-  /// What the engine is used for beside talking.
+  /// Measurements that an engine makes.
   package enum Measurement: Equatable, Sendable {
-    /// Nothing.
+    /// No measurement.
     case off
-    /// What is captured and played can be fetched with `takeMonitor`.
+    /// Captured and played samples can be fetched with `takeMonitor`.
     case observe
-    /// As `observe`; the loudspeaker sounds a chirp each second instead of the far side.
+    /// As `observe`; the loudspeaker also plays a chirp each second instead of the far side.
     case probe
   }
 
-  /// What an engine times.
+  /// Timing of packets by an engine.
   package enum Trace: Equatable, Sendable {
-    /// Nothing.
+    /// No timing.
     case off
-    /// Each packet in each stage.
+    /// Time of each packet in each stage.
     case stages
   }
 
-  /// The filters between microphone and encoder.
+  /// Filters between microphone and encoder.
   package var filters: SpeechFilterSettings
-  /// What is measured.
+  /// Measurement to make.
   package var measurement: Measurement
-  /// What is timed, for `takeStageTimes`.
+  /// Times to record, for `takeStageTimes`.
   package var trace: Trace
 
   /// Settings without filters and measurements.

@@ -1,4 +1,4 @@
-/// What the device side of the voice thread has done so far.
+/// Counters and measurements of the voice thread's device side.
 public struct EngineStatistics: Equatable, Sendable, BitwiseCopyable {
   /// Frames captured at 48 kHz.
   public var capturedFrames: Int64 = 0
@@ -12,9 +12,9 @@ public struct EngineStatistics: Equatable, Sendable, BitwiseCopyable {
   public var overruns = 0
   /// Playback faults so far.
   public var underruns = 0
-  /// Frames at the device's rates that faults swallowed so far.
+  /// Frames lost in faults so far, at the device's rates.
   public var lostFrames: Int64 = 0
-  /// The fill that is aimed at, in nanoseconds.
+  /// Goal of the playback buffer's fill, in nanoseconds.
   public var playbackFillNanoseconds: Int64 = 0
   /// The capture period in nanoseconds.
   public var capturePeriodNanoseconds: Int64 = 0
@@ -26,7 +26,7 @@ public struct EngineStatistics: Equatable, Sendable, BitwiseCopyable {
   public var inputPeak: Float = 0
   /// True when the microphone or the loudspeaker is gone.
   public var isDeviceGone = false
-  /// How often a side of the device, or both, was exchanged.
+  /// Number of times that a side of the device, or both, was replaced.
   public var deviceChanges = 0
   /// Turns of the voice loop so far.
   public var turns: Int64 = 0

@@ -1,12 +1,12 @@
-/// A reference that crosses to the voice thread without being counted there, so that the last one
-/// never ends on it.
+/// A reference passed to the voice thread without reference counting, so that the last one never
+/// ends on it.
 ///
 /// **Ownership:** its maker (`VoiceStreams`, `VoiceEngine`) keeps the object alive until the loop
 /// has released it.
 struct LentObject<Object: AnyObject>: BitwiseCopyable, Sendable {
   private let address: Int
 
-  /// Refers to an object that its maker keeps.
+  /// Creates a reference to an object that its maker keeps.
   init(_ object: Object) {
     // SAFETY: only turned back into a reference by `use`, while the owner keeps the object.
     address = unsafe Int(bitPattern: Unmanaged.passUnretained(object).toOpaque())
@@ -14,10 +14,10 @@ struct LentObject<Object: AnyObject>: BitwiseCopyable, Sendable {
 
   private init() { address = 0 }
 
-  /// Refers to nothing.
+  /// A reference to no object.
   static var none: LentObject { LentObject() }
 
-  /// True if it refers to nothing.
+  /// True if there is no object.
   var isNone: Bool { address == 0 }
 
   /// Calls `body` with the object, if there is one.

@@ -1,16 +1,16 @@
 import MediaCore
 import RealTime
 
-/// What the loop records, and plays, for measurements.
+/// Recorder of captured and played sound, and source of a probe's chirps, for measurements.
 ///
-/// **Thread safety:** the voice thread's alone.
+/// **Thread safety:** the voice thread only.
 struct LoopMonitor: ~Copyable {
   private let isProbing: Bool
   private var capture: RingProducer<Float>?
   private var playback: RingProducer<Float>?
   private var chirp = SampleBuffer(ProbeSignal.chirp())
 
-  /// Records what is captured and played to the rings that are given.
+  /// Creates a monitor that records captured and played sound to the rings given.
   init(
     _ settings: EngineSettings,
     capture: consuming RingProducer<Float>?,
@@ -38,8 +38,9 @@ struct LoopMonitor: ~Copyable {
     _ = playback?.write(repeating: 0, count: frames)
   }
 
-  /// Records what is to be played; a probe puts its chirps in the place of that, of which the first
-  /// frame is at `position` since the beginning.
+  /// Records the sound to play; a probe then replaces it with its chirps.
+  ///
+  /// The first frame is at `position` since the beginning.
   mutating func notePlayed(
     _ samples: inout SampleBuffer,
     count: FrameCount,

@@ -3,15 +3,15 @@ import DeviceTiming
 import MediaCore
 import RealTime
 
-/// The microphone's side of the loop.
+/// State of the microphone's side of the loop.
 struct LoopMicrophone: ~Copyable {
   var chain: CaptureChain
-  /// Fed only while stages are timed.
+  /// Clock of the microphone, which is updated only while stages are timed.
   var clock: DeviceClock
   var stillness: StallWatchdog
-  /// When it last gave something; at first when the loop began.
+  /// Time of the last read that returned frames; at first, the beginning of the loop.
   var lastRead: MonotonicInstant
-  /// Turns since then, up to 2.
+  /// Turns of the loop since then, up to 2.
   var emptyTurns = 0
 
   init(
@@ -27,15 +27,15 @@ struct LoopMicrophone: ~Copyable {
   }
 }
 
-/// The loudspeaker's side of the loop.
+/// State of the loudspeaker's side of the loop.
 struct LoopLoudspeaker: ~Copyable {
   var chain: PlaybackChain
   var level: PlaybackLevel
   var clock: DeviceClock
   var stillness: StallWatchdog
-  /// At the device's rate, since it began.
+  /// Frames written since the device began, at its rate.
   var writtenFrames: Int64 = 0
-  /// Whether what it asks for next is more than a period's, since its server stood still.
+  /// True if its next request is for more than a period, since its server stalled.
   var isCatchingUp = false
 
   init(_ device: borrowing some AudioDevice & ~Copyable) throws {
@@ -48,17 +48,19 @@ struct LoopLoudspeaker: ~Copyable {
   }
 }
 
-/// What the loop waits for: a signal of its engine, the device, or the time to go on anyway.
+/// Wait of the loop for a signal of its engine, the device, or a time limit.
 ///
-/// A device that says again and again that it is ready, and then neither has nor takes a frame,
-/// would keep the thread running without a pause, at real-time priority: no other thread would get
-/// the processor, not even the sound server's. Such a device is asked by the clock.
+/// A device that signals again and again that it is ready, but neither has nor takes a frame, would
+/// keep the thread running without a pause, at real-time priority: no other thread would get the
+/// processor, not even the sound server's. Such a device is polled at fixed intervals instead.
 struct LoopWait: ~Copyable {
-  /// A device that stands still must not keep reports from going out.
+  /// Longest wait in nanoseconds, so that a stalled device does not keep reports from going out.
   private static var longest: Int64 { 50_000_000 }
-  /// A device that is asked by the clock is asked twice in a period, and not later than after this.
+  /// Longest wait for a device that is polled at intervals, in nanoseconds.
+  ///
+  /// It is polled twice in a period, or after this time if half a period is longer.
   private static var longestRest: Int64 { 2_000_000 }
-  /// So many wake-ups in a row may bring nothing: a server's signal may come before its frames.
+  /// Number of wake-ups in a row that may bring no frames: a server's signal may precede them.
   private static var wakeUpsAllowed: Int { 8 }
 
   private var descriptors = FixedArray<pollfd>(repeating: pollfd(), count: 24)
@@ -68,14 +70,14 @@ struct LoopWait: ~Copyable {
   private var whileResting = longestRest
   private var idleWakeUps = 0
 
-  /// Whether the device's descriptors are not waited for until it moves frames again.
+  /// True if the device's descriptors are ignored until it moves frames again.
   var isResting: Bool { idleWakeUps >= Self.wakeUpsAllowed }
 
   init(_ signals: LoopSignals) {
     descriptors[0] = pollfd(fd: signals.wakeUp.descriptor, events: Int16(POLLIN), revents: 0)
   }
 
-  /// Waits for this device from now on, or for the side of it that is left.
+  /// Makes later waits include this device, or the side of it that is left.
   ///
   /// The microphone wakes the loop, and a wait of just a period would race it; without a microphone
   /// the loudspeaker still wants its frames in time.
@@ -88,11 +90,12 @@ struct LoopWait: ~Copyable {
     idleWakeUps = 0
   }
 
-  /// Notes that the device had or took frames.
+  /// Notes that frames were read from or written to the device.
   @_noAllocation @_noLocks
   mutating func noteMoved() { idleWakeUps = 0 }
 
-  /// Sleeps until something is there, at most `limit` nanoseconds; true if the engine signalled.
+  /// Sleeps until a descriptor is ready, at most `limit` nanoseconds; returns true if the engine
+  /// signalled.
   mutating func sleep(
     hasCapture: Bool,
     limit: Int64?,
@@ -111,7 +114,7 @@ struct LoopWait: ~Copyable {
     return descriptors[0].revents != 0
   }
 
-  /// True if one of the first `count` descriptors is ready.
+  /// Polls the first `count` descriptors, and returns true if one is ready.
   @discardableResult
   private mutating func poll(_ count: Int, for nanoseconds: Int64) -> Bool {
     unsafe realtime_poll(

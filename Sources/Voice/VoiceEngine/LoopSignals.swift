@@ -5,28 +5,28 @@ package import Synchronization
 ///
 /// **Thread safety:** any thread.
 package final class LoopSignals: Sendable {
-  /// Ends the loop's wait: there are commands, or it is to stop.
+  /// Event that ends the loop's wait: there are commands, or the loop is to stop.
   package let wakeUp: WakeEvent
-  /// Signalled by the loop when a side of the device needs another one; nil if no thread waits for
-  /// it.
+  /// Event that the loop signals when a side of the device needs to be replaced; nil if no thread
+  /// waits for it.
   let alarm: WakeEvent?
-  /// Signalled by the loop when there are DTMF digits to be taken.
+  /// Event that the loop signals when there are DTMF digits to be taken.
   let digitNews: WakeEvent
-  /// True when the loop is to end.
+  /// True if the loop is to end.
   package let isStopping = Atomic<Bool>(false)
   /// True to send silence in place of the microphone on every stream.
   let isInputMuted = Atomic<Bool>(false)
 
   private let gone = Atomic<UInt8>(0)
 
-  /// Signals of a loop that has not begun.
+  /// Creates the signals of a loop that has not begun.
   package init(alarm: WakeEvent? = nil) throws(SystemError) {
     wakeUp = try WakeEvent()
     digitNews = try WakeEvent()
     self.alarm = alarm
   }
 
-  /// The sides that are gone, or have stood still for long.
+  /// Sides that are gone, or have stalled for long.
   var goneSides: StreamDirections {
     StreamDirections(rawValue: gone.load(ordering: .acquiring))
   }

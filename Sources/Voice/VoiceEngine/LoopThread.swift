@@ -1,14 +1,14 @@
 package import RealTime
 import Synchronization
 
-/// The real-time thread that runs a loop, and its end.
+/// Real-time thread that runs a loop, and stops it.
 ///
 /// **Thread safety:** any thread but the loop's own.
 package final class LoopThread: Sendable {
   private let signals: LoopSignals
   private let thread: Mutex<RealTimeThread?>
 
-  /// Starts a thread of that name that runs `loop`, which ends when `signals` say so.
+  /// Starts a thread named `name` that runs `loop`, which ends when `signals` demand it.
   ///
   /// `onDenial` is called as by `RealTimeThread`. Throws the system's error.
   package init(
@@ -26,17 +26,19 @@ package final class LoopThread: Sendable {
   /// False after `stop`.
   var isRunning: Bool { thread.withLock { $0 != nil } }
 
-  /// What the system has granted the thread by now; `pending` until it has begun and after `stop`.
+  /// Scheduling that the system has granted the thread; `pending` until it has begun and after
+  /// `stop`.
   var scheduling: RealTimeThread.Scheduling {
     thread.withLock { $0?.scheduling ?? .pending }
   }
 
-  /// A loop may block in a device whose sound server hangs.
+  /// Longest wait for the end in milliseconds: a loop may block in a device whose sound server
+  /// hangs.
   private static let endMilliseconds = 2_000
 
-  /// Lets the loop end and waits for that, for two seconds at most.
+  /// Ends the loop and waits for that, for two seconds at most.
   ///
-  /// Calls `release` once the loop has ended, however late that is: until then it may use what was
+  /// Calls `release` once the loop has ended, however late that is: until then it may use objects
   /// lent to it. Later calls do nothing.
   package func stop(release: @escaping @Sendable () -> Void) {
     // The only reference: with it the loop goes, and its device is closed before the wait ends.

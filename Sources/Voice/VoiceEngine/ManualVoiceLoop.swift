@@ -1,10 +1,10 @@
 package import MediaCore
 package import RealTime
 
-/// The voice loop of one call without its thread: its owner runs each iteration, at any time.
+/// Voice loop of one call without a thread: its owner runs each iteration, at any time.
 ///
-/// It is what a `VoiceEngine` runs, over a device, a transport and a time that a simulation makes
-/// up. None of the three may call it back.
+/// It is the loop of a `VoiceEngine`, with a device, a transport and a time that a simulation
+/// provides. None of the three may call it back.
 ///
 /// **Thread safety:** one thread at a time.
 package final class ManualVoiceLoop<
@@ -21,8 +21,9 @@ package final class ManualVoiceLoop<
 
   /// The newest statistics of the device side, nil before the first tenth of a second.
   package private(set) var engineStatistics: EngineStatistics?
-  /// The newest statistics of the stream, nil before the first tenth of a second; the level in it
-  /// is that of the turn of its report, and 0 in the turns after that.
+  /// Newest statistics of the stream, nil before the first tenth of a second.
+  ///
+  /// The level in them is that of the turn of their report, and 0 in the turns after that.
   package private(set) var statistics: StreamStatistics?
 
   /// Starts `device`, with one stream over `transport`.
@@ -67,8 +68,8 @@ package final class ManualVoiceLoop<
     self.stageTimes = stageReader
   }
 
-  /// Does what the voice thread does each time it wakes: capture, send, receive, play, or what is
-  /// due in mid-cycle.
+  /// Runs one iteration of the voice thread: capture, send, receive, play, or the errand due in
+  /// mid-cycle.
   package func turn() {
     loop.turn()
     if let report = reports.read() { engineStatistics = report }
@@ -76,19 +77,20 @@ package final class ManualVoiceLoop<
     while stageTimes?.read() != nil {}
   }
 
-  /// When the loop wants to be turned next, whether or not the microphone has something by then.
+  /// Time of the next turn that the loop needs, even if the microphone has no frames by then; nil
+  /// for none.
   package var nextTurn: MonotonicInstant? { loop.nextTurn }
 
-  /// Goes on with `sides` of another device, which it starts.
+  /// Replaces `sides` with those of another device, which it starts.
   ///
   /// Throws the device's error, and then nothing has changed.
   package func replace(_ sides: StreamDirections, with device: consuming Device) throws {
     loop.replace(try DeviceReplacement(sides, with: device))
   }
 
-  /// How far the encoder looks ahead, in nanoseconds.
+  /// Look-ahead of the encoder, in nanoseconds.
   package var lookAheadNanoseconds: Int64 { box.stream.statistics.lookAheadNanoseconds }
 
-  /// Where the playout stands, nil before the first packet and while a loss is concealed.
+  /// Position of the playout; nil before the first packet and while a loss is concealed.
   package var playout: PlayoutPosition? { box.stream.playout }
 }

@@ -7,7 +7,7 @@ struct PeakHold {
   @_noAllocation @_noLocks
   mutating func note(_ level: Float) { sinceTelling = max(sinceTelling, level) }
 
-  /// The level to report now; `isRead` says whether the last report was read.
+  /// Returns the level to report now; `isRead` is true if the last report was read.
   @_noAllocation @_noLocks
   mutating func take(isRead: Bool) -> Float {
     unread = isRead ? sinceTelling : max(unread, sinceTelling)

@@ -1,14 +1,14 @@
 import MediaCore
 import SpeechDSP
 
-/// From frames at 48 kHz to the loudspeaker's rate.
+/// Conversion from 48 kHz to the loudspeaker's rate.
 struct PlaybackChain: ~Copyable {
-  /// Frames at the loudspeaker's rate that came out of the last `process`.
+  /// Frames at the loudspeaker's rate that the last `process` produced.
   private(set) var outputFrames = 0
-  /// The converted frames.
+  /// Frames that the last `process` produced.
   private(set) var output = SampleBuffer(repeating: 0, count: 32_768)
 
-  /// Delay of the rate conversion.
+  /// Delay of the rate conversion, in nanoseconds.
   var delayNanoseconds: Int64 {
     @_noAllocation @_noLocks get {
       switch resampler {
@@ -27,19 +27,20 @@ struct PlaybackChain: ~Copyable {
     self.resampler = consume resampler
   }
 
-  /// What converts to `rate`, nil if nothing has to.
+  /// Returns a resampler from 48 kHz to `rate`, nil if none is needed.
   static func resampler(to rate: SampleRate) throws -> FixedRateResampler? {
     rate == .voice ? nil : try FixedRateResampler(from: .voice, to: rate)
   }
 
-  /// Goes on with another loudspeaker, at `rate`, and exchanges what converts to it.
+  /// Continues with another loudspeaker, at `rate`, and exchanges the resampler for `resampler`.
   @_noAllocation @_noLocks
   mutating func changeDevice(rate: SampleRate, _ resampler: inout FixedRateResampler?) {
     self.rate = rate
     swap(&self.resampler, &resampler)
   }
 
-  /// How many frames at 48 kHz make `frames` at the loudspeaker's rate, one at least.
+  /// Returns the number of frames at 48 kHz that make `frames` at the loudspeaker's rate, at least
+  /// one.
   @_noAllocation @_noLocks
   func inputFrames(for frames: FrameCount) -> FrameCount {
     max(1, frames * SampleRate.voice.hertz / rate.hertz)

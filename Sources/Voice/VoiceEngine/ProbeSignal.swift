@@ -1,7 +1,7 @@
 import Glibc
 package import MediaCore
 
-/// The sound that latency is measured with: each second a chirp of 50 ms from 300 to 3000 Hz.
+/// Signal for measuring latency: each second a chirp of 50 ms from 300 to 3000 Hz.
 ///
 /// A chirp survives speech codecs and has one sharp peak of correlation with itself.
 package enum ProbeSignal {
@@ -10,7 +10,7 @@ package enum ProbeSignal {
   /// Frames from the beginning of one chirp to the next.
   package static var intervalFrames: FrameCount { 48_000 }
 
-  /// The samples of one chirp, faded in and out.
+  /// Returns the samples of one chirp, faded in and out.
   package static func chirp() -> [Float] {
     let length = Double(chirpFrames)
     let duration = length / 48_000
@@ -23,15 +23,15 @@ package enum ProbeSignal {
     }
   }
 
-  /// A probe of the given number of seconds.
+  /// Returns a probe of the given number of seconds, at 48 kHz.
   package static func samples(seconds: Int) -> [Float] {
     let silence = [Float](repeating: 0, count: intervalFrames - chirpFrames)
     let second = chirp() + silence
     return (0..<max(0, seconds)).flatMap { _ in second }
   }
 
-  /// Where `chirp` begins in `samples`, by matched filter, searched in `range`; nil if nothing
-  /// there resembles it.
+  /// Finds the beginning of `chirp` in `samples` by a matched filter, searched in `range`; nil if
+  /// nothing there resembles it.
   ///
   /// The position is a frame with a fraction, from a parabola through the peak.
   package static func find(in samples: [Float], range: Range<Int>) -> Double? {

@@ -1,11 +1,11 @@
 import MediaCore
 import RealTime
 
-/// The stations of a packet's first sample from mouth to ear, in order.
+/// Stages of a packet's first sample from mouth to ear, in order.
 package enum VoiceStage: Int, CaseIterable, Hashable, Sendable, BitwiseCopyable {
-  /// From the first sample of the packet to the last: its duration.
+  /// Duration of the packet, from its first sample to its last.
   case packet
-  /// From the last sample in the microphone to its being read: the device's period, and blocks of
+  /// Time from the last sample in the microphone to its read: the device's period, and blocks of
   /// filters.
   case capture
   /// Rate conversion and filters.
@@ -14,39 +14,41 @@ package enum VoiceStage: Int, CaseIterable, Hashable, Sendable, BitwiseCopyable 
   case encode
   /// The system call that sends.
   case send
-  /// From there to the kernel's note of arrival; known of packets that come back to their sender.
+  /// Time from there to the kernel's timestamp of arrival, known of packets that return to their
+  /// sender.
   case network
-  /// From the arrival to the decoder, by the loudspeaker's clock.
+  /// Time from the arrival to the decoder, by the loudspeaker's clock.
   case playout
   /// The decoder.
   case decode
-  /// Decoded sound that is to be played before.
+  /// Decoded sound queued before the packet.
   case queue
-  /// What the loudspeaker's buffer holds.
+  /// Sound in the loudspeaker's buffer.
   case fill
 }
 
-/// How long one packet spent in one stage.
+/// Time that one packet spent in one stage.
 package struct StageTime: Equatable, Sendable, BitwiseCopyable {
-  /// Where.
+  /// Stage that was timed.
   package var stage: VoiceStage
-  /// How long, in nanoseconds.
+  /// Time in the stage, in nanoseconds.
   package var nanoseconds: Int64
 }
 
-/// What the microphone has just delivered.
+/// Times of a block that the microphone has just delivered.
 struct CapturedBlock {
-  /// How long before its reading the last frame was sampled, in nanoseconds.
+  /// Time from the sampling of the last frame to its read, in nanoseconds.
   var age: Int64
-  /// When it was read.
+  /// Time of the read.
   var read: MonotonicInstant
-  /// When rate conversion and filters were done.
+  /// Time at which rate conversion and filters were done.
   var processed: MonotonicInstant
 }
 
-/// Notes on the voice thread how long each packet spends in each stage, for another thread to read.
+/// Recorder, on the voice thread, of the time that each packet spends in each stage, for another
+/// thread to read.
 ///
-/// What does not fit into the ring is left out.
+/// Times that do not fit into the ring are dropped.
 struct StageTrace: ~Copyable {
   private var times: RingProducer<StageTime>
   private var sent = FixedArray<Int64>(repeating: 0, count: 256)
@@ -59,13 +61,13 @@ struct StageTrace: ~Copyable {
     _ = times.write(StageTime(stage: stage, nanoseconds: max(0, nanoseconds)))
   }
 
-  /// Notes that the RTP packet in `datagram` was handed to the system at `instant`.
+  /// Notes that the RTP packet in `datagram` was passed to the system at `instant`.
   @_noAllocation @_noLocks
   mutating func noteSending(_ datagram: borrowing ByteBuffer, at instant: MonotonicInstant) {
     sent[Int(datagram[3])] = instant.nanoseconds
   }
 
-  /// Notes how long a packet that this stream itself sent was under way.
+  /// Notes the arrival of a packet that this stream itself sent, for the time on the network.
   @_noAllocation @_noLocks
   mutating func noteArrival(_ datagram: borrowing ByteBuffer, at instant: MonotonicInstant) {
     let sent = sent[Int(datagram[3])]

@@ -4,13 +4,13 @@ import RTP
 package import RealTime
 import Synchronization
 
-/// Names a stream; no other engine of the process has one of that name.
+/// Identifier of a stream, unique among all engines of the process.
 public struct StreamID: Hashable, Sendable, BitwiseCopyable {
   private static let count = Atomic<Int>(0)
 
   let rawValue: Int
 
-  /// A number that was not given before.
+  /// Returns a number that was not returned before.
   static func next() -> Int {
     count.add(1, ordering: .relaxed).newValue
   }
@@ -25,15 +25,16 @@ package final class StreamBox<Transport: PacketTransport & ~Copyable> {
   package var isMuted = false
   private var reports: TripleBufferWriter<StreamStatistics>
   private var digits: RingProducer<UInt8>
-  /// Streams of one conference hear each other; 0 stands for none.
+  /// Conference of the stream, whose members hear each other; 0 for none.
   var conference = 0
   var bridge = ConferenceBridge()
-  /// Where a recording takes the sound; none while there is no recording.
+  /// Tap of the stream's recording; `none` while there is no recording.
   var tap = LentObject<RecordingTap>.none
 
-  /// The source that it sends as, where streams before it were of the same.
+  /// Source that the stream sends as, shared with streams before it; `none` if it has one of its
+  /// own.
   private let source: LentObject<SendingSource>
-  /// False while the stream before it still sends.
+  /// False while the former stream of the source still sends.
   private var hasSource: Bool
 
   private let ssrc: UInt32
@@ -60,7 +61,7 @@ package final class StreamBox<Transport: PacketTransport & ~Copyable> {
     self.digits = digits
   }
 
-  /// Goes on where the stream before it has ended, once it has.
+  /// Takes the source once the stream before it has ended, and continues from there.
   func takeSource(at now: MonotonicInstant) {
     guard !hasSource else { return }
     source.use { source in
@@ -73,13 +74,13 @@ package final class StreamBox<Transport: PacketTransport & ~Copyable> {
     }
   }
 
-  /// Leaves the source to the stream that follows.
+  /// Hands the source to the stream that follows, or ends it.
   func leaveSource(at now: MonotonicInstant, isLast: Bool) {
     guard hasSource else { return }
     source.use { $0.leave(at: stream.position(at: now), isLast: isLast) }
   }
 
-  /// Sends every packet that is whole.
+  /// Sends every complete packet.
   package func send(_ datagram: inout ByteBuffer) {
     while let length = stream.nextPacket(into: &datagram) {
       guard hasSource else { continue }
@@ -87,8 +88,10 @@ package final class StreamBox<Transport: PacketTransport & ~Copyable> {
     }
   }
 
-  /// Does the same from `begin` on, which becomes its end, and notes how long it takes and how old
-  /// the last sample is by then.
+  /// Sends every complete packet, as `send(_:)` does, and traces the times.
+  ///
+  /// Encoding is timed from `begin` on, which is set to the time of the last send. The age of the
+  /// packet's last sample is traced as well.
   func send(
     _ datagram: inout ByteBuffer,
     of block: CapturedBlock,
@@ -112,7 +115,7 @@ package final class StreamBox<Transport: PacketTransport & ~Copyable> {
     }
   }
 
-  /// Sends a report if one is due, or the last one.
+  /// Sends an RTCP report if one is due, or the last one.
   func report(_ datagram: inout ByteBuffer, at now: MonotonicInstant, wall: Int64, isLast: Bool) {
     let length = stream.nextReport(
       into: &datagram,
@@ -124,7 +127,7 @@ package final class StreamBox<Transport: PacketTransport & ~Copyable> {
     transport.send(datagram, length: length, isControl: true)
   }
 
-  /// Tells `VoiceStreams` how the stream stands.
+  /// Publishes the statistics of the stream to `VoiceStreams`.
   func publish(at now: MonotonicInstant) {
     var statistics = stream.takeStatistics(at: now)
     outputPeak.note(statistics.outputPeak)
@@ -138,8 +141,9 @@ package final class StreamBox<Transport: PacketTransport & ~Copyable> {
     return packet.header.ssrc == ssrc
   }
 
-  /// Adds the far side's sound to `output` as `VoiceStream.render` does, and notes how long what
-  /// was decoded had waited, and how long what is decoded now will wait behind `fillNanoseconds` of
+  /// Adds the far side's sound to `output` as `VoiceStream.render` does, and traces its times.
+  ///
+  /// These are the times that decoded packets had waited, and will wait behind `fillNanoseconds` of
   /// sound.
   func render(
     addingTo output: inout SampleBuffer,
@@ -165,7 +169,7 @@ package final class StreamBox<Transport: PacketTransport & ~Copyable> {
     }
   }
 
-  /// Passes on the DTMF digits that the far side has sent, and signals that there are some.
+  /// Passes on the DTMF digits received from the far side, and signals that there are some.
   package func passDigitsOn(_ signals: LoopSignals) {
     while let digit = stream.takeDigit() {
       // 64 digits that were not read are enough: a later one is dropped.
@@ -193,7 +197,7 @@ package final class StreamBox<Transport: PacketTransport & ~Copyable> {
     }
   }
 
-  /// Takes in what has arrived, up to a second's worth in one go.
+  /// Processes the datagrams that have arrived, about a second's worth (512) at most.
   package func receive(
     _ datagram: inout ByteBuffer,
     at now: MonotonicInstant,
@@ -203,7 +207,8 @@ package final class StreamBox<Transport: PacketTransport & ~Copyable> {
     receive(&datagram, at: now, playback: playback, tracing: &nothing)
   }
 
-  /// The same, with notes on how long packets were under way.
+  /// Processes the datagrams that have arrived, and traces the time that packets were on the
+  /// network.
   func receive(
     _ datagram: inout ByteBuffer,
     at now: MonotonicInstant,

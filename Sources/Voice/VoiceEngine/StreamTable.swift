@@ -1,16 +1,16 @@
 package import MediaCore
 package import RealTime
 
-/// The streams of a voice thread, as that thread holds them; `VoiceStreams` is the other half.
+/// Streams of a voice thread, as that thread holds them; `VoiceStreams` is the other half.
 ///
-/// **Thread safety:** the voice thread's alone. Nothing here allocates after the initialiser.
+/// **Thread safety:** the voice thread only. Nothing here allocates after the initialiser.
 package struct StreamTable<Transport: PacketTransport & ~Copyable>: ~Copyable {
   static var capacity: Int { 256 }
 
   private var commands: RingConsumer<StreamCommand<Transport>>
   private var released: RingProducer<Int>
   private var ids = FixedArray<Int>(repeating: 0, count: 256)
-  /// The slots from here on are free.
+  /// Number of slots in use; those from here on are free.
   private var slotCount = 0
   private var boxes = FixedArray<LentObject<StreamBox<Transport>>>(repeating: .none, count: 256)
 
@@ -22,15 +22,15 @@ package struct StreamTable<Transport: PacketTransport & ~Copyable>: ~Copyable {
     self.released = released
   }
 
-  /// Calls `body` with each stream; `VoiceStreams` keeps it until it reads its release.
+  /// Calls `body` with each stream, which `VoiceStreams` keeps until it reads that it was released.
   package func forEach(_ body: (StreamBox<Transport>) -> Void) {
     for slot in 0..<slotCount { boxes[slot].use(body) }
   }
 
-  /// Takes the commands that wait; goodbyes go through `datagram`.
+  /// Executes the pending commands; RTCP BYE packets are written to `datagram`.
   ///
-  /// A stream that begins while the loudspeaker is gone (`isInterrupted`) leaves out what it cannot
-  /// play.
+  /// A stream that begins while the loudspeaker is gone (`isInterrupted`) drops packets that it
+  /// cannot play.
   package mutating func obey(
     isInterrupted: Bool,
     sendingFrom datagram: inout ByteBuffer,
@@ -63,7 +63,7 @@ package struct StreamTable<Transport: PacketTransport & ~Copyable>: ~Copyable {
     }
   }
 
-  /// Says goodbye on every stream and lets it go.
+  /// Sends an RTCP BYE on every stream and releases it.
   package mutating func releaseAll(
     sendingFrom datagram: inout ByteBuffer,
     by time: some TimeSource
@@ -73,7 +73,7 @@ package struct StreamTable<Transport: PacketTransport & ~Copyable>: ~Copyable {
     }
   }
 
-  /// Sends the reports that are due and tells `VoiceStreams` how each stream stands.
+  /// Sends the reports that are due, and publishes the statistics of each stream to `VoiceStreams`.
   package func report(
     at now: MonotonicInstant,
     sendingFrom datagram: inout ByteBuffer,

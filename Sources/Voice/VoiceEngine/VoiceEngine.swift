@@ -3,7 +3,7 @@ import MediaCore
 public import RealTime
 import Synchronization
 
-/// A device and the streams that talk through it, on one voice thread.
+/// Device and the streams that use it, on one voice thread.
 ///
 /// **Life cycle:** the initialiser starts the device and the thread; `stop` ends both and releases
 /// the device, streams and sockets, and is called at the latest by `deinit`.
@@ -13,18 +13,18 @@ public final class VoiceEngine<
   Device: AudioDevice & ~Copyable,
   Transport: PacketTransport & ~Copyable
 >: Sendable {
-  /// What was captured and played at 48 kHz since the last call of `takeMonitor`.
+  /// Sound captured and played at 48 kHz since the last call of `takeMonitor`.
   public struct Monitor: Equatable, Sendable {
     /// Samples after the capture filters.
     package var captured: [Float]
-    /// Samples of the far side before the loudspeaker.
+    /// Samples of the far side before the loudspeaker's rate conversion.
     package var played: [Float]
   }
 
   private typealias Loop = VoiceLoop<Device, Transport, SystemTime>
   private typealias Replacement = DeviceReplacement<Device>
 
-  /// Sides on their way to the voice thread, or back from it.
+  /// Replaced sides of devices on their way to the voice thread, or back from it.
   private final class LentReplacements: Sendable {
     private struct State {
       var all: [Replacement] = []
@@ -33,17 +33,18 @@ public final class VoiceEngine<
 
     private let state = Mutex(State())
 
-    /// Keeps it, unless the voice thread has ended.
+    /// Keeps `replacement`, unless the voice thread has ended.
     func append(_ replacement: Replacement) {
       state.withLock { if !$0.isClosed { $0.all.append(replacement) } }
     }
 
-    /// The device is closed outside the lock, since that may take a second.
+    /// Removes `replacement`, whose device is closed outside the lock, since that may take a
+    /// second.
     func remove(_ replacement: Replacement) {
       state.withLock { $0.all.removeAll { $0 === replacement } }
     }
 
-    /// Keeps none from now on.
+    /// Releases all replacements, and keeps none from now on.
     func close() {
       let all = state.withLock { state in
         state.isClosed = true
@@ -62,7 +63,7 @@ public final class VoiceEngine<
     var newest: EngineStatistics?
   }
 
-  /// What talks through the device.
+  /// Streams that talk through the device.
   public let streams: VoiceStreams<Transport>
 
   private let control: Mutex<Control>
@@ -74,7 +75,7 @@ public final class VoiceEngine<
   ///
   /// - Parameters:
   ///   - device: the microphone and the loudspeaker.
-  ///   - settings: how it runs.
+  ///   - settings: the filters and measurements.
   ///   - alarm: signalled whenever `goneSides` grows.
   ///   - onDenial: called once on the voice thread, with its kernel thread identifier, if the
   ///     system denies real-time scheduling. It must not wait for the initialiser, which waits for
@@ -133,13 +134,14 @@ public final class VoiceEngine<
     stop()
   }
 
-  /// What the system has granted the voice thread by now; `pending` until it has begun and after
-  /// `stop`.
+  /// Scheduling that the system has granted the voice thread; `pending` until it has begun and
+  /// after `stop`.
   package var scheduling: RealTimeThread.Scheduling {
     thread.scheduling
   }
 
-  /// Ends the voice thread, which says goodbye on every stream, and releases device and sockets.
+  /// Ends the voice thread, which sends an RTCP BYE on every stream, and releases device and
+  /// sockets.
   ///
   /// Blocks for a few milliseconds, or for two seconds if the device hangs: then they are released
   /// once it answers. Later calls do nothing.
@@ -152,13 +154,13 @@ public final class VoiceEngine<
 
   // MARK: Devices
 
-  /// The sides that are gone, or have stood still for a second, and were not replaced.
+  /// Sides that are gone, or have stalled for a second, and were not replaced.
   package var goneSides: StreamDirections { signals.goneSides }
 
-  /// Goes on with `sides` of another device, which it starts; what they replace is closed.
+  /// Replaces `sides` with those of another device, which it starts; the replaced ones are closed.
   ///
-  /// Blocks until that is done. Streams go on: what the microphone misses is a gap of known length.
-  /// Throws the device's error, and then nothing has changed.
+  /// Blocks until that is done. Streams continue: the frames that the microphone misses are a gap
+  /// of known length. Throws the device's error, and then nothing has changed.
   package func replace(_ sides: StreamDirections, with device: consuming Device) throws {
     let replacement = try DeviceReplacement(sides, with: device)
     let isTaken = control.withLock { control in
@@ -181,7 +183,7 @@ public final class VoiceEngine<
 
   private static var replacementMilliseconds: CInt { 100 }
 
-  /// Sends silence instead of the microphone on every stream, or the microphone again.
+  /// Replaces the microphone with silence on every stream, or ends that.
   package func setInputMuted(_ state: MuteState) {
     signals.isInputMuted.store(state == .muted, ordering: .relaxed)
   }
@@ -203,11 +205,11 @@ public final class VoiceEngine<
     }
   }
 
-  /// Fetches how long packets spent in each stage since the last call; empty unless settings ask
-  /// for it.
+  /// Returns the times that packets spent in each stage since the last call; empty unless settings
+  /// ask for them.
   ///
-  /// Call it at least each five seconds for every stream: what does not fit into the ring is left
-  /// out.
+  /// Call it at least each five seconds for every stream: times that do not fit into the ring are
+  /// dropped.
   package func takeStageTimes() -> [StageTime] {
     control.withLock { control in
       var times: [StageTime] = []
@@ -216,7 +218,7 @@ public final class VoiceEngine<
     }
   }
 
-  /// Fetches what was captured and played since the last call; empty unless settings ask for it.
+  /// Returns the sound captured and played since the last call; empty unless settings ask for it.
   package func takeMonitor() -> Monitor {
     control.withLock { control in
       var monitor = Monitor(captured: [], played: [])

@@ -2,9 +2,9 @@ import MediaCore
 import DeviceTiming
 import RealTime
 
-/// Devices that go, stand still and are replaced while the voice goes on.
+/// Loss, stall and replacement of devices while the voice continues.
 extension VoiceLoop where Device: ~Copyable, Transport: ~Copyable {
-  /// Notes that nothing more will come from these sides.
+  /// Notes that `sides` of the device are gone, and will move no more frames.
   func noteGone(_ sides: StreamDirections) {
     gone.formUnion(sides)
     signals.noteGone(sides)
@@ -13,8 +13,7 @@ extension VoiceLoop where Device: ~Copyable, Transport: ~Copyable {
     wait.follow(&device)
   }
 
-  /// Raises the alarm about a side that has stood still for long, and takes it back if it moves
-  /// again.
+  /// Raises the alarm about a side that has stalled for long, and clears it if it moves again.
   func watch(at now: MonotonicInstant) {
     let passed = now.nanoseconds(since: lastTurn)
     lastTurn = now
@@ -29,7 +28,7 @@ extension VoiceLoop where Device: ~Copyable, Transport: ~Copyable {
     if isAlarm { signals.noteGone(side) } else { signals.noteBack(side) }
   }
 
-  /// Goes on with the sides that `replacement` brings, and leaves it those that were here.
+  /// Exchanges the sides of the device for those of `replacement`, which then holds the old ones.
   func replace(_ replacement: DeviceReplacement<Device>) {
     let sides = replacement.sides
     let oldCaptureRate = device.captureRate

@@ -2,12 +2,12 @@ import MediaCore
 import DeviceTiming
 import RealTime
 
-/// What the loop has to do between two periods of its microphone.
+/// Errand of the loop between two periods of its microphone.
 struct DeferredWrite {
   enum Kind {
-    /// Give the loudspeaker what it wants.
+    /// Write the frames that the loudspeaker wants.
     case write
-    /// See whether the loudspeaker has taken anything since it was written to.
+    /// Look whether the loudspeaker has taken any frames since it was written to.
     case look
   }
 
@@ -15,17 +15,17 @@ struct DeferredWrite {
   var time: MonotonicInstant
 }
 
-/// When the loudspeaker is written to: at once, or as late in its cycle as is safe
+/// Time of the write to the loudspeaker: at once, or as late in its cycle as is safe
 /// (`PlaybackLevel`).
 extension VoiceLoop where Device: ~Copyable, Transport: ~Copyable {
-  /// A wait that is shorter is not worth a wake-up.
+  /// Shortest wait that is worth a wake-up, in nanoseconds.
   private static var shortestWait: Int64 { 100_000 }
 
-  /// When the loop goes on though neither the device nor the engine has woken it, nil where it may
-  /// sleep on.
+  /// Time at which the loop continues even if neither the device nor the engine wakes it; nil if it
+  /// may sleep on.
   ///
-  /// That is when something was planned, or a quarter of a period after a cycle was due that has
-  /// not come: a look at the loudspeaker then tells a late server from a late program.
+  /// It is the time of the planned errand, or a quarter of a period after a cycle was due that has
+  /// not come: a look at the loudspeaker then distinguishes a late server from a late program.
   var nextTurn: MonotonicInstant? {
     if let errand { return errand.time }
     guard device.isOneDevice, loudspeaker.level.followsCycles, gone.isEmpty else { return nil }
@@ -34,7 +34,7 @@ extension VoiceLoop where Device: ~Copyable, Transport: ~Copyable {
     return look > time.now ? look : nil
   }
 
-  /// Plays now or plans to, at the end of a turn that began at `begin`.
+  /// Plays now, or plans to, at the end of a turn that began at `begin`.
   func playInTime(sinceTurnAt begin: MonotonicInstant) {
     let isNewPeriod = microphone.lastRead >= begin
     if !isNewPeriod, case .write = errand?.kind { return }
@@ -61,7 +61,7 @@ extension VoiceLoop where Device: ~Copyable, Transport: ~Copyable {
     errand = DeferredWrite(kind: .look, time: look)
   }
 
-  /// Does what was planned.
+  /// Performs a planned errand.
   func perform(_ errand: DeferredWrite) {
     self.errand = nil
     switch errand.kind {

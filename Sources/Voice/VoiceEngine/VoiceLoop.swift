@@ -6,7 +6,7 @@ import Synchronization
 /// The loop of the voice thread.
 ///
 /// One poll over the device and the control event, then capture, send, receive, render and play.
-/// `DeferredWrite` may put the last three off within the period.
+/// `DeferredWrite` may postpone the last three within the period.
 ///
 /// Sockets are read just before each render; kernel timestamps preserve arrival times. A generic
 /// type cannot carry the no-allocation marks, so a test counts allocations.
@@ -18,10 +18,10 @@ final class VoiceLoop<
   let signals: LoopSignals
   private let isMeasuring: Bool
   var reference = EchoReference()
-  /// Sides that are gone and not replaced.
+  /// Sides of the device that are gone and not replaced.
   var gone: StreamDirections = []
   var lastTurn: MonotonicInstant
-  /// What is to be done before the microphone has its next period.
+  /// Errand to perform before the microphone has its next period; nil for none.
   var errand: DeferredWrite?
 
   // SAFETY: one thread runs the loop, and neither streams, chains nor ports call back into it.
@@ -75,7 +75,7 @@ final class VoiceLoop<
     if let times = stageTimes { trace = StageTrace(times: times) }
   }
 
-  /// Runs until the stop flag is set, then says goodbye on every stream.
+  /// Runs until the stop flag is set, then sends an RTCP BYE on every stream.
   func run() {
     discardStaleCapture()
     wait.follow(&device)
@@ -102,7 +102,7 @@ final class VoiceLoop<
     }
   }
 
-  /// Does whatever can be done by now.
+  /// Performs everything that is due now.
   func turn() {
     let now = time.now
     report.statistics.turns += 1
@@ -117,7 +117,7 @@ final class VoiceLoop<
     if report.takeDue(at: now) { publish(at: now) }
   }
 
-  /// Takes the engine's commands.
+  /// Executes the engine's commands.
   func obey() {
     obeyStreams()
     while let replacement = replacements.read() { replacement.use { replace($0) } }
@@ -157,7 +157,7 @@ final class VoiceLoop<
     }
   }
 
-  /// A sound server that hangs may keep a read for as long as it likes.
+  /// Longest read that counts as normal, in nanoseconds: a sound server that hangs may block one.
   private static var longestRead: Int64 { 100_000_000 }
 
   private func goesOnAfterHanging() -> Bool {

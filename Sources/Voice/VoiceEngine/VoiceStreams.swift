@@ -2,7 +2,7 @@ import MediaCore
 public import RealTime
 import Synchronization
 
-/// The streams of a voice thread, as every other thread sees them.
+/// Streams of a voice thread, as used from every other thread.
 ///
 /// `VoiceEngine.streams` are those of a call's headset.
 ///
@@ -60,10 +60,10 @@ public final class VoiceStreams<Transport: PacketTransport & ~Copyable>: Sendabl
   private let control = Mutex(Control())
   private let signals: LoopSignals
 
-  /// No streams yet; the loop waits for `signals`.
+  /// Creates a set without streams, for a loop that waits for `signals`.
   package init(_ signals: LoopSignals) { self.signals = signals }
 
-  /// The voice thread's half; to be called once, before the thread starts.
+  /// Creates the voice thread's half; call it once, before the thread starts.
   package func makeTable() -> StreamTable<Transport> {
     control.withLock { control in
       var released = RingProducer<Int>(capacity: 2 * StreamTable<Transport>.capacity)
@@ -72,7 +72,7 @@ public final class VoiceStreams<Transport: PacketTransport & ~Copyable>: Sendabl
     }
   }
 
-  /// Forgets all streams; to be called after the voice thread has ended.
+  /// Forgets all streams; call it after the voice thread has ended.
   package func closeAll() {
     control.withLock { control in
       Self.collectReleased(&control)
@@ -80,10 +80,11 @@ public final class VoiceStreams<Transport: PacketTransport & ~Copyable>: Sendabl
     }
   }
 
-  /// Starts sending and receiving over `transport`, muted from the first packet on if `state` says
-  /// so, and in a conference (`setConference`).
+  /// Starts sending and receiving over `transport`.
   ///
-  /// Throws `EngineError.tooManyStreams` beyond 256 streams, or the codec's error.
+  /// The stream is muted from the first packet on if `state` is `.muted`, and in a conference
+  /// unless `conference` is 0 (`setConference`). Throws `EngineError.tooManyStreams` beyond 256
+  /// streams, or the codec's error.
   public func attach(
     _ configuration: StreamConfiguration,
     over transport: consuming Transport,
@@ -93,8 +94,11 @@ public final class VoiceStreams<Transport: PacketTransport & ~Copyable>: Sendabl
     try attach(configuration, over: transport, state, conference: conference, as: nil)
   }
 
-  /// Does the same with the SSRC and the seed of `configuration` from a source that other streams
-  /// have sent as, and will: it waits for the one before it.
+  /// Starts sending and receiving over `transport` as a source that several streams share, one
+  /// after the other.
+  ///
+  /// The SSRC and the seed of `configuration` are replaced by those of the source; the stream sends
+  /// once the one before it has ended. Throws as `attach(_:over:_:conference:)` does.
   package func attach(
     _ configuration: StreamConfiguration,
     over transport: consuming Transport,
@@ -141,7 +145,8 @@ public final class VoiceStreams<Transport: PacketTransport & ~Copyable>: Sendabl
     while let id = control.released?.read() { control.attached[id] = nil }
   }
 
-  /// Hands over commands that found the ring full, and closes what the voice thread has released.
+  /// Sends commands that found the ring full, and closes streams that the voice thread has
+  /// released.
   package func collect() {
     control.withLock { control in
       flush(&control)
@@ -156,17 +161,17 @@ public final class VoiceStreams<Transport: PacketTransport & ~Copyable>: Sendabl
     detach(stream, isLast: true)
   }
 
-  /// Does the same without a goodbye, unless it is the last stream of its source.
+  /// Ends a stream, with an RTCP BYE only if it is the last one of its source.
   package func detach(_ stream: StreamID, isLast: Bool) {
     send(.detach(id: stream.rawValue, isLast: isLast))
   }
 
-  /// Lets every stream go, as `detach` does.
+  /// Ends every stream, as `detach` does.
   package func detachAll() {
     for id in control.withLock({ Array($0.attached.keys) }) { send(.detach(id: id, isLast: true)) }
   }
 
-  /// Sends silence instead of the microphone, or the microphone again.
+  /// Replaces the microphone with silence on a stream, or ends that.
   public func setMuted(_ stream: StreamID, _ state: MuteState) {
     send(.mute(id: stream.rawValue, isMuted: state == .muted))
   }
@@ -176,10 +181,10 @@ public final class VoiceStreams<Transport: PacketTransport & ~Copyable>: Sendabl
     send(.press(id: stream.rawValue, code: code))
   }
 
-  /// Signalled when there may be something new for `takeDigits` of any stream.
+  /// Event that is signalled when `takeDigits` of any stream may return new digits.
   package var digitNews: WakeEvent { signals.digitNews }
 
-  /// Fetches the codes of the DTMF digits that the far side has sent since the last call.
+  /// Returns the codes of the DTMF digits received from the far side since the last call.
   package func takeDigits(of stream: StreamID) -> [UInt8] {
     control.withLock { control in
       var codes: [UInt8] = []
@@ -188,14 +193,15 @@ public final class VoiceStreams<Transport: PacketTransport & ~Copyable>: Sendabl
     }
   }
 
-  /// Lets the streams of one conference hear each other, mixed here; 0 takes a stream out of its
-  /// one.
+  /// Moves a stream to a conference, whose streams hear each other, mixed here; 0 takes it out of
+  /// its conference.
   package func setConference(_ stream: StreamID, _ conference: Int) {
     send(.setConference(id: stream.rawValue, conference: conference))
   }
 
-  /// Begins or ends to record a stream; while it is recorded, the far side hears a tone of 1,400 Hz
-  /// for 200 ms each 15 s.
+  /// Starts or ends the recording of a stream.
+  ///
+  /// While it is recorded, the far side hears a tone of 1,400 Hz for 200 ms each 15 s.
   package func setRecording(_ stream: StreamID, _ isRecording: Bool) {
     control.withLock { control in
       guard let attached = control.attached[stream.rawValue],
@@ -210,8 +216,9 @@ public final class VoiceStreams<Transport: PacketTransport & ~Copyable>: Sendabl
     }
   }
 
-  /// Fetches what was recorded of a stream since the last call: at least each ten seconds, or the
-  /// rest is lost.
+  /// Returns the sound of a stream recorded since the last call.
+  ///
+  /// Call it at least each ten seconds, or the rest is lost.
   package func takeRecording(of stream: StreamID) -> RecordedSound {
     control.withLock { control in
       var sound = RecordedSound()
@@ -222,10 +229,11 @@ public final class VoiceStreams<Transport: PacketTransport & ~Copyable>: Sendabl
     }
   }
 
-  /// The newest statistics of a stream, nil before the first tenth of a second and after its end.
+  /// Returns the newest statistics of a stream, nil before the first tenth of a second and after
+  /// its end.
   ///
-  /// There are new ones each tenth of a second. The levels in them are the highest since those were
-  /// read that were the newest before.
+  /// They are updated each tenth of a second. The levels in them are the highest since the last
+  /// ones were read.
   package func statistics(of stream: StreamID) -> StreamStatistics? {
     control.withLock { control in
       flush(&control)
@@ -237,7 +245,7 @@ public final class VoiceStreams<Transport: PacketTransport & ~Copyable>: Sendabl
     }
   }
 
-  /// A stream itself, for who turns the loop by hand.
+  /// Returns the box of a stream, for a caller that turns the loop by hand.
   func box(of stream: StreamID) -> StreamBox<Transport>? {
     control.withLock { $0.attached[stream.rawValue]?.box }
   }
@@ -264,33 +272,33 @@ public final class VoiceStreams<Transport: PacketTransport & ~Copyable>: Sendabl
   }
 }
 
-/// Sound of a call at 48 kHz, of both sides.
+/// Sound of both sides of a call at 48 kHz.
 package struct RecordedSound: Equatable, Sendable {
-  /// What the user said, as it was sent.
+  /// The user's sound, as it was sent.
   package var said: [Float] = []
-  /// What the far side said, as it was played.
+  /// The far side's sound, as it was played.
   package var heard: [Float] = []
 
   /// No sound.
   package init() {}
 
-  /// Goes on with other sound.
+  /// Appends sound that follows.
   package mutating func append(_ other: RecordedSound) {
     said += other.said
     heard += other.heard
   }
 }
 
-/// What an engine cannot do.
+/// An error of an engine.
 public enum EngineError: Error, Equatable, Sendable {
-  /// It carries 256 streams already.
+  /// The engine has 256 streams already.
   case tooManyStreams
 }
 
-/// Whether a stream sends the microphone.
+/// State of a stream's microphone.
 public enum MuteState: Equatable, Sendable {
-  /// Silence is sent.
+  /// Silence is sent in place of the microphone.
   case muted
-  /// The microphone is sent.
+  /// The microphone's sound is sent.
   case unmuted
 }

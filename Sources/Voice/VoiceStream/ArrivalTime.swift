@@ -1,17 +1,18 @@
 package import MediaCore
 
-/// When a datagram arrived, by each clock that asks.
+/// Arrival of a datagram, by the monotonic clock and by the loudspeaker's.
 package struct ArrivalTime: Sendable, BitwiseCopyable {
-  /// When the kernel received it, for reports and for how long the far side is silent.
+  /// Time of its reception by the kernel, for reports and for the duration of the far side's
+  /// silence.
   package var instant: MonotonicInstant
   /// The same moment on the loudspeaker's clock (`DeviceClock`), for playout.
   package var playback: MonotonicInstant
 
-  /// How long it lay until the loudspeaker asked for frames, by its clock, in nanoseconds.
+  /// Time until the playback callback, by the loudspeaker's clock, in nanoseconds.
   package var wait: Int64
 
-  /// The moment at which the two clocks showed this, `wait` nanoseconds before the loudspeaker
-  /// asked for frames.
+  /// Creates an arrival from the times of the two clocks, `wait` nanoseconds before the playback
+  /// callback.
   @_noAllocation @_noLocks
   package init(instant: MonotonicInstant, playback: MonotonicInstant, wait: Int64) {
     self.instant = instant

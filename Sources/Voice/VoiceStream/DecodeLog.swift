@@ -1,11 +1,11 @@
 package import MediaCore
 import Playout
 
-/// What one `render` of a stream decoded, and how long it had waited.
+/// Packets that one `render` of a stream decoded, with the time they had waited.
 package struct DecodeLog: ~Copyable {
   private static var capacity: Int { @_noAllocation @_noLocks get { 16 } }
 
-  /// How many packets were decoded, sixteen at most.
+  /// Number of packets decoded, at most sixteen.
   package private(set) var count = 0
   private var waits = FixedArray<Int64>(repeating: 0, count: 16)
   private var ahead = FixedArray<FrameCount>(repeating: 0, count: 16)
@@ -13,12 +13,13 @@ package struct DecodeLog: ~Copyable {
 
   init() {}
 
-  /// How long the packet at `index` waited for the decoder, in nanoseconds of the loudspeaker's
-  /// clock.
+  /// Returns the time that the packet at `index` waited for the decoder, in nanoseconds of the
+  /// loudspeaker's clock.
   @_noAllocation @_noLocks
   package func wait(_ index: Int) -> Int64 { waits[index] }
 
-  /// Frames at 48 kHz that were to be played before the packet at `index` when it was decoded.
+  /// Returns the number of frames at 48 kHz queued before the packet at `index` when it was
+  /// decoded.
   @_noAllocation @_noLocks
   package func queuedFrames(_ index: Int) -> FrameCount { ahead[index] }
 

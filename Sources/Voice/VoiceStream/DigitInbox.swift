@@ -1,14 +1,14 @@
 import MediaCore
 import RTP
 
-/// The news that the far side sends another codec, among the codes of digits (0 to 16).
+/// Notice that the far side sends another codec, encoded among the codes of digits (0 to 16).
 package struct CodecNews: Equatable, Sendable {
   /// The payload type that it sends, 0 to 127.
   package let payloadType: UInt8
 
   init(payloadType: UInt8) { self.payloadType = payloadType & 127 }
 
-  /// The news that a code stands for; nil for the code of a digit.
+  /// Decodes the notice in a code; nil for the code of a digit.
   package init?(code: UInt8) {
     guard code >= 128 else { return nil }
     payloadType = code & 127
@@ -19,8 +19,8 @@ package struct CodecNews: Equatable, Sendable {
   }
 }
 
-/// Received DTMF digits that have not been taken yet, at most 16, and the news that the far side
-/// sends another codec that was agreed on.
+/// Received DTMF digits that have not been taken yet, at most 16, and notices that the far side
+/// sends another agreed codec.
 struct DigitInbox: ~Copyable {
   private var receiver: TelephoneEventReceiver
   private var otherReceiver: TelephoneEventReceiver
@@ -28,26 +28,30 @@ struct DigitInbox: ~Copyable {
   private var count = 0
   /// Packets of another codec since the last one of the stream's own.
   private var others = 0
-  /// A packet that was late may come after the far side has changed.
+  /// Number of packets of another codec in a row that prove a change; a single one may just be
+  /// late.
   private static let proof = 3
-  /// The news comes again after so many: it may have come too early to be followed.
+  /// Number of packets after which a notice is repeated, as it may have come too early to be
+  /// followed.
   private static let interval = 50
 
-  /// Nothing was pressed; an event's duration counts ticks of so many of the RTP clock, and of so
-  /// many for events at another rate.
+  /// Creates an empty inbox.
+  ///
+  /// An event's duration counts `ticksPerEventTick` of the RTP clock per tick, or `ticksPerOther`
+  /// for events at another rate.
   init(ticksPerEventTick: Int, ticksPerOther: Int = 1) {
     receiver = TelephoneEventReceiver(ticksPerEventTick: ticksPerEventTick)
     otherReceiver = TelephoneEventReceiver(ticksPerEventTick: ticksPerOther)
   }
 
-  /// The far side counts its timestamps anew.
+  /// Notes that the far side starts its timestamps anew.
   @_noAllocation @_noLocks
   mutating func restart() {
     receiver.restart()
     otherReceiver.restart()
   }
 
-  /// Takes in a packet of an event; `isOther` is true for one at the other rate.
+  /// Processes a packet of an event; `isOther` is true for one at the other rate.
   @_noAllocation @_noLocks
   mutating func receive(
     _ packet: RTPPacket,
@@ -69,7 +73,7 @@ struct DigitInbox: ~Copyable {
     count += 1
   }
 
-  /// Takes in a packet of another codec that was agreed on.
+  /// Counts a packet of another codec that was agreed on.
   @_noAllocation @_noLocks
   mutating func noteOther(_ payloadType: UInt8) {
     others += 1
@@ -78,11 +82,11 @@ struct DigitInbox: ~Copyable {
     count += 1
   }
 
-  /// Takes in a packet of the stream's codec.
+  /// Notes a packet of the stream's own codec.
   @_noAllocation @_noLocks
   mutating func noteOwn() { others = 0 }
 
-  /// Takes the code of the next digit, nil when there is none.
+  /// Removes and returns the code of the next digit, nil if there is none.
   @_noAllocation @_noLocks
   mutating func take() -> UInt8? {
     guard count > 0 else { return nil }

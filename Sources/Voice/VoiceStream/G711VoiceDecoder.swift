@@ -2,19 +2,19 @@ import Codecs
 import MediaCore
 import SpeechDSP
 
-/// A decoder of G.711 for one voice: mono out, 48 kHz.
+/// A decoder of G.711 for one voice, with mono output at 48 kHz.
 ///
-/// As with `OpusVoiceDecoder`, what is invented where packets are missing does not move the decoder
-/// itself, so that packets that come late after all are decoded as if they had been in time.
+/// As with `OpusVoiceDecoder`, concealment does not move the decoder itself, so that packets that
+/// arrive late after all are decoded as if they had been in time.
 struct G711VoiceDecoder: ~Copyable {
-  /// 48 kHz against 8 kHz.
+  /// Ratio of 48 kHz to 8 kHz.
   private static var widening: Int { @_noAllocation @_noLocks get { 6 } }
-  /// 120 ms.
+  /// Longest payload in bytes, 120 ms.
   private static var longestPacket: Int { @_noAllocation @_noLocks get { 960 } }
 
   private let law: G711.Law
   private var decoder: NarrowbandVoice
-  /// Goes on where nothing came.
+  /// Copy of the decoder that conceals losses.
   private var concealment: NarrowbandVoice
   private var continuation = PitchContinuation()
   private var concealedFrames: FrameCount = 0
@@ -36,11 +36,12 @@ struct G711VoiceDecoder: ~Copyable {
     self.concealment = concealment
   }
 
-  /// How much of what is decoded after a loss is still that of what was invented: the resampler
-  /// looks 3 ms ahead.
+  /// Number of frames decoded after a loss that still depend on concealment, as the resampler looks
+  /// 3 ms ahead.
   static var convergenceFrames: FrameCount { @_noAllocation @_noLocks get { 144 } }
 
-  /// The duration in frames of a payload of `byteCount` bytes, nil if it makes no sense.
+  /// Returns the duration in frames of a payload of `byteCount` bytes, nil if it is empty or longer
+  /// than 120 ms.
   @_noAllocation @_noLocks
   static func frames(byteCount: Int) -> FrameCount? {
     byteCount > 0 && byteCount <= longestPacket ? byteCount * widening : nil
@@ -74,10 +75,10 @@ struct G711VoiceDecoder: ~Copyable {
     return concealment.say(narrowband, count: count, into: &samples)
   }
 
-  /// Takes the decoder over a loss of `frames`, to the packet after it; returns false if `conceal`
-  /// still continues something else, until `endConcealment`.
+  /// Moves the decoder over a loss of `frames`, to the packet after it; returns false if `conceal`
+  /// continues a sound of its own until `endConcealment`.
   ///
-  /// Each packet is decoded by itself. What led to it only sounds on for as long as the resampler
+  /// Each packet is decoded by itself. The sound before it only lasts for as long as the resampler
   /// looks ahead.
   @_noAllocation @_noLocks
   mutating func pass(_ frames: FrameCount, using scratch: inout SampleBuffer) -> Bool {
@@ -87,7 +88,7 @@ struct G711VoiceDecoder: ~Copyable {
     return concealedFrames <= frames
   }
 
-  /// Lets the next `conceal` continue what was decoded last.
+  /// Makes the next `conceal` continue the sound that was decoded last.
   @_noAllocation @_noLocks
   mutating func endConcealment() { concealedFrames = 0 }
 }
@@ -108,7 +109,7 @@ struct NarrowbandVoice: ~Copyable {
     resampler.resume(after: played, using: &scratch)
   }
 
-  /// Appends the first `count` of `samples` and returns how many frames at 48 kHz it wrote for
+  /// Appends the first `count` of `samples` and returns the number of frames at 48 kHz written for
   /// them.
   @_noAllocation @_noLocks
   mutating func say(
@@ -128,7 +129,7 @@ struct NarrowbandVoice: ~Copyable {
     return resampler.convert(samples, count: count, into: &output, at: 0).produced
   }
 
-  /// Takes over the state of `other`.
+  /// Copies the state of `other`.
   @_noAllocation @_noLocks
   mutating func takeOver(_ other: borrowing NarrowbandVoice, using scratch: inout SampleBuffer) {
     played.copy(from: other.played, count: played.count)

@@ -1,22 +1,21 @@
 import MediaCore
 import Playout
 
-/// The sound in place of missing packets: the decoder's concealment at first, then the background
-/// of the far side.
+/// Filler of gaps: the decoder's concealment at first, then the background noise of the far side.
 ///
-/// Libraries differ in what they invent after a while: libopus 1.5.2 has a burst of noise after
+/// Versions of libopus differ in their concealment after a while: 1.5.2 has a burst of noise after
 /// 200 ms and silence in pauses (DTX), 1.6.1 the burst after 100 ms.
 struct GapFiller: ~Copyable {
-  /// Frames of a loss that are the decoder's concealment `alone`, and those over which it is
-  /// `fading` into the background.
+  /// Length in frames of the decoder's concealment `alone`, and of its `fading` into the
+  /// background.
   struct ConcealmentFrames {
     var alone: FrameCount
     var fading: FrameCount
   }
 
-  /// In a pause it is the background at once, within 5 ms.
+  /// Length of the fade into the background in a pause, 5 ms at 48 kHz.
   private static var pauseFade: FrameCount { @_noAllocation @_noLocks get { 240 } }
-  /// 5 ms, of which forty are remembered.
+  /// Length of a span, 5 ms at 48 kHz, of which forty are remembered.
   private static var spanFrames: FrameCount { @_noAllocation @_noLocks get { 240 } }
   private static var spanCount: Int { @_noAllocation @_noLocks get { 40 } }
 
@@ -29,25 +28,26 @@ struct GapFiller: ~Copyable {
   /// Progress of the fade into the background, from 0 to 1.
   private var share: Float = 0
 
-  /// The powers and the peaks of the last 200 ms that were decoded.
+  /// Powers and peaks of the last 200 ms that were decoded, by span.
   private var powers = FixedArray<Float>(repeating: 0, count: 40)
   private var peaks = FixedArray<Float>(repeating: 0, count: 40)
   private var span = 0
   private var framesInSpan: FrameCount = 0
-  /// The limiter's factor for the last frame.
+  /// Gain of the limiter at the last frame.
   private var gain: Float = 1
 
-  /// Nothing has been decoded.
+  /// Creates a filler before anything is decoded.
   init(_ concealment: ConcealmentFrames, _ mechanisms: PlayoutMechanisms) {
     self.concealment = concealment
     isOn = mechanisms.comfortNoise
   }
 
-  /// Another source has taken over.
+  /// Forgets the background noise, as another source has taken over.
   @_noAllocation @_noLocks
   mutating func restart() { background.restart() }
 
-  /// The first `count` frames of `sound` were decoded, after a gap or right after those before.
+  /// Notes that the first `count` frames of `sound` were decoded, after a gap or right after those
+  /// before.
   @_noAllocation @_noLocks
   mutating func noteDecoded(_ sound: borrowing SampleBuffer, count: FrameCount, afterGap: Bool) {
     (filledFrames, share, gain) = (0, 0, 1)
@@ -96,15 +96,17 @@ struct GapFiller: ~Copyable {
     return (energy, peak)
   }
 
-  /// The last `frames` were not played.
+  /// Notes that the last `frames` were not played.
   @_noAllocation @_noLocks
   mutating func takeBack(_ frames: FrameCount) {
     filledFrames = max(0, filledFrames - frames)
     share = max(0, share - Float(frames) / Float(concealment.fading))
   }
 
-  /// Turns the first `count` frames of `sound`, which the decoder invented, into what is to be
-  /// heard; in a pause the far side is silent, otherwise packets are missing.
+  /// Replaces the first `count` frames of `sound`, concealed by the decoder, with the sound to
+  /// play.
+  ///
+  /// In a pause the far side is silent; otherwise packets are missing.
   @_noAllocation @_noLocks
   mutating func fill(_ sound: inout SampleBuffer, count: FrameCount, isPause: Bool) {
     guard isOn else { return }

@@ -1,44 +1,44 @@
 import MediaCore
 import Playout
 
-/// One loss and its repair: what was concealed for it, what was decoded after it, and how the two
-/// are joined.
+/// State of one loss and its repair: the frames concealed for it, those decoded after it, and the
+/// joint between them.
 ///
 /// | State | `concealed` | `decodedAfter` |
 /// |---|---|---|
 /// | no loss | 0 | 0 |
 /// | a packet is missing | frames at the end of the output queue | 0 |
-/// | what follows is there | the frames before those | frames at the end of the queue |
+/// | packets after it are decoded | the frames before those | frames at the end of the queue |
 ///
 /// In the last state the loss is repaired from both sides, and forgotten. Another source begins as
-/// after a loss that has faded. Nothing here decodes or plays: the receiver does, and reports.
+/// after a loss that has faded. The receiver decodes and plays, and reports here.
 struct LossRepair: ~Copyable {
-  /// Frames that a packet fades in over what was played in its place: 2.5 ms at 48 kHz.
+  /// Length of the fade from the sound played in a packet's place to the packet: 2.5 ms at 48 kHz.
   static var spliceFrames: FrameCount { @_noAllocation @_noLocks get { 120 } }
 
   /// Frames that were concealed for the loss, or half a second after `restart`.
   private(set) var concealed: FrameCount = 0
   /// Frames that were decoded after it.
   private(set) var decodedAfter: FrameCount = 0
-  /// How many of those still depend on what was concealed, as the decoder has not converged.
+  /// Number of those that still depend on the concealment, as the decoder has not converged.
   private(set) var converging: FrameCount = 0
-  /// Frames of a packet that could not be decoded, which the decoder has not passed over.
+  /// Frames of a packet that could not be decoded, which the decoder has yet to pass over.
   private var undecodable: FrameCount = 0
-  /// The sound that goes on from what was played, for the next packet to fade in over.
+  /// Sound that continues what was played, for the next packet to fade in over.
   private var continuation = SampleBuffer(repeating: 0, count: Self.spliceFrames)
   private var continuationFrames: FrameCount = 0
 
-  /// True while something was concealed that has not been repaired.
+  /// True while there is concealment that has not been repaired.
   var isOpen: Bool { @_noAllocation @_noLocks get { concealed > 0 } }
 
-  /// True if so much was concealed that it has faded, and the stream starts afresh.
+  /// True if the concealment is so long that it has faded, and the stream starts afresh.
   var isFaded: Bool { @_noAllocation @_noLocks get { concealed >= JitterBuffer.fadedFrames } }
 
   /// Forgets the loss: it was repaired, or background noise has taken its place.
   @_noAllocation @_noLocks
   mutating func close() { (concealed, decodedAfter) = (0, 0) }
 
-  /// Another source has taken over: nothing of the former one continues.
+  /// Forgets the loss, and lets nothing of the former source continue, as another has taken over.
   @_noAllocation @_noLocks
   mutating func restart() {
     (concealed, decodedAfter) = (JitterBuffer.fadedFrames, 0)
@@ -48,30 +48,31 @@ struct LossRepair: ~Copyable {
 
   // MARK: Events
 
-  /// So many frames were concealed and appended to the output.
+  /// Notes that `frames` were concealed and appended to the output.
   @_noAllocation @_noLocks
   mutating func noteConcealed(_ frames: FrameCount) {
     continuationFrames = 0
     if decodedAfter == 0 { concealed += frames } else { decodedAfter += frames }
   }
 
-  /// So many frames were decoded and appended to the output.
+  /// Notes that `frames` were decoded and appended to the output.
   @_noAllocation @_noLocks
   mutating func noteDecoded(_ frames: FrameCount) {
     if isOpen { decodedAfter += frames }
   }
 
-  /// The first frames after the loss depend on what was concealed for it.
+  /// Notes that the first `frames` after the loss depend on the concealment.
   @_noAllocation @_noLocks
   mutating func noteConverging(_ frames: FrameCount) {
     if decodedAfter == 0 { converging = frames }
   }
 
-  /// A packet of so many frames could not be decoded.
+  /// Notes that a packet of `frames` could not be decoded.
   @_noAllocation @_noLocks
   mutating func noteUndecodable(_ frames: FrameCount) { undecodable = frames }
 
-  /// The frames that the decoder has to pass over beside those that the network lost.
+  /// Returns, and resets, the number of frames that the decoder has to pass over beside those that
+  /// the network lost.
   @_noAllocation @_noLocks
   mutating func takeUndecodable() -> FrameCount {
     defer { undecodable = 0 }
@@ -80,7 +81,7 @@ struct LossRepair: ~Copyable {
 
   // MARK: Joints
 
-  /// Removes the last `frames` of what was concealed from the queue, since the packet has come
+  /// Removes the last `frames` of the concealment from the queue, since their packet has arrived
   /// after all; it fades in over them.
   @_noAllocation @_noLocks
   mutating func takeBack(_ frames: FrameCount, from queue: inout OutputBuffer) {
@@ -89,7 +90,7 @@ struct LossRepair: ~Copyable {
     continuationFrames = Self.spliceFrames
   }
 
-  /// True if the next packet has something to fade in over.
+  /// True if there is sound for the next packet to fade in over.
   var hasContinuation: Bool { @_noAllocation @_noLocks get { continuationFrames > 0 } }
 
   /// Keeps the first `frames` of `sound` for the next packet to fade in over.
@@ -99,11 +100,12 @@ struct LossRepair: ~Copyable {
     continuation.copy(from: sound, count: continuationFrames)
   }
 
-  /// The next packet fades in over nothing.
+  /// Removes the sound for the next packet to fade in over.
   @_noAllocation @_noLocks
   mutating func dropContinuation() { continuationFrames = 0 }
 
-  /// Fades the first `frames` of `sound` in, and returns over how many of them.
+  /// Fades the first `frames` of `sound` in over the continuation, and returns the length of the
+  /// fade.
   @_noAllocation @_noLocks
   mutating func fadeIn(_ sound: inout SampleBuffer, count frames: FrameCount) -> FrameCount {
     let overlap = min(continuationFrames, frames)

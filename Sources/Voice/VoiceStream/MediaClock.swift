@@ -1,8 +1,8 @@
 import MediaCore
 
-/// A stream's RTP timestamps as frames at 48 kHz that never wrap.
+/// Conversion of a stream's RTP timestamps into frames at 48 kHz that never wrap.
 struct MediaClock: Sendable {
-  /// Range of frames: within two years of the first, so that no sum of theirs overflows.
+  /// Valid frames: within two years of the first, so that no sum of them overflows.
   private static var known: Range<Int64> { @_noAllocation @_noLocks get { 1 &<< 33..<1 &<< 42 } }
   private static var first: Int64 { @_noAllocation @_noLocks get { 1 &<< 40 } }
 
@@ -13,13 +13,13 @@ struct MediaClock: Sendable {
     self.framesPerTick = framesPerTick
   }
 
-  /// The next timestamp begins a new count.
+  /// Makes the next timestamp begin a new count.
   @_noAllocation @_noLocks
   mutating func restart() {
     newest = nil
   }
 
-  /// The frame of a timestamp: nearest to the newest so far.
+  /// Returns the frame of a timestamp, the one nearest to the newest so far.
   @_noAllocation @_noLocks
   mutating func frame(at raw: RTPTimestamp) -> Int64 {
     guard let newest else {
@@ -33,7 +33,7 @@ struct MediaClock: Sendable {
     return frame
   }
 
-  /// The timestamp of a frame near the newest, nil before the first one.
+  /// Returns the timestamp of a frame near the newest, nil before the first one.
   func timestamp(of frame: Int64) -> RTPTimestamp? {
     newest.map { $0.raw.advanced(by: Int(clamping: frame - $0.frame) / framesPerTick) }
   }

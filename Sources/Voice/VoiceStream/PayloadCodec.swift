@@ -2,7 +2,7 @@ import Codecs
 import MediaCore
 import SpeechDSP
 
-/// Turns frames at 48 kHz into payloads of the stream's codec.
+/// Encoder from frames at 48 kHz to payloads of the stream's codec.
 struct PayloadEncoder: ~Copyable {
   private let law: G711.Law
   private var application: OpusVoiceEncoder.Application
@@ -14,7 +14,7 @@ struct PayloadEncoder: ~Copyable {
   private var toNarrowband: FixedRateResampler?
   private var narrowband = FixedArray<Float>(repeating: 0, count: 2_880)
 
-  /// An encoder that begins as `plan` says; throws what a codec or resampler does.
+  /// Creates an encoder that begins with `plan`; throws the error of a codec or resampler.
   init(_ configuration: StreamConfiguration, _ plan: SendingPlan) throws {
     application = plan.application
     law = configuration.codec == .pcma ? .a : .mu
@@ -39,7 +39,7 @@ struct PayloadEncoder: ~Copyable {
     )
   }
 
-  /// libopus tells noise from speech, and so falls silent in it, from this complexity on.
+  /// Least complexity at which libopus distinguishes noise from speech, so that DTX works in noise.
   private static let complexityOfDTX = 7
 
   private static func encoder(
@@ -58,7 +58,8 @@ struct PayloadEncoder: ~Copyable {
     return encoder
   }
 
-  /// Frames of delay inside the encoder that is tuned so, and inside the decoder after it.
+  /// Returns the delay, in frames, of the encoder tuned for `application` and of the decoder after
+  /// it.
   @_noAllocation @_noLocks
   func lookAhead(of application: OpusVoiceEncoder.Application) -> FrameCount {
     switch application {
@@ -116,7 +117,7 @@ struct PayloadEncoder: ~Copyable {
     }
   }
 
-  /// Changes to an encoder without history.
+  /// Switches to the encoder for `application`, without its history.
   @_noAllocation @_noLocks
   mutating func begin(_ application: OpusVoiceEncoder.Application, at bitrate: Int) {
     self.application = application
@@ -127,7 +128,7 @@ struct PayloadEncoder: ~Copyable {
     setBitrate(bitrate)
   }
 
-  /// Lets the next packet be understood without those before it.
+  /// Makes the next packet decodable without those before it.
   @_noAllocation @_noLocks
   mutating func makeNextIndependent() { setIndependent(true) }
 
@@ -148,14 +149,14 @@ struct PayloadEncoder: ~Copyable {
     }
   }
 
-  /// Sets in-band redundancy, which low delay has none of.
+  /// Sets in-band redundancy for a loss of `percent`; low delay has none.
   @_noAllocation @_noLocks
   mutating func setExpectedLoss(percent: Int) {
     speech?.setRedundancy(enabled: percent > 0, expectedLossPercent: percent)
   }
 }
 
-/// Turns payloads of the stream's codec, and their absence, into frames at 48 kHz.
+/// Decoder from payloads of the stream's codec, or their absence, to frames at 48 kHz.
 struct PayloadDecoder: ~Copyable {
   private var opus: OpusVoiceDecoder?
   private var telephone: G711VoiceDecoder?
@@ -184,7 +185,7 @@ struct PayloadDecoder: ~Copyable {
     telephone = consume decoder
   }
 
-  /// The duration of a payload in frames at 48 kHz, nil if it makes no sense.
+  /// Returns the duration of a payload in frames at 48 kHz, nil if it is malformed or too long.
   @_noAllocation @_noLocks
   func frames(of bytes: borrowing ByteBuffer, in range: Range<Int>) -> FrameCount? {
     isOpus
@@ -192,29 +193,29 @@ struct PayloadDecoder: ~Copyable {
       : G711VoiceDecoder.frames(byteCount: range.upperBound - range.lowerBound)
   }
 
-  /// Length in frames of a payload's in-band FEC, which ends where the payload begins.
+  /// Returns the length in frames of a payload's in-band FEC, which ends where the payload begins.
   @_noAllocation @_noLocks
   func redundantFrames(of bytes: borrowing ByteBuffer, in range: Range<Int>) -> FrameCount {
     isOpus ? OpusVoiceDecoder.redundantFrames(of: bytes, in: range) : 0
   }
 
-  /// True if a payload of `count` bytes only says that the sender fell silent (Opus DTX: the header
-  /// alone).
+  /// True if a payload of `count` bytes only signals that the sender fell silent (Opus DTX: the
+  /// header alone).
   @_noAllocation @_noLocks
   func isSilence(byteCount count: Int) -> Bool {
     isOpus && count <= OpusVoiceEncoder.silenceBytes
   }
 
-  /// How much of what is decoded after a loss leans on what was invented for it.
+  /// Number of frames decoded after a loss that still depend on concealment.
   ///
-  /// Opus's was found with `bench playout` on seeds of its own: without it, losses sounded worse,
-  /// with 10 ms no better.
+  /// The value for Opus was found with `bench playout` on seeds of its own: without it, losses
+  /// sounded worse, with 10 ms no better.
   var convergenceFrames: FrameCount {
     @_noAllocation @_noLocks get { isOpus ? 240 : G711VoiceDecoder.convergenceFrames }
   }
 
-  /// For how long the decoder's concealment is fit to be heard: Opus's for 120 ms, while G.711's
-  /// fades from 10 to 60 ms by itself.
+  /// Time for which the decoder's concealment is fit to play: 120 ms for Opus, while G.711's fades
+  /// from 10 to 60 ms by itself.
   var concealmentFrames: GapFiller.ConcealmentFrames {
     isOpus ? .init(alone: 5_760, fading: 2_880) : .init(alone: 480, fading: 2_400)
   }
@@ -229,7 +230,8 @@ struct PayloadDecoder: ~Copyable {
     return telephone?.decode(bytes, in: range, into: &samples) ?? 0
   }
 
-  /// Only Opus has redundancy of its own.
+  /// Decodes the in-band redundancy of a payload, which only Opus has, and returns the frames
+  /// written.
   @_noAllocation @_noLocks
   mutating func recover(
     _ bytes: borrowing ByteBuffer,
@@ -246,15 +248,15 @@ struct PayloadDecoder: ~Copyable {
     return telephone?.conceal(into: &samples, frames: frames) ?? 0
   }
 
-  /// Takes the decoder over a loss of `frames`, to the packet after it; returns false if `conceal`
-  /// goes on elsewhere (`OpusVoiceDecoder.pass`).
+  /// Moves the decoder over a loss of `frames`, to the packet after it; returns false if `conceal`
+  /// continues a sound of its own (`OpusVoiceDecoder.pass`).
   @_noAllocation @_noLocks
   mutating func pass(_ frames: FrameCount, using scratch: inout SampleBuffer) -> Bool {
     if let isFollowed = opus?.pass(frames, using: &scratch) { return isFollowed }
     return telephone?.pass(frames, using: &scratch) ?? true
   }
 
-  /// Lets the next `conceal` continue what was decoded last.
+  /// Makes the next `conceal` continue the sound that was decoded last.
   @_noAllocation @_noLocks
   mutating func endConcealment() {
     opus?.endConcealment()

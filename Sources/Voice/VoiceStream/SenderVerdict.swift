@@ -1,12 +1,12 @@
-/// What to do with a datagram, by the host that it came from.
+/// Decision about a datagram, by the host that it came from.
 package enum SenderVerdict: Equatable, Sendable, BitwiseCopyable {
-  /// Take it in.
+  /// Accept it.
   case accept
-  /// Take it in, and admit its host beside the agreed one.
+  /// Accept it, and admit its host beside the agreed one.
   case acceptAndAdmit
-  /// Take it in, and send to where it came from: the far side has moved.
+  /// Accept it, and send to its source from now on: the far side has moved.
   case acceptAndFollow
-  /// Take it in, and admit no host but the agreed one any more.
+  /// Accept it, and admit only the agreed host from now on.
   case acceptAgreedAlone
   /// Drop it.
   case refuse

@@ -1,7 +1,8 @@
 package import MediaCore
 package import Playout
 
-/// How one stream sends and receives: codec, framing and identity, as signalling agreed them.
+/// Configuration of one stream in both directions: codec, framing and identity, as signalling
+/// agreed them.
 public struct StreamConfiguration: Equatable, Sendable {
   /// A payload format.
   package enum Codec: Equatable, Sendable {
@@ -21,21 +22,21 @@ public struct StreamConfiguration: Equatable, Sendable {
   package var receivePayloadType: UInt8
   /// Payload types of other codecs that were agreed on, as a set of bits.
   ///
-  /// A far side may send any of them at any time (RFC 3264 section 6.1). What comes so is not
+  /// A far side may send any of them at any time (RFC 3264 section 6.1). Such packets are not
   /// played, but reported (`VoiceStream.takeDigit`).
   package var otherPayloadTypes: UInt128 = 0
-  /// The payload type of redundant payloads to send (RFC 2198), nil if the far side takes none.
+  /// The payload type of redundant payloads to send (RFC 2198), nil if the far side accepts none.
   package var sendRedundancyPayloadType: UInt8?
   /// The payload type of redundant payloads to expect.
   package var receiveRedundancyPayloadType: UInt8?
-  /// The payload type of telephone events to send (RFC 4733), nil if the far side takes none.
+  /// The payload type of telephone events to send (RFC 4733), nil if the far side accepts none.
   package var sendEventPayloadType: UInt8?
   /// The payload type of telephone events to expect.
   package var receiveEventPayloadType: UInt8?
   /// The rate at which the durations of telephone events are counted, nil for the codec's; their
   /// timestamps are the voice's.
   package var eventClockRate: SampleRate?
-  /// Telephone events that the far side may send besides, counted at another rate.
+  /// Telephone events that the far side may send in addition, counted at another rate.
   package struct OtherEvent: Equatable, Sendable {
     /// The payload type to expect.
     package var payloadType: UInt8
@@ -48,46 +49,48 @@ public struct StreamConfiguration: Equatable, Sendable {
       self.clockRate = clockRate
     }
   }
-  /// Telephone events to expect besides, nil for none.
+  /// Additional telephone events to expect, nil for none.
   package var otherEvent: OtherEvent?
-  /// False if the far side only talks, or holds the call: no RTP is sent, reports are (RFC 3264).
+  /// False if the far side only sends, or holds the call: RTCP is sent, but no RTP (RFC 3264).
   package var maySend = true
   /// Frames per packet at 48 kHz: 120, 240, 480, 960, 1920 or 2880.
   package var packetFrames: FrameCount
   /// Opus bits per second, 6000 to 510000.
   package var bitrate: Int
-  /// How much the Opus encoder computes, 0 to 10: less costs less processor time, and sounds a
+  /// Complexity of the Opus encoder, 0 to 10; a lower one takes less processor time, and sounds a
   /// little worse.
   package var complexity = 9
-  /// How much the Opus decoder computes, 0 to 10 (see `OpusVoiceDecoder`); nil for what suits
+  /// Complexity of the Opus decoder, 0 to 10 (see `OpusVoiceDecoder`); nil for the one that suits
   /// `complexity`.
   package var decoderComplexity: Int?
-  /// True to let `packetFrames` and `bitrate` follow what the far side reports: they are what a
-  /// link gets that is not clean.
+  /// True to adapt packets to the far side's reports; `packetFrames` and `bitrate` are then for
+  /// links with losses or jitter.
   ///
-  /// Only where redundant payloads are agreed, which tells that the far side plays such a stream
-  /// well.
+  /// Only if redundant payloads are agreed, which shows that the far side plays such a stream well.
   package var adaptsPackets = false
-  /// True to let Opus send in-band redundancy when the far side reports loss and takes no copies.
+  /// True to let Opus send in-band redundancy when the far side reports loss and accepts no copies.
   package var usesInBandRedundancy: Bool
   /// True for discontinuous transmission: Opus sends less during silence.
   package var usesDiscontinuousTransmission: Bool
-  /// True to make each Opus packet of a duration equally long, so that lengths say nothing about
-  /// what is said (RFC 6562).
+  /// True to make all Opus packets of a duration equally long, so that lengths reveal nothing of
+  /// the speech (RFC 6562).
   package var usesConstantBitRate = false
-  /// True if only the far side can have sent what arrives, since it is protected by SRTP.
+  /// True if SRTP shows that received packets are from the far side.
   package var isAuthenticated = false
-  /// True to send to where the newest authentic packet came from, as one can if the keys came by a
-  /// handshake: it went both ways between the same two ports.
+  /// True to send to the source of the newest authentic packet.
+  ///
+  /// That is possible if the keys came by a handshake, which went both ways between the same two
+  /// ports.
   package var followsFarSide = false
-  /// What playout makes use of: all but in benchmarks.
+  /// Mechanisms that playout uses: all, except in benchmarks.
   package var playout = PlayoutMechanisms()
-  /// The synchronisation source of what is sent.
+  /// Synchronisation source (SSRC) of sent packets.
   package var ssrc: UInt32
-  /// What randomises the first sequence number and timestamp, and names the sender in RTCP.
+  /// Seed of the first sequence number and timestamp, which also names the sender in RTCP.
   package var seed: UInt64
 
-  /// A configuration with the given codec and payload types and the defaults of a headset call.
+  /// Creates a configuration with the given codec and payload types and the defaults of a headset
+  /// call.
   package init(
     codec: Codec,
     sendPayloadType: UInt8,
@@ -109,7 +112,8 @@ public struct StreamConfiguration: Equatable, Sendable {
   /// The payload type of redundancy (RFC 2198) without negotiation.
   package static var redundancyPayloadType: UInt8 { 97 }
 
-  /// Opus without negotiation: payload type 96, and `redundancyPayloadType` if `hasCopies`.
+  /// Returns a configuration of Opus without negotiation: payload type 96, and
+  /// `redundancyPayloadType` if `hasCopies`.
   package static func opus(
     ssrc: UInt32,
     seed: UInt64,
@@ -129,17 +133,19 @@ public struct StreamConfiguration: Equatable, Sendable {
     return configuration
   }
 
-  /// The bit rate at which packets of that many frames at 48 kHz sound like longer ones: short
-  /// packets repeat what is the same in each.
+  /// Returns the bit rate at which packets of that many frames at 48 kHz sound like longer ones.
+  ///
+  /// Short packets need a higher one, since each repeats the data that all have in common.
   @_noAllocation @_noLocks
   package static func suitedBitrate(forPacketsOf frames: FrameCount) -> Int {
     frames < 240 ? 128_000 : frames < 480 ? 96_000 : 48_000
   }
 
-  /// What a machine that bears `complexity` in the encoder bears in the decoder.
+  /// Complexity of the decoder: `decoderComplexity`, or one for a machine that can afford
+  /// `complexity` in the encoder.
   ///
-  /// At 5 and more losses sound better, and cost several times what encoding costs, for as long as
-  /// they last. At 7 low bit rates sound better, but words are understood a little less.
+  /// At 5 and more, losses sound better, and cost several times what encoding costs, for as long as
+  /// they last. At 7, low bit rates sound better, but words are understood a little less.
   var suitedDecoderComplexity: Int {
     decoderComplexity ?? (complexity >= 10 ? 7 : min(complexity, 5))
   }
@@ -149,12 +155,12 @@ public struct StreamConfiguration: Equatable, Sendable {
     RTPTimestamp(rawValue: UInt32(truncatingIfNeeded: seed &>> 16))
   }
 
-  /// The rate at which RTP timestamps count.
+  /// Rate of the RTP timestamps.
   package var clockRate: SampleRate {
     SampleRate(hertz: codec == .opus ? 48_000 : 8_000)
   }
 
-  /// How many ticks of the RTP clock a tick of an event's duration is.
+  /// Number of ticks of the RTP clock per tick of an event's duration.
   var ticksPerEventTick: Int { ticks(perTickOf: eventClockRate) }
 
   func ticks(perTickOf rate: SampleRate?) -> Int {

@@ -2,9 +2,9 @@ import MediaCore
 import Playout
 import RTP
 
-/// What a stream has done so far.
+/// Counters and measurements of a stream since it began.
 ///
-/// Written by the voice thread ten times a second.
+/// The voice thread updates them ten times a second.
 public struct StreamStatistics: Equatable, Sendable, BitwiseCopyable {
   /// RTP packets sent.
   public var packetsSent: Int64 = 0
@@ -12,39 +12,39 @@ public struct StreamStatistics: Equatable, Sendable, BitwiseCopyable {
   public var bytesSent: Int64 = 0
   /// Frames at 48 kHz in each packet that is sent.
   public var packetFrames = 0
-  /// How many earlier payloads each packet that is sent brings once more (RFC 2198).
+  /// Number of earlier payloads that each packet sent repeats (RFC 2198).
   public var redundancyDepth = 0
   /// RTP packets received, duplicates included.
   public var packetsReceived: Int64 = 0
-  /// RTP packets that should have come and did not.
+  /// RTP packets expected, but not received.
   public var packetsLost: Int64 = 0
-  /// RTP packets that came after their moment.
+  /// RTP packets that arrived too late to be played.
   public var packetsLate: Int64 = 0
   /// Interarrival jitter (RFC 3550 A.8) in nanoseconds.
   public var jitterNanoseconds: Int64 = 0
-  /// How long received packets are held back beyond the fastest, in nanoseconds.
+  /// Playout delay of received packets beyond the fastest, in nanoseconds.
   public var playoutDelayNanoseconds: Int64 = 0
-  /// How long they should be held back, in nanoseconds.
+  /// Target of the playout delay, in nanoseconds.
   public var playoutTargetNanoseconds: Int64 = 0
   /// Round-trip time from RTCP, -1 before it is known.
   public var roundTripNanoseconds: Int64 = -1
-  /// The share of our packets that the far side last reported lost, in 1/256.
+  /// Share of sent packets that the far side last reported lost, in 1/256.
   public var farFractionLost: Int = 0
   /// Frames at 48 kHz decoded from packets.
   public var decodedFrames: Int64 = 0
-  /// Frames at 48 kHz invented for missing packets.
+  /// Frames at 48 kHz concealed for missing packets.
   public var concealedFrames: Int64 = 0
   /// Frames at 48 kHz decoded from copies or in-band redundancy in later packets.
   public var recoveredFrames: Int64 = 0
-  /// Frames at 48 kHz that time-stretching has taken out.
+  /// Frames at 48 kHz that time-stretching has removed.
   public var removedFrames: Int64 = 0
-  /// Frames at 48 kHz that time-stretching has put in.
+  /// Frames at 48 kHz that time-stretching has added.
   public var addedFrames: Int64 = 0
   /// The highest level received since the last report, 0 to 1.
   public var outputPeak: Float = 0
   /// Sends and receives that ended with an ICMP refusal since the last packet received.
   public var refusals: Int = 0
-  /// Nanoseconds since anything came from the far side.
+  /// Nanoseconds since the last packet from the far side.
   public var silenceNanoseconds: Int64 = 0
   /// True after the far side's RTCP BYE.
   public var isFarGone = false
@@ -75,7 +75,7 @@ public struct StreamStatistics: Equatable, Sendable, BitwiseCopyable {
     recoveredFrames = counters.recoveredFrames
   }
 
-  /// Takes over what the sender has counted.
+  /// Copies the counters of the sender.
   @_noAllocation @_noLocks
   mutating func note(_ sender: borrowing VoiceSender) {
     packetsSent = sender.packetsSent

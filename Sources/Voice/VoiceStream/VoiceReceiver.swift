@@ -1,24 +1,24 @@
 import MediaCore
 import Playout
 
-/// From the packets that arrived to the sound of the far side: jitter buffer, decoder, speech
+/// Receiving side of a stream, from arriving packets to sound: jitter buffer, decoder, output
 /// queue.
 ///
 /// Time is the loudspeaker's (`DeviceClock`). Nothing here allocates after the initialiser.
 package struct VoiceReceiver: ~Copyable {
-  /// Two pitch periods of a low voice.
+  /// Frames needed for time-stretching: two pitch periods of a low voice.
   private static var stretchFrames: FrameCount { @_noAllocation @_noLocks get { 960 } }
   private static var payloadCapacity: Int { @_noAllocation @_noLocks get { 1_488 } }
 
-  /// Order, delay and decision.
+  /// Buffer that orders packets, learns the delay and decides what to play.
   private(set) var jitterBuffer: JitterBuffer
-  /// What the last `render` decoded.
+  /// Packets that the last `render` decoded.
   package private(set) var decodes = DecodeLog()
-  /// Frames that time-stretching took out so far.
+  /// Frames that time-stretching has removed.
   private(set) var removedFrames: Int64 = 0
   /// The duration of the newest packet, in frames at 48 kHz; 0 before the first.
   private(set) var packetFrames: FrameCount = 0
-  /// Frames that time-stretching put in so far.
+  /// Frames that time-stretching has added.
   private(set) var addedFrames: Int64 = 0
 
   private var decoder: PayloadDecoder
@@ -27,12 +27,12 @@ package struct VoiceReceiver: ~Copyable {
   private var scratch = SampleBuffer(repeating: 0, count: 5_760)
   private let mechanisms: PlayoutMechanisms
   private var queue: OutputBuffer
-  /// How the delay is being changed, until the next packet is decoded.
+  /// Current change of the delay, until the next packet is decoded.
   private var correction = JitterBuffer.Correction.none
   private var repair = LossRepair()
   private var filler: GapFiller
 
-  /// Nothing has arrived.
+  /// Creates a receiver to which nothing has arrived.
   init(decoder: consuming PayloadDecoder, _ mechanisms: PlayoutMechanisms) {
     self.mechanisms = mechanisms
     queue = OutputBuffer(mechanisms)
@@ -43,11 +43,11 @@ package struct VoiceReceiver: ~Copyable {
     self.decoder = decoder
   }
 
-  /// Takes in the bytes `payload` of a datagram, unless the decoder cannot read them.
+  /// Inserts the bytes `payload` of a datagram, unless the decoder cannot read them.
   ///
   /// `sequence` and `mediaFrame` are its extended sequence number and its timestamp in frames at 48
-  /// kHz. What a later packet brings once more has a `distance`: how many frames later that one
-  /// begins.
+  /// kHz. A copy has a `distance`: the number of frames by which the packet that carries it begins
+  /// later.
   @_noAllocation @_noLocks
   mutating func insert(
     _ datagram: borrowing ByteBuffer,
@@ -90,14 +90,14 @@ package struct VoiceReceiver: ~Copyable {
     payloads.copy(from: datagram, at: payload.lowerBound, to: base, count: payload.count)
   }
 
-  /// The duration of a payload in frames at 48 kHz, nil if it makes no sense.
+  /// Returns the duration of a payload in frames at 48 kHz, nil if it is malformed.
   @_noAllocation @_noLocks
   func frames(of datagram: borrowing ByteBuffer, in payload: Range<Int>) -> FrameCount? {
     payload.isEmpty ? nil : decoder.frames(of: datagram, in: payload)
   }
 
-  /// True if packets of `packetFrames` have followed each other without a gap from the one that is
-  /// played next to this one.
+  /// True if packets of `packetFrames` follow each other without a gap from the one that is played
+  /// next to this one.
   @_noAllocation @_noLocks
   func isSteady(to sequence: Int64, mediaFrame: Int64, packetFrames: FrameCount) -> Bool {
     guard packetFrames > 0, let next = jitterBuffer.expected else { return false }
@@ -108,7 +108,7 @@ package struct VoiceReceiver: ~Copyable {
   /// Decoded frames that have not been rendered.
   var queuedFrames: FrameCount { queue.count }
 
-  /// Forgets what waits, as when another source takes over.
+  /// Forgets the packets that wait, as when another source takes over.
   @_noAllocation @_noLocks
   mutating func restart() {
     jitterBuffer.restart()
@@ -126,11 +126,11 @@ package struct VoiceReceiver: ~Copyable {
     jitterBuffer.noteDelayElsewhere(nanoseconds)
   }
 
-  /// Leaves out what waited while the loudspeaker stood still.
+  /// Drops the packets that waited while the loudspeaker stalled.
   @_noAllocation @_noLocks
   mutating func noteInterruption() { jitterBuffer.noteInterruption() }
 
-  /// Learns nothing from the delay of what arrives up to `end`.
+  /// Ignores the delays of packets that arrive up to `end`.
   @_noAllocation @_noLocks
   mutating func noteCatchingUp(until end: MonotonicInstant) {
     jitterBuffer.noteCatchingUp(until: end)

@@ -14,7 +14,7 @@ import RTP
 ///
 /// **Thread safety:** one thread at a time. Nothing here allocates after the initialiser.
 package struct VoiceStream: ~Copyable {
-  /// The largest datagram that is taken or made.
+  /// Largest datagram that is received or sent, in bytes.
   package static var maximumDatagram: Int { @_noAllocation @_noLocks get { 1_500 } }
 
   /// Counters and measurements.
@@ -28,10 +28,10 @@ package struct VoiceStream: ~Copyable {
 
   // Receiving.
   private var admission: SourceValidator
-  /// Whether a host beside the agreed one was admitted.
+  /// True while a host other than the agreed one is admitted.
   private var hasAdmittedHost = false
   private var reception: ReceptionStatistics
-  /// RTP packets received from all sources: `reception` begins anew with each.
+  /// RTP packets received from all sources; `reception` restarts with each.
   private var packetsHeard: Int64 = 0
   private var arrivals = LossMap()
   private var control: RTCPSession
@@ -42,7 +42,7 @@ package struct VoiceStream: ~Copyable {
 
   /// A stream that has sent and received nothing.
   ///
-  /// - Parameter configuration: what signalling agreed.
+  /// - Parameter configuration: the parameters that signalling agreed.
   /// - Throws: the codec's or the resampler's error.
   package init(_ configuration: StreamConfiguration) throws {
     let sender = try VoiceSender(configuration)
@@ -69,15 +69,15 @@ package struct VoiceStream: ~Copyable {
 
   // MARK: Sending
 
-  /// The duration of a packet.
+  /// Duration of a packet to send, in nanoseconds.
   package var packetNanoseconds: Int64 {
     SampleRate.voice.nanoseconds(of: sender.plan.packetFrames)
   }
 
-  /// True if so many captured frames may be sent back.
+  /// Returns true if `frames` captured frames may be sent back.
   ///
-  /// An echo that sends no more packets than have come cannot be turned on a stranger. They are as
-  /// long as the last one that came, up to 60 ms.
+  /// An echo that sends no more packets than have arrived cannot be turned on a third party. They
+  /// are as long as the last one received, up to 60 ms.
   @_noAllocation @_noLocks
   package mutating func mayEcho(_ frames: FrameCount) -> Bool {
     // Not below 5 ms: a service has many calls, and an echo is no conversation.
@@ -86,7 +86,7 @@ package struct VoiceStream: ~Copyable {
     return sender.packetsSent + Int64(packets) <= packetsHeard
   }
 
-  /// False while what is pushed does not go out: the far side is not to hear it, or hears keys.
+  /// False while pushed frames are not sent: the stream may not send, or sends DTMF digits.
   package var sendsVoice: Bool { @_noAllocation @_noLocks get { sender.sendsVoice } }
 
   /// Captured frames at 48 kHz that are not a whole packet yet.
@@ -103,7 +103,7 @@ package struct VoiceStream: ~Copyable {
     sender.push(samples, count: count, isMuted: isMuted)
   }
 
-  /// Moves the media time on over `frames` at 48 kHz that a capture fault swallowed.
+  /// Advances the media time by `frames` at 48 kHz that were lost in a capture fault.
   @_noAllocation @_noLocks
   package mutating func skip(_ frames: FrameCount) {
     sender.skip(frames)
@@ -116,14 +116,15 @@ package struct VoiceStream: ~Copyable {
     sender.nextPacket(into: &datagram)
   }
 
-  /// Sends a DTMF digit, coded as in RFC 4733, after those that wait; false if the far side takes
-  /// none, or too many wait.
+  /// Queues a DTMF digit, coded as in RFC 4733, behind those that wait; false if the far side
+  /// accepts none, or too many wait.
   @_noAllocation @_noLocks
   package mutating func press(_ code: UInt8) -> Bool {
     sender.press(code)
   }
 
-  /// Writes a compound RTCP packet to `datagram` if one is due, or a last one with a goodbye.
+  /// Writes a compound RTCP packet to `datagram` if one is due, or a last one with a BYE, and
+  /// returns its length.
   @_noAllocation @_noLocks
   package mutating func nextReport(
     into datagram: inout ByteBuffer,
@@ -162,7 +163,7 @@ package struct VoiceStream: ~Copyable {
 
   // MARK: Receiving
 
-  /// Takes in the first `length` bytes of `datagram`, RTP or RTCP, which came at `arrival`.
+  /// Processes the first `length` bytes of `datagram`, RTP or RTCP, which arrived at `arrival`.
   @_noAllocation @_noLocks
   package mutating func receive(
     _ datagram: borrowing ByteBuffer,
@@ -177,12 +178,12 @@ package struct VoiceStream: ~Copyable {
     }
   }
 
-  /// Whether a datagram is the far side's, and which hosts count as such from now on.
+  /// Decides whether a datagram is the far side's, and which hosts count as such from now on.
   ///
   /// A far side may send from another host or port than it described (symmetric RTP, RFC 4961): the
-  /// first one with the agreed codec is admitted. It gives way once packets come from the agreed
-  /// one. Which of the sources is played is decided by `SourceValidator`. Packets with the far
-  /// side's keys are its own, wherever they come from: one that is newer than all before it shows
+  /// first one with the agreed codec is admitted, until packets come from the agreed one.
+  /// `SourceValidator` decides which of the sources is played. Packets that the far side's keys
+  /// authenticate are its own, wherever they come from: one that is newer than all before it shows
   /// where the far side is now, which may be another network.
   @_noAllocation @_noLocks
   package mutating func judge(
@@ -199,7 +200,7 @@ package struct VoiceStream: ~Copyable {
     case .admitted:
       return .accept
     case .foreign:
-      // Its keys show who it is, wherever it is.
+      // Its keys authenticate it, wherever it sends from.
       if configuration.isAuthenticated {
         guard configuration.followsFarSide else {
           return isVoice(datagram, length: length) ? .acceptAndAdmit : .accept
@@ -418,7 +419,8 @@ package struct VoiceStream: ~Copyable {
     }
   }
 
-  /// Takes the code of the next digit that the far side sent.
+  /// Removes and returns the code of the next digit received, or of a `CodecNews`; nil if there is
+  /// none.
   @_noAllocation @_noLocks package mutating func takeDigit() -> UInt8? { digits.take() }
 
   @_noAllocation @_noLocks
@@ -427,7 +429,7 @@ package struct VoiceStream: ~Copyable {
     statistics.refusals = 0
   }
 
-  /// Notes that the far side's host refused a packet.
+  /// Notes that the far side's host refused a packet (ICMP).
   @_noAllocation @_noLocks
   package mutating func noteRefusal() {
     statistics.refusals += 1
@@ -435,19 +437,18 @@ package struct VoiceStream: ~Copyable {
 
   // MARK: Playing
 
-  /// Notes that packets will lie so many nanoseconds less from now on before the loudspeaker asks
-  /// for frames.
+  /// Notes that packets will wait `nanoseconds` less for the playback callback from now on.
   @_noAllocation @_noLocks
   package mutating func noteShorterWaits(by nanoseconds: Int64) {
     voice.noteShorterWaits(by: nanoseconds)
   }
 
-  /// Notes that the loudspeaker stood still for a while, and goes on from here.
+  /// Notes that the loudspeaker stalled, and resumes now.
   @_noAllocation @_noLocks
   package mutating func noteInterruption() { voice.noteInterruption() }
 
-  /// Notes that a loudspeaker that stood still asks for several periods at once, and that what
-  /// arrives up to `end`, by its clock, seems late.
+  /// Notes that a loudspeaker that stalled asks for several periods at once, so that packets
+  /// arriving up to `end`, by its clock, seem late.
   @_noAllocation @_noLocks
   package mutating func noteCatchingUp(until end: MonotonicInstant) {
     voice.noteCatchingUp(until: end)
@@ -465,8 +466,7 @@ package struct VoiceStream: ~Copyable {
     statistics.outputPeak = max(statistics.outputPeak, output.peak(count: count))
   }
 
-  /// Where the playout stands, nil before the first packet and while a loss or a silence is
-  /// filled.
+  /// Position of the playout; nil before the first packet and while a loss or a silence is filled.
   package var playout: PlayoutPosition? {
     guard let frame = voice.jitterBuffer.expectedFrame,
       let timestamp = mediaClock.timestamp(of: frame)

@@ -1,13 +1,13 @@
 import MediaCore
 
-/// Whether a link is trusted with packets of one duration.
+/// Trust level of a link for packets of one duration.
 ///
-/// At first it is, since most links bear them. Too much loss or jitter, or a queue, ends that at
-/// once. Then the link has to look well for a while, longer after each failure.
+/// A link is trusted at first, since most links bear such packets. Too much loss or jitter, or a
+/// queue, ends that at once. Then the link has to look well for a while, longer after each failure.
 struct LinkTrust: Sendable, BitwiseCopyable {
-  /// What the far side reports of a link, and this side knows.
+  /// Condition of a link, as reported by the far side and known to this side.
   struct Condition: Sendable, BitwiseCopyable {
-    /// The share of packets that are lost, 0 to 1.
+    /// Share of packets that are lost, 0 to 1.
     let lossShare: Double
     /// The jitter (RFC 3550 section 6.4.1), in nanoseconds.
     let jitter: Int64
@@ -27,28 +27,28 @@ struct LinkTrust: Sendable, BitwiseCopyable {
     }
   }
 
-  /// How long a link has to look well at first, and at most, in nanoseconds.
+  /// First and longest time for which a link has to look well to be trusted again, in nanoseconds.
   private static var firstPatience: Int64 { 4_000_000_000 }
   private static var longestPatience: Int64 { 64_000_000_000 }
-  /// After so long without a failure earlier ones are forgiven.
+  /// Time without a failure, in nanoseconds, after which earlier ones are forgiven.
   private static var forgiveness: Int64 { 120_000_000_000 }
 
   /// True while the link is trusted.
   private(set) var isGiven = true
   private let good: (loss: Double, jitter: Int64)
   private let bad: (loss: Double, jitter: Int64)
-  /// Since when the link has looked well; nil if that is not known.
+  /// Time since which the link has looked well; nil if that is not known.
   private var wellSince: MonotonicInstant?
   private var patience = Self.firstPatience
 
-  /// Trust that ends beyond `bad`, and that a link can get which stays below `good`: the share of
-  /// lost packets, and the jitter in nanoseconds.
+  /// Creates trust that a link loses beyond `bad` and regains below `good`: the share of lost
+  /// packets, and the jitter in nanoseconds.
   init(good: (loss: Double, jitter: Int64), bad: (loss: Double, jitter: Int64)) {
     self.good = good
     self.bad = bad
   }
 
-  /// Takes in how the link looks at `now`.
+  /// Updates the trust with the condition of the link at `now`.
   @_noAllocation @_noLocks
   mutating func note(_ condition: Condition, at now: MonotonicInstant) {
     let limit = isGiven ? bad : good
@@ -64,7 +64,7 @@ struct LinkTrust: Sendable, BitwiseCopyable {
     if well >= patience { isGiven = true }
   }
 
-  /// Trusts no longer, for a reason that is no failure of the link.
+  /// Ends the trust, for a reason that is no failure of the link.
   @_noAllocation @_noLocks
   mutating func withdraw() {
     isGiven = false

@@ -1,24 +1,24 @@
 import MediaCore
 
-/// The share of packets that stays lost, by how many packets later a copy is sent.
+/// Share of packets that stays lost, by the number of packets after which a copy is sent.
 ///
-/// Fed with the runs of the far side's loss reports; of a run of `r` lost packets a copy that is
-/// sent `reach` packets later leaves `r - reach` lost.
+/// It is fed with the runs of the far side's loss reports; of a run of `r` lost packets a copy that
+/// is sent `reach` packets later leaves `r - reach` lost.
 struct LossEstimate: ~Copyable {
-  /// The latest copy that is looked at, in packets.
+  /// Latest copy that is considered, in packets.
   static var farthest: Int { @_noAllocation @_noLocks get { 8 } }
-  /// After so long an observation counts half of a new one, in nanoseconds.
+  /// Half-life of an observation, in nanoseconds.
   private static var halfLife: Double { 8e9 }
 
   private var expected = 0.0
-  /// By reach: what stays lost.
+  /// Packets that stay lost, by the reach of the copy.
   private var lost = FixedArray<Double>(repeating: 0, count: farthest + 1)
   private var run = 0
   private var updated: MonotonicInstant?
 
   init() {}
 
-  /// Lets what was seen fade up to `now`, before a new report is added.
+  /// Decays the observations up to `now`, before a new report is added.
   @_noAllocation @_noLocks
   mutating func fade(to now: MonotonicInstant) {
     let passed = updated.map { max(0, now.nanoseconds(since: $0)) } ?? 0
@@ -29,7 +29,7 @@ struct LossEstimate: ~Copyable {
     for reach in 0..<lost.count { lost[reach] *= kept }
   }
 
-  /// Adds `count` packets in a row that came, or did not.
+  /// Adds `count` packets in a row that were all received, or all lost.
   @_noAllocation @_noLocks
   mutating func add(isReceived: Bool, count: Int) {
     expected += Double(count)
@@ -38,8 +38,9 @@ struct LossEstimate: ~Copyable {
     run = 0
   }
 
-  /// Makes what was seen of packets of one duration into what packets of another would have seen: a
-  /// burst of losses lasts as long, and has fewer packets if they are longer.
+  /// Converts the observations to packets of another duration.
+  ///
+  /// A burst of losses lasts as long, and has fewer packets if they are longer.
   @_noAllocation @_noLocks
   mutating func rescale(from former: FrameCount, to frames: FrameCount) {
     guard former != frames, former > 0, frames > 0 else { return }
@@ -53,14 +54,14 @@ struct LossEstimate: ~Copyable {
     }
   }
 
-  /// The share that stays lost with copies up to `reach` packets later, 0 to 1.
+  /// Returns the share that stays lost with copies up to `reach` packets later, 0 to 1.
   @_noAllocation @_noLocks
   func share(reach: Int) -> Double {
     expected > 0 ? lost[reach] / expected : 0
   }
 
-  /// The farthest copy, in packets, for which each further packet of waiting mends more than `gain`
-  /// of all packets.
+  /// Returns the farthest copy, in packets, up to which each further packet of waiting repairs more
+  /// than `gain` of all packets.
   @_noAllocation @_noLocks
   func reach(gaining gain: Double) -> Int {
     var reach = 0

@@ -1,10 +1,10 @@
 import MediaCore
 import RTP
 
-/// The newest payloads that were sent one after the other, to be sent once more (RFC 2198).
+/// Newest payloads that were sent in succession, kept to be repeated (RFC 2198).
 struct PayloadHistory: ~Copyable {
   private static var capacity: Int { @_noAllocation @_noLocks get { LossEstimate.farthest } }
-  /// Copies together, so that the packet stays within what any network carries.
+  /// Most bytes of all copies in a packet, so that it stays within what any network carries.
   private static var mostBytes: Int { @_noAllocation @_noLocks get { 700 } }
 
   private var bytes = ByteBuffer(repeating: 0, count: capacity * RedundantPayload.longestBlock)
@@ -18,7 +18,7 @@ struct PayloadHistory: ~Copyable {
 
   init() {}
 
-  /// Forgets them, as where the timeline has a gap.
+  /// Forgets all payloads, as at a gap in the timeline.
   @_noAllocation @_noLocks
   mutating func removeAll() { count = 0 }
 
@@ -39,10 +39,11 @@ struct PayloadHistory: ~Copyable {
     count = min(count + 1, Self.capacity)
   }
 
-  /// Writes up to `depth` of them and the headers of all blocks to `datagram` from `offset` on, for
-  /// a packet with that timestamp, and returns where its own payload goes.
+  /// Writes up to `depth` payloads and the headers of all blocks to `datagram` from `offset` on,
+  /// and returns the offset of the packet's own payload.
   ///
-  /// The oldest of them was sent `reach` packets before this one, the others evenly between.
+  /// The `timestamp` is that of the packet. The oldest payload was sent `reach` packets before it,
+  /// the others evenly between.
   @_noAllocation @_noLocks
   func write(
     depth: Int,

@@ -1,19 +1,20 @@
 import MediaCore
 import Codecs
 
-/// How a voice is sent at the moment; all of it is decided together.
+/// Parameters for sending a voice, which are decided together.
 struct SendingPlan: Sendable, BitwiseCopyable {
-  /// What the encoder is tuned for.
+  /// Use that the encoder is tuned for.
   var application: OpusVoiceEncoder.Application
   /// Frames per packet at 48 kHz.
   var packetFrames: FrameCount
   /// Bits per second of one payload's voice.
   var bitrate: Int
-  /// How many earlier payloads each packet brings once more (RFC 2198).
+  /// Number of earlier payloads that each packet repeats (RFC 2198).
   var redundancyDepth: Int
-  /// How many packets earlier the oldest of them was sent; the others lie evenly between.
+  /// Number of packets by which the oldest copy was first sent earlier; the others lie evenly
+  /// between.
   var redundancyReach: Int
-  /// The loss that in-band redundancy is made for, 0 to 25 %; 0 for none.
+  /// Packet loss that in-band redundancy is made for, 0 to 25 %; 0 for none.
   var expectedLossPercent: Int
 
   @_noAllocation @_noLocks
@@ -33,7 +34,7 @@ struct SendingPlan: Sendable, BitwiseCopyable {
     self.expectedLossPercent = expectedLossPercent
   }
 
-  /// True for the encoder that looks less far ahead.
+  /// True for the encoder with less look-ahead.
   var isLowDelay: Bool {
     @_noAllocation @_noLocks get {
       switch application {
@@ -43,7 +44,7 @@ struct SendingPlan: Sendable, BitwiseCopyable {
     }
   }
 
-  /// True if the other one says the same.
+  /// True if `other` has the same parameters.
   @_noAllocation @_noLocks
   func isSame(as other: SendingPlan) -> Bool {
     isLowDelay == other.isLowDelay && packetFrames == other.packetFrames

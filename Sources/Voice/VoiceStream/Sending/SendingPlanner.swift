@@ -12,46 +12,51 @@ import RTP
 /// | losses, and takes no RED | as configured, with in-band FEC (RFC 6716 section 2.1.7) |
 /// | losses and growing delay | a lower bit rate: the path is congested |
 ///
-/// Copies repeat packets from before the usual burst of losses, so that one copy mends a burst of
-/// several packets.
+/// Copies repeat packets from before the usual burst of losses, so that one copy repairs a burst
+/// of several packets.
 ///
-/// A call begins as on a clean link, since most links are, and the first report puts right what is
-/// wrong with that. Later a change for better waits until it has proved right for a while, longer
-/// after each failure; one for worse comes with the report that asks for it (`LinkTrust`). Packets
-/// of 2.5 ms are for microphones that give less than 5 ms at once: with others they gain nothing.
+/// A call begins as on a clean link, since most links are, and the first report corrects that if it
+/// is wrong. Later a change for the better waits until the link has looked well for a while, longer
+/// after each failure; one for the worse comes with the report that demands it (`LinkTrust`).
+/// Packets of 2.5 ms are for microphones that deliver less than 5 ms at once: with others they gain
+/// nothing.
 struct SendingPlanner: ~Copyable {
-  /// A first copy is sent if it mends more than this share of the packets, a second and a third one
-  /// if bursts of two and three are so frequent that each mends more than the other share.
+  /// Least share of the packets that a first copy must repair to be sent.
+  ///
+  /// A second and a third are sent if bursts of two and three are so frequent that each repairs
+  /// more than `furtherGain`.
   private static var firstGain: Double { 0.002 }
   private static var furtherGain: Double { 0.005 }
-  /// The last copy is sent one packet later if that mends more than this share of the packets, as
-  /// long as the far side waits for jitter anyway.
+  /// Least share of the packets to repair for which the last copy is sent one packet later.
+  ///
+  /// That applies as long as the far side waits for jitter anyway.
   private static var laterGain: Double { 0.002 }
-  /// Later than that it delays the voice, and each 10 ms are to mend more than this share.
+  /// Least share of the packets to repair per 10 ms by which a later copy delays the voice.
   ///
   /// Found with `bench playout`: with 0.002, a link that loses 5 % in bursts has 10 ms more delay
   /// and 0.13 PESQ more; with 0.006, one that loses 10 % has 6 ms less and 0.15 PESQ less.
   private static var delayedGain: Double { 0.005 }
-  /// A far side waits for so many times the jitter that it reports (RFC 3550), as with an
-  /// exponential distribution of which one packet in 150 is left out.
+  /// Wait of a far side as a multiple of the jitter that it reports (RFC 3550).
+  ///
+  /// An exponential distribution is assumed, of which one packet in 150 is left out.
   private static var awaitedJitter: Int64 { 5 }
   private static var mostCopies: Int { @_noAllocation @_noLocks get { 3 } }
-  /// The shorter packets of which a link that loses little gets copies as well: 5 ms.
+  /// Duration of packets, 5 ms at 48 kHz, for links with few losses, which get copies as well.
   static var shortFrames: FrameCount { @_noAllocation @_noLocks get { 240 } }
   private static var shortestFrames: FrameCount { @_noAllocation @_noLocks get { 120 } }
-  /// With copies, no packet of low delay has fewer bits per second.
+  /// Least bit rate of one payload of low delay if copies are sent, in bits per second.
   private static var leastLowDelayBitrate: Int { @_noAllocation @_noLocks get { 64_000 } }
-  /// Bits per second of all packets, headers included, and of one payload.
+  /// Greatest bit rate of all packets, headers included; `narrowest` is the least of one payload.
   private static var widest: Int { 256_000 }
   private static var narrowest: Int { 24_000 }
-  /// IPv4, UDP and RTP.
+  /// Bits of the IPv4, UDP and RTP headers.
   private static var headerBits: Int { 320 }
-  /// The path is congested if packets take so many nanoseconds longer than the fastest did.
+  /// Rise of the round trip above its minimum, in nanoseconds, beyond which the path is congested.
   private static var queueing: Int64 { 100_000_000 }
-  /// Without a report for so long, the far side may be losing short packets.
+  /// Time without a report, in nanoseconds, after which the far side may be losing short packets.
   private static var longestSilence: Int64 { 10_000_000_000 }
 
-  /// What to do now.
+  /// Plan for sending now.
   var plan: SendingPlan {
     @_noAllocation @_noLocks get {
       var plan = chosen
@@ -59,7 +64,7 @@ struct SendingPlanner: ~Copyable {
       return plan
     }
   }
-  /// Packets are to be no shorter than this; 0 for no such wish.
+  /// Least frames per packet at 48 kHz that were requested; 0 for no limit.
   private(set) var leastPacketFrames: FrameCount = 0
 
   private var chosen: SendingPlan
@@ -68,21 +73,21 @@ struct SendingPlanner: ~Copyable {
   private let usesInBandRedundancy: Bool
   private var adaptsPackets: Bool
   private var bitrate: Int
-  /// Trust in the link, with packets of 5 ms.
+  /// Trust in the link with packets of 5 ms.
   private var short = LinkTrust(good: (0.01, 10_000_000), bad: (0.02, 20_000_000))
-  /// And with those of 2.5 ms; a link that loses enough for copies has no room for them.
+  /// Trust in the link with packets of 2.5 ms; one that loses enough for copies has no room for
+  /// them.
   private var shortest = LinkTrust(good: (0.000_5, 2_000_000), bad: (0.002, 5_000_000))
-  /// The frames that came from the microphone since the last decision, and those of them that came
-  /// by 5 ms and more at once.
+  /// Frames captured since the last decision; `coarseFrames` are those that came in blocks of 5 ms
+  /// or more.
   private var capturedFrames: FrameCount = 0
   private var coarseFrames: FrameCount = 0
   private var isCoarse = false
   private var losses = LossEstimate()
-  /// Bits per second that the path is believed to carry.
+  /// Estimated capacity of the path, in bits per second.
   private var ceiling = Self.widest
   private var roundTrips = RecentMinimum()
-  /// The shortest round trip of the last half minute to a minute, in nanoseconds, nil before the
-  /// first.
+  /// Shortest round trip of the last half minute to a minute, in nanoseconds; nil before the first.
   private(set) var shortestRoundTrip: Int64?
 
   // What the compound packet that is being read has reported so far.
@@ -109,7 +114,7 @@ struct SendingPlanner: ~Copyable {
     if sendsCopies, adaptsPackets { chosen = lowDelay(Self.shortestFrames) }
   }
 
-  /// For links that lose little.
+  /// Returns a plan of low delay with packets of `frames` or fewer, for links with few losses.
   @_noAllocation @_noLocks
   private func lowDelay(_ frames: FrameCount) -> SendingPlan {
     let frames = min(frames, configured.packetFrames)
@@ -123,14 +128,15 @@ struct SendingPlanner: ~Copyable {
     )
   }
 
-  /// Notes that so many frames came from the microphone at once.
+  /// Notes a block of `frames` from the microphone.
   @_noAllocation @_noLocks
   mutating func noteBlock(of frames: FrameCount) {
     capturedFrames += frames
     if frames >= Self.shortFrames { coarseFrames += frames }
   }
 
-  /// Makes packets no shorter than `frames`, as far as Opus has such (RFC 6716 section 2.1.4).
+  /// Makes packets no shorter than `frames`, rounded up to a length that Opus has (RFC 6716 section
+  /// 2.1.4).
   @_noAllocation @_noLocks
   mutating func lengthenPackets(to frames: FrameCount) {
     var length: FrameCount = frames > 0 ? 120 : 0
@@ -140,7 +146,7 @@ struct SendingPlanner: ~Copyable {
     losses.rescale(from: former, to: plan.packetFrames)
   }
 
-  /// Takes in which packets arrived, as the far side reported at `now`.
+  /// Takes in the far side's report, at `now`, of the packets that arrived and that did not.
   @_noAllocation @_noLocks
   mutating func receive(
     _ runs: LossRuns,
@@ -174,7 +180,7 @@ struct SendingPlanner: ~Copyable {
     isQueueing = roundTrip - shortest > Self.queueing
   }
 
-  /// Decides by the compound packet that `receive` was given in parts.
+  /// Decides on the plan, by the compound packet whose parts were passed to `receive`.
   @_noAllocation @_noLocks
   mutating func decide(at now: MonotonicInstant) {
     guard let fraction = fractionLost else { return hasRuns = false }
@@ -187,7 +193,7 @@ struct SendingPlanner: ~Copyable {
     choose()
   }
 
-  /// Notes that time passes, with or without reports.
+  /// Advances the time to `now`, with or without reports.
   @_noAllocation @_noLocks
   mutating func advance(to now: MonotonicInstant) {
     let last = reported ?? now
@@ -309,7 +315,7 @@ struct SendingPlanner: ~Copyable {
   }
 }
 
-/// The least of what was measured in the last half minute to a minute.
+/// Minimum of the measurements of the last half minute to a minute.
 struct RecentMinimum: Sendable, BitwiseCopyable {
   private static var window: Int64 { 30_000_000_000 }
 
@@ -319,7 +325,7 @@ struct RecentMinimum: Sendable, BitwiseCopyable {
 
   @_noAllocation @_noLocks init() {}
 
-  /// Takes in a measurement, and returns the least.
+  /// Adds a measurement, and returns the minimum.
   @_noAllocation @_noLocks
   mutating func update(_ value: Int64, at now: MonotonicInstant) -> Int64 {
     if let begin, now.nanoseconds(since: begin) < Self.window {

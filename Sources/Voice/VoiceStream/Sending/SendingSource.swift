@@ -2,24 +2,26 @@ package import MediaCore
 import RTP
 import Synchronization
 
-/// Numbers of an RTP source at a moment, from which the next stream goes on.
+/// Numbers of an RTP source at a moment, from which the next stream continues.
 package struct SendingPosition: BitwiseCopyable, Sendable {
   var sequenceNumber: UInt16
   var timestamp: RTPTimestamp
   var packetsSent: Int64
   var bytesSent: Int64
-  /// The moment that `timestamp` stands for.
+  /// Instant to which `timestamp` belongs.
   var instant: MonotonicInstant
 }
 
 // SAFETY: the position belongs to the stream that took the source: an atomic flag lets one do so.
-/// An RTP source that outlives the streams of a call, one after the other: after a hold it goes on
-/// with the numbers that follow (RFC 3550 section 5.1), and says goodbye once, at the call's end.
+/// An RTP source that outlives the streams of a call, one after the other.
+///
+/// After a hold it continues with the numbers that follow (RFC 3550 section 5.1), and it sends one
+/// BYE, at the call's end.
 ///
 /// **Thread safety:** made on one thread; one stream at a time has its position.
 @safe
 package final class SendingSource: @unchecked Sendable {
-  /// The synchronisation source.
+  /// Synchronisation source (SSRC).
   package let ssrc: UInt32
   /// `StreamConfiguration.seed` of each of its streams, which names the sender in RTCP.
   package let seed: UInt64
@@ -36,18 +38,19 @@ package final class SendingSource: @unchecked Sendable {
   // SAFETY: the stream that took the source uses it alone.
   @safe @exclusivity(unchecked) private var position: SendingPosition?
 
-  /// A source that has sent nothing, with numbers drawn at random.
+  /// Creates a source that has sent nothing, with numbers drawn at random.
   package init(clockRate: SampleRate) {
     ssrc = .random(in: 1...UInt32.max)
     seed = .random(in: 1...UInt64.max)
     self.clockRate = clockRate
   }
 
-  /// True once it has said goodbye: what is sent later is of another source.
+  /// True once it has sent its BYE; anything sent later is of another source.
   package var isEnded: Bool { state.load(ordering: .acquiring) == State.ended }
 
-  /// Takes the source over if no other stream has it, and calls `body` with how far it has come,
-  /// nil at the very beginning; false if another has it.
+  /// Takes the source and calls `body` with its position, nil if it has sent nothing.
+  ///
+  /// Returns false, without a call of `body`, if another stream has the source or it has ended.
   package func take(_ body: (SendingPosition?) -> Void) -> Bool {
     let isTaken = state.compareExchange(
       expected: State.free,
@@ -58,7 +61,7 @@ package final class SendingSource: @unchecked Sendable {
     return isTaken
   }
 
-  /// Leaves the source to the next stream of the call, or ends it.
+  /// Hands the source to the next stream of the call, or ends it.
   package func leave(at position: SendingPosition, isLast: Bool) {
     self.position = position
     state.store(isLast ? State.ended : State.free, ordering: .releasing)
@@ -66,10 +69,10 @@ package final class SendingSource: @unchecked Sendable {
 }
 
 extension VoiceStream {
-  /// The numbers of the source that it sends as, at `now`.
+  /// Returns the numbers, at `now`, of the source that it sends as.
   package func position(at now: MonotonicInstant) -> SendingPosition { sender.position(at: now) }
 
-  /// Goes on as the source of another stream that has ended at `position`.
+  /// Continues as the source of another stream that ended at `position`.
   package mutating func resume(from position: SendingPosition, at now: MonotonicInstant) {
     sender.resume(from: position, at: now)
   }

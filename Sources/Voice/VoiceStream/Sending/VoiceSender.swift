@@ -2,16 +2,17 @@ import Codecs
 import MediaCore
 import RTP
 
-/// From captured samples to the RTP packets of one stream: framing, codec, redundancy, DTMF digits.
+/// Sending side of a stream, from captured samples to RTP packets: framing, codec, redundancy, DTMF
+/// digits.
 ///
 /// RTP timestamps follow captured speech. Where an encoder looks further ahead than the one before
 /// it, packets leave that much later, and their timestamps go on without a gap.
 /// Nothing here allocates after the initialiser.
 struct VoiceSender: ~Copyable {
-  /// What an encoder is primed with before its first packet, so that it begins within a sound
-  /// without a click.
+  /// Sound that primes an encoder before its first packet, in frames, so that it begins within a
+  /// sound without a click.
   private static var primingFrames: FrameCount { @_noAllocation @_noLocks get { 960 } }
-  /// How much of the sent sound is kept: to prime encoders, and for one that looks less far ahead.
+  /// Sent sound that is kept, in frames: to prime encoders, and for one with less look-ahead.
   private static var historyFrames: FrameCount { @_noAllocation @_noLocks get { 1_152 } }
 
   /// RTP packets sent.
@@ -20,9 +21,9 @@ struct VoiceSender: ~Copyable {
   private(set) var bytesSent: Int64 = 0
   /// Captured frames at 48 kHz that are not a whole packet yet.
   private(set) var pendingFrames = 0
-  /// How packets are made now.
+  /// Plan by which packets are made now.
   private(set) var plan: SendingPlan
-  /// Decides what comes after `plan`.
+  /// Planner that decides on the next `plan`.
   var planner: SendingPlanner
 
   private let configuration: StreamConfiguration
@@ -30,7 +31,7 @@ struct VoiceSender: ~Copyable {
   private let framesPerEventTick: Int
   private var encoder: PayloadEncoder
   private var samples = SampleBuffer(repeating: 0, count: 16_384)
-  /// Where the pending frames begin in `samples`.
+  /// Index in `samples` of the first pending frame.
   private var begin = 1_152
   private var sent = PayloadHistory()
   private var remainder = PacketizationResidue()
@@ -39,11 +40,12 @@ struct VoiceSender: ~Copyable {
   private var isSilenceAnnounced = false
   private var marksNextPacket = true
   private var digits = TelephoneEventSender()
-  /// Packets and payload bytes that streams of the same source have sent before this one.
+  /// Packets that earlier streams of the same source have sent; `bytesBefore` counts their payload
+  /// bytes.
   private var packetsBefore: Int64 = 0
   private var bytesBefore: Int64 = 0
 
-  /// A sender that has sent nothing; throws the codec's or the resampler's error.
+  /// Creates a sender that has sent nothing; throws the error of the codec or the resampler.
   init(_ configuration: StreamConfiguration) throws {
     let planner = SendingPlanner(configuration)
     let encoder = try PayloadEncoder(configuration, planner.plan)
@@ -60,12 +62,13 @@ struct VoiceSender: ~Copyable {
     self.planner = planner
   }
 
-  /// RTP packets and payload bytes that the source has sent.
+  /// RTP packets and payload bytes that the source has sent, in all its streams.
   var sentBySource: (packets: Int64, bytes: Int64) {
     @_noAllocation @_noLocks get { (packetsBefore + packetsSent, bytesBefore + bytesSent) }
   }
 
-  /// The numbers of the source at `now`, all that was captured until then counted as sent.
+  /// Returns the numbers of the source at `now`, with all frames captured until then counted as
+  /// sent.
   func position(at now: MonotonicInstant) -> SendingPosition {
     SendingPosition(
       sequenceNumber: sequenceNumber,
@@ -76,7 +79,7 @@ struct VoiceSender: ~Copyable {
     )
   }
 
-  /// Goes on after another stream of the same source; the media time runs on meanwhile.
+  /// Continues after another stream of the same source; the media time ran on meanwhile.
   mutating func resume(from position: SendingPosition, at now: MonotonicInstant) {
     sequenceNumber = position.sequenceNumber
     let frames = SampleRate.voice.frames(
@@ -87,17 +90,17 @@ struct VoiceSender: ~Copyable {
     bytesBefore = position.bytesSent
   }
 
-  /// False while what is pushed does not go out: the far side is not to hear it, or hears keys.
+  /// False while pushed frames are not sent: the stream may not send, or sends DTMF digits.
   var sendsVoice: Bool {
     @_noAllocation @_noLocks get { configuration.maySend && !digits.isSending }
   }
 
-  /// Frames of delay inside the codec.
+  /// Delay of the codec, in frames.
   var lookAhead: FrameCount {
     @_noAllocation @_noLocks get { encoder.lookAhead(of: plan.application) }
   }
 
-  /// The media time at which the newest captured frame will be heard in the decoder's output.
+  /// Media time of the newest captured frame in the decoder's output.
   var capturedTimestamp: RTPTimestamp {
     @_noAllocation @_noLocks get {
       timestamp.advanced(by: (pendingFrames + lookAhead) / framesPerTick)
@@ -150,8 +153,8 @@ struct VoiceSender: ~Copyable {
     skip(frames)
   }
 
-  /// Moves the media time on over `frames` at 48 kHz that are not sent, as what a capture fault
-  /// swallowed.
+  /// Advances the media time by `frames` at 48 kHz that are not sent, such as those lost in a
+  /// capture fault.
   @_noAllocation @_noLocks
   mutating func skip(_ frames: FrameCount) {
     timestamp = timestamp.advanced(by: frames / framesPerTick)
@@ -330,8 +333,8 @@ struct VoiceSender: ~Copyable {
     sequenceNumber &+= 1
   }
 
-  /// Sends a DTMF digit, coded as in RFC 4733, after those that wait; false if the far side takes
-  /// none, or too many wait.
+  /// Queues a DTMF digit, coded as in RFC 4733, behind those that wait; false if the far side
+  /// accepts none, or too many wait.
   @_noAllocation @_noLocks
   mutating func press(_ code: UInt8) -> Bool {
     configuration.sendEventPayloadType != nil && digits.press(code)
