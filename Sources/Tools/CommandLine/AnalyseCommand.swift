@@ -78,14 +78,14 @@ struct AnalyseCommand: ParsableCommand {
   }
 }
 
-/// Delay and concealment of a call on a network that a capture shows.
+/// Forecast of a call's delay and concealment, on the network that a captured stream has crossed.
 struct CallForecast {
-  /// From mouth to ear in milliseconds, the middle.
+  /// Median mouth-to-ear delay in milliseconds; NaN if nothing is heard.
   let delay: Double
-  /// The share of the sound that was made up, in percent.
+  /// Share of the sound that is concealed, in percent.
   let concealed: Double
 
-  /// Longer captures are looked at from their beginning only.
+  /// Longest part of a capture that is examined, from its beginning, in seconds.
   private static let longestSeconds = 60.0
 
   init(_ stream: CapturedStream) throws {

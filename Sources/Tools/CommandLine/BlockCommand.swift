@@ -3,7 +3,7 @@ import CallStore
 import Foundation
 import Localization
 
-/// Whom the user does not want to hear of.
+/// Command `block`: blocks callers, unblocks them, and lists those that are blocked.
 struct BlockCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "block",
@@ -46,7 +46,9 @@ struct BlockCommand: ParsableCommand {
 }
 
 extension CallStore {
-  /// The store of the user, or a failure that says what to do.
+  /// Opens the user's store.
+  ///
+  /// - Throws: a `CommandFailure` with what to do, if it cannot be opened.
   static func ofUser() throws -> CallStore {
     do {
       return try CallStore(in: defaultFolder)

@@ -9,7 +9,7 @@ struct CallLink {
   private let scheme: String
   private let rest: String
 
-  /// Takes a link apart; throws if its scheme is none of ours.
+  /// Parses a link; throws if its scheme is not supported, or if it contains control characters.
   init(_ link: String) throws {
     let parts = link.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
     scheme = parts.count == 2 ? parts[0].lowercased() : ""
@@ -51,12 +51,12 @@ struct CallLink {
     usualGateway.flatMap { SIPAddress("sip:x@\($0)")?.host.lowercased() }
   }
 
-  /// The question before such a call.
+  /// Returns the question to ask before such a call.
   static func question(about address: String) -> String {
     String(localized: "A link asks to call \(address), which may cost money. Call? y or n: ")
   }
 
-  /// The error where there is no terminal to ask at.
+  /// Returns the error for such a call where there is no terminal to ask at.
   static func refusal(of address: String) -> String {
     String(localized: "a link asks to call \(address), which may cost money: call it yourself")
   }
@@ -71,10 +71,10 @@ struct CallLink {
     }
   }
 
-  /// The gateway that the environment names.
+  /// Gateway for telephone numbers that the environment names.
   static var usualGateway: String? { ProcessInfo.processInfo.environment["SIDETONE_GATEWAY"] }
 
-  /// The SIP address to call.
+  /// Returns the SIP address to call, for a telephone number through `gateway`.
   func address(gateway: String?) throws -> String {
     guard scheme == "tel" else {
       let address = rest.removingPercentEncoding ?? rest

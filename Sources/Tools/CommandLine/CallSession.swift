@@ -14,7 +14,7 @@ import SidetonePhone
 import Synchronization
 import VoiceEngine
 
-/// What `listen` and `call` have in common: a phone, keys, signals, a live line and an exit status.
+/// Session shared by `listen` and `call`: a phone, keys, signals, a live line and an exit status.
 struct CallSession {
   private let configuration: PhoneConfiguration
   private let named: [RememberedSide: KnownDevice]
@@ -33,14 +33,14 @@ struct CallSession {
     case phone(PhoneEvent)
     case key(Character)
     case interrupt
-    /// Time for new figures; `isWholeSecond` once a second.
+    /// Time for new figures; `isWholeSecond` is true once a second.
     case tick(isWholeSecond: Bool)
     /// The terminal has another size, or this program is in the foreground again.
     case redraw
     case suspend
     case timeIsUp(UUID)
     case callFailed(String)
-    /// Another sidetone was asked to call, and leaves it to this one.
+    /// Another sidetone, or the desktop, was asked to call an address and leaves it to this one.
     case open(String)
   }
 
@@ -78,7 +78,7 @@ struct CallSession {
     self.logger = logger
   }
 
-  /// How the user is reached, for the search of whom he means.
+  /// Means by which the user can call, for `PersonSearch`.
   var means: PersonSearch.Means {
     PersonSearch.Means(
       hasAccount: !configuration.accounts.isEmpty,
@@ -92,9 +92,9 @@ struct CallSession {
     account != nil || CallLink.mayCost(address, among: configuration.accounts)
   }
 
-  /// Runs until the call has ended, or until interrupted.
+  /// Runs until the first call has ended if `endsAfterFirst`, otherwise until interrupted.
   ///
-  /// Throws the exit status.
+  /// Throws a `CommandFailure`, which sets the exit status.
   func run(endsAfterFirst: Bool, calling callee: Callee?) async throws {
     let display = display(announcesAddresses: callee == nil)
     let begin = Date()

@@ -3,11 +3,11 @@ import Localization
 import SidetonePhone
 import VoiceEngine
 
-/// The calls of a session as its user sees them, and what keys and time do to them.
+/// Calls of a session as its user sees them, and the effects of keys and time on them.
 ///
 /// A value without input or output: events in, effects out. `CallSession` performs them.
 struct CallSessionState: Equatable {
-  /// What happens to a session.
+  /// Event that a session reacts to.
   enum Event: Equatable {
     case phone(PhoneEvent)
     case key(Character)
@@ -16,13 +16,13 @@ struct CallSessionState: Equatable {
     case timeIsUp(UUID)
     /// The user wants to end the program.
     case interrupted
-    /// A link asks for a call that may cost money, and so has been asked about.
+    /// A link asks for a call that may cost money; the user has been asked about it.
     case linked(String)
     /// The call that the program was started for could not be placed.
     case callFailed(String)
   }
 
-  /// What a session asks for.
+  /// Action that a session asks for.
   enum Effect: Equatable {
     case answer(UUID)
     case endAndAnswer(UUID)
@@ -30,43 +30,44 @@ struct CallSessionState: Equatable {
     case setMuted(UUID, MuteState)
     case setHeld(UUID, Bool)
     case join(UUID, with: UUID)
-    /// Let the far sides of two calls talk to each other.
+    /// Lets the far sides of two calls talk to each other.
     case connect(UUID, with: UUID)
     case transfer(UUID, to: String)
-    /// Call whom the far side wants this side to call, or go on with it.
+    /// Calls the transfer target that the far side has asked for (true), or declines the request
+    /// (false).
     case followTransfer(UUID, Bool)
-    /// Call whom a link has named.
+    /// Calls the address that a link has named.
     case call(String)
-    /// Show what has been typed of whom to transfer a call to; nil once it is complete.
+    /// Shows the transfer target as far as it has been typed; nil once it is complete or cancelled.
     case showTarget(String?)
     case press(UUID, String)
-    /// Record a call, or end that.
+    /// Starts (true) or ends (false) the recording of a call.
     case record(UUID, Bool)
-    /// The user says that the words are the same on both sides.
+    /// Notes that the words are the same on both sides, as the user says.
     case verify(UUID)
-    /// Tell of `timeIsUp` once the call has lasted as long as it may.
+    /// Sends `timeIsUp` once the call has lasted as long as the user allows.
     case limit(UUID)
-    /// Show the figures of a call that has ended.
+    /// Shows the figures of a call that has ended.
     case summarize(CallStatistics)
   }
 
-  /// A call.
+  /// State of one call.
   struct Line: Equatable {
     let call: UUID
     var isRinging = false
     var isConnected = false
     var isHeld = false
     var isMuted = false
-    /// True once the user has muted or unmuted it, or its first figures have said how it began.
+    /// True once the mute state is known, from the user's keys or from the call's first figures.
     var isMuteKnown = false
     var isRecorded = false
   }
 
-  /// What follows from a session's options.
+  /// Behaviour that the options of a session choose.
   struct Policy: Equatable {
-    /// Answers a caller if there is no other call.
+    /// True to answer a caller at once if there is no other call.
     var answersAtOnce = false
-    /// The first call that ends is the last.
+    /// True to end the program with the first call that ends.
     var endsAfterFirst = false
   }
 
@@ -76,37 +77,37 @@ struct CallSessionState: Equatable {
   private var failedCall: String?
   private var lastReason = ""
   private var isAudioActive = false
-  /// The files of recordings, of calls that are over as well, until each is whole.
+  /// Files of unfinished recordings, including those of calls that have ended.
   private var unfinishedFiles: Set<String> = []
-  /// True if the last call ended well, false if not, nil before the first has ended.
+  /// True if the last call ended well, false if not; nil before the first has ended.
   private var outcome: Bool?
   private var statistics: CallStatistics?
   /// The call whose far side has asked for a transfer, until the user has decided.
   private var requested: UUID?
-  /// Whom a link asks to call, until the user has decided.
+  /// Address that a link asks to call, until the user has decided.
   private var linked: String?
-  /// Whom to transfer the call to, as far as it has been typed; nil while keys mean something else.
+  /// Transfer target, as far as it has been typed; nil while keys have their usual meaning.
   private var typed: String?
 
-  /// A session without calls.
+  /// Creates a session without calls.
   init(_ policy: Policy) { self.policy = policy }
 
-  /// The call that is neither held nor ringing here; it may not be connected yet.
+  /// Call that is neither held nor ringing here; it may not be connected yet.
   var active: Line? { lines.first { !$0.isHeld && !$0.isRinging } }
-  /// The calls that hear the user, several in a conference.
+  /// Calls that the user talks to, several in a conference.
   private var talking: [Line] { lines.filter { $0.isConnected && !$0.isHeld } }
   private var held: Line? { lines.last { $0.isHeld } }
   private var ringing: Line? { lines.first { $0.isRinging } }
 
-  /// True once the program is to end: after the last call has released its devices and the
-  /// recordings are whole, or at once if the user asks twice.
+  /// True once the program is to end: after the last call has released its devices and recordings
+  /// are closed, or at once after a second interrupt or a failure to place the call.
   var isOver: Bool {
     if interrupts > 1 || failedCall != nil { return true }
     let isIdle = lines.isEmpty && !isAudioActive && unfinishedFiles.isEmpty
     return isIdle && (interrupts > 0 || policy.endsAfterFirst && outcome != nil)
   }
 
-  /// Why the program ends with status 1; nil if it ends well.
+  /// Reason why the program ends with status 1; nil if it ends well.
   var failure: String? {
     if let failedCall { return failedCall }
     if outcome == false {
@@ -116,7 +117,7 @@ struct CallSessionState: Equatable {
     return isInterrupted ? String(localized: "interrupted before a call") : nil
   }
 
-  /// Takes in what has happened; what is to be done, in this order.
+  /// Handles an event, and returns the effects to perform, in this order.
   mutating func handle(_ event: Event) -> [Effect] {
     switch event {
     case .phone(let event):

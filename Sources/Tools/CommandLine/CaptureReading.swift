@@ -2,9 +2,9 @@ import Foundation
 import Localization
 import Simulation
 
-/// Captures of networks, by libpcap or else by Wireshark's `tshark` if that is installed.
+/// Reader of network captures, by libpcap or else by Wireshark's `tshark` if that is installed.
 enum CaptureReading {
-  /// The RTP in a file; nil if it is no capture.
+  /// Reads the RTP in a file; nil if it is no capture.
   static func capture(at path: String) throws -> PacketCapture? {
     guard let file = FileHandle(forReadingAtPath: path) else {
       throw CommandFailure("cannot read \"\(path)\"")
@@ -37,7 +37,8 @@ enum CaptureReading {
     return capture
   }
 
-  /// The stream to take of a file; nil if it is no capture.
+  /// Returns the stream to use from a file, by its name if one is given; nil if the file is no
+  /// capture.
   static func stream(
     at path: String,
     named name: String?,

@@ -4,20 +4,20 @@ import AVFAudio
 import CallStore
 import Foundation
 
-/// The devices that the user chose last, by what their cards are known by.
+/// The devices that the user chose last, by the identities of their cards.
 ///
 /// A card is remembered once a call has worked with it, and used again whenever it is plugged in
-/// and no other device is named. Files and made-up devices are not remembered; the name `default`
-/// makes an end of it.
+/// and no other device is named. Files and virtual devices are not remembered; the name `default`
+/// makes the program forget the card.
 struct DeviceMemory {
   private let store: CallStore?
 
-  /// Without a store nothing is remembered, which is no fault.
+  /// Creates a memory, which without a store remembers no device; that is not an error.
   init(_ store: CallStore? = try? CallStore.ofUser()) {
     self.store = store
   }
 
-  /// The card that was chosen last on a side, plugged in or not; nil if none was.
+  /// Returns the card that was chosen last on a side, plugged in or not; nil if none was.
   func chosen(_ side: RememberedSide) -> KnownDevice? {
     // A memory that cannot be read is none: the best device is taken.
     guard let text = try? store?.chosenDevice(side) else { return nil }
@@ -25,7 +25,7 @@ struct DeviceMemory {
     return device?.identity == nil ? nil : device
   }
 
-  /// Remembers of what the user named what the call of `session` works with.
+  /// Remembers those of the named devices with which the call of `session` works.
   static func note(_ named: [RememberedSide: KnownDevice], in session: AVAudioSession) {
     let route = session.currentRoute
     let inUse: [RememberedSide: String?] = [

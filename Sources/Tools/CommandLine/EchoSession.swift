@@ -53,7 +53,7 @@ struct EchoSession {
   }
 }
 
-/// How late the voice threads were since the number of calls last changed.
+/// Lateness of the voice threads since the number of calls last changed.
 private struct EchoLoad {
   private var calls = 0
   private var lateness = Histogram<UInt64>(

@@ -8,14 +8,15 @@ import SRTP
 import SidetonePhone
 import VoiceEngine
 
-/// Prints what happens, for people or as JSON.
+/// Prints the events of a session, for people or as JSON.
 ///
 /// JSON: one object per line with `event`, `at` (milliseconds of the monotonic clock) and the
 /// fields named here; names do not change.
 struct EventPrinter {
   let isJSON: Bool
   let terminal: Terminal
-  /// False for a caller.
+  /// True to print the addresses at which calls arrive and the registration of accounts; false for
+  /// a caller.
   let announcesAddresses: Bool
 
   func print(_ event: PhoneEvent) {
@@ -37,13 +38,13 @@ struct EventPrinter {
     }
   }
 
-  /// Prints what happened to an echo line.
+  /// Prints an event of an echo line.
   func printEcho(_ event: String, _ fields: [String: JSONValue]) {
     if isJSON { return printJSON(fields.merging(["event": .text(event)]) { own, _ in own }) }
     terminal.say("\(event): " + JSONValue.object(fields).plain)
   }
 
-  /// Sums up a call that has ended.
+  /// Prints the figures of a call that has ended.
   func printSummary(_ statistics: CallStatistics) {
     guard !isJSON else { return }
     terminal.say("  " + Self.line(statistics))
@@ -58,7 +59,7 @@ struct EventPrinter {
     fflush(nil)
   }
 
-  /// The event as JSON, without its time.
+  /// Returns the event as JSON, without its time.
   static func fields(of event: PhoneEvent) -> [String: JSONValue] {
     switch event {
     case .registered(let addresses):
@@ -148,7 +149,7 @@ struct EventPrinter {
     }
   }
 
-  /// The figures as JSON, without their time.
+  /// Returns the figures as JSON, without their time.
   static func fields(of statistics: CallStatistics) -> [String: JSONValue] {
     let stream = statistics.stream
     return [
@@ -188,8 +189,8 @@ struct EventPrinter {
       : String(localized: "Listening at \(addresses.map { "sip:\($0)" }.joined(separator: ", "))")
   }
 
-  /// The event for people, with the keys that apply if they can press any; nil if it says nothing
-  /// to them.
+  /// Returns the event as text, with the keys that apply if the user can press any; nil for events
+  /// of which people need no text.
   static func text(
     of event: PhoneEvent,
     namesKeys: Bool,
@@ -290,7 +291,7 @@ struct EventPrinter {
 
   // MARK: Figures
 
-  /// The live line.
+  /// Returns the text of the live line.
   static func line(_ statistics: CallStatistics) -> String {
     let stream = statistics.stream
     let time = clock(statistics.seconds)
@@ -317,7 +318,7 @@ struct EventPrinter {
     ].joined(separator: " ")
   }
 
-  /// Minutes and seconds, with hours if there are any.
+  /// Returns minutes and seconds as text, with hours if there are any.
   static func clock(_ seconds: Double) -> String {
     let whole = Int(min(max(0, seconds), 1e9))
     let minutes = String(format: "%d:%02d", whole / 60 % 60, whole % 60)
@@ -332,7 +333,7 @@ struct EventPrinter {
       + "]"
   }
 
-  /// Decibels below full scale, -100 for silence.
+  /// Converts a peak of 0 to 1 to dBFS; -100 for silence.
   static func decibels(_ peak: Float) -> Double {
     ((peak < 1e-5 ? -100 : 20 * log10(Double(peak))) * 10).rounded() / 10
   }

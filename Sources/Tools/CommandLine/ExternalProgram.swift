@@ -3,8 +3,8 @@ import Localization
 
 /// A program of another package, found by `PATH`.
 enum ExternalProgram {
-  /// Runs it to its end, and returns what it printed; throws if it is not there, or says that it
-  /// failed.
+  /// Runs a program to its end, and returns its output; throws if it is missing or reports a
+  /// failure.
   @discardableResult
   static func run(_ name: String, _ arguments: [String]) throws -> String {
     let process = Process()

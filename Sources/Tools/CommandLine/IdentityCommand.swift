@@ -3,7 +3,7 @@ import CallSecurity
 import CallStore
 import Localization
 
-/// By what others know this user.
+/// Command `identity`: shows the identity by which others know this user, or makes a new one.
 struct IdentityCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "identity",

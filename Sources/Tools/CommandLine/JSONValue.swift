@@ -1,6 +1,6 @@
 import Foundation
 
-/// A value as RFC 8259 has it, to be printed in one line.
+/// A JSON value (RFC 8259), to be printed in one line.
 enum JSONValue: Encodable {
   case null
   case flag(Bool)
@@ -25,7 +25,7 @@ enum JSONValue: Encodable {
     }
   }
 
-  /// The value in one line, fields in the order of their names; nil where a number is none.
+  /// The value in one line, fields in the order of their names; nil if a number is not finite.
   var line: String? {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -33,7 +33,7 @@ enum JSONValue: Encodable {
     return (try? encoder.encode(self)).map { String(decoding: $0, as: UTF8.self) }
   }
 
-  /// As a person reads it.
+  /// The value as text for people.
   var plain: String {
     switch self {
     case .null: "none"
@@ -55,9 +55,9 @@ extension JSONValue: ExpressibleByStringInterpolation {
 }
 
 extension JSONValue {
-  /// The text, or null.
+  /// Returns the text, or null for nil.
   static func text(_ value: String?) -> JSONValue { value.map { .text($0) } ?? .null }
 
-  /// The count of something.
+  /// Returns a count as an integer.
   static func count(_ value: some BinaryInteger) -> JSONValue { .integer(Int64(clamping: value)) }
 }

@@ -1,15 +1,15 @@
-/// The keys in the bytes that a terminal sends.
+/// Decoder of the keys in the bytes that a terminal sends.
 ///
 /// A value. Keys that are no characters, like Delete, and those with Alt send an escape and more
-/// (ECMA-48, section 5.4); they mean nothing. An escape that nothing follows at once is the key
+/// (ECMA-48, section 5.4); they are dropped. An escape that nothing follows at once is the key
 /// Escape.
 struct KeyDecoder {
-  /// Where in a sequence the last byte was.
+  /// Position of the last byte in an escape sequence.
   private enum Place: Equatable {
     case outside
-    /// After an escape, which is passed on if nothing came with it.
+    /// After an escape; `isPassedOn` if it was reported as the key Escape, as nothing came with it.
     case escape(isPassedOn: Bool)
-    /// In a control sequence, which ends with a byte from `@` on.
+    /// In a control sequence, which ends with a byte from `@` to `~`.
     case control(isFirst: Bool)
     /// Before the last byte of a sequence.
     case last
@@ -18,10 +18,10 @@ struct KeyDecoder {
   private static let escape: Character = "\u{1B}"
   private static let longestCharacter = 4
   private var place = Place.outside
-  /// The bytes of a character (UTF-8) that is not complete yet.
+  /// Bytes of a character (UTF-8) that is not complete yet.
   private var begun: [UInt8] = []
 
-  /// The keys in bytes that have come at once.
+  /// Returns the keys in bytes that have come at once.
   mutating func keys(in bytes: some Sequence<UInt8>) -> [Character] {
     var keys: [Character] = []
     for byte in bytes {

@@ -93,7 +93,7 @@ struct LoopbackCommand: AsyncParsableCommand {
 /// A call to oneself over the loopback interface.
 struct LoopbackCall {
   var seconds: Int
-  /// Nil for a virtual headset, whose microphone hears the probe.
+  /// Devices of the call; nil for a virtual headset, whose microphone hears the probe.
   var devices: AVAudioSession.Devices?
   var wishes = DeviceWishes()
   var filters = SpeechFilterSettings()
@@ -101,7 +101,7 @@ struct LoopbackCall {
   /// True to time each packet in each stage.
   var timesStages = false
 
-  /// Makes the call.
+  /// Makes the call, and returns what it recorded and measured.
   func measure() async throws -> LoopbackMeasurement {
     let probe = FileManager.default.temporaryDirectory
       .appendingPathComponent("sidetone-probe-\(ProcessInfo.processInfo.processIdentifier).wav")
@@ -151,7 +151,7 @@ struct LoopbackCall {
   }
 }
 
-/// What a loopback call recorded.
+/// Recordings and statistics of a loopback call.
 struct LoopbackMeasurement {
   var captured: [Float] = []
   var played: [Float] = []
@@ -165,14 +165,16 @@ struct LoopbackMeasurement {
   }
 }
 
-/// The mouth-to-ear delay of each probe, and where it goes.
+/// Mouth-to-ear delay of each probe, and its parts.
 struct LoopbackReport {
   private let delays: [Double]
-  /// Where the delay goes, each stage's upper bound.
+  /// Parts of the delay by stage in milliseconds, each an upper bound.
   let stages: [(name: String, milliseconds: Double)]
   private let breakdown: StageBreakdown
 
-  /// The first second is left out: the playout is still finding its delay.
+  /// Creates a report on all but the first second, in which the playout still looks for its delay.
+  ///
+  /// Nil if no probe was heard.
   init?(_ measurement: LoopbackMeasurement, packetFrames: Int) {
     guard let device = measurement.device, let stream = measurement.stream else { return nil }
     let origin = Double(device.playbackOrigin - device.captureOrigin) / 1e6
@@ -201,7 +203,7 @@ struct LoopbackReport {
     ]
   }
 
-  /// The delay of the middle probe, in milliseconds.
+  /// Median delay of the probes, in milliseconds.
   var median: Double { percentile(0.5) }
 
   private func percentile(_ share: Double) -> Double {

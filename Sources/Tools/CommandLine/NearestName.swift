@@ -1,7 +1,7 @@
-/// The name that was probably meant.
+/// Search for the name that was probably meant.
 enum NearestName {
-  /// Of `names` the one that the fewest changes turn `typed` into; nil if a third of it or more
-  /// would have to change.
+  /// Returns the name that the fewest changes turn `typed` into; nil if that takes more than one
+  /// change and more than a third of its length.
   static func of(_ typed: String, among names: [String]) -> String? {
     let nearest = names.map { (name: $0, distance: distance(typed, $0)) }
       .min { $0.distance < $1.distance }
@@ -9,8 +9,8 @@ enum NearestName {
     return nearest.name
   }
 
-  /// How many letters have to be inserted, removed, replaced, or swapped with the next one (optimal
-  /// string alignment).
+  /// Returns the number of letters to insert, remove, replace, or swap with the next one (optimal
+  /// string alignment), ignoring case.
   static func distance(_ one: String, _ other: String) -> Int {
     let (one, other) = (Array(one.lowercased()), Array(other.lowercased()))
     var rows = [Array(0...other.count)]

@@ -5,15 +5,15 @@ import RealTime
 
 /// Asks for passwords on the terminal, or reads them from standard input.
 ///
-/// **Life cycle:** until `end`, a signal ends the question and not the program, since the terminal
-/// has to show again what is typed. One for each process, as its `SignalSources` are.
+/// **Life cycle:** until `end`, a signal ends the question and not the program, so that the
+/// terminal shows again what is typed. One for each process, as its `SignalSources` are.
 struct PasswordPrompt {
   private let terminal = Terminal()
   private let interrupt: WakeEvent
   private let numbers: [CInt]
   private let signals: [SignalSources]
 
-  /// A prompt that takes the signals by which a user ends or stops a program.
+  /// Creates a prompt that takes over the signals by which a user ends or stops a program.
   init() throws(SystemError) {
     let interrupt = try WakeEvent()
     self.interrupt = interrupt
@@ -27,7 +27,7 @@ struct PasswordPrompt {
     signals = [SignalSources(endings) { interrupt.signal() }, SignalSources(stops) {}]
   }
 
-  /// The password that is typed for a login; throws if there is none.
+  /// Asks for the password of a login; throws if none is given.
   func password(of login: String) throws(CommandFailure) -> String {
     terminal.ask(String(localized: "Password of \(login): "))
     guard let password = terminal.readSecret(until: interrupt), !password.isEmpty else {
@@ -36,7 +36,7 @@ struct PasswordPrompt {
     return password
   }
 
-  /// From now on signals do what they usually do: a keyring may ask for long.
+  /// Gives signals their usual effect again, as a keyring may ask for long.
   func end() {
     for source in signals { source.cancel() }
     for number in numbers { signal(number, SIG_DFL) }

@@ -4,7 +4,7 @@ import CallStore
 import Foundation
 import Localization
 
-/// Whom the user knows by their identities.
+/// Command `peers`: lists, names, verifies and forgets the identities that are remembered.
 struct PeersCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "peers",

@@ -2,17 +2,17 @@ import ALSAAudio
 import Foundation
 import MediaCore
 
-/// How speech sounds that came through a call: PESQ-WB (ITU-T P.862.2), by the Python package
+/// Quality of speech that came through a call: PESQ-WB (ITU-T P.862.2), by the Python package
 /// `pesq`.
 struct PerceivedQuality {
-  /// Of each part of the call, 1 to 4.64, in order of quality.
+  /// Scores of parts of the call, 1 to 4.64, in ascending order.
   let scores: [Double]
 
   private static let rate = SampleRate(hertz: 16_000)
   private static let partFrames = 8 * 48_000
-  /// Evenly over the call: each takes most of a second to score.
+  /// Largest number of parts to score, evenly over the call: each takes most of a second.
   private static let maximumParts = 12
-  /// A part without speech above this level is not scored.
+  /// Level that a part has to exceed to be scored, as a share of full scale.
   private static let audible: Float = 0.02
 
   private static let program = """
@@ -23,16 +23,16 @@ struct PerceivedQuality {
         except pesq.PesqError: print(1.0)
     """
 
-  /// Whether that Python has the package.
+  /// True if that Python has the packages `pesq` and `numpy`.
   static func isAvailable(to python: String) -> Bool {
     // Missing or broken, it does not score.
     (try? ExternalProgram.run(python, ["-c", "import numpy, pesq"])) != nil
   }
 
-  /// Scores `heard`, which is `delay` milliseconds behind `said`, both at 48 kHz; `said` is
-  /// repeated without an end, by a clock that is `drift` parts per million fast.
+  /// Scores `heard` against `said`, both at 48 kHz; nil if there is nothing to score.
   ///
-  /// Nil if there is nothing to score.
+  /// `heard` lags by `delay` milliseconds. `said` is repeated without an end, by a clock that is
+  /// `drift` parts per million fast.
   init?(of heard: [Float], said: [Float], delay: Double, drift: Int, python: String) throws {
     guard delay.isFinite, delay >= 0, !said.isEmpty else { return nil }
     let folder = FileManager.default.temporaryDirectory
@@ -63,8 +63,8 @@ struct PerceivedQuality {
     guard !scores.isEmpty else { return nil }
   }
 
-  /// The mean of all parts.
+  /// Mean score of the parts.
   var mean: Double { scores.reduce(0, +) / Double(scores.count) }
-  /// The 5th percentile.
+  /// 5th percentile of the scores.
   var worst: Double { scores[scores.count / 20] }
 }

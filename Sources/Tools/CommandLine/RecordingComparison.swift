@@ -1,22 +1,23 @@
-/// How well one recording carries the speech of another, and how much later.
+/// Comparison of two recordings: how well one carries the speech of the other, and how much later.
 ///
-/// Both are brought to 8 kHz without what is below speech. The loudness contours give the
+/// Both are brought to 8 kHz, without the rumble below speech. The loudness contours give the
 /// coarse delay; then each half second of speech is looked for where the ones before it were found,
-/// by normalised correlation, so that the search follows clocks that drift apart. A codec keeps a
-/// waveform's likeness well above 0.5; another voice stays near 0. A recording may be upside down.
+/// by normalised correlation, so that the search follows clocks that drift apart. A codec keeps
+/// this likeness well above 0.5; another voice stays near 0. A recording may have inverted
+/// polarity.
 struct RecordingComparison {
-  /// The median delay of the segments in milliseconds; nil if none was found.
+  /// Median delay of the segments in milliseconds; nil if less than 30 % of them were found.
   let delayMilliseconds: Double?
-  /// The mean likeness of the segments, 0 to 1.
+  /// Mean likeness (normalised correlation) of the segments, 0 to 1.
   let similarity: Double
-  /// The share of the segments with a likeness of 0.5 at least.
+  /// Share of the segments with a likeness of 0.5 at least.
   let heardShare: Double
-  /// How many half seconds of speech there were.
+  /// Number of segments: half seconds of speech.
   let segments: Int
-  /// True if the recording has the other sign.
+  /// True if the recording has inverted polarity.
   let isInverted: Bool
-  /// The error of the recording's clock in parts per million, positive if it is fast; nil if too
-  /// little was found to tell.
+  /// Error of the recording's clock in parts per million, positive if it is fast; nil if too little
+  /// was found to tell.
   let drift: Double?
 
   private struct Match {
@@ -24,7 +25,7 @@ struct RecordingComparison {
     var lag: Int
   }
 
-  /// The best place of a segment as it is, and upside down.
+  /// Best match of a segment as it is, and with inverted polarity.
   private struct Matches {
     var upright: Match
     var inverted: Match
@@ -33,19 +34,23 @@ struct RecordingComparison {
   }
 
   private static let rate = 8_000
-  /// Of the contours: 10 ms, and 0.1 s of what is longer than three minutes, where clocks drift.
+  /// Steps of the loudness contours in samples: 10 ms, and 0.1 s if a recording is longer than
+  /// three minutes, as clocks drift.
   private static let (fineStep, coarseStep) = (80, 800)
   private static let longestFine = 180 * rate
   private static let segmentLength = 4_000
-  /// The distances from the last segment's lag at which the next one is sought.
+  /// Distances in samples from the lag of the last segments within which the next one is sought,
+  /// first the near one.
   private static let (near, reach) = (160, 800)
-  /// The same before any was found: drift blurs the coarse delay.
+  /// Search distance before any segment was found or after the delay has jumped: drift blurs the
+  /// coarse delay.
   private static let firstReach = 4_800
   private static let likeness = 0.5
   private static let clearly = 0.1
-  /// So many half seconds that were not found mean that the delay has jumped.
+  /// Number of half seconds that may be missed in a row; more mean that the delay has jumped.
   private static let mostMisses = 2
-  /// The same now and then, after a longer pause.
+  /// Search distance of 3 s, tried for one in eight misses: a longer pause lets the delay jump that
+  /// far.
   private static let farthest = 24_000
 
   init(said: [Float], saidRate: Int, heard: [Float], heardRate: Int) {
@@ -122,10 +127,10 @@ struct RecordingComparison {
     return found
   }
 
-  /// A recording, with the sums that the likeness of any part of it needs.
+  /// A recording, with the sums from which the energy of any part of it follows.
   private struct Heard {
     let samples: [Float]
-    /// The sums of the squares before each sample.
+    /// Sum of the squares before each sample.
     private let sums: [Double]
 
     init(_ samples: [Float]) {

@@ -3,8 +3,10 @@ import Foundation
 import FoundationAdditions
 import LocalSocket
 
-/// The one sidetone of a user that takes over what later ones, and the desktop, are asked to call:
-/// at a socket in the user's runtime folder, and as an application on the user's bus.
+/// The one sidetone of a user that makes the calls for which later ones, and the desktop, are
+/// asked.
+///
+/// It listens at a socket in the user's runtime folder, and is an application on the user's bus.
 ///
 /// **Life cycle:** serves from its initializer to `close`. Without XDG_RUNTIME_DIR there is no
 /// socket, and without a bus no application; then every sidetone calls for itself.
@@ -32,7 +34,7 @@ struct RunningInstance {
     application?.close()
   }
 
-  /// Asks the sidetone that runs to call; false if none does.
+  /// Asks the running sidetone to call an address; false if none runs.
   static func handOver(_ address: String) -> Bool {
     path().flatMap { LineClient.ask(address, at: $0) } == "ok"
   }

@@ -3,7 +3,7 @@ import ArgumentParser
 import Foundation
 import Localization
 
-/// The command line.
+/// Command line of the program `sidetone`.
 ///
 /// Names, options and exit statuses are a contract (README.md).
 @main
@@ -64,6 +64,8 @@ struct SidetoneCommand: AsyncParsableCommand {
     }
   }
 
+  /// Runs the command that was typed, with the user's settings.
+  ///
   /// Wrong usage exits with 2; ArgumentParser's own code for it is 64.
   static func main() async {
     openStandardStreams()

@@ -3,20 +3,21 @@ import Dispatch
 import Glibc
 import Synchronization
 
-/// The signals that came before their sources were there, as bits.
+/// Signals that came before their sources worked, as bits.
 private let early = Atomic<UInt64>(0)
 
-/// Signals as calls of a closure.
+/// Handlers of signals.
 struct SignalSources {
-  /// Those by which a user or the system ends a program.
+  /// Signals by which a user or the system ends a program.
   static let interrupts = [SIGINT, SIGTERM, SIGHUP]
 
   private let sources: [any DispatchSourceSignal]
 
-  /// Calls `handle` for each; what the system would do by itself is left undone.
+  /// Calls `handle` for each of these signals, in place of the system's own action.
   ///
-  /// None is lost from here on, though a source begins to work a little later. A process has one
-  /// for each signal, and once. A hang-up that is ignored stays so, as `nohup` wants it.
+  /// None is lost from here on, though a source begins to work a little later. A process may have
+  /// one source for each signal, and only once. A hang-up that is ignored stays so, as `nohup`
+  /// wants it.
   init(_ numbers: [CInt], _ handle: @escaping @Sendable () -> Void) {
     sources = numbers.filter { $0 != SIGHUP || !signal_is_ignored($0) }.map { number in
       let bit: UInt64 = 1 << UInt64(number)
@@ -33,7 +34,7 @@ struct SignalSources {
     }
   }
 
-  /// Handles no more.
+  /// Stops the calls of the handler.
   func cancel() {
     for source in sources { source.cancel() }
   }

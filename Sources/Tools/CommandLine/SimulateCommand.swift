@@ -219,7 +219,7 @@ struct SimulateCommand: ParsableCommand {
     return python ?? "python3"
   }
 
-  /// The received signal of a longer call, in seconds, is not kept for the score.
+  /// Longest call, in seconds, whose received signal is kept for the score.
   private static let longestScored = 1_200.0
 
   private var conditions: NetworkConditions {

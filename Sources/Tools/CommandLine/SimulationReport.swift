@@ -3,7 +3,7 @@ import Foundation
 import Simulation
 import VoiceEngine
 
-/// What a simulated call was like to hear.
+/// Report on the sound of a simulated call: its delay, losses and concealment.
 ///
 /// It keeps a summary, not the call: 100 hours take no more memory than twenty minutes.
 struct SimulationReport {
@@ -16,26 +16,26 @@ struct SimulationReport {
   }
 
   private let network: String
-  /// Summary of the stream that was taken of a capture.
+  /// Summary of the captured stream whose network is replayed; nil without one.
   private let stream: String?
   private let seed: UInt64
-  /// For the chart: each observation of a short call, evenly spaced ones of a long call.
+  /// Points of the chart: each observation of a short call, evenly spaced ones of a long call.
   private var moments: [Moment] = []
   private var observed = 0
-  /// How many observations there are for each of `moments`.
+  /// Number of observations for each of `moments`.
   private var stride = 1
   private var newest: SimulatedCall.Observation?
-  /// How often each delay was observed, in hundredths of a millisecond.
+  /// Number of observations of each delay, which is in hundredths of a millisecond.
   private var delays: [Int: Int] = [:]
   private var targetSum = 0.0
   /// Datagrams sent towards the listener, and how many of them the network lost.
   var traffic = (sent: 0, lost: 0)
-  /// The score of the received sound, if it was scored.
+  /// Score of the received sound; nil if it was not scored.
   var quality: PerceivedQuality?
 
-  /// A chart cannot show more.
+  /// Most moments that a chart can show.
   private static let mostMoments = 12_000
-  /// In the first second the playout still looks for its delay.
+  /// Length of the start, in seconds, in which the playout still looks for its delay.
   private static let settlingSeconds = 1.0
 
   init(network: String, stream: String? = nil, seed: UInt64) {
@@ -81,7 +81,7 @@ struct SimulationReport {
     return sum / 100 / Double(delays.values.reduce(0, +))
   }
 
-  /// From mouth to ear in milliseconds, of the middle of the call.
+  /// Median mouth-to-ear delay, in milliseconds.
   var medianDelay: Double { percentile(0.5) }
 
   private var played: Double {
@@ -138,7 +138,7 @@ struct SimulationReport {
     return JSONValue.object(object).line ?? ""
   }
 
-  /// Delay and target over time, and what was lost and concealed in each second.
+  /// Chart as SVG: delay and target over time, and what was lost and concealed in each second.
   var svg: String {
     var losses: [Point] = []
     var concealments: [Point] = []

@@ -4,7 +4,7 @@ import Localization
 import MediaCore
 import SpeechDSP
 
-/// Something to say, at 48 kHz.
+/// Sources of speech: sound files and espeak-ng.
 enum Speech {
   // Harvard sentences (IEEE 297-1969) with pauses between them.
   private static let sentences = [
@@ -13,7 +13,9 @@ enum Speech {
     "Rice is often served in round bowls.", "The juice of lemons makes fine punch.",
   ]
 
-  /// A sound file, or a failure that says what is wrong with it.
+  /// Reads a sound file.
+  ///
+  /// - Throws: a `CommandFailure` that says what is wrong with it.
   static func soundFile(at path: String) throws -> SoundFile {
     guard let data = FileManager.default.contents(atPath: path) else {
       throw CommandFailure("cannot read \"\(path)\"")
@@ -31,14 +33,14 @@ enum Speech {
     }
   }
 
-  /// The sound of a file, at 48 kHz.
+  /// Returns the sound of a file, at 48 kHz.
   static func load(_ path: String) throws -> [Float] {
     let wave = try soundFile(at: path)
     guard !wave.samples.isEmpty else { throw CommandFailure("nothing is said in \"\(path)\"") }
     return try convert(wave.samples, from: SampleRate(hertz: wave.rateHertz), to: .voice)
   }
 
-  /// Six sentences by espeak-ng, a second apart.
+  /// Returns six sentences by espeak-ng at 48 kHz, each followed by a second of silence.
   static func spoken() throws -> [Float] {
     let file = FileManager.default.temporaryDirectory
       .appendingPathComponent("sidetone-speech-\(ProcessInfo.processInfo.processIdentifier).wav")
@@ -56,7 +58,7 @@ enum Speech {
     return sound
   }
 
-  /// The same sound at another rate.
+  /// Returns the same sound at another rate.
   static func convert(
     _ samples: [Float],
     from rate: SampleRate,

@@ -3,18 +3,18 @@ import Foundation
 import Histogram
 import VoiceEngine
 
-/// How long packets spend in each stage from mouth to ear, gathered over a call.
+/// Time that packets spend in each stage from mouth to ear, gathered over a call.
 struct StageBreakdown {
   private var histograms: [VoiceStage: Histogram<UInt64>] = [:]
-  /// Constant: what the codec looks ahead, in nanoseconds.
+  /// Look-ahead of the codec in nanoseconds, which is constant.
   var lookAheadNanoseconds: Int64 = 0
 
-  /// Up to a minute, to three digits.
+  /// Returns an empty histogram of nanoseconds, for up to a minute, to three digits.
   private static func histogram() -> Histogram<UInt64> {
     Histogram(highestTrackableValue: 60_000_000_000, numberOfSignificantValueDigits: .three)
   }
 
-  /// Takes in what the voice thread has noted.
+  /// Adds times that the voice thread has noted.
   mutating func add(_ times: [StageTime]) {
     for time in times {
       histograms[time.stage, default: Self.histogram()].record(UInt64(time.nanoseconds))
@@ -30,7 +30,7 @@ struct StageBreakdown {
     let highest: Double
   }
 
-  /// The stages that were measured, in order.
+  /// Rows of the stages that were measured, in order.
   var rows: [Row] {
     var rows: [Row] = []
     for stage in VoiceStage.allCases {
@@ -120,7 +120,7 @@ struct StageBreakdown {
     ).svg()
   }
 
-  /// Per stage the median, 95 and 99.9 % in milliseconds.
+  /// Median, 95th and 99.9th percentile of each stage, in milliseconds.
   var fields: [String: JSONValue] {
     Dictionary(
       uniqueKeysWithValues: rows.map { row in

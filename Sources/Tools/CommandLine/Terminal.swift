@@ -11,7 +11,8 @@ final class Terminal {
   private var saved: termios?
   private var hasLiveLine = false
 
-  /// The terminal of standard input and output; screen readers are spared a line that changes.
+  /// Creates the terminal of standard input and output; screen readers are spared a line that
+  /// changes.
   init(showsLiveLine: Bool = true) {
     self.showsLiveLine = showsLiveLine && isatty(STDOUT_FILENO) == 1
   }
@@ -29,8 +30,8 @@ final class Terminal {
   /// Zero-width non-joiner and joiner.
   private static let joiners: [Unicode.Scalar] = ["\u{200C}", "\u{200D}"]
 
-  /// The text without what would steer the terminal, or look like something else than it is: a far
-  /// side may have chosen it.
+  /// Returns the text without characters that steer the terminal or disguise what is written, as a
+  /// far side may have chosen it.
   static func plain(_ text: String, keeping kept: String = "") -> String {
     var plain = String.UnicodeScalarView()
     for scalar in text.unicodeScalars {
@@ -63,7 +64,7 @@ final class Terminal {
     if isatty(STDIN_FILENO) == 1 { Self.writeError("\n") }
   }
 
-  /// Reads a line that does not show; nil if there is none, or `interrupt` comes first.
+  /// Reads a line without showing it; nil if there is none, or if `interrupt` comes first.
   func readSecret(until interrupt: WakeEvent) -> String? {
     var settings = termios()
     guard unsafe tcgetattr(STDIN_FILENO, &settings) == 0 else { return readLine() }

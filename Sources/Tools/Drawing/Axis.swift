@@ -1,17 +1,18 @@
-/// What one side of a chart says.
+/// Axis of a chart.
 package struct Axis: Equatable, Sendable {
-  /// What is measured, with its unit, for example "mouth to ear (ms)".
+  /// Label with the quantity and its unit, for example "mouth to ear (ms)".
   package var label: String
-  /// What the axis covers at least; data may widen it.
+  /// Least range of the axis; data may widen it.
   package var range: ClosedRange<Double>?
 
-  /// An axis that covers its data, and `range` if it is given.
+  /// Creates an axis that covers its data, and `range` if it is given.
   package init(_ label: String, range: ClosedRange<Double>? = nil) {
     self.label = label
     self.range = range
   }
 
-  /// Round numbers that cover `values`, evenly spaced: 1, 2 or 5 times a power of ten apart.
+  /// Returns round numbers that cover `values`, evenly spaced: 1, 2 or 5 times a power of ten
+  /// apart.
   func ticks(covering values: [Double], atMost count: Int = 8) -> [Double] {
     let finite = values.filter(\.isFinite) + (range.map { [$0.lowerBound, $0.upperBound] } ?? [])
     var low = finite.min() ?? 0

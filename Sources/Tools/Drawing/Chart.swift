@@ -1,8 +1,8 @@
 /// A chart of points or lines over two axes, with a legend beside it, as SVG.
 ///
-/// Values that are not finite are left out; a line is interrupted there.
+/// Values that are not finite are skipped; a line is interrupted there.
 package struct Chart: Equatable, Sendable {
-  /// How a series is drawn.
+  /// Style in which a series is drawn.
   package enum Mark: Equatable, Sendable {
     /// A line from point to point.
     case line
@@ -16,16 +16,16 @@ package struct Chart: Equatable, Sendable {
 
   /// Points that belong together, with one colour and a line in the legend.
   package struct Series: Equatable, Sendable {
-    /// What the legend says.
+    /// Name of the series in the legend.
     package var name: String
-    /// In the units of the axes.
+    /// Points in the units of the axes.
     package var points: [Point]
-    /// How they are drawn.
+    /// Style in which the points are drawn.
     package var mark: Mark
-    /// Which of the colours they have, from 0 on; nil for the next one.
+    /// Index of the colour, from 0 on; nil for the series' index in the chart.
     package var color: Int?
 
-    /// A series of the given points.
+    /// Creates a series of the given points.
     package init(_ name: String, _ points: [Point], mark: Mark = .line, color: Int? = nil) {
       self.name = name
       self.points = points
@@ -36,14 +36,14 @@ package struct Chart: Equatable, Sendable {
 
   /// The title above the chart.
   package var title: String
-  /// To the right.
+  /// Axis to the right.
   package var horizontal: Axis
-  /// Up.
+  /// Upward axis.
   package var vertical: Axis
-  /// Drawn in this order.
+  /// Series, drawn in this order.
   package var series: [Series]
 
-  /// A chart without series shows its axes.
+  /// Creates a chart; without series, it shows its axes.
   package init(title: String, horizontal: Axis, vertical: Axis, series: [Series]) {
     self.title = title
     self.horizontal = horizontal
@@ -53,7 +53,7 @@ package struct Chart: Equatable, Sendable {
 
   private static let plot = (left: 64.0, top: 40.0, width: 620.0, height: 320.0)
 
-  /// The chart as one SVG document.
+  /// Returns the chart as one SVG document.
   package func svg() -> String {
     let plot = Self.plot
     let longest = series.map(\.name.count).max() ?? 0

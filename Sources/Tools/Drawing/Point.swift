@@ -1,11 +1,11 @@
 /// A place in a chart, in the units of its axes, or in a picture, in pixels.
 package struct Point: Equatable, Sendable {
-  /// To the right.
+  /// Distance to the right.
   package var x: Double
-  /// Up in a chart, down in a picture.
+  /// Distance upwards in a chart, downwards in a picture.
   package var y: Double
 
-  /// The place at these coordinates.
+  /// Creates the point with these coordinates.
   package init(x: Double, y: Double) {
     self.x = x
     self.y = y

@@ -1,5 +1,6 @@
-/// Writes the elements of one picture as SVG 1.1 text; positions are pixels from the top left
-/// corner.
+/// Canvas that writes the elements of one picture as SVG 1.1 text.
+///
+/// Positions are pixels from the top left corner.
 struct SVGCanvas {
   enum Anchor: String {
     case start, middle, end
@@ -30,7 +31,7 @@ struct SVGCanvas {
     )
   }
 
-  /// Fills what is between the points and `bottom`.
+  /// Fills the area between the points and `bottom`.
   mutating func area(_ points: [Point], above bottom: Double, color: String) {
     guard let first = points.first, let last = points.last, points.count > 1 else { return }
     let outline = [Point(x: first.x, y: bottom)] + points + [Point(x: last.x, y: bottom)]
@@ -70,7 +71,7 @@ struct SVGCanvas {
     )
   }
 
-  /// The picture as one SVG document.
+  /// Returns the picture as one SVG document.
   func document() -> String {
     let head =
       "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"\(width.short)\" "
@@ -82,7 +83,7 @@ struct SVGCanvas {
 }
 
 extension String {
-  /// The text as SVG and HTML have it between tags and in attributes.
+  /// Text with the characters escaped that SVG and HTML reserve, between tags and in attributes.
   package var escapedForMarkup: String {
     var escaped = ""
     for scalar in unicodeScalars {
@@ -101,7 +102,8 @@ extension String {
 }
 
 extension Double {
-  /// With two digits after the point at most, zeros left out; 0 for what is no number.
+  /// Decimal text with at most two digits after the point, without trailing zeros; 0 for a number
+  /// that is not finite or too large.
   var short: String {
     guard isFinite, abs(self) < 1e12 else { return "0" }
     let hundredths = (self * 100).rounded()

@@ -1,13 +1,14 @@
-/// Stages that follow each other, a bar for each that begins where the one before ended, as SVG.
+/// Waterfall chart as SVG: stages in sequence, each with a bar that begins where the one before
+/// ended.
 package struct Waterfall: Equatable, Sendable {
   /// One stage.
   package struct Stage: Equatable, Sendable {
-    /// What happens in it.
+    /// Name of the stage.
     package var name: String
-    /// How much it adds, in the unit of the axis; not negative.
+    /// Amount that it adds, in the unit of the axis; not negative.
     package var amount: Double
 
-    /// A stage that adds `amount`.
+    /// Creates a stage that adds `amount`.
     package init(_ name: String, _ amount: Double) {
       self.name = name
       self.amount = amount
@@ -16,12 +17,12 @@ package struct Waterfall: Equatable, Sendable {
 
   /// The title above the bars.
   package var title: String
-  /// What is summed up, with its unit.
+  /// Axis of the sum, with its unit.
   package var axis: Axis
-  /// From the top.
+  /// Stages, from the top.
   package var stages: [Stage]
 
-  /// A waterfall of the given stages.
+  /// Creates a waterfall of the given stages.
   package init(title: String, axis: Axis, stages: [Stage]) {
     self.title = title
     self.axis = axis
@@ -31,7 +32,7 @@ package struct Waterfall: Equatable, Sendable {
   private static let rowHeight = 26.0
   private static let barsWidth = 520.0
 
-  /// The waterfall as one SVG document.
+  /// Returns the waterfall as one SVG document.
   package func svg() -> String {
     let top = 40.0
     let left = 24 + 7 * Double(stages.map(\.name.count).max() ?? 0)

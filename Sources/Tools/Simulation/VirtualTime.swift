@@ -8,12 +8,12 @@ package final class VirtualTime: TimeSource {
   /// The present instant.
   package private(set) var now = MonotonicInstant(nanoseconds: 1_000_000_000)
 
-  /// A wall clock that shows a day of the year 2023 at the beginning.
+  /// Time of a wall clock that shows a day of the year 2023 at the beginning, in nanoseconds.
   package var wallNanoseconds: Int64 { 1_700_000_000_000_000_000 + now.nanoseconds }
 
-  /// A time that has just begun.
+  /// Creates a time at its beginning.
   package init() {}
 
-  /// Moves to `instant`; never back.
+  /// Advances to `instant`, but never back.
   package func advance(to instant: MonotonicInstant) { now = max(now, instant) }
 }

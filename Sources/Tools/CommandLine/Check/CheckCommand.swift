@@ -133,7 +133,7 @@ struct CheckCommand: AsyncParsableCommand {
 
   // MARK: Network and identity
 
-  /// A name that exists for tests (RFC 2606), and how long it may take.
+  /// Host name that exists for tests (RFC 2606); `patience` is the longest wait for its addresses.
   private static let name = "example.org"
   private static let patience = Duration.seconds(3)
 
@@ -187,7 +187,7 @@ struct CheckCommand: AsyncParsableCommand {
   }
 }
 
-/// Prints findings as they come, and what is being looked at until then.
+/// Printer of findings as they come, and of the subject that is examined until then.
 final class CheckReport {
   private let isJSON: Bool
   private let showsProgress: Bool
@@ -198,7 +198,7 @@ final class CheckReport {
     showsProgress = !isJSON && isatty(STDOUT_FILENO) == 1
   }
 
-  /// Says what is looked at, on terminals.
+  /// Shows on a terminal which subject is being examined.
   func begin(_ subject: String) {
     if showsProgress { write("\r\u{1B}[K" + String(localized: "Looking at \(subject) ...")) }
   }
@@ -212,7 +212,7 @@ final class CheckReport {
     }
   }
 
-  /// Takes away what `begin` has said.
+  /// Removes the line that `begin` has shown.
   func end() {
     if showsProgress { write("\r\u{1B}[K") }
   }

@@ -1,7 +1,7 @@
 import Foundation
 import Localization
 
-/// One thing that calls need, and how it is on this machine.
+/// State of one thing that calls need, on this machine.
 struct CheckFinding: Equatable {
   enum Verdict: String, CaseIterable {
     /// Calls have what they need.
@@ -11,7 +11,7 @@ struct CheckFinding: Equatable {
     /// Calls do not work.
     case fault
 
-    /// What a line begins with, in the user's language.
+    /// Word at the beginning of a line, in the user's language.
     var mark: String {
       switch self {
       case .good: String(localized: "good")
@@ -21,14 +21,14 @@ struct CheckFinding: Equatable {
     }
   }
 
-  /// What was looked at, for example "microphone".
+  /// Thing that was checked, for example "microphone".
   let subject: LocalizationValue
   let verdict: Verdict
-  /// How it is.
+  /// State in which it was found.
   let text: LocalizationValue
-  /// What to do about it; nil if it is good.
+  /// Advice to the user; nil if the state is good, or if there is none to give.
   let advice: LocalizationValue?
-  /// What was measured, with its unit in the name.
+  /// Measured values, by names that end in the unit.
   var figures: [String: Double] = [:]
 
   static func good(
@@ -57,7 +57,7 @@ struct CheckFinding: Equatable {
     CheckFinding(subject: subject, verdict: .fault, text: text, advice: advice, figures: figures)
   }
 
-  /// A line for people in their language, and one more with what to do.
+  /// Line for people in their language, with one more line for the advice.
   var line: String {
     let width = Verdict.allCases.map(\.mark.terminalColumns).max() ?? 0
     let head =
@@ -68,7 +68,7 @@ struct CheckFinding: Equatable {
     return Terminal.plain(head) + (more ?? "")
   }
 
-  /// The same for programs, in one line, in English.
+  /// The finding for programs: one line of JSON, in English.
   var json: String {
     let fields: [String: JSONValue] = [
       "subject": .text(subject.english), "verdict": .text(verdict.rawValue),

@@ -2,24 +2,27 @@ import Foundation
 import Localization
 import MediaCore
 
-/// What measurements mean for calls.
+/// Rules that judge measurements of a machine for calls.
 ///
 /// Figures in, findings out: nothing here looks at the machine.
 enum CheckRules {
   // MARK: Sound
 
-  /// Two sound cards differ by less than this, in parts per million; more is a fault of the card
-  /// or of the machine's clock.
+  /// Largest drift of a usual sound card, in parts per million; more is a fault of the card or of
+  /// the machine's clock.
   private static let usualDrift = 200.0
-  /// No clock is that far off: a part of the sound is missing.
+  /// Drift beyond that of any clock, in parts per million, so that sound must be missing.
   private static let brokenDrift = 1_000.0
   private static let blockSeconds = 0.03
-  /// A period that is longer than this is heard as delay, in milliseconds.
+  /// Longest period, in milliseconds, that is not heard as delay.
   private static let shortPeriod = 5.5
-  /// A microphone below this hears nothing at all, as a share of its range.
+  /// Peak below which a microphone delivers nothing but digital silence, as a share of full scale.
   private static let deadPeak: Float = 1e-6
 
-  /// The devices that a call would take; nil where there is none.
+  /// Returns the findings about the devices that a call would take.
+  ///
+  /// `microphone` and `loudspeaker` are nil if there is none, for the reason `obstacle` if one is
+  /// known.
   static func devices(
     microphone: DeviceChoices.Choice?,
     loudspeaker: DeviceChoices.Choice?,
@@ -55,7 +58,7 @@ enum CheckRules {
     return .good(subject: subject, saying: "\(choice.name): \(reason: choice.reason)")
   }
 
-  /// A card's mixer: whether anything on the voice's way is off or at the bottom.
+  /// Returns the finding about a card's mixer, of which `silentSides` are off or at the bottom.
   static func mixer(card: String, silentSides: [String]) -> CheckFinding {
     guard !silentSides.isEmpty else {
       return .good(subject: "mixer", saying: "\(card) is on and turned up")
@@ -67,7 +70,7 @@ enum CheckRules {
     )
   }
 
-  /// What came of running the headset; a made-up one has no microphone.
+  /// Returns the findings about a headset that ran for `seconds`; a virtual one has no microphone.
   static func timing(
     _ timing: DeviceTiming,
     seconds: Double,
@@ -175,10 +178,12 @@ enum CheckRules {
 
   // MARK: System
 
-  /// All that the program may ever use counts when it is locked, in bytes.
+  /// Limit of locked memory that suffices, in bytes: all that the program may ever use counts as
+  /// locked.
   private static let lockedBytes = 2_000_000_000
 
-  /// What the system grants.
+  /// Returns the findings about real-time scheduling, locked memory, the sound server and the
+  /// clock.
   static func system(_ state: SystemState) -> [CheckFinding] {
     [realTime(state), memory(state), server(state), clock(state)]
   }
@@ -238,7 +243,7 @@ enum CheckRules {
 
   // MARK: Network
 
-  /// The ports of SIP, and a firewall before them.
+  /// Returns the findings about the ports of SIP, and about a firewall before them.
   static func ports(_ ports: [PortState], firewall: String?) -> [CheckFinding] {
     let taken = ports.filter { $0.reason != nil }
     let names = taken.map { "\($0.name) (\($0.reason ?? ""))" }.joined(separator: ", ")
@@ -267,7 +272,7 @@ enum CheckRules {
     ]
   }
 
-  /// The answer of the name servers, with its time; nil if there was none.
+  /// Returns the finding about the name servers by the time of their answer; nil if there was none.
   static func names(_ milliseconds: Double?) -> CheckFinding {
     guard let milliseconds else {
       return .advice(
@@ -283,7 +288,10 @@ enum CheckRules {
     )
   }
 
-  /// A call to oneself: its delay, and where it goes by stage, in milliseconds.
+  /// Returns the finding about a call to oneself by its delay and that of each stage, in
+  /// milliseconds.
+  ///
+  /// The delay is nil if nothing was heard.
   static func loopback(
     _ delay: Double?,
     stages: [(name: String, milliseconds: Double)]
@@ -308,14 +316,17 @@ enum CheckRules {
 
   // MARK: Path
 
-  /// Beyond these a call is hard to follow: there and back in milliseconds (ITU-T G.114 has 150 one
-  /// way), and a share of lost questions that redundancy does not make up for.
+  /// Longest round trip, in milliseconds, at which a call is easy to follow (ITU-T G.114 has 150
+  /// one way).
+  ///
+  /// `mostLost` is the largest share of lost probes that redundancy makes up for.
   private static let longestRoundTrip = 300.0
   private static let mostLost = 0.1
-  /// IPv6 demands so much of every link (RFC 8200 section 5); voice needs less than a quarter.
+  /// Smallest MTU in bytes that IPv6 allows a link to have (RFC 8200 section 5); voice needs less
+  /// than a quarter.
   private static let smallestMTU = 1_280
 
-  /// The way to a far side.
+  /// Returns the findings about the path to a far side.
   static func path(_ path: PathTiming) -> [CheckFinding] {
     guard path.asked > 0 else {
       return path.takesTLS ? [size(path.largestPacket), secure(path)] : [absent]

@@ -3,24 +3,25 @@ import Foundation
 import MediaCore
 import RealTime
 
-/// How a headset keeps time: its periods, its rate against the system's clock, and its faults.
+/// Timing of a headset: its periods, its rate against the system's clock, and its faults.
 struct DeviceTiming: Equatable {
   var captureRate = SampleRate.voice
   var playbackRate = SampleRate.voice
   var capturePeriodMilliseconds = 0.0
   var playbackPeriodMilliseconds = 0.0
-  /// By how much the microphone's crystal is too fast, in parts per million.
+  /// Error of the microphone's crystal in parts per million, positive if it is fast; nil if it was
+  /// measured too briefly.
   var captureDrift: Double?
-  /// The same of the loudspeaker's.
+  /// Error of the loudspeaker's crystal, likewise.
   var playbackDrift: Double?
-  /// Frames that either side lost.
+  /// Frames lost by both sides together.
   var lostFrames = 0
-  /// The loudest sample of the microphone, 0 to 1.
+  /// Highest absolute sample of the microphone, 0 to 1.
   var peak: Float = 0
   /// True if the microphone or the loudspeaker vanished.
   var isGone = false
 
-  /// Opens a headset, plays silence and listens for so long.
+  /// Opens a headset, plays silence and listens for `seconds`, and returns its timing.
   ///
   /// - Throws: an `AudioDeviceError` if it cannot be opened or started.
   static func measure(
@@ -77,15 +78,16 @@ struct DeviceTiming: Equatable {
   }
 }
 
-/// How fast a count of frames grows by the system's clock.
+/// Rate of a growing count of frames against the system's clock.
 ///
-/// A look may come late and never early, so of each quarter of a second the least late one counts.
+/// A reading may come late and never early, so the least late one of each quarter of a second
+/// counts.
 struct ClockComparison: Equatable {
   private let rate: SampleRate
   private var looks: [(at: Double, lateness: Double)] = []
 
   private static let interval: Int64 = 250_000_000
-  /// Shorter ones say little.
+  /// Fewest quarters of a second from which a rate is computed.
   private static let fewestLooks = 8
 
   init(rate: SampleRate) { self.rate = rate }
@@ -94,7 +96,7 @@ struct ClockComparison: Equatable {
     one.rate == other.rate && one.looks.elementsEqual(other.looks) { $0 == $1 }
   }
 
-  /// Notes that `frames` had passed after so many nanoseconds.
+  /// Notes that `frames` had passed `nanoseconds` after the start.
   mutating func note(_ frames: Int64, at nanoseconds: Int64) {
     let lateness = Double(nanoseconds) - Double(frames) * 1e9 / Double(rate.hertz)
     let place = Double(nanoseconds / Self.interval)
@@ -105,7 +107,8 @@ struct ClockComparison: Equatable {
     }
   }
 
-  /// How much too fast the frames come; nil if they were not followed for long.
+  /// Error of the rate of frames in parts per million, positive if it is fast; nil if it was
+  /// measured too briefly.
   var partsPerMillion: Double? {
     // The last quarter may have had few looks.
     let looks = looks.dropLast()

@@ -4,30 +4,31 @@ import SIPSignalling
 import SidetonePhone
 import UDPTransport
 
-/// The way to a far side, as questions to it have found it.
+/// Path to a far side, as measured by probes (OPTIONS requests) to it.
 struct PathTiming: Equatable {
-  /// How many questions were asked; 0 for a far side that is not reached by UDP.
+  /// Number of probes; 0 for a far side that is not reached by UDP.
   var asked = 0
-  /// How long each answer took, in milliseconds, in the order of the questions.
+  /// Round trips in milliseconds of the probes that were answered in time, in their order.
   var roundTrips: [Double] = []
-  /// How many answers took so long that the question was repeated meanwhile: a packet was lost, or
-  /// the way is slow.
+  /// Number of probes that were repeated before their answer came: a packet was lost, or the path
+  /// is slow.
   var late = 0
-  /// True if a router on the way changes this side's address.
+  /// True if a router on the path changes this side's address (NAT).
   var isTranslated = false
-  /// The largest packet that the way takes, as far as the system knows, in bytes.
+  /// Largest packet that the path takes in one piece, in bytes; nil if the system knows none.
   var largestPacket: Int?
-  /// Whether the port of TLS takes connections.
+  /// True if the port of TLS takes connections.
   var takesTLS = false
 
   private static let questions = 20
   private static let pause = Duration.milliseconds(50)
-  /// How long an answer is waited for, in nanoseconds.
+  /// Longest wait for an answer, in nanoseconds.
   private static let patience: Int64 = 2_000_000_000
-  /// A question is repeated after 500 ms (RFC 3261, T1).
+  /// Longest round trip in milliseconds of a probe that was answered in time; SIP repeats it after
+  /// 500 ms (RFC 3261, T1).
   private static let latest = 450.0
 
-  /// Asks `text`, a SIP address, twenty times.
+  /// Measures the path to `text`, a SIP address, with twenty probes.
   ///
   /// - Throws: what is wrong with the address, or why this side has no port.
   static func measure(to text: String) async throws -> PathTiming {

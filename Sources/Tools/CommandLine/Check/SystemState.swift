@@ -6,22 +6,22 @@ import Glibc
 import RealTime
 import UDPTransport
 
-/// What the system grants to calls, as it was found.
+/// Properties of the system that calls depend on, as they were found.
 struct SystemState: Equatable {
-  /// Whether a thread got real-time scheduling by itself.
+  /// True if a thread got real-time scheduling without a service's help.
   var grantsRealTime = false
-  /// Whether the service that gives it to others is there.
+  /// True if rtkit is there, the service that gives real-time scheduling to others.
   var hasRealTimeKit = false
-  /// How much memory may be locked, in bytes; nil without a limit.
+  /// Limit of locked memory in bytes; nil without a limit, as for root.
   var lockableBytes: Int?
-  /// The sound servers that run.
+  /// Names of the sound servers that run.
   var soundServers: [String] = []
-  /// Whether time servers keep the system's clock right; nil if the system does not say.
+  /// True if time servers keep the system's clock right; nil if the system does not say.
   var isClockSynchronized: Bool?
-  /// The firewall that is on, if one is found.
+  /// Name of the firewall that is on; nil if none is found.
   var firewall: String?
 
-  /// Looks at all of it; takes up to two seconds.
+  /// Examines the system, which takes up to two seconds.
   static func find() -> SystemState {
     var state = SystemState()
     state.grantsRealTime = scheduling() == .realTime
@@ -66,13 +66,13 @@ struct SystemState: Equatable {
   }
 }
 
-/// A port that calls arrive at.
+/// A port at which calls arrive.
 struct PortState: Equatable {
   let name: String
-  /// Why it cannot be had; nil if it is free.
+  /// Reason why it cannot be bound; nil if it is free.
   let reason: String?
 
-  /// The ports of SIP, by UDP, TCP and TLS.
+  /// Returns the ports of SIP, by UDP, TCP and TLS, and whether each is free.
   static func ofSIP() -> [PortState] {
     [
       ("5060/udp", 5_060, SOCK_DGRAM), ("5060/tcp", 5_060, SOCK_STREAM),

@@ -62,7 +62,7 @@ struct ConfigCommand: ParsableCommand {
 }
 
 extension SettingCatalogue {
-  /// What this program takes.
+  /// Returns the settings that this program's commands take.
   static func ofProgram() throws -> SettingCatalogue {
     let text = Data(SidetoneCommand._dumpHelp().utf8)
     return SettingCatalogue(try JSONDecoder().decode(ToolDescription.self, from: text))
@@ -70,7 +70,7 @@ extension SettingCatalogue {
 }
 
 extension Settings {
-  /// The user's, from file and environment.
+  /// Reads the user's settings from file and environment.
   ///
   /// - Throws: a `CommandFailure` that says what is wrong with them, and where.
   static func ofUser(among catalogue: SettingCatalogue) throws -> Settings {

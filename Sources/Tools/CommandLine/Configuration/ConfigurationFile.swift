@@ -7,7 +7,7 @@ import TOMLKit
 enum ConfigurationFile {
   static var url: URL { AccountBook.folderOfUser.appendingPathComponent("config.toml") }
 
-  /// Its values by table, "" for those outside of tables; none if there is no file.
+  /// Reads the file's values by table, "" for those outside of tables; empty if there is no file.
   ///
   /// - Throws: a `CommandFailure` that says where the file makes no sense.
   static func read() throws -> [String: [String: String]] {
@@ -28,13 +28,13 @@ enum ConfigurationFile {
     }
   }
 
-  /// A line that settings do not need.
+  /// Error of a line that is neither a table's name nor a name with a value.
   struct StrangeLine: Error, Equatable {
-    /// From 1.
+    /// Number of the line, from 1.
     let number: Int
   }
 
-  /// The values in a text, by table.
+  /// Returns the values in a text, by table.
   ///
   /// - Throws: a `TOMLParseError`, a `StrangeLine` or a `Settings.Mistake` about a value of another
   ///   kind.

@@ -1,10 +1,10 @@
-/// A value that the user has chosen once and for all, and where.
+/// A value that the user has set permanently, with its origin.
 struct Setting: Equatable {
-  /// Where a value comes from; later ones win.
+  /// Origin of a value; an environment variable overrides the file.
   enum Origin: Equatable {
-    /// The file, with the table in it; nil outside of tables.
+    /// The file `config.toml` and the table in it; nil outside of tables.
     case file(table: String?)
-    /// A variable of the environment, by its name.
+    /// An environment variable, by its name.
     case variable(String)
 
     var description: String {
@@ -16,36 +16,37 @@ struct Setting: Equatable {
     }
   }
 
-  /// As an option would have it.
+  /// Value in the form in which it is given to the option.
   let value: String
   let origin: Origin
 }
 
-/// The options that may be set once and for all: what `call` and `listen` have in common.
+/// Options that may be set permanently: those that `call` and `listen` have in common.
 struct SettingCatalogue {
-  /// An option.
+  /// An option that may be set permanently.
   struct Option: Equatable {
-    /// Without its hyphens.
+    /// Name without the leading hyphens.
     let name: String
     let isFlag: Bool
-    /// Whether `--no-NAME` takes it back.
+    /// True if the flag can be negated by `--no-NAME`.
     let isInvertible: Bool
-    /// The default; nil if its help says that.
+    /// Default value; nil if only the help text gives it.
     let preset: String?
   }
 
-  /// The commands that settings hold for.
+  /// Commands to which settings apply.
   static let commands = ["call", "listen", "open", "check"]
-  /// What would be wrong for all commands at once, and may be set for one in its table.
+  /// Options that may be set in the table of one command only, as no value suits all commands at
+  /// once.
   private static let particular: Set = ["calls", "listen", "rtp-port"]
-  /// What one command alone has, and may be set in its table.
+  /// Options that only one command has, which may be set in its table.
   private static let own = ["listen": ["hidden"]]
-  /// What a single run is asked for, not what a user wants each time.
+  /// Options that a user wants for a single run, not each time, and so cannot set permanently.
   private static let occasional: Set = ["json", "keys", "duration", "report", "help", "version"]
 
   private let options: [String: [Option]]
 
-  /// The options of a program that describes itself as `ToolDescription` does.
+  /// Creates a catalogue from a program's description of itself.
   init(_ program: ToolDescription) {
     let commands = program.command.subcommands ?? []
     options = Dictionary(
@@ -73,13 +74,13 @@ struct SettingCatalogue {
     }
   }
 
-  /// What a command takes.
+  /// Returns the options that may be set for a command.
   func options(of command: String) -> [Option] {
     let names = Set(common.map(\.name) + (Self.own[command] ?? []))
     return (options[command] ?? []).filter { names.contains($0.name) }
   }
 
-  /// What may be set for all commands, in the order of the help.
+  /// Options that may be set for all commands at once, in the order of the help.
   var all: [Option] { common.filter { !Self.particular.contains($0.name) } }
 
   private var common: [Option] {
@@ -88,7 +89,7 @@ struct SettingCatalogue {
   }
 }
 
-/// How swift-argument-parser describes a program, as far as it is of use here.
+/// Description of a program by swift-argument-parser, reduced to what is used here.
 struct ToolDescription: Decodable {
   struct Command: Decodable {
     let commandName: String

@@ -1,22 +1,24 @@
 import Foundation
 import Localization
 
-/// What the user has set once and for all: in `config.toml`, and over that in the environment.
+/// Permanent settings of the user, from `config.toml` and, overriding it, from the environment.
 ///
-/// A value: reading file and environment is for its users.
+/// A value without I/O: its users read the file and the environment.
 struct Settings: Equatable {
-  /// Why the settings cannot be used.
+  /// Reason why the settings cannot be used.
   struct Mistake: Error, Equatable, CustomStringConvertible {
     let description: String
 
-    /// A text, which is said in the user's language.
+    /// Creates a mistake from a text, which is put into the user's language.
     init(localized text: LocalizationValue) { description = String(localized: text) }
   }
 
-  /// By command, "" for those that hold for all, and by name.
+  /// Settings by command, "" for those that apply to all, and by name.
   private var chosen: [String: [String: Setting]] = [:]
 
-  /// The file's values, in tables for single commands, "" for those that hold for all.
+  /// Creates settings from the file's values, by table and name.
+  ///
+  /// A table is for a single command; "" has the values that apply to all.
   ///
   /// - Throws: a `Mistake` that names what is wrong, and the nearest name.
   init(
@@ -35,7 +37,7 @@ struct Settings: Equatable {
     }
   }
 
-  /// Lets the environment's values hold, for all commands, in place of the file's.
+  /// Overrides the file's values by those of the environment, which apply to all commands.
   ///
   /// - Throws: a `Mistake` that names the variable.
   mutating func yield(
@@ -59,7 +61,7 @@ struct Settings: Equatable {
     }
   }
 
-  /// The environment's name for an option.
+  /// Returns the name of the environment variable for an option.
   static func variable(for option: String) -> String {
     "SIDETONE_" + option.uppercased().replacing("-", with: "_")
   }
@@ -98,7 +100,7 @@ struct Settings: Equatable {
     throw Mistake(localized: "\"\(option.name)\" is true or false, not \"\(value)\"")
   }
 
-  /// What holds for a command; nil if it is left to the command.
+  /// Returns the setting of an option for a command; nil if the command's own default applies.
   func setting(_ name: String, for command: String) -> Setting? {
     let own = chosen[command] ?? [:]
     if let setting = own[name] { return setting }
@@ -108,7 +110,7 @@ struct Settings: Equatable {
     return isDisplaced ? nil : chosen[""]?[name]
   }
 
-  /// What holds for a run's command and was not typed, as arguments.
+  /// Returns the settings for the typed command as arguments, without those that were typed.
   func arguments(beside typed: [String], among catalogue: SettingCatalogue) -> [String] {
     guard let command = typed.first, SettingCatalogue.commands.contains(command) else { return [] }
     let named = Set(typed.flatMap { Self.named(by: $0) })
@@ -123,10 +125,11 @@ struct Settings: Equatable {
     }
   }
 
-  /// The ways to show a call.
+  /// Options that choose how a call is shown.
   private static let displays = ["screen", "plain", "screen-reader"]
 
-  /// The options that this one overrides: a headset is both sides, and a call is shown in one way.
+  /// Returns the options that this one overrides: a headset is both sides, and a call is shown in
+  /// one way.
   private static func displaced(by option: String, set value: String = "true") -> [String] {
     if option == "headset" { return ["headset", "capture", "playback"] }
     return displays.contains(option) && value != "false" ? displays : [option]

@@ -5,7 +5,7 @@ import Localization
 import SidetonePhone
 import SIPSignalling
 
-/// Where to listen, how long, what to print.
+/// Options of calls: listening address, names, accounts, duration, encryption and output.
 struct CallOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
@@ -77,7 +77,7 @@ struct CallOptions: ParsableArguments {
   )
   var account: String?
 
-  /// How a call shows on a terminal.
+  /// Presentation of a call on a terminal.
   enum DisplayStyle: String, EnumerableFlag {
     case automatic, plain, screenReader
 
@@ -151,13 +151,14 @@ struct CallOptions: ParsableArguments {
     }
   }
 
-  /// How many calls a phone has at a time.
+  /// Returns the largest number of simultaneous calls of a phone.
   func maximumCalls(answersAtOnce: Bool) -> Int { calls ?? (answersAtOnce ? 1 : 2) }
 
-  /// How many calls an echo has at a time, on a machine with so many cores.
+  /// Returns the largest number of simultaneous calls of an echo service, on a machine with so many
+  /// cores.
   func maximumCalls(echoingOn cores: Int) -> Int { calls ?? 50 * max(1, cores) }
 
-  /// The account to call with; nil to choose by whom is called.
+  /// Account to call with; nil to choose it by the address that is called.
   var callingAccount: String? { account == "none" ? nil : account }
 
   // With an own address to listen at a call stays between the machines, unless an account is named.
@@ -180,7 +181,8 @@ struct CallOptions: ParsableArguments {
     configuration.security = security
   }
 
-  /// Host (nil for every address) and port of `--listen`.
+  /// Splits the value of `--listen` into host (nil for every address) and port; nil if it is
+  /// malformed or the host is not numeric.
   static func split(_ text: String) -> (host: String?, port: UInt16)? {
     guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...])
     else { return nil }

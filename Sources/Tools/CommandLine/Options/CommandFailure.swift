@@ -4,12 +4,12 @@ import Localization
 struct CommandFailure: Error, CustomStringConvertible {
   let description: String
 
-  /// A text, which is said in the user's language.
+  /// Creates a failure from a text, which is put into the user's language.
   init(_ text: LocalizationValue) {
     description = String(localized: text)
   }
 
-  /// A reason that was made elsewhere.
+  /// Creates a failure from a reason that was made elsewhere.
   init(reason: String) {
     description = String(localizedReason: reason)
   }

@@ -9,7 +9,7 @@ import RealTime
 import SidetonePhone
 import SpeechDSP
 
-/// Which microphone and loudspeaker to use.
+/// Options for the microphone, the loudspeaker and the filters between them and the call.
 struct DeviceOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
@@ -83,21 +83,21 @@ struct DeviceOptions: ParsableArguments {
     }
   }
 
-  /// What the user has named, or else the best there is now.
+  /// Devices that the user has named, or else the remembered or best ones that are there now.
   var devices: AVAudioSession.Devices {
     let (microphone, loudspeaker) = resolved
     return .init(capture: microphone.now, playback: loudspeaker.now)
   }
 
-  /// A device of a call.
+  /// Candidates for the device of one side of a call.
   private struct Resolved {
-    /// What is there.
+    /// Device to take now.
     let now: DeviceName
-    /// The device that is used whenever its card is plugged in.
+    /// Device to use whenever its card is plugged in.
     let wanted: KnownDevice
-    /// What stands in for it; nil for what the user has named.
+    /// Device that replaces it while its card is missing; nil for a device that the user has named.
     var standIn: DeviceName?
-    /// Whether no device was ever chosen.
+    /// True if the user has never chosen a device.
     var isAutomatic = false
   }
 
@@ -120,7 +120,7 @@ struct DeviceOptions: ParsableArguments {
     return (device(.microphone), device(.loudspeaker))
   }
 
-  /// What the user has named, with the cards that have these names now.
+  /// Devices that the user has named, with the cards that have these names now.
   var named: [RememberedSide: KnownDevice] {
     let cards = SoundCard.all()
     func known(_ name: String?) -> KnownDevice? {
@@ -144,10 +144,10 @@ struct DeviceOptions: ParsableArguments {
     )
   }
 
-  /// Sets the devices of a phone; those that are there are opened and closed, so that a wrong name
-  /// is known before anybody is called.
+  /// Sets the devices of a phone.
   ///
-  /// A card that another program has is waited for in the call.
+  /// Devices that are there are opened and closed, so that a wrong name is noticed before a call. A
+  /// card that another program has is waited for in the call.
   func apply(to configuration: inout PhoneConfiguration) throws {
     let (microphone, loudspeaker) = resolved
     var automatic: StreamDirections = []

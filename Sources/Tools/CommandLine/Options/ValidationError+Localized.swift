@@ -2,7 +2,7 @@ import ArgumentParser
 import Localization
 
 extension ValidationError {
-  /// Wrong usage, said in the user's language.
+  /// Creates an error of wrong usage from a text, which is put into the user's language.
   init(localized text: LocalizationValue) {
     self.init(String(localized: text))
   }

@@ -4,7 +4,7 @@ import SidetonePhone
 import SIPSignalling
 import VoiceEngine
 
-/// How the voice is encoded.
+/// Options for the encoding of the voice.
 struct VoiceOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
@@ -90,15 +90,15 @@ struct VoiceOptions: ParsableArguments {
 
   var packetFrames: Int { Int((frame ?? 10) * 48) }
 
-  /// The bit rate that was asked for, or else the one that suits the packets.
+  /// Requested bit rate in bit/s, or else the one that suits the packets.
   private var suitedBitrate: Int {
     bitrate ?? StreamConfiguration.suitedBitrate(forPacketsOf: packetFrames)
   }
 
-  /// A duration or a rate that was asked for is kept.
+  /// True if packets follow the network, as neither their duration nor a bit rate was requested.
   private var adaptsPackets: Bool { frame == nil && bitrate == nil }
 
-  /// A stream of the preferred codec, without negotiation.
+  /// Stream of the preferred codec, without negotiation.
   var stream: StreamConfiguration {
     switch offeredCodecs.first {
     case .pcmu: return telephoneStream(.pcmu, payloadType: 0)

@@ -4,7 +4,7 @@ import Foundation
 import Localization
 import SidetonePhone
 
-/// The people that a name may mean: those whom a user knows, and those on the local network.
+/// People that a name may mean: those whom a user knows, and those on the local network.
 ///
 /// A value without I/O.
 struct Acquaintances {
@@ -12,27 +12,27 @@ struct Acquaintances {
   struct Person: Equatable {
     let name: String
     let callee: Callee
-    /// Why it may be him, for a user who has to choose.
+    /// Reason why this person may be meant, for a user who has to choose.
     let remark: LocalizationValue
-    /// True if the user has given the name himself; false if the far side announces it.
+    /// True if the user has given the person this name; false if only the far side announces it.
     let isCertain: Bool
   }
 
-  /// The user's favourites.
+  /// Favourites of the user.
   var favourites: [Favourite] = []
-  /// The identities that are remembered.
+  /// Identities that are remembered.
   var identities: [KnownIdentity] = []
-  /// The phones of the local network.
+  /// Phones on the local network.
   var neighbours: [Neighbour] = []
-  /// The user's own identity, who is never meant.
+  /// Identity of the user, who is never meant.
   var own: Fingerprint?
-  /// False if calls are not encrypted, whereby no neighbour proves the identity that it announces.
+  /// False if calls are not encrypted, so that no neighbour proves the identity that it announces.
   var isEncrypting = true
 
-  /// Everybody whom `name` may mean: whose whole name, one word of it, or the user part of whose
-  /// address it is, in whatever case.
+  /// Returns all people whom `name` may mean, ignoring case and accents: by the whole name, one
+  /// word of it, or the user part of the address.
   ///
-  /// One who is both near and remembered is listed once, by the address that is right now.
+  /// A person who is both near and remembered is listed once, by the address that is right now.
   func people(called name: String) -> [Person] {
     var people = neighbours.filter { isMeant(by: name, $0) }.map { neighbour in
       Person(
@@ -74,9 +74,9 @@ struct Acquaintances {
     return identities.first { $0.fingerprint == neighbour.fingerprint?.description }
   }
 
-  /// How well a neighbour is known, by the identity that it announces.
+  /// Returns a remark on how well a neighbour is known, by the identity that it announces.
   ///
-  /// A name can lie: who is not known is shown with the fingerprint.
+  /// A name can lie, so unknown neighbours are shown with their fingerprints.
   func remark(on neighbour: Neighbour) -> LocalizationValue {
     guard let fingerprint = neighbour.fingerprint else {
       return .init(localized: "announces no identity")
@@ -115,7 +115,7 @@ struct Acquaintances {
       .trimmingCharacters(in: .whitespaces)
   }
 
-  /// Whether a text may be somebody's name: it is no address, no link and no number.
+  /// True if a text may be the name of a person: it is no address, no link and no number.
   static func isName(_ text: String) -> Bool {
     !text.contains("@") && !text.contains(":") && text.contains(where: \.isLetter)
   }

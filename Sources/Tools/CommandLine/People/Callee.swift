@@ -1,13 +1,13 @@
 import SidetonePhone
 
-/// Whom a session calls.
+/// Destination of a call: an address, or a phone of the local network.
 enum Callee: Equatable {
   /// A SIP address, or with an account a name or number at its server.
   case address(String)
-  /// A phone of the local network, which has to show the identity that it announces.
+  /// A phone of the local network, which has to prove the identity that it announces.
   case neighbour(Neighbour)
 
-  /// What is called.
+  /// Address that is called.
   var address: String {
     switch self {
     case .address(let text): text
@@ -17,7 +17,7 @@ enum Callee: Equatable {
 }
 
 extension Phone {
-  /// Calls somebody, by an account if that is named or fits.
+  /// Calls an address, by an account if one is named or fits, or a neighbour.
   func call(_ callee: Callee, account: String?) async throws {
     switch callee {
     case .address(let text): try await call(text, account: account)

@@ -4,7 +4,7 @@ import Foundation
 import Localization
 import SidetonePhone
 
-/// Who is on the local network.
+/// Command `people`: shows the phones on the local network, as they come and go.
 struct PeopleCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "people",

@@ -4,25 +4,29 @@ import Foundation
 import Localization
 import SidetonePhone
 
-/// Finds out whom a user wants to call.
+/// Search for the person whom a user wants to call.
 enum PersonSearch {
-  /// By what a call can be made.
+  /// Means by which a call can be made.
   struct Means: Equatable {
     /// True if the user has an account, whose server may know the name.
     var hasAccount = false
-    /// True if the user has said which account it is to be: then its server knows the name.
+    /// True if the user has named the account to use, whose server then knows the name.
     var isAccountNamed = false
     /// True if the far side has to prove the identity that it announces.
     var isEncrypting = true
   }
 
-  /// Whom `text` means: itself if it is an address or a number; by name a neighbour, a favourite or
-  /// a known identity, and if there are several, whom the user chooses; else the text, for an
-  /// account to complete.
+  /// Returns the person or the address that `text` means.
   ///
-  /// Anybody can announce any name: the user is asked about a neighbour to whom he has not given
-  /// this name himself. Throws a `CommandFailure` if there are several or such a one, and no user
-  /// to ask, or none.
+  /// An address or a number means itself. A name means a neighbour, a favourite or a known
+  /// identity; if there are several, the user chooses. Any other text is left to an account's
+  /// server to complete.
+  ///
+  /// Anybody can announce any name, so the user has to confirm a neighbour to whom he has not given
+  /// this name himself.
+  ///
+  /// - Throws: a `CommandFailure` if the user cannot be asked or declines, or if the name is
+  ///   unknown and there is no account.
   static func callee(for text: String, by means: Means) async throws -> Callee {
     guard Acquaintances.isName(text) else { return .address(text) }
     let acquaintances = await acquaintances(
@@ -49,9 +53,9 @@ enum PersonSearch {
     return .address(text)
   }
 
-  /// Whom the user knows, and who is near.
+  /// Returns the people whom the user knows, and those on the local network.
   ///
-  /// What cannot be read or searched is left out.
+  /// Sources that cannot be read or searched are left out.
   static func acquaintances(
     withNeighbours isNearWanted: Bool = true,
     isEncrypting: Bool = true

@@ -4,30 +4,30 @@ import Localization
 import SidetonePhone
 import VoiceEngine
 
-/// What the calls of a session were like: what happened, and their figures over time.
+/// History of the calls of a session: events, and figures over time.
 ///
 /// A value without I/O. A long call is kept in fewer moments, so that its length costs no memory.
 struct CallHistory: Equatable {
   /// The figures at one moment of a call.
   struct Moment: Equatable {
     let call: UUID
-    /// Since the session began.
+    /// Seconds since the session began.
     let second: Double
     let stages: DelayStages
     let statistics: CallStatistics
   }
 
-  /// Something that happened.
+  /// An event, as a sentence for people.
   struct Note: Equatable {
-    /// Since the session began.
+    /// Seconds since the session began.
     let second: Double
     let text: String
   }
 
-  /// A call.
+  /// A call of the session.
   struct Call: Equatable {
     let uuid: UUID
-    /// Who the far side is.
+    /// Far side, as it is shown to the user.
     var farSide: String
     let isIncoming: Bool
     /// Seconds since the session began; nil until it was connected.
@@ -38,25 +38,25 @@ struct CallHistory: Equatable {
     var ending: String?
     /// The newest figures; nil for a call without sound.
     var statistics: CallStatistics?
-    /// What was counted from the beginning on.
+    /// Counts over the whole call.
     var totals = CallTotals()
   }
 
   private(set) var calls: [Call] = []
   private(set) var notes: [Note] = []
   private(set) var moments: [Moment] = []
-  /// What is used, by the names that open it.
+  /// Devices in use, by the names that open them.
   var devices: (microphone: String, loudspeaker: String) = ("", "")
   private var observed = 0
   private var stride = 1
 
-  /// A chart cannot show more moments, nor a page more notes.
+  /// Most moments that are kept, as many as a chart can show; `mostNotes` is as many as a page can.
   private static let mostMoments = 4_000
   private static let mostNotes = 1_000
-  /// A line that is answered by itself may have any number of callers.
+  /// Most calls that are kept: a phone that answers by itself may have any number of callers.
   private static let mostCalls = 500
 
-  /// Takes in what has happened, with the sentence for people if there is one.
+  /// Takes in an event, with the sentence for people if there is one.
   mutating func note(_ event: PhoneEvent, saying text: String?, at second: Double) {
     if let text { append(Note(second: second, text: text)) }
     switch event {
@@ -129,7 +129,7 @@ struct CallHistory: Equatable {
 extension CallHistory.Moment {
   private var counts: CallTotals.Counts { CallTotals.Counts(statistics.stream) }
 
-  /// The share of packets in per cent that were lost since an earlier moment of the call.
+  /// Returns the share of packets, in per cent, that were lost since an earlier moment of the call.
   func lossPercent(since earlier: Self) -> Double {
     let before = earlier.counts.isContinued(by: counts) ? earlier.statistics.stream : nil
     let lost = statistics.stream.packetsLost - (before?.packetsLost ?? 0)
@@ -137,7 +137,8 @@ extension CallHistory.Moment {
     return 100 * Double(max(0, lost)) / Double(max(1, lost + received))
   }
 
-  /// The share of the sound in per cent that was invented since an earlier moment of the call.
+  /// Returns the share of the sound, in per cent, that was concealed since an earlier moment of the
+  /// call.
   func concealedPercent(since earlier: Self) -> Double {
     let isContinued = earlier.counts.isContinued(by: counts)
     let before = isContinued ? earlier.statistics.stream.concealedFrames : 0

@@ -14,13 +14,14 @@ struct CallRecorder {
   private let start = MonotonicClock.now()
   private var history = CallHistory()
 
-  /// A report of what happens from now on.
+  /// Creates a recorder of what happens from now on.
   init(file: URL, begin: Date) {
     self.file = file
     self.begin = begin
   }
 
-  /// Takes in what has happened; why the file could not be written, nil if it could or need not.
+  /// Takes in an event, and returns the reason why the file could not be written; nil if it was
+  /// written or need not be.
   mutating func note(_ event: CallSessionState.Event) -> String? {
     let second = Double(MonotonicClock.now().nanoseconds(since: start)) / 1e9
     switch event {

@@ -10,14 +10,14 @@ import VoiceEngine
 ///
 /// It loads nothing: its charts are SVG inside the page, which forbids the browser to fetch.
 struct CallReport {
-  /// What is reported.
+  /// Calls, events and figures to report.
   let history: CallHistory
-  /// When the session began.
+  /// Time at which the session began.
   let begin: Date
   /// The program's version.
   let version: String
 
-  /// The page.
+  /// The page as HTML.
   var html: String {
     let farSide = history.calls.last?.farSide ?? String(localized: "none")
     let title = String(localized: "Call with \(farSide)").escapedForMarkup
@@ -160,7 +160,8 @@ struct CallReport {
     "<figure role=\"img\" aria-label=\"\(label.escapedForMarkup)\">\n\(svg)</figure>"
   }
 
-  /// Sums up to each stage, the last one first, so that each covers the one behind it.
+  /// Chart of the cumulative delay up to each stage, drawn from the last stage to the first, so
+  /// that each area covers part of the one before.
   ///
   /// A stage has the colour that it has in the waterfall.
   private var delayChart: Chart {

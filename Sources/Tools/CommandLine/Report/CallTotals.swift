@@ -1,20 +1,20 @@
 import SidetonePhone
 import VoiceEngine
 
-/// What a call has counted since it began, over its holds: each begins the stream anew.
+/// Counts of a call since it began, summed over its streams: each hold begins a new one.
 struct CallTotals: Equatable {
-  /// What was counted, by what it is.
+  /// Counts of packets and of frames.
   struct Counts: Equatable {
     var packetsSent: Int64 = 0
     var packetsReceived: Int64 = 0
     var packetsLost: Int64 = 0
     var packetsLate: Int64 = 0
-    /// Frames at 48 kHz.
+    /// Decoded frames, at 48 kHz as the other ones.
     var decodedFrames: Int64 = 0
     var concealedFrames: Int64 = 0
     var recoveredFrames: Int64 = 0
 
-    /// False if `later` are of another stream: each counts from zero.
+    /// True unless `later` is of another stream, which counts from zero.
     func isContinued(by later: Counts) -> Bool {
       later.packetsSent >= packetsSent && later.packetsReceived >= packetsReceived
     }
@@ -35,7 +35,7 @@ struct CallTotals: Equatable {
   private var ended = Counts()
   private var current = Counts()
 
-  /// Of all streams of the call.
+  /// Counts of all streams of the call.
   var counts: Counts { ended + current }
 
   /// Takes in the newest figures of the call.
@@ -47,7 +47,7 @@ struct CallTotals: Equatable {
 }
 
 extension CallTotals.Counts {
-  /// What a stream has counted.
+  /// Takes the counts of a stream.
   init(_ stream: StreamStatistics) {
     packetsSent = stream.packetsSent
     packetsReceived = stream.packetsReceived

@@ -2,17 +2,16 @@ import Localization
 import SidetonePhone
 import VoiceEngine
 
-/// Where the milliseconds from the far side's mouth to this side's ear go, as far as a live call
-/// knows.
+/// Parts of the mouth-to-ear delay in milliseconds, as far as a live call knows them.
 ///
 /// The far side's microphone, packets and codec are taken to be like this side's; the network is
 /// half of the round trip.
 struct DelayStages: Equatable {
-  /// A part of the way.
+  /// A stage of the path from the far side's microphone to this side's loudspeaker.
   enum Stage: Int, CaseIterable {
     case microphone, packet, lookAhead, network, playout, loudspeaker
 
-    /// For people, in their language.
+    /// Name of the stage, in the user's language.
     var name: String {
       switch self {
       case .microphone: String(localized: "microphone")
@@ -27,7 +26,7 @@ struct DelayStages: Equatable {
 
   private let milliseconds: [Double]
 
-  /// What the figures of a call say.
+  /// Computes the delays from the figures of a call.
   init(_ statistics: CallStatistics) {
     let (stream, engine) = (statistics.stream, statistics.engine)
     let packet = Double(stream.packetFrames) / 48
@@ -46,9 +45,9 @@ struct DelayStages: Equatable {
     }
   }
 
-  /// Milliseconds of a stage.
+  /// Delay of a stage, in milliseconds.
   subscript(stage: Stage) -> Double { milliseconds[stage.rawValue] }
 
-  /// Milliseconds of all stages.
+  /// Delay of all stages together, in milliseconds.
   var total: Double { milliseconds.reduce(0, +) }
 }

@@ -1,36 +1,40 @@
 import Localization
 import SidetonePhone
 
-/// What shows a session to its user: lines, JSON, or a screen.
+/// Presentation of a session to its user: lines, JSON, or a screen.
 protocol CallDisplay {
-  /// How often a second it takes figures.
+  /// Number of times a second that it takes figures.
   var ticksPerSecond: Int { get }
 
-  /// Takes the terminal, from now to `end`.
+  /// Takes over the terminal, until `end`.
   func begin()
 
   /// Gives the terminal back.
   func end()
 
-  /// Something has happened.
+  /// Shows an event.
   func show(_ event: PhoneEvent)
 
-  /// The figures of the active call, nil if none is connected; `isWholeSecond` once a second.
+  /// Shows the figures of the active call; nil if none is connected.
+  ///
+  /// `isWholeSecond` is true once a second.
   func show(_ statistics: CallStatistics?, isWholeSecond: Bool)
 
-  /// The calls are like this now.
+  /// Shows the present state of the calls.
   func show(_ state: CallSessionState)
 
-  /// Whom to transfer a call to, as far as it has been typed; nil once that is complete.
+  /// Shows a call's transfer target as far as it has been typed; nil once it is complete or
+  /// cancelled.
   func show(typed text: String?)
 
-  /// A call has ended, with these figures.
+  /// Shows the figures of a call that has ended.
   func showSummary(_ statistics: CallStatistics)
 
-  /// The terminal has another size, something else was written to it, or it is the program's again.
+  /// Draws again: the terminal has another size, something else was written to it, or the program
+  /// has it back.
   func redraw()
 
-  /// The program is about to be stopped, and leaves the terminal to the shell until `redraw`.
+  /// Leaves the terminal to the shell until `redraw`, as the program is about to be stopped.
   func suspend()
 }
 

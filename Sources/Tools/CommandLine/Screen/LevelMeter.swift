@@ -3,18 +3,18 @@
 ///
 /// A value; time is an argument.
 struct LevelMeter: Equatable {
-  /// What is shown, in decibels below full scale; -100 for silence.
+  /// Level of the bar in dBFS; -100 for silence.
   private(set) var level = -100.0
-  /// The highest level of the last moments.
+  /// Highest level of the last moments in dBFS, at which the mark stands.
   private(set) var peak = -100.0
   private var peakSecond = 0.0
   private var second = 0.0
 
-  /// 20 dB in 1.7 s.
+  /// Fall of the bar in decibels a second: 20 dB in 1.7 s.
   private static let fall = 20 / 1.7
   private static let holdSeconds = 1.5
 
-  /// Takes in the highest level since the last time.
+  /// Takes in the highest level since the last time in dBFS; `now` is in seconds.
   mutating func note(_ decibels: Double, at now: Double) {
     let fallen = level - Self.fall * max(0, now - second)
     second = now
@@ -25,10 +25,10 @@ struct LevelMeter: Equatable {
     }
   }
 
-  /// The lowest level with a mark.
+  /// Lowest level that the bar shows, in dBFS.
   static let floor = -60.0
 
-  /// A bar of so many columns.
+  /// Returns a bar of so many columns.
   func bar(_ columns: Int, full: Character, empty: Character, mark: Character) -> String {
     func place(_ level: Double) -> Int {
       Int(((level - Self.floor) / -Self.floor * Double(columns)).rounded())

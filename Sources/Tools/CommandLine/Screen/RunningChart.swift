@@ -4,7 +4,7 @@
 struct RunningChart: Equatable {
   /// The value of each second, the newest last; nil for a second without one.
   let values: [Double?]
-  /// The least that the scale covers.
+  /// Lowest value that the top of the scale may have.
   let leastTop: Double
 
   /// The top of the scale: 1, 2 or 5 times a power of ten.
@@ -18,7 +18,7 @@ struct RunningChart: Equatable {
   private static let eighths: [Character] = [" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"]
   private static let marks: [Character] = [" ", ".", ".", ".", ":", ":", "|", "|", "#"]
 
-  /// Rows from the top; `isUnicode` allows blocks of an eighth.
+  /// Returns the rows from the top; `isUnicode` allows blocks of an eighth.
   func rows(_ count: Int, isUnicode: Bool) -> [String] {
     let steps = isUnicode ? Self.eighths : Self.marks
     let top = top

@@ -18,11 +18,11 @@ final class ScreenDisplay: CallDisplay {
   private var isOn = false
   private var summary: String?
 
-  /// How much of what happened stays on the usual screen.
+  /// Number of the last events that stay on the usual screen after `end`.
   private static let remainingNotes = 4
 
-  /// Nil if the terminal cannot show a screen: no terminal, a simple one, a small one, or one that
-  /// another program has.
+  /// Creates a display; nil if the terminal cannot show a screen: it is none, a simple one, a small
+  /// one, or one that another program has.
   init?(_ terminal: Terminal, announcesAddresses: Bool) {
     let environment = ProcessInfo.processInfo.environment
     guard terminal.isInForeground, !["", "dumb"].contains(environment["TERM"] ?? ""),

@@ -1,8 +1,8 @@
-/// What a terminal is to show: lines of text in a few styles.
+/// Picture for a terminal: lines of text in a few styles.
 ///
-/// There are no colours, and what stands out says why in words as well.
+/// There are no colours, and text that stands out says why in words as well.
 struct ScreenPicture: Equatable {
-  /// How a piece of text looks.
+  /// Style of a piece of text.
   enum Style: Equatable {
     case plain, strong, faint, warning, inverse
 
@@ -35,20 +35,20 @@ struct ScreenPicture: Equatable {
 
     init(_ spans: Span...) { self.spans = spans }
 
-    /// How many columns it takes.
+    /// Width in terminal columns.
     var columns: Int { spans.reduce(0) { $0 + $1.text.terminalColumns } }
 
     mutating func append(_ text: String, _ style: Style = .plain) {
       spans.append(Span(text, style))
     }
 
-    /// Moves what follows to a column.
+    /// Adds spaces up to a column, at which the next span begins.
     mutating func pad(to column: Int) {
       let missing = column - columns
       if missing > 0 { append(String(repeating: " ", count: missing)) }
     }
 
-    /// The line cut to a number of columns.
+    /// Returns the line cut to a number of columns.
     func cut(to limit: Int) -> Line {
       var line = Line()
       var left = limit
@@ -60,13 +60,13 @@ struct ScreenPicture: Equatable {
       return line
     }
 
-    /// The text alone, without blanks at its end.
+    /// Text without styles and without blanks at its end.
     var text: String {
       let whole = spans.map(\.text).joined()
       return String(whole.reversed().drop { $0 == " " }.reversed())
     }
 
-    /// With the codes that a terminal understands.
+    /// Text with the control codes of its styles.
     var styled: String {
       spans.map { span in
         span.style == .plain
@@ -75,16 +75,16 @@ struct ScreenPicture: Equatable {
     }
   }
 
-  /// From the top.
+  /// Lines from the top.
   var lines: [Line]
 
   /// The picture as text, for tests and readers.
   var text: String { lines.map(\.text).joined(separator: "\n") }
 
-  /// What turns a terminal that shows `before` into this picture, without a moment in which
-  /// something else is seen; empty if nothing differs.
+  /// Returns the output that turns a terminal showing `before` into this picture; empty if nothing
+  /// differs.
   ///
-  /// With nil for `before` all of it is drawn.
+  /// Nothing else is seen in between. With nil for `before` all of it is drawn.
   func update(from before: ScreenPicture?) -> String {
     var output = ""
     for (row, line) in lines.enumerated() {
@@ -100,8 +100,8 @@ struct ScreenPicture: Equatable {
 }
 
 extension Character {
-  /// How many columns of a terminal it takes: 2 in East Asian scripts (Unicode Standard Annex 11),
-  /// 0 if it only changes the one before it.
+  /// Width in terminal columns: 2 in East Asian scripts (Unicode Standard Annex 11), 0 if it only
+  /// changes the character before it or is not printed, else 1.
   var terminalColumns: Int {
     guard let scalar = unicodeScalars.first else { return 0 }
     switch scalar.properties.generalCategory {
@@ -118,15 +118,15 @@ extension Character {
 }
 
 extension String {
-  /// How many columns of a terminal it takes.
+  /// Width in terminal columns.
   var terminalColumns: Int { reduce(0) { $0 + $1.terminalColumns } }
 
-  /// With spaces after it, up to a number of columns.
+  /// Returns the text with spaces after it, up to a number of columns.
   func padded(toTerminalColumns columns: Int) -> String {
     self + String(repeating: " ", count: max(0, columns - terminalColumns))
   }
 
-  /// As much of it as has room.
+  /// Returns the beginning of the text that fits into a number of columns.
   func cut(toTerminalColumns limit: Int) -> String {
     var left = limit
     return String(

@@ -4,12 +4,12 @@ import Localization
 import SidetonePhone
 import VoiceEngine
 
-/// What the screen of a session shows, as a value: everything comes in as events with their time,
-/// and `picture` draws it for any size.
+/// Contents of a session's screen, as a value: everything comes in as events with their time, and
+/// `picture` draws it for any size.
 struct ScreenState {
-  /// What has happened, and the figures of the last minutes.
+  /// Events of the session, and figures of its calls over time.
   private(set) var history = CallHistory()
-  /// The calls and what has been typed of a transfer's target.
+  /// Latest state of the calls; nil before the first.
   private var session: CallSessionState?
   private var typed: String?
   private var statistics: CallStatistics?
@@ -19,7 +19,7 @@ struct ScreenState {
   private var isConference = false
   private var addresses: [String] = []
   private var now = 0.0
-  /// What each of the last seconds was like, the newest last.
+  /// Figures of each of the last seconds, the newest last.
   private var seconds: [Second] = []
   /// False on terminals that cannot show more than ASCII.
   let isUnicode: Bool
@@ -86,7 +86,7 @@ struct ScreenState {
 
   // MARK: The picture
 
-  /// The picture for a terminal of the given size.
+  /// Returns the picture for a terminal of the given size.
   func picture(columns: Int, rows: Int) -> ScreenPicture {
     let header = [title(columns), rule(columns)]
     let footer = [rule(columns)] + keys(columns)
@@ -242,9 +242,10 @@ struct ScreenState {
     }
   }
 
-  /// Pieces one after the other, in as many lines as they need, those after the first indented.
+  /// Returns the pieces one after the other, in as many lines as they need, those after the first
+  /// indented.
   ///
-  /// What is longer than a line, as in languages without spaces, goes on in the next one.
+  /// A piece that is longer than a line, as in languages without spaces, goes on in the next one.
   private func wrap(
     _ pieces: [[ScreenPicture.Span]],
     _ columns: Int,

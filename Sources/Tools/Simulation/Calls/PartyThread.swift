@@ -4,13 +4,15 @@ import MediaCore
 import RealTime
 import Synchronization
 
-/// How far one end of a simulated call has come.
+/// Progress of one end of a simulated call.
 ///
-/// **Thread safety:** one thread comes, another one waits for it.
+/// **Thread safety:** one thread updates it, another one waits for it.
 struct Progress: ~Copyable {
   private let nanoseconds = Atomic<Int64>(.min)
 
-  /// So often it looks again at once: the other end needs some microseconds for a turn.
+  /// Number of looks in a row before a wait yields the processor.
+  ///
+  /// The other end needs only some microseconds for a turn.
   private static let looks = 1_000
 
   /// Notes that all turns before `instant` have been taken.
@@ -28,7 +30,7 @@ struct Progress: ~Copyable {
   }
 }
 
-/// What one thread waits for and another one announces, ten times in a second of call.
+/// Event that one thread announces and another one waits for, ten times in a second of call.
 ///
 /// A waiting thread spins before it sleeps, since a wake-up takes longer than a turn.
 private final class Meeting: Sendable {
@@ -50,10 +52,11 @@ private final class Meeting: Sendable {
   }
 }
 
-/// A thread on which one end of a simulated call runs beside the other one.
+/// Thread on which one end of a simulated call runs beside the other one.
 ///
-/// **Life cycle:** the thread ends with the last reference. **Thread safety:** one thread at a
-/// time.
+/// **Life cycle:** the thread ends with the last reference.
+///
+/// **Thread safety:** one thread at a time.
 final class PartyThread {
   // SAFETY: the party and the horizon belong to the thread between `orders` and `answers`, else to
   // the owner; of the other party it uses the progress alone.
@@ -61,7 +64,7 @@ final class PartyThread {
     let party: SimulatedParty
     let other: SimulatedParty
     let lead: Int64
-    /// Nil to end.
+    /// Time before which turns are to be taken; nil to end the thread.
     var horizon: MonotonicInstant?
     let orders = Meeting()
     let answers = Meeting()
@@ -85,8 +88,8 @@ final class PartyThread {
   private let desk: Desk
   private let thread: RealTimeThread
 
-  /// Runs `party` on the thread and `other` on the caller's of `runBoth`; what they send takes
-  /// `lead` nanoseconds at least.
+  /// Starts a thread for `party`; `runBoth` runs `other` on its caller's thread, and their packets
+  /// take at least `lead` nanoseconds.
   ///
   /// Throws if the system has no thread.
   init(_ party: SimulatedParty, beside other: SimulatedParty, lead: Int64) throws {
@@ -101,7 +104,7 @@ final class PartyThread {
     thread.join()
   }
 
-  /// Lets both take their turns before `instant`.
+  /// Runs all turns of both ends before `instant`.
   func runBoth(before instant: MonotonicInstant) {
     let (party, other) = (desk.party, desk.other)
     party.progress.reach(party.nextTurn)

@@ -4,23 +4,25 @@ import SRTP
 package import SpeechDSP
 package import VoiceEngine
 
-/// A whole call between two machines in virtual time: the voice loop, the codec and the packets are
-/// real, the clocks, the network and the headsets are scripted.
+/// A whole call between two machines in virtual time.
 ///
-/// Everything follows from the arguments: the same ones give the same samples.
+/// The voice loop, the codec and the packets are real; the clocks, the network and the headsets are
+/// scripted. Everything follows from the arguments: the same ones give the same samples.
 ///
-/// Where packets take long enough, the ends may run at the same time, each on a thread of its own:
-/// what one of them sends cannot reach the other before that much time has passed, so each may be
-/// ahead of the other by so much. That changes nothing else.
+/// If packets take long enough, the ends may run at the same time, each on a thread of its own: no
+/// packet of one can reach the other before that time has passed, so each may be ahead of the other
+/// by as much. That changes nothing else.
 ///
 /// **Thread safety:** one thread at a time.
 package final class SimulatedCall {
-  /// How many threads run a call.
+  /// Number of threads that run a call.
   package enum Threads: Sendable {
-    /// The one that asks for it.
+    /// Only the caller's thread.
     case one
-    /// That one and another, if the system has a processor for each and packets take at least five
-    /// milliseconds in both directions, by what `PacketPath.leastDelay` says.
+    /// The caller's thread and another one.
+    ///
+    /// Only if the system has a processor for each and packets take at least five milliseconds in
+    /// both directions, according to `PacketPath.leastDelay`.
     case two
   }
 
@@ -28,16 +30,16 @@ package final class SimulatedCall {
   package struct Party: Sendable {
     /// Its headset.
     package var card = ScriptedSoundCard.Script()
-    /// What the voice path filters.
+    /// Filters of the voice path.
     package var filters = SpeechFilterSettings()
-    /// Whether it sends its voice; reports go out in any case.
+    /// True if it sends its voice; reports are sent in any case.
     package var maySend = true
-    /// What the voice loop times.
+    /// Times that the voice loop records.
     package var trace = EngineSettings.Trace.off
-    /// How late the voice thread runs in the mean, exponentially distributed, in nanoseconds.
+    /// Mean lateness of the voice thread, exponentially distributed, in nanoseconds.
     package var latenessNanoseconds: Int64 = 60_000
 
-    /// Someone silent with a faultless headset.
+    /// Creates a silent party with a faultless headset.
     package init() {}
   }
 
@@ -45,15 +47,15 @@ package final class SimulatedCall {
   package struct Observation: Equatable, Sendable {
     /// Seconds since the call began.
     package var second: Double
-    /// From mouth to ear in milliseconds, nil while nothing is played.
+    /// Mouth-to-ear delay in milliseconds, nil while nothing is played.
     package var delay: Double?
-    /// How long the playout means to hold packets back beyond the fastest, in milliseconds.
+    /// Target of the playout delay beyond the fastest packet, in milliseconds.
     package var target: Double
-    /// What the stream has done so far.
+    /// Statistics of the near side's stream.
     package var stream: StreamStatistics
-    /// What the received stream has done so far.
+    /// Statistics of the far side's stream; nil before its first report.
     package var far: StreamStatistics?
-    /// What the headset's side has done so far.
+    /// Statistics of the headset's side.
     package var engine: EngineStatistics
   }
 
@@ -64,18 +66,17 @@ package final class SimulatedCall {
   private let begin: MonotonicInstant
   private var now: MonotonicInstant
   private var observed: MonotonicInstant
-  /// Runs the far side; nil if both run on one thread.
+  /// Thread of the far side; nil if both run on one thread.
   private let farThread: PartyThread?
 
   private static let observationNanoseconds: Int64 = 100_000_000
-  /// Two threads that may be ahead of each other by less than this lose more than they gain, in
-  /// nanoseconds.
+  /// Shortest lead of one thread over the other, in nanoseconds, at which two threads gain time.
   private static let shortestLead: Int64 = 5_000_000
 
-  /// Lets `far` talk to `near`, and the other way round, over networks of which all is decided.
+  /// Creates a call between `near` and `far`, over networks that decide about each packet.
   ///
   /// Both use `configuration`, with identities of their own, and keys that follow from the seed if
-  /// it says that packets are authenticated. Throws what a codec, a filter or a cipher does.
+  /// its packets are authenticated. Throws the error of a codec, a filter or a cipher.
   package init(
     near: Party,
     far: Party,
@@ -122,7 +123,7 @@ package final class SimulatedCall {
       threads == .two && mayGain ? try? PartyThread(self.far, beside: self.near, lead: lead) : nil
   }
 
-  /// Both directions over the same kind of network.
+  /// Creates a call over the same kind of network in both directions.
   package convenience init(
     near: Party,
     far: Party,
@@ -147,11 +148,11 @@ package final class SimulatedCall {
     return try SRTPKeys(.aeadAES128GCM) { UInt8.random(in: 0...255, using: &random) }
   }
 
-  /// Whether the ends run at the same time.
+  /// True if the ends run at the same time.
   var isOnTwoThreads: Bool { farThread != nil }
 
-  /// Runs `seconds` more of the call, and tells `observe` ten times a second how the near side
-  /// hears.
+  /// Runs `seconds` more of the call, and calls `observe` ten times a second with the near side's
+  /// playback.
   package func run(seconds: Double, observing observe: (Observation) -> Void = { _ in }) {
     let end = now.advanced(byNanoseconds: seconds > 0 ? Int64(min(seconds, 1e9) * 1e9) : 0)
     while true {
@@ -179,25 +180,26 @@ package final class SimulatedCall {
     }
   }
 
-  /// What the near side plays, at its loudspeaker's rate.
+  /// Sound played by the near side, at its loudspeaker's rate.
   package var heard: [Float] { near.card.heard }
 
-  /// Lets `tap` learn of each datagram that the near side receives, and when it came.
+  /// Sets `tap` to be called with each datagram that the near side receives, and its arrival.
   package func tapArrivals(_ tap: @escaping ([UInt8], MonotonicInstant) -> Void) {
     towardsNear.tap = tap
   }
 
-  /// The frame that the far side captured at an RTP timestamp, in calls of less than eleven hours.
+  /// Returns the frame that the far side captured at an RTP timestamp, in calls of less than eleven
+  /// hours.
   package func capturedFrame(of timestamp: RTPTimestamp) -> Int64 {
     Int64(timestamp.ticks(since: far.firstTimestamp))
   }
 
-  /// When the far side's microphone heard a frame.
+  /// Returns the time at which the far side's microphone captured a frame.
   package func mouth(ofFrame frame: Int64) -> MonotonicInstant {
     far.card.instant(ofCaptured: frame)
   }
 
-  /// Datagrams that were sent to the near side, and how many of them the network lost.
+  /// Number of datagrams sent to the near side, and number of those that the network lost.
   package var traffic: (sent: Int, lost: Int) { (towardsNear.sent, towardsNear.lost) }
 
   private var observation: Observation? {

@@ -20,19 +20,21 @@ final class SimulatedParty {
   private let stops: [DeviceFault]
   private var generator: SeededGenerator
   private let lateness: Double
-  /// Stands in for sides that are unplugged: silence, as `RouteSupervisor` does it in a real call.
+  /// Card that replaces unplugged sides with silence, as `RouteSupervisor` does in a real call.
   private let standIn: ScriptedSoundCard
-  /// When the voice thread runs next.
+  /// Time of the next turn of the voice thread.
   private(set) var nextTurn: MonotonicInstant
-  /// How far this end has come, for the other end.
+  /// Progress of this end, for the other end to wait for.
   let progress = Progress()
   private var awaySides: StreamDirections = []
   private var isBackSince: MonotonicInstant?
-  /// What was played at the last look, and how many ticks the far side's stream had come by then: a
-  /// timestamp alone repeats itself after a day.
+  /// Timestamp played at the last look, and the ticks of the far side's stream up to it.
+  ///
+  /// A timestamp alone repeats itself after a day.
   private var newestPlayout: (timestamp: RTPTimestamp, ticks: Int64)?
 
-  /// From plugging in to sound: the system finds the card, a program opens it.
+  /// Time from plugging in to sound, in nanoseconds: the system finds the card, and a program opens
+  /// it.
   private static let openingNanoseconds: Int64 = 100_000_000
 
   init(
@@ -80,10 +82,10 @@ final class SimulatedParty {
   var statistics: StreamStatistics? { call.statistics }
   var engineStatistics: EngineStatistics? { call.engineStatistics }
 
-  /// Its own time, which is that of its last turn.
+  /// Time of this end, which is that of its last turn.
   var now: MonotonicInstant { time.now }
 
-  /// Takes the next turn.
+  /// Runs the next turn.
   func turn() {
     time.advance(to: nextTurn)
     call.turn()
@@ -91,9 +93,10 @@ final class SimulatedParty {
     nextTurn = wakeUp()
   }
 
-  /// Takes all turns before `instant`, each once `other` has come so far that what it will still
-  /// send arrives later: all that it sends takes `lead` nanoseconds at least, so the turn that lies
-  /// so far back must have been taken.
+  /// Runs all turns before `instant`, beside the other end on another thread.
+  ///
+  /// Each turn waits until packets that `other` has yet to send can only arrive later. They take at
+  /// least `lead` nanoseconds, so `other` must have finished all turns up to `lead` before it.
   func run(before instant: MonotonicInstant, beside other: borrowing Progress, _ lead: Int64) {
     while nextTurn < instant {
       other.wait(for: nextTurn.advanced(byNanoseconds: 1 - lead))
@@ -147,10 +150,10 @@ final class SimulatedParty {
     return woken
   }
 
-  /// From the microphone of `other` to this loudspeaker, in nanoseconds, of what is decoded next;
-  /// nil while nothing is.
+  /// Returns the delay from the microphone of `other` to this loudspeaker of the frame that is
+  /// decoded next, in nanoseconds; nil if none is.
   ///
-  /// To be asked at least once in eleven hours.
+  /// Call it at least once in eleven hours.
   func mouthToEar(from other: SimulatedParty) -> Int64? {
     guard let playout = call.playout, !card.goneSides.contains(.playback) else { return nil }
     let (timestamp, ticks) = newestPlayout ?? (other.firstTimestamp, 0)

@@ -1,27 +1,27 @@
 import CPcap
 
-/// A file that tcpdump or Wireshark wrote.
+/// A capture file of tcpdump or Wireshark.
 package enum CaptureFile {
-  /// Why a file cannot be read.
+  /// A reason why a file cannot be read.
   package enum ReadError: Error, Equatable, Sendable {
-    /// It is no capture.
+    /// The file is no capture.
     case noCapture
-    /// It is one that libpcap does not read, in the library's words.
+    /// The file is a capture that libpcap does not read, with the library's message.
     case unreadable(String)
   }
 
-  /// The first bytes of captures: pcap in four ways, pcapng, and the text of rtpdump.
+  /// First bytes of captures: pcap in four variants, pcapng, and the text of rtpdump.
   private static let marks: [[UInt8]] = [
     [0xA1, 0xB2, 0xC3, 0xD4], [0xD4, 0xC3, 0xB2, 0xA1], [0xA1, 0xB2, 0x3C, 0x4D],
     [0x4D, 0x3C, 0xB2, 0xA1], [0x0A, 0x0D, 0x0D, 0x0A], Array("#!rtpplay".utf8),
   ]
 
-  /// True if a file that begins so is a capture, whether or not libpcap reads it.
+  /// True if a file that begins with `bytes` is a capture, whether or not libpcap reads it.
   package static func isCapture(beginning bytes: [UInt8]) -> Bool {
     marks.contains { bytes.starts(with: $0) }
   }
 
-  /// The RTP in the file at `path`.
+  /// Returns the RTP in the file at `path`.
   package static func read(_ path: String) throws(ReadError) -> PacketCapture {
     var error = [CChar](repeating: 0, count: Int(PCAP_ERRBUF_SIZE))
     let precision = UInt32(PCAP_TSTAMP_PRECISION_NANO)

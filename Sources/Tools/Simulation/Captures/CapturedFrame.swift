@@ -1,8 +1,8 @@
 import Glibc
 
-/// A host and a port, as a capture has them.
+/// Host and port of one end of a datagram in a capture.
 package struct Endpoint: Hashable, Comparable, Sendable, CustomStringConvertible {
-  /// Four or sixteen bytes.
+  /// Bytes of the address, four or sixteen.
   let address: [UInt8]
   let port: UInt16
 
@@ -12,10 +12,10 @@ package struct Endpoint: Hashable, Comparable, Sendable, CustomStringConvertible
     (address.count, address.map { String(Int($0) + 256, radix: 16) }.joined(), port)
   }
 
-  /// The address in numbers, an IPv6 one in brackets, and the port.
+  /// Numeric address, an IPv6 one in brackets, and the port.
   package var description: String { address.count == 16 ? "[\(host)]:\(port)" : "\(host):\(port)" }
 
-  /// The address in numbers (RFC 5952).
+  /// Numeric address (RFC 5952).
   var host: String {
     var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
     let family = address.count == 16 ? AF_INET6 : AF_INET
@@ -23,7 +23,7 @@ package struct Endpoint: Hashable, Comparable, Sendable, CustomStringConvertible
     return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
 
-  /// The address of a text in numbers; nil if it is none.
+  /// Creates the endpoint of a numeric address in text; nil if it is none.
   init?(host: some StringProtocol, port: UInt16) {
     let isVersion6 = host.contains(":")
     var bytes = [UInt8](repeating: 0, count: isVersion6 ? 16 : 4)
@@ -44,18 +44,18 @@ struct CapturedDatagram {
   var source: Endpoint
   var destination: Endpoint
   var payload: ArraySlice<UInt8>
-  /// Bytes of payload on the wire, those that were not captured among them.
+  /// Bytes of payload on the wire, including those that were not captured.
   var length: Int
-  /// Whether the capturing machine sent it; nil if the capture does not say.
+  /// True if the capturing machine sent it; nil if the capture does not record that.
   var isOutgoing: Bool?
 }
 
-/// A frame as a network analyser wrote it down: the bytes on a link.
+/// A frame as captured: the bytes on a link.
 struct CapturedFrame {
   /// Kinds of frames.
   enum Content {
     case datagram(CapturedDatagram)
-    /// A part of an IP packet, which says nothing alone.
+    /// A fragment of an IP packet, which cannot be read alone.
     case fragment
     /// A link that this program cannot read.
     case unknownLink
@@ -63,13 +63,13 @@ struct CapturedFrame {
   }
 
   let bytes: [UInt8]
-  /// The kind of link, as `LINKTYPE_` of the pcap format numbers it.
+  /// Type of the link, as `LINKTYPE_` of the pcap format numbers it.
   let linkType: Int
 
   // Tunnels in tunnels, at most.
   private static let mostLayers = 12
 
-  /// The UDP datagram that the frame brings, under whatever tags and tunnels.
+  /// Content of the frame: the UDP datagram in it, under any tags and tunnels.
   var content: Content {
     var content: Content
     switch linkType {

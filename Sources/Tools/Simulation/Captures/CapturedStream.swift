@@ -1,8 +1,9 @@
 import Foundation
 
-/// An RTP stream in a capture: what it is, how that is known, and what the network did to it.
+/// An RTP stream in a capture: its format, the source of that knowledge, and the delays and losses
+/// of its packets.
 package struct CapturedStream: Sendable {
-  /// A receiver's own figures (RTCP, RFC 3550 section 6.4.1).
+  /// Figures reported by the receiver (RTCP, RFC 3550 section 6.4.1).
   package struct Report: Equatable, Sendable {
     /// Packets lost in all.
     package var lost: Int
@@ -10,16 +11,16 @@ package struct CapturedStream: Sendable {
     package var jitter: Int
   }
 
-  /// Its place in the capture, from 1.
+  /// Number of the stream in the capture, from 1.
   package let number: Int
   package let source: Endpoint
   package let destination: Endpoint
   package let ssrc: UInt32
-  /// By the number of packets, most first; keys are none of them.
+  /// Formats by the number of their packets, most first; telephone events are not included.
   package let formats: [(payloadType: UInt8, format: MediaFormat, count: Int)]
-  /// Whether the capturing machine sent it; nil if the capture does not say.
+  /// True if the capturing machine sent it; nil if the capture does not record that.
   package let isOutgoing: Bool?
-  /// Packets of keys (telephone events).
+  /// Packets of DTMF digits (telephone events).
   package let keys: Int
   package let report: Report?
   let timeline: StreamTimeline
@@ -33,19 +34,20 @@ package struct CapturedStream: Sendable {
   package var reordered: Int { timeline.reordered }
   package var restarts: Int { timeline.restarts }
   package var beginnings: Int { timeline.beginnings }
-  /// The sender's clock against the capture's, in parts per million; positive if it is fast.
+  /// Deviation of the sender's clock from the capture's, in parts per million; positive if it is
+  /// fast.
   package var skew: Double? { timeline.skew }
   /// Packets that are missing between the first and the last.
   package let lost: Int
   /// Counts of runs of lost packets, by the length of the run.
   package let bursts: [Int: Int]
-  /// In seconds, from the first arrival to the last.
+  /// Duration from the first arrival to the last, in seconds.
   package let duration: Double
   /// The jitter of RFC 3550 section 6.4.1 in milliseconds: its mean, its greatest value.
   package let jitter: (mean: Double, most: Double)
   /// The longest time between two packets that follow each other, in milliseconds.
   package let longestGap: Double
-  /// The delay beyond the fastest packet's in milliseconds, in order.
+  /// Delays beyond the fastest packet's in milliseconds, in ascending order.
   private let delays: [Double]
 
   /// The share of lost packets, 0 to 1.
@@ -84,13 +86,16 @@ package struct CapturedStream: Sendable {
     delays = all.map { $0 - all[0] }
   }
 
-  /// The delay beyond the fastest packet's, in milliseconds, that a share of the packets is within.
+  /// Returns the delay beyond the fastest packet's, in milliseconds, within which a share of the
+  /// packets arrived.
   package func delay(_ share: Double) -> Double {
     delays.isEmpty ? 0 : delays[min(delays.count - 1, Int(share * Double(delays.count)))]
   }
 
-  /// Delay beyond the fastest packet in milliseconds, and losses before it, over the seconds since
-  /// the first: packets evenly taken of all, and each that follows a loss.
+  /// Returns delays beyond the fastest packet in milliseconds, and the losses before them, over the
+  /// seconds since the first packet.
+  ///
+  /// The result has packets taken evenly, about `most` of them, and each that follows a loss.
   package func moments(most: Int) -> [(second: Double, delay: Double, lost: Int)] {
     guard let first = timeline.entries.first else { return [] }
     let fastest = timeline.entries.map { $0.arrival - $0.departure }.min() ?? 0
@@ -132,7 +137,7 @@ package struct CapturedStream: Sendable {
     return (sum / Double(max(1, count)), most)
   }
 
-  /// The stream in a line.
+  /// Summary of the stream in one line.
   package var summary: String {
     let name = format.name ?? "type \(formats[0].payloadType)"
     let known = "\(name) at \(format.clockRate) Hz (\(format.origin.rawValue))"
@@ -148,7 +153,7 @@ package struct CapturedStream: Sendable {
     return "\(number): \(source) to \(destination), SSRC \(ssrc), \(known), \(figures)"
   }
 
-  /// Departures, delays and losses of the packets, to be replayed.
+  /// Returns the departures, delays and losses of the packets, to be replayed.
   package func trace() throws(NetworkTrace.ParseError) -> NetworkTrace {
     guard timeline.entries.count > 1 else { throw .empty }
     var packets: [(departure: Double, arrival: Double?)] = []

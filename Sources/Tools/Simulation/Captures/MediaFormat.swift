@@ -1,4 +1,4 @@
-/// A payload format by name and clock rate, and how that is known.
+/// A payload format by name and clock rate, with the source of that knowledge.
 package struct MediaFormat: Equatable, Sendable {
   /// Sources of the clock rate.
   package enum Origin: String, Equatable, Sendable {
@@ -8,19 +8,19 @@ package struct MediaFormat: Equatable, Sendable {
     case description = "session description"
     /// By the user.
     case user = "--clock"
-    /// By the timestamps, which count so fast against the arrivals.
+    /// By the rate at which timestamps advance against the arrivals.
     case measured = "timestamps against arrivals"
-    /// By nothing: the capture is too short to tell.
+    /// By assumption, as the capture is too short to tell.
     case assumed = "assumed"
   }
 
   /// The encoding's name in capital letters, nil if it is not known.
   package var name: String?
-  /// RTP timestamps count so often a second.
+  /// Rate of the RTP timestamps, in ticks per second.
   package var clockRate: Int
   package var origin: Origin
 
-  /// True for pictures, which count at 90 kHz.
+  /// True for video, whose clock rate is 90 kHz.
   package var isVideo: Bool { clockRate == 90_000 && name != "MPA" }
 
   private static let statics: [UInt8: (name: String, rate: Int)] = [
@@ -32,20 +32,20 @@ package struct MediaFormat: Equatable, Sendable {
     31: ("H261", 90_000), 32: ("MPV", 90_000), 33: ("MP2T", 90_000), 34: ("H263", 90_000),
   ]
 
-  /// The rates that dynamic types count at in practice.
+  /// Clock rates of dynamic types that occur in practice.
   private static let rates = [
     8_000, 11_025, 12_000, 16_000, 22_050, 24_000, 32_000, 44_100, 48_000, 90_000, 96_000,
   ]
 
-  /// The format of a static payload type; nil for a dynamic one.
+  /// Returns the format of a static payload type; nil for a dynamic one.
   static func ofStatic(_ payloadType: UInt8) -> MediaFormat? {
     statics[payloadType].map {
       MediaFormat(name: $0.name, clockRate: $0.rate, origin: .payloadType)
     }
   }
 
-  /// The format of a dynamic type whose timestamps count `ticks` a second; Opus is assumed where
-  /// that says nothing.
+  /// Returns the format of a dynamic type whose timestamps advance by `ticks` a second; Opus is
+  /// assumed if no known rate is near.
   static func measured(ticks: Double?) -> MediaFormat {
     let found = ticks.flatMap { ticks in
       rates.first { abs(ticks / Double($0) - 1) < 0.04 }
@@ -55,12 +55,12 @@ package struct MediaFormat: Equatable, Sendable {
   }
 }
 
-/// Formats of payload types by session descriptions in a capture, by address and port.
+/// Formats of payload types from session descriptions in a capture, by address and port.
 struct DescribedFormats {
-  /// By the port, then by the host that was named.
+  /// Formats by payload type, by the port and then by the host in the description.
   private var formats: [UInt16: [String: [UInt8: MediaFormat]]] = [:]
 
-  /// Takes in a datagram, which may hold a SIP message.
+  /// Records the formats in a datagram, which may hold a SIP message.
   mutating func note(_ payload: ArraySlice<UInt8>) {
     // `INVITE sip:`, `SIP/2.0 200`: text. RTP begins with a byte above 127.
     guard let first = payload.first, (65...90).contains(first), payload.count > 100 else { return }
@@ -93,12 +93,13 @@ struct DescribedFormats {
     }
   }
 
-  /// The format of a type in a stream between two ports: a receiver numbers what it gets.
+  /// Returns the format of a payload type in a stream between two ports; the receiver's description
+  /// takes precedence.
   func format(of type: UInt8, to one: Endpoint, from other: Endpoint) -> MediaFormat? {
     types(of: one)[type] ?? types(of: other)[type]
   }
 
-  /// The types of telephone events in such a stream.
+  /// Returns the payload types of telephone events in a stream between two ports.
   func events(to one: Endpoint, from other: Endpoint) -> Set<UInt8> {
     let all = types(of: one).merging(types(of: other)) { own, _ in own }
     return Set(all.filter { $1.name == "TELEPHONE-EVENT" }.keys)

@@ -1,9 +1,11 @@
 import Foundation
 
-/// Captures by way of Wireshark's `tshark`, which reads what libpcap does not: several links in one
-/// file, Wi-Fi, fragments, files of rtpdump.
+/// Captures read by Wireshark's `tshark`, which reads files that libpcap does not.
+///
+/// These are files with several links, Wi-Fi, fragments, and files of rtpdump.
 extension PacketCapture {
-  /// Arguments with which `tshark` prints a file for `add(line:)`: one line a datagram.
+  /// Returns the arguments with which `tshark` prints a file for `add(line:)`, one line per
+  /// datagram.
   package static func fieldArguments(of path: String) -> [String] {
     let fields = [
       "frame.time_epoch", "ip.src", "ip.dst", "ipv6.src", "ipv6.dst", "udp.srcport", "udp.dstport",
@@ -14,7 +16,7 @@ extension PacketCapture {
       + fields.flatMap { ["-e", $0] }
   }
 
-  /// Takes in a line of these fields; what is no datagram says nothing.
+  /// Adds a line of these fields; a line without a datagram is ignored.
   package mutating func add(line: Substring) {
     let fields = line.split(separator: "\t", omittingEmptySubsequences: false)
     guard fields.count == 10, let time = Self.nanoseconds(fields[0]),

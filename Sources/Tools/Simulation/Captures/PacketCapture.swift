@@ -2,18 +2,18 @@ import Foundation
 import MediaCore
 import RTP
 
-/// The RTP streams in a capture of a machine's network, and what the network had done to them.
+/// RTP streams in a capture of a machine's network, with the delays and losses of their packets.
 ///
 /// Departures come from the RTP timestamps, arrivals from the capture, and losses from the gaps in
 /// the numbering. The same frames give the same streams in the same order.
 package struct PacketCapture {
-  /// Why no stream can be taken.
+  /// A reason why no stream can be chosen.
   package enum ChoiceError: Error, Equatable, Sendable, CustomStringConvertible {
     /// There is no RTP over UDP, for these reasons.
     case noStream([String])
     /// No stream has that number or SSRC.
     case unknown(String, among: [String])
-    /// Several may be meant.
+    /// Several streams match.
     case ambiguous([String])
 
     package var description: String {
@@ -35,15 +35,16 @@ package struct PacketCapture {
   private var unknownLinks: Set<Int> = []
   private var fragments = 0
   private static let latest: Int64 = 4_000_000_000_000_000_000
-  /// From one port to another; more sources are no calls but something encrypted.
+  /// Most sources from one port to another; if there are more, it is no call, but encrypted
+  /// traffic.
   private static let mostSources = 64
   private static let mostFlows = 20_000
   private var sourceCounts: [[Endpoint]: Int] = [:]
 
-  /// A capture of nothing.
+  /// Creates an empty capture.
   package init() {}
 
-  /// True if there are links that cannot be read here.
+  /// True if there are frames of link types that cannot be read here.
   package var hasUnknownLinks: Bool { !unknownLinks.isEmpty }
 
   /// Frames that could not be read, in words; empty if all could.
@@ -52,8 +53,8 @@ package struct PacketCapture {
       + unknownLinks.sorted().map { "links of type \($0) cannot be read" }
   }
 
-  /// Takes in a frame that was captured at `nanoseconds`, on a link that the pcap format numbers
-  /// `linkType`; what is no RTP says nothing.
+  /// Adds a frame captured at `nanoseconds` on a link of the pcap format's type `linkType`; frames
+  /// without RTP are ignored.
   package mutating func add(frame bytes: [UInt8], linkType: Int, at nanoseconds: Int64) {
     switch CapturedFrame(bytes: bytes, linkType: linkType).content {
     case .datagram(let datagram): add(datagram, at: nanoseconds)
@@ -102,8 +103,9 @@ package struct PacketCapture {
     }
   }
 
-  /// The streams, in the order of their first packets; `clockRate` is that of dynamic payload
-  /// types, nil to find it out.
+  /// Returns the streams, in the order of their first packets.
+  ///
+  /// `clockRate` is that of dynamic payload types, nil to measure it.
   package func streams(clockRate: Int? = nil) -> [CapturedStream] {
     var streams: [CapturedStream] = []
     for flow in sources where flow.isPlausible {
@@ -144,7 +146,8 @@ package struct PacketCapture {
     return said
   }
 
-  /// The stream of voice that the capturing machine received, or the one with a number or an SSRC.
+  /// Returns the voice stream that the capturing machine received, or the one with the number or
+  /// SSRC `name`.
   package static func choose(
     among streams: [CapturedStream],
     named name: String?,

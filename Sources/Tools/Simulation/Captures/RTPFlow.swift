@@ -1,8 +1,8 @@
 import MediaCore
 
-/// The packets of one RTP source from one port to another, in the order of the capture.
+/// Packets of one RTP source from one port to another, in the order of the capture.
 struct RTPFlow {
-  /// Ports and SSRC, which tell sources apart.
+  /// Ports and SSRC, which distinguish sources.
   struct Key: Hashable {
     let source: Endpoint
     let destination: Endpoint
@@ -12,22 +12,23 @@ struct RTPFlow {
   struct Packet: BitwiseCopyable {
     var sequence: UInt16
     var payloadType: UInt8
-    /// 255 for 255 and more.
+    /// Bytes of payload; 255 stands for 255 and more.
     var payloadLength: UInt8
     var timestamp: UInt32
-    /// In nanoseconds.
+    /// Time of arrival, in nanoseconds.
     var arrival: Int64
   }
 
   let key: Key
   var packets: [Packet] = []
-  /// Counts of packets that the capturing machine sent and received, as far as it says.
+  /// Number of packets that the capturing machine sent; `incoming` counts those it received, as far
+  /// as is recorded.
   var outgoing = 0
   var incoming = 0
 
   init(_ key: Key) { self.key = key }
 
-  /// The RTP packet in a datagram, whose end may be cut off; nil if it is none.
+  /// Returns the RTP packet in a datagram, whose end may be cut off; nil if there is none.
   static func packet(in datagram: CapturedDatagram) -> (ssrc: UInt32, packet: Packet)? {
     let bytes = datagram.payload
     let begin = bytes.startIndex
@@ -53,8 +54,10 @@ struct RTPFlow {
     return (word(8), packet)
   }
 
-  /// Payload types of telephone events (RFC 4733): four bytes each, or a few more under encryption,
-  /// most with the time of the packet before.
+  /// Payload types of telephone events (RFC 4733).
+  ///
+  /// Their packets have four bytes each, or a few more under encryption, and most repeat the
+  /// timestamp of the one before.
   var eventTypes: Set<UInt8> {
     var kinds: [UInt8: (all: Int, repeated: Int, lengths: Set<UInt8>, timestamp: UInt32)] = [:]
     var most = 0
@@ -77,7 +80,7 @@ struct RTPFlow {
     return Set(events.keys)
   }
 
-  /// True if it looks like RTP: most packets follow the one before.
+  /// True if the packets look like RTP: most numbers follow the one before.
   var isPlausible: Bool {
     // Name servers' messages look like it.
     guard packets.count > 2, key.source.port != 53, key.destination.port != 53 else { return false }
@@ -87,7 +90,8 @@ struct RTPFlow {
     return 3 * following >= packets.count - 1
   }
 
-  /// Ticks a second of the packets of a type against their arrivals; nil if they are too few.
+  /// Returns the ticks per second of the packets of a type, measured by their arrivals; nil if they
+  /// are too few.
   func ticksPerSecond(of type: UInt8) -> Double? {
     let own = packets.filter { $0.payloadType == type }
     var rates: [Double] = []

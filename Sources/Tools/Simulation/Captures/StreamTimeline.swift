@@ -1,34 +1,34 @@
-/// When the packets of a stream left and arrived, whatever their sender's clock and numbering did
+/// Departures and arrivals of a stream's packets, whatever its sender's clock and numbering did
 /// meanwhile.
 ///
-/// Departures follow the timestamps. Where these jump, as at a transfer, another beginning is
-/// taken; a line through the fastest packets shows a clock that runs fast or slow.
+/// Departures follow the timestamps. If these jump, as at a transfer, they are aligned anew; a line
+/// through the fastest packets shows a clock that runs fast or slow.
 struct StreamTimeline {
   struct Entry {
-    /// Counted through, losses included.
+    /// Number of the packet, which counts on through losses and restarts.
     var number: Int64
-    /// In milliseconds; that of an event is between its neighbours'.
+    /// Departure in milliseconds; that of an event is between its neighbours'.
     var departure: Double
     var arrival: Double
   }
 
-  /// In the order of their numbers, each once.
+  /// Packets in the order of their numbers, each once.
   private(set) var entries: [Entry] = []
-  /// Runs of timestamps that follow each other.
+  /// Number of runs of consecutive timestamps.
   private(set) var beginnings = 1
-  /// Count of new beginnings of the numbering.
+  /// Number of times that the sequence numbers started anew.
   private(set) var restarts = 0
   private(set) var duplicates = 0
-  /// Packets that came after one with a higher number.
+  /// Packets that arrived after one with a higher number.
   private(set) var reordered = 0
-  /// How much too fast the sender's clock runs against the capture's, in parts per million; nil if
-  /// the capture is too short to tell.
+  /// Deviation of the sender's clock from the capture's, in parts per million, positive if it is
+  /// fast; nil if the capture is too short to tell.
   private(set) var skew: Double?
 
   /// Indices of entries at which another clock begins.
   private var changes: Set<Int> = []
 
-  /// A sequence number that is further away begins a new count.
+  /// Step of the sequence numbers from which on they count anew.
   private static let farthest = 3_000
   /// A change of the delay from one packet to the next, in milliseconds, that may be a jump of the
   /// timestamps.

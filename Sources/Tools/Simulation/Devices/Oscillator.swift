@@ -1,25 +1,26 @@
 import MediaCore
 
-/// What paces a sound card: 48 kHz, more or less.
+/// Oscillator that paces a sound card, at 48 kHz more or less.
 ///
-/// Exact in whole numbers for any length of call, so that every machine simulates the same.
+/// It computes exactly, in whole numbers, for any length of call, so that every machine simulates
+/// the same.
 struct Oscillator: Sendable {
   private static let second: Int64 = 1_000_000_000
   private let millihertz: Int64
 
-  /// A crystal that is `partsPerMillion` too fast (too slow, if negative).
+  /// Creates an oscillator that is `partsPerMillion` too fast (too slow, if negative).
   init(partsPerMillion: Int) {
     millihertz = 48_000_000 + 48 * Int64(max(-100_000, min(100_000, partsPerMillion)))
   }
 
-  /// Whole frames in that many nanoseconds.
+  /// Returns the whole frames in that many nanoseconds.
   func frames(in nanoseconds: Int64) -> Int64 {
     let seconds = nanoseconds / Self.second
     let rest = nanoseconds % Self.second
     return (seconds * millihertz + rest * millihertz / Self.second) / 1_000
   }
 
-  /// The first nanosecond at which that many frames have passed.
+  /// Returns the first nanosecond at which that many frames have passed.
   func nanoseconds(of frames: Int64) -> Int64 {
     let parts = frames * 1_000
     let rest = parts % millihertz

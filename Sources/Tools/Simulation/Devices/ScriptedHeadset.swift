@@ -2,28 +2,28 @@ package import CLinux
 package import MediaCore
 package import RealTime
 
-/// A scripted sound card as the voice loop sees it; its sides may be of two.
+/// Headset of scripted sound cards for the voice loop; its two sides may be of different cards.
 package struct ScriptedHeadset: AudioDevice, ~Copyable {
   private var microphone: ScriptedSoundCard
   private var loudspeaker: ScriptedSoundCard
   private let opened: StreamDirections
 
-  /// Whether both sides are of one card, with one crystal.
+  /// True if both sides are of one card, with one crystal.
   package var isOneDevice: Bool {
     microphone === loudspeaker
       && loudspeaker.script.captureDrift == loudspeaker.script.playbackDrift
   }
 
-  /// The card, with `sides` of it to be started.
+  /// Creates a headset of one card, of which `sides` are to be started.
   package init(_ card: ScriptedSoundCard, sides: StreamDirections = .both) {
     microphone = card
     loudspeaker = card
     opened = sides
   }
 
-  /// The rate of the microphone as it says itself; the crystal may think otherwise.
+  /// Nominal rate of the microphone, from which its crystal may deviate.
   package var captureRate: SampleRate { .voice }
-  /// The rate of the loudspeaker as it says itself.
+  /// Nominal rate of the loudspeaker.
   package var playbackRate: SampleRate { .voice }
   /// Frames that the microphone delivers at a time.
   package var capturePeriod: FrameCount { microphone.script.period }
@@ -32,12 +32,12 @@ package struct ScriptedHeadset: AudioDevice, ~Copyable {
   /// The most frames that the loudspeaker can have queued.
   package var playbackCapacity: FrameCount { ScriptedSoundCard.capacity }
 
-  /// Starts both directions.
+  /// Starts the opened sides.
   package mutating func start(fill: FrameCount) throws(AudioDeviceError) {
     microphone.start(opened, fill: fill)
   }
 
-  /// Nothing waits for it: the simulation knows when it is ready.
+  /// Adds no descriptors: the simulation knows when the card is ready.
   package mutating func pollDescriptors(
     _ descriptors: inout FixedArray<pollfd>,
     from first: Int
@@ -46,7 +46,7 @@ package struct ScriptedHeadset: AudioDevice, ~Copyable {
   /// Does nothing.
   package mutating func acknowledge(_ descriptors: inout FixedArray<pollfd>, from first: Int) {}
 
-  /// What the microphone has captured in whole periods.
+  /// Reads the frames that the microphone has captured in whole periods.
   package mutating func read(into block: inout SampleBuffer) -> DeviceTransfer {
     microphone.read(into: &block)
   }
@@ -57,14 +57,14 @@ package struct ScriptedHeadset: AudioDevice, ~Copyable {
     loudspeaker.write(block, count: count)
   }
 
-  /// Frames that have not sounded.
+  /// Returns the number of frames written that have not been played.
   package mutating func queuedFrames() -> FrameCount { loudspeaker.queuedFrames }
-  /// The same: nothing lies beyond the ring.
+  /// Returns the same as `queuedFrames`: there is no delay beyond the ring.
   package mutating func playbackDelayFrames() -> FrameCount { loudspeaker.queuedFrames }
-  /// Frames sampled and not read.
+  /// Returns the number of frames captured and not read.
   package mutating func pendingFrames() -> FrameCount { microphone.pendingFrames }
 
-  /// Exchanges these sides with those of `other`.
+  /// Exchanges `sides` with those of `other`.
   package mutating func exchange(_ sides: StreamDirections, with other: inout ScriptedHeadset) {
     if sides.contains(.capture) { swap(&microphone, &other.microphone) }
     if sides.contains(.playback) { swap(&loudspeaker, &other.loudspeaker) }

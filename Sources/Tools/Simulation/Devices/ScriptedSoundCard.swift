@@ -1,54 +1,54 @@
 package import MediaCore
 import RealTime
 
-/// A headset's sound card in virtual time: its oscillators, what the microphone captures, what the
-/// loudspeaker sounds, and what happens to it.
+/// Sound card of a headset in virtual time: its oscillators, its sound in both directions, and its
+/// faults.
 ///
 /// **Thread safety:** one thread at a time.
 package final class ScriptedSoundCard {
-  /// What a card is like.
+  /// Properties of a card, and the faults to come.
   package struct Script: Sendable {
-    /// How much too fast the microphone's crystal is, in parts per million.
+    /// Deviation of the microphone's crystal in parts per million, positive if it is too fast.
     package var captureDrift = 0
-    /// How much too fast the loudspeaker's crystal is, in parts per million.
+    /// Deviation of the loudspeaker's crystal in parts per million, positive if it is too fast.
     package var playbackDrift = 0
-    /// Frames at a time in both directions.
+    /// Frames per period in both directions.
     package var period: FrameCount = 120
-    /// Whether the loudspeaker takes whole periods at once, as a sound server does, and not frame
+    /// True if the loudspeaker takes whole periods at once, as a sound server does, and not frame
     /// by frame.
     package var takesBlocks = false
-    /// What happens, in order of time.
+    /// Faults of the card, in order of time.
     package var faults: [DeviceFault] = []
-    /// The microphone's sound, again and again, at 48 kHz; silence if empty.
+    /// Sound of the microphone at 48 kHz, repeated without end; silence if empty.
     package var sound: [Float] = []
-    /// Whether what the loudspeaker sounds is kept.
+    /// True if the loudspeaker's sound is kept in `heard`.
     package var isRecorded = true
 
-    /// A faultless card in a silent room.
+    /// Creates the script of a faultless card in a silent room.
     package init() {}
   }
 
   static let capacity: FrameCount = 4_800
 
-  /// What has sounded, from the first frame on, at the loudspeaker's rate.
+  /// Sound played, from the first frame on, at the loudspeaker's rate.
   package private(set) var heard: [Float] = []
 
   let script: Script
   private let time: VirtualTime
   private let captureCrystal: Oscillator
   private let playbackCrystal: Oscillator
-  /// Those since both sides were last opened: then the card counts by the time that has passed.
+  /// Standstills since both sides were last opened; during earlier ones the card counts as running.
   private var standstills: [Standstill]
   private let absences: [DeviceFault]
   private var begin: MonotonicInstant?
-  /// When the card was last opened, in nanoseconds since it began.
+  /// Time at which the card was last opened, in nanoseconds since it began.
   private var opened: Int64 = 0
-  /// The microphone's first frame since then: periods count from there.
+  /// First frame of the microphone since then, from which periods count.
   private var firstFrame: Int64 = 0
   private var read: Int64 = 0
   private(set) var written: Int64 = 0
 
-  /// A card that has not been started.
+  /// Creates a card that has not been started.
   package init(_ script: Script, time: VirtualTime) {
     self.script = script
     self.time = time
@@ -64,7 +64,7 @@ package final class ScriptedSoundCard {
   private struct Standstill {
     var at: Int64
     var end: Int64
-    /// By how much it runs on at once when it is over.
+    /// Time, in nanoseconds, by which the card advances at once at the end.
     var leap: Int64 = 0
   }
 
@@ -96,7 +96,7 @@ package final class ScriptedSoundCard {
     }
   }
 
-  /// Nanoseconds that the card has run for at `instant`.
+  /// Returns the nanoseconds for which the card has run at `instant`.
   private func running(at instant: MonotonicInstant) -> Int64 {
     guard let begin else { return 0 }
     let passed = instant.nanoseconds(since: begin)
@@ -106,7 +106,7 @@ package final class ScriptedSoundCard {
     }
   }
 
-  /// When the card will have run for so long.
+  /// Returns the time at which the card has run for `nanoseconds`.
   private func instant(afterRunning nanoseconds: Int64) -> MonotonicInstant {
     var passed = nanoseconds
     for standstill in standstills where standstill.at < passed {
@@ -116,13 +116,13 @@ package final class ScriptedSoundCard {
     return (begin ?? time.now).advanced(byNanoseconds: passed)
   }
 
-  /// The sides that nothing can be had from: unplugged since they were opened.
+  /// Sides that are out of use: they were unplugged since they were opened.
   var goneSides: StreamDirections {
     absences.filter { $0.at <= passed && ($0.at >= opened || passed < $0.end) }
       .reduce(into: []) { $0.formUnion($1.sides) }
   }
 
-  /// The sides that are not plugged in.
+  /// Sides that are unplugged now.
   var absentSides: StreamDirections {
     absences.filter { $0.at <= passed && passed < $0.end }
       .reduce(into: []) { $0.formUnion($1.sides) }
@@ -130,7 +130,7 @@ package final class ScriptedSoundCard {
 
   private var passed: Int64 { begin.map { time.now.nanoseconds(since: $0) } ?? 0 }
 
-  /// When the microphone has the next period for who has read `read`; nil if it never will.
+  /// Time at which the microphone has the next period after the frames read; nil if it never will.
   package var nextPeriod: MonotonicInstant? {
     guard !goneSides.contains(.capture) else { return nil }
     let period = Int64(script.period)
@@ -138,12 +138,12 @@ package final class ScriptedSoundCard {
     return instant(afterRunning: captureCrystal.nanoseconds(of: next))
   }
 
-  /// When frame `frame` of the microphone was sampled.
+  /// Returns the time at which frame `frame` of the microphone was captured.
   func instant(ofCaptured frame: Int64) -> MonotonicInstant {
     instant(afterRunning: captureCrystal.nanoseconds(of: frame))
   }
 
-  /// When frame `frame` of what is written sounds.
+  /// Returns the time at which frame `frame` of those written is played.
   func instant(ofPlayed frame: Int64) -> MonotonicInstant {
     instant(afterRunning: playbackCrystal.nanoseconds(of: frame))
   }
@@ -188,7 +188,7 @@ package final class ScriptedSoundCard {
     return DeviceTransfer(frames: frames)
   }
 
-  /// What the microphone offers by now: whole periods.
+  /// Number of frames that the microphone offers by now, in whole periods.
   private var sampled: Int64 {
     let frames = captureCrystal.frames(in: running(at: time.now)) - firstFrame
     return firstFrame + frames / Int64(script.period) * Int64(script.period)
@@ -198,7 +198,7 @@ package final class ScriptedSoundCard {
     Int(max(0, captureCrystal.frames(in: running(at: time.now)) - read))
   }
 
-  /// What the loudspeaker has taken.
+  /// Number of frames that the loudspeaker has taken.
   private var sounded: Int64 {
     let frames = playbackCrystal.frames(in: running(at: time.now))
     guard script.takesBlocks else { return frames }

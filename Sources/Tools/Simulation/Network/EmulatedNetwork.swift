@@ -1,16 +1,18 @@
 import Glibc
 package import MediaCore
 
-/// One direction of a network: when each packet arrives, or that it does not.
+/// One direction of a network, which decides when each packet arrives, or that it is lost.
 ///
-/// The order is kept, as a queue keeps it, but for packets that are to be overtaken. The same seed
-/// and the same times of sending give the same fates. **Thread safety:** one thread at a time.
+/// The order is kept, as a queue keeps it, except for packets that are to be overtaken. The same
+/// seed and the same times of sending give the same outcomes.
+///
+/// **Thread safety:** one thread at a time.
 package struct EmulatedNetwork: Sendable {
-  /// What becomes of a packet.
+  /// Outcome of sending a packet.
   package struct DeliveryOutcome: Equatable, Sendable {
-    /// When it arrives, nil if it is lost.
+    /// Time of its arrival, nil if it is lost.
     package var arrival: MonotonicInstant?
-    /// When it arrives once more, nil if it does not.
+    /// Time at which a duplicate arrives, nil if there is none.
     package var copy: MonotonicInstant?
   }
 
@@ -24,17 +26,18 @@ package struct EmulatedNetwork: Sendable {
   private var stallEnd: MonotonicInstant?
   private var linkFree: MonotonicInstant?
 
-  /// How much of a packet's jitter the next one shares: packets 10 ms apart meet much the same
-  /// queue.
+  /// Correlation of the jitter of consecutive packets, 0 to 1.
+  ///
+  /// Packets 10 ms apart meet much the same queue.
   private static let correlation = 0.5
 
-  /// A network of which every random choice follows from `seed`.
+  /// Creates a network of which every random choice follows from `seed`.
   package init(_ conditions: NetworkConditions, seed: UInt64) {
     self.conditions = conditions.bounded
     generator = SeededGenerator(seed: seed)
   }
 
-  /// The delay of the fastest packet on the fastest path, in nanoseconds.
+  /// Delay of the fastest packet on the fastest path, in nanoseconds.
   package var leastDelay: Int64 {
     var (least, sum): (Int64, Int64) = (0, 0)
     for change in conditions.routeChanges.sorted(by: { $0.at < $1.at }) {
@@ -44,8 +47,9 @@ package struct EmulatedNetwork: Sendable {
     return max(0, conditions.delayNanoseconds + least)
   }
 
-  /// What becomes of a packet of `byteCount` bytes that is sent at `instant`, which is not before
-  /// the last one.
+  /// Returns the outcome for a packet of `byteCount` bytes that is sent at `instant`.
+  ///
+  /// Packets are to be passed in the order of their sending.
   package mutating func fate(sentAt instant: MonotonicInstant, byteCount: Int) -> DeliveryOutcome {
     let begin = begin ?? instant
     self.begin = begin

@@ -1,65 +1,66 @@
 import MediaCore
 
-/// What a network does to packets on their way, as measured or as a specification gives it.
+/// Conditions of a network that packets pass, as measured or as a specification gives them.
 package struct NetworkConditions: Equatable, Sendable {
-  /// What a user would call this network.
+  /// Name of the network, as a user would call it.
   package var name: String
   /// The one-way delay of the fastest packet, in nanoseconds.
   package var delayNanoseconds: Int64
-  /// The mean of what is added to it, correlated from packet to packet (half of each is new,
-  /// exponentially distributed), in nanoseconds.
+  /// Mean of the jitter added to it, in nanoseconds.
+  ///
+  /// Jitter is correlated from packet to packet: half of each value is new, exponentially
+  /// distributed.
   package var jitterNanoseconds: Int64
-  /// The share of packets that is lost, 0 to 1.
+  /// Share of packets that are lost, 0 to 1.
   package var lossShare: Double
-  /// The mean number of packets that are lost in a row, at least 1 (Gilbert's model: two states,
-  /// all lost in the bad one).
+  /// Mean number of packets that are lost in a row, at least 1.
+  ///
+  /// It is Gilbert's model: two states, with all packets lost in the bad one.
   package var lossBurst: Double
   /// Mean time between two stalls, in nanoseconds; 0 for none.
   ///
-  /// In a stall nothing arrives, after it everything at once, as when Wi-Fi scans or hands over.
+  /// In a stall no packet arrives, after it all at once, as when Wi-Fi scans or hands over.
   package var stallIntervalNanoseconds: Int64
-  /// The longest stall; lengths lie evenly between a quarter of it and it.
+  /// Longest stall, in nanoseconds; lengths are distributed evenly from a quarter of it up to it.
   package var stallNanoseconds: Int64
 
-  /// The share of packets that come a second time, 0 to 1, a little after the first.
+  /// Share of packets that arrive a second time, 0 to 1, a little after the first.
   package var duplicateShare = 0.0
-  /// The share of packets that a later one may overtake, 0 to 1: they take `reorderNanoseconds`
-  /// longer.
+  /// Share of packets that a later one may overtake, 0 to 1: they take `reorderNanoseconds` longer.
   package var reorderShare = 0.0
-  /// How much longer a packet takes that is overtaken, in nanoseconds.
+  /// Additional delay of a packet that is overtaken, in nanoseconds.
   package var reorderNanoseconds: Int64 = 10_000_000
   /// Bits per second that the narrowest link carries, 0 without a limit.
   package var linkBitsPerSecond = 0
-  /// How long a packet may wait for that link, in nanoseconds; one that would wait longer is lost.
+  /// Longest wait of a packet for that link, in nanoseconds; one that would wait longer is lost.
   package var queueNanoseconds: Int64 = 200_000_000
-  /// When the path changes, in nanoseconds since the first packet, and how much slower (faster, if
-  /// negative) the new one is.
+  /// Changes of the path; their delays add up.
   package var routeChanges: [RouteChange] = []
-  /// When nothing passes.
+  /// Times in which no packet passes.
   package var outages: [Outage] = []
 
-  /// Another path from a moment on.
+  /// A change of the path at a moment, for good.
   package struct RouteChange: Equatable, Sendable {
-    /// Nanoseconds since the first packet.
+    /// Time of the change, in nanoseconds since the first packet.
     package var at: Int64
-    /// What is added to the delay from then on, in nanoseconds.
+    /// Delay added from then on, in nanoseconds; negative for a faster path.
     package var delayNanoseconds: Int64
 
-    /// A path that is `milliseconds` slower from `second` on.
+    /// Creates a change to a path that is `milliseconds` slower, from `second` on.
     package init(second: Double, milliseconds: Double) {
       at = NetworkConditions.nanoseconds(second, unit: 1e9)
       delayNanoseconds = NetworkConditions.nanoseconds(milliseconds, unit: 1e6)
     }
   }
 
-  /// A time without any network.
+  /// A time in which no packet passes.
   package struct Outage: Equatable, Sendable {
-    /// Nanoseconds since the first packet.
+    /// Beginning of the outage, in nanoseconds since the first packet.
     package var at: Int64
-    /// How long nothing passes, in nanoseconds.
+    /// Duration of the outage, in nanoseconds.
     package var nanoseconds: Int64
 
-    /// Nothing passes for `milliseconds` from `second` on.
+    /// Creates an outage of `milliseconds` from `second` on.
     package init(second: Double, milliseconds: Double) {
       at = NetworkConditions.nanoseconds(second, unit: 1e9)
       nanoseconds = NetworkConditions.nanoseconds(milliseconds, unit: 1e6)
@@ -74,8 +75,8 @@ package struct NetworkConditions: Equatable, Sendable {
     return value.isNaN ? 0 : Int64(max(-limit, min(limit, value * unit)))
   }
 
-  /// The same where nothing takes longer than eleven days, and nothing but another path makes a
-  /// packet faster.
+  /// The conditions with all times limited to eleven days, and negative delays only for changes of
+  /// the path.
   var bounded: NetworkConditions {
     func within(_ nanoseconds: Int64, from least: Int64 = 0) -> Int64 {
       max(least, min(Self.longest, nanoseconds))
@@ -98,7 +99,7 @@ package struct NetworkConditions: Equatable, Sendable {
     return bounded
   }
 
-  /// A network that only delays.
+  /// Creates conditions with the given delay, and without the other defects by default.
   package init(
     _ name: String,
     delayMilliseconds: Double,
@@ -138,7 +139,7 @@ package struct NetworkConditions: Equatable, Sendable {
     stallIntervalSeconds: 10,
     stallMilliseconds: 400
   )
-  /// 5 % lost in bursts of 2.
+  /// A network that loses 5 % of the packets, in bursts of 2.
   package static let lossy5 = NetworkConditions(
     "lossy-5",
     delayMilliseconds: 20,
@@ -146,7 +147,7 @@ package struct NetworkConditions: Equatable, Sendable {
     lossShare: 0.05,
     lossBurst: 2
   )
-  /// 10 % lost in bursts of 4.
+  /// A network that loses 10 % of the packets, in bursts of 4.
   package static let lossy10 = NetworkConditions(
     "lossy-10",
     delayMilliseconds: 20,
@@ -188,7 +189,7 @@ package struct NetworkConditions: Equatable, Sendable {
     return conditions
   }()
 
-  /// Every network that has a name.
+  /// All networks that have a name.
   package static let all = [
     clean, lan, wifi, wifiStalls, lossy5, lossy10, mobile, awful, routeChange,
   ]

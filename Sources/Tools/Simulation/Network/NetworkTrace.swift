@@ -1,33 +1,34 @@
 package import MediaCore
 
-/// What a real network did to packets, recorded to be replayed, over and over.
+/// Delays and losses of a real network, recorded to be replayed again and again.
 ///
-/// A text file with one line per packet: when it was sent and when it arrived, in milliseconds of
-/// any two clocks, or `lost` instead of the latter; lines that begin with `#` say nothing. The
-/// fastest packet counts as `baseNanoseconds` under way, since two clocks cannot be compared.
+/// A text file with one line per packet: the times at which it was sent and at which it arrived, in
+/// milliseconds of any two clocks, or `lost` instead of the latter; lines that begin with `#` are
+/// comments. The fastest packet is assigned a delay of `baseNanoseconds`, since two clocks cannot
+/// be compared.
 package struct NetworkTrace: PacketPath, Equatable, Sendable {
-  /// Why a file cannot be used.
+  /// A reason why a file cannot be used.
   package enum ParseError: Error, Equatable, Sendable {
-    /// Line `number`, counted from 1, is none of the two forms.
+    /// The line with that number, counted from 1, has neither of the two forms.
     case unreadable(line: Int)
     /// No packet arrived.
     case empty
   }
 
-  /// One packet: nanoseconds from the first departure, and under way beyond the fastest, nil if it
-  /// was lost.
+  /// A packet: nanoseconds from the first departure to its own, and its delay beyond the fastest,
+  /// nil if it was lost.
   struct Packet: Equatable, Sendable {
     var departure: Int64
     var delay: Int64?
   }
 
   let packets: [Packet]
-  /// What is added to every delay, in nanoseconds.
+  /// Delay added to that of every packet, in nanoseconds.
   package var baseNanoseconds: Int64 = 1_000_000
   private var place = 0
   private var begin: MonotonicInstant?
 
-  /// Reads the lines of a trace.
+  /// Parses the lines of a trace.
   package init(parsing text: String) throws(ParseError) {
     var packets: [(departure: Double, arrival: Double?)] = []
     for (index, line) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
@@ -60,7 +61,8 @@ package struct NetworkTrace: PacketPath, Equatable, Sendable {
     }
   }
 
-  /// What is under way for longer is lost.
+  /// Longest delay beyond the fastest packet, in milliseconds, of a packet that does not count as
+  /// lost.
   private static let longestMilliseconds = 60_000.0
 
   private static func milliseconds(_ word: Substring) -> Double? {
@@ -68,7 +70,8 @@ package struct NetworkTrace: PacketPath, Equatable, Sendable {
     return value
   }
 
-  /// What became of the recorded packet that was sent last before `instant`.
+  /// Returns the outcome of the packet that was sent last before `instant` in the recording, which
+  /// repeats.
   package mutating func fate(sentAt instant: MonotonicInstant, byteCount: Int)
     -> EmulatedNetwork.DeliveryOutcome
   {

@@ -1,21 +1,23 @@
 package import MediaCore
 
-/// What decides over the fate of packets in one direction: a model, or what was recorded.
+/// A path of packets in one direction, which decides on their outcomes: a model, or a recorded
+/// trace.
 ///
-/// **Thread safety:** one thread at a time; but where both ends of a call run at once, the other
-/// direction's path is asked by another thread, so the two share nothing.
+/// **Thread safety:** one thread at a time; but if both ends of a call run at once, another thread
+/// uses the path of the other direction, so the two share nothing.
 package protocol PacketPath {
-  /// What becomes of a packet of `byteCount` bytes that is sent at `instant`, which is not before
-  /// the last one.
+  /// Returns the outcome for a packet of `byteCount` bytes that is sent at `instant`.
+  ///
+  /// Packets are passed in the order of their sending.
   mutating func fate(sentAt instant: MonotonicInstant, byteCount: Int)
     -> EmulatedNetwork.DeliveryOutcome
 
-  /// No packet arrives sooner after it was sent, in nanoseconds; 0 if that is not known.
+  /// Delay below which no packet arrives, in nanoseconds; 0 if that is not known.
   var leastDelay: Int64 { get }
 }
 
 extension PacketPath {
-  /// Not known.
+  /// Zero, as the least delay is not known.
   package var leastDelay: Int64 { 0 }
 }
 

@@ -1,7 +1,7 @@
 package import MediaCore
 import Synchronization
 
-/// What is under way in one direction between two simulated machines.
+/// Link for datagrams in one direction between two simulated machines.
 ///
 /// **Thread safety:** the sender may send while the receiver receives, each on one thread.
 package final class SimulatedLink {
@@ -11,30 +11,30 @@ package final class SimulatedLink {
   }
 
   private var network: any PacketPath
-  /// What the receiver has not taken over.
+  /// Datagrams that the receiver has not fetched from the sender's thread.
   private let posted = Mutex<[Datagram]>([])
   private let postedCount = Atomic<Int>(0)
   private var deliveredCount = 0
-  /// In order of arrival: the receiver's.
+  /// Datagrams under way in the order of their arrival, on the receiver's thread only.
   private var underWay: [Datagram] = []
   private var taken = 0
-  /// Datagrams handed over so far, and how many of them the network lost.
+  /// Number of datagrams sent so far; `lost` is the number that the network lost.
   package private(set) var sent = 0
   private(set) var lost = 0
 
-  /// Learns of each datagram that is received, and when it came: on the receiver's thread.
+  /// Closure that is called with each datagram received and its arrival, on the receiver's thread.
   var tap: (([UInt8], MonotonicInstant) -> Void)?
 
-  /// The least time that a packet takes, in nanoseconds.
+  /// Least delay of a datagram, in nanoseconds.
   let leastDelay: Int64
 
-  /// Nothing is under way; `network` decides about each datagram.
+  /// Creates an empty link, on which `network` decides about each datagram.
   package init(_ network: any PacketPath) {
     self.network = network
     leastDelay = network.leastDelay
   }
 
-  /// Hands a datagram to the network.
+  /// Sends a datagram over the network.
   package func send(_ datagram: borrowing ByteBuffer, length: Int, at now: MonotonicInstant) {
     sent += 1
     let fate = network.fate(sentAt: now, byteCount: length)
@@ -63,7 +63,8 @@ package final class SimulatedLink {
     for datagram in news { insert(datagram) }
   }
 
-  /// The length and the arrival of the next datagram that has come by now.
+  /// Removes the next datagram that has arrived by now, copies it to `buffer`, and returns its
+  /// length and arrival; nil if there is none.
   package func receive(
     into buffer: inout ByteBuffer,
     at now: MonotonicInstant

@@ -7,7 +7,7 @@ package struct SimulatedTransport: PacketTransport, ~Copyable {
   private let incoming: SimulatedLink
   private let time: VirtualTime
 
-  /// A path over two links, in the given time.
+  /// Creates a transport over two links, in the given time.
   package init(
     sending outgoing: SimulatedLink,
     receiving incoming: SimulatedLink,
@@ -18,7 +18,7 @@ package struct SimulatedTransport: PacketTransport, ~Copyable {
     self.time = time
   }
 
-  /// The next datagram that has arrived by now.
+  /// Receives the next datagram that has arrived by now.
   package mutating func receive(
     into buffer: inout ByteBuffer,
     at now: MonotonicInstant
@@ -38,7 +38,7 @@ package struct SimulatedTransport: PacketTransport, ~Copyable {
   /// Does nothing: no other address was admitted.
   package mutating func forgetAdmitted() {}
 
-  /// Hands a datagram to the network.
+  /// Sends a datagram over the network.
   package mutating func send(
     _ datagram: borrowing ByteBuffer,
     length: Int,
