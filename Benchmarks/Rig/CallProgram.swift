@@ -1,20 +1,20 @@
 package import ProgramRig
 package import Foundation
 
-/// One of the two ends of a call that a program is to make.
+/// One of the two ends of a benchmark call.
 package struct CallEnd {
   /// The ALSA name of the headset.
   package let headset: String
-  /// This end's address.
+  /// IP address of this end.
   package let host: String
-  /// Ports that are free: `port` and the nine after it.
+  /// First of the ten ports that are set aside for this end.
   package let port: Int
-  /// The one of them at which a program takes its voice that can be told so.
+  /// Port among the ten for received media, for programs that let it be chosen.
   package var mediaPort: Int { port + 4 }
-  /// Where the program may keep files.
+  /// Folder in which the program may keep files.
   package let folder: URL
 
-  /// An end.
+  /// Creates an end.
   package init(headset: String, host: String, port: Int, folder: URL) {
     self.headset = headset
     self.host = host
@@ -27,21 +27,21 @@ package struct CallEnd {
 ///
 /// To compare another one, write such a type and put it into the list of `bench call`.
 package protocol CallProgram {
-  /// What the tables call it, with the settings that matter.
+  /// Name in the tables, with the settings that matter.
   var name: String { get }
-  /// What has to be installed, to be named when it is missing.
+  /// Package to install, named when the program is missing.
   var package: String { get }
-  /// The file that is there when it is installed.
+  /// Path of the file by whose existence the program counts as installed.
   var executable: String { get }
-  /// Whether it takes more than one processor to be called with it.
+  /// True if calls with the program need more than one processor.
   var needsAllProcessors: Bool { get }
-  /// What runs where the call is answered; started first.
+  /// Returns the commands to run at the called end, which are started first.
   func answering(_ end: CallEnd, from far: CallEnd) throws -> [Invocation]
-  /// What runs where the call is placed.
+  /// Returns the commands to run at the calling end.
   func calling(_ end: CallEnd, to far: CallEnd) throws -> [Invocation]
 }
 
 extension CallProgram {
-  /// Most programs take a few per cent of one.
+  /// False, as most programs take a few per cent of one processor.
   package var needsAllProcessors: Bool { false }
 }

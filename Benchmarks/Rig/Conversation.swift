@@ -2,18 +2,21 @@ import ProgramRig
 package import Foundation
 import VoiceEngine
 
-/// What both users say: by turns ten seconds of speech and chirps, so that each direction's delay
-/// is known each second of one half, and its sound in the other.
+/// Test sound of both talkers: five seconds of speech and five of chirps by turns, one side
+/// speaking while the other chirps.
+///
+/// The chirps give the delay of a direction for each second of one half; the speech gives its sound
+/// quality in the other.
 package struct Conversation {
-  /// One sentence and where it lies.
+  /// One sentence and its position in the sound.
   package struct Utterance {
-    /// At 48 kHz, without the silence around it.
+    /// Samples at 48 kHz, without silence before the sentence.
     package let samples: [Float]
-    /// Of its first frame in the sound.
+    /// Index of the first frame in the side's sound.
     package let frame: Int
   }
 
-  /// The sound of each side, to be played over and over.
+  /// Sound of each side at 48 kHz, to be played over and over.
   package let sounds: [[Float]]
   /// The sentences of each side.
   package let utterances: [[Utterance]]
@@ -31,7 +34,8 @@ package struct Conversation {
   ]
   private static let voices = [["en-gb", "en-us+f3"], ["en-us+m3", "en-gb+f2"]]
 
-  /// Has espeak-ng speak the sentences (Harvard sentences, IEEE 297-1969) into files in `folder`.
+  /// Synthesizes the sentences (Harvard sentences, IEEE 297-1969) by espeak-ng, through files in
+  /// `folder`.
   package init(in folder: URL) throws {
     var sounds: [[Float]] = []
     var utterances: [[Utterance]] = []
@@ -55,7 +59,7 @@ package struct Conversation {
     self.utterances = utterances
   }
 
-  /// The frames at which the chirps of `side` begin, of `frames` played.
+  /// Returns the frames at which the chirps of `side` begin, among the first `frames` played.
   package func chirps(of side: Int, within frames: Int) -> [Int] {
     stride(from: 0, to: frames, by: ProbeSignal.intervalFrames).filter { frame in
       let isFirstHalf = frame % (2 * Self.turnFrames) < Self.turnFrames

@@ -2,8 +2,8 @@ import ProgramRig
 import CJack
 import Foundation
 
-/// A JACK client that is the air around two headsets: it plays into the microphones and records the
-/// loudspeakers, all with one frame counter.
+/// A JACK client that stands for the air around two headsets: it plays into the microphones and
+/// records the loudspeakers, all with one frame counter.
 ///
 /// **Thread safety:** `process` runs on JACK's thread; recordings are read after `stop`.
 // SAFETY: memory is made before the client is activated and read after it was deactivated.
@@ -97,10 +97,10 @@ package final class HeadsetRig: @unchecked Sendable {
     position += frames
   }
 
-  /// Frames played and recorded so far; an instant later there are more.
+  /// Number of frames played and recorded so far, which grows until `stop`.
   package var frames: Int { position }
 
-  /// Ends the sound; later calls do nothing.
+  /// Stops playing and recording; later calls do nothing.
   package func stop() {
     guard !isStopped else { return }
     isStopped = true
@@ -121,7 +121,7 @@ package final class HeadsetRig: @unchecked Sendable {
 
   private var isStopped = false
 
-  /// What the loudspeaker of `side` sounded; `stop` comes before.
+  /// Returns what was recorded from the loudspeaker of `side`, at 48 kHz; call `stop` first.
   package func recording(of side: Int) -> [Float] {
     unsafe Array(recordings[side].prefix(position))
   }

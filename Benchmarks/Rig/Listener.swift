@@ -2,9 +2,9 @@ import ProgramRig
 package import Foundation
 import VoiceEngine
 
-/// Tells from a recording of what was heard how a conversation came through.
+/// Evaluator of a conversation by the recordings of what each side heard.
 package struct Listener {
-  /// Seconds 1 to 3 of a call, since it was placed.
+  /// Time from 1 to 3 s after a call can first be heard, in seconds since it was placed.
   private static var beginning: Range<Double> {
     TrialResult.heardAfter + 1..<TrialResult.heardAfter + 3
   }
@@ -12,16 +12,18 @@ package struct Listener {
   private let conversation: Conversation
   private let scorer: SpeechScorer?
 
-  /// Someone who knows what is said; without a scorer the sentences are not scored.
+  /// Creates a listener that knows the sound of both talkers; without a scorer, sentences are not
+  /// scored.
   package init(to conversation: Conversation, scorer: SpeechScorer?) {
     self.conversation = conversation
     self.scorer = scorer
   }
 
-  /// How `heard` carries what the side `source` says during `window`.
+  /// Returns how `heard` carries the sound of the side `source` during `window`: the delay of each
+  /// chirp and the PESQ of each sentence.
   ///
-  /// Both are counted in frames since the conversation began; the call was placed at `placed`. The
-  /// clips that are scored are left in `folder`.
+  /// `heard` and `window` are counted in frames since the conversation began; the call was placed
+  /// at frame `placed`. The clips that are scored are left in `folder`.
   package func direction(
     _ name: String,
     heard: [Float],

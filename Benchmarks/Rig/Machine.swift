@@ -1,17 +1,17 @@
 import Foundation
 
-/// What a benchmark ran on.
+/// Machine and command of a benchmark run.
 package struct Machine: Codable, Sendable {
-  /// The processor's name.
+  /// Model name of the processor; "unknown" if the kernel does not name it.
   package var processor: String
-  /// How many of it programs may use.
+  /// Number of processor cores that programs may use.
   package var cores: Int
-  /// The kernel's release.
+  /// Release of the kernel; "unknown" if it cannot be read.
   package var kernel: String
-  /// What was run, with its arguments; nil in older results.
+  /// Command that was run, with its arguments; nil in older results.
   package var command: String?
 
-  /// This machine.
+  /// Describes this machine and the running command.
   package init() {
     let information = (try? String(contentsOfFile: "/proc/cpuinfo", encoding: .utf8)) ?? ""
     let line = information.split(separator: "\n").first { $0.hasPrefix("model name") }

@@ -2,14 +2,15 @@ import CRawVoice
 import Foundation
 import ProgramRig
 
-/// Which processors the calling thread may use, and with it the threads and programs that it starts
+/// Set of processors for the calling thread, inherited by the threads and programs that it starts
 /// from then on.
 package enum Processors {
-  /// Does `body` on one processor, after which all are allowed again, or on all of them.
+  /// Runs `body` on one processor if `isOne`, and allows all processors again afterwards; otherwise
+  /// runs it on all of them.
   ///
-  /// A virtual machine may be slow to interrupt a processor that computes: on the one that the
-  /// published figures come from, a thread that is woken by the other processor waits for 2.8 ms in
-  /// the mean. On one processor, a real-time thread runs at once whatever else wants to.
+  /// A virtual machine may be slow to interrupt a busy processor: on the one that the published
+  /// figures come from, a thread woken by the other processor waits for 2.8 ms in the mean. On one
+  /// processor, a real-time thread runs at once whatever else is ready to run.
   package static func keeping(toOne isOne: Bool, _ body: () throws -> Void) throws {
     guard isOne else { return try body() }
     guard raw_thread_keep_to_one_processor() == 0 else {
@@ -19,8 +20,8 @@ package enum Processors {
     try body()
   }
 
-  /// For how long the host of this virtual machine has run something else while a processor had
-  /// work, in seconds since the start, of all processors together (steal, `proc_stat(5)`).
+  /// Time that the host of this virtual machine took while a processor had work (steal,
+  /// `proc_stat(5)`), in seconds since the start, of all processors together.
   ///
   /// Nil if the kernel does not say.
   static var stolenSeconds: Double? {

@@ -9,7 +9,7 @@ extension RealTimeThread {
     let result = Mutex<Result<Value, any Error>?>(nil)
   }
 
-  /// What `work` says on a real-time thread of its own, which is waited for.
+  /// Runs `work` on a real-time thread of its own, waits for it, and returns its result.
   package static func run<Value: Sendable>(
     _ work: @escaping @Sendable () throws -> Value
   ) throws -> Value {
@@ -26,10 +26,11 @@ extension RealTimeThread {
   }
 }
 
-/// A voice through libopus and libspeexdsp in plain C calls.
+/// A voice path through libopus and libspeexdsp in plain C calls.
 package enum RawVoice {
-  /// What `work` says, on a real-time thread with a new voice in packets of so many frames at 48
-  /// kHz.
+  /// Runs `work` with a new voice on a real-time thread, and returns its result.
+  ///
+  /// Packets have `packetFrames` frames at 48 kHz; `bitrate` is in bit/s.
   package static func run<Value: Sendable>(
     packetFrames: FrameCount,
     bitrate: Int,

@@ -21,8 +21,8 @@ package struct RecordedSpeech {
     }
   }
 
-  /// The recordings, to be decoded by `script` with that Python; nil if a recording, or the
-  /// decoder, is missing.
+  /// Creates a source of the recordings, which `script` decodes with that Python; nil if a
+  /// recording, or the decoder, is missing.
   package init?(python: String, script: String) {
     let needed = Self.files.map(\.path) + [python, script]
     guard needed.allSatisfy({ FileManager.default.fileExists(atPath: $0) }),
@@ -32,7 +32,7 @@ package struct RecordedSpeech {
     self.script = script
   }
 
-  /// At 48 kHz, the languages by turns; files are left in `work`.
+  /// Returns the sentences at 48 kHz, the languages by turns; files are left in `work`.
   package func sentences(in work: URL) throws -> [[Float]] {
     let decoded = Self.files.indices.map { work.appendingPathComponent("recorded-\($0).raw") }
     let pairs = zip(Self.files, decoded).flatMap { [$0.path, $1.path] }

@@ -1,12 +1,13 @@
 import ProgramRig
 import Foundation
 
-/// A sentence in a file.
+/// Reader of sentences in sound files, by sox.
 enum Recording {
-  /// What is said in it at 48 kHz, at an even level, without the silence before it and not longer
-  /// than 4.6 s.
+  /// Returns the sentence at 48 kHz with its peak at -3 dBFS, without the silence before it, and at
+  /// most 4.6 s long.
   ///
-  /// `format` is what sox needs to know of a file without a header.
+  /// `format` has the options that sox needs for a file without a header; `folder` takes a
+  /// temporary file.
   static func samples(of file: URL, format: [String] = [], in folder: URL) throws -> [Float] {
     let raw = folder.appendingPathComponent("recording.raw")
     try run(

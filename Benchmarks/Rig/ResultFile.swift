@@ -2,21 +2,22 @@ package import Foundation
 
 /// A benchmark's results on disk, as JSON.
 package enum ResultFile {
-  /// Where results go by default: out of the tree, which keeps the page alone.
+  /// Default folder of results, which is not under version control: the tree keeps only the results
+  /// page.
   package static let folder = ".build/results"
 
-  /// Help of the option that `folder(_:isWhole:)` takes.
+  /// Help text of the option whose value `folder(_:isWhole:)` takes.
   package static let help = "Where the results go. Default: \(folder); nowhere for a part."
 
-  /// The folder that was asked for, or else the default one.
+  /// Returns the folder `asked`, or else the default one if `isWhole`; nil if neither holds.
   ///
-  /// Results of some networks or programs alone have no default: they must not take the place of
-  /// all.
+  /// Results of some networks or programs alone have no default, as they must not overwrite the
+  /// complete ones.
   package static func folder(_ asked: String?, isWhole: Bool) -> URL? {
     (asked ?? (isWhole ? folder : nil)).map { URL(fileURLWithPath: $0) }
   }
 
-  /// Reads what `write` wrote; nil if there is no such file.
+  /// Reads `name.json` from `folder`; nil if there is no such file.
   package static func read<Results: Decodable>(
     _ type: Results.Type,
     named name: String,
@@ -34,7 +35,7 @@ package enum ResultFile {
     return try decoder.decode(type, from: Data(contentsOf: file))
   }
 
-  /// Writes `name.json` in `folder`, which is made if it is missing.
+  /// Writes `name.json` to `folder`, which is created if it is missing.
   package static func write(_ results: some Encodable, named name: String, to folder: URL) throws {
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     let encoder = JSONEncoder()

@@ -2,8 +2,8 @@ import Foundation
 import MediaCore
 import ProgramRig
 
-/// Stops a sound server now and then, as a machine does that gives it no time: all headsets stand
-/// still at once, while the programs run on.
+/// Pauses of a sound server, as on a machine that gives it no time: all headsets stand still at
+/// once, while the programs run on.
 ///
 /// **Thread safety:** one thread at a time.
 final class ServerPauses {
@@ -34,7 +34,7 @@ final class ServerPauses {
     }
   }
 
-  /// Ends it once, and leaves the server running.
+  /// Ends the pauses, once, and leaves the server running.
   func stop() {
     ending.signal()
     ended.wait()

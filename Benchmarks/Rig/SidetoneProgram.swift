@@ -1,17 +1,20 @@
 package import ProgramRig
 
-/// This repository's program.
+/// This repository's program, `sidetone`.
 package struct SidetoneProgram: CallProgram {
-  /// The program with its options.
+  /// Name in the tables: the program with its options.
   package let name: String
-  /// What brings it.
+  /// Package to install, with the command that builds it.
   package let package = "sidetone (make build)"
-  /// Where it is.
+  /// Path of the executable.
   package let executable: String
-  /// What it says of itself on the command line.
+  /// Options of packet duration, bit rate and device period, for the command line.
   private let options: [String]
 
-  /// The program at that path; without a packet duration (in ms) packets follow the network.
+  /// Creates the program at the path `executable`.
+  ///
+  /// `frame` is the packet duration in milliseconds, nil to let packets follow the network;
+  /// `bitrate` is in bit/s, and `period`, the device's, in milliseconds.
   package init(_ executable: String, frame: Double? = nil, bitrate: Int? = nil, period: Int? = nil)
   {
     self.executable = executable
@@ -25,7 +28,7 @@ package struct SidetoneProgram: CallProgram {
     name = (["sidetone"] + options).joined(separator: " ")
   }
 
-  /// Answers at once.
+  /// Returns the command that answers at once.
   package func answering(_ end: CallEnd, from far: CallEnd) -> [Invocation] {
     [
       Invocation(
@@ -37,7 +40,7 @@ package struct SidetoneProgram: CallProgram {
     ]
   }
 
-  /// Calls the far side.
+  /// Returns the command that calls the far side.
   package func calling(_ end: CallEnd, to far: CallEnd) -> [Invocation] {
     let target = "sip:b@\(far.host):\(far.port)"
     return [

@@ -3,37 +3,40 @@ package import Foundation
 
 /// Scores received speech against the original, with the Python packages `pesq` and `pystoi`.
 package struct SpeechScorer {
-  /// A sentence, and what became of it, of the same length and at 48 kHz.
+  /// A sentence and its received copy, of the same length and at 48 kHz.
   package struct Clip {
     let original: [Float]
     let heard: [Float]
 
-    /// A sentence with silence around it, and what was heard at the same time.
+    /// Creates a clip of a sentence with silence around it and the output of the same time.
     package init(original: [Float], heard: [Float]) {
       self.original = original
       self.heard = heard
     }
   }
 
-  /// What a clip is worth.
+  /// Scores of a clip.
   package struct Score: Codable, Equatable, Sendable {
-    /// How it sounds (ITU-T P.862.2), 1 to 4.64.
+    /// Sound quality as PESQ-WB (ITU-T P.862.2), 1 to 4.64.
     package let pesq: Double
-    /// How much of it can be understood (STOI), 0 to 1.
+    /// Intelligibility as STOI, 0 to 1.
     package let stoi: Double
   }
 
   private let python: String
   private let script: String
 
-  /// A scorer that runs `script` by that Python; nil if one of them is not there.
+  /// Creates a scorer that runs `script` by that Python; nil if one of them is missing.
   package init?(python: String, script: String) {
     for file in [python, script] where !FileManager.default.fileExists(atPath: file) { return nil }
     self.python = python
     self.script = script
   }
 
-  /// The score of each clip; those that cannot be scored, as silence, get the worst.
+  /// Returns the scores of each clip, the worst ones for clips that cannot be scored, such as
+  /// silence.
+  ///
+  /// The clips are left in `folder`.
   package func scores(_ clips: [Clip], in folder: URL) throws -> [Score] {
     guard !clips.isEmpty else { return [] }
     var files: [String] = []

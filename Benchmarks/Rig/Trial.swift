@@ -5,25 +5,26 @@ import VoiceEngine
 
 /// One call of one program over one network, between two headsets on an exact clock.
 package struct Trial {
-  /// How the call is placed and for how long it is watched.
+  /// Settings of a trial: its durations, its disturbances and its scorer.
   package struct Settings {
-    /// How long is measured, in seconds.
+    /// Measured duration, in seconds.
     package var seconds = 60
-    /// How long the call has for being set up and settling down before, in seconds.
+    /// Time for the call to be set up and settle before the measurement, in seconds.
     package var settling = 5
-    /// Of the network's choices.
+    /// Seed of the network's random choices, and of the moments at which the sound server is
+    /// stopped.
     package var seed: UInt64 = 1
-    /// How many other processes take all the processor that they can get.
+    /// Number of other processes that each take all the processor time that they can get.
     package var busyProcesses = 0
-    /// How many times a minute the sound server is stopped, for 3 to 20 ms.
+    /// Number of times a minute that the sound server is stopped, for 3 to 20 ms each.
     package var serverStops = 0
-    /// The program that floods the answering side while it is measured, which is `bench` itself;
-    /// nil for no flood.
+    /// Path of the program that floods the answering side while it is measured, which is `bench`
+    /// itself; nil for no flood.
     package var flooder: String?
-    /// Scores sentences; nil leaves that out.
+    /// Scorer of sentences; nil to leave scores out.
     package var scorer: SpeechScorer?
 
-    /// A minute after five seconds, without scores.
+    /// Creates settings for a minute of measurement after five seconds, without scores.
     package init() {}
   }
 
@@ -32,7 +33,8 @@ package struct Trial {
   private let conversation: Conversation
   private let settings: Settings
 
-  /// A trial of `program` on a network, or on the loopback interface if `conditions` is nil.
+  /// Creates a trial of `program` on an emulated network, or on the loopback interface if
+  /// `conditions` is nil.
   package init(
     _ program: any CallProgram,
     over conditions: NetworkConditions?,
@@ -45,9 +47,9 @@ package struct Trial {
     self.settings = settings
   }
 
-  /// Places the call, listens, ends it, and tells what was heard.
+  /// Places the call, records it, ends it, and returns the results.
   ///
-  /// `folder` is new; logs and the clips that were scored are left there.
+  /// `folder` is created; logs and the clips that were scored are left there.
   package func run(in folder: URL) throws -> TrialResult {
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     let server = try JackServer(in: folder)
@@ -159,7 +161,7 @@ package struct Trial {
   // What one end has spent so far, in seconds.
   private struct ProcessorTime {
     let all: Double
-    /// Nil if no thread is libjack's.
+    /// Seconds without libjack's threads; nil if there are none.
     let withoutJack: Double?
 
     init(of programs: [RunningProgram]) {

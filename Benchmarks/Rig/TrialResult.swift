@@ -1,25 +1,26 @@
 import ProgramRig
 import Foundation
 
-/// What one program did on one network, once.
+/// Results of one call by one program on one network.
 package struct TrialResult: Codable, Sendable {
-  /// One way through the call.
+  /// One direction of the call.
   package struct Direction: Codable, Sendable {
-    /// One chirp.
+    /// One chirp of the test sound.
     package struct Chirp: Codable, Sendable {
-      /// When it was said, in seconds since the call was placed.
+      /// Time at which it was played, in seconds since the call was placed.
       package var second: Double
-      /// Mouth to ear; nil if it was not heard.
+      /// Mouth-to-ear delay in milliseconds; nil if the chirp was not found at the listener.
       package var delayMilliseconds: Double?
     }
 
     /// "A to B" or "B to A"; A places the call.
     package var name: String
-    /// In the order in which they were said.
+    /// Chirps during the measurement, in the order in which they were played.
     package var chirps: [Chirp]
-    /// Those of seconds 1 to 3, before the others; few or none, as the other side may be talking.
+    /// Chirps played 1 to 3 s after the call can first be heard, before the measurement; few or
+    /// none, as the other side may be talking.
     package var beginning: [Chirp]?
-    /// PESQ-WB (P.862.2) of each sentence; empty if the scorer is missing.
+    /// PESQ-WB (ITU-T P.862.2) of each sentence; empty if the scorer is missing.
     package var pesq: [Double]
   }
 
@@ -29,43 +30,45 @@ package struct TrialResult: Codable, Sendable {
   package var network: String
   /// Both directions.
   package var directions: [Direction]
-  /// Processor seconds for each second of the call, of each end.
+  /// Processor seconds for each second of the call, one value for each end.
   package var processorShares: [Double]
-  /// The same without the threads of libjack, which each program has that opens the rig's devices;
-  /// nil in older results, and if an end has none.
+  /// Processor shares without the threads of libjack, which each program has that opens the rig's
+  /// devices; nil in older results, and if an end has none.
   package var sharesWithoutJack: [Double]?
-  /// The most memory each end had resident, in megabytes.
+  /// Peak of resident memory of each end, in megabytes.
   package var peakMegabytes: [Double]
-  /// How often jackd was kept waiting for longer than a period while the call was measured.
+  /// Number of times that jackd was kept waiting for longer than a period during the measurement.
   package var stalls: Int
-  /// Seconds that the host of a virtual machine took from its processors, all together, for each
+  /// Seconds that the host of a virtual machine took from all its processors together, for each
   /// second of the call; nil in older results, and if the kernel does not say.
   package var stolenShare: Double?
 }
 
 extension TrialResult {
-  /// The loopback interface as a network.
+  /// Name of the loopback interface as a network.
   static let direct = "direct"
 
-  /// How long after it was placed a call is heard, in seconds.
+  /// Time from the placing of a call until it can be heard, in seconds.
   static let heardAfter = 0.5
 
-  /// Whether it ended before second 40.
+  /// True if the last chirp was played less than 41 s after the call was placed.
   var isShort: Bool { lateSeconds.lowerBound < Self.heardAfter + 20 }
 
-  /// Seconds 20 to 60 of the call, or its second half if it is short; since it was placed.
+  /// Time from 20 to 60 s after the call can first be heard, or from the middle of a short call on,
+  /// in seconds since it was placed.
   private var lateSeconds: Range<Double> {
     let end = directions.flatMap(\.chirps).map(\.second).max() ?? 0
     return min(Self.heardAfter + 20, end / 2)..<Self.heardAfter + 60
   }
 
-  /// Of the chirps of seconds 1 to 3 that were heard, both directions together, in milliseconds.
+  /// Delays of the chirps of `beginning` that were heard, both directions together, in
+  /// milliseconds.
   var firstDelays: [Double] { directions.flatMap(\.firstDelays) }
 
-  /// Of the chirps of seconds 20 to 60 that were heard, or of the second half of a short call.
+  /// Delays in milliseconds of the chirps that were heard in `lateSeconds`.
   ///
-  /// Directions differ: those that did not have the chirps in seconds 1 to 3 are left out, unless
-  /// none had them.
+  /// The two directions differ in delay: those without a delay in `beginning` are left out, unless
+  /// none has one.
   var lateDelays: [Double] {
     let late = lateSeconds
     let first = directions.filter { !$0.firstDelays.isEmpty }
@@ -73,27 +76,29 @@ extension TrialResult {
       .filter { late.contains($0.second) }.compactMap(\.delayMilliseconds)
   }
 
-  /// Whether a voice came through both ways.
+  /// True if more than half of the chirps were heard in both directions.
   package var isSetUp: Bool {
     directions.allSatisfy { $0.delays.count * 2 > $0.chirps.count }
   }
 
-  /// Its place among the calls of one program: by delay, and those that were not set up last.
+  /// Sort key among the calls of one program: the median delay, or infinity if the call was not set
+  /// up.
   var rank: Double { isSetUp && median.isFinite ? median : .infinity }
 
-  /// The middle of all delays, both directions together.
+  /// Median of all delays, both directions together, in milliseconds.
   package var median: Double { Percentiles(directions.flatMap(\.delays)).median }
 }
 
 extension TrialResult.Direction {
-  /// Of the chirps of seconds 1 to 3 that were heard, in milliseconds.
+  /// Delays of the chirps of `beginning` that were heard, in milliseconds.
   package var firstDelays: [Double] { (beginning ?? []).compactMap(\.delayMilliseconds) }
 
-  /// Of the chirps that were heard, in milliseconds.
+  /// Delays of the chirps that were heard during the measurement, in milliseconds.
   package var delays: [Double] { chirps.compactMap(\.delayMilliseconds) }
 
-  /// How the delay moves in milliseconds per minute: the middle of the slopes between all pairs of
-  /// chirps (Theil and Sen), which a few outliers do not move.
+  /// Drift of the delay in milliseconds per minute, by the Theil-Sen estimator.
+  ///
+  /// It is the median of the slopes between all pairs of chirps, which a few outliers do not move.
   package var drift: Double {
     let heard = chirps.compactMap { chirp in
       chirp.delayMilliseconds.map { (second: chirp.second, delay: $0) }

@@ -2,7 +2,8 @@ import ProgramRig
 import ArgumentParser
 import Dispatch
 
-/// What Sidetone costs and how it sounds, beside other programs and the bare libraries.
+/// Root command of `bench`: cost and sound of Sidetone, beside other programs and the bare
+/// libraries.
 struct Bench: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "bench",
@@ -15,10 +16,10 @@ struct Bench: ParsableCommand {
   )
 }
 
-/// The program's start.
+/// Entry point of the program.
 ///
-/// An asynchronous `main` gives the main thread away, which valgrind 3.19 does not survive: only
-/// the command that needs one has it.
+/// Only the command that needs an asynchronous `main` has one: it gives the main thread away, which
+/// valgrind 3.19 does not survive.
 @main
 enum BenchProgram {
   static func main() {

@@ -3,7 +3,7 @@ import Foundation
 import Rig
 import Simulation
 
-/// What the commands have in common; each has its own defaults.
+/// Options that the commands have in common; each command has its own defaults.
 struct BenchOptions: ParsableArguments {
   @Option(help: ArgumentHelp("How long each measurement takes, 1 to 3600.", valueName: "seconds"))
   var seconds: Int?
@@ -41,7 +41,7 @@ struct BenchOptions: ParsableArguments {
     _ = try conditions(or: "direct")
   }
 
-  /// The networks that are asked for, or else those of `names`; nil is the loopback interface.
+  /// Returns the networks of `--networks`, or else those of `names`; nil is the loopback interface.
   func conditions(or names: String) throws -> [NetworkConditions?] {
     try (networks ?? names).split(separator: ",").map { name in
       if name == "direct" { return nil }
@@ -53,20 +53,20 @@ struct BenchOptions: ParsableArguments {
     }
   }
 
-  /// Whether something of that name is asked for.
+  /// True if `--only` is absent, or if one of its words occurs in `name`.
   func wants(_ name: String) -> Bool {
     only?.split(separator: ",").contains { name.contains($0) } ?? true
   }
 
-  /// Where the results go; nowhere by default if not everything was measured.
+  /// Returns the folder for the results; nil if none was named and not everything was measured.
   func results(isWhole: Bool = true) -> URL? {
     ResultFile.folder(output, isWhole: isWhole && only == nil && networks == nil)
   }
 
-  /// The program under test.
+  /// Path of the program under test.
   var program: String { URL(fileURLWithPath: sidetone).path }
 
-  /// What scores speech; nil if its Python is missing.
+  /// Scorer of speech; nil if its Python is missing.
   var scorer: SpeechScorer? {
     let script = Self.folder.appendingPathComponent("score.py").path
     let scorer = SpeechScorer(python: URL(fileURLWithPath: python).path, script: script)
@@ -74,7 +74,7 @@ struct BenchOptions: ParsableArguments {
     return scorer
   }
 
-  /// The folder Benchmarks.
+  /// The folder `Benchmarks` of this repository.
   static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
     .appendingPathComponent("..").standardized
 }

@@ -1,22 +1,23 @@
 import ProgramRig
 package import Foundation
 
-/// What one setting cost, in milliseconds of processor time for each second of call.
+/// Costs of one setting, in milliseconds of processor time for each second of call.
 package struct CostRow: Codable {
   package var setting: String
-  /// A caller in plain C that wakes for each packet, sends and receives.
+  /// Costs of a caller in plain C that wakes for each packet, sends and receives.
   package var caller: [Double] = []
-  /// The libraries alone.
+  /// Costs of the libraries alone.
   package var raw: [Double] = []
-  /// The voice thread.
+  /// Costs of the voice thread.
   package var ours: [Double] = []
 
   package init(setting: String) {
     self.setting = setting
   }
 
-  /// What `those` cost beyond `others`, of measurements that were made one after the other, in
-  /// percent of the others.
+  /// Returns the percentiles of the excess of `those` over `others`, in percent of the others.
+  ///
+  /// Costs at the same index were measured one after the other.
   private func beyond(_ others: [Double], _ those: [Double]) -> Percentiles {
     Percentiles(zip(others, those).map { 100 * ($1 / $0 - 1) })
   }
@@ -45,7 +46,7 @@ package struct CostRow: Codable {
   }
 }
 
-/// All settings, as JSON.
+/// Costs of all settings, written as JSON.
 package struct CostReport: Codable {
   package var date = Date()
   package var machine = Machine()

@@ -2,22 +2,22 @@ import ProgramRig
 import Drawing
 package import Foundation
 
-/// All trials, and what they say together: a table, JSON and pictures.
+/// All trials, with their summary as a table, JSON and charts.
 package struct LatencyReport: Codable {
-  /// When the first call was placed.
+  /// Time at which the report was begun, just before the first call.
   package var date = Date()
-  /// What they were measured on.
+  /// Machine that the trials ran on.
   package var machine = Machine()
-  /// How long each call was measured.
+  /// Measured duration of each call, in seconds.
   package var seconds: Int
-  /// In the order in which they were made.
+  /// Trials in the order in which they were made.
   package var trials: [TrialResult] = []
 
   package init(seconds: Int) {
     self.seconds = seconds
   }
 
-  /// One trial in one line.
+  /// Returns a trial as one line of text.
   package static func line(of trial: TrialResult) -> String {
     let directions = trial.directions.map { direction in
       let percentiles = Percentiles(direction.delays)
@@ -57,7 +57,7 @@ package struct LatencyReport: Codable {
     return head + (directions + beginning + [cost]).joined(separator: "; ")
   }
 
-  /// The trials of one program on one network.
+  /// Trials grouped by program and network, in the order of the networks.
   private var groups: [[TrialResult]] {
     func networkIndex(_ group: [TrialResult]) -> Int {
       trials.firstIndex { $0.network == group[0].network } ?? 0
@@ -72,8 +72,10 @@ package struct LatencyReport: Codable {
     return order.compactMap { groups[$0] }.sorted { networkIndex($0) < networkIndex($1) }
   }
 
-  /// The table in Markdown: of several calls the one in the middle, how far they lie apart, and the
-  /// medians of their beginnings, of what came later and of processor time.
+  /// Table in Markdown with one row for each program on each network.
+  ///
+  /// A row shows the call of median delay and, over all calls, their delays and the medians of the
+  /// delay at the beginning, of the later delay and of the processor time.
   package var table: String {
     let late = trials.contains(where: \.isShort) ? "second half" : "seconds 20 to 60"
     let head = [
@@ -148,14 +150,14 @@ package struct LatencyReport: Codable {
       """
   }
 
-  /// When and where, as a sentence.
+  /// Returns a sentence with the date, the machine and the command of a measurement.
   package static func ran(_ date: Date, _ machine: Machine) -> String {
     "Measured on \(date.formatted(.iso8601.year().month().day())) on \(machine.processor), "
       + "\(machine.cores) cores, Linux \(machine.kernel)"
       + (machine.command.map { ", by `\($0)`." } ?? ".")
   }
 
-  /// Writes `latency.json` and a picture for each network.
+  /// Writes `latency.json` and a chart for each network.
   package func write(to folder: URL) throws {
     try ResultFile.write(self, named: "latency", to: folder)
     for network in Set(trials.map(\.network)) {

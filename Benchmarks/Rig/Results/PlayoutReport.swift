@@ -1,27 +1,27 @@
 import ProgramRig
 package import Foundation
 
-/// What one receiver made of one network's packets.
+/// Results of one receiver with the packets of one network.
 package struct PlayoutRow: Codable {
   package var network: String
   package var engine: String
-  /// From mouth to ear every 10 ms, in milliseconds; not written, there are too many.
+  /// Mouth-to-ear delay every 10 ms, in milliseconds; left out of the file, as there are too many.
   package var delays: [Double] = [] {
     didSet { summarise() }
   }
-  /// The share of what was heard that was invented, for each call.
+  /// Share of the output that was concealed, for each call.
   package var concealedShares: [Double] = []
-  /// The share that the loudspeaker was silent for, for each call.
+  /// Share of each call during which faults of the sound card left the loudspeaker silent.
   package var silentShares: [Double] = []
-  /// The share that would have been missing at a fixed delay of the same mean, for each call; the
-  /// wait for the loudspeaker's next request is not counted.
+  /// Share that a fixed delay of the same mean would have concealed, for each call; the wait for
+  /// the loudspeaker's next request is not counted.
   package var fixedShares: [Double] = []
-  /// The least delay with which a receiver that had known when each packet comes would have
-  /// concealed no more, for each call, in milliseconds.
+  /// Least mean delay in milliseconds, for each call, at which a receiver that knew all arrival
+  /// times beforehand would have concealed no more.
   package var leastDelays: [Double] = []
-  /// Of each sentence.
+  /// PESQ-WB (ITU-T P.862.2) of each sentence, 1 to 4.64.
   package var pesq: [Double] = []
-  /// Of each sentence.
+  /// Intelligibility (STOI) of each sentence, 0 to 1.
   package var stoi: [Double] = []
   package private(set) var meanDelay = Double.nan
   package private(set) var delay95 = Double.nan
@@ -52,7 +52,7 @@ package struct PlayoutRow: Codable {
     scores.isEmpty ? .nan : scores.reduce(0, +) / Double(scores.count)
   }
 
-  /// Takes in what sentences were scored.
+  /// Adds the scores of sentences.
   package mutating func add(_ scores: [SpeechScorer.Score]) {
     pesq += scores.map(\.pesq)
     stoi += scores.map(\.stoi)
@@ -86,8 +86,9 @@ package struct PlayoutRow: Codable {
     return names.joined() + parts.joined(separator: "  ")
   }
 
-  /// By how much the sentences sound better than the same ones did to another receiver, if both
-  /// were scored.
+  /// Returns the mean difference in PESQ to another receiver of the same sentences, with its
+  /// standard error and the difference in delay; nil unless both were scored, on at least two
+  /// sentences.
   fileprivate func advantage(over other: PlayoutRow) -> String? {
     guard pesq.count == other.pesq.count, pesq.count > 1 else { return nil }
     let differences = zip(pesq, other.pesq).map { $0 - $1 }
@@ -104,7 +105,8 @@ package struct PlayoutRow: Codable {
     )
   }
 
-  /// Delay, PESQ of the same sentences and concealed share, as changes.
+  /// Returns the changes against `other` in mean delay, mean PESQ of the same sentences, and
+  /// concealed share.
   fileprivate func difference(from other: PlayoutRow) -> String {
     String(
       format: "%+.1f ms %+.3f %+.2f %%",
@@ -130,7 +132,7 @@ package struct PlayoutRow: Codable {
   }
 }
 
-/// All networks and receivers, as JSON and as pictures.
+/// Results of all networks and receivers, written as JSON.
 package struct PlayoutReport: Codable {
   package var date = Date()
   package var machine = Machine()
@@ -150,7 +152,8 @@ package struct PlayoutReport: Codable {
     rows.map(\.network).reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
   }
 
-  /// Our playout against NetEQ, sentence by sentence, on each network on which both were scored.
+  /// Comparisons of our playout with NetEQ, sentence by sentence, one for each network on which
+  /// both were scored.
   package var advantages: [String] {
     networks.compactMap { network in
       let rows = rows.filter { $0.network == network }
@@ -161,7 +164,7 @@ package struct PlayoutReport: Codable {
     }
   }
 
-  /// What leaving out each mechanism changes, on each network and where it changes the most.
+  /// Table in Markdown of the change that leaving out each mechanism makes on each network.
   package var ablations: String {
     let names = rows.map(\.engine).reduce(into: [String]()) {
       if !$0.contains($1) { $0.append($1) }

@@ -1,16 +1,17 @@
 import Drawing
 package import Foundation
 
-/// What one number of calls cost.
+/// Costs of one number of simultaneous calls.
 package struct ScaleRow: Codable {
   package var calls: Int
-  /// For each call and second.
+  /// Processor time in milliseconds for each call and second.
   package var processorMilliseconds = 0.0
-  /// For each call.
+  /// Memory in megabytes for each call.
   package var megabytes = 0.0
-  /// Of the packets that were sent to the bot, how many came back.
+  /// Share of the packets sent to the echo server that came back, 0 to 1.
   package var echoedShare = 0.0
-  /// How late the voice threads came to their periods of 10 ms, in milliseconds.
+  /// Median lateness of the voice threads in their periods of 10 ms, in milliseconds; `late99` and
+  /// `late999` are its 99th and 99.9th percentiles.
   package var lateMedian = 0.0
   package var late99 = 0.0
   package var late999 = 0.0
@@ -35,7 +36,7 @@ package struct ScaleRow: Codable {
   }
 }
 
-/// All numbers of calls, as JSON and a picture.
+/// Costs of all numbers of calls, written as JSON and a chart.
 package struct ScaleReport: Codable {
   package var date = Date()
   package var machine = Machine()

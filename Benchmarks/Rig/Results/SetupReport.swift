@@ -1,36 +1,39 @@
 import ProgramRig
 package import Foundation
 
-/// What was measured, each call in milliseconds.
+/// Setup times in milliseconds, one value for each call or activation.
 package struct SetupReport: Codable {
   package var date = Date()
   package var machine = Machine()
-  /// Opening and starting the bare ALSA devices.
+  /// Time to open and start the bare ALSA devices.
   package var bareALSA: [Double] = []
-  /// From the fulfilment of an answer to didActivate.
+  /// Time from the fulfilment of an answer to didActivate.
   package var activation: [Double] = []
-  /// From there to the first packet of captured voice, as the far side's kernel received it.
+  /// Time from the fulfilment of an answer to the first packet of captured voice, as the far side's
+  /// kernel received it.
   package var firstSent: [Double] = []
-  /// From there to the first sound of the far side at the loudspeaker.
+  /// Time from the fulfilment of an answer to the first sound of the far side at the loudspeaker.
   package var firstHeard: [Double] = []
-  /// From the fulfilment of a resume to didActivate, while the devices still run.
+  /// Time from the fulfilment of a resume to didActivate, while the devices still run.
   package var resumption: [Double] = []
-  /// The session alone.
+  /// Time to activate the audio session alone, without a call.
   package var sessionActivation: [Double] = []
   package var sessionDeactivation: [Double] = []
-  /// Two programs on this machine: from the caller's command to the agreement of both sides.
+  /// Time from the caller's `calling` event to its `connected` event, for two programs on this
+  /// machine without encryption.
   package var openToConnected: [Double] = []
   package var encryptedToConnected: [Double] = []
-  /// From the answering side's activation, with a virtual headset, to the first sound there.
+  /// Time from the answering side's activation to the first sound at its virtual headset, without
+  /// encryption.
   package var openToHeard: [Double] = []
   package var encryptedToHeard: [Double] = []
-  /// How often jackd was kept waiting for longer than a period.
+  /// Number of times that jackd was kept waiting for longer than a period.
   package var stalls = 0
 
-  /// Nothing was measured yet.
+  /// Creates an empty report.
   package init() {}
 
-  /// The rows of the table.
+  /// Rows of the table, each with its title and its times in milliseconds.
   package var rows: [(String, [Double])] {
     [
       ("bare ALSA: open and start both directions", bareALSA),

@@ -44,7 +44,7 @@ struct CallCommand: ParsableCommand {
   @Flag(help: "Let the calls use all processors, not one.")
   var allProcessors = false
 
-  /// A program that is only called when it is asked for.
+  /// A program that is only called on request.
   enum Rival: String, ExpressibleByArgument {
     case chromium
   }

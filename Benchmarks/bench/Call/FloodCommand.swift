@@ -1,7 +1,7 @@
 import ArgumentParser
 import ProgramRig
 
-/// Strangers that send more than any phone could use.
+/// Flood of a phone by strangers, who send more than any phone could use.
 struct FloodCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "flood",

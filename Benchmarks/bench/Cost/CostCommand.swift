@@ -12,13 +12,13 @@ import SRTP
 import UDPTransport
 import VoiceEngine
 
-/// What a call costs in processor time beside what the libraries cost that every caller needs.
+/// Processor time of a call beside that of the libraries that every caller needs.
 ///
-/// All work through the same speech on a real-time thread, by turns, in the time of a call: a
-/// processor that has slept in between has cold caches, and each wake-up costs time.
-/// The baseline is the smallest caller that can be written in C, which wakes once for each packet;
-/// the voice thread wakes once in each period of its device. `bench counters` has the cost of the
-/// code alone.
+/// All variants work through the same speech on a real-time thread, by turns, at the pace of a
+/// call: a processor that has slept in between has cold caches, and each wake-up costs time. The
+/// baseline is the smallest caller that can be written in C, which wakes once for each packet; the
+/// voice thread wakes once in each period of its device. `bench counters` has the cost of the code
+/// alone.
 struct CostCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "cost",
@@ -63,8 +63,8 @@ struct CostCommand: ParsableCommand {
     try CostReport(rows: rows).write(to: folder)
   }
 
-  /// Milliseconds of processor time for each second of call, of the libraries alone in the time of
-  /// a call.
+  /// Returns the milliseconds of processor time that the libraries alone take for each second of
+  /// call, at the pace of a call.
   private func raw(_ setting: CostSetting, saying speech: [Float]) throws -> Double {
     let frames = setting.packetFrames
     let turns = setting.packetCount(in: seconds)
@@ -89,7 +89,7 @@ struct CostCommand: ParsableCommand {
     }
   }
 
-  /// The same of a caller in plain C that also waits, sends and receives.
+  /// Returns the same for a caller in plain C that also waits, sends and receives.
   private func caller(_ setting: CostSetting, saying speech: [Float]) throws -> Double {
     let packets = Int32(setting.packetCount(in: seconds))
     return try unsafe spent(setting) { voice in
@@ -97,7 +97,9 @@ struct CostCommand: ParsableCommand {
     }
   }
 
-  /// What `work` says that it took, on a real-time thread with a voice of its own.
+  /// Returns the processor time that `work` reports, in milliseconds for each second of call.
+  ///
+  /// It runs on a real-time thread with a raw voice of its own.
   private func spent(
     _ setting: CostSetting,
     by work: @escaping @Sendable (OpaquePointer) -> Int64
@@ -112,7 +114,7 @@ struct CostCommand: ParsableCommand {
     return milliseconds(nanoseconds)
   }
 
-  /// For each second of call.
+  /// Converts nanoseconds of a measurement to milliseconds for each second of call.
   private func milliseconds(_ nanoseconds: Int64) -> Double {
     Double(nanoseconds) / 1e6 / Double(seconds)
   }
@@ -123,7 +125,7 @@ struct CostCommand: ParsableCommand {
     return packets >= Int64(expected - expected / seconds / 5 - lost)
   }
 
-  /// The same of the whole voice thread of a call to itself.
+  /// Returns the same for the whole voice thread of a call to itself.
   private func ours(_ setting: CostSetting, saying path: String) throws -> Double {
     let headset = try Headset(
       capture: .file(path),

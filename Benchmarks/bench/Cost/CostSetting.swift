@@ -2,13 +2,13 @@ import MediaCore
 import SpeechDSP
 import VoiceEngine
 
-/// A way to make a call.
+/// Voice settings of a measured call.
 struct CostSetting {
   let name: String
   let packetFrames: FrameCount
   let bitrate: Int
   let filters: SpeechFilterSettings
-  /// The period of the device, which is how often the voice thread wakes.
+  /// Period of the device in nanoseconds, once in which the voice thread wakes.
   let periodNanoseconds: Int64
 
   private init(
@@ -30,7 +30,7 @@ struct CostSetting {
       + (areFiltersOn ? ", all filters" : "")
   }
 
-  /// The stream of such a call.
+  /// Configuration of the call's stream.
   var configuration: StreamConfiguration {
     var configuration = StreamConfiguration.opus(ssrc: 1, seed: 2)
     configuration.packetFrames = packetFrames
@@ -38,7 +38,7 @@ struct CostSetting {
     return configuration
   }
 
-  /// How many packets so many seconds make.
+  /// Returns the number of packets in a call of that many seconds.
   func packetCount(in seconds: Int) -> Int { seconds * 48_000 / packetFrames }
 
   static var all: [CostSetting] {

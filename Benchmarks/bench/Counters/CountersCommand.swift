@@ -6,7 +6,7 @@ import Rig
 /// Instructions of each piece of the voice path for twenty milliseconds of audio, counted by
 /// valgrind.
 ///
-/// They are the same on a busy machine as on an idle one, so a change that costs more is seen.
+/// They are the same on a busy machine as on an idle one, so a rise in cost is always seen.
 struct CountersCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "counters",
@@ -137,14 +137,14 @@ struct CountersCommand: ParsableCommand {
     }
   }
 
-  /// What libopus does is most of these.
+  /// Counts made up mostly by libopus, for which no threshold is written.
   private static let withLibraries = [
     yardstick, "libopus.decode", "VoiceStream.call", "VoiceLoop.call", "VoiceLoop.timed",
     "VoiceLoop.encrypted",
   ]
-  /// How many instructions of a call encryption may take beside the rest, in percent.
+  /// Most instructions that encryption may add to those of a call, in percent.
   private static let mostForEncryption = 3.0
-  /// Not our code: it may be any version.
+  /// Count of libopus alone, which may be of any version.
   private static let yardstick = "libopus.call"
   private static let ours = "VoiceStream.beyond"
 }

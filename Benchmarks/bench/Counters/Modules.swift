@@ -11,7 +11,7 @@ import VoiceEngine
 
 /// Pieces of the voice path, each of which works through twenty milliseconds of audio at a time.
 enum Modules {
-  /// By name; `run` is called with the number of times 20 ms.
+  /// Pieces by name; the argument of `run` is the number of times 20 ms.
   static let all: [(name: String, run: @Sendable (Int) throws -> Void)] = [
     ("RTP.write", writePackets), ("RTP.parse", parsePackets), ("RealTime.ring", passThroughRing),
     ("Playout.pull", pull), ("Playout.resample", resample), ("Playout.stretch", stretch),
@@ -213,7 +213,7 @@ enum Modules {
   }
 }
 
-/// A benchmark that did not do what it measures.
+/// Error of a piece that did not do the work to be measured.
 struct ModuleError: Error, CustomStringConvertible {
   let description: String
 

@@ -2,7 +2,7 @@ import Playout
 
 /// Our playout with one of its mechanisms left out.
 struct Ablation {
-  /// What is left out.
+  /// Name of the mechanism that is left out.
   let name: String
   let mechanisms: PlayoutMechanisms
 
@@ -13,7 +13,7 @@ struct Ablation {
     self.mechanisms = mechanisms
   }
 
-  /// One of each.
+  /// One ablation for each mechanism.
   static let each = [
     Ablation("usualPrice", \.usualPrice),
     Ablation("feltDelay", \.feltDelay),

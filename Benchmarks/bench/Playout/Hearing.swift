@@ -5,27 +5,28 @@ import Rig
 import Simulation
 import VoiceEngine
 
-/// What one receiver made of a call.
+/// Output of one receiver for a call, with its delays and losses.
 struct Hearing {
-  /// Who heard it.
+  /// Name of the receiver.
   let name: String
-  /// What sounded from the beginning of the call on, at 48 kHz.
+  /// Output from the beginning of the call on, at 48 kHz.
   let heard: [Float]
-  /// From mouth to ear every 10 ms in milliseconds, nil where nothing was decoded.
+  /// Mouth-to-ear delay every 10 ms in milliseconds; nil where nothing was decoded.
   let delays: [Double?]
   let concealedShare: Double
-  /// The share that faults of the sound card swallowed: the loudspeaker runs dry if the program
-  /// stands still.
+  /// Share of the output that faults of the sound card swallowed.
+  ///
+  /// The loudspeaker runs dry if the program stands still.
   let silentShare: Double
-  /// The share that a fixed delay of the same mean would have concealed, if that is known.
+  /// Share that a fixed delay of the same mean would have concealed; nil if unknown.
   let fixedShare: Double?
-  /// The least mean delay of a receiver that had known when each packet comes, in milliseconds, and
-  /// concealed no more.
+  /// Least mean delay in milliseconds at which a receiver that knew all arrival times beforehand
+  /// would have concealed no more; nil if unknown.
   let leastDelay: Double?
 
   private let settlingSeconds: Int
 
-  /// Lets `engine` play the call.
+  /// Plays the packets of `call` through `engine`.
   init(_ call: TestCall, by engine: any PlayoutUnderTest) {
     settlingSeconds = call.setting.settlingSeconds
     let frames = engine.pullFrames
@@ -74,7 +75,7 @@ struct Hearing {
 
   static let wholeCallName = "whole call"
 
-  /// Lets two machines of ours hold the call, each with a headset, at their defaults.
+  /// Simulates the whole call between two of our machines, each with a headset, at their defaults.
   init(
     inWholeCall call: TestCall,
     decoderComplexity: Int?,
@@ -137,10 +138,10 @@ struct Hearing {
       ? bound.delay(of: call.settledStarts, concealedShare: concealedShare).map { $0 + fill } : nil
   }
 
-  /// After the start, where known.
+  /// Known delays after the settling time, in milliseconds.
   var settledDelays: [Double] { delays.dropFirst(settlingSeconds * 100).compactMap { $0 } }
 
-  /// Each sentence with what was heard of it.
+  /// Returns each sentence after the settling time, with the output in which it was heard.
   func clips(of call: TestCall) -> [SpeechScorer.Clip] {
     call.utterances.compactMap { utterance in
       guard utterance.frame >= settlingSeconds * 48_000 else { return nil }

@@ -6,7 +6,7 @@ import Simulation
 import VoiceStream
 
 extension HindsightBound {
-  /// Of the packets that every receiver gets.
+  /// Creates the bound from the packets that every receiver gets.
   init(_ call: TestCall) {
     self.init(seconds: call.setting.seconds)
     for packet in call.packets {

@@ -57,7 +57,7 @@ struct PlayoutCommand: ParsableCommand {
   )
   var stalls: Stalls?
 
-  /// What stands still: the program, the sound card, or both cards at once, as in one machine.
+  /// Part that stands still: the program, the sound card, or both cards at once, as in one machine.
   enum Stalls: String, ExpressibleByArgument {
     case program
     case card

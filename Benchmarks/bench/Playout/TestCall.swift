@@ -3,42 +3,44 @@ import Codecs
 import Rig
 import Simulation
 
-/// Speech, and how its packets come out of a network: the same for every receiver.
+/// Speech, and the arrivals of its packets from an emulated network, the same for every receiver.
 struct TestCall {
-  /// A sentence in the sound.
+  /// A sentence, and its first frame in the sound.
   struct Utterance {
     let samples: [Float]
     let frame: Int
   }
 
-  /// What a call is like.
+  /// Parameters of a call.
   struct Setting {
     var network: NetworkConditions
     var seed: UInt64
     var seconds: Int
     var packetFrames = 960
     var bitrate = 32_000
-    /// How much too fast the sender's crystal is, in parts per million.
+    /// Error of the sender's crystal in parts per million, positive if it is fast.
     var drift = 0
-    /// What holds both machines up a hundred times a minute, for 3 to 20 ms, in whole calls; at the
-    /// same moments or not.
+    /// Kind of the faults that hold both machines up a hundred times a minute, for 3 to 20 ms, in
+    /// whole calls; nil for none.
+    ///
+    /// `areStallsCommon` has them happen to both machines at the same moments.
     var stalls: DeviceFault.Kind?
     var areStallsCommon = false
-    /// The start, in which receivers look for their delay, is not counted.
+    /// Length of the start that is not counted, in which receivers look for their delay.
     var settlingSeconds = 5
   }
 
   let setting: Setting
-  /// In order of arrival.
+  /// Packets in order of arrival.
   let packets: [ArrivedPacket]
   let utterances: [Utterance]
-  /// What is said, with pauses.
+  /// Speech of the sender at 48 kHz, with pauses.
   let sound: [Float]
   let lookAhead: Int
 
   private static let pauseFrames = 36_000
 
-  /// Says the sentences over and over, for as long as the setting says.
+  /// Creates a call that repeats the sentences for the duration of the setting.
   init(_ setting: Setting, saying sentences: [[Float]]) throws {
     self.setting = setting
     let total = setting.seconds * 48_000
@@ -62,13 +64,13 @@ struct TestCall {
     packets = Self.send(self.sound, by: encoder, setting)
   }
 
-  /// Where sentences begin after the start, each with half of the pause before it.
+  /// First frames of the sentences after the settling time, each with half of the pause before it.
   var settledStarts: [Int] {
     utterances.map { $0.frame - Self.pauseFrames / 2 }
       .filter { $0 >= setting.settlingSeconds * 48_000 }
   }
 
-  /// What happens to one of the two machines.
+  /// Returns the faults of the machine on one side, in the order of their times.
   func faults(ofSide side: UInt64) -> [DeviceFault] {
     guard let kind = setting.stalls else { return [] }
     var random = SeededGenerator(seed: 2 * setting.seed + (setting.areStallsCommon ? 0 : side))
@@ -117,7 +119,7 @@ struct TestCall {
     return packets.sorted { ($0.arrival, $0.sequence) < ($1.arrival, $1.sequence) }
   }
 
-  /// When a frame of the sender's microphone was sampled.
+  /// Returns the instant at which a frame of the sender's microphone was sampled.
   static func captured(_ frame: Int64, drift: Int) -> MonotonicInstant {
     let nominal = frame * 62_500 / 3
     return MonotonicInstant(nanoseconds: nominal - nominal / 1_000_000 * Int64(drift))

@@ -3,7 +3,7 @@ import ArgumentParser
 import Foundation
 import Rig
 
-/// The results page, from what the other benchmarks left as JSON.
+/// Results page, made from the JSON of the other benchmarks.
 struct ReportCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "report",

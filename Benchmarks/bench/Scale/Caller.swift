@@ -18,7 +18,7 @@ final class Caller: @unchecked Sendable {
   private let ssrc: UInt32
   private var datagram = ByteBuffer(repeating: 0, count: 1_500)
 
-  /// A caller whose speech begins with packet `place`.
+  /// Creates a caller whose speech begins with packet `place`.
   init(place: Int, ssrc: UInt32) throws {
     guard let any = SocketAddress(host: "127.0.0.1", port: 0) else { throw NoAddress() }
     socket = try MediaSocket(bindingTo: any)
@@ -61,5 +61,5 @@ final class Caller: @unchecked Sendable {
   }
 }
 
-/// 127.0.0.1 has no meaning here.
+/// Error of a host that is no numeric address.
 struct NoAddress: Error {}

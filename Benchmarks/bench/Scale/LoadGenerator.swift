@@ -18,7 +18,7 @@ final class LoadGenerator: Sendable {
     let isSet = Atomic(false)
   }
 
-  /// Callers that will say `speech`, at 48 kHz, each from another moment on.
+  /// Creates callers that will send `speech`, at 48 kHz, each from another moment on.
   init(_ count: Int, saying speech: [Float]) throws {
     agent = UserAgent(.init(hosts: ["127.0.0.1"], port: 0, user: "load"))
     let packets = try Self.encode(speech)
@@ -46,7 +46,8 @@ final class LoadGenerator: Sendable {
     return packets
   }
 
-  /// Places all calls and waits until each is agreed on; how many were within ten seconds.
+  /// Places all calls, and returns the number of those whose media was agreed on within ten
+  /// seconds.
   func call(_ address: String) async throws -> Int {
     _ = try await agent.start()
     if callers.isEmpty { return 0 }
@@ -94,7 +95,7 @@ final class LoadGenerator: Sendable {
     self.thread.withLock { $0 = thread }
   }
 
-  /// Hangs up; the share of what was sent that came back.
+  /// Hangs up, and returns the share of the sent packets that came back, 0 to 1.
   func stop() async -> Double {
     isStopping.isSet.store(true, ordering: .releasing)
     thread.withLock { $0.take() }?.join()

@@ -4,7 +4,7 @@ import Drawing
 import Foundation
 import Rig
 
-/// Many calls to one echo bot: what each costs, and when the voice threads come too late.
+/// Many calls to one echo service: the cost of each, and the lateness of the voice threads.
 struct ScaleCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "scale",

@@ -5,9 +5,10 @@ import MediaCore
 import RealTime
 import Synchronization
 
-/// A provider's delegate that fulfils at once and notes when, and when the session was active.
+/// A provider's delegate that fulfils actions at once, and notes the instants of the fulfilment and
+/// of the session's activation.
 final class CallStopwatch: NSObject, CXProviderDelegate, Sendable {
-  /// One activation.
+  /// The instants of one activation.
   struct Activation: Sendable {
     let fulfilled: MonotonicInstant
     let activated: MonotonicInstant
@@ -23,7 +24,8 @@ final class CallStopwatch: NSObject, CXProviderDelegate, Sendable {
     self.onFulfil = onFulfil
   }
 
-  /// Waits for the next activation or deactivation; the activation, if it was one.
+  /// Waits for the next activation or deactivation, and returns the activation; nil if there was
+  /// none within 20 s.
   func wait() -> Activation? {
     guard isDone.wait(timeout: .now() + 20) == .success else { return nil }
     return activation.withLock { activation in

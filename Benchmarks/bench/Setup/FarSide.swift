@@ -7,8 +7,8 @@ import Synchronization
 import UDPTransport
 import VoiceEngine
 
-/// The other end of a call, without a sound card: it sends a tone from the moment it is asked to,
-/// and notes when the kernel received the first packet of the near side.
+/// The other end of a call, without a sound card: it sends a tone while asked to, and notes when
+/// the kernel received the first packet of the near side.
 final class FarSide: Sendable {
   private let port = Atomic<Int>(0)
   private let nearPort = Atomic<Int>(0)
@@ -35,7 +35,7 @@ final class FarSide: Sendable {
     guard address != nil else { throw RigError("no loopback socket for the far side") }
   }
 
-  /// Where it receives.
+  /// Loopback address at which it receives; nil without a socket.
   var address: SocketAddress? {
     let port = port.load(ordering: .acquiring)
     return port == 0 ? nil : SocketAddress(host: "127.0.0.1", port: UInt16(port))
@@ -45,13 +45,13 @@ final class FarSide: Sendable {
     StreamConfiguration.opus(ssrc: ssrc, seed: UInt64(ssrc))
   }
 
-  /// Sends to that port from now on.
+  /// Sends the tone to `port` from now on, and notes the first arrival anew.
   func talk(to port: UInt16) {
     firstArrival.store(0, ordering: .releasing)
     nearPort.store(Int(port), ordering: .releasing)
   }
 
-  /// Falls silent; the instant at which the first packet had arrived, nil if none had.
+  /// Stops sending, and returns the instant at which the first packet had arrived; nil if none had.
   func hush() -> MonotonicInstant? {
     nearPort.store(0, ordering: .releasing)
     let first = firstArrival.load(ordering: .acquiring)

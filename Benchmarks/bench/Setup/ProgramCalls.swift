@@ -18,10 +18,11 @@ struct ProgramCalls {
     try Data(file + WaveFile.encode(samples)).write(to: tone)
   }
 
-  /// Makes one call and notes how long it took until it was connected, and until the answering side
-  /// heard the tone.
+  /// Makes one call, and adds the times until it was connected and until the answering side heard
+  /// the tone to `report`.
   ///
-  /// A virtual loudspeaker's recording begins with the activation of the session.
+  /// The second is the tone's position in the recording of a virtual loudspeaker, which begins with
+  /// the activation of the session.
   func measure(isEncrypted: Bool, into report: inout SetupReport) throws {
     let port = Int.random(in: 20_000...30_000)
     let heard = folder.appendingPathComponent("heard.wav")
@@ -73,7 +74,8 @@ struct ProgramCalls {
 }
 
 extension RunningProgram {
-  /// When each event of a program that prints JSON came first, in its milliseconds.
+  /// Returns the time of each event's first occurrence, in the milliseconds of the program, which
+  /// prints JSON.
   fileprivate func eventTimes() throws -> [String: Double] {
     struct Event: Decodable {
       let event: String

@@ -12,7 +12,7 @@ import SRTP
 import UDPTransport
 import VoiceEngine
 
-/// How long it takes until a call can be heard.
+/// Command `setup`: measures the time until a call can be heard.
 struct SetupCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "setup",

@@ -19,7 +19,7 @@ struct CallSoak {
   private static let callSeconds = 0.05
   private static let addresses = 16
 
-  /// So many calls of each kind; the programs keep their files in `folder`.
+  /// Creates a soak of so many calls of each kind; the programs keep their files in `folder`.
   init(_ program: String, in folder: URL, calls: Int) {
     self.program = program
     self.folder = folder
@@ -45,7 +45,7 @@ struct CallSoak {
     ["XDG_DATA_HOME": folder.appendingPathComponent(role).path]
   }
 
-  /// Calls an echo line from this process; what both held.
+  /// Calls an echo line from this process, and returns the resources that both held.
   func runCaller() async throws -> (caller: SoakRecord, echo: SoakRecord) {
     let (listener, port) = try start("echo", ["--echo"])
     defer { listener.stop() }
@@ -94,7 +94,8 @@ struct CallSoak {
     }
   }
 
-  /// Calls a listening phone from a process for each call; what the phone held.
+  /// Calls a listening phone from a process for each call, and returns the resources that the phone
+  /// held.
   func runListener() throws -> SoakRecord {
     let (listener, port) = try start("listener", ["--headset", "null"])
     defer { listener.stop() }

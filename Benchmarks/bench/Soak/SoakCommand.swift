@@ -4,7 +4,7 @@ import ProgramRig
 import Rig
 import Simulation
 
-/// What grows in a long run: delay, memory, descriptors, threads, the store.
+/// Growth over a long run: delay, memory, descriptors, threads, the store.
 struct SoakCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "soak",

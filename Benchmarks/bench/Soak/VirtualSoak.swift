@@ -4,19 +4,19 @@ import Rig
 import Simulation
 import VoiceEngine
 
-/// A long call in virtual time, and what this process holds meanwhile.
+/// A long call in virtual time, with samples of the resources of this process.
 struct VirtualSoak {
-  /// In hours.
+  /// Duration of the call, in hours.
   let hours: Double
   let network: NetworkConditions
-  /// What both sides say, again and again, at 48 kHz.
+  /// Speech of both sides at 48 kHz, played again and again.
   let sound: [Float]
   /// Frames of each packet; nil to let them follow the network.
   let packetFrames: Int?
 
   private static let samples = 500
 
-  /// Makes the call, between headsets that are 40 ppm apart.
+  /// Makes the call between headsets that are 40 ppm apart, and returns the samples.
   func run() throws -> SoakRecord {
     var near = SimulatedCall.Party()
     near.card.isRecorded = false

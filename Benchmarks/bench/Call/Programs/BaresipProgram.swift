@@ -9,7 +9,7 @@ struct BaresipProgram: CallProgram {
   let executable = "/usr/bin/baresip"
   private let bitrate: Int
 
-  /// baresip with mono Opus at that bit rate; its packets are 20 ms long.
+  /// Creates baresip with mono Opus at that bit rate; its packets are 20 ms long.
   init(bitrate: Int) {
     self.bitrate = bitrate
     name = "baresip (\(bitrate / 1_000) kb/s, 20 ms)"

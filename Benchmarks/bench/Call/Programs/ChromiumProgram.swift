@@ -10,7 +10,7 @@ struct ChromiumProgram: CallProgram {
   let needsAllProcessors = true
   private let driver: String
 
-  /// A browser at each end, told what to do by the script `call.py` in `folder`.
+  /// Creates a browser at each end, driven by the script `call.py` in `folder`.
   init(drivenFrom folder: URL) {
     driver = folder.appendingPathComponent("call.py").path
   }

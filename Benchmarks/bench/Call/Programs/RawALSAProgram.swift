@@ -1,7 +1,7 @@
 import ProgramRig
 import Rig
 
-/// No call at all: what is left of the delay is ALSA's and the rig's own.
+/// Pass-through by ALSA instead of a call, whose delay is that of ALSA and of the rig alone.
 ///
 /// Samples from each microphone go to the other side's loudspeaker, a period at a time, with two
 /// periods queued.
@@ -10,7 +10,7 @@ struct RawALSAProgram: CallProgram {
   let package = "make bench"
   let executable: String
 
-  /// The program `alsa-pass-through` at that path.
+  /// Creates a pass-through by the program `alsa-pass-through` at that path.
   init(_ executable: String) {
     self.executable = executable
   }

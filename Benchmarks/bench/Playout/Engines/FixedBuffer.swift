@@ -1,8 +1,8 @@
 import MediaCore
 
-/// A receiver that holds every packet back by the same time from the first one's arrival on.
+/// A receiver with a fixed delay, counted from the arrival of the first packet.
 ///
-/// After a second without a packet in time it begins anew.
+/// It begins anew after a second without a packet in time.
 final class FixedBuffer: PlayoutUnderTest {
   let name: String
   let pullFrames = 120
@@ -12,7 +12,7 @@ final class FixedBuffer: PlayoutUnderTest {
   private var decoder: PayloadPlayer
   private var stored: [Int64: ArrivedPacket] = [:]
   private var sound: [Float] = []
-  /// When frame 0 sounds, in nanoseconds.
+  /// Instant at which frame 0 sounds, in nanoseconds; nil until a packet has come.
   private var origin: Int64?
   private var expected: Int64 = 0
   private var isConcealing = false

@@ -3,7 +3,7 @@ import Playout
 import RTP
 import VoiceEngine
 
-/// The receiving half of the voice path.
+/// Sidetone's own receiver: the receiving half of its voice path.
 final class OwnPlayout: PlayoutUnderTest {
   let name: String
   let pullFrames: Int

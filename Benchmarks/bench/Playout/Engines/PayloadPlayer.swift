@@ -1,7 +1,7 @@
 import MediaCore
 import Codecs
 
-/// libopus over arrays, for yardsticks that need not be fast.
+/// Decoder of libopus over arrays, for yardsticks that need not be fast.
 struct PayloadPlayer: ~Copyable {
   private var decoder: OpusVoiceDecoder
   private var bytes = ByteBuffer(repeating: 0, count: 1_500)
@@ -15,7 +15,7 @@ struct PayloadPlayer: ~Copyable {
     return (0..<count).map { samples[$0] }
   }
 
-  /// The packet before this one, from the redundancy in it.
+  /// Returns the sound of the packet before this one, from the redundancy in it.
   mutating func recover(_ packet: ArrivedPacket) -> [Float] {
     take(packet.payload)
     let count = decoder.recover(

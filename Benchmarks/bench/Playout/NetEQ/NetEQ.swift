@@ -1,9 +1,9 @@
 import MediaCore
 
-/// A receiver after the design of WebRTC's NetEQ, as a yardstick: decisions each 10 ms, targets in
-/// steps of 20 ms, one pitch period at a time.
+/// A receiver after the design of WebRTC's NetEQ, as a yardstick: decisions every 10 ms, target
+/// delays in steps of 20 ms, time-stretching by one pitch period at a time.
 ///
-/// Concealment is libopus's own, which sounds better than what NetEQ computes itself.
+/// Concealment is libopus's own, which sounds better than NetEQ's.
 final class NetEQ: PlayoutUnderTest {
   private struct Stored {
     let packet: ArrivedPacket
@@ -28,7 +28,7 @@ final class NetEQ: PlayoutUnderTest {
 
   private static let perMillisecond = 48.0
   private static let patienceMilliseconds = 50.0
-  /// Concealment that has faded below half.
+  /// Length of concealment, in frames at 48 kHz, after which it has faded below half.
   private static let fadedFrames: Int64 = 115 * 48
   private static let obsoleteFrames: Int64 = 5 * 48_000
 
@@ -64,7 +64,7 @@ final class NetEQ: PlayoutUnderTest {
     sound.removeFirst(min(pullFrames, sound.count))
   }
 
-  /// What waits, gaps included, in milliseconds.
+  /// Buffered duration in milliseconds, gaps included.
   private var depth: Double {
     guard let first = stored.keys.min(), let last = stored.keys.max() else {
       return Double(sound.count) / Self.perMillisecond

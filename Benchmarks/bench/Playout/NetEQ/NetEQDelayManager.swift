@@ -1,8 +1,9 @@
-/// NetEQ's choice of a target delay, from the description of its design: the 95 % quantile of the
-/// largest delays of half seconds, in steps of 20 ms, or what reordered packets are worth waiting
-/// for, whichever is larger.
+/// NetEQ's choice of a target delay, after the description of its design.
+///
+/// It is the 95 % quantile of the largest delays in half seconds, in steps of 20 ms, or the delay
+/// that reordered packets are worth, whichever is larger.
 struct NetEQDelayManager {
-  /// Shares of observations by bucket, which forget.
+  /// Histogram as shares of observations by bucket, in which older observations fade.
   private struct Histogram {
     var shares = [Double](repeating: 0, count: 100)
     var count = 0.0
@@ -39,20 +40,20 @@ struct NetEQDelayManager {
   private var intervalMaximum = 0.0
   private var underrunTarget: Double?
 
-  /// The largest delay of the last two seconds, in milliseconds.
+  /// Delay of the slowest packet of the last two seconds beyond the fastest one, in milliseconds.
   var largestDelay: Double {
     guard let fastest = history.map(\.transit).min(), let slowest = history.map(\.transit).max()
     else { return 0 }
     return slowest - fastest
   }
 
-  /// How long after the fastest packet of the last two seconds the sound of media time `media`
-  /// plays at `now`, in milliseconds.
+  /// Returns how much later the sound of media time `media` plays at `now` than it would after the
+  /// delay of the fastest packet of the last two seconds, in milliseconds.
   func playoutDelay(media: Double, now: Double) -> Double {
     history.map(\.transit).min().map { now - media - $0 } ?? 0
   }
 
-  /// Takes in a packet that came at tick time `now` and was to be played at media time `media`, in
+  /// Takes in a packet that came at tick time `now` with the sound of media time `media`, both in
   /// milliseconds.
   mutating func update(media: Double, now: Double) {
     let transit = now - media

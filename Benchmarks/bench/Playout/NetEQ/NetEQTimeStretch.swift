@@ -1,13 +1,13 @@
-/// NetEQ's accelerate and pre-emptive expand: one pitch period out or in, of 30 ms of sound at 48
-/// kHz.
+/// NetEQ's accelerate and pre-emptive expand, which remove or insert one pitch period in 30 ms of
+/// sound at 48 kHz.
 struct NetEQTimeStretch {
   static let requiredFrames = 1_440
   private static let decimation = 12
   static let middle = 720
   private var noisePower: Float = 1e-4
 
-  /// Takes one period out of the first 30 ms of `sound`, or as many as fit in 15 ms if `isFast`;
-  /// the frames removed.
+  /// Removes one period from the first 30 ms of `sound`, or as many as fit in 15 ms if `isFast`,
+  /// and returns the number of frames removed.
   mutating func accelerate(_ sound: inout [Float], isFast: Bool) -> Int {
     guard let found = period(in: sound, isFast: isFast) else { return 0 }
     let period = isFast ? Self.middle / found * found : found
@@ -20,7 +20,7 @@ struct NetEQTimeStretch {
     return period
   }
 
-  /// Puts one period in; the frames added.
+  /// Inserts one period, and returns the number of frames added.
   mutating func expand(_ sound: inout [Float]) -> Int {
     guard let period = period(in: sound, isFast: false) else { return 0 }
     let inserted = (0..<period).map { index in
