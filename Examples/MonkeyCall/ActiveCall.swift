@@ -1,15 +1,15 @@
 import Foundation
 
-/// A call as the app keeps it: what the page calls `ActiveCall`.
+/// The app's own record of a call, named as on the documentation page *CallKit in Xamarin.iOS*.
 ///
 /// It knows nothing of CallKit. The `ProviderDelegate` calls it when an action is to be performed,
-/// and hears from it what the network does.
+/// and is called back when the network reports something.
 @MainActor
 final class ActiveCall {
   let uuid: UUID
   let isOutgoing: Bool
   let handle: String
-  /// What carries the call; the page simulates it with timers.
+  /// Connection that carries the call; the documentation page simulates it with timers.
   let connection: CallConnection
 
   private(set) var startedConnectingOn: Date?

@@ -1,7 +1,7 @@
 import CallKit
 
-/// The app's calls, and the requests that its own screens make: what the page calls
-/// `ActiveCallManager`.
+/// The app's calls, and the requests that its own screens make: `ActiveCallManager` on the
+/// documentation page *CallKit in Xamarin.iOS*.
 ///
 /// A request changes nothing by itself. The system checks it, then the `ProviderDelegate` performs
 /// its action.

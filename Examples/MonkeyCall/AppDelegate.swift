@@ -1,7 +1,8 @@
 import AVFoundation
 import CallKit
 
-/// The app's start and the ways in which it is asked to call: what the page calls `AppDelegate`.
+/// The app's start and the ways in which it is asked to call: `AppDelegate` on the documentation
+/// page *CallKit in Xamarin.iOS*.
 @MainActor
 final class AppDelegate {
   let callManager = ActiveCallManager()
@@ -31,10 +32,10 @@ final class AppDelegate {
     }
   }
 
-  /// Calls whom a link names, for example `monkeycall://bob@192.168.1.20`.
+  /// Calls the person that a link names, for example `monkeycall://bob@192.168.1.20`.
   func openURL(_ url: URL) -> Bool { start(StartCallRequest(url: url)) }
 
-  /// Calls whom the user chose from the recent calls, or asked for aloud.
+  /// Calls the person that the user chose from the recent calls, or asked for aloud.
   func continueUserActivity(_ activity: NSUserActivity) -> Bool {
     start(StartCallRequest(activity: activity))
   }

@@ -4,7 +4,8 @@ import SIPSignalling
 import SidetonePhone
 import VoiceEngine
 
-/// How calls reach the app and leave it: what the page calls the app's communication framework.
+/// Network by which calls reach the app and leave it: the app's communication framework, in the
+/// words of the documentation page.
 ///
 /// Here it is SIP, with the voice over RTP through the audio session's engine.
 @MainActor
@@ -71,7 +72,7 @@ final class CallNetwork {
   }
 }
 
-/// What carries one call: a SIP dialog, and the media that both sides agreed on.
+/// Connection of one call: a SIP dialog, and the media that both sides agreed on.
 @MainActor
 final class CallConnection {
   var ringing: (() -> Void)?
@@ -79,7 +80,7 @@ final class CallConnection {
   /// Called when the far side has ended the call.
   var ended: (() -> Void)?
 
-  /// Called when nothing more is to be carried.
+  /// Called when the connection has been closed, by either side.
   fileprivate var closed: (() -> Void)?
 
   private(set) var dialog: SIPCallID?

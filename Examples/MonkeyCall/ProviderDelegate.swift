@@ -1,7 +1,7 @@
 import AVFoundation
 import CallKit
 
-/// Performs what the user and the system want, and reports what the network does.
+/// Performs the actions of the user and the system, and reports the events of the network.
 @MainActor
 final class ProviderDelegate: NSObject {
   private let callManager: ActiveCallManager
@@ -52,7 +52,7 @@ final class ProviderDelegate: NSObject {
     return true
   }
 
-  /// Ends every call, and performs nothing any more.
+  /// Ends every call, and performs no further action.
   func invalidate() { provider.invalidate() }
 
   // MARK: Progress

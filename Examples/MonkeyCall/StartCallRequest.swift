@@ -6,7 +6,7 @@ struct StartCallRequest {
   let handle: String
   let isVideo: Bool
 
-  /// A link of the app's own: `monkeycall://bob@192.168.1.20`.
+  /// Creates a request from a link of the app's own: `monkeycall://bob@192.168.1.20`.
   init?(url: URL) {
     guard url.scheme == "monkeycall", let host = url.host, !host.isEmpty else { return nil }
     let place = url.port.map { "\(host):\($0)" } ?? host
@@ -14,7 +14,7 @@ struct StartCallRequest {
     isVideo = false
   }
 
-  /// A call that the user chose from the recent ones, or asked for aloud.
+  /// Creates a request from a call that the user chose from the recent ones, or asked for aloud.
   init?(activity: NSUserActivity) {
     let known = [
       INStartCallIntentIdentifier, INStartAudioCallIntentIdentifier,

@@ -1,6 +1,7 @@
 import CallKit
 
-/// Whom MonkeyCall blocks, and how it labels callers.
+/// Call directory of MonkeyCall: the numbers that it blocks, and the labels that it gives to
+/// callers.
 class CallDirectoryHandler: CXCallDirectoryProvider {
   override func beginRequest(with context: CXCallDirectoryExtensionContext) {
     context.delegate = self
